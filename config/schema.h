@@ -1,0 +1,153 @@
+// The configuration as plain values: what config/loader.h reads from YAML and the engines take.
+// Every member but ports, peer addresses and link rates has its default here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::config {
+
+enum class Driver : std::uint8_t { kPci, kAfPacket, kAfXdp, kMemif };
+
+struct Port {
+  Driver driver = Driver::kAfPacket;
+  std::string interface;      // af_packet, af_xdp: the kernel interface
+  std::string pci;            // pci: "0000:01:00.0"
+  std::string socket;         // memif: path of the UNIX socket
+  bool memif_server = false;  // memif: one end is `role: server`
+  std::uint16_t mtu = 1500;   // IP bytes a frame, up to 9000
+};
+
+enum class Polling : std::uint8_t { kAdaptive, kBusy };
+
+struct Worker {
+  Polling polling = Polling::kAdaptive;
+  std::optional<unsigned> cpu;  // pinned there; else wherever the kernel runs it
+};
+
+// How a modem counts bytes: those of the IP packet plus this many a packet.
+inline constexpr std::uint32_t kOverheadIp = 0;
+inline constexpr std::uint32_t kOverheadEthernet = 38;
+
+struct Link {
+  std::string name;
+  BitRate send_rate;
+  BitRate receive_rate;
+  std::uint32_t overhead = kOverheadEthernet;
+};
+
+struct GatewayAddress {
+  IpPrefix address;  // own address with the length of its subnet
+  IpAddress own;     // the address itself
+  std::optional<std::uint16_t> vlan;
+  std::optional<IpAddress> next_hop;  // for peers outside the subnet
+};
+
+struct Peer {
+  std::string name;
+  IpAddress address;
+  std::vector<IpPrefix> prefixes;  // hosts behind that gateway
+  std::string link;                // name of a Link
+};
+
+enum class Action : std::uint8_t { kAccelerate, kBridge };
+enum class Compress : std::uint8_t { kOff, kAuto, kOn };
+
+struct PortRange {
+  std::uint16_t first = 0;
+  std::uint16_t last = 65535;
+};
+
+// First match wins; an absent criterion matches everything. `port` is the server's port, the
+// destination of the SYN.
+struct Match {
+  std::vector<IpPrefix> source;
+  std::vector<IpPrefix> destination;
+  std::vector<PortRange> port;
+};
+
+struct Rule {
+  Match match;
+  Action action = Action::kAccelerate;
+  Compress compress = Compress::kAuto;
+};
+
+struct Stp {
+  std::uint16_t port = 7878;  // UDP, both ends; lane n uses port + n
+  std::uint16_t mtu = 1500;   // of STP's IP packets; at most the WAN port's
+  std::uint8_t lanes = 1;
+  Duration ping_after = Duration::seconds(1);
+  Duration suspect_after = Duration::seconds(3);
+  BitRate feedback_budget;  // 0: max(50 kbit/s, 0.05% of the link's rate)
+};
+
+struct Limits {
+  std::uint32_t flows = 65536;
+  std::uint32_t half_open = 4096;                  // SYN answered, handshake not complete
+  ByteCount memory = ByteCount(256ULL << 20);      // arena for stored bytes
+  ByteCount flow_memory = ByteCount(64ULL << 20);  // most that one flow may store, each direction
+  ByteCount host_window = ByteCount(4ULL << 20);   // largest window advertised to a host
+  Duration idle_timeout = Duration::seconds(7200);
+  Duration half_close_timeout = Duration::seconds(600);
+};
+
+enum class LogLevel : std::uint8_t { kError, kWarning, kInfo, kDebug };
+
+struct Gateway {
+  Port lan;
+  Port wan;
+  GatewayAddress gateway;
+  std::vector<Link> links;
+  std::vector<Peer> peers;
+  std::vector<Rule> rules;  // none: everything towards a peer's prefixes is accelerated
+  Stp stp;
+  Limits limits;
+  Worker worker;
+  int compress_level = 1;
+  std::string stats_socket_prefix;  // DPDK file prefix: the socket is <runtime dir>/dpdk/<prefix>/
+  LogLevel log_level = LogLevel::kInfo;
+};
+
+// ---- satlink ---------------------------------------------------------------------------------
+
+struct GilbertElliott {
+  double good_to_bad = 0;  // per frame
+  double bad_to_good = 1;
+  double loss_good = 0;
+  double loss_bad = 1;
+};
+
+struct LinkDirection {
+  BitRate rate;                    // zero: unlimited
+  Duration delay;                  // one way
+  ByteCount queue = ByteCount(0);  // tail drop beyond; 0: rate x 100 ms, at least 64 KiB
+  double loss = 0;                 // 0 to 1, per frame
+  std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`
+  Duration jitter;                                // uniform in [0, jitter], order kept
+  double reorder = 0;                             // share of frames delivered `reorder_by` late
+  Duration reorder_by = Duration::milliseconds(10);
+  double duplicate = 0;
+  double corrupt = 0;  // share of frames with one flipped bit
+};
+
+struct SatLink {
+  Port a;
+  Port b;
+  LinkDirection a_to_b;
+  LinkDirection b_to_a;
+  std::uint32_t overhead = kOverheadEthernet;
+  ByteCount memory = ByteCount(0);  // frame store; 0: from rates and delays
+  std::uint64_t seed = 1;
+  Worker worker;
+  std::string control_socket;  // "" : none
+  std::string stats_socket_prefix;
+  LogLevel log_level = LogLevel::kInfo;
+};
+
+}  // namespace satrelay::config

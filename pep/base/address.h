@@ -1,0 +1,72 @@
+// MAC and IP addresses, prefixes and parsing of their usual text forms.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace satrelay {
+
+struct MacAddress {
+  std::array<std::uint8_t, 6> octets{};
+
+  constexpr bool is_multicast() const { return (octets[0] & 1U) != 0; }  // broadcast included
+  static constexpr MacAddress broadcast() { return {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}; }
+  static std::optional<MacAddress> parse(std::string_view text);
+  std::string to_string() const;
+  friend constexpr auto operator<=>(const MacAddress&, const MacAddress&) = default;
+};
+
+enum class IpVersion : std::uint8_t { kV4 = 4, kV6 = 6 };
+
+// An IPv4 or IPv6 address in network order. An IPv4 address uses the first four octets.
+class IpAddress {
+ public:
+  constexpr IpAddress() = default;
+  static constexpr IpAddress v4(std::array<std::uint8_t, 4> octets) {
+    IpAddress a;
+    for (std::size_t i = 0; i < 4; ++i) a.octets_[i] = octets[i];
+    a.version_ = IpVersion::kV4;
+    return a;
+  }
+  static constexpr IpAddress v6(std::array<std::uint8_t, 16> octets) {
+    IpAddress a;
+    a.octets_ = octets;
+    a.version_ = IpVersion::kV6;
+    return a;
+  }
+  // Dotted quad or RFC 4291 text; nullopt if it is neither.
+  static std::optional<IpAddress> parse(std::string_view text);
+  std::string to_string() const;
+
+  constexpr IpVersion version() const { return version_; }
+  constexpr bool is_v4() const { return version_ == IpVersion::kV4; }
+  constexpr std::size_t size() const { return is_v4() ? 4 : 16; }
+  constexpr const std::array<std::uint8_t, 16>& octets() const { return octets_; }
+  constexpr bool is_multicast() const {
+    return is_v4() ? (octets_[0] & 0xf0U) == 0xe0U : octets_[0] == 0xffU;
+  }
+  friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) = default;
+
+ private:
+  std::array<std::uint8_t, 16> octets_{};
+  IpVersion version_ = IpVersion::kV4;
+};
+
+struct IpPrefix {
+  IpAddress address;        // host bits zero
+  std::uint8_t length = 0;  // bits
+
+  bool contains(const IpAddress& candidate) const;
+  // "198.51.100.0/24" or "2001:db8::/32"; a bare address is a host prefix. nullopt if malformed
+  // or if host bits are set.
+  static std::optional<IpPrefix> parse(std::string_view text);
+  std::string to_string() const;
+  friend constexpr auto operator<=>(const IpPrefix&, const IpPrefix&) = default;
+};
+
+}  // namespace satrelay

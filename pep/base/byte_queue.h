@@ -1,0 +1,39 @@
+// Bytes between a writer and a reader that may look back: the send buffer of a TCP endpoint or an
+// STP stream. Offsets are absolute, count from the stream's first byte and never wrap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/block_ring.h"
+#include "pep/base/bytes.h"
+
+namespace satrelay {
+
+class ByteQueue {
+ public:
+  explicit ByteQueue(Arena& arena) : blocks_(arena) {}
+
+  std::uint64_t begin() const { return begin_; }  // oldest byte held
+  std::uint64_t end() const { return end_; }      // where the next byte goes
+  std::uint64_t size() const { return end_ - begin_; }
+  bool empty() const { return begin_ == end_; }
+
+  // Copies as many of `bytes` as the arena has room for; the count stored.
+  std::size_t append(ConstBytes bytes);
+  // Copies [offset, offset + out.size()), which must lie within [begin, end).
+  void copy_out(std::uint64_t offset, MutableBytes out) const;
+  // The longest contiguous run that starts at `offset`; empty at end().
+  ConstBytes contiguous(std::uint64_t offset) const;
+  // Forgets everything below `offset` (at most end()).
+  void release_below(std::uint64_t offset);
+  // Drops all bytes and restarts at offset zero.
+  void reset();
+
+ private:
+  BlockRing blocks_;
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace satrelay

@@ -1,0 +1,25 @@
+// Invariants. SATRELAY_CHECK holds in every build: a gateway with a broken invariant must stop
+// before it delivers a wrong byte. SATRELAY_DCHECK is for checks too dear for the data path.
+#pragma once
+
+namespace satrelay {
+
+// Prints nothing (engines have no sink); traps, so that the host's crash handler shows the place.
+[[noreturn]] inline void check_failed() { __builtin_trap(); }
+
+}  // namespace satrelay
+
+#define SATRELAY_CHECK(condition)    \
+  do {                               \
+    if (!(condition)) [[unlikely]] { \
+      ::satrelay::check_failed();    \
+    }                                \
+  } while (false)
+
+#ifdef NDEBUG
+#define SATRELAY_DCHECK(condition) \
+  do {                             \
+  } while (false)
+#else
+#define SATRELAY_DCHECK(condition) SATRELAY_CHECK(condition)
+#endif

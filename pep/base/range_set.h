@@ -1,0 +1,47 @@
+// A set of 64-bit integers kept as sorted, disjoint, non-adjacent half-open ranges. Insertion and
+// removal move the shorter side of the list, so work near either end (new gaps at the top, repairs
+// at the bottom) is cheap. Allocates only when it grows past its largest size so far.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace satrelay {
+
+struct Range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // exclusive
+
+  std::uint64_t size() const { return end - begin; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+class RangeSet {
+ public:
+  // Adds [begin, end); how many integers were new.
+  std::uint64_t insert(std::uint64_t begin, std::uint64_t end);
+  // Takes [begin, end) out; how many integers were present.
+  std::uint64_t erase(std::uint64_t begin, std::uint64_t end);
+  std::uint64_t erase_below(std::uint64_t end) { return erase(0, end); }
+  void clear();
+
+  bool empty() const { return head_ == ranges_.size(); }
+  std::size_t range_count() const { return ranges_.size() - head_; }
+  std::uint64_t total() const { return total_; }  // integers in the set
+  bool contains(std::uint64_t value) const;
+  // The ranges in ascending order; invalidated by any mutation.
+  std::span<const Range> ranges() const { return std::span(ranges_).subspan(head_); }
+  // Index into ranges() of the first range with end > value; range_count() if there is none.
+  std::size_t first_ending_after(std::uint64_t value) const;
+
+ private:
+  void insert_at(std::size_t index, Range range);
+  void erase_at(std::size_t index, std::size_t count);
+  std::vector<Range> ranges_;
+  std::size_t head_ = 0;  // [0, head_) is unused room in front
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace satrelay

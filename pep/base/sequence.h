@@ -1,0 +1,21 @@
+// Unwraps truncated sequence numbers to 64 bits at the edge, because modular comparison is not
+// transitive and 64-bit offsets are.
+#pragma once
+
+#include <cstdint>
+
+namespace satrelay {
+
+// The 64-bit value nearest to `reference` whose low `Bits` bits equal `truncated`.
+template <unsigned Bits>
+constexpr std::uint64_t unwrap_sequence(std::uint64_t truncated, std::uint64_t reference) {
+  static_assert(Bits > 0 && Bits < 64);
+  constexpr std::uint64_t kSpan = std::uint64_t{1} << Bits;
+  constexpr std::uint64_t kMask = kSpan - 1;
+  const std::uint64_t delta = (truncated - reference) & kMask;
+  if (delta < kSpan / 2) return reference + delta;
+  const std::uint64_t back = kSpan - delta;
+  return back <= reference ? reference - back : reference + delta;
+}
+
+}  // namespace satrelay

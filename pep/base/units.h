@@ -1,0 +1,66 @@
+// Byte counts and bit rates as types, so that a rate is never taken for a size.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "pep/base/time.h"
+
+namespace satrelay {
+
+class ByteCount {
+ public:
+  constexpr ByteCount() = default;
+  constexpr explicit ByteCount(std::uint64_t bytes) : bytes_(bytes) {}
+  constexpr std::uint64_t value() const { return bytes_; }
+
+  friend constexpr auto operator<=>(ByteCount, ByteCount) = default;
+  friend constexpr ByteCount operator+(ByteCount a, ByteCount b) {
+    return ByteCount(a.bytes_ + b.bytes_);
+  }
+  // Saturates at zero: sizes are never negative.
+  friend constexpr ByteCount operator-(ByteCount a, ByteCount b) {
+    return ByteCount(a.bytes_ > b.bytes_ ? a.bytes_ - b.bytes_ : 0);
+  }
+  constexpr ByteCount& operator+=(ByteCount b) { return *this = *this + b; }
+  constexpr ByteCount& operator-=(ByteCount b) { return *this = *this - b; }
+
+ private:
+  std::uint64_t bytes_ = 0;
+};
+
+class BitRate {
+ public:
+  constexpr BitRate() = default;
+  static constexpr BitRate bits_per_second(std::uint64_t n) { return BitRate(n); }
+  constexpr std::uint64_t to_bits_per_second() const { return bits_per_second_; }
+  constexpr bool is_zero() const { return bits_per_second_ == 0; }
+
+  // Time that `bytes` occupy at this rate, rounded up; infinite at rate zero. The 128-bit product
+  // holds any size at any rate (10 Gbit/s x 600 ms needs 53 bits).
+  constexpr Duration time_for(ByteCount bytes) const {
+    if (is_zero()) return Duration::infinite();
+    const auto bits = static_cast<unsigned __int128>(bytes.value()) * 8U * 1'000'000'000U;
+    return Duration::nanoseconds(
+        static_cast<std::int64_t>((bits + bits_per_second_ - 1) / bits_per_second_));
+  }
+  // Bytes that fit in `d` at this rate, rounded down; zero for negative durations.
+  constexpr ByteCount bytes_in(Duration d) const {
+    if (d <= Duration::zero()) return ByteCount(0);
+    const auto bits = static_cast<unsigned __int128>(bits_per_second_) *
+                      static_cast<std::uint64_t>(d.to_nanoseconds());
+    return ByteCount(static_cast<std::uint64_t>(bits / 8U / 1'000'000'000U));
+  }
+  // This rate times numerator / denominator.
+  constexpr BitRate scaled(std::uint64_t numerator, std::uint64_t denominator) const {
+    return BitRate(static_cast<std::uint64_t>(static_cast<unsigned __int128>(bits_per_second_) *
+                                              numerator / denominator));
+  }
+  friend constexpr auto operator<=>(BitRate, BitRate) = default;
+
+ private:
+  constexpr explicit BitRate(std::uint64_t n) : bits_per_second_(n) {}
+  std::uint64_t bits_per_second_ = 0;
+};
+
+}  // namespace satrelay

@@ -1,0 +1,82 @@
+// The encoding of a relayed stream between the gateways: a sequence of blocks, each raw or zstd.
+//
+//    0                   1                   2                   3
+//    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//   +---------------+-----------------------------------------------+
+//   |     Kind      |              Encoded length                   |
+//   +---------------+-----------------------------------------------+
+//   |  Encoded bytes ...                                            |
+//
+// Kind 0, raw: the encoded bytes are the plain bytes and may be delivered before the block is
+// whole. Kind 1, zstd: one zstd frame that decodes to at most kMaxPlainBlock bytes. Encoded length:
+// 1 to kMaxPlainBlock. Anything else is malformed and ends the stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::compress {
+
+inline constexpr std::size_t kBlockHeaderSize = 4;
+inline constexpr std::size_t kMaxPlainBlock = 64 * 1024;
+
+enum class BlockKind : std::uint8_t { kRaw = 0, kZstd = 1 };
+
+struct BlockHeader {
+  BlockKind kind = BlockKind::kRaw;
+  std::uint32_t encoded_size = 0;  // bytes behind the header
+};
+
+// nullopt if the header (at least kBlockHeaderSize bytes) is malformed.
+std::optional<BlockHeader> parse_block_header(ConstBytes bytes);
+void write_block_header(const BlockHeader& header, MutableBytes out);
+
+enum class Mode : std::uint8_t { kOff, kAuto, kOn };
+
+struct CodecCounters {
+  std::uint64_t plain_bytes = 0;     // offered to the encoder
+  std::uint64_t encoded_bytes = 0;   // came out, headers included
+  std::uint64_t skipped_blocks = 0;  // left alone by the entropy probe, the mode or the size
+  std::uint64_t compressed_blocks = 0;
+  std::uint64_t expanded_blocks = 0;  // compressed, but not smaller: sent raw
+};
+
+// One context, used by all flows of a worker in turn; blocks are independent of each other.
+class BlockEncoder {
+ public:
+  explicit BlockEncoder(int level);  // zstd level, 1 by default of the configuration
+  ~BlockEncoder();
+
+  // Compresses `plain` (1 to kMaxPlainBlock bytes) into `out` (as large as `plain`). The encoded
+  // size, or nullopt if the block should be sent raw: incompressible by a probe of its entropy, too
+  // small to gain, or not smaller by at least 1/16.
+  std::optional<std::size_t> compress(ConstBytes plain, MutableBytes out, Mode mode);
+  const CodecCounters& counters() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class BlockDecoder {
+ public:
+  BlockDecoder();
+  ~BlockDecoder();
+
+  // Decodes the body of a zstd block into `out` (kMaxPlainBlock bytes). nullopt if it is malformed
+  // or would exceed kMaxPlainBlock.
+  std::optional<std::size_t> decompress(ConstBytes encoded, MutableBytes out);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Whether a sample of `plain` looks compressible (order-0 entropy well under 8 bits a byte).
+bool looks_compressible(ConstBytes plain);
+
+}  // namespace satrelay::compress

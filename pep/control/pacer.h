@@ -1,0 +1,58 @@
+// Spaces what leaves for one satellite carrier. All peers on a carrier and all bridged frames share
+// one pacer, because they share the modem.
+//
+// The pacer keeps the instant at which the carrier will have sent all that was debited. Sending is
+// allowed while that instant is at most `burst` ahead of now: so an idle carrier lends no credit
+// for the past, and a late poll may catch up by one burst.
+#pragma once
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::control {
+
+// How the modem counts a frame, in bytes added to those of the IP packet.
+struct LinkOverhead {
+  // Ethernet: header 14, FCS 4, preamble 8, inter-frame gap 12.
+  static constexpr std::uint32_t kEthernet = 38;
+  static constexpr std::uint32_t kIp = 0;
+  std::uint32_t bytes_per_packet = kEthernet;
+
+  constexpr ByteCount accounted(std::size_t ip_bytes) const {
+    return ByteCount(ip_bytes + bytes_per_packet);
+  }
+};
+
+class Pacer {
+ public:
+  // `burst`: how much may leave at once, as time on the carrier. `debt_limit`: how far bridged
+  // traffic, which is not held back, may push the pacer into the future.
+  Pacer(BitRate rate, LinkOverhead overhead, Duration burst, Duration debt_limit)
+      : rate_(rate), overhead_(overhead), burst_(burst), debt_limit_(debt_limit) {}
+
+  bool can_send(Instant now) const { return busy_until_ <= now + burst_; }
+  // When can_send() becomes true.
+  Instant next_send() const { return busy_until_ - burst_; }
+  // Debits one IP packet that leaves now.
+  void on_sent(std::size_t ip_bytes, Instant now) {
+    const Duration time = rate_.time_for(overhead_.accounted(ip_bytes));
+    busy_until_ = later(busy_until_, now) + time;
+  }
+  // Debits a packet that leaves whether or not there is room (bridged traffic).
+  void on_bridged(std::size_t ip_bytes, Instant now) {
+    on_sent(ip_bytes, now);
+    busy_until_ = earlier(busy_until_, now + debt_limit_);
+  }
+  void set_rate(BitRate rate) { rate_ = rate; }
+  BitRate rate() const { return rate_; }
+  const LinkOverhead& overhead() const { return overhead_; }
+
+ private:
+  BitRate rate_;
+  LinkOverhead overhead_;
+  Duration burst_;
+  Duration debt_limit_;
+  Instant busy_until_;
+};
+
+}  // namespace satrelay::control

@@ -1,0 +1,40 @@
+// The contract of a window-based congestion controller (TCP towards the LAN). It sees samples, not
+// the connection, so the same controller runs in unit tests and simulations.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "pep/base/time.h"
+
+namespace satrelay::control {
+
+struct AckSample {
+  std::uint64_t newly_acknowledged = 0;  // bytes, cumulative and selective
+  std::uint64_t bytes_in_flight = 0;     // before this ACK
+  Duration rtt;                          // of this ACK; zero if it gave no sample
+  bool in_recovery = false;
+  Instant now;
+};
+
+struct LossSample {
+  std::uint64_t bytes_in_flight = 0;  // FlightSize (RFC 5681)
+  Instant now;
+};
+
+class WindowController {
+ public:
+  virtual ~WindowController() = default;
+  virtual void on_ack(const AckSample& sample) = 0;
+  virtual void on_loss(const LossSample& sample) = 0;  // once a recovery episode
+  virtual void on_recovery_exit(Instant now) = 0;
+  virtual void on_timeout(const LossSample& sample) = 0;   // RTO
+  virtual void on_idle_restart() = 0;                      // RFC 5681 section 4.1
+  virtual std::uint64_t window() const = 0;                // cwnd, bytes
+  virtual std::uint64_t slow_start_threshold() const = 0;  // bytes
+};
+
+// RFC 5681 with RFC 6582 recovery and an initial window of RFC 6928 (10 segments).
+std::unique_ptr<WindowController> make_new_reno(std::uint32_t segment_size);
+
+}  // namespace satrelay::control

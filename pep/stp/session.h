@@ -1,0 +1,200 @@
+// One STP session: one lane of one peer, both directions. Wire format: docs/stp.md.
+//
+// Verbs: handle_* feed input, mutators act for the relay, poll_* take output, getters look. After
+// any handle_* or mutator, call poll_packet() until it answers 0 and poll_event() until it answers
+// nullopt, then again no later than next_timeout(). `now` must never go backwards.
+//
+// Offsets and credit count encoded bytes (what write() was given), 64-bit, from 0 in each direction
+// of each stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "pep/base/arena.h"
+#include "pep/base/byte_queue.h"
+#include "pep/base/bytes.h"
+#include "pep/base/reassembler.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/control/pacer.h"
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::stp {
+
+// Streams that this gateway opened and those that the peer opened live in one space; the initiator
+// of HELLO ordering (see docs/stp.md) opens even ids, the other odd ones. Never reused in a
+// session.
+enum class StreamId : std::uint64_t {};
+
+enum class PeerState : std::uint8_t {
+  kConnecting,  // no HELLO answered yet, or a restarted peer is greeted anew
+  kAlive,
+  kSuspect,  // silent for longer than `suspect_after`: no new streams until it is heard
+  kRefused,  // the peer speaks no version of ours
+  kClosed,   // CLOSE sent or received
+};
+const char* to_string(PeerState state);
+
+// Carried by RESET; part of the wire format.
+enum class ResetReason : std::uint8_t {
+  kNone = 0,
+  kHostReset = 1,      // the host on the sender's LAN sent RST
+  kRefused = 2,        // the far host answered the SYN with RST
+  kUnreachable = 3,    // SYNs unanswered, or ICMP unreachable
+  kTimeout = 4,        // a host went silent
+  kNoResources = 5,    // flow table or arena full
+  kPolicy = 6,         // a rule of the receiver refuses the flow
+  kProtocolError = 7,  // malformed block or OPEN
+  kPeerRestart = 8,    // never sent: reported locally on a new boot epoch
+  kUnknownStream = 9,  // a frame named a stream that the sender of this RESET does not have
+  kShutdown = 10,      // the gateway stops
+};
+const char* to_string(ResetReason reason);
+
+struct Config {
+  std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
+  std::uint8_t lane = 0;
+  std::uint8_t lane_count = 1;           // offered in HELLO; the smaller of both offers holds
+  bool opens_even_streams = true;        // exactly one of the two gateways
+  std::uint16_t datagram_size = 1472;    // UDP payload, at most: `stp.mtu` less IP and UDP headers
+  std::uint16_t datagram_overhead = 28;  // IP and UDP headers, for the pacer
+  std::uint32_t max_streams = 65536;
+  std::uint64_t lane_receive_limit = 64ULL << 20;    // credit granted to the peer for all streams
+  std::uint64_t stream_receive_limit = 64ULL << 20;  // and for one
+  std::uint64_t stream_send_limit = 64ULL << 20;     // stored and not yet acknowledged, per stream
+  std::uint32_t max_packets_in_flight = 1 << 19;
+  Duration feedback_minimum = Duration::milliseconds(25);
+  Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
+  BitRate feedback_budget = BitRate::bits_per_second(50'000);
+  Duration initial_rtt = Duration::milliseconds(600);
+  Duration hello_interval = Duration::seconds(1);
+  Duration ping_after = Duration::seconds(1);
+  Duration suspect_after = Duration::seconds(3);
+  Duration stream_linger =
+      Duration::seconds(120);  // a stream that cannot finish is reset after this
+};
+
+// What the relay learns from the session.
+struct Event {
+  enum class Kind : std::uint8_t {
+    kPeerAlive,  // HELLO answered, or heard again after kPeerSuspect
+    kPeerSuspect,
+    kPeerRestarted,  // new boot epoch: every stream is gone already (no kReset follows)
+    kPeerClosed,
+    kOpened,     // a peer-opened stream; metadata() holds what its OPEN carried
+    kReadable,   // new in-order bytes, or the end of the stream
+    kWritable,   // send_room() grew from 0
+    kReset,      // the peer reset the stream; it is gone once the event is polled
+    kDelivered,  // everything written and finish() were acknowledged by the peer's session
+  };
+  Kind kind{};
+  StreamId stream{};
+  std::uint32_t context = 0;  // as set by open_stream() or set_context(); 0 in kOpened
+  ResetReason reason = ResetReason::kNone;
+};
+
+// Gives a stream bytes at the moment the scheduler can send them ("a block closes when the pacer
+// asks for it"). Called from within poll_packet(), for a stream marked ready that has nothing left
+// to send. The source calls write(), finish() or set_ready(stream, false) on the session.
+class StreamSource {
+ public:
+  virtual ~StreamSource() = default;
+  virtual void produce(StreamId stream, std::uint32_t context, Instant now) = 0;
+};
+
+struct Counters {
+  std::uint64_t packets_in = 0, packets_out = 0;
+  std::uint64_t bytes_in = 0, bytes_out = 0;  // UDP payload
+  std::uint64_t packets_lost = 0;             // declared lost by the sender
+  std::uint64_t spurious_losses = 0;          // declared lost, then reported as received
+  std::uint64_t retransmitted_bytes = 0;      // stream bytes
+  std::uint64_t tail_probes = 0;
+  std::uint64_t feedback_in = 0, feedback_out = 0;
+  std::uint64_t duplicate_packets_in = 0;
+  std::uint64_t bad_crc = 0;         // CRC32C mismatch: dropped
+  std::uint64_t malformed = 0;       // dropped whole
+  std::uint64_t unknown_frames = 0;  // of a later version: counted, ignored
+  std::uint64_t stale_epoch = 0;     // of an old session
+  std::uint64_t version_mismatch = 0;
+  std::uint64_t no_memory_drops = 0;  // stream bytes dropped because the arena was empty
+  std::uint64_t credit_violations = 0;
+  std::uint64_t streams_opened = 0, streams_accepted = 0, streams_refused = 0;
+  std::uint64_t streams_reset_in = 0, streams_reset_out = 0;
+  std::uint64_t stream_bytes_in = 0;   // unique stream bytes stored
+  std::uint64_t stream_bytes_out = 0;  // first transmissions
+  std::uint64_t peer_restarts = 0;
+};
+
+class Session {
+ public:
+  // `arena`, `pacer`, `controller` and `source` must outlive the session. The session applies the
+  // controller's rate to the pacer.
+  Session(const Config& config, Arena& arena, control::Pacer& pacer,
+          control::RateController& controller, StreamSource& source, Instant now);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // --- input ---------------------------------------------------------------------------------
+  void handle_packet(ConstBytes datagram, Instant now);  // a UDP payload from the peer's address
+  void handle_timeout(Instant now);
+
+  // --- mutators ------------------------------------------------------------------------------
+  // Opens a stream at once (0-RTT); nullopt if the peer is not alive or max_streams is reached.
+  // `metadata` (at most kMaxMetadata bytes) reaches the peer with kOpened, even if lost on the way
+  // at first, and before any byte of the stream.
+  static constexpr std::size_t kMaxMetadata = 256;
+  std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context, Instant now);
+  void set_context(StreamId stream, std::uint32_t context);
+  // The relay has (or no longer has) bytes for this stream: produce() will be called for it.
+  void set_ready(StreamId stream, bool ready);
+  // Stores encoded bytes to send; returns how many were taken: all of them, unless they exceed
+  // send_room().
+  std::size_t write(StreamId stream, ConstBytes bytes);
+  // No more write(): the end of the stream follows the last byte.
+  void finish(StreamId stream);
+  // Ends both directions at once and forgets the stream; the peer sees kReset.
+  void reset(StreamId stream, ResetReason reason, Instant now);
+  // Takes `count` readable bytes; grants credit to the peer.
+  void consume(StreamId stream, std::uint64_t count);
+  // Forgets a stream of which both directions are over: received to the end and consumed, finished
+  // and acknowledged. The session keeps what its protocol still needs.
+  void release(StreamId stream);
+  // Sends CLOSE (a few times) and refuses all else from now on.
+  void close(Instant now);
+
+  // --- output --------------------------------------------------------------------------------
+  // Writes the next UDP payload into `out` (at least datagram_size bytes) and debits the pacer; 0
+  // if nothing may leave at `now`.
+  std::size_t poll_packet(MutableBytes out, Instant now);
+  std::optional<Event> poll_event();
+  // The earliest of timers, feedback and the pacer's next opening when something waits for it.
+  Instant next_timeout() const;
+
+  // --- getters -------------------------------------------------------------------------------
+  PeerState peer_state() const;
+  std::uint64_t peer_epoch() const;  // 0 while unknown
+  Duration smoothed_rtt() const;
+  double loss_ratio() const;  // of our packets, over about the last 10,000, 0 to 1
+  std::uint64_t packets_in_flight() const;
+  std::uint64_t bytes_stored() const;  // received and not consumed, all streams
+  std::size_t stream_count() const;
+  // After kOpened and until the first mutator on the stream.
+  ConstBytes metadata(StreamId stream) const;
+  const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
+  bool received_end(StreamId stream) const;  // everything up to the end is readable or consumed
+  std::uint64_t send_room(StreamId stream) const;       // what write() would take
+  std::uint64_t unsent(StreamId stream) const;          // written and never sent yet
+  std::uint64_t unacknowledged(StreamId stream) const;  // written and not known to be received
+  std::uint64_t credit(StreamId stream) const;          // what flow control still lets it send
+  const Counters& counters() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace satrelay::stp

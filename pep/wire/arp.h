@@ -1,0 +1,30 @@
+// ARP for IPv4 over Ethernet (RFC 826).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+
+namespace satrelay::wire {
+
+inline constexpr std::size_t kArpSize = 28;
+
+enum class ArpOperation : std::uint16_t { kRequest = 1, kReply = 2 };
+
+struct ArpMessage {
+  ArpOperation operation{};
+  MacAddress sender_mac;
+  IpAddress sender;  // IPv4
+  MacAddress target_mac;
+  IpAddress target;  // IPv4
+};
+
+// `payload` is what follows the Ethernet header. nullopt unless Ethernet/IPv4 request or reply.
+std::optional<ArpMessage> parse_arp(ConstBytes payload);
+// Writes kArpSize bytes.
+void write_arp(const ArpMessage& message, MutableBytes out);
+
+}  // namespace satrelay::wire

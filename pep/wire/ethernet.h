@@ -1,0 +1,56 @@
+// Ethernet II header with up to two VLAN tags (IEEE 802.3, 802.1Q, 802.1ad).
+//
+//    0       6       12         [16]       [20]
+//   +-------+-------+----------+----------+-----------+
+//   |  dst  |  src  | tag (4)  | tag (4)  | EtherType |
+//   +-------+-------+----------+----------+-----------+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+
+namespace satrelay::wire {
+
+enum class EtherType : std::uint16_t {
+  kIpv4 = 0x0800,
+  kArp = 0x0806,
+  kVlan = 0x8100,
+  kIpv6 = 0x86dd,
+  kServiceVlan = 0x88a8,
+};
+
+// One 802.1Q tag as it stands on the wire.
+struct VlanTag {
+  std::uint16_t tpid = 0;  // 0x8100 or 0x88a8
+  std::uint16_t tci = 0;   // priority, drop eligibility, VLAN id
+
+  constexpr std::uint16_t vlan_id() const { return tci & 0x0fffU; }
+  friend constexpr auto operator<=>(const VlanTag&, const VlanTag&) = default;
+};
+
+inline constexpr std::size_t kMaxVlanTags = 2;
+inline constexpr std::size_t kEthernetHeaderSize = 14;
+inline constexpr std::size_t kMaxEthernetHeaderSize = kEthernetHeaderSize + 4 * kMaxVlanTags;
+
+struct EthernetHeader {
+  MacAddress destination;
+  MacAddress source;
+  std::array<VlanTag, kMaxVlanTags> tags{};  // outermost first
+  std::uint8_t tag_count = 0;
+  EtherType type{};  // of the payload, behind all tags
+
+  constexpr std::size_t size() const { return kEthernetHeaderSize + 4U * tag_count; }
+  friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;
+};
+
+// nullopt if the frame is too short, or has more than two tags.
+std::optional<EthernetHeader> parse_ethernet(ConstBytes frame);
+// Writes header.size() bytes; `out` must have room for them.
+void write_ethernet(const EthernetHeader& header, MutableBytes out);
+
+}  // namespace satrelay::wire

@@ -1,0 +1,68 @@
+// ICMP (RFC 792), ICMPv6 (RFC 4443) and the two messages of Neighbour Discovery (RFC 4861) that a
+// gateway with one address needs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/wire/ip.h"
+
+namespace satrelay::wire {
+
+inline constexpr std::size_t kIcmpHeaderSize = 8;
+
+inline constexpr std::uint8_t kIcmpEchoReply = 0;
+inline constexpr std::uint8_t kIcmpUnreachable = 3;
+inline constexpr std::uint8_t kIcmpFragmentationNeeded = 4;  // code of kIcmpUnreachable
+inline constexpr std::uint8_t kIcmpEchoRequest = 8;
+inline constexpr std::uint8_t kIcmpTimeExceeded = 11;
+inline constexpr std::uint8_t kIcmpParameterProblem = 12;
+
+inline constexpr std::uint8_t kIcmpV6Unreachable = 1;
+inline constexpr std::uint8_t kIcmpV6PacketTooBig = 2;
+inline constexpr std::uint8_t kIcmpV6TimeExceeded = 3;
+inline constexpr std::uint8_t kIcmpV6ParameterProblem = 4;
+inline constexpr std::uint8_t kIcmpV6EchoRequest = 128;
+inline constexpr std::uint8_t kIcmpV6EchoReply = 129;
+inline constexpr std::uint8_t kIcmpV6NeighbourSolicitation = 135;
+inline constexpr std::uint8_t kIcmpV6NeighbourAdvertisement = 136;
+
+struct IcmpMessage {
+  std::uint8_t type = 0;
+  std::uint8_t code = 0;
+  std::uint32_t rest = 0;  // second word of the header: echo id and sequence, next-hop MTU
+  ConstBytes body;         // behind the 8-byte header
+};
+
+// Checks the checksum (ICMPv6: with the pseudo-header of `ip`). nullopt if short or wrong.
+std::optional<IcmpMessage> parse_icmp(const IpHeader& ip, ConstBytes payload);
+// Writes header, body and checksum; the size written. `ip` gives version and addresses.
+std::size_t write_icmp(const IpHeader& ip, const IcmpMessage& message, MutableBytes out);
+
+// The transport flow quoted by an ICMP error: source is who sent the packet that failed.
+struct QuotedFlow {
+  IpAddress source;
+  IpAddress destination;
+  std::uint8_t protocol = 0;
+  std::uint16_t source_port = 0;
+  std::uint16_t destination_port = 0;
+  std::uint32_t sequence = 0;  // TCP only; the eight quoted octets hold it
+};
+bool is_icmp_error(const IpHeader& ip, const IcmpMessage& message);
+// nullopt if the quotation is too short or is a later fragment.
+std::optional<QuotedFlow> parse_quoted_flow(const IpHeader& ip, const IcmpMessage& error);
+
+struct NeighbourMessage {
+  bool advertisement = false;  // else a solicitation
+  IpAddress target;
+  std::optional<MacAddress> link_layer;  // source (solicitation) or target (advertisement) option
+};
+std::optional<NeighbourMessage> parse_neighbour(const IcmpMessage& message);
+// The ICMPv6 message with flags and link-layer option, checksum included; `ip` gives addresses.
+// A solicited advertisement sets S and O. Returns the size written.
+std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message, MutableBytes out);
+
+}  // namespace satrelay::wire

@@ -1,0 +1,48 @@
+// IPv4 (RFC 791) and IPv6 (RFC 8200) headers, as one value type for what a relay needs of both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+
+namespace satrelay::wire {
+
+inline constexpr std::uint8_t kProtocolIcmp = 1;
+inline constexpr std::uint8_t kProtocolTcp = 6;
+inline constexpr std::uint8_t kProtocolUdp = 17;
+inline constexpr std::uint8_t kProtocolIcmpV6 = 58;
+inline constexpr std::size_t kIpv4HeaderSize = 20;
+inline constexpr std::size_t kIpv6HeaderSize = 40;
+
+struct IpHeader {
+  IpAddress source;
+  IpAddress destination;
+  std::uint8_t protocol = 0;          // IPv6: the first next-header value
+  std::uint8_t traffic_class = 0;     // DSCP and ECN
+  std::uint8_t hop_limit = 64;        // TTL
+  std::uint32_t flow_label = 0;       // IPv6 only
+  std::uint16_t identification = 0;   // IPv4 only
+  bool dont_fragment = true;          // IPv4 only
+  bool more_fragments = false;        // IPv4 only
+  std::uint16_t fragment_offset = 0;  // IPv4 only, bytes
+  std::uint16_t header_size = 0;      // with IPv4 options
+  std::uint16_t payload_size = 0;     // bytes behind the header, by the length field
+
+  bool is_fragment() const { return more_fragments || fragment_offset != 0; }
+  bool is_first_fragment() const { return more_fragments && fragment_offset == 0; }
+  bool has_options() const { return source.is_v4() && header_size > kIpv4HeaderSize; }
+};
+
+// Parses the header at the front of `packet`. nullopt if it is short, of another version, has a bad
+// IPv4 header checksum, or a length field that exceeds the packet. IPv6 extension headers are not
+// walked: `protocol` is what follows the fixed header.
+std::optional<IpHeader> parse_ip(ConstBytes packet);
+
+// Writes an IPv4 header without options or an IPv6 header, with lengths from payload_size and the
+// IPv4 checksum; header_size is ignored. Returns the size written; `out` must have room.
+std::size_t write_ip(const IpHeader& header, MutableBytes out);
+
+}  // namespace satrelay::wire

@@ -1,0 +1,87 @@
+// Every reason for which the gateway bridges, refuses, resets or drops has a name and a monotonic
+// counter. The names are those of the stats socket and of docs/operations.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace satrelay::gateway {
+
+enum class Counter : std::uint8_t {
+  // Frames
+  kLanFramesIn,
+  kLanFramesOut,
+  kWanFramesIn,
+  kWanFramesOut,
+  // Bridged, by reason (frames)
+  kBridgedNotIp,
+  kBridgedNotTcp,
+  kBridgedFragment,
+  kBridgedIpOptions,
+  kBridgedIpExtension,
+  kBridgedMalformed,
+  kBridgedByRule,
+  kBridgedNoPeerPrefix,
+  kBridgedPeerDown,
+  kBridgedTableFull,
+  kBridgedHalfOpenFull,
+  kBridgedMemoryLow,
+  kBridgedTcpOptions,
+  kBridgedMidStream,
+  kBridgedFromWan,
+  kBridgedMulticast,
+  // Dropped (frames)
+  kDroppedRelayedFromWan,
+  kDroppedBadChecksum,
+  kDroppedUnfinishedChecksum,
+  kDroppedIcmpForRelayed,
+  kDroppedFragmentOfRelayed,
+  kDroppedStpUnknownPeer,
+  kDroppedStpMalformed,
+  kDroppedToGateway,
+  kDroppedNextHopUnresolved,
+  // Flows
+  kFlowsAccepted,     // SYN from the LAN answered
+  kFlowsEstablished,  // its handshake completed and OPEN sent
+  kFlowsFromPeer,     // OPEN received
+  kFlowsFinished,     // both directions closed in order
+  kFlowsHandshakeTimeout,
+  kFlowsRefused,      // the far host answered with RST
+  kFlowsUnreachable,  // the far host did not answer
+  kFlowsResetByHost,
+  kFlowsResetByPeer,
+  kFlowsResetPeerRestart,
+  kFlowsResetPeerClosed,
+  kFlowsResetTimeout,
+  kFlowsResetIdle,
+  kFlowsResetNoResources,
+  kFlowsResetProtocol,
+  kFlowsResetShutdown,
+  // The gateway's own address
+  kArpAnswered,
+  kNeighbourAnswered,
+  kPingAnswered,
+  kCount,
+};
+
+inline constexpr std::size_t kCounterCount = static_cast<std::size_t>(Counter::kCount);
+
+// snake_case, stable: "bridged_not_tcp".
+std::string_view name(Counter counter);
+
+class Counters {
+ public:
+  void add(Counter counter, std::uint64_t n = 1) {
+    values_[static_cast<std::size_t>(counter)] += n;
+  }
+  std::uint64_t operator[](Counter counter) const {
+    return values_[static_cast<std::size_t>(counter)];
+  }
+
+ private:
+  std::array<std::uint64_t, kCounterCount> values_{};
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,72 @@
+// The Relay Entity: an inline bridge that takes TCP flows off the LAN and joins each to one STP
+// stream. Pure: frames and time come in, frames go out; see docs/architecture.md.
+//
+// Verbs: handle_frame() and handle_timeout() feed it; afterwards poll_frame() each port until it
+// answers 0, and again no later than next_timeout(). `now` must never go backwards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/snapshot.h"
+
+namespace satrelay::gateway {
+
+enum class PortId : std::uint8_t { kLan = 0, kWan = 1 };
+constexpr PortId other(PortId port) { return port == PortId::kLan ? PortId::kWan : PortId::kLan; }
+
+// What the host does with the frame it passed to handle_frame().
+enum class Verdict : std::uint8_t {
+  kConsumed,  // the engine has taken what it needs: free the frame
+  kBridge,    // send this very frame out of the other port
+  kDrop,      // free the frame; a counter names the reason
+};
+
+// What only the host can know.
+struct Identity {
+  std::uint64_t boot_epoch = 0;      // wall clock at start, nanoseconds: larger at each start
+  std::uint64_t secret[2] = {0, 0};  // random key for initial sequence numbers (RFC 6528)
+  MacAddress wan_mac;                // source of what the gateway itself sends on the WAN
+};
+
+class Gateway {
+ public:
+  // `arena_memory` must outlive the gateway. Throws std::invalid_argument if the configuration
+  // contradicts itself (the loader has refused such a one with its place already).
+  Gateway(const config::Gateway& config, const Identity& identity, MutableBytes arena_memory,
+          Instant now);
+  ~Gateway();
+
+  Verdict handle_frame(PortId port, ConstBytes frame, Instant now);
+  void handle_timeout(Instant now);
+  // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes); its size,
+  // or 0 if nothing is to be sent now.
+  std::size_t poll_frame(PortId port, MutableBytes out, Instant now);
+  Instant next_timeout() const;
+  std::size_t max_frame_size() const;  // header and VLAN tags included, no FCS
+
+  // Tells peers with CLOSE that this gateway stops and resets all flows towards its hosts. Poll
+  // frames afterwards until none come.
+  void shut_down(Instant now);
+
+  const Counters& counters() const;
+  Status status(Instant now) const;
+  std::vector<PeerSnapshot> peers() const;
+  // Flows [first, first + count) in table order.
+  std::vector<FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
+  std::size_t flow_count() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace satrelay::gateway

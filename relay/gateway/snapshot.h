@@ -1,0 +1,63 @@
+// What the gateway tells about itself: values to print, copied at one instant.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "pep/base/address.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/compress/block_codec.h"
+#include "pep/stp/session.h"
+#include "pep/tcp/endpoint.h"
+
+namespace satrelay::gateway {
+
+struct Status {
+  Duration uptime;
+  std::uint64_t boot_epoch = 0;
+  std::uint32_t flows = 0;
+  std::uint32_t half_open = 0;
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t arena_used = 0;
+  compress::CodecCounters codec;
+  tcp::Counters tcp;  // sum over all flows since start
+};
+
+struct PeerSnapshot {
+  std::string name;
+  IpAddress address;
+  bool resolved = false;  // the next hop's MAC is known
+  stp::PeerState state{};
+  std::string link;
+  BitRate send_rate;
+  Duration rtt;
+  double loss_ratio = 0;
+  std::uint32_t streams = 0;
+  std::uint64_t packets_in_flight = 0;
+  std::uint64_t bytes_stored = 0;
+  stp::Counters counters;
+};
+
+struct FlowSnapshot {
+  IpAddress client;
+  std::uint16_t client_port = 0;
+  IpAddress server;
+  std::uint16_t server_port = 0;
+  std::string peer;
+  bool from_lan = true;  // the client is on this gateway's LAN
+  tcp::State tcp_state{};
+  Duration age;
+  Duration idle;
+  std::uint64_t bytes_from_lan = 0;  // plain bytes
+  std::uint64_t bytes_to_lan = 0;
+  std::uint64_t lan_stored = 0;  // received from the host, not yet given to STP
+  std::uint64_t stp_unacknowledged = 0;
+  std::uint64_t stp_stored = 0;  // received from the peer, not yet given to TCP
+  std::uint64_t lan_unacknowledged = 0;
+  std::uint64_t lan_window = 0;   // advertised to the host
+  std::uint64_t host_window = 0;  // advertised by the host
+  Duration lan_rtt;
+};
+
+}  // namespace satrelay::gateway
