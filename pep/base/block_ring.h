@@ -1,5 +1,6 @@
 // Maps absolute stream offsets to arena blocks: block k holds offsets [k, k+1) << shift. The ring
-// grows by doubling (amortised, never per packet in steady state) and may have holes.
+// grows by doubling (amortised, never per packet in steady state) and may have holes. Its keys span
+// from the lowest to the highest block stored, wherever in the stream those lie.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ class BlockRing {
     const std::uint64_t key = offset >> arena_->block_shift();
     return key < first_ || key >= end_ ? kNoBlock : ring_[key & mask_];
   }
-  // As find(), but takes a block from the arena where none is; kNoBlock when the arena is empty.
+  // As find(), but takes a block from the arena where none is; kNoBlock when the arena is empty, or
+  // when the blocks stored would span more than kMaxKeys keys.
   BlockIndex find_or_allocate(std::uint64_t offset);
   // Gives back every block that lies wholly below `offset`.
   void release_below(std::uint64_t offset);
@@ -32,6 +34,10 @@ class BlockRing {
   const Arena& arena() const { return *arena_; }
 
  private:
+  // Bounds the ring itself: 64 GiB of stream in blocks of 4 KiB.
+  static constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 24;
+
+  BlockIndex extend(std::uint64_t key);
   void grow(std::uint64_t keys);
   Arena* arena_;
   std::vector<BlockIndex> ring_;

@@ -1,6 +1,6 @@
 // A set of 64-bit integers kept as sorted, disjoint, non-adjacent half-open ranges. Insertion and
 // removal move the shorter side of the list, so work near either end (new gaps at the top, repairs
-// at the bottom) is cheap. Allocates only when it grows past its largest size so far.
+// at the bottom) is cheap. Allocates only while its room is under twice its largest size so far.
 #pragma once
 
 #include <cstddef>
@@ -27,20 +27,25 @@ class RangeSet {
   std::uint64_t erase_below(std::uint64_t end) { return erase(0, end); }
   void clear();
 
-  bool empty() const { return head_ == ranges_.size(); }
-  std::size_t range_count() const { return ranges_.size() - head_; }
+  bool empty() const { return head_ == tail_; }
+  std::size_t range_count() const { return tail_ - head_; }
   std::uint64_t total() const { return total_; }  // integers in the set
   bool contains(std::uint64_t value) const;
   // The ranges in ascending order; invalidated by any mutation.
-  std::span<const Range> ranges() const { return std::span(ranges_).subspan(head_); }
+  std::span<const Range> ranges() const { return {slots_.data() + head_, tail_ - head_}; }
   // Index into ranges() of the first range with end > value; range_count() if there is none.
   std::size_t first_ending_after(std::uint64_t value) const;
 
  private:
+  Range* at(std::size_t index) { return slots_.data() + head_ + index; }
+  // Opens a hole for `range` before the range at `index`, which may be range_count().
   void insert_at(std::size_t index, Range range);
   void erase_at(std::size_t index, std::size_t count);
-  std::vector<Range> ranges_;
-  std::size_t head_ = 0;  // [0, head_) is unused room in front
+  // Moves the ranges, into more memory if needed, so that there is free room on both sides.
+  void make_room(std::size_t free_share_in_front);
+  std::vector<Range> slots_;  // ranges in [head_, tail_), free room around them
+  std::size_t head_ = 0;
+  std::size_t tail_ = 0;
   std::uint64_t total_ = 0;
 };
 

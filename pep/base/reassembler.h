@@ -37,7 +37,11 @@ class Reassembler {
   void reset();
 
  private:
+  std::size_t insert_gaps(std::uint64_t position, std::uint64_t end, std::uint64_t base,
+                          ConstBytes bytes);
+  void join_in_order();
   std::size_t store(std::uint64_t offset, ConstBytes bytes);
+  ConstBytes run_at(std::uint64_t offset) const;
   BlockRing blocks_;
   RangeSet out_of_order_;
   std::uint64_t consumed_ = 0;

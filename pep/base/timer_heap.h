@@ -2,6 +2,7 @@
 // moving and cancelling a timer never allocates and costs O(log n).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,7 @@ class TimerHeap {
     std::uint32_t slot;
   };
   void place(std::size_t index, Entry entry);
+  void settle(std::size_t index, Entry entry);
   void sift_up(std::size_t index, Entry entry);
   void sift_down(std::size_t index, Entry entry);
   static constexpr std::uint32_t kUnarmed = 0xffff'ffffU;

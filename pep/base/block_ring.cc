@@ -1,0 +1,66 @@
+#include "pep/base/block_ring.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace satrelay {
+
+BlockIndex BlockRing::find_or_allocate(std::uint64_t offset) {
+  const std::uint64_t key = offset >> arena_->block_shift();
+  if (key >= first_ && key < end_) {
+    BlockIndex& entry = ring_[key & mask_];
+    if (entry == kNoBlock) entry = arena_->allocate();
+    return entry;
+  }
+  return extend(key);
+}
+
+// Stretches the span of keys to `key`, which lies outside it, and stores a block there. An empty
+// ring has no span to stretch: it moves to `key`.
+BlockIndex BlockRing::extend(std::uint64_t key) {
+  const bool was_empty = first_ == end_;
+  const std::uint64_t new_first = was_empty ? key : std::min(first_, key);
+  const std::uint64_t new_end = was_empty ? key + 1 : std::max(end_, key + 1);
+  if (new_end - new_first > kMaxKeys) return kNoBlock;
+  const BlockIndex block = arena_->allocate();
+  if (block == kNoBlock) return kNoBlock;
+  if (new_end - new_first > ring_.size()) grow(new_end - new_first);
+  if (was_empty) {
+    first_ = key;
+    end_ = key;
+  }
+  for (std::uint64_t k = new_first; k < first_; ++k) ring_[k & mask_] = kNoBlock;
+  for (std::uint64_t k = end_; k < new_end; ++k) ring_[k & mask_] = kNoBlock;
+  first_ = new_first;
+  end_ = new_end;
+  ring_[key & mask_] = block;
+  return block;
+}
+
+void BlockRing::release_below(std::uint64_t offset) {
+  const std::uint64_t key = std::min(offset >> arena_->block_shift(), end_);
+  for (; first_ < key; ++first_) {
+    const BlockIndex block = ring_[first_ & mask_];
+    if (block != kNoBlock) arena_->release(block);
+  }
+}
+
+void BlockRing::clear(std::uint64_t offset) {
+  for (; first_ < end_; ++first_) {
+    const BlockIndex block = ring_[first_ & mask_];
+    if (block != kNoBlock) arena_->release(block);
+  }
+  first_ = offset >> arena_->block_shift();
+  end_ = first_;
+}
+
+void BlockRing::grow(std::uint64_t keys) {
+  constexpr std::uint64_t kMinKeys = 4;
+  std::vector<BlockIndex> larger(std::bit_ceil(std::max(keys, kMinKeys)), kNoBlock);
+  const std::uint64_t larger_mask = larger.size() - 1;
+  for (std::uint64_t k = first_; k < end_; ++k) larger[k & larger_mask] = ring_[k & mask_];
+  ring_ = std::move(larger);
+  mask_ = larger_mask;
+}
+
+}  // namespace satrelay

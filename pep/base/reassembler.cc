@@ -1,0 +1,125 @@
+#include "pep/base/reassembler.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "pep/base/check.h"
+
+namespace satrelay {
+
+std::size_t Reassembler::insert(std::uint64_t offset, ConstBytes bytes, std::uint64_t limit) {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t window_end = limit > kMax - consumed_ ? kMax : consumed_ + limit;
+  if (offset >= window_end) return 0;
+  const std::uint64_t end = offset + std::min<std::uint64_t>(bytes.size(), window_end - offset);
+  if (end <= in_order_) return 0;
+
+  if (offset == in_order_ && out_of_order_.empty()) [[likely]] {
+    const std::size_t n = store(offset, bytes.first(end - offset));
+    in_order_ += n;
+    return n;
+  }
+  return insert_gaps(std::max(offset, in_order_), end, offset, bytes);
+}
+
+// Stores those parts of [position, end) that are not stored yet; bytes[0] is at offset `base`.
+std::size_t Reassembler::insert_gaps(std::uint64_t position, std::uint64_t end, std::uint64_t base,
+                                     ConstBytes bytes) {
+  std::size_t total = 0;
+  while (position < end) {
+    const std::size_t index = out_of_order_.first_ending_after(position);
+    std::uint64_t gap_end = end;
+    if (index < out_of_order_.range_count()) {
+      const Range next = out_of_order_.ranges()[index];
+      if (next.begin <= position) {
+        position = next.end;
+        continue;
+      }
+      gap_end = std::min(end, next.begin);
+    }
+    const std::size_t wanted = gap_end - position;
+    const std::size_t n = store(position, bytes.subspan(position - base, wanted));
+    total += n;
+    if (position == in_order_) {
+      in_order_ += n;
+      join_in_order();
+    } else {
+      out_of_order_.insert(position, position + n);
+    }
+    if (n < wanted) break;
+    position = gap_end;
+  }
+  return total;
+}
+
+// Takes over what was stored ahead, if the in-order bytes now reach it.
+void Reassembler::join_in_order() {
+  if (out_of_order_.empty()) return;
+  const Range first = out_of_order_.ranges().front();
+  if (first.begin != in_order_) return;
+  in_order_ = first.end;
+  out_of_order_.erase(first.begin, first.end);
+}
+
+std::size_t Reassembler::store(std::uint64_t offset, ConstBytes bytes) {
+  Arena& arena = blocks_.arena();
+  const std::size_t mask = arena.block_size() - 1;
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const BlockIndex block = blocks_.find_or_allocate(offset + done);
+    if (block == kNoBlock) break;
+    const std::size_t within = (offset + done) & mask;
+    const std::size_t n = std::min(bytes.size() - done, arena.block_size() - within);
+    std::memcpy(arena.data(block) + within, bytes.data() + done, n);
+    done += n;
+  }
+  return done;
+}
+
+std::uint64_t Reassembler::highest() const {
+  return out_of_order_.empty() ? in_order_ : out_of_order_.ranges().back().end;
+}
+
+ConstBytes Reassembler::run_at(std::uint64_t offset) const {
+  const Arena& arena = blocks_.arena();
+  const std::size_t within = offset & (arena.block_size() - 1);
+  const std::size_t n = std::min<std::uint64_t>(arena.block_size() - within, in_order_ - offset);
+  return {arena.data(blocks_.find(offset)) + within, n};
+}
+
+ConstBytes Reassembler::front() const {
+  if (readable() == 0) return {};
+  return run_at(consumed_);
+}
+
+void Reassembler::copy_front(MutableBytes out) const {
+  SATRELAY_CHECK(out.size() <= readable());
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ConstBytes run = run_at(consumed_ + done);
+    const std::size_t n = std::min(out.size() - done, run.size());
+    std::memcpy(out.data() + done, run.data(), n);
+    done += n;
+  }
+}
+
+void Reassembler::consume(std::uint64_t count) {
+  SATRELAY_CHECK(count <= readable());
+  if (count == 0) return;
+  consumed_ += count;
+  if (stored() == 0) {
+    blocks_.clear(consumed_);  // an idle stream holds no memory, not even its last partial block
+  } else {
+    blocks_.release_below(consumed_);
+  }
+}
+
+void Reassembler::reset() {
+  blocks_.clear(0);
+  out_of_order_.clear();
+  consumed_ = 0;
+  in_order_ = 0;
+}
+
+}  // namespace satrelay
