@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "pep/base/int128.h"
+
 namespace satrelay {
 
 class Random {
@@ -18,7 +20,7 @@ class Random {
   }
   // Uniform in [0, bound); `bound` must be positive.
   constexpr std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+    return static_cast<std::uint64_t>((static_cast<Uint128>(next()) * bound) >> 64);
   }
   // Uniform in [0, 1).
   constexpr double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 
+#include "pep/base/int128.h"
 #include "pep/base/time.h"
 
 namespace satrelay {
@@ -40,21 +41,21 @@ class BitRate {
   // holds any size at any rate (10 Gbit/s x 600 ms needs 53 bits).
   constexpr Duration time_for(ByteCount bytes) const {
     if (is_zero()) return Duration::infinite();
-    const auto bits = static_cast<unsigned __int128>(bytes.value()) * 8U * 1'000'000'000U;
+    const auto bits = static_cast<Uint128>(bytes.value()) * 8U * 1'000'000'000U;
     return Duration::nanoseconds(
         static_cast<std::int64_t>((bits + bits_per_second_ - 1) / bits_per_second_));
   }
   // Bytes that fit in `d` at this rate, rounded down; zero for negative durations.
   constexpr ByteCount bytes_in(Duration d) const {
     if (d <= Duration::zero()) return ByteCount(0);
-    const auto bits = static_cast<unsigned __int128>(bits_per_second_) *
-                      static_cast<std::uint64_t>(d.to_nanoseconds());
+    const auto bits =
+        static_cast<Uint128>(bits_per_second_) * static_cast<std::uint64_t>(d.to_nanoseconds());
     return ByteCount(static_cast<std::uint64_t>(bits / 8U / 1'000'000'000U));
   }
   // This rate times numerator / denominator.
   constexpr BitRate scaled(std::uint64_t numerator, std::uint64_t denominator) const {
-    return BitRate(static_cast<std::uint64_t>(static_cast<unsigned __int128>(bits_per_second_) *
-                                              numerator / denominator));
+    return BitRate(static_cast<std::uint64_t>(static_cast<Uint128>(bits_per_second_) * numerator /
+                                              denominator));
   }
   friend constexpr auto operator<=>(BitRate, BitRate) = default;
 

@@ -1,0 +1,31 @@
+// Identity of a relayed flow: the TCP 4-tuple seen from this gateway's LAN, with the VLANs on which
+// the LAN host is reached.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+
+#include "pep/base/address.h"
+#include "pep/wire/ethernet.h"
+
+namespace satrelay::gateway {
+
+struct FlowKey {
+  IpAddress local;   // the host on this gateway's LAN
+  IpAddress remote;  // the host behind the peer
+  std::uint16_t local_port = 0;
+  std::uint16_t remote_port = 0;
+  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // ids, outermost first; 0: untagged
+
+  friend bool operator==(const FlowKey&, const FlowKey&) = default;
+};
+
+// The VLAN ids of a header, without the priority bits: a host may change those in mid-flow.
+constexpr std::array<std::uint16_t, wire::kMaxVlanTags> vlans_of(const wire::EthernetHeader& eth) {
+  std::array<std::uint16_t, wire::kMaxVlanTags> ids{};
+  for (std::size_t i = 0; i < eth.tag_count; ++i) ids[i] = eth.tags[i].vlan_id();
+  return ids;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,44 @@
+// What OPEN carries about a flow, so that the far gateway can wear the client's address, port and
+// L2 header, and offer the server what the client offered. Opaque to pep/stp.
+//
+//   octet  0       1       2       3      4..9     10..15   16..16+4T   then
+//        +-------+-------+-------+-------+--------+--------+-----------+---------------------------
+//        |version|  IP   |tags T |options|dst MAC |src MAC | TPID, TCI | client address, server
+//        |  = 1  | 4 / 6 | 0..2  | bits  |        |        |  each     | address (4 or 16 each),
+//        +-------+-------+-------+-------+--------+--------+-----------+ client port, server port,
+//                                                                      | MSS (2 each), window
+//                                                                      scale, | traffic class, hop
+//                                                                      limit
+//
+// Option bits: 1 MSS present, 2 window scale present, 4 SACK permitted, 8 timestamps offered.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/tcp.h"
+
+namespace satrelay::gateway {
+
+struct OpenMetadata {
+  wire::EthernetHeader ethernet;  // of the client's SYN; the type follows from the addresses
+  IpAddress client;
+  IpAddress server;
+  std::uint16_t client_port = 0;
+  std::uint16_t server_port = 0;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 64;
+  wire::TcpOptions options;  // MSS, window scale, SACK permitted, presence of timestamps
+};
+
+inline constexpr std::size_t kMaxOpenMetadata = 16 + 8 + 32 + 6 + 3;
+
+// Writes the metadata; the size written. `out` must have room for kMaxOpenMetadata bytes.
+std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out);
+// nullopt if it is malformed, of another version, or has octets left over.
+std::optional<OpenMetadata> parse_open_metadata(ConstBytes bytes);
+
+}  // namespace satrelay::gateway
