@@ -48,7 +48,7 @@ std::size_t Reassembler::insert_gaps(std::uint64_t position, std::uint64_t end, 
       out_of_order_.insert(position, position + n);
     }
     if (n < wanted) break;
-    position = gap_end;
+    position = std::max(gap_end, in_order_);  // joining may have moved past what was ahead
   }
   return total;
 }
