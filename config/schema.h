@@ -110,7 +110,8 @@ struct Gateway {
   Limits limits;
   Worker worker;
   int compress_level = 1;
-  std::string stats_socket_prefix;  // DPDK file prefix: the socket is <runtime dir>/dpdk/<prefix>/
+  // DPDK file prefix: the socket is <runtime dir>/dpdk/<prefix>/dpdk_telemetry.v2
+  std::string stats_socket_prefix = "satrelay";
   LogLevel log_level = LogLevel::kInfo;
 };
 
@@ -146,7 +147,7 @@ struct SatLink {
   std::uint64_t seed = 1;
   Worker worker;
   std::string control_socket;  // "" : none
-  std::string stats_socket_prefix;
+  std::string stats_socket_prefix = "satlink";
   LogLevel log_level = LogLevel::kInfo;
 };
 

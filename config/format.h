@@ -1,0 +1,21 @@
+// Values as text in messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::config {
+
+// With the largest unit that leaves a whole number: "50Mbit", "550ms", "64MiB".
+std::string to_text(BitRate rate);
+std::string to_text(Duration duration);
+std::string to_text(ByteCount size);
+
+// Control characters replaced by '?', long text cut: fit for a terminal.
+std::string printable(std::string_view text);
+std::string quoted(std::string_view text);
+
+}  // namespace satrelay::config

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "pep/base/address.h"
+
+namespace satrelay::config {
+
+// An address with the length of its subnet, as interfaces have them: "192.0.2.1/30".
+struct InterfaceAddress {
+  IpAddress own;
+  IpPrefix subnet;
+};
+std::optional<InterfaceAddress> parse_interface_address(std::string_view text);
+
+}  // namespace satrelay::config

@@ -1,0 +1,189 @@
+#include "config/read_common.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+namespace satrelay::config {
+namespace {
+
+constexpr std::size_t kMaxInterfaceName = 15;  // IFNAMSIZ less the final zero
+constexpr std::size_t kMaxSocketPath = 107;    // sockaddr_un::sun_path less the final zero
+
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+}
+
+bool is_hex(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
+}
+
+// A comma or '=' would end the value inside DPDK's device arguments.
+std::string read_interface(const Value& value) {
+  constexpr std::string_view kHint = "write the name of a kernel interface, like eth1";
+  const std::string name = value.text(kHint);
+  const bool good = name.size() <= kMaxInterfaceName && name != "." && name != ".." &&
+                    std::all_of(name.begin(), name.end(), [](char c) {
+                      return is_name_character(c) || c == '.' || c == '@';
+                    });
+  if (!good) value.refuse("is not an interface name", kHint);
+  return name;
+}
+
+// "0000:01:00.0", or "01:00.0" in domain 0000.
+std::string read_pci(const Value& value) {
+  constexpr std::string_view kHint = "write a PCI address, like 0000:01:00.0";
+  std::string text = value.text(kHint);
+  if (text.size() == 7) text.insert(0, "0000:");
+  const std::string_view t = text;
+  const bool good = t.size() == 12 && is_hex(t.substr(0, 4)) && t[4] == ':' &&
+                    is_hex(t.substr(5, 2)) && t[7] == ':' && is_hex(t.substr(8, 2)) &&
+                    t[10] == '.' && t[11] >= '0' && t[11] <= '7';
+  if (!good) value.refuse("is not a PCI address", kHint);
+  return text;
+}
+
+// The field that says which device it is; a driver has exactly one.
+const char* device_key(Driver driver) {
+  switch (driver) {
+    case Driver::kPci:
+      return "pci";
+    case Driver::kMemif:
+      return "socket";
+    case Driver::kAfPacket:
+    case Driver::kAfXdp:
+      break;
+  }
+  return "interface";
+}
+
+const char* driver_name(Driver driver) {
+  switch (driver) {
+    case Driver::kPci:
+      return "pci";
+    case Driver::kMemif:
+      return "memif";
+    case Driver::kAfXdp:
+      return "af_xdp";
+    case Driver::kAfPacket:
+      break;
+  }
+  return "af_packet";
+}
+
+Driver read_driver(const Value& value, const Fields& fields) {
+  if (const Value* driver = fields.find("driver")) {
+    return driver->word<Driver>({{"pci", Driver::kPci},
+                                 {"af_packet", Driver::kAfPacket},
+                                 {"af_xdp", Driver::kAfXdp},
+                                 {"memif", Driver::kMemif}});
+  }
+  if (fields.find("interface") != nullptr) return Driver::kAfPacket;
+  if (fields.find("pci") != nullptr) return Driver::kPci;
+  if (fields.find("socket") != nullptr) return Driver::kMemif;
+  value.fail("names no device; write interface: NAME, pci: ADDRESS or socket: PATH");
+}
+
+}  // namespace
+
+void check_name(const Value& place, const std::string& name) {
+  const bool good = !name.empty() && name.size() <= 32 &&
+                    std::all_of(name.begin(), name.end(), is_name_character);
+  if (!good) place.fail("is not a name; write 1 to 32 letters, digits, '_' or '-'");
+}
+
+std::string read_socket_path(const Value& value) {
+  constexpr std::string_view kHint =
+      "write an absolute path of at most 107 characters without commas, like "
+      "/run/satrelay/link.sock";
+  const std::string path = value.text(kHint);
+  const bool good = path.front() == '/' && path.back() != '/' && path.size() <= kMaxSocketPath &&
+                    std::all_of(path.begin(), path.end(), [](char c) {
+                      return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != ',';
+                    });
+  if (!good) value.refuse("is not a socket path", kHint);
+  return path;
+}
+
+Port read_port(const Value& value) {
+  const Fields fields = value.fields({"driver", "interface", "pci", "socket", "role", "mtu"});
+  Port port;
+  port.driver = read_driver(value, fields);
+  const std::string driver = driver_name(port.driver);
+  for (const std::string key : {"interface", "pci", "socket"}) {
+    if (key == device_key(port.driver)) continue;
+    if (const Value* stray = fields.find(key)) {
+      stray->fail("contradicts driver " + driver + ", which takes " + device_key(port.driver));
+    }
+  }
+  switch (port.driver) {
+    case Driver::kPci:
+      port.pci = read_pci(fields.require("pci", "driver pci needs an address like 0000:01:00.0"));
+      break;
+    case Driver::kMemif:
+      port.socket =
+          read_socket_path(fields.require("socket", "driver memif needs the path of a socket"));
+      break;
+    case Driver::kAfPacket:
+    case Driver::kAfXdp:
+      port.interface = read_interface(
+          fields.require("interface", "driver " + driver + " needs a kernel interface like eth1"));
+      break;
+  }
+  if (const Value* role = fields.find("role")) {
+    if (port.driver != Driver::kMemif) {
+      role->fail("contradicts driver " + driver + "; only memif has roles");
+    }
+    port.memif_server = role->word<bool>({{"server", true}, {"client", false}});
+  }
+  if (const Value* mtu = fields.find("mtu")) {
+    port.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
+  }
+  return port;
+}
+
+Worker read_worker(const Value& value) {
+  const Fields fields = value.fields({"polling", "cpu"});
+  Worker worker;
+  if (const Value* polling = fields.find("polling")) {
+    worker.polling =
+        polling->word<Polling>({{"adaptive", Polling::kAdaptive}, {"busy", Polling::kBusy}});
+  }
+  if (const Value* cpu = fields.find("cpu")) {
+    worker.cpu = static_cast<unsigned>(cpu->integer({0, 1023}));
+  }
+  return worker;
+}
+
+LogLevel read_log_level(const Value& value) {
+  return value.word<LogLevel>({{"error", LogLevel::kError},
+                               {"warning", LogLevel::kWarning},
+                               {"info", LogLevel::kInfo},
+                               {"debug", LogLevel::kDebug}});
+}
+
+std::uint32_t read_overhead(const Value& value) {
+  constexpr std::string_view kHint =
+      "write ip, ethernet or the bytes that the modem adds to each IP packet, 0 to 1000";
+  const std::string text = value.text(kHint);
+  if (text == "ip") return kOverheadIp;
+  if (text == "ethernet") return kOverheadEthernet;
+  const bool number = std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+  });
+  if (!number) value.refuse("is not an overhead", kHint);
+  return static_cast<std::uint32_t>(value.integer({0, 1000}));
+}
+
+std::string read_stats_socket_prefix(const Value& value) {
+  constexpr std::string_view kHint = "write 1 to 32 letters, digits, '_' or '-', like satrelay";
+  const std::string text = value.text(kHint);
+  if (text.size() > 32 || !std::all_of(text.begin(), text.end(), is_name_character)) {
+    value.refuse("is not a prefix", kHint);
+  }
+  return text;
+}
+
+}  // namespace satrelay::config

@@ -1,0 +1,251 @@
+#include "config/read_gateway.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/interface_address.h"
+#include "config/read_common.h"
+
+namespace satrelay::config {
+namespace {
+
+constexpr Bounds<BitRate> kLinkRate{BitRate::bits_per_second(1'000),
+                                    BitRate::bits_per_second(100'000'000'000)};
+constexpr Bounds<ByteCount> kMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
+constexpr Bounds<ByteCount> kFlowMemory{ByteCount(64ULL << 10), ByteCount(16ULL << 30)};
+// RFC 7323 section 2.3: no window beyond 1 GiB can be announced.
+constexpr Bounds<ByteCount> kHostWindow{ByteCount(16ULL << 10), ByteCount(1ULL << 30)};
+constexpr Bounds<Duration> kFlowTimeout{Duration::seconds(1), Duration::seconds(7 * 86'400)};
+constexpr Bounds<Duration> kLiveness{Duration::milliseconds(100), Duration::seconds(600)};
+
+GatewayAddress read_address(const Value& value) {
+  const Fields fields = value.fields({"address", "vlan", "next_hop"});
+  constexpr std::string_view kHint =
+      "write the gateway's own address with the length of its subnet, like 192.0.2.1/30";
+  const Value& text = fields.require("address", kHint);
+  const auto address = parse_interface_address(text.text(kHint));
+  if (!address) text.refuse("is not an address with a length", kHint);
+  GatewayAddress gateway;
+  gateway.own = address->own;
+  gateway.address = address->subnet;
+  if (const Value* vlan = fields.find("vlan")) {
+    gateway.vlan = static_cast<std::uint16_t>(vlan->integer({1, 4094}));
+  }
+  if (const Value* hop = fields.find("next_hop")) gateway.next_hop = hop->address();
+  return gateway;
+}
+
+std::vector<Link> read_links(const Value& value) {
+  std::vector<Link> links;
+  for (const auto& [name, entry] :
+       value.named_entries("write a map of links by name, like {sat: {send_rate: 50Mbit, "
+                           "receive_rate: 50Mbit}}")) {
+    check_name(entry, name);
+    const Fields fields = entry.fields({"send_rate", "receive_rate", "overhead"});
+    Link link;
+    link.name = name;
+    link.send_rate =
+        fields.require("send_rate", "write what the modem can send, like 50Mbit").rate(kLinkRate);
+    link.receive_rate =
+        fields.require("receive_rate", "write what the far modem can send, like 50Mbit")
+            .rate(kLinkRate);
+    if (const Value* overhead = fields.find("overhead")) link.overhead = read_overhead(*overhead);
+    links.push_back(std::move(link));
+  }
+  if (links.empty()) value.fail("is empty; describe at least one link");
+  return links;
+}
+
+Peer read_peer(const Value& value, const std::vector<Link>& links) {
+  const Fields fields = value.fields({"name", "address", "prefixes", "link"});
+  Peer peer;
+  peer.address =
+      fields.require("address", "write the address of the far gateway, like 192.0.2.2").address();
+  peer.name = peer.address.to_string();
+  if (const Value* name = fields.find("name")) {
+    peer.name = name->text("write a name");
+    check_name(*name, peer.name);
+  }
+  if (const Value* prefixes = fields.find("prefixes")) {
+    for (const Value& prefix : prefixes->items_or_single()) {
+      peer.prefixes.push_back(prefix.prefix());
+    }
+    if (peer.prefixes.empty()) {
+      prefixes->fail(
+          "is empty; write the prefixes of the hosts behind this peer, or leave "
+          "prefixes out for all");
+    }
+  } else {
+    peer.prefixes = {IpPrefix{IpAddress::v4({}), 0}, IpPrefix{IpAddress::v6({}), 0}};
+  }
+  if (const Value* link = fields.find("link")) {
+    peer.link = link->text("write the name of a link");
+  } else if (links.size() == 1) {
+    peer.link = links.front().name;
+  } else {
+    value.fail_at("link", "is missing; there are several links: write the name of one");
+  }
+  return peer;
+}
+
+PortRange read_port_range(const Value& value) {
+  constexpr std::string_view kHint = "write a port from 1 to 65535 or a range, like 8000-8080";
+  const std::string text = value.text(kHint);
+  const auto parse = [&](std::string_view digits) {
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (error != std::errc() || end != digits.data() + digits.size() || port == 0) {
+      value.refuse("is not a port", kHint);
+    }
+    return port;
+  };
+  const std::string_view view = text;
+  const std::size_t dash = view.find('-');
+  if (dash == std::string_view::npos) {
+    const std::uint16_t port = parse(view);
+    return {port, port};
+  }
+  const PortRange range{parse(view.substr(0, dash)), parse(view.substr(dash + 1))};
+  if (range.first > range.last) value.refuse("runs backwards", kHint);
+  return range;
+}
+
+Match read_match(const Value& value) {
+  const Fields fields = value.fields({"source", "destination", "port"});
+  Match match;
+  const auto prefixes = [&](const char* key, std::vector<IpPrefix>& out) {
+    const Value* list = fields.find(key);
+    if (list == nullptr) return;
+    for (const Value& prefix : list->items_or_single()) out.push_back(prefix.prefix());
+    if (out.empty()) list->fail("is empty, so nothing matches; leave it out to match everything");
+  };
+  prefixes("source", match.source);
+  prefixes("destination", match.destination);
+  if (const Value* ports = fields.find("port")) {
+    for (const Value& port : ports->items_or_single()) {
+      match.port.push_back(read_port_range(port));
+    }
+    if (match.port.empty()) {
+      ports->fail("is empty, so nothing matches; leave it out to match everything");
+    }
+  }
+  return match;
+}
+
+Rule read_rule(const Value& value) {
+  const Fields fields = value.fields({"match", "action", "compress"});
+  Rule rule;
+  if (const Value* match = fields.find("match")) rule.match = read_match(*match);
+  rule.action =
+      fields.require("action", "write accelerate or bridge")
+          .word<Action>({{"accelerate", Action::kAccelerate}, {"bridge", Action::kBridge}});
+  if (const Value* compress = fields.find("compress")) {
+    if (rule.action == Action::kBridge) {
+      compress->fail("contradicts action bridge: bridged frames pass untouched; remove it");
+    }
+    rule.compress = compress->word<Compress>(
+        {{"off", Compress::kOff}, {"auto", Compress::kAuto}, {"on", Compress::kOn}});
+  }
+  return rule;
+}
+
+Stp read_stp(const Value& value, const Port& wan) {
+  const Fields fields =
+      value.fields({"port", "mtu", "lanes", "ping_after", "suspect_after", "feedback_budget"});
+  Stp stp;
+  stp.mtu = std::min(stp.mtu, wan.mtu);
+  if (const Value* port = fields.find("port")) {
+    stp.port = static_cast<std::uint16_t>(port->integer({1, 65535}));
+  }
+  if (const Value* mtu = fields.find("mtu")) {
+    stp.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
+  }
+  if (const Value* lanes = fields.find("lanes")) {
+    stp.lanes = static_cast<std::uint8_t>(lanes->integer({1, 16}));
+  }
+  if (const Value* after = fields.find("ping_after")) stp.ping_after = after->duration(kLiveness);
+  if (const Value* after = fields.find("suspect_after")) {
+    stp.suspect_after = after->duration(kLiveness);
+  }
+  if (const Value* budget = fields.find("feedback_budget")) {
+    stp.feedback_budget =
+        budget->rate({BitRate::bits_per_second(1'000), BitRate::bits_per_second(1'000'000'000)});
+  }
+  return stp;
+}
+
+Limits read_limits(const Value& value) {
+  const Fields fields = value.fields({"flows", "half_open", "memory", "flow_memory", "host_window",
+                                      "idle_timeout", "half_close_timeout"});
+  Limits limits;
+  if (const Value* flows = fields.find("flows")) {
+    limits.flows = static_cast<std::uint32_t>(flows->integer({1, 10'000'000}));
+  }
+  if (const Value* memory = fields.find("memory")) limits.memory = memory->size(kMemory);
+  // Defaults never contradict a smaller limit that was given.
+  limits.half_open = std::min(limits.half_open, limits.flows);
+  limits.flow_memory = std::min(limits.flow_memory, limits.memory);
+  if (const Value* half_open = fields.find("half_open")) {
+    limits.half_open = static_cast<std::uint32_t>(half_open->integer({1, 10'000'000}));
+  }
+  if (const Value* memory = fields.find("flow_memory")) {
+    limits.flow_memory = memory->size(kFlowMemory);
+  }
+  limits.host_window = std::min(limits.host_window, limits.flow_memory);
+  if (const Value* window = fields.find("host_window")) {
+    limits.host_window = window->size(kHostWindow);
+  }
+  if (const Value* timeout = fields.find("idle_timeout")) {
+    limits.idle_timeout = timeout->duration(kFlowTimeout);
+  }
+  if (const Value* timeout = fields.find("half_close_timeout")) {
+    limits.half_close_timeout = timeout->duration(kFlowTimeout);
+  }
+  return limits;
+}
+
+}  // namespace
+
+Gateway read_gateway(const Value& document) {
+  const Fields fields =
+      document.fields({"ports", "gateway", "links", "peers", "rules", "stp", "limits", "worker",
+                       "compress_level", "stats_socket_prefix", "log"});
+  Gateway config;
+  const Fields ports =
+      fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")
+          .fields({"lan", "wan"});
+  config.lan = read_port(ports.require("lan", "name the device towards the hosts"));
+  config.wan = read_port(ports.require("wan", "name the device towards the modem"));
+  config.gateway = read_address(
+      fields.require("gateway", "write {address: 192.0.2.1/30} with the gateway's own address"));
+  config.links =
+      read_links(fields.require("links", "write {sat: {send_rate: 50Mbit, receive_rate: 50Mbit}}"));
+  const Value& peers =
+      fields.require("peers", "write a list of far gateways, like [{address: 192.0.2.2}]");
+  for (const Value& peer : peers.items("write a list of far gateways")) {
+    config.peers.push_back(read_peer(peer, config.links));
+  }
+  if (config.peers.empty()) peers.fail("is empty; describe at least one far gateway");
+  if (const Value* rules = fields.find("rules")) {
+    for (const Value& rule : rules->items("write a list of rules, first match wins")) {
+      config.rules.push_back(read_rule(rule));
+    }
+  }
+  config.stp.mtu = std::min(config.stp.mtu, config.wan.mtu);
+  if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.wan);
+  if (const Value* limits = fields.find("limits")) config.limits = read_limits(*limits);
+  if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
+  if (const Value* level = fields.find("compress_level")) {
+    config.compress_level = static_cast<int>(level->integer({1, 19}));
+  }
+  if (const Value* prefix = fields.find("stats_socket_prefix")) {
+    config.stats_socket_prefix = read_stats_socket_prefix(*prefix);
+  }
+  if (const Value* log = fields.find("log")) config.log_level = read_log_level(*log);
+  return config;
+}
+
+}  // namespace satrelay::config

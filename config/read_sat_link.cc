@@ -1,0 +1,105 @@
+#include "config/read_sat_link.h"
+
+#include <limits>
+
+#include "config/read_common.h"
+
+namespace satrelay::config {
+namespace {
+
+constexpr Bounds<BitRate> kRate{BitRate::bits_per_second(1'000),
+                                BitRate::bits_per_second(100'000'000'000)};
+constexpr Bounds<Duration> kDelay{Duration::zero(), Duration::seconds(10)};
+constexpr Bounds<ByteCount> kQueue{ByteCount(2'000), ByteCount(16ULL << 30)};
+constexpr Bounds<ByteCount> kMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
+
+// Gilbert (1960) and Elliott (1963): a Markov chain of two states, a loss probability in each.
+GilbertElliott read_gilbert_elliott(const Value& value) {
+  const Fields fields = value.fields({"good_to_bad", "bad_to_good", "loss_good", "loss_bad"});
+  GilbertElliott model;
+  model.good_to_bad =
+      fields.require("good_to_bad", "write a probability a frame, like 0.1%").share();
+  model.bad_to_good =
+      fields.require("bad_to_good", "write a probability a frame, like 10%").share();
+  if (const Value* loss = fields.find("loss_good")) model.loss_good = loss->share();
+  if (const Value* loss = fields.find("loss_bad")) model.loss_bad = loss->share();
+  return model;
+}
+
+LinkDirection read_direction(const Value& value) {
+  const Fields fields = value.fields({"rate", "delay", "queue", "loss", "gilbert_elliott", "jitter",
+                                      "reorder", "reorder_by", "duplicate", "corrupt"});
+  LinkDirection direction;
+  const Value& rate = fields.require("rate", "write a rate, like 50Mbit, or unlimited");
+  if (rate.text("write a rate, like 50Mbit, or unlimited") != "unlimited") {
+    direction.rate = rate.rate(kRate);
+  }
+  if (const Value* delay = fields.find("delay")) direction.delay = delay->duration(kDelay);
+  if (const Value* queue = fields.find("queue")) direction.queue = queue->size(kQueue);
+  if (const Value* loss = fields.find("loss")) direction.loss = loss->share();
+  if (const Value* model = fields.find("gilbert_elliott")) {
+    if (fields.find("loss") != nullptr) {
+      model->fail("contradicts loss; write one of the two");
+    }
+    direction.gilbert_elliott = read_gilbert_elliott(*model);
+  }
+  if (const Value* jitter = fields.find("jitter")) direction.jitter = jitter->duration(kDelay);
+  if (const Value* reorder = fields.find("reorder")) direction.reorder = reorder->share();
+  if (const Value* by = fields.find("reorder_by")) {
+    if (fields.find("reorder") == nullptr) {
+      by->fail("says nothing without reorder; write the share of frames to reorder, like 0.1%");
+    }
+    direction.reorder_by = by->duration(kDelay);
+  }
+  if (const Value* duplicate = fields.find("duplicate")) direction.duplicate = duplicate->share();
+  if (const Value* corrupt = fields.find("corrupt")) direction.corrupt = corrupt->share();
+  return direction;
+}
+
+void read_directions(const Value& document, const Fields& fields, SatLink& config) {
+  const Value* both = fields.find("both");
+  const Value* a_to_b = fields.find("a_to_b");
+  const Value* b_to_a = fields.find("b_to_a");
+  if (both != nullptr) {
+    for (const Value* one : {a_to_b, b_to_a}) {
+      if (one != nullptr) one->fail("contradicts both; write both, or a_to_b and b_to_a");
+    }
+    config.a_to_b = config.b_to_a = read_direction(*both);
+    return;
+  }
+  constexpr const char* kHint = "is missing; write both: {...}, or a_to_b: {...} and b_to_a: {...}";
+  if (a_to_b == nullptr) document.fail_at(b_to_a == nullptr ? "both" : "a_to_b", kHint);
+  if (b_to_a == nullptr) document.fail_at("b_to_a", kHint);
+  config.a_to_b = read_direction(*a_to_b);
+  config.b_to_a = read_direction(*b_to_a);
+}
+
+}  // namespace
+
+SatLink read_sat_link(const Value& document) {
+  const Fields fields =
+      document.fields({"ports", "a_to_b", "b_to_a", "both", "overhead", "memory", "seed", "worker",
+                       "control_socket", "stats_socket_prefix", "log"});
+  SatLink config;
+  const Fields ports = fields.require("ports", "write {a: {interface: ...}, b: {interface: ...}}")
+                           .fields({"a", "b"});
+  config.a = read_port(ports.require("a", "name the device of one side"));
+  config.b = read_port(ports.require("b", "name the device of the other side"));
+  read_directions(document, fields, config);
+  if (const Value* overhead = fields.find("overhead")) config.overhead = read_overhead(*overhead);
+  if (const Value* memory = fields.find("memory")) config.memory = memory->size(kMemory);
+  if (const Value* seed = fields.find("seed")) {
+    config.seed = seed->integer({0, std::numeric_limits<std::uint64_t>::max()});
+  }
+  if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
+  if (const Value* socket = fields.find("control_socket")) {
+    config.control_socket = read_socket_path(*socket);
+  }
+  if (const Value* prefix = fields.find("stats_socket_prefix")) {
+    config.stats_socket_prefix = read_stats_socket_prefix(*prefix);
+  }
+  if (const Value* log = fields.find("log")) config.log_level = read_log_level(*log);
+  return config;
+}
+
+}  // namespace satrelay::config

@@ -1,0 +1,300 @@
+#include "config/validation.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "config/format.h"
+
+namespace satrelay::config {
+namespace {
+
+using Result = std::optional<Contradiction>;
+
+Result refuse(std::string path, std::string message) {
+  return Contradiction{std::move(path), std::move(message)};
+}
+
+std::string item(const char* list, std::size_t i) {
+  return std::string(list) + "[" + std::to_string(i) + "]";
+}
+
+std::string item(const char* list, std::size_t i, const char* field) {
+  return item(list, i) + "." + field;
+}
+
+bool is_unspecified(const IpAddress& address) {
+  const auto& octets = address.octets();
+  return std::all_of(octets.begin(), octets.end(), [](std::uint8_t octet) { return octet == 0; });
+}
+
+bool is_loopback(const IpAddress& address) {
+  return address.is_v4()
+             ? address.octets()[0] == 127
+             : address == IpAddress::v6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+}
+
+// Whether every bit of `address` beyond the subnet's length is one: a broadcast address (IPv4).
+bool is_last_of(const IpPrefix& subnet, const IpAddress& address) {
+  for (std::size_t bit = subnet.length; bit < address.size() * 8; ++bit) {
+    if ((address.octets()[bit / 8] & (0x80U >> (bit % 8))) == 0) return false;
+  }
+  return true;
+}
+
+// Why no host can have this address; empty if one can.
+std::string not_a_host(const IpAddress& address) {
+  if (is_unspecified(address)) return "is the unspecified address";
+  if (address.is_multicast()) return "is a multicast address";
+  if (is_loopback(address)) return "is a loopback address";
+  if (address.is_v4() && address.octets()[0] == 255) return "is a broadcast address";
+  return "";
+}
+
+// Why no host of `subnet` can have this address; empty if one can.
+std::string not_a_host_of(const IpPrefix& subnet, const IpAddress& address) {
+  if (const std::string why = not_a_host(address); !why.empty()) return why;
+  const std::size_t host_bits = address.size() * 8 - subnet.length;
+  if (host_bits < 2) return "";  // RFC 3021, RFC 6164: both addresses of a pair are hosts
+  if (address == subnet.address) return "is the address of the subnet itself";
+  if (address.is_v4() && is_last_of(subnet, address))
+    return "is the broadcast address of its subnet";
+  return "";
+}
+
+bool overlap(const IpPrefix& a, const IpPrefix& b) {
+  return a.contains(b.address) || b.contains(a.address);
+}
+
+// --- ports ------------------------------------------------------------------------------------
+
+Result check_ports(const Port& first, const Port& second, const char* first_path,
+                   const char* second_path) {
+  const auto same = [&](const char* field, const std::string& a, const std::string& b) -> Result {
+    if (a.empty() || a != b) return std::nullopt;
+    return refuse(std::string(second_path) + "." + field,
+                  quoted(b) + " is the device of " + first_path + " already; write another");
+  };
+  if (auto r = same("interface", first.interface, second.interface)) return r;
+  if (auto r = same("pci", first.pci, second.pci)) return r;
+  return same("socket", first.socket, second.socket);
+}
+
+// --- gateway ----------------------------------------------------------------------------------
+
+Result check_address(const GatewayAddress& gateway) {
+  const IpPrefix& subnet = gateway.address;
+  if (subnet.length == 0) {
+    return refuse("gateway.address",
+                  "is a subnet of every address; write the length of the WAN "
+                  "subnet, like 192.0.2.1/30");
+  }
+  if (const std::string why = not_a_host_of(subnet, gateway.own); !why.empty()) {
+    return refuse("gateway.address", gateway.own.to_string() + " " + why +
+                                         "; write the gateway's own address in its subnet");
+  }
+  if (!gateway.next_hop) return std::nullopt;
+  const IpAddress& hop = *gateway.next_hop;
+  if (hop.version() != gateway.own.version()) {
+    return refuse("gateway.next_hop", hop.to_string() + " is not of the same family as " +
+                                          gateway.own.to_string() + "; write one family");
+  }
+  if (hop == gateway.own) {
+    return refuse("gateway.next_hop",
+                  hop.to_string() + " is the gateway's own address; write the router's");
+  }
+  if (!subnet.contains(hop)) {
+    return refuse("gateway.next_hop", hop.to_string() + " is not in the gateway's subnet " +
+                                          subnet.to_string() + "; write a router that is");
+  }
+  if (const std::string why = not_a_host_of(subnet, hop); !why.empty()) {
+    return refuse("gateway.next_hop", hop.to_string() + " " + why + "; write the router's address");
+  }
+  return std::nullopt;
+}
+
+Result check_peer_address(const GatewayAddress& gateway, const Peer& peer,
+                          const std::string& path) {
+  const std::string text = peer.address.to_string();
+  if (peer.address.version() != gateway.own.version()) {
+    return refuse(path, text + " is not of the same family as the gateway's address " +
+                            gateway.own.to_string() + "; write one family");
+  }
+  if (peer.address == gateway.own) {
+    return refuse(path, text + " is this gateway's own address; write the far gateway's");
+  }
+  const bool near = gateway.address.contains(peer.address);
+  const std::string why =
+      near ? not_a_host_of(gateway.address, peer.address) : not_a_host(peer.address);
+  if (!why.empty()) return refuse(path, text + " " + why + "; write the far gateway's address");
+  if (!near && !gateway.next_hop) {
+    return refuse(path, text + " is not in the gateway's subnet " + gateway.address.to_string() +
+                            " and gateway.next_hop is missing; write one that is, or the next hop");
+  }
+  return std::nullopt;
+}
+
+Result check_peers(const Gateway& config) {
+  for (std::size_t i = 0; i < config.peers.size(); ++i) {
+    const Peer& peer = config.peers[i];
+    if (auto r = check_peer_address(config.gateway, peer, item("peers", i, "address"))) return r;
+    const bool known = std::any_of(config.links.begin(), config.links.end(),
+                                   [&](const Link& link) { return link.name == peer.link; });
+    if (!known) {
+      std::string links;
+      for (const Link& link : config.links) links += (links.empty() ? "" : ", ") + link.name;
+      return refuse(item("peers", i, "link"),
+                    quoted(peer.link) + " is not a link; there are: " + links);
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      const Peer& other = config.peers[j];
+      if (other.name == peer.name) {
+        return refuse(item("peers", i, "name"), quoted(peer.name) + " is the name of " +
+                                                    item("peers", j) + " already; write another");
+      }
+      if (other.address == peer.address) {
+        return refuse(item("peers", i, "address"), peer.address.to_string() +
+                                                       " is the address of " + item("peers", j) +
+                                                       " already; a peer appears once");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Result check_prefixes(const Gateway& config) {
+  for (std::size_t i = 0; i < config.peers.size(); ++i) {
+    const std::vector<IpPrefix>& prefixes = config.peers[i].prefixes;
+    for (std::size_t k = 0; k < prefixes.size(); ++k) {
+      const std::string path = item("peers", i, "prefixes") + "[" + std::to_string(k) + "]";
+      if (prefixes[k].address.is_multicast() && prefixes[k].length > 0) {
+        return refuse(path, prefixes[k].to_string() + " is multicast; write prefixes of hosts");
+      }
+      for (std::size_t j = 0; j <= i; ++j) {
+        const std::vector<IpPrefix>& others = config.peers[j].prefixes;
+        const std::size_t end = j == i ? k : others.size();
+        for (std::size_t m = 0; m < end; ++m) {
+          if (!overlap(prefixes[k], others[m])) continue;
+          return refuse(path, prefixes[k].to_string() + " overlaps " + others[m].to_string() +
+                                  " of " + item("peers", j) +
+                                  "; write prefixes that each belong to one peer");
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_unconditional(const Match& match) {
+  return match.source.empty() && match.destination.empty() && match.port.empty();
+}
+
+bool share_a_family(const std::vector<IpPrefix>& a, const std::vector<IpPrefix>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const IpPrefix& x) {
+    return std::any_of(b.begin(), b.end(), [&](const IpPrefix& y) {
+      return x.address.version() == y.address.version();
+    });
+  });
+}
+
+Result check_rules(const std::vector<Rule>& rules) {
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const Match& match = rules[i].match;
+    if (!match.source.empty() && !match.destination.empty() &&
+        !share_a_family(match.source, match.destination)) {
+      return refuse(item("rules", i, "match"),
+                    "source and destination are of different families, so nothing matches; write "
+                    "one family");
+    }
+    if (i + 1 < rules.size() && is_unconditional(match)) {
+      return refuse(item("rules", i + 1), "is never reached, because " + item("rules", i) +
+                                              " matches everything; move it up or remove it");
+    }
+  }
+  return std::nullopt;
+}
+
+Result check_stp(const Gateway& config) {
+  const Stp& stp = config.stp;
+  if (stp.mtu > config.wan.mtu) {
+    return refuse("stp.mtu", std::to_string(stp.mtu) + " exceeds ports.wan.mtu " +
+                                 std::to_string(config.wan.mtu) + "; write at most that");
+  }
+  if (!config.gateway.own.is_v4() && stp.mtu < 1280) {
+    return refuse(config.wan.mtu < 1280 ? "ports.wan.mtu" : "stp.mtu",
+                  std::to_string(stp.mtu) + " is less than IPv6 needs; write at least 1280");
+  }
+  if (stp.port + stp.lanes - 1 > 65535) {
+    return refuse("stp.port", std::to_string(stp.port) + " leaves no ports for " +
+                                  std::to_string(stp.lanes) + " lanes; write at most " +
+                                  std::to_string(65536 - stp.lanes));
+  }
+  if (stp.suspect_after <= stp.ping_after) {
+    return refuse("stp.suspect_after",
+                  to_text(stp.suspect_after) + " is not longer than ping_after " +
+                      to_text(stp.ping_after) + "; an idle peer would always be suspect");
+  }
+  return std::nullopt;
+}
+
+Result check_limits(const Limits& limits) {
+  if (limits.half_open > limits.flows) {
+    return refuse("limits.half_open", std::to_string(limits.half_open) + " exceeds limits.flows " +
+                                          std::to_string(limits.flows) + "; write at most that");
+  }
+  if (limits.flow_memory > limits.memory) {
+    return refuse("limits.flow_memory", to_text(limits.flow_memory) + " exceeds limits.memory " +
+                                            to_text(limits.memory) + "; write at most that");
+  }
+  if (limits.host_window > limits.flow_memory) {
+    return refuse("limits.host_window", to_text(limits.host_window) +
+                                            " exceeds limits.flow_memory " +
+                                            to_text(limits.flow_memory) + "; write at most that");
+  }
+  return std::nullopt;
+}
+
+// --- satlink ----------------------------------------------------------------------------------
+
+Result check_gilbert_elliott(const LinkDirection& direction, const std::string& path) {
+  if (!direction.gilbert_elliott) return std::nullopt;
+  const GilbertElliott& model = *direction.gilbert_elliott;
+  if (model.good_to_bad > 0 && model.bad_to_good <= 0) {
+    return refuse(path + ".gilbert_elliott.bad_to_good",
+                  "is 0, so the link would never leave its bad state; write a probability");
+  }
+  return std::nullopt;
+}
+
+std::uint64_t bytes_in_flight(const LinkDirection& direction) {
+  return (direction.rate.bytes_in(direction.delay + direction.jitter) + direction.queue).value();
+}
+
+}  // namespace
+
+std::optional<Contradiction> find_contradiction(const Gateway& config) {
+  if (auto r = check_ports(config.lan, config.wan, "ports.lan", "ports.wan")) return r;
+  if (auto r = check_address(config.gateway)) return r;
+  if (auto r = check_peers(config)) return r;
+  if (auto r = check_prefixes(config)) return r;
+  if (auto r = check_rules(config.rules)) return r;
+  if (auto r = check_stp(config)) return r;
+  return check_limits(config.limits);
+}
+
+std::optional<Contradiction> find_contradiction(const SatLink& config) {
+  if (auto r = check_ports(config.a, config.b, "ports.a", "ports.b")) return r;
+  if (auto r = check_gilbert_elliott(config.a_to_b, "a_to_b")) return r;
+  if (auto r = check_gilbert_elliott(config.b_to_a, "b_to_a")) return r;
+  const ByteCount needed(bytes_in_flight(config.a_to_b) + bytes_in_flight(config.b_to_a));
+  if (config.memory.value() != 0 && config.memory < needed) {
+    return refuse("memory", to_text(config.memory) +
+                                " does not hold what rates, delays and queues keep in flight; "
+                                "write at least " +
+                                to_text(needed) + ", or leave it out");
+  }
+  return std::nullopt;
+}
+
+}  // namespace satrelay::config
