@@ -1,0 +1,59 @@
+# Sourced by the set-up, build and test scripts: one way to say what happens while it takes time.
+# shellcheck shell=bash
+
+say() { printf '%s\n' "$*"; }
+warn() { printf '%s\n' "$*" >&2; }
+die() {
+  warn "$*"
+  exit 1
+}
+
+# run_with_progress LOG COMMAND...: runs the command with its output in LOG, shows its latest line
+# every 15 seconds, and the end of the log if it fails.
+run_with_progress() {
+  local log=$1
+  shift
+  "$@" >"$log" 2>&1 </dev/null &
+  local pid=$! started=$SECONDS shown=$SECONDS status=0
+  while kill -0 "$pid" 2>/dev/null; do
+    sleep 0.2
+    if ((SECONDS - shown >= 15)); then
+      shown=$SECONDS
+      say "  ... $((SECONDS - started)) s: $(tail -c 400 "$log" | tr '\r' '\n' | grep -v '^ *$' |
+        tail -n 1 | cut -c 1-100)"
+    fi
+  done
+  wait "$pid" || status=$?
+  if ((status != 0)); then
+    warn "failed with status $status: $*"
+    tail -n 30 "$log" | sed 's/^/  | /' >&2
+    warn "the whole log: $log"
+  fi
+  return "$status"
+}
+
+# elevate REASON SCRIPT ARGUMENTS...: becomes root through sudo, or says plainly why not.
+elevate() {
+  local reason=$1
+  shift
+  if ((EUID == 0)); then return 0; fi
+  if ! command -v sudo >/dev/null; then
+    die "This needs root: $reason. There is no sudo here; run it as root: su -c '$*'"
+  fi
+  if ! sudo -n true 2>/dev/null && ! [ -t 0 ]; then
+    die "This needs root: $reason. sudo wants a password and there is no terminal to ask for it; run it as root."
+  fi
+  say "becoming root through sudo: $reason"
+  exec sudo --preserve-env=SATRELAY_HUGEPAGES -- "$@"
+}
+
+# as_invoker COMMAND...: as the person who typed sudo, so that no file of root's is left behind in
+# their checkout; as root if root typed it.
+as_invoker() {
+  if ((EUID == 0)) && [ -n "${SUDO_UID:-}" ] && [ "$SUDO_UID" != 0 ]; then
+    setpriv --reuid "$SUDO_UID" --regid "$SUDO_GID" --init-groups -- \
+      env HOME="$(getent passwd "$SUDO_UID" | cut -d: -f6)" "$@"
+  else
+    "$@"
+  fi
+}

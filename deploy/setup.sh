@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Installs what satrelay needs to be built, run and tested, from the distribution's own packages,
+# and reserves hugepages if it may. Running it again changes nothing.
+set -euo pipefail
+# shellcheck source=deploy/progress.sh
+source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/progress.sh"
+
+usage() {
+  cat <<'END'
+usage: deploy/setup.sh [--check] [--no-hugepages]
+
+  --check          only print what is missing; exit status 1 if anything is
+  --no-hugepages   leave hugepages alone
+
+SATRELAY_HUGEPAGES is the memory to reserve as hugepages, in MiB (default 512, at most a quarter of
+what is free; 0: none). satrelay runs without them, a little slower.
+END
+}
+
+packages=(
+  # compilers and build tools
+  g++ meson ninja-build pkg-config binutils
+  # libraries
+  dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libpcap-dev libisal-dev libipsec-mb-dev
+  libssl-dev libcli11-dev nlohmann-json3-dev libbpf-dev
+  # tests
+  libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format
+  # the lab and the demo
+  iproute2 ethtool curl netcat-openbsd tcpdump python3 iputils-ping iputils-arping nftables procps
+)
+
+missing_packages() {
+  local package
+  for package in "${packages[@]}"; do
+    if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]; then
+      printf '%s\n' "$package"
+    fi
+  done
+}
+
+install_packages() {
+  local log
+  log=$(mktemp --tmpdir satrelay-apt.XXXXXX.log)
+  export DEBIAN_FRONTEND=noninteractive
+  say "updating the package lists"
+  # A broken third-party source must not stop us as long as our packages can be had.
+  run_with_progress "$log" apt-get update -q -o DPkg::Lock::Timeout=120 || true
+  say "installing $# packages: $*"
+  run_with_progress "$log" apt-get install -y -q --no-install-recommends \
+    -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 "$@" ||
+    die "The packages could not be installed. Debian 12 has them all; is the network reachable?"
+  rm -f "$log"
+}
+
+# Sets pages of 2 MiB aside for DPDK. Every way this can fail ends in a message, not in an error.
+reserve_hugepages() {
+  local control=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+  local wanted=${SATRELAY_HUGEPAGES:-512} available have pages
+  if ! [[ $wanted =~ ^[0-9]{1,7}$ ]]; then
+    die "SATRELAY_HUGEPAGES is \"$wanted\"; write a number of MiB, like 512"
+  fi
+  if ((wanted == 0)); then return; fi
+  if [ ! -r "$control" ]; then
+    say "hugepages: this kernel offers none of 2 MiB; satrelay runs without them"
+    return
+  fi
+  have=$(<"$control")
+  available=$(awk '/^MemAvailable:/ {print int($2 / 1024)}' /proc/meminfo)
+  if ((wanted > available / 4 + have * 2)); then
+    wanted=$((available / 4 + have * 2))
+    say "hugepages: memory is short, so only $wanted MiB"
+  fi
+  pages=$((wanted / 2))
+  if ((have < pages)); then
+    if ! { echo "$pages" >"$control"; } 2>/dev/null; then
+      say "hugepages: may not be reserved here ($control is read-only); satrelay runs without them"
+      return
+    fi
+    have=$(<"$control")
+    say "hugepages: $((have * 2)) MiB reserved until the next reboot"
+  else
+    say "hugepages: $((have * 2)) MiB reserved already"
+  fi
+  if ((have > 0)) && ! grep -q ' hugetlbfs ' /proc/mounts; then
+    if mkdir -p /dev/hugepages 2>/dev/null &&
+      mount -t hugetlbfs -o pagesize=2M hugetlbfs /dev/hugepages 2>/dev/null; then
+      say "hugepages: hugetlbfs mounted on /dev/hugepages"
+    else
+      say "hugepages: hugetlbfs could not be mounted; satrelay runs without it"
+    fi
+  fi
+}
+
+check_only=no hugepages=yes
+for argument in "$@"; do
+  case $argument in
+  --check) check_only=yes ;;
+  --no-hugepages) hugepages=no ;;
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  *)
+    usage >&2
+    die "unknown option: $argument"
+    ;;
+  esac
+done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  die "This needs Debian 12 or a relative of it with apt. The packages elsewhere: ${packages[*]}"
+fi
+
+mapfile -t missing < <(missing_packages)
+
+if [ "$check_only" = yes ]; then
+  if ((${#missing[@]} == 0)); then
+    say "all ${#packages[@]} packages are installed"
+    exit 0
+  fi
+  say "missing: ${missing[*]}"
+  exit 1
+fi
+
+if ((${#missing[@]} > 0)); then
+  elevate "to install ${#missing[@]} packages" "$(readlink -f -- "${BASH_SOURCE[0]}")" "$@"
+  install_packages "${missing[@]}"
+fi
+say "packages: all ${#packages[@]} are installed"
+
+if [ "$hugepages" = yes ]; then
+  if ((EUID == 0)); then
+    reserve_hugepages
+  else
+    say "hugepages: left alone, that takes root; satrelay runs without them"
+  fi
+fi

@@ -1,0 +1,81 @@
+"""Which tests there are: Meson's, clang-tidy's and the end-to-end scripts."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+
+SUITES = ["unit", "sim", "tidy", "e2e"]
+
+
+@dataclass
+class Test:
+    name: str
+    suite: str
+    command: list[str]
+    folder: str
+    timeout: float
+    environment: dict[str, str] = field(default_factory=dict)
+    parallel: bool = False
+    as_invoker: bool = True  # e2e tests keep root
+
+
+def meson_tests(build: str) -> list[Test]:
+    text = subprocess.run(
+        ["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True
+    ).stdout
+    tests = []
+    for entry in json.loads(text):
+        name = entry["name"]
+        named = [suite.rpartition(":")[2] for suite in entry["suite"]] + [name.partition("-")[0]]
+        suite = next((suite for suite in named if suite in SUITES), "unit")
+        tests.append(
+            Test(
+                name=name,
+                suite=suite,
+                command=entry["cmd"],
+                folder=entry["workdir"] or build,
+                # Meson's limit is for an idle machine; 0 is none.
+                timeout=(entry["timeout"] or 1200) * 4,
+                environment=entry["env"],
+                parallel=entry["is_parallel"],
+            )
+        )
+    return tests
+
+
+def is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def clang_tidy(root: str, build: str, known: list[Test]) -> list[Test]:
+    script = os.path.join(root, "tests", "tidy", "clang_tidy.sh")
+    if not is_program(script) or any(script in test.command for test in known):
+        return []
+    return [Test("tidy-clang-tidy", "tidy", [script, build], root, timeout=1200)]
+
+
+def end_to_end(root: str, build: str) -> list[Test]:
+    folder = os.path.join(root, "tests", "e2e")
+    tests = []
+    for entry in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        path = os.path.join(folder, entry)
+        if not entry.startswith("test_") or not is_program(path):
+            continue
+        name = "e2e-" + os.path.splitext(entry)[0].removeprefix("test_").replace("_", "-")
+        environment = {"SATRELAY_BUILD": build}
+        tests.append(Test(name, "e2e", [path], root, 400, environment, as_invoker=False))
+    return tests
+
+
+def all_tests(root: str, build: str, sanitized: bool) -> list[Test]:
+    tests = meson_tests(build)
+    if sanitized:
+        # The slower build deserves more time; lints and network timing gain nothing from it.
+        tests = [test for test in tests if test.suite in ("unit", "sim")]
+        for test in tests:
+            test.timeout *= 5
+        return tests
+    tests += clang_tidy(root, build, tests)
+    tests += end_to_end(root, build)
+    return sorted(tests, key=lambda test: SUITES.index(test.suite))
