@@ -89,10 +89,10 @@ struct Stp {
 
 struct Limits {
   std::uint32_t flows = 65536;
-  std::uint32_t half_open = 4096;                  // SYN answered, handshake not complete
-  ByteCount memory = ByteCount(256ULL << 20);      // arena for stored bytes
-  ByteCount flow_memory = ByteCount(64ULL << 20);  // most that one flow may store, each direction
-  ByteCount host_window = ByteCount(4ULL << 20);   // largest window advertised to a host
+  std::uint32_t half_open = 4096;        // SYN answered, handshake not complete
+  ByteCount memory = ByteCount(0);       // arena for stored bytes; 0: from the links' rates
+  ByteCount flow_memory = ByteCount(0);  // most one flow may store, each way; 0: from `memory`
+  ByteCount host_window = ByteCount(4ULL << 20);  // largest window advertised to a host
   Duration idle_timeout = Duration::seconds(7200);
   Duration half_close_timeout = Duration::seconds(600);
 };

@@ -45,6 +45,7 @@ constexpr std::array<std::string_view, kCounterCount> kNames = {
     "flows_reset_by_peer",
     "flows_reset_peer_restart",
     "flows_reset_peer_closed",
+    "flows_reset_peer_lost",
     "flows_reset_timeout",
     "flows_reset_idle",
     "flows_reset_no_resources",

@@ -54,6 +54,7 @@ enum class Counter : std::uint8_t {
   kFlowsResetByPeer,
   kFlowsResetPeerRestart,
   kFlowsResetPeerClosed,
+  kFlowsResetPeerLost,  // silent for too long
   kFlowsResetTimeout,
   kFlowsResetIdle,
   kFlowsResetNoResources,

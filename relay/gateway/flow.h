@@ -1,0 +1,70 @@
+// One relayed flow at one gateway: a TCP endpoint that stands in for the far host, and the STP
+// stream to the gateway in front of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "config/schema.h"
+#include "pep/base/time.h"
+#include "pep/compress/block_codec.h"
+#include "pep/stp/session.h"
+#include "pep/tcp/endpoint.h"
+#include "pep/wire/ethernet.h"
+#include "relay/gateway/flow_key.h"
+#include "relay/gateway/open_metadata.h"
+
+namespace satrelay::gateway {
+
+enum class Origin : std::uint8_t {
+  kLan,   // the client is on this gateway's LAN: our endpoint plays the server
+  kPeer,  // the client is behind the peer: our endpoint plays the client
+};
+
+// The STP half of a flow.
+enum class StreamState : std::uint8_t {
+  kNone,  // not opened: the local handshake is not complete, or the peer went away before
+  kOpen,
+  kOver,  // released or reset; the session knows it no more
+};
+
+struct Flow {
+  Flow(const FlowKey& flow_key, Origin flow_origin, const tcp::Config& config, Arena& arena,
+       Instant now)
+      : key(flow_key),
+        origin(flow_origin),
+        endpoint(config, arena),
+        created(now),
+        last_activity(now) {}
+
+  FlowKey key;
+  Origin origin;
+  std::size_t peer = 0;
+  tcp::Endpoint endpoint;
+  OpenMetadata metadata;         // as sent or received with OPEN
+  wire::EthernetHeader to_host;  // L2 header of our frames; follows the host's latest frame
+  config::Compress compress = config::Compress::kAuto;
+
+  StreamState stream_state = StreamState::kNone;
+  stp::StreamId stream{};
+  bool finish_sent = false;     // session.finish() called
+  bool delivered = false;       // the peer's session has everything
+  bool close_handled = false;   // the endpoint's end was passed on
+  bool established = false;     // the handshake with the host was complete once
+  bool closed_to_host = false;  // endpoint.close() called
+  bool end_counted = false;     // a counter names how this flow ended
+  bool half_open = false;       // counted against limits.half_open
+
+  // The encoded block under way towards the host.
+  compress::BlockHeader block;
+  std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed
+  std::uint32_t plain_written = 0;  // of a zstd block, when the host's side filled up in mid-block
+
+  Instant created;
+  Instant last_activity;
+  Instant retry_at = Instant::never();  // memory ran out: try again then
+  std::uint64_t bytes_from_lan = 0;     // plain
+  std::uint64_t bytes_to_lan = 0;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,552 @@
+#include "relay/gateway/flow_relay.h"
+
+#include <algorithm>
+#include <array>
+
+#include "relay/gateway/tcp_frame.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// Segments that a flow may send before the next one has its turn: keeps its lines in cache.
+constexpr std::uint32_t kTurn = 16;
+constexpr Duration kRetry = Duration::milliseconds(10);
+// A window smaller than this is offered anew on a timer, as the host may not ask soon.
+constexpr std::uint64_t kSmallWindow = 64 * 1024;
+constexpr std::uint64_t kSmallestSendLimit = 4 * compress::kMaxPlainBlock;
+
+std::uint8_t window_scale_for(std::uint64_t window) {
+  std::uint8_t scale = 0;
+  while (scale < 14 && (window >> scale) > 65535) ++scale;
+  return scale;
+}
+
+Counter counter_for(stp::ResetReason reason) {
+  switch (reason) {
+    case stp::ResetReason::kRefused:
+      return Counter::kFlowsRefused;
+    case stp::ResetReason::kUnreachable:
+      return Counter::kFlowsUnreachable;
+    case stp::ResetReason::kTimeout:
+      return Counter::kFlowsResetTimeout;
+    case stp::ResetReason::kNoResources:
+      return Counter::kFlowsResetNoResources;
+    case stp::ResetReason::kProtocolError:
+      return Counter::kFlowsResetProtocol;
+    case stp::ResetReason::kShutdown:
+      return Counter::kFlowsResetPeerClosed;
+    default:
+      return Counter::kFlowsResetByPeer;
+  }
+}
+
+void add(tcp::Counters& sum, const tcp::Counters& one) {
+  sum.segments_in += one.segments_in;
+  sum.segments_out += one.segments_out;
+  sum.bytes_in += one.bytes_in;
+  sum.bytes_out += one.bytes_out;
+  sum.retransmitted_segments += one.retransmitted_segments;
+  sum.retransmission_timeouts += one.retransmission_timeouts;
+  sum.fast_recoveries += one.fast_recoveries;
+  sum.duplicate_bytes_in += one.duplicate_bytes_in;
+  sum.out_of_order_segments_in += one.out_of_order_segments_in;
+  sum.out_of_window_segments_in += one.out_of_window_segments_in;
+  sum.paws_rejected += one.paws_rejected;
+  sum.challenge_acks += one.challenge_acks;
+  sum.zero_window_probes += one.zero_window_probes;
+}
+
+wire::EthernetHeader reversed(wire::EthernetHeader header) {
+  std::swap(header.source, header.destination);
+  return header;
+}
+
+}  // namespace
+
+FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
+                     const Policy& policy, Arena& arena, std::vector<std::unique_ptr<Peer>>& peers,
+                     Counters& counters)
+    : limits_(config.limits),
+      lan_mtu_(config.lan.mtu),
+      plan_(plan),
+      secret_(secret),
+      policy_(policy),
+      arena_(arena),
+      peers_(peers),
+      counters_(counters),
+      splice_(config.compress_level, arena),
+      table_(config.limits.flows, secret),
+      flows_(config.limits.flows),
+      timers_(config.limits.flows),
+      ring_(config.limits.flows),
+      queued_(config.limits.flows, false) {
+  free_slots_.reserve(config.limits.flows);
+  for (std::uint32_t slot = config.limits.flows; slot > 0; --slot) free_slots_.push_back(slot - 1);
+}
+
+// --- opening -----------------------------------------------------------------------------------
+
+tcp::Config FlowRelay::endpoint_config(const FlowKey& key, Instant now) const {
+  tcp::Config config;
+  config.mss = static_cast<std::uint16_t>(lan_mtu_ - (key.local.is_v4() ? 40 : 60));
+  config.initial_sequence = initial_sequence(secret_, key, now.to_nanoseconds());
+  // RFC 7323 section 5.4: an offset of its own for each flow.
+  config.timestamp_offset = initial_sequence({secret_.k1, secret_.k0}, key, 0);
+  config.window_scale = window_scale_for(plan_.host_window);
+  config.receive_limit = std::min(plan_.host_window, spare_memory() / 4);
+  config.send_limit = std::max(plan_.host_window, kSmallestSendLimit);
+  return config;
+}
+
+std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now) {
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  flows_[slot] = std::make_unique<Flow>(key, origin, endpoint_config(key, now), arena_, now);
+  table_.insert(key, slot);
+  ++live_;
+  return slot;
+}
+
+std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
+                                         const wire::TcpHeader& syn, std::size_t peer,
+                                         config::Compress compress, Instant now) {
+  if (free_slots_.empty()) return Counter::kBridgedTableFull;
+  if (half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
+  if (spare_memory() < kSmallWindow) return Counter::kBridgedMemoryLow;
+  const std::uint32_t slot = new_flow(key, Origin::kLan, now);
+  Flow& f = flow(slot);
+  f.peer = peer;
+  f.compress = compress;
+  f.to_host = reversed(frame.ethernet);
+  f.metadata = {.ethernet = frame.ethernet,
+                .client = key.local,
+                .server = key.remote,
+                .client_port = key.local_port,
+                .server_port = key.remote_port,
+                .traffic_class = frame.ip.traffic_class,
+                .hop_limit = frame.ip.hop_limit,
+                .options = syn.options};
+  f.half_open = true;
+  ++half_open_;
+  counters_.add(Counter::kFlowsAccepted);
+  f.endpoint.accept(syn, now);
+  queue(slot);
+  return std::nullopt;
+}
+
+void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant now) {
+  stp::Session& session = peers_[peer]->session;
+  const auto metadata = parse_open_metadata(session.metadata(event.stream));
+  if (!metadata) {
+    session.reset(event.stream, stp::ResetReason::kProtocolError, now);
+    counters_.add(Counter::kFlowsResetProtocol);
+    return;
+  }
+  const FlowKey key{metadata->server, metadata->client, metadata->server_port,
+                    metadata->client_port, vlans_of(metadata->ethernet)};
+  const std::uint32_t old = table_.find(key);
+  if ((old != kNoSlot && !make_way(old)) || free_slots_.empty()) {
+    session.reset(event.stream, stp::ResetReason::kNoResources, now);
+    counters_.add(Counter::kFlowsResetNoResources);
+    return;
+  }
+  const std::uint32_t slot = new_flow(key, Origin::kPeer, now);
+  Flow& f = flow(slot);
+  f.peer = peer;
+  f.metadata = *metadata;
+  if (const auto* rule = policy_.match(key.remote, key.local, key.local_port)) {
+    f.compress = rule->compress;
+  }
+  f.to_host = metadata->ethernet;
+  f.stream = event.stream;
+  f.stream_state = StreamState::kOpen;
+  session.set_context(event.stream, slot);
+  counters_.add(Counter::kFlowsFromPeer);
+  f.endpoint.connect(metadata->options, now);
+  advance(slot, now);
+}
+
+void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  std::array<std::byte, kMaxOpenMetadata> metadata{};
+  const std::size_t size = write_open_metadata(f.metadata, metadata);
+  const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size), slot, now);
+  if (!stream) {
+    // The peer went away between SYN and ACK: the host must not believe in a connection.
+    count_end(f, Counter::kFlowsResetNoResources);
+    f.stream_state = StreamState::kOver;
+    f.endpoint.abort(now);
+    return;
+  }
+  f.stream = *stream;
+  f.stream_state = StreamState::kOpen;
+  counters_.add(Counter::kFlowsEstablished);
+}
+
+// --- input -------------------------------------------------------------------------------------
+
+bool FlowRelay::make_way(std::uint32_t slot) {
+  const Flow& f = flow(slot);
+  const bool over = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
+  if (!over || f.stream_state == StreamState::kOpen) return false;
+  remove(slot);
+  return true;
+}
+
+void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
+                               const wire::TcpHeader& header, ConstBytes payload, Instant now) {
+  Flow& f = flow(slot);
+  f.last_activity = now;
+  if (frame.ethernet.source != f.to_host.destination ||
+      frame.ethernet.destination != f.to_host.source || frame.ethernet.tags != f.to_host.tags) {
+    f.to_host = reversed(frame.ethernet);
+  }
+  adjust_window(f, now);
+  f.endpoint.handle_segment(header, payload, now);
+  advance(slot, now);
+}
+
+void FlowRelay::handle_unreachable(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  // RFC 1122 section 4.2.3.9: a soft error once the connection stands; before that there is nothing
+  // to wait for.
+  if (f.established || f.endpoint.is_closed()) return;
+  reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
+}
+
+void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant now) {
+  using Kind = stp::Event::Kind;
+  Peer& p = *peers_[peer];
+  switch (event.kind) {
+    case Kind::kPeerAlive:
+      p.suspect_since = Instant::never();
+      return;
+    case Kind::kPeerSuspect:
+      p.suspect_since = now;
+      return;
+    case Kind::kPeerRestarted:
+      reset_flows(peer, Counter::kFlowsResetPeerRestart, now);
+      return;
+    case Kind::kPeerClosed:
+      reset_flows(peer, Counter::kFlowsResetPeerClosed, now);
+      return;
+    case Kind::kOpened:
+      handle_opened(peer, event, now);
+      return;
+    case Kind::kReadable:
+    case Kind::kWritable:
+    case Kind::kDelivered:
+    case Kind::kReset:
+      break;
+  }
+  const std::uint32_t slot = event.context;
+  if (slot >= flows_.size() || flows_[slot] == nullptr) return;
+  Flow& f = flow(slot);
+  if (f.stream_state != StreamState::kOpen || f.stream != event.stream || f.peer != peer) return;
+  if (event.kind == Kind::kReset) {
+    f.stream_state = StreamState::kOver;
+    count_end(f, counter_for(event.reason));
+    f.endpoint.abort(now);
+  } else if (event.kind == Kind::kDelivered) {
+    f.delivered = true;
+  }
+  f.last_activity = now;
+  advance(slot, now);
+}
+
+void FlowRelay::handle_timeout(Instant now) {
+  while (timers_.next_deadline() <= now) {
+    const std::uint32_t slot = timers_.next_slot();
+    timers_.set(slot, Instant::never());  // settle() arms it anew
+    Flow& f = flow(slot);
+    f.endpoint.handle_timeout(now);
+    if (f.retry_at <= now) {
+      f.retry_at = Instant::never();
+      adjust_window(f, now);
+    }
+    if (now >= f.last_activity + quiet_limit(f) && f.endpoint.state() != tcp::State::kTimeWait) {
+      reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
+      continue;
+    }
+    advance(slot, now);
+  }
+}
+
+Instant FlowRelay::next_timeout() const {
+  return ring_count_ > 0 ? Instant() : timers_.next_deadline();
+}
+
+void FlowRelay::reset_flows(std::optional<std::size_t> peer, Counter reason, Instant now) {
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot] == nullptr || (peer && flows_[slot]->peer != *peer)) continue;
+    Flow& f = flow(slot);
+    // The session has dropped its streams already.
+    f.stream_state = StreamState::kOver;
+    if (!f.endpoint.is_closed()) {
+      count_end(f, reason);
+      f.endpoint.abort(now);
+    }
+    queue(slot);
+  }
+}
+
+void FlowRelay::give_up(std::size_t peer, Instant now) {
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot] == nullptr || flows_[slot]->peer != peer) continue;
+    reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
+  }
+}
+
+// --- splicing ----------------------------------------------------------------------------------
+
+void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now) {
+  Flow& f = flow(context);
+  stp::Session& session = session_of(f);
+  if (splice_.to_stream(f, session) == SpliceResult::kNoMemory) {
+    session.set_ready(stream, false);
+    retry_later(f, now);
+  } else {
+    if (f.endpoint.received().readable() == 0) session.set_ready(stream, false);
+    feed_stream(f);
+  }
+  queue(context);  // consuming may have opened the host's window
+}
+
+void FlowRelay::feed_stream(Flow& f) {
+  if (f.finish_sent) return;
+  stp::Session& session = session_of(f);
+  if (f.endpoint.received().readable() > 0) {
+    if (session.send_room(f.stream) > compress::kBlockHeaderSize) {
+      session.set_ready(f.stream, true);
+    }
+  } else if (f.endpoint.peer_finished()) {
+    session.finish(f.stream);
+    f.finish_sent = true;
+  }
+}
+
+void FlowRelay::feed_host(Flow& f, Instant now) {
+  stp::Session& session = session_of(f);
+  if (f.endpoint.is_closed()) return;
+  std::uint64_t budget = spare_memory();
+  const SpliceResult result = splice_.to_host(f, session, budget);
+  if (result == SpliceResult::kMalformed) {
+    session.reset(f.stream, stp::ResetReason::kProtocolError, now);
+    f.stream_state = StreamState::kOver;
+    count_end(f, Counter::kFlowsResetProtocol);
+    f.endpoint.abort(now);
+    return;
+  }
+  const Reassembler& stored = *session.received(f.stream);
+  if (stored.readable() > 0) {
+    if (result == SpliceResult::kNoMemory || budget == 0) retry_later(f, now);
+    return;
+  }
+  if (f.closed_to_host || !session.received_end(f.stream)) return;
+  f.closed_to_host = true;
+  f.endpoint.close();
+}
+
+void FlowRelay::release_stream_if_done(Flow& f) {
+  stp::Session& session = session_of(f);
+  if (!f.delivered || !session.received_end(f.stream)) return;
+  if (session.received(f.stream)->readable() > 0) return;
+  session.release(f.stream);
+  f.stream_state = StreamState::kOver;
+}
+
+void FlowRelay::advance(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  if (!f.established && f.endpoint.is_synchronised()) {
+    f.established = true;
+    if (f.half_open) {
+      f.half_open = false;
+      --half_open_;
+    }
+    if (f.origin == Origin::kLan) open_stream(slot, now);
+  }
+  if (f.stream_state == StreamState::kOpen) feed_stream(f);
+  if (f.stream_state == StreamState::kOpen) feed_host(f, now);
+  if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
+  if (f.stream_state == StreamState::kOpen) release_stream_if_done(f);
+  queue(slot);
+}
+
+// --- ending ------------------------------------------------------------------------------------
+
+void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
+  f.close_handled = true;
+  stp::ResetReason reason = stp::ResetReason::kNone;
+  switch (f.endpoint.close_reason()) {
+    case tcp::CloseReason::kNone:
+    case tcp::CloseReason::kAborted:  // counted, and told to the peer, where it was decided
+      return;
+    case tcp::CloseReason::kResetByPeer:
+      reason = stp::ResetReason::kHostReset;
+      count_end(f, Counter::kFlowsResetByHost);
+      break;
+    case tcp::CloseReason::kRefused:
+      reason = stp::ResetReason::kRefused;
+      count_end(f, Counter::kFlowsRefused);
+      break;
+    case tcp::CloseReason::kTimeout:
+      reason = f.established ? stp::ResetReason::kTimeout : stp::ResetReason::kUnreachable;
+      count_end(f, f.established               ? Counter::kFlowsResetTimeout
+                   : f.origin == Origin::kPeer ? Counter::kFlowsUnreachable
+                                               : Counter::kFlowsHandshakeTimeout);
+      break;
+  }
+  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, reason, now);
+  f.stream_state = StreamState::kOver;
+}
+
+void FlowRelay::reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter,
+                           Instant now) {
+  Flow& f = flow(slot);
+  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, reason, now);
+  f.stream_state = StreamState::kOver;
+  count_end(f, counter);
+  f.endpoint.abort(now);
+  queue(slot);
+}
+
+void FlowRelay::count_end(Flow& f, Counter counter) {
+  if (f.end_counted) return;
+  f.end_counted = true;
+  counters_.add(counter);
+}
+
+void FlowRelay::remove(std::uint32_t slot) {
+  Flow& f = flow(slot);
+  count_end(f, Counter::kFlowsFinished);
+  if (f.half_open) --half_open_;
+  add(finished_tcp_, f.endpoint.counters());
+  table_.erase(f.key);
+  timers_.set(slot, Instant::never());
+  flows_[slot].reset();
+  free_slots_.push_back(slot);
+  --live_;
+}
+
+void FlowRelay::settle(std::uint32_t slot) {
+  const Flow& f = flow(slot);
+  if (f.endpoint.is_closed() && f.stream_state != StreamState::kOpen) {
+    remove(slot);
+  } else {
+    timers_.set(slot, deadline(f));
+  }
+}
+
+Duration FlowRelay::quiet_limit(const Flow& f) const {
+  const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
+  return half_closed ? limits_.half_close_timeout : limits_.idle_timeout;
+}
+
+Instant FlowRelay::deadline(const Flow& f) const {
+  return earlier(f.last_activity + quiet_limit(f), earlier(f.endpoint.next_timeout(), f.retry_at));
+}
+
+// --- output ------------------------------------------------------------------------------------
+
+void FlowRelay::queue(std::uint32_t slot) {
+  if (queued_[slot]) return;
+  queued_[slot] = true;
+  ring_[(ring_first_ + ring_count_) % ring_.size()] = slot;
+  ++ring_count_;
+}
+
+std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
+  while (ring_count_ > 0) {
+    const std::uint32_t slot = ring_[ring_first_];
+    if (flows_[slot] != nullptr && turn_ < kTurn) {
+      if (const auto segment = flow(slot).endpoint.poll_segment(now)) {
+        ++turn_;
+        return write_tcp_frame(flow(slot), *segment, out);
+      }
+    }
+    const bool more = turn_ >= kTurn;  // its turn is over, not its output
+    turn_ = 0;
+    ring_first_ = (ring_first_ + 1) % ring_.size();
+    --ring_count_;
+    queued_[slot] = false;
+    if (flows_[slot] == nullptr) continue;
+    if (more) {
+      queue(slot);
+    } else {
+      settle(slot);
+    }
+  }
+  return 0;
+}
+
+// --- memory ------------------------------------------------------------------------------------
+
+std::uint64_t FlowRelay::spare_memory() const {
+  const std::uint64_t free = arena_.free_blocks() * arena_.block_size();
+  // A margin for blocks that are not full.
+  std::uint64_t promised = arena_.total_blocks() * arena_.block_size() / 32;
+  for (const auto& peer : peers_) {
+    const std::uint64_t stored = peer->session.bytes_stored();
+    promised += peer->lane_receive_limit > stored ? peer->lane_receive_limit - stored : 0;
+  }
+  return free > promised ? free - promised : 0;
+}
+
+void FlowRelay::adjust_window(Flow& f, Instant now) {
+  const std::uint64_t limit = std::min(plan_.host_window, spare_memory() / 4);
+  f.endpoint.set_receive_limit(limit);
+  if (limit < kSmallWindow) retry_later(f, now);
+}
+
+void FlowRelay::retry_later(Flow& f, Instant now) {
+  f.retry_at = earlier(f.retry_at, now + kRetry);
+}
+
+// --- getters -----------------------------------------------------------------------------------
+
+tcp::Counters FlowRelay::tcp_counters() const {
+  tcp::Counters sum = finished_tcp_;
+  for (const auto& f : flows_) {
+    if (f != nullptr) add(sum, f->endpoint.counters());
+  }
+  return sum;
+}
+
+std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count,
+                                              Instant now) const {
+  std::vector<FlowSnapshot> list;
+  std::size_t index = 0;
+  for (const auto& entry : flows_) {
+    if (entry == nullptr || index++ < first) continue;
+    if (list.size() == count) break;
+    const Flow& f = *entry;
+    const Peer& peer = *peers_[f.peer];
+    FlowSnapshot s;
+    s.client = f.metadata.client;
+    s.client_port = f.metadata.client_port;
+    s.server = f.metadata.server;
+    s.server_port = f.metadata.server_port;
+    s.peer = peer.config.name;
+    s.from_lan = f.origin == Origin::kLan;
+    s.tcp_state = f.endpoint.state();
+    s.age = now - f.created;
+    s.idle = now - f.last_activity;
+    s.bytes_from_lan = f.bytes_from_lan;
+    s.bytes_to_lan = f.bytes_to_lan;
+    s.lan_stored = f.endpoint.received().stored();
+    if (f.stream_state == StreamState::kOpen) {
+      s.stp_unacknowledged = peer.session.unacknowledged(f.stream);
+      if (const Reassembler* stored = peer.session.received(f.stream)) {
+        s.stp_stored = stored->stored();
+      }
+    }
+    s.lan_unacknowledged = f.endpoint.unacknowledged();
+    s.lan_window = f.endpoint.receive_window();
+    s.host_window = f.endpoint.peer_window();
+    s.lan_rtt = f.endpoint.smoothed_rtt();
+    list.push_back(std::move(s));
+  }
+  return list;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,121 @@
+// All relayed flows of this gateway: their slots, timers and the queue of those with something to
+// say to their host. Joins each TCP endpoint to its STP stream from the first SYN to the last ACK.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/arena.h"
+#include "pep/base/timer_heap.h"
+#include "pep/stp/session.h"
+#include "pep/wire/icmp.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/flow.h"
+#include "relay/gateway/flow_table.h"
+#include "relay/gateway/frame.h"
+#include "relay/gateway/memory_plan.h"
+#include "relay/gateway/peer.h"
+#include "relay/gateway/policy.h"
+#include "relay/gateway/snapshot.h"
+#include "relay/gateway/splice.h"
+
+namespace satrelay::gateway {
+
+class FlowRelay final : public stp::StreamSource {
+ public:
+  // `peers` is filled after construction, as each session needs this object as its source.
+  FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
+            const Policy& policy, Arena& arena, std::vector<std::unique_ptr<Peer>>& peers,
+            Counters& counters);
+
+  // --- input ---------------------------------------------------------------------------------
+  std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
+  // Takes a new flow from its SYN. The reason to bridge it instead, if there is one.
+  std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+                                std::size_t peer, config::Compress compress, Instant now);
+  // Frees the slot of a flow that is over but for its TIME-WAIT, so that its 4-tuple may start
+  // anew; false if it is still needed.
+  bool make_way(std::uint32_t slot);
+  void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
+                      ConstBytes payload, Instant now);
+  // The host's LAN says that our segments cannot reach it.
+  void handle_unreachable(std::uint32_t slot, Instant now);
+  void handle_event(std::size_t peer, const stp::Event& event, Instant now);
+  void handle_timeout(Instant now);
+  // The peer is silent for too long: resets its flows towards their hosts, and their streams.
+  void give_up(std::size_t peer, Instant now);
+  // Resets every flow of a peer (or of all) towards its host, counted as `reason`; their streams
+  // are gone already.
+  void reset_flows(std::optional<std::size_t> peer, Counter reason, Instant now);
+
+  // stp::StreamSource: the pacer asks for the next block of a stream.
+  void produce(stp::StreamId stream, std::uint32_t context, Instant now) override;
+
+  // --- output --------------------------------------------------------------------------------
+  std::size_t poll_frame(MutableBytes out, Instant now);
+  Instant next_timeout() const;
+
+  // --- getters -------------------------------------------------------------------------------
+  std::size_t flow_count() const { return live_; }
+  std::uint32_t half_open() const { return half_open_; }
+  const compress::CodecCounters& codec_counters() const { return splice_.counters(); }
+  tcp::Counters tcp_counters() const;
+  std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now) const;
+
+ private:
+  Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
+  stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
+  tcp::Config endpoint_config(const FlowKey& key, Instant now) const;
+  std::uint32_t new_flow(const FlowKey& key, Origin origin, Instant now);
+  void handle_opened(std::size_t peer, const stp::Event& event, Instant now);
+
+  // Moves a flow on after anything happened to either half.
+  void advance(std::uint32_t slot, Instant now);
+  void open_stream(std::uint32_t slot, Instant now);
+  void feed_stream(Flow& f);
+  void feed_host(Flow& f, Instant now);
+  void release_stream_if_done(Flow& f);
+  void handle_closed_endpoint(Flow& f, Instant now);
+  void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
+  void count_end(Flow& f, Counter counter);
+  void settle(std::uint32_t slot);  // after polling: arms the timer, or removes a flow that is over
+  void remove(std::uint32_t slot);
+  void queue(std::uint32_t slot);
+  void retry_later(Flow& f, Instant now);
+
+  // Memory beyond what is promised to peers.
+  std::uint64_t spare_memory() const;
+  void adjust_window(Flow& f, Instant now);
+  Duration quiet_limit(const Flow& f) const;  // silence after which the flow is given up
+  Instant deadline(const Flow& f) const;
+
+  const config::Limits limits_;
+  const std::uint16_t lan_mtu_;
+  const MemoryPlan plan_;
+  const HashKey secret_;
+  const Policy& policy_;
+  Arena& arena_;
+  std::vector<std::unique_ptr<Peer>>& peers_;
+  Counters& counters_;
+  Splice splice_;
+  FlowTable table_;
+  std::vector<std::unique_ptr<Flow>> flows_;  // by slot
+  std::vector<std::uint32_t> free_slots_;
+  TimerHeap timers_;
+  // Flows to poll for frames to their host: a ring in which each slot stands at most once.
+  std::vector<std::uint32_t> ring_;
+  std::vector<bool> queued_;
+  std::size_t ring_first_ = 0;
+  std::size_t ring_count_ = 0;
+  std::uint32_t turn_ = 0;  // segments that the first flow of the ring has sent in its turn
+  std::size_t live_ = 0;
+  std::uint32_t half_open_ = 0;
+  tcp::Counters finished_tcp_;  // of flows that are gone
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,444 @@
+#include "relay/gateway/gateway.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "pep/wire/checksum.h"
+#include "pep/wire/icmp.h"
+#include "pep/wire/tcp.h"
+#include "pep/wire/udp.h"
+#include "relay/gateway/flow_relay.h"
+#include "relay/gateway/frame.h"
+#include "relay/gateway/memory_plan.h"
+#include "relay/gateway/peer.h"
+#include "relay/gateway/policy.h"
+#include "relay/gateway/wan_node.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// A peer that stays silent for this long is gone: its flows are reset towards their hosts.
+constexpr Duration kGiveUp = Duration::seconds(120);
+
+const config::Gateway& checked(const config::Gateway& config) {
+  for (const config::Peer& peer : config.peers) {
+    if (std::ranges::find(config.links, peer.link, &config::Link::name) == config.links.end()) {
+      throw std::invalid_argument("peer " + peer.name + " names the unknown link " + peer.link);
+    }
+    if (peer.address.version() != config.gateway.own.version()) {
+      throw std::invalid_argument("peer " + peer.name + " and the gateway differ in IP version");
+    }
+  }
+  return config;
+}
+
+stp::Config stp_config(const config::Gateway& config, const Identity& identity,
+                       const config::Peer& peer, const config::Link& link, std::uint64_t lane_limit,
+                       const MemoryPlan& plan) {
+  stp::Config stp;
+  const bool v4 = config.gateway.own.is_v4();
+  stp.boot_epoch = identity.boot_epoch;
+  stp.lane_count = config.stp.lanes;
+  stp.opens_even_streams = config.gateway.own < peer.address;
+  stp.datagram_overhead = v4 ? 28 : 48;
+  stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
+  stp.max_streams = config.limits.flows;
+  stp.lane_receive_limit = lane_limit;
+  stp.stream_receive_limit = std::min(plan.flow_limit, lane_limit);
+  stp.stream_send_limit = plan.flow_limit;
+  stp.ping_after = config.stp.ping_after;
+  stp.suspect_after = config.stp.suspect_after;
+  // stp-requirements: max(50 kbit/s, 0.05% of the rate that the reports are about).
+  stp.feedback_budget = config.stp.feedback_budget;
+  if (stp.feedback_budget.is_zero()) {
+    stp.feedback_budget =
+        std::max(BitRate::bits_per_second(50'000), link.receive_rate.scaled(5, 10'000));
+  }
+  return stp;
+}
+
+}  // namespace
+
+struct Gateway::Impl {
+  Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
+       MutableBytes arena_memory, Instant now)
+      : config(checked(gateway_config)),
+        identity(gateway_identity),
+        started(now),
+        plan(plan_memory(config)),
+        arena(arena_memory, kBlockSize),
+        policy(config.rules, config.peers),
+        wan(config, identity.wan_mac, counters, now),
+        flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, arena, peers,
+              counters) {
+    for (const config::Link& link : config.links) {
+      carriers.push_back(std::make_unique<Carrier>(link));
+    }
+    for (std::size_t i = 0; i < config.peers.size(); ++i) {
+      const config::Peer& peer = config.peers[i];
+      const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
+      Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
+      const std::uint64_t lane_limit = plan.lane_receive_limit[i];
+      peers.push_back(std::make_unique<Peer>(
+          peer, carrier, stp_config(config, identity, peer, *link, lane_limit, plan), arena, flows,
+          lane_limit, now));
+    }
+  }
+
+  Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
+  Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
+  Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
+  Verdict handle_stp(const Frame& frame, Instant now);
+  bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
+  std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
+                                          const wire::ParsedTcp& tcp, std::size_t& peer,
+                                          const config::Rule*& rule) const;
+  bool checksum_ok(const Frame& frame);
+  Verdict bridge(Counter reason, PortId from, ConstBytes bytes, Instant now);
+  Verdict drop(Counter reason) {
+    counters.add(reason);
+    return Verdict::kDrop;
+  }
+  void take_events(std::size_t peer, Instant now);
+  std::size_t poll_wan(MutableBytes out, Instant now);
+  bool is_reachable(std::size_t peer) const { return wan.next_hop(peer).has_value(); }
+
+  const config::Gateway config;
+  const Identity identity;
+  const Instant started;
+  const MemoryPlan plan;
+  Arena arena;
+  Counters counters;
+  Policy policy;
+  WanNode wan;
+  std::vector<std::unique_ptr<Carrier>> carriers;
+  FlowRelay flows;
+  std::vector<std::unique_ptr<Peer>>
+      peers;                  // sessions refer to flows and carriers: destroyed first
+  std::size_t next_peer = 0;  // whose turn it is on the WAN
+};
+
+// --- bridging ----------------------------------------------------------------------------------
+
+Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Instant now) {
+  counters.add(reason);
+  counters.add(from == PortId::kLan ? Counter::kWanFramesOut : Counter::kLanFramesOut);
+  if (from == PortId::kLan) {
+    // Which carrier a bridged frame takes is the modem's affair; with several, all make room.
+    const std::size_t ip_bytes = bytes.size() - std::min(bytes.size(), wire::kEthernetHeaderSize);
+    for (const auto& carrier : carriers) carrier->pacer.on_bridged(ip_bytes, now);
+  }
+  return Verdict::kBridge;
+}
+
+bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
+                                          std::uint32_t& slot) const {
+  FlowKey key;
+  key.vlans = vlans_of(frame.ethernet);
+  if (frame.kind == FrameKind::kFragment) {
+    if (!frame.ip.is_first_fragment() || frame.ip.protocol != wire::kProtocolTcp ||
+        frame.payload.size() < 4) {
+      return false;
+    }
+    key.local = frame.ip.source;
+    key.remote = frame.ip.destination;
+    key.local_port = load_u16(frame.payload.data());
+    key.remote_port = load_u16(frame.payload.data() + 2);
+    if (port == PortId::kWan) {
+      std::swap(key.local, key.remote);
+      std::swap(key.local_port, key.remote_port);
+    }
+  } else {
+    const auto message = wire::parse_icmp(frame.ip, frame.payload);
+    if (!message || !wire::is_icmp_error(frame.ip, *message)) return false;
+    const auto quoted = wire::parse_quoted_flow(frame.ip, *message);
+    if (!quoted || quoted->protocol != wire::kProtocolTcp) return false;
+    // An error on the LAN quotes what we sent to the host; one on the WAN what the host sent.
+    key.local = quoted->destination;
+    key.remote = quoted->source;
+    key.local_port = quoted->destination_port;
+    key.remote_port = quoted->source_port;
+    if (port == PortId::kWan) {
+      std::swap(key.local, key.remote);
+      std::swap(key.local_port, key.remote_port);
+    }
+  }
+  slot = flows.find(key);
+  return slot != kNoSlot;
+}
+
+// --- from the LAN ------------------------------------------------------------------------------
+
+Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant now) {
+  constexpr PortId kPort = PortId::kLan;
+  std::uint32_t slot = kNoSlot;
+  switch (frame.kind) {
+    case FrameKind::kTcp:
+      return handle_lan_tcp(frame, bytes, now);
+    case FrameKind::kMalformed:
+      return bridge(Counter::kBridgedMalformed, kPort, bytes, now);
+    case FrameKind::kNotIp:
+    case FrameKind::kArp:
+      return bridge(Counter::kBridgedNotIp, kPort, bytes, now);
+    case FrameKind::kFragment:
+      if (concerns_relayed_flow(kPort, frame, slot)) {
+        return drop(Counter::kDroppedFragmentOfRelayed);
+      }
+      return bridge(Counter::kBridgedFragment, kPort, bytes, now);
+    case FrameKind::kIpOptions:
+      return bridge(Counter::kBridgedIpOptions, kPort, bytes, now);
+    case FrameKind::kIpExtension:
+      return bridge(Counter::kBridgedIpExtension, kPort, bytes, now);
+    case FrameKind::kIcmp:
+      if (concerns_relayed_flow(kPort, frame, slot)) {
+        flows.handle_unreachable(slot, now);
+        return drop(Counter::kDroppedIcmpForRelayed);
+      }
+      break;
+    case FrameKind::kUdp:
+    case FrameKind::kOtherIp:
+      break;
+  }
+  return bridge(Counter::kBridgedNotTcp, kPort, bytes, now);
+}
+
+bool Gateway::Impl::checksum_ok(const Frame& frame) {
+  const wire::IpHeader& ip = frame.ip;
+  if (wire::transport_checksum_ok(ip.source, ip.destination, ip.protocol, frame.payload)) {
+    return true;
+  }
+  counters.add(
+      wire::transport_checksum_unfinished(ip.source, ip.destination, ip.protocol, frame.payload)
+          ? Counter::kDroppedUnfinishedChecksum
+          : Counter::kDroppedBadChecksum);
+  return false;
+}
+
+std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const Frame& frame,
+                                                       const wire::ParsedTcp& tcp,
+                                                       std::size_t& peer,
+                                                       const config::Rule*& rule) const {
+  using Flags = wire::TcpFlags;
+  constexpr auto kHandshake =
+      static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin);
+  if ((tcp.header.flags & kHandshake) != Flags::kSyn) return Counter::kBridgedMidStream;
+  if (frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
+    return Counter::kBridgedMulticast;
+  }
+  const auto found = policy.peer_for(key.remote);
+  if (!found) return Counter::kBridgedNoPeerPrefix;
+  rule = policy.match(key.local, key.remote, key.remote_port);
+  if (rule == nullptr || rule->action == config::Action::kBridge) return Counter::kBridgedByRule;
+  if (tcp.header.options.has_md5 || tcp.header.options.has_ao) return Counter::kBridgedTcpOptions;
+  if (peers[*found]->session.peer_state() != stp::PeerState::kAlive) {
+    return Counter::kBridgedPeerDown;
+  }
+  peer = *found;
+  return std::nullopt;
+}
+
+Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
+  const auto tcp = wire::parse_tcp(frame.payload);
+  if (!tcp) return bridge(Counter::kBridgedMalformed, PortId::kLan, bytes, now);
+  const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
+                    tcp->header.destination_port, vlans_of(frame.ethernet)};
+  std::uint32_t slot = flows.find(key);
+  const bool is_syn = tcp->header.has(wire::TcpFlags::kSyn);
+  if (slot != kNoSlot && !(is_syn && flows.make_way(slot))) {
+    if (!checksum_ok(frame)) return Verdict::kDrop;
+    flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
+    return Verdict::kConsumed;
+  }
+  std::size_t peer = 0;
+  const config::Rule* rule = nullptr;
+  if (const auto reason = reason_to_bridge(key, frame, *tcp, peer, rule)) {
+    return bridge(*reason, PortId::kLan, bytes, now);
+  }
+  if (!checksum_ok(frame)) return Verdict::kDrop;
+  if (const auto reason = flows.accept(key, frame, tcp->header, peer, rule->compress, now)) {
+    return bridge(*reason, PortId::kLan, bytes, now);
+  }
+  return Verdict::kConsumed;
+}
+
+// --- from the WAN ------------------------------------------------------------------------------
+
+Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant now) {
+  constexpr PortId kPort = PortId::kWan;
+  std::uint32_t slot = kNoSlot;
+  switch (frame.kind) {
+    case FrameKind::kArp:
+      if (wan.handle_arp(frame, now)) return Verdict::kConsumed;
+      break;
+    case FrameKind::kUdp:
+      if (wan.is_for_own_address(frame)) return handle_stp(frame, now);
+      break;
+    case FrameKind::kIcmp:
+      if (wan.handle_icmp(frame, now)) return Verdict::kConsumed;
+      if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedIcmpForRelayed);
+      break;
+    case FrameKind::kFragment:
+      if (concerns_relayed_flow(kPort, frame, slot)) {
+        return drop(Counter::kDroppedFragmentOfRelayed);
+      }
+      break;
+    case FrameKind::kTcp:
+      if (frame.payload.size() >= wire::kTcpHeaderSize) {
+        const FlowKey key{frame.ip.destination, frame.ip.source, load_u16(frame.payload.data() + 2),
+                          load_u16(frame.payload.data()), vlans_of(frame.ethernet)};
+        if (flows.find(key) != kNoSlot) return drop(Counter::kDroppedRelayedFromWan);
+      }
+      break;
+    default:
+      break;
+  }
+  if (frame.kind != FrameKind::kMalformed && wan.is_own_mac(frame.ethernet.destination)) {
+    return drop(Counter::kDroppedToGateway);
+  }
+  return bridge(Counter::kBridgedFromWan, kPort, bytes, now);
+}
+
+Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
+  const auto udp = wire::parse_udp(frame.payload);
+  if (!udp || udp->destination_port != config.stp.port) return drop(Counter::kDroppedToGateway);
+  if (!frame.ip.source.is_v4() && !checksum_ok(frame)) return Verdict::kDrop;
+  const auto peer = std::ranges::find_if(
+      peers, [&](const auto& candidate) { return candidate->config.address == frame.ip.source; });
+  if (peer == peers.end()) return drop(Counter::kDroppedStpUnknownPeer);
+  const auto index = static_cast<std::size_t>(peer - peers.begin());
+  (*peer)->session.handle_packet(
+      frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now);
+  take_events(index, now);
+  return Verdict::kConsumed;
+}
+
+void Gateway::Impl::take_events(std::size_t peer, Instant now) {
+  while (const auto event = peers[peer]->session.poll_event()) {
+    flows.handle_event(peer, *event, now);
+  }
+}
+
+// --- output ------------------------------------------------------------------------------------
+
+std::size_t Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
+  if (const std::size_t size = wan.poll_frame(out); size > 0) return size;
+  const std::size_t header = wan.stp_header_size();
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const std::size_t index = (next_peer + i) % peers.size();
+    if (!is_reachable(index)) continue;
+    const std::size_t size = peers[index]->session.poll_packet(out.subspan(header), now);
+    take_events(index, now);
+    if (size == 0) continue;
+    wan.write_stp_headers(index, size, out);
+    next_peer = (index + 1) % peers.size();
+    return header + size;
+  }
+  return 0;
+}
+
+// --- the public face ---------------------------------------------------------------------------
+
+Gateway::Gateway(const config::Gateway& config, const Identity& identity, MutableBytes arena_memory,
+                 Instant now)
+    : impl_(std::make_unique<Impl>(config, identity, arena_memory, now)) {}
+
+Gateway::~Gateway() = default;
+
+Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
+  const Frame seen = look_at(frame);
+  if (port == PortId::kLan) {
+    impl_->counters.add(Counter::kLanFramesIn);
+    return impl_->handle_lan(seen, frame, now);
+  }
+  impl_->counters.add(Counter::kWanFramesIn);
+  return impl_->handle_wan(seen, frame, now);
+}
+
+void Gateway::handle_timeout(Instant now) {
+  impl_->wan.handle_timeout(now);
+  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
+    Peer& peer = *impl_->peers[i];
+    if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
+    impl_->take_events(i, now);
+    if (now >= peer.suspect_since + kGiveUp) {
+      peer.suspect_since = Instant::never();
+      impl_->flows.give_up(i, now);
+    }
+  }
+  impl_->flows.handle_timeout(now);
+}
+
+std::size_t Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
+  if (port == PortId::kLan) {
+    const std::size_t size = impl_->flows.poll_frame(out, now);
+    if (size > 0) impl_->counters.add(Counter::kLanFramesOut);
+    return size;
+  }
+  const std::size_t size = impl_->poll_wan(out, now);
+  if (size > 0) impl_->counters.add(Counter::kWanFramesOut);
+  return size;
+}
+
+Instant Gateway::next_timeout() const {
+  Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
+  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
+    const Peer& peer = *impl_->peers[i];
+    if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());
+    next = earlier(next, peer.suspect_since + kGiveUp);
+  }
+  return next;
+}
+
+std::size_t Gateway::max_frame_size() const {
+  return wire::kMaxEthernetHeaderSize + std::max(impl_->config.lan.mtu, impl_->config.wan.mtu);
+}
+
+void Gateway::shut_down(Instant now) {
+  for (const auto& peer : impl_->peers) peer->session.close(now);
+  impl_->flows.reset_flows(std::nullopt, Counter::kFlowsResetShutdown, now);
+}
+
+const Counters& Gateway::counters() const { return impl_->counters; }
+
+Status Gateway::status(Instant now) const {
+  Status status;
+  status.uptime = now - impl_->started;
+  status.boot_epoch = impl_->identity.boot_epoch;
+  status.flows = static_cast<std::uint32_t>(impl_->flows.flow_count());
+  status.half_open = impl_->flows.half_open();
+  status.arena_bytes = impl_->arena.total_blocks() * impl_->arena.block_size();
+  status.arena_used = impl_->arena.used_blocks() * impl_->arena.block_size();
+  status.codec = impl_->flows.codec_counters();
+  status.tcp = impl_->flows.tcp_counters();
+  return status;
+}
+
+std::vector<PeerSnapshot> Gateway::peers() const {
+  std::vector<PeerSnapshot> list;
+  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
+    const Peer& peer = *impl_->peers[i];
+    const stp::Session& session = peer.session;
+    list.push_back({.name = peer.config.name,
+                    .address = peer.config.address,
+                    .resolved = impl_->is_reachable(i),
+                    .state = session.peer_state(),
+                    .link = peer.config.link,
+                    .send_rate = peer.controller.rate(),
+                    .rtt = session.smoothed_rtt(),
+                    .loss_ratio = session.loss_ratio(),
+                    .streams = static_cast<std::uint32_t>(session.stream_count()),
+                    .packets_in_flight = session.packets_in_flight(),
+                    .bytes_stored = session.bytes_stored(),
+                    .counters = session.counters()});
+  }
+  return list;
+}
+
+std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
+  return impl_->flows.snapshot(first, count, now);
+}
+
+std::size_t Gateway::flow_count() const { return impl_->flows.flow_count(); }
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,52 @@
+#include "relay/gateway/memory_plan.h"
+
+#include <algorithm>
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr Duration kLinkTime = Duration::seconds(2);
+constexpr ByteCount kSmallestArena = ByteCount(64ULL << 20);
+
+const config::Link* find_link(const config::Gateway& config, const std::string& name) {
+  const auto link = std::ranges::find(config.links, name, &config::Link::name);
+  return link == config.links.end() ? nullptr : &*link;
+}
+
+std::uint64_t receive_rate(const config::Gateway& config, const config::Peer& peer) {
+  const config::Link* link = find_link(config, peer.link);
+  return link == nullptr ? 0 : std::max<std::uint64_t>(link->receive_rate.to_bits_per_second(), 1);
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const config::Gateway& config) {
+  MemoryPlan plan;
+  plan.arena = config.limits.memory;
+  if (plan.arena == ByteCount(0)) {
+    for (const config::Link& link : config.links) {
+      plan.arena += link.send_rate.bytes_in(kLinkTime) + link.receive_rate.bytes_in(kLinkTime);
+    }
+    plan.arena = std::max(plan.arena, kSmallestArena);
+  }
+  // Three eighths for credit, shared between peers by the rate at which they can fill it.
+  const std::uint64_t credit = plan.arena.value() / 8 * 3;
+  std::uint64_t rates = 0;
+  for (const config::Peer& peer : config.peers) rates += receive_rate(config, peer);
+  std::uint64_t smallest = credit;
+  for (const config::Peer& peer : config.peers) {
+    const auto share = static_cast<std::uint64_t>(static_cast<Uint128>(credit) *
+                                                  receive_rate(config, peer) / rates);
+    plan.lane_receive_limit.push_back(share);
+    smallest = std::min(smallest, share);
+  }
+  // A flow that is read slowly holds at most this much of a lane, so that others still move.
+  plan.flow_limit = smallest / 4 * 3;
+  if (config.limits.flow_memory != ByteCount(0)) {
+    plan.flow_limit = std::min(plan.flow_limit, config.limits.flow_memory.value());
+  }
+  plan.host_window = std::min(config.limits.host_window.value(), plan.arena.value() / 16);
+  return plan;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,39 @@
+// One far gateway: its session and the carrier it is reached over.
+#pragma once
+
+#include <string>
+
+#include "config/schema.h"
+#include "pep/base/time.h"
+#include "pep/control/pacer.h"
+#include "pep/control/rate_controller.h"
+#include "pep/stp/session.h"
+
+namespace satrelay::gateway {
+
+// A satellite carrier. Peers may share one, and bridged frames are debited to it.
+struct Carrier {
+  explicit Carrier(const config::Link& link);
+
+  config::Link config;
+  control::Pacer pacer;
+};
+
+struct Peer {
+  Peer(const config::Peer& peer_config, Carrier& peer_carrier, const stp::Config& stp_config,
+       Arena& arena, stp::StreamSource& source, std::uint64_t receive_limit, Instant now)
+      : config(peer_config),
+        carrier(peer_carrier),
+        controller(peer_carrier.config.send_rate),
+        lane_receive_limit(receive_limit),
+        session(stp_config, arena, peer_carrier.pacer, controller, source, now) {}
+
+  config::Peer config;
+  Carrier& carrier;
+  control::FixedRate controller;
+  std::uint64_t lane_receive_limit;  // bytes that the peer may have stored here
+  stp::Session session;
+  Instant suspect_since = Instant::never();
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,142 @@
+#include "relay/gateway/splice.h"
+
+#include <algorithm>
+
+namespace satrelay::gateway {
+namespace {
+
+// Blocks that an append of one encoded block may touch, with room for header and misalignment.
+constexpr std::size_t kBlocksPerEncodedBlock = compress::kMaxPlainBlock / 4096 + 4;
+// Below this a block is sent raw: one packet's worth of text gains less than it costs.
+constexpr std::size_t kSmallestCompressed = 256;
+
+}  // namespace
+
+Splice::Splice(int compress_level, Arena& arena) : arena_(arena), encoder_(compress_level) {}
+
+SpliceResult Splice::to_stream(Flow& flow, stp::Session& session) {
+  const Reassembler& received = flow.endpoint.received();
+  const std::uint64_t room = session.send_room(flow.stream);
+  const std::uint64_t readable = received.readable();
+  if (readable == 0 || room <= compress::kBlockHeaderSize) return SpliceResult::kDone;
+  if (arena_.free_blocks() < kBlocksPerEncodedBlock) return SpliceResult::kNoMemory;
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(
+      {readable, room - compress::kBlockHeaderSize, compress::kMaxPlainBlock}));
+
+  std::array<std::byte, compress::kBlockHeaderSize> header{};
+  counters_.plain_bytes += size;
+  flow.bytes_from_lan += size;
+  const bool worth_a_try =
+      flow.compress != config::Compress::kOff && size >= kSmallestCompressed &&
+      (flow.compress == config::Compress::kOn || compress::looks_compressible(received.front()));
+  if (worth_a_try) {
+    received.copy_front(MutableBytes(*plain_).first(size));
+    const auto encoded =
+        encoder_.compress(ConstBytes(*plain_).first(size), *encoded_, compress::Mode::kOn);
+    if (encoded) {
+      compress::write_block_header(
+          {compress::BlockKind::kZstd, static_cast<std::uint32_t>(*encoded)}, header);
+      session.write(flow.stream, header);
+      session.write(flow.stream, ConstBytes(*encoded_).first(*encoded));
+      flow.endpoint.consume(size);
+      counters_.encoded_bytes += header.size() + *encoded;
+      ++counters_.compressed_blocks;
+      return SpliceResult::kDone;
+    }
+    ++counters_.expanded_blocks;
+  } else {
+    ++counters_.skipped_blocks;
+  }
+  compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
+                               header);
+  session.write(flow.stream, header);
+  for (std::size_t left = size; left > 0;) {
+    const ConstBytes run = received.front().first(std::min(left, received.front().size()));
+    session.write(flow.stream, run);
+    left -= run.size();
+    flow.endpoint.consume(run.size());
+  }
+  counters_.encoded_bytes += header.size() + size;
+  return SpliceResult::kDone;
+}
+
+// Reads the next block's header if all of it is there; false if there is nothing to go on with.
+bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result) {
+  const Reassembler& stored = *session.received(flow.stream);
+  if (flow.block_remaining > 0) return true;
+  if (stored.readable() < compress::kBlockHeaderSize) return false;
+  std::array<std::byte, compress::kBlockHeaderSize> bytes{};
+  stored.copy_front(bytes);
+  const auto header = compress::parse_block_header(bytes);
+  if (!header) {
+    result = SpliceResult::kMalformed;
+    return false;
+  }
+  session.consume(flow.stream, bytes.size());
+  flow.block = *header;
+  flow.block_remaining = header->encoded_size;
+  flow.plain_written = 0;
+  return true;
+}
+
+SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t& budget) {
+  SpliceResult result = SpliceResult::kDone;
+  while (budget > 0 && next_block(flow, session, result)) {
+    const std::uint32_t before = flow.block_remaining;
+    result = flow.block.kind == compress::BlockKind::kRaw ? raw_to_host(flow, session, budget)
+                                                          : zstd_to_host(flow, session, budget);
+    if (result != SpliceResult::kDone || flow.block_remaining == before) break;
+  }
+  return result;
+}
+
+SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_t& budget) {
+  const Reassembler& stored = *session.received(flow.stream);
+  while (flow.block_remaining > 0 && stored.readable() > 0) {
+    ConstBytes run = stored.front();
+    run = run.first(static_cast<std::size_t>(
+        std::min<std::uint64_t>({run.size(), flow.block_remaining, budget})));
+    const std::uint64_t room = flow.endpoint.writable();
+    const std::size_t taken = flow.endpoint.write(run);
+    session.consume(flow.stream, taken);
+    flow.block_remaining -= static_cast<std::uint32_t>(taken);
+    flow.bytes_to_lan += taken;
+    budget -= taken;
+    if (taken < run.size()) {
+      return taken < room ? SpliceResult::kNoMemory : SpliceResult::kDone;
+    }
+    if (budget == 0) return SpliceResult::kNoMemory;
+  }
+  return SpliceResult::kDone;
+}
+
+SpliceResult Splice::zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t& budget) {
+  const Reassembler& stored = *session.received(flow.stream);
+  // Waits for room for the largest block, so that a slow host does not make us decode one block
+  // many times over.
+  if (stored.readable() < flow.block_remaining ||
+      flow.endpoint.writable() < compress::kMaxPlainBlock) {
+    return SpliceResult::kDone;
+  }
+  const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);
+  stored.copy_front(encoded);
+  const auto plain_size = decoder_.decompress(encoded, *plain_);
+  if (!plain_size || *plain_size < flow.plain_written) return SpliceResult::kMalformed;
+  // What did not fit last time is decoded again: rare, and cheaper than a buffer for each flow.
+  ConstBytes plain =
+      ConstBytes(*plain_).subspan(flow.plain_written, *plain_size - flow.plain_written);
+  const std::uint64_t room = std::min(flow.endpoint.writable(), budget);
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(plain.size(), room));
+  const std::size_t taken = flow.endpoint.write(plain.first(wanted));
+  flow.plain_written += static_cast<std::uint32_t>(taken);
+  flow.bytes_to_lan += taken;
+  budget -= taken;
+  if (taken == plain.size()) {
+    session.consume(flow.stream, flow.block_remaining);
+    flow.block_remaining = 0;
+    return SpliceResult::kDone;
+  }
+  return taken < wanted || budget == 0 ? SpliceResult::kNoMemory : SpliceResult::kDone;
+}
+
+}  // namespace satrelay::gateway

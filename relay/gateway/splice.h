@@ -1,0 +1,47 @@
+// Moves bytes between the two halves of a flow, through the block codec. Knows nothing of flows
+// opening or ending.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "pep/base/arena.h"
+#include "pep/base/time.h"
+#include "pep/compress/block_codec.h"
+#include "relay/gateway/flow.h"
+
+namespace satrelay::gateway {
+
+enum class SpliceResult : std::uint8_t {
+  kDone,       // moved all there was, or all that the taking half has room for
+  kNoMemory,   // the arena is short: try again later
+  kMalformed,  // the peer's stream breaks the block format
+};
+
+class Splice {
+ public:
+  Splice(int compress_level, Arena& arena);
+
+  // One block from the host's bytes to the stream (the pacer asked for it).
+  SpliceResult to_stream(Flow& flow, stp::Session& session);
+  // As many of the stream's bytes to the host's endpoint as fit. `budget`: most plain bytes that
+  // memory allows now; reduced by what was moved.
+  SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t& budget);
+
+  const compress::CodecCounters& counters() const { return counters_; }
+
+ private:
+  bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);
+  SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t& budget);
+  SpliceResult zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t& budget);
+
+  Arena& arena_;
+  compress::BlockEncoder encoder_;
+  compress::BlockDecoder decoder_;
+  compress::CodecCounters counters_;
+  using Buffer = std::array<std::byte, compress::kMaxPlainBlock>;
+  std::unique_ptr<Buffer> plain_ = std::make_unique<Buffer>();
+  std::unique_ptr<Buffer> encoded_ = std::make_unique<Buffer>();
+};
+
+}  // namespace satrelay::gateway
