@@ -37,7 +37,8 @@ struct IcmpMessage {
   ConstBytes body;         // behind the 8-byte header
 };
 
-// Checks the checksum (ICMPv6: with the pseudo-header of `ip`). nullopt if short or wrong.
+// `payload` is all that the length field of `ip` covers and no Ethernet padding. Checks the
+// checksum (ICMPv6: with the pseudo-header of `ip`). nullopt if short or wrong.
 std::optional<IcmpMessage> parse_icmp(const IpHeader& ip, ConstBytes payload);
 // Writes header, body and checksum; the size written. `ip` gives version and addresses.
 std::size_t write_icmp(const IpHeader& ip, const IcmpMessage& message, MutableBytes out);
@@ -52,7 +53,8 @@ struct QuotedFlow {
   std::uint32_t sequence = 0;  // TCP only; the eight quoted octets hold it
 };
 bool is_icmp_error(const IpHeader& ip, const IcmpMessage& message);
-// nullopt if the quotation is too short or is a later fragment.
+// nullopt if the quotation is too short or is a later fragment. Ports are zero for protocols
+// without.
 std::optional<QuotedFlow> parse_quoted_flow(const IpHeader& ip, const IcmpMessage& error);
 
 struct NeighbourMessage {
@@ -60,6 +62,8 @@ struct NeighbourMessage {
   IpAddress target;
   std::optional<MacAddress> link_layer;  // source (solicitation) or target (advertisement) option
 };
+// nullopt unless one of the two and well formed. That the hop limit is 255 (section 7.1) is the
+// caller's to check.
 std::optional<NeighbourMessage> parse_neighbour(const IcmpMessage& message);
 // The ICMPv6 message with flags and link-layer option, checksum included; `ip` gives addresses.
 // A solicited advertisement sets S and O. Returns the size written.

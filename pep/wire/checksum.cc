@@ -1,0 +1,118 @@
+#include "pep/wire/checksum.h"
+
+#include "pep/wire/ip.h"
+
+namespace satrelay::wire {
+
+namespace {
+
+// One's-complement addition commutes with swapping the bytes of every word (RFC 1071 section 2), so
+// sums run over words as the machine loads them, and only the folded result is swapped.
+template <typename Word>
+std::uint64_t load_native(const std::byte* p) {
+  Word word;
+  std::memcpy(&word, p, sizeof word);
+  return word;
+}
+
+std::uint16_t fold(std::uint64_t sum) {
+  sum = (sum & 0xffff'ffffU) + (sum >> 32);
+  sum = (sum & 0xffffU) + (sum >> 16);
+  sum = (sum & 0xffffU) + (sum >> 16);
+  sum = (sum & 0xffffU) + (sum >> 16);
+  return static_cast<std::uint16_t>(sum);
+}
+
+// Unfolded sum in machine order. Both halves of each 64-bit word are added apart, so that no carry
+// is lost and the loop vectorises; the accumulators cannot overflow below 16 GiB.
+std::uint64_t native_sum(const std::byte* p, std::size_t size) {
+  const std::size_t words = size / 8;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  for (std::size_t i = 0; i < words; ++i) {
+    const std::uint64_t word = load_native<std::uint64_t>(p + 8 * i);
+    low += word & 0xffff'ffffU;
+    high += word >> 32;
+  }
+  std::uint64_t sum = low + high;
+  p += 8 * words;
+  if ((size & 4U) != 0) {
+    sum += load_native<std::uint32_t>(p);
+    p += 4;
+  }
+  if ((size & 2U) != 0) {
+    sum += load_native<std::uint16_t>(p);
+    p += 2;
+  }
+  if ((size & 1U) != 0) sum += load_u8(p);  // the low byte here is the first byte of its word
+  return sum;
+}
+
+// Where the checksum field is; 0 for a protocol that has none.
+std::size_t field_offset(std::uint8_t protocol) {
+  switch (protocol) {
+    case kProtocolTcp:
+      return 16;
+    case kProtocolUdp:
+      return 6;
+    case kProtocolIcmpV6:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+// The pseudo-header in machine order, unfolded.
+std::uint64_t native_pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
+                                       std::uint8_t protocol, std::uint32_t length) {
+  const auto* a = reinterpret_cast<const std::byte*>(source.octets().data());
+  const auto* b = reinterpret_cast<const std::byte*>(destination.octets().data());
+  const std::uint64_t tail =
+      std::uint64_t{__builtin_bswap32(length)} + (std::uint64_t{protocol} << 8);
+  if (source.is_v4()) {
+    return tail + load_native<std::uint32_t>(a) + load_native<std::uint32_t>(b);
+  }
+  return tail + native_sum(a, 16) + native_sum(b, 16);
+}
+
+}  // namespace
+
+std::uint16_t checksum_sum(ConstBytes bytes, std::uint16_t initial) {
+  return __builtin_bswap16(
+      fold(native_sum(bytes.data(), bytes.size()) + __builtin_bswap16(initial)));
+}
+
+std::uint16_t add_checksums(std::uint16_t a, std::uint16_t b) {
+  const std::uint32_t sum = std::uint32_t{a} + b;
+  return static_cast<std::uint16_t>((sum & 0xffffU) + (sum >> 16));
+}
+
+std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
+                                std::uint8_t protocol, std::uint32_t length) {
+  return __builtin_bswap16(fold(native_pseudo_header_sum(source, destination, protocol, length)));
+}
+
+std::uint16_t transport_checksum(const IpAddress& source, const IpAddress& destination,
+                                 std::uint8_t protocol, ConstBytes segment) {
+  const auto length = static_cast<std::uint32_t>(segment.size());
+  const std::uint64_t sum = native_pseudo_header_sum(source, destination, protocol, length) +
+                            native_sum(segment.data(), segment.size());
+  return static_cast<std::uint16_t>(~__builtin_bswap16(fold(sum)));
+}
+
+bool transport_checksum_ok(const IpAddress& source, const IpAddress& destination,
+                           std::uint8_t protocol, ConstBytes segment) {
+  // The complement of a sum of 0xffff is zero. A sum of zero, all octets zero, is no such case.
+  return transport_checksum(source, destination, protocol, segment) == 0;
+}
+
+bool transport_checksum_unfinished(const IpAddress& source, const IpAddress& destination,
+                                   std::uint8_t protocol, ConstBytes segment) {
+  const std::size_t offset = field_offset(protocol);
+  if (offset == 0 || segment.size() < offset + 2) return false;
+  const auto length = static_cast<std::uint32_t>(segment.size());
+  return load_u16(segment.data() + offset) ==
+         pseudo_header_sum(source, destination, protocol, length);
+}
+
+}  // namespace satrelay::wire

@@ -1,0 +1,74 @@
+#include "pep/base/check.h"
+#include "pep/wire/icmp.h"
+
+namespace satrelay::wire {
+
+namespace {
+
+// RFC 4861 section 4.6: options are type, length in units of eight octets, body.
+constexpr std::uint8_t kSourceLinkLayer = 1;
+constexpr std::uint8_t kTargetLinkLayer = 2;
+constexpr std::size_t kOptionUnit = 8;
+constexpr std::size_t kTargetSize = 16;
+// Flags of an advertisement, section 4.4.
+constexpr std::uint32_t kSolicited = 0x4000'0000U;
+constexpr std::uint32_t kOverride = 0x2000'0000U;
+
+// Looks for the link-layer address; false if an option is malformed.
+bool parse_options(ConstBytes options, std::uint8_t wanted, std::optional<MacAddress>& found) {
+  while (!options.empty()) {
+    if (options.size() < kOptionUnit) return false;
+    const std::uint8_t type = load_u8(options.data());
+    const std::size_t size = load_u8(options.data() + 1) * kOptionUnit;
+    if (size == 0 || size > options.size()) return false;
+    if (type == wanted && !found) {
+      if (size != kOptionUnit) return false;  // Ethernet addresses take just one unit
+      MacAddress mac;
+      std::memcpy(mac.octets.data(), options.data() + 2, mac.octets.size());
+      found = mac;
+    }
+    options = options.subspan(size);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<NeighbourMessage> parse_neighbour(const IcmpMessage& message) {
+  const bool advertisement = message.type == kIcmpV6NeighbourAdvertisement;
+  if (!advertisement && message.type != kIcmpV6NeighbourSolicitation) return std::nullopt;
+  if (message.code != 0 || message.body.size() < kTargetSize) return std::nullopt;
+  NeighbourMessage neighbour;
+  neighbour.advertisement = advertisement;
+  std::array<std::uint8_t, kTargetSize> target;
+  std::memcpy(target.data(), message.body.data(), target.size());
+  neighbour.target = IpAddress::v6(target);
+  const std::uint8_t wanted = advertisement ? kTargetLinkLayer : kSourceLinkLayer;
+  if (neighbour.target.is_multicast() ||
+      !parse_options(message.body.subspan(kTargetSize), wanted, neighbour.link_layer)) {
+    return std::nullopt;
+  }
+  return neighbour;
+}
+
+std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message, MutableBytes out) {
+  SATRELAY_CHECK(!ip.source.is_v4() && !message.target.is_v4());
+  std::array<std::byte, kTargetSize + kOptionUnit> body;
+  ByteWriter writer(body);
+  writer.bytes(std::as_bytes(std::span(message.target.octets())));
+  if (message.link_layer) {
+    writer.u8(message.advertisement ? kTargetLinkLayer : kSourceLinkLayer);
+    writer.u8(1);
+    writer.bytes(std::as_bytes(std::span(message.link_layer->octets)));
+  }
+  IcmpMessage icmp;
+  icmp.type = message.advertisement ? kIcmpV6NeighbourAdvertisement : kIcmpV6NeighbourSolicitation;
+  if (message.advertisement) {
+    // An answer goes to who asked; one that goes to a group was not asked for.
+    icmp.rest = ip.destination.is_multicast() ? kOverride : kSolicited | kOverride;
+  }
+  icmp.body = ConstBytes(body).first(writer.written());
+  return write_icmp(ip, icmp, out);
+}
+
+}  // namespace satrelay::wire
