@@ -1,0 +1,100 @@
+#include "relay/dpdk/eal.h"
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace satrelay::dpdk {
+namespace {
+
+std::size_t free_hugepage_bytes() {
+  std::size_t total = 0;
+  std::error_code error;
+  const std::string prefix = "hugepages-";
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(prefix)) continue;
+    std::size_t pages = 0;
+    std::ifstream(entry.path() / "free_hugepages") >> pages;
+    if (pages == 0) continue;
+    total += pages * 1024U * std::strtoull(name.c_str() + prefix.size(), nullptr, 10);
+  }
+  return total;
+}
+
+std::vector<unsigned> allowed_cpus() {
+  std::vector<unsigned> cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    }
+  }
+  if (cpus.empty()) cpus.push_back(0);
+  return cpus;
+}
+
+// One lcore that may run on any CPU: several of our programs share a small machine, and a thread
+// pinned to a busy core would wait there while the other idles.
+std::string lcores(const EalConfig& config, const Machine& machine) {
+  if (config.cpu) return "0@" + std::to_string(*config.cpu);
+  std::string list;
+  for (const unsigned cpu : machine.cpus) {
+    if (!list.empty()) list += ',';
+    list += std::to_string(cpu);
+  }
+  return "0@(" + list + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& machine) {
+  std::vector<std::string> arguments{config.program, "--file-prefix=" + config.file_prefix,
+                                     "--lcores=" + lcores(config, machine)};
+  const std::size_t megabytes = (config.memory + (std::size_t{1} << 20) - 1) >> 20;
+  arguments.push_back("-m");
+  arguments.push_back(std::to_string(std::max<std::size_t>(megabytes, 16)));
+  // No files for secondary processes: nothing is left behind by kill -9 either way. (DPDK refuses
+  // --in-memory together with --no-huge.)
+  if (machine.free_hugepage_bytes >= config.memory) {
+    arguments.emplace_back("--in-memory");
+  } else {
+    arguments.emplace_back("--no-huge");
+    arguments.emplace_back("--no-shconf");
+  }
+  bool pci = false;
+  for (const config::Port& port : config.ports) {
+    if (port.driver != config::Driver::kPci) continue;
+    arguments.push_back("--allow=" + port.pci);
+    pci = true;
+  }
+  if (!pci) arguments.emplace_back("--no-pci");
+  if (!config.verbose) arguments.emplace_back("--log-level=*:warning");
+  return arguments;
+}
+
+Eal::Eal(const EalConfig& config) {
+  const Machine machine{.free_hugepage_bytes = free_hugepage_bytes(), .cpus = allowed_cpus()};
+  std::vector<std::string> arguments = eal_arguments(config, machine);
+  uses_hugepages_ = std::find(arguments.begin(), arguments.end(), "--no-huge") == arguments.end();
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  if (rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) < 0) {
+    std::string line;
+    for (const std::string& argument : arguments) line += ' ' + argument;
+    throw std::runtime_error(std::string("DPDK does not start: ") + rte_strerror(rte_errno) +
+                             " (arguments:" + line + ")");
+  }
+}
+
+Eal::~Eal() { rte_eal_cleanup(); }
+
+std::string Eal::runtime_directory() { return rte_eal_get_runtime_dir(); }
+
+}  // namespace satrelay::dpdk

@@ -1,0 +1,46 @@
+// Makes a kernel interface fit to be a port: an inline bridge must see every frame as it was on
+// the wire, and the kernel must not answer in its place.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace satrelay::dpdk {
+
+class KernelInterface {
+ public:
+  // Throws std::runtime_error if there is no such interface (in this network namespace).
+  explicit KernelInterface(const std::string& name);
+  KernelInterface(const KernelInterface&) = delete;
+  KernelInterface& operator=(const KernelInterface&) = delete;
+  ~KernelInterface();
+
+  // Sets the MTU, switches off the receive offloads that merge frames, keeps the kernel's IP stack
+  // off the interface and brings it up. Returns what could not be done and what the operator can
+  // do about it, a sentence each. Throws where going on makes no sense.
+  std::vector<std::string> prepare(std::uint16_t mtu);
+
+  unsigned index() const { return index_; }
+  std::uint16_t mtu() const;
+  bool is_running() const;         // up, with a carrier
+  std::uint32_t megabits() const;  // 0: unknown
+
+  // Names, as `ethtool -k` prints them, of the receive offloads that merge frames and are on.
+  std::vector<std::string> active_merge_offloads() const;
+
+ private:
+  void set_mtu(std::uint16_t mtu, std::vector<std::string>& notices);
+  void disable_merge_offloads(std::vector<std::string>& notices);
+  void keep_kernel_off(std::vector<std::string>& notices);
+  void bring_up();
+
+  std::string name_;
+  int socket_;
+  unsigned index_;
+};
+
+// A notice if the kernel's queue for received frames is shorter than a burst of a fast link.
+std::vector<std::string> check_kernel_backlog();
+
+}  // namespace satrelay::dpdk

@@ -1,0 +1,76 @@
+// One mbuf with one owner.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::dpdk {
+
+class Packet {
+ public:
+  Packet() = default;
+  // Takes over one reference.
+  explicit Packet(rte_mbuf* mbuf) : mbuf_(mbuf) {}
+  Packet(Packet&& other) noexcept : mbuf_(std::exchange(other.mbuf_, nullptr)) {}
+  Packet& operator=(Packet&& other) noexcept {
+    if (this != &other) {
+      rte_pktmbuf_free(mbuf_);
+      mbuf_ = std::exchange(other.mbuf_, nullptr);
+    }
+    return *this;
+  }
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+  ~Packet() { rte_pktmbuf_free(mbuf_); }
+
+  explicit operator bool() const { return mbuf_ != nullptr; }
+
+  // The frame, header included, no FCS. Ports never deliver a frame in several segments.
+  ConstBytes bytes() const {
+    return {rte_pktmbuf_mtod(mbuf_, const std::byte*), rte_pktmbuf_data_len(mbuf_)};
+  }
+  // Writable only while not shared.
+  MutableBytes mutable_bytes() {
+    return {rte_pktmbuf_mtod(mbuf_, std::byte*), rte_pktmbuf_data_len(mbuf_)};
+  }
+  std::size_t size() const { return rte_pktmbuf_data_len(mbuf_); }
+  bool is_shared() const { return rte_mbuf_refcnt_read(mbuf_) > 1; }
+
+  // All room behind the headroom, for a frame to be written; then set_size().
+  MutableBytes room() {
+    return {rte_pktmbuf_mtod(mbuf_, std::byte*),
+            static_cast<std::size_t>(mbuf_->buf_len - mbuf_->data_off)};
+  }
+  void set_size(std::size_t size) {
+    mbuf_->data_len = static_cast<std::uint16_t>(size);
+    mbuf_->pkt_len = static_cast<std::uint32_t>(size);
+  }
+
+  // A second owner of the same bytes; neither may write them from now on.
+  Packet share() {
+    rte_mbuf_refcnt_update(mbuf_, 1);
+    return Packet(mbuf_);
+  }
+
+  // Gives up ownership for a while, as an integer that an engine can hold; adopt() takes it back,
+  // exactly once.
+  std::uint64_t to_handle() && {
+    return static_cast<std::uint64_t>(
+        reinterpret_cast<std::uintptr_t>(std::exchange(mbuf_, nullptr)));
+  }
+  static Packet adopt(std::uint64_t handle) {
+    return Packet(reinterpret_cast<rte_mbuf*>(static_cast<std::uintptr_t>(handle)));
+  }
+
+  rte_mbuf* release() { return std::exchange(mbuf_, nullptr); }
+
+ private:
+  rte_mbuf* mbuf_ = nullptr;
+};
+
+}  // namespace satrelay::dpdk

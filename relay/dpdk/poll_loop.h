@@ -1,0 +1,86 @@
+// How a program that polls its ports spends the time in which nothing comes.
+#pragma once
+
+#include <poll.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "config/schema.h"
+#include "pep/base/time.h"
+#include "relay/dpdk/clock.h"
+#include "relay/dpdk/stop_signal.h"
+
+namespace satrelay::dpdk {
+
+class Port;
+
+// What the idler does after a poll that found nothing, as a pure rule.
+struct Pause {
+  enum class Kind : std::uint8_t {
+    kNone,  // poll again at once
+    kNap,   // sleep for `length`, whatever comes
+    kWait,  // sleep for `length`, or until a port has frames
+  };
+  Kind kind = Kind::kNone;
+  Duration length;
+};
+
+// busy: never pauses. adaptive: short naps while there is traffic (frames gather meanwhile, which
+// costs less than a wake-up each), then growing ones; and once idle, ports that can wake the
+// program do so.
+class IdlePolicy {
+ public:
+  IdlePolicy(config::Polling polling, bool ports_can_wake)
+      : polling_(polling), ports_can_wake_(ports_can_wake) {}
+
+  void on_work(Instant now) { last_work_ = now; }
+  // `next_timeout`: when the program must run even if nothing comes.
+  Pause pause(Instant now, Instant next_timeout) const;
+
+ private:
+  config::Polling polling_;
+  bool ports_can_wake_;
+  Instant last_work_;
+};
+
+class PollLoop {
+ public:
+  // Counts at most four ports, which must outlive the loop.
+  PollLoop(config::Polling polling, std::span<Port* const> ports);
+
+  // What one round of the program has done, and until when it can wait.
+  struct Round {
+    bool worked = false;
+    Instant next_timeout = Instant::never();
+  };
+  // Calls round(now) until the stop signal comes or `stop` says so.
+  template <typename RoundFunction>
+  void run(RoundFunction&& round) {
+    while (!StopSignal::requested()) {
+      const Instant start = now();
+      const Round result = round(start);
+      if (result.worked) {
+        policy_.on_work(start);
+      } else {
+        idle(now(), result.next_timeout);
+      }
+    }
+  }
+
+  // Also wakes the loop when `descriptor` becomes readable (a control socket). At most four.
+  void watch(int descriptor);
+  void unwatch(int descriptor);
+
+ private:
+  void idle(Instant now, Instant next_timeout);
+  void wait(Duration length);
+
+  static constexpr std::size_t kMaxDescriptors = 8;
+  IdlePolicy policy_;
+  std::array<pollfd, kMaxDescriptors> descriptors_{};
+  std::size_t descriptor_count_ = 0;
+};
+
+}  // namespace satrelay::dpdk

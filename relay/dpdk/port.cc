@@ -1,0 +1,217 @@
+#include "relay/dpdk/port.h"
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "relay/dpdk/device_arguments.h"
+#include "relay/dpdk/finish_checksum.h"
+#include "relay/dpdk/kernel_interface.h"
+#include "relay/dpdk/packet_socket.h"
+
+namespace satrelay::dpdk {
+namespace {
+
+constexpr std::uint16_t kDescriptors = 2048;
+
+bool is_kernel_driven(config::Driver driver) {
+  return driver == config::Driver::kAfPacket || driver == config::Driver::kAfXdp;
+}
+
+std::string advice_for(config::Driver driver) {
+  switch (driver) {
+    case config::Driver::kAfPacket:
+      return "needs CAP_NET_RAW and CAP_NET_ADMIN: run as root";
+    case config::Driver::kAfXdp:
+      return "needs root, a kernel with XDP sockets and a free queue 0; try driver: af_packet";
+    case config::Driver::kMemif:
+      return "the directory of the socket must exist; each end needs the other role";
+    case config::Driver::kPci:
+      return "bind the device to vfio-pci first (see: dpdk-devbind.py --status)";
+  }
+  return "";
+}
+
+}  // namespace
+
+Port::Port(const std::string& name, const config::Port& config, PacketPool& pool)
+    : name_(name), config_(config), mtu_(config.mtu) {
+  try {
+    if (is_kernel_driven(config_.driver)) {
+      notices_ = KernelInterface(config_.interface).prepare(mtu_);
+    }
+    create_device(pool);
+    configure_device(pool);
+  } catch (const std::exception& error) {
+    if (is_vdev_) rte_eal_hotplug_remove("vdev", device_.c_str());
+    throw std::runtime_error("port " + description() + ": " + error.what());
+  }
+}
+
+Port::~Port() {
+  if (started_) {
+    rte_eth_promiscuous_disable(id_);
+    rte_eth_dev_stop(id_);
+  }
+  rte_eth_dev_close(id_);
+  if (is_vdev_) rte_eal_hotplug_remove("vdev", device_.c_str());
+}
+
+std::string Port::description() const { return name_ + ": " + describe(config_); }
+
+void Port::create_device(PacketPool&) {
+  const DeviceArguments device = device_arguments(name_, config_);
+  device_ = device.device;
+  if (config_.driver != config::Driver::kPci) {
+    const int result = rte_eal_hotplug_add("vdev", device_.c_str(), device.arguments.c_str());
+    if (result != 0) {
+      throw std::runtime_error(std::string("cannot open the device: ") + rte_strerror(-result) +
+                               "; " + advice_for(config_.driver));
+    }
+    is_vdev_ = true;
+  }
+  if (rte_eth_dev_get_port_by_name(device_.c_str(), &id_) != 0) {
+    throw std::runtime_error("DPDK has no such device; " + advice_for(config_.driver));
+  }
+  if (config_.driver == config::Driver::kAfPacket) {
+    socket_ = std::make_unique<PacketSocket>(KernelInterface(config_.interface).index(), mtu_);
+  }
+}
+
+void Port::configure_device(PacketPool& pool) {
+  const auto check = [](int result, const char* what) {
+    if (result < 0) throw std::runtime_error(std::string(what) + ": " + rte_strerror(-result));
+  };
+  rte_eth_dev_info info{};
+  check(rte_eth_dev_info_get(id_, &info), "cannot read the device's limits");
+
+  rte_eth_conf conf{};
+  if (config_.driver == config::Driver::kPci) {
+    if (mtu_ > info.max_mtu) {
+      throw std::runtime_error("the device takes an MTU of at most " +
+                               std::to_string(info.max_mtu) + "; set a smaller mtu");
+    }
+    conf.rxmode.mtu = mtu_;
+  } else if (config_.driver == config::Driver::kAfXdp && mtu_ > info.max_mtu) {
+    throw std::runtime_error("af_xdp takes an MTU of at most " + std::to_string(info.max_mtu) +
+                             " here; set a smaller mtu or driver: af_packet");
+  }
+  // Frames pass untouched: tags stay in the frame, nothing is merged, nothing is checked.
+  check(rte_eth_dev_configure(id_, 1, 1, &conf), "cannot configure the device");
+
+  std::uint16_t rx_descriptors = kDescriptors;
+  std::uint16_t tx_descriptors = kDescriptors;
+  check(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx_descriptors, &tx_descriptors),
+        "cannot size the queues");
+  check(rte_eth_rx_queue_setup(id_, 0, rx_descriptors, SOCKET_ID_ANY, nullptr, pool.raw()),
+        "cannot set up the receive queue");
+  check(rte_eth_tx_queue_setup(id_, 0, tx_descriptors, SOCKET_ID_ANY, nullptr),
+        "cannot set up the send queue");
+  check(rte_eth_dev_start(id_), "cannot start the device");
+  started_ = true;
+  const int promiscuous = rte_eth_promiscuous_enable(id_);
+  if (promiscuous != 0 && config_.driver != config::Driver::kMemif) {
+    notices_.push_back(std::string("cannot make the device promiscuous: ") +
+                       rte_strerror(-promiscuous) + "; frames for other hosts will not arrive");
+  }
+}
+
+std::size_t Port::receive(Burst& burst) {
+  if (burst.begin_ != 0) burst.compact();
+  std::size_t room = Burst::kCapacity - burst.end_;
+  PacketSocket::Waiting waiting;
+  if (socket_) {
+    waiting = socket_->inspect(room);
+    if (waiting.count == 0) return 0;
+    room = waiting.count;
+  }
+  rte_mbuf** const first = burst.packets_.data() + burst.end_;
+  const std::size_t count = rte_eth_rx_burst(id_, 0, first, static_cast<std::uint16_t>(room));
+  if (socket_) socket_->advance(count);
+  if (!waiting.marked) [[likely]] {
+    burst.end_ += count;
+    return count;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Packet packet(first[i]);
+    const FrameMark& mark = socket_->mark(i);
+    if (mark.is_merged) {
+      ++rx_merged_;
+      continue;
+    }
+    if (mark.tag_protocol != 0 && packet.size() >= 14) {
+      store_u16(packet.mutable_bytes().data() + 12, mark.tag_protocol);
+    }
+    if (mark.checksum_unfinished && finish_checksum(packet.mutable_bytes())) {
+      ++rx_checksums_finished_;
+    }
+    first[kept++] = packet.release();
+  }
+  burst.end_ += kept;
+  return kept;
+}
+
+std::size_t Port::send(Burst& burst) {
+  const std::size_t offered = burst.size();
+  if (offered == 0) return 0;
+  const std::size_t sent = rte_eth_tx_burst(id_, 0, burst.packets_.data() + burst.begin_,
+                                            static_cast<std::uint16_t>(offered));
+  burst.begin_ += sent;
+  if (burst.begin_ == burst.end_) burst.begin_ = burst.end_ = 0;
+  tx_unsent_ += offered - sent;
+  return sent;
+}
+
+MacAddress Port::mac() const {
+  MacAddress result;
+  rte_ether_addr address{};
+  if (rte_eth_macaddr_get(id_, &address) == 0) {
+    std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), result.octets.begin());
+  }
+  return result;
+}
+
+LinkState Port::link() const {
+  if (is_kernel_driven(config_.driver)) {
+    // The drivers' own answer is a constant.
+    try {
+      const KernelInterface interface(config_.interface);
+      return {interface.is_running(), interface.megabits()};
+    } catch (const std::exception&) {
+      return {};  // the interface has gone
+    }
+  }
+  rte_eth_link link{};
+  if (rte_eth_link_get_nowait(id_, &link) != 0) return {};
+  const bool known = link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+  return {link.link_status == RTE_ETH_LINK_UP, known ? link.link_speed : 0};
+}
+
+PortStats Port::stats() const {
+  rte_eth_stats device{};
+  rte_eth_stats_get(id_, &device);
+  PortStats stats;
+  stats.rx_frames = device.ipackets;
+  stats.rx_bytes = device.ibytes;
+  stats.tx_frames = device.opackets;
+  stats.tx_bytes = device.obytes;
+  stats.rx_missed = device.imissed + (socket_ ? socket_->dropped() : 0);
+  stats.rx_errors = device.ierrors;
+  stats.rx_no_buffer = device.rx_nombuf;
+  stats.rx_merged = rx_merged_;
+  stats.rx_checksums_finished = rx_checksums_finished_;
+  stats.tx_errors = device.oerrors;
+  stats.tx_unsent = tx_unsent_;
+  return stats;
+}
+
+std::optional<int> Port::wait_descriptor() const {
+  if (socket_) return socket_->descriptor();
+  return std::nullopt;
+}
+
+}  // namespace satrelay::dpdk

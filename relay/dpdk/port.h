@@ -1,0 +1,83 @@
+// A network port: any DPDK device, opened by its configuration.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/address.h"
+#include "relay/dpdk/burst.h"
+#include "relay/dpdk/packet_pool.h"
+
+namespace satrelay::dpdk {
+
+// Monotonic since the port was opened.
+struct PortStats {
+  std::uint64_t rx_frames = 0, rx_bytes = 0;
+  std::uint64_t tx_frames = 0, tx_bytes = 0;
+  std::uint64_t rx_missed = 0;     // no room in the device's or the kernel's ring
+  std::uint64_t rx_errors = 0;     // as the device counts them
+  std::uint64_t rx_no_buffer = 0;  // no free packet buffer
+  std::uint64_t rx_merged = 0;     // dropped: longer than the MTU, an offload has merged frames
+  std::uint64_t rx_checksums_finished = 0;  // left unfinished by a sender on this machine
+  std::uint64_t tx_errors = 0;              // taken by the device, but not sent
+  std::uint64_t tx_unsent = 0;              // not taken by the device
+};
+
+struct LinkState {
+  bool up = false;
+  std::uint32_t megabits = 0;  // 0: unknown
+};
+
+class PacketSocket;
+
+class Port {
+ public:
+  // Opens and starts the device, promiscuous, one queue each way. `name` is short and unique
+  // ("lan"). Throws std::runtime_error that says which port, what failed and what to do. Needs a
+  // running Eal that was told of this port.
+  Port(const std::string& name, const config::Port& config, PacketPool& pool);
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+  ~Port();
+
+  // Appends what has come to `burst`, up to its capacity; the number of frames.
+  std::size_t receive(Burst& burst);
+  // Sends from the front of `burst`; the number taken. The rest stays in the burst.
+  std::size_t send(Burst& burst);
+
+  const std::string& name() const { return name_; }
+  std::string description() const;  // "lan: af_packet on lan0"
+  std::uint16_t mtu() const { return mtu_; }
+  MacAddress mac() const;
+  LinkState link() const;
+  PortStats stats() const;
+  // Becomes readable when frames have come, for poll(2); nullopt where the device has no such
+  // thing and only polling tells.
+  std::optional<int> wait_descriptor() const;
+  // What the operator should know about this port, one sentence each, found while opening it.
+  const std::vector<std::string>& notices() const { return notices_; }
+
+ private:
+  void create_device(PacketPool& pool);
+  void configure_device(PacketPool& pool);
+
+  std::string name_;
+  config::Port config_;
+  std::uint16_t mtu_;
+  std::string device_;    // vdev name or PCI address
+  std::uint16_t id_ = 0;  // of DPDK
+  bool is_vdev_ = false;
+  bool started_ = false;
+  std::unique_ptr<PacketSocket> socket_;  // af_packet only
+  std::uint64_t rx_merged_ = 0;
+  std::uint64_t rx_checksums_finished_ = 0;
+  std::uint64_t tx_unsent_ = 0;
+  std::vector<std::string> notices_;
+};
+
+}  // namespace satrelay::dpdk
