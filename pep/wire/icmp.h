@@ -34,7 +34,7 @@ struct IcmpMessage {
   std::uint8_t type = 0;
   std::uint8_t code = 0;
   std::uint32_t rest = 0;  // second word of the header: echo id and sequence, next-hop MTU
-  ConstBytes body;         // behind the 8-byte header
+  ConstBytes body{};       // behind the 8-byte header
 };
 
 // `payload` is all that the length field of `ip` covers and no Ethernet padding. Checks the
@@ -59,8 +59,8 @@ std::optional<QuotedFlow> parse_quoted_flow(const IpHeader& ip, const IcmpMessag
 
 struct NeighbourMessage {
   bool advertisement = false;  // else a solicitation
-  IpAddress target;
-  std::optional<MacAddress> link_layer;  // source (solicitation) or target (advertisement) option
+  IpAddress target{};
+  std::optional<MacAddress> link_layer{};  // source (solicitation) or target (advertisement) option
 };
 // nullopt unless one of the two and well formed. That the hop limit is 255 (section 7.1) is the
 // caller's to check.
