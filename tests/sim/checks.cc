@@ -1,0 +1,211 @@
+#include "tests/sim/checks.h"
+
+#include <exception>
+
+namespace satrelay::sim {
+namespace {
+
+using gateway::Counter;
+
+std::string describe(const Outcome& o) {
+  std::string text = o.started ? "started" : "not started";
+  if (o.established) text += ", established";
+  text += ", wrote " + std::to_string(o.written) + ", got " + std::to_string(o.received);
+  if (o.closed) text += ", closed";
+  if (o.sent_all) text += ", all acknowledged";
+  if (o.saw_end) text += ", saw the end";
+  if (o.aborted) text += ", aborted";
+  if (o.gave_up) text += ", gave up";
+  if (o.vanished) text += ", vanished";
+  if (!o.ended) text += ", not ended";
+  switch (o.reason) {
+    case tcp::CloseReason::kNone:
+      break;
+    case tcp::CloseReason::kResetByPeer:
+      text += ", reset by peer";
+      break;
+    case tcp::CloseReason::kRefused:
+      text += ", refused";
+      break;
+    case tcp::CloseReason::kTimeout:
+      text += ", timed out";
+      break;
+    case tcp::CloseReason::kAborted:
+      text += ", by own RST";
+      break;
+  }
+  return text;
+}
+
+// One flow, with what may be held against it.
+class FlowCheck {
+ public:
+  FlowCheck(std::size_t index, const FlowSpec& spec, const FlowResult& result,
+            bool rst_may_get_lost, bool far_table_may_be_full, std::vector<std::string>& broken)
+      : index_(index),
+        spec_(spec),
+        client_(result.client),
+        server_(result.server),
+        rst_may_get_lost_(rst_may_get_lost),
+        far_table_may_be_full_(far_table_may_be_full),
+        broken_(broken) {}
+
+  void check() {
+    if (!client_.started) {
+      expect(client_.vanished, "never started");
+      return;
+    }
+    bytes(client_, spec_.server_plan, "client");
+    bytes(server_, spec_.client_plan, "server");
+    expect(client_.ended || client_.vanished, "client left hanging");
+    expect(!server_.started || server_.ended || server_.vanished, "server left hanging");
+    if (client_.vanished || server_.vanished) {
+      one_side_vanished();
+    } else if (spec_.server == Server::kRefuses) {
+      refused();
+    } else if (client_.aborted || server_.aborted) {
+      if (client_.aborted) reset_reaches(client_, server_, "client", "server");
+      if (server_.aborted) reset_reaches(server_, client_, "server", "client");
+    } else if (far_table_may_be_full_ && client_.was_reset()) {
+      expect(!client_.saw_end && !server_.saw_end, "refused by a full table, yet saw a clean end");
+    } else {
+      clean(client_, spec_.server_plan, "client");
+      expect(server_.started, "server saw no connection");
+      clean(server_, spec_.client_plan, "server");
+    }
+  }
+
+ private:
+  void expect(bool holds, const std::string& what) {
+    if (holds) return;
+    broken_.push_back("flow " + std::to_string(index_) + " (from " +
+                      (spec_.client_side == Side::kA ? "A" : "B") + "): " + what +
+                      "\n      client: " + describe(client_) +
+                      "\n      server: " + describe(server_));
+  }
+  void bytes(const Outcome& o, const Plan& peer, const std::string& who) {
+    expect(!o.first_wrong_byte,
+           who + " got a wrong byte at " + std::to_string(o.first_wrong_byte.value_or(0)));
+    expect(o.received <= peer.send_bytes, who + " got more than was sent");
+    expect(!o.saw_end || o.received == peer.send_bytes, who + " saw the end too early");
+  }
+  void clean(const Outcome& o, const Plan& peer, const std::string& who) {
+    expect(o.reason == tcp::CloseReason::kNone, who + " of a clean flow did not end clean");
+    expect(o.received == peer.send_bytes, who + " did not get every byte");
+    expect(o.saw_end && o.sent_all, who + " did not see both directions close");
+  }
+  void refused() {
+    expect(!server_.started, "a refusing server has a connection");
+    expect(client_.was_reset() || client_.aborted || (rst_may_get_lost_ && !client_.saw_end),
+           "refusal did not reach the client as a reset");
+    expect(client_.received == 0 && !client_.saw_end, "a refused client heard something");
+  }
+  void reset_reaches(const Outcome& who, const Outcome& peer, const std::string& name,
+                     const std::string& peer_name) {
+    if (!who.closed) {
+      expect(!peer.saw_end,
+             "the reset of the " + name + " looked like a clean end to the " + peer_name);
+    }
+    if (!peer.started || peer.aborted) return;
+    const bool was_over = peer.saw_end && peer.sent_all && who.closed;
+    expect(peer.was_reset() || was_over || rst_may_get_lost_,
+           "the reset of the " + name + " did not reach the " + peer_name);
+  }
+  void one_side_vanished() {
+    const Outcome& gone = client_.vanished ? client_ : server_;
+    const Outcome& left = client_.vanished ? server_ : client_;
+    if (left.vanished || !left.started) return;
+    if (!gone.closed) expect(!left.saw_end, "a vanished host seemed to close in order");
+    expect(!left.gave_up || rst_may_get_lost_, "nobody told that the host had vanished");
+  }
+
+  std::size_t index_;
+  const FlowSpec& spec_;
+  const Outcome& client_;
+  const Outcome& server_;
+  bool rst_may_get_lost_;
+  bool far_table_may_be_full_;
+  std::vector<std::string>& broken_;
+};
+
+void check_sessions(Network& network, std::vector<std::string>& broken) {
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (!network.gateway(side).is_running()) continue;
+    for (const auto& peer : network.gateway(side).engine().peers()) {
+      const stp::Counters& c = peer.counters;
+      const std::string who = network.gateway(side).name() + ": ";
+      if (c.malformed != 0) broken.push_back(who + std::to_string(c.malformed) + " malformed");
+      if (c.unknown_frames != 0) broken.push_back(who + "unknown STP frames");
+      if (c.credit_violations != 0) broken.push_back(who + "credit was overdrawn");
+      if (c.peer_restarts != 0) broken.push_back(who + "took the peer for restarted");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> check_flows(Network& network) {
+  std::vector<std::string> broken;
+  const Scenario& scenario = network.scenario();
+  // A reset is not acknowledged: where the way between it and its host loses frames, the host may
+  // have to find out by itself.
+  const bool rst_may_get_lost = scenario.stations[0].cable.loss > 0 ||
+                                scenario.stations[1].cable.loss > 0 || network.bridged_tcp() > 0;
+  const bool no_resources = network.counted(Counter::kFlowsResetNoResources) > 0;
+  for (std::size_t i = 0; i < network.flow_count(); ++i) {
+    FlowCheck(i, network.spec(i), network.flow(i), rst_may_get_lost, no_resources, broken).check();
+  }
+  check_sessions(network, broken);
+  return broken;
+}
+
+std::vector<std::string> check_memory(Network& network) {
+  std::vector<std::string> broken;
+  const Instant now = network.loop().now();
+  for (const Side side : {Side::kA, Side::kB}) {
+    GatewayNode& node = network.gateway(side);
+    if (node.is_running()) {
+      const auto status = node.engine().status(now);
+      if (node.engine().flow_count() != 0) {
+        broken.push_back(node.name() + " still has " + std::to_string(node.engine().flow_count()) +
+                         " flows");
+      }
+      if (status.half_open != 0) broken.push_back(node.name() + " counts half-open flows");
+      if (status.arena_used != 0) {
+        broken.push_back(node.name() + " still holds " + std::to_string(status.arena_used) +
+                         " bytes");
+      }
+      for (const auto& peer : node.engine().peers()) {
+        if (peer.streams != 0 || peer.bytes_stored != 0) {
+          broken.push_back(node.name() + " still has " + std::to_string(peer.streams) +
+                           " streams and " + std::to_string(peer.bytes_stored) + " bytes of them");
+        }
+      }
+    }
+    for (std::size_t i = 0; i < network.scenario().station(side).hosts.size(); ++i) {
+      SimHost& host = network.host(side, i);
+      if (host.connection_count() != 0 || host.memory_used_blocks() != 0) {
+        broken.push_back(host.spec().name + " still has " +
+                         std::to_string(host.connection_count()) + " connections and " +
+                         std::to_string(host.memory_used_blocks()) + " blocks");
+      }
+    }
+  }
+  return broken;
+}
+
+std::vector<std::string> run_and_check(Network& network) {
+  try {
+    // Beyond every timer: patience of the hosts and idle timeouts of the gateways, twice.
+    network.run_until_flows_over(Instant() + Duration::seconds(4'000));
+    network.run_until_drained(network.loop().now() + Duration::seconds(1'500));
+  } catch (const std::exception& error) {
+    return {error.what()};
+  }
+  std::vector<std::string> broken = check_flows(network);
+  const std::vector<std::string> memory = check_memory(network);
+  broken.insert(broken.end(), memory.begin(), memory.end());
+  return broken;
+}
+
+}  // namespace satrelay::sim

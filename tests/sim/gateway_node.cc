@@ -1,0 +1,103 @@
+#include "tests/sim/gateway_node.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace satrelay::sim {
+
+using gateway::PortId;
+using gateway::Verdict;
+
+GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
+                         const config::Gateway& config, const MacAddress& wan_mac, Duration tick)
+    : loop_(&loop),
+      frames_(&frames),
+      tracer_(&tracer),
+      name_(std::move(name)),
+      config_(config),
+      wan_mac_(wan_mac),
+      tick_(tick),
+      id_(loop.add(*this, name_)),
+      memory_(new std::byte[config.limits.memory.value()]) {}
+
+GatewayNode::~GatewayNode() = default;
+
+void GatewayNode::connect(PortId port, FrameSink& sink, unsigned sink_port) {
+  sinks_[static_cast<std::size_t>(port)] = &sink;
+  sink_ports_[static_cast<std::size_t>(port)] = sink_port;
+}
+
+void GatewayNode::start(std::uint64_t boot_epoch) {
+  engine_.reset();
+  gateway::Identity identity;
+  identity.boot_epoch = boot_epoch;
+  identity.secret[0] = boot_epoch * 0x9E3779B97F4A7C15U;
+  identity.secret[1] = ~boot_epoch;
+  identity.wan_mac = wan_mac_;
+  engine_ = std::make_unique<gateway::Gateway>(
+      config_, identity, MutableBytes(memory_.get(), config_.limits.memory.value()), loop_->now());
+  if (engine_->max_frame_size() > FramePool::kCapacity) {
+    throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
+  }
+  loop_->wake(id_);
+}
+
+void GatewayNode::kill() { engine_.reset(); }
+
+void GatewayNode::receive(unsigned port, FrameHandle frame) {
+  if (engine_ == nullptr) {
+    frames_->release(frame);
+    return;
+  }
+  const auto in = static_cast<PortId>(port);
+  if (probe_ != nullptr) probe_->enter();
+  const Verdict verdict = engine_->handle_frame(in, frames_->bytes(frame), loop_->now());
+  if (probe_ != nullptr) probe_->leave();
+  loop_->wake(id_);
+  const auto out = static_cast<std::size_t>(other(in));
+  if (verdict == Verdict::kBridge && sinks_[out] != nullptr) {
+    tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frame));
+    sinks_[out]->receive(sink_ports_[out], frame);
+    return;
+  }
+  if (verdict == Verdict::kDrop) {
+    tracer_->frame(loop_->now(), name_, "drop", frames_->bytes(frame));
+  }
+  frames_->release(frame);
+}
+
+void GatewayNode::poll(PortId port, Instant now) {
+  const auto index = static_cast<std::size_t>(port);
+  while (true) {
+    const FrameHandle frame = frames_->acquire();
+    if (probe_ != nullptr) probe_->enter();
+    const std::size_t size = engine_->poll_frame(port, frames_->room(frame), now);
+    if (probe_ != nullptr) probe_->leave();
+    if (size == 0 || sinks_[index] == nullptr) {
+      frames_->release(frame);
+      if (size == 0) return;
+      continue;
+    }
+    frames_->set_size(frame, size);
+    sinks_[index]->receive(sink_ports_[index], frame);
+  }
+}
+
+void GatewayNode::run(Instant now) {
+  if (engine_ == nullptr) return;
+  if (probe_ != nullptr) probe_->enter();
+  engine_->handle_timeout(now);
+  if (probe_ != nullptr) probe_->leave();
+  poll(PortId::kLan, now);
+  poll(PortId::kWan, now);
+}
+
+Instant GatewayNode::next_timeout() const {
+  if (engine_ == nullptr) return Instant::never();
+  const Instant next = engine_->next_timeout();
+  if (next.is_never() || tick_ == Duration::zero() || next <= loop_->now()) return next;
+  const std::int64_t tick = tick_.to_nanoseconds();
+  return Instant::from_nanoseconds((next.to_nanoseconds() + tick - 1) / tick * tick);
+}
+
+}  // namespace satrelay::sim

@@ -1,0 +1,66 @@
+// A gateway as its host runs it: frames from two ports go in, frames come out, and the engine may
+// be killed and started again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/schema.h"
+#include "relay/gateway/gateway.h"
+#include "tests/sim/event_loop.h"
+#include "tests/sim/frame_pool.h"
+#include "tests/sim/trace.h"
+
+namespace satrelay::sim {
+
+// Told around every call of the engine, to count or time what happens inside it.
+class EngineProbe {
+ public:
+  virtual ~EngineProbe() = default;
+  virtual void enter() = 0;
+  virtual void leave() = 0;
+};
+
+class GatewayNode final : public Actor, public FrameSink {
+ public:
+  // `tick`: how often the host looks at timers, zero for exactly when they are due.
+  GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
+              const config::Gateway& config, const MacAddress& wan_mac, Duration tick);
+  ~GatewayNode() override;
+
+  void connect(gateway::PortId port, FrameSink& sink, unsigned sink_port);
+  // Starts (or starts anew) with this boot epoch; all state of an earlier run is lost.
+  void start(std::uint64_t boot_epoch);
+  void kill();
+  void receive(unsigned port, FrameHandle frame) override;
+  void set_probe(EngineProbe* probe) { probe_ = probe; }
+
+  void run(Instant now) override;
+  Instant next_timeout() const override;
+
+  bool is_running() const { return engine_ != nullptr; }
+  gateway::Gateway& engine() { return *engine_; }
+  const std::string& name() const { return name_; }
+  void wake() { loop_->wake(id_); }
+
+ private:
+  void poll(gateway::PortId port, Instant now);
+  EventLoop* loop_;
+  FramePool* frames_;
+  Tracer* tracer_;
+  std::string name_;
+  config::Gateway config_;
+  MacAddress wan_mac_;
+  Duration tick_;
+  ActorId id_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::unique_ptr<gateway::Gateway> engine_;
+  FrameSink* sinks_[2] = {nullptr, nullptr};
+  unsigned sink_ports_[2] = {0, 0};
+  EngineProbe* probe_ = nullptr;
+};
+
+}  // namespace satrelay::sim

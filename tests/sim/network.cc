@@ -1,0 +1,200 @@
+#include "tests/sim/network.h"
+
+namespace satrelay::sim {
+namespace {
+
+using gateway::Counter;
+using gateway::PortId;
+
+// The gateways' own addresses and the prefixes behind each.
+constexpr const char* kGatewayAddress[] = {"192.0.2.1", "192.0.2.2"};
+constexpr const char* kPrefixV4[] = {"198.51.100.0/24", "203.0.113.0/24"};
+constexpr const char* kPrefixV6[] = {"2001:db8:a::/48", "2001:db8:b::/48"};
+constexpr MacAddress kGatewayMac[] = {{{0x02, 0x00, 0x5e, 0x00, 0xff, 0x0a}},
+                                      {{0x02, 0x00, 0x5e, 0x00, 0xff, 0x0b}}};
+
+}  // namespace
+
+config::Gateway Network::gateway_config(Side side) const {
+  const auto own = static_cast<std::size_t>(side);
+  const std::size_t far = 1 - own;
+  const config::LinkDirection& out = own == 0 ? scenario_.a_to_b : scenario_.b_to_a;
+  const config::LinkDirection& in = own == 0 ? scenario_.b_to_a : scenario_.a_to_b;
+  config::Gateway config;
+  config.lan.interface = "lan";
+  config.wan.interface = "wan";
+  config.gateway.own = *IpAddress::parse(kGatewayAddress[own]);
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
+  config::Link link;
+  link.name = "sat";
+  link.send_rate = out.rate;
+  link.receive_rate = in.rate;
+  link.overhead = scenario_.overhead;
+  config.links.push_back(link);
+  config::Peer peer;
+  peer.name = "far";
+  peer.address = *IpAddress::parse(kGatewayAddress[far]);
+  peer.prefixes = {*IpPrefix::parse(kPrefixV4[far]), *IpPrefix::parse(kPrefixV6[far])};
+  peer.link = "sat";
+  config.peers.push_back(peer);
+  config.rules = scenario_.rules;
+  config.stp = scenario_.stp;
+  config.limits = scenario_.station(side).limits;
+  return config;
+}
+
+Network::Network(const Scenario& scenario, Tracer& tracer) : scenario_(scenario), tracer_(&tracer) {
+  satellite_ = std::make_unique<SatelliteLink>(loop_, frames_, tracer, scenario.a_to_b,
+                                               scenario.b_to_a, scenario.overhead, scenario.seed);
+  build_station(Side::kA);
+  build_station(Side::kB);
+  introduce_hosts();
+  for (const FlowSpec& flow : scenario.flows) open(flow);
+  for (const Vanishing& vanishing : scenario.vanishings) {
+    loop_.at(vanishing.when, [this, vanishing] {
+      tracer_->note(loop_.now(), host(vanishing.side, vanishing.host).spec().name, "vanishes");
+      host(vanishing.side, vanishing.host).vanish();
+    });
+  }
+}
+
+void Network::build_station(Side side) {
+  const auto index = static_cast<std::size_t>(side);
+  const Station& station = scenario_.station(side);
+  lans_[index] = std::make_unique<SimLan>(loop_, frames_, *tracer_, index == 0 ? "lan a" : "lan b",
+                                          station.cable, scenario_.seed * 64 + 16 + 20 * index);
+  for (const HostSpec& spec : station.hosts) {
+    hosts_[index].push_back(std::make_unique<SimHost>(loop_, frames_, *tracer_, spec));
+    lans_[index]->attach(*hosts_[index].back());
+    hosts_[index].back()->listen([this](const SocketPair& pair) { return receive(pair); });
+  }
+  const unsigned end = index == 0 ? SatelliteLink::kA : SatelliteLink::kB;
+  if (!scenario_.gateways_present) {
+    // The switch hangs on the satellite directly.
+    lans_[index]->connect_gateway(*satellite_, end);
+    satellite_->connect(end, *lans_[index], SimLan::kGateway);
+    return;
+  }
+  gateways_[index] = std::make_unique<GatewayNode>(
+      loop_, frames_, *tracer_, index == 0 ? "gateway a" : "gateway b", gateway_config(side),
+      kGatewayMac[index], station.tick);
+  GatewayNode& node = *gateways_[index];
+  lans_[index]->connect_gateway(node, static_cast<unsigned>(PortId::kLan));
+  satellite_->connect(end, node, static_cast<unsigned>(PortId::kWan));
+  node.connect(PortId::kLan, *lans_[index], SimLan::kGateway);
+  node.connect(PortId::kWan, *satellite_, end);
+  node.start(1'700'000'000'000'000'000U + index);
+}
+
+void Network::introduce_hosts() {
+  if (!scenario_.static_neighbours) return;
+  for (const auto& own : {&hosts_[0], &hosts_[1]}) {
+    for (const auto& far : {&hosts_[0], &hosts_[1]}) {
+      for (const auto& knowing : *own) {
+        for (const auto& known : *far) {
+          const OwnAddresses& addresses = known->spec().addresses;
+          knowing->neighbours().learn(addresses.v4, addresses.mac);
+          knowing->neighbours().learn(addresses.v6, addresses.mac);
+        }
+      }
+    }
+  }
+}
+
+std::size_t Network::open(const FlowSpec& flow) {
+  const std::size_t index = flows_.size();
+  flows_.emplace_back();
+  specs_.push_back(flow);
+  const OwnAddresses& client = host(flow.client_side, flow.client_host).spec().addresses;
+  const OwnAddresses& server = host(opposite(flow.client_side), flow.server_host).spec().addresses;
+  FlowResult& result = flows_.back();
+  const bool v4 = flow.version == IpVersion::kV4;
+  result.pair.local = v4 ? client.v4 : client.v6;
+  result.pair.remote = v4 ? server.v4 : server.v6;
+  result.pair.local_port = flow.client_port != 0 ? flow.client_port : next_port_++;
+  result.pair.remote_port = flow.server_port;
+  by_server_pair_[{result.pair.remote, result.pair.local, result.pair.remote_port,
+                   result.pair.local_port}] = index;
+  loop_.at(flow.start, [this, index] { start_flow(index); });
+  return index;
+}
+
+void Network::start_flow(std::size_t index) {
+  const FlowSpec& spec = specs_[index];
+  SimHost& client = host(spec.client_side, spec.client_host);
+  if (client.vanished()) {
+    flows_[index].client.vanished = true;
+    return;
+  }
+  client.connect(flows_[index].pair, spec.client_plan, flows_[index].client);
+}
+
+std::optional<SimHost::Reception> Network::receive(const SocketPair& at_server) {
+  const auto found = by_server_pair_.find(at_server);
+  if (found == by_server_pair_.end()) return std::nullopt;
+  FlowResult& flow = flows_[found->second];
+  if (flow.server.started) {
+    ++flow.repeated_opens;
+    return std::nullopt;
+  }
+  if (specs_[found->second].server == Server::kRefuses) return std::nullopt;
+  return SimHost::Reception{specs_[found->second].server_plan, &flow.server};
+}
+
+bool Network::run_until_peers_alive(Instant limit) {
+  return loop_.run_until(limit, [this] {
+    for (const auto& node : gateways_) {
+      const auto peers = node->engine().peers();
+      if (peers.size() != 1 || peers[0].state != stp::PeerState::kAlive) return false;
+    }
+    return true;
+  });
+}
+
+bool Network::run_until_flows_over(Instant limit) {
+  return loop_.run_until(limit, [this] {
+    while (first_open_ < flows_.size() && flows_[first_open_].over()) ++first_open_;
+    return first_open_ == flows_.size();
+  });
+}
+
+bool Network::drained() {
+  for (const Side side : {Side::kA, Side::kB}) {
+    for (const auto& host : hosts_[static_cast<std::size_t>(side)]) {
+      if (host->connection_count() != 0) return false;
+    }
+    if (!scenario_.gateways_present || !gateway(side).is_running()) continue;
+    if (gateway(side).engine().flow_count() != 0) return false;
+    if (gateway(side).engine().status(loop_.now()).arena_used != 0) return false;
+  }
+  return true;
+}
+
+bool Network::run_until_drained(Instant limit) {
+  while (loop_.now() < limit) {
+    if (drained()) return true;
+    loop_.run_until(earlier(limit, loop_.now() + Duration::milliseconds(500)));
+  }
+  return drained();
+}
+
+std::uint64_t Network::counted(Counter counter) {
+  std::uint64_t sum = 0;
+  for (const auto& node : gateways_) {
+    if (node != nullptr && node->is_running()) sum += node->engine().counters()[counter];
+  }
+  return sum;
+}
+
+std::uint64_t Network::bridged_tcp() {
+  std::uint64_t sum = 0;
+  for (const Counter counter :
+       {Counter::kBridgedByRule, Counter::kBridgedPeerDown, Counter::kBridgedTableFull,
+        Counter::kBridgedHalfOpenFull, Counter::kBridgedMemoryLow, Counter::kBridgedTcpOptions,
+        Counter::kBridgedMidStream, Counter::kBridgedNoPeerPrefix}) {
+    sum += counted(counter);
+  }
+  return sum;
+}
+
+}  // namespace satrelay::sim

@@ -1,0 +1,89 @@
+// The whole of it: hosts - LAN - gateway A - satellite - gateway B - LAN - hosts, built from a
+// scenario and run in virtual time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "tests/sim/event_loop.h"
+#include "tests/sim/frame_pool.h"
+#include "tests/sim/gateway_node.h"
+#include "tests/sim/host.h"
+#include "tests/sim/lan.h"
+#include "tests/sim/satellite.h"
+#include "tests/sim/scenario.h"
+#include "tests/sim/trace.h"
+
+namespace satrelay::sim {
+
+struct FlowResult {
+  SocketPair pair;  // local: the client
+  Outcome client;
+  Outcome server;
+  std::uint32_t repeated_opens = 0;  // SYNs at the server after it had taken the connection
+
+  bool over() const {
+    return (client.ended || client.vanished) &&
+           (!server.started || server.ended || server.vanished);
+  }
+};
+
+class Network {
+ public:
+  Network(const Scenario& scenario, Tracer& tracer);
+
+  EventLoop& loop() { return loop_; }
+  SatelliteLink& satellite() { return *satellite_; }
+  GatewayNode& gateway(Side side) { return *gateways_[static_cast<std::size_t>(side)]; }
+  SimLan& lan(Side side) { return *lans_[static_cast<std::size_t>(side)]; }
+  SimHost& host(Side side, std::size_t index) {
+    return *hosts_[static_cast<std::size_t>(side)][index];
+  }
+  const Scenario& scenario() const { return scenario_; }
+  const FlowResult& flow(std::size_t index) const { return flows_[index]; }
+  const FlowSpec& spec(std::size_t index) const { return specs_[index]; }
+  std::size_t flow_count() const { return flows_.size(); }
+
+  // Adds a flow to those of the scenario; for tests that decide during the run.
+  std::size_t open(const FlowSpec& flow);
+  // Until both gateways know each other to be alive; false after `limit`.
+  bool run_until_peers_alive(Instant limit);
+  // Until every flow is over; false if some are not by `limit`.
+  bool run_until_flows_over(Instant limit);
+  // Until hosts and gateways have forgotten everything; false if they have not by `limit`.
+  bool run_until_drained(Instant limit);
+  void run_for(Duration duration) { loop_.run_until(loop_.now() + duration); }
+
+  // Sum of a counter over both gateways.
+  std::uint64_t counted(gateway::Counter counter);
+  // TCP frames that a gateway passed on untouched.
+  std::uint64_t bridged_tcp();
+
+ private:
+  config::Gateway gateway_config(Side side) const;
+  void build_station(Side side);
+  void introduce_hosts();
+  void start_flow(std::size_t index);
+  std::optional<SimHost::Reception> receive(const SocketPair& at_server);
+  bool drained();
+
+  Scenario scenario_;
+  Tracer* tracer_;
+  EventLoop loop_;
+  FramePool frames_;
+  std::deque<FlowResult> flows_;  // addresses stay valid; outlives the hosts below
+  std::vector<FlowSpec> specs_;
+  std::unordered_map<SocketPair, std::size_t, SocketPairHash> by_server_pair_;
+  std::unique_ptr<SatelliteLink> satellite_;
+  std::unique_ptr<SimLan> lans_[2];
+  std::unique_ptr<GatewayNode> gateways_[2];
+  std::vector<std::unique_ptr<SimHost>> hosts_[2];
+  std::uint16_t next_port_ = 20'000;
+  std::size_t first_open_ = 0;  // flows before it are over
+};
+
+}  // namespace satrelay::sim

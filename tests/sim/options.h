@@ -1,0 +1,18 @@
+// What the command line asked for; read by the tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace satrelay::sim {
+
+struct Options {
+  std::uint64_t from = 1;
+  std::uint64_t seeds = 200;
+  std::optional<std::uint64_t> seed;  // only this one
+  bool trace = false;
+};
+
+Options& options();
+
+}  // namespace satrelay::sim

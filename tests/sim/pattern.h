@@ -1,0 +1,34 @@
+// The content of one direction of a flow as a function of the position, so that a receiver can tell
+// a lost, repeated, moved or foreign byte from the right one without keeping a copy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::sim {
+
+enum class Content : std::uint8_t {
+  kRandom,  // incompressible
+  kText,    // compresses well
+  kMixed,   // stretches of 100,000 bytes of either kind
+};
+
+class Pattern {
+ public:
+  Pattern() = default;
+  Pattern(std::uint64_t seed, Content content) : seed_(seed), content_(content) {}
+
+  void fill(std::uint64_t offset, MutableBytes out) const;
+  // The offset of the first byte that is not what stands there; nullopt if all are.
+  std::optional<std::uint64_t> first_difference(std::uint64_t offset, ConstBytes bytes) const;
+
+ private:
+  std::uint64_t word(std::uint64_t index) const;  // of eight bytes
+  std::uint64_t seed_ = 0;
+  Content content_ = Content::kRandom;
+};
+
+}  // namespace satrelay::sim

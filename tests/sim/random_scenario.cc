@@ -1,0 +1,241 @@
+// The distribution that the property test draws from.
+#include <algorithm>
+#include <cmath>
+
+#include "pep/base/random.h"
+#include "tests/sim/plans.h"
+#include "tests/sim/scenario.h"
+
+namespace satrelay::sim {
+namespace {
+
+double log_uniform(Random& random, double low, double high) {
+  return low * std::pow(high / low, random.unit());
+}
+
+std::uint64_t random_size(Random& random, std::uint64_t most) {
+  if (random.chance(0.1)) return 0;
+  return std::min<std::uint64_t>(most,
+                                 static_cast<std::uint64_t>(log_uniform(random, 1, 3'000'000)));
+}
+
+Duration random_milliseconds(Random& random, std::uint64_t low, std::uint64_t high) {
+  return Duration::milliseconds(static_cast<std::int64_t>(low + random.below(high - low + 1)));
+}
+
+config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) {
+  config::LinkDirection link;
+  link.rate = rate;
+  link.delay = delay;
+  if (random.chance(0.6)) link.loss = random.unit() * random.unit() * 0.1;
+  if (random.chance(0.15)) {
+    config::GilbertElliott bursts;
+    bursts.good_to_bad = log_uniform(random, 0.0005, 0.01);
+    bursts.bad_to_good = log_uniform(random, 0.1, 0.9);
+    link.gilbert_elliott = bursts;
+  }
+  if (random.chance(0.3)) link.jitter = random_milliseconds(random, 1, 20);
+  if (random.chance(0.3)) {
+    link.reorder = random.unit() * 0.05;
+    link.reorder_by = random_milliseconds(random, 1, 30);
+  }
+  if (random.chance(0.3)) link.duplicate = random.unit() * 0.03;
+  if (random.chance(0.4)) link.corrupt = random.unit() * random.unit() * 0.02;
+  return link;
+}
+
+config::LinkDirection random_cable(Random& random) {
+  config::LinkDirection cable;
+  const std::uint64_t rates[] = {10'000'000, 100'000'000, 1'000'000'000, 1'000'000'000};
+  cable.rate = BitRate::bits_per_second(rates[random.below(4)]);
+  cable.delay = Duration::microseconds(static_cast<std::int64_t>(log_uniform(random, 20, 3000)));
+  if (random.chance(0.3)) {
+    cable.loss = random.unit() * 0.01;
+    cable.duplicate = random.unit() * 0.01;
+    cable.reorder = random.unit() * 0.01;
+    cable.reorder_by = Duration::milliseconds(2);
+  }
+  return cable;
+}
+
+void vary_stack(Random& random, HostSpec& host) {
+  if (random.chance(0.3)) {
+    host.tcp.mss = static_cast<std::uint16_t>(536 + random.below(1460 - 536 + 1));
+  }
+  host.tcp.send_limit = static_cast<std::uint64_t>(log_uniform(random, 8'192, 2'000'000));
+  host.tcp.receive_limit = static_cast<std::uint64_t>(log_uniform(random, 4'096, 2'000'000));
+  host.tcp.window_scale = static_cast<std::uint8_t>(random.below(15));
+  host.offer_window_scale = !random.chance(0.15);
+  host.offer_sack = !random.chance(0.15);
+  host.offer_timestamps = !random.chance(0.25);
+}
+
+config::Limits random_limits(Random& random) {
+  config::Limits limits;
+  limits.flows = random.chance(0.15) ? 4 + static_cast<std::uint32_t>(random.below(8)) : 1024;
+  limits.half_open = random.chance(0.15) ? 1 + static_cast<std::uint32_t>(random.below(4)) : 256;
+  const bool small = random.chance(0.3);
+  limits.memory = ByteCount(static_cast<std::uint64_t>(
+      small ? log_uniform(random, 512 << 10, 4 << 20) : log_uniform(random, 8 << 20, 64 << 20)));
+  limits.flow_memory = ByteCount(std::min<std::uint64_t>(
+      limits.memory.value(), static_cast<std::uint64_t>(log_uniform(random, 128 << 10, 64 << 20))));
+  limits.host_window =
+      ByteCount(static_cast<std::uint64_t>(log_uniform(random, 32 << 10, 4 << 20)));
+  // Shorter than a host's patience, so that it is the gateway that ends what hangs.
+  limits.idle_timeout = Duration::seconds(1'000);
+  limits.half_close_timeout = Duration::seconds(600);
+  return limits;
+}
+
+struct Plans {
+  Plan client;
+  Plan server;
+};
+
+Plans random_plans(Random& random, std::uint64_t most) {
+  const std::uint64_t request = 1 + random.below(2'000);
+  Plans plans;
+  switch (random.below(9)) {
+    case 0:  // download
+    case 1:
+      plans = {requester(request), responder(request, random_size(random, most))};
+      break;
+    case 2:  // upload
+      plans = {sender(random_size(random, most)), receiver()};
+      break;
+    case 3:  // both directions at once
+      plans = {sender(random_size(random, most / 2)), sender(random_size(random, most / 2))};
+      break;
+    case 4:  // the server speaks first, the client ends it
+    {
+      const std::uint64_t greeting = 1 + random.below(500);
+      plans = {sender(request), greeter(greeting)};
+      plans.client.send_after = greeting;
+      break;
+    }
+    case 5:  // `nc -N`
+      plans = {sender(random_size(random, most / 2)),
+               half_close_user(random_size(random, most / 2))};
+      break;
+    case 6:  // keystrokes
+      plans = {
+          typist(20 + random.below(100), 1 + random.below(10), random_milliseconds(random, 1, 300)),
+          receiver()};
+      break;
+    case 7:  // the server ends first
+      plans = {requester(request), responder(request, random_size(random, most))};
+      plans.server.finish = Finish::kWhenSent;
+      break;
+    default: {  // someone resets
+      const std::uint64_t size = random_size(random, most);
+      switch (random.below(5)) {
+        case 0:
+          plans = {resetter_after_sending(size), receiver()};
+          break;
+        case 1:
+          plans = {sender(size), resetter_after_receiving(random.below(size + 1))};
+          plans.client.finish = Finish::kWhenPeerFinished;
+          break;
+        case 2:
+          plans = {resetter_after_receiving(random.below(size + 1)), sender(size)};
+          break;
+        case 3:
+          plans = {requester(request), responder(request, size)};
+          plans.client.abort_after = random_milliseconds(random, 0, 3'000);
+          break;
+        default:
+          plans = {requester(request), responder(request, size)};
+          plans.server.abort_after = random_milliseconds(random, 0, 3'000);
+          break;
+      }
+      break;
+    }
+  }
+  if (random.chance(0.15)) {
+    Plan& reader = random.chance(0.5) ? plans.client : plans.server;
+    reader.read_rate = BitRate::bits_per_second(
+        static_cast<std::uint64_t>(log_uniform(random, 300'000, 20'000'000)));
+    reader.read_pause = random_milliseconds(random, 0, 5'000);
+  }
+  return plans;
+}
+
+}  // namespace
+
+Scenario random_scenario(std::uint64_t seed) {
+  Random random(seed * 0x9E3779B97F4A7C15U + 1);
+  Scenario scenario;
+  scenario.seed = seed;
+  const Duration delay = random_milliseconds(random, 5, 300);
+  const double rate = log_uniform(random, 1e6, 1e8);
+  const double back = rate * (random.chance(0.5) ? 1.0 : log_uniform(random, 0.1, 1.0));
+  scenario.a_to_b =
+      random_link(random, BitRate::bits_per_second(static_cast<std::uint64_t>(rate)), delay);
+  scenario.b_to_a = random_link(
+      random, BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(back, 1e6))), delay);
+  const std::uint32_t overheads[] = {config::kOverheadIp, config::kOverheadEthernet, 20};
+  scenario.overhead = overheads[random.below(3)];
+  scenario.static_neighbours = !random.chance(0.25);
+  if (random.chance(0.3)) {
+    scenario.stp.mtu = static_cast<std::uint16_t>(1'000 + random.below(501));
+  }
+
+  const std::size_t groups = 1 + random.below(3);  // each its own VLAN or none
+  for (const Side side : {Side::kA, Side::kB}) {
+    Station& station = scenario.station(side);
+    station.cable = random_cable(random);
+    station.limits = random_limits(random);
+    const Duration ticks[] = {Duration::zero(), Duration::microseconds(50),
+                              Duration::milliseconds(1)};
+    station.tick = ticks[random.below(3)];
+    for (std::size_t i = 0; i < groups; ++i) {
+      HostSpec host = make_host(side, i, seed);
+      vary_stack(random, host);
+      station.hosts.push_back(host);
+    }
+  }
+  for (std::size_t i = 0; i < groups; ++i) {
+    if (!random.chance(0.25)) continue;
+    const wire::VlanTag tag{0x8100, static_cast<std::uint16_t>(100 + i)};
+    for (Station& station : scenario.stations) station.hosts[i].addresses.vlan = tag;
+  }
+
+  config::Rule all;
+  const config::Compress modes[] = {config::Compress::kAuto, config::Compress::kAuto,
+                                    config::Compress::kOff, config::Compress::kOn};
+  all.compress = modes[random.below(4)];
+  if (random.chance(0.3)) {
+    config::Rule ssh;
+    ssh.match.port.push_back({22, 22});
+    ssh.action = config::Action::kBridge;
+    scenario.rules.push_back(ssh);
+  }
+  scenario.rules.push_back(all);
+
+  // Few enough bytes that the slower direction is done within about half a minute.
+  const auto budget = static_cast<std::uint64_t>(std::min(4e6, std::max(back, 1e6) / 8 * 20));
+  const std::size_t flow_count = 1 + random.below(random.chance(0.2) ? 40 : 10);
+  const bool burst = random.chance(0.3);  // all at one time
+  const std::uint16_t ports[] = {80, 443, 22, 25, 8080};
+  for (std::size_t i = 0; i < flow_count; ++i) {
+    const Plans plans = random_plans(random, budget / flow_count + 1);
+    const Content contents[] = {Content::kRandom, Content::kText, Content::kMixed};
+    FlowSpec& flow = add_flow(scenario, random.chance(0.5) ? Side::kA : Side::kB, plans.client,
+                              plans.server, contents[random.below(3)]);
+    flow.client_host = flow.server_host = random.below(groups);
+    flow.version = random.chance(0.3) ? IpVersion::kV6 : IpVersion::kV4;
+    flow.server_port = ports[random.below(5)];
+    flow.server = random.chance(0.07) ? Server::kRefuses : Server::kListens;
+    // A few start before the gateways know each other.
+    const Duration start =
+        random_milliseconds(random, random.chance(0.1) ? 0 : 3'000, burst ? 3'000 : 12'000);
+    flow.start = Instant() + start;
+  }
+  if (random.chance(0.1)) {
+    scenario.vanishings.push_back({random.chance(0.5) ? Side::kA : Side::kB, random.below(groups),
+                                   Instant() + random_milliseconds(random, 3'000, 12'000)});
+  }
+  return scenario;
+}
+
+}  // namespace satrelay::sim

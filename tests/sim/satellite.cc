@@ -1,0 +1,87 @@
+#include "tests/sim/satellite.h"
+
+namespace satrelay::sim {
+namespace {
+
+constexpr std::size_t kMostFramesInFlight = 1 << 17;
+
+}  // namespace
+
+SatelliteLink::SatelliteLink(EventLoop& loop, FramePool& frames, Tracer& tracer,
+                             const config::LinkDirection& a_to_b,
+                             const config::LinkDirection& b_to_a, std::uint32_t overhead,
+                             std::uint64_t seed)
+    : loop_(&loop),
+      frames_(&frames),
+      tracer_(&tracer),
+      id_(loop.add(*this, "satellite")),
+      a_to_b_(a_to_b, overhead, seed, kMostFramesInFlight),
+      b_to_a_(b_to_a, overhead, seed + 1, kMostFramesInFlight) {}
+
+SatelliteLink::~SatelliteLink() {
+  const Instant end = Instant::from_nanoseconds(std::int64_t{1} << 62);
+  while (const auto delivery = a_to_b_.poll(end)) frames_->release(delivery->frame);
+  while (const auto delivery = b_to_a_.poll(end)) frames_->release(delivery->frame);
+}
+
+void SatelliteLink::connect(unsigned end, FrameSink& sink, unsigned port) {
+  sinks_[end] = &sink;
+  ports_[end] = port;
+}
+
+void SatelliteLink::receive(unsigned port, FrameHandle frame) {
+  using Fate = link::LinkDirection::Fate;
+  const ConstBytes bytes = frames_->bytes(frame);
+  if (on_frame_) on_frame_(port, bytes);
+  link::LinkDirection& direction = port == kA ? a_to_b_ : b_to_a_;
+  switch (direction.enqueue(frame, bytes.size(), loop_->now())) {
+    case Fate::kAccepted:
+      tracer_->frame(loop_->now(), port == kA ? "sat a>b" : "sat b>a", "in  ", bytes);
+      break;
+    case Fate::kDropped:
+      tracer_->frame(loop_->now(), port == kA ? "sat a>b" : "sat b>a", "lost", bytes);
+      frames_->release(frame);
+      break;
+    case Fate::kDuplicated:
+      tracer_->frame(loop_->now(), port == kA ? "sat a>b" : "sat b>a", "dup ", bytes);
+      frames_->add_reference(frame);
+      break;
+  }
+  loop_->wake(id_);
+}
+
+void SatelliteLink::set_outage(bool outage) {
+  a_to_b_.set_outage(outage);
+  b_to_a_.set_outage(outage);
+}
+
+void SatelliteLink::deliver(link::LinkDirection& direction, unsigned to, Instant now) {
+  while (const auto delivery = direction.poll(now)) {
+    FrameHandle frame = delivery->frame;
+    if (delivery->corrupt_bit) {
+      // A duplicate may share the bytes: spoil a copy.
+      const FrameHandle copy = frames_->copy_of(frames_->bytes(frame));
+      frames_->release(frame);
+      frame = copy;
+      std::byte& spoilt = frames_->room(frame)[*delivery->corrupt_bit / 8];
+      spoilt ^= std::byte{1} << (*delivery->corrupt_bit % 8);
+      tracer_->frame(now, to == kB ? "sat a>b" : "sat b>a", "bad ", frames_->bytes(frame));
+    }
+    if (sinks_[to] != nullptr) {
+      sinks_[to]->receive(ports_[to], frame);
+    } else {
+      frames_->release(frame);
+    }
+  }
+}
+
+void SatelliteLink::run(Instant now) {
+  deliver(a_to_b_, kB, now);
+  deliver(b_to_a_, kA, now);
+}
+
+Instant SatelliteLink::next_timeout() const {
+  return earlier(a_to_b_.next_delivery(), b_to_a_.next_delivery());
+}
+
+}  // namespace satrelay::sim

@@ -1,0 +1,88 @@
+// Everything that decides a run, as values: two stations with hosts, the link between them, the
+// gateways' configuration, and the flows. One seed makes one scenario, and one scenario one run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "tests/sim/application.h"
+#include "tests/sim/host.h"
+
+namespace satrelay::sim {
+
+enum class Side : std::uint8_t { kA = 0, kB = 1 };
+constexpr Side opposite(Side side) { return side == Side::kA ? Side::kB : Side::kA; }
+
+enum class Server : std::uint8_t {
+  kListens,
+  kRefuses,  // answers the SYN with RST
+};
+
+struct FlowSpec {
+  Side client_side = Side::kA;
+  std::size_t client_host = 0;  // index into the station's hosts
+  std::size_t server_host = 0;  // on the other side
+  IpVersion version = IpVersion::kV4;
+  std::uint16_t client_port = 0;  // 0: the network chooses
+  std::uint16_t server_port = 80;
+  Instant start = Instant::from_nanoseconds(5'000'000'000);
+  Server server = Server::kListens;
+  Plan client_plan;
+  Plan server_plan;
+};
+
+struct Vanishing {
+  Side side = Side::kA;
+  std::size_t host = 0;
+  Instant when;
+};
+
+struct Station {
+  config::LinkDirection cable;  // of each host, both directions
+  std::vector<HostSpec> hosts;
+  config::Limits limits;
+  Duration tick = Duration::zero();  // how often the gateway's host looks at timers
+};
+
+struct Scenario {
+  std::uint64_t seed = 1;
+  Station stations[2];
+  config::LinkDirection a_to_b;
+  config::LinkDirection b_to_a;
+  std::uint32_t overhead = config::kOverheadEthernet;
+  std::vector<config::Rule> rules;
+  config::Stp stp;
+  bool static_neighbours = true;
+  std::vector<FlowSpec> flows;
+  std::vector<Vanishing> vanishings;
+  bool gateways_present = true;  // false: the LANs hang on the link directly
+
+  const Station& station(Side side) const { return stations[static_cast<std::size_t>(side)]; }
+  Station& station(Side side) { return stations[static_cast<std::size_t>(side)]; }
+  std::string summary() const;
+};
+
+// The usual lab: `hosts` hosts a side on 1 Gbit/s cables, the same link in both directions.
+struct LinkSpec {
+  BitRate rate = BitRate::bits_per_second(50'000'000);
+  Duration one_way_delay = Duration::milliseconds(275);
+  double loss = 0;
+};
+Scenario make_lab(std::uint64_t seed, const LinkSpec& link, std::size_t hosts = 1);
+
+// Adds a flow with the patterns of both directions drawn from the scenario's seed.
+FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, const Plan& server,
+                   Content content = Content::kRandom);
+
+// A host with the customary addresses: 198.51.100.x and 2001:db8:a::x at A, 203.0.113.x and
+// 2001:db8:b::x at B.
+HostSpec make_host(Side side, std::size_t index, std::uint64_t seed);
+
+// A scenario of the property test: random flows, hosts, links, faults and limits.
+Scenario random_scenario(std::uint64_t seed);
+
+}  // namespace satrelay::sim

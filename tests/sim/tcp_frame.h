@@ -1,0 +1,48 @@
+// Whole Ethernet frames around TCP segments, as a host's stack builds and takes them apart.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "pep/base/bytes.h"
+#include "pep/tcp/endpoint.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
+#include "pep/wire/tcp.h"
+
+namespace satrelay::sim {
+
+struct TcpFrame {
+  wire::EthernetHeader ethernet;
+  wire::IpHeader ip;
+  wire::TcpHeader tcp;
+  ConstBytes payload;
+};
+
+// nullopt unless the frame is TCP with right checksums.
+std::optional<TcpFrame> parse_tcp_frame(ConstBytes frame);
+
+// Writes headers, lets `fill` write the payload, then the checksum; the frame's size.
+template <typename Fill>
+std::size_t write_tcp_frame(const wire::EthernetHeader& ethernet, wire::IpHeader ip,
+                            const wire::TcpHeader& tcp, std::size_t payload_size, MutableBytes out,
+                            Fill fill);
+
+std::size_t write_tcp_headers(const wire::EthernetHeader& ethernet, wire::IpHeader ip,
+                              const wire::TcpHeader& tcp, std::size_t payload_size,
+                              MutableBytes out);
+// Computes and stores the checksum of the frame that write_tcp_headers() began.
+void finish_tcp_frame(const wire::EthernetHeader& ethernet, const wire::IpHeader& ip,
+                      MutableBytes frame);
+
+template <typename Fill>
+std::size_t write_tcp_frame(const wire::EthernetHeader& ethernet, wire::IpHeader ip,
+                            const wire::TcpHeader& tcp, std::size_t payload_size, MutableBytes out,
+                            Fill fill) {
+  const std::size_t headers = write_tcp_headers(ethernet, ip, tcp, payload_size, out);
+  fill(out.subspan(headers, payload_size));
+  finish_tcp_frame(ethernet, ip, out.first(headers + payload_size));
+  return headers + payload_size;
+}
+
+}  // namespace satrelay::sim
