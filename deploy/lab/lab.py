@@ -1,0 +1,246 @@
+"""A whole lab as a context: everything is up inside it, and gone behind it."""
+
+import contextlib
+import itertools
+import os
+import shutil
+import signal
+import time
+from dataclasses import dataclass
+
+from . import kernel, satlink_control, settings, topology
+from .daemon import Daemon
+from .gateway import Gateway
+from .link import Link
+from .machine import DeepBacklog, make_work_folder
+from .settings import GatewayOptions
+from .topology import CLIENT, SERVER, Topology
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Where a build left them."""
+
+    satrelayd: str
+    satlink: str
+    satrelayctl: str
+
+    @staticmethod
+    def of_build(folder: str) -> "Programs":
+        found = [
+            os.path.join(folder, "relay", name, name)
+            for name in ("satrelayd", "satlink", "satrelayctl")
+        ]
+        for path in found:
+            if not os.access(path, os.X_OK):
+                raise FileNotFoundError(f"{path} is not there: build first (meson, ninja)")
+        return Programs(*found)
+
+
+class Lab:
+    """Two hosts, two gateways, one satellite link.
+
+    `file_bytes` is the space that files of the caller will need in `folder`. With `keep`, leaving
+    the context leaves everything up, for a person to try; remove_kept() takes it down later.
+    """
+
+    def __init__(
+        self,
+        programs: Programs,
+        link: Link = Link(),
+        options: GatewayOptions = GatewayOptions(),
+        file_bytes: int = 0,
+        keep: bool = False,
+    ):
+        number = next(_numbers)
+        self.tag = f"{os.getpid()}" + (f"-{number}" if number else "")
+        self.programs = programs
+        self.link = link
+        self.options = options
+        self.keep = keep
+        self.topology = Topology(self.tag)
+        self.client = self.topology.client
+        self.server = self.topology.server
+        self._file_bytes = file_bytes
+        self._backlog = DeepBacklog(self.tag)
+        self._extra_daemons: list[Daemon] = []
+        self.last_logs: dict[str, str] = {}  # of each daemon, once the lab is gone
+        self.folder = ""
+
+    def __enter__(self) -> "Lab":
+        try:
+            self._set_up()
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, kind, error, traceback) -> None:
+        if self.keep and kind is None:
+            return
+        self.remove()
+
+    # --- up ---------------------------------------------------------------------------------------
+
+    def _set_up(self) -> None:
+        self.folder = make_work_folder(self.tag, self._file_bytes)
+        self._backlog.acquire()
+        self.topology.create()
+        self.topology.allow_socket_buffers(4 * self.link.bandwidth_delay_bytes)
+        self._make_daemons()
+        self.satlink.start(self.keep)
+        self.gateway_a.start(self.keep)
+        self.gateway_b.start(self.keep)
+        self.wait_for_peers()
+        self.warm_up()
+
+    def _make_daemons(self) -> None:
+        own_a, own_b = topology.GATEWAY_ADDRESSES
+        for letter, own, peer, behind_peer, space in (
+            ("a", own_a, own_b, SERVER, self.topology.gateway_a),
+            ("b", own_b, own_a, CLIENT, self.topology.gateway_b),
+        ):
+            name = f"satrelay-{self.tag}-{letter}"
+            yaml = settings.gateway_yaml(name, own, peer, behind_peer, self.link, self.options)
+            gateway = Gateway(name, space, self.programs.satrelayd, yaml, self.folder)
+            setattr(self, f"gateway_{letter}", gateway)
+        name = f"satrelay-{self.tag}-link"
+        self.control_socket = os.path.join(self.folder, "satlink.control")
+        config = os.path.join(self.folder, f"{name}.yaml")
+        with open(config, "w", encoding="ascii") as file:
+            file.write(
+                settings.link_yaml(
+                    name, self.link, self.options.driver, self.options.polling, self.control_socket
+                )
+            )
+        self.satlink = Daemon(
+            name,
+            self.topology.link,
+            [self.programs.satlink, "-c", config],
+            os.path.join(self.folder, f"{name}.log"),
+        )
+        self.satlink_prefix = name
+
+    gateway_a: Gateway
+    gateway_b: Gateway
+
+    @property
+    def gateways(self) -> tuple[Gateway, Gateway]:
+        return self.gateway_a, self.gateway_b
+
+    @property
+    def daemons(self) -> list[Daemon]:
+        return [self.gateway_a.daemon, self.gateway_b.daemon, self.satlink, *self._extra_daemons]
+
+    def start_daemon(self, name: str, space: kernel.Namespace, argv: list[str]) -> Daemon:
+        """One more program that lives as long as the lab."""
+        daemon = Daemon(name, space, argv, os.path.join(self.folder, f"{name}.log"))
+        self._extra_daemons.append(daemon)
+        daemon.start(self.keep)
+        return daemon
+
+    def wait_for_peers(self) -> None:
+        for gateway in self.gateways:
+            gateway.wait_for_peer(20 + 10 * self.link.rtt)
+
+    def warm_up(self) -> None:
+        """Hosts know each other's MAC: no run is charged for ARP or neighbour discovery."""
+        for version, address in (("-4", SERVER.ipv4), ("-6", SERVER.ipv6)):
+            deadline = time.monotonic() + 20 + 10 * self.link.rtt
+            wait = str(max(1, round(3 * self.link.rtt + 1)))
+            ping = self.client.command("ping", version, "-n", "-c", "1", "-W", wait, address)
+            while not _succeeds(ping):
+                if time.monotonic() > deadline:
+                    raise kernel.CommandFailed(
+                        f"the client cannot ping the server ({address}) across the gateways"
+                    )
+
+    # --- while it runs ----------------------------------------------------------------------------
+
+    def control_link(self, command: str) -> str:
+        return satlink_control.send(self.control_socket, command)
+
+    def bridge_in_kernel(self, gateway: Gateway) -> None:
+        """Puts a plain kernel bridge in the place of a gateway that does not run."""
+        gateway.space.ip("link", "add", "br0", "type", "bridge")
+        for port in (topology.LAN_INTERFACE, topology.WAN_INTERFACE):
+            gateway.space.ip("link", "set", port, "promisc", "on")
+            gateway.space.ip("link", "set", port, "master", "br0")
+        gateway.space.ip("link", "set", "br0", "up")
+
+    def unbridge_in_kernel(self, gateway: Gateway) -> None:
+        gateway.space.ip("link", "del", "br0")
+
+    # --- down -------------------------------------------------------------------------------------
+
+    def remove(self) -> None:
+        """Takes everything down; a second Ctrl-C does not stop it half-way."""
+        with _uninterrupted():
+            if hasattr(self, "satlink"):
+                _stop_together(self.daemons)
+                self.last_logs = {daemon.name: daemon.log() for daemon in self.daemons}
+            self.topology.remove()
+            for name in ("a", "b", "link"):
+                shutil.rmtree(f"/var/run/dpdk/satrelay-{self.tag}-{name}", ignore_errors=True)
+            self._backlog.release()
+            if self.folder:
+                shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def remove_kept(tag: str) -> None:
+    """Takes down a lab that another process left up."""
+    if not tag.replace("-", "").isdigit() or not kept_spaces(tag):
+        raise ValueError(f"there is no lab '{tag}'; labs: {', '.join(kept_tags()) or 'none'}")
+    with _uninterrupted():
+        Topology(tag).remove()
+        for name in ("a", "b", "link"):
+            shutil.rmtree(f"/var/run/dpdk/satrelay-{tag}-{name}", ignore_errors=True)
+        DeepBacklog(tag).release()
+        for parent in ("/dev/shm", "/tmp"):
+            for name in os.listdir(parent) if os.path.isdir(parent) else []:
+                if name.startswith(f"satrelay-{tag}-"):
+                    shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
+
+
+def kept_spaces(tag: str) -> list[str]:
+    return [space.name for space in Topology(tag).spaces() if space.exists()]
+
+
+def kept_tags() -> list[str]:
+    folder = "/run/netns"
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    head, tail = "satrelay-", "-link"
+    return sorted(
+        name[len(head) : -len(tail)]
+        for name in names
+        if name.startswith(head) and name.endswith(tail)
+    )
+
+
+def _stop_together(daemons: list[Daemon]) -> None:
+    for daemon in daemons:
+        if daemon.running():
+            os.kill(daemon.pid, signal.SIGTERM)
+    for daemon in daemons:
+        daemon.stop()
+
+
+def _succeeds(argv: list[str]) -> bool:
+    try:
+        kernel.run(*argv)
+    except kernel.CommandFailed:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _uninterrupted():
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before):
+            signal.signal(number, handler)

@@ -1,0 +1,74 @@
+"""The little that the lab needs of the machine around its namespaces."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+
+_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
+_BACKLOG_NEEDED = 16384
+_STATE = "/run/satrelay-lab"
+
+
+class DeepBacklog:
+    """Lets veth queue a burst: the kernel's 1000 frames are 12 ms at 1 Gbit/s.
+
+    The setting is the whole machine's. The first lab raises it and the last one puts it back.
+    """
+
+    def __init__(self, tag: str):
+        self._ticket = os.path.join(_STATE, f"{tag}.lab")
+        self._before = os.path.join(_STATE, "netdev_max_backlog")
+
+    def acquire(self) -> None:
+        with _locked():
+            os.makedirs(_STATE, exist_ok=True)
+            with open(_BACKLOG, encoding="ascii") as setting:
+                current = int(setting.read())
+            with open(self._ticket, "w", encoding="ascii"):
+                pass
+            if current < _BACKLOG_NEEDED:
+                with open(self._before, "w", encoding="ascii") as before:
+                    before.write(str(current))
+                _set_backlog(_BACKLOG_NEEDED)
+
+    def release(self) -> None:
+        if not os.path.exists(self._ticket):
+            return
+        with _locked():
+            os.unlink(self._ticket)
+            others = any(name.endswith(".lab") for name in os.listdir(_STATE))
+            if others:
+                return
+            if os.path.exists(self._before):
+                with open(self._before, encoding="ascii") as before:
+                    _set_backlog(int(before.read()))
+                os.unlink(self._before)
+            os.rmdir(_STATE)
+
+
+def _set_backlog(frames: int) -> None:
+    with open(_BACKLOG, "w", encoding="ascii") as setting:
+        setting.write(str(frames))
+
+
+@contextlib.contextmanager
+def _locked():
+    folder = os.open(os.path.dirname(_STATE), os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def make_work_folder(tag: str, bytes_needed: int) -> str:
+    """A new folder for files of the lab: in memory if there is plenty, so that no disk slows it."""
+    memory = "/dev/shm"
+    if os.path.isdir(memory) and shutil.disk_usage(memory).free > 4 * bytes_needed + (64 << 20):
+        with open("/proc/meminfo", encoding="ascii") as meminfo:
+            fields = dict(line.split(":") for line in meminfo)
+        if int(fields["MemAvailable"].split()[0]) * 1024 > 6 * bytes_needed + (512 << 20):
+            return tempfile.mkdtemp(prefix=f"satrelay-{tag}-", dir=memory)
+    return tempfile.mkdtemp(prefix=f"satrelay-{tag}-")

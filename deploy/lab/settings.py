@@ -1,0 +1,83 @@
+"""gateway.yaml and link.yaml of the lab, as files would be written by hand."""
+
+from dataclasses import dataclass, field
+
+from . import topology
+from .link import Link
+from .topology import Host
+
+ACCELERATED_PORT = 8080
+BRIDGED_PORT = 8081
+
+
+@dataclass(frozen=True)
+class GatewayOptions:
+    """What a test may want to be different; by default what satrelayd does by default."""
+
+    driver: str = "af_packet"
+    polling: str = "adaptive"
+    limits: dict[str, str] = field(default_factory=dict)
+    stp: dict[str, str] = field(default_factory=dict)
+    log_level: str = "info"
+
+
+def limits_for(link: Link) -> dict[str, str]:
+    """Memory for links that hold more than the default limits were made for."""
+    needed = 2 * (link.bandwidth_delay_bytes + link.queue_bytes)
+    if needed <= 48 << 20:
+        return {}
+    return {"memory": f"{(4 * needed) >> 20}MiB", "flow_memory": f"{needed >> 20}MiB"}
+
+
+def gateway_yaml(
+    name: str, own: str, peer: str, behind_peer: Host, link: Link, options: GatewayOptions
+) -> str:
+    rate = f"{link.rate}bit"
+    limits = {**limits_for(link), **options.limits}
+    return f"""\
+ports:
+  lan: {{interface: {topology.LAN_INTERFACE}, driver: {options.driver}}}
+  wan: {{interface: {topology.WAN_INTERFACE}, driver: {options.driver}}}
+gateway: {{address: {own}}}
+links:
+  sat: {{send_rate: {rate}, receive_rate: {rate}, overhead: ethernet}}
+peers:
+  - name: remote
+    address: {peer.partition("/")[0]}
+    prefixes: [{behind_peer.ipv4_side}, "{behind_peer.ipv6_side}"]
+    link: sat
+rules:
+  - {{match: {{port: {BRIDGED_PORT}}}, action: bridge}}
+  - {{action: accelerate}}
+worker: {{polling: {options.polling}}}
+{_section("limits", limits)}{_section("stp", options.stp)}\
+stats_socket_prefix: {name}
+log: {options.log_level}
+"""
+
+
+def link_yaml(name: str, link: Link, driver: str, polling: str, control_socket: str) -> str:
+    one_way = f"{round(link.rtt / 2 * 1e6)}us"
+    faults = "".join(f", {key}: {value}" for key, value in link.faults.items())
+    direction = (
+        f"rate: {link.rate}bit, delay: {one_way}, queue: {link.queue_bytes}B, "
+        f"loss: {link.loss * 100:g}%{faults}"
+    )
+    first, second = topology.LINK_INTERFACES
+    return f"""\
+ports:
+  a: {{interface: {first}, driver: {driver}}}
+  b: {{interface: {second}, driver: {driver}}}
+both: {{{direction}}}
+overhead: ethernet
+seed: {link.seed}
+worker: {{polling: {polling}}}
+control_socket: {control_socket}
+stats_socket_prefix: {name}
+"""
+
+
+def _section(name: str, values: dict[str, str]) -> str:
+    if not values:
+        return ""
+    return f"{name}: {{{', '.join(f'{key}: {value}' for key, value in values.items())}}}\n"

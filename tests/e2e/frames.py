@@ -1,0 +1,122 @@
+"""Frames built by hand, and packet sockets that see them as they were on the wire."""
+
+import socket
+import struct
+import time
+
+_ETH_P_ALL = 0x0003
+_SOL_PACKET = 263
+_PACKET_AUXDATA = 8
+_AUXDATA = struct.Struct("=IIIHHHH")
+_VLAN_VALID = 1 << 4
+_TPID_VALID = 1 << 6
+_OUTGOING = 4
+
+
+class Tap:
+    """Sends and receives whole frames on an interface of a namespace."""
+
+    def __init__(self, space, interface: str):
+        self._socket = space.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+        self._socket.bind((interface, _ETH_P_ALL))
+        self._socket.setsockopt(_SOL_PACKET, _PACKET_AUXDATA, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._socket.close()
+
+    def send(self, frame: bytes) -> None:
+        self._socket.send(frame)
+
+    def receive(self, seconds: float) -> list[bytes]:
+        """All frames that arrive within that time, with the VLAN tag that the kernel took out."""
+        frames = []
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._socket.settimeout(left)
+            try:
+                data, ancillary, _, address = self._socket.recvmsg(65536, 256)
+            except TimeoutError:
+                break
+            if address[2] != _OUTGOING:
+                frames.append(_with_tag(data, ancillary))
+        return frames
+
+
+def _with_tag(data: bytes, ancillary) -> bytes:
+    for level, kind, value in ancillary:
+        if (level, kind) != (_SOL_PACKET, _PACKET_AUXDATA):
+            continue
+        status, _, _, _, _, tci, tpid = _AUXDATA.unpack_from(value)
+        if status & _VLAN_VALID:
+            tpid = tpid if status & _TPID_VALID else 0x8100
+            return data[:12] + struct.pack("!HH", tpid, tci) + data[12:]
+    return data
+
+
+def checksum(data: bytes) -> int:
+    if len(data) % 2:
+        data += b"\0"
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ipv4(
+    source: str, destination: str, protocol: int, payload: bytes, fragment: int = 0, options=b""
+) -> bytes:
+    """`fragment` is the 16-bit field of flags and offset; `options` a multiple of four bytes."""
+    words = 5 + len(options) // 4
+    length = 4 * words + len(payload)
+    head = struct.pack(
+        "!BBHHHBBH4s4s",
+        0x40 | words,
+        0,
+        length,
+        4711,
+        fragment,
+        64,
+        protocol,
+        0,
+        socket.inet_aton(source),
+        socket.inet_aton(destination),
+    )
+    head += options
+    return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + payload
+
+
+def ipv6(source: str, destination: str, next_header: int, payload: bytes) -> bytes:
+    head = struct.pack("!IHBB", 6 << 28, len(payload), next_header, 64)
+    return head + _ip6(source) + _ip6(destination) + payload
+
+
+def udp(source: str, destination: str, data: bytes) -> bytes:
+    """A datagram to the discard port; the checksum is that of the addresses' IP version."""
+    head = struct.pack("!HHHH", 40000, 9, 8 + len(data), 0)
+    return head[:6] + struct.pack("!H", _l4_checksum(source, destination, 17, head + data)) + data
+
+
+def tcp(source: str, destination: str, ports: tuple[int, int], flags: int, **more) -> bytes:
+    """A segment; `options` a multiple of four bytes, `data` the payload."""
+    options, data = more.get("options", b""), more.get("data", b"")
+    words = 5 + len(options) // 4
+    head = struct.pack("!HHIIBBHHH", *ports, 1000, 2000, words << 4, flags, 512, 0, 0) + options
+    sum_ = _l4_checksum(source, destination, 6, head + data)
+    return head[:16] + struct.pack("!H", sum_) + head[18:] + data
+
+
+def _l4_checksum(source: str, destination: str, protocol: int, segment: bytes) -> int:
+    if ":" in source:
+        pseudo = _ip6(source) + _ip6(destination) + struct.pack("!II", len(segment), protocol)
+    else:
+        pseudo = socket.inet_aton(source) + socket.inet_aton(destination)
+        pseudo += struct.pack("!HH", protocol, len(segment))
+    return checksum(pseudo + segment) or 0xFFFF
+
+
+def _ip6(address: str) -> bytes:
+    return socket.inet_pton(socket.AF_INET6, address)

@@ -1,0 +1,164 @@
+"""What the e2e tests share: the lab of the demo, a way to skip, and checks that tell what they saw.
+
+A test is an executable file test_*: exit status 0 passed, 1 failed, 77 skipped (reason on the last
+line). It uses the programs of the build folder in SATRELAY_BUILD, or else of build/.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+
+sys.dont_write_bytecode = True
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(REPOSITORY, "deploy"))
+
+from lab.lab import Lab, Programs  # noqa: E402
+from lab.link import Link  # noqa: E402
+from lab.settings import ACCELERATED_PORT, BRIDGED_PORT, GatewayOptions  # noqa: E402
+from lab.topology import CLIENT, SERVER  # noqa: E402
+
+_SKIPPED = 77
+_labs: list[Lab] = []
+
+
+class Skip(Exception):
+    """This machine cannot run the test; says why."""
+
+
+class Failed(AssertionError):
+    """Something was not as it must be."""
+
+
+def check(condition, message: str) -> None:
+    if not condition:
+        raise Failed(message)
+
+
+def note(text: str) -> None:
+    print(text, flush=True)
+
+
+def build_folder() -> str:
+    return os.environ.get("SATRELAY_BUILD", os.path.join(REPOSITORY, "build"))
+
+
+def programs() -> Programs:
+    try:
+        return Programs.of_build(build_folder())
+    except FileNotFoundError as error:
+        raise Failed(str(error)) from None
+
+
+def make_lab(link: Link = Link(rtt=0.2), options: GatewayOptions = GatewayOptions(), **more) -> Lab:
+    if os.geteuid() != 0:
+        raise Skip("network namespaces need root")
+    lab = Lab(programs(), link, options, **more)
+    _labs.append(lab)
+    return lab
+
+
+def main(*tests) -> None:
+    """Runs the functions and exits as the file comment says."""
+    signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        for test in tests:
+            began = time.monotonic()
+            test()
+            note(f"ok: {test.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s)")
+    except Skip as reason:
+        print(f"skipped: {reason}")
+        sys.exit(_SKIPPED)
+    except BaseException as error:  # also Ctrl-C: the logs of a hanging test are wanted
+        traceback.print_exc(file=sys.stdout)
+        for lab in _labs[-1:]:
+            for name, log in lab.last_logs.items():
+                print(f"--- {name}: its last lines\n{log}")
+        print(f"FAILED: {error}")
+        sys.exit(1)
+
+
+def _interrupted(number, frame):
+    raise KeyboardInterrupt
+
+
+# --- sockets of the hosts -------------------------------------------------------------------------
+
+
+def _family(address: str) -> int:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def listen(space, address: str, port: int, receive_buffer: int = 0) -> socket.socket:
+    server = space.socket(_family(address), socket.SOCK_STREAM)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if receive_buffer:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    server.bind((address, port))
+    server.listen(128)
+    server.settimeout(20)
+    return server
+
+
+def connect(space, address: str, port: int, timeout: float = 20, send_buffer: int = 0):
+    client = space.socket(_family(address), socket.SOCK_STREAM)
+    if send_buffer:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
+    client.settimeout(timeout)
+    client.connect((address, port))
+    return client
+
+
+def accept(server: socket.socket, timeout: float = 20) -> socket.socket:
+    accepted, _ = server.accept()
+    accepted.settimeout(timeout)
+    return accepted
+
+
+@contextlib.contextmanager
+def connection(lab: Lab, port: int, address: str = SERVER.ipv4):
+    """One TCP connection from client to server: (client's socket, server's socket)."""
+    with listen(lab.server, address, port) as server:
+        with connect(lab.client, address, port) as client, accept(server) as accepted:
+            yield client, accepted
+
+
+def receive_all(source: socket.socket) -> bytes:
+    """Up to the end of the stream."""
+    parts = []
+    while part := source.recv(1 << 20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def was_reset(end: socket.socket) -> bool:
+    """Whether the connection was reset, as poll() sees it, without reading from it."""
+    information = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 8)
+    closed = 7
+    return struct.unpack_from("B", information)[0] == closed
+
+
+# --- waiting --------------------------------------------------------------------------------------
+
+
+def eventually(condition, timeout: float, what: str) -> float:
+    """Waits until `condition()` is true; how long that took."""
+    began = time.monotonic()
+    while not condition():
+        check(time.monotonic() - began < timeout, f"not within {timeout:g} s: {what}")
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def check_memory_returns(lab: Lab, timeout: float = 15) -> None:
+    """No block stays behind when every connection is over."""
+    for gateway in lab.gateways:
+        eventually(
+            lambda: gateway.query("status")["arena_used_bytes"] == 0,
+            timeout,
+            f"{gateway.name} gives all its memory back",
+        )

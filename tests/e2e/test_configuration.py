@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""A wrong configuration is refused with its place, before anything is touched. Needs no root."""
+
+import glob
+import os
+import re
+import subprocess
+import tempfile
+
+from harness import REPOSITORY, check, main, note, programs
+
+GOOD = """\
+ports: {lan: {interface: lan0, driver: af_packet}, wan: {interface: sat0, driver: af_packet}}
+gateway: {address: 192.0.2.1/30}
+links: {sat: {send_rate: 50Mbit, receive_rate: 50Mbit, overhead: ethernet}}
+peers: [{name: remote, address: 192.0.2.2, prefixes: [198.51.100.0/24], link: sat}]
+rules: [{match: {port: 22}, action: bridge}, {action: accelerate}]
+"""
+# What is wrong, how GOOD becomes so, the line that must be named and a word that must be there.
+MISTAKES = (
+    ("unknown key", ("overhead: ethernet", "overhaed: ethernet"), 3, "overhaed"),
+    ("wrong unit", ("send_rate: 50Mbit", "send_rate: 50Mb"), 3, "send_rate"),
+    ("unknown link", ("link: sat}", "link: sun}"), 4, "sun"),
+    ("unknown driver", ("lan0, driver: af_packet", "lan0, driver: af_pocket"), 1, "driver"),
+    ("bad prefix", ("198.51.100.0/24", "198.51.100.0/42"), 4, "prefixes"),
+    ("unknown action", ("action: bridge", "action: brigde"), 5, "brigde"),
+    ("no peers", ("peers: [{", "peers: []\n#[{"), 4, "peers"),
+    ("no YAML", ("rules: [{", "rules: [{{{"), 5, ""),
+)
+
+
+def run(*argv: str):
+    return subprocess.run(argv, capture_output=True, text=True, timeout=20)
+
+
+def samples_pass() -> None:
+    samples = sorted(glob.glob(os.path.join(REPOSITORY, "config/samples/*.yaml")))
+    check(samples, "there are no samples")
+    for sample in samples:
+        daemon = programs().satlink if "link" in os.path.basename(sample) else programs().satrelayd
+        done = run(daemon, "-c", sample, "--check")
+        check(done.returncode == 0, f"{sample} was refused: {done.stderr}")
+
+
+def mistakes_are_placed() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "gateway.yaml")
+        for name, (old, new), line, word in MISTAKES:
+            check(old in GOOD, f"{name}: the test no longer fits its own sample")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(GOOD.replace(old, new, 1))
+            for options in (["--check"], []):
+                done = run(programs().satrelayd, "-c", path, *options)
+                told = done.stderr
+                check(done.returncode > 0, f"{name}: status {done.returncode}\n{told}")
+                place = re.search(rf"{re.escape(path)}:(\d+):(\d+): (.*)", told)
+                check(place, f"{name}: no file:line:column in: {told}")
+                check(int(place[1]) == line, f"{name}: line {place[1]} instead of {line}: {told}")
+                check(word in place[3], f"{name}: '{word}' is not in: {told}")
+            note(f"{name}: {place[0].removeprefix(folder + '/')}")
+
+
+def a_missing_file_is_named() -> None:
+    for program in (programs().satrelayd, programs().satlink):
+        done = run(program, "-c", "/nonexistent/gateway.yaml")
+        check(done.returncode > 0, f"status {done.returncode} for a missing file")
+        check("/nonexistent/gateway.yaml" in done.stderr, f"not named in: {done.stderr}")
+
+
+if __name__ == "__main__":
+    main(samples_pass, mistakes_are_placed, a_missing_file_is_named)

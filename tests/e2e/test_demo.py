@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""The demo from its arguments to its clean-up, with small runs; also when Ctrl-C comes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from harness import REPOSITORY, Skip, build_folder, check, eventually, main, note, programs
+
+DEMO = os.path.join(REPOSITORY, "deploy/lab/demo.py")
+QUICK = ("--rate", "100Mbit", "--rtt", "100ms", "--loss", "0.1", "--size", "2MB")
+
+
+def demo(*argv: str) -> list[str]:
+    return [sys.executable, "-B", DEMO, "--build", build_folder(), *argv]
+
+
+def namespaces_of(pid: int) -> list[str]:
+    if not os.path.isdir("/run/netns"):
+        return []
+    return [name for name in os.listdir("/run/netns") if name.startswith(f"satrelay-{pid}-")]
+
+
+def wrong_arguments_are_told() -> None:
+    for argv, word in (
+        (("--rate", "50"), "--rate"),
+        (("--rate", "fast"), "Mbit"),
+        (("--rtt", "550"), "--rtt"),
+        (("--loss", "101"), "--loss"),
+        (("--size", "20"), "MB"),
+        (("--driver", "pci"), "af_xdp"),
+        (("--json", "/nonexistent/folder/file"), "--json"),
+        (("--runs", "sideways"), "relayed"),
+        (("--speed", "9"), "--speed"),
+    ):
+        done = subprocess.run(
+            demo(*argv), capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL
+        )
+        check(done.returncode == 2, f"{argv}: status {done.returncode}")
+        check(word in done.stderr, f"{argv}: '{word}' is not in: {done.stderr}")
+
+
+def all_runs_with_table_and_json() -> None:
+    if os.geteuid() != 0:
+        raise Skip("network namespaces need root")
+    programs()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "runs.json")
+        process = subprocess.Popen(
+            demo(*QUICK, "--json", path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        output, _ = process.communicate(timeout=240)
+        note(output)
+        check(process.returncode == 0, f"the demo ended with status {process.returncode}")
+        check(not namespaces_of(process.pid), "the demo left namespaces behind")
+        with open(path, encoding="utf-8") as file:
+            result = json.load(file)
+    check(set(result) == {"link", "runs"}, f"the JSON has {set(result)}")
+    keys = {"path", "congestion_control", "direction", "bytes", "seconds", "completed"}
+    keys |= {"goodput_bps", "sha256_ok"}
+    seen = set()
+    for run in result["runs"]:
+        check(set(run) == keys, f"a run has {set(run)}")
+        seen.add((run["path"], run["direction"]))
+        if run["path"] == "relayed":
+            check(run["completed"] and run["sha256_ok"] and run["bytes"] == 2_000_000, str(run))
+    both = {(path, way) for path in ("direct", "relayed") for way in ("download", "upload")}
+    check(seen == both, f"only {seen} were run")
+
+
+def interrupt_leaves_nothing() -> None:
+    process = subprocess.Popen(
+        demo(*QUICK, "--size", "200MB", "--runs", "relayed"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    eventually(lambda: len(namespaces_of(process.pid)) == 5, 20, "the demo builds its lab")
+    time.sleep(5)
+    check(process.poll() is None, "the demo ended before it could be interrupted")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=20)
+    check(process.returncode == 130, f"status {process.returncode} after Ctrl-C: {output}")
+    check("Traceback" not in output, output)
+    check(not namespaces_of(process.pid), "an interrupted demo left namespaces behind")
+    check(not os.path.exists(f"/run/satrelay-lab/{process.pid}.lab"), "it left its state behind")
+
+
+def kept_lab_can_be_used_and_taken_down() -> None:
+    process = subprocess.Popen(
+        demo(*QUICK, "--runs", "relayed,download", "--keep"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    # Not communicate(): what stays up must not hold our pipe, which is part of the test.
+    output = process.stdout.read()
+    process.wait(60)
+    try:
+        check(process.returncode == 0, output)
+        check(len(namespaces_of(process.pid)) == 5, "the lab did not stay up")
+        check("--down" in output, "it does not say how to take the lab down")
+        url = "http://203.0.113.130:8080/random.bin"
+        client = f"satrelay-{process.pid}-client"
+        used = subprocess.run(
+            ["ip", "netns", "exec", client, "curl", "-sf", "-o", "/dev/null", url],
+            timeout=30,
+        )
+        check(used.returncode == 0, "the kept lab carries nothing")
+    finally:
+        down = subprocess.run(
+            demo("--down", str(process.pid)), capture_output=True, text=True, timeout=30
+        )
+    check(down.returncode == 0, down.stderr)
+    check(not namespaces_of(process.pid), "--down left namespaces behind")
+    again = subprocess.run(
+        demo("--down", str(process.pid)), capture_output=True, text=True, timeout=30
+    )
+    check(again.returncode == 1, "taking down twice is told")
+
+
+if __name__ == "__main__":
+    main(
+        wrong_arguments_are_told,
+        all_runs_with_table_and_json,
+        interrupt_leaves_nothing,
+        kept_lab_can_be_used_and_taken_down,
+    )

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Loss, reordering, duplicates, flipped bits and jitter together change no byte."""
+
+from harness import (
+    ACCELERATED_PORT,
+    SERVER,
+    Lab,
+    Link,
+    check,
+    check_memory_returns,
+    main,
+    make_lab,
+    note,
+)
+from lab import telemetry
+from lab.web import Web
+
+SIZE = 3_000_000
+FAULTS = {
+    "reorder": "2%",
+    "reorder_by": "15ms",
+    "duplicate": "1%",
+    "corrupt": "0.5%",
+    "jitter": "5ms",
+}
+
+
+def faulty_link() -> None:
+    with make_lab(Link(rtt=0.2, loss=0.03, faults=FAULTS), file_bytes=4 * SIZE) as lab:
+        web = Web(lab, (ACCELERATED_PORT,))
+        file = web.make_file("random.bin", SIZE)
+        for direction in ("download", "upload"):
+            for host in (SERVER.ipv4, SERVER.ipv6):
+                outcome = web.start(file, direction, ACCELERATED_PORT, host).finish()
+                check(outcome.completed and outcome.sha256_ok, f"{direction}: {outcome}")
+                note(f"{direction} from {host} took {outcome.seconds:.2f} s")
+        # Of what the link corrupted, something was caught where it must be caught.
+        caught = [gateway.peer()["counters"]["bad_crc"] for gateway in lab.gateways]
+        note(f"packets with a wrong CRC: {caught}; link: {_link_counters(lab)}")
+        check(all(caught), f"the gateways caught {caught} corrupted packets")
+        check_memory_returns(lab)
+
+
+def _link_counters(lab: Lab):
+    return telemetry.query(lab.satlink_prefix, "/satlink/counters")
+
+
+if __name__ == "__main__":
+    main(faulty_link)

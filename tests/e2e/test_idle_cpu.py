@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""With adaptive polling, two idle gateways and satlink use under 10% of one core together."""
+
+import time
+
+from harness import Link, check, main, make_lab, note
+
+SECONDS = 10
+MOST_PERCENT = 10
+
+
+def idle_cpu() -> None:
+    with make_lab(Link(rtt=0.55)) as lab:
+        time.sleep(3)  # whatever starting needs is over
+        before = [sum(daemon.cpu_seconds()) for daemon in lab.daemons]
+        began = time.monotonic()
+        time.sleep(SECONDS)
+        elapsed = time.monotonic() - began
+        after = [sum(daemon.cpu_seconds()) for daemon in lab.daemons]
+        shares = [100 * (end - start) / elapsed for start, end in zip(before, after)]
+        for daemon, share in zip(lab.daemons, shares):
+            note(f"{daemon.name}: {share:.1f}% of one core")
+        check(sum(shares) < MOST_PERCENT, f"together {sum(shares):.1f}% of one core while idle")
+
+
+if __name__ == "__main__":
+    main(idle_cpu)

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""A port that nobody listens on: the client learns it quickly, and the counters name it."""
+
+import time
+
+from harness import (
+    BRIDGED_PORT,
+    SERVER,
+    Lab,
+    Link,
+    check,
+    check_memory_returns,
+    connect,
+    connection,
+    main,
+    make_lab,
+    note,
+)
+
+
+def seconds_until_refused(lab: Lab, address: str, port: int) -> float:
+    began = time.monotonic()
+    try:
+        with connect(lab.client, address, port) as client:
+            check(client.recv(1) == b"never", "a refused connection delivered data or an end")
+    except (ConnectionRefusedError, ConnectionResetError, BrokenPipeError):
+        return time.monotonic() - began
+    raise AssertionError("unreachable")
+
+
+def refused_ports() -> None:
+    link = Link(rtt=0.3, loss=0)
+    with make_lab(link) as lab:
+        for address in (SERVER.ipv4, SERVER.ipv6):
+            before = lab.gateway_b.counter("flows_refused")
+            seconds = seconds_until_refused(lab, address, 9999)
+            note(f"{address}: refused after {seconds:.2f} s, the link's RTT is {link.rtt} s")
+            check(seconds < 3 * link.rtt + 0.5, f"the refusal took {seconds:.2f} s")
+            refused = lab.gateway_b.counter("flows_refused") - before
+            check(refused == 1, f"gateway B counted {refused} refused flows")
+        check(lab.gateway_a.counter("flows_established") == 2, "the flows were not accelerated")
+        seconds_until_refused(lab, SERVER.ipv4, BRIDGED_PORT)
+        check(lab.gateway_b.counter("flows_refused") == 2, "a bridged refusal was counted")
+        check_memory_returns(lab)
+
+
+if __name__ == "__main__":
+    main(refused_ports)

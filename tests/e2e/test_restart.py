@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""kill -9 of a gateway in mid-transfer: hosts on both sides learn it, and new connections work."""
+
+import contextlib
+import threading
+import time
+
+from harness import (
+    Lab,
+    Link,
+    check,
+    check_memory_returns,
+    connection,
+    eventually,
+    main,
+    make_lab,
+    note,
+    was_reset,
+)
+
+PORT = 9001
+
+
+class Stream:
+    """A connection with bytes on their way all the time, in both directions."""
+
+    def __init__(self, client, server):
+        self.client, self.server = client, server
+        self._threads = []
+        for sender, receiver in ((client, server), (server, client)):
+            self._run(self._send, sender)
+            self._run(self._receive, receiver)
+
+    def _run(self, function, end):
+        thread = threading.Thread(target=function, args=(end,), daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    @staticmethod
+    def _send(end) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                end.sendall(b"x" * 20000)
+                time.sleep(0.05)
+
+    @staticmethod
+    def _receive(end) -> None:
+        with contextlib.suppress(OSError):
+            while end.recv(1 << 20):
+                pass
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join(10)
+
+
+def kill_and_restart(lab: Lab, killed, surviving, which_end_survives: str) -> None:
+    with contextlib.ExitStack() as stack:
+        busy = stack.enter_context(connection(lab, PORT))
+        idle = stack.enter_context(connection(lab, PORT + 1))
+        for end in (*busy, *idle):
+            end.settimeout(60)
+        idle[0].sendall(b"once")
+        check(idle[1].recv(10) == b"once", "bytes changed")
+        stream = Stream(*busy)
+        time.sleep(1)
+        killed.daemon.kill()
+        check(killed.daemon.exit_status() == -9, "the gateway was not killed")
+        time.sleep(0.5)
+        killed.start()
+        began = time.monotonic()
+        survivor = 0 if which_end_survives == "client" else 1
+        for name, ends in (("busy", busy), ("idle", idle)):
+            eventually(
+                lambda: was_reset(ends[survivor]),
+                10 - (time.monotonic() - began),
+                f"the {name} connection of the surviving gateway's host is reset",
+            )
+        seconds = time.monotonic() - began
+        note(f"{surviving.name}'s host was reset {seconds:.1f} s after the restart")
+        check(
+            surviving.counter("flows_reset_peer_restart") >= 2,
+            "the surviving gateway did not count its resets as flows_reset_peer_restart",
+        )
+        # The restarted gateway's host is reset when it next sends; the busy one sends all the time.
+        with contextlib.suppress(OSError):
+            idle[1 - survivor].sendall(b"still there?")
+        for name, ends in (("busy", busy), ("idle", idle)):
+            eventually(
+                lambda: was_reset(ends[1 - survivor]),
+                15,
+                f"the {name} connection of the restarted gateway's host is reset",
+            )
+        stream.join()
+    lab.wait_for_peers()
+    before = lab.gateway_a.counter("flows_established")
+    with connection(lab, PORT + 2) as (client, server):
+        client.sendall(b"new")
+        check(server.recv(10) == b"new", "bytes of a new connection changed")
+    check(lab.gateway_a.counter("flows_established") == before + 1, "it was not accelerated")
+
+
+def killed_gateways() -> None:
+    with make_lab(Link(rtt=0.3)) as lab:
+        kill_and_restart(lab, lab.gateway_a, lab.gateway_b, "server")
+        note("ok: gateway A killed")
+        kill_and_restart(lab, lab.gateway_b, lab.gateway_a, "client")
+        note("ok: gateway B killed")
+        check_memory_returns(lab)
+
+
+if __name__ == "__main__":
+    main(killed_gateways)

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""satrelayctl shows a person, and as JSON a program, what a gateway does."""
+
+import json
+import subprocess
+
+from harness import CLIENT, SERVER, Lab, check, connection, main, make_lab, note, programs
+
+VIEWS = ("status", "ports", "peers", "flows", "counters")
+
+
+def control(lab: Lab, gateway, *argv: str):
+    return subprocess.run(
+        [lab.programs.satrelayctl, "--socket", gateway.stats_socket, *argv],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+
+
+def satrelayctl() -> None:
+    with make_lab() as lab:
+        with connection(lab, 9001) as (client, server):
+            client.sendall(b"x" * 12345)
+            received = 0
+            while received < 12345:
+                received += len(server.recv(65536))
+            tables = {view: control(lab, lab.gateway_a, view) for view in VIEWS}
+            documents = {view: control(lab, lab.gateway_a, view, "--json") for view in VIEWS}
+        for view in VIEWS:
+            check(tables[view].returncode == 0, f"{view}: {tables[view].stderr}")
+            check(documents[view].returncode == 0, f"{view} --json: {documents[view].stderr}")
+            note(f"--- satrelayctl {view}\n{tables[view].stdout.rstrip()}")
+        parsed = {view: json.loads(documents[view].stdout) for view in VIEWS}
+        for word in (CLIENT.ipv4, SERVER.ipv4, "9001"):
+            check(word in tables["flows"].stdout, f"'{word}' is not in the table of flows")
+        for word in ("remote", "192.0.2.2", "alive"):
+            check(word in tables["peers"].stdout, f"'{word}' is not in the table of peers")
+        check("flows_established" in tables["counters"].stdout, "the counters lack their names")
+        check(parsed["counters"]["flows_established"] == 1, "one flow was not counted as one")
+        flow = parsed["flows"][0]
+        check(flow["from_lan_bytes"] == 12345, f"the flow shows {flow}")
+        check(parsed["peers"][0]["state"] == "alive", f"the peer shows {parsed['peers']}")
+        check(parsed["status"]["flows"] >= 1, f"the status shows {parsed['status']}")
+        check(len(parsed["ports"]) == 2, f"the ports show {parsed['ports']}")
+        monotonic_counters_grow(lab)
+
+
+def monotonic_counters_grow(lab: Lab) -> None:
+    before = lab.gateway_a.counters()
+    lab.client.run("ping", "-n", "-c", "2", "-i", "0.2", SERVER.ipv4)
+    after = lab.gateway_a.counters()
+    check(all(after[name] >= before[name] for name in before), "a counter went backwards")
+    check(after["lan_frames_in"] > before["lan_frames_in"], "pings were not counted")
+
+
+def mistakes_are_told() -> None:
+    program = programs().satrelayctl
+    done = subprocess.run(
+        [program, "--socket", "/nonexistent/socket", "status"],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    check(done.returncode > 0, "a missing socket ended in status 0")
+    check("/nonexistent/socket" in done.stderr, f"the socket is not named: {done.stderr}")
+    done = subprocess.run([program, "statos"], capture_output=True, text=True, timeout=20)
+    check(done.returncode > 0, "an unknown command ended in status 0")
+
+
+if __name__ == "__main__":
+    main(satrelayctl, mistakes_are_told)

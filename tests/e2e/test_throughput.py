@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""50 Mbit/s, 550 ms: 20 MB arrive at nearly the rate that the link leaves for payload."""
+
+import dataclasses
+
+from harness import ACCELERATED_PORT, Link, check, main, make_lab, note
+from lab.web import Web
+
+SIZE = 20_000_000
+# Share of the payload bound that a transfer must reach, by loss.
+SHARES = {0.0: 0.90, 0.01: 0.83, 0.05: 0.72}
+
+
+def throughput() -> None:
+    link = Link(loss=0)
+    with make_lab(link, file_bytes=3 * SIZE) as lab:
+        web = Web(lab, (ACCELERATED_PORT,))
+        file = web.make_file("random.bin", SIZE)
+        missed = []
+        for loss, least in SHARES.items():
+            lab.control_link(f"loss {loss * 100:g}%")
+            now = dataclasses.replace(link, loss=loss)
+            for direction in ("download", "upload"):
+                outcome = web.start(file, direction, ACCELERATED_PORT).finish()
+                what = f"{loss * 100:g}% loss, {direction}"
+                check(outcome.completed and outcome.sha256_ok, f"{what}: {outcome}")
+                share = now.bound_seconds(SIZE) / outcome.seconds
+                line = f"{what}: {outcome.seconds:.2f} s, {100 * share:.1f}% of the bound"
+                note(line)
+                if share < least:
+                    missed.append(f"{line}, not {100 * least:.0f}%")
+        check(not missed, "; ".join(missed))
+
+
+if __name__ == "__main__":
+    main(throughput)

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""1 Gbit/s, 550 ms, 1% loss, 500 MB through the real ports: the rate, and where the CPU goes.
+
+Not part of tests/run.sh. As root:  tests/e2e/throughput_gigabit.py [--polling busy] [...]
+"""
+
+import argparse
+import os
+import time
+
+from harness import GatewayOptions, Lab, Link, build_folder, programs
+from harness import ACCELERATED_PORT
+from lab import units
+from lab.progress import Progress, follow
+from lab.web import Web
+
+
+def cpu_of(pid: int) -> tuple[float, float]:
+    """User and system seconds of a process with its ended children."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return int(fields[11]) / ticks, int(fields[12]) / ticks
+
+
+def machine_cpu() -> dict[str, float]:
+    """Seconds of all cores since boot, by kind."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    with open("/proc/stat", encoding="ascii") as stat:
+        values = [int(value) / ticks for value in stat.readline().split()[1:8]]
+    return dict(zip(("user", "nice", "system", "idle", "iowait", "irq", "softirq"), values))
+
+
+def measure(lab: Lab, web: Web, file, direction: str) -> float:
+    transfer = web.start(file, direction, ACCELERATED_PORT, most_seconds=300)
+    watched = {daemon.name: daemon.pid for daemon in lab.daemons}
+    before = {name: cpu_of(pid) for name, pid in watched.items()}
+    curl = curl_before = curl_after = (0.0, 0.0)
+    whole_before = machine_cpu()
+    progress = Progress(direction, file.size)
+    began = time.monotonic()
+    while transfer.running():
+        progress.show(transfer.arrived(), transfer.elapsed(), 300)
+        curl_after = curl = _curl_cpu(lab) or curl
+        time.sleep(0.1)
+    elapsed = time.monotonic() - began
+    whole = {kind: value - whole_before[kind] for kind, value in machine_cpu().items()}
+    used = {
+        name: tuple(end - start for start, end in zip(before[name], cpu_of(pid)))
+        for name, pid in watched.items()
+    }
+    used["curl"] = tuple(end - start for start, end in zip(curl_before, curl_after))
+    outcome = transfer.finish()
+    share = lab.link.bound_seconds(file.size) / outcome.seconds
+    print(
+        f"\n{direction}: {units.show_size(outcome.bytes)} in {outcome.seconds:.2f} s: "
+        f"{outcome.goodput / 1e6:.0f} Mbit/s, {100 * share:.1f}% of the payload bound, "
+        f"SHA-256 {'equal' if outcome.sha256_ok else 'WRONG'} {outcome.error}"
+    )
+    print(f"{'CPU, percent of one core':34}  user  system")
+    for name, (user, system) in used.items():
+        print(f"  {name:32}  {100 * user / elapsed:4.0f}  {100 * system / elapsed:6.0f}")
+    print(
+        "  whole machine: "
+        + ", ".join(f"{kind} {100 * seconds / elapsed:.0f}" for kind, seconds in whole.items())
+    )
+    for gateway in lab.gateways:
+        counters = gateway.peer()["counters"]
+        print(
+            f"  {gateway.name}: "
+            + ", ".join(
+                f"{name} {counters[name]}"
+                for name in ("packets_out", "packets_lost", "spurious_losses", "tail_probes")
+                if name in counters
+            )
+        )
+    return outcome.goodput if outcome.sha256_ok else 0.0
+
+
+def _curl_cpu(lab: Lab) -> tuple[float, float] | None:
+    for pid in lab.client.pids():
+        try:
+            return cpu_of(pid)
+        except OSError:
+            pass
+    return None
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--rate", default="1Gbit", type=units.parse_rate)
+    options.add_argument("--rtt", default="550ms", type=units.parse_duration)
+    options.add_argument("--loss", default="1", type=units.parse_percentage)
+    options.add_argument("--size", default="500MB", type=units.parse_size)
+    options.add_argument("--polling", default="adaptive", choices=("adaptive", "busy"))
+    options.add_argument("--driver", default="af_packet", choices=("af_packet", "af_xdp"))
+    options.add_argument("--least", default="500Mbit", type=units.parse_rate)
+    given = options.parse_args()
+    link = Link(rate=given.rate, rtt=given.rtt, loss=given.loss / 100)
+    print(f"{link}; {units.show_size(given.size)}; programs of {build_folder()}")
+    with Lab(
+        programs(),
+        link,
+        GatewayOptions(driver=given.driver, polling=given.polling),
+        file_bytes=3 * given.size,
+    ) as lab:
+        web = Web(lab, (ACCELERATED_PORT,))
+        file = web.make_file("random.bin", given.size)
+        reached = [measure(lab, web, file, way) for way in ("download", "upload")]
+    if min(reached) < given.least:
+        raise SystemExit(f"less than {units.show_rate(given.least)}")
+
+
+if __name__ == "__main__":
+    main()
