@@ -3,6 +3,9 @@
 //
 //   enqueue -> [tail-drop queue] -> serialise at `rate` -> loss/corruption -> delay (+jitter) ->
 //   out
+//
+// All memory is taken at construction. Each fault draws from a random sequence of its own, so that
+// changing one leaves the others as they were; the same seed and the same calls give the same run.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +17,11 @@
 #include "pep/base/random.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
+#include "relay/link/delay_line.h"
+#include "relay/link/loss_model.h"
+#include "relay/link/serializer.h"
 
 namespace satrelay::link {
-
-using FrameHandle = std::uint64_t;
 
 struct DirectionCounters {
   std::uint64_t frames_in = 0, bytes_in = 0;    // offered (frame bytes, no FCS)
@@ -42,7 +46,7 @@ class LinkDirection {
     kDuplicated,  // the handle comes out of poll() twice: the caller makes it shareable
   };
   // Offers a frame of `frame_bytes` (header included, no FCS). Loss is decided here, but a lost
-  // frame still occupies the link.
+  // frame still occupies the link. `now` never goes backwards, here and in poll().
   Fate enqueue(FrameHandle frame, std::size_t frame_bytes, Instant now);
 
   struct Delivery {
@@ -52,26 +56,34 @@ class LinkDirection {
   };
   // The next frame due at `now`, in order of delivery time.
   std::optional<Delivery> poll(Instant now);
-  Instant next_delivery() const;  // never() if nothing is in flight
+  Instant next_delivery() const { return line_.next_due(); }  // never() if nothing is in flight
 
-  void set_rate(BitRate rate);  // for frames offered from now on
-  void set_loss(double loss);
-  void set_outage(bool outage);  // true: everything that would enter the link is lost
+  void set_rate(BitRate rate);  // for frames offered from now on; zero: unlimited
+  void set_loss(double loss);   // 0 to 1, per frame; replaces a Gilbert-Elliott model
+  // true: everything that is offered to the link is lost, after it has occupied it: a modem sends
+  // into the fade all the same. What is on its way arrives.
+  void set_outage(bool outage) { outage_ = outage; }
 
-  const DirectionCounters& counters() const { return counters_; }
+  DirectionCounters counters() const;
+  std::size_t frames_in_flight() const { return line_.size(); }
+  BitRate rate() const { return serializer_.rate(); }
+  bool outage() const { return outage_; }
 
  private:
-  struct InFlight {
-    Instant due;
-    std::uint64_t order;
-    FrameHandle frame;
-    std::uint64_t corrupt_bit;
-  };
+  Instant due(Instant departure);
+
   config::LinkDirection config_;
   std::uint32_t overhead_;
-  Random random_;
-  std::size_t capacity_;
-  std::vector<InFlight> heap_;
+  Serializer serializer_;
+  LossModel loss_;
+  DelayLine line_;
+  Random jitter_random_;
+  Random reorder_random_;
+  Random duplicate_random_;
+  Random corrupt_random_;
+  bool outage_ = false;
+  Instant last_due_;  // of the frames that keep their order
+  Instant last_seen_;
   DirectionCounters counters_;
 };
 

@@ -1,0 +1,78 @@
+// Frames on their way: a ring for those that keep their order, a heap for the few that do not.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/time.h"
+
+namespace satrelay::link {
+
+using FrameHandle = std::uint64_t;
+
+struct InFlight {
+  static constexpr std::uint32_t kIntact = 0xffff'ffffU;
+  Instant due;
+  FrameHandle frame = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t corrupt_bit = kIntact;
+};
+
+// At most `capacity` frames; memory is taken at construction.
+class DelayLine {
+ public:
+  enum class Order : std::uint8_t { kKept, kMixed };  // kMixed: push_late() is used
+
+  DelayLine(std::size_t capacity, Order order)
+      : capacity_(capacity), ring_(std::bit_ceil(capacity)), mask_(ring_.size() - 1) {
+    if (order == Order::kMixed) late_.reserve(capacity);
+  }
+
+  std::size_t size() const { return end_ - begin_ + late_.size(); }
+  bool empty() const { return size() == 0; }
+  bool full() const { return size() >= capacity_; }
+
+  // Not when full(). `entry` is not due before any that push() has taken.
+  void push(const InFlight& entry) { ring_[end_++ & mask_] = entry; }
+  // Not when full(). Any due time.
+  void push_late(const InFlight& entry) {
+    late_.push_back({entry, late_count_++});
+    std::push_heap(late_.begin(), late_.end(), is_after);
+  }
+
+  Instant next_due() const {
+    const Instant first = begin_ == end_ ? Instant::never() : ring_[begin_ & mask_].due;
+    return late_.empty() ? first : earlier(first, late_.front().entry.due);
+  }
+  // The entry due first; not when empty().
+  InFlight pop() {
+    if (late_.empty() || (begin_ != end_ && ring_[begin_ & mask_].due <= late_.front().entry.due)) {
+      return ring_[begin_++ & mask_];
+    }
+    std::pop_heap(late_.begin(), late_.end(), is_after);
+    const InFlight entry = late_.back().entry;
+    late_.pop_back();
+    return entry;
+  }
+
+ private:
+  struct Late {
+    InFlight entry;
+    std::uint64_t order;  // among those due at the same time
+  };
+  static bool is_after(const Late& a, const Late& b) {
+    return a.entry.due != b.entry.due ? a.entry.due > b.entry.due : a.order > b.order;
+  }
+  std::size_t capacity_;
+  std::vector<InFlight> ring_;
+  std::size_t mask_;
+  std::size_t begin_ = 0;  // ever growing
+  std::size_t end_ = 0;
+  std::vector<Late> late_;
+  std::uint64_t late_count_ = 0;
+};
+
+}  // namespace satrelay::link
