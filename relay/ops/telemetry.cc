@@ -1,0 +1,151 @@
+#include "relay/ops/telemetry.h"
+
+#include <rte_telemetry.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <shared_mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "relay/ops/telemetry_replies.h"
+
+namespace satrelay::ops {
+namespace {
+
+constexpr std::chrono::seconds kPatience(1);
+
+// DPDK 22.11 passes no argument of ours to a command.
+std::shared_mutex current_mutex;
+SnapshotBoard* current = nullptr;
+
+// Runs `write(board, reply)`; what it returns, or an error that DPDK answers with null. Commands
+// are called from C, which no exception may reach.
+template <typename Write>
+int with_board(Write write) noexcept {
+  try {
+    const std::shared_lock lock(current_mutex);
+    return current != nullptr ? write(*current) : -ENODEV;
+  } catch (const std::exception&) {
+    return -ENOMEM;
+  }
+}
+
+template <typename Write>
+int with_snapshot(Write write) noexcept {
+  return with_board([&](SnapshotBoard& board) {
+    const auto published = board.latest();
+    if (!published) return -EAGAIN;
+    write(*published);
+    return 0;
+  });
+}
+
+std::string_view text_of(const char* params) {
+  return params != nullptr ? std::string_view(params) : std::string_view();
+}
+
+int status(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
+  return with_snapshot([&](const SnapshotBoard::Published& published) {
+    TelemetryDict dict(reply);
+    write_status(published, dict);
+  });
+}
+
+int counters(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
+  return with_snapshot([&](const SnapshotBoard::Published& published) {
+    TelemetryDict dict(reply);
+    write_counters(published.snapshot.counters, dict);
+  });
+}
+
+int ports(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
+  return with_snapshot([&](const SnapshotBoard::Published& published) {
+    TelemetryList list(reply);
+    for (const PortSnapshot& port : published.snapshot.ports) list.add(to_dict(port));
+  });
+}
+
+int peers(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  const auto page = parse_page(text_of(params), kPeersPerPage);
+  if (!page) return -EINVAL;
+  return with_snapshot([&](const SnapshotBoard::Published& published) {
+    const auto& all = published.snapshot.peers;
+    TelemetryList list(reply);
+    const std::size_t first = std::min(page->first, all.size());
+    const std::size_t end = first + std::min(page->count, all.size() - first);
+    for (std::size_t i = first; i < end; ++i) list.add(to_dict(all[i]));
+  });
+}
+
+int flows(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  const auto page = parse_page(text_of(params), kFlowsPerPage);
+  if (!page) return -EINVAL;
+  return with_board([&](SnapshotBoard& board) {
+    const auto listed = board.flows(page->first, page->count, kPatience);
+    if (!listed) return -ETIMEDOUT;
+    TelemetryList list(reply);
+    const std::size_t count = std::min(listed->size(), page->count);
+    for (std::size_t i = 0; i < count; ++i) list.add(to_dict((*listed)[i]));
+    return 0;
+  });
+}
+
+struct Command {
+  const char* name;
+  telemetry_cb callback;
+  const char* help;
+};
+
+constexpr Command kCommands[] = {
+    {"/satrelay/status", status, "Uptime, flows, memory and sums over all flows. No parameters."},
+    {"/satrelay/ports", ports, "The LAN and the WAN port. No parameters."},
+    {"/satrelay/peers", peers, "The far gateways, paged. Parameters: first,count"},
+    {"/satrelay/flows", flows, "The relayed TCP connections, paged. Parameters: first,count"},
+    {"/satrelay/counters", counters,
+     "Why frames were bridged or dropped and flows ended. No parameters."},
+};
+
+}  // namespace
+
+Telemetry::Telemetry(SnapshotBoard& board) {
+  static bool registered = false;
+  const std::unique_lock lock(current_mutex);
+  if (!registered) {
+    for (const Command& command : kCommands) {
+      if (rte_telemetry_register_cmd(command.name, command.callback, command.help) != 0) {
+        throw std::runtime_error(std::string("DPDK telemetry refuses the command ") + command.name);
+      }
+    }
+    registered = true;
+  }
+  current = &board;
+}
+
+Telemetry::~Telemetry() {
+  const std::unique_lock lock(current_mutex);
+  current = nullptr;
+}
+
+std::optional<Page> parse_page(std::string_view text, std::size_t most) {
+  Page page{0, most};
+  if (text.empty()) return page;
+  const auto number = [](std::string_view digits, std::size_t& out) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+    return error == std::errc() && end == digits.data() + digits.size();
+  };
+  const std::size_t comma = text.find(',');
+  if (!number(text.substr(0, comma), page.first)) return std::nullopt;
+  if (comma != std::string_view::npos && !number(text.substr(comma + 1), page.count)) {
+    return std::nullopt;
+  }
+  page.count = std::min(page.count, most);
+  return page;
+}
+
+}  // namespace satrelay::ops

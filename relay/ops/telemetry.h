@@ -1,0 +1,32 @@
+// The stats socket: commands under /satrelay/ of DPDK's telemetry. Its threads read a board that
+// the worker fills; docs/operations.md describes the commands.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "relay/ops/snapshot_board.h"
+
+namespace satrelay::ops {
+
+// Registers the commands for as long as it lives; one a process. DPDK cannot forget a command, so
+// afterwards they answer null.
+class Telemetry {
+ public:
+  // `board` must outlive this. Throws std::runtime_error if DPDK refuses a command.
+  explicit Telemetry(SnapshotBoard& board);
+  Telemetry(const Telemetry&) = delete;
+  Telemetry& operator=(const Telemetry&) = delete;
+  ~Telemetry();
+};
+
+// The parameters of a paged command: "", "first" or "first,count".
+struct Page {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+// Never more than `most` entries; nullopt if `text` is malformed.
+std::optional<Page> parse_page(std::string_view text, std::size_t most);
+
+}  // namespace satrelay::ops

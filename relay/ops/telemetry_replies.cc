@@ -1,0 +1,169 @@
+#include "relay/ops/telemetry_replies.h"
+
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace satrelay::ops {
+namespace {
+
+std::uint64_t microseconds(Duration duration) {
+  return duration <= Duration::zero() ? 0U : static_cast<std::uint64_t>(duration.to_microseconds());
+}
+
+std::uint64_t milliseconds(Duration duration) {
+  return duration <= Duration::zero() ? 0U : static_cast<std::uint64_t>(duration.to_milliseconds());
+}
+
+// DPDK has no fractions.
+std::uint64_t parts_per_million(double ratio) {
+  return ratio > 0 ? static_cast<std::uint64_t>(std::llround(ratio * 1e6)) : 0U;
+}
+
+TelemetryDict to_dict(const tcp::Counters& counters) {
+  TelemetryDict dict;
+  dict.add("segments_in", counters.segments_in);
+  dict.add("segments_out", counters.segments_out);
+  dict.add("bytes_in", counters.bytes_in);
+  dict.add("bytes_out", counters.bytes_out);
+  dict.add("retransmitted_segments", counters.retransmitted_segments);
+  dict.add("retransmission_timeouts", counters.retransmission_timeouts);
+  dict.add("fast_recoveries", counters.fast_recoveries);
+  dict.add("duplicate_bytes_in", counters.duplicate_bytes_in);
+  dict.add("out_of_order_segments_in", counters.out_of_order_segments_in);
+  dict.add("out_of_window_segments_in", counters.out_of_window_segments_in);
+  dict.add("paws_rejected", counters.paws_rejected);
+  dict.add("challenge_acks", counters.challenge_acks);
+  dict.add("zero_window_probes", counters.zero_window_probes);
+  return dict;
+}
+
+TelemetryDict to_dict(const compress::CodecCounters& counters) {
+  TelemetryDict dict;
+  dict.add("plain_bytes", counters.plain_bytes);
+  dict.add("encoded_bytes", counters.encoded_bytes);
+  dict.add("skipped_blocks", counters.skipped_blocks);
+  dict.add("compressed_blocks", counters.compressed_blocks);
+  dict.add("expanded_blocks", counters.expanded_blocks);
+  return dict;
+}
+
+TelemetryDict to_dict(const stp::Counters& counters) {
+  TelemetryDict dict;
+  dict.add("packets_in", counters.packets_in);
+  dict.add("packets_out", counters.packets_out);
+  dict.add("bytes_in", counters.bytes_in);
+  dict.add("bytes_out", counters.bytes_out);
+  dict.add("packets_lost", counters.packets_lost);
+  dict.add("spurious_losses", counters.spurious_losses);
+  dict.add("retransmitted_bytes", counters.retransmitted_bytes);
+  dict.add("tail_probes", counters.tail_probes);
+  dict.add("feedback_in", counters.feedback_in);
+  dict.add("feedback_out", counters.feedback_out);
+  dict.add("duplicate_packets_in", counters.duplicate_packets_in);
+  dict.add("bad_crc", counters.bad_crc);
+  dict.add("malformed", counters.malformed);
+  dict.add("unknown_frames", counters.unknown_frames);
+  dict.add("stale_epoch", counters.stale_epoch);
+  dict.add("version_mismatch", counters.version_mismatch);
+  dict.add("no_memory_drops", counters.no_memory_drops);
+  dict.add("credit_violations", counters.credit_violations);
+  dict.add("streams_opened", counters.streams_opened);
+  dict.add("streams_accepted", counters.streams_accepted);
+  dict.add("streams_refused", counters.streams_refused);
+  dict.add("streams_reset_in", counters.streams_reset_in);
+  dict.add("streams_reset_out", counters.streams_reset_out);
+  dict.add("stream_bytes_in", counters.stream_bytes_in);
+  dict.add("stream_bytes_out", counters.stream_bytes_out);
+  dict.add("peer_restarts", counters.peer_restarts);
+  return dict;
+}
+
+}  // namespace
+
+void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply) {
+  const gateway::Status& status = published.snapshot.status;
+  using std::chrono::duration_cast;
+  reply.add("uptime_ms", milliseconds(status.uptime));
+  reply.add("age_ms", static_cast<std::uint64_t>(
+                          duration_cast<std::chrono::milliseconds>(published.age).count()));
+  reply.add("boot_epoch", status.boot_epoch);
+  reply.add("flows", status.flows);
+  reply.add("half_open", status.half_open);
+  reply.add("arena_bytes", status.arena_bytes);
+  reply.add("arena_used_bytes", status.arena_used);
+  reply.add("tcp", to_dict(status.tcp));
+  reply.add("codec", to_dict(status.codec));
+}
+
+void write_counters(const gateway::Counters& counters, TelemetryDict& reply) {
+  for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {
+    const auto counter = static_cast<gateway::Counter>(i);
+    reply.add(std::string(gateway::name(counter)).c_str(), counters[counter]);
+  }
+}
+
+TelemetryDict to_dict(const PortSnapshot& port) {
+  TelemetryDict dict;
+  dict.add("name", port.name);
+  dict.add("device", port.device);
+  dict.add("mac", port.mac.to_string());
+  dict.add("mtu_bytes", port.mtu);
+  dict.add("link", std::string(port.link_up ? "up" : "down"));
+  dict.add("link_mbit_per_s", port.link_megabits);
+  dict.add("rx_frames", port.rx_frames);
+  dict.add("rx_bytes", port.rx_bytes);
+  dict.add("tx_frames", port.tx_frames);
+  dict.add("tx_bytes", port.tx_bytes);
+  dict.add("rx_missed", port.rx_missed);
+  dict.add("rx_errors", port.rx_errors);
+  dict.add("rx_no_buffer", port.rx_no_buffer);
+  dict.add("rx_merged", port.rx_merged);
+  dict.add("rx_checksums_finished", port.rx_checksums_finished);
+  dict.add("tx_errors", port.tx_errors);
+  dict.add("tx_unsent", port.tx_unsent);
+  return dict;
+}
+
+TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
+  TelemetryDict dict;
+  dict.add("name", peer.name);
+  dict.add("address", peer.address.to_string());
+  dict.add("state", std::string(stp::to_string(peer.state)));
+  dict.add("next_hop", std::string(peer.resolved ? "resolved" : "unresolved"));
+  dict.add("link", peer.link);
+  dict.add("send_rate_bps", peer.send_rate.to_bits_per_second());
+  dict.add("rtt_us", microseconds(peer.rtt));
+  dict.add("loss_ppm", parts_per_million(peer.loss_ratio));
+  dict.add("streams", peer.streams);
+  dict.add("packets_in_flight", peer.packets_in_flight);
+  dict.add("stored_bytes", peer.bytes_stored);
+  dict.add("counters", to_dict(peer.counters));
+  return dict;
+}
+
+TelemetryDict to_dict(const gateway::FlowSnapshot& flow) {
+  TelemetryDict dict;
+  dict.add("client", flow.client.to_string());
+  dict.add("client_port", flow.client_port);
+  dict.add("server", flow.server.to_string());
+  dict.add("server_port", flow.server_port);
+  dict.add("peer", flow.peer);
+  dict.add("client_side", std::string(flow.from_lan ? "lan" : "peer"));
+  dict.add("tcp_state", std::string(tcp::to_string(flow.tcp_state)));
+  dict.add("age_ms", milliseconds(flow.age));
+  dict.add("idle_ms", milliseconds(flow.idle));
+  dict.add("from_lan_bytes", flow.bytes_from_lan);
+  dict.add("to_lan_bytes", flow.bytes_to_lan);
+  dict.add("lan_stored_bytes", flow.lan_stored);
+  dict.add("stp_unacknowledged_bytes", flow.stp_unacknowledged);
+  dict.add("stp_stored_bytes", flow.stp_stored);
+  dict.add("lan_unacknowledged_bytes", flow.lan_unacknowledged);
+  dict.add("lan_window_bytes", flow.lan_window);
+  dict.add("host_window_bytes", flow.host_window);
+  dict.add("lan_rtt_us", microseconds(flow.lan_rtt));
+  return dict;
+}
+
+}  // namespace satrelay::ops

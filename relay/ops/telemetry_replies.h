@@ -1,0 +1,23 @@
+// What each command of the stats socket answers; docs/operations.md lists the fields. Names carry
+// the unit of their value. All numbers are unsigned integers.
+#pragma once
+
+#include <cstddef>
+
+#include "relay/ops/snapshot_board.h"
+#include "relay/ops/telemetry_data.h"
+
+namespace satrelay::ops {
+
+// Most entries of a listing in one reply: with every number at its longest a page stays under the
+// 16 KB that DPDK sends at once.
+inline constexpr std::size_t kFlowsPerPage = 12;
+inline constexpr std::size_t kPeersPerPage = 8;
+
+void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply);
+void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
+TelemetryDict to_dict(const PortSnapshot& port);
+TelemetryDict to_dict(const gateway::PeerSnapshot& peer);
+TelemetryDict to_dict(const gateway::FlowSnapshot& flow);
+
+}  // namespace satrelay::ops
