@@ -1,0 +1,56 @@
+#include "relay/satrelayd/publisher.h"
+
+#include <utility>
+
+namespace satrelay::satrelayd {
+namespace {
+
+constexpr Duration kInterval = Duration::milliseconds(100);
+constexpr Duration kRequestInterval = Duration::milliseconds(5);
+
+ops::PortSnapshot snapshot_of(const dpdk::Port& port) {
+  const dpdk::PortStats stats = port.stats();
+  const dpdk::LinkState link = port.link();
+  return {.name = port.name(),
+          .device = port.description(),
+          .mac = port.mac(),
+          .mtu = port.mtu(),
+          .link_up = link.up,
+          .link_megabits = link.megabits,
+          .rx_frames = stats.rx_frames,
+          .rx_bytes = stats.rx_bytes,
+          .tx_frames = stats.tx_frames,
+          .tx_bytes = stats.tx_bytes,
+          .rx_missed = stats.rx_missed,
+          .rx_errors = stats.rx_errors,
+          .rx_no_buffer = stats.rx_no_buffer,
+          .rx_merged = stats.rx_merged,
+          .rx_checksums_finished = stats.rx_checksums_finished,
+          .tx_errors = stats.tx_errors,
+          .tx_unsent = stats.tx_unsent};
+}
+
+}  // namespace
+
+Publisher::Publisher(const gateway::Gateway& gateway, std::array<const dpdk::Port*, 2> ports,
+                     ops::SnapshotBoard& board)
+    : gateway_(gateway), ports_(ports), board_(board) {}
+
+void Publisher::run(Instant now) {
+  if (now >= next_request_check_) {
+    next_request_check_ = now + kRequestInterval;
+    if (const auto request = board_.flow_request()) {
+      board_.answer(*request, gateway_.flows(request->first, request->count, now));
+    }
+  }
+  if (now < next_) return;
+  next_ = now + kInterval;
+  ops::Snapshot snapshot{.status = gateway_.status(now),
+                         .peers = gateway_.peers(),
+                         .counters = gateway_.counters(),
+                         .ports = {}};
+  for (const dpdk::Port* port : ports_) snapshot.ports.push_back(snapshot_of(*port));
+  board_.publish(std::move(snapshot));
+}
+
+}  // namespace satrelay::satrelayd

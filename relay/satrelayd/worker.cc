@@ -1,0 +1,77 @@
+#include "relay/satrelayd/worker.h"
+
+#include <utility>
+
+#include "relay/dpdk/clock.h"
+
+namespace satrelay::satrelayd {
+namespace {
+
+// Bursts that one side may send before the other side is looked at again.
+constexpr int kBurstsPerTurn = 4;
+
+}  // namespace
+
+Worker::Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool)
+    : gateway_(gateway),
+      pool_(pool),
+      lan_{gateway::PortId::kLan, &lan, {}},
+      wan_{gateway::PortId::kWan, &wan, {}} {}
+
+void Worker::bridge(Side& to, dpdk::Packet packet) {
+  if (to.out.full()) to.port->send(to.out);
+  if (to.out.full()) {
+    ++bridge_overflow_;
+    return;
+  }
+  to.out.push(std::move(packet));
+}
+
+bool Worker::receive(Side& from, Side& to) {
+  if (from.port->receive(in_) == 0) return false;
+  const Instant now = dpdk::now();
+  while (!in_.empty()) {
+    dpdk::Packet packet = in_.pop();
+    if (gateway_.handle_frame(from.id, packet.bytes(), now) == gateway::Verdict::kBridge) {
+      bridge(to, std::move(packet));
+    }
+  }
+  return true;
+}
+
+bool Worker::send(Side& side) {
+  bool worked = false;
+  const Instant now = dpdk::now();
+  for (int i = 0; i < kBurstsPerTurn; ++i) {
+    bool more = true;
+    while (more && !side.out.full()) {
+      if (!spare_) spare_ = pool_.allocate();
+      if (!spare_) {
+        ++no_buffer_;
+        break;
+      }
+      const std::size_t size = gateway_.poll_frame(side.id, spare_.room(), now);
+      more = size > 0;
+      if (!more) break;
+      spare_.set_size(size);
+      side.out.push(std::move(spare_));
+    }
+    if (side.out.empty()) return worked;
+    if (side.port->send(side.out) == 0) return worked;
+    worked = true;
+    if (!more) return worked;
+  }
+  return worked;
+}
+
+dpdk::PollLoop::Round Worker::round(Instant now) {
+  bool worked = receive(lan_, wan_);
+  worked |= receive(wan_, lan_);
+  if (gateway_.next_timeout() <= now) gateway_.handle_timeout(now);
+  worked |= send(lan_);
+  worked |= send(wan_);
+  const bool waiting = !lan_.out.empty() || !wan_.out.empty();
+  return {worked, waiting ? now : gateway_.next_timeout()};
+}
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,47 @@
+// Drives one gateway between two ports: receive, decide, send, pause.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "relay/dpdk/burst.h"
+#include "relay/dpdk/packet_pool.h"
+#include "relay/dpdk/poll_loop.h"
+#include "relay/dpdk/port.h"
+#include "relay/gateway/gateway.h"
+
+namespace satrelay::satrelayd {
+
+class Worker {
+ public:
+  // All must outlive the worker.
+  Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool);
+
+  // One turn: everything that has come and is due, within a bound.
+  dpdk::PollLoop::Round round(Instant now);
+
+  // Frames that the pool had no buffer for, and bridged frames that found the other port full.
+  std::uint64_t no_buffer() const { return no_buffer_; }
+  std::uint64_t bridge_overflow() const { return bridge_overflow_; }
+
+ private:
+  struct Side {
+    gateway::PortId id;
+    dpdk::Port* port;
+    dpdk::Burst out;  // what the port has not taken yet
+  };
+  bool receive(Side& from, Side& to);
+  bool send(Side& side);
+  void bridge(Side& to, dpdk::Packet packet);
+
+  gateway::Gateway& gateway_;
+  dpdk::PacketPool& pool_;
+  Side lan_;
+  Side wan_;
+  dpdk::Burst in_;
+  dpdk::Packet spare_;  // allocated, but the engine had nothing to write
+  std::uint64_t no_buffer_ = 0;
+  std::uint64_t bridge_overflow_ = 0;
+};
+
+}  // namespace satrelay::satrelayd

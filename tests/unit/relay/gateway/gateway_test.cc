@@ -1,0 +1,296 @@
+// What the gateway does with each kind of frame: bridged, consumed or dropped, and which counter
+// says so. Whole transfers are in tests/sim.
+#include "relay/gateway/gateway.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+#include "pep/wire/arp.h"
+#include "pep/wire/icmp.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr std::uint16_t kStpPort = 7878;
+constexpr auto kClient = "203.0.113.5";
+constexpr auto kServer = "198.51.100.5";
+
+config::Gateway config_of(std::string_view own, std::string_view peer,
+                          std::string_view peer_prefix) {
+  config::Gateway config;
+  config.gateway.own = ip_of(own);
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
+  config.links = {{.name = "sat",
+                   .send_rate = BitRate::bits_per_second(50'000'000),
+                   .receive_rate = BitRate::bits_per_second(50'000'000)}};
+  config.peers = {{.name = "peer",
+                   .address = ip_of(peer),
+                   .prefixes = {*IpPrefix::parse(peer_prefix)},
+                   .link = "sat"}};
+  config::Rule ssh;
+  ssh.match.port = {{22, 22}};
+  ssh.action = config::Action::kBridge;
+  config.rules = {ssh, {}};
+  config.stp.port = kStpPort;
+  config.limits.flows = 4;
+  config.limits.half_open = 3;
+  return config;
+}
+
+// Gateway A before the client, joined to gateway B by a wire without delay.
+class GatewayTest : public testing::Test {
+ protected:
+  GatewayTest()
+      : memory_a_(8U << 20),
+        memory_b_(8U << 20),
+        config_a_(config_of("192.0.2.1", "192.0.2.2", "198.51.100.0/24")),
+        config_b_(config_of("192.0.2.2", "192.0.2.1", "203.0.113.0/24")) {
+    config_a_.limits.memory = config_b_.limits.memory = ByteCount(8U << 20);
+    a_ = std::make_unique<Gateway>(
+        config_a_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+        now_);
+  }
+
+  void start_peer() {
+    b_ = std::make_unique<Gateway>(config_b_,
+                                   Identity{.boot_epoch = 1, .secret = {3, 4}, .wan_mac = kPeerMac},
+                                   memory_b_, now_);
+    for (int i = 0; i < 40; ++i) step();
+    ASSERT_EQ(a_->peers()[0].state, stp::PeerState::kAlive);
+  }
+
+  // 100 ms, in which both gateways say what they have to say on the WAN.
+  void step() {
+    now_ += Duration::milliseconds(100);
+    if (a_->next_timeout() <= now_) a_->handle_timeout(now_);
+    if (b_->next_timeout() <= now_) b_->handle_timeout(now_);
+    for (int round = 0; round < 8; ++round) {
+      carry(*a_, *b_);
+      carry(*b_, *a_);
+    }
+  }
+  void carry(Gateway& from, Gateway& to) {
+    FrameBytes frame(from.max_frame_size());
+    while (const std::size_t size = from.poll_frame(PortId::kWan, frame, now_)) {
+      to.handle_frame(PortId::kWan, ConstBytes(frame).first(size), now_);
+    }
+  }
+
+  Verdict lan(const FrameBytes& frame) { return a_->handle_frame(PortId::kLan, frame, now_); }
+  Verdict wan(const FrameBytes& frame) { return a_->handle_frame(PortId::kWan, frame, now_); }
+  std::uint64_t count(Counter counter) const { return a_->counters()[counter]; }
+  std::optional<FrameBytes> next_frame(PortId port) {
+    FrameBytes frame(a_->max_frame_size());
+    const std::size_t size = a_->poll_frame(port, frame, now_);
+    if (size == 0) return std::nullopt;
+    frame.resize(size);
+    return frame;
+  }
+
+  static wire::TcpHeader syn(std::uint16_t source_port = 40000, std::uint16_t port = 80) {
+    wire::TcpHeader tcp;
+    tcp.source_port = source_port;
+    tcp.destination_port = port;
+    tcp.sequence = 1000;
+    tcp.flags = wire::TcpFlags::kSyn;
+    tcp.window = 64240;
+    tcp.options.mss = 1460;
+    return tcp;
+  }
+
+  Instant now_ = Instant::from_nanoseconds(1);
+  std::vector<std::byte> memory_a_;
+  std::vector<std::byte> memory_b_;
+  config::Gateway config_a_;
+  config::Gateway config_b_;
+  std::unique_ptr<Gateway> a_;
+  std::unique_ptr<Gateway> b_;
+};
+
+TEST_F(GatewayTest, BridgesWhatIsNotTcp) {
+  EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(20))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedNotTcp), 1U);
+  FrameBytes lldp(60);
+  wire::EthernetHeader ethernet = host_to_server();
+  ethernet.type = static_cast<wire::EtherType>(0x88cc);
+  wire::write_ethernet(ethernet, lldp);
+  EXPECT_EQ(lan(lldp), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedNotIp), 1U);
+  EXPECT_EQ(lan(FrameBytes(9)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedMalformed), 1U);
+}
+
+TEST_F(GatewayTest, BridgesTcpWhileThePeerIsDown) {
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedPeerDown), 1U);
+}
+
+TEST_F(GatewayTest, BridgesByRulePrefixAndForMidStreamSegments) {
+  start_peer();
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(40000, 22))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedByRule), 1U);
+  EXPECT_EQ(lan(tcp_frame(kClient, "192.0.2.77", syn())), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedNoPeerPrefix), 1U);
+  wire::TcpHeader data = syn();
+  data.flags = wire::TcpFlags::kAck;
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, data)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedMidStream), 1U);
+  EXPECT_EQ(a_->flow_count(), 0U);
+}
+
+TEST_F(GatewayTest, AnswersASynForTheServer) {
+  start_peer();
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  EXPECT_EQ(count(Counter::kFlowsAccepted), 1U);
+  const auto answer = next_frame(PortId::kLan);
+  ASSERT_TRUE(answer);
+  const auto ethernet = wire::parse_ethernet(*answer);
+  ASSERT_TRUE(ethernet);
+  EXPECT_EQ(ethernet->source, kServerMac);
+  EXPECT_EQ(ethernet->destination, kHostMac);
+  const auto ip = wire::parse_ip(ConstBytes(*answer).subspan(14));
+  ASSERT_TRUE(ip);
+  EXPECT_EQ(ip->source, ip_of(kServer));
+  EXPECT_EQ(ip->destination, ip_of(kClient));
+  const ConstBytes segment = ConstBytes(*answer).subspan(34);
+  EXPECT_TRUE(wire::transport_checksum_ok(ip->source, ip->destination, ip->protocol, segment));
+  const auto tcp = wire::parse_tcp(segment);
+  ASSERT_TRUE(tcp);
+  EXPECT_EQ(tcp->header.flags, wire::TcpFlags::kSyn | wire::TcpFlags::kAck);
+  EXPECT_EQ(tcp->header.acknowledgment, 1001U);
+  EXPECT_EQ(tcp->header.source_port, 80);
+  // Nothing of it may cross the satellite before the host has answered.
+  EXPECT_EQ(a_->peers()[0].streams, 0U);
+}
+
+TEST_F(GatewayTest, DropsBrokenChecksumsAndNamesUnfinishedOnes) {
+  start_peer();
+  FrameBytes frame = tcp_frame(kClient, kServer, syn());
+  frame[50] ^= std::byte{1};
+  EXPECT_EQ(lan(frame), Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedBadChecksum), 1U);
+  frame = tcp_frame(kClient, kServer, syn());
+  const auto size = static_cast<std::uint32_t>(frame.size() - 34);
+  store_u16(frame.data() + 50,
+            wire::pseudo_header_sum(ip_of(kClient), ip_of(kServer), wire::kProtocolTcp, size));
+  EXPECT_EQ(lan(frame), Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedUnfinishedChecksum), 1U);
+}
+
+TEST_F(GatewayTest, BridgesSynsBeyondItsLimits) {
+  start_peer();
+  for (std::uint16_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn(static_cast<std::uint16_t>(40000 + i)))),
+              Verdict::kConsumed);
+  }
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(50000))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedHalfOpenFull), 1U);
+}
+
+TEST_F(GatewayTest, BridgesSignedSegments) {
+  start_peer();
+  FrameBytes frame = tcp_frame(kClient, kServer, syn());
+  // Turns the MSS option (kind 2, length 4) and its value into TCP-AO (kind 29, length 4).
+  frame[54] = std::byte{29};
+  EXPECT_EQ(lan(frame), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedTcpOptions), 1U);
+}
+
+TEST_F(GatewayTest, DropsARelayedFlowsRawSegmentFromTheWan) {
+  start_peer();
+  lan(tcp_frame(kClient, kServer, syn()));
+  wire::TcpHeader raw;
+  raw.source_port = 80;
+  raw.destination_port = 40000;
+  raw.flags = wire::TcpFlags::kAck;
+  EXPECT_EQ(wan(tcp_frame(kServer, kClient, raw)), Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedRelayedFromWan), 1U);
+  raw.destination_port = 40001;
+  EXPECT_EQ(wan(tcp_frame(kServer, kClient, raw)), Verdict::kBridge);
+}
+
+TEST_F(GatewayTest, KeepsFlowsOfDifferentVlansApart) {
+  start_peer();
+  wire::EthernetHeader tagged = host_to_server();
+  tagged.tag_count = 1;
+  tagged.tags[0] = {0x8100, 42};
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(), tagged)), Verdict::kConsumed);
+  EXPECT_EQ(a_->flow_count(), 2U);
+}
+
+TEST_F(GatewayTest, AnswersArpForItsOwnAddressOnTheWanOnly) {
+  const auto request = [](std::string_view target) {
+    FrameBytes frame(14 + wire::kArpSize);
+    wire::EthernetHeader ethernet;
+    ethernet.source = kPeerMac;
+    ethernet.destination = MacAddress::broadcast();
+    ethernet.type = wire::EtherType::kArp;
+    wire::write_ethernet(ethernet, frame);
+    wire::write_arp({.operation = wire::ArpOperation::kRequest,
+                     .sender_mac = kPeerMac,
+                     .sender = ip_of("192.0.2.2"),
+                     .target_mac = {},
+                     .target = ip_of(target)},
+                    MutableBytes(frame).subspan(14));
+    return frame;
+  };
+  EXPECT_EQ(wan(request("192.0.2.1")), Verdict::kConsumed);
+  EXPECT_EQ(count(Counter::kArpAnswered), 1U);
+  EXPECT_TRUE(a_->peers()[0].resolved);
+  EXPECT_EQ(wan(request("192.0.2.9")), Verdict::kBridge);
+  EXPECT_EQ(lan(request("192.0.2.1")), Verdict::kBridge);
+  const auto answer = next_frame(PortId::kWan);
+  ASSERT_TRUE(answer);
+  const auto reply = wire::parse_arp(ConstBytes(*answer).subspan(14));
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->operation, wire::ArpOperation::kReply);
+  EXPECT_EQ(reply->sender_mac, kGatewayMac);
+}
+
+TEST_F(GatewayTest, AnswersPingForItsOwnAddress) {
+  wire::IpHeader ip;
+  ip.source = ip_of("192.0.2.2");
+  ip.destination = ip_of("192.0.2.1");
+  ip.protocol = wire::kProtocolIcmp;
+  FrameBytes echo(wire::kIcmpHeaderSize + 8);
+  const FrameBytes body(8);
+  wire::write_icmp(ip, {.type = wire::kIcmpEchoRequest, .code = 0, .rest = 7, .body = body}, echo);
+  wire::EthernetHeader ethernet;
+  ethernet.source = kPeerMac;
+  ethernet.destination = kGatewayMac;
+  EXPECT_EQ(wan(ip_frame(ethernet, ip, echo)), Verdict::kConsumed);
+  const auto answer = next_frame(PortId::kWan);
+  ASSERT_TRUE(answer);
+  const auto header = wire::parse_ip(ConstBytes(*answer).subspan(14));
+  ASSERT_TRUE(header);
+  const auto reply = wire::parse_icmp(*header, ConstBytes(*answer).subspan(34));
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->type, wire::kIcmpEchoReply);
+  EXPECT_EQ(reply->rest, 7U);
+}
+
+TEST_F(GatewayTest, RefusesStpFromStrangersAndOtherTrafficToItself) {
+  wire::EthernetHeader to_gateway;
+  to_gateway.source = kPeerMac;
+  to_gateway.destination = kGatewayMac;
+  EXPECT_EQ(wan(udp_frame("192.0.2.3", "192.0.2.1", kStpPort, FrameBytes(40), to_gateway)),
+            Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedStpUnknownPeer), 1U);
+  EXPECT_EQ(wan(udp_frame("192.0.2.2", "192.0.2.1", 9, FrameBytes(40), to_gateway)),
+            Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedToGateway), 1U);
+}
+
+TEST(GatewayConfig, RefusesAPeerWithoutALink) {
+  config::Gateway config = config_of("192.0.2.1", "192.0.2.2", "198.51.100.0/24");
+  config.peers[0].link = "none";
+  std::vector<std::byte> memory(1U << 20);
+  EXPECT_THROW(Gateway(config, Identity{}, memory, Instant()), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

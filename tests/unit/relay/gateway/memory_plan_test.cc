@@ -1,0 +1,55 @@
+#include "relay/gateway/memory_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace satrelay::gateway {
+namespace {
+
+config::Gateway two_peers() {
+  config::Gateway config;
+  config.links = {{.name = "fast",
+                   .send_rate = BitRate::bits_per_second(1'000'000'000),
+                   .receive_rate = BitRate::bits_per_second(1'000'000'000)},
+                  {.name = "slow",
+                   .send_rate = BitRate::bits_per_second(250'000'000),
+                   .receive_rate = BitRate::bits_per_second(250'000'000)}};
+  config.peers = {{.name = "a", .address = {}, .prefixes = {}, .link = "fast"},
+                  {.name = "b", .address = {}, .prefixes = {}, .link = "slow"}};
+  return config;
+}
+
+TEST(MemoryPlan, HoldsTwoSecondsOfAllLinksBothWays) {
+  EXPECT_EQ(plan_memory(two_peers()).arena, ByteCount(625'000'000));
+}
+
+TEST(MemoryPlan, HasAFloorForSlowLinks) {
+  config::Gateway config = two_peers();
+  for (auto& link : config.links) {
+    link.send_rate = link.receive_rate = BitRate::bits_per_second(64'000);
+  }
+  EXPECT_EQ(plan_memory(config).arena, ByteCount(64ULL << 20));
+}
+
+TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {
+  const MemoryPlan plan = plan_memory(two_peers());
+  ASSERT_EQ(plan.lane_receive_limit.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(plan.lane_receive_limit[0]) /
+                  static_cast<double>(plan.lane_receive_limit[1]),
+              4.0, 0.01);
+  EXPECT_LE(plan.lane_receive_limit[0] + plan.lane_receive_limit[1], plan.arena.value() / 8 * 3);
+  EXPECT_LT(plan.flow_limit, plan.lane_receive_limit[1]);
+}
+
+TEST(MemoryPlan, ObeysExplicitLimits) {
+  config::Gateway config = two_peers();
+  config.limits.memory = ByteCount(128ULL << 20);
+  config.limits.flow_memory = ByteCount(1ULL << 20);
+  config.limits.host_window = ByteCount(1ULL << 30);
+  const MemoryPlan plan = plan_memory(config);
+  EXPECT_EQ(plan.arena, ByteCount(128ULL << 20));
+  EXPECT_EQ(plan.flow_limit, 1ULL << 20);
+  EXPECT_EQ(plan.host_window, 8ULL << 20);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway
