@@ -45,8 +45,13 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
 void GatewayNode::kill() { engine_.reset(); }
 
 void GatewayNode::receive(unsigned port, FrameHandle frame) {
+  const std::size_t far = port == 0 ? 1 : 0;
   if (engine_ == nullptr) {
-    frames_->release(frame);
+    if (fail_to_wire_ && sinks_[far] != nullptr) {
+      sinks_[far]->receive(sink_ports_[far], frame);
+    } else {
+      frames_->release(frame);
+    }
     return;
   }
   const auto in = static_cast<PortId>(port);
@@ -54,10 +59,9 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
   const Verdict verdict = engine_->handle_frame(in, frames_->bytes(frame), loop_->now());
   if (probe_ != nullptr) probe_->leave();
   loop_->wake(id_);
-  const auto out = static_cast<std::size_t>(other(in));
-  if (verdict == Verdict::kBridge && sinks_[out] != nullptr) {
+  if (verdict == Verdict::kBridge && sinks_[far] != nullptr) {
     tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frame));
-    sinks_[out]->receive(sink_ports_[out], frame);
+    sinks_[far]->receive(sink_ports_[far], frame);
     return;
   }
   if (verdict == Verdict::kDrop) {

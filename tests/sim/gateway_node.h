@@ -35,6 +35,9 @@ class GatewayNode final : public Actor, public FrameSink {
   // Starts (or starts anew) with this boot epoch; all state of an earlier run is lost.
   void start(std::uint64_t boot_epoch);
   void kill();
+  // What happens to frames while no engine runs: dropped, or passed from port to port as a relay
+  // that failed to wire does.
+  void fail_to_wire(bool on) { fail_to_wire_ = on; }
   void receive(unsigned port, FrameHandle frame) override;
   void set_probe(EngineProbe* probe) { probe_ = probe; }
 
@@ -61,6 +64,7 @@ class GatewayNode final : public Actor, public FrameSink {
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned sink_ports_[2] = {0, 0};
   EngineProbe* probe_ = nullptr;
+  bool fail_to_wire_ = false;
 };
 
 }  // namespace satrelay::sim

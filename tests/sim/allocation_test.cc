@@ -1,0 +1,105 @@
+// The data path of a bulk transfer allocates nothing once it runs: counted in both gateways, around
+// every call of the engine. A program of its own, because it replaces operator new.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "tests/sim/network.h"
+#include "tests/sim/plans.h"
+#include "tests/sim/scenario.h"
+
+namespace {
+
+bool counting = false;
+std::uint64_t allocations = 0;
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (counting) ++allocations;
+  void* p = alignment <= alignof(std::max_align_t)
+                ? std::malloc(size == 0 ? 1 : size)
+                : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size, 1); }
+void* operator new[](std::size_t size) { return allocate(size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace satrelay::sim {
+namespace {
+
+class AllocationProbe final : public EngineProbe {
+ public:
+  void enter() override { counting = armed; }
+  void leave() override { counting = false; }
+  bool armed = false;
+};
+
+std::uint64_t allocations_in_steady_state(double loss, Content content) {
+  LinkSpec link;
+  link.loss = loss;
+  Scenario scenario = make_lab(1, link, 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    FlowSpec& flow = add_flow(scenario, i % 2 == 0 ? Side::kA : Side::kB, requester(100),
+                              responder(100, 200'000'000), content);
+    flow.client_host = flow.server_host = i;
+  }
+  Tracer tracer;
+  Network network(scenario, tracer);
+  AllocationProbe probe;
+  network.gateway(Side::kA).set_probe(&probe);
+  network.gateway(Side::kB).set_probe(&probe);
+  network.run_for(Duration::seconds(12));  // seven seconds of transfer: every buffer has its size
+  const std::uint64_t before = network.flow(0).client.received;
+  allocations = 0;
+  probe.armed = true;
+  network.run_for(Duration::seconds(5));
+  probe.armed = false;
+  EXPECT_GT(network.flow(0).client.received, before + 5'000'000) << "nothing was carried";
+  EXPECT_FALSE(network.flow(0).client.ended) << "not the steady state any more";
+  return allocations;
+}
+
+TEST(Allocation, BulkTransferAllocatesNothing) {
+  EXPECT_EQ(allocations_in_steady_state(0, Content::kRandom), 0U);
+}
+
+TEST(Allocation, BulkTransferWithLossAllocatesNothing) {
+  EXPECT_EQ(allocations_in_steady_state(0.01, Content::kRandom), 0U);
+}
+
+TEST(Allocation, CompressedBulkTransferAllocatesNothing) {
+  EXPECT_EQ(allocations_in_steady_state(0.01, Content::kMixed), 0U);
+}
+
+TEST(Allocation, TheCounterCounts) {
+  AllocationProbe probe;
+  allocations = 0;
+  probe.armed = true;
+  probe.enter();
+  int* volatile leaked = new int(1);
+  probe.leave();
+  delete leaked;
+  EXPECT_EQ(allocations, 1U);
+}
+
+}  // namespace
+}  // namespace satrelay::sim
