@@ -9,90 +9,30 @@
 // offset. Sequence numbers appear only in wire::TcpHeader.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
+#include <span>
 
 #include "pep/base/arena.h"
-#include "pep/base/byte_queue.h"
 #include "pep/base/bytes.h"
 #include "pep/base/reassembler.h"
 #include "pep/base/time.h"
+#include "pep/tcp/challenge_limit.h"
+#include "pep/tcp/negotiation.h"
+#include "pep/tcp/receiver.h"
+#include "pep/tcp/sender.h"
+#include "pep/tcp/sequence_space.h"
+#include "pep/tcp/timers.h"
+#include "pep/tcp/timestamps.h"
+#include "pep/tcp/types.h"
 #include "pep/wire/tcp.h"
 
 namespace satrelay::tcp {
 
-// RFC 9293 section 3.3.2. LISTEN does not exist here: an endpoint starts from a SYN or sends one.
-enum class State : std::uint8_t {
-  kClosed,
-  kSynSent,
-  kSynReceived,
-  kEstablished,
-  kFinWait1,
-  kFinWait2,
-  kCloseWait,
-  kClosing,
-  kLastAck,
-  kTimeWait,
-};
-const char* to_string(State state);
-
-// Why an endpoint reached kClosed before both directions had finished.
-enum class CloseReason : std::uint8_t {
-  kNone,         // still open, or closed in order
-  kResetByPeer,  // RFC 5961-valid RST
-  kRefused,      // RST in SYN-SENT
-  kTimeout,      // retransmissions, SYNs or probes went unanswered
-  kAborted,      // abort()
-};
-
-struct Config {
-  std::uint16_t mss = 1460;            // what we announce: the LAN MTU less 40 (IPv4) or 60 (IPv6)
-  std::uint32_t initial_sequence = 0;  // RFC 6528, computed by the owner, who knows the addresses
-  std::uint32_t timestamp_offset = 0;  // added to TSval (RFC 7323 section 5.4)
-  std::uint64_t send_limit = 1 << 20;  // most bytes in the send buffer
-  std::uint64_t receive_limit = 1 << 20;  // most bytes stored and not yet consumed
-  std::uint8_t window_scale = 14;         // what we announce; fixed for life, so generous
-  Duration minimum_rto = Duration::milliseconds(200);
-  Duration maximum_rto = Duration::seconds(60);
-  Duration initial_rto = Duration::seconds(1);
-  Duration delayed_ack = Duration::milliseconds(40);
-  Duration time_wait = Duration::seconds(30);  // 2 MSL of a LAN
-  std::uint8_t syn_retries = 6;
-  std::uint8_t data_retries = 10;
-  // FIN-WAIT-2 without a word from the peer once the owner reads no more.
-  Duration fin_wait_2 = Duration::seconds(60);
-};
-
-// What poll_segment() hands out. The owner writes ports and checksum, then appends
-// copy_payload(payload_offset, payload_size).
-struct SegmentToSend {
-  wire::TcpHeader header;  // ports left zero
-  std::uint64_t payload_offset = 0;
-  std::uint16_t payload_size = 0;
-};
-
-// Monotonic counts, for the stats socket; kept per endpoint and summed by the owner.
-struct Counters {
-  std::uint64_t segments_in = 0;
-  std::uint64_t segments_out = 0;
-  std::uint64_t bytes_in = 0;   // new payload stored
-  std::uint64_t bytes_out = 0;  // payload sent, retransmissions included
-  std::uint64_t retransmitted_segments = 0;
-  std::uint64_t retransmission_timeouts = 0;
-  std::uint64_t fast_recoveries = 0;
-  std::uint64_t duplicate_bytes_in = 0;
-  std::uint64_t out_of_order_segments_in = 0;
-  std::uint64_t out_of_window_segments_in = 0;  // answered with an ACK, not used
-  std::uint64_t paws_rejected = 0;
-  std::uint64_t challenge_acks = 0;
-  std::uint64_t zero_window_probes = 0;
-};
-
 class Endpoint {
  public:
   Endpoint(const Config& config, Arena& arena);
-  ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -122,33 +62,116 @@ class Endpoint {
   // Changes how much may be stored; a window once advertised is not taken back (RFC 9293 3.8.6).
   void set_receive_limit(std::uint64_t bytes);
 
+  // The application will take no more: data that still arrives is answered with RST (RFC 9293
+  // section 3.6.1), and a silent peer is waited for no longer than Config::fin_wait_2.
+  void stop_reading(Instant now);
+
   // --- output --------------------------------------------------------------------------------
   std::optional<SegmentToSend> poll_segment(Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
   // The earliest timer; never() if none is armed.
-  Instant next_timeout() const;
+  Instant next_timeout() const { return timers_.next(); }
 
   // --- getters -------------------------------------------------------------------------------
-  State state() const;
-  CloseReason close_reason() const;
+  State state() const { return state_; }
+  CloseReason close_reason() const { return reason_; }
   bool is_synchronised() const;  // the handshake is complete (ESTABLISHED or later, not CLOSED)
   bool is_closed() const { return state() == State::kClosed; }
-  const Reassembler& received() const;   // readable(), front(), copy_front()
-  bool peer_finished() const;            // FIN received and every byte before it readable/consumed
-  std::uint64_t writable() const;        // what write() would take now, by send_limit
-  std::uint64_t unacknowledged() const;  // bytes written and not yet acknowledged by the peer
-  bool finished_sending() const;         // close() called, and data and FIN acknowledged
-  const wire::TcpOptions& peer_options() const;  // from the peer's SYN
-  std::uint16_t send_mss() const;                // largest payload of a segment
-  std::uint64_t receive_window() const;          // last advertised, bytes
-  std::uint64_t peer_window() const;             // bytes
-  std::uint64_t congestion_window() const;
-  Duration smoothed_rtt() const;  // zero before the first sample
-  const Counters& counters() const;
+  const Reassembler& received() const {
+    return receiver_.stream();
+  }  // readable(), front(), copy_front()
+  bool peer_finished() const {
+    return receiver_.fin_taken();
+  }  // FIN received and every byte before it readable/consumed
+  std::uint64_t writable() const { return sender_.writable(); }  // by send_limit
+  // Bytes written and not yet acknowledged by the peer.
+  std::uint64_t unacknowledged() const { return sender_.queue().size(); }
+  // close() called, and data and FIN acknowledged.
+  bool finished_sending() const { return sender_.fin_acknowledged(); }
+  const wire::TcpOptions& peer_options() const { return peer_options_; }  // from its SYN
+  // Largest payload of a segment.
+  std::uint16_t send_mss() const { return negotiation_.segment_size(); }
+  std::uint64_t receive_window() const;                                // last advertised, bytes
+  std::uint64_t peer_window() const { return sender_.peer_window(); }  // bytes
+  std::uint64_t congestion_window() const { return sender_.congestion_window(); }
+  // Zero before the first sample.
+  Duration smoothed_rtt() const { return sender_.rtt().smoothed(); }
+  const Counters& counters() const { return counters_; }
+  // In TIME-WAIT: whether this SYN begins a new incarnation of the connection, so that the owner
+  // may replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).
+  bool admits_new_incarnation(const wire::TcpHeader& syn) const;
+  // The states visited, oldest first, for messages and tests.
+  std::span<const State> trace() const { return std::span(trace_).first(trace_size_); }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // What a segment occupies of the peer's stream.
+  struct Placement {
+    std::int64_t begin = 0;
+    std::int64_t payload_end = 0;
+    std::int64_t end = 0;  // FIN included
+    bool occupies_sequence() const { return end > begin; }
+  };
+
+  // Input (endpoint_input.cc)
+  void handle_in_syn_sent(const wire::TcpHeader& header, Instant now);
+  void handle_in_closed(const wire::TcpHeader& header);
+  void handle_reset(std::int64_t position, Instant now);
+  void handle_syn(const wire::TcpHeader& header, Instant now);
+  bool passes_paws(const wire::TcpHeader& header, const Placement& placement, Instant now);
+  bool is_acceptable(const Placement& placement) const;
+  void handle_unacceptable(const wire::TcpHeader& header, const Placement& placement, Instant now);
+  bool completes_handshake(const wire::TcpHeader& header, Instant now);
+  bool handle_acknowledgment(const wire::TcpHeader& header, const Placement& placement,
+                             Instant now);
+  void handle_payload(const wire::TcpHeader& header, ConstBytes payload, const Placement& placement,
+                      Instant now);
+  void challenge(Instant now);
+  void reset_unacceptable(const wire::TcpHeader& header);
+
+  // Lifecycle (endpoint.cc)
+  void set_state(State next);
+  void negotiate_with(const wire::TcpHeader& syn);
+  void establish(std::uint64_t peer_window, Instant now);
+  void handle_syn_timeout(Instant now);
+  void on_own_fin_acknowledged(Instant now);
+  void on_peer_fin(Instant now);
+  void enter_time_wait(Instant now);
+  void arm_half_closed(Instant now);
+  void fail(CloseReason reason);
+  void send_reset();
+
+  // Output (endpoint_output.cc)
+  std::optional<SegmentToSend> poll_handshake(Instant now);
+  std::optional<SegmentToSend> poll_data(Instant now);
+  SegmentToSend make_syn(Instant now);
+  SegmentToSend make_segment(std::uint64_t position, std::uint8_t flags, Instant now);
+  std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }
+  SegmentToSend sent(SegmentToSend segment);
+
+  Config config_;
+  Counters counters_;
+  Timers timers_;
+  Sender sender_;
+  Receiver receiver_;
+  Timestamps timestamps_;
+  ChallengeLimit challenges_;
+  SequenceSpace send_space_;
+  SequenceSpace receive_space_;
+  Negotiation negotiation_;
+  Offer offer_;
+  std::uint64_t last_ack_sent_ = 0;  // position
+  Instant syn_sent_at_ = Instant::never();
+  std::uint8_t syn_retries_ = 0;
+  State state_ = State::kClosed;
+  CloseReason reason_ = CloseReason::kNone;
+  bool opened_actively_ = false;
+  bool syn_owed_ = false;
+  bool reading_stopped_ = false;
+  std::optional<wire::TcpHeader> reset_;  // to send next
+  wire::TcpOptions peer_options_;
+  static constexpr std::size_t kTraceSize = 10;  // no path through the diagram is longer
+  std::array<State, kTraceSize> trace_{};
+  std::size_t trace_size_ = 0;
 };
 
 }  // namespace satrelay::tcp

@@ -1,0 +1,35 @@
+// NewReno: RFC 5681 growth and reduction, one reduction a recovery episode (RFC 6582), initial
+// window of RFC 6928. It counts bytes (RFC 3465). It sees delivered bytes and the flight, so it
+// needs no window inflation: the sender's pipe (RFC 6675) does that work.
+#pragma once
+
+#include "pep/control/window_controller.h"
+
+namespace satrelay::control {
+
+class NewReno final : public WindowController {
+ public:
+  explicit NewReno(std::uint32_t segment_size);
+
+  void on_ack(const AckSample& sample) override;
+  void on_loss(const LossSample& sample) override;
+  void on_recovery_exit(Instant now) override;
+  void on_timeout(const LossSample& sample) override;
+  void on_idle_restart() override;
+  std::uint64_t window() const override { return window_; }
+  std::uint64_t slow_start_threshold() const override { return threshold_; }
+
+ private:
+  std::uint64_t halved(std::uint64_t flight) const;
+  void grow_slow_start(std::uint64_t bytes);
+  void grow_avoidance(std::uint64_t bytes);
+
+  std::uint64_t segment_;
+  std::uint64_t initial_;
+  std::uint64_t window_;
+  std::uint64_t threshold_;
+  std::uint64_t credit_ = 0;    // bytes acknowledged towards the next segment of growth
+  bool after_timeout_ = false;  // refilling after an RTO: ACKs cover what had arrived before
+};
+
+}  // namespace satrelay::control

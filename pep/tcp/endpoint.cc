@@ -1,0 +1,259 @@
+#include "pep/tcp/endpoint.h"
+
+#include <algorithm>
+
+#include "pep/base/check.h"
+
+namespace satrelay::tcp {
+
+const char* to_string(State state) {
+  switch (state) {
+    case State::kClosed:
+      return "closed";
+    case State::kSynSent:
+      return "syn_sent";
+    case State::kSynReceived:
+      return "syn_received";
+    case State::kEstablished:
+      return "established";
+    case State::kFinWait1:
+      return "fin_wait_1";
+    case State::kFinWait2:
+      return "fin_wait_2";
+    case State::kCloseWait:
+      return "close_wait";
+    case State::kClosing:
+      return "closing";
+    case State::kLastAck:
+      return "last_ack";
+    case State::kTimeWait:
+      return "time_wait";
+  }
+  return "unknown";
+}
+
+Endpoint::Endpoint(const Config& config, Arena& arena)
+    : config_(config),
+      sender_(config_, arena, timers_, counters_),
+      receiver_(config_, arena, timers_, counters_),
+      timestamps_(config.timestamp_offset),
+      send_space_(config.initial_sequence) {}
+
+namespace {
+
+//              accept()            connect()
+//   CLOSED ---------> SYN-RECEIVED <--------- SYN-SENT <--- CLOSED
+//                          |      peer's SYN     |
+//                 its ACK  v                     | SYN-ACK
+//                     ESTABLISHED <--------------+
+//            close()   |       |   peer's FIN
+//                      v       v
+//      FIN-WAIT-1 <----+       +----> CLOSE-WAIT
+//       |   |   peer's FIN                 | close()
+//   ACK |   +----------> CLOSING           v
+//       v                   |           LAST-ACK
+//   FIN-WAIT-2              | ACK          | ACK
+//       | peer's FIN        v              v
+//       +-------------> TIME-WAIT -----> CLOSED
+//
+// Any state goes to CLOSED by a reset, a timeout or abort(). close() before the handshake is
+// complete takes effect with it.
+bool is_transition(State from, State to) {
+  if (to == State::kClosed) return true;
+  switch (from) {
+    case State::kClosed:
+      return to == State::kSynSent || to == State::kSynReceived;
+    case State::kSynSent:
+      return to == State::kSynReceived || to == State::kEstablished;
+    case State::kSynReceived:
+      return to == State::kEstablished;
+    case State::kEstablished:
+      return to == State::kFinWait1 || to == State::kCloseWait;
+    case State::kFinWait1:
+      return to == State::kFinWait2 || to == State::kClosing;
+    case State::kFinWait2:
+      return to == State::kTimeWait;
+    case State::kCloseWait:
+      return to == State::kLastAck;
+    case State::kClosing:
+      return to == State::kTimeWait;
+    case State::kLastAck:
+    case State::kTimeWait:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Endpoint::set_state(State next) {
+  SATRELAY_CHECK(is_transition(state_, next));
+  state_ = next;
+  if (trace_size_ < trace_.size()) trace_[trace_size_++] = next;
+}
+
+void Endpoint::accept(const wire::TcpHeader& syn, Instant now) {
+  SATRELAY_CHECK(trace_size_ == 0);
+  offer_ = answer_to(syn.options, config_);
+  negotiate_with(syn);
+  set_state(State::kSynReceived);
+  syn_owed_ = true;
+  timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
+}
+
+void Endpoint::connect(const wire::TcpOptions& offer, Instant now) {
+  SATRELAY_CHECK(trace_size_ == 0);
+  opened_actively_ = true;
+  offer_ = offer_like(offer, config_);
+  set_state(State::kSynSent);
+  syn_owed_ = true;
+  timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
+}
+
+void Endpoint::negotiate_with(const wire::TcpHeader& syn) {
+  peer_options_ = syn.options;
+  receive_space_ = SequenceSpace(syn.sequence);
+  negotiation_ = negotiate(offer_, syn.options, config_);
+  if (negotiation_.timestamps) timestamps_.set_recent(syn.options.timestamps->value);
+}
+
+void Endpoint::establish(std::uint64_t peer_window, Instant now) {
+  timers_.cancel(Timer::kRetransmission);
+  syn_owed_ = false;
+  receiver_.window().set_scale(negotiation_.receive_scale);
+  sender_.establish({negotiation_.segment_size(), peer_window, negotiation_.selective});
+  if (syn_retries_ > 0) {
+    sender_.rtt().distrust_initial();
+  } else if (!syn_sent_at_.is_never()) {
+    sender_.rtt().sample(now - syn_sent_at_);
+  }
+  set_state(State::kEstablished);
+  if (sender_.close_called()) set_state(State::kFinWait1);
+}
+
+void Endpoint::handle_timeout(Instant now) {
+  if (timers_.expire(Timer::kDelayedAck, now)) receiver_.acks().owe_now();
+  if (timers_.expire(Timer::kRetransmission, now)) {
+    if (!is_synchronised()) {
+      handle_syn_timeout(now);
+    } else if (sender_.handle_retransmission_timeout(now) == TimeoutOutcome::kGivesUp) {
+      send_reset();
+      fail(CloseReason::kTimeout);
+    }
+  }
+  if (timers_.expire(Timer::kPersist, now) &&
+      sender_.handle_persist_timeout(now) == TimeoutOutcome::kGivesUp) {
+    send_reset();
+    fail(CloseReason::kTimeout);
+  }
+  if (timers_.expire(Timer::kClose, now)) {
+    if (state_ == State::kTimeWait) {
+      fail(CloseReason::kNone);
+    } else {
+      send_reset();
+      fail(CloseReason::kTimeout);
+    }
+  }
+}
+
+void Endpoint::handle_syn_timeout(Instant now) {
+  if (syn_retries_ >= config_.syn_retries) {
+    fail(CloseReason::kTimeout);
+    return;
+  }
+  ++syn_retries_;
+  ++counters_.retransmission_timeouts;
+  sender_.rtt().back_off();
+  syn_owed_ = true;
+  timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
+}
+
+std::size_t Endpoint::write(ConstBytes bytes) {
+  if (state_ == State::kClosed && trace_size_ > 0) return 0;
+  return sender_.write(bytes);
+}
+
+void Endpoint::close() {
+  if (sender_.close_called()) return;
+  sender_.close();
+  if (state_ == State::kEstablished) set_state(State::kFinWait1);
+  if (state_ == State::kCloseWait) set_state(State::kLastAck);
+}
+
+void Endpoint::abort(Instant) {
+  if (state_ == State::kClosed) return;
+  if (state_ != State::kSynSent) send_reset();
+  fail(CloseReason::kAborted);
+  receiver_.drop();
+}
+
+void Endpoint::consume(std::uint64_t count) { receiver_.consume(count); }
+
+void Endpoint::set_receive_limit(std::uint64_t bytes) { receiver_.set_limit(bytes); }
+
+void Endpoint::stop_reading(Instant now) {
+  reading_stopped_ = true;
+  if (state_ == State::kFinWait2) arm_half_closed(now);
+}
+
+void Endpoint::on_own_fin_acknowledged(Instant now) {
+  if (state_ == State::kFinWait1) {
+    set_state(State::kFinWait2);
+    sender_.drop();  // nothing is ever sent again: give back the last block
+  } else if (state_ == State::kClosing) {
+    enter_time_wait(now);
+  } else if (state_ == State::kLastAck) {
+    fail(CloseReason::kNone);
+  }
+}
+
+void Endpoint::on_peer_fin(Instant now) {
+  if (state_ == State::kEstablished) {
+    set_state(State::kCloseWait);
+  } else if (state_ == State::kFinWait1) {
+    set_state(State::kClosing);
+  } else if (state_ == State::kFinWait2) {
+    enter_time_wait(now);
+  }
+}
+
+void Endpoint::enter_time_wait(Instant now) {
+  set_state(State::kTimeWait);
+  timers_.cancel_all();
+  timers_.arm(Timer::kClose, now + config_.time_wait);
+  sender_.drop();
+}
+
+void Endpoint::arm_half_closed(Instant now) {
+  timers_.arm(Timer::kClose, now + (reading_stopped_ ? config_.fin_wait_2 : config_.half_closed));
+}
+
+// Received bytes stay readable: they were acknowledged, and the owner decides what becomes of them.
+void Endpoint::fail(CloseReason reason) {
+  set_state(State::kClosed);
+  reason_ = reason;
+  timers_.cancel_all();
+  syn_owed_ = false;
+  sender_.drop();
+}
+
+bool Endpoint::is_synchronised() const {
+  return state_ != State::kClosed && state_ != State::kSynSent && state_ != State::kSynReceived;
+}
+
+std::uint64_t Endpoint::receive_window() const {
+  const std::uint64_t told = receiver_.window().told();
+  return told > receiver_.next() ? told - receiver_.next() : 0;
+}
+
+bool Endpoint::admits_new_incarnation(const wire::TcpHeader& syn) const {
+  if (state_ != State::kTimeWait || !syn.has(wire::TcpFlags::kSyn)) return false;
+  if (negotiation_.timestamps && syn.options.timestamps) {
+    return syn.options.timestamps->value != timestamps_.recent() &&
+           !timestamps_.is_old(syn.options.timestamps->value);
+  }
+  return receive_space_.to_position(syn.sequence, receiver_.next()) >
+         static_cast<std::int64_t>(receiver_.next());
+}
+
+}  // namespace satrelay::tcp

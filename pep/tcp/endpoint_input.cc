@@ -1,0 +1,205 @@
+// Endpoint: what an arriving segment does, in the order of RFC 9293 section 3.10.7.
+#include <algorithm>
+
+#include "pep/base/check.h"
+#include "pep/tcp/endpoint.h"
+
+namespace satrelay::tcp {
+
+using wire::TcpFlags;
+
+void Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now) {
+  ++counters_.segments_in;
+  if (state_ == State::kClosed) return handle_in_closed(header);
+  if (state_ == State::kSynSent) return handle_in_syn_sent(header, now);
+
+  Placement placement;
+  placement.begin = receive_space_.to_position(header.sequence, receiver_.next());
+  placement.payload_end = placement.begin + static_cast<std::int64_t>(payload.size());
+  placement.end = placement.payload_end + (header.has(TcpFlags::kFin) ? 1 : 0);
+
+  if (header.has(TcpFlags::kRst)) return handle_reset(placement.begin, now);
+  if (header.has(TcpFlags::kSyn)) return handle_syn(header, now);
+  if (!header.has(TcpFlags::kAck)) return;
+  if (negotiation_.timestamps && !passes_paws(header, placement, now)) return;
+  if (!is_acceptable(placement)) return handle_unacceptable(header, placement, now);
+  if (state_ == State::kSynReceived && !completes_handshake(header, now)) return;
+  if (!handle_acknowledgment(header, placement, now)) return;
+  if (placement.occupies_sequence()) handle_payload(header, payload, placement, now);
+}
+
+void Endpoint::handle_in_closed(const wire::TcpHeader& header) {
+  // The peer of a connection that we gave up may not have heard our RST.
+  if (reason_ != CloseReason::kAborted && reason_ != CloseReason::kTimeout) return;
+  if (!header.has(TcpFlags::kRst) && header.has(TcpFlags::kAck)) reset_unacceptable(header);
+}
+
+void Endpoint::handle_in_syn_sent(const wire::TcpHeader& header, Instant now) {
+  if (header.has(TcpFlags::kAck) && header.acknowledgment != send_space_.to_sequence(0)) {
+    if (!header.has(TcpFlags::kRst)) reset_unacceptable(header);
+    return;
+  }
+  if (header.has(TcpFlags::kRst)) {
+    if (header.has(TcpFlags::kAck)) fail(CloseReason::kRefused);
+    return;
+  }
+  if (!header.has(TcpFlags::kSyn)) return;
+  negotiate_with(header);
+  if (!header.has(TcpFlags::kAck)) {  // simultaneous open
+    set_state(State::kSynReceived);
+    syn_owed_ = true;
+    return;
+  }
+  establish(header.window,
+            now);  // never scaled in a SYN; data on it is left for the peer to repeat
+  receiver_.acks().owe_now();
+}
+
+// RFC 5961 section 3.2.
+void Endpoint::handle_reset(std::int64_t position, Instant now) {
+  const auto next = static_cast<std::int64_t>(receiver_.next());
+  if (position != next) {
+    if (position > next && position < static_cast<std::int64_t>(receiver_.edge())) challenge(now);
+    return;
+  }
+  if (state_ == State::kTimeWait) return fail(CloseReason::kNone);
+  const bool refused = state_ == State::kSynReceived && opened_actively_;
+  fail(refused ? CloseReason::kRefused : CloseReason::kResetByPeer);
+}
+
+void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
+  if (state_ != State::kSynReceived || header.sequence != receive_space_.initial_sequence()) {
+    return challenge(now);  // RFC 5961 section 4.2
+  }
+  if (header.has(TcpFlags::kAck)) {  // the second half of a simultaneous open
+    if (header.acknowledgment != send_space_.to_sequence(0)) return reset_unacceptable(header);
+    establish(header.window, now);
+    receiver_.acks().owe_now();
+    return;
+  }
+  if (negotiation_.timestamps && header.options.timestamps) {
+    timestamps_.update(header.options.timestamps->value, -1, last_ack_sent_);
+  }
+  syn_owed_ = true;  // our SYN-ACK was lost, or crossed with this
+}
+
+bool Endpoint::passes_paws(const wire::TcpHeader& header, const Placement& placement, Instant now) {
+  if (!header.options.timestamps) {  // RFC 7323 section 3.2: dropped in silence
+    ++counters_.paws_rejected;
+    return false;
+  }
+  if (!timestamps_.is_old(header.options.timestamps->value)) return true;
+  ++counters_.paws_rejected;
+  if (placement.occupies_sequence() || challenges_.allow(now)) receiver_.acks().owe_now();
+  return false;
+}
+
+bool Endpoint::is_acceptable(const Placement& placement) const {
+  const auto next = static_cast<std::int64_t>(receiver_.next());
+  const auto edge = std::max(next, static_cast<std::int64_t>(receiver_.edge()));
+  // A peer that has filled the window sends its pure ACKs at the edge itself; and at a closed
+  // window a segment at RCV.NXT still brings its ACK, though none of its data is used.
+  if (placement.begin > edge) return false;
+  return placement.occupies_sequence() ? placement.end > next : placement.begin >= next;
+}
+
+void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placement& placement,
+                                   Instant now) {
+  ++counters_.out_of_window_segments_in;
+  if (placement.end <= static_cast<std::int64_t>(receiver_.next())) {
+    receiver_.note_duplicate(placement.begin, placement.payload_end);
+  }
+  if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
+    timers_.arm(Timer::kClose, now + config_.time_wait);
+  }
+  // Empty segments could bounce between two confused endpoints for ever.
+  if (placement.occupies_sequence() || challenges_.allow(now)) receiver_.acks().owe_now();
+}
+
+bool Endpoint::completes_handshake(const wire::TcpHeader& header, Instant now) {
+  if (header.acknowledgment != send_space_.to_sequence(0)) {
+    reset_unacceptable(header);
+    return false;
+  }
+  establish(std::uint64_t{header.window} << negotiation_.send_scale, now);
+  return true;
+}
+
+bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placement& placement,
+                                     Instant now) {
+  const auto una = static_cast<std::int64_t>(sender_.una());
+  const std::int64_t ack = send_space_.to_position(header.acknowledgment, sender_.una());
+  // RFC 5961 section 5.2.
+  if (ack > static_cast<std::int64_t>(sender_.next()) ||
+      ack < una - static_cast<std::int64_t>(sender_.largest_peer_window())) {
+    challenge(now);
+    return false;
+  }
+  if (negotiation_.timestamps) {
+    timestamps_.update(header.options.timestamps->value, placement.begin, last_ack_sent_);
+  }
+  if (ack < una) return true;
+
+  std::array<Range, wire::kMaxSackBlocks> blocks;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < header.options.sack_count; ++i) {
+    const wire::TcpSackBlock& block = header.options.sack[i];
+    const std::int64_t begin = send_space_.to_position(block.begin, sender_.una());
+    const std::int64_t end = send_space_.to_position(block.end, sender_.una());
+    if (begin < ack || end <= begin) continue;  // older, a duplicate report, or nonsense
+    blocks[count++] = {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
+  }
+  Acknowledgment acknowledgment;
+  acknowledgment.ack = static_cast<std::uint64_t>(ack);
+  acknowledgment.sequence = placement.begin;
+  acknowledgment.window = std::uint64_t{header.window} << negotiation_.send_scale;
+  acknowledgment.occupies_sequence = placement.occupies_sequence();
+  acknowledgment.sack = std::span(blocks).first(count);
+  if (negotiation_.timestamps && ack > una) {
+    acknowledgment.timestamp_rtt = timestamps_.age(header.options.timestamps->echo_reply, now);
+  }
+  sender_.handle_acknowledgment(acknowledgment, now);
+  if (ack > una && sender_.fin_acknowledged()) on_own_fin_acknowledged(now);
+  if (state_ == State::kFinWait2) arm_half_closed(now);
+  return state_ != State::kClosed;
+}
+
+void Endpoint::handle_payload(const wire::TcpHeader& header, ConstBytes payload,
+                              const Placement& placement, Instant now) {
+  if (receiver_.fin_taken()) {  // beyond the peer's own FIN
+    receiver_.acks().owe_now();
+    return;
+  }
+  if (!payload.empty()) {
+    if (reading_stopped_) return abort(now);
+    receiver_.handle_data(placement.begin, payload, now);
+  }
+  if (header.has(TcpFlags::kFin)) receiver_.handle_fin(placement.payload_end);
+  if (receiver_.take_fin()) on_peer_fin(now);
+}
+
+void Endpoint::challenge(Instant now) {
+  if (!challenges_.allow(now)) return;
+  ++counters_.challenge_acks;
+  receiver_.acks().owe_now();
+}
+
+// RFC 9293 section 3.5.2, group 2: <SEQ=SEG.ACK><CTL=RST>.
+void Endpoint::reset_unacceptable(const wire::TcpHeader& header) {
+  wire::TcpHeader reset;
+  reset.sequence = header.acknowledgment;
+  reset.flags = TcpFlags::kRst;
+  reset_ = reset;
+}
+
+void Endpoint::send_reset() {
+  wire::TcpHeader reset;
+  // Within the peer's window even if that has closed over what was sent.
+  const std::uint64_t edge = std::max(sender_.peer_edge(), sender_.una());
+  reset.sequence = send_space_.to_sequence(std::min(sender_.next(), edge));
+  reset.acknowledgment = receive_space_.to_sequence(receiver_.next());
+  reset.flags = TcpFlags::kRst | TcpFlags::kAck;
+  reset_ = reset;
+}
+
+}  // namespace satrelay::tcp

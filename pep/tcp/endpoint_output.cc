@@ -1,0 +1,122 @@
+// Endpoint: what leaves.
+#include <algorithm>
+
+#include "pep/tcp/endpoint.h"
+
+namespace satrelay::tcp {
+
+using wire::TcpFlags;
+
+std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
+  if (reset_) [[unlikely]] {
+    SegmentToSend segment;
+    segment.header = *reset_;
+    reset_.reset();
+    return sent(segment);
+  }
+  if (!is_synchronised()) [[unlikely]] {
+    return poll_handshake(now);
+  }
+  const bool owed = receiver_.acks().owed_now();
+  // Without SACK the peer counts duplicate ACKs, and one with data on it is none (RFC 5681).
+  const bool duplicate = owed && !negotiation_.selective && receiver_.has_sack();
+  if (!duplicate && sender_.has_work()) {
+    if (auto segment = poll_data(now)) return segment;
+  }
+  if (owed || receiver_.take_window_update()) {
+    return sent(make_segment(sender_.next(), TcpFlags::kAck, now));
+  }
+  if (sender_.take_probe()) {
+    // One below the peer's window: every stack answers it with its ACK and current window.
+    return sent(make_segment(sender_.una() - 1, TcpFlags::kAck, now));
+  }
+  return std::nullopt;
+}
+
+std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
+  std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
+  if (negotiation_.selective && receiver_.has_sack()) {
+    const std::size_t held = receiver_.stream().out_of_order().range_count() + 1;
+    options += 4 + 8 * std::min(held, most_sack_blocks());
+  }
+  const auto room = static_cast<std::uint16_t>(negotiation_.segment_limit - options);
+  const auto transmission = sender_.poll(room, now);
+  if (!transmission) return std::nullopt;
+  std::uint8_t flags = TcpFlags::kAck;
+  if (transmission->fin) flags |= TcpFlags::kFin;
+  if (transmission->push && transmission->size > 0) flags |= TcpFlags::kPsh;
+  SegmentToSend segment = make_segment(transmission->begin, flags, now);
+  segment.payload_offset = transmission->begin;
+  segment.payload_size = transmission->size;
+  counters_.bytes_out += transmission->size;
+  return sent(segment);
+}
+
+std::optional<SegmentToSend> Endpoint::poll_handshake(Instant now) {
+  if (state_ == State::kClosed) return std::nullopt;
+  if (syn_owed_) {
+    syn_owed_ = false;
+    return sent(make_syn(now));
+  }
+  if (state_ == State::kSynReceived && receiver_.acks().owed_now()) {
+    return sent(make_segment(0, TcpFlags::kAck, now));
+  }
+  return std::nullopt;
+}
+
+SegmentToSend Endpoint::make_syn(Instant now) {
+  SegmentToSend segment;
+  wire::TcpHeader& header = segment.header;
+  header.sequence = send_space_.initial_sequence();
+  header.flags = TcpFlags::kSyn;
+  header.window = receiver_.advertise_unscaled();
+  header.options.mss = offer_.mss;
+  header.options.window_scale = offer_.window_scale;
+  header.options.sack_permitted = offer_.sack_permitted;
+  if (offer_.timestamps) header.options.timestamps = wire::TcpTimestamps{timestamps_.value(now), 0};
+  if (state_ == State::kSynReceived) {
+    header.flags |= TcpFlags::kAck;
+    header.acknowledgment = receive_space_.to_sequence(0);
+    if (!negotiation_.timestamps) header.options.timestamps.reset();
+    if (header.options.timestamps) header.options.timestamps->echo_reply = timestamps_.recent();
+    receiver_.acks().on_sent();
+  }
+  // Timed from the first: repeated for a duplicate SYN, that errs on the safe side.
+  if (syn_sent_at_.is_never()) syn_sent_at_ = now;
+  return segment;
+}
+
+SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags, Instant now) {
+  SegmentToSend segment;
+  wire::TcpHeader& header = segment.header;
+  header.sequence = send_space_.to_sequence(position);
+  header.acknowledgment = receive_space_.to_sequence(receiver_.next());
+  header.flags = flags;
+  header.window = receiver_.advertise();
+  if (negotiation_.timestamps) {
+    header.options.timestamps = wire::TcpTimestamps{timestamps_.value(now), timestamps_.recent()};
+  }
+  if (negotiation_.selective && receiver_.has_sack()) {
+    std::array<Range, wire::kMaxSackBlocks> blocks;
+    const std::size_t count = receiver_.write_sack(std::span(blocks).first(most_sack_blocks()));
+    for (std::size_t i = 0; i < count; ++i) {
+      header.options.sack[i] = {receive_space_.to_sequence(blocks[i].begin),
+                                receive_space_.to_sequence(blocks[i].end)};
+    }
+    header.options.sack_count = static_cast<std::uint8_t>(count);
+  }
+  receiver_.acks().on_sent();
+  last_ack_sent_ = receiver_.next();
+  return segment;
+}
+
+SegmentToSend Endpoint::sent(SegmentToSend segment) {
+  ++counters_.segments_out;
+  return segment;
+}
+
+void Endpoint::copy_payload(std::uint64_t offset, MutableBytes out) const {
+  sender_.queue().copy_out(offset, out);
+}
+
+}  // namespace satrelay::tcp

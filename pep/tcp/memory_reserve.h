@@ -1,0 +1,21 @@
+// Arena blocks that only in-order received data may take. Without them, out-of-order data or the
+// send buffers could hold the last block while the segment that would release them all finds no
+// room: a standstill that no retransmission ends.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/arena.h"
+
+namespace satrelay::tcp {
+
+inline std::uint64_t reserve_blocks(const Arena& arena, std::size_t segment_size) {
+  const std::uint64_t for_one_segment = segment_size / arena.block_size() + 2;
+  return std::min<std::uint64_t>(
+      std::max<std::uint64_t>(for_one_segment, arena.total_blocks() / 64),
+      arena.total_blocks() / 2);
+}
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,75 @@
+// Which options both sides use, from the options of the two SYNs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "pep/tcp/types.h"
+#include "pep/wire/tcp.h"
+
+namespace satrelay::tcp {
+
+inline constexpr std::uint16_t kDefaultMss = 536;        // RFC 9293 section 3.7.1
+inline constexpr std::uint16_t kSmallestMss = 48;        // room for all options and some payload
+inline constexpr std::uint8_t kLargestWindowScale = 14;  // RFC 7323 section 2.3
+inline constexpr std::uint16_t kTimestampsSize = 12;     // with padding
+
+struct Negotiation {
+  std::uint16_t segment_limit = kDefaultMss;  // options and payload of a segment we send
+  std::uint8_t send_scale = 0;                // shift of the peer's window field
+  std::uint8_t receive_scale = 0;             // shift of ours
+  bool selective = false;
+  bool timestamps = false;
+
+  // Payload of a segment without SACK blocks.
+  std::uint16_t segment_size() const {
+    return static_cast<std::uint16_t>(segment_limit - (timestamps ? kTimestampsSize : 0));
+  }
+};
+
+// What we put into our SYN or SYN-ACK. Timestamps are filled in later, as they carry the time.
+struct Offer {
+  std::optional<std::uint16_t> mss;
+  std::optional<std::uint8_t> window_scale;
+  bool sack_permitted = false;
+  bool timestamps = false;
+};
+
+inline std::uint8_t own_scale(const Config& config) {
+  return std::min(config.window_scale, kLargestWindowScale);
+}
+
+// As a server: every option that the client's SYN allows.
+inline Offer answer_to(const wire::TcpOptions& syn, const Config& config) {
+  Offer offer;
+  offer.mss = config.mss;
+  if (syn.window_scale) offer.window_scale = own_scale(config);
+  offer.sack_permitted = syn.sack_permitted;
+  offer.timestamps = syn.timestamps.has_value();
+  return offer;
+}
+
+// As a client: no option that the far client did not offer, with values of our own.
+inline Offer offer_like(const wire::TcpOptions& client, const Config& config) {
+  Offer offer = answer_to(client, config);
+  offer.mss.reset();
+  if (client.mss) offer.mss = std::min(config.mss, std::max(*client.mss, kSmallestMss));
+  return offer;
+}
+
+inline Negotiation negotiate(const Offer& ours, const wire::TcpOptions& theirs,
+                             const Config& config) {
+  Negotiation result;
+  const std::uint16_t peer_mss = std::max(theirs.mss.value_or(kDefaultMss), kSmallestMss);
+  result.segment_limit = std::min(peer_mss, std::max(config.mss, kSmallestMss));
+  if (ours.window_scale && theirs.window_scale) {
+    result.receive_scale = *ours.window_scale;
+    result.send_scale = std::min(*theirs.window_scale, kLargestWindowScale);
+  }
+  result.selective = ours.sack_permitted && theirs.sack_permitted;
+  result.timestamps = ours.timestamps && theirs.timestamps.has_value();
+  return result;
+}
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,49 @@
+// Which window is advertised. Positions are the peer's stream positions.
+//
+// The promised edge never retreats: whatever lies below it is accepted. The window field counts in
+// units of 1 << scale, so the edge is rounded up while that exceeds the limit by at most one unit,
+// and down after that; such a rounding is the only apparent retreat, and RFC 7323 section 2.4
+// allows for it. Silly windows: RFC 9293 section 3.8.6.2.2.
+#pragma once
+
+#include <cstdint>
+
+namespace satrelay::tcp {
+
+class ReceiveWindow {
+ public:
+  struct Memory {
+    std::uint64_t next = 0;      // first position not yet received
+    std::uint64_t consumed = 0;  // everything below has left the buffer
+    std::uint64_t free = 0;      // bytes the arena could still store
+  };
+
+  explicit ReceiveWindow(std::uint64_t limit) : limit_(limit) {}
+
+  void set_limit(std::uint64_t bytes) { limit_ = bytes; }
+  void set_scale(std::uint8_t shift) { shift_ = shift; }
+  void set_segment_size(std::uint64_t bytes) { segment_size_ = bytes; }
+
+  // The field for a segment sent now; promises it.
+  std::uint16_t advertise(const Memory& memory);
+  // The field of a SYN, never scaled (RFC 7323 section 2.2); promises it.
+  std::uint16_t advertise_unscaled(const Memory& memory);
+  // Whether an otherwise idle connection should tell the peer of new room.
+  bool update_due(const Memory& memory) const;
+
+  std::uint64_t edge() const { return promised_; }  // data below is accepted
+  std::uint64_t told() const { return told_; }      // edge of the last field sent
+
+ private:
+  std::uint64_t best_edge(const Memory& memory) const;
+  std::uint64_t worthwhile_step() const;
+  std::uint64_t round(std::uint64_t edge, const Memory& memory) const;
+
+  std::uint64_t limit_;
+  std::uint64_t segment_size_ = 536;
+  std::uint64_t promised_ = 0;
+  std::uint64_t told_ = 0;
+  std::uint8_t shift_ = 0;
+};
+
+}  // namespace satrelay::tcp

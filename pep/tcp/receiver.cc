@@ -1,0 +1,114 @@
+#include "pep/tcp/receiver.h"
+
+#include <algorithm>
+
+#include "pep/tcp/memory_reserve.h"
+
+namespace satrelay::tcp {
+
+Receiver::Receiver(const Config& config, Arena& arena, Timers& timers, Counters& counters)
+    : arena_(arena),
+      counters_(counters),
+      stream_(arena),
+      window_(config.receive_limit),
+      acks_(timers, config.delayed_ack),
+      reserve_blocks_(reserve_blocks(arena, config.mss)) {
+  window_.set_segment_size(config.mss);
+}
+
+void Receiver::handle_data(std::int64_t position, ConstBytes payload, Instant now) {
+  const std::uint64_t expected = stream_.in_order_end();
+  if (position < static_cast<std::int64_t>(expected)) {
+    const std::uint64_t old = expected - static_cast<std::uint64_t>(position);
+    note_duplicate(position, position + static_cast<std::int64_t>(std::min(old, payload.size())));
+    acks_.owe_now();
+    if (old >= payload.size()) return;
+    payload = payload.subspan(old);
+    position = static_cast<std::int64_t>(expected);
+  }
+  // Nothing beyond the promised edge or the peer's FIN is used.
+  const auto offset = static_cast<std::uint64_t>(position);
+  const std::uint64_t end = std::min(window_.edge(), fin_);
+  if (offset >= end) {
+    acks_.owe_now();
+    return;
+  }
+  if (payload.size() > end - offset) {
+    payload = payload.first(end - offset);
+    acks_.owe_now();
+  }
+  const std::uint64_t limit = window_.edge() - stream_.consumed();
+  if (offset > expected) {
+    store_out_of_order(offset, payload, limit);
+    return;
+  }
+  const bool had_gap = !stream_.out_of_order().empty();
+  const std::size_t stored = stream_.insert(offset, payload, limit);
+  counters_.bytes_in += stored;
+  if (had_gap) {
+    counters_.duplicate_bytes_in += payload.size() - stored;
+    acks_.owe_now();  // RFC 5681 section 4.2: a gap is filled, wholly or in part
+  } else if (stored < payload.size()) {
+    counters_.unstored_bytes_in += payload.size() - stored;
+    acks_.owe_now();
+  } else {
+    acks_.on_in_order(stored, now);
+  }
+}
+
+void Receiver::store_out_of_order(std::uint64_t offset, ConstBytes payload, std::uint64_t limit) {
+  ++counters_.out_of_order_segments_in;
+  acks_.owe_now();
+  if (arena_.free_blocks() <= reserve_blocks_) {
+    counters_.unstored_bytes_in += payload.size();
+    return;
+  }
+  const std::size_t stored = stream_.insert(offset, payload, limit);
+  counters_.bytes_in += stored;
+  report_.on_stored(offset);
+  if (stored == 0) {
+    note_duplicate(static_cast<std::int64_t>(offset),
+                   static_cast<std::int64_t>(offset + payload.size()));
+  } else {
+    counters_.duplicate_bytes_in += payload.size() - stored;
+  }
+}
+
+void Receiver::note_duplicate(std::int64_t begin, std::int64_t end) {
+  if (begin < 0 || end <= begin) return;
+  counters_.duplicate_bytes_in += static_cast<std::uint64_t>(end - begin);
+  report_.on_duplicate({static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)});
+}
+
+void Receiver::handle_fin(std::int64_t position) {
+  acks_.owe_now();
+  if (position < 0 || fin_ != kNoFin) return;
+  const auto at = static_cast<std::uint64_t>(position);
+  if (at < stream_.highest() || at > window_.edge()) return;
+  fin_ = at;
+}
+
+bool Receiver::take_fin() {
+  if (fin_taken_ || fin_ != stream_.in_order_end()) return false;
+  fin_taken_ = true;
+  acks_.owe_now();
+  return true;
+}
+
+void Receiver::consume(std::uint64_t count) {
+  stream_.consume(count);
+  window_check_ = true;
+}
+
+void Receiver::set_limit(std::uint64_t bytes) {
+  window_.set_limit(bytes);
+  window_check_ = true;
+}
+
+bool Receiver::take_window_update() {
+  if (!window_check_) return false;
+  window_check_ = false;
+  return !fin_taken_ && window_.update_due(memory());
+}
+
+}  // namespace satrelay::tcp

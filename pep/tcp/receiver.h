@@ -1,0 +1,73 @@
+// The receiving half of an endpoint: stores what arrives, knows what to acknowledge and when, and
+// which window to offer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "pep/base/arena.h"
+#include "pep/base/reassembler.h"
+#include "pep/tcp/ack_policy.h"
+#include "pep/tcp/receive_window.h"
+#include "pep/tcp/sack_report.h"
+#include "pep/tcp/types.h"
+
+namespace satrelay::tcp {
+
+class Receiver {
+ public:
+  Receiver(const Config& config, Arena& arena, Timers& timers, Counters& counters);
+
+  // Takes a segment that overlaps the window. `position` may be negative or already received.
+  void handle_data(std::int64_t position, ConstBytes payload, Instant now);
+  // The peer's last byte lies before `position`; ignored if that contradicts what is stored.
+  void handle_fin(std::int64_t position);
+  // Whether the FIN is reached now for the first time: every byte before it has arrived.
+  bool take_fin();
+  // Data arrived that had arrived before.
+  void note_duplicate(std::int64_t begin, std::int64_t end);
+
+  void consume(std::uint64_t count);
+  void set_limit(std::uint64_t bytes);
+  void drop() { stream_.reset(); }
+
+  // --- for the header of an outgoing segment ---
+  std::uint64_t next() const { return stream_.in_order_end() + (fin_taken_ ? 1 : 0); }  // RCV.NXT
+  std::uint16_t advertise() { return window_.advertise(memory()); }
+  std::uint16_t advertise_unscaled() { return window_.advertise_unscaled(memory()); }
+  std::size_t write_sack(std::span<Range> out) {
+    return report_.write(stream_.out_of_order(), out);
+  }
+  bool has_sack() const { return !stream_.out_of_order().empty() || report_.has_duplicate(); }
+  // After consume() or set_limit(): whether the peer should hear of the new room. Asks once.
+  bool take_window_update();
+
+  std::uint64_t edge() const { return window_.edge(); }
+  ReceiveWindow& window() { return window_; }
+  const ReceiveWindow& window() const { return window_; }
+  AckPolicy& acks() { return acks_; }
+  const AckPolicy& acks() const { return acks_; }
+  const Reassembler& stream() const { return stream_; }
+  bool fin_taken() const { return fin_taken_; }
+
+ private:
+  ReceiveWindow::Memory memory() const {
+    return {next(), stream_.consumed(), arena_.free_blocks() << arena_.block_shift()};
+  }
+  void store_out_of_order(std::uint64_t offset, ConstBytes payload, std::uint64_t limit);
+
+  static constexpr std::uint64_t kNoFin = ~std::uint64_t{0};
+
+  Arena& arena_;
+  Counters& counters_;
+  Reassembler stream_;
+  ReceiveWindow window_;
+  AckPolicy acks_;
+  SackReport report_;
+  std::uint64_t reserve_blocks_;
+  std::uint64_t fin_ = kNoFin;
+  bool fin_taken_ = false;
+  bool window_check_ = false;
+};
+
+}  // namespace satrelay::tcp

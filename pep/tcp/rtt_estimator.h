@@ -1,0 +1,38 @@
+// Retransmission timeout (RFC 6298). The lower bound is put under the variance term, as the common
+// host stacks do, and not under the sum: a peer that delays its ACK by just the minimum would
+// otherwise cause a timeout each time.
+#pragma once
+
+#include "pep/base/time.h"
+
+namespace satrelay::tcp {
+
+class RttEstimator {
+ public:
+  struct Limits {
+    Duration minimum;
+    Duration maximum;
+    Duration initial;
+  };
+  explicit RttEstimator(const Limits& limits) : limits_(limits), base_(limits.initial) {}
+
+  // A sample that cannot belong to a retransmission (Karn), or that timestamps made certain. It
+  // ends any backoff.
+  void sample(Duration rtt);
+  void back_off();
+  // RFC 6298 section 5.7: the handshake itself timed out, so the link is slower than assumed.
+  void distrust_initial();
+
+  Duration rto() const { return rto_.to_nanoseconds() == 0 ? base_ : rto_; }
+  Duration smoothed() const { return smoothed_; }  // zero before the first sample
+  bool has_sample() const { return smoothed_ > Duration::zero(); }
+
+ private:
+  Limits limits_;
+  Duration base_;  // without backoff
+  Duration rto_;   // with backoff; zero if there is none
+  Duration smoothed_;
+  Duration variance_;
+};
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,143 @@
+// The sending half of an endpoint: what is sent next, and when again.
+//
+// Congestion control sits behind control::WindowController; loss recovery is RFC 6675 over the
+// scoreboard, RFC 6582 where the peer has no SACK, and RFC 6298 when nothing else helps. Nagle's
+// algorithm is absent on purpose: a relay must not add delay to what an application has sent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "pep/base/arena.h"
+#include "pep/base/byte_queue.h"
+#include "pep/control/window_controller.h"
+#include "pep/tcp/rtt_estimator.h"
+#include "pep/tcp/scoreboard.h"
+#include "pep/tcp/timers.h"
+#include "pep/tcp/types.h"
+
+namespace satrelay::tcp {
+
+// A data segment to build: positions [begin, begin + size), then perhaps the FIN.
+struct Transmission {
+  std::uint64_t begin = 0;
+  std::uint16_t size = 0;
+  bool fin = false;
+  bool push = false;
+};
+
+// The parts of an acceptable segment that concern the sender.
+struct Acknowledgment {
+  std::uint64_t ack = 0;           // position, at most next()
+  std::int64_t sequence = 0;       // position of the segment itself
+  std::uint64_t window = 0;        // bytes, unscaled
+  bool occupies_sequence = false;  // carries payload or FIN: never a duplicate ACK
+  std::span<const Range> sack;     // positions
+  Duration timestamp_rtt;          // from TSecr; zero if there is none
+};
+
+enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
+
+class Sender {
+ public:
+  Sender(const Config& config, Arena& arena, Timers& timers, Counters& counters);
+
+  // --- the application ---
+  std::size_t write(ConstBytes bytes);
+  std::uint64_t writable() const;
+  void close() { closed_ = true; }
+  bool close_called() const { return closed_; }
+  // Forgets all stored bytes.
+  void drop();
+
+  // --- the handshake ---
+  struct Established {
+    std::uint32_t segment_size = 0;  // usual payload: the peer's MSS less the usual options
+    std::uint64_t window = 0;        // the peer's, bytes
+    bool selective = false;          // both sides use SACK
+  };
+  void establish(const Established& parameters);
+  RttEstimator& rtt() { return rtt_; }
+  const RttEstimator& rtt() const { return rtt_; }
+
+  // --- input ---
+  void handle_acknowledgment(const Acknowledgment& acknowledgment, Instant now);
+  TimeoutOutcome handle_retransmission_timeout(Instant now);
+  TimeoutOutcome handle_persist_timeout(Instant now);
+
+  // --- output ---
+  // The next segment with at most `room` payload bytes, taken as sent; nullopt if none may go now.
+  std::optional<Transmission> poll(std::uint16_t room, Instant now);
+  // Whether poll() could have anything: cheap enough for every call.
+  bool has_work() const;
+  // A zero-window probe is owed: an empty segment one below una().
+  bool take_probe() { return std::exchange(probe_owed_, false); }
+
+  // --- getters ---
+  const ByteQueue& queue() const { return queue_; }
+  const Scoreboard& scoreboard() const { return board_; }
+  std::uint64_t una() const { return board_.una(); }
+  std::uint64_t next() const { return board_.next(); }
+  std::uint64_t end() const { return queue_.end() + (closed_ ? 1 : 0); }  // FIN included
+  bool fin_acknowledged() const { return closed_ && board_.una() > queue_.end(); }
+  std::uint64_t peer_edge() const { return peer_edge_; }
+  std::uint64_t peer_window() const { return peer_edge_ > una() ? peer_edge_ - una() : 0; }
+  std::uint64_t largest_peer_window() const { return largest_window_; }
+  std::uint64_t congestion_window() const { return controller_ ? controller_->window() : 0; }
+
+ private:
+  enum class Recovery : std::uint8_t {
+    kOpen,  // no loss known
+    kFast,  // RFC 6675 / RFC 6582
+    kLoss,  // after a retransmission timeout
+  };
+  bool congestion_allows(std::uint64_t bytes) const;
+  std::optional<Transmission> poll_lost(std::uint16_t room, Instant now);
+  std::optional<Transmission> poll_new(std::uint16_t room, Instant now);
+  std::optional<Transmission> poll_rescue(std::uint16_t room, Instant now);
+  void arm_persist_if_blocked(Instant now);
+  void restart_retransmission_timer(Instant now);
+  bool take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before);
+  Duration take_rtt(const Acknowledgment& acknowledgment, bool advanced, Instant now);
+  void count_duplicates(const Acknowledgment& acknowledgment, std::uint64_t advance,
+                        std::uint64_t fresh, bool window_changed);
+  void update_recovery(std::uint64_t advance, std::uint64_t flight, Instant now);
+  bool find_losses();
+  void enter_fast_recovery(std::uint64_t flight, Instant now);
+
+  const Config& config_;
+  Arena& arena_;
+  Timers& timers_;
+  Counters& counters_;
+  ByteQueue queue_;
+  Scoreboard board_;
+  RttEstimator rtt_;
+  std::unique_ptr<control::WindowController> controller_;
+  std::uint64_t segment_size_ = 536;
+  std::uint64_t reserve_blocks_;  // left to the receiving half, so that both never block each other
+
+  std::uint64_t peer_edge_ = 0;  // first position that the peer's window excludes
+  std::uint64_t largest_window_ = 0;
+  std::int64_t window_sequence_ = -1;  // SND.WL1
+
+  std::uint64_t recovery_point_ = 0;
+  std::uint64_t rescued_below_ = 0;  // holes below were sent again by NextSeg rule 3
+  std::uint64_t timed_end_ = 0;      // the segment being timed ends here
+  Instant timed_at_ = Instant::never();
+  Instant last_sent_;
+  Duration persist_interval_;
+  std::uint32_t duplicates_ = 0;
+  std::uint8_t retries_ = 0;
+  std::uint8_t probes_unanswered_ = 0;
+  Recovery recovery_ = Recovery::kOpen;
+  bool selective_ = false;
+  bool closed_ = false;
+  bool force_ = false;     // the first lost segment goes whatever the windows say
+  bool override_ = false;  // silly-window override: send what fits
+  bool probe_owed_ = false;
+};
+
+}  // namespace satrelay::tcp

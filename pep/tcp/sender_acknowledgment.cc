@@ -1,0 +1,146 @@
+// Sender: what an ACK does.
+#include <algorithm>
+
+#include "pep/base/check.h"
+#include "pep/tcp/sender.h"
+
+namespace satrelay::tcp {
+namespace {
+
+constexpr std::uint32_t kDuplicateThreshold = 3;
+
+}  // namespace
+
+void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant now) {
+  const std::uint64_t una_before = una();
+  const std::uint64_t pipe_before = board_.pipe();
+  const std::uint64_t flight_before = board_.outstanding();
+  const std::uint64_t advance =
+      acknowledgment.ack > una_before ? acknowledgment.ack - una_before : 0;
+  probes_unanswered_ = 0;
+
+  std::uint64_t fresh = 0;
+  if (advance > 0) {
+    fresh = board_.acknowledge(acknowledgment.ack);
+    queue_.release_below(std::min(acknowledgment.ack, queue_.end()));
+    retries_ = 0;
+  }
+  if (selective_) {
+    for (const Range& block : acknowledgment.sack) fresh += board_.sack(block);
+  }
+  const bool window_changed = take_window(acknowledgment, una_before);
+  // A peer that answers with a closed window is alive, however long it stays closed.
+  if (peer_edge_ <= una()) retries_ = 0;
+
+  if (flight_before == 0) return;
+  const Duration rtt = take_rtt(acknowledgment, advance > 0, now);
+  count_duplicates(acknowledgment, advance, fresh, window_changed);
+  if (recovery_ != Recovery::kOpen || duplicates_ > 0 || !board_.sacked().empty()) {
+    update_recovery(advance, flight_before, now);
+  }
+  if (fresh > 0) {
+    controller_->on_ack({fresh, pipe_before, rtt, recovery_ == Recovery::kFast, now});
+  }
+  if (advance > 0) {
+    if (board_.outstanding() == 0) {
+      timers_.cancel(Timer::kRetransmission);
+    } else {
+      restart_retransmission_timer(now);
+    }
+  }
+  SATRELAY_DCHECK(board_.is_consistent());
+}
+
+bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before) {
+  // RFC 9293 section 3.10.7.4 (WL1, WL2), and as common stacks do: an ACK of new data is news
+  // even on a segment sent earlier; two segments alike but for their window may have been
+  // reordered, so of these the wider one counts, unless it says that the window is closed.
+  const std::uint64_t edge = acknowledgment.ack + acknowledgment.window;
+  const bool newer =
+      acknowledgment.ack > una_before || acknowledgment.sequence > window_sequence_ ||
+      (acknowledgment.sequence == window_sequence_ && acknowledgment.ack == una_before &&
+       (edge > peer_edge_ || acknowledgment.window == 0));
+  if (!newer || acknowledgment.ack < una_before) return false;
+  const bool changed = edge != peer_edge_;
+  peer_edge_ = edge;
+  window_sequence_ = acknowledgment.sequence;
+  largest_window_ = std::max(largest_window_, acknowledgment.window);
+  if (timers_.armed(Timer::kPersist) && edge > board_.next()) timers_.cancel(Timer::kPersist);
+  return changed;
+}
+
+Duration Sender::take_rtt(const Acknowledgment& acknowledgment, bool advanced, Instant now) {
+  Duration sample;
+  if (!timed_at_.is_never()) {
+    // Our own clock is finer than the peer's echo of milliseconds.
+    if (acknowledgment.ack < timed_end_) return sample;
+    sample = now - timed_at_;
+    timed_at_ = Instant::never();
+  } else if (advanced) {
+    sample = acknowledgment.timestamp_rtt;  // RFC 7323 section 4.1: only if it acknowledges data
+  }
+  if (sample > Duration::zero()) rtt_.sample(sample);
+  return sample;
+}
+
+void Sender::count_duplicates(const Acknowledgment& acknowledgment, std::uint64_t advance,
+                              std::uint64_t fresh, bool window_changed) {
+  if (selective_) {
+    // RFC 6675 section 2: a duplicate ACK is one that reports something new.
+    if (advance > 0) duplicates_ = 0;
+    if (advance == 0 && fresh > 0) ++duplicates_;
+    return;
+  }
+  if (advance > 0) {
+    // Each segment newly covered but the first had been a duplicate ACK (RFC 6582 deflation).
+    const std::uint64_t segments = advance / segment_size_;
+    const std::uint64_t covered = segments > 0 ? segments - 1 : 0;
+    duplicates_ = recovery_ == Recovery::kFast && duplicates_ > covered
+                      ? duplicates_ - static_cast<std::uint32_t>(covered)
+                      : 0;
+  } else if (acknowledgment.ack == una() && !acknowledgment.occupies_sequence && !window_changed) {
+    ++duplicates_;  // RFC 5681 section 2
+  }
+  board_.set_duplicate_credit(recovery_ == Recovery::kLoss ? 0 : duplicates_ * segment_size_);
+}
+
+bool Sender::find_losses() {
+  if (selective_) {
+    board_.detect_losses(segment_size_);
+    if (!board_.has_lost() && recovery_ == Recovery::kOpen && duplicates_ >= kDuplicateThreshold) {
+      board_.mark_first_lost(segment_size_);
+    }
+  } else if (recovery_ == Recovery::kOpen && duplicates_ >= kDuplicateThreshold &&
+             (una() > recovery_point_ || recovery_point_ == 0)) {
+    board_.mark_first_lost(segment_size_);
+  }
+  return board_.has_lost();
+}
+
+void Sender::update_recovery(std::uint64_t advance, std::uint64_t flight, Instant now) {
+  if (recovery_ != Recovery::kOpen && una() >= recovery_point_) {
+    if (recovery_ == Recovery::kFast) controller_->on_recovery_exit(now);
+    recovery_ = Recovery::kOpen;
+    duplicates_ = 0;
+    board_.set_duplicate_credit(0);
+    force_ = false;
+  }
+  const bool lost = find_losses();
+  if (recovery_ == Recovery::kOpen) {
+    if (lost) enter_fast_recovery(flight, now);
+  } else if (recovery_ == Recovery::kFast && !selective_ && advance > 0) {
+    board_.mark_first_lost(segment_size_);  // partial ACK: the next segment is missing too
+    force_ = true;
+  }
+}
+
+void Sender::enter_fast_recovery(std::uint64_t flight, Instant now) {
+  ++counters_.fast_recoveries;
+  recovery_ = Recovery::kFast;
+  recovery_point_ = board_.next();
+  rescued_below_ = una();
+  force_ = true;
+  controller_->on_loss({flight, now});
+}
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,32 @@
+// One direction's mapping between 32-bit sequence numbers and 64-bit stream positions. Position 0
+// is the byte after the SYN; the SYN itself is at -1, and a FIN takes the position after the last
+// byte.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/sequence.h"
+
+namespace satrelay::tcp {
+
+class SequenceSpace {
+ public:
+  SequenceSpace() = default;
+  explicit SequenceSpace(std::uint32_t initial_sequence) : base_(initial_sequence + 1) {}
+
+  std::uint32_t initial_sequence() const { return base_ - 1; }
+  std::uint32_t to_sequence(std::uint64_t position) const {
+    return base_ + static_cast<std::uint32_t>(position);
+  }
+  // The position nearest to `reference`; negative before the stream's first byte.
+  std::int64_t to_position(std::uint32_t sequence, std::uint64_t reference) const {
+    constexpr std::uint64_t kLead = std::uint64_t{1} << 32;  // keeps the unwrapping unsigned
+    const std::uint32_t truncated = sequence - base_;
+    return static_cast<std::int64_t>(unwrap_sequence<32>(truncated, reference + kLead) - kLead);
+  }
+
+ private:
+  std::uint32_t base_ = 0;
+};
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,43 @@
+// RFC 7323: our clock in milliseconds, TS.Recent and PAWS.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/wire/tcp.h"
+
+namespace satrelay::tcp {
+
+class Timestamps {
+ public:
+  explicit Timestamps(std::uint32_t offset) : offset_(offset) {}
+
+  std::uint32_t value(Instant now) const {
+    return offset_ + static_cast<std::uint32_t>(now.to_nanoseconds() / 1'000'000);
+  }
+  std::uint32_t recent() const { return recent_; }
+  void set_recent(std::uint32_t value) { recent_ = value; }
+
+  // PAWS, section 5.3 R1: older than what was last accepted.
+  bool is_old(std::uint32_t value) const { return static_cast<std::int32_t>(value - recent_) < 0; }
+  // Section 4.3: only a segment that begins at or before the last ACK sent may move TS.Recent, so
+  // that a delayed ACK echoes the oldest segment it covers.
+  void update(std::uint32_t value, std::int64_t position, std::uint64_t last_ack_sent) {
+    if (position <= static_cast<std::int64_t>(last_ack_sent) && !is_old(value)) recent_ = value;
+  }
+  // Time since the echoed value was sent; zero if the echo cannot be one of ours.
+  Duration age(std::uint32_t echo, Instant now) const {
+    const std::uint32_t elapsed = value(now) - echo;
+    if (echo == 0 || elapsed > kOldestEcho) return Duration::zero();
+    // The tick itself is the granularity: a sample of zero would mean "none".
+    return Duration::milliseconds(elapsed > 0 ? elapsed : 1);
+  }
+
+ private:
+  static constexpr std::uint32_t kOldestEcho = 600'000;  // ms; beyond any retransmission limit
+  std::uint32_t offset_;
+  std::uint32_t recent_ = 0;
+};
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,83 @@
+// What the units of a TCP endpoint and its owner share: states, limits and counts.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/wire/tcp.h"
+
+namespace satrelay::tcp {
+
+// RFC 9293 section 3.3.2. LISTEN does not exist here: an endpoint starts from a SYN or sends one.
+enum class State : std::uint8_t {
+  kClosed,
+  kSynSent,
+  kSynReceived,
+  kEstablished,
+  kFinWait1,
+  kFinWait2,
+  kCloseWait,
+  kClosing,
+  kLastAck,
+  kTimeWait,
+};
+const char* to_string(State state);
+
+// Why an endpoint reached kClosed before both directions had finished.
+enum class CloseReason : std::uint8_t {
+  kNone,         // still open, or closed in order
+  kResetByPeer,  // RFC 5961-valid RST
+  kRefused,      // RST in SYN-SENT
+  kTimeout,      // retransmissions, SYNs or probes went unanswered
+  kAborted,      // abort()
+};
+
+struct Config {
+  std::uint16_t mss = 1460;            // what we announce: the LAN MTU less 40 (IPv4) or 60 (IPv6)
+  std::uint32_t initial_sequence = 0;  // RFC 6528, computed by the owner, who knows the addresses
+  std::uint32_t timestamp_offset = 0;  // added to TSval (RFC 7323 section 5.4)
+  std::uint64_t send_limit = 1 << 20;  // most bytes in the send buffer
+  // Most bytes stored and not yet consumed. Windows are told in units of 1 << window_scale, so up
+  // to one unit more may be promised and stored.
+  std::uint64_t receive_limit = 1 << 20;
+  std::uint8_t window_scale = 14;  // what we announce; fixed for life, so generous
+  Duration minimum_rto = Duration::milliseconds(200);
+  Duration maximum_rto = Duration::seconds(60);
+  Duration initial_rto = Duration::seconds(1);
+  Duration delayed_ack = Duration::milliseconds(40);
+  Duration time_wait = Duration::seconds(30);  // 2 MSL of a LAN
+  std::uint8_t syn_retries = 6;
+  std::uint8_t data_retries = 10;
+  // FIN-WAIT-2 without a word from the peer once the owner reads no more (stop_reading()).
+  Duration fin_wait_2 = Duration::seconds(60);
+  // The same while the owner still reads: a half-closed connection whose peer fell silent.
+  Duration half_closed = Duration::seconds(7200);
+};
+
+// What poll_segment() hands out. The owner writes ports and checksum, then appends
+// copy_payload(payload_offset, payload_size).
+struct SegmentToSend {
+  wire::TcpHeader header;  // ports left zero
+  std::uint64_t payload_offset = 0;
+  std::uint16_t payload_size = 0;
+};
+
+// Monotonic counts, for the stats socket; kept per endpoint and summed by the owner.
+struct Counters {
+  std::uint64_t segments_in = 0;
+  std::uint64_t segments_out = 0;
+  std::uint64_t bytes_in = 0;   // new payload stored
+  std::uint64_t bytes_out = 0;  // payload sent, retransmissions included
+  std::uint64_t retransmitted_segments = 0;
+  std::uint64_t retransmission_timeouts = 0;
+  std::uint64_t fast_recoveries = 0;
+  std::uint64_t duplicate_bytes_in = 0;
+  std::uint64_t out_of_order_segments_in = 0;
+  std::uint64_t out_of_window_segments_in = 0;  // answered with an ACK, not used
+  std::uint64_t unstored_bytes_in = 0;  // no arena room: dropped unacknowledged, to be sent again
+  std::uint64_t paws_rejected = 0;
+  std::uint64_t challenge_acks = 0;
+  std::uint64_t zero_window_probes = 0;
+};
+
+}  // namespace satrelay::tcp
