@@ -2,10 +2,13 @@
 #include <sys/random.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 #include "config/loader.h"
@@ -19,13 +22,19 @@
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/memory_plan.h"
 #include "relay/ops/log.h"
+#include "relay/ops/snapshot_board.h"
+#include "relay/ops/telemetry.h"
+#include "relay/satrelayd/publisher.h"
 #include "relay/satrelayd/worker.h"
 
+namespace satrelay::satrelayd {
 namespace {
 
-using namespace satrelay;
-
-constexpr std::size_t kPackets = 8192;  // device rings, bursts and frames being built
+constexpr int kBadConfiguration = 2;
+// Device rings both ways on two ports, bursts, and frames being built.
+constexpr std::size_t kPackets = 16384;
+// After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
+constexpr Duration kFarewell = Duration::milliseconds(100);
 
 gateway::Identity make_identity(const MacAddress& wan_mac) {
   gateway::Identity identity;
@@ -40,34 +49,84 @@ gateway::Identity make_identity(const MacAddress& wan_mac) {
   return identity;
 }
 
-int run(const config::Gateway& config) {
+void say_farewell(gateway::Gateway& gateway, Worker& worker) {
+  const Instant end = dpdk::now() + kFarewell;
+  gateway.shut_down(dpdk::now());
+  while (dpdk::now() < end) worker.round(dpdk::now());
+}
+
+void run(const config::Gateway& config, const ops::Log& log) {
   dpdk::StopSignal::install();
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
   const dpdk::Eal eal({.program = "satrelayd",
                        .file_prefix = config.stats_socket_prefix,
                        .cpu = config.worker.cpu,
                        .memory = dpdk::PacketPool::memory_for(kPackets, mtu),
-                       .ports = {config.lan, config.wan}});
+                       .ports = {config.lan, config.wan},
+                       .verbose = config.log_level == config::LogLevel::kDebug});
+  if (!eal.uses_hugepages()) log.info("no hugepages: running on normal pages");
   dpdk::PacketPool pool("packets", kPackets, mtu);
   dpdk::Port lan("lan", config.lan, pool);
   dpdk::Port wan("wan", config.wan, pool);
   for (const dpdk::Port* port : {&lan, &wan}) {
-    ops::log(ops::Level::kInfo, port->description());
-    for (const std::string& notice : port->notices()) ops::log(ops::Level::kWarning, notice);
+    log.info(port->description() + ", MTU " + std::to_string(port->mtu()) + ", " +
+             port->mac().to_string());
+    for (const std::string& notice : port->notices()) log.warning(notice);
   }
-  const auto plan = gateway::plan_memory(config);
-  dpdk::LargeMemory memory(plan.arena.value());
+  dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value());
+  log.info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) + " MiB on " +
+           std::string(memory.backing()));
   gateway::Gateway gateway(config, make_identity(wan.mac()), memory.bytes(), dpdk::now());
   Worker worker(gateway, lan, wan, pool);
-  dpdk::Port* const ports[] = {&lan, &wan};
+  ops::SnapshotBoard board;
+  const ops::Telemetry telemetry(board);
+  Publisher publisher(gateway, {&lan, &wan}, worker, board);
+  const std::array<dpdk::Port*, 2> ports{&lan, &wan};
   dpdk::PollLoop loop(config.worker.polling, ports);
-  ops::log(ops::Level::kInfo, "ready");
-  loop.run([&](Instant now) { return worker.round(now); });
-  return EXIT_SUCCESS;
+  log.info("stats socket: " + dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2");
+  log.warning("security: none; anyone on the satellite segment can read and forge STP packets");
+  log.info("ready");
+  loop.run([&](Instant now) {
+    dpdk::PollLoop::Round round = worker.round(now);
+    publisher.run(now);
+    round.next_timeout = earlier(round.next_timeout, publisher.next_timeout());
+    return round;
+  });
+  log.info("stopping");
+  say_farewell(gateway, worker);
+}
+
+int main_or_throw(int argc, char** argv) {
+  CLI::App app("satrelayd: a transparent gateway that carries TCP over a satellite link");
+  std::string file;
+  bool check = false;
+  app.add_option("-c,--config", file, "gateway.yaml (docs/operations.md lists its keys)")
+      ->required();
+  app.add_flag("--check", check, "only validate the configuration");
+  app.set_version_flag("--version", SATRELAY_VERSION);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    const config::Gateway config = config::load_gateway(file);
+    if (check) {
+      std::cout << file << ": valid\n";
+      return EXIT_SUCCESS;
+    }
+    run(config, ops::Log("satrelayd", config.log_level));
+    return EXIT_SUCCESS;
+  } catch (const config::ConfigError& error) {
+    ops::Log("satrelayd", config::LogLevel::kError).error(error.what());
+    return kBadConfiguration;
+  }
 }
 
 }  // namespace
+}  // namespace satrelay::satrelayd
 
 int main(int argc, char** argv) {
-  return 0;
+  try {
+    return satrelay::satrelayd::main_or_throw(argc, argv);
+  } catch (const std::exception& error) {
+    satrelay::ops::Log("satrelayd", satrelay::config::LogLevel::kError).error(error.what());
+    return EXIT_FAILURE;
+  }
 }

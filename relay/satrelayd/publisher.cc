@@ -8,7 +8,7 @@ namespace {
 constexpr Duration kInterval = Duration::milliseconds(100);
 constexpr Duration kRequestInterval = Duration::milliseconds(5);
 
-ops::PortSnapshot snapshot_of(const dpdk::Port& port) {
+ops::PortSnapshot snapshot_of(const dpdk::Port& port, const Worker::Drops& drops) {
   const dpdk::PortStats stats = port.stats();
   const dpdk::LinkState link = port.link();
   return {.name = port.name(),
@@ -23,18 +23,18 @@ ops::PortSnapshot snapshot_of(const dpdk::Port& port) {
           .tx_bytes = stats.tx_bytes,
           .rx_missed = stats.rx_missed,
           .rx_errors = stats.rx_errors,
-          .rx_no_buffer = stats.rx_no_buffer,
+          .rx_no_buffer = stats.rx_no_buffer + drops.no_buffer,
           .rx_merged = stats.rx_merged,
           .rx_checksums_finished = stats.rx_checksums_finished,
           .tx_errors = stats.tx_errors,
-          .tx_unsent = stats.tx_unsent};
+          .tx_unsent = stats.tx_unsent + drops.bridge_overflow};
 }
 
 }  // namespace
 
 Publisher::Publisher(const gateway::Gateway& gateway, std::array<const dpdk::Port*, 2> ports,
-                     ops::SnapshotBoard& board)
-    : gateway_(gateway), ports_(ports), board_(board) {}
+                     const Worker& worker, ops::SnapshotBoard& board)
+    : gateway_(gateway), ports_(ports), worker_(worker), board_(board) {}
 
 void Publisher::run(Instant now) {
   if (now >= next_request_check_) {
@@ -49,7 +49,8 @@ void Publisher::run(Instant now) {
                          .peers = gateway_.peers(),
                          .counters = gateway_.counters(),
                          .ports = {}};
-  for (const dpdk::Port* port : ports_) snapshot.ports.push_back(snapshot_of(*port));
+  snapshot.ports = {snapshot_of(*ports_[0], worker_.drops(gateway::PortId::kLan)),
+                    snapshot_of(*ports_[1], worker_.drops(gateway::PortId::kWan))};
   board_.publish(std::move(snapshot));
 }
 

@@ -15,13 +15,13 @@ constexpr int kBurstsPerTurn = 4;
 Worker::Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool)
     : gateway_(gateway),
       pool_(pool),
-      lan_{gateway::PortId::kLan, &lan, {}},
-      wan_{gateway::PortId::kWan, &wan, {}} {}
+      lan_{.id = gateway::PortId::kLan, .port = &lan},
+      wan_{.id = gateway::PortId::kWan, .port = &wan} {}
 
 void Worker::bridge(Side& to, dpdk::Packet packet) {
   if (to.out.full()) to.port->send(to.out);
   if (to.out.full()) {
-    ++bridge_overflow_;
+    ++to.drops.bridge_overflow;
     return;
   }
   to.out.push(std::move(packet));
@@ -47,7 +47,7 @@ bool Worker::send(Side& side) {
     while (more && !side.out.full()) {
       if (!spare_) spare_ = pool_.allocate();
       if (!spare_) {
-        ++no_buffer_;
+        ++side.drops.no_buffer;
         break;
       }
       const std::size_t size = gateway_.poll_frame(side.id, spare_.room(), now);

@@ -20,15 +20,21 @@ class Worker {
   // One turn: everything that has come and is due, within a bound.
   dpdk::PollLoop::Round round(Instant now);
 
-  // Frames that the pool had no buffer for, and bridged frames that found the other port full.
-  std::uint64_t no_buffer() const { return no_buffer_; }
-  std::uint64_t bridge_overflow() const { return bridge_overflow_; }
+  // What could not leave by a port, monotonic.
+  struct Drops {
+    std::uint64_t no_buffer = 0;        // times that no packet buffer was free for a frame to send
+    std::uint64_t bridge_overflow = 0;  // bridged frames that found the port full
+  };
+  const Drops& drops(gateway::PortId port) const {
+    return port == gateway::PortId::kLan ? lan_.drops : wan_.drops;
+  }
 
  private:
   struct Side {
     gateway::PortId id;
     dpdk::Port* port;
-    dpdk::Burst out;  // what the port has not taken yet
+    dpdk::Burst out{};  // what the port has not taken yet
+    Drops drops{};
   };
   bool receive(Side& from, Side& to);
   bool send(Side& side);
@@ -40,8 +46,6 @@ class Worker {
   Side wan_;
   dpdk::Burst in_;
   dpdk::Packet spare_;  // allocated, but the engine had nothing to write
-  std::uint64_t no_buffer_ = 0;
-  std::uint64_t bridge_overflow_ = 0;
 };
 
 }  // namespace satrelay::satrelayd
