@@ -144,8 +144,10 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   }
   const FlowKey key{metadata->server, metadata->client, metadata->server_port,
                     metadata->client_port, vlans_of(metadata->ethernet)};
+  // Our own TIME-WAIT, on the client's side of the connection, gives way to a new one.
   const std::uint32_t old = table_.find(key);
-  if ((old != kNoSlot && !make_way(old)) || free_slots_.empty()) {
+  if (old != kNoSlot && is_over(flow(old))) remove(old);
+  if ((old != kNoSlot && table_.find(key) != kNoSlot) || free_slots_.empty()) {
     session.reset(event.stream, stp::ResetReason::kNoResources, now);
     counters_.add(Counter::kFlowsResetNoResources);
     return;
@@ -185,10 +187,15 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
 
 // --- input -------------------------------------------------------------------------------------
 
-bool FlowRelay::make_way(std::uint32_t slot) {
+bool FlowRelay::is_over(const Flow& f) const {
+  const bool closed = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
+  return closed && f.stream_state != StreamState::kOpen;
+}
+
+bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn) {
   const Flow& f = flow(slot);
-  const bool over = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
-  if (!over || f.stream_state == StreamState::kOpen) return false;
+  if (!is_over(f)) return false;
+  if (!f.endpoint.is_closed() && !f.endpoint.admits_new_incarnation(syn)) return false;
   remove(slot);
   return true;
 }

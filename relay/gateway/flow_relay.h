@@ -38,9 +38,9 @@ class FlowRelay final : public stp::StreamSource {
   // Takes a new flow from its SYN. The reason to bridge it instead, if there is one.
   std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
                                 std::size_t peer, config::Compress compress, Instant now);
-  // Frees the slot of a flow that is over but for its TIME-WAIT, so that its 4-tuple may start
-  // anew; false if it is still needed.
-  bool make_way(std::uint32_t slot);
+  // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
+  // 4-tuple anew; false if the flow is still needed.
+  bool make_way(std::uint32_t slot, const wire::TcpHeader& syn);
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
   // The host's LAN says that our segments cannot reach it.
@@ -84,6 +84,7 @@ class FlowRelay final : public stp::StreamSource {
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
   void settle(std::uint32_t slot);  // after polling: arms the timer, or removes a flow that is over
+  bool is_over(const Flow& f) const;  // but for TIME-WAIT
   void remove(std::uint32_t slot);
   void queue(std::uint32_t slot);
   void retry_later(Flow& f, Instant now);

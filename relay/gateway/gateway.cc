@@ -245,7 +245,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
                     tcp->header.destination_port, vlans_of(frame.ethernet)};
   std::uint32_t slot = flows.find(key);
   const bool is_syn = tcp->header.has(wire::TcpFlags::kSyn);
-  if (slot != kNoSlot && !(is_syn && flows.make_way(slot))) {
+  if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header))) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
     flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
     return Verdict::kConsumed;
