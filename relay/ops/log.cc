@@ -3,65 +3,89 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
-#include <utility>
+#include <string>
 
 namespace satrelay::ops {
 namespace {
 
-// systemd.exec(5): JOURNAL_STREAM holds device and inode of the journal's socket; stderr may have
-// been redirected since.
+struct Log {
+  std::string program = "satrelay";
+  config::LogLevel level = config::LogLevel::kInfo;
+  bool to_journal = false;
+};
+Log the_log;  // set once, before other threads start
+
+// systemd sets JOURNAL_STREAM to "device:inode" of the stream that it reads.
 bool stderr_is_journal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
+  if (stream == nullptr) return false;
+  const std::string_view text(stream);
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  unsigned long long device = 0;
+  unsigned long long inode = 0;
+  std::from_chars(text.data(), text.data() + colon, device);
+  std::from_chars(text.data() + colon + 1, text.data() + text.size(), inode);
   struct stat status {};
-  if (stream == nullptr || fstat(STDERR_FILENO, &status) != 0) return false;
-  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == stream;
+  return ::fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device && status.st_ino == inode;
 }
 
-std::string_view priority(Level level) {
+// Priorities of syslog(3).
+std::string_view journal_prefix(config::LogLevel level) {
   switch (level) {
-    case Level::kError:
+    case config::LogLevel::kError:
       return "<3>";
-    case Level::kWarning:
+    case config::LogLevel::kWarning:
       return "<4>";
-    case Level::kInfo:
+    case config::LogLevel::kInfo:
       return "<6>";
-    case Level::kDebug:
+    case config::LogLevel::kDebug:
       return "<7>";
   }
   return "<6>";
 }
 
-std::string_view word(Level level) {
+std::string_view plain_word(config::LogLevel level) {
   switch (level) {
-    case Level::kError:
+    case config::LogLevel::kError:
       return "error: ";
-    case Level::kWarning:
+    case config::LogLevel::kWarning:
       return "warning: ";
-    case Level::kInfo:
-    case Level::kDebug:
+    case config::LogLevel::kInfo:
       return "";
+    case config::LogLevel::kDebug:
+      return "debug: ";
   }
   return "";
 }
 
 }  // namespace
 
-Log::Log(std::string program, Level level)
-    : program_(std::move(program)), level_(level), journal_(stderr_is_journal()) {}
-
-void Log::write(Level level, std::string_view message) const {
-  if (level > level_) return;
+std::string format_log_line(std::string_view program, config::LogLevel level,
+                            std::string_view message, bool to_journal) {
   std::string line;
-  if (journal_) {
-    line.append(priority(level));
-  } else {
-    line.append(program_).append(": ").append(word(level));
+  if (to_journal) line += journal_prefix(level);
+  line.append(program).append(": ");
+  if (!to_journal) line += plain_word(level);
+  for (const char c : message) {
+    const auto code = static_cast<unsigned char>(c);
+    line += code < 0x20 || code == 0x7f ? '?' : c;
   }
-  line.append(message).push_back('\n');
-  // One call a line, so that lines of several processes on one terminal do not mix. A full pipe
-  // loses the message rather than stop the gateway.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  line += '\n';
+  return line;
+}
+
+void open_log(std::string_view program, config::LogLevel level) {
+  the_log = {.program = std::string(program), .level = level, .to_journal = stderr_is_journal()};
+}
+
+void log(config::LogLevel level, std::string_view message) {
+  if (level > the_log.level) return;
+  const std::string line = format_log_line(the_log.program, level, message, the_log.to_journal);
+  // One write a line: lines of several threads do not mix. Nobody can be told if it fails.
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
 }  // namespace satrelay::ops

@@ -1,9 +1,6 @@
-// Messages for the operator, on stderr: plain for a terminal or a file, with a syslog priority
-// prefix
-// ("<4>") where stderr goes to the journal, which keeps times itself.
+// The log of a program: one line a message on stderr, which systemd's journal understands.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,24 +8,21 @@
 
 namespace satrelay::ops {
 
-using Level = config::LogLevel;
+// Before the first message. Where stderr is the journal, each line begins with its priority, as
+// sd-daemon(3) describes; elsewhere with the program's name and, if it is a problem, the level.
+void open_log(std::string_view program, config::LogLevel level);
 
-class Log {
- public:
-  // `program` starts each plain line; messages below `level` are left out.
-  Log(std::string program, Level level);
+// Writes the message if its level is wanted. Control characters become '?', so that what came from
+// a network cannot forge a line. Any thread.
+void log(config::LogLevel level, std::string_view message);
 
-  void error(std::string_view message) const { write(Level::kError, message); }
-  void warning(std::string_view message) const { write(Level::kWarning, message); }
-  void info(std::string_view message) const { write(Level::kInfo, message); }
-  void debug(std::string_view message) const { write(Level::kDebug, message); }
+inline void log_error(std::string_view m) { log(config::LogLevel::kError, m); }
+inline void log_warning(std::string_view m) { log(config::LogLevel::kWarning, m); }
+inline void log_info(std::string_view m) { log(config::LogLevel::kInfo, m); }
+inline void log_debug(std::string_view m) { log(config::LogLevel::kDebug, m); }
 
- private:
-  void write(Level level, std::string_view message) const;
-
-  std::string program_;
-  Level level_;
-  bool journal_;
-};
+// The line for one message, newline included.
+std::string format_log_line(std::string_view program, config::LogLevel level,
+                            std::string_view message, bool to_journal);
 
 }  // namespace satrelay::ops

@@ -1,0 +1,45 @@
+// The lines that the control socket takes, as values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "pep/base/units.h"
+
+namespace satrelay::satlink {
+
+enum class Side : std::uint8_t { kAToB, kBToA, kBoth };
+enum class Outage : std::uint8_t { kOn, kOff };
+
+struct SetRate {
+  Side side;
+  BitRate rate;  // zero: unlimited
+};
+struct SetLoss {
+  Side side;
+  double loss;
+};
+struct SetOutage {
+  Side side;
+  Outage outage;
+};
+struct ShowCounters {};
+struct ShowHelp {};
+struct Quit {};
+
+using ControlCommand = std::variant<SetRate, SetLoss, SetOutage, ShowCounters, ShowHelp, Quit>;
+
+struct ControlParse {
+  std::optional<ControlCommand> command;
+  std::string error;  // what is wrong and what is allowed, if there is no command
+};
+
+// Any bytes are safe; words are separated by spaces or tabs.
+ControlParse parse_control_command(std::string_view line);
+
+// The commands, a line each, for --help and for `help`.
+extern const char* const kControlHelp;
+
+}  // namespace satrelay::satlink

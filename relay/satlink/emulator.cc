@@ -1,0 +1,126 @@
+#include "relay/satlink/emulator.h"
+
+#include <algorithm>
+
+namespace satrelay::satlink {
+namespace {
+
+// Bursts taken from one port before the other gets its turn.
+constexpr int kBurstsPerRound = 4;
+// Small beside a satellite delay, and spares a wake-up for each frame.
+constexpr Duration kGather = Duration::microseconds(50);
+
+constexpr std::uint64_t kOtherDirection = 0x5851'f42d'4c95'7f2dU;  // for unlike random sequences
+
+}  // namespace
+
+Emulator::Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::PacketPool& pool,
+                   dpdk::Port& a, dpdk::Port& b)
+    : pool_(pool),
+      gather_(config.worker.polling == config::Polling::kBusy ? Duration::zero() : kGather),
+      paths_{{{.in = a,
+               .out = b,
+               .model = {config.a_to_b, config.overhead, config.seed, sizing.a_to_b_frames},
+               .sending = {},
+               .host = {}},
+              {.in = b,
+               .out = a,
+               .model = {config.b_to_a, config.overhead, config.seed ^ kOtherDirection,
+                         sizing.b_to_a_frames},
+               .sending = {},
+               .host = {}}}} {}
+
+Emulator::~Emulator() {
+  const Instant end = Instant::never() - Duration::nanoseconds(1);
+  for (Path& path : paths_) {
+    while (const auto delivery = path.model.poll(end)) dpdk::Packet::adopt(delivery->frame);
+  }
+}
+
+dpdk::PollLoop::Round Emulator::round(Instant now) {
+  dpdk::PollLoop::Round result;
+  for (Path& path : paths_) {
+    if (receive(path, now)) result.worked = true;
+    deliver(path, now);
+    const Instant next = path.sending.empty() ? path.model.next_delivery() : now;
+    result.next_timeout = earlier(result.next_timeout, later(next, now) + gather_);
+  }
+  return result;
+}
+
+bool Emulator::receive(Path& path, Instant now) {
+  bool received = false;
+  for (int i = 0; i < kBurstsPerRound && path.in.receive(received_) > 0; ++i) {
+    received = true;
+    while (!received_.empty()) {
+      dpdk::Packet packet = received_.pop();
+      const std::size_t size = packet.size();
+      const link::FrameHandle handle = std::move(packet).to_handle();
+      switch (path.model.enqueue(handle, size, now)) {
+        case link::LinkDirection::Fate::kAccepted:
+          break;
+        case link::LinkDirection::Fate::kDropped:
+          dpdk::Packet::adopt(handle);  // frees it
+          break;
+        case link::LinkDirection::Fate::kDuplicated: {
+          dpdk::Packet first = dpdk::Packet::adopt(handle);
+          std::move(first.share()).to_handle();
+          std::move(first).to_handle();
+          break;
+        }
+      }
+    }
+  }
+  return received;
+}
+
+void Emulator::deliver(Path& path, Instant now) {
+  while (true) {
+    while (!path.sending.full()) {
+      const auto delivery = path.model.poll(now);
+      if (!delivery) break;
+      if (dpdk::Packet packet = take(path, *delivery)) path.sending.push(std::move(packet));
+    }
+    if (path.sending.empty()) return;
+    const bool was_full = path.sending.full();
+    path.out.send(path.sending);
+    // What the port did not take stays first in line for the next round.
+    if (!was_full || !path.sending.empty()) return;
+  }
+}
+
+dpdk::Packet Emulator::take(Path& path, const link::LinkDirection::Delivery& delivery) {
+  dpdk::Packet packet = dpdk::Packet::adopt(delivery.frame);
+  if (!delivery.corrupt_bit) return packet;
+  if (packet.is_shared()) {
+    packet = pool_.copy(packet);
+    if (!packet) {
+      ++path.host.dropped_no_buffer;
+      return packet;
+    }
+  }
+  const std::uint64_t bit = *delivery.corrupt_bit;
+  packet.mutable_bytes()[bit / 8] ^= std::byte{0x80} >> (bit % 8);
+  return packet;
+}
+
+template <typename Change>
+void Emulator::for_each(Side side, Change&& change) {
+  if (side != Side::kBToA) change(paths_[0].model);
+  if (side != Side::kAToB) change(paths_[1].model);
+}
+
+void Emulator::apply(const SetRate& command) {
+  for_each(command.side, [&](link::LinkDirection& model) { model.set_rate(command.rate); });
+}
+
+void Emulator::apply(const SetLoss& command) {
+  for_each(command.side, [&](link::LinkDirection& model) { model.set_loss(command.loss); });
+}
+
+void Emulator::apply(const SetOutage& command) {
+  for_each(command.side,
+           [&](link::LinkDirection& model) { model.set_outage(command.outage == Outage::kOn); });
+}
+
+}  // namespace satrelay::satlink

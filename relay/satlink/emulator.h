@@ -1,0 +1,64 @@
+// The link model on real frames: two ports, a direction each way, packets held while in flight.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "config/schema.h"
+#include "relay/dpdk/burst.h"
+#include "relay/dpdk/packet_pool.h"
+#include "relay/dpdk/poll_loop.h"
+#include "relay/dpdk/port.h"
+#include "relay/link/link_direction.h"
+#include "relay/satlink/control_command.h"
+#include "relay/satlink/sizing.h"
+
+namespace satrelay::satlink {
+
+// What the host itself loses, beside the model.
+struct HostCounters {
+  std::uint64_t dropped_no_buffer = 0;  // a corrupt copy found no packet buffer
+};
+
+class Emulator {
+ public:
+  Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::PacketPool& pool,
+           dpdk::Port& a, dpdk::Port& b);
+  Emulator(const Emulator&) = delete;
+  Emulator& operator=(const Emulator&) = delete;
+  ~Emulator();
+
+  // Takes in what has come on both ports and sends what is due.
+  dpdk::PollLoop::Round round(Instant now);
+
+  void apply(const SetRate& command);
+  void apply(const SetLoss& command);
+  void apply(const SetOutage& command);
+
+  const link::LinkDirection& a_to_b() const { return paths_[0].model; }
+  const link::LinkDirection& b_to_a() const { return paths_[1].model; }
+  const HostCounters& a_to_b_host() const { return paths_[0].host; }
+  const HostCounters& b_to_a_host() const { return paths_[1].host; }
+
+ private:
+  struct Path {
+    dpdk::Port& in;
+    dpdk::Port& out;
+    link::LinkDirection model;
+    dpdk::Burst sending;  // due, but not yet taken by the port
+    HostCounters host;
+  };
+  bool receive(Path& path, Instant now);
+  void deliver(Path& path, Instant now);
+  dpdk::Packet take(Path& path, const link::LinkDirection::Delivery& delivery);
+  template <typename Change>
+  void for_each(Side side, Change&& change);
+
+  dpdk::PacketPool& pool_;
+  Duration gather_;  // how long a due frame may wait for others to leave with it
+  std::array<Path, 2> paths_;
+  dpdk::Burst received_;
+};
+
+}  // namespace satrelay::satlink

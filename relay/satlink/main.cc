@@ -1,0 +1,146 @@
+// satlink: a satellite link between two ports.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <optional>
+
+#include "config/loader.h"
+#include "relay/dpdk/eal.h"
+#include "relay/dpdk/kernel_interface.h"
+#include "relay/dpdk/poll_loop.h"
+#include "relay/dpdk/port.h"
+#include "relay/ops/log.h"
+#include "relay/satlink/control_command.h"
+#include "relay/satlink/control_server.h"
+#include "relay/satlink/counters_json.h"
+#include "relay/satlink/emulator.h"
+#include "relay/satlink/sizing.h"
+
+namespace satrelay::satlink {
+namespace {
+
+// The EAL's own tables, the ports' rings.
+constexpr std::size_t kEalMemory = std::size_t{48} << 20;
+
+ControlServer::Answer answer(std::string_view line, Emulator& emulator, const dpdk::Port& a,
+                             const dpdk::Port& b) {
+  const ControlParse parse = parse_control_command(line);
+  if (!parse.command) return {.text = "error: " + parse.error + "\n"};
+  return std::visit(
+      [&](const auto& command) -> ControlServer::Answer {
+        using Command = std::decay_t<decltype(command)>;
+        if constexpr (std::is_same_v<Command, ShowCounters>) {
+          return {.text = counters_json(emulator, a, b, dpdk::now())};
+        } else if constexpr (std::is_same_v<Command, ShowHelp>) {
+          return {.text = kControlHelp};
+        } else if constexpr (std::is_same_v<Command, Quit>) {
+          return {.text = "ok\n", .close = true};
+        } else {
+          emulator.apply(command);
+          ops::log_info("control: " + std::string(line));
+          return {.text = "ok\n"};
+        }
+      },
+      *parse.command);
+}
+
+void log_summary(const char* name, const link::DirectionCounters& c) {
+  ops::log_info(std::string(name) + ": " + std::to_string(c.frames_in) + " frames in, " +
+                std::to_string(c.frames_out) + " out; dropped: queue " +
+                std::to_string(c.dropped_queue) + ", loss " + std::to_string(c.dropped_loss) +
+                ", outage " + std::to_string(c.dropped_outage) + ", memory " +
+                std::to_string(c.dropped_memory));
+}
+
+void run(const config::SatLink& config) {
+  dpdk::StopSignal::install();
+  const std::uint16_t mtu = std::max(config.a.mtu, config.b.mtu);
+  const std::size_t packet_bytes =
+      (dpdk::PacketPool::memory_for(65536, mtu) - dpdk::PacketPool::memory_for(0, mtu)) / 65536;
+  const Sizing sizing = size_for(config, packet_bytes);
+  const std::string prefix =
+      config.stats_socket_prefix.empty() ? "satlink" : config.stats_socket_prefix;
+  const dpdk::Eal eal({.program = "satlink",
+                       .file_prefix = prefix,
+                       .cpu = config.worker.cpu,
+                       .memory = dpdk::PacketPool::memory_for(sizing.packets, mtu) + kEalMemory,
+                       .ports = {config.a, config.b},
+                       .verbose = config.log_level == config::LogLevel::kDebug});
+  dpdk::PacketPool pool("frames", sizing.packets, mtu);
+  dpdk::Port a("a", config.a, pool);
+  dpdk::Port b("b", config.b, pool);
+  for (const dpdk::Port* port : {&a, &b}) {
+    for (const std::string& notice : port->notices()) ops::log_warning(notice);
+  }
+  for (const std::string& notice : dpdk::check_kernel_backlog()) ops::log_info(notice);
+
+  Emulator emulator(config, sizing, pool, a, b);
+  const std::array<dpdk::Port*, 2> ports{&a, &b};
+  dpdk::PollLoop loop(config.worker.polling, ports);
+  std::optional<ControlServer> control;
+  if (!config.control_socket.empty()) {
+    control.emplace(config.control_socket, loop,
+                    [&](std::string_view line) { return answer(line, emulator, a, b); });
+  }
+  ops::log_info("ready: " + a.description() + ", " + b.description() + "; room for " +
+                std::to_string(sizing.a_to_b_frames) + " and " +
+                std::to_string(sizing.b_to_a_frames) + " frames in flight, " +
+                (eal.uses_hugepages() ? "hugepages" : "normal pages"));
+  loop.run([&](Instant now) {
+    if (control) control->service(now);
+    return emulator.round(now);
+  });
+  ops::log_info("stopping");
+  log_summary("a_to_b", emulator.a_to_b().counters());
+  log_summary("b_to_a", emulator.b_to_a().counters());
+}
+
+int send_command(const std::string& path, const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  const std::string text = send_control_command(path, line);
+  std::cout << text;
+  return text.starts_with("error") ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace satrelay::satlink
+
+int main(int argc, char** argv) {
+  namespace sl = satrelay::satlink;
+  CLI::App app("satlink: a satellite link between two ports: rate, delay and faults");
+  std::string file;
+  std::string control;
+  std::vector<std::string> words;
+  bool check = false;
+  auto* config_option = app.add_option("-c,--config", file, "link.yaml");
+  app.add_flag("--check", check, "only say whether the configuration is good")
+      ->needs(config_option);
+  app.add_option("--control", control, "send COMMAND to the satlink with this control socket")
+      ->excludes(config_option);
+  app.add_option("COMMAND", words, "for --control, as below");
+  app.footer(
+      std::string("Control socket: a command a line, answered with \"ok\", \"error: ...\" or "
+                  "what was asked for:\n") +
+      sl::kControlHelp);
+  CLI11_PARSE(app, argc, argv);
+
+  try {
+    if (!control.empty()) return sl::send_command(control, words);
+    if (file.empty() || !words.empty()) {
+      std::cerr << app.help();
+      return 2;
+    }
+    const auto config = satrelay::config::load_sat_link(file);
+    if (check) {
+      std::cout << file << ": good\n";
+      return 0;
+    }
+    satrelay::ops::open_log("satlink", config.log_level);
+    sl::run(config);
+    return 0;
+  } catch (const std::exception& error) {
+    satrelay::ops::open_log("satlink", satrelay::config::LogLevel::kInfo);
+    satrelay::ops::log_error(error.what());
+    return 1;
+  }
+}

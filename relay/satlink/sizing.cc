@@ -1,0 +1,48 @@
+#include "relay/satlink/sizing.h"
+
+#include <algorithm>
+
+namespace satrelay::satlink {
+namespace {
+
+// What the ports keep for themselves: receive and send queues of both, bursts, pool caches.
+constexpr std::size_t kPortPackets = 10240;
+constexpr std::size_t kFewestFrames = 16384;
+constexpr std::size_t kSmallestIpFrame = 46;
+// An unlimited rate has no product with the delay; this much is assumed.
+constexpr BitRate kRateForUnlimited = BitRate::bits_per_second(1'000'000'000);
+
+std::size_t frames_for(const config::LinkDirection& direction, std::size_t mtu,
+                       std::size_t overhead) {
+  const BitRate rate = direction.rate.is_zero() ? kRateForUnlimited : direction.rate;
+  Duration time = direction.delay + direction.jitter;
+  if (direction.reorder > 0) time = time + direction.reorder_by;
+  const ByteCount queue =
+      direction.queue == ByteCount(0)
+          ? std::max(rate.bytes_in(Duration::milliseconds(100)), ByteCount(std::uint64_t{64} << 10))
+          : direction.queue;
+  const std::size_t bytes = rate.bytes_in(time).value() + queue.value();
+  const std::size_t of_full_size = bytes / (mtu + overhead) * 5 / 4 + 1024;
+  const std::size_t of_any_size = bytes / (kSmallestIpFrame + overhead) + 1024;
+  return std::max(of_full_size, std::min(of_any_size, kFewestFrames));
+}
+
+}  // namespace
+
+Sizing size_for(const config::SatLink& config, std::size_t packet_bytes) {
+  const std::size_t mtu = std::max(config.a.mtu, config.b.mtu);
+  Sizing sizing;
+  sizing.a_to_b_frames = frames_for(config.a_to_b, mtu, config.overhead);
+  sizing.b_to_a_frames = frames_for(config.b_to_a, mtu, config.overhead);
+  if (config.memory != ByteCount(0)) {
+    // Shared out as the directions would have needed it.
+    const std::size_t wanted = sizing.a_to_b_frames + sizing.b_to_a_frames;
+    const std::size_t given = std::max<std::size_t>(config.memory.value() / packet_bytes, 64);
+    sizing.a_to_b_frames = std::max<std::size_t>(given * sizing.a_to_b_frames / wanted, 32);
+    sizing.b_to_a_frames = std::max<std::size_t>(given - std::min(given, sizing.a_to_b_frames), 32);
+  }
+  sizing.packets = sizing.a_to_b_frames + sizing.b_to_a_frames + kPortPackets;
+  return sizing;
+}
+
+}  // namespace satrelay::satlink
