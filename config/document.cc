@@ -132,6 +132,8 @@ std::vector<std::pair<std::string, Value>> Value::named_entries(std::string_view
                               "; give it once");
     }
     entries.emplace_back(name, Value(*places_, entry.second, path));
+    // Nothing after the colon has no place of its own.
+    if (entry.second.IsNull()) places_->record(path, place);
   }
   return entries;
 }

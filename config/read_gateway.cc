@@ -187,14 +187,15 @@ Limits read_limits(const Value& value) {
   if (const Value* memory = fields.find("memory")) limits.memory = memory->size(kMemory);
   // Defaults never contradict a smaller limit that was given.
   limits.half_open = std::min(limits.half_open, limits.flows);
-  limits.flow_memory = std::min(limits.flow_memory, limits.memory);
   if (const Value* half_open = fields.find("half_open")) {
     limits.half_open = static_cast<std::uint32_t>(half_open->integer({1, 10'000'000}));
   }
   if (const Value* memory = fields.find("flow_memory")) {
     limits.flow_memory = memory->size(kFlowMemory);
   }
-  limits.host_window = std::min(limits.host_window, limits.flow_memory);
+  for (const ByteCount limit : {limits.memory, limits.flow_memory}) {
+    if (limit != ByteCount(0)) limits.host_window = std::min(limits.host_window, limit);
+  }
   if (const Value* window = fields.find("host_window")) {
     limits.host_window = window->size(kHostWindow);
   }

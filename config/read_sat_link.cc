@@ -19,8 +19,11 @@ GilbertElliott read_gilbert_elliott(const Value& value) {
   GilbertElliott model;
   model.good_to_bad =
       fields.require("good_to_bad", "write a probability a frame, like 0.1%").share();
-  model.bad_to_good =
-      fields.require("bad_to_good", "write a probability a frame, like 10%").share();
+  const Value& recovery = fields.require("bad_to_good", "write a probability a frame, like 10%");
+  model.bad_to_good = recovery.share();
+  if (model.good_to_bad > 0 && model.bad_to_good <= 0) {
+    recovery.fail("is 0, so the link would never leave its bad state; write a probability");
+  }
   if (const Value* loss = fields.find("loss_good")) model.loss_good = loss->share();
   if (const Value* loss = fields.find("loss_bad")) model.loss_bad = loss->share();
   return model;

@@ -225,10 +225,9 @@ Result check_stp(const Gateway& config) {
     return refuse(config.wan.mtu < 1280 ? "ports.wan.mtu" : "stp.mtu",
                   std::to_string(stp.mtu) + " is less than IPv6 needs; write at least 1280");
   }
-  if (stp.port + stp.lanes - 1 > 65535) {
-    return refuse("stp.port", std::to_string(stp.port) + " leaves no ports for " +
-                                  std::to_string(stp.lanes) + " lanes; write at most " +
-                                  std::to_string(65536 - stp.lanes));
+  if (stp.lanes > 1) {
+    return refuse("stp.lanes", std::to_string(stp.lanes) +
+                                   " lanes need as many workers, and there is one; write 1");
   }
   if (stp.suspect_after <= stp.ping_after) {
     return refuse("stp.suspect_after",
@@ -243,29 +242,26 @@ Result check_limits(const Limits& limits) {
     return refuse("limits.half_open", std::to_string(limits.half_open) + " exceeds limits.flows " +
                                           std::to_string(limits.flows) + "; write at most that");
   }
-  if (limits.flow_memory > limits.memory) {
+  // 0: chosen by the gateway, never more than it has.
+  const bool memory_given = limits.memory != ByteCount(0);
+  const bool flow_memory_given = limits.flow_memory != ByteCount(0);
+  if (memory_given && limits.flow_memory > limits.memory) {
     return refuse("limits.flow_memory", to_text(limits.flow_memory) + " exceeds limits.memory " +
                                             to_text(limits.memory) + "; write at most that");
   }
-  if (limits.host_window > limits.flow_memory) {
+  if (flow_memory_given && limits.host_window > limits.flow_memory) {
     return refuse("limits.host_window", to_text(limits.host_window) +
                                             " exceeds limits.flow_memory " +
                                             to_text(limits.flow_memory) + "; write at most that");
+  }
+  if (memory_given && limits.host_window > limits.memory) {
+    return refuse("limits.host_window", to_text(limits.host_window) + " exceeds limits.memory " +
+                                            to_text(limits.memory) + "; write at most that");
   }
   return std::nullopt;
 }
 
 // --- satlink ----------------------------------------------------------------------------------
-
-Result check_gilbert_elliott(const LinkDirection& direction, const std::string& path) {
-  if (!direction.gilbert_elliott) return std::nullopt;
-  const GilbertElliott& model = *direction.gilbert_elliott;
-  if (model.good_to_bad > 0 && model.bad_to_good <= 0) {
-    return refuse(path + ".gilbert_elliott.bad_to_good",
-                  "is 0, so the link would never leave its bad state; write a probability");
-  }
-  return std::nullopt;
-}
 
 std::uint64_t bytes_in_flight(const LinkDirection& direction) {
   return (direction.rate.bytes_in(direction.delay + direction.jitter) + direction.queue).value();
@@ -285,8 +281,6 @@ std::optional<Contradiction> find_contradiction(const Gateway& config) {
 
 std::optional<Contradiction> find_contradiction(const SatLink& config) {
   if (auto r = check_ports(config.a, config.b, "ports.a", "ports.b")) return r;
-  if (auto r = check_gilbert_elliott(config.a_to_b, "a_to_b")) return r;
-  if (auto r = check_gilbert_elliott(config.b_to_a, "b_to_a")) return r;
   const ByteCount needed(bytes_in_flight(config.a_to_b) + bytes_in_flight(config.b_to_a));
   if (config.memory.value() != 0 && config.memory < needed) {
     return refuse("memory", to_text(config.memory) +
