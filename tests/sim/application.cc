@@ -43,7 +43,7 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
     outcome_->gave_up = true;
     endpoint.abort(now);
   }
-  want(last_progress_ + plan_.patience);
+  if (!endpoint.is_closed()) want(last_progress_ + plan_.patience);
   note_end(endpoint, now);
   if (outcome_->ended) next_timeout_ = Instant::never();
 }
@@ -129,7 +129,9 @@ void Application::write(tcp::Endpoint& endpoint, Instant now) {
 void Application::note_end(const tcp::Endpoint& endpoint, Instant now) {
   outcome_->sent_all = outcome_->sent_all || (outcome_->closed && endpoint.finished_sending());
   const bool clean = outcome_->saw_end && outcome_->sent_all;
-  const bool broken = endpoint.is_closed() && endpoint.close_reason() != tcp::CloseReason::kNone;
+  // Closed and nothing left to read, yet not both ends seen, is an end too, and a wrong one.
+  const bool broken = endpoint.is_closed() && (endpoint.close_reason() != tcp::CloseReason::kNone ||
+                                               endpoint.received().readable() == 0);
   if (!clean && !broken) return;
   outcome_->ended = true;
   outcome_->ended_at = now;

@@ -81,7 +81,6 @@ class Application {
   void run(tcp::Endpoint& endpoint, Instant now);
   Instant next_timeout() const { return next_timeout_; }
   bool ended() const { return outcome_->ended; }
-  Outcome& outcome() { return *outcome_; }
 
  private:
   void read(tcp::Endpoint& endpoint, Instant now);

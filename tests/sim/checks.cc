@@ -130,7 +130,7 @@ class FlowCheck {
 
 void check_sessions(Network& network, std::vector<std::string>& broken) {
   for (const Side side : {Side::kA, Side::kB}) {
-    if (!network.gateway(side).is_running()) continue;
+    if (!network.is_running(side)) continue;
     for (const auto& peer : network.gateway(side).engine().peers()) {
       const stp::Counters& c = peer.counters;
       const std::string who = network.gateway(side).name() + ": ";
@@ -150,7 +150,8 @@ std::vector<std::string> check_flows(Network& network) {
   // A reset is not acknowledged: where the way between it and its host loses frames, the host may
   // have to find out by itself.
   const bool rst_may_get_lost = scenario.stations[0].cable.loss > 0 ||
-                                scenario.stations[1].cable.loss > 0 || network.bridged_tcp() > 0;
+                                scenario.stations[1].cable.loss > 0 || network.bridged_tcp() > 0 ||
+                                !scenario.gateways_present;
   const bool no_resources = network.counted(Counter::kFlowsResetNoResources) > 0;
   for (std::size_t i = 0; i < network.flow_count(); ++i) {
     FlowCheck(i, network.spec(i), network.flow(i), rst_may_get_lost, no_resources, broken).check();
@@ -163,8 +164,8 @@ std::vector<std::string> check_memory(Network& network) {
   std::vector<std::string> broken;
   const Instant now = network.loop().now();
   for (const Side side : {Side::kA, Side::kB}) {
-    GatewayNode& node = network.gateway(side);
-    if (node.is_running()) {
+    if (network.is_running(side)) {
+      GatewayNode& node = network.gateway(side);
       const auto status = node.engine().status(now);
       if (node.engine().flow_count() != 0) {
         broken.push_back(node.name() + " still has " + std::to_string(node.engine().flow_count()) +

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "relay/gateway/memory_plan.h"
+
 namespace satrelay::sim {
 
 using gateway::PortId;
@@ -18,7 +20,8 @@ GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std
       wan_mac_(wan_mac),
       tick_(tick),
       id_(loop.add(*this, name_)),
-      memory_(new std::byte[config.limits.memory.value()]) {}
+      memory_size_(gateway::plan_memory(config).arena.value()),
+      memory_(new std::byte[memory_size_]) {}
 
 GatewayNode::~GatewayNode() = default;
 
@@ -35,7 +38,7 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.secret[1] = ~boot_epoch;
   identity.wan_mac = wan_mac_;
   engine_ = std::make_unique<gateway::Gateway>(
-      config_, identity, MutableBytes(memory_.get(), config_.limits.memory.value()), loop_->now());
+      config_, identity, MutableBytes(memory_.get(), memory_size_), loop_->now());
   if (engine_->max_frame_size() > FramePool::kCapacity) {
     throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
   }

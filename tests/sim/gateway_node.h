@@ -59,6 +59,7 @@ class GatewayNode final : public Actor, public FrameSink {
   MacAddress wan_mac_;
   Duration tick_;
   ActorId id_;
+  std::size_t memory_size_;
   std::unique_ptr<std::byte[]> memory_;
   std::unique_ptr<gateway::Gateway> engine_;
   FrameSink* sinks_[2] = {nullptr, nullptr};

@@ -111,10 +111,6 @@ void SimHost::send_raw(ConstBytes frame) {
 
 void SimHost::vanish() {
   vanished_ = true;
-  for (const auto& connection : connections_) {
-    if (connection == nullptr || connection->application->ended()) continue;
-    connection->application->outcome().vanished = true;
-  }
   neighbours_.clear();
   dirty_.clear();
   by_pair_.clear();
@@ -260,7 +256,8 @@ void SimHost::send_segment(const Connection& connection, const tcp::SegmentToSen
   frames_->set_size(
       handle, write_tcp_frame(ethernet_header(connection.pair.remote), ip, header,
                               segment.payload_size, frames_->room(handle), [&](MutableBytes out) {
-                                connection.endpoint->copy_payload(segment.payload_offset, out);
+                                if (!out.empty())
+                                  connection.endpoint->copy_payload(segment.payload_offset, out);
                               }));
   tracer_->frame(now, spec_.name, "out", frames_->bytes(handle));
   neighbours_.send(handle, connection.pair.remote, now);

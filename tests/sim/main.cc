@@ -60,7 +60,7 @@ int run(int argc, char** argv) {
       options().seeds = number(argc, argv, i);
     } else if (argument == "--seed") {
       options().seed = number(argc, argv, i);
-      GTEST_FLAG_SET(filter, "Property.*");
+      if (GTEST_FLAG_GET(filter) == "*") GTEST_FLAG_SET(filter, "Property.EveryByte*");
     } else if (argument == "--trace") {
       options().trace = true;
     } else if (argument == "--list") {

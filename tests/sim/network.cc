@@ -53,7 +53,7 @@ Network::Network(const Scenario& scenario, Tracer& tracer) : scenario_(scenario)
   for (const Vanishing& vanishing : scenario.vanishings) {
     loop_.at(vanishing.when, [this, vanishing] {
       tracer_->note(loop_.now(), host(vanishing.side, vanishing.host).spec().name, "vanishes");
-      host(vanishing.side, vanishing.host).vanish();
+      vanish(vanishing);
     });
   }
 }
@@ -98,6 +98,16 @@ void Network::introduce_hosts() {
         }
       }
     }
+  }
+}
+
+void Network::vanish(const Vanishing& vanishing) {
+  host(vanishing.side, vanishing.host).vanish();
+  for (std::size_t i = 0; i < flows_.size(); ++i) {
+    const bool client = specs_[i].client_side == vanishing.side;
+    if ((client ? specs_[i].client_host : specs_[i].server_host) != vanishing.host) continue;
+    Outcome& outcome = client ? flows_[i].client : flows_[i].server;
+    outcome.vanished = !outcome.ended;
   }
 }
 
@@ -163,7 +173,7 @@ bool Network::drained() {
     for (const auto& host : hosts_[static_cast<std::size_t>(side)]) {
       if (host->connection_count() != 0) return false;
     }
-    if (!scenario_.gateways_present || !gateway(side).is_running()) continue;
+    if (!is_running(side)) continue;
     if (gateway(side).engine().flow_count() != 0) return false;
     if (gateway(side).engine().status(loop_.now()).arena_used != 0) return false;
   }

@@ -39,6 +39,11 @@ class Network {
   EventLoop& loop() { return loop_; }
   SatelliteLink& satellite() { return *satellite_; }
   GatewayNode& gateway(Side side) { return *gateways_[static_cast<std::size_t>(side)]; }
+  // False if there is none, or it was killed.
+  bool is_running(Side side) const {
+    const auto& node = gateways_[static_cast<std::size_t>(side)];
+    return node != nullptr && node->is_running();
+  }
   SimLan& lan(Side side) { return *lans_[static_cast<std::size_t>(side)]; }
   SimHost& host(Side side, std::size_t index) {
     return *hosts_[static_cast<std::size_t>(side)][index];
@@ -67,6 +72,7 @@ class Network {
   config::Gateway gateway_config(Side side) const;
   void build_station(Side side);
   void introduce_hosts();
+  void vanish(const Vanishing& vanishing);
   void start_flow(std::size_t index);
   std::optional<SimHost::Reception> receive(const SocketPair& at_server);
   bool drained();

@@ -1,0 +1,36 @@
+// The same hosts and flows over the same link, without gateways: TCP from end to end through loss,
+// late frames, duplicates and flipped bits. What pep/tcp must survive on its own.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/sim/checks.h"
+#include "tests/sim/network.h"
+#include "tests/sim/options.h"
+#include "tests/sim/scenario.h"
+#include "tests/sim/trace.h"
+
+namespace satrelay::sim {
+namespace {
+
+TEST(Property, HostsAloneKeepTheSamePromises) {
+  const std::uint64_t from = options().seed.value_or(options().from);
+  const std::uint64_t count = options().seed ? 1 : options().seeds;
+  for (std::uint64_t seed = from; seed < from + count; ++seed) {
+    Tracer tracer;
+    if (options().trace && options().seed) tracer.enable(stdout);
+    Scenario scenario = random_scenario(seed);
+    scenario.gateways_present = false;
+    Network network(scenario, tracer);
+    const std::vector<std::string> broken = run_and_check(network);
+    if (broken.empty()) continue;
+    std::string text = scenario.summary() + "\n";
+    for (const std::string& line : broken) text += "    " + line + "\n";
+    ADD_FAILURE() << "seed " << seed << ": " << text
+                  << "  replay: sim --gtest_filter=*HostsAlone* --seed " << seed << " --trace";
+  }
+}
+
+}  // namespace
+}  // namespace satrelay::sim
