@@ -116,7 +116,7 @@ SegmentToSend Endpoint::sent(SegmentToSend segment) {
 }
 
 void Endpoint::copy_payload(std::uint64_t offset, MutableBytes out) const {
-  sender_.queue().copy_out(offset, out);
+  if (!out.empty()) sender_.queue().copy_out(offset, out);
 }
 
 }  // namespace satrelay::tcp

@@ -19,7 +19,9 @@ Sender::Sender(const Config& config, Arena& arena, Timers& timers, Counters& cou
 std::size_t Sender::write(ConstBytes bytes) {
   const std::uint64_t block = arena_.block_size();
   const std::uint64_t free = arena_.free_blocks();
-  const std::uint64_t tail = (block - (queue_.end() & (block - 1))) & (block - 1);
+  // What is left of the last block, which an empty queue does not hold.
+  const std::uint64_t tail =
+      queue_.empty() ? 0 : (block - (queue_.end() & (block - 1))) & (block - 1);
   const std::uint64_t room = tail + (free > reserve_blocks_ ? free - reserve_blocks_ : 0) * block;
   const std::uint64_t count = std::min({std::uint64_t{bytes.size()}, writable(), room});
   return count > 0 ? queue_.append(bytes.first(count)) : 0;
@@ -30,10 +32,7 @@ std::uint64_t Sender::writable() const {
   return config_.send_limit - queue_.size();
 }
 
-void Sender::drop() {
-  queue_.reset();
-  board_ = Scoreboard();
-}
+void Sender::drop() { queue_.reset(); }
 
 void Sender::establish(const Established& parameters) {
   segment_size_ = parameters.segment_size;

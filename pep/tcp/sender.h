@@ -50,7 +50,7 @@ class Sender {
   std::uint64_t writable() const;
   void close() { closed_ = true; }
   bool close_called() const { return closed_; }
-  // Forgets all stored bytes.
+  // Forgets all stored bytes. Nothing may be sent after that; positions stay what they were.
   void drop();
 
   // --- the handshake ---
