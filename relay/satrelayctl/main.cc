@@ -1,0 +1,71 @@
+// satrelayctl: shows what a gateway tells on its stats socket.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "relay/satrelayctl/render.h"
+#include "relay/satrelayctl/socket_search.h"
+#include "relay/satrelayctl/stats_client.h"
+
+namespace {
+
+namespace ctl = satrelay::ctl;
+
+constexpr std::chrono::seconds kTimeout(2);
+
+struct Options {
+  std::string socket;
+  bool json = false;
+  bool all = false;
+};
+
+std::string show(const std::string& what, const Options& options) {
+  ctl::StatsClient client(ctl::choose_stats_socket(options.socket, ctl::runtime_folders()),
+                          kTimeout);
+  const std::string command = "/satrelay/" + what;
+  const bool paged = what == "peers" || what == "flows";
+  const nlohmann::ordered_json reply = paged ? client.query_all(command) : client.query(command);
+  if (options.json) {
+    // Host names and such come from the network: replace what is not UTF-8.
+    return reply.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  if (what == "status") return ctl::render_status(reply);
+  if (what == "ports") return ctl::render_ports(reply);
+  if (what == "peers") return ctl::render_peers(reply);
+  if (what == "flows") return ctl::render_flows(reply);
+  return ctl::render_counters(reply, options.all ? ctl::Zeros::kShow : ctl::Zeros::kHide);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Shows what a satrelay gateway is doing.", "satrelayctl");
+  Options options;
+  app.add_option("--socket", options.socket,
+                 "Stats socket: a path, or the gateway's stats_socket_prefix; needed only if "
+                 "several gateways run here")
+      ->type_name("PATH|PREFIX");
+  app.add_flag("--json", options.json, "Print the reply as JSON instead of a table");
+  app.require_subcommand(1);
+  app.fallthrough();  // options may also follow the command
+  app.add_subcommand("status", "Uptime, flows, memory, and sums over all flows");
+  app.add_subcommand("ports", "The LAN and the WAN port, with their errors");
+  app.add_subcommand("peers", "The far gateways: state, round-trip time, loss");
+  app.add_subcommand("flows", "Every relayed TCP connection");
+  app.add_subcommand("counters", "Why frames were bridged or dropped and flows ended")
+      ->add_flag("--all", options.all, "Show the counters that are 0, too");
+  CLI11_PARSE(app, argc, argv);
+
+  try {
+    const std::string text = show(app.get_subcommands().front()->get_name(), options);
+    std::cout << text << std::flush;
+    return std::cout ? 0 : 1;
+  } catch (const std::exception& e) {
+    std::cerr << "satrelayctl: " << e.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,42 @@
+// A client of DPDK's telemetry socket, version 2: packets of JSON over a UNIX SOCK_SEQPACKET. The
+// server greets with {"version", "pid", "max_output_len"}; a command "/path,parameters" is answered
+// with {"/path": value}.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace satrelay::ctl {
+
+// what() is for the operator: what is wrong and what to do.
+class StatsError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class StatsClient {
+ public:
+  // Connects and reads the greeting. Throws StatsError.
+  StatsClient(const std::filesystem::path& socket, std::chrono::milliseconds timeout);
+  StatsClient(const StatsClient&) = delete;
+  StatsClient& operator=(const StatsClient&) = delete;
+  ~StatsClient();
+
+  // The value that answers `command`; never null. Throws StatsError.
+  nlohmann::ordered_json query(const std::string& command);
+  // All pages of a list; `command` takes "first,count".
+  nlohmann::ordered_json query_all(const std::string& command);
+
+ private:
+  std::string receive();
+
+  std::string socket_;
+  int descriptor_;
+  std::size_t longest_reply_;
+};
+
+}  // namespace satrelay::ctl

@@ -1,0 +1,134 @@
+#include "relay/satrelayctl/render.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "relay/satrelayctl/scale.h"
+#include "relay/satrelayctl/table.h"
+
+namespace satrelay::ctl {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+TEST(Scale, ThreeDigitsAndTheUnitThatFits) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(1023), "1023 B");
+  EXPECT_EQ(human_bytes(1024), "1.00 KiB");
+  EXPECT_EQ(human_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(human_bytes(64ULL << 20), "64.0 MiB");
+  EXPECT_EQ(human_bytes((1ULL << 30) - 1), "1.00 GiB");
+  EXPECT_EQ(human_bytes(~0ULL), "16384 PiB");
+  EXPECT_EQ(human_rate(50'000'000), "50.0 Mbit/s");
+  EXPECT_EQ(human_rate(999'999), "1.00 Mbit/s");
+  EXPECT_EQ(human_rate(10'000'000'000), "10.0 Gbit/s");
+  EXPECT_EQ(human_duration(0), "0 us");
+  EXPECT_EQ(human_duration(551'400), "551 ms");
+  EXPECT_EQ(human_duration(1'500'000), "1.50 s");
+  EXPECT_EQ(human_duration(59'999'999), "60.0 s");
+  EXPECT_EQ(human_duration(61'000'000), "1 min 01 s");
+  EXPECT_EQ(human_duration(7'380'000'000), "2 h 03 min");
+  EXPECT_EQ(human_duration(180'000'000'000), "2 d 02 h");
+  EXPECT_EQ(human_count(0), "0");
+  EXPECT_EQ(human_count(999), "999");
+  EXPECT_EQ(human_count(1'234'567), "1 234 567");
+  EXPECT_EQ(human_share(10'000), "1.00%");
+  EXPECT_EQ(human_share(123), "0.01%");
+}
+
+TEST(Table, LinesUp) {
+  EXPECT_EQ(
+      format_table({{"name"}, {"n", Align::kRight}, {"x"}}, {{"a", "10"}, {"long name", "7"}}),
+      "name        n  x\n"
+      "a          10\n"
+      "long name   7\n");
+}
+
+TEST(RenderStatus, ShowsSumsWithUnits) {
+  const json status = json::parse(R"({
+    "uptime_ms": 7380000, "age_ms": 40, "boot_epoch": 1, "flows": 12, "half_open": 1,
+    "arena_bytes": 268435456, "arena_used_bytes": 67108864,
+    "tcp": {"bytes_in": 1048576, "bytes_out": 2097152, "retransmitted_segments": 3,
+            "retransmission_timeouts": 0},
+    "codec": {"plain_bytes": 1000, "encoded_bytes": 250, "compressed_blocks": 5,
+              "skipped_blocks": 6, "expanded_blocks": 0}})");
+  EXPECT_EQ(render_status(status),
+            "uptime       2 h 03 min\n"
+            "flows        12, and 1 half-open\n"
+            "memory       64.0 MiB of 256 MiB (25.00%)\n"
+            "tcp          1.00 MiB in, 2.00 MiB out; 3 segments retransmitted, 0 timeouts\n"
+            "compression  1000 B became 250 B (25.00%); 5 blocks compressed, 6 left alone, 0 not "
+            "smaller\n");
+}
+
+TEST(RenderStatus, WarnsOfASilentWorker) {
+  const std::string text = render_status(json::parse(R"({"age_ms": 61000})"));
+  EXPECT_NE(text.find("WARNING      the worker has told nothing for 1 min 01 s"), std::string::npos)
+      << text;
+}
+
+TEST(RenderPeers, ShowsLinkAndState) {
+  const json peers = json::parse(R"([{
+    "name": "remote", "address": "192.0.2.2", "state": "alive", "next_hop": "unresolved",
+    "link": "sat", "send_rate_bps": 50000000, "rtt_us": 551000, "loss_ppm": 10400, "streams": 3,
+    "packets_in_flight": 2300, "stored_bytes": 4096,
+    "counters": {"bytes_out": 1048576, "bytes_in": 2048, "packets_lost": 9,
+                 "retransmitted_bytes": 13140}}])");
+  EXPECT_EQ(render_peers(peers),
+            "peer    address    state                        link         rate     rtt   loss  "
+            "streams  in flight    stored      sent  received  lost  sent again\n"
+            "remote  192.0.2.2  alive (next hop unresolved)  sat   50.0 Mbit/s  551 ms  1.04%  "
+            "      3      2 300  4.00 KiB  1.00 MiB  2.00 KiB     9    12.8 KiB\n");
+}
+
+TEST(RenderFlows, BracketsIpv6AddressesAndShowsWhatIsMissing) {
+  const json flows = json::parse(R"([
+    {"client": "2001:db8::7", "client_port": 40000, "server": "198.51.100.7", "server_port": 80},
+    {}])");
+  const std::string text = render_flows(flows);
+  EXPECT_NE(text.find("[2001:db8::7]:40000  198.51.100.7:80  -"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n-:-"), std::string::npos) << text;
+}
+
+TEST(RenderPorts, ShowsSpeedAndErrors) {
+  const json ports = json::parse(R"([{
+    "name": "lan", "device": "lan: af_packet on lan0", "mac": "02:00:00:00:00:01", "link": "up",
+    "link_mbit_per_s": 10000, "mtu_bytes": 1500, "rx_frames": 1000, "rx_bytes": 1500000,
+    "tx_frames": 0, "tx_bytes": 0, "rx_missed": 7, "rx_errors": 0, "rx_no_buffer": 0,
+    "rx_merged": 0, "tx_errors": 0, "tx_unsent": 0}])");
+  const std::string text = render_ports(ports);
+  EXPECT_NE(text.find("up 10.0 Gbit/s  1500      1 000  1.43 MiB"), std::string::npos) << text;
+}
+
+TEST(RenderCounters, HidesZerosUnlessAsked) {
+  const json counters = json::parse(R"({"bridged_not_ip": 12345, "dropped_bad_checksum": 0})");
+  EXPECT_EQ(render_counters(counters, Zeros::kHide),
+            "counter         since start\n"
+            "bridged_not_ip       12 345\n"
+            "and 1 at 0 (--all shows them)\n");
+  EXPECT_EQ(render_counters(counters, Zeros::kShow),
+            "counter               since start\n"
+            "bridged_not_ip             12 345\n"
+            "dropped_bad_checksum            0\n");
+}
+
+TEST(Render, SurvivesAnyShape) {
+  for (const char* text : {"null", "1", "[]", "{}", "[1, null, [], {}]", R"({"a": {"b": []}})",
+                           R"([{"name": 1, "rtt_us": -5, "counters": 3}])"}) {
+    const json value = json::parse(text);
+    render_status(value);
+    render_ports(value);
+    render_peers(value);
+    render_flows(value);
+    render_counters(value, Zeros::kShow);
+  }
+}
+
+TEST(Render, LetsNoNameMoveTheCursor) {
+  const std::string text = render_peers(json::parse("[{\"name\": \"a\\u001b[2J\"}]"));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace satrelay::ctl
