@@ -1,0 +1,15 @@
+// CRC32C (RFC 9260 appendix A), as a state that can be carried on: crc32c_finish(crc32c_update(
+// kCrc32cStart, bytes)) is the checksum of `bytes`.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::stp {
+
+inline constexpr std::uint32_t kCrc32cStart = 0xffff'ffffU;
+std::uint32_t crc32c_update(std::uint32_t state, ConstBytes bytes);
+constexpr std::uint32_t crc32c_finish(std::uint32_t state) { return ~state; }
+
+}  // namespace satrelay::stp

@@ -1,0 +1,34 @@
+// Events about the peer, in order and bounded; those about streams wait in the streams themselves.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "pep/stp/session.h"
+
+namespace satrelay::stp {
+
+class PeerEvents {
+ public:
+  void push(Event::Kind kind) {
+    if (count_ == kinds_.size()) pop();  // the host does not poll: the newest matter most
+    kinds_[(first_ + count_) % kinds_.size()] = kind;
+    ++count_;
+  }
+  std::optional<Event> pop() {
+    if (count_ == 0) return std::nullopt;
+    Event event;
+    event.kind = kinds_[first_];
+    first_ = (first_ + 1) % kinds_.size();
+    --count_;
+    return event;
+  }
+
+ private:
+  std::array<Event::Kind, 16> kinds_{};
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace satrelay::stp

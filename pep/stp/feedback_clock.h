@@ -1,0 +1,94 @@
+// When to report: on a clock while there is something to report, and at once on events, within the
+// return budget (docs/stp.md section 7). Knows nothing of what stands in a report.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::stp {
+
+class FeedbackClock {
+ public:
+  struct Config {
+    Duration minimum = Duration::milliseconds(25);
+    Duration maximum = Duration::milliseconds(600);
+    BitRate budget = BitRate::bits_per_second(50'000);
+    Duration gap_confirmation = Duration::milliseconds(5);
+  };
+  // Each arrival stands in this many reports.
+  static constexpr int kRepeats = 3;
+
+  explicit FeedbackClock(const Config& config) : config_(config) {}
+
+  void set_maximum(Duration maximum) {
+    maximum_ = std::clamp(maximum, config_.minimum, config_.maximum);
+  }
+  // A packet that wants to be reported arrived.
+  void on_arrival() { reports_due_ = kRepeats; }
+  // A gap opened: a report follows when it is certain (on_gap_confirmed) or after the tolerance.
+  void on_gap(Instant now) { urgent_at_ = earlier(urgent_at_, now + config_.gap_confirmation); }
+  void on_urgent(Instant now) { urgent_at_ = earlier(urgent_at_, now); }
+  // The peer asked: answered whatever the budget says, since it asks seldom.
+  void on_asked() {
+    asked_ = true;
+    reports_due_ = std::max(reports_due_, 1);
+  }
+
+  // When the next report is due; never() if there is nothing to tell.
+  Instant due() const {
+    if (in_progress_ || asked_) return last_;
+    Instant at = Instant::never();
+    if (reports_due_ > 0) at = last_ + interval();
+    if (!urgent_at_.is_never()) {
+      at = earlier(at, later(urgent_at_, spent_until_ - kBurst));
+    }
+    return at;
+  }
+  // Regular reports keep to the budget by their distance.
+  Duration interval() const {
+    return std::clamp(config_.budget.time_for(ByteCount(report_bytes_)), config_.minimum, maximum_);
+  }
+  // `bytes` of report left, as IP bytes; `complete` if no part is missing.
+  void on_report(std::size_t bytes, bool complete, Instant now) {
+    current_bytes_ += bytes;
+    debit(bytes, now);
+    in_progress_ = !complete;
+    if (!complete) return;
+    report_bytes_ = current_bytes_;
+    current_bytes_ = 0;
+    last_ = now;
+    urgent_at_ = Instant::never();
+    asked_ = false;
+    if (reports_due_ > 0) --reports_due_;
+  }
+  // Credit frames draw on the same budget.
+  void debit(std::size_t bytes, Instant now) {
+    const Duration time = config_.budget.time_for(ByteCount(bytes));
+    if (time.is_infinite()) return;
+    spent_until_ = earlier(later(spent_until_, now) + time, now + maximum_ + kBurst);
+  }
+  void clear() {
+    const Config config = config_;
+    *this = FeedbackClock(config);
+  }
+
+ private:
+  // How far immediate reports may run ahead of the budget.
+  static constexpr Duration kBurst = Duration::milliseconds(100);
+  Config config_;
+  Duration maximum_ = config_.maximum;
+  int reports_due_ = 0;
+  bool in_progress_ = false;
+  bool asked_ = false;
+  Instant urgent_at_ = Instant::never();
+  // The first report of a session is due at once.
+  Instant last_ = Instant::from_nanoseconds(0) - Duration::seconds(3600);
+  Instant spent_until_;
+  std::size_t report_bytes_ = 0;
+  std::size_t current_bytes_ = 0;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,182 @@
+#include "pep/stp/frames.h"
+
+#include <algorithm>
+
+namespace satrelay::stp {
+
+namespace {
+
+constexpr std::uint8_t kHelloOpensEven = 0x01;
+constexpr std::uint8_t kHelloAnswerWanted = 0x02;
+constexpr std::uint16_t kHelloBodySize = kHelloFrameSize - 3;
+
+std::uint8_t type_byte(FrameType type) { return static_cast<std::uint8_t>(type); }
+
+}  // namespace
+
+// HELLO: fixed positions in every version (docs/stp.md section 4).
+//
+//   +------+---------+-----+-----+-------+-------+--------------+
+//   | 0x09 | Length  | Min | Max | Flags | Lanes | Capabilities |
+//   |  1   |   2     |  1  |  1  |   1   |   1   |      4       |
+//   +------+-----+---+-----+-----+---+---+-------+--+-----------+---+----------------+
+//   | Boot epoch | Peer epoch | Echo | Size | Zero  | Lane credit  | Stream credit  |
+//   |     8      |     8      |  4   |  2   |  2    |      8       |       8        |
+//   +------------+------------+------+------+-------+--------------+----------------+
+HelloFrame parse_hello(ByteReader& in) {
+  HelloFrame frame;
+  ByteReader body(in.bytes(in.u16()));  // what later versions append is skipped
+  frame.minimum_version = body.u8();
+  frame.maximum_version = body.u8();
+  const std::uint8_t flags = body.u8();
+  frame.opens_even_streams = (flags & kHelloOpensEven) != 0;
+  frame.answer_wanted = (flags & kHelloAnswerWanted) != 0;
+  frame.lane_count = body.u8();
+  frame.capabilities = body.u32();
+  frame.epoch = body.u64();
+  frame.peer_epoch = body.u64();
+  frame.echo = body.u32();
+  frame.datagram_size = body.u16();
+  body.u16();
+  frame.lane_credit = body.u64();
+  frame.stream_credit = body.u64();
+  const bool valid = body.ok() && frame.epoch != 0 && frame.lane_count != 0 &&
+                     frame.minimum_version <= frame.maximum_version &&
+                     frame.lane_credit <= kMaxVarint && frame.stream_credit <= kMaxVarint;
+  if (!valid) fail(in);
+  return frame;
+}
+
+void write_hello(ByteWriter& out, const HelloFrame& frame) {
+  out.u8(type_byte(FrameType::kHello));
+  out.u16(kHelloBodySize);
+  out.u8(frame.minimum_version);
+  out.u8(frame.maximum_version);
+  out.u8(static_cast<std::uint8_t>((frame.opens_even_streams ? kHelloOpensEven : 0U) |
+                                   (frame.answer_wanted ? kHelloAnswerWanted : 0U)));
+  out.u8(frame.lane_count);
+  out.u32(frame.capabilities);
+  out.u64(frame.epoch);
+  out.u64(frame.peer_epoch);
+  out.u32(frame.echo);
+  out.u16(frame.datagram_size);
+  out.u16(0);
+  out.u64(frame.lane_credit);
+  out.u64(frame.stream_credit);
+}
+
+OpenFrame parse_open(ByteReader& in) {
+  OpenFrame frame;
+  frame.stream = read_varint(in);
+  const std::uint64_t size = read_varint(in);
+  if (size > Session::kMaxMetadata) {
+    fail(in);
+    return frame;
+  }
+  frame.metadata = in.bytes(static_cast<std::size_t>(size));
+  return frame;
+}
+
+void write_open(ByteWriter& out, const OpenFrame& frame) {
+  out.u8(type_byte(FrameType::kOpen));
+  write_varint(out, frame.stream);
+  write_varint(out, frame.metadata.size());
+  out.bytes(frame.metadata);
+}
+
+ResetFrame parse_reset(ByteReader& in) {
+  ResetFrame frame;
+  frame.stream = read_varint(in);
+  frame.reason = static_cast<ResetReason>(in.u8());
+  frame.final_size = read_varint(in);
+  return frame;
+}
+
+void write_reset(ByteWriter& out, const ResetFrame& frame) {
+  out.u8(type_byte(FrameType::kReset));
+  write_varint(out, frame.stream);
+  out.u8(static_cast<std::uint8_t>(frame.reason));
+  write_varint(out, frame.final_size);
+}
+
+DataFrame parse_data(ByteReader& in, std::uint8_t type) {
+  DataFrame frame;
+  frame.stream = read_varint(in);
+  frame.offset = read_varint(in);
+  frame.fin = (type & kDataFin) != 0;
+  const std::size_t size = (type & kDataHasLength) != 0 ? in.u16() : in.remaining();
+  frame.bytes = in.bytes(size);
+  // An empty frame means something only as the end of its stream.
+  if ((size == 0 && !frame.fin) || frame.offset > kMaxVarint - size) fail(in);
+  return frame;
+}
+
+FeedbackFrame parse_feedback(ByteReader& in) {
+  FeedbackFrame frame;
+  frame.highest = read_varint(in);
+  frame.delay_us = read_varint(in);
+  frame.interval_ms = read_varint(in);
+  const std::uint64_t below_floor = read_varint(in);
+  const std::uint64_t below_begin = read_varint(in);
+  frame.bytes_received = read_varint(in);
+  frame.stored = read_varint(in);
+  frame.ce_count = read_varint(in);
+  frame.missing_ranges = in.u16();
+  const std::uint64_t top = frame.highest + 1;
+  if (!in.ok() || below_floor > top || below_begin > below_floor) {
+    fail(in);
+    return frame;
+  }
+  frame.floor = top - below_floor;
+  frame.begin = top - below_begin;
+  const ConstBytes from = in.rest();
+  std::uint64_t cursor = frame.begin;
+  for (unsigned i = 0; i < frame.missing_ranges; ++i) {
+    const std::uint64_t received = read_varint(in);
+    const std::uint64_t missing = read_varint(in);
+    // Ranges of one report do not touch: only the first may start at once.
+    const bool sound = in.ok() && (received > 0 || i == 0) && missing > 0 &&
+                       received <= top - cursor && missing <= top - cursor - received;
+    if (!sound) {
+      fail(in);
+      return frame;
+    }
+    cursor += received + missing;
+  }
+  frame.runs = from.first(from.size() - in.remaining());
+  const std::uint64_t tail = read_varint(in);
+  if (!in.ok() || tail > top - cursor) {
+    fail(in);
+    return frame;
+  }
+  frame.end = cursor + tail;
+  return frame;
+}
+
+void write_ping(ByteWriter& out, const PingFrame& frame) {
+  out.u8(type_byte(FrameType::kPing));
+  write_varint(out, frame.settled);
+}
+
+void write_settled(ByteWriter& out, const SettledFrame& frame) {
+  out.u8(type_byte(FrameType::kSettled));
+  write_varint(out, frame.settled);
+}
+
+void write_lane_credit(ByteWriter& out, const LaneCreditFrame& frame) {
+  out.u8(type_byte(FrameType::kLaneCredit));
+  write_varint(out, frame.limit);
+}
+
+void write_stream_credit(ByteWriter& out, const StreamCreditFrame& frame) {
+  out.u8(type_byte(FrameType::kStreamCredit));
+  write_varint(out, frame.stream);
+  write_varint(out, frame.limit);
+}
+
+void write_close(ByteWriter& out, const CloseFrame& frame) {
+  out.u8(type_byte(FrameType::kClose));
+  out.u8(static_cast<std::uint8_t>(frame.reason));
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,85 @@
+// HELLO: finds out who the peer is and whether it still is who it was (docs/stp.md section 4).
+//
+//   kIdle --HELLO of the peer--> kGreeted --proof that the peer knows our epoch--> kEstablished
+//
+// The proof is a HELLO that names our epoch, or any packet of the session, whose checksum covers
+// both epochs. A HELLO with a newer epoch leads from any state to kGreeted: the peer was restarted.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/frames.h"
+#include "pep/stp/packet.h"
+
+namespace satrelay::stp {
+
+class Handshake {
+ public:
+  enum class State : std::uint8_t { kIdle, kGreeted, kEstablished, kRefused };
+  enum class Outcome : std::uint8_t {
+    kNothing,
+    kNewPeer,      // an epoch not seen before: what there was with the old one is void
+    kEstablished,  // now, by this HELLO
+    kStale,        // from a session that is over
+    kIncompatible,
+  };
+  struct Config {
+    std::uint64_t epoch = 0;
+    bool opens_even_streams = true;
+    std::uint8_t lane_count = 1;
+    std::uint16_t datagram_size = 0;
+    Duration interval = Duration::seconds(1);
+  };
+
+  Handshake(const Config& config, Instant now) : config_(config), hello_at_(now) {}
+
+  // `peer_silent`: nothing was heard of the established peer for long, so that one with an older
+  // epoch (its clock was set back) may take its place.
+  Outcome handle_hello(const HelloFrame& hello, std::uint32_t number, bool peer_silent,
+                       Instant now);
+  // A packet of the session arrived; true if that established it.
+  bool handle_session_packet();
+  // A packet of another session arrived: its sender is told who we are, but not for each packet.
+  void answer_stranger(Instant now);
+  // CLOSE arrived: no more HELLOs of our own.
+  void stop() { hello_at_ = Instant::never(); }
+
+  bool hello_due(Instant now) const { return now >= hello_at_; }
+  Instant next_hello() const { return hello_at_; }
+  // The HELLO to send now, and its number.
+  HelloFrame make_hello(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now);
+  std::uint32_t hello_number() const { return number_; }
+
+  State state() const { return state_; }
+  bool knows_peer() const { return peer_.epoch != 0; }
+  const HelloFrame& peer() const { return peer_; }
+  // Round trip of the last HELLO that was answered at once; zero if the last HELLO gave none.
+  Duration take_rtt_sample() {
+    const Duration sample = rtt_sample_;
+    rtt_sample_ = Duration::zero();
+    return sample;
+  }
+
+ private:
+  // A stranger or a corrupted tag costs at most this many HELLOs.
+  static constexpr Duration kAnswerInterval = Duration::milliseconds(50);
+  static constexpr int kQuickHellos = 3;
+
+  void answer(std::uint32_t number, Instant now) {
+    echo_ = number;
+    hello_at_ = now;
+  }
+  Config config_;
+  State state_ = State::kIdle;
+  HelloFrame peer_;
+  Instant hello_at_;
+  Instant last_answer_ = Instant::from_nanoseconds(0) - Duration::seconds(3600);
+  Instant sent_at_;
+  std::uint32_t number_ = 0;
+  std::uint32_t echo_ = 0;
+  int unanswered_ = 0;
+  Duration rtt_sample_;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,75 @@
+// Credit of a lane, absolute in bytes: what the receiver grants for all streams together. Bytes of
+// a stream are charged up to the highest offset sent, and come back when they are consumed or,
+// after a reset, discarded.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace satrelay::stp {
+
+struct LaneSendCredit {
+  std::uint64_t limit = 0;
+  std::uint64_t used = 0;
+  std::uint64_t available() const { return limit > used ? limit - used : 0; }
+};
+
+class LaneReceiveCredit {
+ public:
+  // `window`: the most that may be stored or on its way. `unit`: increments smaller than this are
+  // not worth a frame.
+  void start(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit) {
+    window_ = window;
+    granted_ = announced_ = initial_grant;
+    unit_ = std::max<std::uint64_t>(1, unit);
+    received_ = released_ = 0;
+    capped_ = false;
+  }
+  std::uint64_t granted() const { return granted_; }
+  bool allows(std::uint64_t added) const { return added <= granted_ - received_; }
+  void on_received(std::uint64_t bytes) { received_ += bytes; }
+  void on_released(std::uint64_t bytes) { released_ += bytes; }
+  std::uint64_t outstanding() const { return received_ - released_; }
+
+  // Raises the grant as far as the window and `free_memory` allow: a grant is a promise.
+  void update(std::uint64_t free_memory) {
+    const std::uint64_t wanted = released_ + window_;
+    const std::uint64_t covered = received_ + free_memory;
+    capped_ = covered < wanted;
+    granted_ = std::max(granted_, std::min(wanted, covered));
+  }
+  // Memory, not the reader, holds the grant back: ask again when some may be free.
+  bool capped() const { return capped_; }
+  // Worth telling along with a report.
+  bool due() const { return granted_ - announced_ >= unit_; }
+  // Worth a packet of its own: a quarter of the window, or the peer is about to run out.
+  bool urgent() const {
+    const std::uint64_t fresh = granted_ - announced_;
+    return fresh >= window_ / 4 ||
+           (fresh >= unit_ && announced_ - std::min(announced_, received_) < window_ / 4);
+  }
+  std::uint64_t announce() {
+    announced_ = granted_;
+    return announced_;
+  }
+  // The frame that announced it is lost.
+  void announce_again() { lost_ = true; }
+  bool take_lost() {
+    const bool was = lost_;
+    lost_ = false;
+    return was;
+  }
+  bool lost() const { return lost_; }
+
+ private:
+  std::uint64_t window_ = 0;
+  std::uint64_t unit_ = 1;
+  std::uint64_t granted_ = 0;
+  std::uint64_t announced_ = 0;
+  std::uint64_t received_ = 0;
+  std::uint64_t released_ = 0;
+  bool capped_ = false;
+  bool lost_ = false;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,146 @@
+// Decides from feedback alone which packets arrived and which are lost (docs/stp.md section 7).
+//
+// Packets are settled (known to have arrived, or declared lost) or not. Unsettled ones are those of
+// unresolved_, all below frontier_, and everything sent from frontier_ on, of which no report has
+// spoken yet. So a report costs O(its ranges + newly settled packets), whatever is in flight.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "pep/base/range_set.h"
+#include "pep/base/time.h"
+#include "pep/stp/frames.h"
+
+namespace satrelay::stp {
+
+struct ReorderTolerance {
+  std::uint64_t packets = 3;
+  Duration time = Duration::milliseconds(5);
+};
+
+class LossDetector {
+ public:
+  explicit LossDetector(ReorderTolerance tolerance = {}) : tolerance_(tolerance) {}
+
+  std::uint64_t oldest_unresolved() const {
+    return unresolved_.empty() ? frontier_ : unresolved_.ranges().front().begin;
+  }
+  std::uint64_t frontier() const { return frontier_; }
+  bool is_unresolved(std::uint64_t number) const {
+    return number >= frontier_ || unresolved_.contains(number);
+  }
+  // When a packet that was reported missing, but may yet be only late, counts as lost.
+  Instant deadline() const { return deadline_; }
+
+  // `report.highest` has been sent. The visitor has acknowledged(n), lost(n) and spurious(n): a
+  // packet declared lost earlier that arrived after all. It must not call back.
+  template <typename Visitor>
+  void handle_report(const FeedbackFrame& report, Instant now, Visitor& visitor);
+  template <typename Visitor>
+  void handle_timeout(Instant now, Visitor& visitor);
+  // Gives up on one packet, whatever becomes of it.
+  template <typename Visitor>
+  void abandon_below(std::uint64_t number, Visitor& visitor) {
+    if (number > frontier_) {
+      unresolved_.insert(frontier_, number);
+      frontier_ = number;
+    }
+    lose(0, number, visitor);
+  }
+  void clear() {
+    unresolved_.clear();
+    lost_.clear();
+    frontier_ = 0;
+    deadline_ = Instant::never();
+    suspect_end_ = later_suspect_end_ = 0;
+  }
+
+ private:
+  // Calls function(n) for the members of `set` within [begin, end) and takes them out.
+  template <typename Function>
+  static void take(RangeSet& set, std::uint64_t begin, std::uint64_t end, Function&& function) {
+    if (begin >= end || set.empty()) return;
+    const auto ranges = set.ranges();
+    bool any = false;
+    for (std::size_t i = set.first_ending_after(begin); i < ranges.size() && ranges[i].begin < end;
+         ++i) {
+      any = true;
+      const std::uint64_t last = std::min(ranges[i].end, end);
+      for (std::uint64_t n = std::max(ranges[i].begin, begin); n < last; ++n) function(n);
+    }
+    if (any) set.erase(begin, end);
+  }
+  template <typename Visitor>
+  void lose(std::uint64_t begin, std::uint64_t end, Visitor& visitor) {
+    take(unresolved_, begin, end, [&](std::uint64_t n) {
+      visitor.lost(n);
+      lost_.insert(n, n + 1);
+    });
+  }
+  void suspect(std::uint64_t begin, std::uint64_t end, Duration wait, Instant now) {
+    if (deadline_.is_never()) {
+      suspect_begin_ = begin;
+      suspect_end_ = end;
+      deadline_ = now + wait;
+    } else if (end <= suspect_end_) {
+      suspect_begin_ = std::min(suspect_begin_, begin);
+    }
+    later_suspect_end_ = std::max(later_suspect_end_, end);
+  }
+
+  ReorderTolerance tolerance_;
+  RangeSet unresolved_;
+  RangeSet lost_;  // recently declared lost, to notice that it was wrong
+  std::uint64_t frontier_ = 0;
+  Instant deadline_ = Instant::never();
+  std::uint64_t suspect_begin_ = 0;  // what the deadline is about
+  std::uint64_t suspect_end_ = 0;
+  std::uint64_t later_suspect_end_ = 0;  // what has become suspect since
+};
+
+template <typename Visitor>
+void LossDetector::handle_report(const FeedbackFrame& report, Instant now, Visitor& visitor) {
+  if (report.end > frontier_) {
+    unresolved_.insert(frontier_, report.end);
+    frontier_ = report.end;
+  }
+  lost_.erase_below(std::min(report.begin, report.floor));
+  // The far side has forgotten what lies below its floor: assume the worst, which costs only
+  // bandwidth.
+  lose(0, std::min(report.floor, frontier_), visitor);
+
+  const Duration age = Duration::microseconds(static_cast<std::int64_t>(std::min<std::uint64_t>(
+      report.delay_us, static_cast<std::uint64_t>(tolerance_.time.to_microseconds()))));
+  const bool old_enough = age >= tolerance_.time;
+  // A packet counts as lost once `packets` later ones have been seen.
+  const std::uint64_t certain = old_enough ? report.highest + 1
+                                : report.highest + 1 > tolerance_.packets
+                                    ? report.highest + 1 - tolerance_.packets
+                                    : 0;
+  report.for_each_run(
+      [&](std::uint64_t begin, std::uint64_t end) {
+        take(unresolved_, begin, end, [&](std::uint64_t n) { visitor.acknowledged(n); });
+        take(lost_, begin, end, [&](std::uint64_t n) { visitor.spurious(n); });
+      },
+      [&](std::uint64_t begin, std::uint64_t end) {
+        lose(begin, std::min(end, certain), visitor);
+        if (end > certain && unresolved_.contains(end - 1)) {
+          suspect(std::max(begin, certain), end, tolerance_.time - age, now);
+        }
+      });
+}
+
+template <typename Visitor>
+void LossDetector::handle_timeout(Instant now, Visitor& visitor) {
+  if (now < deadline_) return;
+  lose(suspect_begin_, suspect_end_, visitor);
+  deadline_ = Instant::never();
+  if (later_suspect_end_ > suspect_end_) {
+    suspect_begin_ = suspect_end_;
+    suspect_end_ = later_suspect_end_;
+    deadline_ = now + tolerance_.time;
+  }
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,75 @@
+// The header that starts every STP packet and the checksum that ends it (docs/stp.md section 3).
+//
+//    0                   1                   2                   3
+//    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//   +-------+-+-+---+---------------+-------------------------------+
+//   |Version|T|K| 0 |     Lane      |          Session tag          |
+//   +-------+-+-+---+---------------+-------------------------------+
+//   |                  Packet number (low 32 bits)                  |
+//   +---------------------------------------------------------------+
+//   |  Frames ...                                                   |
+//   +---------------------------------------------------------------+
+//   |                            CRC32C                             |
+//   +---------------------------------------------------------------+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::stp {
+
+inline constexpr std::uint8_t kVersion = 1;
+inline constexpr std::size_t kHeaderSize = 8;
+inline constexpr std::size_t kTrailerSize = 4;
+inline constexpr std::size_t kMinDatagram = 512;  // the largest OPEN must fit
+
+enum class PacketType : std::uint8_t {
+  kFrames = 0,  // numbered, part of a session
+  kHello = 1,   // outside any session; the number field counts HELLOs
+};
+
+struct PacketHeader {
+  std::uint8_t version = kVersion;
+  PacketType type = PacketType::kFrames;
+  bool key_phase = false;
+  std::uint8_t lane = 0;
+  std::uint16_t session_tag = 0;
+  std::uint32_t number = 0;
+  friend bool operator==(const PacketHeader&, const PacketHeader&) = default;
+};
+
+// nullopt if the datagram is too short to hold header, one frame byte and trailer, or if reserved
+// bits of a packet of our version are set.
+std::optional<PacketHeader> parse_header(ConstBytes datagram);
+// Writes kHeaderSize bytes.
+void write_header(const PacketHeader& header, std::byte* out);
+
+// What ties a packet to one direction of one session. The checksum starts from both boot epochs, so
+// that a packet of another session fails it even if its 16-bit tag is the same by chance; an AEAD
+// gets the same property from its key.
+class SessionSeal {
+ public:
+  SessionSeal() = default;  // of HELLO packets
+  SessionSeal(std::uint64_t sender_epoch, std::uint64_t receiver_epoch);
+
+  std::uint16_t tag() const { return tag_; }
+  // Fills the trailer of a packet whose header and frames stand in front of it.
+  void close(MutableBytes packet) const;
+  // Whether the trailer matches.
+  bool verify(ConstBytes packet) const;
+
+ private:
+  std::uint32_t checksum(ConstBytes header_and_frames) const;
+  std::uint32_t start_ = 0xffff'ffffU;
+  std::uint16_t tag_ = 0;
+};
+
+// Header and trailer taken off; `packet` has passed parse_header().
+inline ConstBytes frames_of(ConstBytes packet) {
+  return packet.subspan(kHeaderSize, packet.size() - kHeaderSize - kTrailerSize);
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,54 @@
+// A packet under construction: frames behind a header whose place is kept, and the list of what
+// must be repaired if the packet is lost.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "pep/stp/frames.h"
+#include "pep/stp/packet.h"
+#include "pep/stp/sent_ledger.h"
+#include "pep/stp/stream.h"
+
+namespace satrelay::stp {
+
+class PacketBuilder {
+ public:
+  explicit PacketBuilder(MutableBytes room)
+      : room_(room), frames_(room.subspan(kHeaderSize, room.size() - kHeaderSize - kTrailerSize)) {}
+
+  ByteWriter& frames() { return frames_; }
+  std::size_t remaining() const { return frames_.remaining(); }
+  bool empty() const { return frames_.written() == 0; }
+  bool fits(std::size_t frame) const { return frame <= remaining() && can_add_item(); }
+  bool can_add_item() const { return item_count_ < items_.size(); }
+  void add_item(const SentItem& item) {
+    items_[item_count_++] = item;
+    eliciting_ = true;
+  }
+  void add_item(ItemKind kind, const Stream& stream) {
+    add_item(SentItem::make(kind, stream.index, stream.generation));
+  }
+  std::span<const SentItem> items() const { return std::span(items_).first(item_count_); }
+
+  void set_eliciting() { eliciting_ = true; }
+  bool eliciting() const { return eliciting_; }
+
+  // Header and trailer put on: the whole packet.
+  MutableBytes close(const PacketHeader& header, const SessionSeal& seal) {
+    const MutableBytes packet = room_.first(kHeaderSize + frames_.written() + kTrailerSize);
+    write_header(header, packet.data());
+    seal.close(packet);
+    return packet;
+  }
+
+ private:
+  MutableBytes room_;
+  ByteWriter frames_;
+  std::array<SentItem, SentLedger::kMaxItems> items_;
+  std::size_t item_count_ = 0;
+  bool eliciting_ = false;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,86 @@
+// Silence: when to probe, when to hold data back, and when the peer is suspect (docs/stp.md
+// section 8). Two clocks: since the last report while something is in flight, and since the last
+// packet of any kind.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+
+namespace satrelay::stp {
+
+class ProbeTimer {
+ public:
+  struct Config {
+    Duration ping_after = Duration::seconds(1);
+    Duration suspect_after = Duration::seconds(3);
+  };
+  // Further probes of a silent path; an outage ends at most this long before it is noticed.
+  static constexpr Duration kProbeInterval = Duration::milliseconds(100);
+
+  explicit ProbeTimer(const Config& config) : config_(config) {}
+
+  void start(Instant now) {
+    last_heard_ = last_report_ = now;
+    probes_ = 0;
+    in_flight_ = 0;
+    frozen_ = false;
+  }
+  // 1.5 round trips and two feedback intervals.
+  void set_patience(Duration smoothed_rtt, Duration feedback_interval) {
+    patience_ = smoothed_rtt * 3 / 2 + feedback_interval * 2;
+  }
+  Duration patience() const { return patience_; }
+
+  void on_heard(Instant now) { last_heard_ = now; }
+  void on_report(Instant now) {
+    last_report_ = now;
+    probes_ = 0;
+    frozen_ = false;
+  }
+  // A packet that wants to be reported was sent, or is settled.
+  void on_sent(Instant now) {
+    if (in_flight_++ == 0) busy_since_ = now;
+    last_sent_ = now;
+  }
+  void on_settled() {
+    if (in_flight_ > 0) --in_flight_;
+  }
+  std::uint64_t in_flight() const { return in_flight_; }
+
+  // No report for long though some was due: new data would only feed an outage.
+  bool frozen() const { return frozen_; }
+  bool probe_due(Instant now) const { return in_flight_ > 0 && now >= probe_at(); }
+  // True for the first probe of this silence, which carries data.
+  bool on_probe(Instant now) {
+    if (now >= silence_end()) frozen_ = true;
+    next_probe_ = now + kProbeInterval;
+    return probes_++ == 0;
+  }
+  // Nothing at all was heard for so long that the peer should be asked.
+  bool ping_due(Instant now) const { return in_flight_ == 0 && now >= ping_at(); }
+  bool silent(Instant now) const { return now >= suspect_at(); }
+  Instant suspect_at() const { return last_heard_ + config_.suspect_after; }
+  Instant next_probe() const { return in_flight_ == 0 ? ping_at() : probe_at(); }
+
+ private:
+  Instant silence_end() const { return later(last_report_, busy_since_) + patience_; }
+  // The tail of what was sent may be lost (nothing follows it that would show the gap), or the
+  // whole path is silent.
+  Instant probe_at() const {
+    return probes_ > 0 ? next_probe_ : earlier(last_sent_ + patience_, silence_end());
+  }
+  Instant ping_at() const { return last_heard_ + config_.ping_after; }
+  Config config_;
+  Duration patience_ = Duration::seconds(1);
+  Instant last_heard_;
+  Instant last_report_;
+  Instant last_sent_;
+  Instant busy_since_;  // something has been in flight since
+  Instant next_probe_;
+  std::uint64_t in_flight_ = 0;
+  int probes_ = 0;  // since the last report
+  bool frozen_ = false;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,62 @@
+// The receiving direction of one stream: order, credit and the end of the stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/reassembler.h"
+
+namespace satrelay::stp {
+
+class ReceiveHalf {
+ public:
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+  explicit ReceiveHalf(Arena& arena) : bytes_(arena), arena_(&arena) {}
+
+  const Reassembler& bytes() const { return bytes_; }
+  std::uint64_t charged() const { return charged_; }  // lane credit that the peer has spent here
+  std::uint64_t consumed() const { return bytes_.consumed(); }
+  std::uint64_t granted() const { return granted_; }
+  std::uint64_t final_size() const { return final_size_; }
+  bool final_known() const { return final_size_ != kUnknown; }
+  bool complete() const { return final_known() && bytes_.in_order_end() == final_size_; }
+  bool drained() const { return final_known() && bytes_.consumed() == final_size_; }
+
+  void grant(std::uint64_t limit) { granted_ = limit; }
+  // Whether data that ends at `end`, or the end of the stream itself, contradicts what is known.
+  bool contradicts(std::uint64_t end, bool fin) const {
+    return (final_known() && (end > final_size_ || (fin && end != final_size_))) ||
+           (fin && end < charged_);
+  }
+  // Charges the peer for bytes up to `end`; how many were new.
+  std::uint64_t charge(std::uint64_t end) {
+    if (end <= charged_) return 0;
+    const std::uint64_t added = end - charged_;
+    charged_ = end;
+    return added;
+  }
+  void set_final_size(std::uint64_t size) { final_size_ = size; }
+
+  struct Stored {
+    std::size_t bytes = 0;  // new ones
+    bool all = false;       // every byte of the range is held, or was consumed already
+  };
+  // Out-of-order bytes leave `reserve_blocks` of the arena to those in order, without which nothing
+  // could ever be consumed.
+  Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
+  void consume(std::uint64_t count) { bytes_.consume(count); }
+  // Drops all bytes; the accounting stays.
+  void discard() { bytes_.reset(); }
+  void reset();
+
+ private:
+  bool holds(std::uint64_t begin, std::uint64_t end) const;
+  Reassembler bytes_;
+  Arena* arena_;
+  std::uint64_t charged_ = 0;
+  std::uint64_t granted_ = 0;
+  std::uint64_t final_size_ = kUnknown;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,101 @@
+#include "pep/stp/received_packets.h"
+
+#include <algorithm>
+
+namespace satrelay::stp {
+
+bool ReceivedPackets::record(std::uint64_t number, Instant now) {
+  if (number < next_) {
+    missing_.erase(number, number + 1);
+    return false;
+  }
+  const bool gap = number > next_;
+  if (gap) {
+    missing_.insert(next_, number);
+    if (missing_.range_count() > kMaxMissingRanges) {
+      // Bounded memory under any loss pattern: the oldest quarter is reported as unknown.
+      floor_ = missing_.ranges()[kMaxMissingRanges / 4].begin;
+      missing_.erase_below(floor_);
+    }
+  }
+  next_ = number + 1;
+  highest_at_ = now;
+  return gap;
+}
+
+void ReceivedPackets::settle(std::uint64_t number) {
+  settled_ = std::max(settled_, std::min(number, next_));
+  prune();
+}
+
+void ReceivedPackets::rewind(std::uint64_t number) {
+  settle(number);
+  rewind_ = std::min(rewind_, number);
+}
+
+void ReceivedPackets::prune() {
+  // What the peer has settled still stands in its three reports.
+  const std::uint64_t floor = std::min(settled_, ends_[0]);
+  if (floor > floor_) {
+    floor_ = floor;
+    missing_.erase_below(floor_);
+  }
+}
+
+void ReceivedPackets::begin_report() {
+  cursor_ = std::max(floor_, std::min(ends_[0], rewind_));
+  rewind_ = kMaxVarint;
+  report_end_ = next_;
+  ends_ = {ends_[1], ends_[2], report_end_};
+  in_report_ = true;
+}
+
+bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context, Instant now) {
+  if (!in_report_) begin_report();
+  cursor_ = std::max(cursor_, floor_);  // it may have risen between two parts
+  const std::int64_t delay_us = std::max<std::int64_t>(0, (now - highest_at_).to_microseconds());
+  out.u8(static_cast<std::uint8_t>(FrameType::kFeedback));
+  write_varint(out, next_ - 1);
+  write_varint(out, static_cast<std::uint64_t>(delay_us));
+  write_varint(out, context.interval_ms);
+  write_varint(out, next_ - floor_);
+  write_varint(out, next_ - cursor_);
+  write_varint(out, context.bytes_received);
+  write_varint(out, context.stored);
+  write_varint(out, 0);  // no host hands ECN marks in yet
+  const MutableBytes count = out.reserve(2);
+  std::uint16_t ranges = 0;
+  const auto missing = missing_.ranges();
+  std::size_t i = missing_.first_ending_after(cursor_);
+  for (; i < missing.size() && missing[i].begin < report_end_; ++i) {
+    if (out.remaining() < 3 * kMaxVarintSize || ranges == 0xffff) break;
+    const std::uint64_t begin = std::max(missing[i].begin, cursor_);
+    const std::uint64_t end = std::min(missing[i].end, report_end_);
+    write_varint(out, begin - cursor_);
+    write_varint(out, end - begin);
+    cursor_ = end;
+    ++ranges;
+  }
+  const bool complete = i >= missing.size() || missing[i].begin >= report_end_;
+  if (complete) {
+    write_varint(out, report_end_ > cursor_ ? report_end_ - cursor_ : 0);
+    in_report_ = false;
+    prune();
+  } else {
+    // This part stops before the first range that did not fit.
+    write_varint(out, missing[i].begin > cursor_ ? missing[i].begin - cursor_ : 0);
+    cursor_ = std::max(missing[i].begin, cursor_);
+  }
+  store_u16(count.data(), ranges);
+  return complete;
+}
+
+void ReceivedPackets::clear() {
+  missing_.clear();
+  next_ = floor_ = settled_ = 0;
+  ends_ = {};
+  rewind_ = kMaxVarint;
+  in_report_ = false;
+}
+
+}  // namespace satrelay::stp

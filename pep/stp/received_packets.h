@@ -1,0 +1,67 @@
+// Which packets of the peer have arrived, and the reports about them (docs/stp.md section 7).
+//
+// A report covers packet numbers from where the third-last report ended up to the highest seen, so
+// that each gap, and each arrival, stands in three reports and a lost report costs nothing. When
+// all three are lost the peer asks (PING) and the next report reaches back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "pep/base/range_set.h"
+#include "pep/base/time.h"
+#include "pep/stp/frames.h"
+
+namespace satrelay::stp {
+
+struct ReportContext {
+  std::uint64_t interval_ms = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t stored = 0;
+};
+
+class ReceivedPackets {
+ public:
+  // A number this far beyond the highest seen comes from no working peer.
+  static constexpr std::uint64_t kMaxJump = 1ULL << 24;
+  static constexpr std::size_t kMaxMissingRanges = 1U << 16;
+
+  std::uint64_t next() const { return next_; }  // one past the highest seen
+  bool plausible(std::uint64_t number) const { return number < next_ + kMaxJump; }
+  bool is_duplicate(std::uint64_t number) const {
+    return number < next_ && (number < floor_ || !missing_.contains(number));
+  }
+  // Marks a packet that is no duplicate as received; true if it opened a gap below itself.
+  bool record(std::uint64_t number, Instant now);
+
+  bool is_missing(std::uint64_t number) const { return missing_.contains(number); }
+  std::uint64_t floor() const { return floor_; }
+  std::size_t missing_ranges() const { return missing_.range_count(); }
+
+  // The peer needs no report below `number`.
+  void settle(std::uint64_t number);
+  // The peer has missed reports: the next one begins at `number`, if that is still known.
+  void rewind(std::uint64_t number);
+
+  // Writes the next part of a report into `out`, which has room for kMinReportRoom bytes; true if
+  // this completed the report.
+  static constexpr std::size_t kMinReportRoom = 96;
+  bool write_report(ByteWriter& out, const ReportContext& context, Instant now);
+  void clear();
+
+ private:
+  void begin_report();
+  void prune();
+  RangeSet missing_;  // within [floor_, next_)
+  std::uint64_t next_ = 0;
+  Instant highest_at_;
+  std::uint64_t floor_ = 0;
+  std::uint64_t settled_ = 0;
+  std::array<std::uint64_t, 3> ends_{};  // of the last reports, oldest first
+  std::uint64_t rewind_ = kMaxVarint;    // kMaxVarint: none asked for
+  bool in_report_ = false;
+  std::uint64_t cursor_ = 0;
+  std::uint64_t report_end_ = 0;
+};
+
+}  // namespace satrelay::stp

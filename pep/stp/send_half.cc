@@ -1,0 +1,65 @@
+#include "pep/stp/send_half.h"
+
+#include <algorithm>
+
+namespace satrelay::stp {
+
+std::uint64_t SendHalf::room(std::uint64_t limit) const {
+  if (finished() || queue_.size() >= limit) return 0;
+  const std::uint64_t block = arena_->block_size();
+  const std::uint64_t in_last_block = (block - queue_.end() % block) % block;
+  const std::uint64_t storable =
+      arena_->free_blocks() * block + (queue_.empty() ? 0 : in_last_block);
+  return std::min(limit - queue_.size(), storable);
+}
+
+bool SendHalf::take(std::uint64_t offset, MutableBytes out) {
+  if (!out.empty()) queue_.copy_out(offset, out);
+  const std::uint64_t end = offset + out.size();
+  sent_ = std::max(sent_, end);
+  if (!lost_.empty()) lost_.erase(offset, end);
+  if (fin_ != Fin::kPending || end != queue_.end()) return false;
+  fin_ = Fin::kSent;
+  return true;
+}
+
+void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin) {
+  if (fin) fin_ = Fin::kAcknowledged;
+  const std::uint64_t end = offset + length;
+  if (end <= queue_.begin()) return;
+  if (!lost_.empty()) lost_.erase(offset, end);
+  if (offset > queue_.begin()) {
+    acknowledged_.insert(offset, end);
+    return;
+  }
+  std::uint64_t release = end;
+  while (!acknowledged_.empty() && acknowledged_.ranges().front().begin <= release) {
+    release = std::max(release, acknowledged_.ranges().front().end);
+    acknowledged_.erase_below(release);
+  }
+  queue_.release_below(release);
+}
+
+void SendHalf::on_lost(std::uint64_t offset, std::uint64_t length, bool fin) {
+  if (fin && fin_ == Fin::kSent) fin_ = Fin::kPending;
+  const std::uint64_t end = offset + length;
+  const std::uint64_t begin = std::max(offset, queue_.begin());
+  if (begin >= end) return;
+  lost_.insert(begin, end);
+  if (acknowledged_.empty()) return;
+  const auto ranges = acknowledged_.ranges();
+  for (std::size_t i = acknowledged_.first_ending_after(begin);
+       i < ranges.size() && ranges[i].begin < end; ++i) {
+    lost_.erase(ranges[i].begin, ranges[i].end);
+  }
+}
+
+void SendHalf::reset() {
+  queue_.reset();
+  sent_ = limit_ = 0;
+  acknowledged_.clear();
+  lost_.clear();
+  fin_ = Fin::kOpen;
+}
+
+}  // namespace satrelay::stp

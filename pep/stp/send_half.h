@@ -1,0 +1,63 @@
+// The sending direction of one stream: what is stored, sent, acknowledged and lost. Offsets only;
+// frames and packets are the session's business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/byte_queue.h"
+#include "pep/base/range_set.h"
+
+namespace satrelay::stp {
+
+class SendHalf {
+ public:
+  explicit SendHalf(Arena& arena) : arena_(&arena), queue_(arena) {}
+
+  // --- the writer
+  std::uint64_t room(std::uint64_t limit) const;
+  std::size_t write(ConstBytes bytes, std::uint64_t limit) {
+    const std::uint64_t allowed = room(limit);
+    return queue_.append(bytes.size() <= allowed ? bytes
+                                                 : bytes.first(static_cast<std::size_t>(allowed)));
+  }
+  void finish() { fin_ = Fin::kPending; }
+  bool finished() const { return fin_ != Fin::kOpen; }
+
+  // --- the scheduler
+  std::uint64_t unsent() const { return queue_.end() - sent_; }
+  std::uint64_t sent() const { return sent_; }  // the direction's final size, if it ended now
+  std::uint64_t stored() const { return queue_.size(); }
+  std::uint64_t unacknowledged() const { return queue_.size() - acknowledged_.total(); }
+  // The FIN must travel, and there is no new byte it could travel with.
+  bool fin_due() const { return fin_ == Fin::kPending && unsent() == 0; }
+  std::uint64_t credit() const { return limit_ > sent_ ? limit_ - sent_ : 0; }
+  void raise_limit(std::uint64_t limit) {
+    if (limit > limit_) limit_ = limit;
+  }
+  bool has_lost() const { return !lost_.empty(); }
+  Range first_lost() const { return lost_.ranges().front(); }
+
+  // Copies [offset, offset + out.size()) and marks it as sent; true if the FIN goes with it.
+  bool take(std::uint64_t offset, MutableBytes out);
+
+  // --- feedback; `fin` tells whether the packet carried the FIN at the end of the range
+  void on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin);
+  void on_lost(std::uint64_t offset, std::uint64_t length, bool fin);
+  // Everything and the FIN were acknowledged.
+  bool done() const { return fin_ == Fin::kAcknowledged && queue_.empty(); }
+
+  void reset();
+
+ private:
+  enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };
+  Arena* arena_;
+  ByteQueue queue_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t limit_ = 0;  // absolute credit from the peer
+  RangeSet acknowledged_;    // above queue_.begin()
+  RangeSet lost_;            // to be sent again
+  Fin fin_ = Fin::kOpen;
+};
+
+}  // namespace satrelay::stp

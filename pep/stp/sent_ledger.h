@@ -1,0 +1,101 @@
+// What each packet in flight carried: a ring indexed by packet number, 64 bytes a packet, that
+// starts small and doubles up to its limit. It holds references, never copies of bytes: a lost
+// packet is repaired from the state of its streams.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pep/base/time.h"
+
+namespace satrelay::stp {
+
+enum class ItemKind : std::uint8_t {
+  kData,
+  kDataAndFin,
+  kOpen,
+  kReset,
+  kStreamCredit,
+  kLaneCredit
+};
+
+// One thing a packet carried that must be repaired if it is lost.
+struct SentItem {
+  std::uint64_t offset = 0;
+  std::uint32_t stream = 0;  // slot in the stream table
+  std::uint16_t length = 0;
+  std::uint16_t kind_and_generation = 0;
+
+  static constexpr std::uint16_t kGenerationMask = 0x1fff;
+  static constexpr SentItem make(ItemKind kind, std::uint32_t stream, std::uint16_t generation,
+                                 std::uint64_t offset = 0, std::uint16_t length = 0) {
+    return {offset, stream, length,
+            static_cast<std::uint16_t>((static_cast<unsigned>(kind) << 13) |
+                                       (generation & kGenerationMask))};
+  }
+  constexpr ItemKind kind() const { return static_cast<ItemKind>(kind_and_generation >> 13); }
+  // A slot is used again only after its stream's last packets are settled, at least a round trip
+  // later; 13 bits tell its users apart.
+  constexpr std::uint16_t generation() const { return kind_and_generation & kGenerationMask; }
+};
+
+struct SentPacket {
+  static constexpr std::size_t kInlineItems = 3;
+  Instant sent;
+  std::array<SentItem, kInlineItems> items;
+  std::uint16_t bytes = 0;  // UDP payload
+  std::uint8_t item_count = 0;
+  bool eliciting = false;  // asks for a report
+  std::uint32_t overflow = 0;
+};
+static_assert(sizeof(SentPacket) == 64);
+
+class SentLedger {
+ public:
+  static constexpr std::size_t kMaxItems = 16;
+
+  explicit SentLedger(std::size_t max_packets);
+
+  std::uint64_t next() const { return next_; }  // number of the next packet
+  // Whether one more packet fits while all from `oldest_unresolved` on must be kept.
+  bool has_room(std::uint64_t oldest_unresolved) const {
+    return next_ - oldest_unresolved < max_packets_;
+  }
+  // Records packet next() and moves on. has_room(oldest_unresolved) holds.
+  void append(Instant sent, std::size_t bytes, bool eliciting, std::span<const SentItem> items,
+              std::uint64_t oldest_unresolved);
+  // nullptr if the packet was never sent or its slot has been used again.
+  const SentPacket* find(std::uint64_t number) const {
+    return number < next_ && next_ - number <= ring_.size() ? &ring_[number & mask_] : nullptr;
+  }
+  // The items of a packet; those past the third only until it is settled.
+  template <typename Function>
+  void for_each_item(const SentPacket& packet, Function&& function) const {
+    const std::size_t in_place =
+        packet.item_count < SentPacket::kInlineItems ? packet.item_count : SentPacket::kInlineItems;
+    for (std::size_t i = 0; i < in_place; ++i) function(packet.items[i]);
+    for (std::size_t i = in_place; i < packet.item_count; ++i) {
+      // By value: what the function does may grow the pool.
+      const SentItem item = overflow_[packet.overflow][i - SentPacket::kInlineItems];
+      function(item);
+    }
+  }
+  // Gives back the overflow room of a packet that is acknowledged or lost.
+  void settle(std::uint64_t number);
+  void clear();
+
+ private:
+  void grow(std::uint64_t oldest_unresolved);
+  using Overflow = std::array<SentItem, kMaxItems - SentPacket::kInlineItems>;
+  std::size_t max_packets_;
+  std::vector<SentPacket> ring_;
+  std::uint64_t mask_;
+  std::uint64_t next_ = 0;
+  std::vector<Overflow> overflow_;
+  std::vector<std::uint32_t> free_overflow_;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,452 @@
+#include "pep/stp/session.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "pep/stp/session_impl.h"
+
+namespace satrelay::stp {
+
+namespace {
+
+constexpr int kClosePackets = 3;
+
+// Slots beyond max_streams: for streams that wait for the end of their reset, and for refusals.
+std::size_t slots_for(std::uint32_t max_streams) { return max_streams + max_streams / 4 + 64; }
+
+Handshake::Config handshake_config(const Config& config) {
+  return {config.boot_epoch, config.opens_even_streams, config.lane_count, config.datagram_size,
+          config.hello_interval};
+}
+
+const Config& checked(const Config& config) {
+  if (config.boot_epoch == 0) throw std::invalid_argument("stp: boot_epoch must not be 0");
+  if (config.datagram_size < kMinDatagram) {
+    throw std::invalid_argument("stp: datagram_size must be at least 512");
+  }
+  if (config.feedback_minimum > config.feedback_maximum) {
+    throw std::invalid_argument("stp: feedback_minimum exceeds feedback_maximum");
+  }
+  return config;
+}
+
+}  // namespace
+
+const char* to_string(PeerState state) {
+  switch (state) {
+    case PeerState::kConnecting:
+      return "connecting";
+    case PeerState::kAlive:
+      return "alive";
+    case PeerState::kSuspect:
+      return "suspect";
+    case PeerState::kRefused:
+      return "refused";
+    case PeerState::kClosed:
+      return "closed";
+  }
+  return "unknown";
+}
+
+const char* to_string(ResetReason reason) {
+  switch (reason) {
+    case ResetReason::kNone:
+      return "none";
+    case ResetReason::kHostReset:
+      return "host_reset";
+    case ResetReason::kRefused:
+      return "refused";
+    case ResetReason::kUnreachable:
+      return "unreachable";
+    case ResetReason::kTimeout:
+      return "timeout";
+    case ResetReason::kNoResources:
+      return "no_resources";
+    case ResetReason::kPolicy:
+      return "policy";
+    case ResetReason::kProtocolError:
+      return "protocol_error";
+    case ResetReason::kPeerRestart:
+      return "peer_restart";
+    case ResetReason::kUnknownStream:
+      return "unknown_stream";
+    case ResetReason::kShutdown:
+      return "shutdown";
+  }
+  return "unknown";
+}
+
+Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carrier,
+                    control::RateController& rate_controller, StreamSource& stream_source,
+                    Instant start)
+    : config(checked(settings)),
+      arena(blocks),
+      pacer(carrier),
+      controller(rate_controller),
+      source(stream_source),
+      now(start),
+      handshake(handshake_config(settings), start),
+      ledger(settings.max_packets_in_flight),
+      feedback({settings.feedback_minimum, settings.feedback_maximum, settings.feedback_budget}),
+      probes({settings.ping_after, settings.suspect_after}),
+      rtt(settings.initial_rtt),
+      peer_feedback_interval(settings.feedback_minimum),
+      streams(blocks, slots_for(settings.max_streams)) {
+  apply_rate();
+  drop_connection();
+}
+
+// Forgets everything that was agreed with the peer; our own stream ids go on, so that the relay
+// never sees one twice.
+void Session::Impl::drop_connection() {
+  for (std::uint32_t i = 0; i < streams.slot_count(); ++i) {
+    Stream& stream = streams.at(i);
+    if (stream.phase != Stream::Phase::kFree) free_stream(stream);
+  }
+  peer_ids.clear();
+  ledger.clear();
+  losses.clear();
+  received.clear();
+  feedback.clear();
+  rtt = RttEstimator(config.initial_rtt);
+  peer_feedback_interval = config.feedback_minimum;
+  last_report = now;
+  last_request = now;
+  session_bytes_in = 0;
+  gap_begin = kMaxVarint;
+  announced_settled = 0;
+  ping_due = false;
+  probe_packets = unasked_packets = 0;
+  lane_send = {};
+  hello_lane_credit = std::min(config.lane_receive_limit, free_memory());
+  const std::uint64_t arena_bytes = arena.total_blocks() * arena.block_size();
+  lane_receive.start(config.lane_receive_limit, hello_lane_credit,
+                     std::min(config.lane_receive_limit, arena_bytes) / 32);
+  memory_check = Instant::never();
+  probes.start(now);
+  update_rtt();
+}
+
+void Session::Impl::establish() {
+  state = PeerState::kAlive;
+  lane_send.limit = handshake.peer().lane_credit;
+  probes.start(now);
+  peer_events.push(Event::Kind::kPeerAlive);
+}
+
+void Session::Impl::heard() {
+  probes.on_heard(now);
+  if (state == PeerState::kSuspect) {
+    state = PeerState::kAlive;
+    peer_events.push(Event::Kind::kPeerAlive);
+  }
+}
+
+void Session::Impl::close_by_peer() {
+  if (!connected()) return;
+  drop_connection();
+  handshake.stop();
+  state = PeerState::kClosed;
+  peer_events.push(Event::Kind::kPeerClosed);
+}
+
+void Session::Impl::update_rtt() {
+  probes.set_patience(rtt.smoothed(), peer_feedback_interval);
+  feedback.set_maximum(rtt.smoothed());
+}
+
+void Session::Impl::run_timers() {
+  if (!connected()) return;
+  run_loss_timer();
+  if (probes.probe_due(now)) {
+    ++counters.tail_probes;
+    ping_due = true;
+    if (probes.on_probe(now)) arm_tail_probe();
+  } else if (probes.ping_due(now)) {
+    ping_due = true;
+  }
+  if (state == PeerState::kAlive && probes.silent(now)) {
+    state = PeerState::kSuspect;
+    peer_events.push(Event::Kind::kPeerSuspect);
+  }
+  if (now >= memory_check) check_memory();
+  if (!linger.empty() && now >= linger.front()->linger_deadline) run_linger();
+}
+
+// Streams that wait for something that does not come: an OPEN, the end of a reset, the end of a
+// stream that the relay has released. All wait equally long, so the list is in order of deadlines.
+void Session::Impl::run_linger() {
+  while (!linger.empty() && now >= linger.front()->linger_deadline) {
+    Stream& stream = *linger.front();
+    linger.remove(stream);
+    if (state != PeerState::kAlive) {
+      stream.linger_deadline = now + config.stream_linger;
+      linger.push_back(stream);
+    } else if (stream.phase == Stream::Phase::kResetting) {
+      free_stream(stream);
+    } else {
+      ++counters.streams_reset_out;
+      begin_reset(stream, ResetReason::kTimeout);
+    }
+  }
+}
+
+// The arena has other users, who do not tell when they return blocks.
+void Session::Impl::check_memory() {
+  memory_check = Instant::never();
+  lane_receive.update(free_memory());
+  bool waiting = lane_receive.capped();
+  // Each waiter once, in order; those still without room go to the end.
+  Stream* const last = memory_waiters.back();
+  while (!memory_waiters.empty()) {
+    Stream& stream = *memory_waiters.front();
+    const bool was_last = &stream == last;
+    memory_waiters.remove(stream);
+    if (room(stream) > 0) {
+      stream.blocked = false;
+      notify(stream, &Stream::Pending::writable);
+      update_active(stream);
+    } else {
+      memory_waiters.push_back(stream);
+    }
+    if (was_last) break;
+  }
+  waiting = waiting || !memory_waiters.empty();
+  if (waiting) memory_check = now + config.feedback_minimum;
+}
+
+std::optional<Event> Session::Impl::poll_stream_event() {
+  while (!events.empty()) {
+    Stream& stream = *events.front();
+    Event event;
+    event.stream = StreamId{stream.id};
+    event.context = stream.context;
+    Stream::Pending& pending = stream.pending;
+    const auto take = [](bool& flag) {
+      const bool was = flag;
+      flag = false;
+      return was;
+    };
+    if (take(pending.opened)) {
+      event.kind = Event::Kind::kOpened;
+    } else if (take(pending.readable)) {
+      event.kind = Event::Kind::kReadable;
+    } else if (take(pending.writable)) {
+      event.kind = Event::Kind::kWritable;
+    } else if (take(pending.delivered)) {
+      event.kind = Event::Kind::kDelivered;
+    } else if (take(pending.reset)) {
+      event.kind = Event::Kind::kReset;
+      event.reason = stream.event_reason;
+      events.remove(stream);
+      free_if_over(stream);
+      return event;
+    } else {
+      events.remove(stream);
+      continue;
+    }
+    if (!pending.any()) events.remove(stream);
+    return event;
+  }
+  return std::nullopt;
+}
+
+Instant Session::Impl::next_timeout() const {
+  if (state == PeerState::kClosed && closed_here) {
+    return close_packets > 0 ? now : Instant::never();
+  }
+  Instant at = handshake.next_hello();
+  if (!connected()) return at;
+  if (control_waits()) return now;
+  if (received.next() > 0) at = earlier(at, feedback.due());
+  at = earlier(at, probes.next_probe());
+  if (state == PeerState::kAlive) at = earlier(at, probes.suspect_at());
+  at = earlier(at, losses.deadline());
+  at = earlier(at, memory_check);
+  if (!linger.empty()) at = earlier(at, linger.front()->linger_deadline);
+  if (data_waits()) at = earlier(at, pacer.next_send());
+  return at;
+}
+
+// --- Session -----------------------------------------------------------------------------------
+
+Session::Session(const Config& config, Arena& arena, control::Pacer& pacer,
+                 control::RateController& controller, StreamSource& source, Instant now)
+    : impl_(std::make_unique<Impl>(config, arena, pacer, controller, source, now)) {}
+
+Session::~Session() = default;
+
+void Session::handle_packet(ConstBytes datagram, Instant now) {
+  impl_->now = now;
+  impl_->handle_packet(datagram);
+}
+
+void Session::handle_timeout(Instant now) {
+  impl_->now = now;
+  impl_->run_timers();
+}
+
+std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t context,
+                                             Instant now) {
+  Impl& s = *impl_;
+  s.now = now;
+  if (s.state != PeerState::kAlive || metadata.size() > kMaxMetadata ||
+      s.open_count >= s.config.max_streams) {
+    return std::nullopt;
+  }
+  const std::uint64_t id = s.next_local_index * 2 + (s.config.opens_even_streams ? 0 : 1);
+  Stream* stream = s.create_stream(id, Stream::Phase::kOpen);
+  if (stream == nullptr) return std::nullopt;
+  ++s.next_local_index;
+  stream->context = context;
+  stream->metadata_size = static_cast<std::uint16_t>(metadata.size());
+  std::copy(metadata.begin(), metadata.end(), stream->metadata.begin());
+  stream->open_due = true;
+  s.opens.push_back(*stream);
+  ++s.counters.streams_opened;
+  return StreamId{id};
+}
+
+void Session::set_context(StreamId stream, std::uint32_t context) {
+  if (Stream* s = impl_->visible(stream)) s->context = context;
+}
+
+void Session::set_ready(StreamId stream, bool ready) {
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr) return;
+  s->ready = ready;
+  if (ready && s->blocked && impl_->room(*s) > 0) s->blocked = false;
+  impl_->update_active(*s);
+}
+
+std::size_t Session::write(StreamId stream, ConstBytes bytes) {
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr) return 0;
+  const std::size_t stored = s->send.write(bytes, impl_->config.stream_send_limit);
+  if (impl_->room(*s) == 0 && !s->send.finished()) impl_->mark_blocked(*s);
+  impl_->update_active(*s);
+  return stored;
+}
+
+void Session::finish(StreamId stream) {
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr || s->send.finished()) return;
+  s->send.finish();
+  s->ready = false;
+  s->blocked = false;
+  impl_->memory_waiters.remove(*s);
+  impl_->update_active(*s);
+}
+
+void Session::reset(StreamId stream, ResetReason reason, Instant now) {
+  impl_->now = now;
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr) return;
+  ++impl_->counters.streams_reset_out;
+  impl_->events.remove(*s);
+  s->pending = {};
+  impl_->begin_reset(*s, reason);
+}
+
+void Session::consume(StreamId stream, std::uint64_t count) {
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr) return;
+  impl_->consume(*s, std::min(count, s->receive.bytes().readable()));
+}
+
+void Session::release(StreamId stream) {
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr) return;
+  s->released = true;
+  s->ready = false;
+  s->pending = {};
+  impl_->events.remove(*s);
+  if (s->receive.bytes().readable() > 0) impl_->consume(*s, s->receive.bytes().readable());
+  s->linger_deadline = impl_->now + impl_->config.stream_linger;
+  impl_->linger.push_back(*s);
+  impl_->update_active(*s);
+  impl_->free_if_over(*s);
+}
+
+void Session::close(Instant now) {
+  Impl& s = *impl_;
+  s.now = now;
+  if (s.closed_here) return;
+  const bool tell = s.connected();
+  const SessionSeal seal = s.send_seal;
+  // Packet numbers go on: the peer must not take the CLOSE for an old packet.
+  s.closing_number = s.ledger.next();
+  s.drop_connection();
+  s.send_seal = seal;
+  s.handshake.stop();
+  s.state = PeerState::kClosed;
+  s.closed_here = true;
+  s.close_packets = tell ? kClosePackets : 0;
+}
+
+std::size_t Session::poll_packet(MutableBytes out, Instant now) {
+  impl_->now = now;
+  return impl_->poll_packet(out);
+}
+
+std::optional<Event> Session::poll_event() {
+  if (std::optional<Event> event = impl_->peer_events.pop()) return event;
+  return impl_->poll_stream_event();
+}
+
+Instant Session::next_timeout() const { return impl_->next_timeout(); }
+
+PeerState Session::peer_state() const { return impl_->state; }
+
+std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch; }
+
+Duration Session::smoothed_rtt() const { return impl_->rtt.smoothed(); }
+
+double Session::loss_ratio() const {
+  return impl_->recent_packets > 0 ? impl_->recent_losses / impl_->recent_packets : 0;
+}
+
+std::uint64_t Session::packets_in_flight() const { return impl_->probes.in_flight(); }
+
+std::uint64_t Session::bytes_stored() const { return impl_->lane_receive.outstanding(); }
+
+std::size_t Session::stream_count() const { return impl_->open_count; }
+
+ConstBytes Session::metadata(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? ConstBytes() : ConstBytes(s->metadata).first(s->metadata_size);
+}
+
+const Reassembler* Session::received(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? nullptr : &s->receive.bytes();
+}
+
+bool Session::received_end(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s != nullptr && s->receive.complete();
+}
+
+std::uint64_t Session::send_room(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? 0 : impl_->room(*s);
+}
+
+std::uint64_t Session::unsent(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? 0 : s->send.unsent();
+}
+
+std::uint64_t Session::unacknowledged(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? 0 : s->send.unacknowledged();
+}
+
+std::uint64_t Session::credit(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? 0 : std::min(s->send.credit(), impl_->lane_send.available());
+}
+
+const Counters& Session::counters() const { return impl_->counters; }
+
+}  // namespace satrelay::stp

@@ -1,0 +1,156 @@
+// The session's units joined: who the peer is, what is in flight, what has arrived, the streams and
+// their schedule. session.cc has the mutators, events and timers, session_receive.cc the way in,
+// session_send.cc the way out, session_streams.cc the life of a stream.
+#pragma once
+
+#include "pep/stp/event_queue.h"
+#include "pep/stp/feedback_clock.h"
+#include "pep/stp/frames.h"
+#include "pep/stp/handshake.h"
+#include "pep/stp/lane_credit.h"
+#include "pep/stp/loss_detector.h"
+#include "pep/stp/packet.h"
+#include "pep/stp/packet_builder.h"
+#include "pep/stp/probe_timer.h"
+#include "pep/stp/received_packets.h"
+#include "pep/stp/rtt_estimator.h"
+#include "pep/stp/sent_ledger.h"
+#include "pep/stp/session.h"
+#include "pep/stp/stream.h"
+#include "pep/stp/stream_table.h"
+
+namespace satrelay::stp {
+
+struct Session::Impl {
+  Impl(const Config& settings, Arena& blocks, control::Pacer& carrier,
+       control::RateController& rate_controller, StreamSource& stream_source, Instant start);
+
+  // --- the peer (session.cc)
+  bool connected() const { return state == PeerState::kAlive || state == PeerState::kSuspect; }
+  void establish();
+  void heard();
+  void drop_connection();
+  void close_by_peer();
+  void run_timers();
+  void run_linger();
+  void check_memory();
+  void update_rtt();
+  std::optional<Event> poll_stream_event();
+  Instant next_timeout() const;
+  bool control_waits() const;
+  bool data_waits() const;
+
+  // --- the life of a stream (session_streams.cc)
+  bool opened_here(std::uint64_t id) const {
+    return (id & 1U) == (config.opens_even_streams ? 0U : 1U);
+  }
+  Stream* visible(StreamId id) const;
+  Stream* create_stream(std::uint64_t id, Stream::Phase phase);
+  void free_stream(Stream& stream);
+  void unlink(Stream& stream);
+  void begin_reset(Stream& stream, ResetReason reason);
+  void fail_stream(Stream& stream, ResetReason reason);
+  void free_if_over(Stream& stream);
+  void consume(Stream& stream, std::uint64_t count);
+  void update_active(Stream& stream);
+  void notify(Stream& stream, bool Stream::Pending::*event);
+  void on_send_progress(Stream& stream);
+  std::uint64_t room(const Stream& stream) const {
+    return stream.send.room(config.stream_send_limit);
+  }
+  void mark_blocked(Stream& stream);
+
+  // --- the way in (session_receive.cc)
+  struct FrameHandler;
+  void handle_packet(ConstBytes datagram);
+  void handle_hello(ConstBytes datagram, const PacketHeader& header);
+  void handle_frames(ConstBytes datagram, const PacketHeader& header);
+  void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting);
+
+  // --- what became of our packets (session_loss.cc)
+  void handle_report(const FeedbackFrame& report);
+  void run_loss_timer();
+  void arm_tail_probe();
+  void make_ledger_room();
+  void count_losses(std::uint64_t packets);
+  // What the loss detector says of our packets.
+  struct Settler;
+
+  // --- the way out (session_send.cc)
+  std::size_t poll_packet(MutableBytes out);
+  std::size_t send_hello(MutableBytes out);
+  std::size_t send_close(MutableBytes out);
+  std::size_t finish_packet(PacketBuilder& packet);
+  std::size_t count_out(ConstBytes packet);
+  void write_control(PacketBuilder& packet);
+  void write_data_frames(PacketBuilder& packet);
+  bool write_opens(PacketBuilder& packet);
+  void write_retransmissions(PacketBuilder& packet);
+  void write_fins(PacketBuilder& packet);
+  void write_new_data(PacketBuilder& packet);
+  std::size_t write_data(PacketBuilder& packet, Stream& stream, std::uint64_t offset,
+                         std::uint64_t available);
+  bool data_allowed() const;
+  void apply_rate();
+  std::uint64_t free_memory() const;
+  std::size_t reserve_blocks() const { return arena.total_blocks() / 32 + 1; }
+
+  Config config;
+  Arena& arena;
+  control::Pacer& pacer;
+  control::RateController& controller;
+  StreamSource& source;
+  Instant now;  // of the last call
+
+  PeerState state = PeerState::kConnecting;
+  bool closed_here = false;
+  int close_packets = 0;  // still to send
+  std::uint64_t closing_number = 0;
+  Instant last_close;
+  Handshake handshake;
+  SessionSeal hello_seal;
+  SessionSeal send_seal;
+  SessionSeal receive_seal;
+  PeerEvents peer_events;
+  Counters counters;
+
+  // Packets
+  SentLedger ledger;
+  LossDetector losses;
+  ReceivedPackets received;
+  FeedbackClock feedback;
+  ProbeTimer probes;
+  RttEstimator rtt;
+  Duration peer_feedback_interval;
+  Instant last_report;
+  std::uint64_t session_bytes_in = 0;
+  std::uint64_t gap_begin = kMaxVarint;  // first packet of a gap that waits to be certain
+  std::uint64_t announced_settled = 0;
+  bool ping_due = false;
+  int probe_packets = 0;      // data packets allowed although the path is silent
+  int unasked_packets = 0;    // sent since the last one that wanted to be reported
+  Instant last_request;       // for the reports that we have missed
+  double recent_packets = 0;  // over about the last 10,000
+  double recent_losses = 0;
+
+  // Streams
+  StreamTable streams;
+  PeerIds peer_ids;
+  std::uint64_t next_local_index = 0;
+  std::size_t open_count = 0;  // kOpen and kAwaitingOpen
+  LaneSendCredit lane_send;
+  LaneReceiveCredit lane_receive;
+  std::uint64_t hello_lane_credit = 0;
+  Instant memory_check = Instant::never();
+  ActiveList active;
+  RetransmitList retransmit;
+  OpenList opens;
+  FinList fins;
+  ResetList resets;
+  CreditList credits;
+  EventList events;
+  LingerList linger;
+  MemoryList memory_waiters;
+};
+
+}  // namespace satrelay::stp

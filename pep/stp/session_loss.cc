@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include "pep/stp/session_impl.h"
+
+namespace satrelay::stp {
+
+// Applies to the streams what became of packets.
+struct Session::Impl::Settler {
+  Impl& s;
+  std::uint64_t delivered_packets = 0;
+  std::uint64_t lost_packets = 0;
+  std::uint64_t delivered_bytes = 0;
+
+  void acknowledged(std::uint64_t number) {
+    const SentPacket* packet = s.ledger.find(number);
+    if (packet == nullptr) return;
+    ++delivered_packets;
+    delivered_bytes += account(*packet);
+    if (packet->eliciting) s.probes.on_settled();
+    apply_acknowledged(*packet);
+    s.ledger.settle(number);
+  }
+  void lost(std::uint64_t number) {
+    const SentPacket* packet = s.ledger.find(number);
+    if (packet == nullptr) return;
+    ++lost_packets;
+    if (packet->eliciting) s.probes.on_settled();
+    s.ledger.for_each_item(*packet, [&](const SentItem& item) { repair(item); });
+    s.ledger.settle(number);
+  }
+  void spurious(std::uint64_t number) {
+    ++s.counters.spurious_losses;
+    if (const SentPacket* packet = s.ledger.find(number)) {
+      delivered_bytes += account(*packet);
+      apply_acknowledged(*packet);
+    }
+  }
+
+  // Arranges that what the item stands for is sent again.
+  void repair(const SentItem& item) {
+    if (item.kind() == ItemKind::kLaneCredit) {
+      s.lane_receive.announce_again();
+      return;
+    }
+    Stream* stream = owner(item);
+    if (stream == nullptr) return;
+    const bool resetting = stream->phase == Stream::Phase::kResetting;
+    switch (item.kind()) {
+      case ItemKind::kReset:
+        if (resetting && !stream->reset_acknowledged) {
+          stream->reset_due = true;
+          s.resets.push_back(*stream);
+        }
+        return;
+      case ItemKind::kOpen:
+        if (!resetting) {
+          stream->open_due = true;
+          s.opens.push_back(*stream);
+        }
+        return;
+      case ItemKind::kStreamCredit:
+        if (!resetting && !stream->receive.final_known()) s.credits.push_back(*stream);
+        return;
+      default:
+        if (resetting) return;
+        stream->send.on_lost(item.offset, item.length, item.kind() == ItemKind::kDataAndFin);
+        if (stream->send.has_lost()) s.retransmit.push_back(*stream);
+        if (stream->send.fin_due()) s.fins.push_back(*stream);
+    }
+  }
+
+ private:
+  std::uint64_t account(const SentPacket& packet) const {
+    return s.pacer.overhead()
+        .accounted(std::size_t{packet.bytes} + s.config.datagram_overhead)
+        .value();
+  }
+  Stream* owner(const SentItem& item) const {
+    Stream& stream = s.streams.at(item.stream);
+    return stream.phase != Stream::Phase::kFree && stream.generation == item.generation() ? &stream
+                                                                                          : nullptr;
+  }
+  void apply_acknowledged(const SentPacket& packet) {
+    s.ledger.for_each_item(packet, [&](const SentItem& item) {
+      if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit) return;
+      Stream* stream = owner(item);
+      if (stream == nullptr) return;
+      const bool resetting = stream->phase == Stream::Phase::kResetting;
+      switch (item.kind()) {
+        case ItemKind::kReset:
+          stream->reset_acknowledged = true;
+          stream->reset_due = false;
+          s.resets.remove(*stream);
+          s.free_if_over(*stream);
+          return;
+        case ItemKind::kOpen:
+          stream->open_due = false;
+          s.opens.remove(*stream);
+          return;
+        default:
+          if (resetting) return;
+          stream->send.on_acknowledged(item.offset, item.length,
+                                       item.kind() == ItemKind::kDataAndFin);
+          s.on_send_progress(*stream);
+      }
+    });
+  }
+};
+
+void Session::Impl::handle_report(const FeedbackFrame& report) {
+  if (report.highest >= ledger.next()) {
+    ++counters.malformed;
+    return;
+  }
+  ++counters.feedback_in;
+  control::FeedbackSample sample;
+  if (losses.is_unresolved(report.highest)) {
+    if (const SentPacket* packet = ledger.find(report.highest)) {
+      const auto delay_us =
+          static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
+      sample.rtt = now - packet->sent - Duration::microseconds(delay_us);
+      rtt.on_sample(sample.rtt);
+    }
+  }
+  peer_feedback_interval = std::clamp(Duration::milliseconds(static_cast<std::int64_t>(
+                                          std::min<std::uint64_t>(report.interval_ms, 60'000))),
+                                      config.feedback_minimum, Duration::seconds(60));
+  update_rtt();
+  probes.on_report(now);
+  Settler settler{*this};
+  losses.handle_report(report, now, settler);
+  sample.newly_delivered = ByteCount(settler.delivered_bytes);
+  sample.packets_delivered = settler.delivered_packets;
+  sample.packets_lost = settler.lost_packets;
+  sample.interval = now - last_report;
+  sample.now = now;
+  last_report = now;
+  count_losses(settler.lost_packets);
+  constexpr double kWindow = 10'000;
+  recent_packets += static_cast<double>(settler.delivered_packets);
+  if (recent_packets > kWindow) {
+    recent_losses *= kWindow / recent_packets;
+    recent_packets = kWindow;
+  }
+  controller.on_feedback(sample);
+  apply_rate();
+  // All reports about some packet were lost: ask, but not more often than an answer takes.
+  const std::uint64_t oldest = losses.oldest_unresolved();
+  if (oldest < report.begin && now >= last_request + probes.patience()) {
+    const SentPacket* packet = ledger.find(oldest);
+    if (packet != nullptr && now >= packet->sent + probes.patience()) {
+      ping_due = true;
+      last_request = now;
+    }
+  }
+}
+
+void Session::Impl::run_loss_timer() {
+  if (now < losses.deadline()) return;
+  Settler settler{*this};
+  losses.handle_timeout(now, settler);
+  count_losses(settler.lost_packets);
+}
+
+// Sends what the newest packet in flight carried once more: if the tail is lost, this repairs it,
+// and shows any other gap.
+void Session::Impl::arm_tail_probe() {
+  constexpr std::uint64_t kSearch = 64;
+  Settler settler{*this};
+  const std::uint64_t oldest = losses.oldest_unresolved();
+  for (std::uint64_t n = ledger.next(); n > oldest && ledger.next() - n < kSearch; --n) {
+    const SentPacket* packet = ledger.find(n - 1);
+    if (packet == nullptr) return;
+    if (packet->item_count == 0 || !losses.is_unresolved(n - 1)) continue;
+    ledger.for_each_item(*packet, [&](const SentItem& item) { settler.repair(item); });
+    probe_packets = 1;
+    return;
+  }
+}
+
+// Only an ancient packet of which no report ever spoke can be in the way of the newest ones: it is
+// repaired and forgotten.
+void Session::Impl::make_ledger_room() {
+  if (ledger.has_room(losses.oldest_unresolved())) return;
+  Settler settler{*this};
+  losses.abandon_below(losses.oldest_unresolved() + 1, settler);
+  count_losses(settler.lost_packets);
+}
+
+void Session::Impl::count_losses(std::uint64_t packets) {
+  counters.packets_lost += packets;
+  recent_packets += static_cast<double>(packets);
+  recent_losses += static_cast<double>(packets);
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,331 @@
+#include <algorithm>
+
+#include "pep/base/sequence.h"
+#include "pep/stp/session_impl.h"
+
+namespace satrelay::stp {
+
+// Applies the frames of one valid packet.
+struct Session::Impl::FrameHandler {
+  Impl& s;
+  bool eliciting = false;
+  bool closed = false;
+  bool refused = false;  // something found no place: the packet counts as not received
+
+  void operator()(const PingFrame& frame) {
+    eliciting = true;
+    s.received.rewind(frame.settled);
+    s.feedback.on_asked();
+  }
+  void operator()(const SettledFrame& frame) { s.received.settle(frame.settled); }
+  void operator()(const FeedbackFrame& frame) { s.handle_report(frame); }
+  void operator()(const LaneCreditFrame& frame) {
+    eliciting = true;
+    s.lane_send.limit = std::max(s.lane_send.limit, frame.limit);
+  }
+  void operator()(const StreamCreditFrame& frame) {
+    eliciting = true;
+    Stream* stream = s.streams.find(frame.stream);
+    if (stream == nullptr || stream->phase == Stream::Phase::kResetting) return;
+    stream->send.raise_limit(frame.limit);
+    s.update_active(*stream);
+  }
+  void operator()(const OpenFrame& frame);
+  void operator()(const ResetFrame& frame);
+  void operator()(const DataFrame& frame);
+  void operator()(const CloseFrame&) { closed = true; }
+  void unknown(std::uint8_t) {
+    eliciting = true;
+    ++s.counters.unknown_frames;
+  }
+
+ private:
+  enum class Id : std::uint8_t { kPresent, kNew, kClosed, kImpossible };
+  Id classify(std::uint64_t id, Stream*& stream) const {
+    stream = s.streams.find(id);
+    if (stream != nullptr) return Id::kPresent;
+    if (s.opened_here(id)) return (id >> 1) < s.next_local_index ? Id::kClosed : Id::kImpossible;
+    return s.peer_ids.is_new(id >> 1) ? Id::kNew : Id::kClosed;
+  }
+  // A slot for a stream of the peer that is seen for the first time.
+  Stream* accept(std::uint64_t id, Stream::Phase phase) {
+    Stream* stream =
+        s.streams.full() || !s.peer_ids.mark_used(id >> 1) ? nullptr : s.create_stream(id, phase);
+    if (stream == nullptr) refused = true;
+    return stream;
+  }
+  // Charges the peer's credit; false if it had none.
+  bool charge(Stream& stream, std::uint64_t end) {
+    const std::uint64_t added = end > stream.receive.charged() ? end - stream.receive.charged() : 0;
+    if (added == 0) return true;
+    if (end > stream.receive.granted() || !s.lane_receive.allows(added)) {
+      ++s.counters.credit_violations;
+      return false;
+    }
+    s.lane_receive.on_received(stream.receive.charge(end));
+    if (stream.phase == Stream::Phase::kResetting) s.lane_receive.on_released(added);
+    return true;
+  }
+  void drain_resetting(Stream& stream, std::uint64_t end, bool final) {
+    if (!charge(stream, end)) return;
+    if (final) {
+      stream.final_size_known = true;
+      s.free_if_over(stream);
+    }
+  }
+};
+
+void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
+  eliciting = true;
+  Stream* stream = nullptr;
+  switch (classify(frame.stream, stream)) {
+    case Id::kImpossible:
+      ++s.counters.malformed;
+      return;
+    case Id::kClosed:
+      return;
+    case Id::kPresent:
+      if (stream->phase != Stream::Phase::kAwaitingOpen) return;  // a copy
+      s.linger.remove(*stream);
+      break;
+    case Id::kNew: {
+      if (s.open_count >= s.config.max_streams) {
+        stream = accept(frame.stream, Stream::Phase::kOpen);
+        if (stream == nullptr) return;
+        ++s.counters.streams_refused;
+        s.begin_reset(*stream, ResetReason::kNoResources);
+        return;
+      }
+      stream = accept(frame.stream, Stream::Phase::kOpen);
+      if (stream == nullptr) return;
+      break;
+    }
+  }
+  stream->phase = Stream::Phase::kOpen;
+  stream->metadata_size = static_cast<std::uint16_t>(frame.metadata.size());
+  std::copy(frame.metadata.begin(), frame.metadata.end(), stream->metadata.begin());
+  ++s.counters.streams_accepted;
+  s.notify(*stream, &Stream::Pending::opened);
+  if (stream->receive.bytes().readable() > 0 || stream->receive.complete()) {
+    s.notify(*stream, &Stream::Pending::readable);
+  }
+}
+
+void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
+  eliciting = true;
+  Stream* stream = nullptr;
+  switch (classify(frame.stream, stream)) {
+    case Id::kImpossible:
+      ++s.counters.malformed;
+      return;
+    case Id::kClosed:
+      return;
+    case Id::kNew:
+      // Opened and reset before we saw either: settle the accounts, tell nobody.
+      stream = accept(frame.stream, Stream::Phase::kOpen);
+      if (stream == nullptr) return;
+      s.begin_reset(*stream, ResetReason::kNone);
+      break;
+    case Id::kPresent:
+      if (stream->phase != Stream::Phase::kResetting) {
+        ++s.counters.streams_reset_in;
+        s.fail_stream(*stream, ResetReason::kNone);
+        stream->event_reason = frame.reason;
+      }
+      break;
+  }
+  drain_resetting(*stream, frame.final_size, true);
+}
+
+void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
+  eliciting = true;
+  Stream* stream = nullptr;
+  switch (classify(frame.stream, stream)) {
+    case Id::kImpossible:
+      ++s.counters.malformed;
+      return;
+    case Id::kClosed:
+      return;
+    case Id::kNew:
+      // Its OPEN is late or lost. The bytes are held; the relay hears of them after the OPEN.
+      if (s.open_count >= s.config.max_streams) {
+        refused = true;
+        return;
+      }
+      stream = accept(frame.stream, Stream::Phase::kAwaitingOpen);
+      if (stream == nullptr) return;
+      break;
+    case Id::kPresent:
+      break;
+  }
+  const std::uint64_t end = frame.offset + frame.bytes.size();
+  if (stream->phase == Stream::Phase::kResetting) {
+    drain_resetting(*stream, end, frame.fin);
+    return;
+  }
+  ReceiveHalf& receive = stream->receive;
+  if (receive.contradicts(end, frame.fin)) {
+    ++s.counters.malformed;
+    ++s.counters.streams_reset_out;
+    s.fail_stream(*stream, ResetReason::kProtocolError);
+    return;
+  }
+  if (!charge(*stream, end)) {
+    refused = true;
+    return;
+  }
+  const std::uint64_t in_order = receive.bytes().in_order_end();
+  if (!frame.bytes.empty()) {
+    const ReceiveHalf::Stored stored = receive.store(frame.offset, frame.bytes, s.reserve_blocks());
+    s.counters.stream_bytes_in += stored.bytes;
+    if (!stored.all) {
+      s.counters.no_memory_drops += frame.bytes.size() - stored.bytes;
+      refused = true;
+    }
+  }
+  const bool ended = frame.fin && !refused && !receive.final_known();
+  if (ended) {
+    receive.set_final_size(end);
+    s.feedback.on_urgent(s.now);
+  }
+  const bool advanced = receive.bytes().in_order_end() > in_order;
+  if (stream->released) {
+    // The reader has left: what still comes is taken off the lane's account.
+    if (receive.bytes().readable() > 0) s.consume(*stream, receive.bytes().readable());
+    s.free_if_over(*stream);
+  } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
+    s.notify(*stream, &Stream::Pending::readable);
+    if (receive.complete()) s.feedback.on_urgent(s.now);
+  }
+}
+
+void Session::Impl::handle_packet(ConstBytes datagram) {
+  ++counters.packets_in;
+  counters.bytes_in += datagram.size();
+  const std::optional<PacketHeader> header = parse_header(datagram);
+  if (!header || header->lane != config.lane) {
+    ++counters.malformed;
+  } else if (header->type == PacketType::kHello) {
+    handle_hello(datagram, *header);
+  } else if (header->version != kVersion) {
+    ++counters.version_mismatch;
+    handshake.answer_stranger(now);
+  } else {
+    handle_frames(datagram, *header);
+  }
+}
+
+void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header) {
+  if (!hello_seal.verify(datagram)) {
+    ++counters.bad_crc;
+    return;
+  }
+  ByteReader in(frames_of(datagram));
+  const bool is_hello = in.u8() == static_cast<std::uint8_t>(FrameType::kHello);
+  const HelloFrame hello = parse_hello(in);
+  if (!is_hello || !in.ok()) {
+    ++counters.malformed;
+    return;
+  }
+  const bool peer_is_closed = state == PeerState::kClosed;
+  if (closed_here || (peer_is_closed && hello.epoch == handshake.peer().epoch)) {
+    ++counters.stale_epoch;
+    return;
+  }
+  const bool silent = peer_is_closed || (state == PeerState::kSuspect && probes.silent(now));
+  switch (handshake.handle_hello(hello, header.number, silent, now)) {
+    case Handshake::Outcome::kStale:
+      ++counters.stale_epoch;
+      return;
+    case Handshake::Outcome::kIncompatible:
+      ++counters.version_mismatch;
+      if (!connected()) state = PeerState::kRefused;
+      return;
+    case Handshake::Outcome::kNewPeer: {
+      const bool restarted = connected();
+      drop_connection();
+      state = PeerState::kConnecting;
+      if (restarted) {
+        ++counters.peer_restarts;
+        peer_events.push(Event::Kind::kPeerRestarted);
+      }
+      send_seal = SessionSeal(config.boot_epoch, hello.epoch);
+      receive_seal = SessionSeal(hello.epoch, config.boot_epoch);
+      if (handshake.state() == Handshake::State::kEstablished) establish();
+      return;
+    }
+    case Handshake::Outcome::kEstablished:
+      establish();
+      break;
+    case Handshake::Outcome::kNothing:
+      if (connected() && hello.peer_epoch == config.boot_epoch) heard();
+      break;
+  }
+  if (const Duration sample = handshake.take_rtt_sample(); sample > Duration::zero()) {
+    rtt.on_sample(sample);
+    update_rtt();
+  }
+}
+
+void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
+  if (state == PeerState::kClosed) {
+    // The peer has missed our CLOSE.
+    if (closed_here && close_packets == 0 && now >= last_close + ProbeTimer::kProbeInterval) {
+      close_packets = 1;
+    }
+    ++counters.stale_epoch;
+    return;
+  }
+  if (!handshake.knows_peer() || header.session_tag != receive_seal.tag()) {
+    ++counters.stale_epoch;
+    handshake.answer_stranger(now);
+    return;
+  }
+  if (!receive_seal.verify(datagram)) {
+    ++counters.bad_crc;
+    return;
+  }
+  const std::uint64_t number = unwrap_sequence<32>(header.number, received.next());
+  if (!received.plausible(number)) {
+    ++counters.malformed;
+    return;
+  }
+  if (handshake.handle_session_packet()) establish();
+  heard();
+  if (received.is_duplicate(number)) {
+    ++counters.duplicate_packets_in;
+    return;
+  }
+  const ConstBytes frames = frames_of(datagram);
+  if (!walk_frames(frames, IgnoreFrames{})) {
+    ++counters.malformed;
+    return;
+  }
+  FrameHandler handler{*this};
+  session_bytes_in += datagram.size();
+  walk_frames(frames, handler);
+  if (handler.closed) {
+    close_by_peer();
+    return;
+  }
+  if (handler.refused) return;
+  const bool gap = received.record(number, now);
+  on_packet_recorded(number, gap, handler.eliciting);
+}
+
+void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting) {
+  if (eliciting) feedback.on_arrival();
+  if (gap && gap_begin == kMaxVarint) {
+    gap_begin = number - 1;  // the topmost missing one is the last to become certain
+    feedback.on_gap(now);
+  }
+  if (gap_begin == kMaxVarint) return;
+  if (number == gap_begin) {
+    gap_begin = kMaxVarint;
+  } else if (received.next() > gap_begin + ReorderTolerance{}.packets) {
+    gap_begin = kMaxVarint;
+    feedback.on_urgent(now);
+  }
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,291 @@
+#include <algorithm>
+
+#include "pep/base/check.h"
+#include "pep/stp/session_impl.h"
+
+namespace satrelay::stp {
+
+namespace {
+
+// Pieces of a stream smaller than this are not worth a frame at the end of a packet.
+constexpr std::size_t kMinFragment = 64;
+// After so many packets that nobody need report, one asks for a report: else the peer would never
+// settle a sender of feedback.
+constexpr int kMaxUnasked = 32;
+// Part of the packets in flight that only control may use.
+constexpr std::uint32_t kControlShare = 16;
+
+}  // namespace
+
+void Session::Impl::apply_rate() {
+  if (const BitRate rate = controller.rate(); rate != pacer.rate()) pacer.set_rate(rate);
+}
+
+std::uint64_t Session::Impl::free_memory() const {
+  // A quarter stays for what is not ours: the arena has other users.
+  return arena.free_blocks() * arena.block_size() / 4 * 3;
+}
+
+bool Session::Impl::data_allowed() const {
+  if (!connected()) return false;
+  if (probes.frozen() && probe_packets == 0) return false;
+  const std::uint64_t in_flight = ledger.next() - losses.oldest_unresolved();
+  return in_flight < config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
+}
+
+// Whether poll_packet() would write data if the pacer let it.
+bool Session::Impl::data_waits() const {
+  return data_allowed() && (!opens.empty() || !retransmit.empty() || !fins.empty() ||
+                            (!active.empty() && lane_send.available() > 0));
+}
+
+bool Session::Impl::control_waits() const {
+  return ping_due || !resets.empty() || !credits.empty() || lane_receive.urgent() ||
+         lane_receive.lost();
+}
+
+std::size_t Session::Impl::poll_packet(MutableBytes out) {
+  out = out.first(std::min<std::size_t>(out.size(), config.datagram_size));
+  if (out.size() < kMinDatagram) return 0;
+  if (state == PeerState::kClosed && closed_here) {
+    return close_packets > 0 ? send_close(out) : 0;
+  }
+  run_timers();
+  if (handshake.hello_due(now)) return send_hello(out);
+  if (!connected()) return 0;
+  apply_rate();
+  PacketBuilder packet(out);
+  write_control(packet);
+  if (pacer.can_send(now) && data_waits()) write_data_frames(packet);
+  if (packet.empty()) return 0;
+  return finish_packet(packet);
+}
+
+std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
+  if (!packet.eliciting() && ++unasked_packets >= kMaxUnasked &&
+      packet.remaining() >= kMaxPingFrameSize) {
+    write_ping(packet.frames(), {losses.oldest_unresolved()});
+    packet.set_eliciting();
+  }
+  if (packet.eliciting()) unasked_packets = 0;
+  make_ledger_room();
+  PacketHeader header;
+  header.lane = config.lane;
+  header.session_tag = send_seal.tag();
+  header.number = static_cast<std::uint32_t>(ledger.next());
+  const MutableBytes whole = packet.close(header, send_seal);
+  ledger.append(now, whole.size(), packet.eliciting(), packet.items(), losses.oldest_unresolved());
+  if (packet.eliciting()) probes.on_sent(now);
+  return count_out(whole);
+}
+
+std::size_t Session::Impl::send_hello(MutableBytes out) {
+  const HelloFrame hello =
+      handshake.make_hello(hello_lane_credit, config.stream_receive_limit, now);
+  PacketBuilder packet(out);
+  write_hello(packet.frames(), hello);
+  PacketHeader header;
+  header.type = PacketType::kHello;
+  header.lane = config.lane;
+  header.number = handshake.hello_number();
+  return count_out(packet.close(header, hello_seal));
+}
+
+std::size_t Session::Impl::send_close(MutableBytes out) {
+  --close_packets;
+  last_close = now;
+  PacketBuilder packet(out);
+  write_close(packet.frames(), {ResetReason::kShutdown});
+  PacketHeader header;
+  header.lane = config.lane;
+  header.session_tag = send_seal.tag();
+  header.number = static_cast<std::uint32_t>(closing_number++);
+  return count_out(packet.close(header, send_seal));
+}
+
+// Debits and counts a finished packet; its size.
+std::size_t Session::Impl::count_out(ConstBytes packet) {
+  pacer.on_sent(packet.size() + config.datagram_overhead, now);
+  ++counters.packets_out;
+  counters.bytes_out += packet.size();
+  return packet.size();
+}
+
+// What leaves whatever the pacer says, though it is debited: small, and the peer waits for it.
+void Session::Impl::write_control(PacketBuilder& packet) {
+  ByteWriter& frames = packet.frames();
+  if (ping_due) {
+    announced_settled = losses.oldest_unresolved();
+    write_ping(frames, {announced_settled});
+    packet.set_eliciting();
+    ping_due = false;
+  }
+  if (now >= feedback.due() && received.next() > 0) {
+    const std::size_t before = frames.written();
+    const ReportContext context{static_cast<std::uint64_t>(feedback.interval().to_milliseconds()),
+                                session_bytes_in, lane_receive.outstanding()};
+    const bool complete = received.write_report(frames, context, now);
+    std::size_t bytes = frames.written() - before;
+    // A packet of its own costs its headers as well.
+    if (!data_waits()) bytes += kHeaderSize + kTrailerSize + config.datagram_overhead;
+    feedback.on_report(bytes, complete, now);
+    ++counters.feedback_out;
+    lane_receive.update(free_memory());
+    if (lane_receive.due() && packet.fits(kMaxLaneCreditFrameSize)) lane_receive.announce_again();
+  }
+  if ((lane_receive.lost() || lane_receive.urgent()) && packet.fits(kMaxLaneCreditFrameSize)) {
+    lane_receive.take_lost();
+    const std::size_t before = frames.written();
+    write_lane_credit(frames, {lane_receive.announce()});
+    packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
+    feedback.debit(frames.written() - before, now);
+  }
+  while (!resets.empty() && packet.fits(kMaxResetFrameSize)) {
+    Stream& stream = *resets.front();
+    resets.remove(stream);
+    stream.reset_due = false;
+    write_reset(frames, {stream.id, stream.reset_reason, stream.reset_final_size});
+    packet.add_item(ItemKind::kReset, stream);
+  }
+  while (!credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
+    Stream& stream = *credits.front();
+    credits.remove(stream);
+    stream.receive.grant(std::max(stream.receive.granted(),
+                                  stream.receive.consumed() + config.stream_receive_limit));
+    const std::size_t before = frames.written();
+    write_stream_credit(frames, {stream.id, stream.receive.granted()});
+    packet.add_item(ItemKind::kStreamCredit, stream);
+    feedback.debit(frames.written() - before, now);
+  }
+  // Once a report has been understood, the peer need not repeat what it said.
+  if (losses.frontier() > announced_settled && (!packet.empty() || pacer.can_send(now)) &&
+      (data_waits() || !packet.empty()) && packet.remaining() >= kMaxPingFrameSize) {
+    const std::uint64_t settled = losses.oldest_unresolved();
+    if (settled > announced_settled) {
+      announced_settled = settled;
+      write_settled(frames, {settled});
+    }
+  }
+}
+
+void Session::Impl::write_data_frames(PacketBuilder& packet) {
+  if (probe_packets > 0) --probe_packets;
+  if (!write_opens(packet)) return;
+  write_retransmissions(packet);
+  write_fins(packet);
+  write_new_data(packet);
+}
+
+// False if an OPEN still waits for the next packet: no data goes before it.
+bool Session::Impl::write_opens(PacketBuilder& packet) {
+  while (!opens.empty()) {
+    Stream& stream = *opens.front();
+    if (!packet.fits(open_frame_size(stream.id, stream.metadata_size))) return false;
+    opens.remove(stream);
+    stream.open_due = false;
+    write_open(packet.frames(),
+               {stream.id, ConstBytes(stream.metadata).first(stream.metadata_size)});
+    packet.add_item(ItemKind::kOpen, stream);
+    // Its first bytes follow in this very packet if there are any.
+    if (ActiveList::contains(stream)) active.move_to_front(stream);
+  }
+  return true;
+}
+
+// Writes up to `available` bytes from `offset` on as one DATA frame; 0 if the packet has no room
+// worth using.
+std::size_t Session::Impl::write_data(PacketBuilder& packet, Stream& stream, std::uint64_t offset,
+                                      std::uint64_t available) {
+  const std::size_t header = data_header_size(stream.id, offset);
+  const std::size_t room = packet.remaining();
+  if (room <= header + kDataLengthSize || !packet.can_add_item()) return 0;
+  // A frame that fills the packet needs no length field.
+  const bool fills = available >= room - header;
+  const std::size_t size = fills ? room - header
+                                 : static_cast<std::size_t>(std::min<std::uint64_t>(
+                                       available, room - header - kDataLengthSize));
+  if (size < available && size < kMinFragment) return 0;
+  ByteWriter& frames = packet.frames();
+  const MutableBytes type = frames.reserve(1);
+  write_varint(frames, stream.id);
+  write_varint(frames, offset);
+  if (!fills) frames.u16(static_cast<std::uint16_t>(size));
+  const bool fin = stream.send.take(offset, frames.reserve(size));
+  store_u8(type.data(),
+           static_cast<std::uint8_t>(static_cast<unsigned>(FrameType::kData) |
+                                     (fin ? kDataFin : 0U) | (fills ? 0U : kDataHasLength)));
+  packet.add_item(SentItem::make(fin ? ItemKind::kDataAndFin : ItemKind::kData, stream.index,
+                                 stream.generation, offset, static_cast<std::uint16_t>(size)));
+  return size;
+}
+
+void Session::Impl::write_retransmissions(PacketBuilder& packet) {
+  while (!retransmit.empty()) {
+    Stream& stream = *retransmit.front();
+    const Range range = stream.send.first_lost();
+    const std::size_t size = write_data(packet, stream, range.begin, range.size());
+    if (size == 0) return;
+    counters.retransmitted_bytes += size;
+    if (!stream.send.has_lost()) {
+      retransmit.remove(stream);
+    } else if (packet.remaining() == 0) {
+      retransmit.move_to_back(stream);
+    }
+  }
+}
+
+// FINs that no byte can carry.
+void Session::Impl::write_fins(PacketBuilder& packet) {
+  while (!fins.empty()) {
+    Stream& stream = *fins.front();
+    if (stream.send.fin_due()) {
+      const std::size_t needed = data_header_size(stream.id, stream.send.sent()) + kDataLengthSize;
+      if (!packet.fits(needed)) return;
+      ByteWriter& frames = packet.frames();
+      frames.u8(static_cast<std::uint8_t>(FrameType::kData) | kDataFin | kDataHasLength);
+      write_varint(frames, stream.id);
+      write_varint(frames, stream.send.sent());
+      frames.u16(0);
+      stream.send.take(stream.send.sent(), {});
+      packet.add_item(SentItem::make(ItemKind::kDataAndFin, stream.index, stream.generation,
+                                     stream.send.sent()));
+    }
+    fins.remove(stream);
+  }
+}
+
+// Deficit round robin: a stream sends until its deficit is spent, the last frame may overdraw it.
+void Session::Impl::write_new_data(PacketBuilder& packet) {
+  while (!active.empty() && lane_send.available() > 0) {
+    Stream& stream = *active.front();
+    if (stream.send.unsent() == 0) {
+      const std::uint16_t generation = stream.generation;
+      source.produce(StreamId{stream.id}, stream.context, now);
+      // The source may have done anything to the stream, ending it included.
+      const bool same = stream.generation == generation && active.front() == &stream;
+      if (same && stream.send.unsent() == 0) {
+        // Nothing came: no more calls until the relay says so, or there is more room.
+        // A source that still has bytes lacks room for them.
+        stream.blocked = stream.ready && stream.send.stored() > 0;
+        stream.ready = false;
+        update_active(stream);
+      }
+      continue;
+    }
+    const std::uint64_t available =
+        std::min({stream.send.unsent(), stream.send.credit(), lane_send.available()});
+    const std::size_t size = write_data(packet, stream, stream.send.sent(), available);
+    if (size == 0) return;
+    lane_send.used += size;
+    counters.stream_bytes_out += size;
+    stream.deficit -= static_cast<std::int64_t>(size);
+    update_active(stream);
+    if (stream.deficit <= 0 && ActiveList::contains(stream)) {
+      stream.deficit += 2 * config.datagram_size;
+      active.move_to_back(stream);
+    }
+    if (packet.remaining() == 0) return;
+  }
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,83 @@
+// One stream: both halves, its opening and its end, and its places in the session's lists.
+//
+//   opened here:    open_stream() ---------------------------> kOpen --reset()/RESET--> kResetting
+//   opened by peer: DATA first -> kAwaitingOpen --OPEN-------> kOpen                        |
+//                   OPEN first ------------------------------> kOpen --both over--> (free) <+
+//
+// kResetting: gone for the relay; kept until the peer has our RESET and we know how much it sent.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/intrusive_list.h"
+#include "pep/stp/receive_half.h"
+#include "pep/stp/send_half.h"
+#include "pep/stp/session.h"
+
+namespace satrelay::stp {
+
+struct Stream {
+  enum class Phase : std::uint8_t { kFree, kAwaitingOpen, kOpen, kResetting };
+
+  explicit Stream(Arena& arena) : send(arena), receive(arena) {}
+
+  std::uint64_t id = 0;
+  std::uint32_t index = 0;  // slot in the table
+  std::uint16_t generation = 0;
+  Phase phase = Phase::kFree;
+  bool ready = false;          // the relay has bytes: produce() may be called
+  bool blocked = false;        // the writer found no room
+  bool released = false;       // the relay has let go; freed when both directions are over
+  bool delivered = false;      // kDelivered is due or was told
+  bool credit_urgent = false;  // the peer is short of credit
+  // What the next packets must carry, from the state and not from copies.
+  bool open_due = false;
+  bool reset_due = false;
+  bool reset_acknowledged = false;
+  bool final_size_known = false;  // of the peer's direction, while resetting
+  ResetReason reset_reason = ResetReason::kNone;
+  std::uint32_t context = 0;
+  std::int64_t deficit = 0;
+  std::uint64_t reset_final_size = 0;
+  Instant linger_deadline;
+
+  SendHalf send;
+  ReceiveHalf receive;
+
+  // Events not yet polled.
+  struct Pending {
+    bool opened = false, readable = false, writable = false, delivered = false, reset = false;
+    bool any() const { return opened || readable || writable || delivered || reset; }
+  } pending;
+  ResetReason event_reason = ResetReason::kNone;
+
+  ListHook<Stream> active_hook;      // new bytes to send, or ready to produce them
+  ListHook<Stream> retransmit_hook;  // lost bytes to send again
+  ListHook<Stream> open_hook;        // OPEN due
+  ListHook<Stream> fin_hook;         // FIN due with no byte to carry it
+  ListHook<Stream> reset_hook;       // RESET due
+  ListHook<Stream> credit_hook;      // CREDIT due
+  ListHook<Stream> event_hook;
+  ListHook<Stream> linger_hook;
+  ListHook<Stream> memory_hook;  // writer waits for arena blocks
+
+  std::uint16_t metadata_size = 0;
+  std::array<std::byte, Session::kMaxMetadata> metadata;
+
+  bool visible() const { return phase == Phase::kOpen; }
+};
+
+using ActiveList = IntrusiveList<Stream, &Stream::active_hook>;
+using RetransmitList = IntrusiveList<Stream, &Stream::retransmit_hook>;
+using OpenList = IntrusiveList<Stream, &Stream::open_hook>;
+using FinList = IntrusiveList<Stream, &Stream::fin_hook>;
+using ResetList = IntrusiveList<Stream, &Stream::reset_hook>;
+using CreditList = IntrusiveList<Stream, &Stream::credit_hook>;
+using EventList = IntrusiveList<Stream, &Stream::event_hook>;
+using LingerList = IntrusiveList<Stream, &Stream::linger_hook>;
+using MemoryList = IntrusiveList<Stream, &Stream::memory_hook>;
+
+}  // namespace satrelay::stp

@@ -1,0 +1,52 @@
+// Variable-length integers (RFC 9000 section 16): the two top bits of the first byte give the
+// length, 1, 2, 4 or 8 bytes; the rest is the value, big-endian, up to 2^62 - 1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::stp {
+
+inline constexpr std::uint64_t kMaxVarint = (std::uint64_t{1} << 62) - 1;
+inline constexpr std::size_t kMaxVarintSize = 8;
+
+constexpr std::size_t varint_size(std::uint64_t value) {
+  if (value < (1U << 6)) return 1;
+  if (value < (1U << 14)) return 2;
+  if (value < (1U << 30)) return 4;
+  return 8;
+}
+
+inline void write_varint(ByteWriter& out, std::uint64_t value) {
+  switch (varint_size(value)) {
+    case 1:
+      out.u8(static_cast<std::uint8_t>(value));
+      return;
+    case 2:
+      out.u16(static_cast<std::uint16_t>(value | 0x4000U));
+      return;
+    case 4:
+      out.u32(static_cast<std::uint32_t>(value | 0x8000'0000U));
+      return;
+    default:
+      out.u64((value & kMaxVarint) | (std::uint64_t{3} << 62));
+  }
+}
+
+inline std::uint64_t read_varint(ByteReader& in) {
+  if (in.remaining() == 0) return in.u8();  // fails the reader
+  switch (load_u8(in.rest().data()) >> 6) {
+    case 0:
+      return in.u8();
+    case 1:
+      return in.u16() & 0x3fffU;
+    case 2:
+      return in.u32() & 0x3fff'ffffU;
+    default:
+      return in.u64() & kMaxVarint;
+  }
+}
+
+}  // namespace satrelay::stp

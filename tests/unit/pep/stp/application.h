@@ -1,0 +1,313 @@
+// The relay's part in tests: opens streams, produces, reads and checks every byte.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/unit/pep/stp/harness.h"
+
+namespace satrelay::stp::test {
+
+class Application final : public StreamSource {
+ public:
+  struct Flow {
+    bool opened_here = true;
+    std::uint64_t to_send = 0;
+    std::uint64_t written = 0;
+    bool finished = false;
+    std::uint64_t expect = 0;  // bytes from the other end
+    std::uint64_t read = 0;
+    bool end_seen = false;
+    bool delivered = false;
+    bool reset = false;                        // by either end: nothing more is expected
+    std::optional<std::uint64_t> reset_after;  // reset it once so much is written and read
+    std::uint64_t read_quantum = ~std::uint64_t{0};
+    Instant finished_at;
+    bool over() const { return reset || (end_seen && delivered); }
+  };
+
+  std::uint64_t plan_size = 0;  // bytes of a flow, when opened by the peer: taken from metadata
+  std::uint64_t chunk = 8192;
+  bool push = false;  // write() at once instead of waiting for produce()
+  std::map<std::uint64_t, Flow> flows;
+  std::string error;
+  int restarts = 0, alive = 0, suspect = 0, peer_closed = 0;
+  std::uint64_t finished_flows = 0, reset_flows = 0, bytes_read = 0;
+  std::function<void(Session&, std::uint64_t, Flow&)> on_opened;
+
+  void attach(Session& session) { session_ = &session; }
+
+  std::optional<StreamId> open(std::uint64_t send, std::uint64_t expect, Instant now) {
+    // The metadata tells the far application what to send and what to expect.
+    std::byte metadata[24];
+    store_u64(metadata, expect);
+    store_u64(metadata + 8, send);
+    store_u64(metadata + 16, 0x1234'5678'9abc'def0U);
+    const auto id = session_->open_stream(metadata, 77, now);
+    if (!id) return id;
+    Flow& flow = flows[static_cast<std::uint64_t>(*id)];
+    flow = {};
+    flow.to_send = send;
+    flow.expect = expect;
+    start(*id, flow);
+    return id;
+  }
+
+  void produce(StreamId id, std::uint32_t, Instant) override {
+    const auto it = flows.find(static_cast<std::uint64_t>(id));
+    if (it == flows.end()) {
+      fail("produce for an unknown stream");
+      session_->set_ready(id, false);
+      return;
+    }
+    write_some(id, it->second, chunk);
+  }
+
+  void handle_events(Instant now) {
+    while (const auto event = session_->poll_event()) handle(*event, now);
+  }
+
+  // A slow reader takes what read_quantum allows.
+  void read_all(Instant now) {
+    for (auto& [id, flow] : flows) {
+      if (!flow.reset) read(StreamId{id}, flow, now);
+    }
+  }
+
+  void fail(const std::string& what) {
+    if (error.empty()) error = what;
+  }
+  bool all_over() const {
+    return std::all_of(flows.begin(), flows.end(), [](const auto& f) { return f.second.over(); });
+  }
+
+ private:
+  void start(StreamId id, Flow& flow) {
+    if (push) {
+      write_some(id, flow, ~std::uint64_t{0});
+    } else {
+      session_->set_ready(id, true);
+    }
+  }
+  void write_some(StreamId id, Flow& flow, std::uint64_t most) {
+    std::byte buffer[1024];
+    while (flow.written < flow.to_send && most > 0) {
+      const std::uint64_t n = std::min<std::uint64_t>(
+          {sizeof buffer, flow.to_send - flow.written, most, session_->send_room(id)});
+      if (n == 0) break;
+      for (std::uint64_t i = 0; i < n; ++i) {
+        buffer[i] = stream_byte(static_cast<std::uint64_t>(id), flow.opened_here, flow.written + i);
+      }
+      if (session_->write(id, ConstBytes(buffer).first(n)) != n) fail("short write");
+      flow.written += n;
+      most -= n;
+    }
+    if (flow.written == flow.to_send && !flow.finished) {
+      session_->finish(id);
+      flow.finished = true;
+    }
+  }
+
+  void handle(const Event& event, Instant now) {
+    const std::uint64_t id = static_cast<std::uint64_t>(event.stream);
+    switch (event.kind) {
+      case Event::Kind::kPeerAlive:
+        ++alive;
+        return;
+      case Event::Kind::kPeerSuspect:
+        ++suspect;
+        return;
+      case Event::Kind::kPeerRestarted:
+      case Event::Kind::kPeerClosed:
+        ++(event.kind == Event::Kind::kPeerClosed ? peer_closed : restarts);
+        for (auto& [_, flow] : flows) flow.reset = true;
+        flows.clear();
+        return;
+      case Event::Kind::kOpened: {
+        if (flows.contains(id)) fail("opened twice");
+        const ConstBytes metadata = session_->metadata(event.stream);
+        if (metadata.size() != 24 || load_u64(metadata.data() + 16) != 0x1234'5678'9abc'def0U) {
+          fail("metadata damaged");
+          return;
+        }
+        Flow& flow = flows[id];
+        flow.opened_here = false;
+        flow.to_send = load_u64(metadata.data());
+        flow.expect = load_u64(metadata.data() + 8);
+        session_->set_context(event.stream, 88);
+        if (on_opened) on_opened(*session_, id, flow);
+        start(event.stream, flow);
+        return;
+      }
+      default:
+        break;
+    }
+    const auto it = flows.find(id);
+    if (it == flows.end()) {
+      fail("event for an unknown stream");
+      return;
+    }
+    Flow& flow = it->second;
+    if (event.context != (flow.opened_here ? 77U : 88U)) fail("wrong context");
+    switch (event.kind) {
+      case Event::Kind::kReadable:
+        read(event.stream, flow, now);
+        break;
+      case Event::Kind::kWritable:
+        start(event.stream, flow);
+        break;
+      case Event::Kind::kDelivered:
+        if (flow.delivered) fail("delivered twice");
+        if (!flow.finished) fail("delivered before finish");
+        flow.delivered = true;
+        release_if_over(event.stream, flow);
+        break;
+      case Event::Kind::kReset:
+        flow.reset = true;
+        ++reset_flows;
+        break;
+      default:
+        fail("unexpected event");
+    }
+  }
+
+  void read(StreamId id, Flow& flow, Instant now) {
+    const std::uint64_t number = static_cast<std::uint64_t>(id);
+    const Reassembler* received = session_->received(id);
+    if (received == nullptr) return;
+    std::uint64_t budget = flow.read_quantum;
+    while (budget > 0 && received->readable() > 0) {
+      const ConstBytes front = received->front();
+      const std::uint64_t n = std::min<std::uint64_t>(front.size(), budget);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        if (front[i] != stream_byte(number, !flow.opened_here, flow.read + i)) {
+          fail("wrong byte in stream " + std::to_string(number));
+          return;
+        }
+      }
+      session_->consume(id, n);
+      flow.read += n;
+      bytes_read += n;
+      budget -= n;
+    }
+    if (flow.read > flow.expect) fail("more bytes than sent");
+    if (session_->received_end(id) && received->readable() == 0 && !flow.end_seen) {
+      if (flow.read != flow.expect) fail("end before the last byte");
+      flow.end_seen = true;
+      flow.finished_at = now;
+      release_if_over(id, flow);
+    }
+    if (flow.reset_after && flow.read + flow.written >= *flow.reset_after && !flow.over()) {
+      session_->reset(id, ResetReason::kHostReset, now);
+      flow.reset = true;
+      ++reset_flows;
+    }
+  }
+  void release_if_over(StreamId id, Flow& flow) {
+    if (!flow.end_seen || !flow.delivered) return;
+    session_->release(id);
+    ++finished_flows;
+  }
+
+  Session* session_ = nullptr;
+};
+
+// Both ends and the path between them.
+class Network {
+ public:
+  Network(const EndConfig& a, const EndConfig& b, Duration one_way, ChannelFaults faults,
+          std::uint64_t seed)
+      : configs{a, b},
+        channels{Channel(one_way, faults, seed * 2 + 1), Channel(one_way, faults, seed * 2 + 2)} {}
+
+  // End 0 or 1 starts (again) with the given boot epoch.
+  void start(int end, std::uint64_t epoch) {
+    configs[end].session.boot_epoch = epoch;
+    apps[end].flows.clear();
+    ends[end] = std::make_unique<End>(configs[end], apps[end], now);
+    apps[end].attach(ends[end]->session());
+  }
+  void stop(int end) { ends[end].reset(); }
+  Session& session(int end) { return ends[end]->session(); }
+
+  // Everything that is due at `now`.
+  void settle() {
+    for (int round = 0; round < 1000; ++round) {
+      bool busy = false;
+      for (int end = 0; end < 2; ++end) {
+        // Channel i carries what end i sends.
+        while (auto packet = channels[1 - end].receive(now)) {
+          busy = true;
+          if (ends[end]) session(end).handle_packet(*packet, now);
+        }
+        if (!ends[end]) continue;
+        if (session(end).next_timeout() <= now) session(end).handle_timeout(now);
+        apps[end].handle_events(now);
+        std::byte buffer[9000];
+        while (const std::size_t size = session(end).poll_packet(buffer, now)) {
+          busy = true;
+          if (on_packet) on_packet(end, ConstBytes(buffer).first(size));
+          channels[end].send(ConstBytes(buffer).first(size), now);
+        }
+        apps[end].handle_events(now);
+      }
+      if (!busy) return;
+    }
+    apps[0].fail("no rest at one instant");
+  }
+  Instant next() {
+    Instant at = earlier(channels[0].next(), channels[1].next());
+    for (int end = 0; end < 2; ++end) {
+      if (ends[end]) at = earlier(at, session(end).next_timeout());
+    }
+    return at;
+  }
+  // Runs until `done` or for `time`; true if done.
+  template <typename Done>
+  bool run(Duration time, Done&& done) {
+    const Instant until = now + time;
+    int stuck = 0;
+    while (true) {
+      settle();
+      if (done()) return true;
+      const Instant at = next();
+      if (at <= now) {
+        if (++stuck > 10) {
+          apps[0].fail("next_timeout() in the past, but nothing happens");
+          return false;
+        }
+        continue;
+      }
+      stuck = 0;
+      if (at >= until) break;
+      now = at;
+    }
+    now = until;
+    settle();
+    return done();
+  }
+  void run(Duration time) {
+    run(time, [] { return false; });
+  }
+  std::string error() const { return apps[0].error.empty() ? apps[1].error : apps[0].error; }
+
+  Instant now = Instant::from_nanoseconds(1'000'000'000);
+  EndConfig configs[2];
+  Channel channels[2];
+  Application apps[2];
+  std::unique_ptr<End> ends[2];
+  std::function<void(int, ConstBytes)> on_packet;
+};
+
+inline EndConfig end_config(bool even) {
+  EndConfig config;
+  config.session.opens_even_streams = even;
+  config.session.boot_epoch = even ? 1000 : 2000;
+  return config;
+}
+
+}  // namespace satrelay::stp::test
