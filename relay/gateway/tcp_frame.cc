@@ -28,7 +28,9 @@ std::size_t write_tcp_frame(const Flow& flow, const tcp::SegmentToSend& segment,
   wire::write_ip(ip, out.subspan(ip_at));
   const MutableBytes tcp_bytes = out.subspan(ip_at + ip_size, tcp_size);
   const std::size_t header_size = wire::write_tcp(tcp, tcp_bytes);
-  flow.endpoint.copy_payload(segment.payload_offset, tcp_bytes.subspan(header_size));
+  if (segment.payload_size > 0) {  // a pure ACK has no place in the stream
+    flow.endpoint.copy_payload(segment.payload_offset, tcp_bytes.subspan(header_size));
+  }
   store_u16(tcp_bytes.data() + wire::kTcpChecksumOffset,
             wire::transport_checksum(ip.source, ip.destination, wire::kProtocolTcp, tcp_bytes));
   return ip_at + ip_size + tcp_size;
