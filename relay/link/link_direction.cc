@@ -92,7 +92,7 @@ Instant LinkDirection::due(Instant departure) {
 
 std::optional<LinkDirection::Delivery> LinkDirection::poll(Instant now) {
   last_seen_ = now;
-  if (line_.next_due() > now) return std::nullopt;
+  if (line_.next_due().is_never() || line_.next_due() > now) return std::nullopt;
   const InFlight entry = line_.pop();
   ++counters_.frames_out;
   counters_.bytes_out += entry.bytes;

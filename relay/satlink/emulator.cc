@@ -31,9 +31,12 @@ Emulator::Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::Pa
                .host = {}}}} {}
 
 Emulator::~Emulator() {
-  const Instant end = Instant::never() - Duration::nanoseconds(1);
+  // Everything still in flight is due by the instant of its own delivery.
   for (Path& path : paths_) {
-    while (const auto delivery = path.model.poll(end)) dpdk::Packet::adopt(delivery->frame);
+    while (!path.model.next_delivery().is_never()) {
+      const auto delivery = path.model.poll(path.model.next_delivery());
+      if (delivery) dpdk::Packet::adopt(delivery->frame);
+    }
   }
 }
 

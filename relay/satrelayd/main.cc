@@ -55,7 +55,8 @@ void say_farewell(gateway::Gateway& gateway, Worker& worker) {
   while (dpdk::now() < end) worker.round(dpdk::now());
 }
 
-void run(const config::Gateway& config, const ops::Log& log) {
+void run(const config::Gateway& config) {
+  ops::open_log("satrelayd", config.log_level);
   dpdk::StopSignal::install();
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
   const dpdk::Eal eal({.program = "satrelayd",
@@ -64,18 +65,18 @@ void run(const config::Gateway& config, const ops::Log& log) {
                        .memory = dpdk::PacketPool::memory_for(kPackets, mtu),
                        .ports = {config.lan, config.wan},
                        .verbose = config.log_level == config::LogLevel::kDebug});
-  if (!eal.uses_hugepages()) log.info("no hugepages: running on normal pages");
+  if (!eal.uses_hugepages()) ops::log_info("no hugepages: running on normal pages");
   dpdk::PacketPool pool("packets", kPackets, mtu);
   dpdk::Port lan("lan", config.lan, pool);
   dpdk::Port wan("wan", config.wan, pool);
   for (const dpdk::Port* port : {&lan, &wan}) {
-    log.info(port->description() + ", MTU " + std::to_string(port->mtu()) + ", " +
-             port->mac().to_string());
-    for (const std::string& notice : port->notices()) log.warning(notice);
+    ops::log_info(port->description() + ", MTU " + std::to_string(port->mtu()) + ", " +
+                  port->mac().to_string());
+    for (const std::string& notice : port->notices()) ops::log_warning(notice);
   }
   dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value());
-  log.info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) + " MiB on " +
-           std::string(memory.backing()));
+  ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
+                " MiB on " + std::string(memory.backing()));
   gateway::Gateway gateway(config, make_identity(wan.mac()), memory.bytes(), dpdk::now());
   Worker worker(gateway, lan, wan, pool);
   ops::SnapshotBoard board;
@@ -83,16 +84,17 @@ void run(const config::Gateway& config, const ops::Log& log) {
   Publisher publisher(gateway, {&lan, &wan}, worker, board);
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
   dpdk::PollLoop loop(config.worker.polling, ports);
-  log.info("stats socket: " + dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2");
-  log.warning("security: none; anyone on the satellite segment can read and forge STP packets");
-  log.info("ready");
+  ops::log_info("stats socket: " + dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2");
+  ops::log_warning(
+      "security: none; anyone on the satellite segment can read and forge STP packets");
+  ops::log_info("ready");
   loop.run([&](Instant now) {
     dpdk::PollLoop::Round round = worker.round(now);
     publisher.run(now);
     round.next_timeout = earlier(round.next_timeout, publisher.next_timeout());
     return round;
   });
-  log.info("stopping");
+  ops::log_info("stopping");
   say_farewell(gateway, worker);
 }
 
@@ -111,10 +113,10 @@ int main_or_throw(int argc, char** argv) {
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }
-    run(config, ops::Log("satrelayd", config.log_level));
+    run(config);
     return EXIT_SUCCESS;
   } catch (const config::ConfigError& error) {
-    ops::Log("satrelayd", config::LogLevel::kError).error(error.what());
+    ops::log_error(error.what());
     return kBadConfiguration;
   }
 }
@@ -123,10 +125,11 @@ int main_or_throw(int argc, char** argv) {
 }  // namespace satrelay::satrelayd
 
 int main(int argc, char** argv) {
+  satrelay::ops::open_log("satrelayd", satrelay::config::LogLevel::kInfo);
   try {
     return satrelay::satrelayd::main_or_throw(argc, argv);
   } catch (const std::exception& error) {
-    satrelay::ops::Log("satrelayd", satrelay::config::LogLevel::kError).error(error.what());
+    satrelay::ops::log_error(error.what());
     return EXIT_FAILURE;
   }
 }
