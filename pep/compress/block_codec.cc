@@ -1,0 +1,118 @@
+#include "pep/compress/block_codec.h"
+
+#include <algorithm>
+#include <vector>
+
+// For contexts in memory of our own. With the library's own memory, a context that serves small
+// blocks for a while gives its work space back and allocates it anew for the next large one.
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "pep/base/check.h"
+
+namespace satrelay::compress {
+
+namespace {
+
+// Below this a zstd frame's own header eats what could be gained.
+constexpr std::size_t kMinPlain = 128;
+constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // as its octets stand on the wire
+
+// Memory that a context needs for any block of up to kMaxPlainBlock bytes. zstd's parameters depend
+// on the input's size in tiers, of which 16 KiB is the end of the first.
+std::size_t encoder_memory(int level) {
+  constexpr std::size_t kFirstTier = std::size_t{16} * 1024;
+  std::size_t size = 0;
+  for (const std::size_t plain : {kFirstTier, kMaxPlainBlock}) {
+    const ZSTD_compressionParameters parameters = ZSTD_getCParams(level, plain, 0);
+    size = std::max(size, ZSTD_estimateCCtxSize_usingCParams(parameters));
+  }
+  return size;
+}
+
+// std::max_align_t elements, since the library asks for aligned memory.
+using Workspace = std::vector<std::max_align_t>;
+
+Workspace make_workspace(std::size_t size) {
+  return Workspace(size / sizeof(std::max_align_t) + 1);
+}
+
+}  // namespace
+
+struct BlockEncoder::Impl {
+  explicit Impl(int level) : workspace(make_workspace(encoder_memory(level))) {
+    context = ZSTD_initStaticCCtx(workspace.data(), workspace.size() * sizeof(std::max_align_t));
+    SATRELAY_CHECK(context != nullptr);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);  // packets have a CRC of their own
+  }
+
+  Workspace workspace;
+  ZSTD_CCtx* context = nullptr;  // lives in workspace
+  CodecCounters counters;
+};
+
+BlockEncoder::BlockEncoder(int level) : impl_(std::make_unique<Impl>(level)) {}
+BlockEncoder::~BlockEncoder() = default;
+
+const CodecCounters& BlockEncoder::counters() const { return impl_->counters; }
+
+std::optional<std::size_t> BlockEncoder::compress(ConstBytes plain, MutableBytes out, Mode mode) {
+  SATRELAY_CHECK(plain.size() <= kMaxPlainBlock && out.size() >= plain.size());
+  CodecCounters& counters = impl_->counters;
+  counters.plain_bytes += plain.size();
+  const bool skip = mode == Mode::kOff || plain.size() < kMinPlain ||
+                    (mode == Mode::kAuto && !looks_compressible(plain));
+  if (skip) {
+    ++counters.skipped_blocks;
+    counters.encoded_bytes += kBlockHeaderSize + plain.size();
+    return std::nullopt;
+  }
+  // With no more room than pays, the library gives up as soon as it sees that the block does not.
+  const std::size_t room = plain.size() - plain.size() / 16;
+  const std::size_t size =
+      ZSTD_compress2(impl_->context, out.data(), room, plain.data(), plain.size());
+  if (ZSTD_isError(size) != 0) {
+    ++counters.expanded_blocks;
+    counters.encoded_bytes += kBlockHeaderSize + plain.size();
+    return std::nullopt;
+  }
+  ++counters.compressed_blocks;
+  counters.encoded_bytes += kBlockHeaderSize + size;
+  return size;
+}
+
+struct BlockDecoder::Impl {
+  Impl() : workspace(make_workspace(ZSTD_estimateDCtxSize())) {
+    context = ZSTD_initStaticDCtx(workspace.data(), workspace.size() * sizeof(std::max_align_t));
+    SATRELAY_CHECK(context != nullptr);
+  }
+
+  Workspace workspace;
+  ZSTD_DCtx* context = nullptr;  // lives in workspace
+};
+
+BlockDecoder::BlockDecoder() : impl_(std::make_unique<Impl>()) {}
+BlockDecoder::~BlockDecoder() = default;
+
+std::optional<std::size_t> BlockDecoder::decompress(ConstBytes encoded, MutableBytes out) {
+  SATRELAY_CHECK(out.size() >= kMaxPlainBlock);
+  // Just one frame of today's format: no skippable frame, none behind the first, and none of the
+  // formats before zstd 1.0, whose decoders allocate.
+  if (encoded.size() < sizeof kFrameMagic || load_u32(encoded.data()) != kFrameMagic) {
+    return std::nullopt;
+  }
+  // A size that is not given is a huge number here, and an error code as well.
+  const unsigned long long plain_size = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
+  if (plain_size == 0 || plain_size > kMaxPlainBlock) return std::nullopt;
+  if (ZSTD_findFrameCompressedSize(encoded.data(), encoded.size()) != encoded.size()) {
+    return std::nullopt;
+  }
+  const std::size_t size = ZSTD_decompressDCtx(impl_->context, out.data(), kMaxPlainBlock,
+                                               encoded.data(), encoded.size());
+  if (ZSTD_isError(size) != 0) return std::nullopt;
+  return size;
+}
+
+}  // namespace satrelay::compress

@@ -1,0 +1,108 @@
+// Whether a block is worth the compressor's time, from a sample of at most 4 KiB.
+#include <algorithm>
+#include <array>
+
+#include "pep/compress/block_codec.h"
+
+namespace satrelay::compress {
+
+namespace {
+
+// The sample: a few stretches spread evenly over the block, long enough to hold repetitions.
+constexpr std::size_t kStretches = 8;
+constexpr std::size_t kStretchSize = 512;
+constexpr std::size_t kMaxSample = kStretches * kStretchSize;
+
+using Histogram = std::array<std::uint32_t, 256>;
+
+// Four histograms in turn: runs of one octet would otherwise wait for their own store each time.
+class Counter {
+ public:
+  void add(ConstBytes bytes) {
+    std::size_t i = 0;
+    for (; i + 4 <= bytes.size(); i += 4) {
+      for (std::size_t lane = 0; lane < 4; ++lane) ++lanes_[lane][load_u8(&bytes[i + lane])];
+    }
+    for (; i < bytes.size(); ++i) ++lanes_[0][load_u8(&bytes[i])];
+    size_ += bytes.size();
+  }
+
+  // Ordered pairs of equal octets at different places of the sample.
+  std::uint64_t equal_pairs() const {
+    std::uint64_t pairs = 0;
+    for (std::size_t v = 0; v < 256; ++v) {
+      const std::uint64_t n =
+          std::uint64_t{lanes_[0][v]} + lanes_[1][v] + lanes_[2][v] + lanes_[3][v];
+      pairs += n * n;
+    }
+    return pairs - size_;
+  }
+  std::uint64_t pairs() const { return size_ * (size_ - 1); }
+  std::uint64_t size() const { return size_; }
+
+ private:
+  std::array<Histogram, 4> lanes_{};
+  std::uint64_t size_ = 0;
+};
+
+// Collision entropy, -log2 of the chance that two octets are equal: never above Shannon's, needs no
+// logarithm, and does not depend on the sample's size. Octets without any bias collide once in 256;
+// half as often again means 7.4 bits.
+bool has_biased_octets(const Counter& counter) {
+  // Three standard deviations of the ratio for unbiased octets, sqrt(2 * 255) / size, on top: a
+  // small sample must be clearer.
+  constexpr std::uint64_t kThreeDeviations = 68;
+  const std::uint64_t n = counter.size();
+  // equal * 256 / pairs > 1.5 + kThreeDeviations / n, in integers.
+  return counter.equal_pairs() * 256 * 2 * n > counter.pairs() * (3 * n + 2 * kThreeDeviations);
+}
+
+// Counts eight-octet strings seen before. Strings are picked by their own hash, so that a
+// repetition is met at whatever distance it comes.
+class Repetitions {
+ public:
+  void add(ConstBytes bytes) {
+    for (std::size_t i = 0; i + 8 <= bytes.size(); ++i) {
+      const std::uint64_t string = load_u64(&bytes[i]);
+      const std::uint64_t hash = string * 0x9E3779B97F4A7C15U;
+      if (hash >> 60 != 0) continue;  // one in sixteen
+      ++picked_;
+      std::uint64_t& seen = table_[(hash >> 52) & 0xffU];
+      if (seen == string && string != 0) ++repeated_;
+      seen = string;
+    }
+  }
+  // A sample of one sixteenth meets both ends of few repetitions, and chance makes none.
+  bool found() const { return repeated_ >= 4 && repeated_ * 32 >= picked_; }
+
+ private:
+  std::array<std::uint64_t, 256> table_{};
+  std::uint64_t picked_ = 0;
+  std::uint64_t repeated_ = 0;
+};
+
+template <typename Visitor>
+void sample(ConstBytes plain, Visitor visit) {
+  if (plain.size() <= kMaxSample) {
+    visit(plain);
+    return;
+  }
+  for (std::size_t i = 0; i < kStretches; ++i) {
+    const std::size_t from = (plain.size() - kStretchSize) * i / (kStretches - 1);
+    visit(plain.subspan(from, kStretchSize));
+  }
+}
+
+}  // namespace
+
+bool looks_compressible(ConstBytes plain) {
+  if (plain.size() < 2) return false;
+  Counter counter;
+  sample(plain, [&](ConstBytes piece) { counter.add(piece); });
+  if (has_biased_octets(counter)) return true;
+  Repetitions repetitions;
+  sample(plain, [&](ConstBytes piece) { repetitions.add(piece); });
+  return repetitions.found();
+}
+
+}  // namespace satrelay::compress
