@@ -212,7 +212,7 @@ def _summary(outcome) -> str:
         f"{units.show_rate(outcome.goodput)}"
     )
     if not outcome.completed:
-        return f"{text}, stopped ({outcome.error})"
+        return f"{text}, stopped: {outcome.error or 'its time was up'}"
     return f"{text}, SHA-256 {'equal' if outcome.sha256_ok else 'WRONG'}"
 
 

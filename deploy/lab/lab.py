@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 import os
 import shutil
 import signal
@@ -91,6 +92,9 @@ class Lab:
         self.topology.allow_socket_buffers(4 * self.link.bandwidth_delay_bytes)
         self._make_daemons()
         self.satlink.start(self.keep)
+        self.satlink.wait_until(
+            lambda: os.path.exists(self.control_socket), 20, "its control socket is there"
+        )
         self.gateway_a.start(self.keep)
         self.gateway_b.start(self.keep)
         self.wait_for_peers()
@@ -121,7 +125,6 @@ class Lab:
             [self.programs.satlink, "-c", config],
             os.path.join(self.folder, f"{name}.log"),
         )
-        self.satlink_prefix = name
 
     gateway_a: Gateway
     gateway_b: Gateway
@@ -160,7 +163,11 @@ class Lab:
     # --- while it runs ----------------------------------------------------------------------------
 
     def control_link(self, command: str) -> str:
+        """One of satlink's commands, such as "set both loss 1%" or "outage on"."""
         return satlink_control.send(self.control_socket, command)
+
+    def link_counters(self) -> dict:
+        return json.loads(self.control_link("counters"))
 
     def bridge_in_kernel(self, gateway: Gateway) -> None:
         """Puts a plain kernel bridge in the place of a gateway that does not run."""

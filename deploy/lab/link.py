@@ -6,10 +6,10 @@ from .units import show_duration, show_rate
 
 ETHERNET_OVERHEAD = 38  # preamble, header, FCS and gap: what `overhead: ethernet` counts a packet
 IP_PACKET = 1500
-# Per packet of a bulk transfer between the gateways: IPv4, UDP, and STP's packet header, CRC and
-# DATA frame (docs/stp.md). The one place that knows this figure.
-STP_HEADERS = 20 + 8 + 24
-PAYLOAD_SHARE = (IP_PACKET - STP_HEADERS) / (IP_PACKET + ETHERNET_OVERHEAD)
+# Per packet of a bulk transfer between the gateways (docs/stp.md): IPv4, UDP, STP's header and
+# CRC32C, and a DATA frame's type, stream and offset. The one place that knows these figures.
+HEADERS = 20 + 8 + (8 + 4) + (1 + 1 + 4)
+PAYLOAD_SHARE = (IP_PACKET - HEADERS) / (IP_PACKET + ETHERNET_OVERHEAD)
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,11 @@ def as_table(link: Link, runs: list[Run]) -> str:
         (run.congestion_control, run.direction): run for run in runs if run.path == "direct"
     }
     compared = list(dict.fromkeys(control for control, _ in direct))
-    header = ["path", "congestion control", "direction", "time", "goodput"]
-    header += ["of the link", "of the bound", "SHA-256"]
-    header += [f"faster than {control}" for control in compared]
+    if all(run.path == "direct" for run in runs):
+        compared = []
+    header = ["path", "congestion", "direction", "time", "goodput"]
+    header += ["of link", "of bound", "SHA-256"]
+    header += [f"vs {control}" for control in compared]
     rows = [header]
     for run in runs:
         bound = run.bytes * 8 / link.bound_seconds(run.bytes)
@@ -55,7 +57,7 @@ def as_table(link: Link, runs: list[Run]) -> str:
         for control in compared:
             other = direct.get((control, run.direction))
             faster = run.path == "relayed" and other is not None and other.goodput_bps > 0
-            row.append(f"{run.goodput_bps / other.goodput_bps:.1f} times" if faster else "-")
+            row.append(f"{run.goodput_bps / other.goodput_bps:.1f}x" if faster else "-")
         rows.append(row)
     widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
     numeric = range(3, len(header))

@@ -14,6 +14,6 @@ def send(path: str, command: str, timeout: float = 3) -> str:
         connection.connect(path)
         connection.sendall(command.encode() + b"\n")
         answer = connection.makefile().readline().strip()
-    if not answer.startswith("ok"):
+    if answer.startswith("error"):
         raise ControlFailed(f"satlink answered '{answer}' to '{command}'")
     return answer

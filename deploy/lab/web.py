@@ -34,7 +34,7 @@ class Outcome:
     seconds: float
     completed: bool
     sha256_ok: bool  # False for what did not complete
-    error: str = ""
+    error: str = ""  # why it did not complete, if not for want of time
 
     @property
     def goodput(self) -> float:
@@ -87,7 +87,7 @@ class Transfer:
         body, _, written = stdout.rpartition("\n")
         status = self._curl.returncode
         seconds = float(written) if status in (0, _TIMED_OUT) and written else self.elapsed()
-        error = "" if status == 0 else f"curl: exit status {status}: {stderr.strip()}"
+        error = stderr.strip() if status not in (0, _TIMED_OUT) else ""
         if self._direction == "download":
             count = self.arrived()
             digest = _sha256(self._output) if status == 0 else ""

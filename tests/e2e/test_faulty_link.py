@@ -12,7 +12,6 @@ from harness import (
     make_lab,
     note,
 )
-from lab import telemetry
 from lab.web import Web
 
 SIZE = 3_000_000
@@ -23,6 +22,7 @@ FAULTS = {
     "corrupt": "0.5%",
     "jitter": "5ms",
 }
+FAULT_COUNTERS = ("dropped_loss", "reordered", "duplicated", "corrupted")
 
 
 def faulty_link() -> None:
@@ -36,13 +36,14 @@ def faulty_link() -> None:
                 note(f"{direction} from {host} took {outcome.seconds:.2f} s")
         # Of what the link corrupted, something was caught where it must be caught.
         caught = [gateway.peer()["counters"]["bad_crc"] for gateway in lab.gateways]
-        note(f"packets with a wrong CRC: {caught}; link: {_link_counters(lab)}")
+        link = lab.link_counters()
+        for way in ("a_to_b", "b_to_a"):
+            faults = {name: link[way][name] for name in FAULT_COUNTERS}
+            note(f"{way}: {faults}")
+            check(all(faults.values()), f"the link was not as faulty as it should be: {faults}")
+        note(f"packets with a wrong CRC at the gateways: {caught}")
         check(all(caught), f"the gateways caught {caught} corrupted packets")
         check_memory_returns(lab)
-
-
-def _link_counters(lab: Lab):
-    return telemetry.query(lab.satlink_prefix, "/satlink/counters")
 
 
 if __name__ == "__main__":

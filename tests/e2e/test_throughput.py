@@ -18,7 +18,7 @@ def throughput() -> None:
         file = web.make_file("random.bin", SIZE)
         missed = []
         for loss, least in SHARES.items():
-            lab.control_link(f"loss {loss * 100:g}%")
+            lab.control_link(f"set both loss {loss * 100:g}%")
             now = dataclasses.replace(link, loss=loss)
             for direction in ("download", "upload"):
                 outcome = web.start(file, direction, ACCELERATED_PORT).finish()
