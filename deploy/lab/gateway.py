@@ -44,7 +44,9 @@ class Gateway:
         while True:
             age = telemetry.query(self.name, "/satrelay/status")["age_ms"] / 1000
             if time.monotonic() - age > asked + 0.002:
-                return telemetry.query(self.name, f"/satrelay/{what}")
+                answer = telemetry.query(self.name, f"/satrelay/{what}")
+                # DPDK has no list of dicts: these are keyed by position.
+                return list(answer.values()) if what in ("peers", "flows") else answer
             if time.monotonic() - asked > 3:
                 raise telemetry.StatsUnavailable(f"{self.name}: its figures are {age:g} s old")
             time.sleep(0.02)

@@ -66,8 +66,10 @@ int counters(const char* /*command*/, const char* /*params*/, rte_tel_data* repl
 
 int ports(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
   return with_snapshot([&](const SnapshotBoard::Published& published) {
-    TelemetryList list(reply);
-    for (const PortSnapshot& port : published.snapshot.ports) list.add(to_dict(port));
+    TelemetryDict dict(reply);
+    for (const PortSnapshot& port : published.snapshot.ports) {
+      dict.add(port.name.c_str(), to_dict(port));
+    }
   });
 }
 
@@ -76,10 +78,10 @@ int peers(const char* /*command*/, const char* params, rte_tel_data* reply) {
   if (!page) return -EINVAL;
   return with_snapshot([&](const SnapshotBoard::Published& published) {
     const auto& all = published.snapshot.peers;
-    TelemetryList list(reply);
+    TelemetryDict dict(reply);
     const std::size_t first = std::min(page->first, all.size());
     const std::size_t end = first + std::min(page->count, all.size() - first);
-    for (std::size_t i = first; i < end; ++i) list.add(to_dict(all[i]));
+    for (std::size_t i = first; i < end; ++i) dict.add(std::to_string(i).c_str(), to_dict(all[i]));
   });
 }
 
@@ -89,9 +91,11 @@ int flows(const char* /*command*/, const char* params, rte_tel_data* reply) {
   return with_board([&](SnapshotBoard& board) {
     const auto listed = board.flows(page->first, page->count, kPatience);
     if (!listed) return -ETIMEDOUT;
-    TelemetryList list(reply);
+    TelemetryDict dict(reply);
     const std::size_t count = std::min(listed->size(), page->count);
-    for (std::size_t i = 0; i < count; ++i) list.add(to_dict((*listed)[i]));
+    for (std::size_t i = 0; i < count; ++i) {
+      dict.add(std::to_string(page->first + i).c_str(), to_dict((*listed)[i]));
+    }
     return 0;
   });
 }
@@ -104,9 +108,10 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"/satrelay/status", status, "Uptime, flows, memory and sums over all flows. No parameters."},
-    {"/satrelay/ports", ports, "The LAN and the WAN port. No parameters."},
-    {"/satrelay/peers", peers, "The far gateways, paged. Parameters: first,count"},
-    {"/satrelay/flows", flows, "The relayed TCP connections, paged. Parameters: first,count"},
+    {"/satrelay/ports", ports, "The LAN and the WAN port, by name. No parameters."},
+    {"/satrelay/peers", peers, "The far gateways, by position, paged. Parameters: first,count"},
+    {"/satrelay/flows", flows,
+     "The relayed TCP connections, by position, paged. Parameters: first,count"},
     {"/satrelay/counters", counters,
      "Why frames were bridged or dropped and flows ended. No parameters."},
 };

@@ -26,12 +26,4 @@ void TelemetryDict::add(const char* key, TelemetryDict value) {
   if (rte_tel_data_add_dict_container(data_, key, value.data_, 0) == 0) value.owned_.release();
 }
 
-TelemetryList::TelemetryList(rte_tel_data* reply) : data_(reply) {
-  rte_tel_data_start_array(data_, RTE_TEL_CONTAINER);
-}
-
-void TelemetryList::add(TelemetryDict value) {
-  if (rte_tel_data_add_array_container(data_, value.data_, 0) == 0) value.owned_.release();
-}
-
 }  // namespace satrelay::ops

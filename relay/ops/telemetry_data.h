@@ -1,5 +1,5 @@
-// DPDK's telemetry values with an owner. Shapes that DPDK 22.11 can print: a dict of numbers,
-// strings and dicts; a list of dicts.
+// DPDK's telemetry values with an owner. DPDK 22.11 prints dicts of numbers, strings and dicts, but
+// no list of dicts: a listing is a dict whose keys are positions.
 #pragma once
 
 #include <rte_telemetry.h>
@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
 namespace satrelay::ops {
 
@@ -17,26 +16,16 @@ class TelemetryDict {
   // Fills the value that DPDK hands to a command; it stays DPDK's.
   explicit TelemetryDict(rte_tel_data* reply);
 
-  // Keys: letters, digits, '_', at most 127. Longer strings than 127 are cut.
+  // Keys: letters, digits, '_', at most 127. Longer strings than 127 are cut. At most 256 entries.
   void add(const char* key, std::uint64_t value);
   void add(const char* key, const std::string& value);
   void add(const char* key, TelemetryDict value);
 
  private:
-  friend class TelemetryList;
   struct Free {
     void operator()(rte_tel_data* data) const { rte_tel_data_free(data); }
   };
   std::unique_ptr<rte_tel_data, Free> owned_;
-  rte_tel_data* data_;
-};
-
-class TelemetryList {
- public:
-  explicit TelemetryList(rte_tel_data* reply);
-  void add(TelemetryDict value);
-
- private:
   rte_tel_data* data_;
 };
 

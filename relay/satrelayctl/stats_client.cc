@@ -120,7 +120,7 @@ nlohmann::ordered_json StatsClient::query_all(const std::string& command) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   while (all.size() < kMostEntries) {
     nlohmann::ordered_json page = query(command + "," + std::to_string(all.size()) + ",1000");
-    if (!page.is_array()) throw StatsError(socket_ + " answers " + command + " with no list");
+    if (!page.is_object()) throw StatsError(socket_ + " answers " + command + " with no listing");
     if (page.empty()) break;
     for (nlohmann::ordered_json& entry : page) all.push_back(std::move(entry));
   }

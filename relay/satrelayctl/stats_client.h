@@ -28,7 +28,7 @@ class StatsClient {
 
   // The value that answers `command`; never null. Throws StatsError.
   nlohmann::ordered_json query(const std::string& command);
-  // All pages of a list; `command` takes "first,count".
+  // The entries of all pages of a listing, as a list; `command` takes "first,count".
   nlohmann::ordered_json query_all(const std::string& command);
 
  private:

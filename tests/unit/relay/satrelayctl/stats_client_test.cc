@@ -39,9 +39,10 @@ TEST_F(StatsClientTest, ReturnsTheValueOfTheReply) {
 
 TEST_F(StatsClientTest, CollectsEveryPageOfAList) {
   const FakeTelemetry server(socket_, kGreeting, [](const std::string& command) {
-    if (command == "/satrelay/flows,0,1000") return R"({"/satrelay/flows": [1, 2, 3]})";
-    if (command == "/satrelay/flows,3,1000") return R"({"/satrelay/flows": [4]})";
-    if (command == "/satrelay/flows,4,1000") return R"({"/satrelay/flows": []})";
+    if (command == "/satrelay/flows,0,1000")
+      return R"({"/satrelay/flows": {"0": 1, "1": 2, "2": 3}})";
+    if (command == "/satrelay/flows,3,1000") return R"({"/satrelay/flows": {"3": 4}})";
+    if (command == "/satrelay/flows,4,1000") return R"({"/satrelay/flows": {}})";
     return "?";
   });
   StatsClient client(socket_, 2s);

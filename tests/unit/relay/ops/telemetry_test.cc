@@ -1,0 +1,280 @@
+// The commands as a collector sees them: DPDK's own telemetry thread and socket, satrelayctl's
+// client at the other end.
+#include "relay/ops/telemetry.h"
+
+#include <gtest/gtest.h>
+#include <rte_eal.h>
+#include <rte_version.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "relay/ops/telemetry_replies.h"
+#include "relay/satrelayctl/stats_client.h"
+
+namespace satrelay::ops {
+namespace {
+
+using json = nlohmann::ordered_json;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+TEST(ParsePage, TakesFirstAndCount) {
+  EXPECT_EQ(parse_page("", 12)->first, 0U);
+  EXPECT_EQ(parse_page("", 12)->count, 12U);
+  EXPECT_EQ(parse_page("7", 12)->first, 7U);
+  EXPECT_EQ(parse_page("7", 12)->count, 12U);
+  EXPECT_EQ(parse_page("7,3", 12)->count, 3U);
+  EXPECT_EQ(parse_page("7,1000", 12)->count, 12U);
+  for (const char* text : {",", "a", "1,", "1,b", "-1", "1,2,3", " 1", "99999999999999999999999"}) {
+    EXPECT_FALSE(parse_page(text, 12).has_value()) << text;
+  }
+}
+
+// One DPDK a process: started for all tests, without hugepages, devices or privileges.
+class TelemetryTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string folder = (std::filesystem::temp_directory_path() / "satrelay-ops-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    ::setenv("RUNTIME_DIRECTORY", folder.c_str(), 1);
+    std::string arguments[] = {"test",        "--no-huge",     "-m",  "32", "--no-pci",
+                               "--no-shconf", "--file-prefix", "ops", "-l", "0"};
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    started_ = rte_eal_init(static_cast<int>(argv.size()), argv.data()) >= 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
+      if (entry.path().filename() == "dpdk_telemetry.v2") socket_ = entry.path();
+    }
+  }
+  static void TearDownTestSuite() {
+    if (started_) rte_eal_cleanup();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  void SetUp() override {
+    ASSERT_TRUE(started_);
+    ASSERT_FALSE(socket_.empty()) << "DPDK made no telemetry socket under " << folder_;
+  }
+
+  static json query(const std::string& command) {
+    return ctl::StatsClient(socket_, 3s).query(command);
+  }
+
+  inline static std::filesystem::path folder_;
+  inline static std::filesystem::path socket_;
+  inline static bool started_ = false;
+
+  SnapshotBoard board_;
+};
+
+stp::Counters largest_stp_counters() {
+  stp::Counters counters;
+  static_assert(sizeof counters % sizeof(std::uint64_t) == 0);
+  auto* words = reinterpret_cast<std::uint64_t*>(&counters);
+  std::fill(words, words + sizeof counters / sizeof *words, kMost);
+  return counters;
+}
+
+gateway::PeerSnapshot largest_peer() {
+  gateway::PeerSnapshot peer;
+  peer.name = std::string(32, 'p');
+  peer.address = *IpAddress::parse("2001:db8:1111:2222:3333:4444:5555:6666");
+  peer.state = stp::PeerState::kConnecting;
+  peer.link = std::string(32, 'l');
+  peer.send_rate = BitRate::bits_per_second(kMost);
+  peer.rtt = Duration::seconds(3600);
+  peer.loss_ratio = 1;
+  peer.streams = std::numeric_limits<std::uint32_t>::max();
+  peer.packets_in_flight = peer.bytes_stored = kMost;
+  peer.counters = largest_stp_counters();
+  return peer;
+}
+
+gateway::FlowSnapshot largest_flow() {
+  gateway::FlowSnapshot flow;
+  flow.client = flow.server = *IpAddress::parse("2001:db8:1111:2222:3333:4444:5555:6666");
+  flow.client_port = flow.server_port = 65535;
+  flow.peer = std::string(32, 'p');
+  flow.from_lan = false;
+  flow.tcp_state = tcp::State::kSynReceived;
+  flow.age = flow.idle = flow.lan_rtt = Duration::seconds(1'000'000'000);
+  flow.bytes_from_lan = flow.bytes_to_lan = flow.lan_stored = flow.stp_unacknowledged = kMost;
+  flow.stp_stored = flow.lan_unacknowledged = flow.lan_window = flow.host_window = kMost;
+  return flow;
+}
+
+TEST_F(TelemetryTest, AnswersNullUntilTheWorkerHasPublished) {
+  const Telemetry telemetry(board_);
+  EXPECT_THROW(query("/satrelay/status"), ctl::StatsError);
+  EXPECT_THROW(query("/satrelay/counters"), ctl::StatsError);
+}
+
+TEST_F(TelemetryTest, ListsItsCommands) {
+  const Telemetry telemetry(board_);
+  const json commands = query("/");
+  for (const char* command : {"status", "ports", "peers", "flows", "counters"}) {
+    const std::string name = std::string("/satrelay/") + command;
+    EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
+  }
+}
+
+TEST_F(TelemetryTest, Status) {
+  const Telemetry telemetry(board_);
+  Snapshot snapshot;
+  snapshot.status.uptime = Duration::milliseconds(12'345);
+  snapshot.status.boot_epoch = 1'700'000'000'000'000'000;
+  snapshot.status.flows = 7;
+  snapshot.status.half_open = 2;
+  snapshot.status.arena_bytes = 1 << 28;
+  snapshot.status.arena_used = 4096;
+  snapshot.status.tcp.retransmitted_segments = 5;
+  snapshot.status.codec.plain_bytes = 99;
+  board_.publish(snapshot);
+  const json status = query("/satrelay/status");
+  EXPECT_EQ(status.at("uptime_ms"), 12'345);
+  EXPECT_LT(status.at("age_ms").get<int>(), 10'000);
+  EXPECT_EQ(status.at("boot_epoch"), 1'700'000'000'000'000'000);
+  EXPECT_EQ(status.at("flows"), 7);
+  EXPECT_EQ(status.at("half_open"), 2);
+  EXPECT_EQ(status.at("arena_bytes"), 1 << 28);
+  EXPECT_EQ(status.at("arena_used_bytes"), 4096);
+  EXPECT_EQ(status.at("tcp").at("retransmitted_segments"), 5);
+  EXPECT_EQ(status.at("codec").at("plain_bytes"), 99);
+  // Every counter is there, also those that come later.
+  EXPECT_EQ(status.at("tcp").size(), sizeof(tcp::Counters) / sizeof(std::uint64_t));
+  EXPECT_EQ(status.at("codec").size(), sizeof(compress::CodecCounters) / sizeof(std::uint64_t));
+}
+
+TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
+  const Telemetry telemetry(board_);
+  Snapshot snapshot;
+  snapshot.counters.add(gateway::Counter::kBridgedNotTcp, 11);
+  snapshot.counters.add(gateway::Counter::kFlowsEstablished, kMost);
+  board_.publish(snapshot);
+  const json counters = query("/satrelay/counters");
+  EXPECT_EQ(counters.size(), gateway::kCounterCount);
+  EXPECT_EQ(counters.at("bridged_not_tcp"), 11);
+  EXPECT_EQ(counters.at("flows_established").get<std::uint64_t>(), kMost);
+  EXPECT_EQ(counters.at("dropped_bad_checksum"), 0);
+}
+
+TEST_F(TelemetryTest, Ports) {
+  const Telemetry telemetry(board_);
+  Snapshot snapshot;
+  PortSnapshot lan;
+  lan.name = "lan";
+  lan.device = "lan: af_packet on lan0";
+  lan.mac = *MacAddress::parse("02:00:00:00:00:01");
+  lan.mtu = 1500;
+  lan.link_up = true;
+  lan.link_megabits = 10'000;
+  lan.rx_frames = 1;
+  lan.tx_unsent = 9;
+  PortSnapshot wan;
+  wan.name = "wan";
+  snapshot.ports = {lan, wan};
+  board_.publish(snapshot);
+  json ports = query("/satrelay/ports");
+  ASSERT_EQ(ports.size(), 2U);
+  EXPECT_EQ(ports["lan"].at("name"), "lan");
+  EXPECT_EQ(ports["lan"].at("device"), "lan: af_packet on lan0");
+  EXPECT_EQ(ports["lan"].at("mac"), "02:00:00:00:00:01");
+  EXPECT_EQ(ports["lan"].at("mtu_bytes"), 1500);
+  EXPECT_EQ(ports["lan"].at("link"), "up");
+  EXPECT_EQ(ports["lan"].at("link_mbit_per_s"), 10'000);
+  EXPECT_EQ(ports["lan"].at("rx_frames"), 1);
+  EXPECT_EQ(ports["lan"].at("tx_unsent"), 9);
+  EXPECT_EQ(ports["wan"].at("link"), "down");
+}
+
+TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
+  const Telemetry telemetry(board_);
+  Snapshot snapshot;
+  for (int i = 0; i < 20; ++i) {
+    snapshot.peers.push_back(largest_peer());
+    snapshot.peers.back().name = "peer-" + std::to_string(i);
+  }
+  snapshot.peers[0].rtt = Duration::microseconds(551'234);
+  snapshot.peers[0].loss_ratio = 0.0104;
+  snapshot.peers[0].state = stp::PeerState::kAlive;
+  snapshot.peers[0].counters.bytes_out = 77;
+  board_.publish(snapshot);
+  EXPECT_EQ(query("/satrelay/peers").size(), kPeersPerPage);
+  EXPECT_EQ(query("/satrelay/peers,3,1").at("3").at("name"), "peer-3");
+  const json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/peers");
+  ASSERT_EQ(all.size(), 20U);
+  EXPECT_EQ(all[19].at("name"), "peer-19");
+  EXPECT_EQ(all[0].at("state"), "alive");
+  EXPECT_EQ(all[0].at("next_hop"), "unresolved");
+  EXPECT_EQ(all[0].at("rtt_us"), 551'234);
+  EXPECT_EQ(all[0].at("loss_ppm"), 10'400);
+  EXPECT_EQ(all[0].at("counters").at("bytes_out"), 77);
+  EXPECT_EQ(all[0].at("counters").size(), sizeof(stp::Counters) / sizeof(std::uint64_t));
+  EXPECT_EQ(query("/satrelay/peers,20").size(), 0U);
+  EXPECT_THROW(query("/satrelay/peers,x"), ctl::StatsError);
+}
+
+// A page of the longest entries must not be cut, or it would not be JSON any more.
+TEST_F(TelemetryTest, FlowsComeFromTheWorkerInPagesThatFit) {
+  const Telemetry telemetry(board_);
+  std::vector<gateway::FlowSnapshot> table(100, largest_flow());
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    table[i].client_port = static_cast<std::uint16_t>(10'000 + i);
+  }
+  std::atomic<bool> stop = false;
+  std::thread worker([&] {
+    while (!stop) {
+      if (const auto request = board_.flow_request()) {
+        const std::size_t first = std::min(request->first, table.size());
+        const std::size_t count = std::min(request->count, table.size() - first);
+        const auto begin = table.begin() + static_cast<std::ptrdiff_t>(first);
+        board_.answer(*request, {begin, begin + static_cast<std::ptrdiff_t>(count)});
+      }
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  const json page = query("/satrelay/flows");
+  const json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/flows");
+  const json beyond = query("/satrelay/flows,100");
+  stop = true;
+  worker.join();
+  EXPECT_EQ(page.size(), kFlowsPerPage);
+  ASSERT_EQ(all.size(), table.size());
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].at("client_port"), 10'000 + i);
+  EXPECT_EQ(all[0].at("client"), "2001:db8:1111:2222:3333:4444:5555:6666");
+  EXPECT_EQ(all[0].at("client_side"), "peer");
+  EXPECT_EQ(all[0].at("host_window_bytes").get<std::uint64_t>(), kMost);
+  EXPECT_EQ(all[0].size(), 18U);
+  EXPECT_EQ(beyond.size(), 0U);
+}
+
+TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {
+  const Telemetry telemetry(board_);
+  board_.publish(Snapshot{});
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_THROW(query("/satrelay/flows"), ctl::StatsError);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 2s);
+  EXPECT_NO_THROW(query("/satrelay/status"));  // the rest is still to be had
+}
+
+TEST_F(TelemetryTest, AnswersNullOnceTheGatewayIsGone) {
+  {
+    const Telemetry telemetry(board_);
+    board_.publish(Snapshot{});
+    EXPECT_NO_THROW(query("/satrelay/status"));
+  }
+  EXPECT_THROW(query("/satrelay/status"), ctl::StatsError);
+}
+
+}  // namespace
+}  // namespace satrelay::ops
