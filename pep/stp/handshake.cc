@@ -25,12 +25,11 @@ Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_
     peer_ = hello;
     state_ = hello.peer_epoch == config_.epoch ? State::kEstablished : State::kGreeted;
     unanswered_ = 0;
+    note_echo(hello, now);
     answer(number, now);
     return Outcome::kNewPeer;
   }
-  if (hello.echo != 0 && hello.echo == number_ && hello.peer_epoch == config_.epoch) {
-    rtt_sample_ = now - sent_at_;
-  }
+  note_echo(hello, now);
   if (hello.answer_wanted) answer(number, now);
   if (state_ != State::kEstablished && hello.peer_epoch == config_.epoch) {
     state_ = State::kEstablished;
@@ -39,6 +38,13 @@ Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_
     return Outcome::kEstablished;
   }
   return Outcome::kNothing;
+}
+
+void Handshake::note_echo(const HelloFrame& hello, Instant now) {
+  const bool remembered = hello.echo != 0 && number_ - hello.echo < kRemembered;
+  if (remembered && hello.peer_epoch == config_.epoch) {
+    rtt_sample_ = now - sent_at_[hello.echo % kRemembered];
+  }
 }
 
 bool Handshake::handle_session_packet() {
@@ -67,7 +73,7 @@ HelloFrame Handshake::make_hello(std::uint64_t lane_credit, std::uint64_t stream
   hello.stream_credit = stream_credit;
   echo_ = 0;
   if (++number_ == 0) number_ = 1;  // zero means "no HELLO" in the echo field
-  sent_at_ = last_answer_ = now;
+  sent_at_[number_ % kRemembered] = last_answer_ = now;
   // The first ones follow each other quickly: a lost HELLO shall not cost a second.
   const bool quick = ++unanswered_ < kQuickHellos;
   hello_at_ = state_ == State::kEstablished

@@ -6,6 +6,7 @@
 // both epochs. A HELLO with a newer epoch leads from any state to kGreeted: the peer was restarted.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "pep/base/time.h"
@@ -54,7 +55,7 @@ class Handshake {
   State state() const { return state_; }
   bool knows_peer() const { return peer_.epoch != 0; }
   const HelloFrame& peer() const { return peer_; }
-  // Round trip of the last HELLO that was answered at once; zero if the last HELLO gave none.
+  // Round trip of a HELLO that was just answered; zero if there is none.
   Duration take_rtt_sample() {
     const Duration sample = rtt_sample_;
     rtt_sample_ = Duration::zero();
@@ -70,12 +71,14 @@ class Handshake {
     echo_ = number;
     hello_at_ = now;
   }
+  void note_echo(const HelloFrame& hello, Instant now);
   Config config_;
   State state_ = State::kIdle;
   HelloFrame peer_;
   Instant hello_at_;
   Instant last_answer_ = Instant::from_nanoseconds(0) - Duration::seconds(3600);
-  Instant sent_at_;
+  static constexpr std::uint32_t kRemembered = 8;
+  std::array<Instant, kRemembered> sent_at_;  // of the last HELLOs, by number
   std::uint32_t number_ = 0;
   std::uint32_t echo_ = 0;
   int unanswered_ = 0;

@@ -31,6 +31,9 @@ class LaneReceiveCredit {
   void on_released(std::uint64_t bytes) { released_ += bytes; }
   std::uint64_t outstanding() const { return received_ - released_; }
 
+  // What the peer may still send: memory must be kept for it.
+  std::uint64_t promised() const { return granted_ - received_; }
+
   // Raises the grant as far as the window and `free_memory` allow: a grant is a promise.
   void update(std::uint64_t free_memory) {
     const std::uint64_t wanted = released_ + window_;

@@ -15,9 +15,11 @@ class SendHalf {
   explicit SendHalf(Arena& arena) : arena_(&arena), queue_(arena) {}
 
   // --- the writer
-  std::uint64_t room(std::uint64_t limit) const;
-  std::size_t write(ConstBytes bytes, std::uint64_t limit) {
-    const std::uint64_t allowed = room(limit);
+  // What write() would take: up to `limit` stored bytes, and no more than the arena has left when
+  // `promised` bytes of it are kept for the other direction.
+  std::uint64_t room(std::uint64_t limit, std::uint64_t promised) const;
+  std::size_t write(ConstBytes bytes, std::uint64_t limit, std::uint64_t promised) {
+    const std::uint64_t allowed = room(limit, promised);
     return queue_.append(bytes.size() <= allowed ? bytes
                                                  : bytes.first(static_cast<std::size_t>(allowed)));
   }

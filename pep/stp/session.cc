@@ -322,7 +322,8 @@ void Session::set_ready(StreamId stream, bool ready) {
 std::size_t Session::write(StreamId stream, ConstBytes bytes) {
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return 0;
-  const std::size_t stored = s->send.write(bytes, impl_->config.stream_send_limit);
+  const std::size_t stored =
+      s->send.write(bytes, impl_->config.stream_send_limit, impl_->lane_receive.promised());
   if (impl_->room(*s) == 0 && !s->send.finished()) impl_->mark_blocked(*s);
   impl_->update_active(*s);
   return stored;
@@ -427,9 +428,13 @@ bool Session::received_end(StreamId stream) const {
   return s != nullptr && s->receive.complete();
 }
 
+// Who has seen no room is told when there is some, whether or not it tried to write.
 std::uint64_t Session::send_room(StreamId stream) const {
-  const Stream* s = impl_->visible(stream);
-  return s == nullptr ? 0 : impl_->room(*s);
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr) return 0;
+  const std::uint64_t room = impl_->room(*s);
+  if (room == 0 && !s->send.finished()) impl_->mark_blocked(*s);
+  return room;
 }
 
 std::uint64_t Session::unsent(StreamId stream) const {

@@ -56,7 +56,7 @@ struct Session::Impl {
   void notify(Stream& stream, bool Stream::Pending::*event);
   void on_send_progress(Stream& stream);
   std::uint64_t room(const Stream& stream) const {
-    return stream.send.room(config.stream_send_limit);
+    return stream.send.room(config.stream_send_limit, lane_receive.promised());
   }
   void mark_blocked(Stream& stream);
 

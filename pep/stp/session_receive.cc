@@ -252,7 +252,7 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
       send_seal = SessionSeal(config.boot_epoch, hello.epoch);
       receive_seal = SessionSeal(hello.epoch, config.boot_epoch);
       if (handshake.state() == Handshake::State::kEstablished) establish();
-      return;
+      break;
     }
     case Handshake::Outcome::kEstablished:
       establish();

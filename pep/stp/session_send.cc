@@ -259,6 +259,11 @@ void Session::Impl::write_new_data(PacketBuilder& packet) {
   while (!active.empty() && lane_send.available() > 0) {
     Stream& stream = *active.front();
     if (stream.send.unsent() == 0) {
+      if (room(stream) == 0) {
+        mark_blocked(stream);
+        update_active(stream);
+        continue;
+      }
       const std::uint16_t generation = stream.generation;
       source.produce(StreamId{stream.id}, stream.context, now);
       // The source may have done anything to the stream, ending it included.
@@ -266,7 +271,7 @@ void Session::Impl::write_new_data(PacketBuilder& packet) {
       if (same && stream.send.unsent() == 0) {
         // Nothing came: no more calls until the relay says so, or there is more room.
         // A source that still has bytes lacks room for them.
-        stream.blocked = stream.ready && stream.send.stored() > 0;
+        if (stream.ready && stream.send.stored() > 0) stream.blocked = true;
         stream.ready = false;
         update_active(stream);
       }

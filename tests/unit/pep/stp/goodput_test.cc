@@ -1,0 +1,81 @@
+// How close one stream comes to the bound of a known link, in virtual time: 50 Mbit/s, 550 ms round
+// trip, 20 MB, with the receiver's last byte as the end.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "tests/unit/pep/stp/application.h"
+
+namespace satrelay::stp::test {
+namespace {
+
+constexpr std::uint64_t kBytes = 20'000'000;
+constexpr Duration kOneWay = Duration::milliseconds(275);
+constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
+
+EndConfig goodput_config(bool even) {
+  EndConfig config = end_config(even);
+  config.arena_bytes = 160 << 20;
+  config.block_size = 16384;
+  config.rate = kRate;
+  config.session.feedback_budget = BitRate::bits_per_second(50'000);
+  return config;
+}
+
+struct Result {
+  double seconds = 0;
+  double return_bits_per_second = 0;
+  Counters sender;
+};
+
+Result transfer(double loss, std::uint64_t seed) {
+  ChannelFaults faults;
+  faults.loss = loss;
+  Network net(goodput_config(true), goodput_config(false), kOneWay, faults, seed);
+  for (int end = 0; end < 2; ++end) net.start(end, end == 0 ? 1000 : 2000);
+  net.run(Duration::seconds(10));
+  net.apps[0].chunk = 65536;
+  std::uint64_t back = 0;
+  net.on_packet = [&](int end, ConstBytes packet) {
+    if (end == 1) back += packet.size() + 28;
+  };
+  const Instant start = net.now;
+  net.apps[0].open(kBytes, 0, net.now);
+  EXPECT_TRUE(net.run(Duration::seconds(60), [&] { return net.apps[1].bytes_read == kBytes; }));
+  EXPECT_EQ(net.error(), "");
+  Result result;
+  result.seconds = (net.now - start).to_seconds();
+  result.return_bits_per_second = static_cast<double>(back) * 8 / result.seconds;
+  result.sender = net.session(0).counters();
+  return result;
+}
+
+class GoodputTest : public ::testing::TestWithParam<double> {};
+
+TEST_P(GoodputTest, EndsWithinTwoRoundTripsOfTheBound) {
+  const double loss = GetParam();
+  // Unique bytes over the rate left by loss, with the headers of full packets, plus one way.
+  const double overhead = 1500.0 / (1472 - 12 - 8);
+  const double bound = kBytes * 8.0 * overhead /
+                           (static_cast<double>(kRate.to_bits_per_second()) * 0.995 * (1 - loss)) +
+                       kOneWay.to_seconds();
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const Result result = transfer(loss, seed);
+    std::printf(
+        "loss %4.1f%%: %.3f s, bound %.3f s, share %.1f%%; lost %llu, spurious %llu, probes %llu, "
+        "feedback %.1f kbit/s\n",
+        loss * 100, result.seconds, bound, 100 * bound / result.seconds,
+        static_cast<unsigned long long>(result.sender.packets_lost),
+        static_cast<unsigned long long>(result.sender.spurious_losses),
+        static_cast<unsigned long long>(result.sender.tail_probes),
+        result.return_bits_per_second / 1000);
+    EXPECT_LT(result.seconds, bound + 2 * 0.55);
+    EXPECT_EQ(result.sender.spurious_losses, 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Loss, GoodputTest, ::testing::Values(0.0, 0.01, 0.05));
+
+}  // namespace
+}  // namespace satrelay::stp::test
