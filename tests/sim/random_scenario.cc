@@ -178,7 +178,10 @@ Scenario random_scenario(std::uint64_t seed) {
       random, BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(back, 1e6))), delay);
   const std::uint32_t overheads[] = {config::kOverheadIp, config::kOverheadEthernet, 20};
   scenario.overhead = overheads[random.below(3)];
-  scenario.static_neighbours = !random.chance(0.25);
+  // ARP has no checksum: a flipped bit in it is believed, and here no frame check sequence stops
+  // it.
+  const bool corrupting = scenario.a_to_b.corrupt > 0 || scenario.b_to_a.corrupt > 0;
+  scenario.static_neighbours = corrupting || !random.chance(0.4);
   if (random.chance(0.3)) {
     scenario.stp.mtu = static_cast<std::uint16_t>(1'000 + random.below(501));
   }
