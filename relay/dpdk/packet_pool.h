@@ -33,7 +33,7 @@ class PacketPool {
   static std::size_t room_for(std::uint16_t mtu);
 
  private:
-  rte_mempool* pool_;
+  rte_mempool* pool_ = nullptr;
 };
 
 }  // namespace satrelay::dpdk
