@@ -33,6 +33,7 @@ TelemetryDict to_dict(const tcp::Counters& counters) {
   dict.add("duplicate_bytes_in", counters.duplicate_bytes_in);
   dict.add("out_of_order_segments_in", counters.out_of_order_segments_in);
   dict.add("out_of_window_segments_in", counters.out_of_window_segments_in);
+  dict.add("unstored_bytes_in", counters.unstored_bytes_in);
   dict.add("paws_rejected", counters.paws_rejected);
   dict.add("challenge_acks", counters.challenge_acks);
   dict.add("zero_window_probes", counters.zero_window_probes);
