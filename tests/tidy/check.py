@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Checks the structure of the repository: who includes whom, headers, sizes, leftovers.
+
+Usage: check.py [ROOT]. Prints one line a finding and exits 1 if there is any.
+"""
+
+import pathlib
+import re
+import sys
+
+import repository
+
+MAX_LINES = 600
+
+# What a folder may include besides itself: folders, or single headers. "Dependencies run one way"
+# in docs/architecture.md.
+ENGINES = ["pep/base", "pep/wire", "pep/control", "pep/compress", "pep/crypto", "pep/tcp",
+           "pep/stp"]
+ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops"]
+MAY_INCLUDE = {
+    "pep/base": [],
+    "pep/wire": ["pep/base"],
+    "pep/control": ["pep/base"],
+    "pep/compress": ["pep/base"],
+    "pep/crypto": ["pep/base"],
+    "pep/tcp": ["pep/base", "pep/wire", "pep/control"],
+    "pep/stp": ["pep/base", "pep/control"],
+    "config": ["pep/base"],
+    "relay/gateway": ENGINES + ["config/schema.h"],
+    "relay/link": ["pep/base", "config/schema.h"],
+    "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h", "relay/gateway", "relay/link"],
+    "relay/ops": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
+    "relay/satrelayd": ON_TOP,
+    "relay/satlink": ON_TOP,
+    "relay/satperf": ON_TOP,
+    "relay/satlab": ON_TOP,
+    "relay/satrelayctl": ["pep/base", "config/schema.h"],
+    "tests": ON_TOP + ["relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
+                       "relay/satrelayctl"],
+}
+
+# Folders whose code knows no clock, socket, thread, file or stream; tidy-purity checks the objects.
+PURE = ["pep", "relay/gateway", "relay/link"]
+IMPURE_HEADERS = re.compile(
+    r"^(chrono|ctime|time\.h|thread|mutex|shared_mutex|condition_variable|future|stop_token|"
+    r"semaphore|barrier|latch|fstream|iostream|ostream|istream|iomanip|sstream|cstdio|stdio\.h|"
+    r"filesystem|random|csignal|signal\.h|unistd\.h|fcntl\.h|poll\.h|pthread\.h|syslog\.h|"
+    r"dlfcn\.h|netdb\.h|(sys|net|netinet|arpa|linux|asm)/.*)$")
+
+# The only code that may name DPDK.
+DPDK_PLACES = re.compile(r"^(relay/dpdk/|relay/ops/|relay/[a-z]+/main\.cc$|"
+                         r"tests/unit/relay/(dpdk|ops)/)")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+
+# Split, so that this file does not find itself.
+LEFTOVERS = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]) + r")\b")
+# Paths that exist on one machine only.
+MACHINE_PATHS = re.compile(r"(?<![\w.$}/~-])/(" + "|".join(
+    ["wo" + "rk", "ro" + "ot", "home/" + r"\w+", "tmp/" + "build", "Us" + "ers"]) + r")\b")
+# Text of others, kept as it is.
+FOREIGN = {"LICENSE"}
+
+
+def folder_of(path):
+    """The key of MAY_INCLUDE that governs `path`; None if there is none."""
+    parts = path.split("/")
+    for length in (2, 1):
+        key = "/".join(parts[:length])
+        if len(parts) > length and key in MAY_INCLUDE:
+            return key
+    return None
+
+
+def is_within(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def check_includes(path, text, files):
+    folder = folder_of(path)
+    if folder is None:
+        yield f"{path}: no rule says what this folder may include; add it to tests/tidy/check.py"
+        return
+    for match in INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        quoted, angled = match.groups()
+        if quoted is not None:
+            if quoted not in files:
+                yield f'{path}:{line}: "{quoted}" is no path of this repository from its root'
+            elif not any(is_within(quoted, f) for f in [folder] + MAY_INCLUDE[folder]):
+                yield f"{path}:{line}: {folder} must not include {quoted}"
+            continue
+        if angled.startswith("rte_") and not DPDK_PLACES.match(path):
+            yield f"{path}:{line}: only relay/dpdk, relay/ops and a program's main may include {angled}"
+        if IMPURE_HEADERS.match(angled) and any(is_within(path, f) for f in PURE):
+            yield f"{path}:{line}: engines are pure and cannot use <{angled}>"
+
+
+def check_header(path, text):
+    if not text.startswith("//"):
+        yield f"{path}:1: a header begins with a comment that says what it is for"
+    if not re.search(r"^#pragma once$", text, re.MULTILINE):
+        yield f"{path}: no #pragma once"
+
+
+def check_text(path, text):
+    lines = text.count("\n")
+    if lines > MAX_LINES and not path.startswith("docs/"):
+        yield f"{path}: {lines} lines; look for the second unit in it (at most {MAX_LINES})"
+    for number, line in enumerate(text.splitlines(), 1):
+        if LEFTOVERS.search(line):
+            yield f"{path}:{number}: unfinished work belongs into the issues, not into the code"
+        if MACHINE_PATHS.search(line):
+            yield f"{path}:{number}: names a path of one machine"
+
+
+def check(root):
+    """All findings, as lines."""
+    names = repository.tracked_files(root)
+    files = set(names)
+    findings = []
+    for path in names:
+        if path in FOREIGN:
+            continue
+        data = (root / path).read_bytes()
+        if b"\0" in data:
+            continue
+        text = data.decode("utf-8", errors="replace")
+        findings += check_text(path, text)
+        if repository.is_cpp(path):
+            findings += check_includes(path, text, files)
+        if path.endswith(".h"):
+            findings += check_header(path, text)
+    return findings
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else repository.ROOT
+    findings = check(root)
+    for finding in findings:
+        print(finding)
+    print(f"{len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

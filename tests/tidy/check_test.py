@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Each rule of check.py catches a breach in a small tree made for it, and lets the proper form be."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import check
+
+HEADER = "// What it is for.\n#pragma once\n"
+
+
+class StructureTest(unittest.TestCase):
+    def findings(self, files):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return check.check(root)
+
+    def include(self, includer, included):
+        """Findings when one file includes another that exists, or a system header."""
+        files = {includer: f"#include {included}\n"}
+        if included.startswith('"'):
+            files[included.strip('"')] = HEADER
+        return self.findings(files)
+
+    def test_allowed_directions(self):
+        for includer, included in [
+                ("pep/tcp/a.cc", '"pep/wire/b.h"'), ("pep/tcp/a.cc", '"pep/tcp/b.h"'),
+                ("pep/stp/a.cc", '"pep/control/b.h"'), ("relay/gateway/a.cc", '"pep/stp/b.h"'),
+                ("relay/gateway/a.cc", '"config/schema.h"'),
+                ("relay/link/a.cc", '"config/schema.h"'), ("config/a.cc", '"pep/base/b.h"'),
+                ("relay/dpdk/a.cc", "<rte_mbuf.h>"), ("relay/satrelayd/main.cc", "<rte_eal.h>"),
+                ("relay/satlink/a.cc", '"relay/dpdk/b.h"'), ("pep/tcp/a.cc", "<algorithm>"),
+                ("relay/ops/a.cc", "<chrono>"), ("tests/sim/a.cc", '"relay/gateway/b.h"')]:
+            self.assertEqual(self.include(includer, included), [], (includer, included))
+
+    def test_forbidden_directions(self):
+        for includer, included in [
+                ("pep/base/a.cc", '"pep/wire/b.h"'), ("pep/tcp/a.cc", '"pep/stp/b.h"'),
+                ("pep/stp/a.cc", '"pep/tcp/b.h"'), ("pep/stp/a.cc", '"pep/wire/b.h"'),
+                ("pep/compress/a.cc", '"pep/wire/b.h"'), ("pep/control/a.cc", '"pep/tcp/b.h"'),
+                ("pep/tcp/a.cc", '"relay/gateway/b.h"'), ("pep/tcp/a.cc", '"config/schema.h"'),
+                ("relay/gateway/a.cc", '"config/loader.h"'),
+                ("relay/gateway/a.cc", '"relay/dpdk/b.h"'), ("relay/link/a.cc", '"pep/wire/b.h"'),
+                ("config/a.cc", '"pep/wire/b.h"'), ("relay/dpdk/a.cc", '"relay/ops/b.h"'),
+                ("relay/satlink/a.cc", '"relay/satrelayd/b.h"'),
+                ("relay/gateway/a.cc", '"tests/sim/b.h"'), ("relay/gateway/a.cc", "<rte_mbuf.h>"),
+                ("relay/satrelayd/worker.cc", "<rte_mbuf.h>"), ("pep/tcp/a.cc", "<chrono>"),
+                ("relay/gateway/a.cc", "<sys/socket.h>"), ("relay/link/a.cc", "<iostream>")]:
+            self.assertEqual(len(self.include(includer, included)), 1, (includer, included))
+
+    def test_includes_are_from_the_root(self):
+        self.assertEqual(len(self.findings({"pep/tcp/a.cc": '#include "b.h"\n',
+                                            "pep/tcp/b.h": HEADER})), 1)
+
+    def test_a_folder_without_a_rule(self):
+        self.assertEqual(len(self.findings({"pep/new/a.cc": ""})), 1)
+
+    def test_headers(self):
+        self.assertEqual(self.findings({"pep/base/a.h": HEADER}), [])
+        self.assertEqual(len(self.findings({"pep/base/a.h": "#pragma once\n"})), 1)
+        self.assertEqual(len(self.findings({"pep/base/a.h": "// Comment only.\n"})), 1)
+
+    def test_sizes(self):
+        self.assertEqual(self.findings({"pep/base/a.cc": "\n" * 600}), [])
+        self.assertEqual(len(self.findings({"pep/base/a.cc": "\n" * 601})), 1)
+
+    def test_leftovers(self):
+        self.assertEqual(len(self.findings({"pep/base/a.cc": "// TO" + "DO: more\n"})), 1)
+        self.assertEqual(len(self.findings({"deploy/a.sh": "# FIX" + "ME\n"})), 1)
+
+    def test_machine_paths(self):
+        for line in ["cd /wo" + "rk/main", '"/ro' + 'ot/x"', "/home/" + "user/x", "/tmp/" + "build-x"]:
+            self.assertEqual(len(self.findings({"docs/a.md": line + "\n"})), 1, line)
+        for line in ["network/work/x", "/tmp/satrelay", "the work of", "$HOME/build", "framework/"]:
+            self.assertEqual(self.findings({"docs/a.md": line + "\n"}), [], line)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

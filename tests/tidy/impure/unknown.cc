@@ -1,0 +1,6 @@
+// A library that calls what no list names: tidy-purity must catch it too.
+extern "C" int function_of_another_library(int value);
+
+int impure_call(int value);
+
+int impure_call(int value) { return function_of_another_library(value) + 1; }
