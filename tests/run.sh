@@ -56,4 +56,5 @@ if [ "$root" = needed ]; then
 fi
 "$here/../deploy/setup.sh"
 "$here/../deploy/build.sh" "${build_options[@]}"
+export PYTHONDONTWRITEBYTECODE=1
 exec python3 "$here/runner/main.py" --build "$here/../$build" "${arguments[@]}"

@@ -108,7 +108,7 @@ def run(test: Test, logs: str) -> Outcome:
         text = output.read()
     outcome = Outcome(test.name, PASS, seconds, gtest_cases(report), log=log)
     if timed_out:
-        outcome.result, outcome.note = FAIL, f"took longer than {test.timeout:.0f} s"
+        outcome.result, outcome.note = FAIL, f"took longer than {test.timeout:g} s"
     elif process.returncode == SKIP_STATUS:
         outcome.result, outcome.note = SKIP, last_line(text) or "it gave no reason"
         outcome.cases = []
