@@ -8,6 +8,7 @@
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
+#include "relay/gateway/bridged_syns.h"
 #include "relay/gateway/flow_relay.h"
 #include "relay/gateway/frame.h"
 #include "relay/gateway/memory_plan.h"
@@ -69,6 +70,7 @@ struct Gateway::Impl {
         plan(plan_memory(config)),
         arena(arena_memory, kBlockSize),
         policy(config.rules, config.peers),
+        bridged_syns(HashKey{identity.secret[0], identity.secret[1]}),
         wan(config, identity.wan_mac, counters, now),
         flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, arena, peers,
               counters) {
@@ -111,6 +113,7 @@ struct Gateway::Impl {
   Arena arena;
   Counters counters;
   Policy policy;
+  BridgedSyns bridged_syns;
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
   FlowRelay flows;
@@ -252,14 +255,17 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   }
   std::size_t peer = 0;
   const config::Rule* rule = nullptr;
-  if (const auto reason = reason_to_bridge(key, frame, *tcp, peer, rule)) {
-    return bridge(*reason, PortId::kLan, bytes, now);
+  auto reason = reason_to_bridge(key, frame, *tcp, peer, rule);
+  if (!reason && bridged_syns.recalls(key, tcp->header.sequence, now)) {
+    reason = Counter::kBridgedMidStream;
   }
-  if (!checksum_ok(frame)) return Verdict::kDrop;
-  if (const auto reason = flows.accept(key, frame, tcp->header, peer, rule->compress, now)) {
-    return bridge(*reason, PortId::kLan, bytes, now);
+  if (!reason) {
+    if (!checksum_ok(frame)) return Verdict::kDrop;
+    reason = flows.accept(key, frame, tcp->header, peer, rule->compress, now);
   }
-  return Verdict::kConsumed;
+  if (!reason) return Verdict::kConsumed;
+  if (is_syn) bridged_syns.remember(key, tcp->header.sequence, now);
+  return bridge(*reason, PortId::kLan, bytes, now);
 }
 
 // --- from the WAN ------------------------------------------------------------------------------

@@ -128,6 +128,18 @@ TEST_F(GatewayTest, BridgesTcpWhileThePeerIsDown) {
   EXPECT_EQ(count(Counter::kBridgedPeerDown), 1U);
 }
 
+// A server that answered the first SYN would not know the connection that a relayed second one
+// opens.
+TEST_F(GatewayTest, BridgesTheRepetitionOfABridgedSyn) {
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kBridge);
+  start_peer();
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedMidStream), 1U);
+  wire::TcpHeader another = syn();
+  another.sequence += 1;
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, another)), Verdict::kConsumed);
+}
+
 TEST_F(GatewayTest, BridgesByRulePrefixAndForMidStreamSegments) {
   start_peer();
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(40000, 22))), Verdict::kBridge);

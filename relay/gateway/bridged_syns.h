@@ -1,0 +1,37 @@
+// Remembers SYNs that were bridged, so that a repeated one is bridged again: the server may have
+// answered the first already, and a flow that began while bridging stays bridged to its end.
+//
+// Fixed size, direct-mapped: a later SYN in the same place takes it over, and then a repetition of
+// the earlier one is merely treated as new.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "relay/gateway/flow_key.h"
+#include "relay/gateway/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class BridgedSyns {
+ public:
+  explicit BridgedSyns(HashKey key);
+
+  void remember(const FlowKey& flow, std::uint32_t sequence, Instant now);
+  // Whether a SYN with this very sequence number was bridged within the last two minutes: longer
+  // than a host repeats its SYNs (RFC 9293 section 3.8.3 asks for at least three).
+  bool recalls(const FlowKey& flow, std::uint32_t sequence, Instant now) const;
+
+ private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    Instant until;
+    std::uint32_t sequence = 0;
+  };
+  static constexpr std::size_t kEntries = 4096;
+  HashKey key_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace satrelay::gateway
