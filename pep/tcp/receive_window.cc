@@ -33,7 +33,7 @@ std::uint64_t ReceiveWindow::round(std::uint64_t edge, const Memory& memory) con
 
 std::uint16_t ReceiveWindow::advertise(const Memory& memory) {
   const std::uint64_t best = best_edge(memory);
-  told_ = best >= told_ + worthwhile_step() ? best : round(told_, memory);
+  told_ = best >= promised_ + worthwhile_step() ? best : round(promised_, memory);
   promised_ = std::max(promised_, told_);
   return static_cast<std::uint16_t>((told_ - memory.next) >> shift_);
 }

@@ -52,15 +52,10 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
 }
 
 bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before) {
-  // RFC 9293 section 3.10.7.4 (WL1, WL2), and as common stacks do: an ACK of new data is news
-  // even on a segment sent earlier; two segments alike but for their window may have been
-  // reordered, so of these the wider one counts, unless it says that the window is closed.
+  // RFC 9293 section 3.10.7.4 (WL1, WL2), and as common stacks do: an ACK of new data is news even
+  // on a segment sent earlier.
+  if (acknowledgment.ack == una_before && acknowledgment.sequence < window_sequence_) return false;
   const std::uint64_t edge = acknowledgment.ack + acknowledgment.window;
-  const bool newer =
-      acknowledgment.ack > una_before || acknowledgment.sequence > window_sequence_ ||
-      (acknowledgment.sequence == window_sequence_ && acknowledgment.ack == una_before &&
-       (edge > peer_edge_ || acknowledgment.window == 0));
-  if (!newer || acknowledgment.ack < una_before) return false;
   const bool changed = edge != peer_edge_;
   peer_edge_ = edge;
   window_sequence_ = acknowledgment.sequence;

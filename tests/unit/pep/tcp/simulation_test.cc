@@ -1,0 +1,85 @@
+// Properties over many seeds: every byte arrives once and in order in both directions, both sides
+// see the close, no run stalls, all memory comes back.
+#include "tests/unit/pep/tcp/simulation.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/unit/pep/tcp/bulk_transfer.h"
+#include "tests/unit/pep/tcp/script.h"
+
+namespace satrelay::tcp::test {
+namespace {
+
+constexpr std::uint64_t kSeeds = 500;
+
+TEST(Simulation, RandomScenarios) {
+  std::uint64_t first = 1;
+  std::uint64_t last = kSeeds;
+  if (const char* seed = std::getenv("SATRELAY_TCP_SEED")) {
+    first = last = std::strtoull(seed, nullptr, 10);
+  }
+  if (const char* count = std::getenv("SATRELAY_TCP_SEEDS")) {
+    last = std::strtoull(count, nullptr, 10);
+  }
+  std::uint64_t segments = 0;
+  std::uint64_t timeouts = 0;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const Scenario scenario = random_scenario(seed);
+    Simulation simulation(scenario, seed);
+    const Result result = simulation.run();
+    ASSERT_EQ(result.failure, "") << "replay with SATRELAY_TCP_SEED=" << seed;
+    segments += result.segments;
+    timeouts += result.timeouts;
+  }
+  // The faults must have been at work, or the test has shown nothing.
+  if (first != last) {
+    EXPECT_GT(segments, 100 * kSeeds);
+    EXPECT_GT(timeouts, kSeeds);
+  }
+}
+
+// Without loss or reordering nothing may wait for a timer: a retransmission, a probe or a
+// standstill would show an endpoint that forgot to speak.
+TEST(Simulation, CleanChannelNeedsNoTimeout) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Scenario scenario = random_scenario(seed);
+    for (int host = 0; host < 2; ++host) {
+      scenario.faults[host] = {0, 0, Duration::microseconds(200), Duration::zero()};
+      scenario.blocks[host] = 1024;
+      scenario.application[host].read_pause = Duration::zero();
+      scenario.application[host].bytes_to_send = 60'000;
+    }
+    Simulation simulation(scenario, seed);
+    const Result result = simulation.run();
+    ASSERT_EQ(result.failure, "") << "seed " << seed;
+    EXPECT_EQ(result.retransmissions, 0u) << "seed " << seed;
+    for (const int host : {0, 1}) {
+      EXPECT_EQ(simulation.endpoint(host).counters().zero_window_probes, 0u) << "seed " << seed;
+    }
+  }
+}
+
+// Offsets beyond 32 bits, both ways round: sequence numbers wrap, positions must not.
+TEST(Simulation, MoreThanFourGibibytes) {
+  Scenario scenario;
+  scenario.offer = {};
+  scenario.offer.mss = 65'495;
+  scenario.offer.window_scale = 7;
+  scenario.offer.sack_permitted = true;
+  for (int host = 0; host < 2; ++host) {
+    scenario.config[host].mss = 65'495;
+    scenario.config[host].initial_sequence = 0xffff'0000U;
+    scenario.config[host].window_scale = 7;
+    scenario.config[host].send_limit = 1 << 20;
+    scenario.faults[host] = {0.0005, 0, Duration::microseconds(100), Duration::zero()};
+    scenario.block_size[host] = 65'536;
+    scenario.blocks[host] = 64;
+  }
+  BulkTransfer bulk(scenario, 1);
+  EXPECT_EQ(bulk.run((std::uint64_t{1} << 32) + (64U << 20)), "");
+  EXPECT_GT(bulk.retransmissions(), 10u);
+}
+
+}  // namespace
+}  // namespace satrelay::tcp::test
