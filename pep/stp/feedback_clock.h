@@ -18,23 +18,23 @@ class FeedbackClock {
     BitRate budget = BitRate::bits_per_second(50'000);
     Duration gap_confirmation = Duration::milliseconds(5);
   };
-  // Each arrival stands in this many reports.
-  static constexpr int kRepeats = 3;
-
   explicit FeedbackClock(const Config& config) : config_(config) {}
 
   void set_maximum(Duration maximum) {
     maximum_ = std::clamp(maximum, config_.minimum, config_.maximum);
   }
   // A packet that wants to be reported arrived.
-  void on_arrival() { reports_due_ = kRepeats; }
+  void on_arrival() { reports_due_ = repeats_; }
+  // In how many reports each arrival shall stand.
+  void set_repeats(int repeats) { repeats_ = repeats; }
+  int repeats() const { return repeats_; }
   // A gap opened: a report follows when it is certain (on_gap_confirmed) or after the tolerance.
   void on_gap(Instant now) { urgent_at_ = earlier(urgent_at_, now + config_.gap_confirmation); }
   void on_urgent(Instant now) { urgent_at_ = earlier(urgent_at_, now); }
   // The peer asked: answered whatever the budget says, since it asks seldom.
   void on_asked() {
     asked_ = true;
-    reports_due_ = std::max(reports_due_, 1);
+    reports_due_ = std::max(reports_due_, 2);
   }
 
   // When the next report is due; never() if there is nothing to tell.
@@ -80,6 +80,7 @@ class FeedbackClock {
   static constexpr Duration kBurst = Duration::milliseconds(100);
   Config config_;
   Duration maximum_ = config_.maximum;
+  int repeats_ = 3;
   int reports_due_ = 0;
   bool in_progress_ = false;
   bool asked_ = false;

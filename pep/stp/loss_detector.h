@@ -30,6 +30,13 @@ class LossDetector {
   bool is_unresolved(std::uint64_t number) const {
     return number >= frontier_ || unresolved_.contains(number);
   }
+  // There is one.
+  std::uint64_t newest_unresolved_below(std::uint64_t number) const {
+    const auto ranges = unresolved_.ranges();
+    std::size_t i = unresolved_.first_ending_after(number);
+    if (i < ranges.size() && ranges[i].begin < number) return number - 1;
+    return i > 0 ? ranges[i - 1].end - 1 : 0;
+  }
   // When a packet that was reported missing, but may yet be only late, counts as lost.
   Instant deadline() const { return deadline_; }
 

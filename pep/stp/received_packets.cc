@@ -31,27 +31,34 @@ void ReceivedPackets::settle(std::uint64_t number) {
 void ReceivedPackets::rewind(std::uint64_t number) {
   settle(number);
   rewind_ = std::min(rewind_, number);
+  rewound_reports_ = 2;  // this answer may be lost as well
 }
 
 void ReceivedPackets::prune() {
-  // What the peer has settled still stands in its three reports.
-  const std::uint64_t floor = std::min(settled_, ends_[0]);
+  // What the peer has settled still stands in its reports.
+  const std::uint64_t floor = std::min(settled_, covered_from_);
   if (floor > floor_) {
     floor_ = floor;
     missing_.erase_below(floor_);
   }
 }
 
-void ReceivedPackets::begin_report() {
-  cursor_ = std::max(floor_, std::min(ends_[0], rewind_));
-  rewind_ = kMaxVarint;
+void ReceivedPackets::begin_report(int repeats, Instant now) {
   report_end_ = next_;
-  ends_ = {ends_[1], ends_[2], report_end_};
+  const auto oldest = static_cast<std::size_t>(std::clamp(repeats, 3, int{kMaxRepeats})) - 1;
+  covered_from_ = ends_[oldest];
+  if (now >= regular_at_ + kRegularInterval) {
+    std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
+    regular_at_ = now;
+    ends_[0] = report_end_;
+  }
+  cursor_ = std::max(floor_, std::min(covered_from_, rewind_));
+  if (rewound_reports_ > 0 && --rewound_reports_ == 0) rewind_ = kMaxVarint;
   in_report_ = true;
 }
 
 bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context, Instant now) {
-  if (!in_report_) begin_report();
+  if (!in_report_) begin_report(context.repeats, now);
   cursor_ = std::max(cursor_, floor_);  // it may have risen between two parts
   const std::int64_t delay_us = std::max<std::int64_t>(0, (now - highest_at_).to_microseconds());
   out.u8(static_cast<std::uint8_t>(FrameType::kFeedback));
@@ -92,9 +99,10 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
 
 void ReceivedPackets::clear() {
   missing_.clear();
-  next_ = floor_ = settled_ = 0;
+  next_ = floor_ = settled_ = covered_from_ = 0;
   ends_ = {};
   rewind_ = kMaxVarint;
+  rewound_reports_ = 0;
   in_report_ = false;
 }
 

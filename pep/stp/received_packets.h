@@ -1,8 +1,9 @@
 // Which packets of the peer have arrived, and the reports about them (docs/stp.md section 7).
 //
-// A report covers packet numbers from where the third-last report ended up to the highest seen, so
-// that each gap, and each arrival, stands in three reports and a lost report costs nothing. When
-// all three are lost the peer asks (PING) and the next report reaches back.
+// A report covers packet numbers from where the third-last regular report ended up to the highest
+// seen, so that each gap, and each arrival, stands in three reports or more and a lost report costs
+// nothing; where many reports are lost it reaches further back. When all reports about some packet
+// are lost the peer asks (PING) and the next two reports reach back to it.
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 namespace satrelay::stp {
 
 struct ReportContext {
+  int repeats = 3;  // in how many regular reports each packet stands
   std::uint64_t interval_ms = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t stored = 0;
@@ -25,6 +27,9 @@ class ReceivedPackets {
   // A number this far beyond the highest seen comes from no working peer.
   static constexpr std::uint64_t kMaxJump = 1ULL << 24;
   static constexpr std::size_t kMaxMissingRanges = 1U << 16;
+  static constexpr std::size_t kMaxRepeats = 8;
+  // Reports that follow each other faster, because of new gaps, count as one.
+  static constexpr Duration kRegularInterval = Duration::milliseconds(25);
 
   std::uint64_t next() const { return next_; }  // one past the highest seen
   bool plausible(std::uint64_t number) const { return number < next_ + kMaxJump; }
@@ -50,15 +55,18 @@ class ReceivedPackets {
   void clear();
 
  private:
-  void begin_report();
+  void begin_report(int repeats, Instant now);
   void prune();
   RangeSet missing_;  // within [floor_, next_)
   std::uint64_t next_ = 0;
   Instant highest_at_;
   std::uint64_t floor_ = 0;
   std::uint64_t settled_ = 0;
-  std::array<std::uint64_t, 3> ends_{};  // of the last reports, oldest first
-  std::uint64_t rewind_ = kMaxVarint;    // kMaxVarint: none asked for
+  std::array<std::uint64_t, kMaxRepeats> ends_{};  // of the last regular reports, newest first
+  Instant regular_at_;
+  std::uint64_t covered_from_ = 0;     // what the last report still stood up for
+  std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint: none asked for
+  int rewound_reports_ = 0;            // still to be rewound
   bool in_report_ = false;
   std::uint64_t cursor_ = 0;
   std::uint64_t report_end_ = 0;

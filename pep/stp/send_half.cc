@@ -17,9 +17,15 @@ bool SendHalf::take(std::uint64_t offset, MutableBytes out) {
   const std::uint64_t end = offset + out.size();
   sent_ = std::max(sent_, end);
   if (!lost_.empty()) lost_.erase(offset, end);
-  if (fin_ != Fin::kPending || end != queue_.end()) return false;
-  fin_ = Fin::kSent;
-  return true;
+  const bool carries_fin = end == queue_.end() && (fin_ == Fin::kPending || fin_ == Fin::kSent);
+  if (carries_fin) fin_ = Fin::kSent;
+  return carries_fin;
+}
+
+bool SendHalf::wants_copy(std::uint64_t offset, std::uint64_t length) const {
+  if (length == 0) return fin_ == Fin::kSent && offset == queue_.end();
+  return offset >= queue_.begin() && offset + length <= queue_.end() &&
+         !acknowledged_.contains(offset);
 }
 
 void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin) {

@@ -39,6 +39,9 @@ class SendHalf {
   }
   bool has_lost() const { return !lost_.empty(); }
   Range first_lost() const { return lost_.ranges().front(); }
+  // Whether the first byte of a range that was sent, or the FIN at its end, is not known to have
+  // arrived.
+  bool wants_copy(std::uint64_t offset, std::uint64_t length) const;
 
   // Copies [offset, offset + out.size()) and marks it as sent; true if the FIN goes with it.
   bool take(std::uint64_t offset, MutableBytes out);

@@ -112,11 +112,13 @@ void Session::Impl::drop_connection() {
   peer_feedback_interval = config.feedback_minimum;
   last_report = now;
   last_request = now;
+  asked_below = 0;
   session_bytes_in = 0;
   gap_begin = kMaxVarint;
   announced_settled = 0;
   ping_due = false;
   probe_packets = unasked_packets = 0;
+  copies.clear();
   lane_send = {};
   hello_lane_credit = std::min(config.lane_receive_limit, free_memory());
   const std::uint64_t arena_bytes = arena.total_blocks() * arena.block_size();
@@ -251,7 +253,7 @@ std::optional<Event> Session::Impl::poll_stream_event() {
   return std::nullopt;
 }
 
-Instant Session::Impl::next_timeout() const {
+Instant Session::Impl::next_timeout() {
   if (state == PeerState::kClosed && closed_here) {
     return close_packets > 0 ? now : Instant::never();
   }
@@ -403,9 +405,7 @@ std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch
 
 Duration Session::smoothed_rtt() const { return impl_->rtt.smoothed(); }
 
-double Session::loss_ratio() const {
-  return impl_->recent_packets > 0 ? impl_->recent_losses / impl_->recent_packets : 0;
-}
+double Session::loss_ratio() const { return impl_->loss_ratio(); }
 
 std::uint64_t Session::packets_in_flight() const { return impl_->probes.in_flight(); }
 

@@ -18,6 +18,7 @@
 #include "pep/stp/session.h"
 #include "pep/stp/stream.h"
 #include "pep/stp/stream_table.h"
+#include "pep/stp/tail_copies.h"
 
 namespace satrelay::stp {
 
@@ -36,9 +37,9 @@ struct Session::Impl {
   void check_memory();
   void update_rtt();
   std::optional<Event> poll_stream_event();
-  Instant next_timeout() const;
+  Instant next_timeout();
   bool control_waits() const;
-  bool data_waits() const;
+  bool data_waits();
 
   // --- the life of a stream (session_streams.cc)
   bool opened_here(std::uint64_t id) const {
@@ -69,10 +70,14 @@ struct Session::Impl {
 
   // --- what became of our packets (session_loss.cc)
   void handle_report(const FeedbackFrame& report);
+  void ask_for_missed_reports(const FeedbackFrame& report);
   void run_loss_timer();
   void arm_tail_probe();
   void make_ledger_room();
   void count_losses(std::uint64_t packets);
+  double loss_ratio() const { return recent_packets > 0 ? recent_losses / recent_packets : 0; }
+  // The stream that sent `item`; nullptr if it is gone.
+  Stream* owner(const SentItem& item) const;
   // What the loss detector says of our packets.
   struct Settler;
 
@@ -88,6 +93,10 @@ struct Session::Impl {
   void write_retransmissions(PacketBuilder& packet);
   void write_fins(PacketBuilder& packet);
   void write_new_data(PacketBuilder& packet);
+  void write_copies(PacketBuilder& packet);
+  void write_fin(PacketBuilder& packet, Stream& stream);
+  bool idle() const;
+  bool copies_wait();
   std::size_t write_data(PacketBuilder& packet, Stream& stream, std::uint64_t offset,
                          std::uint64_t available);
   bool data_allowed() const;
@@ -127,9 +136,11 @@ struct Session::Impl {
   std::uint64_t gap_begin = kMaxVarint;  // first packet of a gap that waits to be certain
   std::uint64_t announced_settled = 0;
   bool ping_due = false;
-  int probe_packets = 0;      // data packets allowed although the path is silent
-  int unasked_packets = 0;    // sent since the last one that wanted to be reported
-  Instant last_request;       // for the reports that we have missed
+  int probe_packets = 0;    // data packets allowed although the path is silent
+  int unasked_packets = 0;  // sent since the last one that wanted to be reported
+  std::uint64_t asked_below = 0;
+  Instant last_request;  // for the reports that we have missed
+  TailCopies copies;
   double recent_packets = 0;  // over about the last 10,000
   double recent_losses = 0;
 

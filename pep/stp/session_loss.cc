@@ -4,6 +4,20 @@
 
 namespace satrelay::stp {
 
+namespace {
+
+// Reports that must be lost before a packet goes unreported with a chance above 1e-5.
+int repeats_for(double loss) {
+  int repeats = 1;
+  for (double residual = loss; residual > 1e-5 && repeats < int{ReceivedPackets::kMaxRepeats};
+       ++repeats) {
+    residual *= loss;
+  }
+  return std::max(repeats, 3);
+}
+
+}  // namespace
+
 // Applies to the streams what became of packets.
 struct Session::Impl::Settler {
   Impl& s;
@@ -42,7 +56,7 @@ struct Session::Impl::Settler {
       s.lane_receive.announce_again();
       return;
     }
-    Stream* stream = owner(item);
+    Stream* stream = s.owner(item);
     if (stream == nullptr) return;
     const bool resetting = stream->phase == Stream::Phase::kResetting;
     switch (item.kind()) {
@@ -75,15 +89,10 @@ struct Session::Impl::Settler {
         .accounted(std::size_t{packet.bytes} + s.config.datagram_overhead)
         .value();
   }
-  Stream* owner(const SentItem& item) const {
-    Stream& stream = s.streams.at(item.stream);
-    return stream.phase != Stream::Phase::kFree && stream.generation == item.generation() ? &stream
-                                                                                          : nullptr;
-  }
   void apply_acknowledged(const SentPacket& packet) {
     s.ledger.for_each_item(packet, [&](const SentItem& item) {
       if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit) return;
-      Stream* stream = owner(item);
+      Stream* stream = s.owner(item);
       if (stream == nullptr) return;
       const bool resetting = stream->phase == Stream::Phase::kResetting;
       switch (item.kind()) {
@@ -106,6 +115,12 @@ struct Session::Impl::Settler {
     });
   }
 };
+
+Stream* Session::Impl::owner(const SentItem& item) const {
+  Stream& stream = streams.at(item.stream);
+  return stream.phase != Stream::Phase::kFree && stream.generation == item.generation() ? &stream
+                                                                                        : nullptr;
+}
 
 void Session::Impl::handle_report(const FeedbackFrame& report) {
   if (report.highest >= ledger.next()) {
@@ -142,17 +157,23 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
     recent_losses *= kWindow / recent_packets;
     recent_packets = kWindow;
   }
+  // Reports share the path with what we send: the more is lost, the more often each thing is said.
+  feedback.set_repeats(repeats_for(loss_ratio()));
   controller.on_feedback(sample);
   apply_rate();
-  // All reports about some packet were lost: ask, but not more often than an answer takes.
+  ask_for_missed_reports(report);
+}
+
+// All reports about some packet were lost: asks for another one. At once for a new hole, and again
+// when the answer must be lost as well.
+void Session::Impl::ask_for_missed_reports(const FeedbackFrame& report) {
   const std::uint64_t oldest = losses.oldest_unresolved();
-  if (oldest < report.begin && now >= last_request + probes.patience()) {
-    const SentPacket* packet = ledger.find(oldest);
-    if (packet != nullptr && now >= packet->sent + probes.patience()) {
-      ping_due = true;
-      last_request = now;
-    }
-  }
+  if (oldest >= report.begin) return;
+  const std::uint64_t newest = losses.newest_unresolved_below(report.begin);
+  if (newest < asked_below && now < last_request + probes.patience()) return;
+  ping_due = true;
+  last_request = now;
+  asked_below = std::max(asked_below, newest + 1);
 }
 
 void Session::Impl::run_loss_timer() {

@@ -33,10 +33,27 @@ bool Session::Impl::data_allowed() const {
   return in_flight < config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
 }
 
+// Nothing waits that could be sent.
+bool Session::Impl::idle() const {
+  return opens.empty() && retransmit.empty() && fins.empty() &&
+         (active.empty() || lane_send.available() == 0);
+}
+
 // Whether poll_packet() would write data if the pacer let it.
-bool Session::Impl::data_waits() const {
-  return data_allowed() && (!opens.empty() || !retransmit.empty() || !fins.empty() ||
-                            (!active.empty() && lane_send.available() > 0));
+bool Session::Impl::data_waits() { return data_allowed() && (!idle() || copies_wait()); }
+
+// Drops copies that have become pointless; whether one is left.
+bool Session::Impl::copies_wait() {
+  while (!copies.empty()) {
+    const SentItem& item = copies.front();
+    const Stream* stream = owner(item);
+    const bool useful = stream != nullptr && stream->phase == Stream::Phase::kOpen &&
+                        !copies.stale(now, rtt.smoothed()) &&
+                        stream->send.wants_copy(item.offset, item.length);
+    if (useful) return true;
+    copies.pop();
+  }
+  return false;
 }
 
 bool Session::Impl::control_waits() const {
@@ -122,8 +139,11 @@ void Session::Impl::write_control(PacketBuilder& packet) {
   }
   if (now >= feedback.due() && received.next() > 0) {
     const std::size_t before = frames.written();
-    const ReportContext context{static_cast<std::uint64_t>(feedback.interval().to_milliseconds()),
-                                session_bytes_in, lane_receive.outstanding()};
+    ReportContext context;
+    context.repeats = feedback.repeats();
+    context.interval_ms = static_cast<std::uint64_t>(feedback.interval().to_milliseconds());
+    context.bytes_received = session_bytes_in;
+    context.stored = lane_receive.outstanding();
     const bool complete = received.write_report(frames, context, now);
     std::size_t bytes = frames.written() - before;
     // A packet of its own costs its headers as well.
@@ -170,10 +190,46 @@ void Session::Impl::write_control(PacketBuilder& packet) {
 
 void Session::Impl::write_data_frames(PacketBuilder& packet) {
   if (probe_packets > 0) --probe_packets;
+  const bool copying = idle();
+  if (copying) {
+    write_copies(packet);
+    return;
+  }
   if (!write_opens(packet)) return;
   write_retransmissions(packet);
+  const std::size_t repaired = packet.items().size();
   write_fins(packet);
   write_new_data(packet);
+  // What was lost once, and the last packet before silence, shall not cost another round trip.
+  if (recent_losses == 0) return;
+  const int count = TailCopies::copies_for(loss_ratio());
+  const auto items = idle() ? packet.items() : packet.items().first(repaired);
+  for (const SentItem& item : items) {
+    const bool data = item.kind() == ItemKind::kData || item.kind() == ItemKind::kDataAndFin;
+    if (data) copies.push(item, count, now);
+  }
+}
+
+void Session::Impl::write_copies(PacketBuilder& packet) {
+  while (copies_wait()) {
+    const SentItem item = copies.front();
+    Stream& stream = *owner(item);
+    if (item.length == 0) {
+      if (!packet.fits(data_header_size(stream.id, item.offset) + kDataLengthSize)) return;
+      write_fin(packet, stream);
+    } else {
+      const std::size_t size = write_data(packet, stream, item.offset, item.length);
+      if (size == 0) return;
+      counters.retransmitted_bytes += size;
+      if (size < item.length) {
+        SentItem rest = item;
+        rest.offset += size;
+        rest.length = static_cast<std::uint16_t>(item.length - size);
+        copies.push(rest, 1, now);
+      }
+    }
+    copies.on_copied();
+  }
 }
 
 // False if an OPEN still waits for the next packet: no data goes before it.
@@ -239,19 +295,22 @@ void Session::Impl::write_fins(PacketBuilder& packet) {
   while (!fins.empty()) {
     Stream& stream = *fins.front();
     if (stream.send.fin_due()) {
-      const std::size_t needed = data_header_size(stream.id, stream.send.sent()) + kDataLengthSize;
-      if (!packet.fits(needed)) return;
-      ByteWriter& frames = packet.frames();
-      frames.u8(static_cast<std::uint8_t>(FrameType::kData) | kDataFin | kDataHasLength);
-      write_varint(frames, stream.id);
-      write_varint(frames, stream.send.sent());
-      frames.u16(0);
-      stream.send.take(stream.send.sent(), {});
-      packet.add_item(SentItem::make(ItemKind::kDataAndFin, stream.index, stream.generation,
-                                     stream.send.sent()));
+      if (!packet.fits(data_header_size(stream.id, stream.send.sent()) + kDataLengthSize)) return;
+      write_fin(packet, stream);
     }
     fins.remove(stream);
   }
+}
+
+void Session::Impl::write_fin(PacketBuilder& packet, Stream& stream) {
+  const std::uint64_t end = stream.send.sent();
+  ByteWriter& frames = packet.frames();
+  frames.u8(static_cast<std::uint8_t>(FrameType::kData) | kDataFin | kDataHasLength);
+  write_varint(frames, stream.id);
+  write_varint(frames, end);
+  frames.u16(0);
+  stream.send.take(end, {});
+  packet.add_item(SentItem::make(ItemKind::kDataAndFin, stream.index, stream.generation, end));
 }
 
 // Deficit round robin: a stream sends until its deficit is spent, the last frame may overdraw it.
