@@ -17,10 +17,12 @@ bool counts_allocations() { return false; }
 #else
 
 // glibc lets a program replace malloc, and keeps its own under these names.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): glibc's names
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t items, std::size_t size);
 void* __libc_realloc(void* memory, std::size_t size);
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 void* malloc(std::size_t size) {
   ++count;

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""clang-tidy over the compile database, with results cached by content. See clang_tidy.sh."""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import repository
+
+QUOTED_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+# The database is made for g++; clang need not know its warnings.
+ARGUMENTS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+
+
+class Tidy:
+    def __init__(self, build, tool):
+        self.build = build
+        self.tool = tool
+        self.cache = build / "clang-tidy-cache"
+        self.cache.mkdir(exist_ok=True)
+        version = subprocess.run([tool, "--version"], capture_output=True, check=True).stdout
+        self.base = version + (repository.ROOT / ".clang-tidy").read_bytes()
+        self.contents = {}
+
+    def content(self, path):
+        if path not in self.contents:
+            self.contents[path] = path.read_bytes() if path.is_file() else None
+        return self.contents[path]
+
+    def inputs(self, path):
+        """`path` and the headers of this repository that it includes, directly or not."""
+        found = {}
+        open_paths = [path]
+        while open_paths:
+            at = open_paths.pop()
+            data = self.content(at)
+            if data is None or at in found:
+                continue
+            found[at] = data
+            open_paths += [repository.ROOT / name.decode() for name in QUOTED_INCLUDE.findall(data)]
+        return found
+
+    def key(self, path, command):
+        digest = hashlib.sha256(self.base)
+        digest.update(command.encode())
+        for name, data in sorted(self.inputs(path).items()):
+            digest.update(str(name).encode() + b"\0" + data + b"\0")
+        return digest.hexdigest()
+
+    def run(self, path, command):
+        """(path, output, whether it is clean, whether that was known before)."""
+        mark = self.cache / self.key(path, command)
+        if mark.exists():
+            return path, "", True, True
+        done = subprocess.run([self.tool, "-p", str(self.build)] + ARGUMENTS + [str(path)],
+                              capture_output=True, text=True, check=False)
+        clean = done.returncode == 0
+        if clean:
+            mark.touch()
+        # The count of suppressed warnings in system headers is of no use to anyone.
+        errors = [] if clean else [line for line in done.stderr.splitlines()
+                                   if "warnings generated" not in line and "warnings treated" not in line]
+        return path, done.stdout + "\n".join(errors), clean, False
+
+
+def selected(database, names):
+    """The commands by file: all, or those of `names`. A header has none of its own; what includes it
+    is checked instead when all files are."""
+    commands = {}
+    for entry in database:
+        path = pathlib.Path(entry["directory"], entry["file"]).resolve()
+        if path.is_relative_to(repository.ROOT):
+            commands.setdefault(path, entry["command"])
+    if not names:
+        return commands
+    wanted = [pathlib.Path(name).resolve() for name in names]
+    for path in wanted:
+        if path not in commands:
+            print(f"{path}: not in the compile database, left out", file=sys.stderr)
+    return {path: commands[path] for path in wanted if path in commands}
+
+
+def main():
+    if len(sys.argv) < 2:
+        print(__doc__ + "\nUsage: clang_tidy.sh BUILD_DIR [FILE...]", file=sys.stderr)
+        return 2
+    build = pathlib.Path(sys.argv[1]).resolve()
+    tool = os.environ.get("CLANG_TIDY") or shutil.which("clang-tidy") or shutil.which("clang-tidy-14")
+    if tool is None:
+        print("clang-tidy is not installed", file=sys.stderr)
+        return 2
+    database = json.loads((build / "compile_commands.json").read_text())
+    commands = selected(database, sys.argv[2:])
+    if not commands:
+        print("no file to check", file=sys.stderr)
+        return 2
+    tidy = Tidy(build, tool)
+    failed = known = 0
+    jobs = int(os.environ.get("JOBS", "2"))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for done in concurrent.futures.as_completed(
+                [pool.submit(tidy.run, path, command) for path, command in commands.items()]):
+            path, output, clean, cached = done.result()
+            known += cached
+            if not clean:
+                failed += 1
+                print(f"--- {path.relative_to(repository.ROOT)}\n{output.strip()}", flush=True)
+    print(f"{len(commands)} files, {known} of them known to be clean, {failed} with findings")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
