@@ -1,8 +1,11 @@
 #include "relay/dpdk/eal.h"
 
+#include <fcntl.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <sched.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -52,6 +55,23 @@ std::string lcores(const EalConfig& config, const Machine& machine) {
   return "0@(" + list + ")";
 }
 
+// Held while memory is counted and taken: of two programs that start together, the second one sees
+// what the first has left. Without the file (no permission) they take their chance.
+class StartLock {
+ public:
+  StartLock() : file_(::open("/run/lock/satrelay-start", O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (file_ >= 0) ::flock(file_, LOCK_EX);
+  }
+  StartLock(const StartLock&) = delete;
+  StartLock& operator=(const StartLock&) = delete;
+  ~StartLock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  int file_;
+};
+
 }  // namespace
 
 std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& machine) {
@@ -75,11 +95,17 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
     pci = true;
   }
   if (!pci) arguments.emplace_back("--no-pci");
-  if (!config.verbose) arguments.emplace_back("--log-level=*:warning");
+  if (!config.verbose) {
+    arguments.emplace_back("--log-level=*:warning");
+    // These two warn of hugepage sizes and sockets that nobody asked for.
+    arguments.emplace_back("--log-level=lib.eal:error");
+    arguments.emplace_back("--log-level=lib.telemetry:error");
+  }
   return arguments;
 }
 
 Eal::Eal(const EalConfig& config) {
+  const StartLock lock;
   const Machine machine{.free_hugepage_bytes = free_hugepage_bytes(), .cpus = allowed_cpus()};
   std::vector<std::string> arguments = eal_arguments(config, machine);
   uses_hugepages_ = std::find(arguments.begin(), arguments.end(), "--no-huge") == arguments.end();

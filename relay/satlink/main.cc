@@ -8,6 +8,7 @@
 #include "relay/dpdk/kernel_interface.h"
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
+#include "relay/dpdk/scheduling.h"
 #include "relay/ops/log.h"
 #include "relay/satlink/control_command.h"
 #include "relay/satlink/control_server.h"
@@ -75,6 +76,9 @@ void run(const config::SatLink& config) {
 
   Emulator emulator(config, sizing, pool, a, b);
   const std::array<dpdk::Port*, 2> ports{&a, &b};
+  if (config.worker.polling == config::Polling::kAdaptive && !dpdk::request_prompt_scheduling()) {
+    ops::log_info("no real-time scheduling: on a busy machine frames may leave late");
+  }
   dpdk::PollLoop loop(config.worker.polling, ports);
   std::optional<ControlServer> control;
   if (!config.control_socket.empty()) {
