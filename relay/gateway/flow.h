@@ -55,6 +55,10 @@ struct Flow {
   bool end_counted = false;     // a counter names how this flow ended
   bool half_open = false;       // counted against limits.half_open
 
+  // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
+  std::uint64_t try_compression_at = 0;
+  std::uint64_t incompressible_run = 0;
+
   // The encoded block under way towards the host.
   compress::BlockHeader block;
   std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed

@@ -10,6 +10,24 @@ constexpr std::size_t kBlocksPerEncodedBlock = compress::kMaxPlainBlock / 4096 +
 // Below this a block is sent raw: one packet's worth of text gains less than it costs.
 constexpr std::size_t kSmallestCompressed = 256;
 
+// What does not shrink is left alone for a while, longer each time, so that a bulk of random bytes
+// costs no probe a block; what changes its nature is noticed within the longest run.
+constexpr std::size_t kSample = 4096;
+constexpr std::uint64_t kShortestRun = 64 * 1024;
+constexpr std::uint64_t kLongestRun = 1024 * 1024;
+
+bool worth_a_try(const Flow& flow, std::size_t size, ConstBytes sample) {
+  if (flow.compress == config::Compress::kOff || size < kSmallestCompressed) return false;
+  if (flow.compress == config::Compress::kOn) return true;
+  return flow.bytes_from_lan >= flow.try_compression_at && compress::looks_compressible(sample);
+}
+
+void note_incompressible(Flow& flow) {
+  if (flow.bytes_from_lan < flow.try_compression_at) return;  // was not even looked at
+  flow.incompressible_run = std::clamp(flow.incompressible_run * 2, kShortestRun, kLongestRun);
+  flow.try_compression_at = flow.bytes_from_lan + flow.incompressible_run;
+}
+
 }  // namespace
 
 Splice::Splice(int compress_level, Arena& arena) : arena_(arena), encoder_(compress_level) {}
@@ -25,11 +43,15 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session) {
 
   std::array<std::byte, compress::kBlockHeaderSize> header{};
   counters_.plain_bytes += size;
-  flow.bytes_from_lan += size;
-  const bool worth_a_try =
-      flow.compress != config::Compress::kOff && size >= kSmallestCompressed &&
-      (flow.compress == config::Compress::kOn || compress::looks_compressible(received.front()));
-  if (worth_a_try) {
+  ConstBytes sample = received.front();
+  if (sample.size() < std::min(size, kSample) && flow.bytes_from_lan >= flow.try_compression_at) {
+    // Too little before the end of an arena block to judge by.
+    const MutableBytes gathered = MutableBytes(*plain_).first(std::min(size, kSample));
+    received.copy_front(gathered);
+    sample = gathered;
+  }
+  const bool tried = worth_a_try(flow, size, sample);
+  if (tried) {
     received.copy_front(MutableBytes(*plain_).first(size));
     const auto encoded =
         encoder_.compress(ConstBytes(*plain_).first(size), *encoded_, compress::Mode::kOn);
@@ -39,6 +61,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session) {
       session.write(flow.stream, header);
       session.write(flow.stream, ConstBytes(*encoded_).first(*encoded));
       flow.endpoint.consume(size);
+      flow.bytes_from_lan += size;
+      flow.incompressible_run = 0;
       counters_.encoded_bytes += header.size() + *encoded;
       ++counters_.compressed_blocks;
       return SpliceResult::kDone;
@@ -47,6 +71,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session) {
   } else {
     ++counters_.skipped_blocks;
   }
+  if (size >= kSmallestCompressed) note_incompressible(flow);
+  flow.bytes_from_lan += size;
   compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
                                header);
   session.write(flow.stream, header);
