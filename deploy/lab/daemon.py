@@ -24,8 +24,10 @@ class Daemon:
         self.argv = argv
         self.log_path = log_path
         self._process: subprocess.Popen | None = None
+        self._asked = False
 
     def start(self, keep: bool = False) -> None:
+        self._asked = False
         with open(self.log_path, "ab") as log:
             self._process = self.space.popen(
                 *self.argv, keep=keep, stdin=subprocess.DEVNULL, stdout=log, stderr=log
@@ -56,16 +58,21 @@ class Daemon:
                 raise DaemonFailed(f"{self.name}: {what} not within {timeout:g} s")
             time.sleep(0.05)
 
+    def ask_to_stop(self) -> None:
+        """SIGTERM, once: a second one may mean "at once"."""
+        if self.running() and not self._asked:
+            self._asked = True
+            self._process.send_signal(signal.SIGTERM)
+
     def stop(self, patience: float = 5) -> int | None:
         """SIGTERM, then SIGKILL for one that does not listen. Its exit status."""
         if self._process is None:
             return None
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
-            try:
-                self._process.wait(patience)
-            except subprocess.TimeoutExpired:
-                self.kill()
+        self.ask_to_stop()
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.kill()
         return self._process.returncode
 
     def kill(self) -> None:

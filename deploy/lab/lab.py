@@ -228,8 +228,7 @@ def kept_tags() -> list[str]:
 
 def _stop_together(daemons: list[Daemon]) -> None:
     for daemon in daemons:
-        if daemon.running():
-            os.kill(daemon.pid, signal.SIGTERM)
+        daemon.ask_to_stop()
     for daemon in daemons:
         daemon.stop()
 

@@ -21,19 +21,10 @@ class GatewayOptions:
     log_level: str = "info"
 
 
-def limits_for(link: Link) -> dict[str, str]:
-    """Memory for links that hold more than the default limits were made for."""
-    needed = 2 * (link.bandwidth_delay_bytes + link.queue_bytes)
-    if needed <= 48 << 20:
-        return {}
-    return {"memory": f"{(4 * needed) >> 20}MiB", "flow_memory": f"{needed >> 20}MiB"}
-
-
 def gateway_yaml(
     name: str, own: str, peer: str, behind_peer: Host, link: Link, options: GatewayOptions
 ) -> str:
     rate = f"{link.rate}bit"
-    limits = {**limits_for(link), **options.limits}
     return f"""\
 ports:
   lan: {{interface: {topology.LAN_INTERFACE}, driver: {options.driver}}}
@@ -50,7 +41,7 @@ rules:
   - {{match: {{port: {BRIDGED_PORT}}}, action: bridge}}
   - {{action: accelerate}}
 worker: {{polling: {options.polling}}}
-{_section("limits", limits)}{_section("stp", options.stp)}\
+{_section("limits", options.limits)}{_section("stp", options.stp)}\
 stats_socket_prefix: {name}
 log: {options.log_level}
 """

@@ -28,4 +28,7 @@ def query(prefix: str, command: str, timeout: float = 3):
             answer = json.loads(connection.recv(longest + 1024))
         except (OSError, ValueError, KeyError) as error:
             raise StatsUnavailable(f"{prefix}: {command}: {error}") from error
-    return answer[command.partition(",")[0]]
+    value = answer.get(command.partition(",")[0])
+    if value is None:  # a program that is just starting has nothing to tell yet
+        raise StatsUnavailable(f"{prefix}: {command}: no answer")
+    return value
