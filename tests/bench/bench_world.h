@@ -1,0 +1,104 @@
+// Two gateways in one process, joined by a delay line with loss, in virtual time: one sends what a
+// LAN host uploads, the other delivers it. Only the time inside each gateway's calls is counted, a
+// batch at a time, as one turn of a poll-mode worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "pep/base/random.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "relay/gateway/gateway.h"
+#include "tests/bench/bulk_host.h"
+#include "tests/bench/stopwatch.h"
+
+namespace satrelay::bench {
+
+struct WorldSpec {
+  BitRate rate;            // of the satellite link
+  Duration one_way_delay;  // zero for a link that is only a wire
+  double loss = 0;         // on the data's way
+  std::size_t flows = 1;
+  std::uint32_t host_buffer = 4 << 20;  // most bytes that a flow's host has unacknowledged
+  std::uint64_t gateway_memory = 256ULL << 20;
+};
+
+// What one gateway did during a measurement.
+struct GatewayLoad {
+  double nanoseconds = 0;
+  std::uint64_t lan_in = 0, lan_out = 0, wan_in = 0, wan_out = 0;  // frames
+  std::uint64_t data_frames = 0;  // full 1500-byte frames, on the LAN side
+  double per_frame() const {
+    return data_frames == 0 ? 0 : nanoseconds / static_cast<double>(data_frames);
+  }
+};
+
+struct Loads {
+  GatewayLoad sending;    // LAN to STP
+  GatewayLoad receiving;  // STP to LAN
+  double virtual_seconds = 0;
+  std::uint64_t discarded = 0;  // batches that the scheduler interrupted
+  std::uint64_t batches = 0;    // all
+  double goodput = 0;           // payload bits a virtual second
+  std::uint64_t arena_used_sending = 0;
+  std::uint64_t arena_used_receiving = 0;
+};
+
+class World {
+ public:
+  explicit World(const WorldSpec& spec);
+  ~World();
+
+  // Until all flows are open and data has run for `duration`.
+  bool warm_up(Duration duration);
+  Loads measure(Duration duration);
+
+ private:
+  static constexpr std::size_t kBurst = 32;  // full frames a turn
+
+  struct Node {
+    std::unique_ptr<std::byte[]> memory;
+    std::unique_ptr<gateway::Gateway> engine;
+    FrameBatch lan_in{1024};
+    FrameBatch lan_out{4096};
+    FrameBatch wan_out{4096};
+    Stopwatch watch;
+    bool counted = false;  // the last batch
+    GatewayLoad load;
+  };
+  struct InFlight {
+    Instant due;
+    std::uint32_t slot;
+  };
+  // Frames on their way, each copied as a real link would hold it.
+  struct DelayLine {
+    std::vector<std::unique_ptr<std::byte[]>> slots;
+    std::vector<std::uint16_t> sizes;
+    std::vector<std::uint32_t> free;
+    std::deque<InFlight> queue;
+    double loss = 0;
+  };
+
+  void make_node(Node& node, const WorldSpec& spec, bool sending);
+  void turn(Instant now);
+  void run_gateway(Node& node, DelayLine& arriving, Instant now);
+  void send_over(DelayLine& line, const FrameBatch& frames, Instant now);
+  void drop_arrived(DelayLine& line, std::size_t count);
+
+  WorldSpec spec_;
+  Duration turn_time_;
+  Instant now_;
+  Random random_{7};
+  BulkSender sender_;
+  BulkReceiver receiver_;
+  Node sending_;
+  Node receiving_;
+  DelayLine forward_;
+  DelayLine backward_;
+};
+
+}  // namespace satrelay::bench
