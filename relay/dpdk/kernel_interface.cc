@@ -175,28 +175,32 @@ std::vector<std::string> KernelInterface::active_merge_offloads() const {
 
 std::vector<std::string> KernelInterface::prepare(std::uint16_t mtu) {
   std::vector<std::string> notices;
-  set_mtu(mtu, notices);
+  set_mtu(mtu);
   disable_merge_offloads(notices);
   keep_kernel_off(notices);
   bring_up();
   return notices;
 }
 
-void KernelInterface::set_mtu(std::uint16_t mtu, std::vector<std::string>& notices) {
-  const std::uint16_t present = this->mtu();
-  if (present == mtu) return;
+bool KernelInterface::try_mtu(unsigned mtu) {
   ifreq request = request_for(name_);
-  request.ifr_mtu = mtu;
-  if (::ioctl(socket_, SIOCSIFMTU, &request) == 0) return;
-  const std::string reason = std::strerror(errno);
-  if (present < mtu) {
-    throw std::runtime_error("interface " + name_ + " does not take an MTU of " +
-                             std::to_string(mtu) + " (it has " + std::to_string(present) +
-                             "): " + reason + "; set a smaller mtu for this port");
+  request.ifr_mtu = static_cast<int>(mtu);
+  return ::ioctl(socket_, SIOCSIFMTU, &request) == 0;
+}
+
+void KernelInterface::set_mtu(std::uint16_t mtu) {
+  // Beside the payload the kernel allows one 802.1Q tag, but neither 802.1ad nor a second tag: room
+  // for two, where the device has it.
+  constexpr unsigned kTwoTags = 8;
+  const std::uint16_t present = this->mtu();
+  if (present == mtu + kTwoTags || try_mtu(mtu + kTwoTags) || present == mtu || try_mtu(mtu)) {
+    return;
   }
-  notices.push_back("interface " + name_ + " keeps its MTU of " + std::to_string(present) + ": " +
-                    reason + "; frames longer than the configured " + std::to_string(mtu) +
-                    " are dropped");
+  const std::string reason = std::strerror(errno);
+  if (present > mtu) return;
+  throw std::runtime_error("interface " + name_ + " does not take an MTU of " +
+                           std::to_string(mtu) + " (it has " + std::to_string(present) +
+                           "): " + reason + "; set a smaller mtu for this port");
 }
 
 void KernelInterface::disable_merge_offloads(std::vector<std::string>& notices) {

@@ -16,9 +16,10 @@ class KernelInterface {
   KernelInterface& operator=(const KernelInterface&) = delete;
   ~KernelInterface();
 
-  // Sets the MTU, switches off the receive offloads that merge frames, keeps the kernel's IP stack
-  // off the interface and brings it up. Returns what could not be done and what the operator can
-  // do about it, a sentence each. Throws where going on makes no sense.
+  // Sets the MTU (with room for two VLAN tags), switches off the receive offloads that merge
+  // frames, keeps the kernel's IP stack off the interface and brings it up. Returns what could not
+  // be done and what the operator can do about it, a sentence each. Throws where going on makes no
+  // sense.
   std::vector<std::string> prepare(std::uint16_t mtu);
 
   unsigned index() const { return index_; }
@@ -30,7 +31,8 @@ class KernelInterface {
   std::vector<std::string> active_merge_offloads() const;
 
  private:
-  void set_mtu(std::uint16_t mtu, std::vector<std::string>& notices);
+  bool try_mtu(unsigned mtu);
+  void set_mtu(std::uint16_t mtu);
   void disable_merge_offloads(std::vector<std::string>& notices);
   void keep_kernel_off(std::vector<std::string>& notices);
   void bring_up();

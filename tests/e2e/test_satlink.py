@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""satlink measured from outside: delay, rate, loss, faults, frames untouched, control."""
+
+import contextlib
+import math
+import os
+import socket
+import stat
+import subprocess
+import sys
+import time
+
+from harness import Skip, check, eventually, main, note
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from frames import Tap  # noqa: E402
+from satlink.path import Path, finish  # noqa: E402
+
+DELAY_MS = 50
+HEADER = bytes.fromhex("020000000002020000000001")  # to, from
+
+
+def near(value: float, expected: float, bound: float, what: str) -> None:
+    note(f"   {what}: {value:.6g} (expected {expected:.6g} within {bound:.3g})")
+    check(abs(value - expected) <= bound, f"{what}: {value} is not {expected} +- {bound}")
+
+
+def five_sigma(count: int, share: float) -> float:
+    return 5 * math.sqrt(count * share * (1 - share)) + 1
+
+
+# --- what the model promises, on real ports -------------------------------------------------------
+
+
+def delay(path: Path) -> None:
+    """Both directions at once, at a modest rate."""
+    size, rate = 200, 2_000_000
+    receivers = [
+        path.start_receiver(path.right, "s1", 1.0),
+        path.start_receiver(path.left, "s0", 1.0),
+    ]
+    senders = [
+        path.start_sender(path.left, "s0", size, rate, 4),
+        path.start_sender(path.right, "s1", size, rate, 4),
+    ]
+    serialised_ms = (size + 24) * 8 / 100e6 * 1e3
+    for way, sender, receiver in zip(("a_to_b", "b_to_a"), senders, receivers):
+        sent, seen = finish(sender), finish(receiver)
+        check(seen["frames"] == sent["sent"], f"{way}: {seen['frames']} of {sent['sent']} arrive")
+        check(seen["out_of_order"] == 0, f"{way}: {seen['out_of_order']} frames out of order")
+        for percentile in ("p01", "p50", "p99"):
+            expected = DELAY_MS + serialised_ms
+            near(seen["delay_ms"][percentile], expected, 1.0, f"{way}: delay {percentile} in ms")
+
+
+def rate(path: Path) -> None:
+    for megabits in (10, 50, 200):
+        path.control(f"set a_to_b rate {megabits}Mbit")
+        before = path.counters()["a_to_b"]["dropped_queue"]
+        _, seen = path.measure(1514, megabits * 1.2e6, 3, idle=0.7)
+        near(seen["rate"] / 1e6, megabits, megabits * 0.01, f"rate in Mbit/s at {megabits}Mbit")
+        dropped = path.counters()["a_to_b"]["dropped_queue"] - before
+        check(dropped > 0, "a sender above the rate overruns the queue")
+    path.control("set a_to_b rate 100Mbit")
+
+
+def loss(path: Path) -> None:
+    for share in (0.01, 0.2):
+        path.control(f"set both loss {share}")
+        before = path.counters()["a_to_b"]
+        sent, seen = path.measure(100, 8_000_000, 2.5, idle=0.7)
+        after = path.counters()["a_to_b"]
+        lost = sent["sent"] - seen["frames"]
+        near(lost, sent["sent"] * share, five_sigma(sent["sent"], share), f"lost at {share}")
+        check(after["dropped_loss"] - before["dropped_loss"] == lost, "the counter says the same")
+    path.control("set both loss 0")
+
+
+def outage(path: Path) -> None:
+    with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
+        frame = HEADER + b"\x88\xb5" + bytes(60)
+        left.send(frame)
+        check(right.receive(0.3) == [frame], "a frame passes before the outage")
+        path.control("outage on")
+        for _ in range(10):
+            left.send(frame)
+        right.send(frame)
+        check(right.receive(0.3) == [], "nothing passes in an outage")
+        check(left.receive(0.1) == [], "nor the other way")
+        path.control("outage a_to_b off")
+        left.send(frame)
+        right.send(frame)
+        check(right.receive(0.3) == [frame], "one direction comes back")
+        check(left.receive(0.1) == [], "the other is still out")
+        path.control("outage off")
+        right.send(frame)
+        check(left.receive(0.3) == [frame], "and comes back as well")
+    counters = path.counters()
+    check(counters["a_to_b"]["dropped_outage"] == 10, "a_to_b counts what the outage took")
+    check(counters["b_to_a"]["dropped_outage"] == 2, "b_to_a as well")
+
+
+# --- frames untouched -----------------------------------------------------------------------------
+
+
+def odd_frames(mtu: int) -> dict[str, bytes]:
+    body = bytes(i * 31 % 251 for i in range(mtu))
+    fragment = bytes.fromhex("45000204abcd2000401100000a0000010a000002") + body[:496]
+    rest = bytes.fromhex("45000204abcd003e401100000a0000010a000002") + body[:496]
+    return {
+        "full size": HEADER + b"\x08\x00" + body,
+        "shortest": HEADER + b"\x88\xb5" + body[:46],
+        "802.1Q": HEADER + b"\x81\x00\x60\x64\x08\x00" + body[:100],
+        "802.1Q, full size": HEADER + b"\x81\x00\x0f\xfe\x08\x00" + body,
+        "802.1Q, priority tag": HEADER + b"\x81\x00\xe0\x00\x08\x06" + body[:46],
+        "802.1ad": HEADER + b"\x88\xa8\x00\x05\x08\x00" + body[:80],
+        "802.1ad with 802.1Q": HEADER + b"\x88\xa8\x00\x05\x81\x00\x00\x06\x08\x00" + body,
+        "802.1Q twice": HEADER + b"\x81\x00\x00\x05\x81\x00\x00\x06\x08\x00" + body[:80],
+        "BPDU": bytes.fromhex("0180c2000000020000000001002642420300") + body[:46],
+        "LLDP": bytes.fromhex("0180c200000e02000000000188cc") + body[:70],
+        "LACP": bytes.fromhex("0180c20000020200000000018809") + body[:110],
+        "pause": bytes.fromhex("0180c200000102000000000188080001ffff") + body[:42],
+        "ARP": bytes.fromhex("ffffffffffff0200000000010806") + body[:46],
+        "broadcast IPv4": b"\xff" * 6 + HEADER[6:] + b"\x08\x00" + body[:60],
+        "IPv6": HEADER + b"\x86\xdd" + body[:200],
+        "MPLS": HEADER + b"\x88\x47" + body[:200],
+        "PPPoE": HEADER + b"\x88\x64" + body[:200],
+        "unknown": HEADER + b"\x12\x34" + body[:333],
+        "first IPv4 fragment": HEADER + b"\x08\x00" + fragment,
+        "last IPv4 fragment": HEADER + b"\x08\x00" + rest,
+    }
+
+
+def untouched(path: Path) -> None:
+    with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
+        for source, sink in ((left, right), (right, left)):
+            sink.receive(0.05)
+            frames = odd_frames(path.mtu)
+            for frame in frames.values():
+                source.send(frame)
+            seen = sink.receive(0.4)
+            for name, frame in frames.items():
+                check(frame in seen, f"{name} passes untouched")
+            check(len(seen) == len(frames), f"{len(seen)} of {len(frames)} frames come out")
+        note(f"   {len(frames)} kinds of frames each way, byte for byte")
+
+
+def only_the_wire(path: Path) -> None:
+    """What the kernel of the link's machine sends on a port does not cross the link."""
+    frame = HEADER + b"\x88\xb5" + b"from this machine" + bytes(40)
+    with Tap(path.middle, "la") as inside, Tap(path.right, "s1") as right:
+        inside.send(frame)
+        check(frame not in right.receive(0.3), "an outgoing frame of port a is not received")
+
+
+def unfinished_checksums(path: Path) -> None:
+    """Hosts on the same machine leave checksums to a NIC: the port completes them."""
+    path.left.ip("address", "add", "10.66.0.1/24", "dev", "s0")
+    path.right.ip("address", "add", "10.66.0.2/24", "dev", "s1")
+    path.left.run("ethtool", "-K", "s0", "tx", "on")
+    try:
+        with path.left.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+            with path.right.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+                other.bind(("10.66.0.2", 5555))
+                other.settimeout(3)
+                for size in (1, 100, 1472):
+                    one.sendto(b"x" * size, ("10.66.0.2", 5555))
+                    check(other.recv(2000) == b"x" * size, f"a datagram of {size} B arrives")
+        finished = path.counters()["ports"]["a"]["rx_checksums_finished"]
+        check(finished >= 3, f"{finished} checksums completed")
+        # Datagrams of several fragments cross as they are.
+        with path.left.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+            with path.right.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+                other.bind(("10.66.0.2", 5556))
+                other.settimeout(3)
+                one.sendto(b"y" * 8000, ("10.66.0.2", 5556))
+                check(other.recv(9000) == b"y" * 8000, "a fragmented datagram arrives")
+    finally:
+        path.left.run("ethtool", "-K", "s0", "tx", "off")
+        path.left.ip("address", "flush", "dev", "s0")
+        path.right.ip("address", "flush", "dev", "s1")
+
+
+# --- control --------------------------------------------------------------------------------------
+
+
+def ask(path: Path, data: bytes) -> bytes:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(3)
+        client.connect(path.control_path)
+        client.sendall(data)
+        client.shutdown(socket.SHUT_WR)
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while part := client.recv(65536):
+                answer += part
+        return answer
+
+
+def control(path: Path) -> None:
+    mode = stat.S_IMODE(os.stat(path.control_path).st_mode)
+    check(mode == 0o600, f"the control socket has mode {mode:o}")
+    for bad in (b"\n", b"set both rate 5zonk\n", b"\0\xff\n", b"x" * 200 + b"\n", b"counters 1\n"):
+        check(ask(path, bad).startswith(b"error: "), f"{bad[:20]!r} is refused")
+    check(ask(path, b"x" * 5000).startswith(b"error: "), "an endless line is refused")
+    check(ask(path, b"outage off\nset both loss 0\n") == b"ok\nok\n", "two commands at once")
+    check(ask(path, b"quit\noutage on\n") == b"ok\n", "quit ends the connection")
+    check(b"outage" in ask(path, b"help\n"), "help helps")
+    idle = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(10)]
+    for client in idle:
+        client.connect(path.control_path)
+    time.sleep(0.3)
+    for client in idle:
+        client.close()
+    time.sleep(0.3)
+    check(path.control("outage off") == "ok", "ten silent clients do no harm")
+    tool = [path.program, "--control", path.control_path]
+    done = subprocess.run([*tool, "set both loss 0"], capture_output=True, text=True)
+    check((done.returncode, done.stdout) == (0, "ok\n"), "satlink --control does it")
+    done = subprocess.run([*tool, "set", "both", "loss", "2"], capture_output=True, text=True)
+    check(done.returncode == 1 and done.stdout.startswith("error: "), "and says what failed")
+    done = subprocess.run(
+        [path.program, "--control", path.control_path + "x", "help"], capture_output=True, text=True
+    )
+    check(done.returncode == 1 and "control socket" in done.stderr, "or that nobody listens")
+
+
+def check_option(path: Path) -> None:
+    done = subprocess.run([path.program, "-c", path.config_path, "--check"], capture_output=True)
+    check(done.returncode == 0, "--check accepts the configuration")
+    bad = os.path.join(path.folder.name, "bad.yaml")
+    with open(bad, "w", encoding="ascii") as file:
+        file.write("ports: {a: {interface: la}, b: {interface: lb}}\nboth: {rate: 5zonk}\n")
+    done = subprocess.run([path.program, "-c", bad, "--check"], capture_output=True, text=True)
+    check(done.returncode == 1 and "bad.yaml:2:" in done.stderr, "--check names the place")
+
+
+def idle_and_stop(path: Path) -> None:
+    time.sleep(0.5)
+    before, began = sum(path.satlink.cpu_seconds()), time.monotonic()
+    time.sleep(3)
+    share = (sum(path.satlink.cpu_seconds()) - before) / (time.monotonic() - began)
+    note(f"   idle: {share * 100:.1f}% of one core")
+    check(share < 0.03, f"satlink uses {share * 100:.1f}% of one core while idle")
+    for way in ("a_to_b", "b_to_a"):
+        c = path.counters()[way]
+        gone = sum(count for name, count in c.items() if name.startswith("dropped"))
+        entered = c["frames_in"] + c["duplicated"]
+        check(entered == c["frames_out"] + gone + c["frames_in_flight"], f"{way}: all accounted")
+    # With frames on their way, which it must give back.
+    with Tap(path.left, "s0") as left:
+        for _ in range(50):
+            left.send(HEADER + b"\x88\xb5" + bytes(100))
+    began = time.monotonic()
+    status = path.satlink.stop()
+    took = time.monotonic() - began
+    check(status == 0 and took < 2, f"SIGTERM ends it with status {status} after {took:.1f} s")
+    check(not os.path.exists(path.control_path), "its control socket is gone")
+
+
+def clean_link() -> None:
+    with Path(f"both: {{rate: 100Mbit, delay: {DELAY_MS}ms}}") as path:
+        for step in (delay, rate, loss, outage, untouched, only_the_wire, unfinished_checksums,
+                     control, check_option, idle_and_stop):
+            began = time.monotonic()
+            step(path)
+            note(f"ok: {step.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s)")
+
+
+def faulty_link() -> None:
+    share = 0.1
+    faults = f"reorder: {share}, reorder_by: 5ms, duplicate: {share}, corrupt: {share}"
+    count = 3000
+    with Path(f"both: {{rate: 100Mbit, delay: 20ms, {faults}}}") as path:
+        with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
+            for number in range(count):
+                body = number.to_bytes(4, "big") * 20
+                left.send(HEADER + b"\x88\xb5" + body)
+                if number % 100 == 0:
+                    time.sleep(0.005)
+            seen = right.receive(1.0)
+        corrupted = duplicated = late = highest = 0
+        numbers = set()
+        for frame in seen:
+            # The number is there 20 times: one flipped bit leaves 19.
+            words = [frame[i : i + 4] for i in range(14, 94, 4)]
+            number = int.from_bytes(max(set(words), key=words.count), "big")
+            sent = HEADER + b"\x88\xb5" + number.to_bytes(4, "big") * 20
+            flipped = sum((a ^ b).bit_count() for a, b in zip(frame, sent))
+            check(flipped <= 1 and len(frame) == len(sent), f"{flipped} bits flipped in one frame")
+            corrupted += flipped
+            duplicated += number in numbers
+            late += number < highest and number not in numbers
+            numbers.add(number)
+            highest = max(highest, number)
+        check(len(numbers) == count, f"{len(numbers)} of {count} frames arrive")
+        bound = five_sigma(count, share)
+        near(corrupted, count * share, bound, "frames with one flipped bit")
+        near(duplicated, count * share, bound, "duplicates")
+        counters = path.counters()["a_to_b"]
+        check(counters["corrupted"] == corrupted, "the corrupted are counted")
+        check(counters["duplicated"] == duplicated, "the duplicates are counted")
+        near(counters["reordered"], count * share, bound, "reordered")
+        check(late > 0, "some frames arrive behind later ones")
+
+
+def jumbo_link() -> None:
+    with Path("both: {rate: 1Gbit, delay: 20ms}", mtu=9000) as path:
+        untouched(path)
+        sent, seen = path.measure(9014, 300e6, 1, idle=0.7)
+        check(seen["frames"] == sent["sent"], f"{seen['frames']} of {sent['sent']} jumbo frames")
+
+
+def refused() -> None:
+    """What cannot work ends with status 1 and a sentence."""
+    with Path("both: {rate: 1Mbit}") as path:
+        second = path.middle.run(path.program, "-c", path.config_path, check=False)
+        check(second == "", "a second one on the same control socket prints nothing")
+        done = subprocess.run(
+            path.left.command(path.program, "-c", path.config_path), capture_output=True, text=True
+        )
+        check(done.returncode == 1, f"status {done.returncode} without the interfaces")
+        check("there is no interface la" in done.stderr, f"says why: {done.stderr}")
+        eventually(lambda: path.control("outage off") == "ok", 3, "the first one works on")
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        def needs_root():
+            raise Skip("network namespaces need root")
+        main(needs_root)
+    main(clean_link, faulty_link, jumbo_link, refused)
