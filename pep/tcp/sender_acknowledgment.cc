@@ -38,7 +38,9 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
   if (recovery_ != Recovery::kOpen || duplicates_ > 0 || !board_.sacked().empty()) {
     update_recovery(advance, flight_before, now);
   }
-  if (fresh > 0) {
+  // Duplicate ACKs alone do not open the window (RFC 5681 section 3.2); after a timeout, whatever
+  // arrives drives the repair.
+  if (advance > 0 || (fresh > 0 && recovery_ == Recovery::kLoss)) {
     controller_->on_ack({fresh, pipe_before, rtt, recovery_ == Recovery::kFast, now});
   }
   if (advance > 0) {

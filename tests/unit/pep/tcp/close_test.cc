@@ -1,0 +1,232 @@
+// Closing, in every order.
+#include "tests/unit/pep/tcp/script.h"
+
+namespace satrelay::tcp::test {
+namespace {
+
+std::vector<State> visited(Script& s) {
+  const auto trace = s.endpoint().trace();
+  return {trace.begin(), trace.end()};
+}
+using States = std::vector<State>;
+
+TEST(Close, WeCloseFirst) {
+  Script s;
+  s.establish_as_server();
+  s.write(10);
+  s.endpoint().close();
+  EXPECT_EQ(s.endpoint().write(pattern_bytes(0, 1)), 0u);
+  EXPECT_EQ(s.out(), "FP. 1:11 ack 1");
+  s.in(". 1:1 ack 12");
+  EXPECT_EQ(s.endpoint().state(), State::kFinWait2);
+  EXPECT_TRUE(s.endpoint().finished_sending());
+  s.in("F. 1:1 ack 12");
+  EXPECT_EQ(s.endpoint().state(), State::kTimeWait);
+  EXPECT_EQ(s.out(), ". 12:12 ack 2");
+  EXPECT_EQ(s.wait_for_timer(), Duration::seconds(30));
+  EXPECT_EQ(visited(s), (States{State::kSynReceived, State::kEstablished, State::kFinWait1,
+                                State::kFinWait2, State::kTimeWait, State::kClosed}));
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
+  EXPECT_TRUE(s.endpoint().next_timeout().is_never());
+  EXPECT_EQ(s.arena().used_blocks(), 0u);
+}
+
+TEST(Close, PeerClosesFirst) {
+  Script s;
+  s.establish_as_server();
+  s.in("FP. 1:11 ack 1");
+  EXPECT_EQ(s.endpoint().state(), State::kCloseWait);
+  EXPECT_EQ(s.out(), ". 1:1 ack 12");
+  s.endpoint().close();
+  EXPECT_EQ(s.endpoint().state(), State::kLastAck);
+  EXPECT_EQ(s.out(), "F. 1:1 ack 12");
+  s.in(". 12:12 ack 2");
+  EXPECT_EQ(s.endpoint().state(), State::kClosed);
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
+  EXPECT_TRUE(s.endpoint().finished_sending());
+  s.consume(10);  // closed in order: what was acknowledged can still be read
+  EXPECT_EQ(s.arena().used_blocks(), 0u);
+}
+
+TEST(Close, BothAtOnce) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  EXPECT_EQ(s.out(), "F. 1:1 ack 1");
+  s.in("F. 1:1 ack 1");
+  EXPECT_EQ(s.endpoint().state(), State::kClosing);
+  EXPECT_EQ(s.out(), ". 2:2 ack 2");
+  s.in(". 2:2 ack 2");
+  EXPECT_EQ(s.endpoint().state(), State::kTimeWait);
+}
+
+TEST(Close, FinThatAcknowledgesOursSkipsFinWait2) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  s.out();
+  s.in("F. 1:1 ack 2");
+  EXPECT_EQ(s.endpoint().state(), State::kTimeWait);
+  EXPECT_EQ(s.out(), ". 2:2 ack 2");
+}
+
+TEST(Close, HalfCloseByUsStillReceives) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  s.out();
+  s.in(". 1:1 ack 2");
+  for (int i = 0; i < 3; ++i) {
+    s.wait(Duration::seconds(600));  // a server that thinks for long
+    const std::string begin = std::to_string(1 + i * 100);
+    s.in(". " + begin + ":" + std::to_string(101 + i * 100) + " ack 2");
+    EXPECT_EQ(s.out(), ". 2:2 ack " + std::to_string(101 + i * 100));
+    s.consume(100);
+  }
+  s.in("F. 301:301 ack 2");
+  EXPECT_EQ(s.endpoint().state(), State::kTimeWait);
+}
+
+TEST(Close, HalfCloseByThePeerStillSends) {
+  Script s;
+  s.establish_as_server();
+  s.in("F. 1:1 ack 1");
+  s.out();
+  s.write(2000);
+  EXPECT_EQ(s.out_all(), (Lines{". 1:1461 ack 2", "P. 1461:2001 ack 2"}));
+  s.in(". 2:2 ack 2001");
+  s.wait(Duration::seconds(600));
+  EXPECT_EQ(s.endpoint().state(), State::kCloseWait);
+  s.write(1);
+  s.endpoint().close();
+  EXPECT_EQ(s.out(), "FP. 2001:2002 ack 2");
+  s.in(". 2:2 ack 2003");
+  EXPECT_EQ(s.endpoint().state(), State::kClosed);
+}
+
+TEST(Close, FinWaitsForTheBytesBeforeIt) {
+  Script s;
+  s.establish_as_server();
+  s.in("F. 101:201 ack 1");
+  EXPECT_EQ(s.endpoint().state(), State::kEstablished);
+  EXPECT_FALSE(s.endpoint().peer_finished());
+  EXPECT_EQ(s.out(), ". 1:1 ack 1 sack 101:201");
+  s.in(". 1:101 ack 1");  // without FIN: it was remembered
+  EXPECT_EQ(s.endpoint().state(), State::kCloseWait);
+  EXPECT_EQ(s.out(), ". 1:1 ack 202");
+  s.consume(200);
+}
+
+TEST(Close, DataBeyondThePeersFinIsIgnored) {
+  Script s;
+  s.establish_as_server();
+  s.in("F. 1:101 ack 1");
+  s.out();
+  s.in(". 102:202 ack 1");
+  EXPECT_EQ(s.out(), ". 1:1 ack 102");
+  EXPECT_EQ(s.endpoint().received().readable(), 100u);
+  s.consume(100);
+}
+
+TEST(Close, FinThatContradictsStoredDataIsIgnored) {
+  Script s;
+  s.establish_as_server();
+  s.in(". 101:201 ack 1");
+  s.in("F. 51:61 ack 1");
+  s.in(". 1:101 ack 1");
+  EXPECT_EQ(s.endpoint().state(), State::kEstablished);
+  s.out_all();
+  s.consume(200);
+}
+
+TEST(Close, RepeatedFinIsAcknowledgedAndRestartsTimeWait) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  s.out();
+  s.in("F. 1:1 ack 2");
+  s.out();
+  s.wait(Duration::seconds(20));
+  s.in("F. 1:1 ack 2");
+  EXPECT_EQ(s.out(), ". 2:2 ack 2");
+  s.wait(Duration::seconds(29));
+  EXPECT_EQ(s.endpoint().state(), State::kTimeWait);
+  s.wait(Duration::seconds(1));
+  EXPECT_EQ(s.endpoint().state(), State::kClosed);
+}
+
+TEST(Close, SilentPeerInFinWait2IsNotWaitedForOnceNobodyReads) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  s.out();
+  s.in(". 1:1 ack 2");
+  s.endpoint().stop_reading(s.now());
+  EXPECT_EQ(s.wait_for_timer(), Duration::seconds(60));
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+  EXPECT_EQ(s.out(), "R. 2:2 ack 1");
+}
+
+TEST(Close, SilentPeerInFinWait2EndsSomeTimeInAnyCase) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  s.out();
+  s.in(". 1:1 ack 2");
+  EXPECT_EQ(s.wait_for_timer(), Duration::seconds(7200));
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+}
+
+TEST(Close, DataAfterStopReadingIsReset) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  s.out();
+  s.endpoint().stop_reading(s.now());
+  s.in(". 1:101 ack 2");
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kAborted);
+  EXPECT_EQ(s.out(), "R. 2:2 ack 1");
+}
+
+TEST(Close, AbortDropsEverything) {
+  Script s;
+  s.establish_as_server();
+  s.write(5000);
+  s.out();
+  s.in(". 1:101 ack 1");
+  s.endpoint().abort(s.now());
+  EXPECT_EQ(s.out(), "R. 1461:1461 ack 101");
+  EXPECT_EQ(s.out(), "-");
+  EXPECT_EQ(s.endpoint().state(), State::kClosed);
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kAborted);
+  EXPECT_EQ(s.arena().used_blocks(), 0u);
+  EXPECT_TRUE(s.endpoint().next_timeout().is_never());
+  s.in(". 101:201 ack 1");  // the RST was lost
+  EXPECT_EQ(s.out(), "R 1:1");
+  s.in("R 101:101");
+  EXPECT_EQ(s.out(), "-");
+}
+
+TEST(Close, NewIncarnationIsAdmittedOnlyInTimeWaitAndOnlyIfNewer) {
+  Script s;
+  s.establish_as_server("mss 1460 ts 50 0");
+  wire::TcpHeader syn;
+  syn.flags = wire::TcpFlags::kSyn;
+  syn.sequence = kPeerIsn + 100'000;
+  syn.options.timestamps = wire::TcpTimestamps{60, 0};
+  EXPECT_FALSE(s.endpoint().admits_new_incarnation(syn));
+  s.endpoint().close();
+  s.out();
+  s.in("F. 1:1 ack 2 ts 50 1000");
+  ASSERT_EQ(s.endpoint().state(), State::kTimeWait);
+  EXPECT_TRUE(s.endpoint().admits_new_incarnation(syn));
+  syn.options.timestamps->value = 50;
+  EXPECT_FALSE(s.endpoint().admits_new_incarnation(syn));
+  syn.options.timestamps.reset();
+  EXPECT_TRUE(s.endpoint().admits_new_incarnation(syn));
+  syn.sequence = kPeerIsn - 5;
+  EXPECT_FALSE(s.endpoint().admits_new_incarnation(syn));
+}
+
+}  // namespace
+}  // namespace satrelay::tcp::test

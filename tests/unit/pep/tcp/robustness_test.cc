@@ -1,0 +1,277 @@
+// Segments that are forged, old or impossible: RFC 5961, PAWS, windows, garbage.
+#include "pep/base/random.h"
+#include "tests/unit/pep/tcp/script.h"
+
+namespace satrelay::tcp::test {
+namespace {
+
+TEST(Reset, ExactResets) {
+  Script s;
+  s.establish_as_server();
+  s.in(". 1:101 ack 1");
+  s.out();
+  s.in("R 101:101");
+  EXPECT_EQ(s.endpoint().state(), State::kClosed);
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+  EXPECT_EQ(s.out(), "-");
+  EXPECT_EQ(s.endpoint().received().readable(), 100u);  // acknowledged: the owner decides
+}
+
+TEST(Reset, InWindowIsChallengedOutOfWindowIgnored) {
+  Script s;
+  s.establish_as_server();
+  s.in("R 2:2");
+  EXPECT_EQ(s.out(), ". 1:1 ack 1");
+  EXPECT_EQ(s.endpoint().counters().challenge_acks, 1u);
+  s.in("R 64000:64000");
+  EXPECT_EQ(s.out(), ". 1:1 ack 1");
+  s.in("R 64001:64001");
+  s.in("R 0:0");
+  EXPECT_EQ(s.out(), "-");
+  EXPECT_EQ(s.endpoint().state(), State::kEstablished);
+  s.in("R 1:1");  // the answer of a peer that is really gone
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+}
+
+TEST(Reset, IsNotSubjectToPaws) {
+  Script s;
+  s.establish_as_server("mss 1460 ts 500 0");
+  s.in("R 1:1");
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+}
+
+TEST(Reset, InTimeWaitClosesInOrder) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  s.out();
+  s.in("F. 1:1 ack 2");
+  s.in("R 2:2");
+  EXPECT_EQ(s.endpoint().state(), State::kClosed);
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
+}
+
+TEST(Challenge, SynInAnEstablishedConnection) {
+  Script s;
+  s.establish_as_server();
+  s.in("S 1:1 win 100");
+  EXPECT_EQ(s.out(), ". 1:1 ack 1");
+  s.in("S 900000:900000 win 100");
+  EXPECT_EQ(s.out(), ". 1:1 ack 1");
+  EXPECT_EQ(s.endpoint().state(), State::kEstablished);
+  EXPECT_EQ(s.endpoint().counters().challenge_acks, 2u);
+}
+
+TEST(Challenge, IsRateLimited) {
+  Script s;
+  s.establish_as_server();
+  int answers = 0;
+  for (int i = 0; i < 100; ++i) {
+    s.in("S 1:1 win 100");
+    answers += s.out() != "-" ? 1 : 0;
+  }
+  EXPECT_EQ(answers, 10);
+  s.wait(Duration::seconds(1));
+  s.in("S 1:1 win 100");
+  EXPECT_EQ(s.out(), ". 1:1 ack 1");
+}
+
+TEST(Challenge, AckOfWhatWasNeverSent) {
+  Script s;
+  s.establish_as_server();
+  s.write(100);
+  s.out();
+  s.in(". 1:101 ack 102");
+  EXPECT_EQ(s.out(), ". 101:101 ack 1");  // neither its ACK nor its data is used
+  EXPECT_EQ(s.endpoint().unacknowledged(), 100u);
+  EXPECT_EQ(s.endpoint().received().readable(), 0u);
+}
+
+TEST(Challenge, AckOlderThanTheLargestWindow) {
+  Script s;
+  s.establish_as_server();
+  for (int i = 0; i < 3; ++i) {
+    s.write(1460);
+    s.out();
+    s.in(". 1:1 ack " + std::to_string(1461 + i * 1460));
+  }
+  s.in(". 1:11 ack 1461");  // old, but within the window: its data counts
+  EXPECT_EQ(s.endpoint().received().readable(), 10u);
+  s.out_all();
+  s.in(". 11:21 ack -70000");
+  EXPECT_EQ(s.endpoint().received().readable(), 10u);
+  EXPECT_EQ(s.endpoint().counters().challenge_acks, 1u);
+  s.consume(10);
+}
+
+TEST(Acceptability, OldDataIsAcknowledgedEveryTime) {
+  Script s;
+  s.establish_as_server();
+  s.in(". 1:101 ack 1");
+  s.out();
+  s.consume(100);
+  for (int i = 0; i < 50; ++i) {
+    s.in(". 1:101 ack 1");
+    EXPECT_EQ(s.out(), ". 1:1 ack 101 sack 1:101");
+  }
+  EXPECT_EQ(s.endpoint().counters().out_of_window_segments_in, 50u);
+}
+
+TEST(Acceptability, KeepaliveIsAnsweredButNotWithoutLimit) {
+  Script s;
+  s.establish_as_server();
+  int answers = 0;
+  for (int i = 0; i < 50; ++i) {
+    s.in(". 0:0 ack 1");
+    answers += s.out() != "-" ? 1 : 0;
+  }
+  EXPECT_EQ(answers, 10);
+}
+
+TEST(Acceptability, PureAckAtTheEdgeIsUsed) {
+  Config config = Script::plain_config();
+  config.receive_limit = 1000;
+  Script s({config});
+  s.establish_as_server();
+  s.write(50);
+  s.out();
+  s.in(". 1001:1001 ack 51");  // the thousand bytes before it were lost
+  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+}
+
+TEST(Acceptability, SegmentWithoutAckIsDropped) {
+  Script s;
+  s.establish_as_server();
+  s.in("P 1:101");
+  EXPECT_EQ(s.out(), "-");
+  EXPECT_EQ(s.endpoint().received().readable(), 0u);
+}
+
+TEST(Paws, OldTimestampIsRejectedAndAnswered) {
+  Script s;
+  s.establish_as_server("mss 1460 sackok ts 500 0");
+  s.in(". 1:101 ack 1 ts 499 1000");
+  EXPECT_EQ(s.endpoint().received().readable(), 0u);
+  EXPECT_EQ(s.endpoint().counters().paws_rejected, 1u);
+  EXPECT_EQ(s.out(), ". 1:1 ack 1 ts 1000 500");
+  s.in(". 1:101 ack 1 ts 500 1000");
+  EXPECT_EQ(s.endpoint().received().readable(), 100u);
+  s.consume(100);
+}
+
+TEST(Paws, SegmentWithoutTimestampsIsDroppedInSilence) {
+  Script s;
+  s.establish_as_server("mss 1460 sackok ts 500 0");
+  s.in(". 1:101 ack 1");
+  EXPECT_EQ(s.out(), "-");
+  EXPECT_EQ(s.endpoint().counters().paws_rejected, 1u);
+}
+
+TEST(Paws, TimestampsWrap) {
+  Script s;
+  s.establish_as_server("mss 1460 sackok ts 4294967290 0");
+  s.in(". 1:101 ack 1 ts 5 1000");
+  EXPECT_EQ(s.out(), ". 1:1 ack 101 ts 1000 5");
+  s.in(". 101:201 ack 1 ts 4294967295 1000");
+  EXPECT_EQ(s.endpoint().received().readable(), 100u);
+  s.consume(100);
+}
+
+TEST(Paws, EchoIsThatOfTheOldestSegmentNotYetAcknowledged) {  // RFC 7323 section 4.3
+  Script s;
+  s.establish_as_server("mss 1460 sackok ts 500 0");
+  for (int i = 0; i < 16; ++i) {  // past the quick ACKs
+    const std::string begin = std::to_string(1 + i * 100);
+    s.in(". " + begin + ":" + std::to_string(101 + i * 100) + " ack 1 ts 510 1000");
+    s.out();
+  }
+  s.in(". 1601:1701 ack 1 ts 520 1000");
+  EXPECT_EQ(s.out(), "-");
+  s.in(". 1701:1801 ack 1 ts 530 1000");
+  EXPECT_EQ(s.out(), ". 1:1 ack 1801 ts 1000 520");
+  s.in(". 1901:2001 ack 1 ts 540 1000");  // out of order: does not move it
+  EXPECT_EQ(s.out(), ". 1:1 ack 1801 ts 1000 520 sack 1901:2001");
+  s.in(". 1801:1901 ack 1 ts 550 1000");  // fills the gap: does
+  EXPECT_EQ(s.out(), ". 1:1 ack 2001 ts 1000 550");
+  s.consume(2000);
+}
+
+TEST(Paws, TimestampValueFollowsTheClock) {
+  Script s;
+  s.establish_as_server("mss 1460 sackok ts 500 0");
+  s.wait(ms(1234));
+  s.write(1);
+  EXPECT_EQ(s.out(), "P. 1:2 ack 1 ts 2234 500");
+}
+
+// Any sequence of segments and calls: no crash, no wrong byte, no endless polling, and the arena is
+// whole in the end.
+TEST(Garbage, RandomSegmentsInEveryState) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    Random random(seed);
+    Config config = Script::plain_config();
+    config.window_scale = static_cast<std::uint8_t>(random.below(16));
+    config.initial_sequence = static_cast<std::uint32_t>(random.next());
+    std::vector<std::byte> memory(64 * 1024);
+    Arena arena(memory, 1024);
+    {
+      Endpoint endpoint(config, arena);
+      Instant now = Instant::from_nanoseconds(1);
+      const auto peer_isn = static_cast<std::uint32_t>(random.next());
+      wire::TcpHeader header;
+      header.sequence = peer_isn;
+      header.flags = wire::TcpFlags::kSyn;
+      header.options.sack_permitted = true;
+      if (random.chance(0.5)) header.options.window_scale = 7;
+      if (random.chance(0.3)) header.options.timestamps = wire::TcpTimestamps{1, 0};
+      if (random.chance(0.5)) {
+        endpoint.accept(header, now);
+      } else {
+        endpoint.connect(header.options, now);
+      }
+      std::vector<std::byte> payload(3000);
+      std::uint64_t position = 0;
+      for (int step = 0; step < 60; ++step) {
+        now += Duration::microseconds(static_cast<std::int64_t>(random.below(400'000)));
+        const auto near = [&](std::uint32_t base) {
+          return base + static_cast<std::uint32_t>(random.below(6000)) -
+                 static_cast<std::uint32_t>(random.chance(0.3) ? 3000 : 0);
+        };
+        header.sequence = random.chance(0.5) ? peer_isn + 1 + static_cast<std::uint32_t>(position)
+                                             : near(peer_isn);
+        header.acknowledgment = random.chance(0.5)
+                                    ? config.initial_sequence + 1 +
+                                          static_cast<std::uint32_t>(endpoint.counters().bytes_out)
+                                    : near(config.initial_sequence);
+        header.flags =
+            random.chance(0.8) ? wire::TcpFlags::kAck : static_cast<std::uint8_t>(random.below(64));
+        header.window = static_cast<std::uint16_t>(random.below(65'536));
+        if (header.options.timestamps) header.options.timestamps->value += 1;
+        header.options.sack_count = static_cast<std::uint8_t>(random.below(5));
+        for (auto& block : header.options.sack) {
+          block = {near(config.initial_sequence), near(config.initial_sequence)};
+        }
+        const std::size_t size = random.chance(0.5) ? 0 : random.below(payload.size());
+        endpoint.handle_segment(header, ConstBytes(payload).first(size), now);
+        endpoint.handle_timeout(now);
+        if (random.chance(0.3)) endpoint.write(ConstBytes(payload).first(random.below(3000)));
+        if (random.chance(0.1)) endpoint.set_receive_limit(random.below(100'000));
+        if (random.chance(0.02)) endpoint.close();
+        if (random.chance(0.01)) endpoint.abort(now);
+        if (random.chance(0.5)) endpoint.consume(endpoint.received().readable());
+        position = endpoint.received().in_order_end();
+        int polled = 0;
+        while (const auto segment = endpoint.poll_segment(now)) {
+          endpoint.copy_payload(segment->payload_offset,
+                                std::span(payload).first(segment->payload_size));
+          ASSERT_LT(++polled, 1000) << "seed " << seed;
+        }
+        ASSERT_GT(endpoint.next_timeout(), now) << "seed " << seed;
+      }
+    }
+    ASSERT_EQ(arena.used_blocks(), 0u) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace satrelay::tcp::test
