@@ -1,3 +1,4 @@
+// An address with its subnet, as it is written for interfaces.
 #pragma once
 
 #include <optional>

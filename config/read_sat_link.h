@@ -1,3 +1,4 @@
+// The YAML tree of link.yaml turned into schema.h's values.
 #pragma once
 
 #include "config/document.h"
