@@ -264,8 +264,9 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
 void FlowRelay::handle_timeout(Instant now) {
   while (timers_.next_deadline() <= now) {
     const std::uint32_t slot = timers_.next_slot();
-    timers_.set(slot, Instant::never());  // settle() arms it anew
+    timers_.set(slot, Instant::never());
     Flow& f = flow(slot);
+    f.armed = Instant::never();  // settle() arms it anew
     f.endpoint.handle_timeout(now);
     if (f.retry_at <= now) {
       f.retry_at = Instant::never();
@@ -436,12 +437,17 @@ void FlowRelay::remove(std::uint32_t slot) {
 }
 
 void FlowRelay::settle(std::uint32_t slot) {
-  const Flow& f = flow(slot);
+  Flow& f = flow(slot);
   if (f.endpoint.is_closed() && f.stream_state != StreamState::kOpen) {
     remove(slot);
-  } else {
-    timers_.set(slot, deadline(f));
+    return;
   }
+  // Deadlines move away with almost every segment. A timer that comes too early only looks again,
+  // which is cheaper than moving it each time.
+  const Instant due = deadline(f);
+  if (due >= f.armed) return;
+  f.armed = due;
+  timers_.set(slot, due);
 }
 
 Duration FlowRelay::quiet_limit(const Flow& f) const {
