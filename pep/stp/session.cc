@@ -325,7 +325,7 @@ std::size_t Session::write(StreamId stream, ConstBytes bytes) {
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return 0;
   const std::size_t stored =
-      s->send.write(bytes, impl_->config.stream_send_limit, impl_->lane_receive.promised());
+      s->send.write(bytes, impl_->config.stream_send_limit, impl_->kept_for_receiving());
   if (impl_->room(*s) == 0 && !s->send.finished()) impl_->mark_blocked(*s);
   impl_->update_active(*s);
   return stored;

@@ -3,6 +3,8 @@
 // session_send.cc the way out, session_streams.cc the life of a stream.
 #pragma once
 
+#include <algorithm>
+
 #include "pep/stp/event_queue.h"
 #include "pep/stp/feedback_clock.h"
 #include "pep/stp/frames.h"
@@ -57,7 +59,13 @@ struct Session::Impl {
   void notify(Stream& stream, bool Stream::Pending::*event);
   void on_send_progress(Stream& stream);
   std::uint64_t room(const Stream& stream) const {
-    return stream.send.room(config.stream_send_limit, lane_receive.promised());
+    return stream.send.room(config.stream_send_limit, kept_for_receiving());
+  }
+  // Memory that writers must leave. Granted credit is a promise; and two gateways whose arenas are
+  // full of bytes to send could not take each other's.
+  std::uint64_t kept_for_receiving() const {
+    return std::max<std::uint64_t>(lane_receive.promised(),
+                                   arena.total_blocks() / 8 * arena.block_size());
   }
   void mark_blocked(Stream& stream);
 
@@ -102,6 +110,7 @@ struct Session::Impl {
   bool data_allowed() const;
   void apply_rate();
   std::uint64_t free_memory() const;
+  // Kept from bytes that are out of order, for those in order.
   std::size_t reserve_blocks() const { return arena.total_blocks() / 32 + 1; }
 
   Config config;

@@ -14,12 +14,12 @@ namespace satrelay::stp {
 
 class TailCopies {
  public:
-  // Copies that bring the chance of losing all of them below 1e-4, at most three; none without
+  // Copies that bring the chance of losing all of them to about 1e-4, at most three; none without
   // loss.
   static int copies_for(double loss_ratio) {
     if (loss_ratio < 0.0005) return 0;
     int copies = 0;
-    for (double residual = loss_ratio; residual > 1.1e-4 && copies < kMaxCopies; ++copies) {
+    for (double residual = loss_ratio; residual > 2e-4 && copies < kMaxCopies; ++copies) {
       residual *= loss_ratio;
     }
     return copies;

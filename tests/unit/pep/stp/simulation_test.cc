@@ -1,6 +1,6 @@
 // Random networks, faults and applications: whatever happens on the path, every byte arrives once
 // and in order or its stream is reset, and all memory comes back. A failing seed is printed; run it
-// alone with STP_SEED=<seed>.
+// alone with STP_SEED=<seed>, or more of them with STP_SEED=<first> STP_SEEDS=<count>.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -147,6 +147,7 @@ TEST(SimulationTest, EveryByteOnceAndInOrder) {
   std::uint64_t first = 1;
   std::uint64_t last = 300;
   if (const char* seed = std::getenv("STP_SEED")) first = last = std::strtoull(seed, nullptr, 10);
+  if (const char* count = std::getenv("STP_SEEDS")) last += std::strtoull(count, nullptr, 10) - 1;
   int failures = 0;
   for (std::uint64_t seed = first; seed <= last && failures < 5; ++seed) {
     const std::string error = Scenario(seed).run();

@@ -1,0 +1,276 @@
+// Ledger, loss detection and reports, each alone and against each other.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <vector>
+
+#include "pep/base/random.h"
+#include "pep/stp/feedback_clock.h"
+#include "pep/stp/loss_detector.h"
+#include "pep/stp/received_packets.h"
+#include "pep/stp/sent_ledger.h"
+#include "pep/stp/tail_copies.h"
+
+namespace satrelay::stp {
+namespace {
+
+constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
+
+TEST(SentLedgerTest, KeepsItemsThroughGrowthAndOverflow) {
+  SentLedger ledger(4096);
+  std::vector<SentItem> items;
+  for (std::uint16_t i = 0; i < SentLedger::kMaxItems; ++i) {
+    items.push_back(SentItem::make(ItemKind::kData, i, 7, 1000U * i, 10));
+  }
+  for (std::size_t n = 0; n < 3000; ++n) {
+    ledger.append(at(static_cast<std::int64_t>(n)), n % 1400, true,
+                  std::span(items).first(n % (items.size() + 1)), 0);
+  }
+  for (std::uint64_t n = 0; n < 3000; ++n) {
+    const SentPacket* packet = ledger.find(n);
+    ASSERT_NE(packet, nullptr);
+    EXPECT_EQ(packet->sent, at(static_cast<std::int64_t>(n)));
+    std::uint32_t expected = 0;
+    ledger.for_each_item(*packet, [&](const SentItem& item) {
+      EXPECT_EQ(item.stream, expected);
+      EXPECT_EQ(item.offset, 1000U * expected);
+      EXPECT_EQ(item.generation(), 7);
+      ++expected;
+    });
+    EXPECT_EQ(expected, n % (items.size() + 1));
+    ledger.settle(n);
+  }
+  EXPECT_EQ(ledger.find(3000), nullptr);
+}
+
+struct Log {
+  std::set<std::uint64_t> acked, lost_packets, late;
+  void acknowledged(std::uint64_t n) { EXPECT_TRUE(acked.insert(n).second) << n; }
+  void lost(std::uint64_t n) { EXPECT_TRUE(lost_packets.insert(n).second) << n; }
+  void spurious(std::uint64_t n) { EXPECT_TRUE(late.insert(n).second) << n; }
+};
+
+class ReportTest : public ::testing::Test {
+ protected:
+  void arrive(std::uint64_t first, std::uint64_t last, Instant now) {
+    for (std::uint64_t n = first; n <= last; ++n) received.record(n, now);
+  }
+  // Builds one whole report; each part is delivered unless `lost`.
+  void report(Instant now, bool lost = false, std::size_t room = 1400) {
+    for (bool complete = false; !complete;) {
+      std::vector<std::byte> buffer(room);
+      ByteWriter out(buffer);
+      complete = received.write_report(out, {}, now);
+      ASSERT_TRUE(out.ok());
+      ByteReader in(ConstBytes(buffer).first(out.written()).subspan(1));
+      const FeedbackFrame frame = parse_feedback(in);
+      ASSERT_TRUE(in.ok());
+      ASSERT_EQ(in.remaining(), 0U);
+      if (!lost) losses.handle_report(frame, now, log);
+    }
+  }
+  ReceivedPackets received;
+  LossDetector losses;
+  Log log;
+};
+
+TEST_F(ReportTest, ReordersWithinTheToleranceAreNoLosses) {
+  received.record(0, at(0));
+  received.record(2, at(1));
+  report(at(1));
+  EXPECT_TRUE(log.lost_packets.empty());
+  EXPECT_EQ(losses.deadline(), at(6));
+  received.record(1, at(3));
+  report(at(4));
+  losses.handle_timeout(at(6), log);
+  EXPECT_TRUE(log.lost_packets.empty());
+  EXPECT_EQ(log.acked, (std::set<std::uint64_t>{0, 1, 2}));
+}
+
+TEST_F(ReportTest, ThreeLaterPacketsMakeALossAtOnce) {
+  received.record(0, at(0));
+  arrive(2, 4, at(0));
+  report(at(0));
+  EXPECT_EQ(log.lost_packets, (std::set<std::uint64_t>{1}));
+  EXPECT_EQ(losses.oldest_unresolved(), 5U);
+}
+
+TEST_F(ReportTest, FiveMillisecondsMakeALossWithoutFurtherPackets) {
+  received.record(0, at(0));
+  received.record(2, at(0));
+  report(at(0));
+  losses.handle_timeout(at(4), log);
+  EXPECT_TRUE(log.lost_packets.empty());
+  losses.handle_timeout(at(5), log);
+  EXPECT_EQ(log.lost_packets, (std::set<std::uint64_t>{1}));
+}
+
+TEST_F(ReportTest, ALatePacketIsSpuriouslyLostOnceOnly) {
+  received.record(0, at(0));
+  arrive(2, 9, at(0));
+  report(at(0));
+  received.record(1, at(30));
+  report(at(30));
+  report(at(60));
+  EXPECT_EQ(log.late, (std::set<std::uint64_t>{1}));
+}
+
+TEST_F(ReportTest, AnyTwoOfThreeReportsMayBeLost) {
+  for (int kept = 0; kept < 3; ++kept) {
+    received.clear();
+    losses.clear();
+    log = {};
+    arrive(0, 9, at(0));
+    arrive(12, 20, at(0));
+    for (int i = 0; i < 3; ++i) {
+      report(at(30 * (i + 1)), i != kept);
+      received.record(static_cast<std::uint64_t>(21 + i), at(30 * (i + 1)));
+    }
+    EXPECT_EQ(log.lost_packets, (std::set<std::uint64_t>{10, 11})) << kept;
+    EXPECT_TRUE(log.acked.contains(0));
+    EXPECT_TRUE(log.acked.contains(20));
+  }
+}
+
+TEST_F(ReportTest, ARewindBringsBackWhatAllReportsMissed) {
+  arrive(0, 9, at(0));
+  arrive(12, 20, at(0));
+  for (int i = 1; i <= 6; ++i) report(at(30 * i), true);
+  report(at(300));
+  EXPECT_EQ(losses.oldest_unresolved(), 0U);  // a hole: neither arrived nor lost
+  EXPECT_TRUE(log.lost_packets.empty());
+  received.rewind(0);
+  report(at(330));
+  EXPECT_EQ(log.lost_packets, (std::set<std::uint64_t>{10, 11}));
+  EXPECT_EQ(losses.oldest_unresolved(), 21U);
+}
+
+TEST_F(ReportTest, ALongReportIsSplitOverPackets) {
+  std::set<std::uint64_t> missing;
+  for (std::uint64_t n = 0; n < 5000; ++n) {
+    if (n % 7 == 3 || n % 11 == 5) {
+      missing.insert(n);
+    } else {
+      received.record(n, at(0));
+    }
+  }
+  arrive(5000, 5003, at(0));
+  report(at(0), false, 200);
+  EXPECT_EQ(log.lost_packets, missing);
+  EXPECT_EQ(log.acked.size(), 5004 - missing.size());
+}
+
+TEST_F(ReportTest, ForgettingBelowTheFloorMeansLost) {
+  // Every second packet is missing: more ranges than the receiver keeps.
+  const std::uint64_t count = 2 * (ReceivedPackets::kMaxMissingRanges + 1000);
+  for (std::uint64_t n = 0; n <= count; n += 2) received.record(n, at(0));
+  EXPECT_LE(received.missing_ranges(), ReceivedPackets::kMaxMissingRanges);
+  EXPECT_GT(received.floor(), 0U);
+  report(at(10));
+  EXPECT_EQ(losses.oldest_unresolved(), count + 1);
+  EXPECT_EQ(log.acked.size() + log.lost_packets.size(), count + 1);
+}
+
+TEST_F(ReportTest, SettledPacketsAreForgottenAndTheirCopiesRecognised) {
+  arrive(0, 9, at(0));
+  arrive(12, 99, at(0));
+  for (int i = 1; i <= 4; ++i) report(at(30 * i));
+  received.settle(100);
+  report(at(200));
+  EXPECT_EQ(received.floor(), 100U);
+  EXPECT_TRUE(received.is_duplicate(10));  // too old to matter
+  EXPECT_TRUE(received.is_duplicate(50));
+  EXPECT_FALSE(received.is_duplicate(100));
+}
+
+// Random arrivals, reports and losses of reports, against a model that knows the truth.
+TEST(RecoveryPropertyTest, EveryPacketIsSettledAsItWas) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    ReceivedPackets received;
+    LossDetector losses;
+    Log log;
+    std::set<std::uint64_t> truth;
+    std::int64_t ms = 0;
+    const double loss = random.unit() * 0.5;
+    const auto report = [&](bool lost) {
+      for (bool complete = false; !complete;) {
+        std::array<std::byte, 300> buffer;
+        ByteWriter out(buffer);
+        complete = received.write_report(out, {}, at(ms));
+        ByteReader in(ConstBytes(buffer).first(out.written()).subspan(1));
+        const FeedbackFrame frame = parse_feedback(in);
+        ASSERT_TRUE(in.ok()) << seed;
+        if (!lost) losses.handle_report(frame, at(ms), log);
+      }
+    };
+    for (std::uint64_t n = 0; n < 2000; ++n) {
+      if (!random.chance(loss)) {
+        received.record(n, at(ms));
+        truth.insert(n);
+      }
+      if (random.chance(0.05) && received.next() > 0) {
+        ms += 1 + static_cast<std::int64_t>(random.below(40));
+        report(random.chance(0.4));
+        if (random.chance(0.2)) received.settle(losses.oldest_unresolved());
+        if (random.chance(0.2)) received.rewind(losses.oldest_unresolved());
+      }
+    }
+    for (std::uint64_t n = 2000; n < 2004; ++n) {
+      received.record(n, at(ms));
+      truth.insert(n);
+    }
+    received.rewind(losses.oldest_unresolved());
+    ms += 10;
+    report(false);
+    EXPECT_EQ(log.acked, truth) << seed;
+    EXPECT_EQ(log.lost_packets.size(), 2004 - truth.size()) << seed;
+    EXPECT_TRUE(log.late.empty()) << seed;
+    EXPECT_EQ(losses.oldest_unresolved(), 2004U) << seed;
+  }
+}
+
+TEST(FeedbackClockTest, KeepsToItsBudget) {
+  FeedbackClock::Config config;
+  config.budget = BitRate::bits_per_second(5'000);
+  FeedbackClock clock(config);
+  clock.set_maximum(Duration::milliseconds(550));
+  std::uint64_t bits = 0;
+  // Ten seconds of packets and gaps every millisecond, 80 bytes a report.
+  for (std::int64_t ms = 1000; ms < 11'000; ++ms) {
+    clock.on_arrival();
+    if (ms % 10 == 0) clock.on_urgent(at(ms));
+    if (at(ms) >= clock.due()) {
+      clock.on_report(80, true, at(ms));
+      bits += 80 * 8;
+    }
+  }
+  EXPECT_GT(bits, 40'000U);
+  EXPECT_LE(bits, 10 * 5'000U + 2'000U);
+}
+
+TEST(FeedbackClockTest, SaysNothingWhenThereIsNothingToSay) {
+  FeedbackClock clock({});
+  EXPECT_TRUE(clock.due().is_never());
+  clock.on_arrival();
+  int reports = 0;
+  for (std::int64_t ms = 0; ms < 1000; ++ms) {
+    if (at(ms) >= clock.due()) {
+      clock.on_report(60, true, at(ms));
+      ++reports;
+    }
+  }
+  EXPECT_EQ(reports, 3);
+  EXPECT_TRUE(clock.due().is_never());
+}
+
+TEST(TailCopiesTest, NumberOfCopiesFollowsTheLoss) {
+  EXPECT_EQ(TailCopies::copies_for(0), 0);
+  EXPECT_EQ(TailCopies::copies_for(0.01), 1);
+  EXPECT_EQ(TailCopies::copies_for(0.05), 2);
+  EXPECT_EQ(TailCopies::copies_for(0.3), 3);
+}
+
+}  // namespace
+}  // namespace satrelay::stp
