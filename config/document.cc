@@ -80,8 +80,8 @@ void Places::fail(const std::string& path, const std::string& message) const {
   throw ConfigError(text + message);
 }
 
-Value::Value(Places& places, YAML::Node node, std::string path)
-    : places_(&places), node_(std::move(node)), path_(std::move(path)) {
+Value::Value(Places& places, const YAML::Node& node, std::string path)
+    : places_(&places), node_(node), path_(std::move(path)) {
   places_->record(path_, place_of(node_.Mark()));
 }
 

@@ -48,7 +48,7 @@ class Fields;
 
 class Value {
  public:
-  Value(Places& places, YAML::Node node, std::string path);
+  Value(Places& places, const YAML::Node& node, std::string path);
 
   const std::string& path() const { return path_; }
   // Throws ConfigError about this value.

@@ -23,7 +23,7 @@ bool is_hex(std::string_view text) {
 // A comma or '=' would end the value inside DPDK's device arguments.
 std::string read_interface(const Value& value) {
   constexpr std::string_view kHint = "write the name of a kernel interface, like eth1";
-  const std::string name = value.text(kHint);
+  std::string name = value.text(kHint);
   const bool good = name.size() <= kMaxInterfaceName && name != "." && name != ".." &&
                     std::all_of(name.begin(), name.end(), [](char c) {
                       return is_name_character(c) || c == '.' || c == '@';
@@ -98,7 +98,7 @@ std::string read_socket_path(const Value& value) {
   constexpr std::string_view kHint =
       "write an absolute path of at most 107 characters without commas, like "
       "/run/satrelay/link.sock";
-  const std::string path = value.text(kHint);
+  std::string path = value.text(kHint);
   const bool good = path.front() == '/' && path.back() != '/' && path.size() <= kMaxSocketPath &&
                     std::all_of(path.begin(), path.end(), [](char c) {
                       return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != ',';
@@ -179,7 +179,7 @@ std::uint32_t read_overhead(const Value& value) {
 
 std::string read_stats_socket_prefix(const Value& value) {
   constexpr std::string_view kHint = "write 1 to 32 letters, digits, '_' or '-', like satrelay";
-  const std::string text = value.text(kHint);
+  std::string text = value.text(kHint);
   if (text.size() > 32 || !std::all_of(text.begin(), text.end(), is_name_character)) {
     value.refuse("is not a prefix", kHint);
   }

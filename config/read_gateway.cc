@@ -18,7 +18,7 @@ constexpr Bounds<ByteCount> kMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)
 constexpr Bounds<ByteCount> kFlowMemory{ByteCount(64ULL << 10), ByteCount(16ULL << 30)};
 // RFC 7323 section 2.3: no window beyond 1 GiB can be announced.
 constexpr Bounds<ByteCount> kHostWindow{ByteCount(16ULL << 10), ByteCount(1ULL << 30)};
-constexpr Bounds<Duration> kFlowTimeout{Duration::seconds(1), Duration::seconds(7 * 86'400)};
+constexpr Bounds<Duration> kFlowTimeout{Duration::seconds(1), Duration::seconds(604'800)};
 constexpr Bounds<Duration> kLiveness{Duration::milliseconds(100), Duration::seconds(600)};
 
 GatewayAddress read_address(const Value& value) {

@@ -54,7 +54,7 @@ std::string not_a_host(const IpAddress& address) {
 
 // Why no host of `subnet` can have this address; empty if one can.
 std::string not_a_host_of(const IpPrefix& subnet, const IpAddress& address) {
-  if (const std::string why = not_a_host(address); !why.empty()) return why;
+  if (std::string why = not_a_host(address); !why.empty()) return why;
   const std::size_t host_bits = address.size() * 8 - subnet.length;
   if (host_bits < 2) return "";  // RFC 3021, RFC 6164: both addresses of a pair are hosts
   if (address == subnet.address) return "is the address of the subnet itself";

@@ -23,7 +23,8 @@ void TelemetryDict::add(const char* key, const std::string& value) {
 
 void TelemetryDict::add(const char* key, TelemetryDict value) {
   // Given over to DPDK, which frees it with the reply, only if it was taken.
-  if (rte_tel_data_add_dict_container(data_, key, value.data_, 0) == 0) value.owned_.release();
+  if (rte_tel_data_add_dict_container(data_, key, value.data_, 0) != 0) return;
+  static_cast<void>(value.owned_.release());
 }
 
 }  // namespace satrelay::ops

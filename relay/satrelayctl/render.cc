@@ -11,24 +11,24 @@
 namespace satrelay::ctl {
 namespace {
 
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
-const json& member(const json& object, const char* key) {
-  static const json kNothing;
-  if (!object.is_object()) return kNothing;
+const Json& member(const Json& object, const char* key) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
   const auto found = object.find(key);
-  return found == object.end() ? kNothing : *found;
+  return found == object.end() ? nothing : *found;
 }
 
-std::optional<std::uint64_t> number(const json& object, const char* key) {
-  const json& value = member(object, key);
+std::optional<std::uint64_t> number(const Json& object, const char* key) {
+  const Json& value = member(object, key);
   if (!value.is_number_unsigned()) return std::nullopt;
   return value.get<std::uint64_t>();
 }
 
 // What comes over the socket must not move the terminal's cursor.
-std::string text(const json& object, const char* key) {
-  const json& value = member(object, key);
+std::string text(const Json& object, const char* key) {
+  const Json& value = member(object, key);
   if (!value.is_string()) return "-";
   std::string out = value.get<std::string>();
   for (char& c : out) {
@@ -39,7 +39,7 @@ std::string text(const json& object, const char* key) {
 
 using Scale = std::string (*)(std::uint64_t);
 
-std::string shown(const json& object, const char* key, Scale scale) {
+std::string shown(const Json& object, const char* key, Scale scale) {
   const auto value = number(object, key);
   return value ? scale(*value) : "-";
 }
@@ -48,7 +48,7 @@ std::string milliseconds(std::uint64_t n) { return human_duration(n * 1000); }
 std::string plain(std::uint64_t n) { return std::to_string(n); }
 
 // "198.51.100.7:443", "[2001:db8::7]:443"
-std::string endpoint(const json& flow, const char* address, const char* port) {
+std::string endpoint(const Json& flow, const char* address, const char* port) {
   const std::string host = text(flow, address);
   const bool v6 = host.find(':') != std::string::npos;
   return (v6 ? '[' + host + ']' : host) + ':' + shown(flow, port, plain);
@@ -60,14 +60,14 @@ std::string percent_of(std::uint64_t part, std::uint64_t whole) {
   return " (" + human_share(static_cast<std::uint64_t>(share * 1e6)) + ")";
 }
 
-std::string memory_line(const json& status) {
+std::string memory_line(const Json& status) {
   const auto used = number(status, "arena_used_bytes");
   const auto all = number(status, "arena_bytes");
   if (!used || !all) return "-";
   return human_bytes(*used) + " of " + human_bytes(*all) + percent_of(*used, *all);
 }
 
-std::string compression_line(const json& codec) {
+std::string compression_line(const Json& codec) {
   const auto plain_bytes = number(codec, "plain_bytes");
   const auto encoded = number(codec, "encoded_bytes");
   if (!plain_bytes || !encoded) return "-";
@@ -78,7 +78,7 @@ std::string compression_line(const json& codec) {
          shown(codec, "expanded_blocks", human_count) + " not smaller";
 }
 
-std::string tcp_line(const json& tcp) {
+std::string tcp_line(const Json& tcp) {
   return shown(tcp, "bytes_in", human_bytes) + " in, " + shown(tcp, "bytes_out", human_bytes) +
          " out; " + shown(tcp, "retransmitted_segments", human_count) +
          " segments retransmitted, " + shown(tcp, "retransmission_timeouts", human_count) +
@@ -89,7 +89,7 @@ constexpr std::uint64_t kStaleMilliseconds = 2000;
 
 }  // namespace
 
-std::string render_status(const json& status) {
+std::string render_status(const Json& status) {
   std::vector<std::vector<std::string>> rows{
       {"uptime", shown(status, "uptime_ms", milliseconds)},
       {"flows", shown(status, "flows", human_count) + ", and " +
@@ -108,9 +108,9 @@ std::string render_status(const json& status) {
   return out;
 }
 
-std::string render_ports(const json& ports) {
+std::string render_ports(const Json& ports) {
   std::vector<std::vector<std::string>> rows;
-  for (const json& port : ports) {
+  for (const Json& port : ports) {
     const auto megabits = number(port, "link_mbit_per_s");
     std::string link = text(port, "link");
     if (megabits && *megabits != 0) link += ' ' + human_rate(*megabits * 1'000'000);
@@ -140,10 +140,10 @@ std::string render_ports(const json& ports) {
                       rows);
 }
 
-std::string render_peers(const json& peers) {
+std::string render_peers(const Json& peers) {
   std::vector<std::vector<std::string>> rows;
-  for (const json& peer : peers) {
-    const json& counters = member(peer, "counters");
+  for (const Json& peer : peers) {
+    const Json& counters = member(peer, "counters");
     std::string state = text(peer, "state");
     if (text(peer, "next_hop") == "unresolved") state += " (next hop unresolved)";
     rows.push_back(
@@ -172,9 +172,9 @@ std::string render_peers(const json& peers) {
                       rows);
 }
 
-std::string render_flows(const json& flows) {
+std::string render_flows(const Json& flows) {
   std::vector<std::vector<std::string>> rows;
-  for (const json& flow : flows) {
+  for (const Json& flow : flows) {
     rows.push_back(
         {endpoint(flow, "client", "client_port"), endpoint(flow, "server", "server_port"),
          text(flow, "client_side"), text(flow, "peer"), text(flow, "tcp_state"),
@@ -206,7 +206,7 @@ std::string render_flows(const json& flows) {
                       rows);
 }
 
-std::string render_counters(const json& counters, Zeros zeros) {
+std::string render_counters(const Json& counters, Zeros zeros) {
   std::vector<std::vector<std::string>> rows;
   std::size_t hidden = 0;
   if (counters.is_object()) {

@@ -74,7 +74,7 @@ fs::path choose_stats_socket(const std::string& wanted, const std::vector<fs::pa
   if (wanted.find('/') != std::string::npos) return wanted;
   if (!wanted.empty()) {
     for (const fs::path& folder : folders) {
-      const fs::path socket = folder / wanted / kSocketName;
+      fs::path socket = folder / wanted / kSocketName;
       std::error_code error;
       if (fs::exists(socket, error) || error == std::errc::permission_denied) return socket;
     }

@@ -22,7 +22,7 @@
 namespace satrelay::ops {
 namespace {
 
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
@@ -66,7 +66,7 @@ class TelemetryTest : public testing::Test {
     ASSERT_FALSE(socket_.empty()) << "DPDK made no telemetry socket under " << folder_;
   }
 
-  static json query(const std::string& command) {
+  static Json query(const std::string& command) {
     return ctl::StatsClient(socket_, 3s).query(command);
   }
 
@@ -121,7 +121,7 @@ TEST_F(TelemetryTest, AnswersNullUntilTheWorkerHasPublished) {
 
 TEST_F(TelemetryTest, ListsItsCommands) {
   const Telemetry telemetry(board_);
-  const json commands = query("/");
+  const Json commands = query("/");
   for (const char* command : {"status", "ports", "peers", "flows", "counters"}) {
     const std::string name = std::string("/satrelay/") + command;
     EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
@@ -140,7 +140,7 @@ TEST_F(TelemetryTest, Status) {
   snapshot.status.tcp.retransmitted_segments = 5;
   snapshot.status.codec.plain_bytes = 99;
   board_.publish(snapshot);
-  const json status = query("/satrelay/status");
+  const Json status = query("/satrelay/status");
   EXPECT_EQ(status.at("uptime_ms"), 12'345);
   EXPECT_LT(status.at("age_ms").get<int>(), 10'000);
   EXPECT_EQ(status.at("boot_epoch"), 1'700'000'000'000'000'000);
@@ -161,7 +161,7 @@ TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
   snapshot.counters.add(gateway::Counter::kBridgedNotTcp, 11);
   snapshot.counters.add(gateway::Counter::kFlowsEstablished, kMost);
   board_.publish(snapshot);
-  const json counters = query("/satrelay/counters");
+  const Json counters = query("/satrelay/counters");
   EXPECT_EQ(counters.size(), gateway::kCounterCount);
   EXPECT_EQ(counters.at("bridged_not_tcp"), 11);
   EXPECT_EQ(counters.at("flows_established").get<std::uint64_t>(), kMost);
@@ -184,7 +184,7 @@ TEST_F(TelemetryTest, Ports) {
   wan.name = "wan";
   snapshot.ports = {lan, wan};
   board_.publish(snapshot);
-  json ports = query("/satrelay/ports");
+  Json ports = query("/satrelay/ports");
   ASSERT_EQ(ports.size(), 2U);
   EXPECT_EQ(ports["lan"].at("name"), "lan");
   EXPECT_EQ(ports["lan"].at("device"), "lan: af_packet on lan0");
@@ -211,7 +211,7 @@ TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
   board_.publish(snapshot);
   EXPECT_EQ(query("/satrelay/peers").size(), kPeersPerPage);
   EXPECT_EQ(query("/satrelay/peers,3,1").at("3").at("name"), "peer-3");
-  const json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/peers");
+  const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/peers");
   ASSERT_EQ(all.size(), 20U);
   EXPECT_EQ(all[19].at("name"), "peer-19");
   EXPECT_EQ(all[0].at("state"), "alive");
@@ -243,9 +243,9 @@ TEST_F(TelemetryTest, FlowsComeFromTheWorkerInPagesThatFit) {
       std::this_thread::sleep_for(1ms);
     }
   });
-  const json page = query("/satrelay/flows");
-  const json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/flows");
-  const json beyond = query("/satrelay/flows,100");
+  const Json page = query("/satrelay/flows");
+  const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/flows");
+  const Json beyond = query("/satrelay/flows,100");
   stop = true;
   worker.join();
   EXPECT_EQ(page.size(), kFlowsPerPage);

@@ -10,7 +10,7 @@
 namespace satrelay::ctl {
 namespace {
 
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 TEST(Scale, ThreeDigitsAndTheUnitThatFits) {
   EXPECT_EQ(human_bytes(0), "0 B");
@@ -46,7 +46,7 @@ TEST(Table, LinesUp) {
 }
 
 TEST(RenderStatus, ShowsSumsWithUnits) {
-  const json status = json::parse(R"({
+  const Json status = Json::parse(R"({
     "uptime_ms": 7380000, "age_ms": 40, "boot_epoch": 1, "flows": 12, "half_open": 1,
     "arena_bytes": 268435456, "arena_used_bytes": 67108864,
     "tcp": {"bytes_in": 1048576, "bytes_out": 2097152, "retransmitted_segments": 3,
@@ -63,13 +63,13 @@ TEST(RenderStatus, ShowsSumsWithUnits) {
 }
 
 TEST(RenderStatus, WarnsOfASilentWorker) {
-  const std::string text = render_status(json::parse(R"({"age_ms": 61000})"));
+  const std::string text = render_status(Json::parse(R"({"age_ms": 61000})"));
   EXPECT_NE(text.find("WARNING      the worker has told nothing for 1 min 01 s"), std::string::npos)
       << text;
 }
 
 TEST(RenderPeers, ShowsLinkAndState) {
-  const json peers = json::parse(R"([{
+  const Json peers = Json::parse(R"([{
     "name": "remote", "address": "192.0.2.2", "state": "alive", "next_hop": "unresolved",
     "link": "sat", "send_rate_bps": 50000000, "rtt_us": 551000, "loss_ppm": 10400, "streams": 3,
     "packets_in_flight": 2300, "stored_bytes": 4096,
@@ -83,7 +83,7 @@ TEST(RenderPeers, ShowsLinkAndState) {
 }
 
 TEST(RenderFlows, BracketsIpv6AddressesAndShowsWhatIsMissing) {
-  const json flows = json::parse(R"([
+  const Json flows = Json::parse(R"([
     {"client": "2001:db8::7", "client_port": 40000, "server": "198.51.100.7", "server_port": 80},
     {}])");
   const std::string text = render_flows(flows);
@@ -92,7 +92,7 @@ TEST(RenderFlows, BracketsIpv6AddressesAndShowsWhatIsMissing) {
 }
 
 TEST(RenderPorts, ShowsSpeedAndErrors) {
-  const json ports = json::parse(R"([{
+  const Json ports = Json::parse(R"([{
     "name": "lan", "device": "lan: af_packet on lan0", "mac": "02:00:00:00:00:01", "link": "up",
     "link_mbit_per_s": 10000, "mtu_bytes": 1500, "rx_frames": 1000, "rx_bytes": 1500000,
     "tx_frames": 0, "tx_bytes": 0, "rx_missed": 7, "rx_errors": 0, "rx_no_buffer": 0,
@@ -102,7 +102,7 @@ TEST(RenderPorts, ShowsSpeedAndErrors) {
 }
 
 TEST(RenderCounters, HidesZerosUnlessAsked) {
-  const json counters = json::parse(R"({"bridged_not_ip": 12345, "dropped_bad_checksum": 0})");
+  const Json counters = Json::parse(R"({"bridged_not_ip": 12345, "dropped_bad_checksum": 0})");
   EXPECT_EQ(render_counters(counters, Zeros::kHide),
             "counter         since start\n"
             "bridged_not_ip       12 345\n"
@@ -116,7 +116,7 @@ TEST(RenderCounters, HidesZerosUnlessAsked) {
 TEST(Render, SurvivesAnyShape) {
   for (const char* text : {"null", "1", "[]", "{}", "[1, null, [], {}]", R"({"a": {"b": []}})",
                            R"([{"name": 1, "rtt_us": -5, "counters": 3}])"}) {
-    const json value = json::parse(text);
+    const Json value = Json::parse(text);
     render_status(value);
     render_ports(value);
     render_peers(value);
@@ -126,7 +126,7 @@ TEST(Render, SurvivesAnyShape) {
 }
 
 TEST(Render, LetsNoNameMoveTheCursor) {
-  const std::string text = render_peers(json::parse("[{\"name\": \"a\\u001b[2J\"}]"));
+  const std::string text = render_peers(Json::parse("[{\"name\": \"a\\u001b[2J\"}]"));
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
