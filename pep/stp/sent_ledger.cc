@@ -14,7 +14,10 @@ constexpr std::size_t kInitialPackets = 256;
 SentLedger::SentLedger(std::size_t max_packets)
     : max_packets_(std::bit_ceil(std::max(max_packets, kInitialPackets))),
       ring_(kInitialPackets),
-      mask_(kInitialPackets - 1) {}
+      mask_(kInitialPackets - 1) {
+  overflow_.reserve(kInitialPackets);
+  free_overflow_.reserve(kInitialPackets);
+}
 
 void SentLedger::append(Instant sent, std::size_t bytes, bool eliciting,
                         std::span<const SentItem> items, std::uint64_t oldest_unresolved) {
