@@ -54,6 +54,13 @@ std::string endpoint(const Json& flow, const char* address, const char* port) {
   return (v6 ? '[' + host + ']' : host) + ':' + shown(flow, port, plain);
 }
 
+// "lan: af_packet on lan0" beside a column that says "lan" already.
+std::string device_of(const Json& port) {
+  const std::string device = text(port, "device");
+  const std::string name = text(port, "name") + ": ";
+  return device.starts_with(name) ? device.substr(name.size()) : device;
+}
+
 std::string percent_of(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "";
   const double share = static_cast<double>(part) / static_cast<double>(whole);
@@ -114,7 +121,7 @@ std::string render_ports(const Json& ports) {
     const auto megabits = number(port, "link_mbit_per_s");
     std::string link = text(port, "link");
     if (megabits && *megabits != 0) link += ' ' + human_rate(*megabits * 1'000'000);
-    rows.push_back({text(port, "name"), text(port, "device"), text(port, "mac"), link,
+    rows.push_back({text(port, "name"), device_of(port), text(port, "mac"), link,
                     shown(port, "mtu_bytes", plain), shown(port, "rx_frames", human_count),
                     shown(port, "rx_bytes", human_bytes), shown(port, "tx_frames", human_count),
                     shown(port, "tx_bytes", human_bytes), shown(port, "rx_missed", human_count),

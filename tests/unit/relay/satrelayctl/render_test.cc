@@ -98,6 +98,7 @@ TEST(RenderPorts, ShowsSpeedAndErrors) {
     "tx_frames": 0, "tx_bytes": 0, "rx_missed": 7, "rx_errors": 0, "rx_no_buffer": 0,
     "rx_merged": 0, "tx_errors": 0, "tx_unsent": 0}])");
   const std::string text = render_ports(ports);
+  EXPECT_NE(text.find("\nlan   af_packet on lan0  02:00"), std::string::npos) << text;
   EXPECT_NE(text.find("up 10.0 Gbit/s  1500      1 000  1.43 MiB"), std::string::npos) << text;
 }
 
