@@ -1,9 +1,12 @@
 // How much of the link a bulk transfer gets, in virtual time: the figures are exact and repeat.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <vector>
 
+#include "pep/stp/packet.h"
 #include "tests/sim/checks.h"
 #include "tests/sim/network.h"
 #include "tests/sim/plans.h"
@@ -30,13 +33,13 @@ double payload_share(std::uint32_t stp_header_bytes) {
   return (kIpPacket - kIpAndUdp - stp_header_bytes) / (kIpPacket + kEthernet);
 }
 
-// Public header and CRC of a packet, header of one DATA frame (docs/stp.md), rounded up.
-constexpr std::uint32_t kStpHeaders = 24;
+// Header and CRC of a packet; type, stream and offset of its DATA frame (docs/stp.md).
+constexpr std::uint32_t kStpHeaders = stp::kHeaderSize + stp::kTrailerSize + 1 + 1 + 4;
 
-Measured measure(const Row& row, Side client_side) {
+Measured measure(const Row& row, Side client_side, std::uint64_t seed) {
   LinkSpec link;
   link.loss = row.loss;
-  Scenario scenario = make_lab(1, link);
+  Scenario scenario = make_lab(seed, link);
   for (Station& station : scenario.stations) {
     station.hosts[0].tcp.send_limit = 4 << 20;
     station.hosts[0].tcp.receive_limit = 4 << 20;
@@ -58,26 +61,42 @@ Measured measure(const Row& row, Side client_side) {
   return measured;
 }
 
+// The runs of several seeds, fastest first: which packets are lost at the very end decides over an
+// RTT or two, so that a single run says little about a short transfer.
+std::vector<Measured> measure_all(const Row& row, Side client_side, std::uint64_t seeds) {
+  std::vector<Measured> runs;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    runs.push_back(measure(row, client_side, seed));
+    EXPECT_LE(runs.back().share(), 1.0) << "faster than the link can be: the measurement is wrong";
+  }
+  std::ranges::sort(runs, {}, &Measured::seconds);
+  return runs;
+}
+
 TEST(Goodput, BulkTransferComesNearThePayloadBound) {
   const Row rows[] = {{20'000'000, 0.00, 0.90},
                       {20'000'000, 0.01, 0.83},
                       {20'000'000, 0.05, 0.72},
                       {100'000'000, 0.01, 0.90}};
-  std::printf("  50 Mbit/s, RTT 550 ms\n  %10s %6s %9s %9s %7s %9s\n", "bytes", "loss", "seconds",
-              "bound", "share", "Mbit/s");
+  std::printf("  50 Mbit/s, RTT 550 ms\n  %10s %6s %6s %9s %9s %9s %7s %9s\n", "bytes", "loss",
+              "way", "seconds", "slowest", "bound", "share", "Mbit/s");
   for (const Row& row : rows) {
-    const Measured m = measure(row, Side::kA);
-    std::printf("  %10llu %5.1f%% %9.3f %9.3f %6.1f%% %9.2f\n",
-                static_cast<unsigned long long>(row.bytes), row.loss * 100, m.seconds, m.bound,
-                m.share() * 100, static_cast<double>(row.bytes) * 8 / m.seconds / 1e6);
-    EXPECT_GE(m.share(), row.least_share) << row.bytes << " bytes at loss " << row.loss;
-    EXPECT_LE(m.share(), 1.0) << "faster than the link can be: the measurement is wrong";
+    for (const Side client_side : {Side::kA, Side::kB}) {
+      const std::vector<Measured> runs = measure_all(row, client_side,
+                                                     row.loss == 0            ? 1
+                                                     : row.bytes > 50'000'000 ? 3
+                                                                              : 9);
+      const Measured& median = runs[runs.size() / 2];
+      std::printf("  %10llu %5.1f%% %6s %9.3f %9.3f %9.3f %6.1f%% %9.2f\n",
+                  static_cast<unsigned long long>(row.bytes), row.loss * 100,
+                  client_side == Side::kA ? "b>a" : "a>b", median.seconds, runs.back().seconds,
+                  median.bound, median.share() * 100,
+                  static_cast<double>(row.bytes) * 8 / median.seconds / 1e6);
+      EXPECT_GE(median.share(), row.least_share) << row.bytes << " bytes at loss " << row.loss;
+      // A lost OPEN or a tail that is lost twice costs a probe's time more, and no worse.
+      EXPECT_LE(runs.back().seconds, median.seconds + 2.5);
+    }
   }
-}
-
-TEST(Goodput, TheOtherDirectionIsAsFast) {
-  const Measured m = measure({20'000'000, 0.01, 0}, Side::kB);
-  EXPECT_GE(m.share(), 0.83);
 }
 
 TEST(Goodput, HundredParallelDownloadsFillTheLink) {
