@@ -15,6 +15,9 @@
 namespace satrelay::dpdk {
 namespace {
 
+// The EAL's tables, the ports' queues, and what a heap loses to its pieces.
+constexpr std::size_t kOwnMemory = std::size_t{24} << 20;
+
 std::size_t free_hugepage_bytes() {
   std::size_t total = 0;
   std::error_code error;
@@ -77,12 +80,13 @@ class StartLock {
 std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& machine) {
   std::vector<std::string> arguments{config.program, "--file-prefix=" + config.file_prefix,
                                      "--lcores=" + lcores(config, machine)};
-  const std::size_t megabytes = (config.memory + (std::size_t{1} << 20) - 1) >> 20;
+  const std::size_t memory = config.memory + kOwnMemory;
+  const std::size_t megabytes = (memory + (std::size_t{1} << 20) - 1) >> 20;
   arguments.push_back("-m");
-  arguments.push_back(std::to_string(std::max<std::size_t>(megabytes, 16)));
+  arguments.push_back(std::to_string(megabytes));
   // No files for secondary processes: nothing is left behind by kill -9 either way. (DPDK refuses
   // --in-memory together with --no-huge.)
-  if (machine.free_hugepage_bytes >= config.memory) {
+  if (machine.free_hugepage_bytes >= memory) {
     arguments.emplace_back("--in-memory");
   } else {
     arguments.emplace_back("--no-huge");
@@ -99,7 +103,7 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
     arguments.emplace_back("--log-level=*:warning");
     // These two warn of hugepage sizes and sockets that nobody asked for.
     arguments.emplace_back("--log-level=lib.eal:error");
-    arguments.emplace_back("--log-level=lib.telemetry:error");
+    arguments.emplace_back("--log-level=lib.telemetry:critical");
   }
   return arguments;
 }
@@ -116,6 +120,10 @@ Eal::Eal(const EalConfig& config) {
     for (const std::string& argument : arguments) line += ' ' + argument;
     throw std::runtime_error(std::string("DPDK does not start: ") + rte_strerror(rte_errno) +
                              " (arguments:" + line + ")");
+  }
+  if (!std::filesystem::exists(stats_socket())) {
+    notices_.push_back("no stats socket at " + stats_socket() +
+                       ": is another program running with the same stats_socket_prefix?");
   }
 }
 

@@ -14,7 +14,7 @@ struct EalConfig {
   std::string program;      // "satrelayd": for messages
   std::string file_prefix;  // several programs on one machine need one each
   std::optional<unsigned> cpu;
-  std::size_t memory = std::size_t{64} << 20;  // bytes, for packet pools and rings
+  std::size_t memory = std::size_t{64} << 20;  // bytes for packet pools; what DPDK needs is added
   std::vector<config::Port> ports;             // decides which buses are looked at
   bool verbose = false;                        // DPDK's own messages, not only its warnings
 };
@@ -29,11 +29,15 @@ class Eal {
   ~Eal();
 
   bool uses_hugepages() const { return uses_hugepages_; }
-  // Where the telemetry socket (dpdk_telemetry.v2) is.
+  // What the operator should know, a sentence each.
+  const std::vector<std::string>& notices() const { return notices_; }
   static std::string runtime_directory();
+  // The path of DPDK's telemetry socket, version 2.
+  static std::string stats_socket() { return runtime_directory() + "/dpdk_telemetry.v2"; }
 
  private:
   bool uses_hugepages_ = false;
+  std::vector<std::string> notices_;
 };
 
 // The arguments that the Eal passes on, for tests: config and the machine in, words out.

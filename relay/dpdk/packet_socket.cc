@@ -12,11 +12,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
-#include <vector>
+
+#include "relay/dpdk/own_sockets.h"
 
 namespace satrelay::dpdk {
 namespace {
@@ -27,19 +27,11 @@ namespace {
 
 // The process's AF_PACKET socket bound to interface `index`; -1 if there is none.
 int find_socket(unsigned index) {
-  std::error_code error;
-  std::vector<int> candidates;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    const std::string name = entry.path().filename();
-    int descriptor = -1;
-    std::from_chars(name.data(), name.data() + name.size(), descriptor);
-    candidates.push_back(descriptor);
-  }
-  for (const int descriptor : candidates) {
+  for (const int descriptor : own_sockets(AF_PACKET)) {
     sockaddr_ll address{};
     socklen_t length = sizeof address;
     if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) == 0 &&
-        address.sll_family == AF_PACKET && address.sll_ifindex == static_cast<int>(index)) {
+        address.sll_ifindex == static_cast<int>(index)) {
       return descriptor;
     }
   }

@@ -3,6 +3,7 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include "relay/dpdk/device_arguments.h"
 #include "relay/dpdk/finish_checksum.h"
 #include "relay/dpdk/kernel_interface.h"
+#include "relay/dpdk/own_sockets.h"
 #include "relay/dpdk/packet_socket.h"
 
 namespace satrelay::dpdk {
@@ -43,7 +45,7 @@ Port::Port(const std::string& name, const config::Port& config, PacketPool& pool
     if (is_kernel_driven(config_.driver)) {
       notices_ = KernelInterface(config_.interface).prepare(mtu_);
     }
-    create_device(pool);
+    create_device();
     configure_device(pool);
   } catch (const std::exception& error) {
     if (is_vdev_) rte_eal_hotplug_remove("vdev", device_.c_str());
@@ -62,7 +64,7 @@ Port::~Port() {
 
 std::string Port::description() const { return name_ + ": " + describe(config_); }
 
-void Port::create_device(PacketPool&) {
+void Port::create_device() {
   const DeviceArguments device = device_arguments(name_, config_);
   device_ = device.device;
   if (config_.driver != config::Driver::kPci) {
@@ -99,6 +101,7 @@ void Port::configure_device(PacketPool& pool) {
     throw std::runtime_error("af_xdp takes an MTU of at most " + std::to_string(info.max_mtu) +
                              " here; set a smaller mtu or driver: af_packet");
   }
+  const std::vector<int> sockets_before = own_sockets(AF_XDP);
   // Frames pass untouched: tags stay in the frame, nothing is merged, nothing is checked.
   check(rte_eth_dev_configure(id_, 1, 1, &conf), "cannot configure the device");
 
@@ -112,6 +115,13 @@ void Port::configure_device(PacketPool& pool) {
         "cannot set up the send queue");
   check(rte_eth_dev_start(id_), "cannot start the device");
   started_ = true;
+  if (socket_) wait_descriptor_ = socket_->descriptor();
+  if (config_.driver == config::Driver::kAfXdp) {
+    // The driver does not tell which socket it has opened for the queue.
+    for (const int descriptor : own_sockets(AF_XDP)) {
+      if (!std::ranges::binary_search(sockets_before, descriptor)) wait_descriptor_ = descriptor;
+    }
+  }
   const int promiscuous = rte_eth_promiscuous_enable(id_);
   if (promiscuous != 0 && config_.driver != config::Driver::kMemif) {
     notices_.push_back(std::string("cannot make the device promiscuous: ") +
@@ -207,11 +217,6 @@ PortStats Port::stats() const {
   stats.tx_errors = device.oerrors;
   stats.tx_unsent = tx_unsent_;
   return stats;
-}
-
-std::optional<int> Port::wait_descriptor() const {
-  if (socket_) return socket_->descriptor();
-  return std::nullopt;
 }
 
 }  // namespace satrelay::dpdk

@@ -58,12 +58,12 @@ class Port {
   PortStats stats() const;
   // Becomes readable when frames have come, for poll(2); nullopt where the device has no such
   // thing and only polling tells.
-  std::optional<int> wait_descriptor() const;
+  std::optional<int> wait_descriptor() const { return wait_descriptor_; }
   // What the operator should know about this port, one sentence each, found while opening it.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
-  void create_device(PacketPool& pool);
+  void create_device();
   void configure_device(PacketPool& pool);
 
   std::string name_;
@@ -74,6 +74,7 @@ class Port {
   bool is_vdev_ = false;
   bool started_ = false;
   std::unique_ptr<PacketSocket> socket_;  // af_packet only
+  std::optional<int> wait_descriptor_;
   std::uint64_t rx_merged_ = 0;
   std::uint64_t rx_checksums_finished_ = 0;
   std::uint64_t tx_unsent_ = 0;

@@ -9,18 +9,16 @@
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
 #include "relay/dpdk/scheduling.h"
+#include "relay/dpdk/telemetry_command.h"
 #include "relay/ops/log.h"
 #include "relay/satlink/control_command.h"
 #include "relay/satlink/control_server.h"
-#include "relay/satlink/counters_json.h"
+#include "relay/satlink/counters.h"
 #include "relay/satlink/emulator.h"
 #include "relay/satlink/sizing.h"
 
 namespace satrelay::satlink {
 namespace {
-
-// The EAL's own tables, the ports' rings.
-constexpr std::size_t kEalMemory = std::size_t{48} << 20;
 
 ControlServer::Answer answer(std::string_view line, Emulator& emulator, const dpdk::Port& a,
                              const dpdk::Port& b) {
@@ -30,7 +28,7 @@ ControlServer::Answer answer(std::string_view line, Emulator& emulator, const dp
       [&](const auto& command) -> ControlServer::Answer {
         using Command = std::decay_t<decltype(command)>;
         if constexpr (std::is_same_v<Command, ShowCounters>) {
-          return {.text = counters_json(emulator, a, b, dpdk::now())};
+          return {.text = counters_json(collect_counters(emulator, a, b), dpdk::now())};
         } else if constexpr (std::is_same_v<Command, ShowHelp>) {
           return {.text = kControlHelp};
         } else if constexpr (std::is_same_v<Command, Quit>) {
@@ -63,9 +61,10 @@ void run(const config::SatLink& config) {
   const dpdk::Eal eal({.program = "satlink",
                        .file_prefix = prefix,
                        .cpu = config.worker.cpu,
-                       .memory = dpdk::PacketPool::memory_for(sizing.packets, mtu) + kEalMemory,
+                       .memory = dpdk::PacketPool::memory_for(sizing.packets, mtu),
                        .ports = {config.a, config.b},
                        .verbose = config.log_level == config::LogLevel::kDebug});
+  for (const std::string& notice : eal.notices()) ops::log_warning(notice);
   dpdk::PacketPool pool("frames", sizing.packets, mtu);
   dpdk::Port a("a", config.a, pool);
   dpdk::Port b("b", config.b, pool);
@@ -80,6 +79,7 @@ void run(const config::SatLink& config) {
     ops::log_info("no real-time scheduling: on a busy machine frames may leave late");
   }
   dpdk::PollLoop loop(config.worker.polling, ports);
+  dpdk::TelemetryCommand telemetry("/satlink/counters", "All counters since start. No parameters.");
   std::optional<ControlServer> control;
   if (!config.control_socket.empty()) {
     control.emplace(config.control_socket, loop,
@@ -88,9 +88,11 @@ void run(const config::SatLink& config) {
   ops::log_info("ready: " + a.description() + ", " + b.description() + "; room for " +
                 std::to_string(sizing.a_to_b_frames) + " and " +
                 std::to_string(sizing.b_to_a_frames) + " frames in flight, " +
-                (eal.uses_hugepages() ? "hugepages" : "normal pages"));
+                (eal.uses_hugepages() ? "hugepages" : "normal pages") + "; stats socket " +
+                dpdk::Eal::stats_socket());
   loop.run([&](Instant now) {
     if (control) control->service(now);
+    if (telemetry.is_asked()) telemetry.answer(collect_counters(emulator, a, b));
     return emulator.round(now);
   });
   ops::log_info("stopping");

@@ -16,6 +16,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from frames import Tap  # noqa: E402
 from satlink.path import Path, finish  # noqa: E402
 
+from lab import telemetry  # noqa: E402
+
 DELAY_MS = 50
 HEADER = bytes.fromhex("020000000002020000000001")  # to, from
 
@@ -166,7 +168,7 @@ def unfinished_checksums(path: Path) -> None:
                 for size in (1, 100, 1472):
                     one.sendto(b"x" * size, ("10.66.0.2", 5555))
                     check(other.recv(2000) == b"x" * size, f"a datagram of {size} B arrives")
-        finished = path.counters()["ports"]["a"]["rx_checksums_finished"]
+        finished = path.counters()["port_a"]["rx_checksums_finished"]
         check(finished >= 3, f"{finished} checksums completed")
         # Datagrams of several fragments cross as they are.
         with path.left.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
@@ -225,6 +227,15 @@ def control(path: Path) -> None:
     check(done.returncode == 1 and "control socket" in done.stderr, "or that nobody listens")
 
 
+def stats_socket(path: Path) -> None:
+    """The same counters on DPDK's telemetry socket."""
+    told = telemetry.query(path.tag, "/satlink/counters")
+    counters = path.counters()
+    check(set(told) == set(counters) - {"uptime_ms"}, f"sections {sorted(told)}")
+    for section, values in told.items():
+        check(values == counters[section], f"{section}: {values} is not {counters[section]}")
+
+
 def check_option(path: Path) -> None:
     done = subprocess.run([path.program, "-c", path.config_path, "--check"], capture_output=True)
     check(done.returncode == 0, "--check accepts the configuration")
@@ -261,7 +272,7 @@ def idle_and_stop(path: Path) -> None:
 def clean_link() -> None:
     with Path(f"both: {{rate: 100Mbit, delay: {DELAY_MS}ms}}") as path:
         for step in (delay, rate, loss, outage, untouched, only_the_wire, unfinished_checksums,
-                     control, check_option, idle_and_stop):
+                     control, stats_socket, check_option, idle_and_stop):
             began = time.monotonic()
             step(path)
             note(f"ok: {step.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s)")

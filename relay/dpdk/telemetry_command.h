@@ -1,0 +1,46 @@
+// A command of DPDK's telemetry socket that answers with numbers.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace satrelay::dpdk {
+
+// A named group of named numbers.
+struct TelemetrySection {
+  std::string name;
+  std::vector<std::pair<std::string, std::uint64_t>> values;
+};
+using TelemetryReply = std::vector<TelemetrySection>;
+
+// One a process: DPDK cannot forget a command and hands it no argument. The numbers belong to the
+// thread that polls; the telemetry thread asks and waits, the polling thread looks whether it is
+// asked (one load) and answers.
+class TelemetryCommand {
+ public:
+  // Registers `path` ("/program/command"). Needs a running Eal. Throws std::runtime_error.
+  TelemetryCommand(const std::string& path, const std::string& help);
+  TelemetryCommand(const TelemetryCommand&) = delete;
+  TelemetryCommand& operator=(const TelemetryCommand&) = delete;
+  ~TelemetryCommand();
+
+  bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
+  void answer(TelemetryReply reply);
+
+  // The telemetry thread's side: nullopt if nobody answers in time.
+  std::optional<TelemetryReply> ask();
+
+ private:
+  std::atomic<bool> asked_ = false;
+  std::mutex mutex_;
+  std::condition_variable answered_;
+  std::optional<TelemetryReply> reply_;
+};
+
+}  // namespace satrelay::dpdk

@@ -1,0 +1,20 @@
+// All that satlink counts, by name: for the control socket and for the stats socket.
+#pragma once
+
+#include <string>
+
+#include "pep/base/time.h"
+#include "relay/dpdk/port.h"
+#include "relay/dpdk/telemetry_command.h"
+#include "relay/satlink/emulator.h"
+
+namespace satrelay::satlink {
+
+// Sections a_to_b, b_to_a, port_a, port_b; states are 0 or 1.
+dpdk::TelemetryReply collect_counters(const Emulator& emulator, const dpdk::Port& a,
+                                      const dpdk::Port& b);
+
+// The same as one line of JSON: {"uptime_ms": ..., "a_to_b": {...}, ...}
+std::string counters_json(const dpdk::TelemetryReply& counters, Instant now);
+
+}  // namespace satrelay::satlink
