@@ -14,8 +14,8 @@ import sys
 import repository
 
 QUOTED_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-# The database is made for g++; clang need not know its warnings.
-ARGUMENTS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+# The database is made for g++, whose warnings are errors; clang's own are not asked for here.
+ARGUMENTS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-error"]
 
 
 class Tidy:
@@ -25,7 +25,8 @@ class Tidy:
         self.cache = build / "clang-tidy-cache"
         self.cache.mkdir(exist_ok=True)
         version = subprocess.run([tool, "--version"], capture_output=True, check=True).stdout
-        self.base = version + (repository.ROOT / ".clang-tidy").read_bytes()
+        self.base = (version + (repository.ROOT / ".clang-tidy").read_bytes()
+                     + " ".join(ARGUMENTS).encode())
         self.contents = {}
 
     def content(self, path):
