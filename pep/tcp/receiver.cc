@@ -11,7 +11,7 @@ Receiver::Receiver(const Config& config, Arena& arena, Timers& timers, Counters&
       counters_(counters),
       stream_(arena),
       window_(config.receive_limit),
-      acks_(timers, config.delayed_ack),
+      acks_(timers, config.delayed_ack, config.mss),
       reserve_blocks_(reserve_blocks(arena, config.mss)) {
   window_.set_segment_size(config.mss);
 }

@@ -132,6 +132,19 @@ TEST(Receive, LoneSegmentIsAcknowledgedAfterTheDelay) {
   EXPECT_TRUE(s.endpoint().next_timeout().is_never());
 }
 
+TEST(Receive, MergedSegmentsDoNotStretchLaterAcks) {
+  Script s;
+  s.establish_as_server();
+  use_up_quick_acks(s);
+  s.in(". 23361:43361 ack 1");  // a device has merged many
+  EXPECT_EQ(s.out(), ". 1:1 ack 43361");
+  s.in(". 43361:44821 ack 1");
+  EXPECT_EQ(s.out(), "-");
+  s.in(". 44821:46281 ack 1");
+  EXPECT_EQ(s.out(), ". 1:1 ack 46281");
+  s.consume(22'920);
+}
+
 TEST(Receive, DataCarriesTheAck) {
   Script s;
   s.establish_as_server();

@@ -187,6 +187,7 @@ void Simulation::deliver(const Packet& packet) {
 
 Instant Simulation::next_event() const {
   Instant next = channel_.empty() ? Instant::never() : channel_.top().at;
+  next = earlier(next, abort_at_);
   for (const Host& host : hosts_) {
     next = earlier(next, host.endpoint->next_timeout());
     if (host.endpoint->received().readable() > 0) next = earlier(next, host.next_read);
@@ -202,6 +203,7 @@ bool Simulation::application_done(int index) const {
 Result Simulation::run() {
   const Instant start = now_;
   Result result;
+  if (scenario_.aborting_host >= 0) abort_at_ = now_ + scenario_.abort_after;
   hosts_[0].endpoint->connect(scenario_.offer, now_);
   turn(0);
   while (failure_.empty()) {
@@ -219,6 +221,10 @@ Result Simulation::run() {
       channel_.pop();
       if (to == 0 || accepted_) turn(to);
     }
+    if (abort_at_ <= now_) {
+      hosts_[scenario_.aborting_host].endpoint->abort(now_);
+      abort_at_ = Instant::never();
+    }
     for (int i = 0; i < 2; ++i) {
       if (hosts_[i].endpoint->next_timeout() <= now_) hosts_[i].endpoint->handle_timeout(now_);
       if (i == 0 || accepted_) turn(i);
@@ -227,20 +233,30 @@ Result Simulation::run() {
       result.took = now_ - start;
     }
   }
+  judge_end(result);
+  result.failure = failure_;
+  return result;
+}
+
+void Simulation::judge_end(Result& result) {
   for (int i = 0; i < 2; ++i) {
-    const Endpoint& endpoint = *hosts_[i].endpoint;
-    if (!application_done(i)) fail("not everything arrived");
-    if (!endpoint.is_closed() || endpoint.close_reason() != CloseReason::kNone) {
-      fail("not closed in order");
-    }
-    if (!endpoint.finished_sending()) fail("a FIN was not acknowledged");
-    if (hosts_[i].arena->used_blocks() != 0) fail("memory is not back");
+    Endpoint& endpoint = *hosts_[i].endpoint;
     result.segments += endpoint.counters().segments_out;
     result.retransmissions += endpoint.counters().retransmitted_segments;
     result.timeouts += endpoint.counters().retransmission_timeouts;
+    if (!endpoint.is_closed()) fail("not closed");
+    if (scenario_.aborting_host < 0) {
+      if (!application_done(i)) fail("not everything arrived");
+      if (endpoint.close_reason() != CloseReason::kNone) fail("not closed in order");
+      if (!endpoint.finished_sending()) fail("a FIN was not acknowledged");
+    } else {
+      endpoint.consume(endpoint.received().readable());
+      result.resets += endpoint.close_reason() == CloseReason::kResetByPeer ? 1 : 0;
+    }
+    // What a reset left out of order goes with the endpoint.
+    const bool holds_pieces = !endpoint.received().out_of_order().empty();
+    if (hosts_[i].arena->used_blocks() != 0 && !holds_pieces) fail("memory is not back");
   }
-  result.failure = failure_;
-  return result;
 }
 
 }  // namespace satrelay::tcp::test

@@ -35,6 +35,8 @@ struct Scenario {
   std::size_t block_size[2] = {4096, 4096};
   std::size_t blocks[2] = {1024, 1024};
   Duration deadline = Duration::seconds(600);
+  int aborting_host = -1;  // none
+  Duration abort_after;
 };
 
 Scenario random_scenario(std::uint64_t seed);
@@ -45,6 +47,7 @@ struct Result {
   std::uint64_t segments = 0;
   std::uint64_t retransmissions = 0;
   std::uint64_t timeouts = 0;
+  std::uint64_t resets = 0;  // hosts that were reset by the other
 };
 
 class Simulation {
@@ -78,6 +81,7 @@ class Simulation {
   void deliver(const Packet& packet);
   Instant next_event() const;
   bool application_done(int host) const;
+  void judge_end(Result& result);
   void fail(const std::string& what);
 
   const Scenario& scenario_;
@@ -86,6 +90,7 @@ class Simulation {
   std::priority_queue<Packet> channel_;
   std::uint64_t order_ = 0;
   Instant now_ = Instant::from_nanoseconds(5'000'000'000);
+  Instant abort_at_ = Instant::never();
   bool accepted_ = false;
   std::vector<std::byte> scratch_;
   std::string failure_;

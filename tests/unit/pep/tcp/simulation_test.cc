@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "pep/base/random.h"
 #include "tests/unit/pep/tcp/bulk_transfer.h"
 #include "tests/unit/pep/tcp/script.h"
 
@@ -58,6 +59,27 @@ TEST(Simulation, CleanChannelNeedsNoTimeout) {
       EXPECT_EQ(simulation.endpoint(host).counters().zero_window_probes, 0u) << "seed " << seed;
     }
   }
+}
+
+// One side gives up in the middle. Without loss the other must hear of it, in whatever order RST
+// and data arrive, and both must give back all memory.
+TEST(Simulation, AbortReachesThePeer) {
+  std::uint64_t resets = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed ^ 0xab0);
+    Scenario scenario = random_scenario(seed);
+    for (int host = 0; host < 2; ++host) scenario.faults[host].loss = 0;
+    scenario.aborting_host = static_cast<int>(random.below(2));
+    scenario.abort_after = Duration::microseconds(static_cast<std::int64_t>(random.below(300'000)));
+    if (scenario.aborting_host == 1) {  // the server exists only once it has the SYN
+      scenario.abort_after = scenario.abort_after + scenario.faults[0].delay * 4;
+    }
+    Simulation simulation(scenario, seed);
+    const Result result = simulation.run();
+    ASSERT_EQ(result.failure, "") << "seed " << seed;
+    resets += result.resets;
+  }
+  EXPECT_GT(resets, 50u);
 }
 
 // Offsets beyond 32 bits, both ways round: sequence numbers wrap, positions must not.
