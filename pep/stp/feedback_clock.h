@@ -48,16 +48,14 @@ class FeedbackClock {
     return at;
   }
   // Regular reports keep to the budget by their distance.
-  Duration interval() const {
-    return std::clamp(config_.budget.time_for(ByteCount(report_bytes_)), config_.minimum, maximum_);
-  }
+  Duration interval() const { return std::clamp(report_time_, config_.minimum, maximum_); }
   // `bytes` of report left, as IP bytes; `complete` if no part is missing.
   void on_report(std::size_t bytes, bool complete, Instant now) {
     current_bytes_ += bytes;
     debit(bytes, now);
     in_progress_ = !complete;
     if (!complete) return;
-    report_bytes_ = current_bytes_;
+    report_time_ = config_.budget.time_for(ByteCount(current_bytes_));
     current_bytes_ = 0;
     last_ = now;
     urgent_at_ = Instant::never();
@@ -88,7 +86,7 @@ class FeedbackClock {
   // The first report of a session is due at once.
   Instant last_ = Instant::from_nanoseconds(0) - Duration::seconds(3600);
   Instant spent_until_;
-  std::size_t report_bytes_ = 0;
+  Duration report_time_;  // of the last report, at the budget's rate
   std::size_t current_bytes_ = 0;
 };
 

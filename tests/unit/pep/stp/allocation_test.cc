@@ -65,6 +65,9 @@ void run(double loss) {
   Instant now = Instant::from_nanoseconds(1'000'000'000);
   for (int i = 0; i < 2; ++i) {
     configs[i].arena_bytes = 64 << 20;
+    // Small enough that the warm-up meets each stream's largest extent.
+    configs[i].session.stream_send_limit = 120'000;
+    configs[i].session.stream_receive_limit = 120'000;
     ends[i] = std::make_unique<End>(configs[i], sources[i], now);
     sources[i].session = &ends[i]->session();
   }
