@@ -199,6 +199,41 @@ TEST(Failure, AFlowThatBeganBridgedStaysBridgedToItsEnd) {
   EXPECT_GT(network.flow(0).client.saw_end_at, Instant() + Duration::seconds(3));
 }
 
+// The same addresses and ports again, at once or while the gateways still remember the last use.
+void reuse_of_ports(const Plan& client, const Plan& server, Duration pause) {
+  Scenario scenario = make_lab(7, {});
+  add_flow(scenario, Side::kA, client, server).client_port = 40'000;
+  Tracer tracer;
+  Network network(scenario, tracer);
+  FlowSpec again = network.spec(0);
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(network.run_until_flows_over(network.loop().now() + Duration::seconds(60)));
+    again.start = network.loop().now() + pause;
+    network.open(again);
+  }
+  ASSERT_TRUE(network.run_until_flows_over(network.loop().now() + Duration::seconds(60)));
+  ASSERT_TRUE(network.run_until_drained(network.loop().now() + Duration::seconds(600)));
+  for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
+  for (const std::string& broken : check_memory(network)) ADD_FAILURE() << broken;
+}
+
+TEST(Failure, PortsAreUsedAgainAfterTheServerClosedFirst) {
+  reuse_of_ports(requester(100), responder(100, 20'000), Duration::zero());
+  reuse_of_ports(requester(100), responder(100, 20'000), Duration::seconds(2));
+  reuse_of_ports(requester(100), responder(100, 20'000), Duration::seconds(40));
+}
+
+TEST(Failure, PortsAreUsedAgainAfterTheClientClosedFirst) {
+  reuse_of_ports(sender(20'000), receiver(), Duration::zero());
+  reuse_of_ports(sender(20'000), receiver(), Duration::seconds(2));
+  reuse_of_ports(sender(20'000), receiver(), Duration::seconds(40));
+}
+
+TEST(Failure, PortsAreUsedAgainAfterAReset) {
+  reuse_of_ports(resetter_after_sending(5'000), receiver(), Duration::zero());
+  reuse_of_ports(requester(5'000), resetter_after_receiving(5'000), Duration::zero());
+}
+
 TEST(Failure, CleanShutDownResetsHostsAtOnceAndTellsThePeer) {
   Scenario scenario = make_lab(6, {});
   add_flow(scenario, Side::kA, requester(100), responder(100, 50'000'000));

@@ -90,6 +90,8 @@ void SimHost::mark(std::uint32_t slot) {
 void SimHost::connect(const SocketPair& pair, const Plan& plan, Outcome& outcome) {
   if (vanished_) return;
   const Instant now = loop_->now();
+  // A port may be used again as soon as its program has ended, as some stacks do.
+  if (const auto old = by_pair_.find(pair); old != by_pair_.end()) remove(old->second);
   const std::uint32_t slot = new_connection(pair, plan, outcome, now);
   wire::TcpOptions offer;
   offer.mss = static_cast<std::uint16_t>(spec_.tcp.mss - (pair.local.is_v4() ? 0 : 20));
@@ -160,12 +162,13 @@ void SimHost::run(Instant now) {
   }
   std::vector<std::uint32_t> dirty;
   dirty.swap(dirty_);
-  for (const std::uint32_t slot : dirty) service(slot, now);
+  for (const std::uint32_t slot : dirty) {
+    if (connections_[slot] != nullptr && connections_[slot]->dirty) service(slot, now);
+  }
   flush();
 }
 
 void SimHost::service(std::uint32_t slot, Instant now) {
-  if (connections_[slot] == nullptr) return;
   Connection& connection = *connections_[slot];
   connection.dirty = false;
   // Twice: what was sent may have made room that the application waits for.

@@ -10,6 +10,7 @@ using gateway::PortId;
 constexpr const char* kGatewayAddress[] = {"192.0.2.1", "192.0.2.2"};
 constexpr const char* kPrefixV4[] = {"198.51.100.0/24", "203.0.113.0/24"};
 constexpr const char* kPrefixV6[] = {"2001:db8:a::/48", "2001:db8:b::/48"};
+constexpr std::uint64_t kFirstEpoch = 1'700'000'000'000'000'000U;
 constexpr MacAddress kGatewayMac[] = {{{0x02, 0x00, 0x5e, 0x00, 0xff, 0x0a}},
                                       {{0x02, 0x00, 0x5e, 0x00, 0xff, 0x0b}}};
 
@@ -50,7 +51,23 @@ Network::Network(const Scenario& scenario, Tracer& tracer) : scenario_(scenario)
   build_station(Side::kB);
   introduce_hosts();
   for (const FlowSpec& flow : scenario.flows) open(flow);
-  for (const Vanishing& vanishing : scenario.vanishings) {
+  schedule_faults();
+}
+
+void Network::schedule_faults() {
+  for (const Outage& outage : scenario_.outages) {
+    loop_.at(outage.when, [this] { satellite_->set_outage(true); });
+    loop_.at(outage.when + outage.length, [this] { satellite_->set_outage(false); });
+  }
+  std::uint64_t epoch = kFirstEpoch;
+  for (const Restart& restart : scenario_.restarts) {
+    if (!scenario_.gateways_present) break;
+    epoch += 1'000'000'000;
+    loop_.at(restart.when, [this, restart] { gateway(restart.side).kill(); });
+    loop_.at(restart.when + restart.down,
+             [this, restart, epoch] { gateway(restart.side).start(epoch); });
+  }
+  for (const Vanishing& vanishing : scenario_.vanishings) {
     loop_.at(vanishing.when, [this, vanishing] {
       tracer_->note(loop_.now(), host(vanishing.side, vanishing.host).spec().name, "vanishes");
       vanish(vanishing);
@@ -83,7 +100,7 @@ void Network::build_station(Side side) {
   satellite_->connect(end, node, static_cast<unsigned>(PortId::kWan));
   node.connect(PortId::kLan, *lans_[index], SimLan::kGateway);
   node.connect(PortId::kWan, *satellite_, end);
-  node.start(1'700'000'000'000'000'000U + index);
+  node.start(kFirstEpoch + index);
 }
 
 void Network::introduce_hosts() {

@@ -72,6 +72,7 @@ class Network {
   config::Gateway gateway_config(Side side) const;
   void build_station(Side side);
   void introduce_hosts();
+  void schedule_faults();
   void vanish(const Vanishing& vanishing);
   void start_flow(std::size_t index);
   std::optional<SimHost::Reception> receive(const SocketPair& at_server);

@@ -219,7 +219,8 @@ Scenario random_scenario(std::uint64_t seed) {
   scenario.rules.push_back(all);
 
   // Few enough bytes that the slower direction is done within about half a minute.
-  const auto budget = static_cast<std::uint64_t>(std::min(4e6, std::max(back, 1e6) / 8 * 20));
+  const double most = random.chance(0.2) ? 16e6 : 4e6;
+  const auto budget = static_cast<std::uint64_t>(std::min(most, std::max(back, 1e6) / 8 * 20));
   const std::size_t flow_count = 1 + random.below(random.chance(0.2) ? 40 : 10);
   const bool burst = random.chance(0.3);  // all at one time
   const std::uint16_t ports[] = {80, 443, 22, 25, 8080};
@@ -240,6 +241,15 @@ Scenario random_scenario(std::uint64_t seed) {
   if (random.chance(0.1)) {
     scenario.vanishings.push_back({random.chance(0.5) ? Side::kA : Side::kB, random.below(groups),
                                    Instant() + random_milliseconds(random, 3'000, 12'000)});
+  }
+  if (random.chance(0.12)) {
+    scenario.outages.push_back({Instant() + random_milliseconds(random, 3'000, 15'000),
+                                random_milliseconds(random, 10, 20'000)});
+  }
+  if (random.chance(0.08)) {
+    scenario.restarts.push_back({random.chance(0.5) ? Side::kA : Side::kB,
+                                 Instant() + random_milliseconds(random, 3'000, 12'000),
+                                 random_milliseconds(random, 0, 8'000)});
   }
   return scenario;
 }

@@ -64,7 +64,7 @@ std::string Scenario::summary() const {
       line, sizeof line,
       "%zu flows, %llu bytes; a>b %.1f Mbit/s %lld ms loss %.3f dup %.3f reorder %.3f corrupt "
       "%.4f; b>a %.1f Mbit/s loss %.3f; LAN loss %.4f %.4f; memory %llu %llu KiB; flow table %u "
-      "%u; %zu vanishing",
+      "%u; %zu vanishing, %zu restarts, %zu outages",
       flows.size(), static_cast<unsigned long long>(bytes),
       static_cast<double>(a_to_b.rate.to_bits_per_second()) / 1e6,
       static_cast<long long>(a_to_b.delay.to_milliseconds()), a_to_b.loss, a_to_b.duplicate,
@@ -72,7 +72,8 @@ std::string Scenario::summary() const {
       b_to_a.loss, stations[0].cable.loss, stations[1].cable.loss,
       static_cast<unsigned long long>(stations[0].limits.memory.value() >> 10),
       static_cast<unsigned long long>(stations[1].limits.memory.value() >> 10),
-      stations[0].limits.flows, stations[1].limits.flows, vanishings.size());
+      stations[0].limits.flows, stations[1].limits.flows, vanishings.size(), restarts.size(),
+      outages.size());
   return line;
 }
 

@@ -41,6 +41,19 @@ struct Vanishing {
   Instant when;
 };
 
+// The gateway dies, and comes back with a later boot epoch.
+struct Restart {
+  Side side = Side::kA;
+  Instant when;
+  Duration down;
+};
+
+// Both directions of the satellite link lose everything.
+struct Outage {
+  Instant when;
+  Duration length;
+};
+
 struct Station {
   config::LinkDirection cable;  // of each host, both directions
   std::vector<HostSpec> hosts;
@@ -59,6 +72,8 @@ struct Scenario {
   bool static_neighbours = true;
   std::vector<FlowSpec> flows;
   std::vector<Vanishing> vanishings;
+  std::vector<Restart> restarts;
+  std::vector<Outage> outages;
   bool gateways_present = true;  // false: the LANs hang on the link directly
 
   const Station& station(Side side) const { return stations[static_cast<std::size_t>(side)]; }
