@@ -62,7 +62,7 @@ std::string lcores(const EalConfig& config, const Machine& machine) {
 // what the first has left. Without the file (no permission) they take their chance.
 class StartLock {
  public:
-  StartLock() : file_(::open("/run/lock/satrelay-start", O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  StartLock() : file_(::open("/run/satrelay-start.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
     if (file_ >= 0) ::flock(file_, LOCK_EX);
   }
   StartLock(const StartLock&) = delete;
@@ -100,10 +100,11 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
   }
   if (!pci) arguments.emplace_back("--no-pci");
   if (!config.verbose) {
-    arguments.emplace_back("--log-level=*:warning");
-    // These two warn of hugepage sizes and sockets that nobody asked for.
-    arguments.emplace_back("--log-level=lib.eal:error");
+    // Of several patterns the first one holds for what registers later (telemetry), the last one
+    // for what has registered (the EAL). Both warn of what nobody asked for.
     arguments.emplace_back("--log-level=lib.telemetry:critical");
+    arguments.emplace_back("--log-level=*:warning");
+    arguments.emplace_back("--log-level=lib.eal:error");
   }
   return arguments;
 }

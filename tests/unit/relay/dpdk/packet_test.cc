@@ -1,0 +1,143 @@
+// Packets, bursts and pools on a real EAL without devices.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+
+#include "relay/dpdk/burst.h"
+#include "relay/dpdk/eal.h"
+#include "relay/dpdk/memory.h"
+#include "relay/dpdk/packet_pool.h"
+#include "relay/dpdk/stop_signal.h"
+
+namespace satrelay::dpdk {
+namespace {
+
+constexpr std::size_t kPackets = 2048;
+
+class PacketTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    eal_ = std::make_unique<Eal>(EalConfig{
+        .program = "unit-relay-dpdk",
+        .file_prefix = "unit-relay-dpdk-" + std::to_string(::getpid()),
+        .cpu = {},
+        .memory = PacketPool::memory_for(kPackets, 1500) + PacketPool::memory_for(kPackets, 9000),
+        .ports = {},
+        .verbose = false});
+    pool_ = std::make_unique<PacketPool>("unit", kPackets, 1500);
+  }
+  static void TearDownTestSuite() {
+    pool_.reset();
+    eal_.reset();
+  }
+  static Packet packet_of(std::size_t size, std::uint8_t fill) {
+    Packet packet = pool_->allocate();
+    std::memset(packet.room().data(), fill, size);
+    packet.set_size(size);
+    return packet;
+  }
+  static std::size_t used() { return kPackets - pool_->available(); }
+
+  static std::unique_ptr<Eal> eal_;
+  static std::unique_ptr<PacketPool> pool_;
+};
+std::unique_ptr<Eal> PacketTest::eal_;
+std::unique_ptr<PacketPool> PacketTest::pool_;
+
+TEST_F(PacketTest, HasOneOwnerWhoGivesItBack) {
+  {
+    Packet packet = packet_of(60, 7);
+    EXPECT_EQ(packet.size(), 60U);
+    EXPECT_EQ(packet.bytes()[59], std::byte{7});
+    EXPECT_GE(packet.room().size(), 1522U);
+    Packet moved = std::move(packet);
+    EXPECT_TRUE(moved);
+    EXPECT_EQ(used(), 1U);
+    moved = packet_of(61, 8);
+    EXPECT_EQ(used(), 1U) << "the replaced packet is still held";
+  }
+  EXPECT_EQ(used(), 0U);
+}
+
+TEST_F(PacketTest, SharesBytesUntilTheLastOwnerIsGone) {
+  Packet first = packet_of(60, 1);
+  {
+    Packet second = first.share();
+    EXPECT_TRUE(first.is_shared());
+    EXPECT_EQ(second.bytes().data(), first.bytes().data());
+    Packet copy = pool_->copy(first);
+    EXPECT_NE(copy.bytes().data(), first.bytes().data());
+    EXPECT_EQ(copy.size(), 60U);
+    EXPECT_EQ(copy.bytes()[5], std::byte{1});
+    EXPECT_FALSE(copy.is_shared());
+  }
+  EXPECT_FALSE(first.is_shared());
+  first = Packet();
+  EXPECT_EQ(used(), 0U);
+}
+
+TEST_F(PacketTest, CrossesAnEngineAsAHandle) {
+  const std::uint64_t handle = packet_of(99, 3).to_handle();
+  EXPECT_EQ(used(), 1U);
+  EXPECT_EQ(Packet::adopt(handle).size(), 99U);
+  EXPECT_EQ(used(), 0U);
+}
+
+TEST_F(PacketTest, PoolEndsWithAnEmptyPacket) {
+  std::vector<Packet> all;
+  while (Packet packet = pool_->allocate()) all.push_back(std::move(packet));
+  EXPECT_EQ(all.size(), kPackets);
+  EXPECT_FALSE(pool_->copy(all[0]));
+  all.clear();
+  EXPECT_EQ(used(), 0U);
+}
+
+TEST_F(PacketTest, JumboPoolHoldsJumboFrames) {
+  PacketPool jumbo("jumbo", kPackets, 9000);
+  EXPECT_GE(jumbo.allocate().room().size(), 9022U);
+}
+
+TEST_F(PacketTest, PoolThatDoesNotFitSaysSo) {
+  EXPECT_THROW(PacketPool("huge", 10'000'000, 9000), std::runtime_error);
+}
+
+TEST_F(PacketTest, BurstIsAQueueWithAnExplicitTail) {
+  {
+    Burst burst;
+    for (std::uint8_t i = 0; i < Burst::kCapacity; ++i) burst.push(packet_of(60, i));
+    EXPECT_TRUE(burst.full());
+    for (std::uint8_t i = 0; i < 10; ++i) EXPECT_EQ(burst.pop().bytes()[0], std::byte{i});
+    EXPECT_EQ(burst.size(), 22U);
+    for (std::uint8_t i = 32; i < 42; ++i) burst.push(packet_of(60, i));
+    EXPECT_TRUE(burst.full());
+    for (std::uint8_t i = 10; i < 42; ++i) EXPECT_EQ(burst.pop().bytes()[0], std::byte{i});
+    EXPECT_TRUE(burst.empty());
+    burst.push(packet_of(60, 1));
+    burst.push(packet_of(60, 2));
+    EXPECT_EQ(burst.clear(), 2U);
+    EXPECT_EQ(used(), 0U);
+    burst.push(packet_of(60, 1));
+  }
+  EXPECT_EQ(used(), 0U) << "a burst that goes takes its packets along";
+}
+
+TEST_F(PacketTest, RuntimeDirectoryHasTheStatsSocket) {
+  EXPECT_EQ(::access(Eal::stats_socket().c_str(), F_OK), 0) << Eal::stats_socket();
+  EXPECT_TRUE(eal_->notices().empty());
+}
+
+TEST(LargeMemory, IsWritableThroughout) {
+  LargeMemory memory((std::size_t{8} << 20) + 1);
+  EXPECT_EQ(memory.bytes().size(), (std::size_t{8} << 20) + 1);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.bytes().data()) % 4096, 0U);
+  memory.bytes().front() = memory.bytes().back() = std::byte{1};
+  EXPECT_FALSE(memory.backing().empty());
+}
+
+TEST(LargeMemory, MoreThanTheMachineHasIsRefused) {
+  EXPECT_THROW(LargeMemory(std::size_t{1} << 50), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace satrelay::dpdk
