@@ -133,6 +133,9 @@ void Session::Impl::establish() {
   state = PeerState::kAlive;
   lane_send.limit = handshake.peer().lane_credit;
   probes.start(now);
+  if (lane_receive.granted() < config.lane_receive_limit) {
+    memory_check = now + config.feedback_minimum;  // memory was short when the HELLO was made
+  }
   peer_events.push(Event::Kind::kPeerAlive);
 }
 

@@ -24,9 +24,9 @@
 
 namespace satrelay::stp {
 
-// Streams that this gateway opened and those that the peer opened live in one space; the initiator
-// of HELLO ordering (see docs/stp.md) opens even ids, the other odd ones. Never reused in a
-// session.
+// Streams that this gateway opened and those that the peer opened live in one space: one gateway
+// opens even ids, the other odd ones (Config::opens_even_streams). Never reused while a Session
+// lives, not even after a restart of the peer.
 enum class StreamId : std::uint64_t {};
 
 enum class PeerState : std::uint8_t {
@@ -83,12 +83,12 @@ struct Event {
     kPeerAlive,  // HELLO answered, or heard again after kPeerSuspect
     kPeerSuspect,
     kPeerRestarted,  // new boot epoch: every stream is gone already (no kReset follows)
-    kPeerClosed,
-    kOpened,     // a peer-opened stream; metadata() holds what its OPEN carried
-    kReadable,   // new in-order bytes, or the end of the stream
-    kWritable,   // send_room() grew from 0
-    kReset,      // the peer reset the stream; it is gone once the event is polled
-    kDelivered,  // everything written and finish() were acknowledged by the peer's session
+    kPeerClosed,     // the peer sent CLOSE: every stream is gone already (no kReset follows)
+    kOpened,         // a peer-opened stream; metadata() holds what its OPEN carried
+    kReadable,       // new in-order bytes, or the end of the stream
+    kWritable,       // send_room() grew from 0
+    kReset,          // the peer reset the stream; it is gone once the event is polled
+    kDelivered,      // everything written and finish() were acknowledged by the peer's session
   };
   Kind kind{};
   StreamId stream{};
@@ -186,7 +186,8 @@ class Session {
   ConstBytes metadata(StreamId stream) const;
   const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
   bool received_end(StreamId stream) const;  // everything up to the end is readable or consumed
-  std::uint64_t send_room(StreamId stream) const;       // what write() would take
+  // What write() would take. Who sees 0 here gets kWritable when there is room again.
+  std::uint64_t send_room(StreamId stream) const;
   std::uint64_t unsent(StreamId stream) const;          // written and never sent yet
   std::uint64_t unacknowledged(StreamId stream) const;  // written and not known to be received
   std::uint64_t credit(StreamId stream) const;          // what flow control still lets it send

@@ -108,6 +108,7 @@ struct Session::Impl {
   std::size_t write_data(PacketBuilder& packet, Stream& stream, std::uint64_t offset,
                          std::uint64_t available);
   bool data_allowed() const;
+  std::size_t datagram_limit() const;
   void apply_rate();
   std::uint64_t free_memory() const;
   // Kept from bytes that are out of order, for those in order.

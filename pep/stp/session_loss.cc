@@ -133,7 +133,8 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
     if (const SentPacket* packet = ledger.find(report.highest)) {
       const auto delay_us =
           static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
-      sample.rtt = now - packet->sent - Duration::microseconds(delay_us);
+      sample.rtt =
+          std::max(Duration::zero(), now - packet->sent - Duration::microseconds(delay_us));
       rtt.on_sample(sample.rtt);
     }
   }

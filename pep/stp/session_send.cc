@@ -17,6 +17,13 @@ constexpr std::uint32_t kControlShare = 16;
 
 }  // namespace
 
+// What both ends take; HELLOs and OPENs fit whatever the peer says.
+std::size_t Session::Impl::datagram_limit() const {
+  if (!handshake.knows_peer()) return config.datagram_size;
+  const std::size_t of_peer = std::max<std::size_t>(handshake.peer().datagram_size, kMinDatagram);
+  return std::min<std::size_t>(config.datagram_size, of_peer);
+}
+
 void Session::Impl::apply_rate() {
   if (const BitRate rate = controller.rate(); rate != pacer.rate()) pacer.set_rate(rate);
 }
@@ -62,7 +69,7 @@ bool Session::Impl::control_waits() const {
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
-  out = out.first(std::min<std::size_t>(out.size(), config.datagram_size));
+  out = out.first(std::min<std::size_t>(out.size(), datagram_limit()));
   if (out.size() < kMinDatagram) return 0;
   if (state == PeerState::kClosed && closed_here) {
     return close_packets > 0 ? send_close(out) : 0;
