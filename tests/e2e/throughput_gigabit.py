@@ -32,6 +32,7 @@ def machine_cpu() -> dict[str, float]:
 
 
 def measure(lab: Lab, web: Web, file, direction: str) -> float:
+    losses_before = losses(lab)
     transfer = web.start(file, direction, ACCELERATED_PORT, most_seconds=300)
     watched = {daemon.name: daemon.pid for daemon in lab.daemons}
     before = {name: cpu_of(pid) for name, pid in watched.items()}
@@ -64,17 +65,43 @@ def measure(lab: Lab, web: Web, file, direction: str) -> float:
         "  whole machine: "
         + ", ".join(f"{kind} {100 * seconds / elapsed:.0f}" for kind, seconds in whole.items())
     )
-    for gateway in lab.gateways:
-        counters = gateway.peer()["counters"]
-        print(
-            f"  {gateway.name}: "
-            + ", ".join(
-                f"{name} {counters[name]}"
-                for name in ("packets_out", "packets_lost", "spurious_losses", "tail_probes")
-                if name in counters
-            )
-        )
+    print_growth(losses_before, losses(lab))
     return outcome.goodput if outcome.sha256_ok else 0.0
+
+
+def losses(lab: Lab) -> dict[str, int]:
+    """Where packets went or got lost, since the start of the lab."""
+    found = {}
+    for gateway in lab.gateways:
+        letter = gateway.name[-1]
+        for name, value in gateway.peer()["counters"].items():
+            if name.startswith(("packets", "spurious", "retransmitted", "tail", "no_memory")):
+                found[f"gateway {letter} stp {name}"] = value
+        for name, value in gateway.query("status")["tcp"].items():
+            if name.startswith("retransm"):
+                found[f"gateway {letter} tcp {name}"] = value
+        for port in gateway.query("ports").values():
+            for name, value in port.items():
+                if name.startswith(("rx_m", "rx_e", "rx_no", "tx_e", "tx_u")):
+                    found[f"gateway {letter} {port['name']} {name}"] = value
+    for part, values in lab.link_counters().items():
+        if isinstance(values, dict):
+            for name, value in values.items():
+                if name.startswith(("dropped", "rx_m", "rx_e", "rx_no", "tx_e", "tx_u")):
+                    found[f"satlink {part} {name}"] = value
+    for part, space in zip(("client", "server"), (lab.client, lab.server)):
+        fields = dict(
+            line.split()[:2] for line in space.run("nstat", "-asz").splitlines() if line[0] != "#"
+        )
+        for name in ("TcpRetransSegs", "TcpExtTCPTimeouts", "TcpExtTCPRcvQDrop"):
+            found[f"{part} {name}"] = int(fields.get(name, 0))
+    return found
+
+
+def print_growth(before: dict[str, int], after: dict[str, int]) -> None:
+    grown = {name: after[name] - value for name, value in before.items() if after[name] != value}
+    for name, value in grown.items():
+        print(f"  {name}: {value}")
 
 
 def _curl_cpu(lab: Lab) -> tuple[float, float] | None:
@@ -104,6 +131,7 @@ def main() -> None:
         GatewayOptions(driver=given.driver, polling=given.polling),
         file_bytes=3 * given.size,
     ) as lab:
+        lab.topology.use_congestion_control("cubic")  # on the LANs; what most hosts have
         web = Web(lab, (ACCELERATED_PORT,))
         file = web.make_file("random.bin", given.size)
         reached = [measure(lab, web, file, way) for way in ("download", "upload")]
