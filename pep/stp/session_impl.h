@@ -102,6 +102,7 @@ struct Session::Impl {
   void write_fins(PacketBuilder& packet);
   void write_new_data(PacketBuilder& packet);
   void write_copies(PacketBuilder& packet);
+  void write_open_frame(PacketBuilder& packet, Stream& stream);
   void write_fin(PacketBuilder& packet, Stream& stream);
   bool idle() const;
   bool copies_wait();

@@ -104,6 +104,7 @@ struct Session::Impl::Settler {
           return;
         case ItemKind::kOpen:
           stream->open_due = false;
+          stream->open_acknowledged = true;
           s.opens.remove(*stream);
           return;
         default:

@@ -54,9 +54,11 @@ bool Session::Impl::copies_wait() {
   while (!copies.empty()) {
     const SentItem& item = copies.front();
     const Stream* stream = owner(item);
-    const bool useful = stream != nullptr && stream->phase == Stream::Phase::kOpen &&
-                        !copies.stale(now, rtt.smoothed()) &&
-                        stream->send.wants_copy(item.offset, item.length);
+    const bool useful =
+        stream != nullptr && stream->phase == Stream::Phase::kOpen &&
+        !copies.stale(now, rtt.smoothed()) &&
+        (item.kind() == ItemKind::kOpen ? !stream->open_acknowledged
+                                        : stream->send.wants_copy(item.offset, item.length));
     if (useful) return true;
     copies.pop();
   }
@@ -212,8 +214,9 @@ void Session::Impl::write_data_frames(PacketBuilder& packet) {
   const int count = TailCopies::copies_for(loss_ratio());
   const auto items = idle() ? packet.items() : packet.items().first(repaired);
   for (const SentItem& item : items) {
-    const bool data = item.kind() == ItemKind::kData || item.kind() == ItemKind::kDataAndFin;
-    if (data) copies.push(item, count, now);
+    const bool copied = item.kind() == ItemKind::kData || item.kind() == ItemKind::kDataAndFin ||
+                        item.kind() == ItemKind::kOpen;
+    if (copied) copies.push(item, count, now);
   }
 }
 
@@ -221,7 +224,10 @@ void Session::Impl::write_copies(PacketBuilder& packet) {
   while (copies_wait()) {
     const SentItem item = copies.front();
     Stream& stream = *owner(item);
-    if (item.length == 0) {
+    if (item.kind() == ItemKind::kOpen) {
+      if (!packet.fits(open_frame_size(stream.id, stream.metadata_size))) return;
+      write_open_frame(packet, stream);
+    } else if (item.length == 0) {
       if (!packet.fits(data_header_size(stream.id, item.offset) + kDataLengthSize)) return;
       write_fin(packet, stream);
     } else {
@@ -246,13 +252,16 @@ bool Session::Impl::write_opens(PacketBuilder& packet) {
     if (!packet.fits(open_frame_size(stream.id, stream.metadata_size))) return false;
     opens.remove(stream);
     stream.open_due = false;
-    write_open(packet.frames(),
-               {stream.id, ConstBytes(stream.metadata).first(stream.metadata_size)});
-    packet.add_item(ItemKind::kOpen, stream);
+    write_open_frame(packet, stream);
     // Its first bytes follow in this very packet if there are any.
     if (ActiveList::contains(stream)) active.move_to_front(stream);
   }
   return true;
+}
+
+void Session::Impl::write_open_frame(PacketBuilder& packet, Stream& stream) {
+  write_open(packet.frames(), {stream.id, ConstBytes(stream.metadata).first(stream.metadata_size)});
+  packet.add_item(ItemKind::kOpen, stream);
 }
 
 // Writes up to `available` bytes from `offset` on as one DATA frame; 0 if the packet has no room

@@ -16,7 +16,7 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
   stream->phase = phase;
   stream->ready = stream->blocked = stream->released = stream->delivered = false;
   stream->credit_urgent = stream->open_due = stream->reset_due = false;
-  stream->reset_acknowledged = stream->final_size_known = false;
+  stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
   stream->reset_reason = stream->event_reason = ResetReason::kNone;
   stream->context = 0;
   stream->deficit = 0;

@@ -35,6 +35,7 @@ struct Stream {
   bool credit_urgent = false;  // the peer is short of credit
   // What the next packets must carry, from the state and not from copies.
   bool open_due = false;
+  bool open_acknowledged = false;
   bool reset_due = false;
   bool reset_acknowledged = false;
   bool final_size_known = false;  // of the peer's direction, while resetting
