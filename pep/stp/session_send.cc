@@ -9,6 +9,8 @@ namespace {
 
 // Pieces of a stream smaller than this are not worth a frame at the end of a packet.
 constexpr std::size_t kMinFragment = 64;
+// With so much room a source writes whatever it has.
+constexpr std::uint64_t kAmpleRoom = 128 * 1024;
 // After so many packets that nobody need report, one asks for a report: else the peer would never
 // settle a sender of feedback.
 constexpr int kMaxUnasked = 32;
@@ -342,12 +344,12 @@ void Session::Impl::write_new_data(PacketBuilder& packet) {
       const std::uint16_t generation = stream.generation;
       source.produce(StreamId{stream.id}, stream.context, now);
       // The source may have done anything to the stream, ending it included.
-      const bool same = stream.generation == generation && active.front() == &stream;
-      if (same && stream.send.unsent() == 0) {
-        // Nothing came: no more calls until the relay says so, or there is more room.
-        // A source that still has bytes lacks room for them.
-        if (stream.ready && stream.send.stored() > 0) stream.blocked = true;
+      const bool same = stream.generation == generation && stream.phase == Stream::Phase::kOpen;
+      if (same && stream.send.unsent() == 0 && !stream.send.finished()) {
+        // Nothing came: no more calls until the relay says so, or, if it may have lacked room for
+        // a whole block, until there is more.
         stream.ready = false;
+        if (room(stream) < kAmpleRoom) mark_blocked(stream);
         update_active(stream);
       }
       continue;

@@ -116,7 +116,10 @@ void Session::Impl::consume(Stream& stream, std::uint64_t count) {
 void Session::Impl::mark_blocked(Stream& stream) {
   stream.blocked = true;
   // Acknowledgements of its own bytes wake a stream, unless the arena is what it lacks.
-  if (stream.send.stored() >= config.stream_send_limit) return;
+  const std::uint64_t stored = stream.send.stored();
+  if (stored >= config.stream_send_limit || room(stream) >= config.stream_send_limit - stored) {
+    return;
+  }
   memory_waiters.push_back(stream);
   if (memory_check.is_never()) memory_check = now + config.feedback_minimum;
 }

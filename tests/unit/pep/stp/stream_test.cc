@@ -295,6 +295,50 @@ TEST_F(StreamTest, ProduceIsNotCalledAgainForASourceWithNothing) {
   EXPECT_EQ(lazy.calls, 2);
 }
 
+TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
+  struct Blocks final : StreamSource {
+    Session* session = nullptr;
+    std::vector<std::byte> block = std::vector<std::byte>(60'000);
+    void produce(StreamId id, std::uint32_t, Instant) override {
+      if (session->send_room(id) < block.size()) {
+        session->set_ready(id, false);
+      } else {
+        session->write(id, block);
+      }
+    }
+  } blocks;
+  EndConfig config = end_config(true);
+  config.session.stream_send_limit = 100'000;  // never room for two
+  net.start(1, 2000);
+  End end(config, blocks, net.now);
+  blocks.session = &end.session();
+  std::uint64_t read = 0;
+  bool opened = false;
+  for (int i = 0; i < 20'000; ++i) {
+    net.now += Duration::milliseconds(1);
+    std::byte buffer[1500];
+    while (const std::size_t n = end.session().poll_packet(buffer, net.now)) {
+      net.session(1).handle_packet(ConstBytes(buffer, n), net.now);
+    }
+    for (auto& packet : take(1)) end.session().handle_packet(packet, net.now);
+    while (const auto event = end.session().poll_event()) {
+      if (event->kind == Event::Kind::kWritable) end.session().set_ready(event->stream, true);
+    }
+    while (const auto event = net.session(1).poll_event()) {
+      if (event->kind != Event::Kind::kReadable) continue;
+      const std::uint64_t n = net.session(1).received(event->stream)->readable();
+      net.session(1).consume(event->stream, n);
+      read += n;
+    }
+    if (!opened && end.session().peer_state() == PeerState::kAlive) {
+      const auto id = end.session().open_stream({}, 0, net.now);
+      end.session().set_ready(*id, true);
+      opened = true;
+    }
+  }
+  EXPECT_GT(read, 5'000'000U);
+}
+
 TEST_F(StreamTest, CallsOnUnknownStreamsDoNothing) {
   connect();
   Session& s = net.session(0);
