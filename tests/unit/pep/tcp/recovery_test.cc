@@ -295,6 +295,17 @@ TEST(Timeout, BackoffEndsWithASampleThatCannotBeAmbiguous) {  // Karn
   EXPECT_LE(s.wait_for_timer(), ms(210));
 }
 
+TEST(Timeout, FastRetransmitIsNotTimedEither) {
+  Script s;
+  send_ten(s, kSack);
+  s.wait(ms(50));
+  s.in(ack(1, " sack 1001:10001"));
+  EXPECT_EQ(s.out(), ". 1:1001 ack 1");
+  s.wait(ms(40));
+  s.in(ack(10'001));
+  EXPECT_LT(s.endpoint().smoothed_rtt(), ms(1));
+}
+
 TEST(Timeout, TimestampsMakeASampleOfARetransmissionCertain) {
   Script s;
   s.establish_as_server("mss 1000 sackok ts 1 0");

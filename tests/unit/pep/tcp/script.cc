@@ -166,7 +166,7 @@ std::string Script::out() {
   if (!payload.empty()) {
     EXPECT_EQ(last_.sequence, our_isn_ + 1 + static_cast<std::uint32_t>(segment->payload_offset));
   }
-  const std::string line = describe(*segment);
+  std::string line = describe(*segment);
   log_.push_back(time_stamp(now_) + " <  " + line + " win " + std::to_string(window_));
   return line;
 }

@@ -75,12 +75,12 @@ class Simulation {
       return at != other.at ? at > other.at : order > other.order;
     }
   };
-  void turn(int host);
-  void transmit(int host);
+  void turn(int index);
+  void transmit(int index);
   void send(int from, const std::vector<std::byte>& bytes);
   void deliver(const Packet& packet);
   Instant next_event() const;
-  bool application_done(int host) const;
+  bool application_done(int index) const;
   void judge_end(Result& result);
   void fail(const std::string& what);
 
