@@ -97,9 +97,11 @@ int run(int argc, char** argv) {
   bool quick = false;
   double limit = 0;
   std::string json_path;
+  std::string only;
   app.add_flag("--quick", quick, "a few seconds, with a smaller working set");
   app.add_option("--json", json_path, "write the figures to this file as well");
   app.add_option("--limit", limit, "fail if a hot row takes longer than this many nanoseconds");
+  app.add_option("--only", only, "only the rows whose name contains this");
   CLI11_PARSE(app, argc, argv);
 
   std::printf(
@@ -117,6 +119,7 @@ int run(int argc, char** argv) {
   const std::size_t large_set = quick ? 31'000'000 : 625'000'000;
   const double large_copy = copy_through(large_set, quick ? 100'000 : 2'000'000);
   std::vector<Row> list = rows(quick);
+  std::erase_if(list, [&](const Row& row) { return row.name.find(only) == std::string::npos; });
   nlohmann::json json;
   bool failed = false;
   for (Row& row : list) {
