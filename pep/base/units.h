@@ -41,7 +41,13 @@ class BitRate {
   // holds any size at any rate (10 Gbit/s x 600 ms needs 53 bits).
   constexpr Duration time_for(ByteCount bytes) const {
     if (is_zero()) return Duration::infinite();
-    const auto bits = static_cast<Uint128>(bytes.value()) * 8U * 1'000'000'000U;
+    constexpr std::uint64_t kNanobits = 8'000'000'000U;
+    if (bytes.value() < (std::uint64_t{1} << 31U)) [[likely]] {
+      // A packet's size: fits 64 bits, and their division is several times faster.
+      return Duration::nanoseconds(static_cast<std::int64_t>(
+          (bytes.value() * kNanobits + bits_per_second_ - 1) / bits_per_second_));
+    }
+    const auto bits = static_cast<Uint128>(bytes.value()) * kNanobits;
     return Duration::nanoseconds(
         static_cast<std::int64_t>((bits + bits_per_second_ - 1) / bits_per_second_));
   }

@@ -32,8 +32,9 @@ const char* to_string(State state) {
   return "unknown";
 }
 
-Endpoint::Endpoint(const Config& config, Arena& arena)
+Endpoint::Endpoint(const Config& config, Arena& arena, Counters* counters)
     : config_(config),
+      counters_(counters != nullptr ? *counters : own_counters_),
       sender_(config_, arena, timers_, counters_),
       receiver_(config_, arena, timers_, counters_),
       timestamps_(config.timestamp_offset),

@@ -32,7 +32,9 @@ namespace satrelay::tcp {
 
 class Endpoint {
  public:
-  Endpoint(const Config& config, Arena& arena);
+  // Counts into `counters`, which many endpoints may share and which must outlive them, or, without
+  // it, into its own.
+  Endpoint(const Config& config, Arena& arena, Counters* counters = nullptr);
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -149,7 +151,8 @@ class Endpoint {
   SegmentToSend sent(SegmentToSend segment);
 
   Config config_;
-  Counters counters_;
+  Counters own_counters_;
+  Counters& counters_;
   Timers timers_;
   Sender sender_;
   Receiver receiver_;

@@ -30,10 +30,10 @@ enum class StreamState : std::uint8_t {
 
 struct Flow {
   Flow(const FlowKey& flow_key, Origin flow_origin, const tcp::Config& config, Arena& arena,
-       Instant now)
+       tcp::Counters& counters, Instant now)
       : key(flow_key),
         origin(flow_origin),
-        endpoint(config, arena),
+        endpoint(config, arena, &counters),
         created(now),
         last_activity(now) {}
 

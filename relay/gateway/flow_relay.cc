@@ -40,22 +40,6 @@ Counter counter_for(stp::ResetReason reason) {
   }
 }
 
-void add(tcp::Counters& sum, const tcp::Counters& one) {
-  sum.segments_in += one.segments_in;
-  sum.segments_out += one.segments_out;
-  sum.bytes_in += one.bytes_in;
-  sum.bytes_out += one.bytes_out;
-  sum.retransmitted_segments += one.retransmitted_segments;
-  sum.retransmission_timeouts += one.retransmission_timeouts;
-  sum.fast_recoveries += one.fast_recoveries;
-  sum.duplicate_bytes_in += one.duplicate_bytes_in;
-  sum.out_of_order_segments_in += one.out_of_order_segments_in;
-  sum.out_of_window_segments_in += one.out_of_window_segments_in;
-  sum.paws_rejected += one.paws_rejected;
-  sum.challenge_acks += one.challenge_acks;
-  sum.zero_window_probes += one.zero_window_probes;
-}
-
 wire::EthernetHeader reversed(wire::EthernetHeader header) {
   std::swap(header.source, header.destination);
   return header;
@@ -101,7 +85,8 @@ tcp::Config FlowRelay::endpoint_config(const FlowKey& key, Instant now) const {
 std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now) {
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  flows_[slot] = std::make_unique<Flow>(key, origin, endpoint_config(key, now), arena_, now);
+  flows_[slot] =
+      std::make_unique<Flow>(key, origin, endpoint_config(key, now), arena_, tcp_counters_, now);
   table_.insert(key, slot);
   ++live_;
   return slot;
@@ -428,7 +413,6 @@ void FlowRelay::remove(std::uint32_t slot) {
   Flow& f = flow(slot);
   count_end(f, Counter::kFlowsFinished);
   if (f.half_open) --half_open_;
-  add(finished_tcp_, f.endpoint.counters());
   table_.erase(f.key);
   timers_.set(slot, Instant::never());
   flows_[slot].reset();
@@ -516,14 +500,6 @@ void FlowRelay::retry_later(Flow& f, Instant now) {
 }
 
 // --- getters -----------------------------------------------------------------------------------
-
-tcp::Counters FlowRelay::tcp_counters() const {
-  tcp::Counters sum = finished_tcp_;
-  for (const auto& f : flows_) {
-    if (f != nullptr) add(sum, f->endpoint.counters());
-  }
-  return sum;
-}
 
 std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count,
                                               Instant now) const {

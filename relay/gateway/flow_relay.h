@@ -64,7 +64,7 @@ class FlowRelay final : public stp::StreamSource {
   std::size_t flow_count() const { return live_; }
   std::uint32_t half_open() const { return half_open_; }
   const compress::CodecCounters& codec_counters() const { return splice_.counters(); }
-  tcp::Counters tcp_counters() const;
+  const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now) const;
 
  private:
@@ -116,7 +116,7 @@ class FlowRelay final : public stp::StreamSource {
   std::uint32_t turn_ = 0;  // segments that the first flow of the ring has sent in its turn
   std::size_t live_ = 0;
   std::uint32_t half_open_ = 0;
-  tcp::Counters finished_tcp_;  // of flows that are gone
+  tcp::Counters tcp_counters_;
 };
 
 }  // namespace satrelay::gateway
