@@ -11,10 +11,10 @@ std::int64_t monotonic_nanoseconds() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-const std::int64_t process_start = monotonic_nanoseconds();
+const std::int64_t kProcessStart = monotonic_nanoseconds();
 
 }  // namespace
 
-Instant now() { return Instant::from_nanoseconds(monotonic_nanoseconds() - process_start); }
+Instant now() { return Instant::from_nanoseconds(monotonic_nanoseconds() - kProcessStart); }
 
 }  // namespace satrelay::dpdk

@@ -82,7 +82,7 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
                                      "--lcores=" + lcores(config, machine)};
   const std::size_t memory = config.memory + kOwnMemory;
   const std::size_t megabytes = (memory + (std::size_t{1} << 20) - 1) >> 20;
-  arguments.push_back("-m");
+  arguments.emplace_back("-m");
   arguments.push_back(std::to_string(megabytes));
   // No files for secondary processes: nothing is left behind by kill -9 either way. (DPDK refuses
   // --in-memory together with --no-huge.)
@@ -115,6 +115,7 @@ Eal::Eal(const EalConfig& config) {
   std::vector<std::string> arguments = eal_arguments(config, machine);
   uses_hugepages_ = std::find(arguments.begin(), arguments.end(), "--no-huge") == arguments.end();
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size());
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   if (rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) < 0) {
     std::string line;

@@ -233,8 +233,9 @@ void KernelInterface::keep_kernel_off(std::vector<std::string>& notices) {
   // machine has elsewhere, nor route what the bridge is about to pass on.
   const std::string v4 = "/proc/sys/net/ipv4/conf/" + name_ + "/";
   const std::string v6 = "/proc/sys/net/ipv6/conf/" + name_ + "/";
-  const bool done = set_sysctl(v6 + "disable_ipv6", "1") & set_sysctl(v4 + "arp_ignore", "8") &
-                    set_sysctl(v4 + "forwarding", "0");
+  bool done = set_sysctl(v6 + "disable_ipv6", "1");
+  done = set_sysctl(v4 + "arp_ignore", "8") && done;
+  done = set_sysctl(v4 + "forwarding", "0") && done;
   if (!done) {
     notices.push_back("cannot keep the kernel's IP stack off " + name_ +
                       "; run: sysctl net.ipv6.conf." + name_ + ".disable_ipv6=1 net.ipv4.conf." +

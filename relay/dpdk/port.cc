@@ -109,9 +109,10 @@ void Port::configure_device(PacketPool& pool) {
   std::uint16_t tx_descriptors = kDescriptors;
   check(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx_descriptors, &tx_descriptors),
         "cannot size the queues");
-  check(rte_eth_rx_queue_setup(id_, 0, rx_descriptors, SOCKET_ID_ANY, nullptr, pool.raw()),
+  const auto any_socket = static_cast<unsigned>(SOCKET_ID_ANY);
+  check(rte_eth_rx_queue_setup(id_, 0, rx_descriptors, any_socket, nullptr, pool.raw()),
         "cannot set up the receive queue");
-  check(rte_eth_tx_queue_setup(id_, 0, tx_descriptors, SOCKET_ID_ANY, nullptr),
+  check(rte_eth_tx_queue_setup(id_, 0, tx_descriptors, any_socket, nullptr),
         "cannot set up the send queue");
   check(rte_eth_dev_start(id_), "cannot start the device");
   started_ = true;

@@ -42,8 +42,8 @@ def delay(path: Path) -> None:
         path.start_receiver(path.left, "s0", 1.0),
     ]
     senders = [
-        path.start_sender(path.left, "s0", size, rate, 4),
-        path.start_sender(path.right, "s1", size, rate, 4),
+        path.start_sender(path.left, "s0", size, rate, 4, prompt=True),
+        path.start_sender(path.right, "s1", size, rate, 4, prompt=True),
     ]
     serialised_ms = (size + 24) * 8 / 100e6 * 1e3
     for way, sender, receiver in zip(("a_to_b", "b_to_a"), senders, receivers):

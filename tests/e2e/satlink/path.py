@@ -91,8 +91,12 @@ class Path:
         check(receiver.stdout.readline() == "ready\n", "frame_probe receive starts")
         return receiver
 
-    def start_sender(self, space, interface: str, size: int, rate: float, seconds: float):
+    def start_sender(
+        self, space, interface: str, size: int, rate: float, seconds: float, prompt: bool = False
+    ) -> subprocess.Popen:
+        """`prompt`: the sender does not wait for its turn between reading the clock and sending."""
         return space.popen(
+            *(("chrt", "--rr", "2") if prompt else ()),
             *(self.probe, "send", interface, "--size", str(size)),
             *("--rate", str(rate), "--seconds", str(seconds)),
             stdout=subprocess.PIPE,

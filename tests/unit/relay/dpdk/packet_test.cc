@@ -18,32 +18,32 @@ constexpr std::size_t kPackets = 2048;
 class PacketTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    eal_ = std::make_unique<Eal>(EalConfig{
+    eal = std::make_unique<Eal>(EalConfig{
         .program = "unit-relay-dpdk",
         .file_prefix = "unit-relay-dpdk-" + std::to_string(::getpid()),
         .cpu = {},
         .memory = PacketPool::memory_for(kPackets, 1500) + PacketPool::memory_for(kPackets, 9000),
         .ports = {},
         .verbose = false});
-    pool_ = std::make_unique<PacketPool>("unit", kPackets, 1500);
+    pool = std::make_unique<PacketPool>("unit", kPackets, 1500);
   }
   static void TearDownTestSuite() {
-    pool_.reset();
-    eal_.reset();
+    pool.reset();
+    eal.reset();
   }
   static Packet packet_of(std::size_t size, std::uint8_t fill) {
-    Packet packet = pool_->allocate();
+    Packet packet = pool->allocate();
     std::memset(packet.room().data(), fill, size);
     packet.set_size(size);
     return packet;
   }
-  static std::size_t used() { return kPackets - pool_->available(); }
+  static std::size_t used() { return kPackets - pool->available(); }
 
-  static std::unique_ptr<Eal> eal_;
-  static std::unique_ptr<PacketPool> pool_;
+  static std::unique_ptr<Eal> eal;
+  static std::unique_ptr<PacketPool> pool;
 };
-std::unique_ptr<Eal> PacketTest::eal_;
-std::unique_ptr<PacketPool> PacketTest::pool_;
+std::unique_ptr<Eal> PacketTest::eal;
+std::unique_ptr<PacketPool> PacketTest::pool;
 
 TEST_F(PacketTest, HasOneOwnerWhoGivesItBack) {
   {
@@ -66,7 +66,7 @@ TEST_F(PacketTest, SharesBytesUntilTheLastOwnerIsGone) {
     Packet second = first.share();
     EXPECT_TRUE(first.is_shared());
     EXPECT_EQ(second.bytes().data(), first.bytes().data());
-    Packet copy = pool_->copy(first);
+    Packet copy = pool->copy(first);
     EXPECT_NE(copy.bytes().data(), first.bytes().data());
     EXPECT_EQ(copy.size(), 60U);
     EXPECT_EQ(copy.bytes()[5], std::byte{1});
@@ -86,9 +86,9 @@ TEST_F(PacketTest, CrossesAnEngineAsAHandle) {
 
 TEST_F(PacketTest, PoolEndsWithAnEmptyPacket) {
   std::vector<Packet> all;
-  while (Packet packet = pool_->allocate()) all.push_back(std::move(packet));
+  while (Packet packet = pool->allocate()) all.push_back(std::move(packet));
   EXPECT_EQ(all.size(), kPackets);
-  EXPECT_FALSE(pool_->copy(all[0]));
+  EXPECT_FALSE(pool->copy(all[0]));
   all.clear();
   EXPECT_EQ(used(), 0U);
 }
@@ -124,7 +124,7 @@ TEST_F(PacketTest, BurstIsAQueueWithAnExplicitTail) {
 
 TEST_F(PacketTest, RuntimeDirectoryHasTheStatsSocket) {
   EXPECT_EQ(::access(Eal::stats_socket().c_str(), F_OK), 0) << Eal::stats_socket();
-  EXPECT_TRUE(eal_->notices().empty());
+  EXPECT_TRUE(eal->notices().empty());
 }
 
 TEST(LargeMemory, IsWritableThroughout) {

@@ -60,8 +60,7 @@ TEST(ControlCommand, RefusesAllElseWithAReason) {
                                       "counters now",
                                       "quit now",
                                       "SET",
-                                      "set "
-                                      "both rate 99999999999999999999999999Gbit"}) {
+                                      "set both rate 99999999999999999999Gbit"}) {
     const ControlParse parse = parse_control_command(line);
     EXPECT_FALSE(parse.command) << line;
     EXPECT_FALSE(parse.error.empty()) << line;
