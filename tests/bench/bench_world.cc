@@ -9,6 +9,15 @@ namespace {
 using gateway::PortId;
 
 constexpr std::uint64_t kFrameOnLink = 1500 + config::kOverheadEthernet;
+constexpr std::size_t kFullFrame = 1'400;  // and more: carries data
+
+std::uint64_t full_frames(const FrameBatch& frames) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].size() >= kFullFrame) ++count;
+  }
+  return count;
+}
 
 HostAddresses client() { return {{{0x02, 0, 0, 0, 0, 0x0a}}, IpAddress::v4({198, 51, 100, 10})}; }
 HostAddresses server() { return {{{0x02, 0, 0, 0, 0, 0x0b}}, IpAddress::v4({203, 0, 113, 10})}; }
@@ -41,7 +50,7 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
 World::World(const WorldSpec& spec)
     : spec_(spec),
       turn_time_(spec.rate.time_for(ByteCount(kBurst * kFrameOnLink))),
-      sender_(client(), server(), spec.flows, spec.host_buffer),
+      sender_(client(), server(), spec.flows),
       receiver_(server(), spec.flows) {
   make_node(sending_, spec, true);
   make_node(receiving_, spec, false);
@@ -51,15 +60,14 @@ World::World(const WorldSpec& spec)
 World::~World() = default;
 
 void World::make_node(Node& node, const WorldSpec& spec, bool sending) {
-  node.memory.reset(new std::byte[spec.gateway_memory]);
+  node.memory = LargeMemory(spec.gateway_memory, spec.touched);
   gateway::Identity identity;
   identity.boot_epoch = sending ? 1'000 : 2'000;
   identity.secret[0] = 1;
   identity.secret[1] = 2;
   identity.wan_mac = {{0x02, 0, 0, 0, 0xff, static_cast<std::uint8_t>(sending ? 1 : 2)}};
-  node.engine = std::make_unique<gateway::Gateway>(
-      gateway_config(spec, sending), identity, MutableBytes(node.memory.get(), spec.gateway_memory),
-      now_);
+  node.engine = std::make_unique<gateway::Gateway>(gateway_config(spec, sending), identity,
+                                                   node.memory.bytes(), now_);
 }
 
 void World::send_over(DelayLine& line, const FrameBatch& frames, Instant now) {
@@ -113,13 +121,16 @@ void World::run_gateway(Node& node, DelayLine& arriving, Instant now) {
     if (size == 0) break;
     node.wan_out.push(size);
   }
-  node.counted = node.watch.stop();
-
-  if (node.counted) {
+  if (node.watch.stop()) {
     node.load.wan_in += arrived;
     node.load.lan_in += node.lan_in.size();
     node.load.lan_out += node.lan_out.size();
     node.load.wan_out += node.wan_out.size();
+    for (std::size_t i = 0; i < arrived; ++i) {
+      if (arriving.sizes[arriving.queue[i].slot] >= kFullFrame) ++node.load.data_in;
+    }
+    node.load.data_in += full_frames(node.lan_in);
+    node.load.data_out += full_frames(node.lan_out) + full_frames(node.wan_out);
   }
   node.lan_in.clear();
   drop_arrived(arriving, arrived);
@@ -128,9 +139,11 @@ void World::run_gateway(Node& node, DelayLine& arriving, Instant now) {
 void World::turn(Instant now) {
   // The LAN offers a little more than the satellite takes, so that the sender is never the limit.
   if (sender_.established() < spec_.flows) sender_.connect(sending_.lan_in, now);
-  const std::size_t sent = sender_.send(sending_.lan_in, kBurst + kBurst / 8, now);
+  if (spec_.outstanding == 0 ||
+      sender_.payload_bytes() - receiver_.payload_bytes() < spec_.outstanding) {
+    sender_.send(sending_.lan_in, kBurst + kBurst / 8, now);
+  }
   run_gateway(sending_, backward_, now);
-  if (sending_.counted) sending_.load.data_frames += sent;
   for (std::size_t i = 0; i < sending_.lan_out.size(); ++i) {
     sender_.handle_frame(sending_.lan_out[i]);
   }
@@ -138,9 +151,7 @@ void World::turn(Instant now) {
 
   run_gateway(receiving_, forward_, now);
   for (std::size_t i = 0; i < receiving_.lan_out.size(); ++i) {
-    const ConstBytes frame = receiving_.lan_out[i];
-    if (receiving_.counted && frame.size() >= BulkSender::kPayload) ++receiving_.load.data_frames;
-    receiver_.handle_frame(frame, receiving_.lan_in, now);
+    receiver_.handle_frame(receiving_.lan_out[i], receiving_.lan_in, now);
   }
   send_over(backward_, receiving_.wan_out, now);
 }

@@ -14,6 +14,7 @@
 #include "pep/base/units.h"
 #include "relay/gateway/gateway.h"
 #include "tests/bench/bulk_host.h"
+#include "tests/bench/large_memory.h"
 #include "tests/bench/stopwatch.h"
 
 namespace satrelay::bench {
@@ -23,18 +24,22 @@ struct WorldSpec {
   Duration one_way_delay;  // zero for a link that is only a wire
   double loss = 0;         // on the data's way
   std::size_t flows = 1;
-  std::uint32_t host_buffer = 4 << 20;  // most bytes that a flow's host has unacknowledged
+  // Most bytes sent by all flows and not yet at the far host; zero: as the windows allow.
+  std::uint64_t outstanding = 0;
   std::uint64_t gateway_memory = 256ULL << 20;
+  std::uint64_t touched = 256ULL << 20;  // how much of it is made resident beforehand
 };
 
 // What one gateway did during a measurement.
 struct GatewayLoad {
   double nanoseconds = 0;
   std::uint64_t lan_in = 0, lan_out = 0, wan_in = 0, wan_out = 0;  // frames
-  std::uint64_t data_frames = 0;  // full 1500-byte frames, on the LAN side
-  double per_frame() const {
-    return data_frames == 0 ? 0 : nanoseconds / static_cast<double>(data_frames);
-  }
+  std::uint64_t data_in = 0;                                       // full frames, on one side
+  std::uint64_t data_out = 0;                                      // and on the other
+  // With loss, a stream comes out in bursts: a frame counts half when it comes and half when it
+  // goes.
+  double frames() const { return static_cast<double>(data_in + data_out) / 2; }
+  double per_frame() const { return data_in + data_out == 0 ? 0 : nanoseconds / frames(); }
 };
 
 struct Loads {
@@ -61,13 +66,12 @@ class World {
   static constexpr std::size_t kBurst = 32;  // full frames a turn
 
   struct Node {
-    std::unique_ptr<std::byte[]> memory;
+    LargeMemory memory;
     std::unique_ptr<gateway::Gateway> engine;
-    FrameBatch lan_in{1024};
+    FrameBatch lan_in{4096};  // as many as lan_out: each may be answered
     FrameBatch lan_out{4096};
     FrameBatch wan_out{4096};
     Stopwatch watch;
-    bool counted = false;  // the last batch
     GatewayLoad load;
   };
   struct InFlight {

@@ -64,13 +64,8 @@ std::uint32_t stamp(Instant now) {
 
 // --- sender ------------------------------------------------------------------------------------
 
-BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, std::size_t flows,
-                       std::uint32_t most_in_flight)
-    : own_(own),
-      far_(far),
-      most_in_flight_(most_in_flight),
-      flows_(flows),
-      content_(kContentBytes) {
+BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, std::size_t flows)
+    : own_(own), far_(far), flows_(flows), content_(kContentBytes) {
   Random random(1);
   for (std::size_t i = 0; i < content_.size(); i += 8) {
     const std::uint64_t word = random.next();
@@ -97,6 +92,7 @@ void BulkSender::write(FrameBatch& out, Flow& flow, std::size_t index, std::uint
   if (content_at_ + payload > content_.size()) content_at_ = 0;
   const ConstBytes content = ConstBytes(content_).subspan(content_at_, payload);
   content_at_ += payload;
+  payload_bytes_ += payload;
   out.push(write_frame(own_, far_, tcp, content, out.room()));
   flow.next += static_cast<std::uint32_t>(payload) + ((flags & Flags::kSyn) != 0 ? 1U : 0U);
 }
@@ -147,7 +143,7 @@ std::size_t BulkSender::send(FrameBatch& out, std::size_t count, Instant now) {
     const std::size_t burst = flows_.size() == 1 ? count : 2;
     for (std::size_t i = 0; i < burst && sent < count && !out.full(); ++i) {
       const std::uint32_t outstanding = flow.next - flow.acknowledged;
-      if (outstanding + kPayload > std::min(flow.window, most_in_flight_)) break;
+      if (outstanding + kPayload > flow.window) break;
       write(out, flow, index, Flags::kAck, kPayload, now);
       ++sent;
     }

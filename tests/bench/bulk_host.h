@@ -8,6 +8,7 @@
 
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
+#include "pep/base/check.h"
 #include "pep/base/time.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
@@ -19,12 +20,16 @@ namespace satrelay::bench {
 class FrameBatch {
  public:
   static constexpr std::size_t kFrameRoom = 1600;
-  explicit FrameBatch(std::size_t frames) : storage_(frames * kFrameRoom), sizes_(frames) {}
+  explicit FrameBatch(std::size_t frames) : storage_((frames + 1) * kFrameRoom), sizes_(frames) {}
   void clear() { count_ = 0; }
   std::size_t size() const { return count_; }
   bool full() const { return count_ == sizes_.size(); }
+  // kFrameRoom bytes for the next frame.
   MutableBytes room() { return MutableBytes(storage_).subspan(count_ * kFrameRoom, kFrameRoom); }
-  void push(std::size_t bytes) { sizes_[count_++] = static_cast<std::uint16_t>(bytes); }
+  void push(std::size_t bytes) {
+    SATRELAY_CHECK(!full() && bytes <= kFrameRoom);
+    sizes_[count_++] = static_cast<std::uint16_t>(bytes);
+  }
   ConstBytes operator[](std::size_t i) const {
     return ConstBytes(storage_).subspan(i * kFrameRoom, sizes_[i]);
   }
@@ -43,15 +48,14 @@ struct HostAddresses {
 // The side that connects and sends for ever.
 class BulkSender {
  public:
-  // `most_in_flight`: bytes that each flow may have unacknowledged, however large the window.
-  BulkSender(const HostAddresses& own, const HostAddresses& far, std::size_t flows,
-             std::uint32_t most_in_flight);
+  BulkSender(const HostAddresses& own, const HostAddresses& far, std::size_t flows);
 
   void connect(FrameBatch& out, Instant now);  // SYNs for flows not yet open, as many as fit
   void handle_frame(ConstBytes frame);
   // Writes up to `count` full data frames, two a flow in turn, as ACK clocking has it.
   std::size_t send(FrameBatch& out, std::size_t count, Instant now);
   std::size_t established() const { return established_; }
+  std::uint64_t payload_bytes() const { return payload_bytes_; }  // sent in all
 
   static constexpr std::size_t kPayload = 1448;  // 1500 less IP, TCP and timestamps
 
@@ -71,12 +75,12 @@ class BulkSender {
              std::size_t payload, Instant now);
   HostAddresses own_;
   HostAddresses far_;
-  std::uint32_t most_in_flight_;
   std::vector<Flow> flows_;
   std::vector<std::byte> content_;  // random, read in a circle
   std::size_t content_at_ = 0;
   std::size_t turn_ = 0;
   std::size_t established_ = 0;
+  std::uint64_t payload_bytes_ = 0;
 };
 
 // The side that accepts and acknowledges every second segment.
