@@ -5,7 +5,7 @@
 namespace satrelay::gateway {
 namespace {
 
-constexpr Duration kLinkTime = Duration::seconds(2);
+constexpr Duration kLinkTime = Duration::seconds(4);
 constexpr ByteCount kSmallestArena = ByteCount(64ULL << 20);
 
 const config::Link* find_link(const config::Gateway& config, const std::string& name) {

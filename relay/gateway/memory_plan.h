@@ -20,9 +20,11 @@ struct MemoryPlan {
   std::uint64_t host_window = 0;                  // largest window towards a host, bytes
 };
 
-// With `limits.memory` 0 the arena holds two seconds of all links, both directions, and at least
-// 64 MiB: a flow that fills a link needs 0.6 s of it at the sender, and about as much again at the
-// receiver while a retransmission is on its way.
+// With `limits.memory` 0 the arena holds four seconds of all links, both directions, and at least
+// 64 MiB. One flow that fills a lossy link needs 0.6 s of it at the sender; and at the receiver
+// three round trips' worth, for what arrives while a retransmission is on its way and until the
+// credit for it is renewed. Three eighths of four seconds, times the flow's share of a lane, hold
+// that.
 MemoryPlan plan_memory(const config::Gateway& config);
 
 }  // namespace satrelay::gateway

@@ -18,8 +18,8 @@ config::Gateway two_peers() {
   return config;
 }
 
-TEST(MemoryPlan, HoldsTwoSecondsOfAllLinksBothWays) {
-  EXPECT_EQ(plan_memory(two_peers()).arena, ByteCount(625'000'000));
+TEST(MemoryPlan, HoldsFourSecondsOfAllLinksBothWays) {
+  EXPECT_EQ(plan_memory(two_peers()).arena, ByteCount(1'250'000'000));
 }
 
 TEST(MemoryPlan, HasAFloorForSlowLinks) {
