@@ -71,15 +71,19 @@ class Tidy:
 
 
 def selected(database, names):
-    """The commands by file: all, or those of `names`. A header has none of its own; what includes it
-    is checked instead when all files are."""
+    """The commands by file: those of the product, of everything with --all, or of `names`. A header
+    has none of its own; what includes it is checked instead."""
     commands = {}
     for entry in database:
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
         if path.is_relative_to(repository.ROOT):
             commands.setdefault(path, entry["command"])
-    if not names:
+    if names == ["--all"]:
         return commands
+    if not names:
+        tests = repository.ROOT / "tests"
+        return {path: command for path, command in commands.items()
+                if not path.is_relative_to(tests)}
     wanted = [pathlib.Path(name).resolve() for name in names]
     for path in wanted:
         if path not in commands:
@@ -89,7 +93,7 @@ def selected(database, names):
 
 def main():
     if len(sys.argv) < 2:
-        print(__doc__ + "\nUsage: clang_tidy.sh BUILD_DIR [FILE...]", file=sys.stderr)
+        print(__doc__ + "\nUsage: clang_tidy.sh BUILD_DIR [--all | FILE...]", file=sys.stderr)
         return 2
     build = pathlib.Path(sys.argv[1]).resolve()
     tool = os.environ.get("CLANG_TIDY") or shutil.which("clang-tidy") or shutil.which("clang-tidy-14")
