@@ -101,6 +101,7 @@ struct Session::Impl {
   void write_retransmissions(PacketBuilder& packet);
   void write_fins(PacketBuilder& packet);
   void write_new_data(PacketBuilder& packet);
+  void arrange_copies(const PacketBuilder& packet, std::size_t repaired);
   void write_copies(PacketBuilder& packet);
   void write_open_frame(PacketBuilder& packet, Stream& stream);
   void write_fin(PacketBuilder& packet, Stream& stream);

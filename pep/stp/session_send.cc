@@ -211,10 +211,18 @@ void Session::Impl::write_data_frames(PacketBuilder& packet) {
   const std::size_t repaired = packet.items().size();
   write_fins(packet);
   write_new_data(packet);
-  // What was lost once, and the last packet before silence, shall not cost another round trip.
-  if (recent_losses == 0) return;
-  const int count = TailCopies::copies_for(loss_ratio());
+  arrange_copies(packet, repaired);
+}
+
+// What was lost once, and the last packet before silence, shall not cost another round trip. A
+// stream's first packet, with nothing behind it that would show its loss, is copied even before any
+// loss was measured.
+void Session::Impl::arrange_copies(const PacketBuilder& packet, std::size_t repaired) {
   const auto items = idle() ? packet.items() : packet.items().first(repaired);
+  const bool opens_stream = std::ranges::any_of(
+      items, [](const SentItem& item) { return item.kind() == ItemKind::kOpen; });
+  const int count = std::max(TailCopies::copies_for(loss_ratio()), opens_stream ? 1 : 0);
+  if (count == 0) return;
   for (const SentItem& item : items) {
     const bool copied = item.kind() == ItemKind::kData || item.kind() == ItemKind::kDataAndFin ||
                         item.kind() == ItemKind::kOpen;

@@ -1,6 +1,7 @@
 // Copies of what must not be lost twice: when nothing else waits to be sent, retransmissions and
 // the last packet of a burst travel again, because another loss would cost a whole round trip and
-// the capacity is idle. Never in the middle of bulk, and never on a path without loss.
+// the capacity is idle. Never in the middle of bulk; on a path without loss only what opens a
+// stream.
 #pragma once
 
 #include <array>
