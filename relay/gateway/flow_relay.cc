@@ -77,7 +77,7 @@ tcp::Config FlowRelay::endpoint_config(const FlowKey& key, Instant now) const {
   // RFC 7323 section 5.4: an offset of its own for each flow.
   config.timestamp_offset = initial_sequence({secret_.k1, secret_.k0}, key, 0);
   config.window_scale = window_scale_for(plan_.host_window);
-  config.receive_limit = std::min(plan_.host_window, spare_memory() / 4);
+  config.receive_limit = window_limit();
   config.send_limit = std::max(plan_.host_window, kSmallestSendLimit);
   return config;
 }
@@ -489,8 +489,16 @@ std::uint64_t FlowRelay::spare_memory() const {
   return free > promised ? free - promised : 0;
 }
 
+// A quarter of what is spare, so that many hosts that grow their windows at once do not take it
+// all; and an eighth of the arena is left for the streams into which the hosts' bytes go.
+std::uint64_t FlowRelay::window_limit() const {
+  const std::uint64_t spare = spare_memory();
+  const std::uint64_t kept = arena_.total_blocks() * arena_.block_size() / 8;
+  return std::min(plan_.host_window, spare > kept ? (spare - kept) / 4 : 0);
+}
+
 void FlowRelay::adjust_window(Flow& f, Instant now) {
-  const std::uint64_t limit = std::min(plan_.host_window, spare_memory() / 4);
+  const std::uint64_t limit = window_limit();
   f.endpoint.set_receive_limit(limit);
   if (limit < kSmallWindow) retry_later(f, now);
 }

@@ -91,6 +91,7 @@ class FlowRelay final : public stp::StreamSource {
 
   // Memory beyond what is promised to peers.
   std::uint64_t spare_memory() const;
+  std::uint64_t window_limit() const;  // that a host may be offered now
   void adjust_window(Flow& f, Instant now);
   Duration quiet_limit(const Flow& f) const;  // silence after which the flow is given up
   Instant deadline(const Flow& f) const;

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from harness import Skip, check, eventually, main, note
+from harness import Failed, Skip, check, eventually, main, note
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from frames import Tap  # noqa: E402
@@ -34,8 +34,24 @@ def five_sigma(count: int, share: float) -> float:
 # --- what the model promises, on real ports -------------------------------------------------------
 
 
+# The kernel moves frames over veth in a thread that waits its turn like any other, so other work on
+# the machine shows as delay. An error of the link's own would be in every attempt.
+DELAY_ATTEMPTS = 3
+
+
 def delay(path: Path) -> None:
     """Both directions at once, at a modest rate."""
+    for attempt in range(1, DELAY_ATTEMPTS + 1):
+        try:
+            measure_delay(path)
+            return
+        except Failed as failed:
+            if attempt == DELAY_ATTEMPTS:
+                raise
+            note(f"attempt {attempt}: {failed}")
+
+
+def measure_delay(path: Path) -> None:
     size, rate = 200, 2_000_000
     receivers = [
         path.start_receiver(path.right, "s1", 1.0),
@@ -46,8 +62,8 @@ def delay(path: Path) -> None:
         path.start_sender(path.right, "s1", size, rate, 4, prompt=True),
     ]
     serialised_ms = (size + 24) * 8 / 100e6 * 1e3
-    for way, sender, receiver in zip(("a_to_b", "b_to_a"), senders, receivers):
-        sent, seen = finish(sender), finish(receiver)
+    outcomes = [(finish(sender), finish(receiver)) for sender, receiver in zip(senders, receivers)]
+    for way, (sent, seen) in zip(("a_to_b", "b_to_a"), outcomes):
         check(seen["frames"] == sent["sent"], f"{way}: {seen['frames']} of {sent['sent']} arrive")
         check(seen["out_of_order"] == 0, f"{way}: {seen['out_of_order']} frames out of order")
         for percentile in ("p01", "p50", "p99"):
