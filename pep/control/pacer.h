@@ -40,8 +40,9 @@ class Pacer {
   }
   // Debits a packet that leaves whether or not there is room (bridged traffic).
   void on_bridged(std::size_t ip_bytes, Instant now) {
+    const Instant booked = busy_until_;
     on_sent(ip_bytes, now);
-    busy_until_ = earlier(busy_until_, now + debt_limit_);
+    busy_until_ = earlier(busy_until_, later(booked, now + debt_limit_));
   }
   void set_rate(BitRate rate) { rate_ = rate; }
   BitRate rate() const { return rate_; }

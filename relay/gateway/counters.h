@@ -39,9 +39,9 @@ enum class Counter : std::uint8_t {
   kDroppedIcmpForRelayed,
   kDroppedFragmentOfRelayed,
   kDroppedStpUnknownPeer,
-  kDroppedStpMalformed,
   kDroppedToGateway,
-  kDroppedNextHopUnresolved,
+  kDroppedForgedGateway,  // from the LAN, in the name of a gateway
+  kDroppedMemoryLow,      // payload of a segment that the arena had no room for
   // Flows
   kFlowsAccepted,     // SYN from the LAN answered
   kFlowsEstablished,  // its handshake completed and OPEN sent

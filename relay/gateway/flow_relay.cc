@@ -11,6 +11,8 @@ namespace {
 // Segments that a flow may send before the next one has its turn: keeps its lines in cache.
 constexpr std::uint32_t kTurn = 16;
 constexpr Duration kRetry = Duration::milliseconds(10);
+constexpr std::uint64_t kSmallestBlock = 1024;
+constexpr Duration kReopen = Duration::milliseconds(100);
 // A window smaller than this is offered anew on a timer, as the host may not ask soon.
 constexpr std::uint64_t kSmallWindow = 64 * 1024;
 constexpr std::uint64_t kSmallestSendLimit = 4 * compress::kMaxPlainBlock;
@@ -129,10 +131,8 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   }
   const FlowKey key{metadata->server, metadata->client, metadata->server_port,
                     metadata->client_port, vlans_of(metadata->ethernet)};
-  // Our own TIME-WAIT, on the client's side of the connection, gives way to a new one.
-  const std::uint32_t old = table_.find(key);
-  if (old != kNoSlot && is_over(flow(old))) remove(old);
-  if ((old != kNoSlot && table_.find(key) != kNoSlot) || free_slots_.empty()) {
+  if (const std::uint32_t old = table_.find(key); old != kNoSlot) supersede(old, peer, now);
+  if (table_.find(key) != kNoSlot || free_slots_.empty()) {
     session.reset(event.stream, stp::ResetReason::kNoResources, now);
     counters_.add(Counter::kFlowsResetNoResources);
     return;
@@ -153,6 +153,19 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   advance(slot, now);
 }
 
+// The peer opens a 4-tuple anew. Our own TIME-WAIT, on the client's side, gives way; and so does a
+// flow that this peer opened, since its client has begun again and the RESET must have been lost.
+void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
+  Flow& f = flow(slot);
+  const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
+  if (!is_over(f) && !same_client) return;
+  if (f.stream_state == StreamState::kOpen) {
+    session_of(f).reset(f.stream, stp::ResetReason::kNone, now);
+    count_end(f, Counter::kFlowsResetByPeer);
+  }
+  remove(slot);
+}
+
 void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   std::array<std::byte, kMaxOpenMetadata> metadata{};
@@ -160,7 +173,7 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size), slot, now);
   if (!stream) {
     // The peer went away between SYN and ACK: the host must not believe in a connection.
-    count_end(f, Counter::kFlowsResetNoResources);
+    count_end(f, Counter::kFlowsResetPeerLost);
     f.stream_state = StreamState::kOver;
     f.endpoint.abort(now);
     return;
@@ -194,7 +207,16 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     f.to_host = reversed(frame.ethernet);
   }
   adjust_window(f, now);
-  f.endpoint.handle_segment(header, payload, now);
+  if (f.established && !payload.empty() && spare_memory() < kept_for_streams() + payload.size()) {
+    // A promised window is not taken back, and many at once may promise more than there is. What
+    // would take the room that the streams need to drain counts as lost: the host sends it again.
+    counters_.add(Counter::kDroppedMemoryLow);
+    wire::TcpHeader bare = header;
+    bare.flags = static_cast<std::uint8_t>(bare.flags & ~wire::TcpFlags::kFin);
+    f.endpoint.handle_segment(bare, {}, now);
+  } else {
+    f.endpoint.handle_segment(header, payload, now);
+  }
   advance(slot, now);
 }
 
@@ -273,6 +295,9 @@ void FlowRelay::reset_flows(std::optional<std::size_t> peer, Counter reason, Ins
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     if (flows_[slot] == nullptr || (peer && flows_[slot]->peer != *peer)) continue;
     Flow& f = flow(slot);
+    // A flow whose stream is over has all it needs from the peer: it ends by itself.
+    if (peer && f.stream_state != StreamState::kOpen) continue;
+    if (f.endpoint.state() == tcp::State::kTimeWait) continue;
     // The session has dropped its streams already.
     f.stream_state = StreamState::kOver;
     if (!f.endpoint.is_closed()) {
@@ -286,6 +311,7 @@ void FlowRelay::reset_flows(std::optional<std::size_t> peer, Counter reason, Ins
 void FlowRelay::give_up(std::size_t peer, Instant now) {
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     if (flows_[slot] == nullptr || flows_[slot]->peer != peer) continue;
+    if (flow(slot).stream_state != StreamState::kOpen) continue;
     reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
   }
 }
@@ -295,7 +321,7 @@ void FlowRelay::give_up(std::size_t peer, Instant now) {
 void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now) {
   Flow& f = flow(context);
   stp::Session& session = session_of(f);
-  if (splice_.to_stream(f, session) == SpliceResult::kNoMemory) {
+  if (splice_.to_stream(f, session, largest_block(f)) == SpliceResult::kNoMemory) {
     session.set_ready(stream, false);
     retry_later(f, now);
   } else {
@@ -305,13 +331,22 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now
   queue(context);  // consuming may have opened the host's window
 }
 
+// A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
+// streams must fit into what the far side grants, which is taken to be what this side grants.
+std::size_t FlowRelay::largest_block(const Flow& f) {
+  const std::uint64_t streams = std::max<std::uint64_t>(session_of(f).stream_count(), 1);
+  const std::uint64_t share = std::min(plan_.lane_receive_limit[f.peer] / (2 * streams),
+                                       plan_.flow_receive_limit[f.peer] / 4);
+  return static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(share, kSmallestBlock, compress::kMaxPlainBlock));
+}
+
 void FlowRelay::feed_stream(Flow& f) {
   if (f.finish_sent) return;
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
-    if (session.send_room(f.stream) > compress::kBlockHeaderSize) {
-      session.set_ready(f.stream, true);
-    }
+    // With too little room for a block the session waits for more, and calls again.
+    if (session.send_room(f.stream) > 0) session.set_ready(f.stream, true);
   } else if (f.endpoint.peer_finished()) {
     session.finish(f.stream);
     f.finish_sent = true;
@@ -440,7 +475,9 @@ Duration FlowRelay::quiet_limit(const Flow& f) const {
 }
 
 Instant FlowRelay::deadline(const Flow& f) const {
-  return earlier(f.last_activity + quiet_limit(f), earlier(f.endpoint.next_timeout(), f.retry_at));
+  const Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
+  if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
+  return earlier(f.last_activity + quiet_limit(f), next);
 }
 
 // --- output ------------------------------------------------------------------------------------
@@ -489,18 +526,22 @@ std::uint64_t FlowRelay::spare_memory() const {
   return free > promised ? free - promised : 0;
 }
 
-// A quarter of what is spare, so that many hosts that grow their windows at once do not take it
-// all; and an eighth of the arena is left for the streams into which the hosts' bytes go.
+// The streams into which the hosts' bytes go need blocks of their own.
+std::uint64_t FlowRelay::kept_for_streams() const {
+  return arena_.total_blocks() * arena_.block_size() / 8;
+}
+
+// A quarter of what is spare, so that many hosts whose windows grow at once do not take it all.
 std::uint64_t FlowRelay::window_limit() const {
   const std::uint64_t spare = spare_memory();
-  const std::uint64_t kept = arena_.total_blocks() * arena_.block_size() / 8;
+  const std::uint64_t kept = kept_for_streams();
   return std::min(plan_.host_window, spare > kept ? (spare - kept) / 4 : 0);
 }
 
 void FlowRelay::adjust_window(Flow& f, Instant now) {
   const std::uint64_t limit = window_limit();
   f.endpoint.set_receive_limit(limit);
-  if (limit < kSmallWindow) retry_later(f, now);
+  if (limit < kSmallWindow) f.retry_at = earlier(f.retry_at, now + kReopen);
 }
 
 void FlowRelay::retry_later(Flow& f, Instant now) {

@@ -76,7 +76,9 @@ class FlowRelay final : public stp::StreamSource {
 
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
+  void supersede(std::uint32_t slot, std::size_t peer, Instant now);
   void open_stream(std::uint32_t slot, Instant now);
+  std::size_t largest_block(const Flow& f);
   void feed_stream(Flow& f);
   void feed_host(Flow& f, Instant now);
   void release_stream_if_done(Flow& f);
@@ -91,6 +93,7 @@ class FlowRelay final : public stp::StreamSource {
 
   // Memory beyond what is promised to peers.
   std::uint64_t spare_memory() const;
+  std::uint64_t kept_for_streams() const;
   std::uint64_t window_limit() const;  // that a host may be offered now
   void adjust_window(Flow& f, Instant now);
   Duration quiet_limit(const Flow& f) const;  // silence after which the flow is given up

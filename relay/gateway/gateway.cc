@@ -35,8 +35,8 @@ const config::Gateway& checked(const config::Gateway& config) {
 }
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
-                       const config::Peer& peer, const config::Link& link, std::uint64_t lane_limit,
-                       const MemoryPlan& plan) {
+                       std::size_t peer_index, const config::Link& link, const MemoryPlan& plan) {
+  const config::Peer& peer = config.peers[peer_index];
   stp::Config stp;
   const bool v4 = config.gateway.own.is_v4();
   stp.boot_epoch = identity.boot_epoch;
@@ -45,9 +45,9 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.datagram_overhead = v4 ? 28 : 48;
   stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
   stp.max_streams = config.limits.flows;
-  stp.lane_receive_limit = lane_limit;
-  stp.stream_receive_limit = std::min(plan.flow_limit, lane_limit);
-  stp.stream_send_limit = plan.flow_limit;
+  stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
+  stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
+  stp.stream_send_limit = plan.flow_send_limit;
   stp.ping_after = config.stp.ping_after;
   stp.suspect_after = config.stp.suspect_after;
   // stp-requirements: max(50 kbit/s, 0.05% of the rate that the reports are about).
@@ -81,10 +81,9 @@ struct Gateway::Impl {
       const config::Peer& peer = config.peers[i];
       const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
       Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
-      const std::uint64_t lane_limit = plan.lane_receive_limit[i];
-      peers.push_back(std::make_unique<Peer>(
-          peer, carrier, stp_config(config, identity, peer, *link, lane_limit, plan), arena, flows,
-          lane_limit, now));
+      peers.push_back(std::make_unique<Peer>(peer, carrier,
+                                             stp_config(config, identity, i, *link, plan), arena,
+                                             flows, plan.lane_receive_limit[i], now));
     }
   }
 
@@ -104,6 +103,10 @@ struct Gateway::Impl {
   }
   void take_events(std::size_t peer, Instant now);
   std::size_t poll_wan(MutableBytes out, Instant now);
+  bool is_gateway_address(const IpAddress& address) const {
+    return address == config.gateway.own ||
+           std::ranges::find(config.peers, address, &config::Peer::address) != config.peers.end();
+  }
   bool is_reachable(std::size_t peer) const { return wan.next_hop(peer).has_value(); }
 
   const config::Gateway config;
@@ -200,6 +203,8 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
       }
       break;
     case FrameKind::kUdp:
+      if (is_gateway_address(frame.ip.source)) return drop(Counter::kDroppedForgedGateway);
+      break;
     case FrameKind::kOtherIp:
       break;
   }
@@ -247,9 +252,10 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
                     tcp->header.destination_port, vlans_of(frame.ethernet)};
   std::uint32_t slot = flows.find(key);
-  const bool is_syn = tcp->header.has(wire::TcpFlags::kSyn);
+  const bool is_syn =
+      tcp->header.has(wire::TcpFlags::kSyn) && !tcp->header.has(wire::TcpFlags::kAck);
+  if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
   if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header))) {
-    if (!checksum_ok(frame)) return Verdict::kDrop;
     flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
     return Verdict::kConsumed;
   }

@@ -33,18 +33,18 @@ MemoryPlan plan_memory(const config::Gateway& config) {
   const std::uint64_t credit = plan.arena.value() / 8 * 3;
   std::uint64_t rates = 0;
   for (const config::Peer& peer : config.peers) rates += receive_rate(config, peer);
-  std::uint64_t smallest = credit;
+  const auto explicit_limit = [&](std::uint64_t derived) {
+    const std::uint64_t given = config.limits.flow_memory.value();
+    return given == 0 ? derived : std::min(given, derived);
+  };
   for (const config::Peer& peer : config.peers) {
     const auto share = static_cast<std::uint64_t>(static_cast<Uint128>(credit) *
                                                   receive_rate(config, peer) / rates);
     plan.lane_receive_limit.push_back(share);
-    smallest = std::min(smallest, share);
+    // One flow that is read slowly leaves a quarter of its lane to the others.
+    plan.flow_receive_limit.push_back(explicit_limit(share / 4 * 3));
   }
-  // A flow that is read slowly holds at most this much of a lane, so that others still move.
-  plan.flow_limit = smallest / 4 * 3;
-  if (config.limits.flow_memory != ByteCount(0)) {
-    plan.flow_limit = std::min(plan.flow_limit, config.limits.flow_memory.value());
-  }
+  plan.flow_send_limit = explicit_limit(credit / 4 * 3);
   plan.host_window = std::min(config.limits.host_window.value(), plan.arena.value() / 16);
   return plan;
 }

@@ -16,7 +16,8 @@ inline constexpr std::size_t kBlockSize = 4096;
 struct MemoryPlan {
   ByteCount arena;
   std::vector<std::uint64_t> lane_receive_limit;  // by peer, bytes
-  std::uint64_t flow_limit = 0;                   // per flow and direction, bytes
+  std::vector<std::uint64_t> flow_receive_limit;  // of one flow, by peer, bytes
+  std::uint64_t flow_send_limit = 0;              // of one flow, bytes
   std::uint64_t host_window = 0;                  // largest window towards a host, bytes
 };
 

@@ -32,14 +32,14 @@ void note_incompressible(Flow& flow) {
 
 Splice::Splice(int compress_level, Arena& arena) : arena_(arena), encoder_(compress_level) {}
 
-SpliceResult Splice::to_stream(Flow& flow, stp::Session& session) {
+SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t largest) {
   const Reassembler& received = flow.endpoint.received();
   const std::uint64_t room = session.send_room(flow.stream);
   const std::uint64_t readable = received.readable();
   if (readable == 0 || room <= compress::kBlockHeaderSize) return SpliceResult::kDone;
   if (arena_.free_blocks() < kBlocksPerEncodedBlock) return SpliceResult::kNoMemory;
-  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(
-      {readable, room - compress::kBlockHeaderSize, compress::kMaxPlainBlock}));
+  const auto size = static_cast<std::size_t>(
+      std::min<std::uint64_t>({readable, room - compress::kBlockHeaderSize, largest}));
 
   std::array<std::byte, compress::kBlockHeaderSize> header{};
   counters_.plain_bytes += size;

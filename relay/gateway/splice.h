@@ -22,8 +22,9 @@ class Splice {
  public:
   Splice(int compress_level, Arena& arena);
 
-  // One block from the host's bytes to the stream (the pacer asked for it).
-  SpliceResult to_stream(Flow& flow, stp::Session& session);
+  // One block of at most `largest` plain bytes from the host's bytes to the stream (the pacer asked
+  // for it).
+  SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest);
   // As many of the stream's bytes to the host's endpoint as fit. `budget`: most plain bytes that
   // memory allows now; reduced by what was moved.
   SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t& budget);

@@ -285,6 +285,12 @@ TEST_F(GatewayTest, AnswersPingForItsOwnAddress) {
   EXPECT_EQ(reply->rest, 7U);
 }
 
+TEST_F(GatewayTest, DropsWhatALanHostSendsInAGatewaysName) {
+  EXPECT_EQ(lan(udp_frame("192.0.2.1", "192.0.2.2", kStpPort, FrameBytes(40))), Verdict::kDrop);
+  EXPECT_EQ(lan(udp_frame("192.0.2.2", "192.0.2.1", kStpPort, FrameBytes(40))), Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedForgedGateway), 2U);
+}
+
 TEST_F(GatewayTest, RefusesStpFromStrangersAndOtherTrafficToItself) {
   wire::EthernetHeader to_gateway;
   to_gateway.source = kPeerMac;

@@ -37,7 +37,10 @@ TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {
                   static_cast<double>(plan.lane_receive_limit[1]),
               4.0, 0.01);
   EXPECT_LE(plan.lane_receive_limit[0] + plan.lane_receive_limit[1], plan.arena.value() / 8 * 3);
-  EXPECT_LT(plan.flow_limit, plan.lane_receive_limit[1]);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_LT(plan.flow_receive_limit[i], plan.lane_receive_limit[i]);
+    EXPECT_GT(plan.flow_receive_limit[i], plan.lane_receive_limit[i] / 2);
+  }
 }
 
 TEST(MemoryPlan, ObeysExplicitLimits) {
@@ -47,7 +50,8 @@ TEST(MemoryPlan, ObeysExplicitLimits) {
   config.limits.host_window = ByteCount(1ULL << 30);
   const MemoryPlan plan = plan_memory(config);
   EXPECT_EQ(plan.arena, ByteCount(128ULL << 20));
-  EXPECT_EQ(plan.flow_limit, 1ULL << 20);
+  EXPECT_EQ(plan.flow_receive_limit[0], 1ULL << 20);
+  EXPECT_EQ(plan.flow_send_limit, 1ULL << 20);
   EXPECT_EQ(plan.host_window, 8ULL << 20);
 }
 

@@ -1,0 +1,48 @@
+// Gateways whose memory is small for what their hosts want: slower, but never at a standstill.
+#include <gtest/gtest.h>
+
+#include "tests/sim/checks.h"
+#include "tests/sim/network.h"
+#include "tests/sim/pattern.h"
+#include "tests/sim/plans.h"
+#include "tests/sim/scenario.h"
+
+namespace satrelay::sim {
+namespace {
+
+void expect_all_arrives(const Scenario& scenario, Duration within) {
+  Tracer tracer;
+  Network network(scenario, tracer);
+  ASSERT_TRUE(network.run_until_flows_over(Instant() + within)) << "some flow never ended";
+  for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
+}
+
+Scenario with_memory(std::uint64_t seed, ByteCount memory) {
+  Scenario scenario = make_lab(seed, {});
+  for (const Side side : {Side::kA, Side::kB}) {
+    scenario.station(side).limits.memory = memory;
+  }
+  return scenario;
+}
+
+// Each is promised a window before any has used it, and together they come to several arenas.
+TEST(Memory, ManyHostsThatFillTheirWindowsAtOnceAllFinish) {
+  Scenario scenario = with_memory(21, ByteCount(2U << 20));
+  for (int i = 0; i < 48; ++i) {
+    add_flow(scenario, i % 2 == 0 ? Side::kA : Side::kB, sender(400'000), receiver());
+  }
+  expect_all_arrives(scenario, Duration::seconds(300));
+}
+
+// A compressed block is delivered whole: the unfinished blocks of many streams must not use up the
+// credit that would finish them.
+TEST(Memory, ManyCompressedStreamsShareASmallCredit) {
+  Scenario scenario = with_memory(22, ByteCount(2U << 20));
+  for (int i = 0; i < 60; ++i) {
+    add_flow(scenario, Side::kA, sender(300'000), receiver(), Content::kText);
+  }
+  expect_all_arrives(scenario, Duration::seconds(300));
+}
+
+}  // namespace
+}  // namespace satrelay::sim

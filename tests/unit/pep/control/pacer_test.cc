@@ -1,0 +1,57 @@
+#include "pep/control/pacer.h"
+
+#include <gtest/gtest.h>
+
+namespace satrelay::control {
+namespace {
+
+Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
+
+// 1 Mbit/s, bytes counted as IP: 125 bytes take a millisecond.
+Pacer slow_pacer() {
+  return {BitRate::bits_per_second(1'000'000), LinkOverhead{LinkOverhead::kIp},
+          Duration::milliseconds(4), Duration::milliseconds(20)};
+}
+
+TEST(Pacer, LetsOneBurstGoAndThenTheRate) {
+  Pacer pacer = slow_pacer();
+  int sent = 0;
+  while (pacer.can_send(at_ms(0))) {
+    pacer.on_sent(125, at_ms(0));
+    ++sent;
+  }
+  EXPECT_EQ(sent, 5);  // four milliseconds, and the packet that goes beyond them
+  EXPECT_EQ(pacer.next_send(), at_ms(1));
+  EXPECT_TRUE(pacer.can_send(at_ms(1)));
+}
+
+TEST(Pacer, LendsNoCreditForIdleTime) {
+  Pacer pacer = slow_pacer();
+  pacer.on_sent(125, at_ms(0));
+  for (int i = 0; i < 5; ++i) pacer.on_sent(125, at_ms(1000));
+  EXPECT_FALSE(pacer.can_send(at_ms(1000)));
+}
+
+TEST(Pacer, CountsTheOverheadOfThePacket) {
+  Pacer pacer(BitRate::bits_per_second(1'000'000), LinkOverhead{25}, Duration::zero(),
+              Duration::zero());
+  pacer.on_sent(100, at_ms(0));
+  EXPECT_EQ(pacer.next_send(), at_ms(1));
+}
+
+TEST(Pacer, BridgedFramesPushItNoFurtherThanTheDebtLimit) {
+  Pacer pacer = slow_pacer();
+  for (int i = 0; i < 100; ++i) pacer.on_bridged(125, at_ms(0));
+  EXPECT_EQ(pacer.next_send(), at_ms(20 - 4));
+}
+
+// On a slow link one packet books more than the debt limit: a ping must not set that free.
+TEST(Pacer, BridgedFramesForgiveNothing) {
+  Pacer pacer = slow_pacer();
+  pacer.on_sent(125 * 48, at_ms(0));
+  pacer.on_bridged(125, at_ms(0));
+  EXPECT_EQ(pacer.next_send(), at_ms(48 - 4));
+}
+
+}  // namespace
+}  // namespace satrelay::control
