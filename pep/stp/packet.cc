@@ -21,7 +21,7 @@ std::optional<PacketHeader> parse_header(ConstBytes datagram) {
 }
 
 void write_header(const PacketHeader& header, std::byte* out) {
-  store_u8(out, static_cast<std::uint8_t>((header.version << 4) |
+  store_u8(out, static_cast<std::uint8_t>((unsigned{header.version} << 4U) |
                                           (header.type == PacketType::kHello ? 0x08U : 0U) |
                                           (header.key_phase ? 0x04U : 0U)));
   store_u8(out + 1, header.lane);
