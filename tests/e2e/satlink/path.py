@@ -6,6 +6,7 @@
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -75,6 +76,8 @@ class Path:
         for space in (self.left, self.middle, self.right):
             space.delete()
         self.folder.cleanup()
+        # DPDK leaves the folder of its stats socket behind.
+        shutil.rmtree(f"/var/run/dpdk/{self.tag}", ignore_errors=True)
 
     def control(self, command: str) -> str:
         return satlink_control.send(self.control_path, command)
