@@ -285,6 +285,36 @@ TEST_F(GatewayTest, AnswersPingForItsOwnAddress) {
   EXPECT_EQ(reply->rest, 7U);
 }
 
+TEST_F(GatewayTest, ResetsAFlowThatIsSilentForTooLong) {
+  config_a_.limits.idle_timeout = Duration::seconds(5);
+  a_ = std::make_unique<Gateway>(
+      config_a_, Identity{.boot_epoch = 2, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+      now_);
+  start_peer();
+  lan(tcp_frame(kClient, kServer, syn()));
+  const auto answer = next_frame(PortId::kLan);
+  ASSERT_TRUE(answer);
+  wire::TcpHeader ack = syn();
+  ack.flags = wire::TcpFlags::kAck;
+  ack.sequence = 1001;
+  ack.acknowledgment = load_u32(answer->data() + 38) + 1;
+  ack.options = {};
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, ack)), Verdict::kConsumed);
+  ASSERT_EQ(count(Counter::kFlowsEstablished), 1U);
+  // The far gateway's host never answers; here that is silence, as its SYNs go nowhere.
+  const Instant start = now_;
+  while (a_->flow_count() > 0 && now_ < start + Duration::seconds(20)) {
+    step();
+    while (next_frame(PortId::kLan)) {
+    }
+  }
+  EXPECT_EQ(count(Counter::kFlowsResetIdle), 1U);
+  EXPECT_EQ(a_->flow_count(), 0U);
+  EXPECT_GE(now_, start + Duration::seconds(5));
+  EXPECT_LE(now_, start + Duration::seconds(6));
+  EXPECT_EQ(a_->status(now_).arena_used, 0U);
+}
+
 TEST_F(GatewayTest, DropsWhatALanHostSendsInAGatewaysName) {
   EXPECT_EQ(lan(udp_frame("192.0.2.1", "192.0.2.2", kStpPort, FrameBytes(40))), Verdict::kDrop);
   EXPECT_EQ(lan(udp_frame("192.0.2.2", "192.0.2.1", kStpPort, FrameBytes(40))), Verdict::kDrop);
