@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "tests/sim/network.h"
-#include "tests/sim/plans.h"
-#include "tests/sim/scenario.h"
+#include "relay/sim/network.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
 
 namespace {
 

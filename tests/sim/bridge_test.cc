@@ -9,8 +9,8 @@
 #include "pep/base/random.h"
 #include "pep/wire/checksum.h"
 #include "pep/wire/udp.h"
-#include "tests/sim/network.h"
-#include "tests/sim/scenario.h"
+#include "relay/sim/network.h"
+#include "relay/sim/scenario.h"
 
 namespace satrelay::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/network.h"
+#include "relay/sim/network.h"
 
 namespace satrelay::sim {
 

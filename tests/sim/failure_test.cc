@@ -5,10 +5,10 @@
 
 #include "pep/wire/tcp.h"
 #include "tests/sim/checks.h"
-#include "tests/sim/network.h"
-#include "tests/sim/plans.h"
-#include "tests/sim/scenario.h"
-#include "tests/sim/tcp_frame.h"
+#include "relay/sim/network.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
+#include "relay/sim/tcp_frame.h"
 
 namespace satrelay::sim {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "tests/sim/checks.h"
-#include "tests/sim/network.h"
-#include "tests/sim/plans.h"
-#include "tests/sim/scenario.h"
+#include "relay/sim/network.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
 
 namespace satrelay::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/sim/options.h"
-#include "tests/sim/scenario.h"
+#include "relay/sim/scenario.h"
 
 namespace satrelay::sim {
 

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/sim/checks.h"
-#include "tests/sim/network.h"
-#include "tests/sim/pattern.h"
-#include "tests/sim/plans.h"
-#include "tests/sim/scenario.h"
+#include "relay/sim/network.h"
+#include "relay/sim/pattern.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
 
 namespace satrelay::sim {
 namespace {

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "tests/sim/checks.h"
-#include "tests/sim/network.h"
+#include "relay/sim/network.h"
 #include "tests/sim/options.h"
-#include "tests/sim/scenario.h"
-#include "tests/sim/trace.h"
+#include "tests/sim/random_scenario.h"
+#include "relay/sim/scenario.h"
+#include "relay/sim/trace.h"
 
 namespace satrelay::sim {
 namespace {

@@ -1,10 +1,12 @@
+#include "tests/sim/random_scenario.h"
+
 // The distribution that the property test draws from.
 #include <algorithm>
 #include <cmath>
 
 #include "pep/base/random.h"
-#include "tests/sim/plans.h"
-#include "tests/sim/scenario.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
 
 namespace satrelay::sim {
 namespace {

@@ -17,6 +17,7 @@ MAX_LINES = 600
 ENGINES = ["pep/base", "pep/wire", "pep/control", "pep/compress", "pep/crypto", "pep/tcp",
            "pep/stp"]
 ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops"]
+IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim"]
 MAY_INCLUDE = {
     "pep/base": [],
     "pep/wire": ["pep/base"],
@@ -28,14 +29,15 @@ MAY_INCLUDE = {
     "config": ["pep/base"],
     "relay/gateway": ENGINES + ["config/schema.h"],
     "relay/link": ["pep/base", "config/schema.h"],
+    "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
     "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h", "relay/gateway", "relay/link"],
     "relay/ops": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
     "relay/satrelayd": ON_TOP,
     "relay/satlink": ON_TOP,
-    "relay/satperf": ON_TOP,
-    "relay/satlab": ON_TOP,
+    "relay/satperf": ENGINES + ["config"],
+    "relay/satlab": IN_VIRTUAL_TIME,
     "relay/satrelayctl": ["pep/base", "config/schema.h"],
-    "tests": ON_TOP + ["relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
+    "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/satrelayctl"],
 }
 

@@ -1,4 +1,4 @@
-#include "tests/sim/gateway_node.h"
+#include "relay/sim/gateway_node.h"
 
 #include <stdexcept>
 #include <utility>

@@ -11,7 +11,7 @@
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/wire/ethernet.h"
-#include "tests/sim/frame_pool.h"
+#include "relay/sim/frame_pool.h"
 
 namespace satrelay::sim {
 

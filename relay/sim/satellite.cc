@@ -1,4 +1,4 @@
-#include "tests/sim/satellite.h"
+#include "relay/sim/satellite.h"
 
 namespace satrelay::sim {
 namespace {

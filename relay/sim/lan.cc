@@ -1,4 +1,4 @@
-#include "tests/sim/lan.h"
+#include "relay/sim/lan.h"
 
 #include <utility>
 

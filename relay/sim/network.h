@@ -9,14 +9,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tests/sim/event_loop.h"
-#include "tests/sim/frame_pool.h"
-#include "tests/sim/gateway_node.h"
-#include "tests/sim/host.h"
-#include "tests/sim/lan.h"
-#include "tests/sim/satellite.h"
-#include "tests/sim/scenario.h"
-#include "tests/sim/trace.h"
+#include "relay/sim/event_loop.h"
+#include "relay/sim/frame_pool.h"
+#include "relay/sim/gateway_node.h"
+#include "relay/sim/host.h"
+#include "relay/sim/lan.h"
+#include "relay/sim/satellite.h"
+#include "relay/sim/scenario.h"
+#include "relay/sim/trace.h"
 
 namespace satrelay::sim {
 

@@ -1,4 +1,4 @@
-#include "tests/sim/trace.h"
+#include "relay/sim/trace.h"
 
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"

@@ -1,4 +1,4 @@
-#include "tests/sim/frame_pool.h"
+#include "relay/sim/frame_pool.h"
 
 #include <cstring>
 

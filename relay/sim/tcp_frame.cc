@@ -1,4 +1,4 @@
-#include "tests/sim/tcp_frame.h"
+#include "relay/sim/tcp_frame.h"
 
 #include "pep/wire/checksum.h"
 

@@ -1,4 +1,4 @@
-#include "tests/sim/application.h"
+#include "relay/sim/application.h"
 
 #include <algorithm>
 #include <array>

@@ -10,9 +10,9 @@
 
 #include "config/schema.h"
 #include "relay/gateway/gateway.h"
-#include "tests/sim/event_loop.h"
-#include "tests/sim/frame_pool.h"
-#include "tests/sim/trace.h"
+#include "relay/sim/event_loop.h"
+#include "relay/sim/frame_pool.h"
+#include "relay/sim/trace.h"
 
 namespace satrelay::sim {
 

@@ -8,7 +8,7 @@
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/tcp/endpoint.h"
-#include "tests/sim/pattern.h"
+#include "relay/sim/pattern.h"
 
 namespace satrelay::sim {
 

@@ -1,4 +1,4 @@
-#include "tests/sim/neighbours.h"
+#include "relay/sim/neighbours.h"
 
 #include <algorithm>
 

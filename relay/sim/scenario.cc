@@ -1,4 +1,4 @@
-#include "tests/sim/scenario.h"
+#include "relay/sim/scenario.h"
 
 #include <cstdio>
 

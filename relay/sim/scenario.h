@@ -9,8 +9,8 @@
 #include "config/schema.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
-#include "tests/sim/application.h"
-#include "tests/sim/host.h"
+#include "relay/sim/application.h"
+#include "relay/sim/host.h"
 
 namespace satrelay::sim {
 
@@ -96,8 +96,5 @@ FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, con
 // A host with the customary addresses: 198.51.100.x and 2001:db8:a::x at A, 203.0.113.x and
 // 2001:db8:b::x at B.
 HostSpec make_host(Side side, std::size_t index, std::uint64_t seed);
-
-// A scenario of the property test: random flows, hosts, links, faults and limits.
-Scenario random_scenario(std::uint64_t seed);
 
 }  // namespace satrelay::sim

@@ -1,4 +1,4 @@
-#include "tests/sim/event_loop.h"
+#include "relay/sim/event_loop.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "tests/sim/host.h"
+#include "relay/sim/host.h"
 
 #include <utility>
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tests/sim/application.h"
+#include "relay/sim/application.h"
 
 namespace satrelay::sim {
 

@@ -1,4 +1,4 @@
-#include "tests/sim/network.h"
+#include "relay/sim/network.h"
 
 namespace satrelay::sim {
 namespace {

@@ -13,12 +13,12 @@
 #include "pep/base/random.h"
 #include "pep/base/timer_heap.h"
 #include "pep/tcp/endpoint.h"
-#include "tests/sim/application.h"
-#include "tests/sim/event_loop.h"
-#include "tests/sim/frame_pool.h"
-#include "tests/sim/neighbours.h"
-#include "tests/sim/tcp_frame.h"
-#include "tests/sim/trace.h"
+#include "relay/sim/application.h"
+#include "relay/sim/event_loop.h"
+#include "relay/sim/frame_pool.h"
+#include "relay/sim/neighbours.h"
+#include "relay/sim/tcp_frame.h"
+#include "relay/sim/trace.h"
 
 namespace satrelay::sim {
 

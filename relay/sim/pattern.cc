@@ -1,4 +1,4 @@
-#include "tests/sim/pattern.h"
+#include "relay/sim/pattern.h"
 
 #include <algorithm>
 #include <array>

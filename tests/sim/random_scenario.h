@@ -1,0 +1,12 @@
+// A scenario of the property test: random flows, hosts, links, faults and limits.
+#pragma once
+
+#include <cstdint>
+
+#include "relay/sim/scenario.h"
+
+namespace satrelay::sim {
+
+Scenario random_scenario(std::uint64_t seed);
+
+}  // namespace satrelay::sim
