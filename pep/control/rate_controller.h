@@ -1,30 +1,59 @@
-// The contract of a rate-based controller of the satellite side. It is told what feedback reports
-// say and answers with a rate; the pacer enforces it.
+// The contract of a rate controller of the satellite side: one per session (lane), behind which
+// Complete Knowledge and the papers' algorithms look alike. It is told what the sender sends and
+// what feedback reports say, and answers with a rate, a window and a priority; the session enforces
+// them. A controller never sees the session, and `now` never goes backwards.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 
 namespace satrelay::control {
 
-// One feedback report, as the sender understood it.
+// One feedback report, as the sender understood it. Bytes are accounted as the modem counts them.
 struct FeedbackSample {
-  ByteCount newly_delivered;  // accounted bytes first reported as received
+  ByteCount newly_delivered;  // first reported as received
   std::uint64_t packets_delivered = 0;
-  std::uint64_t packets_lost = 0;  // newly declared lost
-  Duration rtt;                    // zero if the report gave no sample
-  Duration interval;               // since the previous report
+  std::uint64_t packets_lost = 0;               // newly declared lost
+  std::uint64_t low_priority_packets_lost = 0;  // those of them that were sent at low priority
+  ByteCount in_flight;                          // sent, and neither reported nor given up
+  Duration rtt;                                 // zero if the report gave no sample
+  Duration interval;                            // since the previous report
+  // The newest packet of which the report speaks: when it was sent, and when it arrived as seen from
+  // here (the report's arrival less the receiver's own delay: later than the truth by the way back).
+  // `received` is all that had arrived by then in this session. Differences between two samples give
+  // the rate of arrival and the growth of the queue, whatever the intervals of the reports.
+  Instant sent;
+  Instant arrived;
+  ByteCount received;
   Instant now;
 };
 
+// The priority of a packet that leaves (TP-S section 3). Carried in the DSCP of the outer IP
+// header; a router that knows them drops kStartLow first, then kStartHigh, kLow, kHigh.
+enum class Priority : std::uint8_t { kHigh = 0, kLow = 1, kStartHigh = 2, kStartLow = 3 };
+
+enum class Purpose : std::uint8_t { kNewData, kRetransmission };
+
 class RateController {
  public:
+  static constexpr ByteCount kNoWindow = ByteCount(std::numeric_limits<std::uint64_t>::max());
+
   virtual ~RateController() = default;
   virtual void on_feedback(const FeedbackSample& sample) = 0;
-  virtual void on_capacity(BitRate capacity) = 0;  // configured or announced link rate changed
-  virtual BitRate rate() const = 0;                // what the pacer may send, accounted bits
+  // Capacity that the operator, the modem or the peer has announced.
+  virtual void on_capacity(BitRate capacity) = 0;
+  // A packet leaves at `now`; `accounted` bytes on the link. Answers its priority.
+  virtual Priority on_sent(Purpose purpose, ByteCount accounted, Instant now) {
+    (void)purpose, (void)accounted, (void)now;
+    return Priority::kHigh;
+  }
+  // What the pacer may send, accounted bits.
+  virtual BitRate rate() const = 0;
+  // New data waits while so many accounted bytes are in flight.
+  virtual ByteCount window() const { return kNoWindow; }
 };
 
 // Complete Knowledge (Marchese): the capacity is known, and loss is never taken for congestion.

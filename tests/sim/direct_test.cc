@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/checks.h"
 #include "relay/sim/network.h"
-#include "tests/sim/options.h"
 #include "relay/sim/scenario.h"
 #include "relay/sim/trace.h"
+#include "tests/sim/checks.h"
+#include "tests/sim/options.h"
 
 namespace satrelay::sim {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "tests/sim/options.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/options.h"
 
 namespace satrelay::sim {
 
