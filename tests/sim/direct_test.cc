@@ -10,6 +10,7 @@
 #include "relay/sim/trace.h"
 #include "tests/sim/checks.h"
 #include "tests/sim/options.h"
+#include "tests/sim/random_scenario.h"
 
 namespace satrelay::sim {
 namespace {
