@@ -8,6 +8,7 @@
 
 #include "relay/sim/scenario.h"
 #include "tests/sim/options.h"
+#include "tests/sim/random_scenario.h"
 
 namespace satrelay::sim {
 
