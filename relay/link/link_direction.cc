@@ -46,6 +46,8 @@ LinkDirection::Fate LinkDirection::enqueue(FrameHandle frame, std::size_t frame_
     ++counters_.dropped_queue;
     return Fate::kDropped;
   }
+  counters_.bytes_carried += ip_bytes(frame_bytes) + overhead_;
+  queue_peak_ = std::max(queue_peak_, *departure - now);
   if (outage_) {
     ++counters_.dropped_outage;
     return Fate::kDropped;

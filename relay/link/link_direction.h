@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "config/schema.h"
@@ -26,6 +27,7 @@ namespace satrelay::link {
 struct DirectionCounters {
   std::uint64_t frames_in = 0, bytes_in = 0;    // offered (frame bytes, no FCS)
   std::uint64_t frames_out = 0, bytes_out = 0;  // delivered
+  std::uint64_t bytes_carried = 0;              // accounted: sent over the link, lost ones too
   std::uint64_t dropped_queue = 0;
   std::uint64_t dropped_loss = 0;
   std::uint64_t dropped_outage = 0;
@@ -65,6 +67,11 @@ class LinkDirection {
   void set_outage(bool outage) { outage_ = outage; }
 
   DirectionCounters counters() const;
+  // Accounted bytes that wait to be sent, and how long the last of them waits.
+  ByteCount queue(Instant now) const { return serializer_.backlog(now); }
+  Duration queue_delay(Instant now) const { return serializer_.wait(now); }
+  // The longest wait of any frame accepted since the last call, its own transmission included.
+  Duration take_queue_peak() { return std::exchange(queue_peak_, Duration::zero()); }
   std::size_t frames_in_flight() const { return line_.size(); }
   BitRate rate() const { return serializer_.rate(); }
   bool outage() const { return outage_; }
@@ -84,6 +91,7 @@ class LinkDirection {
   bool outage_ = false;
   Instant last_due_;  // of the frames that keep their order
   Instant last_seen_;
+  Duration queue_peak_;
   DirectionCounters counters_;
 };
 

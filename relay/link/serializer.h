@@ -2,6 +2,7 @@
 // that finds the queue full is dropped (tail drop).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -26,6 +27,8 @@ class Serializer {
   BitRate rate() const { return rate_; }
   // Bytes that have not left at `now`, as the present rate counts them.
   ByteCount backlog(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
+  // How long the transmitter is busy with them.
+  Duration wait(Instant now) const { return std::max(busy_until_ - now, Duration::zero()); }
 
  private:
   BitRate rate_;

@@ -13,6 +13,7 @@ dpdk::TelemetrySection direction(const char* name, const link::LinkDirection& mo
            {"bytes_in", c.bytes_in},
            {"frames_out", c.frames_out},
            {"bytes_out", c.bytes_out},
+           {"bytes_carried", c.bytes_carried},
            {"dropped_queue", c.dropped_queue},
            {"dropped_loss", c.dropped_loss},
            {"dropped_outage", c.dropped_outage},
