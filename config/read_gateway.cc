@@ -152,9 +152,24 @@ Rule read_rule(const Value& value) {
   return rule;
 }
 
+Feedback read_feedback(const Value& value) {
+  const Fields fields = value.fields({"mode", "budget"});
+  Feedback feedback;
+  if (const Value* mode = fields.find("mode")) {
+    feedback.mode = mode->word<FeedbackMode>({{"adaptive", FeedbackMode::kAdaptive},
+                                              {"hpfp", FeedbackMode::kHpfp},
+                                              {"m-nack", FeedbackMode::kMNack}});
+  }
+  if (const Value* budget = fields.find("budget")) {
+    feedback.budget =
+        budget->rate({BitRate::bits_per_second(1'000), BitRate::bits_per_second(1'000'000'000)});
+  }
+  return feedback;
+}
+
 Stp read_stp(const Value& value, const Port& wan) {
   const Fields fields =
-      value.fields({"port", "mtu", "lanes", "ping_after", "suspect_after", "feedback_budget"});
+      value.fields({"port", "mtu", "lanes", "ping_after", "suspect_after", "feedback"});
   Stp stp;
   stp.mtu = std::min(stp.mtu, wan.mtu);
   if (const Value* port = fields.find("port")) {
@@ -170,10 +185,7 @@ Stp read_stp(const Value& value, const Port& wan) {
   if (const Value* after = fields.find("suspect_after")) {
     stp.suspect_after = after->duration(kLiveness);
   }
-  if (const Value* budget = fields.find("feedback_budget")) {
-    stp.feedback_budget =
-        budget->rate({BitRate::bits_per_second(1'000), BitRate::bits_per_second(1'000'000'000)});
-  }
+  if (const Value* feedback = fields.find("feedback")) stp.feedback = read_feedback(*feedback);
   return stp;
 }
 

@@ -78,13 +78,20 @@ struct Rule {
   Compress compress = Compress::kAuto;
 };
 
+enum class FeedbackMode : std::uint8_t { kAdaptive, kHpfp, kMNack };
+
+struct Feedback {
+  FeedbackMode mode = FeedbackMode::kAdaptive;
+  BitRate budget;  // 0: max(50 kbit/s, 0.05% of the link's rate)
+};
+
 struct Stp {
   std::uint16_t port = 7878;  // UDP, both ends; lane n uses port + n
   std::uint16_t mtu = 1500;   // of STP's IP packets; at most the WAN port's
   std::uint8_t lanes = 1;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
-  BitRate feedback_budget;  // 0: max(50 kbit/s, 0.05% of the link's rate)
+  Feedback feedback;
 };
 
 struct Limits {

@@ -7,6 +7,7 @@
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
+#include "pep/stp/session.h"
 
 namespace satrelay::stp {
 
@@ -16,7 +17,7 @@ class FeedbackClock {
     Duration minimum = Duration::milliseconds(25);
     Duration maximum = Duration::milliseconds(600);
     BitRate budget = BitRate::bits_per_second(50'000);
-    Duration gap_confirmation = Duration::milliseconds(5);
+    FeedbackMode mode = FeedbackMode::kAdaptive;
   };
   explicit FeedbackClock(const Config& config) : config_(config) {}
 
@@ -28,9 +29,12 @@ class FeedbackClock {
   // In how many reports each arrival shall stand.
   void set_repeats(int repeats) { repeats_ = repeats; }
   int repeats() const { return repeats_; }
-  // A gap opened: a report follows when it is certain (on_gap_confirmed) or after the tolerance.
-  void on_gap(Instant now) { urgent_at_ = earlier(urgent_at_, now + config_.gap_confirmation); }
-  void on_urgent(Instant now) { urgent_at_ = earlier(urgent_at_, now); }
+  // A gap will be certain at `when`, if nothing fills it. The modes of the papers wait for their
+  // clock.
+  void on_gap(Instant when) {
+    if (config_.mode == FeedbackMode::kAdaptive) on_urgent(when);
+  }
+  void on_urgent(Instant when) { urgent_at_ = earlier(urgent_at_, when); }
   // The peer asked: answered whatever the budget says, since it asks seldom.
   void on_asked() {
     asked_ = true;
@@ -48,7 +52,17 @@ class FeedbackClock {
     return at;
   }
   // Regular reports keep to the budget by their distance.
-  Duration interval() const { return std::clamp(report_time_, config_.minimum, maximum_); }
+  Duration interval() const {
+    switch (config_.mode) {
+      case FeedbackMode::kHpfp:
+        return kHpfpInterval;
+      case FeedbackMode::kMNack:
+        return maximum_;
+      case FeedbackMode::kAdaptive:
+        break;
+    }
+    return std::clamp(report_time_, config_.minimum, maximum_);
+  }
   // `bytes` of report left, as IP bytes; `complete` if no part is missing.
   void on_report(std::size_t bytes, bool complete, Instant now) {
     current_bytes_ += bytes;
@@ -75,6 +89,8 @@ class FeedbackClock {
 
  private:
   // How far immediate reports may run ahead of the budget.
+  // HpFP, section on its acknowledgements.
+  static constexpr Duration kHpfpInterval = Duration::milliseconds(200);
   static constexpr Duration kBurst = Duration::milliseconds(100);
   Config config_;
   Duration maximum_ = config_.maximum;

@@ -111,48 +111,6 @@ DataFrame parse_data(ByteReader& in, std::uint8_t type) {
   return frame;
 }
 
-FeedbackFrame parse_feedback(ByteReader& in) {
-  FeedbackFrame frame;
-  frame.highest = read_varint(in);
-  frame.delay_us = read_varint(in);
-  frame.interval_ms = read_varint(in);
-  const std::uint64_t below_floor = read_varint(in);
-  const std::uint64_t below_begin = read_varint(in);
-  frame.bytes_received = read_varint(in);
-  frame.stored = read_varint(in);
-  frame.ce_count = read_varint(in);
-  frame.missing_ranges = in.u16();
-  const std::uint64_t top = frame.highest + 1;
-  if (!in.ok() || below_floor > top || below_begin > below_floor) {
-    fail(in);
-    return frame;
-  }
-  frame.floor = top - below_floor;
-  frame.begin = top - below_begin;
-  const ConstBytes from = in.rest();
-  std::uint64_t cursor = frame.begin;
-  for (unsigned i = 0; i < frame.missing_ranges; ++i) {
-    const std::uint64_t received = read_varint(in);
-    const std::uint64_t missing = read_varint(in);
-    // Ranges of one report do not touch: only the first may start at once.
-    const bool sound = in.ok() && (received > 0 || i == 0) && missing > 0 &&
-                       received <= top - cursor && missing <= top - cursor - received;
-    if (!sound) {
-      fail(in);
-      return frame;
-    }
-    cursor += received + missing;
-  }
-  frame.runs = from.first(from.size() - in.remaining());
-  const std::uint64_t tail = read_varint(in);
-  if (!in.ok() || tail > top - cursor) {
-    fail(in);
-    return frame;
-  }
-  frame.end = cursor + tail;
-  return frame;
-}
-
 void write_ping(ByteWriter& out, const PingFrame& frame) {
   out.u8(type_byte(FrameType::kPing));
   write_varint(out, frame.settled);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "pep/base/bytes.h"
+#include "pep/stp/feedback_frame.h"
 #include "pep/stp/session.h"
 #include "pep/stp/varint.h"
 
@@ -77,43 +78,11 @@ struct DataFrame {
   ConstBytes bytes;
 };
 
-// One report, or one part of a long report: what became of packets [begin, end).
-struct FeedbackFrame {
-  std::uint64_t highest = 0;      // highest packet number seen
-  std::uint64_t delay_us = 0;     // since it arrived
-  std::uint64_t interval_ms = 0;  // until the next regular report, roughly
-  std::uint64_t floor = 0;        // the reporter knows nothing below it any more
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;             // exclusive; at most highest + 1
-  std::uint64_t bytes_received = 0;  // UDP payload since the session began
-  std::uint64_t stored = 0;          // stream bytes held for the reader
-  std::uint64_t ce_count = 0;        // packets with ECN congestion experienced
-  std::uint16_t missing_ranges = 0;
-  ConstBytes runs;  // pairs (received, missing), valid
-
-  // Calls received(begin, end) and missing(begin, end) in ascending order over [begin, end).
-  template <typename Received, typename Missing>
-  void for_each_run(Received&& received, Missing&& missing) const {
-    ByteReader in(runs);
-    std::uint64_t cursor = begin;
-    for (unsigned i = 0; i < missing_ranges; ++i) {
-      const std::uint64_t arrived = read_varint(in);
-      if (arrived > 0) received(cursor, cursor + arrived);
-      cursor += arrived;
-      const std::uint64_t lost = read_varint(in);
-      missing(cursor, cursor + lost);
-      cursor += lost;
-    }
-    if (cursor < end) received(cursor, end);
-  }
-};
-
 // A parser is called behind the type byte and fails the reader on anything malformed.
 HelloFrame parse_hello(ByteReader& in);
 OpenFrame parse_open(ByteReader& in);
 ResetFrame parse_reset(ByteReader& in);
 DataFrame parse_data(ByteReader& in, std::uint8_t type);
-FeedbackFrame parse_feedback(ByteReader& in);
 
 void write_hello(ByteWriter& out, const HelloFrame& frame);
 void write_ping(ByteWriter& out, const PingFrame& frame);

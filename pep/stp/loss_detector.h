@@ -14,14 +14,13 @@
 
 namespace satrelay::stp {
 
-struct ReorderTolerance {
-  std::uint64_t packets = 3;
-  Duration time = Duration::milliseconds(5);
-};
-
 class LossDetector {
  public:
-  explicit LossDetector(ReorderTolerance tolerance = {}) : tolerance_(tolerance) {}
+  // What separates a loss from mere disorder (reorder_tolerance.h).
+  struct Rule {
+    std::uint64_t uncertain = 0;  // missing packets below it are lost
+    Duration wait;                // and those above it if nothing is heard of them for so long
+  };
 
   std::uint64_t oldest_unresolved() const {
     return unresolved_.empty() ? frontier_ : unresolved_.ranges().front().begin;
@@ -43,7 +42,7 @@ class LossDetector {
   // `report.highest` has been sent. The visitor has acknowledged(n), lost(n) and spurious(n): a
   // packet declared lost earlier that arrived after all. It must not call back.
   template <typename Visitor>
-  void handle_report(const FeedbackFrame& report, Instant now, Visitor& visitor);
+  void handle_report(const FeedbackFrame& report, const Rule& rule, Instant now, Visitor& visitor);
   template <typename Visitor>
   void handle_timeout(Instant now, Visitor& visitor);
   // Gives up on one packet, whatever becomes of it.
@@ -96,7 +95,7 @@ class LossDetector {
     later_suspect_end_ = std::max(later_suspect_end_, end);
   }
 
-  ReorderTolerance tolerance_;
+  Duration wait_;  // of the last report's rule
   RangeSet unresolved_;
   RangeSet lost_;  // recently declared lost, to notice that it was wrong
   std::uint64_t frontier_ = 0;
@@ -107,7 +106,8 @@ class LossDetector {
 };
 
 template <typename Visitor>
-void LossDetector::handle_report(const FeedbackFrame& report, Instant now, Visitor& visitor) {
+void LossDetector::handle_report(const FeedbackFrame& report, const Rule& rule, Instant now,
+                                 Visitor& visitor) {
   if (report.end > frontier_) {
     unresolved_.insert(frontier_, report.end);
     frontier_ = report.end;
@@ -116,24 +116,16 @@ void LossDetector::handle_report(const FeedbackFrame& report, Instant now, Visit
   // The far side has forgotten what lies below its floor: assume the worst, which costs only
   // bandwidth.
   lose(0, std::min(report.floor, frontier_), visitor);
-
-  const Duration age = Duration::microseconds(static_cast<std::int64_t>(std::min<std::uint64_t>(
-      report.delay_us, static_cast<std::uint64_t>(tolerance_.time.to_microseconds()))));
-  const bool old_enough = age >= tolerance_.time;
-  // A packet counts as lost once `packets` later ones have been seen.
-  const std::uint64_t certain = old_enough ? report.highest + 1
-                                : report.highest + 1 > tolerance_.packets
-                                    ? report.highest + 1 - tolerance_.packets
-                                    : 0;
+  wait_ = rule.wait;
   report.for_each_run(
       [&](std::uint64_t begin, std::uint64_t end) {
         take(unresolved_, begin, end, [&](std::uint64_t n) { visitor.acknowledged(n); });
         take(lost_, begin, end, [&](std::uint64_t n) { visitor.spurious(n); });
       },
       [&](std::uint64_t begin, std::uint64_t end) {
-        lose(begin, std::min(end, certain), visitor);
-        if (end > certain && unresolved_.contains(end - 1)) {
-          suspect(std::max(begin, certain), end, tolerance_.time - age, now);
+        lose(begin, std::min(end, rule.uncertain), visitor);
+        if (end > rule.uncertain && unresolved_.contains(end - 1)) {
+          suspect(std::max(begin, rule.uncertain), end, rule.wait, now);
         }
       });
 }
@@ -146,7 +138,7 @@ void LossDetector::handle_timeout(Instant now, Visitor& visitor) {
   if (later_suspect_end_ > suspect_end_) {
     suspect_begin_ = suspect_end_;
     suspect_end_ = later_suspect_end_;
-    deadline_ = now + tolerance_.time;
+    deadline_ = now + wait_;
   }
 }
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "pep/stp/frames.h"
+
 namespace satrelay::stp {
 
 bool ReceivedPackets::record(std::uint64_t number, Instant now) {
   if (number < next_) {
     missing_.erase(number, number + 1);
+    order_.on_late(number, now);
     return false;
   }
   const bool gap = number > next_;
@@ -20,6 +23,7 @@ bool ReceivedPackets::record(std::uint64_t number, Instant now) {
   }
   next_ = number + 1;
   highest_at_ = now;
+  order_.on_progress(next_, now);
   return gap;
 }
 
@@ -60,6 +64,7 @@ void ReceivedPackets::begin_report(int repeats, Instant now) {
 bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context, Instant now) {
   if (!in_report_) begin_report(context.repeats, now);
   cursor_ = std::max(cursor_, floor_);  // it may have risen between two parts
+  report_end_ = std::max(report_end_, cursor_);
   const std::int64_t delay_us = std::max<std::int64_t>(0, (now - highest_at_).to_microseconds());
   out.u8(static_cast<std::uint8_t>(FrameType::kFeedback));
   write_varint(out, next_ - 1);
@@ -70,12 +75,30 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   write_varint(out, context.bytes_received);
   write_varint(out, context.stored);
   write_varint(out, 0);  // no host hands ECN marks in yet
+  write_varint(out, static_cast<std::uint64_t>(order_.lateness(now).to_microseconds()));
+  const bool complete = bitmap_is_shorter() ? write_bitmap(out) : write_ranges(out);
+  if (complete) {
+    in_report_ = false;
+    prune();
+  }
+  return complete;
+}
+
+// A range costs two bytes as a rule; so the bitmap wins where more than a packet in sixteen begins
+// a gap.
+bool ReceivedPackets::bitmap_is_shorter() const {
+  const std::size_t ranges =
+      missing_.first_ending_after(report_end_) - missing_.first_ending_after(cursor_);
+  return ranges * 2 > (report_end_ - cursor_) / 8 + kMaxVarintSize;
+}
+
+bool ReceivedPackets::write_ranges(ByteWriter& out) {
   const MutableBytes count = out.reserve(2);
   std::uint16_t ranges = 0;
   const auto missing = missing_.ranges();
   std::size_t i = missing_.first_ending_after(cursor_);
   for (; i < missing.size() && missing[i].begin < report_end_; ++i) {
-    if (out.remaining() < 3 * kMaxVarintSize || ranges == 0xffff) break;
+    if (out.remaining() < 3 * kMaxVarintSize || ranges == FeedbackFrame::kBitmap - 1) break;
     const std::uint64_t begin = std::max(missing[i].begin, cursor_);
     const std::uint64_t end = std::min(missing[i].end, report_end_);
     write_varint(out, begin - cursor_);
@@ -83,21 +106,39 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
     cursor_ = end;
     ++ranges;
   }
-  const bool complete = i >= missing.size() || missing[i].begin >= report_end_;
-  if (complete) {
-    write_varint(out, report_end_ > cursor_ ? report_end_ - cursor_ : 0);
-    in_report_ = false;
-    prune();
-  } else {
-    // This part stops before the first range that did not fit.
-    write_varint(out, missing[i].begin > cursor_ ? missing[i].begin - cursor_ : 0);
-    cursor_ = std::max(missing[i].begin, cursor_);
-  }
   store_u16(count.data(), ranges);
+  // A part stops before the first range that does not fit.
+  const bool complete = i >= missing.size() || missing[i].begin >= report_end_;
+  const std::uint64_t stop = complete ? report_end_ : missing[i].begin;
+  write_varint(out, stop > cursor_ ? stop - cursor_ : 0);
+  cursor_ = std::max(cursor_, stop);
   return complete;
 }
 
+bool ReceivedPackets::write_bitmap(ByteWriter& out) {
+  out.u16(FeedbackFrame::kBitmap);
+  const std::uint64_t room = (out.remaining() - 2 * kMaxVarintSize) * 8;
+  const std::uint64_t bits = std::min(report_end_ - cursor_, room);
+  const std::uint64_t end = cursor_ + bits;
+  write_varint(out, bits);
+  const MutableBytes map = out.reserve(static_cast<std::size_t>((bits + 7) / 8));
+  std::ranges::fill(map, std::byte{0xff});
+  const auto missing = missing_.ranges();
+  for (std::size_t i = missing_.first_ending_after(cursor_);
+       i < missing.size() && missing[i].begin < end; ++i) {
+    const std::uint64_t last = std::min(missing[i].end, end);
+    for (std::uint64_t n = std::max(missing[i].begin, cursor_); n < last; ++n) {
+      const std::uint64_t bit = n - cursor_;
+      map[static_cast<std::size_t>(bit / 8)] &= ~(std::byte{1} << static_cast<unsigned>(bit % 8));
+    }
+  }
+  write_varint(out, 0);
+  cursor_ = end;
+  return cursor_ == report_end_;
+}
+
 void ReceivedPackets::clear() {
+  order_.clear();
   missing_.clear();
   next_ = floor_ = settled_ = covered_from_ = 0;
   ends_ = {};

@@ -11,7 +11,8 @@
 
 #include "pep/base/range_set.h"
 #include "pep/base/time.h"
-#include "pep/stp/frames.h"
+#include "pep/stp/arrival_order.h"
+#include "pep/stp/feedback_frame.h"
 
 namespace satrelay::stp {
 
@@ -26,7 +27,7 @@ class ReceivedPackets {
  public:
   // A number this far beyond the highest seen comes from no working peer.
   static constexpr std::uint64_t kMaxJump = 1ULL << 24;
-  static constexpr std::size_t kMaxMissingRanges = 1U << 16;
+  static constexpr std::size_t kMaxMissingRanges = 1U << 17;
   static constexpr std::size_t kMaxRepeats = 8;
   // Reports that follow each other faster, because of new gaps, count as one.
   static constexpr Duration kRegularInterval = Duration::milliseconds(25);
@@ -38,6 +39,8 @@ class ReceivedPackets {
   }
   // Marks a packet that is no duplicate as received; true if it opened a gap below itself.
   bool record(std::uint64_t number, Instant now);
+  // How late packets have lately arrived out of order; zero on a path that keeps it.
+  Duration lateness(Instant now) { return order_.lateness(now); }
 
   bool is_missing(std::uint64_t number) const { return missing_.contains(number); }
   std::uint64_t floor() const { return floor_; }
@@ -50,13 +53,17 @@ class ReceivedPackets {
 
   // Writes the next part of a report into `out`, which has room for kMinReportRoom bytes; true if
   // this completed the report.
-  static constexpr std::size_t kMinReportRoom = 96;
+  static constexpr std::size_t kMinReportRoom = 128;
   bool write_report(ByteWriter& out, const ReportContext& context, Instant now);
   void clear();
 
  private:
   void begin_report(int repeats, Instant now);
+  bool write_ranges(ByteWriter& out);
+  bool write_bitmap(ByteWriter& out);
+  bool bitmap_is_shorter() const;
   void prune();
+  ArrivalOrder order_;
   RangeSet missing_;  // within [floor_, next_)
   std::uint64_t next_ = 0;
   Instant highest_at_;

@@ -87,7 +87,8 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       now(start),
       handshake(handshake_config(settings), start),
       ledger(settings.max_packets_in_flight),
-      feedback({settings.feedback_minimum, settings.feedback_maximum, settings.feedback_budget}),
+      feedback({settings.feedback_minimum, settings.feedback_maximum, settings.feedback_budget,
+                settings.feedback_mode}),
       probes({settings.ping_after, settings.suspect_after}),
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
@@ -106,6 +107,7 @@ void Session::Impl::drop_connection() {
   peer_ids.clear();
   ledger.clear();
   losses.clear();
+  tolerance = {};
   received.clear();
   feedback.clear();
   rtt = RttEstimator(config.initial_rtt);

@@ -54,6 +54,13 @@ enum class ResetReason : std::uint8_t {
 };
 const char* to_string(ResetReason reason);
 
+// When an end reports what has arrived (docs/stp.md section 7).
+enum class FeedbackMode : std::uint8_t {
+  kAdaptive,  // as often as the budget allows, at once on a new gap
+  kHpfp,      // every 200 ms, as HpFP does
+  kMNack,     // once a round trip, as TP-S does
+};
+
 struct Config {
   std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
   std::uint8_t lane = 0;
@@ -66,6 +73,7 @@ struct Config {
   std::uint64_t stream_receive_limit = 64ULL << 20;  // and for one
   std::uint64_t stream_send_limit = 64ULL << 20;     // stored and not yet acknowledged, per stream
   std::uint32_t max_packets_in_flight = 1 << 19;
+  FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
   BitRate feedback_budget = BitRate::bits_per_second(50'000);

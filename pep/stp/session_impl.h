@@ -15,6 +15,7 @@
 #include "pep/stp/packet_builder.h"
 #include "pep/stp/probe_timer.h"
 #include "pep/stp/received_packets.h"
+#include "pep/stp/reorder_tolerance.h"
 #include "pep/stp/rtt_estimator.h"
 #include "pep/stp/sent_ledger.h"
 #include "pep/stp/session.h"
@@ -78,6 +79,7 @@ struct Session::Impl {
 
   // --- what became of our packets (session_loss.cc)
   void handle_report(const FeedbackFrame& report);
+  LossDetector::Rule loss_rule(const FeedbackFrame& report);
   void ask_for_missed_reports(const FeedbackFrame& report);
   void run_loss_timer();
   void arm_tail_probe();
@@ -138,6 +140,7 @@ struct Session::Impl {
   // Packets
   SentLedger ledger;
   LossDetector losses;
+  ReorderTolerance tolerance;  // of what we send
   ReceivedPackets received;
   FeedbackClock feedback;
   ProbeTimer probes;

@@ -123,6 +123,20 @@ Stream* Session::Impl::owner(const SentItem& item) const {
                                                                                         : nullptr;
 }
 
+LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
+  const auto microseconds = [](std::uint64_t us) {
+    return Duration::microseconds(
+        static_cast<std::int64_t>(std::min<std::uint64_t>(us, 60'000'000)));
+  };
+  tolerance.set_lateness(std::min(microseconds(report.late_us), ArrivalOrder::kMaxLateness));
+  const Duration delay = microseconds(report.delay_us);
+  LossDetector::Rule rule;
+  rule.uncertain =
+      tolerance.first_uncertain(report.highest, delay, losses.oldest_unresolved(), ledger);
+  rule.wait = std::max(Duration::zero(), tolerance.time() - delay);
+  return rule;
+}
+
 void Session::Impl::handle_report(const FeedbackFrame& report) {
   if (report.highest >= ledger.next()) {
     ++counters.malformed;
@@ -145,7 +159,7 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   update_rtt();
   probes.on_report(now);
   Settler settler{*this};
-  losses.handle_report(report, now, settler);
+  losses.handle_report(report, loss_rule(report), now, settler);
   sample.newly_delivered = ByteCount(settler.delivered_bytes);
   sample.packets_delivered = settler.delivered_packets;
   sample.packets_lost = settler.lost_packets;

@@ -315,16 +315,18 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
 
 void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting) {
   if (eliciting) feedback.on_arrival();
+  ReorderTolerance disorder;  // of the peer's packets
+  disorder.set_lateness(received.lateness(now));
   if (gap && gap_begin == kMaxVarint) {
     gap_begin = number - 1;  // the topmost missing one is the last to become certain
-    feedback.on_gap(now);
+    feedback.on_gap(now + disorder.time());
   }
   if (gap_begin == kMaxVarint) return;
   if (number == gap_begin) {
     gap_begin = kMaxVarint;
-  } else if (received.next() > gap_begin + ReorderTolerance{}.packets) {
+  } else if (received.next() > gap_begin + ReorderTolerance::kPackets) {
     gap_begin = kMaxVarint;
-    feedback.on_urgent(now);
+    if (disorder.keeps_order()) feedback.on_gap(now);
   }
 }
 

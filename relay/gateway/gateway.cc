@@ -34,6 +34,18 @@ const config::Gateway& checked(const config::Gateway& config) {
   return config;
 }
 
+stp::FeedbackMode feedback_mode(config::FeedbackMode mode) {
+  switch (mode) {
+    case config::FeedbackMode::kHpfp:
+      return stp::FeedbackMode::kHpfp;
+    case config::FeedbackMode::kMNack:
+      return stp::FeedbackMode::kMNack;
+    case config::FeedbackMode::kAdaptive:
+      break;
+  }
+  return stp::FeedbackMode::kAdaptive;
+}
+
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
                        std::size_t peer_index, const config::Link& link, const MemoryPlan& plan) {
   const config::Peer& peer = config.peers[peer_index];
@@ -51,7 +63,8 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.ping_after = config.stp.ping_after;
   stp.suspect_after = config.stp.suspect_after;
   // stp-requirements: max(50 kbit/s, 0.05% of the rate that the reports are about).
-  stp.feedback_budget = config.stp.feedback_budget;
+  stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
+  stp.feedback_budget = config.stp.feedback.budget;
   if (stp.feedback_budget.is_zero()) {
     stp.feedback_budget =
         std::max(BitRate::bits_per_second(50'000), link.receive_rate.scaled(5, 10'000));

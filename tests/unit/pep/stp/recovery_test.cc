@@ -9,6 +9,7 @@
 #include "pep/stp/feedback_clock.h"
 #include "pep/stp/loss_detector.h"
 #include "pep/stp/received_packets.h"
+#include "pep/stp/reorder_tolerance.h"
 #include "pep/stp/sent_ledger.h"
 #include "pep/stp/tail_copies.h"
 
@@ -44,6 +45,17 @@ TEST(SentLedgerTest, KeepsItemsThroughGrowthAndOverflow) {
   EXPECT_EQ(ledger.find(3000), nullptr);
 }
 
+// As if every packet had been sent at the same time, on a path that keeps order.
+LossDetector::Rule rule(const FeedbackFrame& report) {
+  const Duration delay = Duration::microseconds(static_cast<std::int64_t>(report.delay_us));
+  const bool old = delay >= ReorderTolerance::kMinimum;
+  const std::uint64_t top = report.highest + 1;
+  return {old       ? top
+          : top > 3 ? top - 3
+                    : 0,
+          old ? Duration::zero() : ReorderTolerance::kMinimum - delay};
+}
+
 struct Log {
   std::set<std::uint64_t> acked, lost_packets, late;
   void acknowledged(std::uint64_t n) { EXPECT_TRUE(acked.insert(n).second) << n; }
@@ -67,7 +79,7 @@ class ReportTest : public ::testing::Test {
       const FeedbackFrame frame = parse_feedback(in);
       ASSERT_TRUE(in.ok());
       ASSERT_EQ(in.remaining(), 0U);
-      if (!lost) losses.handle_report(frame, now, log);
+      if (!lost) losses.handle_report(frame, rule(frame), now, log);
     }
   }
   ReceivedPackets received;
@@ -202,7 +214,7 @@ TEST(RecoveryPropertyTest, EveryPacketIsSettledAsItWas) {
         ByteReader in(ConstBytes(buffer).first(out.written()).subspan(1));
         const FeedbackFrame frame = parse_feedback(in);
         ASSERT_TRUE(in.ok()) << seed;
-        if (!lost) losses.handle_report(frame, at(ms), log);
+        if (!lost) losses.handle_report(frame, rule(frame), at(ms), log);
       }
     };
     for (std::uint64_t n = 0; n < 2000; ++n) {

@@ -1,0 +1,74 @@
+// How late packets arrive that a later one has overtaken: what the receiver tells the sender, so
+// that both wait that long before a gap counts as a loss. Numbers are never used twice, so a late
+// arrival is reordering on the path and nothing else.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/time.h"
+
+namespace satrelay::stp {
+
+class ArrivalOrder {
+ public:
+  // Beyond this a late packet is as good as lost.
+  static constexpr Duration kMaxLateness = Duration::milliseconds(250);
+  // A lateness is remembered for one to two of these: a path that reorders does so again, if only
+  // at the next handover between satellites.
+  static constexpr Duration kMemory = Duration::seconds(30);
+
+  // The highest number seen is now `next` - 1.
+  void on_progress(std::uint64_t next, Instant now) {
+    if (count_ > 0 && now < marks_[(count_ - 1) % kMarks].when + kGrain) return;
+    marks_[count_++ % kMarks] = {next, now};
+  }
+  // `number` arrived although a higher one had been seen.
+  void on_late(std::uint64_t number, Instant now) {
+    // The first mark above the number tells, to a grain, when it was overtaken.
+    std::uint64_t low = count_ > kMarks ? count_ - kMarks : 0;
+    if (low > 0 && marks_[low % kMarks].next > number) return;  // overtaken too long ago
+    std::uint64_t high = count_;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (marks_[middle % kMarks].next > number) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    const Duration late = low < count_ ? now - marks_[low % kMarks].when : Duration::zero();
+    if (late + kGrain > kMaxLateness) return;
+    age(now);
+    recent_ = std::max(recent_, late + kGrain);
+  }
+  // The most of the last half to whole minute; zero: everything came in order.
+  Duration lateness(Instant now) {
+    age(now);
+    return std::max(recent_, before_);
+  }
+  void clear() { *this = ArrivalOrder(); }
+
+ private:
+  void age(Instant now) {
+    if (now < turn_ + kMemory) return;
+    before_ = now < turn_ + kMemory * 2 ? recent_ : Duration::zero();
+    recent_ = Duration::zero();
+    turn_ = now;
+  }
+  static constexpr Duration kGrain = Duration::milliseconds(1);
+  static constexpr std::size_t kMarks = 256;
+  struct Mark {
+    std::uint64_t next = 0;
+    Instant when;
+  };
+  std::array<Mark, kMarks> marks_{};  // at most one a grain, a ring
+  std::uint64_t count_ = 0;
+  Duration recent_;
+  Duration before_;
+  Instant turn_;
+};
+
+}  // namespace satrelay::stp
