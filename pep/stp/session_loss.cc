@@ -134,6 +134,8 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
   rule.uncertain =
       tolerance.first_uncertain(report.highest, delay, losses.oldest_unresolved(), ledger);
   rule.wait = std::max(Duration::zero(), tolerance.time() - delay);
+  // Where packets come late, the next report tells better than the clock.
+  if (!tolerance.keeps_order()) rule.wait = rule.wait + peer_feedback_interval;
   return rule;
 }
 
