@@ -21,10 +21,11 @@ struct FeedbackSample {
   ByteCount in_flight;                          // sent, and neither reported nor given up
   Duration rtt;                                 // zero if the report gave no sample
   Duration interval;                            // since the previous report
-  // The newest packet of which the report speaks: when it was sent, and when it arrived as seen from
-  // here (the report's arrival less the receiver's own delay: later than the truth by the way back).
-  // `received` is all that had arrived by then in this session. Differences between two samples give
-  // the rate of arrival and the growth of the queue, whatever the intervals of the reports.
+  // The newest packet of which the report speaks: when it was sent, and when it arrived as seen
+  // from here (the report's arrival less the receiver's own delay: later than the truth by the way
+  // back). `received` is all that had arrived by then in this session. Differences between two
+  // samples give the rate of arrival and the growth of the queue, whatever the intervals of the
+  // reports.
   Instant sent;
   Instant arrived;
   ByteCount received;
