@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "pep/base/time.h"
@@ -13,12 +14,15 @@ namespace satrelay::link {
 
 using FrameHandle = std::uint64_t;
 
+// Trivial, so that a ring of them needs no initialisation.
 struct InFlight {
   static constexpr std::uint32_t kIntact = 0xffff'ffffU;
-  Instant due;
-  FrameHandle frame = 0;
-  std::uint32_t bytes = 0;
-  std::uint32_t corrupt_bit = kIntact;
+  std::int64_t due_nanoseconds;
+  FrameHandle frame;
+  std::uint32_t bytes;
+  std::uint32_t corrupt_bit;
+
+  Instant due() const { return Instant::from_nanoseconds(due_nanoseconds); }
 };
 
 // At most `capacity` frames; memory is taken at construction.
@@ -27,7 +31,9 @@ class DelayLine {
   enum class Order : std::uint8_t { kKept, kMixed };  // kMixed: push_late() is used
 
   DelayLine(std::size_t capacity, Order order)
-      : capacity_(capacity), ring_(std::bit_ceil(capacity)), mask_(ring_.size() - 1) {
+      : capacity_(capacity),
+        mask_(std::bit_ceil(capacity) - 1),
+        ring_(std::make_unique_for_overwrite<InFlight[]>(mask_ + 1)) {
     if (order == Order::kMixed) late_.reserve(capacity);
   }
 
@@ -44,13 +50,17 @@ class DelayLine {
   }
 
   Instant next_due() const {
-    const Instant first = begin_ == end_ ? Instant::never() : ring_[begin_ & mask_].due;
-    return late_.empty() ? first : earlier(first, late_.front().entry.due);
+    const Instant first = begin_ == end_ ? Instant::never() : ring_[begin_ & mask_].due();
+    return late_.empty() ? first : earlier(first, late_.front().entry.due());
   }
   // The entry due first; not when empty().
   InFlight pop() {
-    if (late_.empty() || (begin_ != end_ && ring_[begin_ & mask_].due <= late_.front().entry.due)) {
-      return ring_[begin_++ & mask_];
+    if (late_.empty() ||
+        (begin_ != end_ && ring_[begin_ & mask_].due() <= late_.front().entry.due())) {
+      const InFlight entry = ring_[begin_++ & mask_];
+      // An empty ring starts anew in front, so that a line that is seldom long stays in cache.
+      if (begin_ == end_) begin_ = end_ = 0;
+      return entry;
     }
     std::pop_heap(late_.begin(), late_.end(), is_after);
     const InFlight entry = late_.back().entry;
@@ -64,12 +74,12 @@ class DelayLine {
     std::uint64_t order;  // among those due at the same time
   };
   static bool is_after(const Late& a, const Late& b) {
-    return a.entry.due != b.entry.due ? a.entry.due > b.entry.due : a.order > b.order;
+    return a.entry.due() != b.entry.due() ? a.entry.due() > b.entry.due() : a.order > b.order;
   }
   std::size_t capacity_;
-  std::vector<InFlight> ring_;
   std::size_t mask_;
-  std::size_t begin_ = 0;  // ever growing
+  std::unique_ptr<InFlight[]> ring_;  // not initialised: pages cost only once touched
+  std::size_t begin_ = 0;             // grow until the ring is empty
   std::size_t end_ = 0;
   std::vector<Late> late_;
   std::uint64_t late_count_ = 0;

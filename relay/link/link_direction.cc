@@ -57,7 +57,8 @@ LinkDirection::Fate LinkDirection::enqueue(FrameHandle frame, std::size_t frame_
     return Fate::kDropped;
   }
 
-  InFlight entry{.due = due(*departure),
+  const Instant arrival = due(*departure);
+  InFlight entry{.due_nanoseconds = arrival.to_nanoseconds(),
                  .frame = frame,
                  .bytes = static_cast<std::uint32_t>(frame_bytes),
                  .corrupt_bit = InFlight::kIntact};
@@ -66,16 +67,17 @@ LinkDirection::Fate LinkDirection::enqueue(FrameHandle frame, std::size_t frame_
     ++counters_.corrupted;
   }
   if (config_.reorder > 0 && reorder_random_.chance(config_.reorder)) {
-    entry.due += config_.reorder_by;
+    entry.due_nanoseconds = (arrival + config_.reorder_by).to_nanoseconds();
     ++counters_.reordered;
     line_.push_late(entry);
   } else {
-    last_due_ = entry.due;
+    last_due_ = arrival;
     line_.push(entry);
   }
   if (config_.duplicate > 0 && duplicate_random_.chance(config_.duplicate) && !line_.full()) {
     ++counters_.duplicated;
-    entry.due = last_due_ = later(last_due_, entry.due);
+    last_due_ = later(last_due_, entry.due());
+    entry.due_nanoseconds = last_due_.to_nanoseconds();
     entry.corrupt_bit = InFlight::kIntact;
     line_.push(entry);
     return Fate::kDuplicated;

@@ -9,9 +9,12 @@ Serializer::Serializer(BitRate rate, ByteCount queue) : queue_(queue) { set_rate
 void Serializer::set_rate(BitRate rate) {
   rate_ = rate;
   remainder_ = 0;
-  const ByteCount standard =
-      std::max(rate.bytes_in(Duration::milliseconds(100)), ByteCount(std::uint64_t{64} << 10));
-  queue_time_ = rate.time_for(queue_ == ByteCount(0) ? standard : queue_);
+  queue_time_ = rate.time_for(limit());
+}
+
+ByteCount Serializer::limit() const {
+  if (queue_ != ByteCount(0)) return queue_;
+  return std::max(rate_.bytes_in(Duration::milliseconds(100)), ByteCount(std::uint64_t{64} << 10));
 }
 
 std::optional<Instant> Serializer::enqueue(std::uint32_t accounted_bytes, Instant now) {

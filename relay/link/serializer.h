@@ -25,6 +25,7 @@ class Serializer {
   // Frames accepted so far keep the rate of their time.
   void set_rate(BitRate rate);
   BitRate rate() const { return rate_; }
+  ByteCount limit() const;  // of the queue, at the present rate
   // Bytes that have not left at `now`, as the present rate counts them.
   ByteCount backlog(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
   // How long the transmitter is busy with them.

@@ -10,6 +10,15 @@ namespace satrelay::sim {
 using gateway::PortId;
 using gateway::Verdict;
 
+namespace {
+
+BigMemory memory_for(const config::Gateway& config) {
+  const std::size_t size = gateway::plan_memory(config).arena.value();
+  return BigMemory(size, BigMemory::pages_for(size));
+}
+
+}  // namespace
+
 GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
                          const config::Gateway& config, const MacAddress& wan_mac, Duration tick)
     : loop_(&loop),
@@ -20,8 +29,7 @@ GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std
       wan_mac_(wan_mac),
       tick_(tick),
       id_(loop.add(*this, name_)),
-      memory_size_(gateway::plan_memory(config).arena.value()),
-      memory_(new std::byte[memory_size_]) {}
+      memory_(memory_for(config)) {}
 
 GatewayNode::~GatewayNode() = default;
 
@@ -37,9 +45,8 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.secret[0] = boot_epoch * 0x9E3779B97F4A7C15U;
   identity.secret[1] = ~boot_epoch;
   identity.wan_mac = wan_mac_;
-  engine_ = std::make_unique<gateway::Gateway>(
-      config_, identity, MutableBytes(memory_.get(), memory_size_), loop_->now());
-  if (engine_->max_frame_size() > FramePool::kCapacity) {
+  engine_ = std::make_unique<gateway::Gateway>(config_, identity, memory_.bytes(), loop_->now());
+  if (engine_->max_frame_size() > frames_->frame_size()) {
     throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
   }
   loop_->wake(id_);

@@ -10,6 +10,7 @@
 
 #include "config/schema.h"
 #include "relay/gateway/gateway.h"
+#include "relay/sim/big_memory.h"
 #include "relay/sim/event_loop.h"
 #include "relay/sim/frame_pool.h"
 #include "relay/sim/trace.h"
@@ -59,8 +60,7 @@ class GatewayNode final : public Actor, public FrameSink {
   MacAddress wan_mac_;
   Duration tick_;
   ActorId id_;
-  std::size_t memory_size_;
-  std::unique_ptr<std::byte[]> memory_;
+  BigMemory memory_;
   std::unique_ptr<gateway::Gateway> engine_;
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned sink_ports_[2] = {0, 0};

@@ -24,8 +24,8 @@ SimHost::SimHost(EventLoop& loop, FramePool& frames, Tracer& tracer, const HostS
       spec_(spec),
       id_(loop.add(*this, spec.name)),
       random_(spec.seed),
-      memory_(new std::byte[spec.memory]),
-      arena_(MutableBytes(memory_.get(), spec.memory), kBlockSize),
+      memory_(spec.memory, BigMemory::pages_for(spec.memory)),
+      arena_(memory_.bytes(), kBlockSize),
       neighbours_(frames, spec.addresses),
       timers_(kMostConnections) {}
 

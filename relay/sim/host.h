@@ -14,6 +14,7 @@
 #include "pep/base/timer_heap.h"
 #include "pep/tcp/endpoint.h"
 #include "relay/sim/application.h"
+#include "relay/sim/big_memory.h"
 #include "relay/sim/event_loop.h"
 #include "relay/sim/frame_pool.h"
 #include "relay/sim/neighbours.h"
@@ -111,7 +112,7 @@ class SimHost final : public Actor {
   Random random_;
   FrameSink* lan_ = nullptr;
   unsigned lan_port_ = 0;
-  std::unique_ptr<std::byte[]> memory_;  // not initialised: pages cost only once touched
+  BigMemory memory_;
   Arena arena_;
   Neighbours neighbours_;
   Listener listener_;

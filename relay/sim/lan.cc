@@ -3,11 +3,10 @@
 #include <utility>
 
 #include "pep/wire/ethernet.h"
+#include "relay/link/capacity.h"
 
 namespace satrelay::sim {
 namespace {
-
-constexpr std::size_t kMostFramesOnACable = 1 << 16;
 
 void drain(link::LinkDirection& direction, FramePool& frames) {
   // Everything in flight is due in the far future.
@@ -37,11 +36,12 @@ SimLan::~SimLan() {
 void SimLan::attach(SimHost& host) {
   const std::uint64_t seed = seed_ + 2 * cables_.size();
   host.attach(*this, static_cast<unsigned>(cables_.size()));
-  cables_.push_back({&host,
-                     std::make_unique<link::LinkDirection>(cable_, config::kOverheadEthernet, seed,
-                                                           kMostFramesOnACable),
-                     std::make_unique<link::LinkDirection>(cable_, config::kOverheadEthernet,
-                                                           seed + 1, kMostFramesOnACable)});
+  const std::size_t capacity = link::frames_in_flight(cable_, {});
+  const auto direction = [&](std::uint64_t seed_of_direction) {
+    return std::make_unique<link::LinkDirection>(cable_, config::kOverheadEthernet,
+                                                 seed_of_direction, capacity);
+  };
+  cables_.push_back({&host, direction(seed), direction(seed + 1)});
 }
 
 void SimLan::connect_gateway(FrameSink& gateway, unsigned port) {

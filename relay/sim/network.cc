@@ -1,5 +1,9 @@
 #include "relay/sim/network.h"
 
+#include <algorithm>
+
+#include "pep/wire/ethernet.h"
+
 namespace satrelay::sim {
 namespace {
 
@@ -24,6 +28,8 @@ config::Gateway Network::gateway_config(Side side) const {
   config::Gateway config;
   config.lan.interface = "lan";
   config.wan.interface = "wan";
+  config.lan.mtu = scenario_.lan_mtu;
+  config.wan.mtu = scenario_.wan_mtu;
   config.gateway.own = *IpAddress::parse(kGatewayAddress[own]);
   config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
   config::Link link;
@@ -44,7 +50,10 @@ config::Gateway Network::gateway_config(Side side) const {
   return config;
 }
 
-Network::Network(const Scenario& scenario, Tracer& tracer) : scenario_(scenario), tracer_(&tracer) {
+Network::Network(const Scenario& scenario, Tracer& tracer)
+    : scenario_(scenario),
+      tracer_(&tracer),
+      frames_(wire::kMaxEthernetHeaderSize + std::max(scenario.lan_mtu, scenario.wan_mtu)) {
   satellite_ = std::make_unique<SatelliteLink>(loop_, frames_, tracer, scenario.a_to_b,
                                                scenario.b_to_a, scenario.overhead, scenario.seed);
   build_station(Side::kA);

@@ -1,12 +1,8 @@
 #include "relay/sim/satellite.h"
 
+#include "relay/link/capacity.h"
+
 namespace satrelay::sim {
-namespace {
-
-constexpr std::size_t kMostFramesInFlight = 1 << 17;
-
-}  // namespace
-
 SatelliteLink::SatelliteLink(EventLoop& loop, FramePool& frames, Tracer& tracer,
                              const config::LinkDirection& a_to_b,
                              const config::LinkDirection& b_to_a, std::uint32_t overhead,
@@ -15,8 +11,8 @@ SatelliteLink::SatelliteLink(EventLoop& loop, FramePool& frames, Tracer& tracer,
       frames_(&frames),
       tracer_(&tracer),
       id_(loop.add(*this, "satellite")),
-      a_to_b_(a_to_b, overhead, seed, kMostFramesInFlight),
-      b_to_a_(b_to_a, overhead, seed + 1, kMostFramesInFlight) {}
+      a_to_b_(a_to_b, overhead, seed, link::frames_in_flight(a_to_b, {})),
+      b_to_a_(b_to_a, overhead, seed + 1, link::frames_in_flight(b_to_a, {})) {}
 
 SatelliteLink::~SatelliteLink() {
   const Instant end = Instant::from_nanoseconds(std::int64_t{1} << 62);

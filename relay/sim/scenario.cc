@@ -37,6 +37,18 @@ Scenario make_lab(std::uint64_t seed, const LinkSpec& link, std::size_t hosts) {
   return scenario;
 }
 
+void set_mtu(Scenario& scenario, const Mtu& mtu) {
+  constexpr std::uint16_t kIpv4AndTcp = 40;
+  scenario.lan_mtu = mtu.lan;
+  scenario.wan_mtu = mtu.wan;
+  scenario.stp.mtu = mtu.wan;
+  for (Station& station : scenario.stations) {
+    for (HostSpec& host : station.hosts) {
+      host.tcp.mss = static_cast<std::uint16_t>(mtu.lan - kIpv4AndTcp);
+    }
+  }
+}
+
 FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, const Plan& server,
                    Content content) {
   FlowSpec flow;

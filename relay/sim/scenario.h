@@ -67,6 +67,9 @@ struct Scenario {
   config::LinkDirection a_to_b;
   config::LinkDirection b_to_a;
   std::uint32_t overhead = config::kOverheadEthernet;
+  // IP bytes a frame, up to 9000; see set_mtu().
+  std::uint16_t lan_mtu = 1500;
+  std::uint16_t wan_mtu = 1500;
   std::vector<config::Rule> rules;
   config::Stp stp;
   bool static_neighbours = true;
@@ -88,6 +91,14 @@ struct LinkSpec {
   double loss = 0;
 };
 Scenario make_lab(std::uint64_t seed, const LinkSpec& link, std::size_t hosts = 1);
+
+// Of the LANs and of the satellite path: what the gateways' ports take, what STP sends (stp.mtu)
+// and what the hosts that are there already announce follow.
+struct Mtu {
+  std::uint16_t lan = 1500;
+  std::uint16_t wan = 1500;
+};
+void set_mtu(Scenario& scenario, const Mtu& mtu);
 
 // Adds a flow with the patterns of both directions drawn from the scenario's seed.
 FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, const Plan& server,
