@@ -27,6 +27,7 @@ void ReceiveHalf::reset() {
   bytes_.reset();
   charged_ = granted_ = 0;
   final_size_ = kUnknown;
+  drain_ = {};
 }
 
 }  // namespace satrelay::stp

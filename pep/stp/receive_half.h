@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "pep/base/reassembler.h"
+#include "pep/stp/drain_prediction.h"
 
 namespace satrelay::stp {
 
@@ -45,7 +46,14 @@ class ReceiveHalf {
   // Out-of-order bytes leave `reserve_blocks` of the arena to those in order, without which nothing
   // could ever be consumed.
   Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
-  void consume(std::uint64_t count) { bytes_.consume(count); }
+  void consume(std::uint64_t count, Instant now) {
+    bytes_.consume(count);
+    drain_.on_taken(count, bytes_.readable(), now);
+  }
+  // What the peer should be allowed to send beyond what was consumed: at most `limit`.
+  std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
+    return drain_.window(limit, ahead, now);
+  }
   // Drops all bytes; the accounting stays.
   void discard() { bytes_.reset(); }
   void reset();
@@ -53,6 +61,7 @@ class ReceiveHalf {
  private:
   bool holds(std::uint64_t begin, std::uint64_t end) const;
   Reassembler bytes_;
+  DrainPrediction drain_;
   Arena* arena_;
   std::uint64_t charged_ = 0;
   std::uint64_t granted_ = 0;

@@ -56,6 +56,7 @@ struct Session::Impl {
   void fail_stream(Stream& stream, ResetReason reason);
   void free_if_over(Stream& stream);
   void consume(Stream& stream, std::uint64_t count);
+  std::uint64_t stream_window(Stream& stream) const;
   void update_active(Stream& stream);
   void notify(Stream& stream, bool Stream::Pending::*event);
   void on_send_progress(Stream& stream);

@@ -181,8 +181,8 @@ void Session::Impl::write_control(PacketBuilder& packet) {
   while (!credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
     Stream& stream = *credits.front();
     credits.remove(stream);
-    stream.receive.grant(std::max(stream.receive.granted(),
-                                  stream.receive.consumed() + config.stream_receive_limit));
+    stream.receive.grant(
+        std::max(stream.receive.granted(), stream.receive.consumed() + stream_window(stream)));
     const std::size_t before = frames.written();
     write_stream_credit(frames, {stream.id, stream.receive.granted()});
     packet.add_item(ItemKind::kStreamCredit, stream);

@@ -99,18 +99,24 @@ void Session::Impl::free_if_over(Stream& stream) {
 }
 
 void Session::Impl::consume(Stream& stream, std::uint64_t count) {
-  stream.receive.consume(count);
+  stream.receive.consume(count, now);
   lane_receive.on_released(count);
   lane_receive.update(free_memory());
   if (lane_receive.capped() && memory_check.is_never()) {
     memory_check = now + config.feedback_minimum;
   }
   if (stream.receive.final_known()) return;
-  const std::uint64_t wanted = stream.receive.consumed() + config.stream_receive_limit;
-  if (wanted - stream.receive.granted() >=
-      std::max<std::uint64_t>(1, config.stream_receive_limit / 4)) {
+  const std::uint64_t window = stream_window(stream);
+  if (stream.receive.consumed() + window >=
+      stream.receive.granted() + std::max<std::uint64_t>(1, window / 4)) {
     credits.push_back(stream);
   }
+}
+
+// What the peer may have stored here of one stream, or on its way.
+std::uint64_t Session::Impl::stream_window(Stream& stream) const {
+  return stream.receive.window(config.stream_receive_limit, rtt.smoothed() + feedback.interval(),
+                               now);
 }
 
 void Session::Impl::mark_blocked(Stream& stream) {

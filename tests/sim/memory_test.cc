@@ -44,5 +44,24 @@ TEST(Memory, ManyCompressedStreamsShareASmallCredit) {
   expect_all_arrives(scenario, Duration::seconds(300));
 }
 
+// What a slow reader was granted at first it takes in the end; what it is granted anew follows from
+// how fast it reads, so that it leaves memory to others.
+TEST(Memory, ASlowReaderComesToHoldOnlyWhatItWillSoonTake) {
+  Scenario scenario = make_lab(23, {});
+  add_flow(scenario, Side::kA, sender(60'000'000),
+           slow(receiver(), BitRate::bits_per_second(6'000'000)));
+  Tracer tracer;
+  Network network(scenario, tracer);
+  const auto stored = [&] { return network.gateway(Side::kB).engine().peers()[0].bytes_stored; };
+  network.run_for(Duration::seconds(12));
+  EXPECT_GT(stored(), 10'000'000U);
+  network.run_for(Duration::seconds(40));
+  // 6 Mbit/s for a round trip and a feedback interval, four times.
+  EXPECT_LT(stored(), 2'500'000U);
+  EXPECT_GT(stored(), 500'000U);
+  ASSERT_TRUE(network.run_until_flows_over(Instant() + Duration::seconds(200)));
+  for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
+}
+
 }  // namespace
 }  // namespace satrelay::sim

@@ -1,0 +1,51 @@
+// How much credit a stream deserves, from how fast its reader takes the bytes (HpFP predicts the
+// overflow of the receiver's buffer the same way and slows its sender before it happens). A reader
+// that keeps up gets the whole limit. One that leaves bytes lying for longer than what is granted
+// now takes to come, a round trip and a feedback interval, gets what it will have taken by then,
+// four times over, since rates vary; so what it has stored shrinks and leaves memory to others.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "pep/base/time.h"
+
+namespace satrelay::stp {
+
+class DrainPrediction {
+ public:
+  // Less than this in order and not taken is no backlog. Both are more than what a reader may have
+  // to see whole before it can take any of it.
+  static constexpr std::uint64_t kBacklog = 128 * 1024;
+  static constexpr std::uint64_t kSmallestWindow = 128 * 1024;
+
+  // The reader took `count` bytes and left `backlog` in order.
+  void on_taken(std::uint64_t count, std::uint64_t backlog, Instant now) {
+    if (backlog < kBacklog) {
+      since_ = Instant::never();
+    } else if (since_.is_never()) {
+      since_ = now;
+      taken_ = 0;
+    } else {
+      taken_ += count;
+    }
+  }
+  // `ahead`: a round trip and a feedback interval.
+  std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
+    if (since_.is_never() || now - since_ < ahead || ahead <= Duration::zero()) return limit;
+    if (now - since_ >= ahead * 4) {
+      // A reader may change its pace: the older half of what is known counts no more.
+      since_ = now - ahead * 2;
+      taken_ /= 2;
+    }
+    const double shares = ahead.to_seconds() / (now - since_).to_seconds();
+    const auto predicted = static_cast<std::uint64_t>(static_cast<double>(taken_) * shares * 4);
+    return std::min(limit, std::max(predicted, kSmallestWindow));
+  }
+
+ private:
+  Instant since_ = Instant::never();  // there has been a backlog
+  std::uint64_t taken_ = 0;           // since then
+};
+
+}  // namespace satrelay::stp
