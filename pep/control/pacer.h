@@ -44,7 +44,12 @@ class Pacer {
     on_sent(ip_bytes, now);
     busy_until_ = earlier(busy_until_, later(booked, now + debt_limit_));
   }
-  void set_rate(BitRate rate) { rate_ = rate; }
+  // What is booked already was booked in bytes: at a lower rate it takes longer to leave.
+  void set_rate(BitRate rate, Instant now) {
+    if (rate == rate_) return;
+    if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
+    rate_ = rate;
+  }
   BitRate rate() const { return rate_; }
   const LinkOverhead& overhead() const { return overhead_; }
 

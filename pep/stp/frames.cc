@@ -111,6 +111,22 @@ DataFrame parse_data(ByteReader& in, std::uint8_t type) {
   return frame;
 }
 
+RateFrame parse_rate(ByteReader& body) {
+  RateFrame frame;
+  frame.sequence = read_varint(body);
+  frame.capacity = BitRate::bits_per_second(read_varint(body));
+  if (frame.sequence == 0) fail(body);
+  return frame;
+}
+
+void write_rate(ByteWriter& out, const RateFrame& frame) {
+  const std::uint64_t bits = frame.capacity.to_bits_per_second();
+  out.u8(type_byte(FrameType::kRate));
+  out.u16(static_cast<std::uint16_t>(varint_size(frame.sequence) + varint_size(bits)));
+  write_varint(out, frame.sequence);
+  write_varint(out, bits);
+}
+
 void write_ping(ByteWriter& out, const PingFrame& frame) {
   out.u8(type_byte(FrameType::kPing));
   write_varint(out, frame.settled);

@@ -25,6 +25,7 @@ enum class FrameType : std::uint8_t {
   kHello = 0x09,      // in HELLO packets only
   kData = 0x10,       // 0x10 to 0x13
   kExtension = 0x40,  // this and above: a 16-bit length follows, so that a receiver can skip it
+  kRate = 0x43,
 };
 inline constexpr std::uint8_t kDataFin = 0x01;
 inline constexpr std::uint8_t kDataHasLength = 0x02;
@@ -68,6 +69,11 @@ struct ResetFrame {
   ResetReason reason = ResetReason::kNone;
   std::uint64_t final_size = 0;  // stream bytes that the sender of this frame has sent
 };
+// The capacity of the direction from the receiver of this frame to its sender; zero: as configured.
+struct RateFrame {
+  std::uint64_t sequence = 0;  // from 1 on in a session, growing
+  BitRate capacity;
+};
 struct CloseFrame {
   ResetReason reason = ResetReason::kNone;
 };
@@ -83,6 +89,8 @@ HelloFrame parse_hello(ByteReader& in);
 OpenFrame parse_open(ByteReader& in);
 ResetFrame parse_reset(ByteReader& in);
 DataFrame parse_data(ByteReader& in, std::uint8_t type);
+// Behind its length: `body` is what the length covers.
+RateFrame parse_rate(ByteReader& body);
 
 void write_hello(ByteWriter& out, const HelloFrame& frame);
 void write_ping(ByteWriter& out, const PingFrame& frame);
@@ -92,6 +100,7 @@ void write_stream_credit(ByteWriter& out, const StreamCreditFrame& frame);
 void write_open(ByteWriter& out, const OpenFrame& frame);
 void write_reset(ByteWriter& out, const ResetFrame& frame);
 void write_close(ByteWriter& out, const CloseFrame& frame);
+void write_rate(ByteWriter& out, const RateFrame& frame);
 
 constexpr std::size_t open_frame_size(std::uint64_t stream, std::size_t metadata) {
   return 1 + varint_size(stream) + varint_size(metadata) + metadata;
@@ -105,6 +114,7 @@ inline constexpr std::size_t kMaxResetFrameSize = 1 + kMaxVarintSize + 1 + kMaxV
 inline constexpr std::size_t kMaxStreamCreditFrameSize = 1 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxLaneCreditFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxPingFrameSize = 1 + kMaxVarintSize;
+inline constexpr std::size_t kMaxRateFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 
 inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
 
@@ -120,8 +130,15 @@ bool walk_frames(ConstBytes frames, Visitor&& visitor) {
       const DataFrame frame = parse_data(in, type);
       if (in.ok()) visitor(frame);
     } else if (type >= static_cast<std::uint8_t>(FrameType::kExtension)) {
-      in.bytes(in.u16());
-      if (in.ok()) visitor.unknown(type);
+      ByteReader body(in.bytes(in.u16()));
+      if (!in.ok()) return false;
+      if (type == static_cast<std::uint8_t>(FrameType::kRate)) {
+        const RateFrame frame = parse_rate(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else {
+        visitor.unknown(type);
+      }
     } else {
       switch (static_cast<FrameType>(type)) {
         case FrameType::kPadding:

@@ -19,7 +19,8 @@ enum class ItemKind : std::uint8_t {
   kOpen,
   kReset,
   kStreamCredit,
-  kLaneCredit
+  kLaneCredit,
+  kRate,  // offset: its sequence number
 };
 
 // One thing a packet carried that must be repaired if it is lost.

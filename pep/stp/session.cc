@@ -127,6 +127,7 @@ void Session::Impl::drop_connection() {
   lane_receive.start(config.lane_receive_limit, hello_lane_credit,
                      std::min(config.lane_receive_limit, arena_bytes) / 32);
   memory_check = Instant::never();
+  if (peer_capacity.clear()) peer_events.push(Event::Kind::kCapacity);
   probes.start(now);
   update_rtt();
 }
@@ -134,6 +135,7 @@ void Session::Impl::drop_connection() {
 void Session::Impl::establish() {
   state = PeerState::kAlive;
   lane_send.limit = handshake.peer().lane_credit;
+  own_capacity.on_new_session();
   probes.start(now);
   if (lane_receive.granted() < config.lane_receive_limit) {
     memory_check = now + config.feedback_minimum;  // memory was short when the HELLO was made
@@ -376,6 +378,8 @@ void Session::release(StreamId stream) {
   impl_->free_if_over(*s);
 }
 
+void Session::announce_capacity(BitRate capacity) { impl_->own_capacity.announce(capacity); }
+
 void Session::close(Instant now) {
   Impl& s = *impl_;
   s.now = now;
@@ -411,6 +415,8 @@ std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch
 Duration Session::smoothed_rtt() const { return impl_->rtt.smoothed(); }
 
 double Session::loss_ratio() const { return impl_->loss_ratio(); }
+
+BitRate Session::peer_capacity() const { return impl_->peer_capacity.capacity(); }
 
 std::uint64_t Session::packets_in_flight() const { return impl_->probes.in_flight(); }
 

@@ -96,6 +96,7 @@ struct Event {
     kReadable,       // new in-order bytes, or the end of the stream
     kWritable,       // send_room() grew from 0
     kReset,          // the peer reset the stream; it is gone once the event is polled
+    kCapacity,       // peer_capacity() has changed
     kDelivered,      // everything written and finish() were acknowledged by the peer's session
   };
   Kind kind{};
@@ -134,6 +135,7 @@ struct Counters {
   std::uint64_t stream_bytes_in = 0;   // unique stream bytes stored
   std::uint64_t stream_bytes_out = 0;  // first transmissions
   std::uint64_t peer_restarts = 0;
+  std::uint64_t capacities_in = 0, capacities_out = 0;  // RATE frames
 };
 
 class Session {
@@ -171,6 +173,9 @@ class Session {
   // Forgets a stream of which both directions are over: received to the end and consumed, finished
   // and acknowledged. The session keeps what its protocol still needs.
   void release(StreamId stream);
+  // Tells the peer what the direction from it to us carries from now on; zero: what its
+  // configuration says.
+  void announce_capacity(BitRate capacity);
   // Sends CLOSE (a few times) and refuses all else from now on.
   void close(Instant now);
 
@@ -187,6 +192,8 @@ class Session {
   std::uint64_t peer_epoch() const;  // 0 while unknown
   Duration smoothed_rtt() const;
   double loss_ratio() const;  // of our packets, over about the last 10,000, 0 to 1
+  // What the peer says that the direction towards it carries; zero if it has said nothing.
+  BitRate peer_capacity() const;
   std::uint64_t packets_in_flight() const;
   std::uint64_t bytes_stored() const;  // received and not consumed, all streams
   std::size_t stream_count() const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pep/stp/capacity_announcement.h"
 #include "pep/stp/event_queue.h"
 #include "pep/stp/feedback_clock.h"
 #include "pep/stp/frames.h"
@@ -168,6 +169,8 @@ struct Session::Impl {
   LaneSendCredit lane_send;
   LaneReceiveCredit lane_receive;
   std::uint64_t hello_lane_credit = 0;
+  CapacityAnnouncement own_capacity;  // of what comes
+  AnnouncedCapacity peer_capacity;    // of what goes
   Instant memory_check = Instant::never();
   ActiveList active;
   RetransmitList retransmit;

@@ -56,6 +56,10 @@ struct Session::Impl::Settler {
       s.lane_receive.announce_again();
       return;
     }
+    if (item.kind() == ItemKind::kRate) {
+      s.own_capacity.on_lost(item.offset);
+      return;
+    }
     Stream* stream = s.owner(item);
     if (stream == nullptr) return;
     const bool resetting = stream->phase == Stream::Phase::kResetting;
@@ -91,7 +95,10 @@ struct Session::Impl::Settler {
   }
   void apply_acknowledged(const SentPacket& packet) {
     s.ledger.for_each_item(packet, [&](const SentItem& item) {
-      if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit) return;
+      if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
+          item.kind() == ItemKind::kRate) {
+        return;
+      }
       Stream* stream = s.owner(item);
       if (stream == nullptr) return;
       const bool resetting = stream->phase == Stream::Phase::kResetting;

@@ -30,6 +30,11 @@ struct Session::Impl::FrameHandler {
     stream->send.raise_limit(frame.limit);
     s.update_active(*stream);
   }
+  void operator()(const RateFrame& frame) {
+    eliciting = true;
+    ++s.counters.capacities_in;
+    if (s.peer_capacity.accept(frame)) s.peer_events.push(Event::Kind::kCapacity);
+  }
   void operator()(const OpenFrame& frame);
   void operator()(const ResetFrame& frame);
   void operator()(const DataFrame& frame);

@@ -26,9 +26,7 @@ std::size_t Session::Impl::datagram_limit() const {
   return std::min<std::size_t>(config.datagram_size, of_peer);
 }
 
-void Session::Impl::apply_rate() {
-  if (const BitRate rate = controller.rate(); rate != pacer.rate()) pacer.set_rate(rate);
-}
+void Session::Impl::apply_rate() { pacer.set_rate(controller.rate(), now); }
 
 std::uint64_t Session::Impl::free_memory() const {
   // A quarter stays for what is not ours: the arena has other users.
@@ -69,7 +67,7 @@ bool Session::Impl::copies_wait() {
 
 bool Session::Impl::control_waits() const {
   return ping_due || !resets.empty() || !credits.empty() || lane_receive.urgent() ||
-         lane_receive.lost();
+         lane_receive.lost() || own_capacity.due();
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
@@ -170,6 +168,12 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     write_lane_credit(frames, {lane_receive.announce()});
     packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
     feedback.debit(frames.written() - before, now);
+  }
+  if (own_capacity.due() && packet.fits(kMaxRateFrameSize)) {
+    const RateFrame frame = own_capacity.take();
+    write_rate(frames, frame);
+    packet.add_item(SentItem::make(ItemKind::kRate, 0, 0, frame.sequence));
+    ++counters.capacities_out;
   }
   while (!resets.empty() && packet.fits(kMaxResetFrameSize)) {
     Stream& stream = *resets.front();

@@ -244,6 +244,8 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     case Kind::kPeerClosed:
       reset_flows(peer, Counter::kFlowsResetPeerClosed, now);
       return;
+    case Kind::kCapacity:  // the gateway's affair
+      return;
     case Kind::kOpened:
       handle_opened(peer, event, now);
       return;

@@ -21,6 +21,8 @@ namespace {
 
 // A peer that stays silent for this long is gone: its flows are reset towards their hosts.
 constexpr Duration kGiveUp = Duration::seconds(120);
+// Whatever is announced, a link that may be configured stays usable.
+constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 const config::Gateway& checked(const config::Gateway& config) {
   for (const config::Peer& peer : config.peers) {
@@ -115,6 +117,7 @@ struct Gateway::Impl {
     return Verdict::kDrop;
   }
   void take_events(std::size_t peer, Instant now);
+  void apply_send_capacity(Carrier& carrier, Instant now);
   std::size_t poll_wan(MutableBytes out, Instant now);
   bool is_gateway_address(const IpAddress& address) const {
     return address == config.gateway.own ||
@@ -340,8 +343,25 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
 
 void Gateway::Impl::take_events(std::size_t peer, Instant now) {
   while (const auto event = peers[peer]->session.poll_event()) {
+    if (event->kind == stp::Event::Kind::kCapacity) apply_send_capacity(peers[peer]->carrier, now);
     flows.handle_event(peer, *event, now);
   }
+}
+
+// The lower of what the operator says here and what the receiver of the direction has announced. A
+// carrier with several receivers is as fast as the fastest of them.
+void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
+  BitRate most;
+  for (const auto& peer : peers) {
+    if (&peer->carrier != &carrier) continue;
+    BitRate capacity = carrier.send_capacity;
+    if (const BitRate announced = peer->session.peer_capacity(); !announced.is_zero()) {
+      capacity = std::min(capacity, std::max(announced, kLeastCapacity));
+    }
+    peer->controller.on_capacity(capacity);
+    most = std::max(most, capacity);
+  }
+  if (!most.is_zero()) carrier.pacer.set_rate(control::FixedRate(most).rate(), now);
 }
 
 // --- output ------------------------------------------------------------------------------------
@@ -424,6 +444,25 @@ void Gateway::shut_down(Instant now) {
   impl_->flows.reset_flows(std::nullopt, Counter::kFlowsResetShutdown, now);
 }
 
+Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
+                                              Instant now) {
+  const auto found = std::ranges::find_if(
+      impl_->carriers, [&](const auto& carrier) { return carrier->config.name == link; });
+  if (found == impl_->carriers.end()) return CapacityResult::kUnknownLink;
+  Carrier& carrier = **found;
+  if (capacity > carrier.configured(way)) return CapacityResult::kAboveConfigured;
+  carrier.capacity(way) =
+      capacity.is_zero() ? carrier.configured(way) : std::max(capacity, kLeastCapacity);
+  if (way == LinkWay::kSend) {
+    impl_->apply_send_capacity(carrier, now);
+    return CapacityResult::kSet;
+  }
+  for (const auto& peer : impl_->peers) {
+    if (&peer->carrier == &carrier) peer->session.announce_capacity(capacity);
+  }
+  return CapacityResult::kSet;
+}
+
 const Counters& Gateway::counters() const { return impl_->counters; }
 
 Status Gateway::status(Instant now) const {
@@ -450,6 +489,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
                     .state = session.peer_state(),
                     .link = peer.config.link,
                     .send_rate = peer.controller.rate(),
+                    .announced = session.peer_capacity(),
                     .rtt = session.smoothed_rtt(),
                     .loss_ratio = session.loss_ratio(),
                     .streams = static_cast<std::uint32_t>(session.stream_count()),

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/schema.h"
@@ -16,6 +17,7 @@
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/link_way.h"
 #include "relay/gateway/snapshot.h"
 
 namespace satrelay::gateway {
@@ -52,6 +54,12 @@ class Gateway {
   std::size_t poll_frame(PortId port, MutableBytes out, Instant now);
   Instant next_timeout() const;
   std::size_t max_frame_size() const;  // header and VLAN tags included, no FCS
+
+  // The modem carries another rate from now on (adaptive coding and modulation). kSend: obeyed at
+  // once; kReceive: the peers on the link are told, and obey. Zero: as configured, which is also
+  // the most, as memory was sized for it.
+  enum class CapacityResult : std::uint8_t { kSet, kUnknownLink, kAboveConfigured };
+  CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
 
   // Tells peers with CLOSE that this gateway stops and resets all flows towards its hosts. Poll
   // frames afterwards until none come.

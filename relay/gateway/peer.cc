@@ -14,6 +14,8 @@ constexpr Duration kBridgedDebt = Duration::milliseconds(20);
 Carrier::Carrier(const config::Link& link)
     : config(link),
       pacer(control::FixedRate(link.send_rate).rate(), control::LinkOverhead{link.overhead}, kBurst,
-            kBridgedDebt) {}
+            kBridgedDebt),
+      send_capacity(link.send_rate),
+      receive_capacity(link.receive_rate) {}
 
 }  // namespace satrelay::gateway

@@ -8,15 +8,25 @@
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/link_way.h"
 
 namespace satrelay::gateway {
 
 // A satellite carrier. Peers may share one, and bridged frames are debited to it.
 struct Carrier {
   explicit Carrier(const config::Link& link);
+  BitRate& capacity(LinkWay way) {
+    return way == LinkWay::kSend ? send_capacity : receive_capacity;
+  }
+  BitRate configured(LinkWay way) const {
+    return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
+  }
 
   config::Link config;
   control::Pacer pacer;
+  // As the operator says; never above what is configured.
+  BitRate send_capacity;
+  BitRate receive_capacity;
 };
 
 struct Peer {

@@ -78,6 +78,8 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("stream_bytes_in", counters.stream_bytes_in);
   dict.add("stream_bytes_out", counters.stream_bytes_out);
   dict.add("peer_restarts", counters.peer_restarts);
+  dict.add("capacities_in", counters.capacities_in);
+  dict.add("capacities_out", counters.capacities_out);
   return dict;
 }
 
@@ -135,6 +137,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("next_hop", std::string(peer.resolved ? "resolved" : "unresolved"));
   dict.add("link", peer.link);
   dict.add("send_rate_bps", peer.send_rate.to_bits_per_second());
+  dict.add("announced_bps", peer.announced.to_bits_per_second());
   dict.add("rtt_us", microseconds(peer.rtt));
   dict.add("loss_ppm", parts_per_million(peer.loss_ratio));
   dict.add("streams", peer.streams);

@@ -39,6 +39,16 @@ TEST(Pacer, CountsTheOverheadOfThePacket) {
   EXPECT_EQ(pacer.next_send(), at_ms(1));
 }
 
+// 4 ms are booked; at a tenth of the rate those bytes need 40.
+TEST(Pacer, ALowerRateCountsForWhatIsBooked) {
+  Pacer pacer = slow_pacer();
+  for (int i = 0; i < 4; ++i) pacer.on_sent(125, at_ms(0));
+  pacer.set_rate(BitRate::bits_per_second(100'000), at_ms(0));
+  EXPECT_EQ(pacer.next_send(), at_ms(40 - 4));
+  pacer.set_rate(BitRate::bits_per_second(1'000'000), at_ms(10));
+  EXPECT_EQ(pacer.next_send(), at_ms(10 + 3 - 4));
+}
+
 TEST(Pacer, BridgedFramesPushItNoFurtherThanTheDebtLimit) {
   Pacer pacer = slow_pacer();
   for (int i = 0; i < 100; ++i) pacer.on_bridged(125, at_ms(0));

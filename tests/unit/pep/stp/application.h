@@ -35,7 +35,7 @@ class Application final : public StreamSource {
   bool push = false;  // write() at once instead of waiting for produce()
   std::map<std::uint64_t, Flow> flows;
   std::string error;
-  int restarts = 0, alive = 0, suspect = 0, peer_closed = 0;
+  int restarts = 0, alive = 0, suspect = 0, peer_closed = 0, capacities = 0;
   std::uint64_t finished_flows = 0, reset_flows = 0, bytes_read = 0;
   std::function<void(Session&, std::uint64_t, Flow&)> on_opened;
 
@@ -126,6 +126,9 @@ class Application final : public StreamSource {
         ++(event.kind == Event::Kind::kPeerClosed ? peer_closed : restarts);
         for (auto& [_, flow] : flows) flow.reset = true;
         flows.clear();
+        return;
+      case Event::Kind::kCapacity:
+        ++capacities;
         return;
       case Event::Kind::kOpened: {
         if (flows.contains(id)) fail("opened twice");

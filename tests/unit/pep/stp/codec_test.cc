@@ -34,6 +34,10 @@ struct Transcript {
     text += "RESET " + std::to_string(f.stream) + " " + to_string(f.reason) + " " +
             std::to_string(f.final_size) + ";";
   }
+  void operator()(const RateFrame& f) {
+    text += "RATE " + std::to_string(f.sequence) + " " +
+            std::to_string(f.capacity.to_bits_per_second()) + ";";
+  }
   void operator()(const CloseFrame& f) {
     text += std::string("CLOSE ") + to_string(f.reason) + ";";
   }
@@ -148,9 +152,26 @@ TEST(FramesTest, EveryFrameRoundTrips) {
   write_open(b.out, {8, bytes_of("5-tuple")});
   write_reset(b.out, {9, ResetReason::kRefused, 12'345});
   write_close(b.out, {ResetReason::kShutdown});
+  write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
   EXPECT_EQ(read(b.bytes()),
             "PING 5;SETTLED 70000;LANE 1099511627776;STREAM 6 99;OPEN 8 7;RESET 9 refused 12345;"
-            "CLOSE shutdown;");
+            "CLOSE shutdown;RATE 70 5000000;");
+}
+
+TEST(FramesTest, RateSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
+  const auto rate = [](std::initializer_list<int> body) {
+    Buffer b;
+    b.out.u8(0x43);
+    b.out.u16(static_cast<std::uint16_t>(body.size()));
+    for (const int byte : body) b.out.u8(static_cast<std::uint8_t>(byte));
+    write_ping(b.out, {1});
+    return read(b.bytes());
+  };
+  EXPECT_EQ(rate({1, 9, 0xff}), "RATE 1 9;PING 1;");
+  EXPECT_EQ(rate({}), std::nullopt);
+  EXPECT_EQ(rate({1}), std::nullopt);
+  EXPECT_EQ(rate({1, 0x40}), std::nullopt) << "a number that the length cuts";
+  EXPECT_EQ(rate({0, 9}), std::nullopt) << "sequence numbers begin at 1";
 }
 
 TEST(FramesTest, DataWithAndWithoutLength) {
@@ -239,6 +260,7 @@ TEST(FramesTest, TruncationNeverPasses) {
   write_reset(b.out, {9000, ResetReason::kRefused, 12'345});
   write_open(b.out, {8000, bytes_of("metadata")});
   write_stream_credit(b.out, {6000, 1ULL << 33});
+  write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
   const std::string whole = *read(b.bytes());
   for (std::size_t cut = 1; cut < b.out.written(); ++cut) {
     const auto prefix = read(b.bytes().first(cut));
