@@ -262,6 +262,26 @@ TEST(FeedbackClockTest, KeepsToItsBudget) {
   EXPECT_LE(bits, 10 * 5'000U + 2'000U);
 }
 
+TEST(FeedbackClockTest, TheModesOfThePapersWaitForTheirClock) {
+  struct Row {
+    FeedbackMode mode;
+    std::int64_t interval;
+  };
+  for (const Row row : {Row{FeedbackMode::kHpfp, 200}, Row{FeedbackMode::kMNack, 550}}) {
+    FeedbackClock::Config config;
+    config.mode = row.mode;
+    FeedbackClock clock(config);
+    clock.set_maximum(Duration::milliseconds(550));
+    clock.on_arrival();
+    clock.on_report(60, true, at(1000));
+    clock.on_arrival();
+    clock.on_gap(at(1010));
+    EXPECT_EQ(clock.due(), at(1000 + row.interval));
+    clock.on_urgent(at(1020));  // the end of a stream does not wait
+    EXPECT_EQ(clock.due(), at(1020));
+  }
+}
+
 TEST(FeedbackClockTest, SaysNothingWhenThereIsNothingToSay) {
   FeedbackClock clock({});
   EXPECT_TRUE(clock.due().is_never());
