@@ -167,11 +167,21 @@ Feedback read_feedback(const Value& value) {
   return feedback;
 }
 
-Stp read_stp(const Value& value, const Port& wan) {
+}  // namespace
+
+std::vector<Rule> read_rules(const Value& value) {
+  std::vector<Rule> rules;
+  for (const Value& rule : value.items("write a list of rules, first match wins")) {
+    rules.push_back(read_rule(rule));
+  }
+  return rules;
+}
+
+Stp read_stp(const Value& value, std::uint16_t wan_mtu) {
   const Fields fields =
       value.fields({"port", "mtu", "lanes", "ping_after", "suspect_after", "feedback"});
   Stp stp;
-  stp.mtu = std::min(stp.mtu, wan.mtu);
+  stp.mtu = std::min(stp.mtu, wan_mtu);
   if (const Value* port = fields.find("port")) {
     stp.port = static_cast<std::uint16_t>(port->integer({1, 65535}));
   }
@@ -220,8 +230,6 @@ Limits read_limits(const Value& value) {
   return limits;
 }
 
-}  // namespace
-
 Gateway read_gateway(const Value& document) {
   const Fields fields =
       document.fields({"ports", "gateway", "links", "peers", "rules", "stp", "limits", "worker",
@@ -242,13 +250,9 @@ Gateway read_gateway(const Value& document) {
     config.peers.push_back(read_peer(peer, config.links));
   }
   if (config.peers.empty()) peers.fail("is empty; describe at least one far gateway");
-  if (const Value* rules = fields.find("rules")) {
-    for (const Value& rule : rules->items("write a list of rules, first match wins")) {
-      config.rules.push_back(read_rule(rule));
-    }
-  }
+  if (const Value* rules = fields.find("rules")) config.rules = read_rules(*rules);
   config.stp.mtu = std::min(config.stp.mtu, config.wan.mtu);
-  if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.wan);
+  if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.wan.mtu);
   if (const Value* limits = fields.find("limits")) config.limits = read_limits(*limits);
   if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
   if (const Value* level = fields.find("compress_level")) {

@@ -1,6 +1,9 @@
 // The YAML tree of gateway.yaml turned into schema.h's values.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "config/document.h"
 #include "config/schema.h"
 
@@ -9,5 +12,10 @@ namespace satrelay::config {
 // The values of gateway.yaml with every default filled in. Throws ConfigError. What contradicts
 // something else in the file is left to validation.h.
 Gateway read_gateway(const Value& document);
+
+// Its parts `rules`, `stp` and `limits`, for other files that describe gateways.
+std::vector<Rule> read_rules(const Value& value);
+Stp read_stp(const Value& value, std::uint16_t wan_mtu);
+Limits read_limits(const Value& value);
 
 }  // namespace satrelay::config

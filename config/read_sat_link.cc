@@ -59,7 +59,9 @@ LinkDirection read_direction(const Value& value) {
   return direction;
 }
 
-void read_directions(const Value& document, const Fields& fields, SatLink& config) {
+}  // namespace
+
+LinkDirections read_directions(const Value& document, const Fields& fields) {
   const Value* both = fields.find("both");
   const Value* a_to_b = fields.find("a_to_b");
   const Value* b_to_a = fields.find("b_to_a");
@@ -67,17 +69,14 @@ void read_directions(const Value& document, const Fields& fields, SatLink& confi
     for (const Value* one : {a_to_b, b_to_a}) {
       if (one != nullptr) one->fail("contradicts both; write both, or a_to_b and b_to_a");
     }
-    config.a_to_b = config.b_to_a = read_direction(*both);
-    return;
+    const LinkDirection direction = read_direction(*both);
+    return {direction, direction};
   }
   constexpr const char* kHint = "is missing; write both: {...}, or a_to_b: {...} and b_to_a: {...}";
   if (a_to_b == nullptr) document.fail_at(b_to_a == nullptr ? "both" : "a_to_b", kHint);
   if (b_to_a == nullptr) document.fail_at("b_to_a", kHint);
-  config.a_to_b = read_direction(*a_to_b);
-  config.b_to_a = read_direction(*b_to_a);
+  return {read_direction(*a_to_b), read_direction(*b_to_a)};
 }
-
-}  // namespace
 
 SatLink read_sat_link(const Value& document) {
   const Fields fields =
@@ -88,7 +87,9 @@ SatLink read_sat_link(const Value& document) {
                            .fields({"a", "b"});
   config.a = read_port(ports.require("a", "name the device of one side"));
   config.b = read_port(ports.require("b", "name the device of the other side"));
-  read_directions(document, fields, config);
+  const LinkDirections directions = read_directions(document, fields);
+  config.a_to_b = directions.a_to_b;
+  config.b_to_a = directions.b_to_a;
   if (const Value* overhead = fields.find("overhead")) config.overhead = read_overhead(*overhead);
   if (const Value* memory = fields.find("memory")) config.memory = memory->size(kMemory);
   if (const Value* seed = fields.find("seed")) {

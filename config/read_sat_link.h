@@ -10,4 +10,12 @@ namespace satrelay::config {
 // something else in the file is left to validation.h.
 SatLink read_sat_link(const Value& document);
 
+struct LinkDirections {
+  LinkDirection a_to_b;
+  LinkDirection b_to_a;
+};
+// Its part `both`, or `a_to_b` and `b_to_a`, out of the fields of `map`, for other files that
+// describe links.
+LinkDirections read_directions(const Value& map, const Fields& fields);
+
 }  // namespace satrelay::config

@@ -27,6 +27,8 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format
   # the lab and the demo
   iproute2 ethtool curl netcat-openbsd tcpdump python3 iputils-ping iputils-arping nftables procps
+  # the plots of satlab
+  gnuplot-nox
 )
 
 missing_packages() {

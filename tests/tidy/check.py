@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     "relay/satrelayd": ON_TOP,
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config"],
-    "relay/satlab": IN_VIRTUAL_TIME,
+    "relay/satlab": IN_VIRTUAL_TIME + ["relay/satrelayctl/scale.h", "relay/satrelayctl/table.h"],
     "relay/satrelayctl": ["pep/base", "config/schema.h"],
     "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/satrelayctl"],

@@ -1,0 +1,50 @@
+// What a link allows at best, calculated from its conditions and the header sizes of docs/stp.md:
+// the erasure capacity (1 - p) x rate x payload share, and the earliest instant at which the last
+// byte of a transfer can arrive.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "relay/satlab/experiment.h"
+
+namespace satrelay::satlab {
+
+// Bytes of a full data packet that are not payload: IPv4 and UDP header, STP's header and trailer,
+// and one DATA frame of a stream below id 64 (type, stream, offset). `stream_bytes` decides how
+// long the offset is (varint).
+std::uint32_t packet_headers(std::uint64_t stream_bytes);
+
+// Payload of a full packet over what the link counts for it.
+double payload_share(std::uint32_t mtu, std::uint32_t headers, std::uint32_t overhead);
+
+// Payload bits a second: rate x (1 - loss) x share.
+double payload_rate(BitRate rate, double loss, double share);
+
+// Mean loss of a direction: of its Bernoulli model, or of its Gilbert-Elliott chain in the long
+// run.
+double mean_loss(const config::LinkDirection& direction);
+
+// One direction over time: capacity as a step function, from the experiment's configuration and
+// its changes, for payload of packets full to the experiment's MTU.
+class LinkBound {
+ public:
+  LinkBound(const Experiment& experiment, sim::Side from, std::uint64_t stream_bytes);
+
+  // Payload bits that may cross between two times.
+  double bits_between(Duration begin, Duration end) const;
+  // When the last of `bytes` arrives at best if the first is ready at `start`; infinite if the
+  // link never carries as much.
+  Duration arrival(Duration start, std::uint64_t bytes) const;
+
+ private:
+  struct Step {
+    double from = 0;  // seconds
+    double bits_per_second = 0;
+    double delay = 0;  // seconds
+  };
+  std::vector<Step> steps_;
+};
+
+}  // namespace satrelay::satlab

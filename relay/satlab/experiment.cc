@@ -1,0 +1,31 @@
+#include "relay/satlab/experiment.h"
+
+#include <algorithm>
+
+#include "relay/sim/plans.h"
+
+namespace satrelay::satlab {
+
+Duration warm_up_for(const sim::Scenario& scenario) {
+  const Duration round_trip = scenario.a_to_b.delay + scenario.b_to_a.delay;
+  return std::max(Duration::seconds(5), round_trip * 6);
+}
+
+void add_flows(Experiment& experiment, const FlowRequest& request) {
+  sim::Scenario& scenario = experiment.scenario;
+  experiment.groups.push_back({request.name, scenario.flows.size(), request.count});
+  sim::Plan client = sim::sender(request.upload);
+  sim::Plan server = sim::sender(request.download);
+  // Who has nothing to send closes last, so that the connection lives as long as the transfer.
+  if (request.upload == 0) client.finish = sim::Finish::kWhenPeerFinished;
+  if (request.download == 0) server.finish = sim::Finish::kWhenPeerFinished;
+  for (std::size_t i = 0; i < request.count; ++i) {
+    sim::FlowSpec& flow =
+        sim::add_flow(scenario, request.client_side, client, server, request.content);
+    flow.client_host = request.client_host;
+    flow.server_host = request.server_host;
+    flow.start = experiment.zero() + request.start + request.spacing * static_cast<std::int64_t>(i);
+  }
+}
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,81 @@
+// One run of the laboratory as values: the simulated network, what happens to its link on the way,
+// and how long and how finely it is looked at. Read from YAML by scenario_file.h, or made in code
+// by the papers' conditions.
+//
+// Times count from the run's zero, when both gateways have long known each other; the simulation
+// begins `warm_up` earlier.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "relay/sim/scenario.h"
+
+namespace satrelay::satlab {
+
+// So many bytes never end within a run.
+inline constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 50;
+
+enum class Ways : std::uint8_t { kBoth, kAToB, kBToA };
+constexpr bool includes(Ways ways, sim::Side from) {
+  return ways == Ways::kBoth || (ways == Ways::kAToB) == (from == sim::Side::kA);
+}
+
+// What an absent member leaves as it is.
+struct LinkChange {
+  Duration at;
+  Ways ways = Ways::kBoth;
+  std::optional<BitRate> rate;
+  std::optional<double> loss;
+  std::optional<bool> outage;  // begins or ends; always both ways
+};
+
+struct FlowGroup {
+  std::string name;
+  std::size_t first = 0;  // index of its first flow in the scenario
+  std::size_t count = 0;
+};
+
+enum class Until : std::uint8_t {
+  kFlowsOver,  // or the duration, whichever comes first
+  kDuration,
+};
+
+struct Experiment {
+  std::string name;
+  sim::Scenario scenario;  // its flows start at `warm_up` plus their time
+  std::vector<FlowGroup> groups;
+  std::vector<LinkChange> changes;  // in order of time
+  Duration warm_up = Duration::seconds(5);
+  Duration duration = Duration::seconds(60);
+  Duration sampling = Duration::milliseconds(100);
+  Until until = Until::kFlowsOver;
+
+  Instant zero() const { return Instant() + warm_up; }
+};
+
+// Appends `count` flows to the scenario, `spacing` apart, and their group. The client sends
+// `upload` bytes as soon as it is connected, the server `download` bytes as soon as it has the
+// connection.
+struct FlowRequest {
+  std::string name;
+  sim::Side client_side = sim::Side::kA;
+  std::size_t client_host = 0;
+  std::size_t server_host = 0;
+  std::uint64_t upload = 0;
+  std::uint64_t download = 0;
+  Duration start;
+  std::size_t count = 1;
+  Duration spacing;
+  sim::Content content = sim::Content::kRandom;
+};
+void add_flows(Experiment& experiment, const FlowRequest& request);
+
+// Long enough for the gateways to greet each other over this link, lost HELLOs included.
+Duration warm_up_for(const sim::Scenario& scenario);
+
+}  // namespace satrelay::satlab

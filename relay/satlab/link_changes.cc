@@ -1,0 +1,118 @@
+#include "relay/satlab/link_changes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "config/format.h"
+#include "config/read_sat_link.h"
+
+namespace satrelay::satlab {
+namespace {
+
+using config::Bounds;
+using config::Fields;
+using config::Value;
+
+constexpr Bounds<Duration> kTime{Duration::zero(), Duration::seconds(86'400)};
+constexpr Bounds<Duration> kPeriod{Duration::milliseconds(1), Duration::seconds(86'400)};
+constexpr Bounds<BitRate> kRate{BitRate::bits_per_second(1'000),
+                                BitRate::bits_per_second(100'000'000'000)};
+constexpr std::size_t kMostChanges = 100'000;
+
+// The values of a key, taken in turn each time the change happens.
+template <typename T, typename Read>
+std::vector<T> read_list(const Value* value, Read&& read) {
+  std::vector<T> list;
+  if (value == nullptr) return list;
+  for (const Value& item : value->items_or_single()) list.push_back(read(item));
+  if (list.empty()) value->fail("is empty; write one value, or several that take turns");
+  return list;
+}
+
+template <typename T>
+std::optional<T> in_turn(const std::vector<T>& list, std::size_t turn) {
+  if (list.empty()) return std::nullopt;
+  return list[turn % list.size()];
+}
+
+void read_change(const Value& value, Experiment& experiment) {
+  const Fields fields =
+      value.fields({"at", "every", "until", "direction", "rate", "loss", "outage"});
+  const Value& at = fields.require("at", "write when it happens, like 10s");
+  LinkChange change;
+  change.at = at.duration(kTime);
+  if (change.at >= experiment.duration) {
+    at.refuse("is not within duration " + config::to_text(experiment.duration),
+              "write an earlier time, or raise duration");
+  }
+  if (const Value* direction = fields.find("direction")) {
+    change.ways = direction->word<Ways>(
+        {{"both", Ways::kBoth}, {"a_to_b", Ways::kAToB}, {"b_to_a", Ways::kBToA}});
+  }
+  const auto rates =
+      read_list<BitRate>(fields.find("rate"), [](const Value& v) { return v.rate(kRate); });
+  const auto losses =
+      read_list<double>(fields.find("loss"), [](const Value& v) { return v.share(); });
+  std::optional<Duration> outage;
+  if (const Value* length = fields.find("outage")) {
+    outage = length->duration(kPeriod);
+    if (change.ways != Ways::kBoth) {
+      length->fail("contradicts direction: an outage takes both; remove direction");
+    }
+  }
+  if (rates.empty() && losses.empty() && !outage) {
+    value.fail("changes nothing; write rate, loss or outage");
+  }
+  Duration every = Duration::infinite();
+  Duration until = experiment.duration;
+  if (const Value* period = fields.find("every")) every = period->duration(kPeriod);
+  if (const Value* end = fields.find("until")) {
+    if (every.is_infinite()) end->fail("says nothing without every; write how often");
+    until = std::min(until, end->duration(kTime));
+  }
+  if (outage && *outage >= every) {
+    fields.find("outage")->fail("is not shorter than every; write a shorter one");
+  }
+  std::size_t turn = 0;
+  for (Duration when = change.at; when < until; when = when + every) {
+    if (experiment.changes.size() >= kMostChanges) {
+      value.fail("brings the changes above " + std::to_string(kMostChanges) +
+                 "; write a longer every");
+    }
+    change.at = when;
+    change.rate = in_turn(rates, turn);
+    change.loss = in_turn(losses, turn);
+    change.outage = outage ? std::optional(true) : std::nullopt;
+    experiment.changes.push_back(change);
+    if (outage) {
+      experiment.changes.push_back({.at = when + *outage, .rate = {}, .loss = {}, .outage = false});
+    }
+    ++turn;
+  }
+}
+
+}  // namespace
+
+void read_link(const Value& value, Experiment& experiment) {
+  const Fields fields = value.fields({"both", "a_to_b", "b_to_a", "changes"});
+  const config::LinkDirections directions = config::read_directions(value, fields);
+  sim::Scenario& scenario = experiment.scenario;
+  scenario.a_to_b = directions.a_to_b;
+  scenario.b_to_a = directions.b_to_a;
+  for (const char* name : {"both", "a_to_b", "b_to_a"}) {
+    if (const Value* direction = fields.find(name)) {
+      const bool b_to_a = std::string_view(name) == "b_to_a";
+      if ((b_to_a ? scenario.b_to_a : scenario.a_to_b).rate.is_zero()) {
+        direction->fail_at("rate", "is unlimited; the gateways need to know the rate: write one");
+      }
+    }
+  }
+  if (const Value* changes = fields.find("changes")) {
+    for (const Value& change : changes->items("write a list of changes")) {
+      read_change(change, experiment);
+    }
+    std::ranges::stable_sort(experiment.changes, {}, &LinkChange::at);
+  }
+}
+
+}  // namespace satrelay::satlab

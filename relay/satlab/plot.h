@@ -1,0 +1,26 @@
+// A run's time series as stacked panels, drawn by gnuplot: throughput, queue, loss,
+// retransmissions.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "relay/satlab/run.h"
+
+namespace satrelay::satlab {
+
+// What to draw into, by the file's extension. Throws std::runtime_error for any other than .svg and
+// .png.
+std::string plot_terminal(const std::filesystem::path& file);
+
+// Where gnuplot is; throws std::runtime_error that says how to install it if it is not in PATH.
+std::filesystem::path find_gnuplot();
+
+// The program for gnuplot, data included.
+std::string plot_script(const RunResult& result, const std::string& terminal,
+                        const std::filesystem::path& output);
+
+// Has gnuplot draw it. Throws std::runtime_error if gnuplot fails.
+void draw_plot(const std::filesystem::path& gnuplot, const std::string& script);
+
+}  // namespace satrelay::satlab

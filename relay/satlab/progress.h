@@ -1,0 +1,52 @@
+// How far a long run is, on stderr: a bar on a terminal, else a line every ten seconds. And whether
+// it was asked to end (Ctrl-C, SIGTERM).
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "relay/satlab/run.h"
+
+namespace satrelay::satlab {
+
+enum class Loudness : std::uint8_t { kNormal, kQuiet };
+
+class StopSignal {
+ public:
+  static void install();
+  static bool is_raised();
+  // Of a program that ended because of it.
+  static constexpr int kExitStatus = 130;
+};
+
+class Progress {
+ public:
+  Progress(std::string what, Loudness loudness);
+  ~Progress();  // takes the bar away
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `share` of the whole is done, 0 to 1; `text` says more about it.
+  void show(double share, const std::string& text);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string what_;
+  bool quiet_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point begin_;
+  Clock::time_point last_;
+};
+
+// Shows a run's progress and ends it on the signal.
+class RunProgress final : public Observer {
+ public:
+  RunProgress(const std::string& what, Loudness loudness) : progress_(what, loudness) {}
+  bool on_progress(Duration at, Duration duration) override;
+
+ private:
+  Progress progress_;
+};
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,77 @@
+// Runs an experiment in virtual time and measures it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "relay/link/link_direction.h"
+#include "relay/satlab/experiment.h"
+#include "relay/sim/recorder.h"
+
+namespace satrelay::satlab {
+
+// One look at the network. `network.flows` is empty if there are more than kMostFlowsInSeries.
+struct Sample {
+  Duration at;                                   // since the run's zero
+  sim::Sample network;                           // counts since the simulation began
+  std::array<std::uint64_t, 2> host_received{};  // in order, by the hosts of each station
+};
+inline constexpr std::size_t kMostFlowsInSeries = 64;
+
+// One direction of a flow that was to carry bytes.
+struct FlowFigures {
+  std::string name;
+  std::size_t flow = 0;  // index in the scenario
+  sim::Side from{};
+  std::uint64_t bytes = 0;  // kUnlimited: as many as the run lets pass
+  std::uint64_t received = 0;
+  Duration start;                      // when the client asked for the connection
+  std::optional<Duration> first;       // first byte at the receiver, since `start`
+  std::optional<Duration> completed;   // last byte and end at the receiver, since `start`
+  std::optional<Duration> sent_first;  // server's data: when it had the connection, since `start`
+  double goodput = 0;                  // bit/s, from `start` to completion or to the end of the run
+  Duration bound;          // completion at best, if this flow had the link alone; infinite if none
+  double bound_share = 0;  // bound / completion; of what the link carries at best if unfinished
+  std::string failure;     // why it ended otherwise than asked; empty if it did not
+};
+
+struct DirectionFigures {
+  link::DirectionCounters counters;  // since the run's zero
+  Duration queue_peak;               // the longest wait of any frame, its transmission included
+};
+
+struct RunResult {
+  std::string name;
+  std::uint64_t seed = 0;
+  Duration virtual_time;  // since zero
+  bool interrupted = false;
+  std::vector<FlowGroup> groups;  // over `flows`
+  std::vector<FlowFigures> flows;
+  std::array<DirectionFigures, 2> link;
+  std::array<bool, 2> has_gateway{};
+  std::array<std::uint64_t, 2> arena_size{};
+  std::array<std::uint64_t, 2> arena_peak{};
+  std::vector<Sample> series;  // the first at zero, the last at the end
+  double wall_seconds = 0;
+  std::uint64_t peak_memory = 0;  // of the process, bytes
+
+  const sim::GatewaySample& gateway(sim::Side side) const {
+    return series.back().network.gateway(side);
+  }
+  bool failed() const;  // a flow ended otherwise than asked, or bytes arrived wrong
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // After each sample. false: end the run here.
+  virtual bool on_progress(Duration at, Duration duration) = 0;
+};
+
+// Throws std::runtime_error if the gateways do not find each other.
+RunResult run_experiment(const Experiment& experiment, Observer* observer = nullptr);
+
+}  // namespace satrelay::satlab

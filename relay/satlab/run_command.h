@@ -1,0 +1,23 @@
+// `satlab run`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace satrelay::satlab {
+
+struct RunOptions {
+  std::string scenario;
+  std::optional<std::uint64_t> seed;
+  std::string json;  // "": not wanted, here and below
+  std::string csv;
+  std::string plot;
+  bool quiet = false;
+};
+
+// The exit status: 0 all flows did as asked, 1 some did not, 130 interrupted. Throws
+// config::ConfigError for a scenario that is wrong, std::runtime_error for all else.
+int run_command(const RunOptions& options);
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,19 @@
+// A scenario in YAML turned into an Experiment (docs/laboratory.md lists the keys).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "config/error.h"
+#include "relay/satlab/experiment.h"
+
+namespace satrelay::satlab {
+
+// Throw config::ConfigError "file:line:column: path: what is wrong; what is allowed". `seed`, if
+// not empty, stands for the one in the file.
+Experiment load_scenario(const std::filesystem::path& file,
+                         std::optional<std::uint64_t> seed = std::nullopt);
+Experiment parse_scenario(const std::string& text, const std::string& file,
+                          std::optional<std::uint64_t> seed = std::nullopt);
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,18 @@
+// Figures over many values.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace satrelay::satlab {
+
+double mean(std::span<const double> values);  // 0 of none
+
+// The smallest value that at least `share` (0 to 1) of all do not exceed (nearest rank); 0 of none.
+double percentile(std::vector<double> values, double share);
+
+// Jain's fairness index (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has everything.
+// 1 of none, and of zeros only.
+double jain_index(std::span<const double> values);
+
+}  // namespace satrelay::satlab
