@@ -44,6 +44,8 @@ class Pacer {
     on_sent(ip_bytes, now);
     busy_until_ = earlier(busy_until_, later(booked, now + debt_limit_));
   }
+  // A pacer with the same burst and overhead for another rate.
+  Pacer for_rate(BitRate rate) const { return {rate, overhead_, burst_, debt_limit_}; }
   // What is booked already was booked in bytes: at a lower rate it takes longer to leave.
   void set_rate(BitRate rate, Instant now) {
     if (rate == rate_) return;

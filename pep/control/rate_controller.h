@@ -4,6 +4,7 @@
 // them. A controller never sees the session, and `now` never goes backwards.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -21,11 +22,10 @@ struct FeedbackSample {
   ByteCount in_flight;                          // sent, and neither reported nor given up
   Duration rtt;                                 // zero if the report gave no sample
   Duration interval;                            // since the previous report
-  // The newest packet of which the report speaks: when it was sent, and when it arrived as seen
-  // from here (the report's arrival less the receiver's own delay: later than the truth by the way
-  // back). `received` is all that had arrived by then in this session. Differences between two
-  // samples give the rate of arrival and the growth of the queue, whatever the intervals of the
-  // reports.
+  // The newest packet of which a report spoke: when it was sent, and when it arrived, by the
+  // receiver's clock. `received` is all that had arrived in this session. Differences between two
+  // samples give the rate of arrival and the growth of the queue on the way there, whatever the
+  // intervals of the reports and the delay on the way back.
   Instant sent;
   Instant arrived;
   ByteCount received;
@@ -35,14 +35,39 @@ struct FeedbackSample {
 // The priority of a packet that leaves (TP-S section 3). Carried in the DSCP of the outer IP
 // header; a router that knows them drops kStartLow first, then kStartHigh, kLow, kHigh.
 enum class Priority : std::uint8_t { kHigh = 0, kLow = 1, kStartHigh = 2, kStartLow = 3 };
+constexpr bool is_low(Priority priority) {
+  return priority == Priority::kLow || priority == Priority::kStartLow;
+}
+// The code points: best effort, and three of pool 2, which is left to local use (RFC 2474
+// section 6).
+constexpr std::uint8_t dscp_of(Priority priority) {
+  constexpr std::uint8_t kPoints[] = {0, 0b000'011, 0b000'111, 0b001'011};
+  return kPoints[static_cast<std::size_t>(priority)];
+}
+// What a router takes a code point for; kHigh for all others.
+constexpr Priority priority_of(std::uint8_t dscp) {
+  for (const Priority p : {Priority::kLow, Priority::kStartHigh, Priority::kStartLow}) {
+    if (dscp_of(p) == dscp) return p;
+  }
+  return Priority::kHigh;
+}
 
-enum class Purpose : std::uint8_t { kNewData, kRetransmission };
+// A packet that carries stream bytes once more is a retransmission, whatever else it carries.
+enum class Purpose : std::uint8_t { kControl, kNewData, kRetransmission };
+
+// A session with a peer begins, and nothing is in flight.
+struct StartSample {
+  Duration rtt;      // of the handshake, or a guess if that gave none
+  ByteCount packet;  // a full one, accounted
+  Instant now;
+};
 
 class RateController {
  public:
   static constexpr ByteCount kNoWindow = ByteCount(std::numeric_limits<std::uint64_t>::max());
 
   virtual ~RateController() = default;
+  virtual void on_start(const StartSample&) {}
   virtual void on_feedback(const FeedbackSample& sample) = 0;
   // Capacity that the operator, the modem or the peer has announced.
   virtual void on_capacity(BitRate capacity) = 0;
@@ -51,7 +76,7 @@ class RateController {
     (void)purpose, (void)accounted, (void)now;
     return Priority::kHigh;
   }
-  // What the pacer may send, accounted bits.
+  // What the pacer may send, accounted bits; never zero.
   virtual BitRate rate() const = 0;
   // New data waits while so many accounted bytes are in flight.
   virtual ByteCount window() const { return kNoWindow; }

@@ -43,6 +43,7 @@ FeedbackFrame parse_feedback(ByteReader& in) {
   FeedbackFrame frame;
   frame.highest = read_varint(in);
   frame.delay_us = read_varint(in);
+  frame.arrived_us = in.u32();
   frame.interval_ms = read_varint(in);
   const std::uint64_t below_floor = read_varint(in);
   const std::uint64_t below_begin = read_varint(in);

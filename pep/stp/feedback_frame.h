@@ -18,6 +18,7 @@ struct FeedbackFrame {
 
   std::uint64_t highest = 0;      // highest packet number seen
   std::uint64_t delay_us = 0;     // since it arrived
+  std::uint32_t arrived_us = 0;   // when, by the reporter's clock, low 32 bits
   std::uint64_t interval_ms = 0;  // until the next regular report, roughly
   std::uint64_t floor = 0;        // the reporter knows nothing below it any more
   std::uint64_t begin = 0;

@@ -2,10 +2,12 @@
 // must be repaired if the packet is lost.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
 
+#include "pep/control/rate_controller.h"
 #include "pep/stp/frames.h"
 #include "pep/stp/packet.h"
 #include "pep/stp/sent_ledger.h"
@@ -32,6 +34,10 @@ class PacketBuilder {
   }
   std::span<const SentItem> items() const { return std::span(items_).first(item_count_); }
 
+  // What stream bytes it carries, for the rate controller.
+  void carries(control::Purpose purpose) { purpose_ = std::max(purpose_, purpose); }
+  control::Purpose purpose() const { return purpose_; }
+
   void set_eliciting() { eliciting_ = true; }
   bool eliciting() const { return eliciting_; }
 
@@ -48,6 +54,7 @@ class PacketBuilder {
   ByteWriter frames_;
   std::array<SentItem, SentLedger::kMaxItems> items_;
   std::size_t item_count_ = 0;
+  control::Purpose purpose_ = control::Purpose::kControl;
   bool eliciting_ = false;
 };
 

@@ -69,6 +69,7 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   out.u8(static_cast<std::uint8_t>(FrameType::kFeedback));
   write_varint(out, next_ - 1);
   write_varint(out, static_cast<std::uint64_t>(delay_us));
+  out.u32(static_cast<std::uint32_t>(highest_at_.to_nanoseconds() / 1'000));
   write_varint(out, context.interval_ms);
   write_varint(out, next_ - floor_);
   write_varint(out, next_ - cursor_);

@@ -19,14 +19,15 @@ SentLedger::SentLedger(std::size_t max_packets)
   free_overflow_.reserve(kInitialPackets);
 }
 
-void SentLedger::append(Instant sent, std::size_t bytes, bool eliciting,
-                        std::span<const SentItem> items, std::uint64_t oldest_unresolved) {
+SentPacket& SentLedger::append(Instant sent, std::size_t bytes, bool eliciting,
+                               std::span<const SentItem> items, std::uint64_t oldest_unresolved) {
   SATRELAY_CHECK(items.size() <= kMaxItems);
   if (next_ - oldest_unresolved >= ring_.size()) grow(oldest_unresolved);
   SentPacket& packet = ring_[next_ & mask_];
   packet.sent = sent;
   packet.bytes = static_cast<std::uint16_t>(bytes);
   packet.eliciting = eliciting;
+  packet.low_priority = false;
   packet.item_count = static_cast<std::uint8_t>(items.size());
   const std::size_t in_place = std::min(items.size(), SentPacket::kInlineItems);
   std::copy_n(items.begin(), in_place, packet.items.begin());
@@ -42,6 +43,7 @@ void SentLedger::append(Instant sent, std::size_t bytes, bool eliciting,
     std::copy(rest.begin(), rest.end(), overflow_[packet.overflow].begin());
   }
   ++next_;
+  return packet;
 }
 
 void SentLedger::settle(std::uint64_t number) {

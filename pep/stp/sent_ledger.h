@@ -49,7 +49,8 @@ struct SentPacket {
   std::array<SentItem, kInlineItems> items;
   std::uint16_t bytes = 0;  // UDP payload
   std::uint8_t item_count = 0;
-  bool eliciting = false;  // asks for a report
+  bool eliciting : 1 = false;     // asks for a report
+  bool low_priority : 1 = false;  // as its rate controller chose
   std::uint32_t overflow = 0;
 };
 static_assert(sizeof(SentPacket) == 64);
@@ -66,8 +67,8 @@ class SentLedger {
     return next_ - oldest_unresolved < max_packets_;
   }
   // Records packet next() and moves on. has_room(oldest_unresolved) holds.
-  void append(Instant sent, std::size_t bytes, bool eliciting, std::span<const SentItem> items,
-              std::uint64_t oldest_unresolved);
+  SentPacket& append(Instant sent, std::size_t bytes, bool eliciting,
+                     std::span<const SentItem> items, std::uint64_t oldest_unresolved);
   // nullptr if the packet was never sent or its slot has been used again.
   const SentPacket* find(std::uint64_t number) const {
     return number < next_ && next_ - number <= ring_.size() ? &ring_[number & mask_] : nullptr;

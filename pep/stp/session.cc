@@ -81,8 +81,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
                     Instant start)
     : config(checked(settings)),
       arena(blocks),
-      pacer(carrier),
-      controller(rate_controller),
+      gate(carrier, rate_controller, settings.datagram_overhead),
       source(stream_source),
       now(start),
       handshake(handshake_config(settings), start),
@@ -93,7 +92,6 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
       streams(blocks, slots_for(settings.max_streams)) {
-  apply_rate();
   drop_connection();
 }
 
@@ -106,6 +104,7 @@ void Session::Impl::drop_connection() {
   }
   peer_ids.clear();
   ledger.clear();
+  gate.clear();
   losses.clear();
   tolerance = {};
   received.clear();
@@ -273,7 +272,7 @@ Instant Session::Impl::next_timeout() {
   at = earlier(at, losses.deadline());
   at = earlier(at, memory_check);
   if (!linger.empty()) at = earlier(at, linger.front()->linger_deadline);
-  if (data_waits()) at = earlier(at, pacer.next_send());
+  if (data_waits()) at = earlier(at, gate.opens_at());
   return at;
 }
 
@@ -417,6 +416,10 @@ Duration Session::smoothed_rtt() const { return impl_->rtt.smoothed(); }
 double Session::loss_ratio() const { return impl_->loss_ratio(); }
 
 BitRate Session::peer_capacity() const { return impl_->peer_capacity.capacity(); }
+
+BitRate Session::send_rate() const { return impl_->gate.rate(); }
+
+control::Priority Session::last_priority() const { return impl_->gate.last_priority(); }
 
 std::uint64_t Session::packets_in_flight() const { return impl_->probes.in_flight(); }
 

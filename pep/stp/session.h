@@ -140,9 +140,9 @@ struct Counters {
 
 class Session {
  public:
-  // `arena`, `pacer`, `controller` and `source` must outlive the session. The session applies the
-  // controller's rate to the pacer.
-  Session(const Config& config, Arena& arena, control::Pacer& pacer,
+  // `arena`, `carrier`, `controller` and `source` must outlive the session. The carrier's pacer may
+  // be shared; the controller's rate is kept by a pacer of the session's own.
+  Session(const Config& config, Arena& arena, control::Pacer& carrier,
           control::RateController& controller, StreamSource& source, Instant now);
   ~Session();
   Session(const Session&) = delete;
@@ -180,9 +180,10 @@ class Session {
   void close(Instant now);
 
   // --- output --------------------------------------------------------------------------------
-  // Writes the next UDP payload into `out` (at least datagram_size bytes) and debits the pacer; 0
+  // Writes the next UDP payload into `out` (at least datagram_size bytes) and debits the carrier; 0
   // if nothing may leave at `now`.
   std::size_t poll_packet(MutableBytes out, Instant now);
+  control::Priority last_priority() const;  // of the packet just polled
   std::optional<Event> poll_event();
   // The earliest of timers, feedback and the pacer's next opening when something waits for it.
   Instant next_timeout() const;
@@ -191,6 +192,7 @@ class Session {
   PeerState peer_state() const;
   std::uint64_t peer_epoch() const;  // 0 while unknown
   Duration smoothed_rtt() const;
+  BitRate send_rate() const;  // what the controller allows now, as the modem counts
   double loss_ratio() const;  // of our packets, over about the last 10,000, 0 to 1
   // What the peer says that the direction towards it carries; zero if it has said nothing.
   BitRate peer_capacity() const;

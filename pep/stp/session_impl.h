@@ -15,6 +15,7 @@
 #include "pep/stp/packet.h"
 #include "pep/stp/packet_builder.h"
 #include "pep/stp/probe_timer.h"
+#include "pep/stp/rate_gate.h"
 #include "pep/stp/received_packets.h"
 #include "pep/stp/reorder_tolerance.h"
 #include "pep/stp/rtt_estimator.h"
@@ -115,15 +116,13 @@ struct Session::Impl {
                          std::uint64_t available);
   bool data_allowed() const;
   std::size_t datagram_limit() const;
-  void apply_rate();
   std::uint64_t free_memory() const;
   // Kept from bytes that are out of order, for those in order.
   std::size_t reserve_blocks() const { return arena.total_blocks() / 32 + 1; }
 
   Config config;
   Arena& arena;
-  control::Pacer& pacer;
-  control::RateController& controller;
+  RateGate gate;
   StreamSource& source;
   Instant now;  // of the last call
 

@@ -23,13 +23,12 @@ struct Session::Impl::Settler {
   Impl& s;
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
-  std::uint64_t delivered_bytes = 0;
 
   void acknowledged(std::uint64_t number) {
     const SentPacket* packet = s.ledger.find(number);
     if (packet == nullptr) return;
     ++delivered_packets;
-    delivered_bytes += account(*packet);
+    s.gate.on_delivered(*packet);
     if (packet->eliciting) s.probes.on_settled();
     apply_acknowledged(*packet);
     s.ledger.settle(number);
@@ -38,6 +37,7 @@ struct Session::Impl::Settler {
     const SentPacket* packet = s.ledger.find(number);
     if (packet == nullptr) return;
     ++lost_packets;
+    s.gate.on_lost(*packet);
     if (packet->eliciting) s.probes.on_settled();
     s.ledger.for_each_item(*packet, [&](const SentItem& item) { repair(item); });
     s.ledger.settle(number);
@@ -45,7 +45,7 @@ struct Session::Impl::Settler {
   void spurious(std::uint64_t number) {
     ++s.counters.spurious_losses;
     if (const SentPacket* packet = s.ledger.find(number)) {
-      delivered_bytes += account(*packet);
+      s.gate.on_delivered_late(*packet);
       apply_acknowledged(*packet);
     }
   }
@@ -88,11 +88,6 @@ struct Session::Impl::Settler {
   }
 
  private:
-  std::uint64_t account(const SentPacket& packet) const {
-    return s.pacer.overhead()
-        .accounted(std::size_t{packet.bytes} + s.config.datagram_overhead)
-        .value();
-  }
   void apply_acknowledged(const SentPacket& packet) {
     s.ledger.for_each_item(packet, [&](const SentItem& item) {
       if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
@@ -152,14 +147,15 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
     return;
   }
   ++counters.feedback_in;
-  control::FeedbackSample sample;
+  const SentPacket* const newest = ledger.find(report.highest);
+  Duration rtt_sample;
   if (losses.is_unresolved(report.highest)) {
-    if (const SentPacket* packet = ledger.find(report.highest)) {
+    if (newest != nullptr) {
       const auto delay_us =
           static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
-      sample.rtt =
-          std::max(Duration::zero(), now - packet->sent - Duration::microseconds(delay_us));
-      rtt.on_sample(sample.rtt);
+      rtt_sample =
+          std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
+      rtt.on_sample(rtt_sample);
     }
   }
   peer_feedback_interval = std::clamp(Duration::milliseconds(static_cast<std::int64_t>(
@@ -169,11 +165,7 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   probes.on_report(now);
   Settler settler{*this};
   losses.handle_report(report, loss_rule(report), now, settler);
-  sample.newly_delivered = ByteCount(settler.delivered_bytes);
-  sample.packets_delivered = settler.delivered_packets;
-  sample.packets_lost = settler.lost_packets;
-  sample.interval = now - last_report;
-  sample.now = now;
+  gate.on_report(report, newest, rtt_sample, now - last_report, now);
   last_report = now;
   count_losses(settler.lost_packets);
   constexpr double kWindow = 10'000;
@@ -184,8 +176,6 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   }
   // Reports share the path with what we send: the more is lost, the more often each thing is said.
   feedback.set_repeats(repeats_for(loss_ratio()));
-  controller.on_feedback(sample);
-  apply_rate();
   ask_for_missed_reports(report);
 }
 

@@ -26,8 +26,6 @@ std::size_t Session::Impl::datagram_limit() const {
   return std::min<std::size_t>(config.datagram_size, of_peer);
 }
 
-void Session::Impl::apply_rate() { pacer.set_rate(controller.rate(), now); }
-
 std::uint64_t Session::Impl::free_memory() const {
   // A quarter stays for what is not ours: the arena has other users.
   return arena.free_blocks() * arena.block_size() / 4 * 3;
@@ -36,6 +34,7 @@ std::uint64_t Session::Impl::free_memory() const {
 bool Session::Impl::data_allowed() const {
   if (!connected()) return false;
   if (probes.frozen() && probe_packets == 0) return false;
+  if (!gate.window_open() && probe_packets == 0) return false;
   const std::uint64_t in_flight = ledger.next() - losses.oldest_unresolved();
   return in_flight < config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
 }
@@ -79,10 +78,10 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   run_timers();
   if (handshake.hello_due(now)) return send_hello(out);
   if (!connected()) return 0;
-  apply_rate();
+  gate.update(rtt.smoothed(), datagram_limit(), now);
   PacketBuilder packet(out);
   write_control(packet);
-  if (pacer.can_send(now) && data_waits()) write_data_frames(packet);
+  if (gate.open(now) && data_waits()) write_data_frames(packet);
   if (packet.empty()) return 0;
   return finish_packet(packet);
 }
@@ -100,7 +99,9 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
   header.session_tag = send_seal.tag();
   header.number = static_cast<std::uint32_t>(ledger.next());
   const MutableBytes whole = packet.close(header, send_seal);
-  ledger.append(now, whole.size(), packet.eliciting(), packet.items(), losses.oldest_unresolved());
+  SentPacket& sent = ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
+                                   losses.oldest_unresolved());
+  sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
   if (packet.eliciting()) probes.on_sent(now);
   return count_out(whole);
 }
@@ -131,7 +132,7 @@ std::size_t Session::Impl::send_close(MutableBytes out) {
 
 // Debits and counts a finished packet; its size.
 std::size_t Session::Impl::count_out(ConstBytes packet) {
-  pacer.on_sent(packet.size() + config.datagram_overhead, now);
+  gate.debit(packet.size(), now);
   ++counters.packets_out;
   counters.bytes_out += packet.size();
   return packet.size();
@@ -193,7 +194,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     feedback.debit(frames.written() - before, now);
   }
   // Once a report has been understood, the peer need not repeat what it said.
-  if (losses.frontier() > announced_settled && (!packet.empty() || pacer.can_send(now)) &&
+  if (losses.frontier() > announced_settled && (!packet.empty() || gate.open(now)) &&
       (data_waits() || !packet.empty()) && packet.remaining() >= kMaxPingFrameSize) {
     const std::uint64_t settled = losses.oldest_unresolved();
     if (settled > announced_settled) {
@@ -291,6 +292,8 @@ std::size_t Session::Impl::write_data(PacketBuilder& packet, Stream& stream, std
                                  : static_cast<std::size_t>(std::min<std::uint64_t>(
                                        available, room - header - kDataLengthSize));
   if (size < available && size < kMinFragment) return 0;
+  const bool again = offset < stream.send.sent();
+  packet.carries(again ? control::Purpose::kRetransmission : control::Purpose::kNewData);
   ByteWriter& frames = packet.frames();
   const MutableBytes type = frames.reserve(1);
   write_varint(frames, stream.id);

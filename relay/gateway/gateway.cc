@@ -375,7 +375,7 @@ std::size_t Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
     const std::size_t size = peers[index]->session.poll_packet(out.subspan(header), now);
     take_events(index, now);
     if (size == 0) continue;
-    wan.write_stp_headers(index, size, out);
+    wan.write_stp_headers(index, size, peers[index]->session.last_priority(), out);
     next_peer = (index + 1) % peers.size();
     return header + size;
   }
@@ -488,7 +488,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
                     .resolved = impl_->is_reachable(i),
                     .state = session.peer_state(),
                     .link = peer.config.link,
-                    .send_rate = peer.controller.rate(),
+                    .send_rate = session.send_rate(),
                     .announced = session.peer_capacity(),
                     .rtt = session.smoothed_rtt(),
                     .loss_ratio = session.loss_ratio(),

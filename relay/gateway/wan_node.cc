@@ -242,7 +242,8 @@ std::optional<MacAddress> WanNode::next_hop(std::size_t peer) const {
   return neighbours_[neighbour_of_peer_[peer]].mac;
 }
 
-void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, MutableBytes frame) const {
+void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
+                                MutableBytes frame) const {
   const auto type = own_.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
   const auto ethernet = header_to(*next_hop(peer), type);
   wire::write_ethernet(ethernet, frame);
@@ -251,6 +252,7 @@ void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, MutableB
   ip.source = own_;
   ip.destination = peers_[peer];
   ip.protocol = wire::kProtocolUdp;
+  ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(priority) << 2);
   ip.payload_size = udp_size;
   const std::size_t udp_at = ethernet.size() + wire::write_ip(ip, frame.subspan(ethernet.size()));
   const MutableBytes udp = frame.subspan(udp_at, udp_size);

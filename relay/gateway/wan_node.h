@@ -14,6 +14,7 @@
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "pep/control/rate_controller.h"
 #include "pep/wire/icmp.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frame.h"
@@ -40,7 +41,8 @@ class WanNode {
   // Size of the headers in front of an STP datagram, and the function that writes them, for
   // `datagram` bytes of UDP payload that already stand behind them. Only if next_hop(peer).
   std::size_t stp_header_size() const { return stp_header_size_; }
-  void write_stp_headers(std::size_t peer, std::size_t datagram, MutableBytes frame) const;
+  void write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
+                         MutableBytes frame) const;
 
  private:
   // One next hop; peers behind the same router share it.

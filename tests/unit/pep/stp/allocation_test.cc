@@ -108,7 +108,7 @@ void run(double loss) {
     ASSERT_TRUE(id);
     s.set_ready(*id, true);
   }
-  run_for(Duration::seconds(30));  // rings and lists reach their sizes
+  run_for(Duration::seconds(60));  // rings and lists reach their sizes
   const std::uint64_t packets = ends[0]->session().counters().packets_in;
   const std::uint64_t before = allocations;
   run_for(Duration::seconds(5));

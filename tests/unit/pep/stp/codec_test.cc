@@ -288,9 +288,11 @@ TEST(FeedbackFrameTest, RefusesRangesThatDoNotFitTheirReport) {
                          std::uint64_t below_begin, std::vector<std::uint64_t> runs) {
     Buffer b;
     b.out.u8(0x03);
-    for (const std::uint64_t v :
-         {highest, std::uint64_t{0}, std::uint64_t{25}, below_floor, below_begin, std::uint64_t{0},
-          std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
+    write_varint(b.out, highest);
+    write_varint(b.out, 0);
+    b.out.u32(0x12345678);
+    for (const std::uint64_t v : {std::uint64_t{25}, below_floor, below_begin, std::uint64_t{0},
+                                  std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
       write_varint(b.out, v);
     }
     b.out.u16(static_cast<std::uint16_t>(runs.size() / 2));
@@ -312,9 +314,11 @@ TEST(FeedbackFrameTest, ReadsABitmap) {
                          std::vector<std::uint8_t> map, std::uint64_t tail) {
     Buffer b;
     b.out.u8(0x03);
-    for (const std::uint64_t v :
-         {highest, std::uint64_t{0}, std::uint64_t{25}, below_begin, below_begin, std::uint64_t{0},
-          std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
+    write_varint(b.out, highest);
+    write_varint(b.out, 0);
+    b.out.u32(0x12345678);
+    for (const std::uint64_t v : {std::uint64_t{25}, below_begin, below_begin, std::uint64_t{0},
+                                  std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
       write_varint(b.out, v);
     }
     b.out.u16(FeedbackFrame::kBitmap);
