@@ -233,7 +233,7 @@ Limits read_limits(const Value& value) {
 Gateway read_gateway(const Value& document) {
   const Fields fields =
       document.fields({"ports", "gateway", "links", "peers", "rules", "stp", "limits", "worker",
-                       "compress_level", "stats_socket_prefix", "log"});
+                       "compress_level", "stats_socket_prefix", "control_socket", "log"});
   Gateway config;
   const Fields ports =
       fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")
@@ -260,6 +260,11 @@ Gateway read_gateway(const Value& document) {
   }
   if (const Value* prefix = fields.find("stats_socket_prefix")) {
     config.stats_socket_prefix = read_stats_socket_prefix(*prefix);
+  }
+  if (const Value* socket = fields.find("control_socket")) {
+    constexpr std::string_view kHint = "write an absolute path, or none";
+    config.control_socket =
+        socket->text(kHint) == kNoSocket ? kNoSocket : read_socket_path(*socket);
   }
   if (const Value* log = fields.find("log")) config.log_level = read_log_level(*log);
   return config;

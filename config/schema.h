@@ -104,6 +104,8 @@ struct Limits {
   Duration half_close_timeout = Duration::seconds(600);
 };
 
+inline constexpr const char* kNoSocket = "none";
+
 enum class LogLevel : std::uint8_t { kError, kWarning, kInfo, kDebug };
 
 struct Gateway {
@@ -119,6 +121,8 @@ struct Gateway {
   int compress_level = 1;
   // DPDK file prefix: the socket is <runtime dir>/dpdk/<prefix>/dpdk_telemetry.v2
   std::string stats_socket_prefix = "satrelay";
+  // Path of the control socket; "": control.sock beside the stats socket; kNoSocket: none.
+  std::string control_socket;
   LogLevel log_level = LogLevel::kInfo;
 };
 

@@ -1,31 +1,12 @@
 #include "relay/satlink/control_command.h"
 
-#include <array>
-
 #include "config/units.h"
+#include "relay/ops/control_words.h"
 
 namespace satrelay::satlink {
 namespace {
 
-constexpr std::size_t kMostWords = 4;
-
-struct Words {
-  std::array<std::string_view, kMostWords> at;
-  std::size_t count = 0;  // kMostWords + 1: too many
-};
-
-Words split(std::string_view line) {
-  Words words;
-  constexpr std::string_view kBlank = " \t\r";
-  for (std::size_t begin = line.find_first_not_of(kBlank); begin != std::string_view::npos;
-       begin = line.find_first_not_of(kBlank, begin)) {
-    const std::size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
-    if (words.count == kMostWords) return {.at = {}, .count = kMostWords + 1};
-    words.at[words.count++] = line.substr(begin, end - begin);
-    begin = end;
-  }
-  return words;
-}
+using Words = ops::ControlWords<4>;
 
 std::optional<Side> parse_side(std::string_view word) {
   if (word == "a_to_b") return Side::kAToB;
@@ -37,11 +18,11 @@ std::optional<Side> parse_side(std::string_view word) {
 ControlParse fail(std::string_view what) { return {std::nullopt, std::string(what)}; }
 
 ControlParse parse_set(const Words& words) {
-  if (words.count != 4) return fail("write: set a_to_b|b_to_a|both rate|loss VALUE");
-  const auto side = parse_side(words.at[1]);
+  if (words.count() != 4) return fail("write: set a_to_b|b_to_a|both rate|loss VALUE");
+  const auto side = parse_side(words[1]);
   if (!side) return fail("unknown direction; write a_to_b, b_to_a or both");
-  const std::string_view value = words.at[3];
-  if (words.at[2] == "rate") {
+  const std::string_view value = words[3];
+  if (words[2] == "rate") {
     if (value == "unlimited") return {SetRate{*side, BitRate()}, ""};
     const auto rate = config::parse_rate(value);
     const bool in_range = rate && rate->to_bits_per_second() >= 1'000 &&
@@ -49,7 +30,7 @@ ControlParse parse_set(const Words& words) {
     if (!in_range) return fail("rate: write 1kbit to 100Gbit, like 50Mbit, or unlimited");
     return {SetRate{*side, *rate}, ""};
   }
-  if (words.at[2] == "loss") {
+  if (words[2] == "loss") {
     const auto loss = config::parse_share(value);
     if (!loss || *loss > 1.0) return fail("loss: write a number from 0 to 1 or a percentage");
     return {SetLoss{*side, *loss}, ""};
@@ -59,9 +40,9 @@ ControlParse parse_set(const Words& words) {
 
 ControlParse parse_outage(const Words& words) {
   constexpr std::string_view kUsage = "write: outage [a_to_b|b_to_a|both] on|off";
-  if (words.count != 2 && words.count != 3) return fail(kUsage);
-  const auto side = words.count == 2 ? Side::kBoth : parse_side(words.at[1]);
-  const std::string_view state = words.at[words.count - 1];
+  if (words.count() != 2 && words.count() != 3) return fail(kUsage);
+  const auto side = words.count() == 2 ? Side::kBoth : parse_side(words[1]);
+  const std::string_view state = words[words.count() - 1];
   if (!side || (state != "on" && state != "off")) return fail(kUsage);
   return {SetOutage{*side, state == "on" ? Outage::kOn : Outage::kOff}, ""};
 }
@@ -77,13 +58,13 @@ const char* const kControlHelp =
     "quit                                 end this connection (satlink runs on)\n";
 
 ControlParse parse_control_command(std::string_view line) {
-  const Words words = split(line);
-  if (words.count == 0) return fail("empty line; write help for a list");
-  if (words.count > kMostWords) return fail("too many words; write help for a list");
-  const std::string_view verb = words.at[0];
+  const Words words(line);
+  if (words.count() == 0) return fail("empty line; write help for a list");
+  if (words.too_many()) return fail("too many words; write help for a list");
+  const std::string_view verb = words[0];
   if (verb == "set") return parse_set(words);
   if (verb == "outage") return parse_outage(words);
-  if (words.count == 1) {
+  if (words.count() == 1) {
     if (verb == "counters") return {ShowCounters{}, ""};
     if (verb == "help") return {ShowHelp{}, ""};
     if (verb == "quit") return {Quit{}, ""};

@@ -10,9 +10,10 @@
 #include "relay/dpdk/port.h"
 #include "relay/dpdk/scheduling.h"
 #include "relay/dpdk/telemetry_command.h"
+#include "relay/ops/control_client.h"
+#include "relay/ops/control_server.h"
 #include "relay/ops/log.h"
 #include "relay/satlink/control_command.h"
-#include "relay/satlink/control_server.h"
 #include "relay/satlink/counters.h"
 #include "relay/satlink/emulator.h"
 #include "relay/satlink/sizing.h"
@@ -20,12 +21,12 @@
 namespace satrelay::satlink {
 namespace {
 
-ControlServer::Answer answer(std::string_view line, Emulator& emulator, const dpdk::Port& a,
-                             const dpdk::Port& b) {
+ops::ControlServer::Answer answer(std::string_view line, Emulator& emulator, const dpdk::Port& a,
+                                  const dpdk::Port& b) {
   const ControlParse parse = parse_control_command(line);
   if (!parse.command) return {.text = "error: " + parse.error + "\n"};
   return std::visit(
-      [&](const auto& command) -> ControlServer::Answer {
+      [&](const auto& command) -> ops::ControlServer::Answer {
         using Command = std::decay_t<decltype(command)>;
         if constexpr (std::is_same_v<Command, ShowCounters>) {
           return {.text = counters_json(collect_counters(emulator, a, b), dpdk::now())};
@@ -80,9 +81,11 @@ void run(const config::SatLink& config) {
   }
   dpdk::PollLoop loop(config.worker.polling, ports);
   dpdk::TelemetryCommand telemetry("/satlink/counters", "All counters since start. No parameters.");
-  std::optional<ControlServer> control;
+  std::optional<ops::ControlServer> control;
   if (!config.control_socket.empty()) {
-    control.emplace(config.control_socket, loop,
+    control.emplace(config.control_socket,
+                    ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
+                                             [&](int descriptor) { loop.unwatch(descriptor); }},
                     [&](std::string_view line) { return answer(line, emulator, a, b); });
   }
   ops::log_info("ready: " + a.description() + ", " + b.description() + "; room for " +
@@ -103,7 +106,7 @@ void run(const config::SatLink& config) {
 int send_command(const std::string& path, const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  const std::string text = send_control_command(path, line);
+  const std::string text = ops::send_control_command(path, line);
   std::cout << text;
   return text.starts_with("error") ? 1 : 0;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "relay/ops/control_client.h"
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/socket_search.h"
 #include "relay/satrelayctl/stats_client.h"
@@ -17,8 +18,15 @@ namespace ctl = satrelay::ctl;
 
 constexpr std::chrono::seconds kTimeout(2);
 
+struct Capacity {
+  std::string link;
+  std::string way;
+  std::string rate;
+};
+
 struct Options {
   std::string socket;
+  std::string control_socket;
   bool json = false;
   bool all = false;
 };
@@ -40,6 +48,21 @@ std::string show(const std::string& what, const Options& options) {
   return ctl::render_counters(reply, options.all ? ctl::Zeros::kShow : ctl::Zeros::kHide);
 }
 
+// The worker of the gateway answers a line with a line.
+int set_capacity(const Capacity& capacity, const Options& options) {
+  const std::string path =
+      !options.control_socket.empty()
+          ? options.control_socket
+          : (ctl::choose_stats_socket(options.socket, ctl::runtime_folders()).parent_path() /
+             "control.sock")
+                .string();
+  const std::string answer = satrelay::ops::send_control_command(
+      path, "capacity " + capacity.link + ' ' + capacity.way + ' ' + capacity.rate);
+  if (answer == "ok\n") return 0;
+  std::cerr << "satrelayctl: " << (answer.empty() ? "no answer\n" : answer);
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -58,9 +81,23 @@ int main(int argc, char** argv) {
   app.add_subcommand("flows", "Every relayed TCP connection");
   app.add_subcommand("counters", "Why frames were bridged or dropped and flows ended")
       ->add_flag("--all", options.all, "Show the counters that are 0, too");
+  Capacity capacity;
+  CLI::App* set = app.add_subcommand(
+      "capacity", "Tells the gateway what a link carries from now on (adaptive coding)");
+  set->add_option("LINK", capacity.link, "Its name under links: in the configuration")->required();
+  set->add_option("WAY", capacity.way,
+                  "send: obeyed here at once; receive: announced to the far gateway")
+      ->required()
+      ->check(CLI::IsMember({"send", "receive"}));
+  set->add_option("RATE", capacity.rate,
+                  "Like 12Mbit, at most what is configured; configured: back to that")
+      ->required();
+  set->add_option("--control-socket", options.control_socket,
+                  "The gateway's control_socket, if its configuration names one");
   CLI11_PARSE(app, argc, argv);
 
   try {
+    if (set->parsed()) return set_capacity(capacity, options);
     const std::string text = show(app.get_subcommands().front()->get_name(), options);
     std::cout << text << std::flush;
     return std::cout ? 0 : 1;

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -21,9 +22,11 @@
 #include "relay/dpdk/stop_signal.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/memory_plan.h"
+#include "relay/ops/control_server.h"
 #include "relay/ops/log.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/telemetry.h"
+#include "relay/satrelayd/control_command.h"
 #include "relay/satrelayd/publisher.h"
 #include "relay/satrelayd/worker.h"
 
@@ -53,6 +56,16 @@ void say_farewell(gateway::Gateway& gateway, Worker& worker) {
   const Instant end = dpdk::now() + kFarewell;
   gateway.shut_down(dpdk::now());
   while (dpdk::now() < end) worker.round(dpdk::now());
+}
+
+ops::ControlServer::Answer answer(std::string_view line, gateway::Gateway& gateway) {
+  const ControlParse parse = parse_control_command(line);
+  if (!parse.command) return {.text = "error: " + parse.error + "\n"};
+  if (std::holds_alternative<ShowHelp>(*parse.command)) return {.text = kControlHelp};
+  if (std::holds_alternative<Quit>(*parse.command)) return {.text = "ok\n", .close = true};
+  const std::string text = apply(std::get<SetCapacity>(*parse.command), gateway, dpdk::now());
+  if (text == "ok\n") ops::log_info("control: " + std::string(line));
+  return {.text = text};
 }
 
 void run(const config::Gateway& config) {
@@ -85,12 +98,24 @@ void run(const config::Gateway& config) {
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
   dpdk::PollLoop loop(config.worker.polling, ports);
   ops::log_info("stats socket: " + dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2");
+  std::optional<ops::ControlServer> control;
+  if (config.control_socket != config::kNoSocket) {
+    const std::string path = config.control_socket.empty()
+                                 ? dpdk::Eal::runtime_directory() + "/control.sock"
+                                 : config.control_socket;
+    control.emplace(path,
+                    ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
+                                             [&](int descriptor) { loop.unwatch(descriptor); }},
+                    [&](std::string_view line) { return answer(line, gateway); });
+    ops::log_info("control socket: " + path);
+  }
   ops::log_warning(
       "security: none; anyone on the satellite segment can read and forge STP packets");
   ops::log_info("ready");
   loop.run([&](Instant now) {
     dpdk::PollLoop::Round round = worker.round(now);
     publisher.run(now);
+    if (control) control->service(now);
     round.next_timeout = earlier(round.next_timeout, publisher.next_timeout());
     return round;
   });

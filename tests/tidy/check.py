@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config"],
     "relay/satlab": IN_VIRTUAL_TIME + ["relay/satrelayctl/scale.h", "relay/satrelayctl/table.h"],
-    "relay/satrelayctl": ["pep/base", "config/schema.h"],
+    "relay/satrelayctl": ["pep/base", "config/schema.h", "relay/ops/control_client.h"],
     "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/satrelayctl"],
 }

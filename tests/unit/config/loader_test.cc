@@ -98,6 +98,7 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_EQ(config.worker.polling, Polling::kAdaptive);
   EXPECT_EQ(config.compress_level, 1);
   EXPECT_EQ(config.stats_socket_prefix, "satrelay");
+  EXPECT_EQ(config.control_socket, "");
   EXPECT_EQ(config.log_level, LogLevel::kInfo);
 }
 
@@ -172,7 +173,7 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(
       gateway_error("- a\n"),
       "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, peers, rules, "
-      "stp, limits, worker, compress_level, stats_socket_prefix, log");
+      "stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log");
   EXPECT_EQ(gateway_error("ports: {lan: [\n"),
             "g.yaml:2:1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
@@ -198,14 +199,14 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "send_rate, receive_rate, overhead"},
       {"", "lags: info\n",
        "g.yaml:5:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, log"},
+       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
        "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link"},
       {"", "log_level: info\n",
        "g.yaml:5:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, log"},
+       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log"},
   });
 }
 

@@ -1,5 +1,6 @@
-// The control socket: a UNIX stream socket, a command a line, an answer for each. It belongs to the
-// loop that runs the link: nothing here waits.
+// The control socket of a program: a UNIX stream socket, a command a line, an answer for each. It
+// belongs to the loop that does the program's work: nothing here waits, and a handler may touch
+// what that loop owns.
 #pragma once
 
 #include <array>
@@ -9,9 +10,8 @@
 #include <string_view>
 
 #include "pep/base/time.h"
-#include "relay/dpdk/poll_loop.h"
 
-namespace satrelay::satlink {
+namespace satrelay::ops {
 
 class ControlServer {
  public:
@@ -21,9 +21,16 @@ class ControlServer {
   };
   using Handler = std::function<Answer(std::string_view line)>;
 
-  // Opens the socket with mode 0600, so that only its owner (and root) can connect. A stale file is
-  // replaced. Throws std::runtime_error, also if another process serves this path.
-  ControlServer(const std::string& path, dpdk::PollLoop& loop, Handler handler);
+  // How the loop is told to wake when a descriptor becomes readable, and no longer.
+  struct Wake {
+    std::function<void(int descriptor)> watch;
+    std::function<void(int descriptor)> unwatch;
+  };
+
+  // Opens the socket with mode 0600, so that only its owner (and root) can connect; who connects is
+  // asked for all the same. A stale file is replaced. Throws std::runtime_error, also if another
+  // process serves this path.
+  ControlServer(const std::string& path, Wake wake, Handler handler);
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
   ~ControlServer();
@@ -47,14 +54,11 @@ class ControlServer {
   void close(Client& client);
 
   std::string path_;
-  dpdk::PollLoop& loop_;
+  Wake wake_;
   Handler handler_;
   int listener_ = -1;
   std::array<Client, kMostClients> clients_;
   Instant next_look_;
 };
 
-// The client's side: sends one line, returns the answer. Throws std::runtime_error.
-std::string send_control_command(const std::string& path, std::string_view line);
-
-}  // namespace satrelay::satlink
+}  // namespace satrelay::ops

@@ -1,59 +1,49 @@
-#include "relay/satlink/control_server.h"
+#include "relay/ops/control_server.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <stdexcept>
+#include <utility>
 
-namespace satrelay::satlink {
+#include "relay/ops/control_client.h"
+
+namespace satrelay::ops {
 namespace {
 
 constexpr Duration kLookEvery = Duration::milliseconds(2);
 constexpr Duration kClientTimeout = Duration::seconds(60);
 
-sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    throw std::runtime_error("control socket: the path must have 1 to 107 characters");
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
-[[noreturn]] void fail(const std::string& path, const std::string& what, int error) {
-  throw std::runtime_error("control socket " + path + ": " + what + ": " + std::strerror(error));
-}
-
-bool connect_to(int descriptor, const sockaddr_un& address) {
-  return ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-}
-
 // Removes a socket that nobody serves any more, and nothing else.
 void remove_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return;
-  if (!S_ISSOCK(status.st_mode)) fail(path, "the file is there and is no socket", EEXIST);
+  if (!S_ISSOCK(status.st_mode)) fail_control(path, "the file is there and is no socket", EEXIST);
   const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const bool is_served = connect_to(probe, address) || errno == EAGAIN;
+  const bool is_served = connect_control(probe, address) || errno == EAGAIN;
   ::close(probe);
-  if (is_served) fail(path, "another process serves it", EADDRINUSE);
+  if (is_served) fail_control(path, "another process serves it", EADDRINUSE);
   ::unlink(path.c_str());
+}
+
+// The user that runs this program, and root.
+bool is_trusted(int descriptor) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  return peer.uid == 0 || peer.uid == ::geteuid();
 }
 
 }  // namespace
 
-ControlServer::ControlServer(const std::string& path, dpdk::PollLoop& loop, Handler handler)
-    : path_(path), loop_(loop), handler_(std::move(handler)) {
-  const sockaddr_un address = address_of(path);
+ControlServer::ControlServer(const std::string& path, Wake wake, Handler handler)
+    : path_(path), wake_(std::move(wake)), handler_(std::move(handler)) {
+  const sockaddr_un address = control_address(path);
   remove_stale(path, address);
   listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener_ < 0) fail(path, "open", errno);
+  if (listener_ < 0) fail_control(path, "open", errno);
   // The file is born with its mode: there is no moment in which others may connect.
   const mode_t mask = ::umask(0177);
   const int bound = ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -61,14 +51,14 @@ ControlServer::ControlServer(const std::string& path, dpdk::PollLoop& loop, Hand
   ::umask(mask);
   if (bound != 0 || ::listen(listener_, static_cast<int>(kMostClients)) != 0) {
     ::close(listener_);
-    fail(path, "bind", error);
+    fail_control(path, "bind", error);
   }
-  loop_.watch(listener_);
+  wake_.watch(listener_);
 }
 
 ControlServer::~ControlServer() {
   for (Client& client : clients_) close(client);
-  loop_.unwatch(listener_);
+  wake_.unwatch(listener_);
   ::close(listener_);
   ::unlink(path_.c_str());
 }
@@ -89,6 +79,11 @@ void ControlServer::accept_clients(Instant now) {
                                   [](const Client& client) { return client.descriptor < 0; });
   const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0) return;
+  if (!is_trusted(descriptor)) {
+    // Nobody else gets here unless the mode of the file was changed.
+    ::close(descriptor);
+    return;
+  }
   if (place == clients_.end()) {
     // Refused rather than left waiting: a readable listener would keep the loop awake.
     ::close(descriptor);
@@ -97,7 +92,7 @@ void ControlServer::accept_clients(Instant now) {
   place->descriptor = descriptor;
   place->length = 0;
   place->last_heard = now;
-  loop_.watch(descriptor);
+  wake_.watch(descriptor);
 }
 
 void ControlServer::read_from(Client& client, Instant now) {
@@ -139,35 +134,9 @@ bool ControlServer::send(Client& client, std::string_view text) {
 
 void ControlServer::close(Client& client) {
   if (client.descriptor < 0) return;
-  loop_.unwatch(client.descriptor);
+  wake_.unwatch(client.descriptor);
   ::close(client.descriptor);
   client.descriptor = -1;
 }
 
-std::string send_control_command(const std::string& path, std::string_view line) {
-  const sockaddr_un address = address_of(path);
-  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval patience{.tv_sec = 5, .tv_usec = 0};
-  ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  std::string text(line);
-  text += '\n';
-  int error = 0;
-  std::string answer;
-  if (!connect_to(descriptor, address) ||
-      ::send(descriptor, text.data(), text.size(), MSG_NOSIGNAL) < 0 ||
-      ::shutdown(descriptor, SHUT_WR) != 0) {
-    error = errno;
-  }
-  while (error == 0) {
-    std::array<char, 4096> part{};
-    const ssize_t count = ::recv(descriptor, part.data(), part.size(), 0);
-    if (count < 0) error = errno == EAGAIN ? ETIMEDOUT : errno;
-    if (count <= 0) break;
-    answer.append(part.data(), static_cast<std::size_t>(count));
-  }
-  ::close(descriptor);
-  if (error != 0) fail(path, "cannot talk to satlink", error);
-  return answer;
-}
-
-}  // namespace satrelay::satlink
+}  // namespace satrelay::ops

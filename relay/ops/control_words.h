@@ -1,0 +1,35 @@
+// A line of a control socket, cut into words.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace satrelay::ops {
+
+// Words are separated by spaces or tabs; any bytes are safe.
+template <std::size_t kMost>
+class ControlWords {
+ public:
+  explicit ControlWords(std::string_view line) {
+    constexpr std::string_view kBlank = " \t\r";
+    for (std::size_t begin = line.find_first_not_of(kBlank); begin != std::string_view::npos;
+         begin = line.find_first_not_of(kBlank, begin)) {
+      const std::size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
+      if (count_ < kMost) words_[count_] = line.substr(begin, end - begin);
+      if (++count_ > kMost) return;
+      begin = end;
+    }
+  }
+  // Not more than kMost + 1.
+  std::size_t count() const { return count_; }
+  bool too_many() const { return count_ > kMost; }
+  std::string_view operator[](std::size_t index) const { return words_[index]; }
+
+ private:
+  std::array<std::string_view, kMost> words_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace satrelay::ops

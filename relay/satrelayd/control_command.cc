@@ -1,0 +1,58 @@
+#include "relay/satrelayd/control_command.h"
+
+#include "config/units.h"
+#include "relay/ops/control_words.h"
+
+namespace satrelay::satrelayd {
+namespace {
+
+constexpr std::string_view kUsage = "write: capacity LINK send|receive RATE|configured";
+
+ControlParse fail(std::string_view what) { return {std::nullopt, std::string(what)}; }
+
+}  // namespace
+
+const char* const kControlHelp =
+    "capacity LINK send|receive RATE|configured    what the link carries from now on: 12Mbit\n"
+    "help                                          this list\n"
+    "quit                                          end this connection (the gateway runs on)\n";
+
+ControlParse parse_control_command(std::string_view line) {
+  const ops::ControlWords<4> words(line);
+  if (words.count() == 0) return fail("empty line; write help for a list");
+  if (words.count() == 1 && words[0] == "help") return {ShowHelp{}, ""};
+  if (words.count() == 1 && words[0] == "quit") return {Quit{}, ""};
+  if (words[0] != "capacity") return fail("unknown command; write help for a list");
+  if (words.count() != 4) return fail(kUsage);
+  if (words[2] != "send" && words[2] != "receive") {
+    return fail("unknown direction; write send or receive");
+  }
+  SetCapacity command{std::string(words[1]),
+                      words[2] == "send" ? gateway::LinkWay::kSend : gateway::LinkWay::kReceive,
+                      BitRate()};
+  if (words[3] != "configured") {
+    const auto rate = config::parse_rate(words[3]);
+    if (!rate || rate->to_bits_per_second() < 1'000) {
+      return fail("rate: write 1kbit or more, like 12Mbit, or configured");
+    }
+    command.capacity = *rate;
+  }
+  return {command, ""};
+}
+
+std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now) {
+  using Result = gateway::Gateway::CapacityResult;
+  switch (gateway.set_capacity(command.link, command.way, command.capacity, now)) {
+    case Result::kSet:
+      return "ok\n";
+    case Result::kUnknownLink:
+      return "error: no such link; write a name under links: in the configuration\n";
+    case Result::kAboveConfigured:
+      break;
+  }
+  return std::string("error: more than ") +
+         (command.way == gateway::LinkWay::kSend ? "send_rate" : "receive_rate") +
+         " of the link; configure the most that it can carry\n";
+}
+
+}  // namespace satrelay::satrelayd

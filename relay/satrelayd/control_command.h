@@ -1,0 +1,38 @@
+// The lines that the gateway's control socket takes, as values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "pep/base/units.h"
+#include "relay/gateway/gateway.h"
+
+namespace satrelay::satrelayd {
+
+struct SetCapacity {
+  std::string link;
+  gateway::LinkWay way;
+  BitRate capacity;  // zero: as configured
+};
+struct ShowHelp {};
+struct Quit {};
+
+using ControlCommand = std::variant<SetCapacity, ShowHelp, Quit>;
+
+struct ControlParse {
+  std::optional<ControlCommand> command;
+  std::string error;  // what is wrong and what is allowed, if there is no command
+};
+
+// Any bytes are safe; words are separated by spaces or tabs.
+ControlParse parse_control_command(std::string_view line);
+
+// The commands, a line each, for `help`.
+extern const char* const kControlHelp;
+
+// Applies the command; "ok" or "error: ...", a line.
+std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now);
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,69 @@
+// The control socket with a real client, in one process.
+#include "relay/ops/control_server.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "relay/ops/control_client.h"
+
+namespace satrelay::ops {
+namespace {
+
+class ControlSocket : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder =
+        (std::filesystem::temp_directory_path() / "satrelay-control-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    path_ = folder + "/control.sock";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  ControlServer::Wake no_wake() {
+    return {[this](int) { ++watched_; }, [this](int) { --watched_; }};
+  }
+  std::filesystem::path folder_;
+  std::string path_;
+  int watched_ = 0;
+};
+
+TEST_F(ControlSocket, AnswersALineAndBelongsToItsUserAlone) {
+  ControlServer server(path_, no_wake(), [](std::string_view line) {
+    return ControlServer::Answer{.text = "heard " + std::string(line) + "\n", .close = true};
+  });
+  struct stat status {};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  std::atomic<bool> answered = false;
+  std::string answer;
+  std::thread client([&] {
+    answer = send_control_command(path_, "capacity sat send 1Mbit");
+    answered = true;
+  });
+  for (Instant now; !answered; now += Duration::milliseconds(2)) server.service(now);
+  client.join();
+  EXPECT_EQ(answer, "heard capacity sat send 1Mbit\n");
+}
+
+TEST_F(ControlSocket, OneProcessServesAPathAndCleansUp) {
+  {
+    ControlServer server(path_, no_wake(),
+                         [](std::string_view) { return ControlServer::Answer{}; });
+    EXPECT_EQ(watched_, 1);
+    EXPECT_THROW(
+        ControlServer(path_, no_wake(), [](std::string_view) { return ControlServer::Answer{}; }),
+        std::runtime_error);
+  }
+  EXPECT_EQ(watched_, 0);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_THROW(send_control_command(path_, "help"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace satrelay::ops
