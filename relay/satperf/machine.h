@@ -1,0 +1,51 @@
+// What a run needs of the machine beside its socket: clocks, memory, CPU, signals.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::satperf {
+
+// An option asks for what this machine does not give.
+class BadOption : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+Instant monotonic_now();
+std::uint64_t wall_clock_nanoseconds();  // since 1970: larger at each start
+std::uint64_t random_number();
+
+struct CpuTime {
+  std::uint64_t user_us = 0;
+  std::uint64_t system_us = 0;
+};
+CpuTime cpu_time();  // of this process
+
+void pin_to_cpu(unsigned cpu);  // throws BadOption
+ByteCount physical_memory();
+
+// Large and page-aligned; pages that are never used cost nothing.
+class Memory {
+ public:
+  explicit Memory(ByteCount size);  // throws BadOption
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  MutableBytes bytes() const { return bytes_; }
+
+ private:
+  MutableBytes bytes_;
+};
+
+// SIGINT and SIGTERM ask the program to stop; a second one ends it at once. Also makes timers
+// precise.
+void prepare_process();
+std::optional<int> stop_signal();
+
+}  // namespace satrelay::satperf

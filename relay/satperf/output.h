@@ -1,0 +1,31 @@
+// Where reports go: standard output, and a file if there is one.
+#pragma once
+
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "relay/satperf/machine.h"
+
+namespace satrelay::satperf {
+
+class Output {
+ public:
+  // An empty path: no file. Throws BadOption if it cannot be written.
+  explicit Output(const std::string& path) {
+    if (path.empty()) return;
+    file_.open(path, std::ios::trunc);
+    if (!file_) throw BadOption("--output: cannot write " + path);
+  }
+  // At once, so that a reader sees each line in time.
+  void write(const std::string& text) {
+    std::cout << text << std::flush;
+    if (file_.is_open()) file_ << text << std::flush;
+  }
+  bool good() const { return std::cout.good() && file_.good(); }
+
+ private:
+  std::ofstream file_;
+};
+
+}  // namespace satrelay::satperf

@@ -1,0 +1,29 @@
+// The payload of a stream as a function of the position, so that the far end can tell a wrong,
+// moved or repeated byte without a copy. Fast to make and to check: a random table of one block,
+// its words shifted by a multiple of a constant that differs from block to block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "pep/base/bytes.h"
+#include "relay/satperf/plan.h"
+
+namespace satrelay::satperf {
+
+class Pattern {
+ public:
+  Pattern();
+
+  // Fills `out` with the bytes of `stream` from `offset` on; must not cross the end of a block.
+  void fill(std::uint32_t stream, std::uint64_t offset, MutableBytes out) const;
+  // Whether `bytes` are those of `stream` at `offset`; must not cross the end of a block.
+  bool matches(std::uint32_t stream, std::uint64_t offset, ConstBytes bytes) const;
+
+ private:
+  static constexpr std::size_t kWords = kBlock / 8;
+  std::unique_ptr<std::uint64_t[]> table_;
+};
+
+}  // namespace satrelay::satperf

@@ -1,0 +1,43 @@
+// What a run shall do, as both ends know it: the client's options, carried to the server in its
+// request.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/stp/session.h"
+
+namespace satrelay::satperf {
+
+inline constexpr std::uint16_t kDefaultPort = 7879;
+inline constexpr std::uint16_t kSmallestSegment = 576;
+inline constexpr std::uint16_t kSmallestSegmentV6 = 1280;  // RFC 8200 section 5
+inline constexpr std::uint32_t kMostStreams = 1000;
+// Payload is made and checked in blocks of this size.
+inline constexpr std::uint64_t kBlock = 64 * 1024;
+
+enum class Direction : std::uint8_t {
+  kForward,  // the client sends
+  kReverse,  // the server sends
+};
+enum class End : std::uint8_t { kClient, kServer };
+
+struct Plan {
+  Direction direction = Direction::kForward;
+  BitRate rate = BitRate::bits_per_second(10'000'000);         // of the sender
+  BitRate return_rate = BitRate::bits_per_second(10'000'000);  // of the receiver, for its reports
+  stp::FeedbackMode feedback = stp::FeedbackMode::kAdaptive;
+  BitRate feedback_budget = BitRate::bits_per_second(50'000);
+  std::uint32_t overhead = 38;   // bytes that the link counts beyond the IP packet
+  std::uint16_t segment = 1500;  // largest IP packet
+  std::uint64_t bytes = 0;       // over all streams; 0: as many as `duration` allows
+  Duration duration;             // zero: until `bytes` are through
+  std::uint32_t streams = 1;
+  std::uint32_t crc_interval = 1;  // every so many blocks are checked; 0: none
+  Duration interval = Duration::seconds(1);
+
+  End sender() const { return direction == Direction::kForward ? End::kClient : End::kServer; }
+};
+
+}  // namespace satrelay::satperf

@@ -1,0 +1,60 @@
+// The datagrams in front of the session: the client asks for a run, the server accepts or says why
+// not. They begin with eight letters, which no STP packet does, so both share the port.
+//
+//     request  "satperf?" version (8) run (64) plan
+//     answer   "satperf!" version (8) run (64) verdict (8)
+//
+// All integers are big-endian. A request is repeated until it is answered; the same run asked for
+// twice is one run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/bytes.h"
+#include "relay/satperf/plan.h"
+
+namespace satrelay::satperf {
+
+inline constexpr std::uint8_t kRequestVersion = 1;
+
+enum class Verdict : std::uint8_t {
+  kAccepted = 0,
+  kBusy = 1,        // serves another client
+  kVersion = 2,     // of requests
+  kImpossible = 3,  // values out of range
+  kTooLarge = 4,    // the server's interface does not carry packets of that size
+};
+inline constexpr std::uint8_t kLastVerdict = 4;
+
+struct Request {
+  std::uint64_t run = 0;  // chosen by the client at random; not 0
+  Plan plan;
+};
+struct Answer {
+  std::uint64_t run = 0;
+  Verdict verdict = Verdict::kAccepted;
+};
+
+inline constexpr std::size_t kRequestSize = 17 + 1 + 1 + 4 * 8 + 4 + 2 + 8 + 4 + 4 + 8;
+inline constexpr std::size_t kAnswerSize = 18;
+
+// What a server makes of a datagram from an address it does not know.
+struct RequestParse {
+  enum class Kind : std::uint8_t {
+    kForeign,     // no request
+    kVersion,     // a request of another version
+    kImpossible,  // values out of range
+    kGood,
+  };
+  Kind kind = Kind::kForeign;
+  Request request;  // kVersion and kImpossible: only `run`
+};
+
+std::array<std::byte, kRequestSize> write_request(const Request& request);
+std::array<std::byte, kAnswerSize> write_answer(const Answer& answer);
+RequestParse parse_request(ConstBytes datagram);
+std::optional<Answer> parse_answer(ConstBytes datagram);  // nullopt: something else
+
+}  // namespace satrelay::satperf

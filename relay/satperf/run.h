@@ -1,0 +1,109 @@
+// One run at one end: an STP session and the payload that it carries. Pure, like the session: the
+// host feeds datagrams and time, and takes datagrams.
+//
+// Stream 0 is the client's: on it the server sends a record of what it knows at each interval, and
+// a last one when all payload is through. The payload has streams of its own, opened by the client
+// in both directions of transfer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pep/base/arena.h"
+#include "pep/control/pacer.h"
+#include "pep/control/rate_controller.h"
+#include "pep/stp/session.h"
+#include "relay/satperf/pattern.h"
+#include "relay/satperf/plan.h"
+#include "relay/satperf/snapshot.h"
+
+namespace satrelay::satperf {
+
+struct RunConfig {
+  Plan plan;
+  End end = End::kClient;
+  std::uint64_t boot_epoch = 0;          // the clock, in nanoseconds
+  std::uint16_t datagram_overhead = 28;  // IP and UDP headers
+};
+
+class Run final : private stp::StreamSource {
+ public:
+  enum class State : std::uint8_t {
+    kConnecting,
+    kRunning,
+    kComplete,  // all payload is through, and at the client the server's last record has come
+    kEnded,     // the other end stopped or is of no use: why()
+  };
+
+  // Stored bytes live in `memory`, which must outlive the run.
+  Run(const RunConfig& config, MutableBytes memory, Instant now);
+
+  void handle_packet(ConstBytes datagram, Instant now) { session_.handle_packet(datagram, now); }
+  // After any number of packets, and when next_timeout() is due.
+  void handle_events(Instant now);
+  // The server tells the client what it knows; false if there is no room for it now.
+  bool publish(const Snapshot& snapshot);
+  void close(Instant now) { session_.close(now); }
+
+  std::size_t poll_packet(MutableBytes out, Instant now) { return session_.poll_packet(out, now); }
+  Instant next_timeout() const;
+
+  State state() const { return state_; }
+  const std::string& why() const { return why_; }
+  std::size_t datagram_size() const { return datagram_size_; }
+  Instant began() const { return began_; }            // never() while connecting
+  Instant last_heard() const { return last_heard_; }  // a valid packet of the other end
+  // Without what only the host knows: CPU and send errors.
+  Snapshot snapshot(Instant now) const;
+  // What the server has published last; nullopt before the first.
+  const std::optional<Snapshot>& remote() const { return remote_; }
+
+ private:
+  struct Flow {
+    stp::StreamId stream{};
+    bool over = false;
+    std::uint64_t limit = 0;  // bytes; 0: until time is up
+    std::uint64_t moved = 0;  // written or read
+    bool block_damaged = false;
+  };
+
+  bool sends() const { return config_.plan.sender() == config_.end; }
+  void produce(stp::StreamId stream, std::uint32_t context, Instant now) override;
+  void handle(const stp::Event& event, Instant now);
+  void begin(Instant now);
+  void accept(stp::StreamId stream, Instant now);
+  void start_sending(Flow& flow);
+  void read_payload(Flow& flow, std::uint32_t index, Instant now);
+  void check(Flow& flow, std::uint32_t index, ConstBytes bytes);
+  void read_records();
+  void flow_over(Flow& flow);
+  void stop_sending();
+  void end(std::string why);
+  void update_completion();
+
+  RunConfig config_;
+  std::size_t datagram_size_;
+  Arena arena_;
+  control::FixedRate controller_;
+  control::Pacer pacer_;
+  stp::Session session_;
+  Pattern pattern_;
+  std::array<std::byte, kBlock> block_;
+  State state_ = State::kConnecting;
+  std::string why_;
+  Instant began_ = Instant::never();
+  Instant stop_at_ = Instant::never();
+  Instant last_heard_;
+  std::uint64_t packets_heard_ = 0;
+  std::optional<stp::StreamId> records_;
+  std::uint64_t record_bytes_ = 0;  // written by the server, read by the client
+  std::vector<Flow> flows_;
+  std::uint32_t flows_over_ = 0;
+  std::optional<Snapshot> remote_;
+  Snapshot counts_;  // what is counted here and not by the session
+};
+
+}  // namespace satrelay::satperf

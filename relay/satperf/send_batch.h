@@ -1,0 +1,56 @@
+// Datagrams on their way to the kernel. Neighbours of one size are kept as one group, which the
+// kernel takes as a whole (UDP_SEGMENT) where it can.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::satperf {
+
+class SendBatch {
+ public:
+  // A run of datagrams: all of `segment` bytes, but the last, which may be shorter.
+  struct Group {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+    std::size_t segment = 0;
+    std::size_t count = 0;
+  };
+  enum class Grouping : std::uint8_t { kOn, kOff };
+
+  // Linux takes at most 64 segments (UDP_MAX_SEGMENTS) and 65,535 bytes with headers at once.
+  static constexpr std::size_t kMostSegments = 64;
+  static constexpr std::size_t kMostBytes = 65'000;
+
+  explicit SendBatch(std::size_t capacity) : bytes_(capacity) {}
+
+  // Room for one more datagram of up to `size` bytes; empty when the batch is full.
+  MutableBytes room(std::size_t size) {
+    if (bytes_.size() - used_ < size) return {};
+    return MutableBytes(bytes_).subspan(used_, size);
+  }
+  // The datagram has been written into the first `size` bytes of room().
+  void add(std::size_t size, Grouping grouping);
+
+  bool empty() const { return first_ == groups_.size(); }
+  std::span<const Group> groups() const { return std::span(groups_).subspan(first_); }
+  ConstBytes bytes(const Group& group) const {
+    return ConstBytes(bytes_).subspan(group.offset, group.bytes);
+  }
+  // The first `count` groups are done with. An empty batch starts anew.
+  void remove(std::size_t count);
+  // Makes each datagram a group of its own.
+  void split();
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::size_t used_ = 0;
+  std::vector<Group> groups_;
+  std::size_t first_ = 0;
+};
+
+}  // namespace satrelay::satperf

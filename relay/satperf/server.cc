@@ -1,0 +1,156 @@
+#include "relay/satperf/server.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <memory>
+#include <optional>
+
+#include "relay/satperf/machine.h"
+#include "relay/satperf/request.h"
+#include "relay/satperf/run_host.h"
+#include "relay/satperf/udp_socket.h"
+
+namespace satrelay::satperf {
+namespace {
+
+constexpr Duration kLongestWait = Duration::milliseconds(200);  // between looks at signals
+// A client that was silent for so long makes room for one that asks.
+constexpr Duration kMakeRoomAfter = Duration::seconds(3);
+constexpr std::byte kFirstOfRequest{'s'};
+
+class Server {
+ public:
+  Server(const Options& options, Output& output)
+      : options_(options),
+        report_(options.format, options.losses),
+        output_(output),
+        socket_(own_address(options)) {}
+
+  Exit run() {
+    output_.write(report_.notice("waiting for a client at " + own_address(options_).to_string()));
+    while (true) {
+      Instant now = monotonic_now();
+      bool more = false;
+      do {
+        more = socket_.receive([&](ConstBytes datagram, const SocketAddress& from) {
+          handle_datagram(datagram, from, now);
+        });
+        now = monotonic_now();
+        if (host_) host_->turn(now);
+      } while (more);
+      const UdpSocket::Errors errors = socket_.take_errors();
+      if (host_) host_->note_errors(errors);
+      if (const auto signal = stop_signal()) {
+        if (host_) {
+          // All payload may be through, and only the client's farewell on its way.
+          const bool complete = host_->run().state() == Run::State::kComplete;
+          finish(complete ? Outcome::kComplete : Outcome::kInterrupted, "", now);
+        }
+        return *signal == SIGTERM ? Exit::kTerminated : Exit::kInterrupted;
+      }
+      if (host_) look_for_end(now);
+      if (last_exit_ && options_.once) return *last_exit_;
+      const Instant due = host_ ? host_->next_timeout() : Instant::never();
+      socket_.wait(now, earlier(due, now + kLongestWait), host_ && host_->waits_for_room());
+    }
+  }
+
+ private:
+  static SocketAddress own_address(const Options& options) {
+    return resolve(options.bind, options.port).front();
+  }
+
+  void handle_datagram(ConstBytes datagram, const SocketAddress& from, Instant now) {
+    const bool known = host_ && from == host_->peer();
+    if (known && datagram.front() != kFirstOfRequest) {
+      host_->handle_datagram(datagram, now);
+      return;
+    }
+    const RequestParse parse = parse_request(datagram);
+    const std::uint64_t run = parse.request.run;
+    switch (parse.kind) {
+      case RequestParse::Kind::kForeign:
+        if (known) host_->handle_datagram(datagram, now);
+        return;
+      case RequestParse::Kind::kVersion:
+        return answer(run, Verdict::kVersion, from);
+      case RequestParse::Kind::kImpossible:
+        return answer(run, Verdict::kImpossible, from);
+      case RequestParse::Kind::kGood:
+        break;
+    }
+    if (run == run_) {
+      // Asked twice. A run that is over does not begin anew for a late copy.
+      if (known) answer(run, Verdict::kAccepted, from);
+      return;
+    }
+    // A client that was told so is gone; copies of its request must not begin a run without it.
+    if (std::ranges::find(refused_, run) != refused_.end()) {
+      return answer(run, Verdict::kBusy, from);
+    }
+    if (host_ && !known && host_->silence(now) < kMakeRoomAfter) {
+      refused_[next_refused_++ % refused_.size()] = run;
+      return answer(run, Verdict::kBusy, from);
+    }
+    if (host_) finish(Outcome::kFailed, "the client is gone and another asks", now);
+    begin(parse.request, from, now);
+  }
+
+  void begin(const Request& request, const SocketAddress& from, Instant now) {
+    const std::size_t mtu = interface_mtu(from);
+    if (request.plan.sender() == End::kServer && mtu > 0 && mtu < request.plan.segment) {
+      return answer(request.run, Verdict::kTooLarge, from);
+    }
+    if (!from.is_v4() && request.plan.segment < kSmallestSegmentV6) {
+      return answer(request.run, Verdict::kImpossible, from);
+    }
+    RunConfig config;
+    config.plan = request.plan;
+    config.end = End::kServer;
+    config.boot_epoch = wall_clock_nanoseconds();
+    config.datagram_overhead = from.ip_and_udp_headers();
+    run_ = request.run;
+    answer(run_, Verdict::kAccepted, from);
+    host_ = std::make_unique<RunHost>(config, options_.buffer, socket_, RunHost::Sockets::kShared,
+                                      from, report_, output_, now);
+  }
+
+  void answer(std::uint64_t run, Verdict verdict, const SocketAddress& to) {
+    socket_.send_one(write_answer({.run = run, .verdict = verdict}), &to);
+  }
+
+  void look_for_end(Instant now) {
+    const Run& run = host_->run();
+    const bool silent = host_->silence(now) >= options_.timeout;
+    if (run.state() == Run::State::kEnded) {
+      const bool complete = run.why().empty();
+      finish(complete ? Outcome::kComplete : Outcome::kFailed, run.why(), now);
+    } else if (silent && run.state() == Run::State::kComplete) {
+      finish(Outcome::kComplete, "", now);
+    } else if (silent) {
+      finish(Outcome::kFailed, "nothing heard from the client any more", now);
+    }
+  }
+
+  void finish(Outcome outcome, const std::string& why, Instant now) {
+    last_exit_ = host_->finish(outcome, why, now) ? Exit::kComplete : Exit::kFailed;
+    host_.reset();
+  }
+
+  const Options& options_;
+  Report report_;
+  Output& output_;
+  UdpSocket socket_;
+  std::uint64_t run_ = 0;                    // the last one begun
+  std::array<std::uint64_t, 64> refused_{};  // as busy, the last ones
+  std::size_t next_refused_ = 0;
+  std::unique_ptr<RunHost> host_;
+  std::optional<Exit> last_exit_;
+};
+
+}  // namespace
+
+Exit run_server(const Options& options, Output& output) { return Server(options, output).run(); }
+
+}  // namespace satrelay::satperf
