@@ -38,11 +38,6 @@ class PacketBuilder {
   void carries(control::Purpose purpose) { purpose_ = std::max(purpose_, purpose); }
   control::Purpose purpose() const { return purpose_; }
 
-  // PADDING up to the end.
-  void pad() {
-    const MutableBytes rest = frames_.reserve(frames_.remaining());
-    std::fill(rest.begin(), rest.end(), std::byte{0});
-  }
   void set_eliciting() { eliciting_ = true; }
   bool eliciting() const { return eliciting_; }
 

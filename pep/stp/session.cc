@@ -89,7 +89,6 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       feedback({settings.feedback_minimum, settings.feedback_maximum, settings.feedback_budget,
                 settings.feedback_mode}),
       probes({settings.ping_after, settings.suspect_after}),
-      path({settings.datagram_base, settings.datagram_size, settings.path_mtu_known}),
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
       streams(blocks, slots_for(settings.max_streams)) {
@@ -115,7 +114,6 @@ void Session::Impl::drop_connection() {
   last_report = now;
   last_request = now;
   asked_below = 0;
-  outage_end = 0;
   session_bytes_in = 0;
   gap_begin = kMaxVarint;
   announced_settled = 0;
@@ -137,8 +135,6 @@ void Session::Impl::establish() {
   state = PeerState::kAlive;
   lane_send.limit = handshake.peer().lane_credit;
   own_capacity.on_new_session();
-  path.start(static_cast<std::uint16_t>(
-      std::max<std::size_t>(handshake.peer().datagram_size, kMinDatagram)));
   probes.start(now);
   if (lane_receive.granted() < config.lane_receive_limit) {
     memory_check = now + config.feedback_minimum;  // memory was short when the HELLO was made
@@ -276,9 +272,7 @@ Instant Session::Impl::next_timeout() {
   at = earlier(at, losses.deadline());
   at = earlier(at, memory_check);
   if (!linger.empty()) at = earlier(at, linger.front()->linger_deadline);
-  // A search that is due during an outage waits for its end.
-  if (path.next_timeout() > now) at = earlier(at, path.next_timeout());
-  if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
+  if (data_waits()) at = earlier(at, gate.opens_at());
   return at;
 }
 
@@ -420,8 +414,6 @@ std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch
 Duration Session::smoothed_rtt() const { return impl_->rtt.smoothed(); }
 
 double Session::loss_ratio() const { return impl_->loss_ratio(); }
-
-std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
 
 BitRate Session::peer_capacity() const { return impl_->peer_capacity.capacity(); }
 

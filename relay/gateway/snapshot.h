@@ -31,8 +31,7 @@ struct PeerSnapshot {
   stp::PeerState state{};
   std::string link;
   BitRate send_rate;
-  BitRate announced;           // what the peer says that the link to it carries; zero: nothing
-  std::uint16_t path_mtu = 0;  // IP bytes that the path is known to carry
+  BitRate announced;  // what the peer says that the link to it carries; zero: nothing
   Duration rtt;
   double loss_ratio = 0;
   std::uint32_t streams = 0;

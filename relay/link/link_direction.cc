@@ -52,10 +52,6 @@ LinkDirection::Fate LinkDirection::enqueue(FrameHandle frame, std::size_t frame_
     ++counters_.dropped_outage;
     return Fate::kDropped;
   }
-  if (config_.mtu != 0 && ip_bytes(frame_bytes) > config_.mtu) {
-    ++counters_.dropped_mtu;
-    return Fate::kDropped;
-  }
   if (loss_.next_is_lost()) {
     ++counters_.dropped_loss;
     return Fate::kDropped;

@@ -31,7 +31,6 @@ struct DirectionCounters {
   std::uint64_t dropped_queue = 0;
   std::uint64_t dropped_loss = 0;
   std::uint64_t dropped_outage = 0;
-  std::uint64_t dropped_mtu = 0;     // longer than the link's MTU
   std::uint64_t dropped_memory = 0;  // more frames in flight than `capacity`
   std::uint64_t corrupted = 0, duplicated = 0, reordered = 0;
   std::uint64_t queue_bytes = 0;  // gauge: accounted bytes waiting to be serialised
@@ -62,8 +61,7 @@ class LinkDirection {
   Instant next_delivery() const { return line_.next_due(); }  // never() if nothing is in flight
 
   void set_rate(BitRate rate);  // for frames offered from now on; zero: unlimited
-  void set_mtu(std::uint16_t mtu) { config_.mtu = mtu; }  // IP bytes; zero: no limit
-  void set_loss(double loss);  // 0 to 1, per frame; replaces a Gilbert-Elliott model
+  void set_loss(double loss);   // 0 to 1, per frame; replaces a Gilbert-Elliott model
   // true: everything that is offered to the link is lost, after it has occupied it: a modem sends
   // into the fade all the same. What is on its way arrives.
   void set_outage(bool outage) { outage_ = outage; }

@@ -25,13 +25,17 @@ constexpr bool includes(Ways ways, sim::Side from) {
   return ways == Ways::kBoth || (ways == Ways::kAToB) == (from == sim::Side::kA);
 }
 
+// Whether the gateway that sends is told a new rate at once, as by its modem or operator.
+enum class Announced : std::uint8_t { kNo, kYes };
+
 // What an absent member leaves as it is.
 struct LinkChange {
   Duration at;
   Ways ways = Ways::kBoth;
-  std::optional<BitRate> rate;
-  std::optional<double> loss;
-  std::optional<bool> outage;  // begins or ends; always both ways
+  std::optional<BitRate> rate = std::nullopt;
+  std::optional<double> loss = std::nullopt;
+  std::optional<bool> outage = std::nullopt;  // begins or ends; always both ways
+  Announced announced = Announced::kNo;
 };
 
 struct FlowGroup {
@@ -62,15 +66,15 @@ struct Experiment {
 // `upload` bytes as soon as it is connected, the server `download` bytes as soon as it has the
 // connection.
 struct FlowRequest {
-  std::string name;
+  std::string name = {};
   sim::Side client_side = sim::Side::kA;
   std::size_t client_host = 0;
   std::size_t server_host = 0;
   std::uint64_t upload = 0;
   std::uint64_t download = 0;
-  Duration start;
+  Duration start = Duration::zero();
   std::size_t count = 1;
-  Duration spacing;
+  Duration spacing = Duration::zero();
   sim::Content content = sim::Content::kRandom;
 };
 void add_flows(Experiment& experiment, const FlowRequest& request);

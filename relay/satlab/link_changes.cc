@@ -37,7 +37,7 @@ std::optional<T> in_turn(const std::vector<T>& list, std::size_t turn) {
 
 void read_change(const Value& value, Experiment& experiment) {
   const Fields fields =
-      value.fields({"at", "every", "until", "direction", "rate", "loss", "outage"});
+      value.fields({"at", "every", "until", "direction", "rate", "announced", "loss", "outage"});
   const Value& at = fields.require("at", "write when it happens, like 10s");
   LinkChange change;
   change.at = at.duration(kTime);
@@ -59,6 +59,11 @@ void read_change(const Value& value, Experiment& experiment) {
     if (change.ways != Ways::kBoth) {
       length->fail("contradicts direction: an outage takes both; remove direction");
     }
+  }
+  if (const Value* announced = fields.find("announced")) {
+    if (rates.empty()) announced->fail("says nothing without rate; write the new rate");
+    change.announced =
+        announced->word<Announced>({{"yes", Announced::kYes}, {"no", Announced::kNo}});
   }
   if (rates.empty() && losses.empty() && !outage) {
     value.fail("changes nothing; write rate, loss or outage");

@@ -4,6 +4,8 @@
 #include <iostream>
 
 #include "config/error.h"
+#include "relay/satlab/paper.h"
+#include "relay/satlab/paper_command.h"
 #include "relay/satlab/run_command.h"
 
 int main(int argc, char** argv) {
@@ -20,6 +22,19 @@ int main(int argc, char** argv) {
   run_app->add_option("--plot", run.plot, "Draw the time series: a name that ends in .svg or .png")
       ->type_name("FILE");
   run_app->add_flag("--quiet", run.quiet, "Neither table nor progress");
+  lab::PaperOptions paper;
+  CLI::App* paper_app =
+      app.add_subcommand("paper", "Sets up the experiments of a paper and compares");
+  paper_app->add_option("NAME", paper.paper)->required()->check(CLI::IsMember(lab::paper_names()));
+  paper_app->add_option("--case", paper.only, "Only the cases with this in their name");
+  paper_app->add_option("--seeds", paper.seeds, "Seeds 1 to N, the worst counts (3)")
+      ->check(CLI::Range(1, 1000));
+  paper_app->add_option("--jobs", paper.jobs, "Runs at the same time, each with its own memory (1)")
+      ->check(CLI::Range(1, 64));
+  paper_app->add_option("--json", paper.json, "Write the rows as JSON")->type_name("FILE");
+  paper_app->add_flag("--list", paper.list, "Only list the cases and their targets");
+  paper_app->add_flag("--short", paper.short_runs, "hpfp: leave out what takes 85 s");
+  paper_app->add_flag("--quiet", paper.quiet, "Neither table nor progress");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -27,7 +42,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    return lab::run_command(run);
+    return paper_app->parsed() ? lab::paper_command(paper) : lab::run_command(run);
   } catch (const satrelay::config::ConfigError& error) {
     std::cerr << error.what() << '\n';
     return 2;

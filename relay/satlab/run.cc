@@ -34,7 +34,6 @@ link::DirectionCounters since(const link::DirectionCounters& now,
   d.dropped_queue -= zero.dropped_queue;
   d.dropped_loss -= zero.dropped_loss;
   d.dropped_outage -= zero.dropped_outage;
-  d.dropped_mtu -= zero.dropped_mtu;
   d.dropped_memory -= zero.dropped_memory;
   d.corrupted -= zero.corrupted;
   d.duplicated -= zero.duplicated;
@@ -91,11 +90,20 @@ class Run {
     network_.loop().at(experiment_.zero() + change.at, [this, change] {
       for (const Side side : kSides) {
         if (!includes(change.ways, side)) continue;
-        if (change.rate) direction(side).set_rate(*change.rate);
+        if (change.rate) set_rate(side, *change.rate, change.announced);
         if (change.loss) direction(side).set_loss(*change.loss);
       }
       if (change.outage) network_.satellite().set_outage(*change.outage);
     });
+  }
+
+  void set_rate(Side from, BitRate rate, Announced announced) {
+    direction(from).set_rate(rate);
+    if (announced == Announced::kNo || !network_.is_running(from)) return;
+    // The link's name is that of sim::Network.
+    network_.gateway(from).engine().set_capacity("sat", gateway::LinkWay::kSend, rate,
+                                                 network_.loop().now());
+    network_.gateway(from).wake();
   }
 
   // Whether nothing is left to wait for.

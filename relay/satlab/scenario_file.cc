@@ -30,7 +30,7 @@ constexpr Bounds<Duration> kTick{Duration::zero(), Duration::milliseconds(100)};
 constexpr Bounds<ByteCount> kWindow{ByteCount(4096), ByteCount(1ULL << 30)};
 constexpr Bounds<ByteCount> kBytes{ByteCount(0), ByteCount(1ULL << 46)};
 constexpr std::uint64_t kMostHosts = 200;
-constexpr std::uint64_t kMostMtu = 1500;
+constexpr std::uint64_t kMostMtu = 9000;
 constexpr std::uint64_t kMostFlows = 20'000;
 // A sample takes a few kilobytes.
 constexpr std::int64_t kMostSamples = 100'000;
@@ -260,7 +260,7 @@ Experiment read_scenario(const Value& document, const std::string& file,
   }
   std::uint16_t mtu = 1500;
   if (const Value* value = fields.find("mtu")) mtu = read_mtu(*value);
-  scenario.stp.mtu = mtu;
+  sim::set_mtu(scenario, {mtu, mtu});
   read_time(document, fields, experiment);
   read_link(fields.require("link", "write {both: {rate: 50Mbit, delay: 275ms}}"), experiment);
   read_hosts(fields.find("hosts"), scenario, mtu);

@@ -17,7 +17,6 @@ dpdk::TelemetrySection direction(const char* name, const link::LinkDirection& mo
            {"dropped_queue", c.dropped_queue},
            {"dropped_loss", c.dropped_loss},
            {"dropped_outage", c.dropped_outage},
-           {"dropped_mtu", c.dropped_mtu},
            {"dropped_memory", c.dropped_memory},
            {"dropped_no_buffer", host.dropped_no_buffer},
            {"corrupted", c.corrupted},

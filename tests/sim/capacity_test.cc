@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <optional>
 
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"

@@ -94,8 +94,6 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_TRUE(config.rules.empty());
   EXPECT_EQ(config.stp.port, 7878);
   EXPECT_EQ(config.stp.mtu, 1500);
-  EXPECT_EQ(config.stp.path_mtu, PathMtu::kDiscover);
-  EXPECT_EQ(config.stp.give_up_after, Duration::seconds(120));
   EXPECT_EQ(config.limits.flows, 65536U);
   EXPECT_EQ(config.worker.polling, Polling::kAdaptive);
   EXPECT_EQ(config.compress_level, 1);
@@ -201,16 +199,14 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "send_rate, receive_rate, overhead"},
       {"", "lags: info\n",
        "g.yaml:5:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, "
-       "log"},
+       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
        "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link"},
       {"", "log_level: info\n",
        "g.yaml:5:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, "
-       "log"},
+       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log"},
   });
 }
 
@@ -305,10 +301,6 @@ TEST(Values, OutOfRangeIsRefused) {
        "from 1 to 10000000"},
       {"", "limits: {memory: 1kB}\n",
        "g.yaml:5:18: limits.memory: \"1kB\" is out of range; allowed: 1MiB to 1024GiB"},
-      {"", "stp: {give_up_after: 25h}\n",
-       "g.yaml:5:22: stp.give_up_after: \"25h\" is out of range; allowed: 1s to 24h"},
-      {"", "stp: {path_mtu: guess}\n",
-       "g.yaml:5:17: stp.path_mtu: \"guess\" is not known here; allowed: discover, known"},
       {"", "stp: {suspect_after: 1h}\n",
        "g.yaml:5:22: stp.suspect_after: \"1h\" is out of range; allowed: 100ms to 600s"},
       {"", "compress_level: 20\n",

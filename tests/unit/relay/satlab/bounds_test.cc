@@ -65,12 +65,10 @@ TEST(Bounds, CompletionIsSerialisationPlusDelay) {
 TEST(Bounds, FollowsChangesOfTheLink) {
   Experiment experiment = one_megabit();
   const double payload = 1e6 * (1500.0 - 46) / 1500;
-  experiment.changes.push_back(
-      {.at = Duration::seconds(1), .rate = {}, .loss = {}, .outage = true});
+  experiment.changes.push_back({.at = Duration::seconds(1), .outage = true});
   experiment.changes.push_back({.at = Duration::seconds(4),
                                 .ways = Ways::kAToB,
                                 .rate = BitRate::bits_per_second(500'000),
-                                .loss = {},
                                 .outage = false});
   const LinkBound forward(experiment, sim::Side::kA, 1'000'000);
   const double left = 8e6 - payload;

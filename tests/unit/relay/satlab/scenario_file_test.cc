@@ -61,7 +61,8 @@ TEST(ScenarioFile, EveryKey) {
       "    reorder_by: 8ms\n"
       "    duplicate: 0.2%\n"
       "  changes:\n"
-      "    - {at: 5s, direction: a_to_b, rate: [5Mbit, 10Mbit], every: 10s, until: 30s}\n"
+      "    - {at: 5s, direction: a_to_b, announced: yes, rate: [5Mbit, 10Mbit], every: 10s, until: "
+      "30s}\n"
       "    - {at: 1s, outage: 100ms}\n"
       "    - {at: 2s, direction: b_to_a, loss: 5%}\n"
       "overhead: 24\n"
@@ -97,6 +98,7 @@ TEST(ScenarioFile, EveryKey) {
   EXPECT_EQ(experiment.changes[4].rate, BitRate::bits_per_second(10'000'000));
   EXPECT_EQ(experiment.changes[5].at, Duration::seconds(25));
   EXPECT_EQ(experiment.changes[5].ways, Ways::kAToB);
+  EXPECT_EQ(experiment.changes[5].announced, Announced::kYes);
   EXPECT_EQ(scenario.overhead, 24U);
   EXPECT_EQ(scenario.stp.mtu, 1400);
   EXPECT_EQ(scenario.stp.feedback.budget, BitRate::bits_per_second(5'000));
@@ -190,7 +192,7 @@ TEST(ScenarioFile, MistakesAreToldWithTheirPlace) {
       {"}}\n", "}}\nduration: 1h\nsampling: 1ms\n",
        "s.yaml:3:11: sampling: makes more than 100000 samples of duration 1h; write a longer one"},
       {"}}\n", "}}\nmtu: 100\n",
-       "s.yaml:2:6: mtu: \"100\" is out of range; write a whole number from 576 to 1500"},
+       "s.yaml:2:6: mtu: \"100\" is out of range; write a whole number from 576 to 9000"},
   };
   for (const Mistake& mistake : mistakes) {
     EXPECT_EQ(error_of(with(mistake.from, mistake.to)), mistake.message);

@@ -1,0 +1,58 @@
+// The experiments of a paper, each with what was published, what the channel allows, and what we
+// are to reach.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "relay/satlab/experiment.h"
+#include "relay/satlab/run.h"
+
+namespace satrelay::satlab {
+
+enum class Better : std::uint8_t { kHigher, kLower };
+
+struct RowSpec {
+  std::string name;
+  std::string unit;
+  std::vector<std::pair<std::string, double>> published;  // by system
+  std::optional<double> bound;
+  std::optional<double> target;  // nullopt: for information
+  Better better = Better::kHigher;
+};
+
+// One experiment, which gives the figures of one or more rows.
+struct Case {
+  std::string name;  // for --case
+  std::vector<RowSpec> rows;
+  std::function<Experiment(std::uint64_t seed)> build;
+  // A figure for each row, in their order; NaN for what could not be measured.
+  std::function<std::vector<double>(const RunResult&)> figures;
+};
+
+struct Paper {
+  std::string name;
+  std::string title;
+  std::vector<Case> cases;
+};
+
+enum class Length : std::uint8_t { kFull, kShort };
+
+Paper hpfp_paper(Length length);
+Paper marchese_paper();
+Paper tps_paper();
+Paper accelerator_paper();
+Paper winds_paper();
+Paper channel_paper();  // what no paper asks for: short flows, bursts, steps, outages
+
+// The names that paper() knows, in order.
+std::vector<std::string> paper_names();
+// Throws std::invalid_argument for a name that is not known.
+Paper paper(std::string_view name, Length length);
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,60 @@
+#include "relay/satlab/paper_command.h"
+
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+
+#include "relay/satlab/output_file.h"
+#include "relay/satlab/paper.h"
+#include "relay/satlab/paper_report.h"
+#include "relay/satlab/paper_run.h"
+#include "relay/satlab/progress.h"
+
+namespace satrelay::satlab {
+namespace {
+
+class PaperProgress final : public PaperObserver {
+ public:
+  PaperProgress(const std::string& what, Loudness loudness) : progress_(what, loudness) {}
+  bool on_progress(double share, const std::string& what) override {
+    progress_.show(share, what);
+    return !StopSignal::is_raised();
+  }
+
+ private:
+  Progress progress_;
+};
+
+}  // namespace
+
+int paper_command(const PaperOptions& options) {
+  Paper chosen = paper(options.paper, options.short_runs ? Length::kShort : Length::kFull);
+  std::erase_if(chosen.cases,
+                [&](const Case& one) { return one.name.find(options.only) == std::string::npos; });
+  if (chosen.cases.empty()) {
+    std::fprintf(stderr, "satlab: %s has no case with \"%s\" in its name; see --list\n",
+                 options.paper.c_str(), options.only.c_str());
+    return 2;
+  }
+  if (options.list) {
+    std::fputs(paper_list(chosen).c_str(), stdout);
+    return 0;
+  }
+  std::optional<OutputFile> json;
+  if (!options.json.empty()) json.emplace(options.json);
+  StopSignal::install();
+  PaperResult result;
+  {
+    PaperProgress progress(chosen.name, options.quiet ? Loudness::kQuiet : Loudness::kNormal);
+    result = run_paper(chosen, {.seeds = options.seeds, .jobs = options.jobs}, &progress);
+  }
+  if (!options.quiet) std::fputs(paper_table(chosen, result).c_str(), stdout);
+  if (json) {
+    json->write(paper_json(chosen, result).dump(2) + "\n");
+    json->commit();
+  }
+  if (result.interrupted) return StopSignal::kExitStatus;
+  return result.all_met() ? 0 : 1;
+}
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,24 @@
+// `satlab paper`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace satrelay::satlab {
+
+struct PaperOptions {
+  std::string paper;
+  std::string only;  // --case: those whose name contains this; "": all
+  std::size_t seeds = 3;
+  std::size_t jobs = 1;
+  std::string json;  // "": not wanted
+  bool list = false;
+  bool short_runs = false;
+  bool quiet = false;
+};
+
+// The exit status: 0 all targets met, 1 some missed, 2 no such case, 130 interrupted. Throws
+// std::runtime_error.
+int paper_command(const PaperOptions& options);
+
+}  // namespace satrelay::satlab

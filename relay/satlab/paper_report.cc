@@ -1,0 +1,99 @@
+#include "relay/satlab/paper_report.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "relay/satrelayctl/table.h"
+
+namespace satrelay::satlab {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Four significant digits, or more where the figure needs them to be told from its target.
+std::string number(double value) {
+  const double size = std::abs(value);
+  const int decimals = size >= 100 ? 1 : size >= 10 ? 2 : 3;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+std::string number(const std::optional<double>& value) { return value ? number(*value) : "-"; }
+
+std::string published_text(const RowSpec& row) {
+  std::string text;
+  for (const auto& [system, figure] : row.published) {
+    char value[32];
+    std::snprintf(value, sizeof value, "%g", figure);
+    if (!text.empty()) text += ", ";
+    text += system + " " + value;
+  }
+  return text;
+}
+
+std::string target_text(const RowSpec& row) {
+  if (!row.target) return "-";
+  return (row.better == Better::kHigher ? ">= " : "<= ") + number(*row.target);
+}
+
+ordered_json json_number(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+}  // namespace
+
+std::string paper_table(const Paper& paper, const PaperResult& result) {
+  using ctl::Align;
+  const std::vector<ctl::Column> columns = {{"case"},
+                                            {"unit"},
+                                            {"bound", Align::kRight},
+                                            {"ours", Align::kRight},
+                                            {"target", Align::kRight},
+                                            {"met"},
+                                            {"published"}};
+  std::vector<std::vector<std::string>> rows;
+  for (const RowResult& row : result.rows) {
+    rows.push_back({row.spec.name, row.spec.unit, number(row.spec.bound), number(row.ours),
+                    target_text(row.spec),
+                    !row.met   ? "-"
+                    : *row.met ? "yes"
+                               : "NO",
+                    published_text(row.spec)});
+  }
+  return paper.title + "\n\n" + ctl::format_table(columns, rows);
+}
+
+ordered_json paper_json(const Paper& paper, const PaperResult& result) {
+  ordered_json json;
+  json["paper"] = paper.name;
+  json["rows"] = ordered_json::array();
+  for (const RowResult& row : result.rows) {
+    ordered_json one;
+    one["case"] = row.spec.name;
+    one["unit"] = row.spec.unit;
+    one["published"] = ordered_json::object();
+    for (const auto& [system, figure] : row.spec.published) one["published"][system] = figure;
+    one["bound"] = json_number(row.spec.bound);
+    one["ours"] = json_number(row.ours);
+    one["target"] = json_number(row.spec.target);
+    one["met"] = row.met ? ordered_json(*row.met) : ordered_json(nullptr);
+    json["rows"].push_back(one);
+  }
+  return json;
+}
+
+std::string paper_list(const Paper& paper) {
+  std::string text = paper.title + "\n";
+  for (const Case& one : paper.cases) {
+    text += one.name + "\n";
+    for (const RowSpec& row : one.rows) {
+      text += "    " + row.name + ": " + target_text(row);
+      if (row.target && !row.unit.empty()) text += " " + row.unit;
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,18 @@
+// A paper's figures beside ours: a table for people, JSON for programs.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "relay/satlab/paper_run.h"
+
+namespace satrelay::satlab {
+
+std::string paper_table(const Paper& paper, const PaperResult& result);
+// {"paper": "...", "rows": [{"case", "unit", "published": {"SYSTEM": x}, "bound", "ours", "target",
+// "met"}]}; null for what does not exist.
+nlohmann::ordered_json paper_json(const Paper& paper, const PaperResult& result);
+// The cases by name, a line each, with their targets.
+std::string paper_list(const Paper& paper);
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,54 @@
+// What the papers' experiments have in common: two hosts, two gateways, a link with the paper's
+// conditions, and figures taken from the time series.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "relay/satlab/experiment.h"
+#include "relay/satlab/run.h"
+
+namespace satrelay::satlab {
+
+constexpr BitRate megabit(double value) {
+  return BitRate::bits_per_second(static_cast<std::uint64_t>(value * 1e6));
+}
+
+struct Conditions {
+  BitRate forward;              // a to b
+  std::optional<BitRate> back;  // as forward
+  Duration round_trip;
+  double loss = 0;  // both ways, per packet
+  std::uint16_t mtu = 1500;
+  std::uint32_t overhead = config::kOverheadIp;
+  ByteCount queue = ByteCount(0);
+  std::uint64_t seed = 1;
+};
+// One host a side, on cables of at least four times the link's rate that add 0.1 ms to the round
+// trip.
+Experiment experiment_for(const Conditions& conditions);
+
+// Bits a second between two times that are samples of the series; NaN if one is not.
+double stored_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
+double received_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
+// Bits a second that the direction carried, as the modem counts them, lost ones too.
+double carried_rate(const RunResult& result, sim::Side from, Duration begin, Duration end);
+
+// How long after `begin` the gateway at `at` first stores `rate` (bit/s) over one sample of the
+// series; NaN if it never does.
+double seconds_until_rate(const RunResult& result, sim::Side at, Duration begin, double rate);
+
+// The longest wait of any frame in the modem's queue between two times, in milliseconds.
+double queue_peak_ms(const RunResult& result, sim::Side from, Duration begin, Duration end);
+
+// Completion of the first flow, in seconds; NaN if it is not complete.
+double completion_seconds(const RunResult& result);
+
+// The link's bound for payload between two times, bit/s.
+double bound_rate(const Experiment& experiment, sim::Side from, Duration begin, Duration end);
+// And for the completion of an upload that begins at zero, in seconds.
+double bound_completion(const Experiment& experiment, std::uint64_t bytes);
+
+}  // namespace satrelay::satlab
