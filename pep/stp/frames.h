@@ -7,6 +7,7 @@
 
 #include "pep/base/bytes.h"
 #include "pep/stp/feedback_frame.h"
+#include "pep/stp/repair_frame.h"
 #include "pep/stp/session.h"
 #include "pep/stp/varint.h"
 
@@ -24,6 +25,7 @@ enum class FrameType : std::uint8_t {
   kClose = 0x08,
   kHello = 0x09,      // in HELLO packets only
   kData = 0x10,       // 0x10 to 0x13
+  kRepair = 0x42,
   kExtension = 0x40,  // this and above: a 16-bit length follows, so that a receiver can skip it
   kRate = 0x43,
 };
@@ -128,6 +130,9 @@ bool walk_frames(ConstBytes frames, Visitor&& visitor) {
     const std::uint8_t type = in.u8();
     if ((type & 0xfcU) == static_cast<std::uint8_t>(FrameType::kData)) {
       const DataFrame frame = parse_data(in, type);
+      if (in.ok()) visitor(frame);
+    } else if (type == static_cast<std::uint8_t>(FrameType::kRepair)) {
+      const RepairFrame frame = parse_repair(in);
       if (in.ok()) visitor(frame);
     } else if (type >= static_cast<std::uint8_t>(FrameType::kExtension)) {
       ByteReader body(in.bytes(in.u16()));

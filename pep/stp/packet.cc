@@ -13,7 +13,9 @@ std::optional<PacketHeader> parse_header(ConstBytes datagram) {
   header.version = static_cast<std::uint8_t>(first >> 4);
   header.type = (first & 0x08U) != 0 ? PacketType::kHello : PacketType::kFrames;
   header.key_phase = (first & 0x04U) != 0;
-  if (header.version == kVersion && (first & 0x03U) != 0) return std::nullopt;
+  header.is_protected = (first & 0x02U) != 0;
+  const unsigned reserved = header.type == PacketType::kHello ? 0x03U : 0x01U;
+  if (header.version == kVersion && (first & reserved) != 0) return std::nullopt;
   header.lane = load_u8(datagram.data() + 1);
   header.session_tag = load_u16(datagram.data() + 2);
   header.number = load_u32(datagram.data() + 4);
@@ -23,7 +25,8 @@ std::optional<PacketHeader> parse_header(ConstBytes datagram) {
 void write_header(const PacketHeader& header, std::byte* out) {
   store_u8(out, static_cast<std::uint8_t>((unsigned{header.version} << 4U) |
                                           (header.type == PacketType::kHello ? 0x08U : 0U) |
-                                          (header.key_phase ? 0x04U : 0U)));
+                                          (header.key_phase ? 0x04U : 0U) |
+                                          (header.is_protected ? 0x02U : 0U)));
   store_u8(out + 1, header.lane);
   store_u16(out + 2, header.session_tag);
   store_u32(out + 4, header.number);

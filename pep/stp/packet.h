@@ -3,7 +3,7 @@
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //   +-------+-+-+---+---------------+-------------------------------+
-//   |Version|T|K| 0 |     Lane      |          Session tag          |
+//   |Version|T|K|P|0|     Lane      |          Session tag          |
 //   +-------+-+-+---+---------------+-------------------------------+
 //   |                  Packet number (low 32 bits)                  |
 //   +---------------------------------------------------------------+
@@ -35,6 +35,7 @@ struct PacketHeader {
   std::uint8_t version = kVersion;
   PacketType type = PacketType::kFrames;
   bool key_phase = false;
+  bool is_protected = false;  // a REPAIR frame may stand for it later: worth a copy
   std::uint8_t lane = 0;
   std::uint16_t session_tag = 0;
   std::uint32_t number = 0;
