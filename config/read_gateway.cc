@@ -179,7 +179,7 @@ std::vector<Rule> read_rules(const Value& value) {
 
 Stp read_stp(const Value& value, std::uint16_t wan_mtu) {
   const Fields fields =
-      value.fields({"port", "mtu", "lanes", "ping_after", "suspect_after", "feedback"});
+      value.fields({"port", "mtu", "lanes", "ping_after", "suspect_after", "feedback", "fec"});
   Stp stp;
   stp.mtu = std::min(stp.mtu, wan_mtu);
   if (const Value* port = fields.find("port")) {
@@ -196,6 +196,9 @@ Stp read_stp(const Value& value, std::uint16_t wan_mtu) {
     stp.suspect_after = after->duration(kLiveness);
   }
   if (const Value* feedback = fields.find("feedback")) stp.feedback = read_feedback(*feedback);
+  if (const Value* fec = fields.find("fec")) {
+    stp.fec = fec->word<Fec>({{"auto", Fec::kAuto}, {"off", Fec::kOff}});
+  }
   return stp;
 }
 

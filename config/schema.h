@@ -80,6 +80,8 @@ struct Rule {
 
 enum class FeedbackMode : std::uint8_t { kAdaptive, kHpfp, kMNack };
 
+enum class Fec : std::uint8_t { kAuto, kOff };
+
 struct Feedback {
   FeedbackMode mode = FeedbackMode::kAdaptive;
   BitRate budget;  // 0: max(50 kbit/s, 0.05% of the link's rate)
@@ -92,6 +94,7 @@ struct Stp {
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
   Feedback feedback;
+  Fec fec = Fec::kAuto;  // forward error correction, if the peer takes part
 };
 
 struct Limits {

@@ -15,8 +15,7 @@ unsigned char* raw(const std::byte* bytes) {
 
 }  // namespace
 
-FecCodec::FecCodec()
-    : tables_(std::make_unique<std::byte[]>(kMaxRepairs * kMaxSources * kTable)) {
+FecCodec::FecCodec() : tables_(std::make_unique<std::byte[]>(kMaxRepairs * kMaxSources * kTable)) {
   std::array<unsigned char, (kMaxSources + kMaxRepairs) * kMaxSources> matrix{};
   gf_gen_cauchy1_matrix(matrix.data(), kMaxSources + kMaxRepairs, kMaxSources);
   // Its first rows are those of the sources themselves.

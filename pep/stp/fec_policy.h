@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pep/base/time.h"
+#include "pep/base/units.h"
 #include "pep/stp/fec_codec.h"
 
 namespace satrelay::stp {
@@ -44,9 +46,17 @@ class FecPolicy {
     }
     return most;
   }
+  // A stream's first bytes are protected, since it may end with them: as many as the carrier sends
+  // in a round trip, beyond which a loss costs a short part of the whole, and a little more than a
+  // megabyte at most.
+  static std::uint64_t short_flow(BitRate rate, Duration round_trip) {
+    return std::clamp(rate.bytes_in(round_trip).value(), kLeastShortFlow, kMostShortFlow);
+  }
   void clear() { packets_ = losses_ = 0; }
 
  private:
+  static constexpr std::uint64_t kLeastShortFlow = 128 * 1024;
+  static constexpr std::uint64_t kMostShortFlow = 1280 * 1024;
   static constexpr double kWindow = 10'000;  // packets that count
   static constexpr double kEnough = 1'000;
   // Before anything is measured: one in a hundred, with the weight of a hundred packets.

@@ -13,17 +13,17 @@ FecReceiver::FecReceiver(FecCodec& codec, std::size_t max_datagram)
       repair_symbols_(new std::byte[kBlocks * FecCodec::kMaxRepairs * stride_]),
       solved_(new std::byte[FecCodec::kMaxRepairs * stride_]) {}
 
-bool FecReceiver::handle_packet(std::uint64_t number, ConstBytes frames,
+void FecReceiver::handle_packet(std::uint64_t number, ConstBytes frames,
                                 const ReceivedPackets& received, Instant now) {
   repaired_count_ = 0;
   const std::size_t size = kSymbolLengthSize + frames.size();
-  if (size > stride_) return false;
+  if (size > stride_) return;
   std::byte* symbol = kept_symbol(number);
   store_u16(symbol, static_cast<std::uint16_t>(frames.size()));
   std::memcpy(symbol + kSymbolLengthSize, frames.data(), frames.size());
   std::memset(symbol + size, 0, FecCodec::padded(size) - size);
   kept_[number % kKeptPackets] = {number, static_cast<std::uint16_t>(size)};
-  if (blocks_in_use_ == 0) return false;
+  if (blocks_in_use_ == 0) return;
   expire(now);
   // A late packet may be the one that its block lacked.
   for (Block& block : blocks_) {
@@ -35,43 +35,42 @@ bool FecReceiver::handle_packet(std::uint64_t number, ConstBytes frames,
     if (missing.wanted == 0) {
       drop(block);
     } else if (missing.count <= block.repairs) {
-      return decode(block, missing, received);
+      decode(block, missing, received);
     }
-    return false;
+    return;
   }
-  return false;
 }
 
-bool FecReceiver::handle_repair(const RepairFrame& frame, std::uint64_t number,
+void FecReceiver::handle_repair(const RepairFrame& frame, std::uint64_t number,
                                 const ReceivedPackets& received, Instant now) {
   repaired_count_ = 0;
   expire(now);
   if (frame.distance > number || frame.symbol.size() > stride_) {
     ++counters_.malformed;
-    return false;
+    return;
   }
   const std::uint64_t first = number - frame.distance;
   const Missing missing = missing_of(first, frame.members, received);
   if (missing.wanted == 0) {
     ++counters_.wasted;
-    return false;
+    return;
   }
   Block* block = block_for(first, frame.members, frame.symbol.size(), now);
   if (block == nullptr) {
     ++counters_.malformed;
-    return false;
+    return;
   }
   const auto rows = std::span(block->rows).first(block->repairs);
   if (std::ranges::find(rows, frame.row) != rows.end()) {
     ++counters_.wasted;
-    return false;
+    return;
   }
   std::byte* symbol = repair_symbol(*block, block->repairs);
   std::memcpy(symbol, frame.symbol.data(), frame.symbol.size());
   std::memset(symbol + frame.symbol.size(), 0,
               FecCodec::padded(frame.symbol.size()) - frame.symbol.size());
   block->rows[block->repairs++] = frame.row;
-  return missing.count <= block->repairs && decode(*block, missing, received);
+  if (missing.count <= block->repairs) decode(*block, missing, received);
 }
 
 // What has to be calculated, and whether anybody needs it. A packet that arrived but is not kept
@@ -117,7 +116,7 @@ FecReceiver::Block* FecReceiver::block_for(std::uint64_t first, const BlockMembe
   return place;
 }
 
-bool FecReceiver::decode(Block& block, const Missing& missing, const ReceivedPackets& received) {
+void FecReceiver::decode(Block& block, const Missing& missing, const ReceivedPackets& received) {
   const std::size_t count = missing.count;
   const std::size_t padded = FecCodec::padded(block.symbol_size);
   const auto rows = std::span<const std::uint8_t>(block.rows).first(count);
@@ -155,12 +154,11 @@ bool FecReceiver::decode(Block& block, const Missing& missing, const ReceivedPac
     ++counters_.malformed;
     repaired_count_ = 0;
     drop(block);
-    return false;
+    return;
   }
   counters_.used += repaired_count_;
   block.repairs = 0;
   drop(block);
-  return true;
 }
 
 void FecReceiver::drop(Block& block) {
@@ -190,6 +188,7 @@ void FecReceiver::clear() {
   for (Block& block : blocks_) block.in_use = false;
   blocks_in_use_ = 0;
   repaired_count_ = 0;
+  used_before_ = counters_.used;
 }
 
 }  // namespace satrelay::stp

@@ -41,19 +41,21 @@ class FecReceiver {
 
   FecReceiver(FecCodec& codec, std::size_t max_datagram);
 
-  // A protected packet arrived and is recorded. True if repaired() has something.
-  bool handle_packet(std::uint64_t number, ConstBytes frames, const ReceivedPackets& received,
+  // A protected packet arrived and is recorded.
+  void handle_packet(std::uint64_t number, ConstBytes frames, const ReceivedPackets& received,
                      Instant now);
-  // Packet `number` arrived, is recorded, and carried `frame`. True if repaired() has something.
-  bool handle_repair(const RepairFrame& frame, std::uint64_t number,
+  // Packet `number` arrived, is recorded, and carried `frame`.
+  void handle_repair(const RepairFrame& frame, std::uint64_t number,
                      const ReceivedPackets& received, Instant now);
-  // Packets that were lost, in ascending order; valid until the next call.
+  // What the last call gave back: packets that were lost, in ascending order; valid until the
+  // next call.
   std::span<const Packet> repaired() const { return std::span(repaired_).first(repaired_count_); }
 
   // Drops blocks whose time is over.
   void expire(Instant now);
   Instant next_timeout() const;
   const Counters& counters() const { return counters_; }
+  std::uint64_t used_in_session() const { return counters_.used - used_before_; }
   void clear();
 
  private:
@@ -93,7 +95,7 @@ class FecReceiver {
                      const ReceivedPackets& received) const;
   Block* block_for(std::uint64_t first, const BlockMembers& members, std::size_t symbol_size,
                    Instant now);
-  bool decode(Block& block, const Missing& missing, const ReceivedPackets& received);
+  void decode(Block& block, const Missing& missing, const ReceivedPackets& received);
   void drop(Block& block);
 
   FecCodec& codec_;
@@ -107,6 +109,7 @@ class FecReceiver {
   std::array<Packet, FecCodec::kMaxRepairs> repaired_;
   std::size_t repaired_count_ = 0;
   Counters counters_;
+  std::uint64_t used_before_ = 0;  // clear()
 };
 
 }  // namespace satrelay::stp

@@ -78,9 +78,8 @@ void FecSender::close(std::uint64_t next_number, Instant now) {
 Instant FecSender::close_at(Waiting waiting) const {
   if (!has_open_) return Instant::never();
   const Block& block = open_block();
-  return waiting == Waiting::kNothing
-             ? earlier(block.last_added + kLull, block.opened + kBlockTime)
-             : block.opened + kLongestBlockTime;
+  return waiting == Waiting::kNothing ? earlier(block.last_added + kLull, block.opened + kBlockTime)
+                                      : block.opened + kLongestBlockTime;
 }
 
 void FecSender::pop_front() {
@@ -109,7 +108,7 @@ bool FecSender::ready(Waiting waiting, std::uint64_t next_number, Instant now) c
   const std::uint64_t since = next_number - last_repair_number_;
   switch (waiting) {
     case Waiting::kNothing:
-      return now >= next_repair_;
+      return now >= next_on_idle_;
     case Waiting::kBulk:
       return since >= kShare;
     case Waiting::kShort:
@@ -119,13 +118,14 @@ bool FecSender::ready(Waiting waiting, std::uint64_t next_number, Instant now) c
   return false;
 }
 
-Instant FecSender::next_timeout(Waiting waiting, std::uint64_t next_number, Duration round_trip,
-                                Instant now) const {
-  Instant at = close_at(waiting);
-  if (!front_is_closed()) return at;
-  at = earlier(at, front().closed + round_trip);
-  if (waiting == Waiting::kNothing) return earlier(at, next_repair_);
-  return ready(waiting, next_number, now) ? now : at;
+Instant FecSender::next_repair(Waiting waiting, std::uint64_t next_number, Instant now) const {
+  if (ready(waiting, next_number, now)) return now;
+  return front_is_closed() && waiting == Waiting::kNothing ? next_on_idle_ : Instant::never();
+}
+
+Instant FecSender::next_timeout(Waiting waiting, Duration round_trip) const {
+  const Instant at = close_at(waiting);
+  return front_is_closed() ? earlier(at, front().closed + round_trip) : at;
 }
 
 bool FecSender::write(ByteWriter& out, std::uint64_t own_number, Instant now) {
@@ -144,7 +144,7 @@ bool FecSender::write(ByteWriter& out, std::uint64_t own_number, Instant now) {
   ++block.sent;
   --pending_;
   last_repair_number_ = own_number;
-  next_repair_ = now + std::min(kGap, kSpread / static_cast<std::int64_t>(pending_ + 1));
+  next_on_idle_ = now + std::min(kGap, kSpread / static_cast<std::int64_t>(pending_ + 1));
   if (block.sent == block.repairs) pop_front();
   return true;
 }

@@ -34,8 +34,8 @@ class FecSender {
     bool several = false;  // streams, or none: `stream` means nothing
     bool opens = false;    // an OPEN is in it
     void merge(const Purpose& other) {
-      several = several || other.several || stream != other.stream ||
-                generation != other.generation;
+      several =
+          several || other.several || stream != other.stream || generation != other.generation;
       opens = opens || other.opens;
     }
   };
@@ -53,9 +53,10 @@ class FecSender {
 
   // Whether a repair may leave as packet `next_number`.
   bool ready(Waiting waiting, std::uint64_t next_number, Instant now) const;
-  // When to look again, if nothing is sent.
-  Instant next_timeout(Waiting waiting, std::uint64_t next_number, Duration round_trip,
-                       Instant now) const;
+  // When a repair may leave, if nothing else is sent; `now` if it may at once.
+  Instant next_repair(Waiting waiting, std::uint64_t next_number, Instant now) const;
+  // When advance() has something to do.
+  Instant next_timeout(Waiting waiting, Duration round_trip) const;
   // The block whose repair is next; there is one if ready().
   const Purpose& next_purpose() const { return front().purpose; }
   // Gives up the rest of the next block's repairs; how many.
@@ -126,8 +127,8 @@ class FecSender {
   bool has_open_ = false;
   std::size_t pending_ = 0;  // repairs of closed blocks
   std::uint64_t last_repair_number_ = 0;
-  Instant next_repair_ = Instant::from_nanoseconds(0);  // on an idle carrier
-  std::array<Sent, kHistory> history_;                  // a ring
+  Instant next_on_idle_ = Instant::from_nanoseconds(0);
+  std::array<Sent, kHistory> history_;  // a ring
   std::size_t history_count_ = 0;
 };
 

@@ -50,6 +50,7 @@ FeedbackFrame parse_feedback(ByteReader& in) {
   frame.bytes_received = read_varint(in);
   frame.stored = read_varint(in);
   frame.ce_count = read_varint(in);
+  frame.repaired = read_varint(in);
   frame.late_us = read_varint(in);
   frame.count = in.u16();
   const std::uint64_t top = frame.highest + 1;

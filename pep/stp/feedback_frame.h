@@ -26,6 +26,7 @@ struct FeedbackFrame {
   std::uint64_t bytes_received = 0;  // UDP payload since the session began
   std::uint64_t stored = 0;          // stream bytes held for the reader
   std::uint64_t ce_count = 0;        // packets with ECN congestion experienced
+  std::uint64_t repaired = 0;        // lost packets that REPAIR frames gave back
   std::uint64_t late_us = 0;         // most that packets have arrived out of order of late
   std::uint16_t count = 0;           // of ranges, or kBitmap
   std::uint64_t bits = 0;            // in the bitmap

@@ -23,8 +23,8 @@ enum class FrameType : std::uint8_t {
   kOpen = 0x06,
   kReset = 0x07,
   kClose = 0x08,
-  kHello = 0x09,      // in HELLO packets only
-  kData = 0x10,       // 0x10 to 0x13
+  kHello = 0x09,  // in HELLO packets only
+  kData = 0x10,   // 0x10 to 0x13
   kRepair = 0x42,
   kExtension = 0x40,  // this and above: a 16-bit length follows, so that a receiver can skip it
   kRate = 0x43,
@@ -48,6 +48,8 @@ struct HelloFrame {
   friend bool operator==(const HelloFrame&, const HelloFrame&) = default;
 };
 inline constexpr std::size_t kHelloFrameSize = 51;
+// Capabilities.
+inline constexpr std::uint32_t kCapabilityRepair = 0x01;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on

@@ -65,6 +65,7 @@ HelloFrame Handshake::make_hello(std::uint64_t lane_credit, std::uint64_t stream
   hello.opens_even_streams = config_.opens_even_streams;
   hello.answer_wanted = state_ != State::kEstablished;
   hello.lane_count = config_.lane_count;
+  hello.capabilities = config_.capabilities;
   hello.epoch = config_.epoch;
   hello.peer_epoch = peer_.epoch;
   hello.echo = echo_;

@@ -31,6 +31,7 @@ class Handshake {
     std::uint8_t lane_count = 1;
     std::uint16_t datagram_size = 0;
     Duration interval = Duration::seconds(1);
+    std::uint32_t capabilities = 0;  // offered
   };
 
   Handshake(const Config& config, Instant now) : config_(config), hello_at_(now) {}
@@ -55,6 +56,10 @@ class Handshake {
   State state() const { return state_; }
   bool knows_peer() const { return peer_.epoch != 0; }
   const HelloFrame& peer() const { return peer_; }
+  // Whether both ends offer it.
+  bool agreed(std::uint32_t capability) const {
+    return (config_.capabilities & peer_.capabilities & capability) != 0;
+  }
   // Round trip of a HELLO that was just answered; zero if there is none.
   Duration take_rtt_sample() {
     const Duration sample = rtt_sample_;

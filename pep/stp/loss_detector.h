@@ -20,6 +20,8 @@ class LossDetector {
   struct Rule {
     std::uint64_t uncertain = 0;  // missing packets below it are lost
     Duration wait;                // and those above it if nothing is heard of them for so long
+    // What is missing from here on may be repaired yet: a later report tells.
+    std::uint64_t repairable = ~std::uint64_t{0};
   };
 
   std::uint64_t oldest_unresolved() const {
@@ -123,6 +125,8 @@ void LossDetector::handle_report(const FeedbackFrame& report, const Rule& rule, 
         take(lost_, begin, end, [&](std::uint64_t n) { visitor.spurious(n); });
       },
       [&](std::uint64_t begin, std::uint64_t end) {
+        end = std::min(end, rule.repairable);
+        if (begin >= end) return;
         lose(begin, std::min(end, rule.uncertain), visitor);
         if (end > rule.uncertain && unresolved_.contains(end - 1)) {
           suspect(std::max(begin, rule.uncertain), end, rule.wait, now);

@@ -38,6 +38,10 @@ class PacketBuilder {
   void carries(control::Purpose purpose) { purpose_ = std::max(purpose_, purpose); }
   control::Purpose purpose() const { return purpose_; }
 
+  // A REPAIR frame shall be able to stand for this packet.
+  void protect() { is_protected_ = true; }
+  bool is_protected() const { return is_protected_; }
+
   void set_eliciting() { eliciting_ = true; }
   bool eliciting() const { return eliciting_; }
 
@@ -56,6 +60,7 @@ class PacketBuilder {
   std::size_t item_count_ = 0;
   control::Purpose purpose_ = control::Purpose::kControl;
   bool eliciting_ = false;
+  bool is_protected_ = false;
 };
 
 }  // namespace satrelay::stp

@@ -76,6 +76,7 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   write_varint(out, context.bytes_received);
   write_varint(out, context.stored);
   write_varint(out, 0);  // no host hands ECN marks in yet
+  write_varint(out, context.repaired);
   write_varint(out, static_cast<std::uint64_t>(order_.lateness(now).to_microseconds()));
   const bool complete = bitmap_is_shorter() ? write_bitmap(out) : write_ranges(out);
   if (complete) {

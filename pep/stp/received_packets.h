@@ -21,6 +21,7 @@ struct ReportContext {
   std::uint64_t interval_ms = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t stored = 0;
+  std::uint64_t repaired = 0;  // packets
 };
 
 class ReceivedPackets {
@@ -39,6 +40,9 @@ class ReceivedPackets {
   }
   // Marks a packet that is no duplicate as received; true if it opened a gap below itself.
   bool record(std::uint64_t number, Instant now);
+  // As record(), for a packet below the highest that was not received but calculated: it says
+  // nothing about the path's order.
+  void record_repaired(std::uint64_t number) { missing_.erase(number, number + 1); }
   // How late packets have lately arrived out of order; zero on a path that keeps it.
   Duration lateness(Instant now) { return order_.lateness(now); }
 

@@ -25,8 +25,8 @@ RepairFrame parse_repair(ByteReader& in) {
   }
   frame.symbol = body.rest();
   // The first and the last number of the span are members, and none beyond.
-  const bool sound = body.ok() && frame.row < FecCodec::kMaxRepairs &&
-                     frame.members.contains(0) && frame.members.span() == span &&
+  const bool sound = body.ok() && frame.row < FecCodec::kMaxRepairs && frame.members.contains(0) &&
+                     frame.members.span() == span &&
                      frame.members.count() <= FecCodec::kMaxSources && frame.distance >= span &&
                      frame.distance <= kMaxRepairDistance &&
                      frame.symbol.size() > kSymbolLengthSize;

@@ -15,8 +15,9 @@ constexpr int kClosePackets = 3;
 std::size_t slots_for(std::uint32_t max_streams) { return max_streams + max_streams / 4 + 64; }
 
 Handshake::Config handshake_config(const Config& config) {
-  return {config.boot_epoch, config.opens_even_streams, config.lane_count, config.datagram_size,
-          config.hello_interval};
+  return {config.boot_epoch,     config.opens_even_streams,
+          config.lane_count,     config.datagram_size,
+          config.hello_interval, config.fec == FecMode::kAuto ? kCapabilityRepair : 0};
 }
 
 const Config& checked(const Config& config) {
@@ -92,6 +93,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
       streams(blocks, slots_for(settings.max_streams)) {
+  if (config.fec == FecMode::kAuto) fec = std::make_unique<Fec>(config.datagram_size);
   drop_connection();
 }
 
@@ -119,7 +121,7 @@ void Session::Impl::drop_connection() {
   announced_settled = 0;
   ping_due = false;
   probe_packets = unasked_packets = 0;
-  copies.clear();
+  if (fec != nullptr) fec->clear();
   lane_send = {};
   hello_lane_credit = std::min(config.lane_receive_limit, free_memory());
   const std::uint64_t arena_bytes = arena.total_blocks() * arena.block_size();
@@ -166,6 +168,7 @@ void Session::Impl::update_rtt() {
 void Session::Impl::run_timers() {
   if (!connected()) return;
   run_loss_timer();
+  run_fec();
   if (probes.probe_due(now)) {
     ++counters.tail_probes;
     ping_due = true;
@@ -259,7 +262,7 @@ std::optional<Event> Session::Impl::poll_stream_event() {
   return std::nullopt;
 }
 
-Instant Session::Impl::next_timeout() {
+Instant Session::Impl::next_timeout() const {
   if (state == PeerState::kClosed && closed_here) {
     return close_packets > 0 ? now : Instant::never();
   }
@@ -273,6 +276,7 @@ Instant Session::Impl::next_timeout() {
   at = earlier(at, memory_check);
   if (!linger.empty()) at = earlier(at, linger.front()->linger_deadline);
   if (data_waits()) at = earlier(at, gate.opens_at());
+  at = earlier(at, fec_timeout());
   return at;
 }
 

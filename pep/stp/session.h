@@ -54,6 +54,9 @@ enum class ResetReason : std::uint8_t {
 };
 const char* to_string(ResetReason reason);
 
+// Forward error correction (docs/stp.md section 11): as the path needs it, if the peer takes part.
+enum class FecMode : std::uint8_t { kAuto, kOff };
+
 // When an end reports what has arrived (docs/stp.md section 7).
 enum class FeedbackMode : std::uint8_t {
   kAdaptive,  // as often as the budget allows, at once on a new gap
@@ -74,6 +77,7 @@ struct Config {
   std::uint64_t stream_send_limit = 64ULL << 20;     // stored and not yet acknowledged, per stream
   std::uint32_t max_packets_in_flight = 1 << 19;
   FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
+  FecMode fec = FecMode::kAuto;
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
@@ -121,6 +125,10 @@ struct Counters {
   std::uint64_t spurious_losses = 0;          // declared lost, then reported as received
   std::uint64_t retransmitted_bytes = 0;      // stream bytes
   std::uint64_t tail_probes = 0;
+  std::uint64_t repair_packets_in = 0, repair_packets_out = 0;
+  std::uint64_t repair_used = 0;     // packets that repairs gave back
+  std::uint64_t repair_wasted = 0;   // repairs received of which nothing came
+  std::uint64_t repair_dropped = 0;  // repairs not sent: too late, or for a stream that became bulk
   std::uint64_t feedback_in = 0, feedback_out = 0;
   std::uint64_t duplicate_packets_in = 0;
   std::uint64_t bad_crc = 0;         // CRC32C mismatch: dropped

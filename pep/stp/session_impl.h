@@ -7,6 +7,7 @@
 
 #include "pep/stp/capacity_announcement.h"
 #include "pep/stp/event_queue.h"
+#include "pep/stp/fec.h"
 #include "pep/stp/feedback_clock.h"
 #include "pep/stp/frames.h"
 #include "pep/stp/handshake.h"
@@ -23,7 +24,6 @@
 #include "pep/stp/session.h"
 #include "pep/stp/stream.h"
 #include "pep/stp/stream_table.h"
-#include "pep/stp/tail_copies.h"
 
 namespace satrelay::stp {
 
@@ -42,9 +42,9 @@ struct Session::Impl {
   void check_memory();
   void update_rtt();
   std::optional<Event> poll_stream_event();
-  Instant next_timeout();
+  Instant next_timeout() const;
   bool control_waits() const;
-  bool data_waits();
+  bool data_waits() const;
 
   // --- the life of a stream (session_streams.cc)
   bool opened_here(std::uint64_t id) const {
@@ -78,7 +78,10 @@ struct Session::Impl {
   void handle_packet(ConstBytes datagram);
   void handle_hello(ConstBytes datagram, const PacketHeader& header);
   void handle_frames(ConstBytes datagram, const PacketHeader& header);
-  void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting);
+  enum class GapMay : std::uint8_t { kBeDisorder, kBeRepaired };
+  void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
+  void handle_protection(std::uint64_t number, ConstBytes frames,
+                         const std::optional<RepairFrame>& repair);
 
   // --- what became of our packets (session_loss.cc)
   void handle_report(const FeedbackFrame& report);
@@ -106,15 +109,27 @@ struct Session::Impl {
   void write_retransmissions(PacketBuilder& packet);
   void write_fins(PacketBuilder& packet);
   void write_new_data(PacketBuilder& packet);
-  void arrange_copies(const PacketBuilder& packet, std::size_t repaired);
-  void write_copies(PacketBuilder& packet);
   void write_open_frame(PacketBuilder& packet, Stream& stream);
   void write_fin(PacketBuilder& packet, Stream& stream);
   bool idle() const;
-  bool copies_wait();
   std::size_t write_data(PacketBuilder& packet, Stream& stream, std::uint64_t offset,
                          std::uint64_t available);
   bool data_allowed() const;
+
+  // --- forward error correction (session_fec.cc)
+  bool may_repair() const;
+  bool is_short(const Stream& stream) const;
+  bool near_end() const;
+  bool wants_protection() const;
+  bool is_useful(const FecSender::Purpose& purpose) const;
+  FecSender::Waiting waiting() const;
+  void protect(std::uint64_t number, ConstBytes packet, std::span<const SentItem> items);
+  std::size_t send_repair(MutableBytes out);
+  void run_fec();
+  Instant fec_timeout() const;
+  std::uint64_t repairable_from(const FeedbackFrame& report, Duration delay) const;
+  std::uint64_t note_repaired(const FeedbackFrame& report);
+
   std::size_t datagram_limit() const;
   std::uint64_t free_memory() const;
   // Kept from bytes that are out of order, for those in order.
@@ -155,8 +170,8 @@ struct Session::Impl {
   int probe_packets = 0;    // data packets allowed although the path is silent
   int unasked_packets = 0;  // sent since the last one that wanted to be reported
   std::uint64_t asked_below = 0;
-  Instant last_request;  // for the reports that we have missed
-  TailCopies copies;
+  Instant last_request;       // for the reports that we have missed
+  std::unique_ptr<Fec> fec;   // nullptr: off
   double recent_packets = 0;  // over about the last 10,000
   double recent_losses = 0;
 

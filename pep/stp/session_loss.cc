@@ -138,6 +138,7 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
   rule.wait = std::max(Duration::zero(), tolerance.time() - delay);
   // Where packets come late, the next report tells better than the clock.
   if (!tolerance.keeps_order()) rule.wait = rule.wait + peer_feedback_interval;
+  rule.repairable = repairable_from(report, delay);
   return rule;
 }
 
@@ -168,6 +169,13 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   gate.on_report(report, newest, rtt_sample, now - last_report, now);
   last_report = now;
   count_losses(settler.lost_packets);
+  // The path has lost these too.
+  const std::uint64_t repaired = note_repaired(report);
+  recent_losses += static_cast<double>(repaired);
+  if (fec != nullptr) {
+    fec->policy.on_report(settler.delivered_packets - std::min(repaired, settler.delivered_packets),
+                          repaired);
+  }
   constexpr double kWindow = 10'000;
   recent_packets += static_cast<double>(settler.delivered_packets);
   if (recent_packets > kWindow) {
@@ -227,6 +235,7 @@ void Session::Impl::count_losses(std::uint64_t packets) {
   counters.packets_lost += packets;
   recent_packets += static_cast<double>(packets);
   recent_losses += static_cast<double>(packets);
+  if (fec != nullptr) fec->policy.on_report(0, packets);
 }
 
 }  // namespace satrelay::stp

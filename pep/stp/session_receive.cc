@@ -10,6 +10,7 @@ struct Session::Impl::FrameHandler {
   Impl& s;
   bool eliciting = false;
   bool closed = false;
+  std::optional<RepairFrame> repair = std::nullopt;
   bool refused = false;  // something found no place: the packet counts as not received
 
   void operator()(const PingFrame& frame) {
@@ -39,6 +40,13 @@ struct Session::Impl::FrameHandler {
   void operator()(const ResetFrame& frame);
   void operator()(const DataFrame& frame);
   void operator()(const CloseFrame&) { closed = true; }
+  void operator()(const RepairFrame& frame) {
+    if (s.fec == nullptr) {
+      unknown(static_cast<std::uint8_t>(FrameType::kRepair));
+    } else if (!repair) {  // one a packet
+      repair = frame;
+    }
+  }
   void unknown(std::uint8_t) {
     eliciting = true;
     ++s.counters.unknown_frames;
@@ -315,14 +323,51 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   }
   if (handler.refused) return;
   const bool gap = received.record(number, now);
-  on_packet_recorded(number, gap, handler.eliciting);
+  const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
+  on_packet_recorded(number, gap, handler.eliciting,
+                     may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);
+  if (may_be_repaired) handle_protection(number, frames, handler.repair);
 }
 
-void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting) {
+// What the packet does for those that were lost beside it.
+void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
+                                      const std::optional<RepairFrame>& repair) {
+  FecReceiver& receiver = fec->receiver;
+  const std::uint64_t malformed = receiver.counters().malformed;
+  if (repair) {
+    ++counters.repair_packets_in;
+    receiver.handle_repair(*repair, number, received, now);
+  } else {
+    receiver.handle_packet(number, frames, received, now);
+  }
+  counters.malformed += receiver.counters().malformed - malformed;
+  counters.repair_used = receiver.counters().used;
+  counters.repair_wasted = receiver.counters().wasted;
+  for (const FecReceiver::Packet& packet : receiver.repaired()) {
+    if (received.is_duplicate(packet.number)) continue;
+    if (!walk_frames(packet.frames, IgnoreFrames{})) {
+      ++counters.malformed;
+      continue;
+    }
+    FrameHandler handler{*this};
+    walk_frames(packet.frames, handler);
+    if (handler.closed) {
+      close_by_peer();
+      return;
+    }
+    if (handler.refused) continue;
+    received.record_repaired(packet.number);
+    on_packet_recorded(packet.number, false, handler.eliciting, GapMay::kBeDisorder);
+  }
+}
+
+void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may) {
   if (eliciting) feedback.on_arrival();
   ReorderTolerance disorder;  // of the peer's packets
   disorder.set_lateness(received.lateness(now));
-  if (gap && gap_begin == kMaxVarint) {
+  if (gap && may == GapMay::kBeRepaired) {
+    feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
+  } else if (gap && gap_begin == kMaxVarint) {
     gap_begin = number - 1;  // the topmost missing one is the last to become certain
     feedback.on_gap(now + disorder.time());
   }

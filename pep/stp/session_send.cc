@@ -46,23 +46,7 @@ bool Session::Impl::idle() const {
 }
 
 // Whether poll_packet() would write data if the pacer let it.
-bool Session::Impl::data_waits() { return data_allowed() && (!idle() || copies_wait()); }
-
-// Drops copies that have become pointless; whether one is left.
-bool Session::Impl::copies_wait() {
-  while (!copies.empty()) {
-    const SentItem& item = copies.front();
-    const Stream* stream = owner(item);
-    const bool useful =
-        stream != nullptr && stream->phase == Stream::Phase::kOpen &&
-        !copies.stale(now, rtt.smoothed()) &&
-        (item.kind() == ItemKind::kOpen ? !stream->open_acknowledged
-                                        : stream->send.wants_copy(item.offset, item.length));
-    if (useful) return true;
-    copies.pop();
-  }
-  return false;
-}
+bool Session::Impl::data_waits() const { return data_allowed() && !idle(); }
 
 bool Session::Impl::control_waits() const {
   return ping_due || !resets.empty() || !credits.empty() || lane_receive.urgent() ||
@@ -79,9 +63,12 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (handshake.hello_due(now)) return send_hello(out);
   if (!connected()) return 0;
   gate.update(rtt.smoothed(), datagram_limit(), now);
-  PacketBuilder packet(out);
+  if (const std::size_t size = send_repair(out); size > 0) return size;
+  const bool is_protected = gate.open(now) && data_waits() && wants_protection();
+  PacketBuilder packet(is_protected ? out.first(out.size() - kMaxRepairOverhead) : out);
   write_control(packet);
   if (gate.open(now) && data_waits()) write_data_frames(packet);
+  if (is_protected && !packet.items().empty()) packet.protect();
   if (packet.empty()) return 0;
   return finish_packet(packet);
 }
@@ -98,7 +85,9 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
   header.lane = config.lane;
   header.session_tag = send_seal.tag();
   header.number = static_cast<std::uint32_t>(ledger.next());
+  header.is_protected = packet.is_protected();
   const MutableBytes whole = packet.close(header, send_seal);
+  if (packet.is_protected()) protect(ledger.next(), whole, packet.items());
   SentPacket& sent = ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
                                    losses.oldest_unresolved());
   sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
@@ -154,6 +143,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     context.interval_ms = static_cast<std::uint64_t>(feedback.interval().to_milliseconds());
     context.bytes_received = session_bytes_in;
     context.stored = lane_receive.outstanding();
+    context.repaired = fec != nullptr ? fec->receiver.used_in_session() : 0;
     const bool complete = received.write_report(frames, context, now);
     std::size_t bytes = frames.written() - before;
     // A packet of its own costs its headers as well.
@@ -206,58 +196,10 @@ void Session::Impl::write_control(PacketBuilder& packet) {
 
 void Session::Impl::write_data_frames(PacketBuilder& packet) {
   if (probe_packets > 0) --probe_packets;
-  const bool copying = idle();
-  if (copying) {
-    write_copies(packet);
-    return;
-  }
   if (!write_opens(packet)) return;
   write_retransmissions(packet);
-  const std::size_t repaired = packet.items().size();
   write_fins(packet);
   write_new_data(packet);
-  arrange_copies(packet, repaired);
-}
-
-// What was lost once, and the last packet before silence, shall not cost another round trip. A
-// stream's first packet, with nothing behind it that would show its loss, is copied even before any
-// loss was measured.
-void Session::Impl::arrange_copies(const PacketBuilder& packet, std::size_t repaired) {
-  const auto items = idle() ? packet.items() : packet.items().first(repaired);
-  const bool opens_stream = std::ranges::any_of(
-      items, [](const SentItem& item) { return item.kind() == ItemKind::kOpen; });
-  const int count = std::max(TailCopies::copies_for(loss_ratio()), opens_stream ? 1 : 0);
-  if (count == 0) return;
-  for (const SentItem& item : items) {
-    const bool copied = item.kind() == ItemKind::kData || item.kind() == ItemKind::kDataAndFin ||
-                        item.kind() == ItemKind::kOpen;
-    if (copied) copies.push(item, count, now);
-  }
-}
-
-void Session::Impl::write_copies(PacketBuilder& packet) {
-  while (copies_wait()) {
-    const SentItem item = copies.front();
-    Stream& stream = *owner(item);
-    if (item.kind() == ItemKind::kOpen) {
-      if (!packet.fits(open_frame_size(stream.id, stream.metadata_size))) return;
-      write_open_frame(packet, stream);
-    } else if (item.length == 0) {
-      if (!packet.fits(data_header_size(stream.id, item.offset) + kDataLengthSize)) return;
-      write_fin(packet, stream);
-    } else {
-      const std::size_t size = write_data(packet, stream, item.offset, item.length);
-      if (size == 0) return;
-      counters.retransmitted_bytes += size;
-      if (size < item.length) {
-        SentItem rest = item;
-        rest.offset += size;
-        rest.length = static_cast<std::uint16_t>(item.length - size);
-        copies.push(rest, 1, now);
-      }
-    }
-    copies.on_copied();
-  }
 }
 
 // False if an OPEN still waits for the next packet: no data goes before it.

@@ -66,6 +66,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.suspect_after = config.stp.suspect_after;
   // stp-requirements: max(50 kbit/s, 0.05% of the rate that the reports are about).
   stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
+  stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
   stp.feedback_budget = config.stp.feedback.budget;
   if (stp.feedback_budget.is_zero()) {
     stp.feedback_budget =

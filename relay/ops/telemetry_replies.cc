@@ -60,6 +60,11 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("spurious_losses", counters.spurious_losses);
   dict.add("retransmitted_bytes", counters.retransmitted_bytes);
   dict.add("tail_probes", counters.tail_probes);
+  dict.add("repair_packets_in", counters.repair_packets_in);
+  dict.add("repair_packets_out", counters.repair_packets_out);
+  dict.add("repair_used", counters.repair_used);
+  dict.add("repair_wasted", counters.repair_wasted);
+  dict.add("repair_dropped", counters.repair_dropped);
   dict.add("feedback_in", counters.feedback_in);
   dict.add("feedback_out", counters.feedback_out);
   dict.add("duplicate_packets_in", counters.duplicate_packets_in);

@@ -24,6 +24,7 @@ constexpr const char* kUsage =
     "  --seeds N  how many seeds the property test runs (200)\n"
     "  --from N   the first of them (1)\n"
     "  --seed N   the property test with this seed alone, and nothing else\n"
+    "  --short-flows N  how many flows of each kind the short flow tests measure (200)\n"
     "  --trace    prints every frame (with --seed)\n"
     "  --list     prints what the seeds stand for, and runs nothing\n";
 
@@ -62,6 +63,8 @@ int run(int argc, char** argv) {
     } else if (argument == "--seed") {
       options().seed = number(argc, argv, i);
       if (GTEST_FLAG_GET(filter) == "*") GTEST_FLAG_SET(filter, "Property.EveryByte*");
+    } else if (argument == "--short-flows") {
+      options().short_flows = number(argc, argv, i);
     } else if (argument == "--trace") {
       options().trace = true;
     } else if (argument == "--list") {

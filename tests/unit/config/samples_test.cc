@@ -74,6 +74,7 @@ TEST(Samples, VlanAndNextHop) {
   EXPECT_EQ(config.stp.ping_after, Duration::milliseconds(500));
   EXPECT_EQ(config.stp.suspect_after, Duration::seconds(2));
   EXPECT_EQ(config.stp.feedback.mode, FeedbackMode::kMNack);
+  EXPECT_EQ(config.stp.fec, Fec::kOff);
   EXPECT_EQ(config.stp.feedback.budget, BitRate::bits_per_second(20'000));
   EXPECT_EQ(config.limits.idle_timeout, Duration::seconds(1800));
   EXPECT_EQ(config.limits.half_close_timeout, Duration::seconds(120));

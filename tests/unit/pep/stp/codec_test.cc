@@ -57,6 +57,12 @@ struct Transcript {
         });
     text += ";";
   }
+  void operator()(const RepairFrame& f) {
+    text += "REPAIR -" + std::to_string(f.distance) + " row " + std::to_string(int{f.row}) + " of";
+    f.members.for_each(
+        [this](std::size_t at, std::size_t) { (text += " ") += std::to_string(at); });
+    text += " " + std::to_string(f.symbol.size()) + ";";
+  }
   void unknown(std::uint8_t type) { text += "UNKNOWN " + std::to_string(type) + ";"; }
 };
 
@@ -108,10 +114,10 @@ TEST(VarintTest, RoundTripsAtEveryEdge) {
 
 TEST(PacketTest, HeaderRoundTripsAndTakesEightBytes) {
   std::array<std::byte, 13> packet{};
-  const PacketHeader header{kVersion, PacketType::kFrames, true, 3, 0xbeef, 0x12345678};
+  const PacketHeader header{kVersion, PacketType::kFrames, true, true, 3, 0xbeef, 0x12345678};
   write_header(header, packet.data());
   EXPECT_EQ(parse_header(packet), header);
-  EXPECT_EQ(packet[0], std::byte{0x14});
+  EXPECT_EQ(packet[0], std::byte{0x16});
   EXPECT_EQ(packet[4], std::byte{0x12});
 }
 
@@ -122,6 +128,8 @@ TEST(PacketTest, RefusesShortPacketsAndReservedBits) {
     EXPECT_FALSE(parse_header(ConstBytes(packet).first(size)));
   }
   packet[0] |= std::byte{0x01};
+  EXPECT_FALSE(parse_header(packet));
+  packet[0] = std::byte{0x1a};  // a HELLO is never protected
   EXPECT_FALSE(parse_header(packet));
   packet[0] = std::byte{0x21};  // of version 2, whose bits we do not know
   EXPECT_TRUE(parse_header(packet));
@@ -291,8 +299,9 @@ TEST(FeedbackFrameTest, RefusesRangesThatDoNotFitTheirReport) {
     write_varint(b.out, highest);
     write_varint(b.out, 0);
     b.out.u32(0x12345678);
-    for (const std::uint64_t v : {std::uint64_t{25}, below_floor, below_begin, std::uint64_t{0},
-                                  std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
+    for (const std::uint64_t v :
+         {std::uint64_t{25}, below_floor, below_begin, std::uint64_t{0}, std::uint64_t{0},
+          std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
       write_varint(b.out, v);
     }
     b.out.u16(static_cast<std::uint16_t>(runs.size() / 2));
@@ -317,8 +326,9 @@ TEST(FeedbackFrameTest, ReadsABitmap) {
     write_varint(b.out, highest);
     write_varint(b.out, 0);
     b.out.u32(0x12345678);
-    for (const std::uint64_t v : {std::uint64_t{25}, below_begin, below_begin, std::uint64_t{0},
-                                  std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
+    for (const std::uint64_t v :
+         {std::uint64_t{25}, below_begin, below_begin, std::uint64_t{0}, std::uint64_t{0},
+          std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
       write_varint(b.out, v);
     }
     b.out.u16(FeedbackFrame::kBitmap);

@@ -11,7 +11,6 @@
 #include "pep/stp/received_packets.h"
 #include "pep/stp/reorder_tolerance.h"
 #include "pep/stp/sent_ledger.h"
-#include "pep/stp/tail_copies.h"
 
 namespace satrelay::stp {
 namespace {
@@ -295,13 +294,6 @@ TEST(FeedbackClockTest, SaysNothingWhenThereIsNothingToSay) {
   }
   EXPECT_EQ(reports, 3);
   EXPECT_TRUE(clock.due().is_never());
-}
-
-TEST(TailCopiesTest, NumberOfCopiesFollowsTheLoss) {
-  EXPECT_EQ(TailCopies::copies_for(0), 0);
-  EXPECT_EQ(TailCopies::copies_for(0.01), 1);
-  EXPECT_EQ(TailCopies::copies_for(0.05), 2);
-  EXPECT_EQ(TailCopies::copies_for(0.3), 3);
 }
 
 }  // namespace

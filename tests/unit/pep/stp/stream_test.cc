@@ -47,7 +47,7 @@ TEST_F(StreamTest, MetadataAndFirstBytesShareThePacket) {
   net.apps[0].push = true;
   net.apps[0].open(600, 0, net.now);
   const auto packets = take(0);
-  ASSERT_EQ(packets.size(), 2U);  // and its copy
+  ASSERT_EQ(packets.size(), 1U);
   net.session(1).handle_packet(packets[0], net.now);
   const auto opened = net.session(1).poll_event();
   ASSERT_TRUE(opened);
@@ -62,19 +62,24 @@ TEST_F(StreamTest, OpenGoesOutWithoutData) {
   const auto id = net.session(0).open_stream({}, 0, net.now);
   ASSERT_TRUE(id);
   const auto packets = take(0);
-  ASSERT_EQ(packets.size(), 2U);  // and its copy
+  ASSERT_EQ(packets.size(), 1U);
   net.session(1).handle_packet(packets[0], net.now);
   EXPECT_EQ(net.session(1).poll_event()->kind, Event::Kind::kOpened);
 }
 
 // Nothing may follow that would show the loss of the first packet, and no loss is known yet.
-TEST_F(StreamTest, TheCopyOfALostFirstPacketOpensTheStream) {
+TEST_F(StreamTest, TheRepairOfALostFirstPacketOpensTheStream) {
   connect();
   net.apps[0].push = true;
   net.apps[0].open(100, 0, net.now);
-  const auto packets = take(0);
-  ASSERT_EQ(packets.size(), 2U);
-  net.session(1).handle_packet(packets[1], net.now);
+  ASSERT_EQ(take(0).size(), 1U);
+  std::vector<std::vector<std::byte>> repair;
+  for (int i = 0; i < 5 && repair.empty(); ++i) {
+    net.now += Duration::milliseconds(1);
+    repair = take(0);
+  }
+  ASSERT_FALSE(repair.empty());
+  net.session(1).handle_packet(repair[0], net.now);
   const auto opened = net.session(1).poll_event();
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->kind, Event::Kind::kOpened);
@@ -239,7 +244,7 @@ TEST_F(StreamTest, ManySmallStreamsShareAPacket) {
   connect();
   net.apps[0].push = true;
   for (int i = 0; i < 8; ++i) net.apps[0].open(50, 0, net.now);
-  EXPECT_EQ(take(0).size(), 2U);  // and its copy
+  EXPECT_EQ(take(0).size(), 1U);
 }
 
 TEST_F(StreamTest, RefusesStreamsBeyondTheLimit) {
