@@ -40,9 +40,9 @@ constexpr Case kCases[] = {
 
 struct Link {
   double loss = 0;
-  std::optional<config::GilbertElliott> bursts;
+  std::optional<config::GilbertElliott> bursts = std::nullopt;
   config::Fec fec = config::Fec::kAuto;
-  BitRate feedback_budget;
+  BitRate feedback_budget = BitRate();
 };
 
 struct Measured {
