@@ -133,14 +133,15 @@ bool walk_frames(ConstBytes frames, Visitor&& visitor) {
     if ((type & 0xfcU) == static_cast<std::uint8_t>(FrameType::kData)) {
       const DataFrame frame = parse_data(in, type);
       if (in.ok()) visitor(frame);
-    } else if (type == static_cast<std::uint8_t>(FrameType::kRepair)) {
-      const RepairFrame frame = parse_repair(in);
-      if (in.ok()) visitor(frame);
     } else if (type >= static_cast<std::uint8_t>(FrameType::kExtension)) {
       ByteReader body(in.bytes(in.u16()));
       if (!in.ok()) return false;
       if (type == static_cast<std::uint8_t>(FrameType::kRate)) {
         const RateFrame frame = parse_rate(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else if (type == static_cast<std::uint8_t>(FrameType::kRepair)) {
+        const RepairFrame frame = parse_repair(body);
         if (!body.ok()) return false;
         visitor(frame);
       } else {

@@ -9,14 +9,13 @@ namespace satrelay::stp {
 //   | 0x42 | Length  | Distance (var.) | Row | Span - 1 | Members    | Symbol ...
 //   |  1   |   2     |     1 to 4      |  1  |    1     | (Span+7)/8 |
 //   +------+---------+-----------------+-----+----------+------------+------------
-RepairFrame parse_repair(ByteReader& in) {
+RepairFrame parse_repair(ByteReader& body) {
   RepairFrame frame;
-  ByteReader body(in.bytes(in.u16()));
   frame.distance = read_varint(body);
   frame.row = body.u8();
   const std::size_t span = std::size_t{body.u8()} + 1;
   if (!body.ok() || span > BlockMembers::kMaxSpan) {
-    fail(in);
+    fail(body);
     return frame;
   }
   const ConstBytes bits = body.bytes((span + 7) / 8);
@@ -30,7 +29,7 @@ RepairFrame parse_repair(ByteReader& in) {
                      frame.members.count() <= FecCodec::kMaxSources && frame.distance >= span &&
                      frame.distance <= kMaxRepairDistance &&
                      frame.symbol.size() > kSymbolLengthSize;
-  if (!sound) fail(in);
+  if (!sound) fail(body);
   return frame;
 }
 

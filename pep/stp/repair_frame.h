@@ -57,8 +57,8 @@ inline constexpr std::size_t kMaxRepairOverhead =
 // Farther away than this is no block that a sender still repairs.
 inline constexpr std::uint64_t kMaxRepairDistance = (1U << 30) - 1;
 
-// Called behind the type byte; fails the reader on anything malformed.
-RepairFrame parse_repair(ByteReader& in);
+// `body` is what the frame's length covers; the reader fails on anything malformed.
+RepairFrame parse_repair(ByteReader& body);
 // Type byte and all, but for the symbol, of which `symbol_size` bytes must follow.
 void write_repair_header(ByteWriter& out, const RepairFrame& frame, std::size_t symbol_size);
 

@@ -24,7 +24,7 @@ constexpr const char* kUsage =
     "  --seeds N  how many seeds the property test runs (200)\n"
     "  --from N   the first of them (1)\n"
     "  --seed N   the property test with this seed alone, and nothing else\n"
-    "  --short-flows N  how many flows of each kind the short flow tests measure (200)\n"
+    "  --short-flows N  how many flows of each kind the short flow tests measure (60)\n"
     "  --trace    prints every frame (with --seed)\n"
     "  --list     prints what the seeds stand for, and runs nothing\n";
 

@@ -11,7 +11,7 @@ struct Options {
   std::uint64_t from = 1;
   std::uint64_t seeds = 200;
   std::optional<std::uint64_t> seed;  // only this one
-  std::size_t short_flows = 200;      // of each kind that the short flow tests measure
+  std::size_t short_flows = 60;       // of each kind that the short flow tests measure
   bool trace = false;
 };
 

@@ -124,7 +124,7 @@ TEST_P(ShortFlows, FeelAOnePercentLossLikeACleanLink) {
   Link off{.loss = 0.01};
   off.fec = config::Fec::kOff;
   const std::size_t flows = options().short_flows;
-  const Measured without = measure(flow, off, std::min<std::size_t>(flows, 50), 2);
+  const Measured without = measure(flow, off, std::min<std::size_t>(flows, 25), 2);
   print(flow.name, "1%, FEC off", without);
   const Measured with = measure(flow, {.loss = 0.01}, flows, 3);
   print(flow.name, "1%", with);
@@ -140,11 +140,11 @@ TEST_P(ShortFlows, BurstsAndAPoorReturnBudgetAreBorne) {
   // One percent in bursts of ten packets, and reports worth 5 kbit/s.
   link.bursts = config::GilbertElliott{.good_to_bad = 0.00101, .bad_to_good = 0.1};
   print_header();
-  print(flow.name, "bursts of 10", measure(flow, link, 50, 4));
+  print(flow.name, "bursts of 10", measure(flow, link, 25, 4));
   link.bursts.reset();
   link.loss = 0.01;
   link.feedback_budget = BitRate::bits_per_second(5'000);
-  const Measured poor = measure(flow, link, 50, 5);
+  const Measured poor = measure(flow, link, 25, 5);
   print(flow.name, "1%, 5 kbit/s", poor);
   EXPECT_LE(poor.mean(), flow.bound * 1.15);
 }
