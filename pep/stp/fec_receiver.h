@@ -1,7 +1,7 @@
 // The receiving half of forward error correction: keeps copies of the last protected packets, and
 // gives back those that were lost as soon as a block's packets and repairs suffice.
 //
-// All memory is taken at the start. A packet is kept until one with a number 512 higher takes its
+// All memory is taken at the start. A packet is kept until one with a number 2,048 higher takes its
 // place, a block until it is whole, or is the oldest of eight and another one begins.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace satrelay::stp {
 
 class FecReceiver {
  public:
-  static constexpr std::size_t kKeptPackets = 512;
+  static constexpr std::size_t kKeptPackets = 2048;
   static constexpr std::size_t kBlocks = 8;
   // After this a block's missing packets have been sent again long since.
   static constexpr Duration kBlockTimeout = Duration::seconds(1);

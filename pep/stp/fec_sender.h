@@ -5,8 +5,9 @@
 // after 10 ms; but while more waits to be sent, only once its repairs are an eighth of it at most
 // (a slow carrier has few packets in 10 ms), and after 100 ms at the latest. Its repairs use idle
 // capacity first, spread over milliseconds because losses come in bursts. While bytes of short
-// flows wait they stay behind for 128 packets: a flow that is over by then has lost no time to
-// them. Bulk they pass, one in eight packets.
+// flows wait they stay behind for 1,024 packets: a flow that is over by then has lost no time to
+// them, and one that has become bulk by then never pays for them. Bulk they pass, one in eight
+// packets.
 #pragma once
 
 #include <array>
@@ -72,13 +73,13 @@ class FecSender {
   void clear();
 
  private:
-  static constexpr std::size_t kBlocks = 16;
+  static constexpr std::size_t kBlocks = 32;
   static constexpr std::size_t kHistory = 256;
   static constexpr Duration kLull = Duration::milliseconds(2);
   static constexpr Duration kBlockTime = Duration::milliseconds(10);
   static constexpr Duration kLongestBlockTime = Duration::milliseconds(100);
   static constexpr std::size_t kShare = 8;  // one repair to so many packets, while others wait
-  static constexpr std::uint64_t kCourtesy = 128;  // packets of short flows that go before repairs
+  static constexpr std::uint64_t kCourtesy = 1024;  // packets of short flows that go before repairs
   static constexpr Duration kGap = Duration::milliseconds(1);
   static constexpr Duration kSpread = Duration::milliseconds(6);
 

@@ -270,8 +270,8 @@ TEST_F(FecSending, RepairsWaitForShortFlowsAndPassBulk) {
   for (int i = 0; i < 64; ++i) send(100, false);
   EXPECT_TRUE(out.sender.ready(Waiting::kNothing, next, now));
   EXPECT_TRUE(out.sender.ready(Waiting::kBulk, next, now));
-  EXPECT_FALSE(out.sender.ready(Waiting::kShort, next + 127, now));
-  EXPECT_TRUE(out.sender.ready(Waiting::kShort, next + 128, now));
+  EXPECT_FALSE(out.sender.ready(Waiting::kShort, next + 1023, now));
+  EXPECT_TRUE(out.sender.ready(Waiting::kShort, next + 1024, now));
   send_repair(false);
   // One in eight before bulk; one in a millisecond on an idle carrier.
   EXPECT_FALSE(out.sender.ready(Waiting::kBulk, next + 6, now));
