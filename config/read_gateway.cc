@@ -8,6 +8,7 @@
 
 #include "config/interface_address.h"
 #include "config/read_common.h"
+#include "config/read_rate_control.h"
 
 namespace satrelay::config {
 namespace {
@@ -44,7 +45,9 @@ std::vector<Link> read_links(const Value& value) {
        value.named_entries("write a map of links by name, like {sat: {send_rate: 50Mbit, "
                            "receive_rate: 50Mbit}}")) {
     check_name(entry, name);
-    const Fields fields = entry.fields({"send_rate", "receive_rate", "overhead"});
+    const Fields fields = entry.fields({"send_rate", "receive_rate", "overhead", "controller",
+                                        "target", "period", "window", "initial_window", "threshold",
+                                        "growth", "avoidance_growth", "buffer"});
     Link link;
     link.name = name;
     link.send_rate =
@@ -53,6 +56,7 @@ std::vector<Link> read_links(const Value& value) {
         fields.require("receive_rate", "write what the far modem can send, like 50Mbit")
             .rate(kLinkRate);
     if (const Value* overhead = fields.find("overhead")) link.overhead = read_overhead(*overhead);
+    link.control = read_rate_control(fields, link.send_rate);
     links.push_back(std::move(link));
   }
   if (links.empty()) value.fail("is empty; describe at least one link");

@@ -2,6 +2,7 @@
 // Every member but ports, peer addresses and link rates has its default here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,11 +36,31 @@ struct Worker {
 inline constexpr std::uint32_t kOverheadIp = 0;
 inline constexpr std::uint32_t kOverheadEthernet = 38;
 
+enum class Controller : std::uint8_t { kFixedRate, kHpfp, kTps, kStp };
+constexpr const char* to_string(Controller controller) {
+  constexpr const char* kNames[] = {"fixed_rate", "hpfp", "tps", "stp"};
+  return kNames[static_cast<std::size_t>(controller)];
+}
+
+// What chooses the rate towards a link, and its parameters (docs/operations.md).
+struct RateControl {
+  Controller controller = Controller::kFixedRate;
+  BitRate target;                                 // hpfp; zero: the link's rate
+  Duration period = Duration::milliseconds(250);  // hpfp
+  std::uint32_t window = 0;                       // tps, packets; 0: from rate and round trip
+  std::uint32_t initial_window = 6;               // stp, packets
+  std::uint32_t threshold = 0;                    // stp, packets; 0: none
+  std::uint32_t growth = 10;                      // stp, packets an ACK in slow start
+  std::uint32_t avoidance_growth = 1;             // stp, packets a round trip behind it
+  ByteCount buffer = ByteCount(0);                // stp; 0: from rate and round trip
+};
+
 struct Link {
   std::string name;
   BitRate send_rate;
   BitRate receive_rate;
   std::uint32_t overhead = kOverheadEthernet;
+  RateControl control;
 };
 
 struct GatewayAddress {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 
 #include "pep/base/time.h"
@@ -80,19 +81,6 @@ class RateController {
   virtual BitRate rate() const = 0;
   // New data waits while so many accounted bytes are in flight.
   virtual ByteCount window() const { return kNoWindow; }
-};
-
-// Complete Knowledge (Marchese): the capacity is known, and loss is never taken for congestion.
-// Sends at 0.995 of the capacity from the first packet on.
-class FixedRate final : public RateController {
- public:
-  explicit FixedRate(BitRate capacity) { on_capacity(capacity); }
-  void on_feedback(const FeedbackSample&) override {}
-  void on_capacity(BitRate capacity) override { rate_ = capacity.scaled(995, 1000); }
-  BitRate rate() const override { return rate_; }
-
- private:
-  BitRate rate_;
 };
 
 }  // namespace satrelay::control

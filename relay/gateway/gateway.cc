@@ -359,10 +359,10 @@ void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
     if (const BitRate announced = peer->session.peer_capacity(); !announced.is_zero()) {
       capacity = std::min(capacity, std::max(announced, kLeastCapacity));
     }
-    peer->controller.on_capacity(capacity);
+    peer->controller->on_capacity(capacity);
     most = std::max(most, capacity);
   }
-  if (!most.is_zero()) carrier.pacer.set_rate(control::FixedRate(most).rate(), now);
+  if (!most.is_zero()) carrier.pacer.set_rate(most.scaled(995, 1000), now);
 }
 
 // --- output ------------------------------------------------------------------------------------
@@ -490,6 +490,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
                     .state = session.peer_state(),
                     .link = peer.config.link,
                     .send_rate = session.send_rate(),
+                    .controller = config::to_string(peer.carrier.config.control.controller),
                     .announced = session.peer_capacity(),
                     .rtt = session.smoothed_rtt(),
                     .loss_ratio = session.loss_ratio(),

@@ -1,6 +1,7 @@
 // One far gateway: its session and the carrier it is reached over.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "config/schema.h"
@@ -29,18 +30,21 @@ struct Carrier {
   BitRate receive_capacity;
 };
 
+// The controller that the link's configuration names.
+std::unique_ptr<control::RateController> make_controller(const config::Link& link);
+
 struct Peer {
   Peer(const config::Peer& peer_config, Carrier& peer_carrier, const stp::Config& stp_config,
        Arena& arena, stp::StreamSource& source, std::uint64_t receive_limit, Instant now)
       : config(peer_config),
         carrier(peer_carrier),
-        controller(peer_carrier.config.send_rate),
+        controller(make_controller(peer_carrier.config)),
         lane_receive_limit(receive_limit),
-        session(stp_config, arena, peer_carrier.pacer, controller, source, now) {}
+        session(stp_config, arena, peer_carrier.pacer, *controller, source, now) {}
 
   config::Peer config;
   Carrier& carrier;
-  control::FixedRate controller;
+  std::unique_ptr<control::RateController> controller;
   std::uint64_t lane_receive_limit;  // bytes that the peer may have stored here
   stp::Session session;
   Instant suspect_since = Instant::never();

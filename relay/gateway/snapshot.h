@@ -31,6 +31,7 @@ struct PeerSnapshot {
   stp::PeerState state{};
   std::string link;
   BitRate send_rate;
+  std::string controller;
   BitRate announced;  // what the peer says that the link to it carries; zero: nothing
   Duration rtt;
   double loss_ratio = 0;

@@ -142,6 +142,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("next_hop", std::string(peer.resolved ? "resolved" : "unresolved"));
   dict.add("link", peer.link);
   dict.add("send_rate_bps", peer.send_rate.to_bits_per_second());
+  dict.add("controller", peer.controller);
   dict.add("announced_bps", peer.announced.to_bits_per_second());
   dict.add("rtt_us", microseconds(peer.rtt));
   dict.add("loss_ppm", parts_per_million(peer.loss_ratio));

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "pep/base/arena.h"
+#include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
-#include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
 #include "relay/satperf/pattern.h"
 #include "relay/satperf/plan.h"

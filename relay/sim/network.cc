@@ -37,6 +37,7 @@ config::Gateway Network::gateway_config(Side side) const {
   link.send_rate = out.rate;
   link.receive_rate = in.rate;
   link.overhead = scenario_.overhead;
+  link.control = scenario_.control;
   config.links.push_back(link);
   config::Peer peer;
   peer.name = "far";

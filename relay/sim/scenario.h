@@ -70,6 +70,7 @@ struct Scenario {
   // IP bytes a frame, up to 9000; see set_mtu().
   std::uint16_t lan_mtu = 1500;
   std::uint16_t wan_mtu = 1500;
+  config::RateControl control;  // of both gateways
   std::vector<config::Rule> rules;
   config::Stp stp;
   bool static_neighbours = true;

@@ -196,17 +196,20 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
   check_gateway({
       {"send_rate", "send_rat",
        "g.yaml:3:15: links.sat.send_rat: unknown key; did you mean send_rate? allowed here: "
-       "send_rate, receive_rate, overhead"},
+       "send_rate, receive_rate, overhead, controller, target, period, window, initial_window, "
+       "threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
        "g.yaml:5:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log"},
+       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, "
+       "log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
        "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link"},
       {"", "log_level: info\n",
        "g.yaml:5:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log"},
+       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, "
+       "log"},
   });
 }
 
@@ -463,6 +466,17 @@ TEST(Contradictions, Peers) {
        "far gateway's address"},
       {"192.0.2.2", "192.0.2.2, link: satt",
        "g.yaml:4:36: peers[0].link: \"satt\" is not a link; there are: sat"},
+      {"receive_rate: 10Mbit", "receive_rate: 10Mbit, controller: tps, target: 10Mbit",
+       "g.yaml:3:81: links.sat.target: is a parameter of controller hpfp, but this link's is tps; "
+       "remove it"},
+      {"receive_rate: 10Mbit", "receive_rate: 10Mbit, window: 64",
+       "g.yaml:3:64: links.sat.window: is a parameter of controller tps, but this link's is "
+       "fixed_rate; remove it"},
+      {"receive_rate: 10Mbit", "receive_rate: 10Mbit, controller: hpfp, target: 60Mbit",
+       "g.yaml:3:82: links.sat.target: 60Mbit exceeds send_rate 50Mbit; write at most that"},
+      {"receive_rate: 10Mbit", "receive_rate: 10Mbit, controller: cubic",
+       "g.yaml:3:68: links.sat.controller: \"cubic\" is not known here; allowed: fixed_rate, hpfp, "
+       "tps, stp"},
       {"sat: {", "b: {send_rate: 1Mbit, receive_rate: 1Mbit}, sat: {",
        "g.yaml:4:9: peers[0].link: is missing; there are several links: write the name of one"},
   });

@@ -29,6 +29,13 @@ TEST(Samples, AllLoad) {
   EXPECT_GE(links, 2);
 }
 
+TEST(Samples, UnknownCapacityNamesItsController) {
+  const RateControl control = load_gateway(kSamples / "unknown-capacity.yaml").links.at(0).control;
+  EXPECT_EQ(control.controller, Controller::kHpfp);
+  EXPECT_EQ(control.target, BitRate::bits_per_second(80'000'000));
+  EXPECT_EQ(control.period, Duration::milliseconds(250));
+}
+
 TEST(Samples, TeleportAndRemoteAreTwoEndsOfOneLink) {
   const Gateway teleport = load_gateway(kSamples / "teleport.yaml");
   const Gateway remote = load_gateway(kSamples / "remote.yaml");

@@ -10,8 +10,8 @@
 
 #include "pep/base/arena.h"
 #include "pep/base/random.h"
+#include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
-#include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
 
 namespace satrelay::stp::test {

@@ -1,0 +1,29 @@
+// Complete Knowledge (Marchese): the capacity is known, and loss is never taken for congestion.
+// Sends at 0.995 of the capacity from the first packet on; should the link carry less than was
+// announced, its guard finds out.
+#pragma once
+
+#include "pep/control/capacity_guard.h"
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::control {
+
+class FixedRate final : public RateController {
+ public:
+  explicit FixedRate(BitRate capacity) : guard_(capacity) {}
+
+  void on_start(const StartSample& sample) override { guard_.on_start(sample); }
+  void on_feedback(const FeedbackSample& sample) override { guard_.on_feedback(sample); }
+  void on_capacity(BitRate capacity) override { guard_.on_capacity(capacity); }
+  Priority on_sent(Purpose, ByteCount accounted, Instant now) override {
+    guard_.on_sent(accounted, now);
+    return Priority::kHigh;
+  }
+  BitRate rate() const override { return guard_.rate(); }
+  const CapacityGuard& guard() const { return guard_; }
+
+ private:
+  CapacityGuard guard_;
+};
+
+}  // namespace satrelay::control

@@ -1,0 +1,69 @@
+#include "pep/control/hpfp.h"
+
+#include <algorithm>
+
+namespace satrelay::control {
+namespace {
+
+constexpr double kProportional = 0.1, kIntegral = 0.3, kDerivative = 0.05;
+// Never so slow that reports would end.
+constexpr double kLeastShare = 0.01;
+
+double bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()); }
+
+}  // namespace
+
+Hpfp::Hpfp(const Config& config) : config_(config), guard_(config.capacity) {
+  rate_ = bits(target()) / 2;
+}
+
+BitRate Hpfp::target() const {
+  const BitRate most = guard_.rate();
+  return config_.target.is_zero() ? most : std::min(most, config_.target);
+}
+
+void Hpfp::on_start(const StartSample& sample) {
+  guard_.on_start(sample);
+  rate_ = bits(target()) / 2;
+  error_ = previous_error_ = 0;
+  measuring_ = false;
+}
+
+Priority Hpfp::on_sent(Purpose, ByteCount accounted, Instant now) {
+  guard_.on_sent(accounted, now);
+  return Priority::kHigh;
+}
+
+BitRate Hpfp::rate() const {
+  const auto rate = BitRate::bits_per_second(static_cast<std::uint64_t>(rate_));
+  return std::max(std::min(rate, guard_.rate()), BitRate::bits_per_second(1'000));
+}
+
+void Hpfp::on_feedback(const FeedbackSample& sample) {
+  guard_.on_feedback(sample);
+  if (!measuring_) {
+    measuring_ = true;
+    period_began_ = sample.arrived;
+    received_then_ = sample.received;
+    return;
+  }
+  if (sample.arrived - period_began_ < config_.period) return;
+  const BitRate measured =
+      arrival_rate({{}, period_began_, received_then_}, {{}, sample.arrived, sample.received});
+  period_began_ = sample.arrived;
+  received_then_ = sample.received;
+  control(measured);
+}
+
+// The velocity form, so that a rate at its bounds does not wind up.
+void Hpfp::control(BitRate measured) {
+  const double goal = bits(target());
+  const double error = goal - bits(measured);
+  const double step = kProportional * (error - error_) + kIntegral * error +
+                      kDerivative * (error - 2 * error_ + previous_error_);
+  previous_error_ = error_;
+  error_ = error;
+  rate_ = std::clamp(rate_ + step, goal * kLeastShare, goal);
+}
+
+}  // namespace satrelay::control

@@ -1,0 +1,42 @@
+// HpFP (Murata et al.): the rate begins at half of a target and is led to it by a PID controller
+// that compares it every control period with the throughput that reports show (sections II-B and
+// II-D1, figure 4). Packets leave at intervals of size / rate (equation 1): the pacer's work.
+//
+// The paper does not publish its gains; these let a path of 500 ms settle within 3 s. Nor does it
+// say how overload is told from loss: here the target gives way to what the guard has found.
+#pragma once
+
+#include "pep/control/capacity_guard.h"
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::control {
+
+class Hpfp final : public RateController {
+ public:
+  struct Config {
+    BitRate capacity;  // of the carrier
+    BitRate target;    // zero: the capacity
+    Duration period = Duration::milliseconds(250);
+  };
+  explicit Hpfp(const Config& config);
+
+  void on_start(const StartSample& sample) override;
+  void on_feedback(const FeedbackSample& sample) override;
+  void on_capacity(BitRate capacity) override { guard_.on_capacity(capacity); }
+  Priority on_sent(Purpose, ByteCount accounted, Instant now) override;
+  BitRate rate() const override;
+  // What the controller leads to now.
+  BitRate target() const;
+
+ private:
+  void control(BitRate measured);
+  Config config_;
+  CapacityGuard guard_;
+  double rate_;  // bits a second
+  double error_ = 0, previous_error_ = 0;
+  bool measuring_ = false;
+  Instant period_began_;  // by the receiver's clock
+  ByteCount received_then_;
+};
+
+}  // namespace satrelay::control

@@ -1,0 +1,44 @@
+// The Satellite Transport Protocol of Marchese: TCP's window with its parameters open (table 1),
+// loss attributed to the channel (section V).
+//
+//   cwnd = IW; ssthresh = Th; slow start: cwnd += F an ACK; avoidance: cwnd += G a round trip
+//   TW = min{cwnd, min(source buffer, rwnd)}, rwnd = half of the receiver's buffer
+#pragma once
+
+#include <cstdint>
+
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::control {
+
+class MarcheseStp final : public RateController {
+ public:
+  struct Config {
+    BitRate capacity;                  // of the carrier
+    std::uint32_t initial_window = 6;  // IW, packets
+    std::uint32_t threshold = 0;       // Th, packets; 0: none
+    std::uint32_t growth = 10;         // F, packets an ACK
+    std::uint32_t avoidance = 1;       // G, packets a round trip
+    // At either end, IP layer and all. Zero: what keeps the link busy (section IV), that is twice
+    // what it carries in a round trip and the wait for a report.
+    ByteCount buffer = ByteCount(0);
+  };
+  explicit MarcheseStp(const Config& config) : config_(config) {}
+
+  void on_start(const StartSample& sample) override;
+  void on_feedback(const FeedbackSample& sample) override;
+  void on_capacity(BitRate capacity) override { config_.capacity = capacity; }
+  BitRate rate() const override;
+  ByteCount window() const override;  // TW
+  ByteCount congestion_window() const { return ByteCount(window_); }
+
+ private:
+  Config config_;
+  ByteCount packet_ = ByteCount(1500);
+  Duration rtt_ = Duration::milliseconds(600);
+  Duration report_interval_;
+  std::uint64_t window_ = 1;        // cwnd, bytes
+  std::uint64_t acknowledged_ = 0;  // towards the next growth in avoidance
+};
+
+}  // namespace satrelay::control

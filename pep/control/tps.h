@@ -1,0 +1,52 @@
+// TP-S (Yu, Zhou): Super Start, packets of alternating priority, and the reasons of loss told apart
+// by them (sections 2.2 and 2.3). Made for reports once a round trip (M-NACK).
+//
+// Windows count full packets. A window leaves paced over a round trip: tau = RTT / cwnd; in Super
+// Start 2 RTT / rwnd, which equation (4) means (figure 2 sends rwnd segments within 2 RTT).
+#pragma once
+
+#include <cstdint>
+
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::control {
+
+class Tps final : public RateController {
+ public:
+  struct Config {
+    BitRate capacity;          // of the carrier
+    std::uint32_t window = 0;  // rwnd, packets; 0: what the capacity carries in a round trip
+  };
+  explicit Tps(const Config& config) : config_(config) {}
+
+  void on_start(const StartSample& sample) override;
+  void on_feedback(const FeedbackSample& sample) override;
+  void on_capacity(BitRate capacity) override;
+  Priority on_sent(Purpose purpose, ByteCount accounted, Instant now) override;
+  BitRate rate() const override;
+  ByteCount window() const override;
+
+  bool starting() const { return starting_; }
+  std::uint64_t congestion_window() const { return window_; }  // packets
+  std::uint64_t receive_window() const { return most_; }
+
+ private:
+  void set_receive_window();
+  void end_start();
+  void judge_round(Instant now);
+  Config config_;
+  ByteCount packet_ = ByteCount(1500);
+  Duration rtt_ = Duration::milliseconds(600);
+  std::uint64_t most_ = 64;    // rwnd
+  std::uint64_t window_ = 32;  // cwnd
+  bool starting_ = true;
+  bool sending_ = false;  // something was sent since the session began
+  bool low_next_ = false;
+  bool recovering_ = false;  // what is sent again alternates as well
+  Instant round_ends_;
+  Instant halved_at_;
+  // Of this round:
+  std::uint64_t received_ = 0, lost_ = 0, low_lost_ = 0;
+};
+
+}  // namespace satrelay::control

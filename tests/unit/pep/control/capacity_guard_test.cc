@@ -1,0 +1,156 @@
+#include "pep/control/capacity_guard.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "pep/control/fixed_rate.h"
+#include "tests/unit/pep/control/model_link.h"
+
+namespace satrelay::control::test {
+namespace {
+
+using State = CapacityGuard::State;
+constexpr BitRate kTenMegabit = BitRate::bits_per_second(10'000'000);
+constexpr BitRate kOneMegabit = BitRate::bits_per_second(1'000'000);
+constexpr Duration kRtt = Duration::milliseconds(550);
+
+// What must not be taken for a lower capacity, for a minute each.
+TEST(CapacityGuard, TrustsALinkThatLosesDelaysAndReorders) {
+  struct Case {
+    const char* what;
+    ModelLink link;
+  };
+  ModelLink lossy, jittery, both, silent, slow_reports;
+  lossy.loss = 0.1;
+  jittery.jitter = Duration::milliseconds(16);
+  both = jittery;
+  both.loss = 0.1;
+  silent.lost_reports = 0.5;
+  slow_reports.report_interval = kRtt;
+  slow_reports.loss = 0.01;
+  for (const Case& c :
+       {Case{"10% loss", lossy}, Case{"jitter of 16 ms", jittery}, Case{"both", both},
+        Case{"half of the reports lost", silent}, Case{"a report a round trip", slow_reports}}) {
+    SCOPED_TRACE(c.what);
+    FixedRate controller(kTenMegabit);
+    Model model(controller, c.link);
+    for (int i = 0; i < 60; ++i) {
+      model.run(Duration::seconds(1));
+      ASSERT_EQ(controller.guard().state(), State::kTrusting) << "after " << i << " s";
+    }
+    EXPECT_EQ(controller.rate(), kTenMegabit.scaled(995, 1000));
+  }
+}
+
+TEST(CapacityGuard, TrustsALinkAfterAnOutage) {
+  FixedRate controller(kTenMegabit);
+  Model model(controller, {});
+  model.run(Duration::seconds(5));
+  model.link.cut = true;
+  model.run(Duration::seconds(3));
+  model.link.cut = false;
+  model.run(Duration::seconds(5));
+  EXPECT_EQ(controller.guard().state(), State::kTrusting);
+}
+
+// Handovers of a LEO path, twice as far as such paths go: 12 to 47 ms one way, every 15 s, jitter.
+TEST(CapacityGuard, TrustsAPathWhoseDelaySteps) {
+  FixedRate controller(kTenMegabit);
+  ModelLink link;
+  link.delay = Duration::milliseconds(12);
+  link.jitter = Duration::milliseconds(5);
+  Model model(controller, link);
+  for (const std::int64_t delay : {47, 15, 44, 20, 12, 47}) {
+    model.run(Duration::seconds(15));
+    model.link.delay = Duration::milliseconds(delay);
+    ASSERT_EQ(controller.guard().state(), State::kTrusting);
+  }
+}
+
+// 10:1 down, a modem queue of 100 ms at the old rate, which is a second at the new one.
+TEST(CapacityGuard, FindsATenthAndEmptiesTheQueueWithinFourRoundTrips) {
+  for (const double loss : {0.0, 0.01, 0.1}) {
+    SCOPED_TRACE(loss);
+    FixedRate controller(kTenMegabit);
+    ModelLink link;
+    link.loss = loss;
+    Model model(controller, link);
+    model.run(Duration::seconds(5));
+    model.link.rate = kOneMegabit;
+    model.run(kRtt * 4);
+    EXPECT_LT(model.queue(), Duration::milliseconds(25));
+    Duration worst;
+    model.share();
+    for (int i = 0; i < 200; ++i) {
+      model.run(Duration::milliseconds(50));
+      worst = std::max(worst, model.queue());
+    }
+    const double share = model.share();
+    std::printf("  10:1 down, loss %4.1f%%: %.3f of the link over 10 s, queue up to %lld ms\n",
+                loss * 100, share, static_cast<long long>(worst.to_milliseconds()));
+    EXPECT_LT(worst, Duration::milliseconds(35));
+    EXPECT_GT(share, 0.75 * (1 - loss));
+  }
+}
+
+TEST(CapacityGuard, FindsALittleTooMuch) {
+  FixedRate controller(kTenMegabit);
+  ModelLink link;
+  link.queue = ByteCount(10'000'000);
+  Model model(controller, link);
+  model.run(Duration::seconds(5));
+  model.link.rate = kTenMegabit.scaled(98, 100);
+  model.run(Duration::seconds(15));
+  EXPECT_NE(controller.guard().state(), State::kTrusting);
+  EXPECT_LT(model.queue(), Duration::milliseconds(60));
+}
+
+TEST(CapacityGuard, RegainsTheRateWhenTheCapacityReturns) {
+  FixedRate controller(kTenMegabit);
+  Model model(controller, {});
+  model.run(Duration::seconds(5));
+  model.link.rate = kOneMegabit;
+  model.run(Duration::seconds(30));
+  ASSERT_NE(controller.guard().state(), State::kTrusting);
+  model.link.rate = kTenMegabit;
+  double seconds = 0;
+  while (controller.guard().state() != State::kTrusting && seconds < 60) {
+    model.run(Duration::milliseconds(100));
+    seconds += 0.1;
+    ASSERT_LT(model.queue(), Duration::milliseconds(40));
+  }
+  std::printf("  back at the configured rate %.1f s after the capacity\n", seconds);
+  EXPECT_LT(seconds, 20);
+}
+
+TEST(CapacityGuard, ObeysAnnouncementsAtOnce) {
+  FixedRate controller(kTenMegabit);
+  Model model(controller, {});
+  model.run(Duration::seconds(2));
+  model.link.rate = kOneMegabit;
+  controller.on_capacity(kOneMegabit);
+  EXPECT_EQ(controller.rate(), kOneMegabit.scaled(995, 1000));
+  model.run(Duration::seconds(20));
+  EXPECT_EQ(controller.guard().state(), State::kTrusting);
+  model.link.rate = kTenMegabit;
+  controller.on_capacity(kTenMegabit);
+  EXPECT_EQ(controller.rate(), kTenMegabit.scaled(995, 1000));
+  model.run(Duration::seconds(5));
+  EXPECT_EQ(controller.guard().state(), State::kTrusting);
+}
+
+TEST(CapacityGuard, AnIdleSenderProvesNothing) {
+  FixedRate controller(kTenMegabit);
+  Model model(controller, {});
+  model.run(Duration::seconds(5));
+  model.link.rate = kOneMegabit;
+  model.run(Duration::seconds(10));
+  const BitRate found = controller.guard().capacity();
+  model.sending = false;
+  model.run(Duration::seconds(30));
+  EXPECT_LE(controller.guard().capacity(), found.scaled(130, 100));
+}
+
+}  // namespace
+}  // namespace satrelay::control::test
