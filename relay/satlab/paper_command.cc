@@ -1,8 +1,9 @@
 #include "relay/satlab/paper_command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <stdexcept>
+#include <vector>
 
 #include "relay/satlab/output_file.h"
 #include "relay/satlab/paper.h"
@@ -25,12 +26,19 @@ class PaperProgress final : public PaperObserver {
   Progress progress_;
 };
 
+// The case of that name, or else those with the text in their name.
+void keep(std::vector<Case>& cases, const std::string& text) {
+  const bool exact = std::ranges::find(cases, text, &Case::name) != cases.end();
+  std::erase_if(cases, [&](const Case& one) {
+    return exact ? one.name != text : one.name.find(text) == std::string::npos;
+  });
+}
+
 }  // namespace
 
 int paper_command(const PaperOptions& options) {
   Paper chosen = paper(options.paper, options.short_runs ? Length::kShort : Length::kFull);
-  std::erase_if(chosen.cases,
-                [&](const Case& one) { return one.name.find(options.only) == std::string::npos; });
+  keep(chosen.cases, options.only);
   if (chosen.cases.empty()) {
     std::fprintf(stderr, "satlab: %s has no case with \"%s\" in its name; see --list\n",
                  options.paper.c_str(), options.only.c_str());

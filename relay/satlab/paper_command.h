@@ -8,7 +8,7 @@ namespace satrelay::satlab {
 
 struct PaperOptions {
   std::string paper;
-  std::string only;  // --case: those whose name contains this; "": all
+  std::string only;  // --case: the one of this name, or those that contain it
   std::size_t seeds = 3;
   std::size_t jobs = 1;
   std::string json;  // "": not wanted
