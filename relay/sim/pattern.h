@@ -26,7 +26,9 @@ class Pattern {
   std::optional<std::uint64_t> first_difference(std::uint64_t offset, ConstBytes bytes) const;
 
  private:
-  std::uint64_t word(std::uint64_t index) const;  // of eight bytes
+  void fill_random(std::uint64_t offset, MutableBytes out) const;
+  void fill_text(std::uint64_t offset, MutableBytes out) const;
+  std::uint64_t text_word(std::uint64_t index) const;  // of eight bytes
   std::uint64_t seed_ = 0;
   Content content_ = Content::kRandom;
 };
