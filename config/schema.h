@@ -159,17 +159,57 @@ struct GilbertElliott {
   double loss_bad = 1;
 };
 
+// Steps of a link's properties: `at` counts from the start of the program, or of the virtual time.
+// They stand in order of `at`.
+struct RateStep {
+  Duration at;
+  BitRate rate;
+};
+struct DelayStep {
+  Duration at;
+  Duration delay;
+};
+struct LinkOutage {
+  Duration at;
+  Duration length;
+};
+
+// Which frames are lost, by their number among those that are sent over the link, from 0.
+struct LossTrace {
+  std::vector<std::uint64_t> lost;  // in order
+  std::uint64_t period = 0;         // the trace starts anew after so many frames; 0: it ends
+};
+
+enum class QueueDiscipline : std::uint8_t {
+  kTailDrop,  // a frame that finds no room is dropped
+  kPriority,  // TP-S section 2.4: frames leave in order of arrival; of a full queue the lowest
+              // class loses its newest frames first: start/low, start/high, low, high
+};
+
+// What a shorter delay does to frames that were sent before.
+enum class DelayOrder : std::uint8_t {
+  kOvertaking,  // later frames may arrive first, as over a path that has become shorter
+  kKept,        // no frame arrives before those sent earlier
+};
+
 struct LinkDirection {
   BitRate rate;                    // zero: unlimited
   Duration delay;                  // one way
   ByteCount queue = ByteCount(0);  // tail drop beyond; 0: rate x 100 ms, at least 64 KiB
   double loss = 0;                 // 0 to 1, per frame
   std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`
+  std::optional<LossTrace> loss_trace;            // instead of either
   Duration jitter;                                // uniform in [0, jitter], order kept
   double reorder = 0;                             // share of frames delivered `reorder_by` late
   Duration reorder_by = Duration::milliseconds(10);
   double duplicate = 0;
-  double corrupt = 0;  // share of frames with one flipped bit
+  double corrupt = 0;                  // share of frames with one flipped bit
+  std::vector<RateStep> rate_steps;    // replace `rate`
+  std::vector<DelayStep> delay_steps;  // replace `delay`
+  DelayOrder delay_order = DelayOrder::kOvertaking;
+  std::vector<LinkOutage> outages;  // what leaves the sender then is lost
+  QueueDiscipline discipline = QueueDiscipline::kTailDrop;
+  std::uint16_t mtu = 0;  // larger IP packets are dropped; 0: none is too large
 };
 
 struct SatLink {

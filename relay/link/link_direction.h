@@ -1,13 +1,17 @@
 // One direction of a satellite link as a pure model: rate, queue, delay and faults, over opaque
 // frame handles. relay/satlink runs it on mbufs in real time, tests/sim in virtual time.
 //
-//   enqueue -> [tail-drop queue] -> serialise at `rate` -> loss/corruption -> delay (+jitter) ->
-//   out
+//   enqueue -> [queue] -> serialise at `rate` -> outage/loss/corruption -> delay (+jitter) -> out
+//
+// A queue that only drops from its tail before a rate that stays is no more than the instant until
+// which the transmitter is busy. With rate steps or priorities frames really wait (WaitingRoom),
+// and some are dropped after they were accepted: take_released().
 //
 // All memory is taken at construction. Each fault draws from a random sequence of its own, so that
 // changing one leaves the others as they were; the same seed and the same calls give the same run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,7 +24,9 @@
 #include "pep/base/units.h"
 #include "relay/link/delay_line.h"
 #include "relay/link/loss_model.h"
+#include "relay/link/schedule.h"
 #include "relay/link/serializer.h"
+#include "relay/link/waiting_room.h"
 
 namespace satrelay::link {
 
@@ -29,6 +35,8 @@ struct DirectionCounters {
   std::uint64_t frames_out = 0, bytes_out = 0;  // delivered
   std::uint64_t bytes_carried = 0;              // accounted: sent over the link, lost ones too
   std::uint64_t dropped_queue = 0;
+  std::array<std::uint64_t, kPriorities> dropped_queue_by_priority{};  // of dropped_queue
+  std::uint64_t dropped_mtu = 0;
   std::uint64_t dropped_loss = 0;
   std::uint64_t dropped_outage = 0;
   std::uint64_t dropped_memory = 0;  // more frames in flight than `capacity`
@@ -43,13 +51,14 @@ class LinkDirection {
                 std::size_t capacity);
 
   enum class Fate : std::uint8_t {
-    kAccepted,    // the handle comes out of poll() once
+    kAccepted,    // the handle comes out once, of poll() or of take_released()
     kDropped,     // the caller keeps the handle
-    kDuplicated,  // the handle comes out of poll() twice: the caller makes it shareable
+    kDuplicated,  // the handle comes out twice: the caller makes it shareable
   };
-  // Offers a frame of `frame_bytes` (header included, no FCS). Loss is decided here, but a lost
-  // frame still occupies the link. `now` never goes backwards, here and in poll().
-  Fate enqueue(FrameHandle frame, std::size_t frame_bytes, Instant now);
+  // Offers a frame of `frame_bytes` (header included, no FCS). A lost frame still occupies the
+  // link. `now` never goes backwards, here and in poll(). `priority`: 0 is kept longest, 3 dropped
+  // first, if the queue's discipline asks for it.
+  Fate enqueue(FrameHandle frame, std::size_t frame_bytes, Instant now, std::uint8_t priority = 0);
 
   struct Delivery {
     FrameHandle frame = 0;
@@ -58,7 +67,11 @@ class LinkDirection {
   };
   // The next frame due at `now`, in order of delivery time.
   std::optional<Delivery> poll(Instant now);
-  Instant next_delivery() const { return line_.next_due(); }  // never() if nothing is in flight
+  // When poll() is wanted next, which may come to nothing; never() if nothing is in flight.
+  Instant next_delivery() const;
+  // A handle of a frame that was accepted, and dropped or lost since. To be called after enqueue()
+  // and poll() until it answers nullopt.
+  std::optional<FrameHandle> take_released();
 
   void set_rate(BitRate rate);  // for frames offered from now on; zero: unlimited
   void set_loss(double loss);   // 0 to 1, per frame; replaces a Gilbert-Elliott model
@@ -68,15 +81,29 @@ class LinkDirection {
 
   DirectionCounters counters() const;
   // Accounted bytes that wait to be sent, and how long the last of them waits.
-  ByteCount queue(Instant now) const { return serializer_.backlog(now); }
-  Duration queue_delay(Instant now) const { return serializer_.wait(now); }
-  // The longest wait of any frame accepted since the last call, its own transmission included.
+  ByteCount queue(Instant now) const;
+  Duration queue_delay(Instant now) const;
+  // The longest wait of any frame sent since the last call, its own transmission included.
   Duration take_queue_peak() { return std::exchange(queue_peak_, Duration::zero()); }
-  std::size_t frames_in_flight() const { return line_.size(); }
+  std::size_t frames_in_flight() const { return line_.size() + (waiting_ ? waiting_->size() : 0); }
   BitRate rate() const { return serializer_.rate(); }
   bool outage() const { return outage_; }
+  // Whether enqueue() looks at the priority.
+  bool knows_priorities() const {
+    return config_.discipline == config::QueueDiscipline::kPriority;
+  }
 
  private:
+  enum class Sent : std::uint8_t { kOnItsWay, kTwice, kLost };
+
+  bool is_full(std::size_t more) const;
+  bool make_room(std::uint32_t accounted, std::uint8_t priority, Instant now);
+  void release(const WaitingFrame& frame);
+  Fate enqueue_waiting(WaitingFrame frame, Instant now);
+  // Brings the transmitter and the steps up to `now`.
+  void advance(Instant now);
+  Sent launch(FrameHandle frame, std::size_t frame_bytes, Instant departure, bool twice);
+  void push(InFlight entry, Instant due);
   Instant due(Instant departure);
 
   config::LinkDirection config_;
@@ -84,12 +111,19 @@ class LinkDirection {
   Serializer serializer_;
   LossModel loss_;
   DelayLine line_;
+  std::optional<WaitingRoom> waiting_;
+  std::vector<FrameHandle> released_;
+  RateSchedule rate_steps_;
+  DelaySchedule delay_;
+  OutageSchedule outages_;
   Random jitter_random_;
   Random reorder_random_;
   Random duplicate_random_;
   Random corrupt_random_;
   bool outage_ = false;
-  Instant last_due_;  // of the frames that keep their order
+  std::size_t capacity_;
+  Instant last_due_;    // of the frames that keep their order
+  Instant order_from_;  // no frame may be due before, lest it overtakes
   Instant last_seen_;
   Duration queue_peak_;
   DirectionCounters counters_;

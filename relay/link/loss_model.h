@@ -1,7 +1,9 @@
-// Which frames a link loses: independently (Bernoulli), or in bursts (Gilbert-Elliott: a good and a
-// bad state, each with a loss probability of its own; E. N. Gilbert 1960, E. O. Elliott 1963).
+// Which frames a link loses: independently (Bernoulli), in bursts (Gilbert-Elliott: a good and a
+// bad state, each with a loss probability of its own; E. N. Gilbert 1960, E. O. Elliott 1963), or
+// as a trace says.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -12,15 +14,18 @@ namespace satrelay::link {
 
 class LossModel {
  public:
-  LossModel(double probability, const std::optional<config::GilbertElliott>& bursts,
-            std::uint64_t seed)
-      : probability_(probability), bursts_(bursts), random_(seed) {}
+  LossModel(const config::LinkDirection& config, std::uint64_t seed)
+      : probability_(config.loss),
+        bursts_(config.gilbert_elliott),
+        trace_(config.loss_trace),
+        random_(seed) {}
 
   // Decides for one frame. Two draws each time whatever the model, so that a change of the
   // probability changes as few frames as it can.
   bool next_is_lost() {
     const double loss = random_.unit();
     const double change = random_.unit();
+    if (trace_) return trace_says_lost();
     if (!bursts_) return loss < probability_;
     const bool is_lost = loss < (is_bad_ ? bursts_->loss_bad : bursts_->loss_good);
     if (change < (is_bad_ ? bursts_->bad_to_good : bursts_->good_to_bad)) is_bad_ = !is_bad_;
@@ -31,13 +36,25 @@ class LossModel {
   void set_probability(double probability) {
     probability_ = probability;
     bursts_.reset();
+    trace_.reset();
   }
 
  private:
+  bool trace_says_lost() {
+    if (trace_->period != 0 && position_ == trace_->period) position_ = next_lost_ = 0;
+    const std::uint64_t position = position_++;
+    if (next_lost_ == trace_->lost.size() || trace_->lost[next_lost_] != position) return false;
+    ++next_lost_;
+    return true;
+  }
+
   double probability_;
   std::optional<config::GilbertElliott> bursts_;
+  std::optional<config::LossTrace> trace_;
   Random random_;
   bool is_bad_ = false;
+  std::uint64_t position_ = 0;  // in the trace
+  std::size_t next_lost_ = 0;
 };
 
 }  // namespace satrelay::link

@@ -19,7 +19,7 @@ ByteCount Serializer::limit() const {
 
 std::optional<Instant> Serializer::enqueue(std::uint32_t accounted_bytes, Instant now) {
   if (rate_.is_zero()) return later(now, busy_until_);
-  if (busy_until_ <= now) {
+  if (busy_until_ < now) {
     busy_until_ = now;
     remainder_ = 0;
   }

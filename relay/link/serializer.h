@@ -28,6 +28,7 @@ class Serializer {
   ByteCount limit() const;  // of the queue, at the present rate
   // Bytes that have not left at `now`, as the present rate counts them.
   ByteCount backlog(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
+  Instant busy_until() const { return busy_until_; }
   // How long the transmitter is busy with them.
   Duration wait(Instant now) const { return std::max(busy_until_ - now, Duration::zero()); }
 

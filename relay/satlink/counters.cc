@@ -15,6 +15,7 @@ dpdk::TelemetrySection direction(const char* name, const link::LinkDirection& mo
            {"bytes_out", c.bytes_out},
            {"bytes_carried", c.bytes_carried},
            {"dropped_queue", c.dropped_queue},
+           {"dropped_mtu", c.dropped_mtu},
            {"dropped_loss", c.dropped_loss},
            {"dropped_outage", c.dropped_outage},
            {"dropped_memory", c.dropped_memory},

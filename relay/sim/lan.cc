@@ -8,10 +8,15 @@
 namespace satrelay::sim {
 namespace {
 
+void release_dropped(link::LinkDirection& direction, FramePool& frames) {
+  while (const auto frame = direction.take_released()) frames.release(*frame);
+}
+
 void drain(link::LinkDirection& direction, FramePool& frames) {
   // Everything in flight is due in the far future.
   const Instant end = Instant::from_nanoseconds(std::int64_t{1} << 62);
   while (const auto delivery = direction.poll(end)) frames.release(delivery->frame);
+  release_dropped(direction, frames);
 }
 
 }  // namespace
@@ -62,6 +67,7 @@ void SimLan::offer(link::LinkDirection& direction, FrameHandle frame) {
       frames_->add_reference(frame);
       break;
   }
+  release_dropped(direction, *frames_);
   loop_->wake(id_);
 }
 
@@ -95,6 +101,8 @@ void SimLan::run(Instant now) {
       }
     }
     while (const auto delivery = cable.down->poll(now)) cable.host->receive(delivery->frame);
+    release_dropped(*cable.up, *frames_);
+    release_dropped(*cable.down, *frames_);
   }
 }
 

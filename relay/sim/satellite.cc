@@ -1,8 +1,26 @@
 #include "relay/sim/satellite.h"
 
+#include "pep/control/rate_controller.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
 #include "relay/link/capacity.h"
 
 namespace satrelay::sim {
+namespace {
+
+// Of the outer IP header's DSCP, as the gateways set it.
+std::uint8_t priority_of(ConstBytes frame) {
+  constexpr auto kMostImportant = static_cast<std::uint8_t>(control::Priority::kHigh);
+  const auto ethernet = wire::parse_ethernet(frame);
+  if (!ethernet) return kMostImportant;
+  const auto ip = wire::parse_ip(frame.subspan(ethernet->size()));
+  if (!ip) return kMostImportant;
+  return static_cast<std::uint8_t>(
+      control::priority_of(static_cast<std::uint8_t>(ip->traffic_class >> 2)));
+}
+
+}  // namespace
+
 SatelliteLink::SatelliteLink(EventLoop& loop, FramePool& frames, Tracer& tracer,
                              const config::LinkDirection& a_to_b,
                              const config::LinkDirection& b_to_a, std::uint32_t overhead,
@@ -18,6 +36,8 @@ SatelliteLink::~SatelliteLink() {
   const Instant end = Instant::from_nanoseconds(std::int64_t{1} << 62);
   while (const auto delivery = a_to_b_.poll(end)) frames_->release(delivery->frame);
   while (const auto delivery = b_to_a_.poll(end)) frames_->release(delivery->frame);
+  release_dropped(a_to_b_);
+  release_dropped(b_to_a_);
 }
 
 void SatelliteLink::connect(unsigned end, FrameSink& sink, unsigned port) {
@@ -30,7 +50,8 @@ void SatelliteLink::receive(unsigned port, FrameHandle frame) {
   const ConstBytes bytes = frames_->bytes(frame);
   if (on_frame_) on_frame_(port, bytes);
   link::LinkDirection& direction = port == kA ? a_to_b_ : b_to_a_;
-  switch (direction.enqueue(frame, bytes.size(), loop_->now())) {
+  const std::uint8_t priority = direction.knows_priorities() ? priority_of(bytes) : std::uint8_t{0};
+  switch (direction.enqueue(frame, bytes.size(), loop_->now(), priority)) {
     case Fate::kAccepted:
       tracer_->frame(loop_->now(), port == kA ? "sat a>b" : "sat b>a", "in  ", bytes);
       break;
@@ -43,7 +64,12 @@ void SatelliteLink::receive(unsigned port, FrameHandle frame) {
       frames_->add_reference(frame);
       break;
   }
+  release_dropped(direction);
   loop_->wake(id_);
+}
+
+void SatelliteLink::release_dropped(link::LinkDirection& direction) {
+  while (const auto frame = direction.take_released()) frames_->release(*frame);
 }
 
 void SatelliteLink::set_outage(bool outage) {
@@ -69,6 +95,7 @@ void SatelliteLink::deliver(link::LinkDirection& direction, unsigned to, Instant
       frames_->release(frame);
     }
   }
+  release_dropped(direction);
 }
 
 void SatelliteLink::run(Instant now) {

@@ -36,6 +36,7 @@ class SatelliteLink final : public Actor, public FrameSink {
   Instant next_timeout() const override;
 
  private:
+  void release_dropped(link::LinkDirection& direction);
   void deliver(link::LinkDirection& direction, unsigned to, Instant now);
   EventLoop* loop_;
   FramePool* frames_;

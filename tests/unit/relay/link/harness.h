@@ -23,8 +23,11 @@ class Harness {
                    std::size_t capacity = 100'000)
       : link(config, kOverhead, seed, capacity) {}
 
-  LinkDirection::Fate offer(FrameHandle frame, std::size_t size = kFullFrame) {
-    return link.enqueue(frame, size, now);
+  LinkDirection::Fate offer(FrameHandle frame, std::size_t size = kFullFrame,
+                            std::uint8_t priority = 0) {
+    const LinkDirection::Fate fate = link.enqueue(frame, size, now, priority);
+    collect_released();
+    return fate;
   }
   // Moves time on, and collects each frame at the very instant at which it is due.
   void run_until(Instant end) {
@@ -33,6 +36,7 @@ class Harness {
       while (const auto delivery = link.poll(now)) {
         arrivals.push_back({delivery->frame, now, delivery->corrupt_bit});
       }
+      collect_released();
     }
     now = end;
   }
@@ -46,9 +50,14 @@ class Harness {
     run_to_the_end();
   }
 
+  void collect_released() {
+    while (const auto frame = link.take_released()) released.push_back(*frame);
+  }
+
   LinkDirection link;
   Instant now = Instant::from_nanoseconds(1'000'000'000);
   std::vector<Arrival> arrivals;
+  std::vector<FrameHandle> released;  // dropped or lost after they were accepted
 };
 
 }  // namespace satrelay::link
