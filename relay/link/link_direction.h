@@ -89,9 +89,7 @@ class LinkDirection {
   BitRate rate() const { return serializer_.rate(); }
   bool outage() const { return outage_; }
   // Whether enqueue() looks at the priority.
-  bool knows_priorities() const {
-    return config_.discipline == config::QueueDiscipline::kPriority;
-  }
+  bool knows_priorities() const { return config_.discipline == config::QueueDiscipline::kPriority; }
 
  private:
   enum class Sent : std::uint8_t { kOnItsWay, kTwice, kLost };
