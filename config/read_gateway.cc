@@ -20,6 +20,7 @@ constexpr Bounds<ByteCount> kFlowMemory{ByteCount(64ULL << 10), ByteCount(16ULL 
 // RFC 7323 section 2.3: no window beyond 1 GiB can be announced.
 constexpr Bounds<ByteCount> kHostWindow{ByteCount(16ULL << 10), ByteCount(1ULL << 30)};
 constexpr Bounds<Duration> kFlowTimeout{Duration::seconds(1), Duration::seconds(604'800)};
+constexpr Bounds<Duration> kGiveUp{Duration::seconds(1), Duration::seconds(86'400)};
 constexpr Bounds<Duration> kLiveness{Duration::milliseconds(100), Duration::seconds(600)};
 
 GatewayAddress read_address(const Value& value) {
@@ -182,8 +183,8 @@ std::vector<Rule> read_rules(const Value& value) {
 }
 
 Stp read_stp(const Value& value, std::uint16_t wan_mtu) {
-  const Fields fields =
-      value.fields({"port", "mtu", "lanes", "ping_after", "suspect_after", "feedback", "fec"});
+  const Fields fields = value.fields({"port", "mtu", "path_mtu", "lanes", "ping_after",
+                                      "suspect_after", "give_up_after", "feedback", "fec"});
   Stp stp;
   stp.mtu = std::min(stp.mtu, wan_mtu);
   if (const Value* port = fields.find("port")) {
@@ -192,12 +193,19 @@ Stp read_stp(const Value& value, std::uint16_t wan_mtu) {
   if (const Value* mtu = fields.find("mtu")) {
     stp.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
   }
+  if (const Value* path = fields.find("path_mtu")) {
+    stp.path_mtu =
+        path->word<PathMtu>({{"discover", PathMtu::kDiscover}, {"known", PathMtu::kKnown}});
+  }
   if (const Value* lanes = fields.find("lanes")) {
     stp.lanes = static_cast<std::uint8_t>(lanes->integer({1, 16}));
   }
   if (const Value* after = fields.find("ping_after")) stp.ping_after = after->duration(kLiveness);
   if (const Value* after = fields.find("suspect_after")) {
     stp.suspect_after = after->duration(kLiveness);
+  }
+  if (const Value* after = fields.find("give_up_after")) {
+    stp.give_up_after = after->duration(kGiveUp);
   }
   if (const Value* feedback = fields.find("feedback")) stp.feedback = read_feedback(*feedback);
   if (const Value* fec = fields.find("fec")) {

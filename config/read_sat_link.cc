@@ -30,8 +30,8 @@ GilbertElliott read_gilbert_elliott(const Value& value) {
 }
 
 LinkDirection read_direction(const Value& value) {
-  const Fields fields = value.fields({"rate", "delay", "queue", "loss", "gilbert_elliott", "jitter",
-                                      "reorder", "reorder_by", "duplicate", "corrupt"});
+  const Fields fields = value.fields({"rate", "delay", "queue", "mtu", "loss", "gilbert_elliott",
+                                      "jitter", "reorder", "reorder_by", "duplicate", "corrupt"});
   LinkDirection direction;
   const Value& rate = fields.require("rate", "write a rate, like 50Mbit, or unlimited");
   if (rate.text("write a rate, like 50Mbit, or unlimited") != "unlimited") {
@@ -39,6 +39,9 @@ LinkDirection read_direction(const Value& value) {
   }
   if (const Value* delay = fields.find("delay")) direction.delay = delay->duration(kDelay);
   if (const Value* queue = fields.find("queue")) direction.queue = queue->size(kQueue);
+  if (const Value* mtu = fields.find("mtu")) {
+    direction.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
+  }
   if (const Value* loss = fields.find("loss")) direction.loss = loss->share();
   if (const Value* model = fields.find("gilbert_elliott")) {
     if (fields.find("loss") != nullptr) {

@@ -108,12 +108,17 @@ struct Feedback {
   BitRate budget;  // 0: max(50 kbit/s, 0.05% of the link's rate)
 };
 
+// kDiscover: starts at 1200 and searches up to the MTU; kKnown: starts at the MTU.
+enum class PathMtu : std::uint8_t { kDiscover, kKnown };
+
 struct Stp {
   std::uint16_t port = 7878;  // UDP, both ends; lane n uses port + n
   std::uint16_t mtu = 1500;   // of STP's IP packets; at most the WAN port's
+  PathMtu path_mtu = PathMtu::kDiscover;
   std::uint8_t lanes = 1;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
+  Duration give_up_after = Duration::seconds(120);  // suspect for so long: its flows are reset
   Feedback feedback;
   Fec fec = Fec::kAuto;  // forward error correction, if the peer takes part
 };
@@ -196,6 +201,7 @@ struct LinkDirection {
   BitRate rate;                    // zero: unlimited
   Duration delay;                  // one way
   ByteCount queue = ByteCount(0);  // tail drop beyond; 0: rate x 100 ms, at least 64 KiB
+  std::uint16_t mtu = 0;           // longer IP packets vanish on the link; 0: none do
   double loss = 0;                 // 0 to 1, per frame
   std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`
   std::optional<LossTrace> loss_trace;            // instead of either
@@ -209,7 +215,6 @@ struct LinkDirection {
   DelayOrder delay_order = DelayOrder::kOvertaking;
   std::vector<LinkOutage> outages;  // what leaves the sender then is lost
   QueueDiscipline discipline = QueueDiscipline::kTailDrop;
-  std::uint16_t mtu = 0;  // larger IP packets are dropped; 0: none is too large
 };
 
 struct SatLink {

@@ -42,6 +42,12 @@ class PacketBuilder {
   void protect() { is_protected_ = true; }
   bool is_protected() const { return is_protected_; }
 
+  // PADDING up to the end.
+  void pad() {
+    const MutableBytes rest = frames_.reserve(frames_.remaining());
+    std::fill(rest.begin(), rest.end(), std::byte{0});
+  }
+
   void set_eliciting() { eliciting_ = true; }
   bool eliciting() const { return eliciting_; }
 

@@ -63,6 +63,11 @@ class ProbeTimer {
   Instant suspect_at() const { return last_heard_ + config_.suspect_after; }
   Instant next_probe() const { return in_flight_ == 0 ? ping_at() : probe_at(); }
 
+  // More than a lost tail: probes have stayed unanswered, too.
+  bool is_outage(Duration round_trip, Instant now) const {
+    return frozen_ && now >= silence_end() + round_trip + kProbeInterval * 2;
+  }
+
  private:
   Instant silence_end() const { return later(last_report_, busy_since_) + patience_; }
   // The tail of what was sent may be lost (nothing follows it that would show the gap), or the

@@ -71,6 +71,8 @@ class RateGate {
     count_delivered(packet);
   }
   void on_delivered_late(const SentPacket& packet) { count_delivered(packet); }
+  // Lost, though not to the link as it is: a probe of the path MTU, or in an outage.
+  void on_gone(const SentPacket& packet) { in_flight_ -= accounted(packet.bytes); }
   void on_lost(const SentPacket& packet) {
     ++pending_.packets_lost;
     if (packet.low_priority) ++pending_.low_priority_packets_lost;

@@ -90,6 +90,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       feedback({settings.feedback_minimum, settings.feedback_maximum, settings.feedback_budget,
                 settings.feedback_mode}),
       probes({settings.ping_after, settings.suspect_after}),
+      path({settings.datagram_base, settings.datagram_size, settings.path_mtu_known}),
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
       streams(blocks, slots_for(settings.max_streams)) {
@@ -116,6 +117,7 @@ void Session::Impl::drop_connection() {
   last_report = now;
   last_request = now;
   asked_below = 0;
+  outage_end = 0;
   session_bytes_in = 0;
   gap_begin = kMaxVarint;
   announced_settled = 0;
@@ -137,6 +139,8 @@ void Session::Impl::establish() {
   state = PeerState::kAlive;
   lane_send.limit = handshake.peer().lane_credit;
   own_capacity.on_new_session();
+  path.start(static_cast<std::uint16_t>(
+      std::max<std::size_t>(handshake.peer().datagram_size, kMinDatagram)));
   probes.start(now);
   if (lane_receive.granted() < config.lane_receive_limit) {
     memory_check = now + config.feedback_minimum;  // memory was short when the HELLO was made
@@ -262,7 +266,7 @@ std::optional<Event> Session::Impl::poll_stream_event() {
   return std::nullopt;
 }
 
-Instant Session::Impl::next_timeout() const {
+Instant Session::Impl::next_timeout() {
   if (state == PeerState::kClosed && closed_here) {
     return close_packets > 0 ? now : Instant::never();
   }
@@ -275,7 +279,9 @@ Instant Session::Impl::next_timeout() const {
   at = earlier(at, losses.deadline());
   at = earlier(at, memory_check);
   if (!linger.empty()) at = earlier(at, linger.front()->linger_deadline);
-  if (data_waits()) at = earlier(at, gate.opens_at());
+  // A search that is due during an outage waits for its end.
+  if (path.next_timeout() > now) at = earlier(at, path.next_timeout());
+  if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
   at = earlier(at, fec_timeout());
   return at;
 }
@@ -418,6 +424,8 @@ std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch
 Duration Session::smoothed_rtt() const { return impl_->rtt.smoothed(); }
 
 double Session::loss_ratio() const { return impl_->loss_ratio(); }
+
+std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
 
 BitRate Session::peer_capacity() const { return impl_->peer_capacity.capacity(); }
 

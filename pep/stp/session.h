@@ -67,9 +67,13 @@ enum class FeedbackMode : std::uint8_t {
 struct Config {
   std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
   std::uint8_t lane = 0;
-  std::uint8_t lane_count = 1;           // offered in HELLO; the smaller of both offers holds
-  bool opens_even_streams = true;        // exactly one of the two gateways
-  std::uint16_t datagram_size = 1472;    // UDP payload, at most: `stp.mtu` less IP and UDP headers
+  std::uint8_t lane_count = 1;         // offered in HELLO; the smaller of both offers holds
+  bool opens_even_streams = true;      // exactly one of the two gateways
+  std::uint16_t datagram_size = 1472;  // UDP payload, at most: `stp.mtu` less IP and UDP headers
+  std::uint16_t datagram_base = 1172;  // and what any path carries: 1200 IP bytes
+  // Whether the path is known to carry datagram_size; else it is searched for (docs/stp.md section
+  // 11).
+  bool path_mtu_known = true;
   std::uint16_t datagram_overhead = 28;  // IP and UDP headers, for the pacer
   std::uint32_t max_streams = 65536;
   std::uint64_t lane_receive_limit = 64ULL << 20;    // credit granted to the peer for all streams
@@ -129,6 +133,8 @@ struct Counters {
   std::uint64_t repair_used = 0;     // packets that repairs gave back
   std::uint64_t repair_wasted = 0;   // repairs received of which nothing came
   std::uint64_t repair_dropped = 0;  // repairs not sent: too late, or for a stream that became bulk
+  std::uint64_t mtu_probes = 0, mtu_probes_lost = 0;
+  std::uint64_t mtu_black_holes = 0;  // falls back to datagram_base
   std::uint64_t feedback_in = 0, feedback_out = 0;
   std::uint64_t duplicate_packets_in = 0;
   std::uint64_t bad_crc = 0;         // CRC32C mismatch: dropped
@@ -200,8 +206,9 @@ class Session {
   PeerState peer_state() const;
   std::uint64_t peer_epoch() const;  // 0 while unknown
   Duration smoothed_rtt() const;
-  BitRate send_rate() const;  // what the controller allows now, as the modem counts
-  double loss_ratio() const;  // of our packets, over about the last 10,000, 0 to 1
+  BitRate send_rate() const;           // what the controller allows now, as the modem counts
+  double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
+  std::size_t datagram_limit() const;  // UDP payload that the path is known to carry
   // What the peer says that the direction towards it carries; zero if it has said nothing.
   BitRate peer_capacity() const;
   std::uint64_t packets_in_flight() const;

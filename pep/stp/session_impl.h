@@ -15,6 +15,7 @@
 #include "pep/stp/loss_detector.h"
 #include "pep/stp/packet.h"
 #include "pep/stp/packet_builder.h"
+#include "pep/stp/path_mtu.h"
 #include "pep/stp/probe_timer.h"
 #include "pep/stp/rate_gate.h"
 #include "pep/stp/received_packets.h"
@@ -42,7 +43,7 @@ struct Session::Impl {
   void check_memory();
   void update_rtt();
   std::optional<Event> poll_stream_event();
-  Instant next_timeout() const;
+  Instant next_timeout();
   bool control_waits() const;
   bool data_waits() const;
 
@@ -101,6 +102,8 @@ struct Session::Impl {
   std::size_t poll_packet(MutableBytes out);
   std::size_t send_hello(MutableBytes out);
   std::size_t send_close(MutableBytes out);
+  std::size_t send_mtu_probe(MutableBytes out);
+  bool mtu_probe_waits();
   std::size_t finish_packet(PacketBuilder& packet);
   std::size_t count_out(ConstBytes packet);
   void write_control(PacketBuilder& packet);
@@ -160,7 +163,10 @@ struct Session::Impl {
   ReceivedPackets received;
   FeedbackClock feedback;
   ProbeTimer probes;
+  PathMtu path;
   RttEstimator rtt;
+  std::uint64_t outage_end = 0;  // packets below were sent before the last outage was over
+  bool large_ping = false;       // the last one on a silent path was
   Duration peer_feedback_interval;
   Instant last_report;
   std::uint64_t session_bytes_in = 0;

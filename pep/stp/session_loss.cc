@@ -28,6 +28,7 @@ struct Session::Impl::Settler {
     const SentPacket* packet = s.ledger.find(number);
     if (packet == nullptr) return;
     ++delivered_packets;
+    s.path.on_acknowledged(number, packet->bytes, s.now);
     s.gate.on_delivered(*packet);
     if (packet->eliciting) s.probes.on_settled();
     apply_acknowledged(*packet);
@@ -36,8 +37,17 @@ struct Session::Impl::Settler {
   void lost(std::uint64_t number) {
     const SentPacket* packet = s.ledger.find(number);
     if (packet == nullptr) return;
-    ++lost_packets;
-    s.gate.on_lost(*packet);
+    if (s.path.on_lost(number, packet->bytes, s.now)) {
+      ++s.counters.mtu_probes_lost;
+      s.gate.on_gone(*packet);
+    } else if (number < s.outage_end) {
+      ++s.counters.packets_lost;
+      s.gate.on_gone(*packet);
+    } else {
+      ++lost_packets;
+      s.gate.on_lost(*packet);
+    }
+    if (s.path.take_verdict() == PathMtu::Verdict::kBlackHole) ++s.counters.mtu_black_holes;
     if (packet->eliciting) s.probes.on_settled();
     s.ledger.for_each_item(*packet, [&](const SentItem& item) { repair(item); });
     s.ledger.settle(number);
@@ -163,6 +173,9 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
                                           std::min<std::uint64_t>(report.interval_ms, 60'000))),
                                       config.feedback_minimum, Duration::seconds(60));
   update_rtt();
+  // What an outage has eaten says nothing about the link's loss: rate, FEC and copies stay as they
+  // were.
+  if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
   probes.on_report(now);
   Settler settler{*this};
   losses.handle_report(report, loss_rule(report), now, settler);

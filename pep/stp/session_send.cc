@@ -19,11 +19,9 @@ constexpr std::uint32_t kControlShare = 16;
 
 }  // namespace
 
-// What both ends take; HELLOs and OPENs fit whatever the peer says.
+// What the path is known to carry and both ends take; HELLOs and OPENs fit whatever the peer says.
 std::size_t Session::Impl::datagram_limit() const {
-  if (!handshake.knows_peer()) return config.datagram_size;
-  const std::size_t of_peer = std::max<std::size_t>(handshake.peer().datagram_size, kMinDatagram);
-  return std::min<std::size_t>(config.datagram_size, of_peer);
+  return connected() ? path.limit() : std::min(config.datagram_base, config.datagram_size);
 }
 
 std::uint64_t Session::Impl::free_memory() const {
@@ -54,6 +52,7 @@ bool Session::Impl::control_waits() const {
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
+  const MutableBytes room = out;
   out = out.first(std::min<std::size_t>(out.size(), datagram_limit()));
   if (out.size() < kMinDatagram) return 0;
   if (state == PeerState::kClosed && closed_here) {
@@ -63,13 +62,22 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (handshake.hello_due(now)) return send_hello(out);
   if (!connected()) return 0;
   gate.update(rtt.smoothed(), datagram_limit(), now);
+  if (gate.open(now) && mtu_probe_waits()) {
+    if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
+  }
   if (const std::size_t size = send_repair(out); size > 0) return size;
   const bool is_protected = gate.open(now) && data_waits() && wants_protection();
   PacketBuilder packet(is_protected ? out.first(out.size() - kMaxRepairOverhead) : out);
+  const bool is_ping = ping_due;
   write_control(packet);
   if (gate.open(now) && data_waits()) write_data_frames(packet);
   if (is_protected && !packet.items().empty()) packet.protect();
   if (packet.empty()) return 0;
+  if (is_ping && probes.frozen() && path.is_raised() && gate.open(now)) {
+    // Small and large in turn: an outage eats both, a black hole the large ones only.
+    large_ping = !large_ping;
+    if (large_ping) packet.pad();
+  }
   return finish_packet(packet);
 }
 
@@ -105,6 +113,26 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
   header.lane = config.lane;
   header.number = handshake.hello_number();
   return count_out(packet.close(header, hello_seal));
+}
+
+bool Session::Impl::mtu_probe_waits() {
+  return data_allowed() && !probes.frozen() && path.probe_due(now) > 0;
+}
+
+// Nothing that would be missed: PING and PADDING.
+std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
+  const std::size_t size = path.probe_due(now);
+  if (size > out.size()) return 0;
+  PacketBuilder packet(out.first(size));
+  if (path.is_last_of_round()) {
+    announced_settled = losses.oldest_unresolved();
+    write_ping(packet.frames(), {announced_settled});
+  }
+  packet.pad();
+  packet.set_eliciting();
+  path.on_probe_sent(ledger.next());
+  ++counters.mtu_probes;
+  return finish_packet(packet);
 }
 
 std::size_t Session::Impl::send_close(MutableBytes out) {

@@ -19,8 +19,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// A peer that stays silent for this long is gone: its flows are reset towards their hosts.
-constexpr Duration kGiveUp = Duration::seconds(120);
+// RFC 8899 section 5.1.2, BASE_PLPMTU: what any path carries.
+constexpr std::uint16_t kBaseMtu = 1200;
 // Whatever is announced, a link that may be configured stays usable.
 constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
@@ -48,16 +48,22 @@ stp::FeedbackMode feedback_mode(config::FeedbackMode mode) {
   return stp::FeedbackMode::kAdaptive;
 }
 
+// IP and UDP headers.
+std::uint16_t stp_overhead(const config::Gateway& config) {
+  return config.gateway.own.is_v4() ? 28 : 48;
+}
+
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
                        std::size_t peer_index, const config::Link& link, const MemoryPlan& plan) {
   const config::Peer& peer = config.peers[peer_index];
   stp::Config stp;
-  const bool v4 = config.gateway.own.is_v4();
   stp.boot_epoch = identity.boot_epoch;
   stp.lane_count = config.stp.lanes;
   stp.opens_even_streams = config.gateway.own < peer.address;
-  stp.datagram_overhead = v4 ? 28 : 48;
+  stp.datagram_overhead = stp_overhead(config);
   stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
+  stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
+  stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows;
   stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
   stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
@@ -407,7 +413,7 @@ void Gateway::handle_timeout(Instant now) {
     Peer& peer = *impl_->peers[i];
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
     impl_->take_events(i, now);
-    if (now >= peer.suspect_since + kGiveUp) {
+    if (now >= peer.suspect_since + impl_->config.stp.give_up_after) {
       peer.suspect_since = Instant::never();
       impl_->flows.give_up(i, now);
     }
@@ -431,7 +437,7 @@ Instant Gateway::next_timeout() const {
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
     const Peer& peer = *impl_->peers[i];
     if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());
-    next = earlier(next, peer.suspect_since + kGiveUp);
+    next = earlier(next, peer.suspect_since + impl_->config.stp.give_up_after);
   }
   return next;
 }
@@ -492,6 +498,8 @@ std::vector<PeerSnapshot> Gateway::peers() const {
                     .send_rate = session.send_rate(),
                     .controller = config::to_string(peer.carrier.config.control.controller),
                     .announced = session.peer_capacity(),
+                    .path_mtu = static_cast<std::uint16_t>(session.datagram_limit() +
+                                                           stp_overhead(impl_->config)),
                     .rtt = session.smoothed_rtt(),
                     .loss_ratio = session.loss_ratio(),
                     .streams = static_cast<std::uint32_t>(session.stream_count()),

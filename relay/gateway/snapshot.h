@@ -32,7 +32,8 @@ struct PeerSnapshot {
   std::string link;
   BitRate send_rate;
   std::string controller;
-  BitRate announced;  // what the peer says that the link to it carries; zero: nothing
+  BitRate announced;           // what the peer says that the link to it carries; zero: nothing
+  std::uint16_t path_mtu = 0;  // IP bytes that the path is known to carry
   Duration rtt;
   double loss_ratio = 0;
   std::uint32_t streams = 0;

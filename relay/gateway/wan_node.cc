@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kRequestInterval = Duration::seconds(1);
 constexpr Duration kRefreshInterval = Duration::seconds(30);
-constexpr std::uint8_t kForgetAfter = 5;  // unanswered refreshes
+constexpr std::uint8_t kAskAllAfter = 5;  // unanswered refreshes
 
 // RFC 4291 section 2.7.1.
 IpAddress solicited_node(const IpAddress& address) {
@@ -187,12 +187,14 @@ bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& mess
 }
 
 void WanNode::request(const Neighbour& neighbour) {
+  // All are asked if the one that was known does not answer: it may have been replaced.
+  const bool ask_known = neighbour.mac && neighbour.unanswered < kAskAllAfter;
   PendingFrame* out = new_frame();
   if (out == nullptr) return;
   MutableBytes room(out->bytes);
   if (neighbour.address.is_v4()) {
     const auto ethernet =
-        header_to(neighbour.mac.value_or(MacAddress::broadcast()), wire::EtherType::kArp);
+        header_to(ask_known ? *neighbour.mac : MacAddress::broadcast(), wire::EtherType::kArp);
     wire::write_ethernet(ethernet, room);
     wire::write_arp({.operation = wire::ArpOperation::kRequest,
                      .sender_mac = mac_,
@@ -205,11 +207,11 @@ void WanNode::request(const Neighbour& neighbour) {
   }
   wire::IpHeader ip;
   ip.source = own_;
-  ip.destination = neighbour.mac ? neighbour.address : solicited_node(neighbour.address);
+  ip.destination = ask_known ? neighbour.address : solicited_node(neighbour.address);
   ip.protocol = wire::kProtocolIcmpV6;
   ip.hop_limit = 255;
   const auto ethernet =
-      header_to(neighbour.mac.value_or(multicast_mac(ip.destination)), wire::EtherType::kIpv6);
+      header_to(ask_known ? *neighbour.mac : multicast_mac(ip.destination), wire::EtherType::kIpv6);
   wire::write_ethernet(ethernet, room);
   const std::size_t ip_at = ethernet.size();
   const std::size_t body = wire::write_neighbour(
@@ -223,11 +225,10 @@ void WanNode::request(const Neighbour& neighbour) {
 void WanNode::handle_timeout(Instant now) {
   for (Neighbour& neighbour : neighbours_) {
     if (neighbour.next_request > now) continue;
-    // A neighbour that stopped answering keeps its MAC for a while: a refresh may get lost on a
-    // satellite link without the path having changed.
-    if (neighbour.mac && neighbour.unanswered >= kForgetAfter) neighbour.mac.reset();
+    // A neighbour that stopped answering keeps its MAC until another one is learned: behind a
+    // satellite link it is silent during an outage, and must be reached at once when that ends.
     request(neighbour);
-    if (neighbour.unanswered < kForgetAfter) ++neighbour.unanswered;
+    if (neighbour.unanswered < kAskAllAfter) ++neighbour.unanswered;
     neighbour.next_request = now + kRequestInterval;
   }
 }

@@ -74,7 +74,8 @@ class LinkDirection {
   std::optional<FrameHandle> take_released();
 
   void set_rate(BitRate rate);  // for frames offered from now on; zero: unlimited
-  void set_loss(double loss);   // 0 to 1, per frame; replaces a Gilbert-Elliott model
+  void set_mtu(std::uint16_t mtu) { config_.mtu = mtu; }  // IP bytes; zero: no limit
+  void set_loss(double loss);  // 0 to 1, per frame; replaces a Gilbert-Elliott model
   // true: everything that is offered to the link is lost, after it has occupied it: a modem sends
   // into the fade all the same. What is on its way arrives.
   void set_outage(bool outage) { outage_ = outage; }

@@ -83,6 +83,9 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("stream_bytes_in", counters.stream_bytes_in);
   dict.add("stream_bytes_out", counters.stream_bytes_out);
   dict.add("peer_restarts", counters.peer_restarts);
+  dict.add("mtu_probes", counters.mtu_probes);
+  dict.add("mtu_probes_lost", counters.mtu_probes_lost);
+  dict.add("mtu_black_holes", counters.mtu_black_holes);
   dict.add("capacities_in", counters.capacities_in);
   dict.add("capacities_out", counters.capacities_out);
   return dict;
@@ -144,6 +147,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("send_rate_bps", peer.send_rate.to_bits_per_second());
   dict.add("controller", peer.controller);
   dict.add("announced_bps", peer.announced.to_bits_per_second());
+  dict.add("path_mtu_bytes", peer.path_mtu);
   dict.add("rtt_us", microseconds(peer.rtt));
   dict.add("loss_ppm", parts_per_million(peer.loss_ratio));
   dict.add("streams", peer.streams);

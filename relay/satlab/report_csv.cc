@@ -17,7 +17,7 @@ std::string mean_rate(std::uint64_t now, std::uint64_t before, double seconds) {
 }
 
 std::uint64_t lost(const link::DirectionCounters& c) {
-  return c.dropped_loss + c.dropped_outage + c.dropped_queue + c.dropped_memory;
+  return c.dropped_loss + c.dropped_outage + c.dropped_mtu + c.dropped_queue + c.dropped_memory;
 }
 
 std::string quoted(const std::string& text) {

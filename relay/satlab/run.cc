@@ -34,6 +34,7 @@ link::DirectionCounters since(const link::DirectionCounters& now,
   d.dropped_queue -= zero.dropped_queue;
   d.dropped_loss -= zero.dropped_loss;
   d.dropped_outage -= zero.dropped_outage;
+  d.dropped_mtu -= zero.dropped_mtu;
   d.dropped_memory -= zero.dropped_memory;
   d.corrupted -= zero.corrupted;
   d.duplicated -= zero.duplicated;

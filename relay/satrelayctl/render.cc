@@ -155,11 +155,11 @@ std::string render_peers(const Json& peers) {
     if (text(peer, "next_hop") == "unresolved") state += " (next hop unresolved)";
     rows.push_back(
         {text(peer, "name"), text(peer, "address"), state, text(peer, "link"),
-         shown(peer, "send_rate_bps", human_rate), shown(peer, "rtt_us", human_duration),
-         shown(peer, "loss_ppm", human_share), shown(peer, "streams", human_count),
-         shown(peer, "packets_in_flight", human_count), shown(peer, "stored_bytes", human_bytes),
-         shown(counters, "bytes_out", human_bytes), shown(counters, "bytes_in", human_bytes),
-         shown(counters, "packets_lost", human_count),
+         shown(peer, "send_rate_bps", human_rate), shown(peer, "path_mtu_bytes", plain),
+         shown(peer, "rtt_us", human_duration), shown(peer, "loss_ppm", human_share),
+         shown(peer, "streams", human_count), shown(peer, "packets_in_flight", human_count),
+         shown(peer, "stored_bytes", human_bytes), shown(counters, "bytes_out", human_bytes),
+         shown(counters, "bytes_in", human_bytes), shown(counters, "packets_lost", human_count),
          shown(counters, "retransmitted_bytes", human_bytes)});
   }
   return format_table({{"peer"},
@@ -167,6 +167,7 @@ std::string render_peers(const Json& peers) {
                        {"state"},
                        {"link"},
                        {"rate", Align::kRight},
+                       {"path mtu", Align::kRight},
                        {"rtt", Align::kRight},
                        {"loss", Align::kRight},
                        {"streams", Align::kRight},

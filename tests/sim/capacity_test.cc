@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"

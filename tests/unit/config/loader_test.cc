@@ -94,6 +94,8 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_TRUE(config.rules.empty());
   EXPECT_EQ(config.stp.port, 7878);
   EXPECT_EQ(config.stp.mtu, 1500);
+  EXPECT_EQ(config.stp.path_mtu, PathMtu::kDiscover);
+  EXPECT_EQ(config.stp.give_up_after, Duration::seconds(120));
   EXPECT_EQ(config.limits.flows, 65536U);
   EXPECT_EQ(config.worker.polling, Polling::kAdaptive);
   EXPECT_EQ(config.compress_level, 1);
@@ -304,6 +306,10 @@ TEST(Values, OutOfRangeIsRefused) {
        "from 1 to 10000000"},
       {"", "limits: {memory: 1kB}\n",
        "g.yaml:5:18: limits.memory: \"1kB\" is out of range; allowed: 1MiB to 1024GiB"},
+      {"", "stp: {give_up_after: 25h}\n",
+       "g.yaml:5:22: stp.give_up_after: \"25h\" is out of range; allowed: 1s to 24h"},
+      {"", "stp: {path_mtu: guess}\n",
+       "g.yaml:5:17: stp.path_mtu: \"guess\" is not known here; allowed: discover, known"},
       {"", "stp: {suspect_after: 1h}\n",
        "g.yaml:5:22: stp.suspect_after: \"1h\" is out of range; allowed: 100ms to 600s"},
       {"", "compress_level: 20\n",

@@ -71,15 +71,16 @@ TEST(RenderStatus, WarnsOfASilentWorker) {
 TEST(RenderPeers, ShowsLinkAndState) {
   const Json peers = Json::parse(R"([{
     "name": "remote", "address": "192.0.2.2", "state": "alive", "next_hop": "unresolved",
-    "link": "sat", "send_rate_bps": 50000000, "rtt_us": 551000, "loss_ppm": 10400, "streams": 3,
-    "packets_in_flight": 2300, "stored_bytes": 4096,
+    "link": "sat", "send_rate_bps": 50000000, "path_mtu_bytes": 1500,
+    "rtt_us": 551000, "loss_ppm": 10400, "streams": 3, "packets_in_flight": 2300, "stored_bytes": 4096,
     "counters": {"bytes_out": 1048576, "bytes_in": 2048, "packets_lost": 9,
                  "retransmitted_bytes": 13140}}])");
-  EXPECT_EQ(render_peers(peers),
-            "peer    address    state                        link         rate     rtt   loss  "
-            "streams  in flight    stored      sent  received  lost  sent again\n"
-            "remote  192.0.2.2  alive (next hop unresolved)  sat   50.0 Mbit/s  551 ms  1.04%  "
-            "      3      2 300  4.00 KiB  1.00 MiB  2.00 KiB     9    12.8 KiB\n");
+  EXPECT_EQ(
+      render_peers(peers),
+      "peer    address    state                        link         rate  path mtu     rtt   loss  "
+      "streams  in flight    stored      sent  received  lost  sent again\n"
+      "remote  192.0.2.2  alive (next hop unresolved)  sat   50.0 Mbit/s      1500  551 ms  1.04%  "
+      "      3      2 300  4.00 KiB  1.00 MiB  2.00 KiB     9    12.8 KiB\n");
 }
 
 TEST(RenderFlows, BracketsIpv6AddressesAndShowsWhatIsMissing) {

@@ -1,0 +1,143 @@
+// The link is gone for a while, in both directions or in one: nothing is lost but time.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+
+#include "relay/sim/network.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
+#include "tests/sim/checks.h"
+
+namespace satrelay::sim {
+namespace {
+
+constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
+constexpr Duration kRoundTrip = Duration::milliseconds(550);
+constexpr Duration kProbeInterval = Duration::milliseconds(100);
+
+enum class Ways : std::uint8_t { kBoth, kForward, kReturn };
+
+// A download from B to A, and an upload beside it.
+class OutageTest : public ::testing::Test {
+ protected:
+  void start(std::uint64_t seed, double loss = 0) {
+    LinkSpec link;
+    link.rate = kRate;
+    link.one_way_delay = kRoundTrip / 2;
+    link.loss = loss;
+    Scenario scenario = make_lab(seed, link);
+    for (Station& station : scenario.stations) {
+      station.hosts[0].tcp.send_limit = 4 << 20;
+      station.hosts[0].tcp.receive_limit = 4 << 20;
+    }
+    scenario.stp.give_up_after = give_up_after;
+    add_flow(scenario, Side::kA, requester(100), responder(100, 40'000'000));
+    add_flow(scenario, Side::kA, sender(30'000'000), receiver());
+    network.emplace(scenario, tracer);
+    network->satellite().on_frame([this](unsigned from, ConstBytes frame) {
+      if (from != SatelliteLink::kB) return;
+      sent += frame.size() - kEthernetHeader + config::kOverheadEthernet;
+    });
+    network->run_for(Duration::seconds(8));
+    ASSERT_GT(network->flow(0).client.received, 1'000'000U);
+  }
+  void set(Ways ways, bool outage) {
+    if (ways != Ways::kReturn) network->satellite().from_b().set_outage(outage);
+    if (ways != Ways::kForward) network->satellite().from_a().set_outage(outage);
+  }
+  gateway::PeerSnapshot sending_side() { return network->gateway(Side::kB).engine().peers().at(0); }
+  // The link is gone for `length`; afterwards all goes on.
+  void pass(Ways ways, Duration length) {
+    set(ways, true);
+    // What is on its way arrives, its reports return or do not, and then there is silence.
+    network->run_for(kRoundTrip * 3);
+    const std::uint64_t before = sent;
+    network->run_for(length - kRoundTrip * 3);
+    const double silence =
+        static_cast<double>((sent - before) * 8) / (length - kRoundTrip * 3).to_seconds();
+    EXPECT_LT(silence, 0.01 * static_cast<double>(kRate.to_bits_per_second()))
+        << "fed to the outage";
+    EXPECT_FALSE(network->flow(0).client.ended);
+    const double loss = sending_side().loss_ratio;
+    set(ways, false);
+    const Instant back = network->loop().now();
+    network->run_for(kRoundTrip + kProbeInterval);
+    const std::uint64_t resumed = sent;
+    const gateway::PeerSnapshot at_resumption = sending_side();
+    network->run_for(kRoundTrip);
+    const double used = static_cast<double>(sent - resumed) /
+                        static_cast<double>(kRate.bytes_in(kRoundTrip).value());
+    EXPECT_GT(used, 0.99);
+    const std::uint64_t again =
+        sending_side().counters.retransmitted_bytes - at_resumption.counters.retransmitted_bytes;
+    // What was in flight when the link went is sent again, before anything new.
+    if (ways != Ways::kReturn) EXPECT_GT(again, 3'000'000U);
+    EXPECT_LE(sending_side().loss_ratio, loss + 0.001) << "the outage counts as loss of the link";
+    ASSERT_TRUE(network->run_until_flows_over(back + Duration::seconds(60)));
+    for (const std::string& broken : check_flows(*network)) ADD_FAILURE() << broken;
+    EXPECT_EQ(network->counted(gateway::Counter::kFlowsResetPeerLost), 0U);
+    std::printf(
+        "  %3.0f s %s: %.1f kbit/s meanwhile; one round trip and 100 ms after the return "
+        "%.1f%% of the rate, %.1f MB of it again\n",
+        length.to_seconds(),
+        ways == Ways::kBoth      ? "both"
+        : ways == Ways::kForward ? "forward"
+                                 : "return",
+        silence / 1e3, used * 100, static_cast<double>(again) / 1e6);
+  }
+  static constexpr std::size_t kEthernetHeader = 14;
+  Duration give_up_after = Duration::seconds(120);
+  Tracer tracer;
+  std::optional<Network> network;
+  std::uint64_t sent = 0;  // by B, accounted
+};
+
+TEST_F(OutageTest, TenSecondsAndTheLinkIsFullAgainOneRoundTripAfterItsReturn) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    start(seed);
+    pass(Ways::kBoth, Duration::seconds(10));
+  }
+}
+
+TEST_F(OutageTest, HalfAMinuteAndTwoMinutes) {
+  start(4);
+  pass(Ways::kBoth, Duration::seconds(30));
+  start(5);
+  pass(Ways::kBoth, Duration::seconds(120));
+}
+
+TEST_F(OutageTest, OneDirectionAlone) {
+  start(6);
+  pass(Ways::kForward, Duration::seconds(10));
+  start(7);
+  pass(Ways::kReturn, Duration::seconds(10));
+}
+
+TEST_F(OutageTest, AfterTheTimeToGiveUpFlowsAreResetAndNewOnesWork) {
+  give_up_after = Duration::seconds(5);
+  start(8);
+  set(Ways::kBoth, true);
+  network->run_for(Duration::seconds(7));
+  EXPECT_EQ(network->counted(gateway::Counter::kFlowsResetPeerLost), 0U);
+  network->run_for(Duration::seconds(3));
+  EXPECT_EQ(network->counted(gateway::Counter::kFlowsResetPeerLost), 4U);
+  EXPECT_TRUE(network->flow(0).client.was_reset());
+  EXPECT_TRUE(network->flow(0).server.was_reset());
+  set(Ways::kBoth, false);
+  network->run_for(Duration::seconds(5));
+  FlowSpec fresh = network->spec(0);
+  fresh.client_plan = requester(100);
+  fresh.server_plan = responder(100, 200'000);
+  fresh.client_plan.expected = fresh.server_plan.content = Pattern(77, Content::kText);
+  fresh.server_plan.expected = fresh.client_plan.content = Pattern(78, Content::kText);
+  fresh.start = network->loop().now();
+  const std::size_t index = network->open(fresh);
+  network->run_for(Duration::seconds(5));
+  EXPECT_EQ(network->flow(index).client.received, 200'000U);
+  EXPECT_TRUE(network->flow(index).client.saw_end);
+}
+
+}  // namespace
+}  // namespace satrelay::sim
