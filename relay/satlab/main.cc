@@ -31,6 +31,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000));
   paper_app->add_option("--jobs", paper.jobs, "Runs at the same time, each with its own memory (1)")
       ->check(CLI::Range(1, 64));
+  paper_app
+      ->add_option("--controller", paper.controller,
+                   "The same rows with this rate controller too, as a column of its own")
+      ->check(CLI::IsMember({"hpfp", "tps", "stp"}));
   paper_app->add_option("--json", paper.json, "Write the rows as JSON")->type_name("FILE");
   paper_app->add_flag("--list", paper.list, "Only list the cases and their targets");
   paper_app->add_flag("--short", paper.short_runs, "hpfp: leave out what takes 85 s");

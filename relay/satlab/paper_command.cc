@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "relay/satlab/output_file.h"
@@ -34,6 +35,14 @@ void keep(std::vector<Case>& cases, const std::string& text) {
   });
 }
 
+config::Controller controller_named(const std::string& name) {
+  using config::Controller;
+  for (const Controller one : {Controller::kHpfp, Controller::kTps, Controller::kStp}) {
+    if (name == config::to_string(one)) return one;
+  }
+  throw std::invalid_argument("there is no controller \"" + name + "\"");
+}
+
 }  // namespace
 
 int paper_command(const PaperOptions& options) {
@@ -54,11 +63,20 @@ int paper_command(const PaperOptions& options) {
   PaperResult result;
   {
     PaperProgress progress(chosen.name, options.quiet ? Loudness::kQuiet : Loudness::kNormal);
-    result = run_paper(chosen, {.seeds = options.seeds, .jobs = options.jobs}, &progress);
+    PaperRun run{.seeds = options.seeds, .jobs = options.jobs};
+    result = run_paper(chosen, run, &progress);
+    if (!options.controller.empty() && !result.interrupted) {
+      run.controller = controller_named(options.controller);
+      const PaperResult other = run_paper(chosen, run, &progress);
+      for (std::size_t i = 0; i < result.rows.size(); ++i) {
+        result.rows[i].with_controller = other.rows[i].ours;
+      }
+      result.interrupted = other.interrupted;
+    }
   }
-  if (!options.quiet) std::fputs(paper_table(chosen, result).c_str(), stdout);
+  if (!options.quiet) std::fputs(paper_table(chosen, result, options.controller).c_str(), stdout);
   if (json) {
-    json->write(paper_json(chosen, result).dump(2) + "\n");
+    json->write(paper_json(chosen, result, options.controller).dump(2) + "\n");
     json->commit();
   }
   if (result.interrupted) return StopSignal::kExitStatus;

@@ -11,7 +11,8 @@ struct PaperOptions {
   std::string only;  // --case: the one of this name, or those that contain it
   std::size_t seeds = 3;
   std::size_t jobs = 1;
-  std::string json;  // "": not wanted
+  std::string controller;  // "": ours only
+  std::string json;        // "": not wanted
   bool list = false;
   bool short_runs = false;
   bool quiet = false;

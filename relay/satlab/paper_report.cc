@@ -43,15 +43,20 @@ ordered_json json_number(const std::optional<double>& value) {
 
 }  // namespace
 
-std::string paper_table(const Paper& paper, const PaperResult& result) {
+std::string paper_table(const Paper& paper, const PaperResult& result,
+                        const std::string& controller) {
   using ctl::Align;
-  const std::vector<ctl::Column> columns = {{"case"},
-                                            {"unit"},
-                                            {"bound", Align::kRight},
-                                            {"ours", Align::kRight},
-                                            {"target", Align::kRight},
-                                            {"met"},
-                                            {"published"}};
+  std::vector<ctl::Column> columns = {{"case"},
+                                      {"unit"},
+                                      {"bound", Align::kRight},
+                                      {"ours", Align::kRight},
+                                      {"target", Align::kRight},
+                                      {"met"},
+                                      {"published"}};
+  constexpr std::size_t kBehindOurs = 4;
+  if (!controller.empty()) {
+    columns.insert(columns.begin() + kBehindOurs, {controller, Align::kRight});
+  }
   std::vector<std::vector<std::string>> rows;
   for (const RowResult& row : result.rows) {
     rows.push_back({row.spec.name, row.spec.unit, number(row.spec.bound), number(row.ours),
@@ -60,11 +65,14 @@ std::string paper_table(const Paper& paper, const PaperResult& result) {
                     : *row.met ? "yes"
                                : "NO",
                     published_text(row.spec)});
+    if (controller.empty()) continue;
+    rows.back().insert(rows.back().begin() + kBehindOurs, number(row.with_controller));
   }
   return paper.title + "\n\n" + ctl::format_table(columns, rows);
 }
 
-ordered_json paper_json(const Paper& paper, const PaperResult& result) {
+ordered_json paper_json(const Paper& paper, const PaperResult& result,
+                        const std::string& controller) {
   ordered_json json;
   json["paper"] = paper.name;
   json["rows"] = ordered_json::array();
@@ -78,6 +86,7 @@ ordered_json paper_json(const Paper& paper, const PaperResult& result) {
     one["ours"] = json_number(row.ours);
     one["target"] = json_number(row.spec.target);
     one["met"] = row.met ? ordered_json(*row.met) : ordered_json(nullptr);
+    if (!controller.empty()) one["controllers"][controller] = json_number(row.with_controller);
     json["rows"].push_back(one);
   }
   return json;

@@ -8,10 +8,14 @@
 
 namespace satrelay::satlab {
 
-std::string paper_table(const Paper& paper, const PaperResult& result);
+std::string paper_table(const Paper& paper, const PaperResult& result,
+                        const std::string& controller = "");
 // {"paper": "...", "rows": [{"case", "unit", "published": {"SYSTEM": x}, "bound", "ours", "target",
 // "met"}]}; null for what does not exist.
-nlohmann::ordered_json paper_json(const Paper& paper, const PaperResult& result);
+// `controller`, if not empty, names that of RowResult::with_controller: a column of its own, and a
+// field "controllers": {"NAME": x} in each row.
+nlohmann::ordered_json paper_json(const Paper& paper, const PaperResult& result,
+                                  const std::string& controller = "");
 // The cases by name, a line each, with their targets.
 std::string paper_list(const Paper& paper);
 

@@ -18,7 +18,10 @@ struct Task {
 class Workshop {
  public:
   Workshop(const Paper& paper, const PaperRun& run, PaperObserver* observer)
-      : paper_(paper), observer_(observer), figures_(paper.cases.size()) {
+      : paper_(paper),
+        controller_(run.controller),
+        observer_(observer),
+        figures_(paper.cases.size()) {
     for (std::size_t i = 0; i < paper.cases.size(); ++i) {
       for (std::uint64_t seed = 1; seed <= run.seeds; ++seed) tasks_.push_back({i, seed});
       const Experiment experiment = paper.cases[i].build(1);
@@ -47,7 +50,7 @@ class Workshop {
       for (std::size_t row = 0; row < rows.size(); ++row) {
         std::vector<double> values;
         for (const std::vector<double>& of_seed : figures_[i]) values.push_back(of_seed.at(row));
-        RowResult one{rows[row], worst(values, rows[row].better), std::nullopt};
+        RowResult one{rows[row], worst(values, rows[row].better), std::nullopt, std::nullopt};
         // What was never run has missed nothing.
         if (one.ours || !stopped_) one.met = meets(one.spec, one.ours);
         result.rows.push_back(std::move(one));
@@ -84,7 +87,8 @@ class Workshop {
 
   void run(const Task& task) {
     const Case& one = paper_.cases[task.index];
-    const Experiment experiment = one.build(task.seed);
+    Experiment experiment = one.build(task.seed);
+    experiment.scenario.control.controller = controller_;
     Reporter reporter(*this, one.name + ", seed " + std::to_string(task.seed));
     const RunResult result = run_experiment(experiment, &reporter);
     if (result.interrupted) return;
@@ -106,6 +110,7 @@ class Workshop {
   }
 
   const Paper& paper_;
+  config::Controller controller_;
   PaperObserver* observer_;
   std::mutex mutex_;
   std::vector<Task> tasks_;

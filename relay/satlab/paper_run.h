@@ -14,6 +14,8 @@ struct RowResult {
   RowSpec spec;
   std::optional<double> ours;  // nullopt: could not be measured
   std::optional<bool> met;     // nullopt: for information
+  // The same conditions with another rate controller, if that was asked for.
+  std::optional<double> with_controller = std::nullopt;
 };
 
 struct PaperResult {
@@ -30,6 +32,7 @@ std::optional<bool> meets(const RowSpec& row, std::optional<double> figure);
 struct PaperRun {
   std::size_t seeds = 3;  // 1, 2, 3, ...
   std::size_t jobs = 1;
+  config::Controller controller = config::Controller::kFixedRate;
 };
 
 // Told after each sample of each run, from the thread of that run; calls do not overlap.

@@ -61,6 +61,10 @@ ordered_json gateway_json(const RunResult& result, sim::Side side) {
   json["packets_lost"] = c.packets_lost;
   json["spurious_losses"] = c.spurious_losses;
   json["retransmitted_bytes"] = c.retransmitted_bytes;
+  json["repair_packets_out"] = c.repair_packets_out;
+  json["repair_packets_in"] = c.repair_packets_in;
+  json["repair_used"] = c.repair_used;
+  json["repair_wasted"] = c.repair_wasted;
   json["tail_probes"] = c.tail_probes;
   json["feedback_out"] = c.feedback_out;
   json["stream_bytes_out"] = c.stream_bytes_out;

@@ -146,6 +146,8 @@ std::string gateway_table(const RunResult& result) {
                                             {"lost", Align::kRight},
                                             {"spurious", Align::kRight},
                                             {"retransmitted", Align::kRight},
+                                            {"repair", Align::kRight},
+                                            {"used", Align::kRight},
                                             {"probes", Align::kRight},
                                             {"reports out", Align::kRight},
                                             {"rtt", Align::kRight},
@@ -159,8 +161,9 @@ std::string gateway_table(const RunResult& result) {
     const stp::Counters& c = gateway.stp;
     rows.push_back({side == sim::Side::kA ? "a" : "b", std::to_string(c.packets_out),
                     std::to_string(c.packets_lost), std::to_string(c.spurious_losses),
-                    human_bytes(c.retransmitted_bytes), std::to_string(c.tail_probes),
-                    std::to_string(c.feedback_out),
+                    human_bytes(c.retransmitted_bytes), std::to_string(c.repair_packets_out),
+                    std::to_string(result.gateway(sim::opposite(side)).stp.repair_used),
+                    std::to_string(c.tail_probes), std::to_string(c.feedback_out),
                     fixed(gateway.rtt.to_seconds() * 1e3, 1) + " ms",
                     human_bytes(result.arena_peak[index]), human_bytes(result.arena_size[index])});
   }
