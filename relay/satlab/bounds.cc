@@ -58,6 +58,7 @@ LinkBound::LinkBound(const Experiment& experiment, sim::Side from, std::uint64_t
     if (!includes(change.ways, from)) continue;
     rate = change.rate.value_or(rate);
     loss = change.loss.value_or(loss);
+    delay = change.delay ? change.delay->to_seconds() : delay;
     outage = change.outage.value_or(outage);
     step_at(change.at.to_seconds());
   }

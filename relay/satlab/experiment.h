@@ -33,6 +33,7 @@ struct LinkChange {
   Duration at;
   Ways ways = Ways::kBoth;
   std::optional<BitRate> rate = std::nullopt;
+  std::optional<Duration> delay = std::nullopt;
   std::optional<double> loss = std::nullopt;
   std::optional<bool> outage = std::nullopt;  // begins or ends; always both ways
   Announced announced = Announced::kNo;

@@ -15,6 +15,7 @@ using config::Value;
 
 constexpr Bounds<Duration> kTime{Duration::zero(), Duration::seconds(86'400)};
 constexpr Bounds<Duration> kPeriod{Duration::milliseconds(1), Duration::seconds(86'400)};
+constexpr Bounds<Duration> kDelay{Duration::zero(), Duration::seconds(10)};
 constexpr Bounds<BitRate> kRate{BitRate::bits_per_second(1'000),
                                 BitRate::bits_per_second(100'000'000'000)};
 constexpr std::size_t kMostChanges = 100'000;
@@ -37,7 +38,7 @@ std::optional<T> in_turn(const std::vector<T>& list, std::size_t turn) {
 
 void read_change(const Value& value, Experiment& experiment) {
   const Fields fields =
-      value.fields({"at", "every", "until", "direction", "rate", "announced", "loss", "outage"});
+      value.fields({"at", "every", "until", "direction", "rate", "announced", "delay", "loss", "outage"});
   const Value& at = fields.require("at", "write when it happens, like 10s");
   LinkChange change;
   change.at = at.duration(kTime);
@@ -53,6 +54,8 @@ void read_change(const Value& value, Experiment& experiment) {
       read_list<BitRate>(fields.find("rate"), [](const Value& v) { return v.rate(kRate); });
   const auto losses =
       read_list<double>(fields.find("loss"), [](const Value& v) { return v.share(); });
+  const auto delays = read_list<Duration>(fields.find("delay"),
+                                          [](const Value& v) { return v.duration(kDelay); });
   std::optional<Duration> outage;
   if (const Value* length = fields.find("outage")) {
     outage = length->duration(kPeriod);
@@ -65,8 +68,8 @@ void read_change(const Value& value, Experiment& experiment) {
     change.announced =
         announced->word<Announced>({{"yes", Announced::kYes}, {"no", Announced::kNo}});
   }
-  if (rates.empty() && losses.empty() && !outage) {
-    value.fail("changes nothing; write rate, loss or outage");
+  if (rates.empty() && losses.empty() && delays.empty() && !outage) {
+    value.fail("changes nothing; write rate, delay, loss or outage");
   }
   Duration every = Duration::infinite();
   Duration until = experiment.duration;
@@ -86,6 +89,7 @@ void read_change(const Value& value, Experiment& experiment) {
     }
     change.at = when;
     change.rate = in_turn(rates, turn);
+    change.delay = in_turn(delays, turn);
     change.loss = in_turn(losses, turn);
     change.outage = outage ? std::optional(true) : std::nullopt;
     experiment.changes.push_back(change);

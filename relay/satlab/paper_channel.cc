@@ -1,6 +1,7 @@
 // What no single paper measures, yet every satellite does to its traffic: short flows on a lossy
 // link, bursts, reordering, steps of the rate, an outage, a low orbit.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "relay/satlab/paper.h"
@@ -212,6 +213,41 @@ Case outage() {
   return one;
 }
 
+// A low orbit: the path's delay steps as satellites take over from each other, with 100 ms of
+// silence at each handover.
+Case low_orbit() {
+  constexpr Duration kTo = Duration::seconds(120);
+  constexpr Duration kHandover = Duration::seconds(15);
+  constexpr Duration kBlackout = Duration::milliseconds(100);
+  constexpr double kShare = 0.97;
+  const auto build = [](std::uint64_t seed) {
+    Conditions conditions = geo(seed);
+    conditions.forward = megabit(100);
+    conditions.round_trip = Duration::milliseconds(50);
+    Experiment experiment = experiment_for(conditions);
+    // One way: half of 25 to 60 ms.
+    const std::int64_t delays_us[] = {12'500, 30'000, 20'000, 25'000, 15'000};
+    std::size_t turn = 1;
+    for (Duration at = kHandover; at < kTo; at = at + kHandover) {
+      const Duration delay = Duration::microseconds(delays_us[turn++ % std::size(delays_us)]);
+      experiment.changes.push_back({.at = at, .delay = delay, .outage = true});
+      experiment.changes.push_back({.at = at + kBlackout, .outage = false});
+    }
+    experiment.duration = kTo;
+    add_flows(experiment, {.name = "bulk", .upload = kUnlimited});
+    return experiment;
+  };
+  Case one;
+  one.name = "low orbit: RTT 25-60 ms, steps every 15 s, 100 ms blackouts";
+  const double bound = bound_rate(build(1), sim::Side::kA, kBulkFrom, kTo) / 1e6;
+  one.rows = {{one.name, "Mbit/s", {}, bound, bound * kShare, Better::kHigher}};
+  one.build = build;
+  one.figures = [](const RunResult& result) {
+    return std::vector<double>{stored_rate(result, sim::Side::kB, kBulkFrom, kTo) / 1e6};
+  };
+  return one;
+}
+
 }  // namespace
 
 Paper channel_paper() {
@@ -229,6 +265,7 @@ Paper channel_paper() {
   paper.cases.push_back(rate_step(Announced::kYes));
   paper.cases.push_back(rate_step(Announced::kNo));
   paper.cases.push_back(outage());
+  paper.cases.push_back(low_orbit());
   return paper;
 }
 

@@ -42,10 +42,25 @@ link::DirectionCounters since(const link::DirectionCounters& now,
   return d;
 }
 
+// The link's own steps: frames that wait when the rate changes leave at the new one.
+sim::Scenario with_steps(const Experiment& experiment) {
+  sim::Scenario scenario = experiment.scenario;
+  for (const LinkChange& change : experiment.changes) {
+    const Duration at = experiment.warm_up + change.at;
+    for (const Side side : kSides) {
+      if (!includes(change.ways, side)) continue;
+      config::LinkDirection& direction = side == Side::kA ? scenario.a_to_b : scenario.b_to_a;
+      if (change.rate) direction.rate_steps.push_back({at, *change.rate});
+      if (change.delay) direction.delay_steps.push_back({at, *change.delay});
+    }
+  }
+  return scenario;
+}
+
 class Run {
  public:
   Run(const Experiment& experiment, Observer* observer)
-      : experiment_(experiment), observer_(observer), network_(experiment.scenario, tracer_) {
+      : experiment_(experiment), observer_(observer), network_(with_steps(experiment), tracer_) {
     list_flows();
   }
 
@@ -91,16 +106,15 @@ class Run {
     network_.loop().at(experiment_.zero() + change.at, [this, change] {
       for (const Side side : kSides) {
         if (!includes(change.ways, side)) continue;
-        if (change.rate) set_rate(side, *change.rate, change.announced);
+        if (change.rate && change.announced == Announced::kYes) announce(side, *change.rate);
         if (change.loss) direction(side).set_loss(*change.loss);
       }
       if (change.outage) network_.satellite().set_outage(*change.outage);
     });
   }
 
-  void set_rate(Side from, BitRate rate, Announced announced) {
-    direction(from).set_rate(rate);
-    if (announced == Announced::kNo || !network_.is_running(from)) return;
+  void announce(Side from, BitRate rate) {
+    if (!network_.is_running(from)) return;
     // The link's name is that of sim::Network.
     network_.gateway(from).engine().set_capacity("sat", gateway::LinkWay::kSend, rate,
                                                  network_.loop().now());

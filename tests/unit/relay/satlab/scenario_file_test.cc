@@ -63,7 +63,7 @@ TEST(ScenarioFile, EveryKey) {
       "  changes:\n"
       "    - {at: 5s, direction: a_to_b, announced: yes, rate: [5Mbit, 10Mbit], every: 10s, until: "
       "30s}\n"
-      "    - {at: 1s, outage: 100ms}\n"
+      "    - {at: 1s, outage: 100ms, delay: 40ms}\n"
       "    - {at: 2s, direction: b_to_a, loss: 5%}\n"
       "overhead: 24\n"
       "mtu: 1400\n"
@@ -90,6 +90,7 @@ TEST(ScenarioFile, EveryKey) {
   ASSERT_EQ(experiment.changes.size(), 6U);
   EXPECT_EQ(experiment.changes[0].at, Duration::seconds(1));
   EXPECT_EQ(experiment.changes[0].outage, true);
+  EXPECT_EQ(experiment.changes[0].delay, Duration::milliseconds(40));
   EXPECT_EQ(experiment.changes[1].at, Duration::milliseconds(1'100));
   EXPECT_EQ(experiment.changes[1].outage, false);
   EXPECT_EQ(experiment.changes[2].loss, 0.05);
@@ -170,7 +171,7 @@ TEST(ScenarioFile, MistakesAreToldWithTheirPlace) {
        "s.yaml:2:8: flows: is empty; describe at least one "
        "flow"},
       {"}}\n", "}, changes: [{at: 1s}]}\n",
-       "s.yaml:1:54: link.changes[0]: changes nothing; write rate, loss or outage"},
+       "s.yaml:1:54: link.changes[0]: changes nothing; write rate, delay, loss or outage"},
       {"}}\n", "}, changes: [{at: 61s, loss: 1%}]}\n",
        "s.yaml:1:59: link.changes[0].at: \"61s\" is not within duration 60s; write an earlier "
        "time, "
