@@ -37,8 +37,8 @@ std::optional<T> in_turn(const std::vector<T>& list, std::size_t turn) {
 }
 
 void read_change(const Value& value, Experiment& experiment) {
-  const Fields fields =
-      value.fields({"at", "every", "until", "direction", "rate", "announced", "delay", "loss", "outage"});
+  const Fields fields = value.fields(
+      {"at", "every", "until", "direction", "rate", "announced", "delay", "loss", "outage"});
   const Value& at = fields.require("at", "write when it happens, like 10s");
   LinkChange change;
   change.at = at.duration(kTime);
@@ -54,8 +54,8 @@ void read_change(const Value& value, Experiment& experiment) {
       read_list<BitRate>(fields.find("rate"), [](const Value& v) { return v.rate(kRate); });
   const auto losses =
       read_list<double>(fields.find("loss"), [](const Value& v) { return v.share(); });
-  const auto delays = read_list<Duration>(fields.find("delay"),
-                                          [](const Value& v) { return v.duration(kDelay); });
+  const auto delays =
+      read_list<Duration>(fields.find("delay"), [](const Value& v) { return v.duration(kDelay); });
   std::optional<Duration> outage;
   if (const Value* length = fields.find("outage")) {
     outage = length->duration(kPeriod);

@@ -216,8 +216,8 @@ Case outage() {
 // A low orbit: the path's delay steps as satellites take over from each other, with 100 ms of
 // silence at each handover.
 Case low_orbit() {
-  constexpr Duration kTo = Duration::seconds(120);
-  constexpr Duration kHandover = Duration::seconds(15);
+  static constexpr Duration kTo = Duration::seconds(120);
+  static constexpr Duration kHandover = Duration::seconds(15);
   constexpr Duration kBlackout = Duration::milliseconds(100);
   constexpr double kShare = 0.97;
   const auto build = [](std::uint64_t seed) {
