@@ -93,7 +93,8 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       path({settings.datagram_base, settings.datagram_size, settings.path_mtu_known}),
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
-      streams(blocks, slots_for(settings.max_streams)) {
+      streams(blocks, slots_for(settings.max_streams)),
+      schedule(2U * settings.datagram_size) {
   if (config.fec == FecMode::kAuto) fec = std::make_unique<Fec>(config.datagram_size);
   drop_connection();
 }
@@ -327,6 +328,10 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
 
 void Session::set_context(StreamId stream, std::uint32_t context) {
   if (Stream* s = impl_->visible(stream)) s->context = context;
+}
+
+void Session::set_weight(StreamId stream, std::uint8_t weight) {
+  if (Stream* s = impl_->visible(stream)) s->weight = std::max<std::uint8_t>(weight, 1);
 }
 
 void Session::set_ready(StreamId stream, bool ready) {

@@ -173,6 +173,9 @@ class Session {
   static constexpr std::size_t kMaxMetadata = 256;
   std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context, Instant now);
   void set_context(StreamId stream, std::uint32_t context);
+  // Share of the capacity beside other streams that have bytes to send; 1 until it is set. 0 counts
+  // as 1.
+  void set_weight(StreamId stream, std::uint8_t weight);
   // The relay has (or no longer has) bytes for this stream: produce() will be called for it.
   void set_ready(StreamId stream, bool ready);
   // Stores encoded bytes to send; returns how many were taken: all of them, unless they exceed

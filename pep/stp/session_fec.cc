@@ -28,16 +28,16 @@ bool Session::Impl::is_short(const Stream& stream) const {
 FecSender::Waiting Session::Impl::waiting() const {
   if (idle()) return FecSender::Waiting::kNothing;
   if (!opens.empty()) return FecSender::Waiting::kShort;
-  const Stream* next = retransmit.empty() ? active.front() : retransmit.front();
+  const Stream* next = schedule.next();
   return next == nullptr || is_short(*next) ? FecSender::Waiting::kShort
                                             : FecSender::Waiting::kBulk;
 }
 
 // Whether little is left to send, as far as the relay has told.
 bool Session::Impl::near_end() const {
-  if (active.empty()) return true;
-  const Stream& only = *active.front();
-  return active.back() == &only && !only.ready && only.send.unsent() <= kTail;
+  if (!schedule.has_new()) return true;
+  const Stream* only = schedule.only_new();
+  return only != nullptr && !only->ready && only->send.unsent() <= kTail;
 }
 
 // Whether the next packet of data shall be protected. To be known before it is built, because
@@ -47,7 +47,7 @@ bool Session::Impl::wants_protection() const {
   if (!may_repair() || !fec->sender.has_room()) return false;
   if (!opens.empty()) return true;
   if (fec->policy.is_clean()) return false;
-  const Stream* next = retransmit.empty() ? active.front() : retransmit.front();
+  const Stream* next = schedule.next();
   if (next != nullptr && is_short(*next)) return true;
   return near_end() || gate.opens_at() + kQuiet <= now;
 }
@@ -80,7 +80,7 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
                     (stream.generation & SentItem::kGenerationMask) != purpose.generation;
   if (gone || stream.send.done()) return false;
   if (purpose.opens && !stream.open_acknowledged) return true;
-  return is_short(stream) || !ActiveList::contains(stream);
+  return is_short(stream) || !NewList::contains(stream);
 }
 
 // The next repair as a packet of its own; 0 if none may leave.

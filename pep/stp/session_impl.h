@@ -24,6 +24,7 @@
 #include "pep/stp/sent_ledger.h"
 #include "pep/stp/session.h"
 #include "pep/stp/stream.h"
+#include "pep/stp/stream_schedule.h"
 #include "pep/stp/stream_table.h"
 
 namespace satrelay::stp {
@@ -109,7 +110,8 @@ struct Session::Impl {
   void write_control(PacketBuilder& packet);
   void write_data_frames(PacketBuilder& packet);
   bool write_opens(PacketBuilder& packet);
-  void write_retransmissions(PacketBuilder& packet);
+  enum class RepairCap : std::uint8_t { kShare, kNone };
+  void write_retransmissions(PacketBuilder& packet, RepairCap cap);
   void write_fins(PacketBuilder& packet);
   void write_new_data(PacketBuilder& packet);
   void write_open_frame(PacketBuilder& packet, Stream& stream);
@@ -192,8 +194,7 @@ struct Session::Impl {
   CapacityAnnouncement own_capacity;  // of what comes
   AnnouncedCapacity peer_capacity;    // of what goes
   Instant memory_check = Instant::never();
-  ActiveList active;
-  RetransmitList retransmit;
+  StreamSchedule schedule;
   OpenList opens;
   FinList fins;
   ResetList resets;

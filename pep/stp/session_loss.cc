@@ -92,7 +92,7 @@ struct Session::Impl::Settler {
       default:
         if (resetting) return;
         stream->send.on_lost(item.offset, item.length, item.kind() == ItemKind::kDataAndFin);
-        if (stream->send.has_lost()) s.retransmit.push_back(*stream);
+        s.schedule.update_lost(*stream);
         if (stream->send.fin_due()) s.fins.push_back(*stream);
     }
   }

@@ -39,8 +39,8 @@ bool Session::Impl::data_allowed() const {
 
 // Nothing waits that could be sent.
 bool Session::Impl::idle() const {
-  return opens.empty() && retransmit.empty() && fins.empty() &&
-         (active.empty() || lane_send.available() == 0);
+  return opens.empty() && !schedule.has_lost() && fins.empty() &&
+         (!schedule.has_new() || lane_send.available() == 0);
 }
 
 // Whether poll_packet() would write data if the pacer let it.
@@ -225,9 +225,10 @@ void Session::Impl::write_control(PacketBuilder& packet) {
 void Session::Impl::write_data_frames(PacketBuilder& packet) {
   if (probe_packets > 0) --probe_packets;
   if (!write_opens(packet)) return;
-  write_retransmissions(packet);
+  write_retransmissions(packet, RepairCap::kShare);
   write_fins(packet);
   write_new_data(packet);
+  write_retransmissions(packet, RepairCap::kNone);
 }
 
 // False if an OPEN still waits for the next packet: no data goes before it.
@@ -239,7 +240,7 @@ bool Session::Impl::write_opens(PacketBuilder& packet) {
     stream.open_due = false;
     write_open_frame(packet, stream);
     // Its first bytes follow in this very packet if there are any.
-    if (ActiveList::contains(stream)) active.move_to_front(stream);
+    schedule.promote(stream);
   }
   return true;
 }
@@ -278,18 +279,21 @@ std::size_t Session::Impl::write_data(PacketBuilder& packet, Stream& stream, std
   return size;
 }
 
-void Session::Impl::write_retransmissions(PacketBuilder& packet) {
-  while (!retransmit.empty()) {
-    Stream& stream = *retransmit.front();
+// While new bytes of other streams wait, lost ones have their share; otherwise, and for what others
+// leave of a packet, all there is.
+void Session::Impl::write_retransmissions(PacketBuilder& packet, RepairCap cap) {
+  while (schedule.has_lost()) {
+    Stream& stream = *schedule.next_lost();
+    const bool capped =
+        cap == RepairCap::kShare && lane_send.available() > 0 && schedule.others_wait(stream);
+    if (capped && !schedule.repair_has_turn()) return;
     const Range range = stream.send.first_lost();
     const std::size_t size = write_data(packet, stream, range.begin, range.size());
     if (size == 0) return;
     counters.retransmitted_bytes += size;
-    if (!stream.send.has_lost()) {
-      retransmit.remove(stream);
-    } else if (packet.remaining() == 0) {
-      retransmit.move_to_back(stream);
-    }
+    if (capped) schedule.on_repaired(size, loss_ratio());
+    schedule.update_lost(stream);
+    if (packet.remaining() == 0 && stream.send.has_lost()) schedule.rotate_lost(stream);
   }
 }
 
@@ -316,10 +320,9 @@ void Session::Impl::write_fin(PacketBuilder& packet, Stream& stream) {
   packet.add_item(SentItem::make(ItemKind::kDataAndFin, stream.index, stream.generation, end));
 }
 
-// Deficit round robin: a stream sends until its deficit is spent, the last frame may overdraw it.
 void Session::Impl::write_new_data(PacketBuilder& packet) {
-  while (!active.empty() && lane_send.available() > 0) {
-    Stream& stream = *active.front();
+  while (schedule.has_new() && lane_send.available() > 0) {
+    Stream& stream = *schedule.next_new();
     if (stream.send.unsent() == 0) {
       if (room(stream) == 0) {
         mark_blocked(stream);
@@ -345,12 +348,8 @@ void Session::Impl::write_new_data(PacketBuilder& packet) {
     if (size == 0) return;
     lane_send.used += size;
     counters.stream_bytes_out += size;
-    stream.deficit -= static_cast<std::int64_t>(size);
+    schedule.on_new_sent(stream, size, loss_ratio());
     update_active(stream);
-    if (stream.deficit <= 0 && ActiveList::contains(stream)) {
-      stream.deficit += 2 * config.datagram_size;
-      active.move_to_back(stream);
-    }
     if (packet.remaining() == 0) return;
   }
 }

@@ -19,6 +19,7 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
   stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
   stream->reset_reason = stream->event_reason = ResetReason::kNone;
   stream->context = 0;
+  stream->weight = 1;
   stream->deficit = 0;
   stream->reset_final_size = 0;
   stream->pending = {};
@@ -34,8 +35,7 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
 }
 
 void Session::Impl::unlink(Stream& stream) {
-  active.remove(stream);
-  retransmit.remove(stream);
+  schedule.remove(stream);
   opens.remove(stream);
   fins.remove(stream);
   resets.remove(stream);
@@ -135,12 +135,7 @@ void Session::Impl::update_active(Stream& stream) {
   const bool has_bytes = stream.send.unsent() > 0;
   const bool serves = stream.phase == Stream::Phase::kOpen && stream.send.credit() > 0 &&
                       (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
-  if (!serves) {
-    active.remove(stream);
-  } else if (!ActiveList::contains(stream)) {
-    stream.deficit = 2 * config.datagram_size;
-    active.push_back(stream);
-  }
+  schedule.set_new(stream, serves);
   if (stream.phase == Stream::Phase::kOpen && stream.send.fin_due()) {
     fins.push_back(stream);
   }
@@ -154,7 +149,7 @@ void Session::Impl::notify(Stream& stream, bool Stream::Pending::*event) {
 
 // Bytes of the stream were acknowledged.
 void Session::Impl::on_send_progress(Stream& stream) {
-  if (!stream.send.has_lost()) retransmit.remove(stream);
+  schedule.update_lost(stream);
   if (stream.send.done() && !stream.delivered) {
     stream.delivered = true;
     notify(stream, &Stream::Pending::delivered);

@@ -21,6 +21,8 @@ namespace satrelay::stp {
 
 struct Stream {
   enum class Phase : std::uint8_t { kFree, kAwaitingOpen, kOpen, kResetting };
+  // Of the schedule: the first bytes of a stream go ahead of the rest.
+  enum class Level : std::uint8_t { kYoung, kOlder };
 
   explicit Stream(Arena& arena) : send(arena), receive(arena) {}
 
@@ -41,7 +43,11 @@ struct Stream {
   bool final_size_known = false;  // of the peer's direction, while resetting
   ResetReason reset_reason = ResetReason::kNone;
   std::uint32_t context = 0;
-  std::int64_t deficit = 0;
+  // Of the schedule (stream_schedule.h).
+  std::uint8_t weight = 1;
+  Level new_level = Level::kYoung;  // valid while in a list
+  Level lost_level = Level::kYoung;
+  std::int64_t deficit = 0;  // bytes left of its turn
   std::uint64_t reset_final_size = 0;
   Instant linger_deadline;
 
@@ -55,12 +61,12 @@ struct Stream {
   } pending;
   ResetReason event_reason = ResetReason::kNone;
 
-  ListHook<Stream> active_hook;      // new bytes to send, or ready to produce them
-  ListHook<Stream> retransmit_hook;  // lost bytes to send again
-  ListHook<Stream> open_hook;        // OPEN due
-  ListHook<Stream> fin_hook;         // FIN due with no byte to carry it
-  ListHook<Stream> reset_hook;       // RESET due
-  ListHook<Stream> credit_hook;      // CREDIT due
+  ListHook<Stream> new_hook;     // new bytes to send, or ready to produce them
+  ListHook<Stream> lost_hook;    // lost bytes to send again
+  ListHook<Stream> open_hook;    // OPEN due
+  ListHook<Stream> fin_hook;     // FIN due with no byte to carry it
+  ListHook<Stream> reset_hook;   // RESET due
+  ListHook<Stream> credit_hook;  // CREDIT due
   ListHook<Stream> event_hook;
   ListHook<Stream> linger_hook;
   ListHook<Stream> memory_hook;  // writer waits for arena blocks
@@ -71,8 +77,8 @@ struct Stream {
   bool visible() const { return phase == Phase::kOpen; }
 };
 
-using ActiveList = IntrusiveList<Stream, &Stream::active_hook>;
-using RetransmitList = IntrusiveList<Stream, &Stream::retransmit_hook>;
+using NewList = IntrusiveList<Stream, &Stream::new_hook>;
+using LostList = IntrusiveList<Stream, &Stream::lost_hook>;
 using OpenList = IntrusiveList<Stream, &Stream::open_hook>;
 using FinList = IntrusiveList<Stream, &Stream::fin_hook>;
 using ResetList = IntrusiveList<Stream, &Stream::reset_hook>;

@@ -533,11 +533,14 @@ std::uint64_t FlowRelay::kept_for_streams() const {
   return arena_.total_blocks() * arena_.block_size() / 8;
 }
 
-// A quarter of what is spare, so that many hosts whose windows grow at once do not take it all.
+// A quarter of what is spare, so that hosts do not take it all; and a fair part, since windows that
+// grow at once are promised before any is used, and whoever comes late would find nothing left.
 std::uint64_t FlowRelay::window_limit() const {
   const std::uint64_t spare = spare_memory();
   const std::uint64_t kept = kept_for_streams();
-  return std::min(plan_.host_window, spare > kept ? (spare - kept) / 4 : 0);
+  const std::uint64_t part = plan_.host_windows / std::max<std::uint64_t>(live_, 1);
+  return std::min(
+      {plan_.host_window, std::max(part, kSmallWindow), spare > kept ? (spare - kept) / 4 : 0});
 }
 
 void FlowRelay::adjust_window(Flow& f, Instant now) {

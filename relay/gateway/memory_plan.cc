@@ -46,6 +46,8 @@ MemoryPlan plan_memory(const config::Gateway& config) {
   }
   plan.flow_send_limit = explicit_limit(credit / 4 * 3);
   plan.host_window = std::min(config.limits.host_window.value(), plan.arena.value() / 16);
+  // Half of what is left beside credit, the margin and the part of the streams.
+  plan.host_windows = plan.arena.value() / 64 * 15;
   return plan;
 }
 

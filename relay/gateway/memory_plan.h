@@ -19,6 +19,7 @@ struct MemoryPlan {
   std::vector<std::uint64_t> flow_receive_limit;  // of one flow, by peer, bytes
   std::uint64_t flow_send_limit = 0;              // of one flow, bytes
   std::uint64_t host_window = 0;                  // largest window towards a host, bytes
+  std::uint64_t host_windows = 0;                 // of all hosts together, bytes
 };
 
 // With `limits.memory` 0 the arena holds four seconds of all links, both directions, and at least

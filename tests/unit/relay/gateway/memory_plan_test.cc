@@ -43,6 +43,13 @@ TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {
   }
 }
 
+TEST(MemoryPlan, WindowsOfAllHostsLeaveRoomForTheStreamsTheyGoInto) {
+  const MemoryPlan plan = plan_memory(two_peers());
+  const std::uint64_t credit = plan.lane_receive_limit[0] + plan.lane_receive_limit[1];
+  EXPECT_GT(plan.host_windows, plan.host_window);
+  EXPECT_LE(credit + 2 * plan.host_windows + plan.arena.value() / 8, plan.arena.value());
+}
+
 TEST(MemoryPlan, ObeysExplicitLimits) {
   config::Gateway config = two_peers();
   config.limits.memory = ByteCount(128ULL << 20);

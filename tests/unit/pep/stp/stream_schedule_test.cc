@@ -1,0 +1,179 @@
+// The order of streams: turns by weight, young before older, lost bytes within their share.
+#include "pep/stp/stream_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace satrelay::stp {
+namespace {
+
+constexpr std::uint32_t kPacket = 1'400;
+
+class StreamScheduleTest : public ::testing::Test {
+ protected:
+  StreamScheduleTest() : memory_(64 << 20), arena_(memory_, 4096), schedule_(2 * kPacket) {}
+
+  // A stream with `sent` new bytes behind it and as many more as the test may want.
+  Stream& add(std::uint64_t sent, std::uint8_t weight = 1) {
+    Stream& stream = streams_.emplace_back(arena_);
+    stream.weight = weight;
+    const std::vector<std::byte> bytes(sent + 2'500'000);
+    stream.send.write(bytes, bytes.size(), 0);
+    std::vector<std::byte> out(sent);
+    stream.send.take(0, out);
+    schedule_.set_new(stream, true);
+    return stream;
+  }
+  void send_new(Stream& stream, std::size_t bytes = kPacket) {
+    std::vector<std::byte> out(bytes);
+    stream.send.take(stream.send.sent(), out);
+    sent_[&stream] += bytes;
+    schedule_.on_new_sent(stream, bytes, loss_);
+  }
+  // As the session does: lost bytes first if they have the turn.
+  void send_packet() {
+    if (Stream* lost = schedule_.next_lost()) {
+      const bool capped = schedule_.others_wait(*lost);
+      if (!capped || schedule_.repair_has_turn()) {
+        std::vector<std::byte> out(kPacket);
+        lost->send.take(lost->send.first_lost().begin, out);
+        repaired_ += kPacket;
+        if (capped) schedule_.on_repaired(kPacket, loss_);
+        schedule_.update_lost(*lost);
+        return;
+      }
+    }
+    send_new(*schedule_.next_new());
+  }
+  void lose(Stream& stream, std::uint64_t begin, std::uint64_t length) {
+    stream.send.on_lost(begin, length, false);
+    schedule_.update_lost(stream);
+  }
+
+  std::vector<std::byte> memory_;
+  Arena arena_;
+  StreamSchedule schedule_;
+  std::deque<Stream> streams_;
+  std::map<const Stream*, std::uint64_t> sent_;
+  std::uint64_t repaired_ = 0;
+  double loss_ = 0;
+};
+
+TEST_F(StreamScheduleTest, TurnsFollowTheWeights) {
+  Stream& one = add(100'000);
+  Stream& eight = add(100'000, 8);
+  Stream& three = add(100'000, 3);
+  for (int i = 0; i < 1'200; ++i) send_new(*schedule_.next_new());
+  EXPECT_EQ(sent_[&one], 100U * kPacket);
+  EXPECT_EQ(sent_[&eight], 800U * kPacket);
+  EXPECT_EQ(sent_[&three], 300U * kPacket);
+}
+
+TEST_F(StreamScheduleTest, PacketsOfAnySizeGiveEqualShares) {
+  Stream& large = add(100'000);
+  Stream& small = add(100'000);
+  for (int i = 0; i < 3'000; ++i) {
+    Stream& next = *schedule_.next_new();
+    send_new(next, &next == &large ? 1'399 : 611);
+  }
+  EXPECT_NEAR(static_cast<double>(sent_[&large]) / static_cast<double>(sent_[&small]), 1, 0.01);
+}
+
+// A source that gives its bytes one at a time leaves the list after each; that must not renew its
+// turn.
+TEST_F(StreamScheduleTest, LeavingAndComingBackGainsNothing) {
+  Stream& steady = add(100'000);
+  Stream& flapping = add(100'000);
+  for (int i = 0; i < 2'000; ++i) {
+    Stream& next = *schedule_.next_new();
+    send_new(next);
+    if (&next == &flapping) {
+      schedule_.set_new(flapping, false);
+      schedule_.set_new(flapping, true);
+    }
+  }
+  EXPECT_LE(sent_[&flapping], sent_[&steady] + 2 * kPacket);
+}
+
+TEST_F(StreamScheduleTest, TheFirstBytesOfAStreamGoAhead) {
+  for (int i = 0; i < 20; ++i) add(100'000);
+  send_new(*schedule_.next_new());
+  Stream& young = add(0);
+  std::uint64_t packets = 0;
+  for (; young.send.sent() < StreamSchedule::kYoungBytes; ++packets) send_packet();
+  EXPECT_LE(packets * kPacket, StreamSchedule::kYoungBytes * 8 / 7 + 2 * kPacket);
+  // From then on it is one of many.
+  const std::uint64_t before = sent_[&young];
+  for (int i = 0; i < 42 * 10; ++i) send_packet();
+  EXPECT_NEAR(static_cast<double>(sent_[&young] - before), 20.0 * kPacket, 2.0 * kPacket);
+}
+
+TEST_F(StreamScheduleTest, ShortFlowsWithoutEndLeaveAnEighth) {
+  Stream& old = add(100'000);
+  add(0);
+  for (int i = 0; i < 8'000; ++i) {
+    Stream& next = *schedule_.next_new();
+    send_new(next);
+    if (&next != &old && next.send.sent() >= StreamSchedule::kYoungBytes) {
+      schedule_.remove(next);
+      if (streams_.size() == 2) {
+        next.send.reset();
+        streams_.pop_back();
+      }
+      add(0);
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(sent_[&old]), 1'000.0 * kPacket, 10.0 * kPacket);
+}
+
+TEST_F(StreamScheduleTest, WhatWasLostHasItsShareWhileOthersWait) {
+  loss_ = 0.10;
+  Stream& bulk = add(3'000'000);
+  add(100'000);
+  lose(bulk, 200'000, 2'500'000);
+  for (int i = 0; i < 1'000; ++i) send_packet();
+  EXPECT_EQ(StreamSchedule::repair_share(loss_), 200);
+  EXPECT_NEAR(static_cast<double>(repaired_), 200.0 * kPacket, 5.0 * kPacket);
+}
+
+TEST_F(StreamScheduleTest, WhatWasLostComesFirstWhenNobodyElseWaits) {
+  Stream& bulk = add(3'000'000);
+  lose(bulk, 200'000, 1'400'000);
+  for (int i = 0; i < 1'000; ++i) send_packet();
+  EXPECT_EQ(repaired_, 1'400'000U);  // its own new bytes wait
+  EXPECT_FALSE(schedule_.has_lost());
+}
+
+TEST_F(StreamScheduleTest, LostFirstBytesComeBeforeOtherLostOnes) {
+  Stream& bulk = add(3'000'000);
+  Stream& other = add(200'000);
+  lose(bulk, 200'000, 100'000);
+  EXPECT_EQ(schedule_.next_lost(), &bulk);
+  lose(other, 1'400, 1'400);
+  EXPECT_EQ(schedule_.next_lost(), &other);
+  lose(bulk, 0, 1'400);  // moves up, behind the other
+  EXPECT_EQ(schedule_.next_lost(), &other);
+  send_packet();
+  EXPECT_EQ(schedule_.next_lost(), &bulk);
+}
+
+TEST_F(StreamScheduleTest, ShareFollowsTheLoss) {
+  EXPECT_EQ(StreamSchedule::repair_share(0), 50);
+  EXPECT_EQ(StreamSchedule::repair_share(0.01), 65);
+  EXPECT_EQ(StreamSchedule::repair_share(0.9), 800);
+}
+
+TEST_F(StreamScheduleTest, ARemovedStreamIsNowhere) {
+  Stream& stream = add(100'000);
+  lose(stream, 0, 1'400);
+  schedule_.remove(stream);
+  EXPECT_FALSE(schedule_.has_new());
+  EXPECT_FALSE(schedule_.has_lost());
+  EXPECT_EQ(schedule_.next_new(), nullptr);
+}
+
+}  // namespace
+}  // namespace satrelay::stp
