@@ -156,12 +156,16 @@ void Session::Impl::on_send_progress(Stream& stream) {
     free_if_over(stream);
     return;
   }
-  if (stream.blocked && room(stream) > 0) {
-    stream.blocked = false;
-    memory_waiters.remove(stream);
-    notify(stream, &Stream::Pending::writable);
-    update_active(stream);
+  if (!stream.blocked) return;
+  if (room(stream) == 0) {
+    // There may be nothing left in flight that could wake it, and it is the arena that is full now.
+    mark_blocked(stream);
+    return;
   }
+  stream.blocked = false;
+  memory_waiters.remove(stream);
+  notify(stream, &Stream::Pending::writable);
+  update_active(stream);
 }
 
 }  // namespace satrelay::stp
