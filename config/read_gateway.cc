@@ -21,6 +21,7 @@ constexpr Bounds<ByteCount> kFlowMemory{ByteCount(64ULL << 10), ByteCount(16ULL 
 constexpr Bounds<ByteCount> kHostWindow{ByteCount(16ULL << 10), ByteCount(1ULL << 30)};
 constexpr Bounds<Duration> kFlowTimeout{Duration::seconds(1), Duration::seconds(604'800)};
 constexpr Bounds<Duration> kGiveUp{Duration::seconds(1), Duration::seconds(86'400)};
+constexpr Bounds<Duration> kBridgedQueue{Duration::milliseconds(1), Duration::seconds(10)};
 constexpr Bounds<Duration> kLiveness{Duration::milliseconds(100), Duration::seconds(600)};
 
 GatewayAddress read_address(const Value& value) {
@@ -46,9 +47,10 @@ std::vector<Link> read_links(const Value& value) {
        value.named_entries("write a map of links by name, like {sat: {send_rate: 50Mbit, "
                            "receive_rate: 50Mbit}}")) {
     check_name(entry, name);
-    const Fields fields = entry.fields({"send_rate", "receive_rate", "overhead", "controller",
-                                        "target", "period", "window", "initial_window", "threshold",
-                                        "growth", "avoidance_growth", "buffer"});
+    const Fields fields =
+        entry.fields({"send_rate", "receive_rate", "overhead", "bridged_share", "bridged_queue",
+                      "controller", "target", "period", "window", "initial_window", "threshold",
+                      "growth", "avoidance_growth", "buffer"});
     Link link;
     link.name = name;
     link.send_rate =
@@ -58,6 +60,15 @@ std::vector<Link> read_links(const Value& value) {
             .rate(kLinkRate);
     if (const Value* overhead = fields.find("overhead")) link.overhead = read_overhead(*overhead);
     link.control = read_rate_control(fields, link.send_rate);
+    if (const Value* share = fields.find("bridged_share")) {
+      link.bridged_share = share->share();
+      if (link.bridged_share < 0.01 || link.bridged_share > 0.9) {
+        share->refuse("leaves too little to one side", "write 1% to 90%");
+      }
+    }
+    if (const Value* queue = fields.find("bridged_queue")) {
+      link.bridged_queue = queue->duration(kBridgedQueue);
+    }
     links.push_back(std::move(link));
   }
   if (links.empty()) value.fail("is empty; describe at least one link");
@@ -140,8 +151,18 @@ Match read_match(const Value& value) {
   return match;
 }
 
-Rule read_rule(const Value& value) {
-  const Fields fields = value.fields({"match", "action", "compress"});
+std::uint8_t read_class(const Value& value, const std::vector<TrafficClass>& classes) {
+  const std::string name = value.text("write the name of a class");
+  const auto found = std::ranges::find(classes, name, &TrafficClass::name);
+  if (found != classes.end()) return found->weight;
+  std::string known;
+  for (const TrafficClass& each : classes) known += (known.empty() ? "" : ", ") + each.name;
+  value.refuse("is not a class",
+               known.empty() ? "there are none; describe it in classes" : "there are: " + known);
+}
+
+Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
+  const Fields fields = value.fields({"match", "action", "compress", "class"});
   Rule rule;
   if (const Value* match = fields.find("match")) rule.match = read_match(*match);
   rule.action =
@@ -153,6 +174,12 @@ Rule read_rule(const Value& value) {
     }
     rule.compress = compress->word<Compress>(
         {{"off", Compress::kOff}, {"auto", Compress::kAuto}, {"on", Compress::kOn}});
+  }
+  if (const Value* name = fields.find("class")) {
+    if (rule.action == Action::kBridge) {
+      name->fail("contradicts action bridge: bridged frames are a class of their own; remove it");
+    }
+    rule.weight = read_class(*name, classes);
   }
   return rule;
 }
@@ -174,10 +201,24 @@ Feedback read_feedback(const Value& value) {
 
 }  // namespace
 
-std::vector<Rule> read_rules(const Value& value) {
+std::vector<TrafficClass> read_classes(const Value& value) {
+  constexpr std::string_view kHint =
+      "write a map of classes by name, like {interactive: {weight: 8}}";
+  std::vector<TrafficClass> classes;
+  for (const auto& [name, entry] : value.named_entries(kHint)) {
+    check_name(entry, name);
+    const Fields fields = entry.fields({"weight"});
+    const std::uint64_t weight =
+        fields.require("weight", "write the share beside others, 1 to 255").integer({1, 255});
+    classes.push_back({name, static_cast<std::uint8_t>(weight)});
+  }
+  return classes;
+}
+
+std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes) {
   std::vector<Rule> rules;
   for (const Value& rule : value.items("write a list of rules, first match wins")) {
-    rules.push_back(read_rule(rule));
+    rules.push_back(read_rule(rule, classes));
   }
   return rules;
 }
@@ -247,8 +288,8 @@ Limits read_limits(const Value& value) {
 
 Gateway read_gateway(const Value& document) {
   const Fields fields =
-      document.fields({"ports", "gateway", "links", "peers", "rules", "stp", "limits", "worker",
-                       "compress_level", "stats_socket_prefix", "control_socket", "log"});
+      document.fields({"ports", "gateway", "links", "peers", "classes", "rules", "stp", "limits",
+                       "worker", "compress_level", "stats_socket_prefix", "control_socket", "log"});
   Gateway config;
   const Fields ports =
       fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")
@@ -265,7 +306,10 @@ Gateway read_gateway(const Value& document) {
     config.peers.push_back(read_peer(peer, config.links));
   }
   if (config.peers.empty()) peers.fail("is empty; describe at least one far gateway");
-  if (const Value* rules = fields.find("rules")) config.rules = read_rules(*rules);
+  if (const Value* classes = fields.find("classes")) config.classes = read_classes(*classes);
+  if (const Value* rules = fields.find("rules")) {
+    config.rules = read_rules(*rules, config.classes);
+  }
   config.stp.mtu = std::min(config.stp.mtu, config.wan.mtu);
   if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.wan.mtu);
   if (const Value* limits = fields.find("limits")) config.limits = read_limits(*limits);

@@ -60,7 +60,9 @@ struct Link {
   BitRate send_rate;
   BitRate receive_rate;
   std::uint32_t overhead = kOverheadEthernet;
-  RateControl control;
+  RateControl control = {};
+  double bridged_share = 0.1;  // guaranteed to bridged frames, beside relayed streams
+  Duration bridged_queue = Duration::milliseconds(100);  // that may wait, as time at that share
 };
 
 struct GatewayAddress {
@@ -93,10 +95,17 @@ struct Match {
   std::vector<PortRange> port;
 };
 
+// Flows of a class share the capacity with others by weight.
+struct TrafficClass {
+  std::string name;
+  std::uint8_t weight = 1;
+};
+
 struct Rule {
   Match match;
   Action action = Action::kAccelerate;
   Compress compress = Compress::kAuto;
+  std::uint8_t weight = 1;  // of its class
 };
 
 enum class FeedbackMode : std::uint8_t { kAdaptive, kHpfp, kMNack };
@@ -143,6 +152,7 @@ struct Gateway {
   GatewayAddress gateway;
   std::vector<Link> links;
   std::vector<Peer> peers;
+  std::vector<TrafficClass> classes;
   std::vector<Rule> rules;  // none: everything towards a peer's prefixes is accelerated
   Stp stp;
   Limits limits;

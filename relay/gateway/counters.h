@@ -15,6 +15,7 @@ enum class Counter : std::uint8_t {
   kLanFramesOut,
   kWanFramesIn,
   kWanFramesOut,
+  kHeldFrames,  // bridged from the LAN, and waited for their turn on the carrier
   // Bridged, by reason (frames)
   kBridgedNotIp,
   kBridgedNotTcp,
@@ -41,6 +42,7 @@ enum class Counter : std::uint8_t {
   kDroppedStpUnknownPeer,
   kDroppedToGateway,
   kDroppedForgedGateway,  // from the LAN, in the name of a gateway
+  kDroppedBridgedQueue,   // from the LAN, to be bridged: too many waited already
   kDroppedMemoryLow,      // payload of a segment that the arena had no room for
   // Flows
   kFlowsAccepted,     // SYN from the LAN answered

@@ -96,14 +96,14 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now
 
 std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                                          const wire::TcpHeader& syn, std::size_t peer,
-                                         config::Compress compress, Instant now) {
+                                         const config::Rule& rule, Instant now) {
   if (free_slots_.empty()) return Counter::kBridgedTableFull;
   if (half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
   if (spare_memory() < kSmallWindow) return Counter::kBridgedMemoryLow;
   const std::uint32_t slot = new_flow(key, Origin::kLan, now);
   Flow& f = flow(slot);
   f.peer = peer;
-  f.compress = compress;
+  f.compress = rule.compress;
   f.to_host = reversed(frame.ethernet);
   f.metadata = {.ethernet = frame.ethernet,
                 .client = key.local,
@@ -112,6 +112,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                 .server_port = key.remote_port,
                 .traffic_class = frame.ip.traffic_class,
                 .hop_limit = frame.ip.hop_limit,
+                .weight = rule.weight,
                 .options = syn.options};
   f.half_open = true;
   ++half_open_;
@@ -148,6 +149,7 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   f.stream = event.stream;
   f.stream_state = StreamState::kOpen;
   session.set_context(event.stream, slot);
+  session.set_weight(event.stream, metadata->weight);
   counters_.add(Counter::kFlowsFromPeer);
   f.endpoint.connect(metadata->options, now);
   advance(slot, now);
@@ -179,6 +181,7 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
     return;
   }
   f.stream = *stream;
+  session_of(f).set_weight(f.stream, f.metadata.weight);
   f.stream_state = StreamState::kOpen;
   counters_.add(Counter::kFlowsEstablished);
 }

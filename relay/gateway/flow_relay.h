@@ -37,7 +37,7 @@ class FlowRelay final : public stp::StreamSource {
   std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
   // Takes a new flow from its SYN. The reason to bridge it instead, if there is one.
   std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                                std::size_t peer, config::Compress compress, Instant now);
+                                std::size_t peer, const config::Rule& rule, Instant now);
   // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
   // 4-tuple anew; false if the flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn);

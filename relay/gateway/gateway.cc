@@ -8,6 +8,7 @@
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
+#include "relay/gateway/bridged_queue.h"
 #include "relay/gateway/bridged_syns.h"
 #include "relay/gateway/flow_relay.h"
 #include "relay/gateway/frame.h"
@@ -119,13 +120,18 @@ struct Gateway::Impl {
                                           const config::Rule*& rule) const;
   bool checksum_ok(const Frame& frame);
   Verdict bridge(Counter reason, PortId from, ConstBytes bytes, Instant now);
+  bool may_bridge_at_once(Instant now) const;
+  ByteCount held_limit() const;
+  void debit_bridged(std::size_t ip_bytes, Instant now);
+  Polled release_held(Instant now);
   Verdict drop(Counter reason) {
     counters.add(reason);
     return Verdict::kDrop;
   }
   void take_events(std::size_t peer, Instant now);
   void apply_send_capacity(Carrier& carrier, Instant now);
-  std::size_t poll_wan(MutableBytes out, Instant now);
+  Polled poll_wan(MutableBytes out, Instant now);
+  std::size_t poll_sessions(MutableBytes out, Instant now);
   bool is_gateway_address(const IpAddress& address) const {
     return address == config.gateway.own ||
            std::ranges::find(config.peers, address, &config::Peer::address) != config.peers.end();
@@ -142,6 +148,7 @@ struct Gateway::Impl {
   BridgedSyns bridged_syns;
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
+  BridgedQueue held{kMostHeldFrames};
   FlowRelay flows;
   std::vector<std::unique_ptr<Peer>>
       peers;                  // sessions refer to flows and carriers: destroyed first
@@ -151,14 +158,49 @@ struct Gateway::Impl {
 // --- bridging ----------------------------------------------------------------------------------
 
 Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Instant now) {
-  counters.add(reason);
-  counters.add(from == PortId::kLan ? Counter::kWanFramesOut : Counter::kLanFramesOut);
-  if (from == PortId::kLan) {
-    // Which carrier a bridged frame takes is the modem's affair; with several, all make room.
-    const std::size_t ip_bytes = bytes.size() - std::min(bytes.size(), wire::kEthernetHeaderSize);
-    for (const auto& carrier : carriers) carrier->pacer.on_bridged(ip_bytes, now);
+  if (from == PortId::kWan) {
+    counters.add(reason);
+    counters.add(Counter::kLanFramesOut);
+    return Verdict::kBridge;
   }
+  const std::size_t ip_bytes = bytes.size() - std::min(bytes.size(), wire::kEthernetHeaderSize);
+  // What keeps the layer 2 network together (ARP, BPDU, LACP) is small and does not wait.
+  const bool at_once = reason == Counter::kBridgedNotIp || may_bridge_at_once(now);
+  if (!at_once && !held.push(ip_bytes, held_limit())) return drop(Counter::kDroppedBridgedQueue);
+  counters.add(reason);
+  if (!at_once) {
+    counters.add(Counter::kHeldFrames);
+    return Verdict::kQueued;
+  }
+  counters.add(Counter::kWanFramesOut);
+  debit_bridged(ip_bytes, now);
   return Verdict::kBridge;
+}
+
+// Which carrier a bridged frame takes is the modem's affair. With several, the one with room
+// decides and all are debited.
+bool Gateway::Impl::may_bridge_at_once(Instant now) const {
+  return held.empty() && std::ranges::any_of(carriers, [&](const auto& carrier) {
+           return carrier->lets_bridged_go(now);
+         });
+}
+
+ByteCount Gateway::Impl::held_limit() const {
+  ByteCount most;
+  for (const auto& carrier : carriers) most = std::max(most, carrier->held_limit());
+  return most;
+}
+
+void Gateway::Impl::debit_bridged(std::size_t ip_bytes, Instant now) {
+  for (const auto& carrier : carriers) {
+    carrier->pacer.on_bridged(ip_bytes, now);
+    carrier->share.on_bridged(carrier->pacer.overhead().accounted(ip_bytes).value());
+  }
+}
+
+Polled Gateway::Impl::release_held(Instant now) {
+  debit_bridged(held.pop(), now);
+  return {.kind = Polled::Kind::kHeld};
 }
 
 bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
@@ -290,7 +332,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   }
   if (!reason) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
-    reason = flows.accept(key, frame, tcp->header, peer, rule->compress, now);
+    reason = flows.accept(key, frame, tcp->header, peer, *rule, now);
   }
   if (!reason) return Verdict::kConsumed;
   if (is_syn) bridged_syns.remember(key, tcp->header.sequence, now);
@@ -373,8 +415,28 @@ void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
 
 // --- output ------------------------------------------------------------------------------------
 
-std::size_t Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
-  if (const std::size_t size = wan.poll_frame(out); size > 0) return size;
+Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
+  if (const std::size_t size = wan.poll_frame(out); size > 0) {
+    return {.kind = Polled::Kind::kWritten, .size = size};
+  }
+  const auto bridged_turn = [&](const auto& carrier) {
+    return carrier->pacer.can_send(now) && carrier->share.bridged_has_turn();
+  };
+  if (!held.empty() && std::ranges::any_of(carriers, bridged_turn)) return release_held(now);
+  if (const std::size_t size = poll_sessions(out, now); size > 0) {
+    return {.kind = Polled::Kind::kWritten, .size = size};
+  }
+  // What the sessions leave is for bridged frames.
+  bool room = false;
+  for (const auto& carrier : carriers) {
+    carrier->relayed_waits = !carrier->pacer.can_send(now);
+    room = room || !carrier->relayed_waits;
+  }
+  if (room && !held.empty()) return release_held(now);
+  return {};
+}
+
+std::size_t Gateway::Impl::poll_sessions(MutableBytes out, Instant now) {
   const std::size_t header = wan.stp_header_size();
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const std::size_t index = (next_peer + i) % peers.size();
@@ -383,6 +445,10 @@ std::size_t Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
     take_events(index, now);
     if (size == 0) continue;
     wan.write_stp_headers(index, size, peers[index]->session.last_priority(), out);
+    Carrier& carrier = peers[index]->carrier;
+    carrier.relayed_waits = true;
+    carrier.share.on_relayed(
+        carrier.pacer.overhead().accounted(size + peers[index]->datagram_overhead).value());
     next_peer = (index + 1) % peers.size();
     return header + size;
   }
@@ -421,15 +487,16 @@ void Gateway::handle_timeout(Instant now) {
   impl_->flows.handle_timeout(now);
 }
 
-std::size_t Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
+Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
   if (port == PortId::kLan) {
     const std::size_t size = impl_->flows.poll_frame(out, now);
-    if (size > 0) impl_->counters.add(Counter::kLanFramesOut);
-    return size;
+    if (size == 0) return {};
+    impl_->counters.add(Counter::kLanFramesOut);
+    return {.kind = Polled::Kind::kWritten, .size = size};
   }
-  const std::size_t size = impl_->poll_wan(out, now);
-  if (size > 0) impl_->counters.add(Counter::kWanFramesOut);
-  return size;
+  const Polled polled = impl_->poll_wan(out, now);
+  if (polled.kind != Polled::Kind::kNothing) impl_->counters.add(Counter::kWanFramesOut);
+  return polled;
 }
 
 Instant Gateway::next_timeout() const {
@@ -439,8 +506,13 @@ Instant Gateway::next_timeout() const {
     if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());
     next = earlier(next, peer.suspect_since + impl_->config.stp.give_up_after);
   }
+  if (!impl_->held.empty()) {
+    for (const auto& carrier : impl_->carriers) next = earlier(next, carrier->pacer.next_send());
+  }
   return next;
 }
+
+std::size_t Gateway::held_frames() const { return impl_->held.frames(); }
 
 std::size_t Gateway::max_frame_size() const {
   return wire::kMaxEthernetHeaderSize + std::max(impl_->config.lan.mtu, impl_->config.wan.mtu);

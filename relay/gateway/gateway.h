@@ -2,7 +2,7 @@
 // stream. Pure: frames and time come in, frames go out; see docs/architecture.md.
 //
 // Verbs: handle_frame() and handle_timeout() feed it; afterwards poll_frame() each port until it
-// answers 0, and again no later than next_timeout(). `now` must never go backwards.
+// finds nothing, and again no later than next_timeout(). `now` must never go backwards.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,19 @@ constexpr PortId other(PortId port) { return port == PortId::kLan ? PortId::kWan
 enum class Verdict : std::uint8_t {
   kConsumed,  // the engine has taken what it needs: free the frame
   kBridge,    // send this very frame out of the other port
+  kQueued,    // keep this very frame behind those kept already, until poll_frame() lets it go
   kDrop,      // free the frame; a counter names the reason
+};
+
+// What poll_frame() found.
+struct Polled {
+  enum class Kind : std::uint8_t {
+    kNothing,  // nothing is to be sent now
+    kWritten,  // a frame of `size` bytes stands in `out`
+    kHeld,     // the oldest frame that was answered with kQueued leaves by this port now
+  };
+  Kind kind = Kind::kNothing;
+  std::size_t size = 0;
 };
 
 // What only the host can know.
@@ -49,10 +61,12 @@ class Gateway {
 
   Verdict handle_frame(PortId port, ConstBytes frame, Instant now);
   void handle_timeout(Instant now);
-  // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes); its size,
-  // or 0 if nothing is to be sent now.
-  std::size_t poll_frame(PortId port, MutableBytes out, Instant now);
+  // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes), or says
+  // that a held one may leave. Only frames from the LAN are ever held.
+  Polled poll_frame(PortId port, MutableBytes out, Instant now);
   Instant next_timeout() const;
+  static constexpr std::size_t kMostHeldFrames = 4096;
+  std::size_t held_frames() const;     // kept by the host now, at most kMostHeldFrames
   std::size_t max_frame_size() const;  // header and VLAN tags included, no FCS
 
   // The modem carries another rate from now on (adaptive coding and modulation). kSend: obeyed at

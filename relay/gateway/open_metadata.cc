@@ -5,8 +5,8 @@
 namespace satrelay::gateway {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
-constexpr std::uint8_t kMss = 1, kWindowScale = 2, kSack = 4, kTimestamps = 8;
+constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kMss = 1, kWindowScale = 2, kSack = 4, kTimestamps = 8, kWeight = 16;
 
 void write_address(ByteWriter& writer, const IpAddress& address) {
   writer.bytes(std::as_bytes(std::span(address.octets())).first(address.size()));
@@ -43,6 +43,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   if (options.window_scale) bits |= kWindowScale;
   if (options.sack_permitted) bits |= kSack;
   if (options.timestamps) bits |= kTimestamps;
+  if (metadata.weight != 1) bits |= kWeight;
   writer.u8(static_cast<std::uint8_t>(bits));
   write_mac(writer, metadata.ethernet.destination);
   write_mac(writer, metadata.ethernet.source);
@@ -58,6 +59,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   writer.u8(options.window_scale.value_or(0));
   writer.u8(metadata.traffic_class);
   writer.u8(metadata.hop_limit);
+  if (metadata.weight != 1) writer.u8(metadata.weight);
   return writer.ok() ? writer.written() : 0;
 }
 
@@ -90,7 +92,8 @@ std::optional<OpenMetadata> parse_open_metadata(ConstBytes bytes) {
   const std::uint8_t window_scale = reader.u8();
   metadata.traffic_class = reader.u8();
   metadata.hop_limit = reader.u8();
-  if (!reader.ok() || reader.remaining() != 0) return std::nullopt;
+  if ((bits & kWeight) != 0) metadata.weight = reader.u8();
+  if (!reader.ok() || metadata.weight == 0 || reader.remaining() != 0) return std::nullopt;
   if (metadata.client.is_multicast() || metadata.server.is_multicast()) return std::nullopt;
   if ((bits & kMss) != 0) metadata.options.mss = mss;
   if ((bits & kWindowScale) != 0) metadata.options.window_scale = window_scale;

@@ -4,13 +4,14 @@
 //   octet  0       1       2       3      4..9     10..15   16..16+4T   then
 //        +-------+-------+-------+-------+--------+--------+-----------+---------------------------
 //        |version|  IP   |tags T |options|dst MAC |src MAC | TPID, TCI | client address, server
-//        |  = 1  | 4 / 6 | 0..2  | bits  |        |        |  each     | address (4 or 16 each),
+//        |  = 2  | 4 / 6 | 0..2  | bits  |        |        |  each     | address (4 or 16 each),
 //        +-------+-------+-------+-------+--------+--------+-----------+ client port, server port,
 //                                                                      | MSS (2 each), window
 //                                                                      scale, | traffic class, hop
-//                                                                      limit
+//                                                                      limit, weight if present
 //
-// Option bits: 1 MSS present, 2 window scale present, 4 SACK permitted, 8 timestamps offered.
+// Option bits: 1 MSS present, 2 window scale present, 4 SACK permitted, 8 timestamps offered, 16
+// weight present (1 otherwise, never 0).
 #pragma once
 
 #include <cstdint>
@@ -31,10 +32,11 @@ struct OpenMetadata {
   std::uint16_t server_port = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
+  std::uint8_t weight = 1;   // of the flow's class, in both directions
   wire::TcpOptions options;  // MSS, window scale, SACK permitted, presence of timestamps
 };
 
-inline constexpr std::size_t kMaxOpenMetadata = 16 + 8 + 32 + 6 + 3;
+inline constexpr std::size_t kMaxOpenMetadata = 16 + 8 + 32 + 6 + 3 + 1;
 
 // Writes the metadata; the size written. `out` must have room for kMaxOpenMetadata bytes.
 std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out);

@@ -1,5 +1,6 @@
 #include "relay/gateway/peer.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "pep/control/fixed_rate.h"
@@ -13,8 +14,11 @@ namespace {
 // What may leave at once: enough to bridge the gaps between two polls of a shared CPU, and far less
 // than the 25 ms that the modem's queue is allowed.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// How far bridged frames, which are not held back, may push relayed ones into the future.
+// How far frames that are not held back may push all others into the future.
 constexpr Duration kBridgedDebt = Duration::milliseconds(20);
+
+// A few frames must find room, however slow the carrier.
+constexpr ByteCount kLeastHeld = ByteCount(64ULL << 10);
 
 }  // namespace
 
@@ -22,8 +26,14 @@ Carrier::Carrier(const config::Link& link)
     : config(link),
       pacer(link.send_rate.scaled(995, 1000), control::LinkOverhead{link.overhead}, kBurst,
             kBridgedDebt),
+      share(link.bridged_share),
       send_capacity(link.send_rate),
       receive_capacity(link.receive_rate) {}
+
+ByteCount Carrier::held_limit() const {
+  const auto permille = static_cast<std::uint64_t>(config.bridged_share * 1000 + 0.5);
+  return std::max(kLeastHeld, pacer.rate().scaled(permille, 1000).bytes_in(config.bridged_queue));
+}
 
 std::unique_ptr<control::RateController> make_controller(const config::Link& link) {
   const config::RateControl& chosen = link.control;

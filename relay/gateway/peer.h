@@ -9,6 +9,7 @@
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/bridged_share.h"
 #include "relay/gateway/link_way.h"
 
 namespace satrelay::gateway {
@@ -23,8 +24,19 @@ struct Carrier {
     return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
   }
 
+  // Whether a bridged frame that finds no other waiting may leave at once: the carrier has room,
+  // and streams have nothing to fill it with or have had their part.
+  bool lets_bridged_go(Instant now) const {
+    return pacer.can_send(now) && (!relayed_waits || share.bridged_has_turn());
+  }
+  // Bytes of bridged frames that may wait.
+  ByteCount held_limit() const;
+
   config::Link config;
   control::Pacer pacer;
+  BridgedShare share;
+  bool relayed_waits =
+      false;  // as far as is known: sessions were asked last while there was no room
   // As the operator says; never above what is configured.
   BitRate send_capacity;
   BitRate receive_capacity;
@@ -40,12 +52,14 @@ struct Peer {
         carrier(peer_carrier),
         controller(make_controller(peer_carrier.config)),
         lane_receive_limit(receive_limit),
+        datagram_overhead(stp_config.datagram_overhead),
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now) {}
 
   config::Peer config;
   Carrier& carrier;
   std::unique_ptr<control::RateController> controller;
   std::uint64_t lane_receive_limit;  // bytes that the peer may have stored here
+  std::uint16_t datagram_overhead;   // IP and UDP headers
   stp::Session session;
   Instant suspect_since = Instant::never();
 };

@@ -127,11 +127,15 @@ void check_gateway(const sim::Scenario& scenario, sim::Side side, const Value& g
 }
 
 void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mtu) {
-  const Fields fields = value.fields({"rules", "stp", "limits", "a", "b", "present"});
+  const Fields fields = value.fields({"classes", "rules", "stp", "limits", "a", "b", "present"});
   if (const Value* present = fields.find("present")) {
     scenario.gateways_present = present->word<bool>({{"yes", true}, {"no", false}});
   }
-  if (const Value* rules = fields.find("rules")) scenario.rules = config::read_rules(*rules);
+  std::vector<config::TrafficClass> classes;
+  if (const Value* list = fields.find("classes")) classes = config::read_classes(*list);
+  if (const Value* rules = fields.find("rules")) {
+    scenario.rules = config::read_rules(*rules, classes);
+  }
   if (const Value* stp = fields.find("stp")) scenario.stp = config::read_stp(*stp, mtu);
   if (const Value* limits = fields.find("limits")) {
     scenario.stations[0].limits = scenario.stations[1].limits = config::read_limits(*limits);

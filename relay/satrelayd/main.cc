@@ -35,7 +35,7 @@ namespace {
 
 constexpr int kBadConfiguration = 2;
 // Device rings both ways on two ports, bursts, and frames being built.
-constexpr std::size_t kPackets = 16384;
+constexpr std::size_t kPackets = 16384 + gateway::Gateway::kMostHeldFrames;
 // After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
 constexpr Duration kFarewell = Duration::milliseconds(100);
 

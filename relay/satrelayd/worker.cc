@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pep/base/check.h"
 #include "relay/dpdk/clock.h"
 
 namespace satrelay::satrelayd {
@@ -27,13 +28,35 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
   to.out.push(std::move(packet));
 }
 
+// The engine counts the held frames and lets no more come than the ring holds.
+void Worker::hold(dpdk::Packet packet) {
+  SATRELAY_CHECK(held_count_ < held_.size());
+  held_[(held_first_ + held_count_++) % held_.size()] = std::move(packet);
+}
+
+dpdk::Packet Worker::next_held() {
+  SATRELAY_CHECK(held_count_ > 0);
+  dpdk::Packet packet = std::move(held_[held_first_]);
+  held_first_ = (held_first_ + 1) % held_.size();
+  --held_count_;
+  return packet;
+}
+
 bool Worker::receive(Side& from, Side& to) {
   if (from.port->receive(in_) == 0) return false;
   const Instant now = dpdk::now();
   while (!in_.empty()) {
     dpdk::Packet packet = in_.pop();
-    if (gateway_.handle_frame(from.id, packet.bytes(), now) == gateway::Verdict::kBridge) {
-      bridge(to, std::move(packet));
+    switch (gateway_.handle_frame(from.id, packet.bytes(), now)) {
+      case gateway::Verdict::kBridge:
+        bridge(to, std::move(packet));
+        break;
+      case gateway::Verdict::kQueued:
+        hold(std::move(packet));
+        break;
+      case gateway::Verdict::kConsumed:
+      case gateway::Verdict::kDrop:
+        break;
     }
   }
   return true;
@@ -50,10 +73,14 @@ bool Worker::send(Side& side) {
         ++side.drops.no_buffer;
         break;
       }
-      const std::size_t size = gateway_.poll_frame(side.id, spare_.room(), now);
-      more = size > 0;
+      const gateway::Polled polled = gateway_.poll_frame(side.id, spare_.room(), now);
+      more = polled.kind != gateway::Polled::Kind::kNothing;
       if (!more) break;
-      spare_.set_size(size);
+      if (polled.kind == gateway::Polled::Kind::kHeld) {
+        side.out.push(next_held());
+        continue;
+      }
+      spare_.set_size(polled.size);
       side.out.push(std::move(spare_));
     }
     if (side.out.empty()) return worked;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "pep/base/time.h"
 #include "relay/dpdk/burst.h"
@@ -39,6 +40,8 @@ class Worker {
   bool receive(Side& from, Side& to);
   bool send(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
+  void hold(dpdk::Packet packet);
+  dpdk::Packet next_held();
 
   gateway::Gateway& gateway_;
   dpdk::PacketPool& pool_;
@@ -46,6 +49,10 @@ class Worker {
   Side wan_;
   dpdk::Burst in_;
   dpdk::Packet spare_;  // allocated, but the engine had nothing to write
+  // What the engine lets go in this order: a ring.
+  std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};
+  std::size_t held_first_ = 0;
+  std::size_t held_count_ = 0;
 };
 
 }  // namespace satrelay::satrelayd

@@ -33,13 +33,18 @@ GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std
 
 GatewayNode::~GatewayNode() = default;
 
+void GatewayNode::drop_held() {
+  for (const FrameHandle frame : held_) frames_->release(frame);
+  held_.clear();
+}
+
 void GatewayNode::connect(PortId port, FrameSink& sink, unsigned sink_port) {
   sinks_[static_cast<std::size_t>(port)] = &sink;
   sink_ports_[static_cast<std::size_t>(port)] = sink_port;
 }
 
 void GatewayNode::start(std::uint64_t boot_epoch) {
-  engine_.reset();
+  kill();
   gateway::Identity identity;
   identity.boot_epoch = boot_epoch;
   identity.secret[0] = boot_epoch * 0x9E3779B97F4A7C15U;
@@ -52,7 +57,10 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   loop_->wake(id_);
 }
 
-void GatewayNode::kill() { engine_.reset(); }
+void GatewayNode::kill() {
+  engine_.reset();
+  drop_held();
+}
 
 void GatewayNode::receive(unsigned port, FrameHandle frame) {
   const std::size_t far = port == 0 ? 1 : 0;
@@ -74,6 +82,10 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
     sinks_[far]->receive(sink_ports_[far], frame);
     return;
   }
+  if (verdict == Verdict::kQueued) {
+    held_.push_back(frame);
+    return;
+  }
   if (verdict == Verdict::kDrop) {
     tracer_->frame(loop_->now(), name_, "drop", frames_->bytes(frame));
   }
@@ -85,15 +97,28 @@ void GatewayNode::poll(PortId port, Instant now) {
   while (true) {
     const FrameHandle frame = frames_->acquire();
     if (probe_ != nullptr) probe_->enter();
-    const std::size_t size = engine_->poll_frame(port, frames_->room(frame), now);
+    const gateway::Polled polled = engine_->poll_frame(port, frames_->room(frame), now);
     if (probe_ != nullptr) probe_->leave();
-    if (size == 0 || sinks_[index] == nullptr) {
-      frames_->release(frame);
-      if (size == 0) return;
-      continue;
+    FrameHandle out = frame;
+    switch (polled.kind) {
+      case gateway::Polled::Kind::kNothing:
+        frames_->release(frame);
+        return;
+      case gateway::Polled::Kind::kWritten:
+        frames_->set_size(frame, polled.size);
+        break;
+      case gateway::Polled::Kind::kHeld:
+        frames_->release(frame);
+        out = held_.front();
+        held_.pop_front();
+        tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(out));
+        break;
     }
-    frames_->set_size(frame, size);
-    sinks_[index]->receive(sink_ports_[index], frame);
+    if (sinks_[index] == nullptr) {
+      frames_->release(out);
+    } else {
+      sinks_[index]->receive(sink_ports_[index], out);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,7 @@ class GatewayNode final : public Actor, public FrameSink {
 
  private:
   void poll(gateway::PortId port, Instant now);
+  void drop_held();
   EventLoop* loop_;
   FramePool* frames_;
   Tracer* tracer_;
@@ -65,6 +67,7 @@ class GatewayNode final : public Actor, public FrameSink {
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned sink_ports_[2] = {0, 0};
   EngineProbe* probe_ = nullptr;
+  std::deque<FrameHandle> held_;  // what the engine lets go in this order
   bool fail_to_wire_ = false;
 };
 

@@ -112,12 +112,12 @@ void World::run_gateway(Node& node, DelayLine& arriving, Instant now) {
   }
   if (engine.next_timeout() <= now) engine.handle_timeout(now);
   while (!node.lan_out.full()) {
-    const std::size_t size = engine.poll_frame(PortId::kLan, node.lan_out.room(), now);
+    const std::size_t size = engine.poll_frame(PortId::kLan, node.lan_out.room(), now).size;
     if (size == 0) break;
     node.lan_out.push(size);
   }
   while (!node.wan_out.full()) {
-    const std::size_t size = engine.poll_frame(PortId::kWan, node.wan_out.room(), now);
+    const std::size_t size = engine.poll_frame(PortId::kWan, node.wan_out.room(), now).size;
     if (size == 0) break;
     node.wan_out.push(size);
   }

@@ -26,11 +26,14 @@ config::Gateway configuration() {
   return config;
 }
 
-void drain(gateway::Gateway& gateway, Instant now) {
+void drain(gateway::Gateway& gateway, std::size_t& held, Instant now) {
   std::vector<std::byte> frame(gateway.max_frame_size());
   for (const auto port : {gateway::PortId::kLan, gateway::PortId::kWan}) {
-    while (const std::size_t size = gateway.poll_frame(port, frame, now)) {
-      if (size > frame.size()) std::abort();
+    while (true) {
+      const gateway::Polled polled = gateway.poll_frame(port, frame, now);
+      if (polled.kind == gateway::Polled::Kind::kNothing) break;
+      if (polled.size > frame.size()) std::abort();
+      if (polled.kind == gateway::Polled::Kind::kHeld && held-- == 0) std::abort();
     }
   }
 }
@@ -46,15 +49,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                            {.boot_epoch = 1, .secret = {1, 2}, .wan_mac = {{2, 0, 0, 0, 0, 1}}},
                            memory, now);
   ByteReader reader(std::as_bytes(std::span(data, size)));
+  std::size_t held = 0;  // frames that a host would keep
   while (reader.remaining() > 3) {
     const unsigned control = reader.u8();
     const std::size_t length = reader.u16() % 2048U;
     const ConstBytes frame = reader.bytes(std::min(length, reader.remaining()));
     now += Duration::microseconds(std::int64_t{1} << (control >> 2U & 31U));
     if (gateway.next_timeout() <= now) gateway.handle_timeout(now);
-    gateway.handle_frame((control & 1U) != 0 ? gateway::PortId::kWan : gateway::PortId::kLan, frame,
-                         now);
-    drain(gateway, now);
+    const auto port = (control & 1U) != 0 ? gateway::PortId::kWan : gateway::PortId::kLan;
+    if (gateway.handle_frame(port, frame, now) == gateway::Verdict::kQueued) ++held;
+    // Frames also come in bursts, and then find the carrier busy.
+    if ((control & 2U) == 0) drain(gateway, held, now);
+    if (gateway.held_frames() != held || held > gateway::Gateway::kMostHeldFrames) std::abort();
     if (gateway.flow_count() > 8) std::abort();
   }
   return 0;

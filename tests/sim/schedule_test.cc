@@ -76,6 +76,35 @@ void expect_equal_shares(double loss) {
 TEST(Schedule, BackloggedFlowsOfAHostGetEqualSharesInEveryFiveSeconds) { expect_equal_shares(0); }
 TEST(Schedule, BackloggedFlowsOfAHostGetEqualSharesDespiteLoss) { expect_equal_shares(0.01); }
 
+// The gateway that takes the SYN decides, and the far one sends by the same weights.
+TEST(Schedule, FlowsShareTheLinkByTheWeightsOfTheirClasses) {
+  for (const bool download : {false, true}) {
+    Scenario scenario = winds(14, 0);
+    config::Rule heavy;
+    heavy.match.port = {{81, 81}};
+    heavy.weight = 8;
+    scenario.rules = {heavy, {}};
+    for (const std::uint16_t port : {std::uint16_t{80}, std::uint16_t{81}}) {
+      FlowSpec& flow = download
+                           ? add_flow(scenario, Side::kA, requester(100), responder(100, 1U << 30))
+                           : add_flow(scenario, Side::kA, sender(1U << 30), receiver());
+      flow.server_port = port;
+    }
+    Tracer tracer;
+    Network network(scenario, tracer);
+    const auto received = [&](std::size_t flow) {
+      const FlowResult& result = network.flow(flow);
+      return static_cast<double>((download ? result.client : result.server).received);
+    };
+    network.loop().run_until(kStart + Duration::seconds(4));
+    const double light = received(0);
+    const double heavier = received(1);
+    network.run_for(kInterval);
+    const double ratio = (received(1) - heavier) / (received(0) - light);
+    EXPECT_NEAR(ratio, 8, 0.1) << (download ? "download" : "upload");
+  }
+}
+
 // From the first byte at the server's side to the last at the client's.
 double fetch_seconds(std::size_t bulk_flows) {
   Scenario scenario = winds(12, 0, 2);

@@ -87,6 +87,8 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_FALSE(config.gateway.vlan.has_value());
   EXPECT_EQ(config.links.at(0).name, "sat");
   EXPECT_EQ(config.links.at(0).overhead, kOverheadEthernet);
+  EXPECT_EQ(config.links.at(0).bridged_share, 0.1);
+  EXPECT_EQ(config.links.at(0).bridged_queue, Duration::milliseconds(100));
   EXPECT_EQ(config.peers.at(0).name, "192.0.2.2");
   EXPECT_EQ(config.peers.at(0).link, "sat");
   ASSERT_EQ(config.peers.at(0).prefixes.size(), 2U);  // everything, of both families
@@ -174,8 +176,8 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(gateway_error("# nothing\n"), "g.yaml: is empty; see the samples in config/samples");
   EXPECT_EQ(
       gateway_error("- a\n"),
-      "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, peers, rules, "
-      "stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log");
+      "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, peers, classes, "
+      "rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log");
   EXPECT_EQ(gateway_error("ports: {lan: [\n"),
             "g.yaml:2:1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
@@ -198,11 +200,13 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
   check_gateway({
       {"send_rate", "send_rat",
        "g.yaml:3:15: links.sat.send_rat: unknown key; did you mean send_rate? allowed here: "
-       "send_rate, receive_rate, overhead, controller, target, period, window, initial_window, "
+       "send_rate, receive_rate, overhead, bridged_share, bridged_queue, controller, target, "
+       "period, window, initial_window, "
        "threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
        "g.yaml:5:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, "
+       "peers, classes, rules, stp, limits, worker, compress_level, stats_socket_prefix, "
+       "control_socket, "
        "log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
@@ -210,7 +214,8 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link"},
       {"", "log_level: info\n",
        "g.yaml:5:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, "
+       "peers, classes, rules, stp, limits, worker, compress_level, stats_socket_prefix, "
+       "control_socket, "
        "log"},
   });
 }

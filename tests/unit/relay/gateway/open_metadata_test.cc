@@ -24,6 +24,7 @@ OpenMetadata sample(bool v4) {
   m.options.mss = 1440;
   m.options.window_scale = 7;
   m.options.sack_permitted = true;
+  m.weight = 8;
   return m;
 }
 
@@ -44,6 +45,21 @@ TEST_P(OpenMetadataTest, ComesBackAsItWasWritten) {
   EXPECT_EQ(read->traffic_class, m.traffic_class);
   EXPECT_EQ(read->hop_limit, m.hop_limit);
   EXPECT_EQ(read->options, m.options);
+  EXPECT_EQ(read->weight, m.weight);
+}
+
+TEST_P(OpenMetadataTest, WeightOneIsLeftOutAndZeroRefused) {
+  OpenMetadata m = sample(GetParam());
+  std::array<std::byte, kMaxOpenMetadata> bytes{};
+  const std::size_t with = write_open_metadata(m, bytes);
+  bytes[with - 1] = std::byte{0};
+  EXPECT_FALSE(parse_open_metadata(ConstBytes(bytes).first(with)));
+  m.weight = 1;
+  const std::size_t without = write_open_metadata(m, bytes);
+  EXPECT_EQ(without, with - 1);
+  const auto read = parse_open_metadata(ConstBytes(bytes).first(without));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->weight, 1);
 }
 
 TEST_P(OpenMetadataTest, RefusesEveryTruncationAndLeftovers) {

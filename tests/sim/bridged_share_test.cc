@@ -1,0 +1,153 @@
+// Bridged frames and relayed streams on one carrier: each has its part, and nobody overruns the
+// modem.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
+#include "pep/wire/udp.h"
+#include "relay/sim/network.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
+
+namespace satrelay::sim {
+namespace {
+
+using gateway::Counter;
+
+constexpr Instant kTcpStart = Instant::from_nanoseconds(5'000'000'000);
+constexpr Instant kUdpStart = Instant::from_nanoseconds(8'000'000'000);
+constexpr std::size_t kIpBytes = 1'500;
+constexpr double kFrameBits = (kIpBytes + config::kOverheadEthernet) * 8.0;  // on the link
+constexpr Duration kOneWay = Duration::milliseconds(275);
+
+// UDP at a constant rate from the second host of A to that of B; each datagram says when it was
+// sent.
+class UdpFlow {
+ public:
+  UdpFlow(Network& network, double bits_per_second, Duration length) : network_(network) {
+    SimHost& source = network.host(Side::kA, 1);
+    SimHost& sink = network.host(Side::kB, 1);
+    prepare(source.spec().addresses, sink.spec().addresses);
+    sink.on_other_frame([this](ConstBytes frame) { receive(frame); });
+    const double interval = kFrameBits / bits_per_second;
+    const auto count = static_cast<std::uint64_t>(length.to_seconds() / interval);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto offset = static_cast<std::int64_t>(static_cast<double>(i) * interval * 1e9);
+      network.loop().at(kUdpStart + Duration::nanoseconds(offset), [this] { send(); });
+    }
+  }
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  Duration longest_wait;  // beyond the link's delay
+
+ private:
+  static constexpr std::size_t kStampAt =
+      wire::kEthernetHeaderSize + wire::kIpv4HeaderSize + wire::kUdpHeaderSize;
+
+  void prepare(const OwnAddresses& from, const OwnAddresses& to) {
+    frame_.resize(wire::kEthernetHeaderSize + kIpBytes);
+    wire::EthernetHeader ethernet;
+    ethernet.destination = to.mac;
+    ethernet.source = from.mac;
+    ethernet.type = wire::EtherType::kIpv4;
+    wire::write_ethernet(ethernet, frame_);
+    wire::IpHeader ip;
+    ip.source = from.v4;
+    ip.destination = to.v4;
+    ip.protocol = wire::kProtocolUdp;
+    ip.payload_size = static_cast<std::uint16_t>(kIpBytes - wire::kIpv4HeaderSize);
+    wire::write_ip(ip, MutableBytes(frame_).subspan(wire::kEthernetHeaderSize));
+    wire::write_udp({5'000, 5'001, ip.payload_size, 0},
+                    MutableBytes(frame_).subspan(kStampAt - wire::kUdpHeaderSize));
+  }
+  void send() {
+    store_u64(&frame_[kStampAt],
+              static_cast<std::uint64_t>(network_.loop().now().to_nanoseconds()));
+    network_.host(Side::kA, 1).send_raw(frame_);
+    ++sent;
+  }
+  void receive(ConstBytes frame) {
+    if (frame.size() != frame_.size()) return;
+    const auto stamp =
+        Instant::from_nanoseconds(static_cast<std::int64_t>(load_u64(&frame[kStampAt])));
+    longest_wait = std::max(longest_wait, network_.loop().now() - stamp - kOneWay);
+    ++received;
+  }
+  Network& network_;
+  std::vector<std::byte> frame_;
+};
+
+struct Shared {
+  double udp_mbit = 0;  // as the link counts them, over eight seconds
+  double tcp_mbit = 0;  // payload
+  Duration modem_queue;
+  Duration longest_wait;
+  std::uint64_t udp_lost = 0;
+  std::uint64_t dropped_by_name = 0;
+};
+
+Shared share_link(double udp_bits_per_second, bool with_tcp) {
+  Scenario scenario = make_lab(31, {}, 2);
+  if (with_tcp) add_flow(scenario, Side::kA, sender(200'000'000), receiver());
+  Tracer tracer;
+  Network network(scenario, tracer);
+  UdpFlow udp(network, udp_bits_per_second, Duration::seconds(10));
+  network.loop().run_until(kUdpStart + Duration::seconds(1));
+  (void)network.satellite().from_a().take_queue_peak();
+  const std::uint64_t udp_before = udp.received;
+  const std::uint64_t tcp_before = with_tcp ? network.flow(0).server.received : 0;
+  network.run_for(Duration::seconds(8));
+  Shared shared;
+  shared.udp_mbit = static_cast<double>(udp.received - udp_before) * kFrameBits / 8e6;
+  if (with_tcp) {
+    shared.tcp_mbit = static_cast<double>(network.flow(0).server.received - tcp_before) / 1e6;
+  }
+  shared.modem_queue = network.satellite().from_a().take_queue_peak();
+  network.run_for(Duration::seconds(3));
+  EXPECT_EQ(network.satellite().from_a().counters().dropped_queue, 0U);
+  EXPECT_EQ(network.gateway(Side::kA).engine().held_frames(), 0U);
+  shared.udp_lost = udp.sent - udp.received;
+  shared.longest_wait = udp.longest_wait;
+  shared.dropped_by_name = network.counted(Counter::kDroppedBridgedQueue);
+  std::printf(
+      "  UDP %2.0f Mbit/s offered%s: UDP %.2f, TCP payload %.2f Mbit/s, UDP waits up to %.1f ms, "
+      "modem queue %.1f ms, %llu dropped\n",
+      udp_bits_per_second / 1e6, with_tcp ? " beside TCP" : "", shared.udp_mbit, shared.tcp_mbit,
+      shared.longest_wait.to_seconds() * 1e3, shared.modem_queue.to_seconds() * 1e3,
+      static_cast<unsigned long long>(shared.dropped_by_name));
+  return shared;
+}
+
+// What STP payload the rest of the link carries.
+double tcp_part(double link_mbit) { return link_mbit * 0.995 * 1'450 / 1'538; }
+
+TEST(BridgedShare, UdpWithinItsShareLosesNothingAndWaitsLittle) {
+  const Shared shared = share_link(4'900'000, true);
+  EXPECT_EQ(shared.udp_lost, 0U);
+  EXPECT_LE(shared.longest_wait, Duration::milliseconds(10));
+  EXPECT_LE(shared.modem_queue, Duration::milliseconds(25));
+  EXPECT_GE(shared.tcp_mbit, tcp_part(50 - 4.9) * 0.985);
+}
+
+TEST(BridgedShare, AFloodOfUdpGetsItsShareAndTcpTheRest) {
+  const Shared shared = share_link(60'000'000, true);
+  EXPECT_NEAR(shared.udp_mbit, 5 * 0.995, 0.05);
+  EXPECT_GE(shared.tcp_mbit, tcp_part(45) * 0.985);
+  EXPECT_LE(shared.modem_queue, Duration::milliseconds(25));
+  EXPECT_LE(shared.longest_wait, Duration::milliseconds(150));
+  EXPECT_EQ(shared.udp_lost, shared.dropped_by_name);
+}
+
+TEST(BridgedShare, UdpTakesWhatTcpLeaves) {
+  const Shared shared = share_link(60'000'000, false);
+  EXPECT_NEAR(shared.udp_mbit, 50 * 0.995, 0.3);
+  EXPECT_LE(shared.modem_queue, Duration::milliseconds(25));
+  EXPECT_EQ(shared.udp_lost, shared.dropped_by_name);
+}
+
+}  // namespace
+}  // namespace satrelay::sim

@@ -1,0 +1,79 @@
+// What gateway.yaml says about the shares of classes and of bridged frames.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "config/error.h"
+#include "config/loader.h"
+
+namespace satrelay::config {
+namespace {
+
+constexpr const char* kPorts =
+    "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
+    "gateway: {address: 192.0.2.1/30}\n"
+    "peers: [{address: 192.0.2.2}]\n";
+constexpr const char* kLink = "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit}}\n";
+
+Gateway load(const std::string& rest) {
+  return parse_gateway(std::string(kPorts) + kLink + rest, "g.yaml");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_gateway(std::string(kPorts) + text, "g.yaml");
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+std::string link_with(const std::string& more) {
+  return "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit, " + more + "}}\n";
+}
+
+TEST(ScheduleKeys, RulesTakeTheWeightOfTheirClass) {
+  const Gateway config = load(
+      "rules: [{match: {port: 22}, action: accelerate, class: typing}, {action: accelerate}]\n"
+      "classes: {bulk: {weight: 1}, typing: {weight: 255}}\n");
+  ASSERT_EQ(config.classes.size(), 2U);
+  EXPECT_EQ(config.classes[1].name, "typing");
+  EXPECT_EQ(config.rules.at(0).weight, 255);
+  EXPECT_EQ(config.rules.at(1).weight, 1);
+}
+
+TEST(ScheduleKeys, ClassesThatContradictAreRefused) {
+  const std::string link = kLink;
+  EXPECT_EQ(error_of(link + "rules: [{action: accelerate, class: fast}]\n"),
+            "g.yaml:5:37: rules[0].class: \"fast\" is not a class; there are none; describe it in "
+            "classes");
+  EXPECT_EQ(error_of(link + "classes: {slow: {weight: 2}}\n"
+                            "rules: [{action: accelerate, class: fast}]\n"),
+            "g.yaml:6:37: rules[0].class: \"fast\" is not a class; there are: slow");
+  EXPECT_EQ(
+      error_of(link + "classes: {fast: {weight: 2}}\nrules: [{action: bridge, class: fast}]\n"),
+      "g.yaml:6:33: rules[0].class: contradicts action bridge: bridged frames are a class of "
+      "their own; remove it");
+  EXPECT_EQ(
+      error_of(link + "classes: {fast: {weight: 0}}\n"),
+      "g.yaml:5:26: classes.fast.weight: \"0\" is out of range; write a whole number from 1 to "
+      "255");
+}
+
+TEST(ScheduleKeys, BridgedFramesHaveAShareAndALimit) {
+  EXPECT_EQ(load("").links.at(0).bridged_share, 0.1);
+  EXPECT_EQ(load("").links.at(0).bridged_queue, Duration::milliseconds(100));
+  const Gateway config = parse_gateway(
+      std::string(kPorts) + link_with("bridged_share: 25%, bridged_queue: 1s"), "g.yaml");
+  EXPECT_EQ(config.links.at(0).bridged_share, 0.25);
+  EXPECT_EQ(config.links.at(0).bridged_queue, Duration::seconds(1));
+  EXPECT_EQ(
+      error_of(link_with("bridged_share: 0.5%")),
+      "g.yaml:4:71: links.sat.bridged_share: \"0.5%\" leaves too little to one side; write 1% "
+      "to 90%");
+  EXPECT_EQ(error_of(link_with("bridged_queue: 11s")),
+            "g.yaml:4:71: links.sat.bridged_queue: \"11s\" is out of range; allowed: 1ms to 10s");
+}
+
+}  // namespace
+}  // namespace satrelay::config
