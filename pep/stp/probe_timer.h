@@ -63,6 +63,13 @@ class ProbeTimer {
   Instant suspect_at() const { return last_heard_ + config_.suspect_after; }
   Instant next_probe() const { return in_flight_ == 0 ? ping_at() : probe_at(); }
 
+  // A peer is heard that had fallen silent altogether: its own probes have found the link again,
+  // half a round trip before a report on ours could. (One whose reports alone were missing tells
+  // nothing about the way to it.)
+  bool is_return(Instant now) const { return frozen_ && now - last_heard_ >= patience_; }
+  // Sending goes on; without a report the path counts as silent again after the usual patience.
+  void on_return(Instant now) { on_report(now); }
+
   // More than a lost tail: probes have stayed unanswered, too.
   bool is_outage(Duration round_trip, Instant now) const {
     return frozen_ && now >= silence_end() + round_trip + kProbeInterval * 2;

@@ -150,6 +150,10 @@ void Session::Impl::establish() {
 }
 
 void Session::Impl::heard() {
+  if (probes.is_return(now)) {
+    note_outage();
+    probes.on_return(now);
+  }
   probes.on_heard(now);
   if (state == PeerState::kSuspect) {
     state = PeerState::kAlive;

@@ -87,6 +87,7 @@ struct Session::Impl {
 
   // --- what became of our packets (session_loss.cc)
   void handle_report(const FeedbackFrame& report);
+  void note_outage();
   LossDetector::Rule loss_rule(const FeedbackFrame& report);
   void ask_for_missed_reports(const FeedbackFrame& report);
   void run_loss_timer();

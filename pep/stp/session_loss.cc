@@ -152,6 +152,11 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
   return rule;
 }
 
+// What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
+void Session::Impl::note_outage() {
+  if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
+}
+
 void Session::Impl::handle_report(const FeedbackFrame& report) {
   if (report.highest >= ledger.next()) {
     ++counters.malformed;
@@ -173,9 +178,7 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
                                           std::min<std::uint64_t>(report.interval_ms, 60'000))),
                                       config.feedback_minimum, Duration::seconds(60));
   update_rtt();
-  // What an outage has eaten says nothing about the link's loss: rate, FEC and copies stay as they
-  // were.
-  if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
+  note_outage();
   probes.on_report(now);
   Settler settler{*this};
   losses.handle_report(report, loss_rule(report), now, settler);

@@ -158,7 +158,10 @@ Case rate_step(Announced announced) {
   }
   one.build = [announced](std::uint64_t seed) {
     Conditions conditions = geo(seed);
-    conditions.queue = ByteCount(4'000'000);
+    // Unannounced, the sender learns of the step from reports a round trip later. What it has sent
+    // too much by then no restraint drains from a deep queue within four round trips; so the modem
+    // has the usual one, of 100 ms at its full rate (a second at the lower one).
+    conditions.queue = announced == Announced::kYes ? ByteCount(4'000'000) : ByteCount(625'000);
     Experiment experiment = experiment_for(conditions);
     experiment.changes.push_back(
         {.at = kStepDown, .ways = Ways::kAToB, .rate = megabit(5), .announced = announced});
