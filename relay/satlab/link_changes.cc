@@ -5,6 +5,7 @@
 
 #include "config/format.h"
 #include "config/read_sat_link.h"
+#include "relay/satlab/trace_file.h"
 
 namespace satrelay::satlab {
 namespace {
@@ -100,10 +101,57 @@ void read_change(const Value& value, Experiment& experiment) {
   }
 }
 
+// What was recorded of one direction, or of both.
+void read_traces_of(const Value& value, Ways ways, const std::filesystem::path& folder,
+                    Experiment& experiment) {
+  const Fields fields = value.fields({"loss", "delay"});
+  sim::Scenario& scenario = experiment.scenario;
+  if (const Value* loss = fields.find("loss")) {
+    const config::LossTrace trace = read_loss_trace(folder / loss->text("write a file's name"));
+    for (config::LinkDirection* direction : {&scenario.a_to_b, &scenario.b_to_a}) {
+      const bool meant =
+          ways == Ways::kBoth || (ways == Ways::kAToB) == (direction == &scenario.a_to_b);
+      if (!meant) continue;
+      if (direction->loss > 0 || direction->gilbert_elliott) {
+        loss->fail("contradicts the direction's loss; write one of the two");
+      }
+      direction->loss_trace = trace;
+    }
+  }
+  if (const Value* delay = fields.find("delay")) {
+    for (const config::DelayStep& step :
+         read_delay_trace(folder / delay->text("write a file's name"))) {
+      if (step.at >= experiment.duration) break;
+      if (experiment.changes.size() >= kMostChanges) {
+        delay->fail("brings the changes above " + std::to_string(kMostChanges));
+      }
+      LinkChange change;
+      change.at = step.at;
+      change.ways = ways;
+      change.delay = step.delay;
+      experiment.changes.push_back(change);
+    }
+  }
+}
+
+void read_traces(const Value& value, const std::filesystem::path& folder, Experiment& experiment) {
+  const Fields fields = value.fields({"both", "a_to_b", "b_to_a"});
+  if (const Value* both = fields.find("both")) {
+    read_traces_of(*both, Ways::kBoth, folder, experiment);
+  }
+  if (const Value* one = fields.find("a_to_b")) {
+    read_traces_of(*one, Ways::kAToB, folder, experiment);
+  }
+  if (const Value* one = fields.find("b_to_a")) {
+    read_traces_of(*one, Ways::kBToA, folder, experiment);
+  }
+}
+
 }  // namespace
 
-void read_link(const Value& value, Experiment& experiment) {
-  const Fields fields = value.fields({"both", "a_to_b", "b_to_a", "changes"});
+void read_link(const Value& value, const std::filesystem::path& folder, Experiment& experiment) {
+  const Fields fields =
+      value.fields({"both", "a_to_b", "b_to_a", "discipline", "traces", "changes"});
   const config::LinkDirections directions = config::read_directions(value, fields);
   sim::Scenario& scenario = experiment.scenario;
   scenario.a_to_b = directions.a_to_b;
@@ -116,12 +164,19 @@ void read_link(const Value& value, Experiment& experiment) {
       }
     }
   }
+  if (const Value* discipline = fields.find("discipline")) {
+    scenario.a_to_b.discipline = scenario.b_to_a.discipline =
+        discipline->word<config::QueueDiscipline>(
+            {{"tail_drop", config::QueueDiscipline::kTailDrop},
+             {"priority", config::QueueDiscipline::kPriority}});
+  }
+  if (const Value* traces = fields.find("traces")) read_traces(*traces, folder, experiment);
   if (const Value* changes = fields.find("changes")) {
     for (const Value& change : changes->items("write a list of changes")) {
       read_change(change, experiment);
     }
-    std::ranges::stable_sort(experiment.changes, {}, &LinkChange::at);
   }
+  std::ranges::stable_sort(experiment.changes, {}, &LinkChange::at);
 }
 
 }  // namespace satrelay::satlab

@@ -2,12 +2,16 @@
 // time.
 #pragma once
 
+#include <filesystem>
+
 #include "config/document.h"
 #include "relay/satlab/experiment.h"
 
 namespace satrelay::satlab {
 
 // Reads `link:`. The experiment's duration is known already: what would happen later is refused.
-void read_link(const config::Value& value, Experiment& experiment);
+// `folder`: where the files of traces are looked for.
+void read_link(const config::Value& value, const std::filesystem::path& folder,
+               Experiment& experiment);
 
 }  // namespace satrelay::satlab

@@ -266,7 +266,8 @@ Experiment read_scenario(const Value& document, const std::string& file,
   if (const Value* value = fields.find("mtu")) mtu = read_mtu(*value);
   sim::set_mtu(scenario, {mtu, mtu});
   read_time(document, fields, experiment);
-  read_link(fields.require("link", "write {both: {rate: 50Mbit, delay: 275ms}}"), experiment);
+  read_link(fields.require("link", "write {both: {rate: 50Mbit, delay: 275ms}}"),
+            std::filesystem::path(file).parent_path(), experiment);
   read_hosts(fields.find("hosts"), scenario, mtu);
   if (const Value* gateways = fields.find("gateways")) read_gateways(*gateways, scenario, mtu);
   experiment.warm_up = warm_up_for(scenario);
