@@ -223,11 +223,11 @@ std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>
   return rules;
 }
 
-Stp read_stp(const Value& value, std::uint16_t wan_mtu) {
+Stp read_stp(const Value& value, std::uint16_t default_mtu) {
   const Fields fields = value.fields({"port", "mtu", "path_mtu", "lanes", "ping_after",
                                       "suspect_after", "give_up_after", "feedback", "fec"});
   Stp stp;
-  stp.mtu = std::min(stp.mtu, wan_mtu);
+  stp.mtu = default_mtu;
   if (const Value* port = fields.find("port")) {
     stp.port = static_cast<std::uint16_t>(port->integer({1, 65535}));
   }
@@ -311,7 +311,7 @@ Gateway read_gateway(const Value& document) {
     config.rules = read_rules(*rules, config.classes);
   }
   config.stp.mtu = std::min(config.stp.mtu, config.wan.mtu);
-  if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.wan.mtu);
+  if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.stp.mtu);
   if (const Value* limits = fields.find("limits")) config.limits = read_limits(*limits);
   if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
   if (const Value* level = fields.find("compress_level")) {

@@ -16,7 +16,7 @@ Gateway read_gateway(const Value& document);
 // Its parts `classes`, `rules`, `stp` and `limits`, for other files that describe gateways.
 std::vector<TrafficClass> read_classes(const Value& value);
 std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes);
-Stp read_stp(const Value& value, std::uint16_t wan_mtu);
+Stp read_stp(const Value& value, std::uint16_t default_mtu);
 Limits read_limits(const Value& value);
 
 }  // namespace satrelay::config

@@ -45,7 +45,8 @@ class FeedbackClock {
   Instant due() const {
     if (in_progress_ || asked_) return last_;
     Instant at = Instant::never();
-    if (reports_due_ > 0) at = last_ + interval();
+    // What was sent at once is made up for, though never beyond the longest interval.
+    if (reports_due_ > 0) at = later(last_ + interval(), earlier(spent_until_, last_ + maximum_));
     if (!urgent_at_.is_never()) {
       at = earlier(at, later(urgent_at_, spent_until_ - kBurst));
     }

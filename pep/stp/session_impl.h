@@ -108,6 +108,7 @@ struct Session::Impl {
   bool mtu_probe_waits();
   std::size_t finish_packet(PacketBuilder& packet);
   std::size_t count_out(ConstBytes packet);
+  std::size_t cost_of(const ByteWriter& frames, std::size_t before) const;
   void write_control(PacketBuilder& packet);
   void write_data_frames(PacketBuilder& packet);
   bool write_opens(PacketBuilder& packet);

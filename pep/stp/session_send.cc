@@ -155,6 +155,13 @@ std::size_t Session::Impl::count_out(ConstBytes packet) {
   return packet.size();
 }
 
+// What a frame that begins at `before` costs the return link: its headers too, if it leaves alone.
+std::size_t Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) const {
+  const bool is_alone = before == 0 && !data_waits();
+  return frames.written() - before +
+         (is_alone ? kHeaderSize + kTrailerSize + config.datagram_overhead : 0);
+}
+
 // What leaves whatever the pacer says, though it is debited: small, and the peer waits for it.
 void Session::Impl::write_control(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
@@ -173,9 +180,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     context.stored = lane_receive.outstanding();
     context.repaired = fec != nullptr ? fec->receiver.used_in_session() : 0;
     const bool complete = received.write_report(frames, context, now);
-    std::size_t bytes = frames.written() - before;
-    // A packet of its own costs its headers as well.
-    if (!data_waits()) bytes += kHeaderSize + kTrailerSize + config.datagram_overhead;
+    const std::size_t bytes = cost_of(frames, before);
     feedback.on_report(bytes, complete, now);
     ++counters.feedback_out;
     lane_receive.update(free_memory());
@@ -186,7 +191,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     const std::size_t before = frames.written();
     write_lane_credit(frames, {lane_receive.announce()});
     packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
-    feedback.debit(frames.written() - before, now);
+    feedback.debit(cost_of(frames, before), now);
   }
   if (own_capacity.due() && packet.fits(kMaxRateFrameSize)) {
     const RateFrame frame = own_capacity.take();
@@ -209,7 +214,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     const std::size_t before = frames.written();
     write_stream_credit(frames, {stream.id, stream.receive.granted()});
     packet.add_item(ItemKind::kStreamCredit, stream);
-    feedback.debit(frames.written() - before, now);
+    feedback.debit(cost_of(frames, before), now);
   }
   // Once a report has been understood, the peer need not repeat what it said.
   if (losses.frontier() > announced_settled && (!packet.empty() || gate.open(now)) &&

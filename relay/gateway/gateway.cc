@@ -71,7 +71,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.stream_send_limit = plan.flow_send_limit;
   stp.ping_after = config.stp.ping_after;
   stp.suspect_after = config.stp.suspect_after;
-  // stp-requirements: max(50 kbit/s, 0.05% of the rate that the reports are about).
+  // docs/stp.md section 7: max(50 kbit/s, 0.05% of the rate that the reports are about).
   stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
   stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
   stp.feedback_budget = config.stp.feedback.budget;
@@ -177,8 +177,8 @@ Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Ins
   return Verdict::kBridge;
 }
 
-// Which carrier a bridged frame takes is the modem's affair. With several, the one with room
-// decides and all are debited.
+// Which carrier a bridged frame takes is the modem's affair. With several, any that has room lets
+// it go.
 bool Gateway::Impl::may_bridge_at_once(Instant now) const {
   return held.empty() && std::ranges::any_of(carriers, [&](const auto& carrier) {
            return carrier->lets_bridged_go(now);
@@ -191,8 +191,13 @@ ByteCount Gateway::Impl::held_limit() const {
   return most;
 }
 
+// Debited to the carriers that have room, and to all if none has: the frame may have taken any of
+// them, but one that is slower than the others must not be booked out by what they carry.
 void Gateway::Impl::debit_bridged(std::size_t ip_bytes, Instant now) {
+  const auto has_room = [&](const auto& carrier) { return carrier->pacer.can_send(now); };
+  const bool any = std::ranges::any_of(carriers, has_room);
   for (const auto& carrier : carriers) {
+    if (any && !has_room(carrier)) continue;
     carrier->pacer.on_bridged(ip_bytes, now);
     carrier->share.on_bridged(carrier->pacer.overhead().accounted(ip_bytes).value());
   }

@@ -34,6 +34,7 @@ std::string send_control_command(const std::string& path, std::string_view line)
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval patience{.tv_sec = 5, .tv_usec = 0};
   ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   std::string text(line);
   text += '\n';
   int error = 0;

@@ -68,6 +68,15 @@ void read_change(const Value& value, Experiment& experiment) {
     if (rates.empty()) announced->fail("says nothing without rate; write the new rate");
     change.announced =
         announced->word<Announced>({{"yes", Announced::kYes}, {"no", Announced::kNo}});
+    const BitRate configured =
+        change.ways == Ways::kAToB ? experiment.scenario.a_to_b.rate
+        : change.ways == Ways::kBToA
+            ? experiment.scenario.b_to_a.rate
+            : std::min(experiment.scenario.a_to_b.rate, experiment.scenario.b_to_a.rate);
+    if (change.announced == Announced::kYes && std::ranges::max(rates) > configured) {
+      announced->fail("says a rate above the link's own " + config::to_text(configured) +
+                      ", which no gateway obeys; write a lower one, or a faster link");
+    }
   }
   if (rates.empty() && losses.empty() && delays.empty() && !outage) {
     value.fail("changes nothing; write rate, delay, loss or outage");

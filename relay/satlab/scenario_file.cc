@@ -115,7 +115,8 @@ void check_gateway(const sim::Scenario& scenario, sim::Side side, const Value& g
   config::Gateway probe;
   probe.lan.interface = "lan";
   probe.wan.interface = "wan";
-  probe.lan.mtu = probe.wan.mtu = scenario.stp.mtu;
+  probe.lan.mtu = scenario.lan_mtu;
+  probe.wan.mtu = scenario.wan_mtu;
   probe.gateway.own = IpAddress::v4({192, 0, 2, 1});
   probe.gateway.address = *IpPrefix::parse("192.0.2.0/30");
   probe.rules = scenario.rules;

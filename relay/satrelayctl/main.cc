@@ -1,4 +1,4 @@
-// satrelayctl: shows what a gateway tells on its stats socket.
+// satrelayctl: shows what a gateway tells on its stats socket, and sets the capacity of its links.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -66,7 +66,8 @@ int set_capacity(const Capacity& capacity, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Shows what a satrelay gateway is doing.", "satrelayctl");
+  CLI::App app("Shows what a satrelay gateway is doing, and tells it what its links carry.",
+               "satrelayctl");
   Options options;
   app.add_option("--socket", options.socket,
                  "Stats socket: a path, or the gateway's stats_socket_prefix; needed only if "

@@ -113,9 +113,10 @@ void run(const config::Gateway& config) {
       "security: none; anyone on the satellite segment can read and forge STP packets");
   ops::log_info("ready");
   loop.run([&](Instant now) {
+    // First, so that the round sends what a command has changed.
+    if (control) control->service(now);
     dpdk::PollLoop::Round round = worker.round(now);
     publisher.run(now);
-    if (control) control->service(now);
     round.next_timeout = earlier(round.next_timeout, publisher.next_timeout());
     return round;
   });
