@@ -38,7 +38,7 @@ class Pacer {
     const Duration time = rate_.time_for(overhead_.accounted(ip_bytes));
     busy_until_ = later(busy_until_, now) + time;
   }
-  // Debits a packet that leaves whether or not there is room (bridged traffic).
+  // Debits a packet that leaves whether or not there is room (bridged traffic, control).
   void on_bridged(std::size_t ip_bytes, Instant now) {
     const Instant booked = busy_until_;
     on_sent(ip_bytes, now);

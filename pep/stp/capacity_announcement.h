@@ -1,5 +1,5 @@
 // What one end has told the other about the capacity of the direction towards itself (RATE frames,
-// docs/stp.md section 9). Only the newest announcement counts: it is repaired like credit, and its
+// docs/stp.md section 5). Only the newest announcement counts: it is repaired like credit, and its
 // sequence number keeps one that was overtaken from having effect.
 #pragma once
 

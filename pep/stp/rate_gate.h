@@ -58,10 +58,17 @@ class RateGate {
     in_flight_ += accounted(datagram);
     return last_priority_ = controller_.on_sent(purpose, accounted(datagram), now);
   }
-  // Any packet leaves, HELLO and CLOSE included.
+  // Any packet leaves, HELLO and CLOSE included. Control leaves even if there is no room, and must
+  // not keep data waiting for ever at a rate that it could fill alone: what it may owe is limited.
   void debit(std::size_t datagram, Instant now) {
-    carrier_.on_sent(datagram + datagram_overhead_, now);
-    own_.on_sent(datagram + datagram_overhead_, now);
+    const bool has_room = open(now);
+    for (control::Pacer* pacer : {&carrier_, &own_}) {
+      if (has_room) {
+        pacer->on_sent(datagram + datagram_overhead_, now);
+      } else {
+        pacer->on_bridged(datagram + datagram_overhead_, now);
+      }
+    }
   }
 
   // What a report, or time, says of packets.

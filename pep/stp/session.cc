@@ -111,6 +111,7 @@ void Session::Impl::drop_connection() {
   gate.clear();
   losses.clear();
   tolerance = {};
+  recent_packets = recent_losses = 0;
   received.clear();
   feedback.clear();
   rtt = RttEstimator(config.initial_rtt);

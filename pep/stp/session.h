@@ -72,7 +72,7 @@ struct Config {
   std::uint16_t datagram_size = 1472;  // UDP payload, at most: `stp.mtu` less IP and UDP headers
   std::uint16_t datagram_base = 1172;  // and what any path carries: 1200 IP bytes
   // Whether the path is known to carry datagram_size; else it is searched for (docs/stp.md section
-  // 11).
+  // 13).
   bool path_mtu_known = true;
   std::uint16_t datagram_overhead = 28;  // IP and UDP headers, for the pacer
   std::uint32_t max_streams = 65536;

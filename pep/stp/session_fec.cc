@@ -86,7 +86,7 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
 // The next repair as a packet of its own; 0 if none may leave.
 std::size_t Session::Impl::send_repair(MutableBytes out) {
   if (!may_repair() || probes.frozen() || !data_allowed() || !gate.open(now)) return 0;
-  if (control_waits() || now >= feedback.due()) return 0;
+  if (control_waits() || (now >= feedback.due() && received.next() > 0)) return 0;
   FecSender& sender = fec->sender;
   const FecSender::Waiting others = waiting();
   while (sender.ready(others, ledger.next(), now)) {

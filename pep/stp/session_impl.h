@@ -94,7 +94,9 @@ struct Session::Impl {
   void arm_tail_probe();
   void make_ledger_room();
   void count_losses(std::uint64_t packets);
-  double loss_ratio() const { return recent_packets > 0 ? recent_losses / recent_packets : 0; }
+  double loss_ratio() const {
+    return recent_packets > 0 ? std::min(1.0, recent_losses / recent_packets) : 0;
+  }
   // The stream that sent `item`; nullptr if it is gone.
   Stream* owner(const SentItem& item) const;
   // What the loss detector says of our packets.

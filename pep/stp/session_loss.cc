@@ -158,7 +158,9 @@ void Session::Impl::note_outage() {
 }
 
 void Session::Impl::handle_report(const FeedbackFrame& report) {
-  if (report.highest >= ledger.next()) {
+  // Nobody can have had more than was sent.
+  if (report.highest >= ledger.next() || report.repaired > ledger.next() ||
+      report.bytes_received > counters.bytes_out) {
     ++counters.malformed;
     return;
   }

@@ -32,7 +32,8 @@ std::uint64_t Session::Impl::free_memory() const {
 bool Session::Impl::data_allowed() const {
   if (!connected()) return false;
   if (probes.frozen() && probe_packets == 0) return false;
-  if (!gate.window_open() && probe_packets == 0) return false;
+  // A window that nothing fills of which a report would come opens for one packet that asks.
+  if (!gate.window_open() && probes.in_flight() > 0 && probe_packets == 0) return false;
   const std::uint64_t in_flight = ledger.next() - losses.oldest_unresolved();
   return in_flight < config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
 }

@@ -55,6 +55,14 @@ struct RateGateTest : testing::Test {
   }
 };
 
+// Control leaves though the gate is closed; whatever it adds up to, data waits 20 ms at most.
+TEST_F(RateGateTest, ControlThatFillsTheRateDoesNotShutDataOut) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  for (int i = 0; i < 1000; ++i) gate.debit(934, at_ms(i));  // eight times the rate
+  EXPECT_FALSE(gate.open(at_ms(1000)));
+  EXPECT_TRUE(gate.open(at_ms(1020)));
+}
+
 TEST_F(RateGateTest, IsOpenWhenBothPacersAre) {
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
   EXPECT_TRUE(gate.open(at_ms(0)));
