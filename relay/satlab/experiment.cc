@@ -11,6 +11,18 @@ Duration warm_up_for(const sim::Scenario& scenario) {
   return std::max(Duration::seconds(5), round_trip * 6);
 }
 
+namespace {
+
+// A host with room for the buffers of all its connections, as a real one has; only what is used
+// costs memory.
+void make_room(sim::HostSpec& host, std::size_t flows) {
+  constexpr std::size_t kMost = std::size_t{4} << 30;
+  host.memory =
+      std::min(kMost, host.memory + flows * (host.tcp.send_limit + host.tcp.receive_limit));
+}
+
+}  // namespace
+
 void add_flows(Experiment& experiment, const FlowRequest& request) {
   sim::Scenario& scenario = experiment.scenario;
   experiment.groups.push_back({request.name, scenario.flows.size(), request.count});
@@ -26,6 +38,9 @@ void add_flows(Experiment& experiment, const FlowRequest& request) {
     flow.server_host = request.server_host;
     flow.start = experiment.zero() + request.start + request.spacing * static_cast<std::int64_t>(i);
   }
+  make_room(scenario.station(request.client_side).hosts[request.client_host], request.count);
+  make_room(scenario.station(sim::opposite(request.client_side)).hosts[request.server_host],
+            request.count);
 }
 
 }  // namespace satrelay::satlab
