@@ -16,6 +16,6 @@ struct LinkDirections {
 };
 // Its part `both`, or `a_to_b` and `b_to_a`, out of the fields of `map`, for other files that
 // describe links.
-LinkDirections read_directions(const Value& map, const Fields& fields);
+LinkDirections read_directions(const Value& document, const Fields& fields);
 
 }  // namespace satrelay::config

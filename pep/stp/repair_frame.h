@@ -19,7 +19,8 @@ class BlockMembers {
   bool contains(std::size_t at) const { return (words_[at / 64] >> (at % 64) & 1U) != 0; }
   void insert(std::size_t at) { words_[at / 64] |= std::uint64_t{1} << (at % 64); }
   std::size_t count() const {
-    return static_cast<std::size_t>(std::popcount(words_[0]) + std::popcount(words_[1]));
+    return static_cast<unsigned>(std::popcount(words_[0])) +
+           static_cast<unsigned>(std::popcount(words_[1]));
   }
   // One past the last.
   std::size_t span() const {

@@ -294,9 +294,9 @@ Instant Session::Impl::next_timeout() {
 
 // --- Session -----------------------------------------------------------------------------------
 
-Session::Session(const Config& config, Arena& arena, control::Pacer& pacer,
+Session::Session(const Config& config, Arena& arena, control::Pacer& carrier,
                  control::RateController& controller, StreamSource& source, Instant now)
-    : impl_(std::make_unique<Impl>(config, arena, pacer, controller, source, now)) {}
+    : impl_(std::make_unique<Impl>(config, arena, carrier, controller, source, now)) {}
 
 Session::~Session() = default;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace satrelay::gateway {
@@ -12,8 +13,8 @@ class BridgedShare {
  public:
   // `share`: of bridged frames, between 0 and 1.
   explicit BridgedShare(double share)
-      : bridged_permille_(
-            std::clamp<std::uint64_t>(static_cast<std::uint64_t>(share * 1000 + 0.5), 1, 999)) {}
+      : bridged_permille_(std::clamp<std::uint64_t>(
+            static_cast<std::uint64_t>(std::lround(share * 1000)), 1, 999)) {}
 
   // While both wait. The smaller start tag is served first; equal ones favour what cannot be sent
   // again.

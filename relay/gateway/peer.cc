@@ -1,6 +1,7 @@
 #include "relay/gateway/peer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "pep/control/fixed_rate.h"
@@ -31,7 +32,7 @@ Carrier::Carrier(const config::Link& link)
       receive_capacity(link.receive_rate) {}
 
 ByteCount Carrier::held_limit() const {
-  const auto permille = static_cast<std::uint64_t>(config.bridged_share * 1000 + 0.5);
+  const auto permille = static_cast<std::uint64_t>(std::lround(config.bridged_share * 1000));
   return std::max(kLeastHeld, pacer.rate().scaled(permille, 1000).bytes_in(config.bridged_queue));
 }
 

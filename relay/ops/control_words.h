@@ -9,7 +9,7 @@
 namespace satrelay::ops {
 
 // Words are separated by spaces or tabs; any bytes are safe.
-template <std::size_t kMost>
+template <std::size_t Most>
 class ControlWords {
  public:
   explicit ControlWords(std::string_view line) {
@@ -17,18 +17,18 @@ class ControlWords {
     for (std::size_t begin = line.find_first_not_of(kBlank); begin != std::string_view::npos;
          begin = line.find_first_not_of(kBlank, begin)) {
       const std::size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
-      if (count_ < kMost) words_[count_] = line.substr(begin, end - begin);
-      if (++count_ > kMost) return;
+      if (count_ < Most) words_[count_] = line.substr(begin, end - begin);
+      if (++count_ > Most) return;
       begin = end;
     }
   }
-  // Not more than kMost + 1.
+  // Not more than Most + 1.
   std::size_t count() const { return count_; }
-  bool too_many() const { return count_ > kMost; }
+  bool too_many() const { return count_ > Most; }
   std::string_view operator[](std::size_t index) const { return words_[index]; }
 
  private:
-  std::array<std::string_view, kMost> words_;
+  std::array<std::string_view, Most> words_;
   std::size_t count_ = 0;
 };
 

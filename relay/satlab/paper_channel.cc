@@ -187,8 +187,8 @@ Case rate_step(Announced announced) {
 }
 
 Case outage() {
-  constexpr Duration kGone = Duration::seconds(10);
-  constexpr Duration kBack = Duration::seconds(20);
+  static constexpr Duration kGone = Duration::seconds(10);
+  static constexpr Duration kBack = Duration::seconds(20);
   Case one;
   one.name = "outage of 10 s";
   // The probe that finds the link again must cross it first.
@@ -223,7 +223,7 @@ Case outage() {
 Case low_orbit() {
   static constexpr Duration kTo = Duration::seconds(120);
   static constexpr Duration kHandover = Duration::seconds(15);
-  constexpr Duration kBlackout = Duration::milliseconds(100);
+  static constexpr Duration kBlackout = Duration::milliseconds(100);
   constexpr double kShare = 0.97;
   const auto build = [](std::uint64_t seed) {
     Conditions conditions = geo(seed);
