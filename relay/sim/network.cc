@@ -134,7 +134,8 @@ void Network::vanish(const Vanishing& vanishing) {
     const bool client = specs_[i].client_side == vanishing.side;
     if ((client ? specs_[i].client_host : specs_[i].server_host) != vanishing.host) continue;
     Outcome& outcome = client ? flows_[i].client : flows_[i].server;
-    outcome.vanished = !outcome.ended;
+    // Who vanishes in TIME-WAIT may owe its peer an acknowledgement.
+    outcome.vanished = !flows_[i].client.ended || !flows_[i].server.ended;
   }
 }
 

@@ -30,7 +30,7 @@ class Path {
     const Instant end = now_ + most;
     while (!done()) {
       step();
-      if (now_ > end) return false;
+      if (now_ > end) return done();  // the last step may have done it and left nothing to wait for
     }
     return true;
   }
