@@ -105,8 +105,7 @@ std::filesystem::path find_gnuplot() {
   std::string folders = path == nullptr ? "" : path;
   while (!folders.empty()) {
     const std::size_t end = folders.find(':');
-    const std::filesystem::path candidate =
-        std::filesystem::path(folders.substr(0, end)) / "gnuplot";
+    std::filesystem::path candidate = std::filesystem::path(folders.substr(0, end)) / "gnuplot";
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
     folders = end == std::string::npos ? "" : folders.substr(end + 1);
   }
