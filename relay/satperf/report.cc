@@ -1,6 +1,7 @@
 #include "relay/satperf/report.h"
 
 #include <array>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -81,7 +82,7 @@ std::string percent_column(double share, const char* pattern) {
 }
 
 Json whole(double value, double factor = 1) {
-  return value < 0 ? Json() : Json(static_cast<std::uint64_t>(value * factor + 0.5));
+  return value < 0 ? Json() : Json(static_cast<std::uint64_t>(std::llround(value * factor)));
 }
 Json whole_span(const std::optional<Span>& span, std::uint64_t Snapshot::*member) {
   return span ? Json(span->to.*member - span->from.*member) : Json();
