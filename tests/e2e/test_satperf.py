@@ -6,19 +6,11 @@ import os
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 
-from harness import Failed, Link, Skip, build_folder, check, eventually, main, note
+from harness import Failed, Link, Skip, check, eventually, main, note
+from satperf_runs import PROGRAM, SERVER, SERVER_V6, Outcome, Path, Server, client, path_of
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from satlink.path import Path  # noqa: E402
-
-from lab.machine import DeepBacklog  # noqa: E402
-
-PROGRAM = os.path.join(build_folder(), "relay", "satperf", "satperf")
-SERVER = "10.77.0.2"
-SERVER_V6 = "2001:db8:77::2"
 LINK = Link(rate=50_000_000, rtt=0.55, loss=0)
 SECONDS = 4
 # The gateways reach 96.5% of the bound over 100 MB, start and end included; here the steady state
@@ -28,64 +20,8 @@ LEAST_SHARE = 0.93
 LEAST_WHOLE = 0.8
 # Other work on the machine shows as less than the rate: the pacer lends nothing for the past.
 ATTEMPTS = 3
-# The process does not wait for its turn when its time to send has come.
-PROMPT = ("chrt", "--rr", "1") if os.geteuid() == 0 else ()
 
 NO_SERVER, INTERRUPTED = 3, 130
-
-
-def start(space, *arguments: str) -> subprocess.Popen:
-    return space.popen(
-        *(*PROMPT, PROGRAM, *arguments, "--json"),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-class Outcome:
-    def __init__(self, process: subprocess.Popen, timeout: float = 30):
-        out, self.error = process.communicate(timeout=timeout)
-        self.status = process.returncode
-        self.lines = [json.loads(line) for line in out.splitlines()]
-
-    def all(self, event: str) -> list[dict]:
-        return [line for line in self.lines if line["event"] == event]
-
-    @property
-    def summary(self) -> dict:
-        summaries = self.all("summary")
-        check(len(summaries) == 1, f"one summary, not {len(summaries)}: {self.error}")
-        return summaries[0]
-
-
-class Server:
-    """A satperf server of its own for what happens inside."""
-
-    def __init__(self, path: Path, *arguments: str):
-        self.process = start(path.right, "server", *arguments)
-        line = self.process.stdout.readline()
-        if "waiting" not in line:
-            raise Failed(f"the server does not wait for clients: {line}{self.process.stderr.read()}")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-        self.process.stderr.close()
-
-    def stop(self) -> Outcome:
-        self.process.send_signal(signal.SIGTERM)
-        return Outcome(self.process)
-
-
-def client(path: Path, *arguments: str, address: str = SERVER) -> subprocess.Popen:
-    return start(path.left, "client", address, "--rate", "50Mbit", *arguments)
 
 
 def steady_rate(receiver: Outcome) -> float:
@@ -221,22 +157,11 @@ def satperf() -> None:
     if os.geteuid() != 0:
         raise Skip("network namespaces need root")
     needs_no_dpdk()
-    half = f"{LINK.rtt / 2 * 1e3:g}ms"
-    backlog = DeepBacklog(f"satperf-{os.getpid()}")
-    backlog.acquire()
-    try:
-        with Path(f"both: {{rate: 50Mbit, delay: {half}, queue: {LINK.queue_bytes}B}}") as path:
-            for space, end, host in ((path.left, "s0", 1), (path.right, "s1", 2)):
-                space.ip("address", "add", f"10.77.0.{host}/24", "dev", end)
-                space.write_setting(f"ipv6/conf/{end}/disable_ipv6", "0")
-                space.ip("address", "add", f"2001:db8:77::{host}/64", "dev", end, "nodad")
-            path.left.run("ping", "-c", "1", "-W", "5", SERVER)
-            for part in (throughput, one_client_after_another, nobody_there, server_dies,
-                         client_dies, report_to_file):
-                part(path)
-                note(f"   {part.__name__.replace('_', ' ')}")
-    finally:
-        backlog.release()
+    with path_of(LINK) as path:
+        for part in (throughput, one_client_after_another, nobody_there, server_dies,
+                     client_dies, report_to_file):
+            part(path)
+            note(f"   {part.__name__.replace('_', ' ')}")
 
 
 if __name__ == "__main__":
