@@ -33,6 +33,8 @@ class Pacer {
   bool can_send(Instant now) const { return busy_until_ <= now + burst_; }
   // When can_send() becomes true.
   Instant next_send() const { return busy_until_ - burst_; }
+  // When the carrier will have sent all that was debited.
+  Instant free_at() const { return busy_until_; }
   // Debits one IP packet that leaves now.
   void on_sent(std::size_t ip_bytes, Instant now) {
     const Duration time = rate_.time_for(overhead_.accounted(ip_bytes));

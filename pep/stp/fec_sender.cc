@@ -38,6 +38,8 @@ void FecSender::add(std::uint64_t number, ConstBytes frames, const Purpose& purp
   const std::size_t size = kSymbolLengthSize + frames.size();
   SATRELAY_CHECK(size <= stride_);
   if (has_open_ && number - open_block().first >= BlockMembers::kMaxSpan) close(number, now);
+  // A block that was begun without repairs has none for an OPEN.
+  if (has_open_ && purpose.opens && open_block().repairs == 0) close(number, now);
   if (!has_open_) {
     if (count_ == kBlocks) return;
     open(number, purpose, now);
@@ -151,18 +153,19 @@ bool FecSender::write(ByteWriter& out, std::uint64_t own_number, Instant now) {
 
 void FecSender::note_sent(const Block& block, Instant now) {
   if (block.sent == 0) ++history_count_;
-  history_[(history_count_ - 1) % kHistory] = {block.first, now};
+  history_[(history_count_ - 1) % kHistory] = {{block.first, block.first + block.members.span()},
+                                               now};
 }
 
-std::uint64_t FecSender::repairable_from(Instant then) const {
-  std::uint64_t from = kNone;
+std::span<const Range> FecSender::repairable(Instant then) {
+  std::size_t begin = kHistory;
   const std::size_t oldest = history_count_ > kHistory ? history_count_ - kHistory : 0;
   for (std::size_t i = history_count_; i > oldest; --i) {
     const Sent& sent = history_[(i - 1) % kHistory];
     if (sent.last_repair <= then) break;
-    from = sent.first;
+    repairable_[--begin] = sent.packets;
   }
-  return from;
+  return std::span(repairable_).subspan(begin);
 }
 
 void FecSender::clear() {

@@ -14,8 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "pep/base/bytes.h"
+#include "pep/base/range_set.h"
 #include "pep/base/time.h"
 #include "pep/stp/fec_codec.h"
 #include "pep/stp/fec_policy.h"
@@ -65,10 +67,10 @@ class FecSender {
   // Writes a REPAIR frame for packet `own_number`; false if it does not fit into `out`.
   bool write(ByteWriter& out, std::uint64_t own_number, Instant now);
 
-  // The first packet whose repairs may have been on the way still at `then`, when the receiver
-  // wrote a report; kNone if there is none. What it reports missing from there on is not lost yet.
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  std::uint64_t repairable_from(Instant then) const;
+  // The blocks whose repairs may have been on the way still at `then`, when the receiver wrote a
+  // report, as ranges of packets, ascending. What it reports missing of them is not lost yet.
+  // Valid until the next call.
+  std::span<const Range> repairable(Instant then);
 
   void clear();
 
@@ -97,7 +99,7 @@ class FecSender {
     std::uint64_t closed_before = 0;  // packet number
   };
   struct Sent {
-    std::uint64_t first = 0;
+    Range packets;
     Instant last_repair;
   };
 
@@ -131,6 +133,7 @@ class FecSender {
   Instant next_on_idle_ = Instant::from_nanoseconds(0);
   std::array<Sent, kHistory> history_;  // a ring
   std::size_t history_count_ = 0;
+  std::array<Range, kHistory> repairable_;
 };
 
 }  // namespace satrelay::stp

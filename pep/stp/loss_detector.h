@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "pep/base/range_set.h"
 #include "pep/base/time.h"
@@ -20,8 +21,8 @@ class LossDetector {
   struct Rule {
     std::uint64_t uncertain = 0;  // missing packets below it are lost
     Duration wait;                // and those above it if nothing is heard of them for so long
-    // What is missing from here on may be repaired yet: a later report tells.
-    std::uint64_t repairable = ~std::uint64_t{0};
+    // What is missing of these may be repaired yet, a later report tells; ascending and disjoint.
+    std::span<const Range> repairable = {};
   };
 
   std::uint64_t oldest_unresolved() const {
@@ -86,6 +87,16 @@ class LossDetector {
       lost_.insert(n, n + 1);
     });
   }
+  // Reported missing.
+  template <typename Visitor>
+  void judge(std::uint64_t begin, std::uint64_t end, const Rule& rule, Instant now,
+             Visitor& visitor) {
+    if (begin >= end) return;
+    lose(begin, std::min(end, rule.uncertain), visitor);
+    if (end > rule.uncertain && unresolved_.contains(end - 1)) {
+      suspect(std::max(begin, rule.uncertain), end, rule.wait, now);
+    }
+  }
   void suspect(std::uint64_t begin, std::uint64_t end, Duration wait, Instant now) {
     if (deadline_.is_never()) {
       suspect_begin_ = begin;
@@ -119,18 +130,20 @@ void LossDetector::handle_report(const FeedbackFrame& report, const Rule& rule, 
   // bandwidth.
   lose(0, std::min(report.floor, frontier_), visitor);
   wait_ = rule.wait;
+  std::span<const Range> spared = rule.repairable;
   report.for_each_run(
       [&](std::uint64_t begin, std::uint64_t end) {
         take(unresolved_, begin, end, [&](std::uint64_t n) { visitor.acknowledged(n); });
         take(lost_, begin, end, [&](std::uint64_t n) { visitor.spurious(n); });
       },
       [&](std::uint64_t begin, std::uint64_t end) {
-        end = std::min(end, rule.repairable);
-        if (begin >= end) return;
-        lose(begin, std::min(end, rule.uncertain), visitor);
-        if (end > rule.uncertain && unresolved_.contains(end - 1)) {
-          suspect(std::max(begin, rule.uncertain), end, rule.wait, now);
+        while (!spared.empty() && spared.front().end <= begin) spared = spared.subspan(1);
+        for (const Range& range : spared) {
+          if (range.begin >= end) break;
+          judge(begin, range.begin, rule, now, visitor);
+          begin = std::max(begin, range.end);
         }
+        judge(begin, end, rule, now, visitor);
       });
 }
 

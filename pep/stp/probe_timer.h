@@ -18,6 +18,8 @@ class ProbeTimer {
   // Further probes of a silent path; an outage ends at most this long before it is noticed.
   static constexpr Duration kProbeInterval = Duration::milliseconds(100);
 
+  static constexpr std::uint64_t kFew = 3;
+
   explicit ProbeTimer(const Config& config) : config_(config) {}
 
   void start(Instant now) {
@@ -48,12 +50,15 @@ class ProbeTimer {
   }
   std::uint64_t in_flight() const { return in_flight_; }
 
-  // No report for long though some was due: new data would only feed an outage.
+  // No report for long though some was due: new data would only feed an outage. A few packets may
+  // be lost by chance: then it takes a probe without an answer, so that a key stroke does not wait
+  // for the report on the one before.
   bool frozen() const { return frozen_; }
   bool probe_due(Instant now) const { return in_flight_ > 0 && now >= probe_at(); }
   // True for the first probe of this silence, which carries data.
   bool on_probe(Instant now) {
-    if (now >= silence_end()) frozen_ = true;
+    if (probes_ == 0) silent_from_ = in_flight_ > kFew ? silence_end() : now + patience_;
+    if (now >= silent_from_) frozen_ = true;
     next_probe_ = now + kProbeInterval;
     return probes_++ == 0;
   }
@@ -90,6 +95,7 @@ class ProbeTimer {
   Instant last_sent_;
   Instant busy_since_;  // something has been in flight since
   Instant next_probe_;
+  Instant silent_from_;  // that no report came means silence
   std::uint64_t in_flight_ = 0;
   int probes_ = 0;  // since the last report
   bool frozen_ = false;

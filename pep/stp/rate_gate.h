@@ -48,6 +48,8 @@ class RateGate {
 
   bool open(Instant now) const { return carrier_.can_send(now) && own_.can_send(now); }
   Instant opens_at() const { return later(carrier_.next_send(), own_.next_send()); }
+  // When all that has left is on the carrier.
+  Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
   bool window_open() const { return in_flight_ < controller_.window(); }
   BitRate rate() const { return controller_.rate(); }
   control::Priority last_priority() const { return last_priority_; }
@@ -98,8 +100,11 @@ class RateGate {
     sample.now = now;
     // Parts of one report, and reports that overtook each other, show the same packet again.
     if (newest != nullptr && newest->sent > last_report_packet_) {
+      // Its low 32 bits go round in 71 minutes, and reports may be further apart.
+      const std::int64_t passed_us = (newest->sent - last_report_packet_).to_microseconds();
+      peer_clock_us_ = unwrap_sequence<32>(report.arrived_us,
+                                           peer_clock_us_ + static_cast<std::uint64_t>(passed_us));
       last_report_packet_ = newest->sent;
-      peer_clock_us_ = unwrap_sequence<32>(report.arrived_us, peer_clock_us_);
       last_arrival_ = Instant() + Duration::microseconds(static_cast<std::int64_t>(peer_clock_us_));
     }
     sample.sent = last_report_packet_;

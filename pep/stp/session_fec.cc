@@ -49,7 +49,7 @@ bool Session::Impl::wants_protection() const {
   if (fec->policy.is_clean()) return false;
   const Stream* next = schedule.next();
   if (next != nullptr && is_short(*next)) return true;
-  return near_end() || gate.opens_at() + kQuiet <= now;
+  return near_end() || gate.free_at() + kQuiet <= now;
 }
 
 void Session::Impl::protect(std::uint64_t number, ConstBytes packet,
@@ -118,13 +118,14 @@ Instant Session::Impl::fec_timeout() const {
   return earlier(at, later(fec->sender.next_repair(others, ledger.next(), now), gate.opens_at()));
 }
 
-// Packets that `report` calls missing are not lost yet from here on: their repairs may have been on
-// the way when it was written.
-std::uint64_t Session::Impl::repairable_from(const FeedbackFrame& report, Duration delay) const {
-  if (fec == nullptr) return FecSender::kNone;
+// What `report` calls missing of these is not lost yet: repairs may have been on the way when it
+// was written.
+std::span<const Range> Session::Impl::repairable(const FeedbackFrame& report,
+                                                 Duration delay) const {
+  if (fec == nullptr) return {};
   const SentPacket* newest = ledger.find(report.highest);
-  if (newest == nullptr) return FecSender::kNone;
-  return fec->sender.repairable_from(newest->sent + delay - tolerance.time());
+  if (newest == nullptr) return {};
+  return fec->sender.repairable(newest->sent + delay - tolerance.time());
 }
 
 // How many of our packets the path has lost although they count as received.

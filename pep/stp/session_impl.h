@@ -136,7 +136,7 @@ struct Session::Impl {
   std::size_t send_repair(MutableBytes out);
   void run_fec();
   Instant fec_timeout() const;
-  std::uint64_t repairable_from(const FeedbackFrame& report, Duration delay) const;
+  std::span<const Range> repairable(const FeedbackFrame& report, Duration delay) const;
   std::uint64_t note_repaired(const FeedbackFrame& report);
 
   std::size_t datagram_limit() const;

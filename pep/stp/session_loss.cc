@@ -148,7 +148,7 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
   rule.wait = std::max(Duration::zero(), tolerance.time() - delay);
   // Where packets come late, the next report tells better than the clock.
   if (!tolerance.keeps_order()) rule.wait = rule.wait + peer_feedback_interval;
-  rule.repairable = repairable_from(report, delay);
+  rule.repairable = repairable(report, delay);
   return rule;
 }
 

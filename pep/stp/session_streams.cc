@@ -108,7 +108,7 @@ void Session::Impl::consume(Stream& stream, std::uint64_t count) {
   if (stream.receive.final_known()) return;
   const std::uint64_t window = stream_window(stream);
   if (stream.receive.consumed() + window >=
-      stream.receive.granted() + std::max<std::uint64_t>(1, window / 4)) {
+      stream.receive.granted() + std::max<std::uint64_t>(1, window / 16)) {
     credits.push_back(stream);
   }
 }

@@ -176,6 +176,12 @@ TEST(MarcheseStp, TheIdealBufferIsTwiceWhatTheLinkHolds) {
   EXPECT_NEAR(static_cast<double>(stp.window().value()), 260'000 / 2, 2'000);
 }
 
+TEST(MarcheseStp, TheWindowIsNeverShut) {
+  MarcheseStp stp({.capacity = kTenMegabit, .buffer = ByteCount(1)});
+  stp.on_start({Duration::milliseconds(511), ByteCount(1500), at_ms(0)});
+  EXPECT_EQ(stp.window(), ByteCount(1));
+}
+
 // What each makes of 10 Mbit/s and 550 ms from 20 s to 80 s, as a share of what the link lets
 // through.
 TEST(Controllers, ShareOfALossyLink) {

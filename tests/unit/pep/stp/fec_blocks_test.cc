@@ -239,7 +239,14 @@ TEST_F(Blocks, TheReceiverKeepsABoundedNumberOfThem) {
   EXPECT_TRUE(in.receiver.next_timeout().is_never());
 }
 
-class FecSending : public Blocks {};
+class FecSending : public Blocks {
+ protected:
+  using Ranges = std::vector<Range>;
+  Ranges repairable(Instant then) {
+    const auto ranges = out.sender.repairable(then);
+    return {ranges.begin(), ranges.end()};
+  }
+};
 
 TEST_F(FecSending, ABlockEndsWhenNothingFollows) {
   send(100, false);
@@ -298,21 +305,31 @@ TEST_F(FecSending, OnACleanPathOnlyOpensAreRepaired) {
   EXPECT_EQ(send_repairs(), 0U);
 }
 
+TEST_F(FecSending, AnOpenIsRepairedThoughItsBlockWasBegunWithoutRepairs) {
+  out.policy.on_report(5'000, 0);
+  send(300, true);
+  FecSender::Purpose opens;
+  opens.opens = true;
+  send(300, true, true, opens);
+  EXPECT_EQ(send_repairs(), 1U);
+  EXPECT_FALSE(repairable(now - kRoundTrip).empty());
+  EXPECT_EQ(repairable(now - kRoundTrip).front().begin, next - 2);
+}
+
 TEST_F(FecSending, PacketsAreRepairableUntilTheirRepairsMustHaveArrived) {
-  EXPECT_EQ(out.sender.repairable_from(now), FecSender::kNone);
+  EXPECT_TRUE(repairable(now).empty());
   for (int i = 0; i < 64; ++i) send(100, false);
-  EXPECT_EQ(out.sender.repairable_from(now - Duration::seconds(1)), FecSender::kNone)
-      << "none of its repairs has left";
+  EXPECT_TRUE(repairable(now - Duration::seconds(1)).empty()) << "none of its repairs has left";
   send_repair(false);
   const Instant first = now;
-  EXPECT_EQ(out.sender.repairable_from(first - Duration::nanoseconds(1)), 0U);
-  EXPECT_EQ(out.sender.repairable_from(first), FecSender::kNone);
+  EXPECT_EQ(repairable(first - Duration::nanoseconds(1)), (Ranges{{0, 64}}));
+  EXPECT_TRUE(repairable(first).empty());
   send_repairs();
   const std::uint64_t second = next;
   for (int i = 0; i < 64; ++i) send(100, false);
   send_repairs();
-  EXPECT_EQ(out.sender.repairable_from(first - Duration::nanoseconds(1)), 0U);
-  EXPECT_EQ(out.sender.repairable_from(first + Duration::milliseconds(20)), second);
+  EXPECT_EQ(repairable(first - Duration::nanoseconds(1)), (Ranges{{0, 64}, {second, second + 64}}));
+  EXPECT_EQ(repairable(first + Duration::milliseconds(20)), (Ranges{{second, second + 64}}));
 }
 
 TEST_F(FecSending, ManySmallBlocksFindRoomOrSaySo) {

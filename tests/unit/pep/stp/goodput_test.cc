@@ -29,10 +29,12 @@ struct Result {
   Counters sender;
 };
 
-Result transfer(double loss, std::uint64_t seed) {
+Result transfer(double loss, std::uint64_t seed, std::uint64_t window = 64 << 20) {
   ChannelFaults faults;
   faults.loss = loss;
-  Network net(goodput_config(true), goodput_config(false), kOneWay, faults, seed);
+  EndConfig receiver = goodput_config(false);
+  receiver.session.stream_receive_limit = window;
+  Network net(goodput_config(true), receiver, kOneWay, faults, seed);
   for (int end = 0; end < 2; ++end) net.start(end, end == 0 ? 1000 : 2000);
   net.run(Duration::seconds(10));
   net.apps[0].chunk = 65536;
@@ -51,9 +53,9 @@ Result transfer(double loss, std::uint64_t seed) {
   return result;
 }
 
-class GoodputTest : public ::testing::TestWithParam<double> {};
+class LossyGoodputTest : public ::testing::TestWithParam<double> {};
 
-TEST_P(GoodputTest, EndsWithinTwoRoundTripsOfTheBound) {
+TEST_P(LossyGoodputTest, EndsWithinTwoRoundTripsOfTheBound) {
   const double loss = GetParam();
   // Unique bytes over the rate left by loss, with the headers of full packets, plus one way.
   const double overhead = 1500.0 / (1472 - 12 - 8);
@@ -75,7 +77,16 @@ TEST_P(GoodputTest, EndsWithinTwoRoundTripsOfTheBound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Loss, GoodputTest, ::testing::Values(0.0, 0.01, 0.05));
+// A window little larger than what is on its way in a round trip and a feedback interval is enough,
+// because it is renewed in small parts.
+TEST(GoodputTest, AWindowOfTheBandwidthDelayProductFillsTheLink) {
+  const double path = static_cast<double>(kRate.to_bits_per_second()) / 8 * (0.55 + 0.025);
+  const Result roomy = transfer(0, 1);
+  const Result tight = transfer(0, 1, static_cast<std::uint64_t>(path * 1.12));
+  EXPECT_LT(tight.seconds, roomy.seconds * 1.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(Loss, LossyGoodputTest, ::testing::Values(0.0, 0.01, 0.05));
 
 }  // namespace
 }  // namespace satrelay::stp::test

@@ -88,6 +88,27 @@ TEST_F(RateGateTest, LeavesTheCarriersRateAlone) {
   EXPECT_EQ(gate.opens_at(), at_ms(8 - 1));
 }
 
+// To begin a burst, everything before must be on the carrier, not merely room for one more.
+TEST_F(RateGateTest, IsFreeWhenAllIsSent) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  send(934, Purpose::kNewData, at_ms(0));
+  EXPECT_EQ(gate.opens_at(), at_ms(7));
+  EXPECT_EQ(gate.free_at(), at_ms(8));
+}
+
+// The peer's clock is told in 32 bits of microseconds, which is 71 minutes.
+TEST_F(RateGateTest, ReportsMayBeHoursApart) {
+  constexpr std::int64_t kHour = 3'600'000;
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  for (std::int64_t i = 1; i <= 5; ++i) {
+    send(934, Purpose::kNewData, at_ms(i * kHour));
+    report(static_cast<std::uint64_t>(i - 1), 934,
+           static_cast<std::uint32_t>(i * kHour * 1000 + 250'000), at_ms(i * kHour + 500));
+  }
+  EXPECT_EQ(controller.samples.at(4).arrived - controller.samples.at(0).arrived,
+            Duration::seconds(4 * 3600));
+}
+
 TEST_F(RateGateTest, TellsTheControllerOfEachSessionOnce) {
   gate.update(Duration::milliseconds(500), 934, at_ms(3));
   gate.update(Duration::milliseconds(600), 934, at_ms(4));

@@ -78,10 +78,14 @@ class ReportTest : public ::testing::Test {
       const FeedbackFrame frame = parse_feedback(in);
       ASSERT_TRUE(in.ok());
       ASSERT_EQ(in.remaining(), 0U);
-      if (!lost) losses.handle_report(frame, rule(frame), now, log);
+      if (lost) continue;
+      LossDetector::Rule judged = rule(frame);
+      judged.repairable = repairable;
+      losses.handle_report(frame, judged, now, log);
     }
   }
   ReceivedPackets received;
+  std::vector<Range> repairable;
   LossDetector losses;
   Log log;
 };
@@ -170,6 +174,18 @@ TEST_F(ReportTest, ALongReportIsSplitOverPackets) {
   report(at(0), false, 200);
   EXPECT_EQ(log.lost_packets, missing);
   EXPECT_EQ(log.acked.size(), 5004 - missing.size());
+}
+
+// Repairs on their way say nothing about other packets, be they later or between two blocks.
+TEST_F(ReportTest, OnlyWhatMayBeRepairedYetWaitsForTheNextReport) {
+  repairable = {{0, 4}, {10, 14}, {18, 22}};
+  for (const std::uint64_t n : {5, 7, 8, 30, 31, 32}) received.record(n, at(0));
+  report(at(0));
+  EXPECT_EQ(log.lost_packets,
+            (std::set<std::uint64_t>{4, 6, 9, 14, 15, 16, 17, 22, 23, 24, 25, 26, 27, 28, 29}));
+  repairable.clear();
+  report(at(10));
+  EXPECT_EQ(log.lost_packets.size(), 15U + 12U);
 }
 
 TEST_F(ReportTest, ForgettingBelowTheFloorMeansLost) {

@@ -5,6 +5,7 @@
 
 #include "pep/stp/frames.h"
 #include "pep/stp/packet.h"
+#include "pep/stp/received_packets.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test {
@@ -30,6 +31,21 @@ class StreamTest : public ::testing::Test {
     }
     EXPECT_EQ(net.error(), "");
   }
+  // Gives an end a packet of its peer that is made by hand.
+  template <typename Write>
+  void hand_over(int end, Write&& write) {
+    std::byte packet[128];
+    ByteWriter out(MutableBytes(packet).subspan(kHeaderSize));
+    write(out);
+    PacketHeader header;
+    const SessionSeal seal(end == 1 ? 1000 : 2000, end == 1 ? 2000 : 1000);
+    header.session_tag = seal.tag();
+    header.number = next_by_hand++;
+    const MutableBytes whole(packet, kHeaderSize + out.written() + kTrailerSize);
+    write_header(header, whole.data());
+    seal.close(whole);
+    net.session(end).handle_packet(whole, net.now);
+  }
   // The next packets of an end, taken off the wire.
   std::vector<std::vector<std::byte>> take(int end) {
     std::vector<std::vector<std::byte>> packets;
@@ -40,6 +56,7 @@ class StreamTest : public ::testing::Test {
     return packets;
   }
   Network net;
+  std::uint32_t next_by_hand = 500;
 };
 
 TEST_F(StreamTest, MetadataAndFirstBytesShareThePacket) {
@@ -115,21 +132,13 @@ TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
   const auto packets = take(0);
   ASSERT_FALSE(packets.empty());
   // A packet of another stream of the same peer, made by hand, whose OPEN was never sent.
-  std::byte packet[64];
-  ByteWriter out(MutableBytes(packet).subspan(kHeaderSize));
-  out.u8(0x12);
-  write_varint(out, 40);
-  write_varint(out, 0);
-  out.u16(4);
-  out.u32(0);
-  PacketHeader header;
-  const SessionSeal seal(1000, 2000);
-  header.session_tag = seal.tag();
-  header.number = 500;
-  const MutableBytes whole(packet, kHeaderSize + out.written() + kTrailerSize);
-  write_header(header, whole.data());
-  seal.close(whole);
-  net.session(1).handle_packet(whole, net.now);
+  hand_over(1, [](ByteWriter& out) {
+    out.u8(0x12);
+    write_varint(out, 40);
+    write_varint(out, 0);
+    out.u16(4);
+    out.u32(0);
+  });
   EXPECT_EQ(net.session(1).stream_count(), 1U);
   net.session(1).handle_timeout(net.now + Duration::seconds(1));
   EXPECT_EQ(net.session(1).stream_count(), 1U);
@@ -141,6 +150,35 @@ TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
   net.session(1).handle_timeout(net.now + Duration::milliseconds(2010));
   EXPECT_EQ(net.session(1).stream_count(), 1U);
   EXPECT_EQ(net.session(1).counters().streams_reset_out, 1U);
+}
+
+// Nobody can have received, or have had repaired, more than was sent.
+TEST_F(StreamTest, AReportOfMoreThanWasSentIsRefused) {
+  connect();
+  net.apps[0].open(3'000'000, 0, net.now);
+  net.run(Duration::milliseconds(200));
+  const Counters sent = net.session(0).counters();
+  ASSERT_GT(sent.packets_out, 10U);
+  struct Row {
+    const char* what;
+    std::uint64_t highest, bytes, repaired;
+    bool fine;
+  };
+  const Row rows[] = {{"a packet that was not sent", 1'000'000, 100, 0, false},
+                      {"bytes", 5, sent.bytes_out + 1, 0, false},
+                      {"repairs", 5, 100, sent.packets_out + 1, false},
+                      {"what may be", 5, 100, 0, true}};
+  for (const Row& row : rows) {
+    const Counters before = net.session(0).counters();
+    hand_over(0, [&](ByteWriter& out) {
+      ReceivedPackets received;
+      received.record(row.highest, net.now);
+      received.write_report(out, {.bytes_received = row.bytes, .repaired = row.repaired}, net.now);
+    });
+    const Counters after = net.session(0).counters();
+    EXPECT_EQ(after.malformed - before.malformed, row.fine ? 0U : 1U) << row.what;
+    EXPECT_EQ(after.feedback_in - before.feedback_in, row.fine ? 1U : 0U) << row.what;
+  }
 }
 
 TEST_F(StreamTest, AResetCrossesWithItsReason) {
