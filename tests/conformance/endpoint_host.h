@@ -1,0 +1,48 @@
+// pep/tcp's endpoint as a host, in virtual time: what the owner of an endpoint does, and no more.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "pep/base/arena.h"
+#include "pep/tcp/endpoint.h"
+#include "tests/conformance/host.h"
+#include "tests/conformance/script.h"
+
+namespace satrelay::conformance {
+
+class EndpointHost final : public Host {
+ public:
+  explicit EndpointHost(const Settings& settings);
+
+  Tolerance tolerance() const override;
+  Instant now() override { return now_; }
+  std::optional<Departure> wait_for_segment(Instant deadline) override;
+  void deliver(std::vector<std::byte> segment, Ecn ecn) override;
+  void deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) override;
+  void listen() override { listening_ = true; }
+  void connect(const std::vector<Option>& offer) override;
+  std::size_t write(ConstBytes bytes) override;
+  std::size_t readable() override;
+  std::vector<std::byte> read(std::size_t most) override;
+  bool at_end() override;
+  void close() override;
+  void shutdown() override;
+  void abort() override;
+  std::string state() override;
+  std::string error() override;
+
+ private:
+  void begin_connection();
+  void poll();
+
+  tcp::Config config_;
+  std::vector<std::byte> memory_;
+  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<tcp::Endpoint> endpoint_;
+  bool listening_ = false;
+  Instant now_ = Instant::from_nanoseconds(5'000'000'000);
+  std::deque<Departure> departures_;
+};
+
+}  // namespace satrelay::conformance

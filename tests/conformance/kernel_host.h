@@ -1,0 +1,49 @@
+// This machine's kernel as a host, in real time: its sockets on one side, a TUN device on the
+// other. The process must be in a network namespace of its own (enter_own_namespace()).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/conformance/host.h"
+#include "tests/conformance/script.h"
+#include "tests/conformance/tun.h"
+
+namespace satrelay::conformance {
+
+class KernelHost final : public Host {
+ public:
+  // Throws std::exception if the machine does not allow it.
+  explicit KernelHost(const Script& script);
+  ~KernelHost() override;
+
+  Tolerance tolerance() const override;
+  Instant now() override { return monotonic_now(); }
+  std::optional<Departure> wait_for_segment(Instant deadline) override;
+  void deliver(std::vector<std::byte> segment, Ecn ecn) override;
+  void deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) override;
+  void listen() override;
+  void connect(const std::vector<Option>& offer) override;
+  std::size_t write(ConstBytes bytes) override;
+  std::size_t readable() override;
+  std::vector<std::byte> read(std::size_t most) override;
+  bool at_end() override;
+  void close() override;
+  void shutdown() override;
+  void abort() override;
+  std::string state() override;
+  std::string error() override;
+
+ private:
+  int make_socket() const;
+  int connection();  // accepted by now, or -1
+  void note_error(int number);
+
+  Settings settings_;
+  Tun tun_;
+  int listener_ = -1;
+  int connection_ = -1;
+  std::string error_ = "none";
+};
+
+}  // namespace satrelay::conformance

@@ -1,0 +1,17 @@
+// Plays scripts on either side.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/conformance/report.h"
+
+namespace satrelay::conformance {
+
+void run_on_endpoint(std::vector<Row>& rows);
+
+// Each script in a process and a network namespace of its own, several at the same time: they
+// mostly wait. Returns why the machine cannot do it, or nothing.
+std::string run_on_kernel(std::vector<Row>& rows);
+
+}  // namespace satrelay::conformance
