@@ -286,10 +286,20 @@ Limits read_limits(const Value& value) {
   return limits;
 }
 
+Tcp read_tcp(const Value& value) {
+  const Fields fields = value.fields({"congestion"});
+  Tcp tcp;
+  if (const Value* congestion = fields.find("congestion")) {
+    tcp.congestion = congestion->word<Congestion>(
+        {{"cubic", Congestion::kCubic}, {"newreno", Congestion::kNewReno}});
+  }
+  return tcp;
+}
+
 Gateway read_gateway(const Value& document) {
-  const Fields fields =
-      document.fields({"ports", "gateway", "links", "peers", "classes", "rules", "stp", "limits",
-                       "worker", "compress_level", "stats_socket_prefix", "control_socket", "log"});
+  const Fields fields = document.fields({"ports", "gateway", "links", "peers", "classes", "rules",
+                                         "stp", "limits", "tcp", "worker", "compress_level",
+                                         "stats_socket_prefix", "control_socket", "log"});
   Gateway config;
   const Fields ports =
       fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")
@@ -313,6 +323,7 @@ Gateway read_gateway(const Value& document) {
   config.stp.mtu = std::min(config.stp.mtu, config.wan.mtu);
   if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.stp.mtu);
   if (const Value* limits = fields.find("limits")) config.limits = read_limits(*limits);
+  if (const Value* tcp = fields.find("tcp")) config.tcp = read_tcp(*tcp);
   if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
   if (const Value* level = fields.find("compress_level")) {
     config.compress_level = static_cast<int>(level->integer({1, 19}));

@@ -142,6 +142,13 @@ struct Limits {
   Duration half_close_timeout = Duration::seconds(600);
 };
 
+// Which congestion control the gateway's TCP uses towards its hosts.
+enum class Congestion : std::uint8_t { kCubic, kNewReno };
+
+struct Tcp {
+  Congestion congestion = Congestion::kCubic;
+};
+
 inline constexpr const char* kNoSocket = "none";
 
 enum class LogLevel : std::uint8_t { kError, kWarning, kInfo, kDebug };
@@ -156,6 +163,7 @@ struct Gateway {
   std::vector<Rule> rules;  // none: everything towards a peer's prefixes is accelerated
   Stp stp;
   Limits limits;
+  Tcp tcp;
   Worker worker;
   int compress_level = 1;
   // DPDK file prefix: the socket is <runtime dir>/dpdk/<prefix>/dpdk_telemetry.v2

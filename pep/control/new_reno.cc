@@ -4,18 +4,9 @@
 #include <limits>
 
 namespace satrelay::control {
-namespace {
-
-constexpr std::uint64_t kInitialSegments = 10;
-constexpr std::uint64_t kInitialBytes = 14'600;
-// Larger than any window a peer can announce; keeps the arithmetic far from overflow.
-constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 32;
-
-}  // namespace
-
 NewReno::NewReno(std::uint32_t segment_size)
     : segment_(std::max<std::uint64_t>(segment_size, 1)),
-      initial_(std::min(kInitialSegments * segment_, std::max(2 * segment_, kInitialBytes))),
+      initial_(initial_window(segment_)),
       window_(initial_),
       threshold_(std::numeric_limits<std::uint64_t>::max()) {}
 
@@ -71,8 +62,9 @@ void NewReno::on_timeout(const LossSample& sample) {
 
 void NewReno::on_idle_restart() { window_ = std::min(window_, initial_); }
 
-std::unique_ptr<WindowController> make_new_reno(std::uint32_t segment_size) {
-  return std::make_unique<NewReno>(segment_size);
+void NewReno::set_segment_size(std::uint32_t segment_size) {
+  segment_ = std::max<std::uint64_t>(segment_size, 1);
+  initial_ = initial_window(segment_);
 }
 
 }  // namespace satrelay::control

@@ -16,6 +16,7 @@ class NewReno final : public WindowController {
   void on_recovery_exit(Instant now) override;
   void on_timeout(const LossSample& sample) override;
   void on_idle_restart() override;
+  void set_segment_size(std::uint32_t segment_size) override;
   std::uint64_t window() const override { return window_; }
   std::uint64_t slow_start_threshold() const override { return threshold_; }
 

@@ -2,6 +2,7 @@
 // the connection, so the same controller runs in unit tests and simulations.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -13,6 +14,7 @@ struct AckSample {
   std::uint64_t newly_acknowledged = 0;  // bytes, cumulative and selective
   std::uint64_t bytes_in_flight = 0;     // before this ACK
   Duration rtt;                          // of this ACK; zero if it gave no sample
+  Duration smoothed_rtt;                 // zero before the first sample
   bool in_recovery = false;
   Instant now;
 };
@@ -28,13 +30,28 @@ class WindowController {
   virtual void on_ack(const AckSample& sample) = 0;
   virtual void on_loss(const LossSample& sample) = 0;  // once a recovery episode
   virtual void on_recovery_exit(Instant now) = 0;
-  virtual void on_timeout(const LossSample& sample) = 0;   // RTO
-  virtual void on_idle_restart() = 0;                      // RFC 5681 section 4.1
+  virtual void on_timeout(const LossSample& sample) = 0;  // RTO
+  virtual void on_idle_restart() = 0;                     // RFC 5681 section 4.1
+  // The path carries smaller segments than before.
+  virtual void set_segment_size(std::uint32_t segment_size) = 0;
   virtual std::uint64_t window() const = 0;                // cwnd, bytes
   virtual std::uint64_t slow_start_threshold() const = 0;  // bytes
 };
 
-// RFC 5681 with RFC 6582 recovery and an initial window of RFC 6928 (10 segments).
-std::unique_ptr<WindowController> make_new_reno(std::uint32_t segment_size);
+// Larger than any window a peer can announce; keeps the arithmetic far from overflow.
+inline constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 32;
+
+// RFC 6928: ten segments, or less of large ones.
+constexpr std::uint64_t initial_window(std::uint64_t segment_size) {
+  constexpr std::uint64_t kBytes = 14'600;
+  return std::min(10 * segment_size, std::max(2 * segment_size, kBytes));
+}
+
+enum class Congestion : std::uint8_t {
+  kCubic,    // RFC 9438
+  kNewReno,  // RFC 5681 with RFC 6582 recovery
+};
+std::unique_ptr<WindowController> make_window_controller(Congestion congestion,
+                                                         std::uint32_t segment_size);
 
 }  // namespace satrelay::control

@@ -40,7 +40,7 @@ void Sender::establish(const Established& parameters) {
   board_.set_selective(selective_);
   peer_edge_ = parameters.window;
   largest_window_ = parameters.window;
-  controller_ = control::make_new_reno(parameters.segment_size);
+  controller_ = control::make_window_controller(config_.congestion, parameters.segment_size);
 }
 
 bool Sender::has_work() const {

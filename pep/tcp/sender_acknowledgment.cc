@@ -41,7 +41,8 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
   // Duplicate ACKs alone do not open the window (RFC 5681 section 3.2); after a timeout, whatever
   // arrives drives the repair.
   if (advance > 0 || (fresh > 0 && recovery_ == Recovery::kLoss)) {
-    controller_->on_ack({fresh, pipe_before, rtt, recovery_ == Recovery::kFast, now});
+    controller_->on_ack(
+        {fresh, pipe_before, rtt, rtt_.smoothed(), recovery_ == Recovery::kFast, now});
   }
   if (advance > 0) {
     if (board_.outstanding() == 0) {

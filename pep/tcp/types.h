@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "pep/base/time.h"
+#include "pep/control/window_controller.h"
 #include "pep/wire/tcp.h"
 
 namespace satrelay::tcp {
@@ -41,6 +42,7 @@ struct Config {
   // to one unit more may be promised and stored.
   std::uint64_t receive_limit = 1 << 20;
   std::uint8_t window_scale = 14;  // what we announce; fixed for life, so generous
+  control::Congestion congestion = control::Congestion::kCubic;
   Duration minimum_rto = Duration::milliseconds(200);
   Duration maximum_rto = Duration::seconds(60);
   Duration initial_rto = Duration::seconds(1);

@@ -15,13 +15,6 @@ constexpr std::uint64_t kSmallestBlock = 1024;
 constexpr Duration kReopen = Duration::milliseconds(100);
 // A window smaller than this is offered anew on a timer, as the host may not ask soon.
 constexpr std::uint64_t kSmallWindow = 64 * 1024;
-constexpr std::uint64_t kSmallestSendLimit = 4 * compress::kMaxPlainBlock;
-
-std::uint8_t window_scale_for(std::uint64_t window) {
-  std::uint8_t scale = 0;
-  while (scale < 14 && (window >> scale) > 65535) ++scale;
-  return scale;
-}
 
 Counter counter_for(stp::ResetReason reason) {
   switch (reason) {
@@ -53,9 +46,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
                      const Policy& policy, Arena& arena, std::vector<std::unique_ptr<Peer>>& peers,
                      Counters& counters)
     : limits_(config.limits),
-      lan_mtu_(config.lan.mtu),
+      host_side_(config, plan, secret),
       plan_(plan),
-      secret_(secret),
       policy_(policy),
       arena_(arena),
       peers_(peers),
@@ -72,23 +64,11 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
 
 // --- opening -----------------------------------------------------------------------------------
 
-tcp::Config FlowRelay::endpoint_config(const FlowKey& key, Instant now) const {
-  tcp::Config config;
-  config.mss = static_cast<std::uint16_t>(lan_mtu_ - (key.local.is_v4() ? 40 : 60));
-  config.initial_sequence = initial_sequence(secret_, key, now.to_nanoseconds());
-  // RFC 7323 section 5.4: an offset of its own for each flow.
-  config.timestamp_offset = initial_sequence({secret_.k1, secret_.k0}, key, 0);
-  config.window_scale = window_scale_for(plan_.host_window);
-  config.receive_limit = window_limit();
-  config.send_limit = std::max(plan_.host_window, kSmallestSendLimit);
-  return config;
-}
-
 std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now) {
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  flows_[slot] =
-      std::make_unique<Flow>(key, origin, endpoint_config(key, now), arena_, tcp_counters_, now);
+  flows_[slot] = std::make_unique<Flow>(
+      key, origin, host_side_.config_for(key, window_limit(), now), arena_, tcp_counters_, now);
   table_.insert(key, slot);
   ++live_;
   return slot;

@@ -18,6 +18,7 @@
 #include "relay/gateway/flow.h"
 #include "relay/gateway/flow_table.h"
 #include "relay/gateway/frame.h"
+#include "relay/gateway/host_side.h"
 #include "relay/gateway/memory_plan.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
@@ -70,7 +71,6 @@ class FlowRelay final : public stp::StreamSource {
  private:
   Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
-  tcp::Config endpoint_config(const FlowKey& key, Instant now) const;
   std::uint32_t new_flow(const FlowKey& key, Origin origin, Instant now);
   void handle_opened(std::size_t peer, const stp::Event& event, Instant now);
 
@@ -100,9 +100,8 @@ class FlowRelay final : public stp::StreamSource {
   Instant deadline(const Flow& f) const;
 
   const config::Limits limits_;
-  const std::uint16_t lan_mtu_;
+  const HostSide host_side_;
   const MemoryPlan plan_;
-  const HashKey secret_;
   const Policy& policy_;
   Arena& arena_;
   std::vector<std::unique_ptr<Peer>>& peers_;

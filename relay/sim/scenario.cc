@@ -17,6 +17,7 @@ HostSpec make_host(Side side, std::size_t index, std::uint64_t seed) {
   spec.tcp.send_limit = 1 << 20;
   spec.tcp.receive_limit = 1 << 20;
   spec.tcp.window_scale = 7;
+  spec.tcp.congestion = control::Congestion::kNewReno;
   spec.seed = seed + (a ? 1000 : 2000) + index;
   return spec;
 }

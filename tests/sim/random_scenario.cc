@@ -73,6 +73,7 @@ void vary_stack(Random& random, HostSpec& host) {
   host.offer_window_scale = !random.chance(0.15);
   host.offer_sack = !random.chance(0.15);
   host.offer_timestamps = !random.chance(0.25);
+  if (host.seed % 2 == 0) host.tcp.congestion = control::Congestion::kCubic;
 }
 
 config::Limits random_limits(Random& random) {

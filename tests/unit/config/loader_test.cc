@@ -99,11 +99,18 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_EQ(config.stp.path_mtu, PathMtu::kDiscover);
   EXPECT_EQ(config.stp.give_up_after, Duration::seconds(120));
   EXPECT_EQ(config.limits.flows, 65536U);
+  EXPECT_EQ(config.tcp.congestion, Congestion::kCubic);
   EXPECT_EQ(config.worker.polling, Polling::kAdaptive);
   EXPECT_EQ(config.compress_level, 1);
   EXPECT_EQ(config.stats_socket_prefix, "satrelay");
   EXPECT_EQ(config.control_socket, "");
   EXPECT_EQ(config.log_level, LogLevel::kInfo);
+}
+
+TEST(LoadGateway, TcpTowardsHosts) {
+  EXPECT_EQ(parse_gateway(std::string(kMinimal) + "tcp: {congestion: newreno}\n", "g.yaml")
+                .tcp.congestion,
+            Congestion::kNewReno);
 }
 
 TEST(LoadGateway, DefaultsFollowSmallerValuesThatWereGiven) {
@@ -177,7 +184,7 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(
       gateway_error("- a\n"),
       "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, peers, classes, "
-      "rules, stp, limits, worker, compress_level, stats_socket_prefix, control_socket, log");
+      "rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, control_socket, log");
   EXPECT_EQ(gateway_error("ports: {lan: [\n"),
             "g.yaml:2:1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
@@ -205,7 +212,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
        "g.yaml:5:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, classes, rules, stp, limits, worker, compress_level, stats_socket_prefix, "
+       "peers, classes, rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, "
        "control_socket, "
        "log"},
       {"wan:", "van:",
@@ -214,7 +221,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link"},
       {"", "log_level: info\n",
        "g.yaml:5:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, classes, rules, stp, limits, worker, compress_level, stats_socket_prefix, "
+       "peers, classes, rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, "
        "control_socket, "
        "log"},
   });
@@ -313,6 +320,8 @@ TEST(Values, OutOfRangeIsRefused) {
        "g.yaml:5:18: limits.memory: \"1kB\" is out of range; allowed: 1MiB to 1024GiB"},
       {"", "stp: {give_up_after: 25h}\n",
        "g.yaml:5:22: stp.give_up_after: \"25h\" is out of range; allowed: 1s to 24h"},
+      {"", "tcp: {congestion: vegas}\n",
+       "g.yaml:5:19: tcp.congestion: \"vegas\" is not known here; allowed: cubic, newreno"},
       {"", "stp: {path_mtu: guess}\n",
        "g.yaml:5:17: stp.path_mtu: \"guess\" is not known here; allowed: discover, known"},
       {"", "stp: {suspect_after: 1h}\n",

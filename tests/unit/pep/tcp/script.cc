@@ -37,6 +37,7 @@ Config Script::plain_config() {
   config.initial_sequence = kOurIsn;
   config.receive_limit = 64'000;
   config.window_scale = 0;
+  config.congestion = control::Congestion::kNewReno;
   return config;
 }
 

@@ -35,7 +35,7 @@ class Script {
     std::size_t block_size = 4096;
     std::uint32_t peer_isn = kPeerIsn;
   };
-  // Timeouts and windows that are easy to reckon with: scale 0, initial sequence kOurIsn.
+  // Timeouts and windows that are easy to reckon with: scale 0, initial sequence kOurIsn, NewReno.
   static Config plain_config();
   Script() : Script(Setup{plain_config()}) {}
   explicit Script(const Setup& setup);

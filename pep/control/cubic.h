@@ -1,0 +1,52 @@
+// CUBIC (RFC 9438): the window follows a cubic of the time since the last reduction, and is never
+// smaller than what Reno would have reached (section 4.3). Windows are bytes; the cubic itself
+// counts segments, as the RFC does. HyStart++ is not used: the LAN is short, and slow start ends
+// at the host's window.
+#pragma once
+
+#include "pep/control/window_controller.h"
+
+namespace satrelay::control {
+
+class Cubic final : public WindowController {
+ public:
+  explicit Cubic(std::uint32_t segment_size);
+
+  void on_ack(const AckSample& sample) override;
+  void on_loss(const LossSample& sample) override;
+  void on_recovery_exit(Instant now) override;
+  void on_timeout(const LossSample& sample) override;
+  void on_idle_restart() override;
+  void set_segment_size(std::uint32_t segment_size) override;
+  std::uint64_t window() const override { return window_; }
+  std::uint64_t slow_start_threshold() const override { return threshold_; }
+
+ private:
+  // The congestion avoidance stage since the last reduction, in segments and seconds.
+  struct Epoch {
+    bool begun = false;
+    Duration length;      // in which the window was in use
+    double k = 0;         // when the cubic reaches `origin`
+    double origin = 0;    // W_max
+    double friendly = 0;  // W_est
+  };
+  std::uint64_t reduced(std::uint64_t flight) const;
+  void begin_epoch();
+  void grow_avoidance(std::uint64_t bytes, Duration rtt);
+  double segments(std::uint64_t bytes) const {
+    return static_cast<double>(bytes) / static_cast<double>(segment_);
+  }
+
+  std::uint64_t segment_;
+  std::uint64_t initial_;
+  std::uint64_t window_;
+  std::uint64_t threshold_;
+  std::uint64_t prior_window_ = 0;    // cwnd_prior
+  std::uint64_t largest_window_ = 0;  // W_max; 0: no reduction yet, or a timeout
+  double credit_ = 0;                 // growth under a byte
+  Epoch epoch_;
+  Instant last_ack_ = Instant::never();
+  bool after_timeout_ = false;  // refilling after an RTO: ACKs cover what had arrived before
+};
+
+}  // namespace satrelay::control
