@@ -36,8 +36,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
 std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
   std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
   if (negotiation_.selective && receiver_.has_sack()) {
-    const std::size_t held = receiver_.stream().out_of_order().range_count() + 1;
-    options += 4 + 8 * std::min(held, most_sack_blocks());
+    options += 4 + 8 * std::min(receiver_.sack_count(), most_sack_blocks());
   }
   const auto room = static_cast<std::uint16_t>(negotiation_.segment_limit - options);
   const auto transmission = sender_.poll(room, now);

@@ -39,6 +39,10 @@ class Receiver {
     return report_.write(stream_.out_of_order(), out);
   }
   bool has_sack() const { return !stream_.out_of_order().empty() || report_.has_duplicate(); }
+  // The most blocks that write_sack() could have now.
+  std::size_t sack_count() const {
+    return stream_.out_of_order().range_count() + (report_.has_duplicate() ? 1 : 0);
+  }
   // After consume() or set_limit(): whether the peer should hear of the new room. Asks once.
   bool take_window_update();
 

@@ -29,6 +29,7 @@ class EndpointHost final : public Host {
   void close() override;
   void shutdown() override;
   void abort() override;
+  void forget_connection() override {}
   std::string state() override;
   std::string error() override;
 

@@ -54,6 +54,8 @@ class Host {
   virtual void close() = 0;     // both directions: nothing more is read
   virtual void shutdown() = 0;  // nothing more is written
   virtual void abort() = 0;
+  // The next connection between the same ports is the one that is meant from now on.
+  virtual void forget_connection() = 0;
   virtual std::string state() = 0;  // "ESTABLISHED"
   virtual std::string error() = 0;  // "none", "reset", "refused", "timeout" or "aborted"
 };

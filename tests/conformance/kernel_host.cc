@@ -116,6 +116,7 @@ int KernelHost::make_socket() const {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "socket");
   set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  set_option(fd, SOL_SOCKET, SO_OOBINLINE, 1);  // RFC 6093 section 5
   if (!settings_.nagle) set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   if (settings_.window) set_option(fd, SOL_SOCKET, SO_RCVBUF, static_cast<int>(*settings_.window));
   if (settings_.send_buffer) {
@@ -215,9 +216,14 @@ std::size_t KernelHost::readable() {
 
 std::vector<std::byte> KernelHost::read(std::size_t most) {
   std::vector<std::byte> bytes(most);
-  const ssize_t size = recv(connection(), bytes.data(), bytes.size(), 0);
-  if (size < 0) note_error(errno);
-  bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  std::size_t taken = 0;
+  while (taken < most) {  // reading stops at urgent data
+    const ssize_t size = recv(connection(), bytes.data() + taken, most - taken, 0);
+    if (size < 0) note_error(errno);
+    if (size <= 0) break;
+    taken += static_cast<std::size_t>(size);
+  }
+  bytes.resize(taken);
   return bytes;
 }
 

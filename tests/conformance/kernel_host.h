@@ -31,6 +31,7 @@ class KernelHost final : public Host {
   void close() override;
   void shutdown() override;
   void abort() override;
+  void forget_connection() override { close(); }
   std::string state() override;
   std::string error() override;
 

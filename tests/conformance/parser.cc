@@ -151,7 +151,7 @@ class Parser {
     if (script_.title.empty()) fail("the script has no 'title:'");
     if (script_.rfc.empty()) fail("the script has no 'rfc:'");
     if (script_.steps.empty()) fail("the script has no steps");
-    if (difference_open_) fail("'kernel differs:' is followed by no line for the kernel");
+    require_lines_for_difference();
     return std::move(script_);
   }
 
@@ -167,7 +167,6 @@ class Parser {
       if (line.empty()) fail("say in what the kernel differs, and why");
       script_.differences.emplace_back(line);
       difference_open_ = true;
-      in_difference_ = true;
       return;
     }
     if (parse_header(line)) {
@@ -176,6 +175,10 @@ class Parser {
     }
     if (take_key(line, "begin:")) return expand_beginning(line);
     add_step(line);
+  }
+
+  void require_lines_for_difference() const {
+    if (difference_open_) fail("'kernel differs:' is followed by no line for one side");
   }
 
   static bool take_key(std::string_view& line, std::string_view key) {
@@ -269,16 +272,13 @@ class Parser {
       for_whom = For::kEndpoint;
     } else if (take_key(line, "kernel ")) {
       for_whom = For::kKernel;
-    } else {
-      in_difference_ = false;
     }
-    if (for_whom != For::kBoth && !in_difference_) {
+    if (for_whom != For::kBoth && script_.differences.empty()) {
       fail("a line for one side only needs 'kernel differs: REASON' before it");
     }
-    if (for_whom != For::kEndpoint) {
-      if (for_whom == For::kBoth && difference_open_) {
-        fail("'kernel differs:' is followed by no line for the kernel");
-      }
+    if (for_whom == For::kBoth) {
+      require_lines_for_difference();
+    } else {
       difference_open_ = false;
     }
     Step step = parse_step(line);
@@ -289,8 +289,7 @@ class Parser {
 
   Script script_;
   int line_ = 0;
-  bool difference_open_ = false;  // no line for the kernel yet
-  bool in_difference_ = false;
+  bool difference_open_ = false;  // stated, and no line for one side follows yet
 };
 
 std::string read_file(const std::filesystem::path& path) {

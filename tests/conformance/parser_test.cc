@@ -47,20 +47,19 @@ TEST(ScriptParser, AsksForReasons) {
   EXPECT_EQ(error_of("kernel differs:"), "b.tcp:3: say in what the kernel differs, and why");
   EXPECT_EQ(error_of("ours +5 nothing"),
             "b.tcp:3: a line for one side only needs 'kernel differs: REASON' before it");
-  EXPECT_EQ(error_of("kernel differs: it is slow\nours +5 nothing\n+6 nothing"),
-            "b.tcp:5: 'kernel differs:' is followed by no line for the kernel");
+  EXPECT_EQ(error_of("kernel differs: it is slow\n+6 nothing\nours +5 nothing"),
+            "b.tcp:4: 'kernel differs:' is followed by no line for one side");
 }
 
 TEST(ScriptParser, ReadsWhatASegmentSays) {
-  const Script script = parsed("+10..20 <-- (P). 1:101 ack 2 win * urg 7 ce <TS *:5, nop> x3");
+  const Script script = parsed("+10..20 <-- P. 1:101 ack 2 win * urg 7 ce <TS *:5, nop> x3");
   ASSERT_EQ(script.steps.size(), 1U);
   const Step& step = script.steps[0];
   EXPECT_TRUE(step.when.relative);
   EXPECT_EQ(step.when.earliest, Duration::milliseconds(10));
   EXPECT_EQ(step.when.latest, Duration::milliseconds(20));
   const SegmentText& text = std::get<Expect>(step.what).segment;
-  EXPECT_EQ(text.flags, Flags::kAck);
-  EXPECT_TRUE(text.push_may_be);
+  EXPECT_EQ(text.flags, Flags::kAck | Flags::kPsh);
   EXPECT_EQ(text.begin, 1);
   EXPECT_EQ(text.size, 100);
   EXPECT_EQ(text.ack, 2);

@@ -14,9 +14,6 @@ struct Outcome {
   bool passed = false;
   std::string message;  // of a failure: "file:line: what"
   std::vector<std::string> ladder;
-  // By how much the player itself acted too late: a run in real time that shows much proves
-  // nothing.
-  Duration lateness;
 };
 
 class Player {

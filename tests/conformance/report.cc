@@ -27,6 +27,9 @@ std::string remark(const Row& row) {
   std::string text;
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
   if (row.endpoint.verdict == Verdict::kPending) add("pending: " + row.script->pending);
+  if (row.kernel.attempts > 1) {
+    add("attempt " + std::to_string(row.kernel.attempts) + " on a busy machine");
+  }
   if (row.kernel.verdict == Verdict::kSkipped) add(row.kernel.message);
   for (const std::string& difference : row.script->differences) add("kernel: " + difference);
   return text;

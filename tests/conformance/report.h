@@ -20,6 +20,7 @@ enum class Verdict : std::uint8_t {
 
 struct Result {
   Verdict verdict = Verdict::kNotPlayed;
+  int attempts = 1;
   std::string message;
   std::vector<std::string> ladder;
 };

