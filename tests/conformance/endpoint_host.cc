@@ -75,8 +75,8 @@ void EndpointHost::deliver(std::vector<std::byte> segment, Ecn) {
   const auto parsed = wire::parse_tcp(segment);
   if (!parsed) return;
   const wire::TcpHeader& header = parsed->header;
-  const bool opening =
-      header.has(wire::TcpFlags::kSyn) && !header.has(wire::TcpFlags::kAck | wire::TcpFlags::kRst);
+  constexpr std::uint8_t kHandshake = Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin;
+  const bool opening = (header.flags & kHandshake) == Flags::kSyn;  // as relay/gateway has it
   if (opening && listening_ &&
       (!endpoint_ || endpoint_->is_closed() || endpoint_->admits_new_incarnation(header))) {
     begin_connection();
