@@ -534,6 +534,8 @@ Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way
       impl_->carriers, [&](const auto& carrier) { return carrier->config.name == link; });
   if (found == impl_->carriers.end()) return CapacityResult::kUnknownLink;
   Carrier& carrier = **found;
+  const auto uses = [&](const auto& peer) { return &peer->carrier == &carrier; };
+  if (std::ranges::none_of(impl_->peers, uses)) return CapacityResult::kUnusedLink;
   if (capacity > carrier.configured(way)) return CapacityResult::kAboveConfigured;
   carrier.capacity(way) =
       capacity.is_zero() ? carrier.configured(way) : std::max(capacity, kLeastCapacity);
@@ -542,7 +544,7 @@ Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way
     return CapacityResult::kSet;
   }
   for (const auto& peer : impl_->peers) {
-    if (&peer->carrier == &carrier) peer->session.announce_capacity(capacity);
+    if (uses(peer)) peer->session.announce_capacity(capacity);
   }
   return CapacityResult::kSet;
 }

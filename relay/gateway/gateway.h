@@ -72,7 +72,7 @@ class Gateway {
   // The modem carries another rate from now on (adaptive coding and modulation). kSend: obeyed at
   // once; kReceive: the peers on the link are told, and obey. Zero: as configured, which is also
   // the most, as memory was sized for it.
-  enum class CapacityResult : std::uint8_t { kSet, kUnknownLink, kAboveConfigured };
+  enum class CapacityResult : std::uint8_t { kSet, kUnknownLink, kUnusedLink, kAboveConfigured };
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
 
   // Tells peers with CLOSE that this gateway stops and resets all flows towards its hosts. Poll

@@ -47,6 +47,9 @@ std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant
       return "ok\n";
     case Result::kUnknownLink:
       return "error: no such link; write a name under links: in the configuration\n";
+    case Result::kUnusedLink:
+      return "error: no peer uses this link, so there is nothing to change; write the link of a "
+             "peer\n";
     case Result::kAboveConfigured:
       break;
   }

@@ -160,6 +160,45 @@ TEST_F(GatewayTest, DropsBridgedFramesBeyondTheLimit) {
   EXPECT_EQ(count(Counter::kBridgedNotTcp), static_cast<std::uint64_t>(taken));
 }
 
+// A second carrier next to "sat", for which no peer stands.
+config::Link slow_link() {
+  return {.name = "slow",
+          .send_rate = BitRate::bits_per_second(10'000),
+          .receive_rate = BitRate::bits_per_second(10'000)};
+}
+
+TEST_F(GatewayTest, ACongestedCarrierHoldsUpNoFrameThatAnotherHasRoomFor) {
+  config_a_.links.push_back(slow_link());
+  a_ = std::make_unique<Gateway>(
+      config_a_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+      now_);
+  const FrameBytes frame = udp_frame(kClient, kServer, 9, FrameBytes(1400));
+  FrameBytes out(a_->max_frame_size());
+  // The slow carrier is booked out with the first frame; the other carries 40 Mbit/s of its 50.
+  for (int i = 0; i < 3000; ++i) {
+    now_ += Duration::microseconds(294);
+    const Verdict verdict = lan(frame);
+    ASSERT_TRUE(verdict == Verdict::kBridge || verdict == Verdict::kQueued) << i;
+    while (a_->poll_frame(PortId::kWan, out, now_).kind != Polled::Kind::kNothing) {
+    }
+    ASSERT_LE(a_->held_frames(), 1U) << i;
+  }
+  EXPECT_EQ(count(Counter::kDroppedBridgedQueue), 0U);
+}
+
+TEST_F(GatewayTest, TheCapacityOfALinkThatNoPeerUsesIsRefused) {
+  config_a_.links.push_back(slow_link());
+  a_ = std::make_unique<Gateway>(
+      config_a_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+      now_);
+  using Result = Gateway::CapacityResult;
+  const BitRate rate = BitRate::bits_per_second(5'000);
+  for (const LinkWay way : {LinkWay::kSend, LinkWay::kReceive}) {
+    EXPECT_EQ(a_->set_capacity("slow", way, rate, now_), Result::kUnusedLink);
+    EXPECT_EQ(a_->set_capacity("sat", way, rate, now_), Result::kSet);
+  }
+}
+
 TEST_F(GatewayTest, BridgesTcpWhileThePeerIsDown) {
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedPeerDown), 1U);
