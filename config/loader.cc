@@ -9,10 +9,10 @@
 namespace satrelay::config {
 namespace {
 
-template <typename Config>
-Config parse(const std::string& text, const std::string& file, Config (*read)(const Value&)) {
+template <typename Read>
+auto parse(const std::string& text, const std::string& file, Read&& read) {
   Places places(file);
-  Config config = read(parse_document(text, places, file));
+  auto config = read(parse_document(text, places, file));
   if (const auto wrong = find_contradiction(config)) places.fail(wrong->path, wrong->message);
   return config;
 }
@@ -20,11 +20,13 @@ Config parse(const std::string& text, const std::string& file, Config (*read)(co
 }  // namespace
 
 Gateway parse_gateway(const std::string& text, const std::string& file) {
-  return parse<Gateway>(text, file, read_gateway);
+  return parse(text, file, read_gateway);
 }
 
 SatLink parse_sat_link(const std::string& text, const std::string& file) {
-  return parse<SatLink>(text, file, read_sat_link);
+  return parse(text, file, [&](const Value& document) {
+    return read_sat_link(document, std::filesystem::path(file).parent_path());
+  });
 }
 
 Gateway load_gateway(const std::filesystem::path& file) {

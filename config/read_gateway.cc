@@ -59,7 +59,7 @@ std::vector<Link> read_links(const Value& value) {
         fields.require("receive_rate", "write what the far modem can send, like 50Mbit")
             .rate(kLinkRate);
     if (const Value* overhead = fields.find("overhead")) link.overhead = read_overhead(*overhead);
-    link.control = read_rate_control(fields, link.send_rate);
+    link.control = read_rate_control(fields, {.rate = link.send_rate});
     if (const Value* share = fields.find("bridged_share")) {
       link.bridged_share = share->share();
       if (link.bridged_share < 0.01 || link.bridged_share > 0.9) {

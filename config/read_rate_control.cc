@@ -16,7 +16,7 @@ constexpr Bounds<ByteCount> kBuffer{ByteCount(4096), ByteCount(16ULL << 30)};
 
 }  // namespace
 
-RateControl read_rate_control(const Fields& link, BitRate send_rate) {
+RateControl read_rate_control(const Fields& link, MostRate most) {
   RateControl control;
   if (const Value* controller = link.find("controller")) {
     control.controller = controller->word<Controller>({{"fixed_rate", Controller::kFixedRate},
@@ -34,8 +34,8 @@ RateControl read_rate_control(const Fields& link, BitRate send_rate) {
   };
   if (const Value* target = parameter("target", Controller::kHpfp)) {
     control.target = target->rate(kTarget);
-    if (control.target > send_rate) {
-      target->fail(to_text(control.target) + " exceeds send_rate " + to_text(send_rate) +
+    if (control.target > most.rate) {
+      target->fail(to_text(control.target) + " exceeds " + most.name + " " + to_text(most.rate) +
                    "; write at most that");
     }
   }

@@ -6,7 +6,12 @@
 
 namespace satrelay::config {
 
-// `send_rate`: of the link. A parameter of another controller is refused at its place.
-RateControl read_rate_control(const Fields& link, BitRate send_rate);
+// What no target may exceed, and what the file calls it.
+struct MostRate {
+  BitRate rate;
+  const char* name = "send_rate";
+};
+// A parameter of another controller is refused at its place.
+RateControl read_rate_control(const Fields& link, MostRate most);
 
 }  // namespace satrelay::config

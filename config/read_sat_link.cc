@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "config/read_common.h"
+#include "config/read_link_changes.h"
 
 namespace satrelay::config {
 namespace {
@@ -81,16 +82,17 @@ LinkDirections read_directions(const Value& document, const Fields& fields) {
   return {read_direction(*a_to_b), read_direction(*b_to_a)};
 }
 
-SatLink read_sat_link(const Value& document) {
-  const Fields fields =
-      document.fields({"ports", "a_to_b", "b_to_a", "both", "overhead", "memory", "seed", "worker",
-                       "control_socket", "stats_socket_prefix", "log"});
+SatLink read_sat_link(const Value& document, const std::filesystem::path& folder) {
+  const Fields fields = document.fields({"ports", "a_to_b", "b_to_a", "both", "discipline",
+                                         "traces", "changes", "overhead", "memory", "seed",
+                                         "worker", "control_socket", "stats_socket_prefix", "log"});
   SatLink config;
   const Fields ports = fields.require("ports", "write {a: {interface: ...}, b: {interface: ...}}")
                            .fields({"a", "b"});
   config.a = read_port(ports.require("a", "name the device of one side"));
   config.b = read_port(ports.require("b", "name the device of the other side"));
-  const LinkDirections directions = read_directions(document, fields);
+  LinkDirections directions = read_directions(document, fields);
+  read_timed_link(fields, folder, directions);
   config.a_to_b = directions.a_to_b;
   config.b_to_a = directions.b_to_a;
   if (const Value* overhead = fields.find("overhead")) config.overhead = read_overhead(*overhead);

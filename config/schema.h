@@ -182,6 +182,8 @@ struct GilbertElliott {
   double loss_bad = 1;
 };
 
+enum class LinkWays : std::uint8_t { kBoth, kAToB, kBToA };
+
 // Steps of a link's properties: `at` counts from the start of the program, or of the virtual time.
 // They stand in order of `at`.
 struct RateStep {
@@ -191,6 +193,10 @@ struct RateStep {
 struct DelayStep {
   Duration at;
   Duration delay;
+};
+struct LossStep {
+  Duration at;
+  double loss = 0;
 };
 struct LinkOutage {
   Duration at;
@@ -230,6 +236,7 @@ struct LinkDirection {
   double corrupt = 0;                  // share of frames with one flipped bit
   std::vector<RateStep> rate_steps;    // replace `rate`
   std::vector<DelayStep> delay_steps;  // replace `delay`
+  std::vector<LossStep> loss_steps;    // replace `loss` and what stands instead of it
   DelayOrder delay_order = DelayOrder::kOvertaking;
   std::vector<LinkOutage> outages;  // what leaves the sender then is lost
   QueueDiscipline discipline = QueueDiscipline::kTailDrop;

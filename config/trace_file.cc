@@ -1,4 +1,4 @@
-#include "relay/satlab/trace_file.h"
+#include "config/trace_file.h"
 
 #include <charconv>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "config/text_file.h"
 #include "config/units.h"
 
-namespace satrelay::satlab {
+namespace satrelay::config {
 namespace {
 
 // One line's words, with where they stand.
@@ -19,13 +19,13 @@ struct Line {
   std::vector<std::string> words;
 
   [[noreturn]] void fail(const std::string& message) const {
-    throw config::ConfigError(file.string() + ":" + std::to_string(number) + ": " + message);
+    throw ConfigError(file.string() + ":" + std::to_string(number) + ": " + message);
   }
 };
 
 template <typename Function>
 void for_each_line(const std::filesystem::path& file, Function&& function) {
-  std::istringstream text(config::read_text_file(file));
+  std::istringstream text(read_text_file(file));
   std::string raw;
   for (std::size_t number = 1; std::getline(text, raw); ++number) {
     std::istringstream words(raw.substr(0, raw.find('#')));
@@ -45,8 +45,8 @@ std::optional<std::uint64_t> parse_number(const std::string& text) {
 
 }  // namespace
 
-config::LossTrace read_loss_trace(const std::filesystem::path& file) {
-  config::LossTrace trace;
+LossTrace read_loss_trace(const std::filesystem::path& file) {
+  LossTrace trace;
   for_each_line(file, [&](const Line& line) {
     const bool is_period = line.words.size() == 2 && line.words[0] == "period";
     const auto number = parse_number(line.words.back());
@@ -64,22 +64,21 @@ config::LossTrace read_loss_trace(const std::filesystem::path& file) {
     trace.lost.push_back(*number);
   });
   if (trace.period != 0 && !trace.lost.empty() && trace.lost.back() >= trace.period) {
-    throw config::ConfigError(file.string() + ": frame " + std::to_string(trace.lost.back()) +
-                              " lies beyond the period of " + std::to_string(trace.period) +
-                              "; write a longer period");
+    throw ConfigError(file.string() + ": frame " + std::to_string(trace.lost.back()) +
+                      " lies beyond the period of " + std::to_string(trace.period) +
+                      "; write a longer period");
   }
   return trace;
 }
 
-std::vector<config::DelayStep> read_delay_trace(const std::filesystem::path& file) {
-  std::vector<config::DelayStep> steps;
+std::vector<DelayStep> read_delay_trace(const std::filesystem::path& file) {
+  std::vector<DelayStep> steps;
   for_each_line(file, [&](const Line& line) {
     if (line.words.size() != 2) line.fail("is no step; write a time and a delay, like 15s 30ms");
-    const auto at = config::parse_duration(line.words[0]);
-    const auto delay = config::parse_duration(line.words[1]);
+    const auto at = parse_duration(line.words[0]);
+    const auto delay = parse_duration(line.words[1]);
     if (!at || !delay) {
-      line.fail("\"" + line.words[at ? 1 : 0] + "\" is no time; " +
-                std::string(config::kDurationHint));
+      line.fail("\"" + line.words[at ? 1 : 0] + "\" is no time; " + std::string(kDurationHint));
     }
     if (*delay > Duration::seconds(10)) line.fail("is a delay above 10s; write a shorter one");
     if (!steps.empty() && *at <= steps.back().at) {
@@ -88,9 +87,9 @@ std::vector<config::DelayStep> read_delay_trace(const std::filesystem::path& fil
     steps.push_back({*at, *delay});
   });
   if (steps.empty()) {
-    throw config::ConfigError(file.string() + ": has no step; write lines like 15s 30ms");
+    throw ConfigError(file.string() + ": has no step; write lines like 15s 30ms");
   }
   return steps;
 }
 
-}  // namespace satrelay::satlab
+}  // namespace satrelay::config

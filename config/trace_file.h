@@ -1,5 +1,5 @@
 // Traces of a link, recorded elsewhere: which frames it lost, and how its delay went. Text files, a
-// line each; empty lines and what follows a # do not count. Errors are config::ConfigError with
+// line each; empty lines and what follows a # do not count. Errors are ConfigError with
 // file and line.
 //
 //   loss:   the number of a lost frame, from 0, ascending; `period N` anywhere: then anew
@@ -11,9 +11,9 @@
 
 #include "config/schema.h"
 
-namespace satrelay::satlab {
+namespace satrelay::config {
 
-config::LossTrace read_loss_trace(const std::filesystem::path& file);
-std::vector<config::DelayStep> read_delay_trace(const std::filesystem::path& file);
+LossTrace read_loss_trace(const std::filesystem::path& file);
+std::vector<DelayStep> read_delay_trace(const std::filesystem::path& file);
 
-}  // namespace satrelay::satlab
+}  // namespace satrelay::config

@@ -264,7 +264,11 @@ Result check_limits(const Limits& limits) {
 // --- satlink ----------------------------------------------------------------------------------
 
 std::uint64_t bytes_in_flight(const LinkDirection& direction) {
-  return (direction.rate.bytes_in(direction.delay + direction.jitter) + direction.queue).value();
+  BitRate rate = direction.rate;
+  for (const RateStep& step : direction.rate_steps) rate = std::max(rate, step.rate);
+  Duration delay = direction.delay;
+  for (const DelayStep& step : direction.delay_steps) delay = std::max(delay, step.delay);
+  return (rate.bytes_in(delay + direction.jitter) + direction.queue).value();
 }
 
 }  // namespace

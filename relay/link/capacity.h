@@ -9,6 +9,17 @@
 
 namespace satrelay::link {
 
+// Whether frames really wait, each in its place, instead of the transmitter being busy for so long.
+bool frames_wait(const config::LinkDirection& direction);
+
+// The most that it comes to over all its steps.
+struct Peak {
+  BitRate rate;            // of those with a limit
+  bool unlimited = false;  // it has none, at some time
+  Duration time;           // on the way
+};
+Peak peak_of(const config::LinkDirection& direction);
+
 // `smallest_frame`: accounted bytes; the more of the traffic is short, the less it should be. With
 // an unlimited rate there is no product to follow, and `if_unlimited` is the answer.
 struct CapacityRule {

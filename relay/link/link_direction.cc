@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "relay/link/capacity.h"
+
 namespace satrelay::link {
 namespace {
 
@@ -35,13 +37,14 @@ LinkDirection::LinkDirection(const config::LinkDirection& config, std::uint32_t 
       line_(capacity, order_of(config)),
       rate_steps_(config.rate_steps),
       delay_(config.delay, config.delay_steps),
+      loss_steps_(config.loss_steps),
       outages_(config.outages),
       jitter_random_(seed_for(seed, Fault::kJitter)),
       reorder_random_(seed_for(seed, Fault::kReorder)),
       duplicate_random_(seed_for(seed, Fault::kDuplicate)),
       corrupt_random_(seed_for(seed, Fault::kCorrupt)),
       capacity_(capacity) {
-  if (!config.rate_steps.empty() || config.discipline == config::QueueDiscipline::kPriority) {
+  if (frames_wait(config)) {
     waiting_.emplace(capacity);
     released_.reserve(capacity);
   }
@@ -158,6 +161,7 @@ LinkDirection::Sent LinkDirection::launch(FrameHandle frame, std::size_t frame_b
     ++counters_.dropped_outage;
     return Sent::kLost;
   }
+  if (const auto loss = loss_steps_.changed(departure)) loss_.set_probability(*loss);
   if (loss_.next_is_lost()) {
     ++counters_.dropped_loss;
     return Sent::kLost;

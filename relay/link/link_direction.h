@@ -69,6 +69,9 @@ class LinkDirection {
   std::optional<Delivery> poll(Instant now);
   // When poll() is wanted next, which may come to nothing; never() if nothing is in flight.
   Instant next_delivery() const;
+  // When poll() is wanted for rate() to be right even if nothing is on its way; never() if it
+  // stays.
+  Instant next_rate_step() const { return rate_steps_.next(); }
   // A handle of a frame that was accepted, and dropped or lost since. To be called after enqueue()
   // and poll() until it answers nullopt.
   std::optional<FrameHandle> take_released();
@@ -114,6 +117,7 @@ class LinkDirection {
   std::vector<FrameHandle> released_;
   RateSchedule rate_steps_;
   DelaySchedule delay_;
+  LossSchedule loss_steps_;
   OutageSchedule outages_;
   Random jitter_random_;
   Random reorder_random_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,24 @@ class OutageSchedule {
  private:
   Instant end(std::size_t i) const { return Instant() + outages_[i].at + outages_[i].length; }
   std::vector<config::LinkOutage> outages_;
+  std::size_t next_ = 0;
+};
+
+class LossSchedule {
+ public:
+  explicit LossSchedule(std::vector<config::LossStep> steps) : steps_(std::move(steps)) {}
+
+  // The probability that holds since the last step, if there was one since the last call.
+  std::optional<double> changed(Instant when) {
+    std::optional<double> loss;
+    while (next_ < steps_.size() && Instant() + steps_[next_].at <= when) {
+      loss = steps_[next_++].loss;
+    }
+    return loss;
+  }
+
+ private:
+  std::vector<config::LossStep> steps_;
   std::size_t next_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "config/schema.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "relay/sim/scenario.h"
@@ -20,7 +21,7 @@ namespace satrelay::satlab {
 // So many bytes never end within a run.
 inline constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 50;
 
-enum class Ways : std::uint8_t { kBoth, kAToB, kBToA };
+using Ways = config::LinkWays;
 constexpr bool includes(Ways ways, sim::Side from) {
   return ways == Ways::kBoth || (ways == Ways::kAToB) == (from == sim::Side::kA);
 }

@@ -7,6 +7,7 @@
 #include "config/format.h"
 #include "config/read_common.h"
 #include "config/read_gateway.h"
+#include "config/read_rate_control.h"
 #include "config/read_sat_link.h"
 #include "config/text_file.h"
 #include "config/units.h"
@@ -128,7 +129,9 @@ void check_gateway(const sim::Scenario& scenario, sim::Side side, const Value& g
 }
 
 void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mtu) {
-  const Fields fields = value.fields({"classes", "rules", "stp", "limits", "a", "b", "present"});
+  const Fields fields = value.fields({"classes", "rules", "stp", "limits", "a", "b", "present",
+                                      "controller", "target", "period", "window", "initial_window",
+                                      "threshold", "growth", "avoidance_growth", "buffer"});
   if (const Value* present = fields.find("present")) {
     scenario.gateways_present = present->word<bool>({{"yes", true}, {"no", false}});
   }
@@ -137,7 +140,16 @@ void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mt
   if (const Value* rules = fields.find("rules")) {
     scenario.rules = config::read_rules(*rules, classes);
   }
-  if (const Value* stp = fields.find("stp")) scenario.stp = config::read_stp(*stp, mtu);
+  scenario.control = config::read_rate_control(
+      fields,
+      {.rate = std::max(scenario.a_to_b.rate, scenario.b_to_a.rate), .name = "the link's rate"});
+  if (const Value* stp = fields.find("stp")) {
+    scenario.stp = config::read_stp(*stp, mtu);
+    if (scenario.stp.mtu > mtu) {
+      stp->fail_at("mtu", std::to_string(scenario.stp.mtu) + " exceeds the scenario's mtu " +
+                              std::to_string(mtu) + "; write at most that");
+    }
+  }
   if (const Value* limits = fields.find("limits")) {
     scenario.stations[0].limits = scenario.stations[1].limits = config::read_limits(*limits);
   }

@@ -8,6 +8,7 @@ namespace {
 dpdk::TelemetrySection direction(const char* name, const link::LinkDirection& model,
                                  const HostCounters& host) {
   const link::DirectionCounters c = model.counters();
+  const auto& by_class = c.dropped_queue_by_priority;  // of dropped_queue
   return {name,
           {{"frames_in", c.frames_in},
            {"bytes_in", c.bytes_in},
@@ -23,6 +24,10 @@ dpdk::TelemetrySection direction(const char* name, const link::LinkDirection& mo
            {"corrupted", c.corrupted},
            {"duplicated", c.duplicated},
            {"reordered", c.reordered},
+           {"queue_full_high", by_class[0]},
+           {"queue_full_low", by_class[1]},
+           {"queue_full_start_high", by_class[2]},
+           {"queue_full_start_low", by_class[3]},
            {"queue_bytes", c.queue_bytes},
            {"frames_in_flight", model.frames_in_flight()},
            {"rate_bps", model.rate().to_bits_per_second()},

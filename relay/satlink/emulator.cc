@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "relay/link/frame_priority.h"
+
 namespace satrelay::satlink {
 namespace {
 
@@ -12,21 +14,32 @@ constexpr Duration kGather = Duration::microseconds(50);
 
 constexpr std::uint64_t kOtherDirection = 0x5851'f42d'4c95'7f2dU;  // for unlike random sequences
 
+// The steps of a link count from the clock's own zero.
+config::LinkDirection counted_from(Instant zero, config::LinkDirection direction) {
+  const Duration later = zero - Instant();
+  for (config::RateStep& step : direction.rate_steps) step.at = step.at + later;
+  for (config::DelayStep& step : direction.delay_steps) step.at = step.at + later;
+  for (config::LossStep& step : direction.loss_steps) step.at = step.at + later;
+  for (config::LinkOutage& outage : direction.outages) outage.at = outage.at + later;
+  return direction;
+}
+
 }  // namespace
 
 Emulator::Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::PacketPool& pool,
-                   dpdk::Port& a, dpdk::Port& b)
+                   dpdk::Port& a, dpdk::Port& b, Instant zero)
     : pool_(pool),
       gather_(config.worker.polling == config::Polling::kBusy ? Duration::zero() : kGather),
       paths_{{{.in = a,
                .out = b,
-               .model = {config.a_to_b, config.overhead, config.seed, sizing.a_to_b_frames},
+               .model = {counted_from(zero, config.a_to_b), config.overhead, config.seed,
+                         sizing.a_to_b_frames},
                .sending = {},
                .host = {}},
               {.in = b,
                .out = a,
-               .model = {config.b_to_a, config.overhead, config.seed ^ kOtherDirection,
-                         sizing.b_to_a_frames},
+               .model = {counted_from(zero, config.b_to_a), config.overhead,
+                         config.seed ^ kOtherDirection, sizing.b_to_a_frames},
                .sending = {},
                .host = {}}}} {}
 
@@ -36,6 +49,7 @@ Emulator::~Emulator() {
     while (!path.model.next_delivery().is_never()) {
       const auto delivery = path.model.poll(path.model.next_delivery());
       if (delivery) dpdk::Packet::adopt(delivery->frame);
+      free_released(path);
     }
   }
 }
@@ -45,7 +59,9 @@ dpdk::PollLoop::Round Emulator::round(Instant now) {
   for (Path& path : paths_) {
     if (receive(path, now)) result.worked = true;
     deliver(path, now);
-    const Instant next = path.sending.empty() ? path.model.next_delivery() : now;
+    const Instant next = path.sending.empty()
+                             ? earlier(path.model.next_delivery(), path.model.next_rate_step())
+                             : now;
     result.next_timeout = earlier(result.next_timeout, later(next, now) + gather_);
   }
   return result;
@@ -58,8 +74,10 @@ bool Emulator::receive(Path& path, Instant now) {
     while (!received_.empty()) {
       dpdk::Packet packet = received_.pop();
       const std::size_t size = packet.size();
+      const std::uint8_t priority =
+          path.model.knows_priorities() ? link::priority_of(packet.bytes()) : std::uint8_t{0};
       const link::FrameHandle handle = std::move(packet).to_handle();
-      switch (path.model.enqueue(handle, size, now)) {
+      switch (path.model.enqueue(handle, size, now, priority)) {
         case link::LinkDirection::Fate::kAccepted:
           break;
         case link::LinkDirection::Fate::kDropped:
@@ -72,15 +90,21 @@ bool Emulator::receive(Path& path, Instant now) {
           break;
         }
       }
+      free_released(path);
     }
   }
   return received;
+}
+
+void Emulator::free_released(Path& path) {
+  while (const auto frame = path.model.take_released()) dpdk::Packet::adopt(*frame);
 }
 
 void Emulator::deliver(Path& path, Instant now) {
   while (true) {
     while (!path.sending.full()) {
       const auto delivery = path.model.poll(now);
+      free_released(path);
       if (!delivery) break;
       if (dpdk::Packet packet = take(path, *delivery)) path.sending.push(std::move(packet));
     }

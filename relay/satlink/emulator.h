@@ -23,8 +23,9 @@ struct HostCounters {
 
 class Emulator {
  public:
+  // `zero`: what the times of the configuration's steps count from.
   Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::PacketPool& pool,
-           dpdk::Port& a, dpdk::Port& b);
+           dpdk::Port& a, dpdk::Port& b, Instant zero);
   Emulator(const Emulator&) = delete;
   Emulator& operator=(const Emulator&) = delete;
   ~Emulator();
@@ -50,6 +51,7 @@ class Emulator {
     HostCounters host;
   };
   bool receive(Path& path, Instant now);
+  static void free_released(Path& path);
   void deliver(Path& path, Instant now);
   dpdk::Packet take(Path& path, const link::LinkDirection::Delivery& delivery);
   template <typename Change>

@@ -74,7 +74,7 @@ void run(const config::SatLink& config) {
   }
   for (const std::string& notice : dpdk::check_kernel_backlog()) ops::log_info(notice);
 
-  Emulator emulator(config, sizing, pool, a, b);
+  Emulator emulator(config, sizing, pool, a, b, dpdk::now());
   const std::array<dpdk::Port*, 2> ports{&a, &b};
   if (config.worker.polling == config::Polling::kAdaptive && !dpdk::request_prompt_scheduling()) {
     ops::log_info("no real-time scheduling: on a busy machine frames may leave late");

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "relay/link/capacity.h"
+#include "relay/link/serializer.h"
+
 namespace satrelay::satlink {
 namespace {
 
@@ -14,14 +17,12 @@ constexpr BitRate kRateForUnlimited = BitRate::bits_per_second(1'000'000'000);
 
 std::size_t frames_for(const config::LinkDirection& direction, std::size_t mtu,
                        std::size_t overhead) {
-  const BitRate rate = direction.rate.is_zero() ? kRateForUnlimited : direction.rate;
-  Duration time = direction.delay + direction.jitter;
-  if (direction.reorder > 0) time = time + direction.reorder_by;
-  const ByteCount queue =
-      direction.queue == ByteCount(0)
-          ? std::max(rate.bytes_in(Duration::milliseconds(100)), ByteCount(std::uint64_t{64} << 10))
-          : direction.queue;
-  const std::size_t bytes = rate.bytes_in(time).value() + queue.value();
+  const link::Peak peak = link::peak_of(direction);
+  const BitRate rate = peak.unlimited ? std::max(peak.rate, kRateForUnlimited) : peak.rate;
+  const ByteCount queue = link::Serializer(rate, direction.queue).limit();
+  // Room for a frame that waits is kept twice: it may be delivered twice.
+  const std::uint64_t places = link::frames_wait(direction) ? 2 : 1;
+  const std::size_t bytes = rate.bytes_in(peak.time).value() + places * queue.value();
   const std::size_t of_full_size = bytes / (mtu + overhead) * 5 / 4 + 1024;
   const std::size_t of_any_size = bytes / (kSmallestIpFrame + overhead) + 1024;
   return std::max(of_full_size, std::min(of_any_size, kFewestFrames));

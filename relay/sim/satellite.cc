@@ -1,26 +1,9 @@
 #include "relay/sim/satellite.h"
 
-#include "pep/control/rate_controller.h"
-#include "pep/wire/ethernet.h"
-#include "pep/wire/ip.h"
 #include "relay/link/capacity.h"
+#include "relay/link/frame_priority.h"
 
 namespace satrelay::sim {
-namespace {
-
-// Of the outer IP header's DSCP, as the gateways set it.
-std::uint8_t priority_of(ConstBytes frame) {
-  constexpr auto kMostImportant = static_cast<std::uint8_t>(control::Priority::kHigh);
-  const auto ethernet = wire::parse_ethernet(frame);
-  if (!ethernet) return kMostImportant;
-  const auto ip = wire::parse_ip(frame.subspan(ethernet->size()));
-  if (!ip) return kMostImportant;
-  return static_cast<std::uint8_t>(
-      control::priority_of(static_cast<std::uint8_t>(ip->traffic_class >> 2)));
-}
-
-}  // namespace
-
 SatelliteLink::SatelliteLink(EventLoop& loop, FramePool& frames, Tracer& tracer,
                              const config::LinkDirection& a_to_b,
                              const config::LinkDirection& b_to_a, std::uint32_t overhead,
@@ -50,7 +33,8 @@ void SatelliteLink::receive(unsigned port, FrameHandle frame) {
   const ConstBytes bytes = frames_->bytes(frame);
   if (on_frame_) on_frame_(port, bytes);
   link::LinkDirection& direction = port == kA ? a_to_b_ : b_to_a_;
-  const std::uint8_t priority = direction.knows_priorities() ? priority_of(bytes) : std::uint8_t{0};
+  const std::uint8_t priority =
+      direction.knows_priorities() ? link::priority_of(bytes) : std::uint8_t{0};
   switch (direction.enqueue(frame, bytes.size(), loop_->now(), priority)) {
     case Fate::kAccepted:
       tracer_->frame(loop_->now(), port == kA ? "sat a>b" : "sat b>a", "in  ", bytes);

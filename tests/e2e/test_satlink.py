@@ -6,6 +6,7 @@ import math
 import os
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ import time
 from harness import Failed, Skip, check, eventually, main, note
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from frames import Tap  # noqa: E402
+from frames import Tap, checksum  # noqa: E402
 from satlink.path import Path, finish  # noqa: E402
 
 from lab import telemetry  # noqa: E402
@@ -338,6 +339,61 @@ def jumbo_link() -> None:
         check(seen["frames"] == sent["sent"], f"{seen['frames']} of {sent['sent']} jumbo frames")
 
 
+def changing_link() -> None:
+    """A step of the rate and an outage, at their time, seen in what comes out."""
+    overhead = 24  # of Ethernet, beyond a frame without its FCS
+    size, step_at, out_at = 1514, 3.0, 4.5
+    changes = (
+        f"changes:\n  - {{at: {step_at}s, direction: a_to_b, rate: 5Mbit}}\n"
+        f"  - {{at: {out_at}s, direction: a_to_b, outage: 500ms}}"
+    )
+    with Path("both: {rate: 20Mbit, delay: 20ms, queue: 50kB}", changes) as path:
+        ready = time.monotonic()
+        receiver = path.start_receiver(path.right, "s1", 1.5)
+        sender = path.start_sender(path.left, "s0", size, 24e6, 6)
+        samples = []  # (seconds since ready, what satlink counts)
+        while time.monotonic() < ready + 6:
+            samples.append((time.monotonic() - ready, path.counters()["a_to_b"]))
+            time.sleep(0.05)
+        finish(sender), finish(receiver)
+
+        def rate_between(begin: float, end: float) -> float:
+            (start, first), *_, (stop, last) = (s for s in samples if begin < s[0] < end)
+            frames = last["frames_out"] - first["frames_out"]
+            return frames * (size + overhead) * 8 / (stop - start)
+
+        stepped = next(when for when, counted in samples if counted["rate_bps"] == 5_000_000)
+        near(stepped, step_at, 0.5, "the rate steps after seconds")
+        near(rate_between(1.0, 2.7) / 1e6, 20, 1, "Mbit/s before the step")
+        near(rate_between(3.4, 4.3) / 1e6, 5, 0.5, "Mbit/s behind it")
+        lost = path.counters()["a_to_b"]["dropped_outage"]
+        near(lost, 0.5 * 5e6 / 8 / (size + overhead), 5, "frames lost in the outage")
+        check(path.counters()["b_to_a"]["rate_bps"] == 20_000_000, "the other way stays")
+
+
+def priorities() -> None:
+    """A full queue gives up what was accepted for what matters more."""
+    def frame(dscp: int, number: int) -> bytes:
+        header = struct.pack("!BBHIBBH8x", 0x45, dscp << 2, 1044, 0, 64, 17, 0)
+        header = header[:10] + struct.pack("!H", checksum(header)) + header[12:]
+        return HEADER + b"\x08\x00" + header + number.to_bytes(4, "big") + bytes(1020)
+
+    start_low, high = 0b001011, 0
+    with Path("both: {rate: 100kbit, queue: 12kB}", "discipline: priority") as path:
+        with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
+            for number in range(20):
+                left.send(frame(start_low, number))
+            for number in range(20, 25):
+                left.send(frame(high, number))
+            seen = [int.from_bytes(each[34:38], "big") for each in right.receive(2)]
+        counters = path.counters()["a_to_b"]
+        check([n for n in seen if n >= 20] == [20, 21, 22, 23, 24], f"all that matter: {seen}")
+        check(seen == sorted(seen) and seen[0] == 0, f"in their order: {seen}")
+        note(f"   {len(seen)} of 25 frames arrive")
+        check(0 < counters["queue_full_start_low"] == 25 - len(seen), f"{counters}")
+        check(counters["dropped_queue"] == 25 - len(seen), "and they are all that was dropped")
+
+
 def refused() -> None:
     """What cannot work ends with status 1 and a sentence."""
     with Path("both: {rate: 1Mbit}") as path:
@@ -356,4 +412,4 @@ if __name__ == "__main__":
         def needs_root():
             raise Skip("network namespaces need root")
         main(needs_root)
-    main(clean_link, faulty_link, jumbo_link, refused)
+    main(clean_link, faulty_link, jumbo_link, changing_link, priorities, refused)

@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "pep/stp": ["pep/base", "pep/control"],
     "config": ["pep/base"],
     "relay/gateway": ENGINES + ["config/schema.h"],
-    "relay/link": ["pep/base", "config/schema.h"],
+    "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/schema.h"],
     "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
     "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h", "relay/gateway", "relay/link"],
     "relay/ops": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],

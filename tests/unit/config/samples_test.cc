@@ -115,6 +115,18 @@ TEST(Samples, LinkFaults) {
   EXPECT_EQ(config.log_level, LogLevel::kDebug);
 }
 
+TEST(Samples, LinkOfALowOrbit) {
+  const SatLink config = load_sat_link(kSamples / "link-low-orbit.yaml");
+  EXPECT_EQ(config.a_to_b.discipline, QueueDiscipline::kPriority);
+  ASSERT_GT(config.a_to_b.delay_steps.size(), 5U);
+  EXPECT_EQ(config.a_to_b.delay_steps[5].at, Duration::seconds(90));
+  EXPECT_EQ(config.a_to_b.delay_steps[5].delay, Duration::milliseconds(30));
+  EXPECT_EQ(config.a_to_b.outages.size(), config.a_to_b.delay_steps.size());
+  EXPECT_TRUE(config.a_to_b.rate_steps.empty());
+  ASSERT_EQ(config.b_to_a.rate_steps.size(), 2U);
+  EXPECT_DOUBLE_EQ(config.b_to_a.loss_steps.at(0).loss, 0.005);
+}
+
 TEST(Samples, LinkInBothDirections) {
   const SatLink config = load_sat_link(kSamples / "link.yaml");
   EXPECT_EQ(config.a_to_b.delay, config.b_to_a.delay);

@@ -1,4 +1,4 @@
-#include "relay/satlab/trace_file.h"
+#include "config/trace_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,9 +7,9 @@
 #include <string>
 
 #include "config/error.h"
-#include "relay/satlab/scenario_file.h"
+#include "config/loader.h"
 
-namespace satrelay::satlab {
+namespace satrelay::config {
 namespace {
 
 class TraceFile : public ::testing::Test {
@@ -26,17 +26,17 @@ class TraceFile : public ::testing::Test {
     const std::filesystem::path file = write("trace", text);
     try {
       read(file);
-    } catch (const config::ConfigError& error) {
+    } catch (const ConfigError& error) {
       return std::string(error.what()).substr(file.string().size());
     }
     return "no error";
   }
   std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("satlab-trace-" + std::to_string(::getpid()));
+      std::filesystem::temp_directory_path() / ("satrelay-trace-" + std::to_string(::getpid()));
 };
 
 TEST_F(TraceFile, ReadsLostFrames) {
-  const config::LossTrace trace =
+  const LossTrace trace =
       read_loss_trace(write("loss", "# of a long night\nperiod 1000\n3\n 17 # rain\n\n999\n"));
   EXPECT_EQ(trace.lost, (std::vector<std::uint64_t>{3, 17, 999}));
   EXPECT_EQ(trace.period, 1000U);
@@ -69,25 +69,45 @@ TEST_F(TraceFile, RefusesWhatIsNoDelayTrace) {
   EXPECT_EQ(error("1s 20s\n"), ":1: is a delay above 10s; write a shorter one");
 }
 
-TEST_F(TraceFile, AScenarioFindsItsTracesBesideItself) {
+TEST_F(TraceFile, ALinkFindsItsTracesBesideItself) {
   write("loss", "10\n");
-  write("delay", "1s 30ms\n2s 20ms\n900s 1ms\n");
-  const std::filesystem::path file = write("s.yaml",
-                                           "link:\n"
-                                           "  both: {rate: 50Mbit, delay: 275ms}\n"
-                                           "  discipline: priority\n"
-                                           "  traces: {a_to_b: {loss: loss, delay: delay}}\n"
-                                           "flows: [{client: a, download: 20MB}]\n");
-  const Experiment experiment = load_scenario(file);
-  ASSERT_TRUE(experiment.scenario.a_to_b.loss_trace);
-  EXPECT_EQ(experiment.scenario.a_to_b.loss_trace->lost, (std::vector<std::uint64_t>{10}));
-  EXPECT_FALSE(experiment.scenario.b_to_a.loss_trace);
-  EXPECT_EQ(experiment.scenario.b_to_a.discipline, config::QueueDiscipline::kPriority);
-  ASSERT_EQ(experiment.changes.size(), 2U);  // the third is later than the run
-  EXPECT_EQ(experiment.changes[1].at, Duration::seconds(2));
-  EXPECT_EQ(experiment.changes[1].delay, Duration::milliseconds(20));
-  EXPECT_EQ(experiment.changes[1].ways, Ways::kAToB);
+  write("delay", "1s 30ms\n2s 20ms\n");
+  const SatLink link =
+      load_sat_link(write("l.yaml",
+                          "ports: {a: {interface: sata}, b: {interface: satb}}\n"
+                          "both: {rate: 50Mbit, delay: 275ms}\n"
+                          "traces: {a_to_b: {loss: loss}, both: {delay: delay}}\n"));
+  ASSERT_TRUE(link.a_to_b.loss_trace);
+  EXPECT_EQ(link.a_to_b.loss_trace->lost, (std::vector<std::uint64_t>{10}));
+  EXPECT_FALSE(link.b_to_a.loss_trace);
+  for (const LinkDirection* direction : {&link.a_to_b, &link.b_to_a}) {
+    ASSERT_EQ(direction->delay_steps.size(), 2U);
+    EXPECT_EQ(direction->delay_steps[1].at, Duration::seconds(2));
+    EXPECT_EQ(direction->delay_steps[1].delay, Duration::milliseconds(20));
+  }
+}
+
+TEST_F(TraceFile, AMistakeIsToldWithThePlaceWhereItIs) {
+  const auto error = [&](const std::string& name) {
+    try {
+      load_sat_link(write("l.yaml",
+                          "ports: {a: {interface: sata}, b: {interface: satb}}\n"
+                          "both: {rate: 50Mbit, loss: 1%}\n"
+                          "traces: {both: {loss: " +
+                              name + "}}\n"));
+    } catch (const ConfigError& wrong) {
+      return std::string(wrong.what()).substr(folder_.string().size());
+    }
+    return std::string("no error");
+  };
+  write("loss", "7\n");
+  EXPECT_EQ(
+      error("loss"),
+      "/l.yaml:3:23: traces.both.loss: contradicts the direction's loss; write one of the two");
+  write("loss", "x\n");
+  EXPECT_EQ(error("loss"), "/loss:1: is no frame number; write a whole number, or period and one");
+  EXPECT_EQ(error("gone"), "/gone: cannot be read: No such file or directory");
 }
 
 }  // namespace
-}  // namespace satrelay::satlab
+}  // namespace satrelay::config

@@ -53,6 +53,23 @@ TEST(LinkSteps, ARateStepHoldsForFramesThatWait) {
   EXPECT_EQ(h.link.take_queue_peak(), Duration::zero());
 }
 
+TEST(LinkSteps, LossStepsReplaceWhatWasBefore) {
+  config::LinkDirection config = plain();
+  config.loss_trace = config::LossTrace{.lost = {0}, .period = 2};
+  config.loss_steps = {{at(100), 0.0}, {at(200), 1.0}, {at(300), 0.0}};
+  Harness h(config);
+  h.offer_stream(400, ms(1));
+  // A frame is judged when its last bit leaves, a millisecond after it came.
+  const auto arrived = [&](FrameHandle from, FrameHandle to) {
+    return std::ranges::count_if(h.arrivals,
+                                 [&](const Arrival& a) { return a.frame >= from && a.frame < to; });
+  };
+  EXPECT_EQ(arrived(0, 98), 49);
+  EXPECT_EQ(arrived(99, 199), 100);
+  EXPECT_EQ(arrived(199, 299), 0);
+  EXPECT_EQ(arrived(299, 400), 101);
+}
+
 TEST(LinkSteps, RateIsExactThoughFramesWait) {
   config::LinkDirection config = plain();
   config.rate = BitRate::bits_per_second(10'000'000'000);  // 1230.4 ns a frame

@@ -93,6 +93,17 @@ TEST(Sizing, GivesSlowLinksRoomForSmallFrames) {
   EXPECT_LT(slowest.a_to_b_frames, 3000U);
 }
 
+TEST(Sizing, LooksAtTheFastestAndLongestThatTheLinkWillBe) {
+  config::SatLink config = link_of(10'000'000, Duration::milliseconds(25));
+  const std::size_t before = size_for(config, 2400).a_to_b_frames;
+  config.a_to_b.rate_steps = {{Duration::seconds(9), BitRate::bits_per_second(1'000'000'000)}};
+  config.a_to_b.delay_steps = {{Duration::seconds(99), Duration::milliseconds(300)}};
+  const Sizing sizing = size_for(config, 2400);
+  // 37.5 MB on the way, and 12.5 MB in the queue, kept twice.
+  EXPECT_GE(sizing.a_to_b_frames, 62'500'000U / 1538);
+  EXPECT_EQ(sizing.b_to_a_frames, before);
+}
+
 TEST(Sizing, KeepsToTheConfiguredMemory) {
   config::SatLink config = link_of(1'000'000'000, Duration::milliseconds(550));
   config.b_to_a.rate = BitRate::bits_per_second(100'000'000);

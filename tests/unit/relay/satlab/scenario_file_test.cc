@@ -2,8 +2,10 @@
 #include "relay/satlab/scenario_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -121,6 +123,23 @@ TEST(ScenarioFile, EveryKey) {
   EXPECT_EQ(experiment.groups.at(1).first, 4U);
 }
 
+TEST(ScenarioFile, GatewaysTakeTheirController) {
+  EXPECT_EQ(parse_scenario(std::string(kMinimal), "s.yaml").scenario.control.controller,
+            config::Controller::kFixedRate);
+  const Experiment experiment =
+      parse_scenario(std::string(kMinimal) +
+                         "gateways: {controller: stp, initial_window: 4, threshold: 60, growth: 8, "
+                         "avoidance_growth: 2, buffer: 1MiB}\n",
+                     "s.yaml");
+  const config::RateControl& control = experiment.scenario.control;
+  EXPECT_EQ(control.controller, config::Controller::kStp);
+  EXPECT_EQ(control.initial_window, 4U);
+  EXPECT_EQ(control.threshold, 60U);
+  EXPECT_EQ(control.growth, 8U);
+  EXPECT_EQ(control.avoidance_growth, 2U);
+  EXPECT_EQ(control.buffer, ByteCount(1 << 20));
+}
+
 TEST(ScenarioFile, TheSeedOfTheCommandLineWins) {
   EXPECT_EQ(parse_scenario("seed: 3\n" + std::string(kMinimal), "s.yaml", 9).scenario.seed, 9U);
 }
@@ -181,6 +200,23 @@ TEST(ScenarioFile, MistakesAreToldWithTheirPlace) {
        "direction"},
       {"}}\n", "}, changes: [{at: 1s, loss: 1%, until: 5s}]}\n",
        "s.yaml:1:80: link.changes[0].until: says nothing without every; write how often"},
+      {"}}\n", "}, changes: [{at: 1s, rate: [5Mbit, 51Mbit], announced: yes}]}\n",
+       "s.yaml:1:97: link.changes[0].announced: says a rate above the link's own 50Mbit, which no "
+       "gateway obeys; write a lower one, or a faster link"},
+      {"}}\n", "}, changes: [{at: 1s, loss: 1%, announced: yes}]}\n",
+       "s.yaml:1:84: link.changes[0].announced: says nothing without rate; write the new rate"},
+      {"}}\n", "}}\ngateways: {stp: {mtu: 1501}}\n",
+       "s.yaml:2:23: gateways.stp.mtu: 1501 exceeds the scenario's mtu 1500; write at most that"},
+      {"}}\n", "}}\nmtu: 1400\ngateways: {stp: {mtu: 1500}}\n",
+       "s.yaml:3:23: gateways.stp.mtu: 1500 exceeds the scenario's mtu 1400; write at most that"},
+      {"}}\n", "}}\ngateways: {controller: fast}\n",
+       "s.yaml:2:24: gateways.controller: \"fast\" is not known here; allowed: fixed_rate, hpfp, "
+       "tps, stp"},
+      {"}}\n", "}}\ngateways: {controller: tps, target: 20Mbit}\n",
+       "s.yaml:2:37: gateways.target: is a parameter of controller hpfp, but this link's is tps; "
+       "remove it"},
+      {"}}\n", "}}\ngateways: {controller: hpfp, target: 60Mbit}\n",
+       "s.yaml:2:38: gateways.target: 60Mbit exceeds the link's rate 50Mbit; write at most that"},
       {"}}\n", "}}\ngateways: {stp: {suspect_after: 1s}}\n",
        "s.yaml:2:33: gateways.stp.suspect_after: 1s is not longer than ping_after 1s; an idle peer "
        "would always be suspect"},
@@ -198,6 +234,34 @@ TEST(ScenarioFile, MistakesAreToldWithTheirPlace) {
   for (const Mistake& mistake : mistakes) {
     EXPECT_EQ(error_of(with(mistake.from, mistake.to)), mistake.message);
   }
+}
+
+TEST(ScenarioFile, FindsItsTracesBesideItself) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("satlab-scenario-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const auto write = [&](const char* name, const char* text) {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  };
+  write("loss", "10\n");
+  write("delay", "1s 30ms\n2s 20ms\n900s 1ms\n");
+  const std::filesystem::path file = write("s.yaml",
+                                           "link:\n"
+                                           "  both: {rate: 50Mbit, delay: 275ms}\n"
+                                           "  discipline: priority\n"
+                                           "  traces: {a_to_b: {loss: loss, delay: delay}}\n"
+                                           "flows: [{client: a, download: 20MB}]\n");
+  const Experiment experiment = load_scenario(file);
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(experiment.scenario.a_to_b.loss_trace);
+  EXPECT_EQ(experiment.scenario.a_to_b.loss_trace->lost, (std::vector<std::uint64_t>{10}));
+  EXPECT_FALSE(experiment.scenario.b_to_a.loss_trace);
+  EXPECT_EQ(experiment.scenario.b_to_a.discipline, config::QueueDiscipline::kPriority);
+  ASSERT_EQ(experiment.changes.size(), 2U);  // the third is later than the run
+  EXPECT_EQ(experiment.changes[1].at, Duration::seconds(2));
+  EXPECT_EQ(experiment.changes[1].delay, Duration::milliseconds(20));
+  EXPECT_EQ(experiment.changes[1].ways, Ways::kAToB);
 }
 
 TEST(ScenarioFile, EverySampleLoads) {
