@@ -87,7 +87,9 @@ void EndpointHost::deliver(std::vector<std::byte> segment, Ecn) {
   poll();
 }
 
-void EndpointHost::deliver_too_big(std::uint32_t, std::uint16_t) {}
+void EndpointHost::deliver_too_big(std::uint32_t, std::uint16_t) {
+  throw std::runtime_error("the endpoint takes no ICMP");
+}
 
 void EndpointHost::connect(const std::vector<Option>& offer) {
   // The far client's SYN, whose options the endpoint may offer, goes through the same parser.

@@ -53,6 +53,8 @@ Outcome Player::play() {
     outcome_.passed = true;
   } catch (const ScriptError& error) {
     outcome_.message = error.what();
+  } catch (const std::exception& error) {  // of the host
+    outcome_.message = ScriptError({script_.file, step_->line}, error.what()).what();
   }
   return std::move(outcome_);
 }
