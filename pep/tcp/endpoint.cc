@@ -126,7 +126,7 @@ void Endpoint::establish(std::uint64_t peer_window, Instant now) {
   if (syn_retries_ > 0) {
     sender_.rtt().distrust_initial();
   } else if (!syn_sent_at_.is_never()) {
-    sender_.rtt().sample(now - syn_sent_at_);
+    sender_.take_handshake_rtt(now - syn_sent_at_, now);
   }
   set_state(State::kEstablished);
   if (sender_.close_called()) set_state(State::kFinWait1);
@@ -134,6 +134,8 @@ void Endpoint::establish(std::uint64_t peer_window, Instant now) {
 
 void Endpoint::handle_timeout(Instant now) {
   if (timers_.expire(Timer::kDelayedAck, now)) receiver_.acks().owe_now();
+  if (timers_.expire(Timer::kReordering, now)) sender_.handle_reordering_timeout(now);
+  if (timers_.expire(Timer::kProbe, now)) sender_.handle_probe_timeout(now);
   if (timers_.expire(Timer::kRetransmission, now)) {
     if (!is_synchronised()) {
       handle_syn_timeout(now);

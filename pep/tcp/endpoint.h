@@ -125,6 +125,13 @@ class Endpoint {
   bool completes_handshake(const wire::TcpHeader& header, Instant now);
   bool handle_acknowledgment(const wire::TcpHeader& header, const Placement& placement,
                              Instant now);
+  // The SACK option as positions.
+  struct Reports {
+    std::array<Range, wire::kMaxSackBlocks> blocks{};
+    std::size_t count = 0;
+    std::optional<Range> duplicate;
+  };
+  Reports read_reports(const wire::TcpHeader& header, std::int64_t ack) const;
   void handle_payload(const wire::TcpHeader& header, ConstBytes payload, const Placement& placement,
                       Instant now);
   void challenge(Instant now);

@@ -125,6 +125,26 @@ bool Endpoint::completes_handshake(const wire::TcpHeader& header, Instant now) {
   return true;
 }
 
+Endpoint::Reports Endpoint::read_reports(const wire::TcpHeader& header, std::int64_t ack) const {
+  Reports reports;
+  for (std::size_t i = 0; i < header.options.sack_count; ++i) {
+    const wire::TcpSackBlock& block = header.options.sack[i];
+    const std::int64_t begin = send_space_.to_position(block.begin, sender_.una());
+    const std::int64_t end = send_space_.to_position(block.end, sender_.una());
+    if (begin < 0 || end <= begin) continue;
+    const Range range{static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
+    // RFC 2883 section 4: a duplicate is told first, and lies below the ACK or in the second block.
+    if (i == 0 && begin < ack) reports.duplicate = range;
+    if (begin < ack) continue;
+    if (i == 1 && reports.count == 1 && range.begin <= reports.blocks[0].begin &&
+        reports.blocks[0].end <= range.end) {
+      reports.duplicate = reports.blocks[--reports.count];
+    }
+    reports.blocks[reports.count++] = range;
+  }
+  return reports;
+}
+
 bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placement& placement,
                                      Instant now) {
   const auto una = static_cast<std::int64_t>(sender_.una());
@@ -140,23 +160,18 @@ bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placem
   }
   if (ack < una) return true;
 
-  std::array<Range, wire::kMaxSackBlocks> blocks;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < header.options.sack_count; ++i) {
-    const wire::TcpSackBlock& block = header.options.sack[i];
-    const std::int64_t begin = send_space_.to_position(block.begin, sender_.una());
-    const std::int64_t end = send_space_.to_position(block.end, sender_.una());
-    if (begin < ack || end <= begin) continue;  // older, a duplicate report, or nonsense
-    blocks[count++] = {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
-  }
   Acknowledgment acknowledgment;
+  const Reports reports = read_reports(header, ack);
   acknowledgment.ack = static_cast<std::uint64_t>(ack);
   acknowledgment.sequence = placement.begin;
   acknowledgment.window = std::uint64_t{header.window} << negotiation_.send_scale;
   acknowledgment.occupies_sequence = placement.occupies_sequence();
-  acknowledgment.sack = std::span(blocks).first(count);
+  acknowledgment.sack = std::span(reports.blocks).first(reports.count);
+  acknowledgment.duplicate = reports.duplicate;
   if (negotiation_.timestamps && ack > una) {
-    acknowledgment.timestamp_rtt = timestamps_.age(header.options.timestamps->echo_reply, now);
+    const std::uint32_t echo = header.options.timestamps->echo_reply;
+    acknowledgment.timestamp_rtt = timestamps_.age(echo, now);
+    acknowledgment.echoed_before = timestamps_.echoed_before(echo, now);
   }
   sender_.handle_acknowledgment(acknowledgment, now);
   if (ack > una && sender_.fin_acknowledged()) on_own_fin_acknowledged(now);

@@ -37,14 +37,13 @@ void Sender::drop() { queue_.reset(); }
 void Sender::establish(const Established& parameters) {
   segment_size_ = parameters.segment_size;
   selective_ = parameters.selective;
-  board_.set_selective(selective_);
   peer_edge_ = parameters.window;
   largest_window_ = parameters.window;
   controller_ = control::make_window_controller(config_.congestion, parameters.segment_size);
 }
 
 bool Sender::has_work() const {
-  return board_.next() < end() || board_.has_lost() || recovery_ == Recovery::kFast;
+  return board_.next() < end() || board_.has_lost() || tail_probe_owed_;
 }
 
 bool Sender::congestion_allows(std::uint64_t bytes) const {
@@ -56,13 +55,28 @@ void Sender::restart_retransmission_timer(Instant now) {
   timers_.arm(Timer::kRetransmission, now + rtt_.rto());
 }
 
+// RFC 8985 section 7.2: upon new data and upon its acknowledgment, while nothing is known to be
+// missing.
+void Sender::schedule_probe(Instant now) {
+  if (!selective_) return;
+  const bool wanted = board_.outstanding() > 0 && recovery_ == Recovery::kOpen &&
+                      board_.sacked().empty() && !probe_.in_flight();
+  if (!wanted) return timers_.cancel(Timer::kProbe);
+  const Duration timeout =
+      TailLossProbe::timeout(rtt_.smoothed(), rack_.segments().size() == 1, config_.minimum_rto);
+  timers_.arm(Timer::kProbe, earlier(now + timeout, timers_.deadline(Timer::kRetransmission)));
+}
+
 std::optional<Transmission> Sender::poll(std::uint16_t room, Instant now) {
   if (board_.has_lost()) return poll_lost(room, now);
+  if (tail_probe_owed_) [[unlikely]] {
+    return poll_probe(room, now);
+  }
   if (board_.next() < end()) {
     if (auto segment = poll_new(room, now)) return segment;
     arm_persist_if_blocked(now);
   }
-  return recovery_ == Recovery::kFast ? poll_rescue(room, now) : std::nullopt;
+  return std::nullopt;
 }
 
 std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
@@ -77,11 +91,12 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   const bool worthwhile = size == room || size == data || size * 2 >= largest_window_ || override_;
   if (!worthwhile) return std::nullopt;
   if (begin == board_.una() && last_sent_ + rtt_.rto() < now) controller_->on_idle_restart();
-  if (!congestion_allows(size)) return std::nullopt;
+  if (!congestion_allows(size) && !tail_probe_owed_) return std::nullopt;
 
   override_ = false;
   const std::uint64_t end = begin + size + (fin ? 1 : 0);
   board_.on_sent(end);
+  if (selective_) rack_.segments().on_sent({begin, end}, now);
   if (timed_at_.is_never()) {
     timed_at_ = now;
     timed_end_ = end;
@@ -89,6 +104,7 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   if (!timers_.armed(Timer::kRetransmission)) restart_retransmission_timer(now);
   if (timers_.armed(Timer::kPersist)) timers_.cancel(Timer::kPersist);
   last_sent_ = now;
+  schedule_probe(now);
   return Transmission{begin, static_cast<std::uint16_t>(size), fin, size == data};
 }
 
@@ -98,15 +114,42 @@ std::optional<Transmission> Sender::poll_lost(std::uint16_t room, Instant now) {
   const std::uint64_t data = data_end - std::min(lost.begin, data_end);
   const std::uint64_t size = std::min(data, std::uint64_t{room});
   const bool fin = size == data && lost.end > queue_.end();
-  // A window that closed over what was sent is probed with the first segment, by the timer.
-  if (!force_ && (peer_edge_ <= una() || !congestion_allows(size))) return std::nullopt;
+  // What lies beyond a window that shrank waits; what is probed for is the first segment, by the
+  // timer (RFC 9293 section 3.8.6).
+  if (!force_ && (peer_edge_ <= lost.begin || !congestion_allows(size))) return std::nullopt;
 
   force_ = false;
-  const Range range{lost.begin, lost.begin + size + (fin ? 1 : 0)};
+  return retransmit({lost.begin, lost.begin + size + (fin ? 1 : 0)}, now);
+}
+
+// New data if there is any, else the last segment once more (RFC 8985 section 7.3).
+std::optional<Transmission> Sender::poll_probe(std::uint16_t room, Instant now) {
+  auto probe = board_.next() < end() ? poll_new(room, now) : std::nullopt;
+  const bool retransmission = !probe;
+  tail_probe_owed_ = false;
+  if (retransmission && board_.outstanding() > 0) {
+    const Range last = rack_.segments().last();
+    const std::uint64_t data_end = std::min(last.end, queue_.end());
+    std::uint64_t begin = std::max(last.begin, una());
+    if (data_end > begin + room) begin = data_end - room;
+    probe = retransmit({begin, last.end}, now);
+  }
+  if (!probe) return std::nullopt;
+  ++counters_.tail_loss_probes;
+  probe_.on_sent(board_.next(), retransmission);
+  timers_.cancel(Timer::kProbe);
+  return probe;
+}
+
+// `range` fits into a segment.
+Transmission Sender::retransmit(Range range, Instant now) {
+  const std::uint64_t size = std::min(range.end, queue_.end()) - range.begin;
+  const bool fin = range.end > queue_.end();
   board_.on_retransmitted(range);
+  if (selective_) rack_.segments().on_retransmitted(range, now);
   // Karn: nothing that may have been sent twice is timed.
   if (range.begin < timed_end_) timed_at_ = Instant::never();
-  if (lost.begin == una() || !timers_.armed(Timer::kRetransmission)) {
+  if (range.begin == una() || !timers_.armed(Timer::kRetransmission)) {
     restart_retransmission_timer(now);
   }
   last_sent_ = now;
@@ -115,54 +158,12 @@ std::optional<Transmission> Sender::poll_lost(std::uint16_t room, Instant now) {
                       range.begin + size == queue_.end()};
 }
 
-std::optional<Transmission> Sender::poll_rescue(std::uint16_t room, Instant now) {
-  const auto hole = board_.first_hole(rescued_below_);
-  if (!hole || !congestion_allows(std::min<std::uint64_t>(hole->size(), room))) return std::nullopt;
-  const Range part{hole->begin, hole->begin + std::min<std::uint64_t>(hole->size(), room)};
-  rescued_below_ = part.end;
-  board_.take_for_lost(part);
-  return poll_lost(room, now);
-}
-
 void Sender::arm_persist_if_blocked(Instant now) {
   // With data in flight an ACK or the retransmission timer comes first; with none, only the peer's
   // window can be what blocks.
   if (board_.outstanding() > 0 || timers_.armed(Timer::kPersist)) return;
   persist_interval_ = std::max(rtt_.rto(), config_.minimum_rto);
   timers_.arm(Timer::kPersist, now + persist_interval_);
-}
-
-TimeoutOutcome Sender::handle_persist_timeout(Instant now) {
-  if (board_.outstanding() > 0 || board_.next() >= end()) return TimeoutOutcome::kContinues;
-  if (probes_unanswered_ >= config_.data_retries) return TimeoutOutcome::kGivesUp;
-  persist_interval_ = std::min(persist_interval_ * 2, config_.maximum_rto);
-  timers_.arm(Timer::kPersist, now + persist_interval_);
-  if (peer_edge_ > board_.next()) {
-    override_ = true;
-    return TimeoutOutcome::kContinues;
-  }
-  ++probes_unanswered_;
-  ++counters_.zero_window_probes;
-  probe_owed_ = true;
-  return TimeoutOutcome::kContinues;
-}
-
-TimeoutOutcome Sender::handle_retransmission_timeout(Instant now) {
-  if (board_.outstanding() == 0) return TimeoutOutcome::kContinues;
-  if (retries_ >= config_.data_retries) return TimeoutOutcome::kGivesUp;
-  ++retries_;
-  ++counters_.retransmission_timeouts;
-  rtt_.back_off();
-  // A closed window, not the path, may be why nothing was acknowledged.
-  if (peer_edge_ > una()) controller_->on_timeout({board_.outstanding(), now});
-  board_.mark_all_lost();
-  recovery_ = Recovery::kLoss;
-  recovery_point_ = board_.next();
-  duplicates_ = 0;
-  force_ = true;
-  timed_at_ = Instant::never();
-  restart_retransmission_timer(now);
-  return TimeoutOutcome::kContinues;
 }
 
 }  // namespace satrelay::tcp

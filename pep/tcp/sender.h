@@ -1,8 +1,9 @@
 // The sending half of an endpoint: what is sent next, and when again.
 //
-// Congestion control sits behind control::WindowController; loss recovery is RFC 6675 over the
-// scoreboard, RFC 6582 where the peer has no SACK, and RFC 6298 when nothing else helps. Nagle's
-// algorithm is absent on purpose: a relay must not add delay to what an application has sent.
+// Congestion control sits behind control::WindowController; losses are found by RACK-TLP (RFC 8985)
+// and repaired as RFC 6675 says, by RFC 6582 where the peer has no SACK, and by RFC 6298 when
+// nothing else helps. Nagle's algorithm is absent on purpose: a relay must not add delay to what an
+// application has sent.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,10 @@
 #include "pep/base/arena.h"
 #include "pep/base/byte_queue.h"
 #include "pep/control/window_controller.h"
+#include "pep/tcp/rack.h"
 #include "pep/tcp/rtt_estimator.h"
 #include "pep/tcp/scoreboard.h"
+#include "pep/tcp/tail_loss_probe.h"
 #include "pep/tcp/timers.h"
 #include "pep/tcp/types.h"
 
@@ -31,12 +34,14 @@ struct Transmission {
 
 // The parts of an acceptable segment that concern the sender.
 struct Acknowledgment {
-  std::uint64_t ack = 0;           // position, at most next()
-  std::int64_t sequence = 0;       // position of the segment itself
-  std::uint64_t window = 0;        // bytes, unscaled
-  bool occupies_sequence = false;  // carries payload or FIN: never a duplicate ACK
-  std::span<const Range> sack;     // positions
-  Duration timestamp_rtt;          // from TSecr; zero if there is none
+  std::uint64_t ack = 0;                     // position, at most next()
+  std::int64_t sequence = 0;                 // position of the segment itself
+  std::uint64_t window = 0;                  // bytes, unscaled
+  bool occupies_sequence = false;            // carries payload or FIN: never a duplicate ACK
+  std::span<const Range> sack;               // positions
+  std::optional<Range> duplicate;            // what the peer reports to have had before (RFC 2883)
+  Duration timestamp_rtt;                    // from TSecr; zero if there is none
+  Instant echoed_before = Instant::never();  // what TSecr echoes was sent before this
 };
 
 enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
@@ -60,6 +65,10 @@ class Sender {
     bool selective = false;          // both sides use SACK
   };
   void establish(const Established& parameters);
+  void take_handshake_rtt(Duration rtt, Instant now) {
+    rtt_.sample(rtt);
+    rack_.take_rtt(rtt, now);
+  }
   RttEstimator& rtt() { return rtt_; }
   const RttEstimator& rtt() const { return rtt_; }
 
@@ -67,6 +76,8 @@ class Sender {
   void handle_acknowledgment(const Acknowledgment& acknowledgment, Instant now);
   TimeoutOutcome handle_retransmission_timeout(Instant now);
   TimeoutOutcome handle_persist_timeout(Instant now);
+  void handle_probe_timeout(Instant now);
+  void handle_reordering_timeout(Instant now);
 
   // --- output ---
   // The next segment with at most `room` payload bytes, taken as sent; nullopt if none may go now.
@@ -74,7 +85,7 @@ class Sender {
   // Whether poll() could have anything: cheap enough for every call.
   bool has_work() const;
   // A zero-window probe is owed: an empty segment one below una().
-  bool take_probe() { return std::exchange(probe_owed_, false); }
+  bool take_probe() { return std::exchange(window_probe_owed_, false); }
 
   // --- getters ---
   const ByteQueue& queue() const { return queue_; }
@@ -97,15 +108,25 @@ class Sender {
   bool congestion_allows(std::uint64_t bytes) const;
   std::optional<Transmission> poll_lost(std::uint16_t room, Instant now);
   std::optional<Transmission> poll_new(std::uint16_t room, Instant now);
-  std::optional<Transmission> poll_rescue(std::uint16_t room, Instant now);
+  std::optional<Transmission> poll_probe(std::uint16_t room, Instant now);
+  Transmission retransmit(Range range, Instant now);
   void arm_persist_if_blocked(Instant now);
   void restart_retransmission_timer(Instant now);
+  void schedule_probe(Instant now);
   bool take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before);
   Duration take_rtt(const Acknowledgment& acknowledgment, bool advanced, Instant now);
   void count_duplicates(const Acknowledgment& acknowledgment, std::uint64_t advance,
-                        std::uint64_t fresh, bool window_changed);
+                        bool window_changed);
+  std::uint64_t take_reports(const Acknowledgment& acknowledgment, std::uint64_t advance,
+                             Instant now);
+  void judge_probe(const Acknowledgment& acknowledgment, std::uint64_t advance,
+                   std::uint64_t flight, Instant now);
   void update_recovery(std::uint64_t advance, std::uint64_t flight, Instant now);
-  bool find_losses();
+  void find_losses(Instant now);
+  void mark_lost_at_timeout(Instant now);
+  Rack::Circumstances circumstances(Instant now) const {
+    return {recovery_ != Recovery::kOpen, rtt_.smoothed(), now};
+  }
   void enter_fast_recovery(std::uint64_t flight, Instant now);
 
   const Config& config_;
@@ -114,6 +135,8 @@ class Sender {
   Counters& counters_;
   ByteQueue queue_;
   Scoreboard board_;
+  Rack rack_;
+  TailLossProbe probe_;
   RttEstimator rtt_;
   std::unique_ptr<control::WindowController> controller_;
   std::uint64_t segment_size_ = 536;
@@ -124,12 +147,11 @@ class Sender {
   std::int64_t window_sequence_ = -1;  // SND.WL1
 
   std::uint64_t recovery_point_ = 0;
-  std::uint64_t rescued_below_ = 0;  // holes below were sent again by NextSeg rule 3
-  std::uint64_t timed_end_ = 0;      // the segment being timed ends here
+  std::uint64_t timed_end_ = 0;  // the segment being timed ends here
   Instant timed_at_ = Instant::never();
   Instant last_sent_;
   Duration persist_interval_;
-  std::uint32_t duplicates_ = 0;
+  std::uint32_t duplicates_ = 0;  // without SACK
   std::uint8_t retries_ = 0;
   std::uint8_t probes_unanswered_ = 0;
   Recovery recovery_ = Recovery::kOpen;
@@ -137,7 +159,8 @@ class Sender {
   bool closed_ = false;
   bool force_ = false;     // the first lost segment goes whatever the windows say
   bool override_ = false;  // silly-window override: send what fits
-  bool probe_owed_ = false;
+  bool window_probe_owed_ = false;
+  bool tail_probe_owed_ = false;
 };
 
 }  // namespace satrelay::tcp

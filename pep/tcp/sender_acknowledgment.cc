@@ -8,6 +8,8 @@ namespace satrelay::tcp {
 namespace {
 
 constexpr std::uint32_t kDuplicateThreshold = 3;
+// Finer is not worth a timer: hosts do not answer on the microsecond.
+constexpr Duration kReorderingGranularity = Duration::milliseconds(1);
 
 }  // namespace
 
@@ -19,23 +21,17 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
       acknowledgment.ack > una_before ? acknowledgment.ack - una_before : 0;
   probes_unanswered_ = 0;
 
-  std::uint64_t fresh = 0;
-  if (advance > 0) {
-    fresh = board_.acknowledge(acknowledgment.ack);
-    queue_.release_below(std::min(acknowledgment.ack, queue_.end()));
-    retries_ = 0;
-  }
-  if (selective_) {
-    for (const Range& block : acknowledgment.sack) fresh += board_.sack(block);
-  }
+  const std::uint64_t fresh = take_reports(acknowledgment, advance, now);
+  judge_probe(acknowledgment, advance, flight_before, now);
   const bool window_changed = take_window(acknowledgment, una_before);
   // A peer that answers with a closed window is alive, however long it stays closed.
   if (peer_edge_ <= una()) retries_ = 0;
 
   if (flight_before == 0) return;
   const Duration rtt = take_rtt(acknowledgment, advance > 0, now);
-  count_duplicates(acknowledgment, advance, fresh, window_changed);
-  if (recovery_ != Recovery::kOpen || duplicates_ > 0 || !board_.sacked().empty()) {
+  count_duplicates(acknowledgment, advance, window_changed);
+  if (recovery_ != Recovery::kOpen || duplicates_ > 0 || !board_.sacked().empty() ||
+      timers_.armed(Timer::kReordering)) {
     update_recovery(advance, flight_before, now);
   }
   // Duplicate ACKs alone do not open the window (RFC 5681 section 3.2); after a timeout, whatever
@@ -50,8 +46,48 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
     } else {
       restart_retransmission_timer(now);
     }
+    schedule_probe(now);
   }
   SATRELAY_DCHECK(board_.is_consistent());
+}
+
+std::uint64_t Sender::take_reports(const Acknowledgment& acknowledgment, std::uint64_t advance,
+                                   Instant now) {
+  // A segment beyond a gap echoes what came before the gap (RFC 7323 section 4.3), and says nothing
+  // about itself.
+  const Rack::Arrival arrival{now, advance > 0 ? acknowledgment.echoed_before : Instant::never()};
+  std::uint64_t fresh = 0;
+  if (advance > 0) {
+    if (selective_) {
+      rack_.on_delivered({0, acknowledgment.ack}, arrival);
+      rack_.segments().release_below(acknowledgment.ack);
+    }
+    fresh = board_.acknowledge(acknowledgment.ack);
+    queue_.release_below(std::min(acknowledgment.ack, queue_.end()));
+    retries_ = 0;
+  }
+  if (selective_) {
+    for (const Range& block : acknowledgment.sack) {
+      fresh += board_.sack(block, [&](Range range) { rack_.on_delivered(range, arrival); });
+    }
+  }
+  return fresh;
+}
+
+void Sender::judge_probe(const Acknowledgment& acknowledgment, std::uint64_t advance,
+                         std::uint64_t flight, Instant now) {
+  const bool bare = advance == 0 && acknowledgment.ack == una() &&
+                    !acknowledgment.occupies_sequence && acknowledgment.sack.empty();
+  const auto finding = probe_.on_ack({acknowledgment.ack, acknowledgment.duplicate, bare});
+  if (acknowledgment.duplicate) {
+    ++counters_.needless_retransmissions;
+    if (finding != TailLossProbe::Finding::kNeedless) {
+      rack_.on_duplicate_report(una(), board_.next());
+    }
+  }
+  if (finding == TailLossProbe::Finding::kRepaired && recovery_ == Recovery::kOpen) {
+    controller_->on_loss({flight, now});
+  }
 }
 
 bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before) {
@@ -82,13 +118,8 @@ Duration Sender::take_rtt(const Acknowledgment& acknowledgment, bool advanced, I
 }
 
 void Sender::count_duplicates(const Acknowledgment& acknowledgment, std::uint64_t advance,
-                              std::uint64_t fresh, bool window_changed) {
-  if (selective_) {
-    // RFC 6675 section 2: a duplicate ACK is one that reports something new.
-    if (advance > 0) duplicates_ = 0;
-    if (advance == 0 && fresh > 0) ++duplicates_;
-    return;
-  }
+                              bool window_changed) {
+  if (selective_) return;
   if (advance > 0) {
     // Each segment newly covered but the first had been a duplicate ACK (RFC 6582 deflation).
     const std::uint64_t segments = advance / segment_size_;
@@ -102,30 +133,29 @@ void Sender::count_duplicates(const Acknowledgment& acknowledgment, std::uint64_
   board_.set_duplicate_credit(recovery_ == Recovery::kLoss ? 0 : duplicates_ * segment_size_);
 }
 
-bool Sender::find_losses() {
-  if (selective_) {
-    board_.detect_losses(segment_size_);
-    if (!board_.has_lost() && recovery_ == Recovery::kOpen && duplicates_ >= kDuplicateThreshold) {
-      board_.mark_first_lost(segment_size_);
-    }
-  } else if (recovery_ == Recovery::kOpen && duplicates_ >= kDuplicateThreshold &&
-             (una() > recovery_point_ || recovery_point_ == 0)) {
-    board_.mark_first_lost(segment_size_);
-  }
-  return board_.has_lost();
+void Sender::find_losses(Instant now) {
+  const Instant again =
+      rack_.detect(circumstances(now), [this](Range range) { board_.take_for_lost(range); });
+  timers_.arm(Timer::kReordering, later(again, now + kReorderingGranularity));
 }
 
 void Sender::update_recovery(std::uint64_t advance, std::uint64_t flight, Instant now) {
   if (recovery_ != Recovery::kOpen && una() >= recovery_point_) {
     if (recovery_ == Recovery::kFast) controller_->on_recovery_exit(now);
+    rack_.on_recovery_exit();
     recovery_ = Recovery::kOpen;
     duplicates_ = 0;
     board_.set_duplicate_credit(0);
     force_ = false;
   }
-  const bool lost = find_losses();
+  if (selective_) {
+    find_losses(now);
+  } else if (recovery_ == Recovery::kOpen && duplicates_ >= kDuplicateThreshold &&
+             (una() > recovery_point_ || recovery_point_ == 0)) {
+    board_.mark_first_lost(segment_size_);
+  }
   if (recovery_ == Recovery::kOpen) {
-    if (lost) enter_fast_recovery(flight, now);
+    if (board_.has_lost()) enter_fast_recovery(flight, now);
   } else if (recovery_ == Recovery::kFast && !selective_ && advance > 0) {
     board_.mark_first_lost(segment_size_);  // partial ACK: the next segment is missing too
     force_ = true;
@@ -136,7 +166,9 @@ void Sender::enter_fast_recovery(std::uint64_t flight, Instant now) {
   ++counters_.fast_recoveries;
   recovery_ = Recovery::kFast;
   recovery_point_ = board_.next();
-  rescued_below_ = una();
+  probe_.forget();
+  tail_probe_owed_ = false;
+  timers_.cancel(Timer::kProbe);
   force_ = true;
   controller_->on_loss({flight, now});
 }

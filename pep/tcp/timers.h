@@ -12,6 +12,8 @@ namespace satrelay::tcp {
 
 enum class Timer : std::uint8_t {
   kRetransmission,  // RFC 6298; SYN, data and FIN
+  kProbe,           // RFC 8985: tail loss probe
+  kReordering,      // RFC 8985: what is late may be lost
   kPersist,         // zero-window probes and the silly-window override
   kDelayedAck,
   kClose,  // TIME-WAIT, and a silent peer in FIN-WAIT-2

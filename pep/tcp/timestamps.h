@@ -34,6 +34,14 @@ class Timestamps {
     return Duration::milliseconds(elapsed > 0 ? elapsed : 1);
   }
 
+  // The echoed value was sent before this instant; never() if the echo cannot be one of ours.
+  Instant echoed_before(std::uint32_t echo, Instant now) const {
+    const std::uint32_t elapsed = value(now) - echo;
+    if (echo == 0 || elapsed > kOldestEcho) return Instant::never();
+    const std::int64_t ticks = now.to_nanoseconds() / 1'000'000 - elapsed + 1;
+    return Instant::from_nanoseconds(ticks * 1'000'000);
+  }
+
  private:
   static constexpr std::uint32_t kOldestEcho = 600'000;  // ms; beyond any retransmission limit
   std::uint32_t offset_;

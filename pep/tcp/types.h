@@ -73,6 +73,8 @@ struct Counters {
   std::uint64_t retransmitted_segments = 0;
   std::uint64_t retransmission_timeouts = 0;
   std::uint64_t fast_recoveries = 0;
+  std::uint64_t tail_loss_probes = 0;
+  std::uint64_t needless_retransmissions = 0;  // the peer has reported them (RFC 2883)
   std::uint64_t duplicate_bytes_in = 0;
   std::uint64_t out_of_order_segments_in = 0;
   std::uint64_t out_of_window_segments_in = 0;  // answered with an ACK, not used

@@ -36,6 +36,8 @@ TelemetryDict to_dict(const tcp::Counters& counters) {
   dict.add("unstored_bytes_in", counters.unstored_bytes_in);
   dict.add("paws_rejected", counters.paws_rejected);
   dict.add("challenge_acks", counters.challenge_acks);
+  dict.add("tail_loss_probes", counters.tail_loss_probes);
+  dict.add("needless_retransmissions", counters.needless_retransmissions);
   dict.add("zero_window_probes", counters.zero_window_probes);
   return dict;
 }

@@ -38,7 +38,7 @@ TEST(Sack, ThirdDuplicateStartsFastRetransmit) {
   EXPECT_EQ(s.endpoint().counters().retransmission_timeouts, 0u);
 }
 
-TEST(Sack, MoreThanTwoSegmentsReportedAboveIsEnough) {  // IsLost() by bytes
+TEST(Sack, MoreThanTwoSegmentsReportedAboveIsEnough) {  // however few ACKs report them
   Script s;
   send_ten(s, kSack);
   s.in(ack(1, " sack 1001:4001"));
@@ -76,6 +76,7 @@ TEST(Sack, ThreeSmallSegmentsCountByTheirAcks) {
 TEST(Sack, SeveralHolesAreFilledWithinOneRoundTrip) {
   Script s;
   send_ten(s, kSack);
+  s.wait(ms(1));
   // Lost: 1, 3001, 6001. Nine arrive... the window (5 segments) lets the holes go as pipe falls.
   s.in(ack(1, " sack 1001:3001"));
   s.in(ack(1, " sack 4001:6001,1001:3001"));
@@ -109,12 +110,13 @@ TEST(Sack, LimitedTransmit) {  // RFC 3042: new data on the first two duplicates
   EXPECT_EQ(s.out_all(), Lines{". 10001:11001 ack 1"});
 }
 
-TEST(Sack, HoleBelowTheHighestReportIsTriedWhenNothingElseIsLeft) {  // NextSeg rule 3
+TEST(Sack, InRecoveryAHoleBelowTheHighestReportIsLost) {  // RFC 8985 section 6.2 step 4
   Script s;
   send_ten(s, kSack);
+  s.wait(ms(1));
   s.in(ack(1, " sack 1001:6001"));
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
-  s.in(ack(1, " sack 7001:9001,1001:6001"));  // 6001: too little above it to be lost
+  s.in(ack(1, " sack 7001:9001,1001:6001"));
   EXPECT_EQ(s.out_all(), Lines{". 6001:7001 ack 1"});
   EXPECT_EQ(s.out(), "-");
 }
@@ -123,13 +125,13 @@ TEST(Sack, LostRetransmissionIsFoundByDataSentAfterIt) {
   Script s;
   send_ten(s, kSack);
   s.write(10'000);
+  s.wait(ms(1));
   s.in(ack(1, " sack 1001:10001"));
   const Lines sent = s.out_all();
   ASSERT_EQ(sent.front(), ". 1:1001 ack 1");
   ASSERT_EQ(sent.size(), 5u);  // and four new ones, from 10001 on
-  s.in(ack(1, " sack 1001:12001"));
-  EXPECT_EQ(s.out_all().front(), ". 14001:15001 ack 1");
-  s.in(ack(1, " sack 1001:13001"));
+  s.wait(ms(1));
+  s.in(ack(1, " sack 1001:11001"));
   EXPECT_EQ(s.out_all().front(), ". 1:1001 ack 1");  // again, and no timeout
   EXPECT_EQ(s.endpoint().counters().retransmission_timeouts, 0u);
 }
@@ -211,11 +213,11 @@ TEST(NewRenoRecovery, OurDuplicateAcksCarryNoData) {
   EXPECT_EQ(s.out(), "P. 1:101 ack 1");
 }
 
-// --- timeouts ------------------------------------------------------------------------------------
+// --- timeouts, of peers without SACK where a tail loss probe would come first --------------------
 
 TEST(Timeout, BacksOffThenGivesUp) {
   Script s;
-  s.establish_as_server(kSack);
+  s.establish_as_server(kPlain);
   s.write(100);
   s.out();
   const Duration first = s.wait_for_timer();
@@ -238,7 +240,7 @@ TEST(Timeout, BacksOffThenGivesUp) {
 
 TEST(Timeout, SendsOneSegmentThenDoublesAsAcksCome) {
   Script s;
-  send_ten(s, kSack);
+  send_ten(s, kPlain);
   s.wait_for_timer();
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
   EXPECT_EQ(s.endpoint().congestion_window(), 1000u);
@@ -273,7 +275,7 @@ TEST(Timeout, ForgetsReportsOfAPeerThatReneged) {
 
 TEST(Timeout, BackoffEndsWithASampleThatCannotBeAmbiguous) {  // Karn
   Script s;
-  s.establish_as_server(kSack);
+  s.establish_as_server(kPlain);
   s.write(100);
   s.out();
   s.wait_for_timer();
@@ -334,7 +336,7 @@ TEST(Timeout, ForgedEchoIsNoSample) {
 
 TEST(Timeout, AckOfNewDataRestartsTheTimer) {
   Script s;
-  send_ten(s, kSack);
+  send_ten(s, kPlain);
   s.wait(ms(150));
   s.in(ack(1001));
   EXPECT_GE(s.wait_for_timer(), ms(200));
@@ -342,7 +344,7 @@ TEST(Timeout, AckOfNewDataRestartsTheTimer) {
 
 TEST(Timeout, LostFinIsRepeated) {
   Script s;
-  s.establish_as_server(kSack);
+  s.establish_as_server(kPlain);
   s.endpoint().close();
   EXPECT_EQ(s.out(), "F. 1:1 ack 1");
   s.wait_for_timer();
@@ -353,7 +355,7 @@ TEST(Timeout, LostFinIsRepeated) {
 
 TEST(Timeout, RetransmissionIncludesTheFinThatFollowedLater) {
   Script s;
-  s.establish_as_server(kSack);
+  s.establish_as_server(kPlain);
   s.write(100);
   EXPECT_EQ(s.out(), "P. 1:101 ack 1");
   s.endpoint().close();

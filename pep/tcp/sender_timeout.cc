@@ -1,0 +1,70 @@
+// Sender: what a timer does.
+#include <algorithm>
+
+#include "pep/tcp/sender.h"
+
+namespace satrelay::tcp {
+
+TimeoutOutcome Sender::handle_persist_timeout(Instant now) {
+  if (board_.outstanding() > 0 || board_.next() >= end()) return TimeoutOutcome::kContinues;
+  if (probes_unanswered_ >= config_.data_retries) return TimeoutOutcome::kGivesUp;
+  persist_interval_ = std::min(persist_interval_ * 2, config_.maximum_rto);
+  timers_.arm(Timer::kPersist, now + persist_interval_);
+  if (peer_edge_ > board_.next()) {
+    override_ = true;
+    return TimeoutOutcome::kContinues;
+  }
+  ++probes_unanswered_;
+  ++counters_.zero_window_probes;
+  window_probe_owed_ = true;
+  return TimeoutOutcome::kContinues;
+}
+
+TimeoutOutcome Sender::handle_retransmission_timeout(Instant now) {
+  if (board_.outstanding() == 0) return TimeoutOutcome::kContinues;
+  if (retries_ >= config_.data_retries) return TimeoutOutcome::kGivesUp;
+  ++retries_;
+  ++counters_.retransmission_timeouts;
+  rtt_.back_off();
+  // A closed window, not the path, may be why nothing was acknowledged.
+  if (peer_edge_ > una()) controller_->on_timeout({board_.outstanding(), now});
+  mark_lost_at_timeout(now);
+  recovery_ = Recovery::kLoss;
+  recovery_point_ = board_.next();
+  duplicates_ = 0;
+  force_ = true;
+  timed_at_ = Instant::never();
+  probe_.forget();
+  tail_probe_owed_ = false;
+  timers_.cancel(Timer::kProbe);
+  restart_retransmission_timer(now);
+  return TimeoutOutcome::kContinues;
+}
+
+void Sender::mark_lost_at_timeout(Instant now) {
+  if (selective_ && !board_.has_reneged()) {
+    rack_.detect_at_timeout(circumstances(now),
+                            [this](Range range) { board_.take_for_lost(range); });
+    return;
+  }
+  board_.forget_reports();
+  rack_.segments().forget_deliveries();
+  board_.set_duplicate_credit(0);
+  board_.mark_all_lost();
+}
+
+void Sender::handle_probe_timeout(Instant now) {
+  // A closed window is probed by the retransmission timer.
+  if (board_.outstanding() == 0 || recovery_ != Recovery::kOpen || peer_edge_ <= una()) return;
+  tail_probe_owed_ = true;
+  restart_retransmission_timer(now);  // which remains the last resort
+}
+
+void Sender::handle_reordering_timeout(Instant now) {
+  if (board_.outstanding() == 0) return;
+  const std::uint64_t flight = board_.outstanding();
+  find_losses(now);
+  if (recovery_ == Recovery::kOpen && board_.has_lost()) enter_fast_recovery(flight, now);
+}
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,103 @@
+// When each outstanding segment was last sent, in two orders: by position, and by time of sending
+// for those in flight. A ring of records by position, with the other order linked through it, so
+// that every event costs O(log n) and O(1) a segment that it concerns. Grows by doubling and
+// allocates nothing once it is as large as the flight has been.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/range_set.h"
+#include "pep/base/time.h"
+
+namespace satrelay::tcp {
+
+class SentSegments {
+ public:
+  struct Segment {
+    Range range;
+    Instant sent_at;
+    bool retransmitted = false;
+    bool sacked = false;
+  };
+
+  bool empty() const { return front_ == back_; }
+  std::size_t size() const { return back_ - front_; }
+
+  // New data, directly behind all before.
+  void on_sent(Range range, Instant now);
+  // All segments that `range` touches are in flight again, and the latest sent. A segment of which
+  // a part is sent again counts as a whole: its rest follows at once, or smaller.
+  void on_retransmitted(Range range, Instant now);
+
+  // Visits the segments whose last byte lies in `range` and that were not delivered before, in
+  // order of position. Those that lie in it whole count as delivered from then on.
+  template <typename Visitor>
+  void deliver(Range range, Visitor&& visit) {
+    if (empty() || range.begin >= end_) return;
+    for (std::uint32_t id = find(range.begin); id != back_ && end_of(id) <= range.end; ++id) {
+      Record& record = at(id);
+      if (record.sacked) continue;
+      visit(describe(id));
+      if (record.begin < range.begin) continue;
+      record.sacked = true;
+      ++sacked_;
+      unlink(record);
+    }
+  }
+  void release_below(std::uint64_t position);
+  // Nothing counts as delivered or in flight any more.
+  void forget_deliveries();
+
+  // How many outstanding segments are delivered.
+  std::size_t sacked() const { return sacked_; }
+  // Of those in flight, the one sent longest ago.
+  bool has_in_flight() const { return in_flight_ > 0; }
+  Segment oldest() const { return describe(oldest_); }
+  // Takes it out of those in flight, until it is retransmitted.
+  void take_oldest() { unlink(at(oldest_)); }
+  // The segment with the lowest position, taken out of those in flight if it is.
+  Range take_first();
+  // The last one sent for the first time.
+  Range last() const { return describe(back_ - 1).range; }
+
+  bool is_consistent() const;
+
+ private:
+  struct Record {
+    std::uint64_t begin = 0;
+    Instant sent_at;
+    std::uint32_t older = 0;  // neighbours in time, where they exist
+    std::uint32_t newer = 0;
+    bool in_flight = false;
+    bool retransmitted = false;
+    bool sacked = false;
+  };
+  // Beyond this many the last record takes in what follows.
+  static constexpr std::size_t kMost = 1 << 16;
+
+  Record& at(std::uint32_t id) { return ring_[id & (ring_.size() - 1)]; }
+  const Record& at(std::uint32_t id) const { return ring_[id & (ring_.size() - 1)]; }
+  std::uint64_t end_of(std::uint32_t id) const { return id + 1 == back_ ? end_ : at(id + 1).begin; }
+  Segment describe(std::uint32_t id) const {
+    const Record& record = at(id);
+    return {{record.begin, end_of(id)}, record.sent_at, record.retransmitted, record.sacked};
+  }
+  // The segment that holds `position`, or the first one.
+  std::uint32_t find(std::uint64_t position) const;
+  void link(std::uint32_t id, Instant now);
+  void unlink(Record& record);
+  void grow();
+
+  std::vector<Record> ring_;  // by id, which count on; a power of two, or empty
+  std::uint32_t front_ = 0;
+  std::uint32_t back_ = 0;
+  std::uint64_t end_ = 0;
+  std::uint32_t oldest_ = 0;  // by time, if any is in flight
+  std::uint32_t newest_ = 0;
+  std::size_t in_flight_ = 0;
+  std::size_t sacked_ = 0;
+};
+
+}  // namespace satrelay::tcp
