@@ -98,6 +98,16 @@ stp::FeedbackMode feedback(const std::string& text) {
            config::quoted(text) + " is no mode of reports; write adaptive, hpfp or m-nack");
 }
 
+config::Controller controller(const std::string& text) {
+  using config::Controller;
+  for (const Controller one :
+       {Controller::kFixedRate, Controller::kHpfp, Controller::kTps, Controller::kStp}) {
+    if (text == config::to_string(one)) return one;
+  }
+  complain("--controller",
+           config::quoted(text) + " is no controller; write fixed_rate, hpfp, tps or stp");
+}
+
 using Text = const std::string&;
 constexpr Duration kLongest = Duration::seconds(7 * 24 * 3600);
 
@@ -166,6 +176,11 @@ void add_path(CLI::App& app, Plan& plan, std::optional<BitRate>& budget,
          "--return-rate", [&](Text text) { return_rate = rate("--return-rate", text); },
          "What the way back carries; default as --rate")
       ->type_name("RATE");
+  app.add_option_function<std::string>(
+         "--controller", [&](Text text) { plan.controller = controller(text); },
+         "What chooses the sender's rate, up to --rate (docs/stp.md section 12); default "
+         "fixed_rate")
+      ->type_name("fixed_rate|hpfp|tps|stp");
   app.add_option_function<std::string>(
          "--feedback", [&](Text text) { plan.feedback = feedback(text); },
          "When the receiver reports (docs/stp.md section 7); default adaptive")

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "config/schema.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/stp/session.h"
@@ -27,6 +28,7 @@ struct Plan {
   Direction direction = Direction::kForward;
   BitRate rate = BitRate::bits_per_second(10'000'000);         // of the sender
   BitRate return_rate = BitRate::bits_per_second(10'000'000);  // of the receiver, for its reports
+  config::Controller controller = config::Controller::kFixedRate;  // of the sender
   stp::FeedbackMode feedback = stp::FeedbackMode::kAdaptive;
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
   std::uint32_t overhead = 38;   // bytes that the link counts beyond the IP packet

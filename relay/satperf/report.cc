@@ -191,6 +191,7 @@ std::string Report::start(const Plan& plan, End end, const std::string& peer) co
               {"peer", peer},
               {"role", sends ? "sender" : "receiver"},
               {"rate_bps", plan.rate.to_bits_per_second()},
+              {"controller", config::to_string(plan.controller)},
               {"overhead_bytes", plan.overhead},
               {"segment_bytes", plan.segment},
               {"streams", plan.streams},
@@ -202,8 +203,11 @@ std::string Report::start(const Plan& plan, End end, const std::string& peer) co
   }
   const std::string amount = plan.bytes > 0 ? config::to_text(ByteCount(plan.bytes))
                                             : "for " + config::to_text(plan.duration);
+  const std::string by = plan.controller == config::Controller::kFixedRate
+                             ? ""
+                             : std::string(" at most, by ") + config::to_string(plan.controller);
   std::string text = std::string(sends ? "sending to " : "receiving from ") + peer + " at " +
-                     config::to_text(plan.rate) + " (+" + std::to_string(plan.overhead) +
+                     config::to_text(plan.rate) + by + " (+" + std::to_string(plan.overhead) +
                      " bytes a packet), packets of " + std::to_string(plan.segment) + " bytes, " +
                      std::to_string(plan.streams) +
                      (plan.streams == 1 ? " stream, " : " streams, ") + amount + "\n";

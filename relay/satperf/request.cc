@@ -9,6 +9,7 @@ constexpr std::uint64_t kAsks = 0x7361747065726600U | '?';     // "satperf?"
 constexpr std::uint64_t kAnswers = 0x7361747065726600U | '!';  // "satperf!"
 constexpr auto kLastDirection = static_cast<std::uint8_t>(Direction::kReverse);
 constexpr auto kLastFeedback = static_cast<std::uint8_t>(stp::FeedbackMode::kMNack);
+constexpr auto kLastController = static_cast<std::uint8_t>(config::Controller::kStp);
 constexpr Duration kLongestRun = Duration::seconds(7 * 24 * 3600);
 constexpr BitRate kFastest = BitRate::bits_per_second(100'000'000'000);
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
@@ -35,6 +36,7 @@ std::array<std::byte, kRequestSize> write_request(const Request& request) {
   out.u64(request.run);
   out.u8(static_cast<std::uint8_t>(plan.direction));
   out.u8(static_cast<std::uint8_t>(plan.feedback));
+  out.u8(static_cast<std::uint8_t>(plan.controller));
   out.u64(plan.rate.to_bits_per_second());
   out.u64(plan.return_rate.to_bits_per_second());
   out.u64(plan.feedback_budget.to_bits_per_second());
@@ -61,9 +63,11 @@ RequestParse parse_request(ConstBytes datagram) {
   }
   const std::uint8_t direction = in.u8();
   const std::uint8_t feedback = in.u8();
+  const std::uint8_t controller = in.u8();
   Plan plan;
   plan.direction = direction == 0 ? Direction::kForward : Direction::kReverse;
   plan.feedback = stp::FeedbackMode{feedback};
+  plan.controller = config::Controller{controller};
   plan.rate = BitRate::bits_per_second(in.u64());
   plan.return_rate = BitRate::bits_per_second(in.u64());
   plan.feedback_budget = BitRate::bits_per_second(in.u64());
@@ -75,7 +79,7 @@ RequestParse parse_request(ConstBytes datagram) {
   plan.crc_interval = in.u32();
   plan.interval = Duration::nanoseconds(static_cast<std::int64_t>(in.u64()));
   if (!in.ok() || in.remaining() != 0 || direction > kLastDirection || feedback > kLastFeedback ||
-      !possible(plan)) {
+      controller > kLastController || !possible(plan)) {
     parse.kind = RequestParse::Kind::kImpossible;
     return parse;
   }

@@ -17,7 +17,7 @@
 
 namespace satrelay::satperf {
 
-inline constexpr std::uint8_t kRequestVersion = 1;
+inline constexpr std::uint8_t kRequestVersion = 2;
 
 enum class Verdict : std::uint8_t {
   kAccepted = 0,
@@ -37,7 +37,7 @@ struct Answer {
   Verdict verdict = Verdict::kAccepted;
 };
 
-inline constexpr std::size_t kRequestSize = 17 + 1 + 1 + 4 * 8 + 4 + 2 + 8 + 4 + 4 + 8;
+inline constexpr std::size_t kRequestSize = 17 + 1 + 1 + 1 + 4 * 8 + 4 + 2 + 8 + 4 + 4 + 8;
 inline constexpr std::size_t kAnswerSize = 18;
 
 // What a server makes of a datagram from an address it does not know.

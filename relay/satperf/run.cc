@@ -1,6 +1,12 @@
 #include "relay/satperf/run.h"
 
 #include <algorithm>
+#include <stdexcept>
+
+#include "pep/control/fixed_rate.h"
+#include "pep/control/hpfp.h"
+#include "pep/control/marchese_stp.h"
+#include "pep/control/tps.h"
 
 namespace satrelay::satperf {
 namespace {
@@ -36,6 +42,32 @@ BitRate own_rate(const RunConfig& config) {
   return config.plan.sender() == config.end ? config.plan.rate : config.plan.return_rate;
 }
 
+// With the parameters that a gateway's link has by default. What the receiver sends is little, and
+// keeps to its rate.
+std::unique_ptr<control::RateController> make_controller(const RunConfig& config) {
+  const BitRate capacity = own_rate(config);
+  const config::RateControl defaults;
+  const bool sends = config.plan.sender() == config.end;
+  switch (sends ? config.plan.controller : config::Controller::kFixedRate) {
+    case config::Controller::kFixedRate:
+      return std::make_unique<control::FixedRate>(capacity);
+    case config::Controller::kHpfp:
+      return std::make_unique<control::Hpfp>(
+          control::Hpfp::Config{capacity, defaults.target, defaults.period});
+    case config::Controller::kTps:
+      return std::make_unique<control::Tps>(control::Tps::Config{capacity, defaults.window});
+    case config::Controller::kStp:
+      return std::make_unique<control::MarcheseStp>(
+          control::MarcheseStp::Config{.capacity = capacity,
+                                       .initial_window = defaults.initial_window,
+                                       .threshold = defaults.threshold,
+                                       .growth = defaults.growth,
+                                       .avoidance = defaults.avoidance_growth,
+                                       .buffer = defaults.buffer});
+  }
+  throw std::invalid_argument("no such controller");
+}
+
 std::uint64_t since(Instant begin, Instant now) {
   return begin.is_never() ? 0 : static_cast<std::uint64_t>((now - begin).to_nanoseconds());
 }
@@ -46,9 +78,10 @@ Run::Run(const RunConfig& config, MutableBytes memory, Instant now)
     : config_(config),
       datagram_size_(config.plan.segment - std::size_t{config.datagram_overhead}),
       arena_(memory, kArenaBlock),
-      controller_(own_rate(config)),
-      pacer_(controller_.rate(), control::LinkOverhead{config.plan.overhead}, kBurst, kDebt),
-      session_(session_config(config, memory.size()), arena_, pacer_, controller_, *this, now),
+      controller_(make_controller(config)),
+      pacer_(own_rate(config).scaled(995, 1000), control::LinkOverhead{config.plan.overhead},
+             kBurst, kDebt),
+      session_(session_config(config, memory.size()), arena_, pacer_, *controller_, *this, now),
       last_heard_(now),
       flows_(config.plan.streams) {
   const std::uint64_t share = config.plan.bytes / config.plan.streams;

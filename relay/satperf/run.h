@@ -8,13 +8,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "pep/base/arena.h"
-#include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
+#include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
 #include "relay/satperf/pattern.h"
 #include "relay/satperf/plan.h"
@@ -49,6 +50,10 @@ class Run final : private stp::StreamSource {
   void close(Instant now) { session_.close(now); }
 
   std::size_t poll_packet(MutableBytes out, Instant now) { return session_.poll_packet(out, now); }
+  // Of the packet just polled, for the IP header (TP-S section 3): the DSCP and two zeros.
+  std::uint8_t traffic_class() const {
+    return static_cast<std::uint8_t>(control::dscp_of(session_.last_priority()) << 2);
+  }
   Instant next_timeout() const;
 
   State state() const { return state_; }
@@ -87,7 +92,7 @@ class Run final : private stp::StreamSource {
   RunConfig config_;
   std::size_t datagram_size_;
   Arena arena_;
-  control::FixedRate controller_;
+  std::unique_ptr<control::RateController> controller_;
   control::Pacer pacer_;
   stp::Session session_;
   Pattern pattern_;

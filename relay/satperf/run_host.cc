@@ -66,7 +66,7 @@ void RunHost::send(Instant now) {
         more_ = false;
         break;
       }
-      batch_.add(size, socket_.grouping());
+      batch_.add(size, socket_.grouping(), run_.traffic_class());
     }
     sent = sent || !batch_.empty();
     blocked_ = socket_.send(batch_, to) == UdpSocket::Sent::kBlocked;

@@ -4,19 +4,19 @@
 
 namespace satrelay::satperf {
 
-void SendBatch::add(std::size_t size, Grouping grouping) {
+void SendBatch::add(std::size_t size, Grouping grouping, std::uint8_t traffic_class) {
   if (grouping == Grouping::kOn && !empty()) {
     Group& last = groups_.back();
     const bool open = last.bytes == last.segment * last.count;  // no shorter one at its end
-    if (open && size <= last.segment && last.count < kMostSegments &&
-        last.bytes + size <= kMostBytes) {
+    if (open && traffic_class == last.traffic_class && size <= last.segment &&
+        last.count < kMostSegments && last.bytes + size <= kMostBytes) {
       last.bytes += size;
       ++last.count;
       used_ += size;
       return;
     }
   }
-  groups_.push_back({used_, size, size, 1});
+  groups_.push_back({used_, size, size, 1, traffic_class});
   used_ += size;
 }
 
@@ -33,7 +33,7 @@ void SendBatch::split() {
   for (const Group& group : groups()) {
     for (std::size_t done = 0; done < group.bytes; done += group.segment) {
       const std::size_t size = std::min(group.segment, group.bytes - done);
-      single.push_back({group.offset + done, size, size, 1});
+      single.push_back({group.offset + done, size, size, 1, group.traffic_class});
     }
   }
   groups_ = std::move(single);

@@ -1,5 +1,5 @@
-// Datagrams on their way to the kernel. Neighbours of one size are kept as one group, which the
-// kernel takes as a whole (UDP_SEGMENT) where it can.
+// Datagrams on their way to the kernel. Neighbours of one size and traffic class are kept as one
+// group, which the kernel takes as a whole (UDP_SEGMENT) where it can.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@ class SendBatch {
     std::size_t bytes = 0;
     std::size_t segment = 0;
     std::size_t count = 0;
+    std::uint8_t traffic_class = 0;  // of the IP header
   };
   enum class Grouping : std::uint8_t { kOn, kOff };
 
@@ -34,7 +35,7 @@ class SendBatch {
     return MutableBytes(bytes_).subspan(used_, size);
   }
   // The datagram has been written into the first `size` bytes of room().
-  void add(std::size_t size, Grouping grouping);
+  void add(std::size_t size, Grouping grouping, std::uint8_t traffic_class = 0);
 
   bool empty() const { return first_ == groups_.size(); }
   std::span<const Group> groups() const { return std::span(groups_).subspan(first_); }

@@ -28,6 +28,18 @@ bool set_option(int descriptor, int level, int option, const T& value) {
   return ::setsockopt(descriptor, level, option, &value, sizeof value) == 0;
 }
 
+// Behind those that are there; msg_control has room for it.
+template <typename T>
+void add_control(msghdr& header, int level, int type, const T& value) {
+  auto* const control =
+      reinterpret_cast<cmsghdr*>(static_cast<char*>(header.msg_control) + header.msg_controllen);
+  control->cmsg_level = level;
+  control->cmsg_type = type;
+  control->cmsg_len = CMSG_LEN(sizeof value);
+  std::memcpy(CMSG_DATA(control), &value, sizeof value);
+  header.msg_controllen += CMSG_SPACE(sizeof value);
+}
+
 const in6_addr& v6_of(const sockaddr_storage& storage) {
   return reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
 }
@@ -161,6 +173,7 @@ void UdpSocket::connect(const SocketAddress& peer) {
   if (::connect(descriptor_, peer.get(), peer.size()) != 0) {
     throw Unreachable("cannot reach " + peer.to_string() + ": " + std::strerror(errno));
   }
+  peer_ = peer;
 }
 
 std::vector<std::string> UdpSocket::size_buffers(BitRate send_rate, BitRate receive_rate) {
@@ -199,7 +212,8 @@ UdpSocket::Sent UdpSocket::send(SendBatch& batch, const SocketAddress* peer) {
     std::array<mmsghdr, kAtOnce> headers{};
     std::array<iovec, kAtOnce> vectors;
     struct Control {
-      alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
+      alignas(cmsghdr)
+          std::array<char, CMSG_SPACE(sizeof(std::uint16_t)) + CMSG_SPACE(sizeof(int))> bytes;
     };
     std::array<Control, kAtOnce> controls;
     for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -212,15 +226,18 @@ UdpSocket::Sent UdpSocket::send(SendBatch& batch, const SocketAddress* peer) {
         header.msg_name = const_cast<sockaddr*>(peer->get());
         header.msg_namelen = peer->size();
       }
-      if (groups[i].count == 1) continue;
       header.msg_control = controls[i].bytes.data();
-      header.msg_controllen = controls[i].bytes.size();
-      cmsghdr* const control = CMSG_FIRSTHDR(&header);
-      control->cmsg_level = IPPROTO_UDP;
-      control->cmsg_type = UDP_SEGMENT;
-      control->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
-      const auto segment = static_cast<std::uint16_t>(groups[i].segment);
-      std::memcpy(CMSG_DATA(control), &segment, sizeof segment);
+      header.msg_controllen = 0;
+      if (groups[i].count > 1) {
+        add_control(header, IPPROTO_UDP, UDP_SEGMENT,
+                    static_cast<std::uint16_t>(groups[i].segment));
+      }
+      if (const int traffic_class = groups[i].traffic_class; traffic_class != 0) {
+        const bool v4 = (peer != nullptr ? *peer : peer_).is_v4();
+        add_control(header, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_TOS : IPV6_TCLASS,
+                    traffic_class);
+      }
+      if (header.msg_controllen == 0) header.msg_control = nullptr;
     }
     const int sent =
         ::sendmmsg(descriptor_, headers.data(), static_cast<unsigned>(groups.size()), 0);

@@ -110,6 +110,7 @@ class UdpSocket {
   void note_error(int error);
 
   int descriptor_ = -1;
+  SocketAddress peer_;  // if connected
   SendBatch::Grouping grouping_ = SendBatch::Grouping::kOn;
   Errors errors_;
   std::unique_ptr<Slots> slots_;

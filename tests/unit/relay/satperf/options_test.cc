@@ -51,6 +51,8 @@ TEST(Options, EveryOptionOfTheClientIsTaken) {
                               "5kbit",
                               "--feedback",
                               "hpfp",
+                              "--controller",
+                              "stp",
                               "--overhead",
                               "ip",
                               "--segment",
@@ -84,6 +86,7 @@ TEST(Options, EveryOptionOfTheClientIsTaken) {
   EXPECT_EQ(plan.return_rate, BitRate::bits_per_second(1'000'000));
   EXPECT_EQ(plan.feedback_budget, BitRate::bits_per_second(5'000));
   EXPECT_EQ(plan.feedback, stp::FeedbackMode::kHpfp);
+  EXPECT_EQ(plan.controller, config::Controller::kStp);
   EXPECT_EQ(plan.overhead, 0U);
   EXPECT_EQ(plan.segment, 9000);
   EXPECT_EQ(plan.bytes, 3'000'000U);
@@ -138,6 +141,7 @@ TEST(Options, MistakesNameTheOptionAndWhatIsAllowed) {
       {{"client", "x", "--rate", "1Mbit", "--streams", "-1"}, "not a whole number"},
       {{"client", "x", "--rate", "1Mbit", "--overhead", "atm"}, "write ip, ethernet or 0 to 1000"},
       {{"client", "x", "--rate", "1Mbit", "--feedback", "ack"}, "adaptive, hpfp or m-nack"},
+      {{"client", "x", "--rate", "1Mbit", "--controller", "cubic"}, "fixed_rate, hpfp, tps or stp"},
       {{"client", "x", "--rate", "1Mbit", "--interval", "1ms"}, "--interval: \"1ms\" is out of"},
       {{"client", "x", "--rate", "1Mbit", "--timeout", "soon"},
        "--timeout: \"soon\" is not a time"},

@@ -137,6 +137,7 @@ TEST(Report, TheStartSaysWhatWillBeDone) {
   const json start =
       json::parse(Report(Format::kJson, LossReport::kOff).start(plan, End::kServer, "192.0.2.1:1"));
   EXPECT_EQ(start["role"], "receiver");
+  EXPECT_EQ(start["controller"], "fixed_rate");
   EXPECT_EQ(start["duration_ms"], 10'000);
   EXPECT_TRUE(start["bytes"].is_null());
 }

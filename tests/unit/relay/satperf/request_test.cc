@@ -20,6 +20,7 @@ Request some_request() {
   plan.return_rate = BitRate::bits_per_second(1'000'000);
   plan.feedback_budget = BitRate::bits_per_second(5'000);
   plan.feedback = stp::FeedbackMode::kMNack;
+  plan.controller = config::Controller::kTps;
   plan.overhead = 0;
   plan.segment = 9000;
   plan.bytes = 3'000'000;
@@ -40,6 +41,7 @@ TEST(Request, IsReadAsWritten) {
   EXPECT_EQ(plan.return_rate, request.plan.return_rate);
   EXPECT_EQ(plan.feedback_budget, request.plan.feedback_budget);
   EXPECT_EQ(plan.feedback, stp::FeedbackMode::kMNack);
+  EXPECT_EQ(plan.controller, config::Controller::kTps);
   EXPECT_EQ(plan.overhead, 0U);
   EXPECT_EQ(plan.segment, 9000);
   EXPECT_EQ(plan.bytes, 3'000'000U);

@@ -5,8 +5,10 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 
 #include "pep/base/random.h"
+#include "pep/control/fixed_rate.h"
 
 namespace satrelay::satperf {
 namespace {
@@ -23,6 +25,7 @@ class Path {
   Run& client() { return *ends_[0].run; }
   Run& server() { return *ends_[1].run; }
   Instant now() const { return now_; }
+  const std::set<std::uint8_t>& traffic_classes() const { return traffic_classes_; }
 
   // Until `done()` or for `most`; whether it was done.
   template <typename Done>
@@ -91,6 +94,7 @@ class Path {
   void send(Side& from, Side& to) {
     std::vector<std::byte> packet(from.run->datagram_size());
     while (const std::size_t size = from.run->poll_packet(packet, now_)) {
+      traffic_classes_.insert(from.run->traffic_class());
       if (random_.chance(loss_)) continue;
       to.inbound.emplace_back(
           now_ + kOneWay, std::vector<std::byte>(
@@ -101,6 +105,7 @@ class Path {
   Plan plan_;
   double loss_;
   Random random_{4711};
+  std::set<std::uint8_t> traffic_classes_;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   Side ends_[2];
 };
@@ -144,6 +149,37 @@ TEST(Run, TheServerSendsWhenAskedTo) {
   EXPECT_EQ(here.blocks_damaged, 0U);
   EXPECT_EQ(path.client().remote()->sent_bytes, 1'000'000U);
   EXPECT_EQ(path.client().remote()->acknowledged_bytes, 1'000'000U);
+}
+
+// What the sender has sent half a second after the start, once all has arrived in order.
+std::uint64_t sent_early(config::Controller controller, Direction direction,
+                         std::set<std::uint8_t>& traffic_classes) {
+  Plan plan = plan_of(3'000'000);
+  plan.controller = controller;
+  plan.direction = direction;
+  Path path(plan, 0.005);
+  EXPECT_FALSE(path.run(Duration::milliseconds(500), [] { return false; }));
+  Run& sender = plan.sender() == End::kClient ? path.client() : path.server();
+  const std::uint64_t sent = sender.snapshot(path.now()).sent_bytes;
+  EXPECT_TRUE(path.run_to_completion()) << path.client().why() << path.server().why();
+  traffic_classes = path.traffic_classes();
+  return sent;
+}
+
+TEST(Run, TheSenderFollowsItsController) {
+  using config::Controller;
+  for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+    std::set<std::uint8_t> classes;
+    const std::uint64_t fixed = sent_early(Controller::kFixedRate, direction, classes);
+    EXPECT_EQ(classes, std::set<std::uint8_t>{0});
+    EXPECT_LT(sent_early(Controller::kHpfp, direction, classes), fixed * 3 / 4)
+        << "it begins at half of the rate";
+    EXPECT_EQ(classes, std::set<std::uint8_t>{0});
+    EXPECT_LT(sent_early(Controller::kStp, direction, classes), fixed * 3 / 4)
+        << "it begins with a window of six";
+    sent_early(Controller::kTps, direction, classes);
+    EXPECT_GE(classes.size(), 3U) << "it marks its packets";
+  }
 }
 
 TEST(Run, TimeEndsARunAtTheRate) {

@@ -23,6 +23,19 @@ std::vector<std::size_t> counts(const SendBatch& batch) {
   return result;
 }
 
+TEST(SendBatch, AGroupIsOfOneTrafficClass) {
+  SendBatch batch(100'000);
+  for (const int traffic_class : {0, 0, 12, 12, 12, 0}) {
+    batch.room(1000);
+    batch.add(1000, Grouping::kOn, static_cast<std::uint8_t>(traffic_class));
+  }
+  EXPECT_EQ(counts(batch), (std::vector<std::size_t>{2, 3, 1}));
+  EXPECT_EQ(batch.groups()[1].traffic_class, 12);
+  batch.split();
+  EXPECT_EQ(batch.groups()[4].traffic_class, 12);
+  EXPECT_EQ(batch.groups()[5].traffic_class, 0);
+}
+
 TEST(SendBatch, GroupsEqualSizesAndOneShorterAtTheEnd) {
   SendBatch batch(100'000);
   for (int i = 0; i < 3; ++i) add(batch, 1000, i);
