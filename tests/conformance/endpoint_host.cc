@@ -91,7 +91,7 @@ void EndpointHost::deliver_too_big(std::uint32_t, std::uint16_t) {
   throw std::runtime_error("the endpoint takes no ICMP");
 }
 
-void EndpointHost::connect(const std::vector<Option>& offer) {
+void EndpointHost::connect(const std::vector<Option>& offer, EcnOffered) {
   // The far client's SYN, whose options the endpoint may offer, goes through the same parser.
   Segment syn;
   syn.flags = Flags::kSyn;

@@ -16,6 +16,8 @@ namespace satrelay::conformance {
 inline constexpr Ports kPeerToHost{40'000, 8'080};
 inline constexpr Ports kHostToPeer{8'080, 40'000};
 
+enum class EcnOffered : std::uint8_t { kNo, kYes };
+
 struct Departure {
   Instant at;
   Segment segment;
@@ -46,7 +48,7 @@ class Host {
 
   // The application.
   virtual void listen() = 0;
-  virtual void connect(const std::vector<Option>& offer) = 0;
+  virtual void connect(const std::vector<Option>& offer, EcnOffered ecn) = 0;
   virtual std::size_t write(ConstBytes bytes) = 0;
   virtual std::size_t readable() = 0;
   virtual std::vector<std::byte> read(std::size_t most) = 0;

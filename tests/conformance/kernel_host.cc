@@ -174,7 +174,7 @@ void KernelHost::listen() {
   }
 }
 
-void KernelHost::connect(const std::vector<Option>& offer) {
+void KernelHost::connect(const std::vector<Option>& offer, EcnOffered ecn) {
   const auto offers = [&offer](OptionKind kind) {
     return std::any_of(offer.begin(), offer.end(),
                        [kind](const Option& option) { return option.kind == kind; });
@@ -182,6 +182,7 @@ void KernelHost::connect(const std::vector<Option>& offer) {
   set_sysctl("net.ipv4.tcp_sack", offers(OptionKind::kSackPermitted) ? "1" : "0");
   set_sysctl("net.ipv4.tcp_timestamps", offers(OptionKind::kTimestamps) ? "1" : "0");
   set_sysctl("net.ipv4.tcp_window_scaling", offers(OptionKind::kWindowScale) ? "1" : "0");
+  set_sysctl("net.ipv4.tcp_ecn", ecn == EcnOffered::kYes ? "1" : "0");
   connection_ = make_socket();
   const sockaddr_in peer = socket_address(kPeer, kHostToPeer.destination);
   if (::connect(connection_, generic(peer), sizeof peer) != 0 && errno != EINPROGRESS) {

@@ -23,7 +23,7 @@ class KernelHost final : public Host {
   void deliver(std::vector<std::byte> segment, Ecn ecn) override;
   void deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) override;
   void listen() override;
-  void connect(const std::vector<Option>& offer) override;
+  void connect(const std::vector<Option>& offer, EcnOffered ecn) override;
   std::size_t write(ConstBytes bytes) override;
   std::size_t readable() override;
   std::vector<std::byte> read(std::size_t most) override;

@@ -14,11 +14,10 @@ namespace {
 struct VerbWord {
   const char* word;
   Verb verb;
-  enum class Argument : std::uint8_t { kNone, kCount, kWord, kOptions } argument;
+  enum class Argument : std::uint8_t { kNone, kCount, kWord } argument;
 };
 constexpr VerbWord kVerbs[] = {
     {"listen", Verb::kListen, VerbWord::Argument::kNone},
-    {"connect", Verb::kConnect, VerbWord::Argument::kOptions},
     {"write", Verb::kWrite, VerbWord::Argument::kCount},
     {"read", Verb::kRead, VerbWord::Argument::kCount},
     {"read-end", Verb::kReadEnd, VerbWord::Argument::kNone},
@@ -84,16 +83,28 @@ Act parse_too_big(const std::vector<std::string>& words) {
   return act;
 }
 
+// "connect ecn <mss 1460>"; both may be absent.
+Act parse_connect(const std::vector<std::string>& words) {
+  Act act;
+  act.verb = Verb::kConnect;
+  std::size_t at = 1;
+  if (at < words.size() && words[at] == "ecn") act.word = words[at++];
+  act.options = parse_options(at < words.size() ? std::string_view(words[at++])
+                                                : "<mss 1460, sackOK, TS 0:0, wscale 7>");
+  if (at != words.size()) throw NotationError("should be: connect [ecn] [<OPTIONS>]");
+  return act;
+}
+
 Act parse_act(const std::vector<std::string>& words) {
   if (words.empty()) throw NotationError("nothing happens here");
   if (words[0] == "icmp") return parse_too_big(words);
+  if (words[0] == "connect") return parse_connect(words);
   const auto* const it =
       std::find_if(std::begin(kVerbs), std::end(kVerbs),
                    [&words](const VerbWord& entry) { return words[0] == entry.word; });
   if (it == std::end(kVerbs)) throw NotationError("'" + words[0] + "' is no action");
   const bool argument = it->argument != VerbWord::Argument::kNone;
-  const bool optional = it->argument == VerbWord::Argument::kOptions;
-  if (words.size() > (argument ? 2U : 1U) || (words.size() < 2 && argument && !optional)) {
+  if (words.size() != (argument ? 2U : 1U)) {
     throw NotationError(std::string("'") + it->word + "' takes " +
                         (argument ? "one word" : "no more words"));
   }
@@ -101,10 +112,6 @@ Act parse_act(const std::vector<std::string>& words) {
   act.verb = it->verb;
   if (it->argument == VerbWord::Argument::kCount) act.count = parse_number(words[1]);
   if (it->argument == VerbWord::Argument::kWord) act.word = words[1];
-  if (optional) {
-    act.options = parse_options(words.size() > 1 ? std::string_view(words[1])
-                                                 : "<mss 1460, sackOK, TS 0:0, wscale 7>");
-  }
   if (act.verb == Verb::kState) require_one_of(act.word, kStates);
   if (act.verb == Verb::kError) require_one_of(act.word, kErrors);
   return act;

@@ -34,6 +34,7 @@ TEST(ScriptParser, TellsMistakesWithTheirPlace) {
   EXPECT_EQ(error_of("0 state OPEN"), "b.tcp:3: 'OPEN' is not known here");
   EXPECT_EQ(error_of("0 write"), "b.tcp:3: 'write' takes one word");
   EXPECT_EQ(error_of("0 listen 5"), "b.tcp:3: 'listen' takes no more words");
+  EXPECT_EQ(error_of("0 connect <> ecn"), "b.tcp:3: should be: connect [ecn] [<OPTIONS>]");
   EXPECT_EQ(error_of("+20..10 nothing"), "b.tcp:3: a time that ends before it begins");
   EXPECT_EQ(error_of("set: speed 5"), "b.tcp:3: there is no setting 'speed'");
   EXPECT_EQ(error_of("0 listen\nset: mss 5"), "b.tcp:4: settings come before the first step");

@@ -271,7 +271,7 @@ void Player::act(const Act& act, Instant at) {
     case Verb::kListen:
       return host_.listen();
     case Verb::kConnect:
-      return host_.connect(act.options);
+      return host_.connect(act.options, act.word.empty() ? EcnOffered::kNo : EcnOffered::kYes);
     case Verb::kWrite:
       return write(act.count);
     case Verb::kRead:

@@ -63,7 +63,7 @@ struct When {
 
 enum class Verb : std::uint8_t {
   kListen,
-  kConnect,   // offers Step::segment's options
+  kConnect,   // offers Act::options, and ECN if word says so
   kWrite,     // count bytes
   kRead,      // count bytes, which must be there and right
   kReadEnd,   // the peer has finished and everything is read
