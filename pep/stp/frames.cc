@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::uint8_t kHelloOpensEven = 0x01;
 constexpr std::uint8_t kHelloAnswerWanted = 0x02;
+constexpr std::uint8_t kConfirmAnswered = 0x01;
+constexpr std::uint8_t kConfirmEnded = 0x02;
 constexpr std::uint16_t kHelloBodySize = kHelloFrameSize - 3;
 
 std::uint8_t type_byte(FrameType type) { return static_cast<std::uint8_t>(type); }
@@ -125,6 +127,33 @@ void write_rate(ByteWriter& out, const RateFrame& frame) {
   out.u16(static_cast<std::uint16_t>(varint_size(frame.sequence) + varint_size(bits)));
   write_varint(out, frame.sequence);
   write_varint(out, bits);
+}
+
+// What a later version appends is covered by the length and skipped.
+ConfirmFrame parse_confirm(ByteReader& body) {
+  ConfirmFrame frame;
+  frame.stream = read_varint(body);
+  frame.sequence = read_varint(body);
+  const std::uint8_t flags = body.u8();
+  frame.confirmation.answered = (flags & kConfirmAnswered) != 0;
+  frame.confirmation.ended = (flags & kConfirmEnded) != 0;
+  frame.confirmation.delivered = read_varint(body);
+  frame.confirmation.window = read_varint(body);
+  if (frame.sequence == 0) fail(body);
+  return frame;
+}
+
+void write_confirm(ByteWriter& out, const ConfirmFrame& frame) {
+  const Confirmation& c = frame.confirmation;
+  out.u8(type_byte(FrameType::kConfirm));
+  out.u16(static_cast<std::uint16_t>(varint_size(frame.stream) + varint_size(frame.sequence) + 1 +
+                                     varint_size(c.delivered) + varint_size(c.window)));
+  write_varint(out, frame.stream);
+  write_varint(out, frame.sequence);
+  out.u8(static_cast<std::uint8_t>((c.answered ? kConfirmAnswered : 0U) |
+                                   (c.ended ? kConfirmEnded : 0U)));
+  write_varint(out, c.delivered);
+  write_varint(out, c.window);
 }
 
 void write_ping(ByteWriter& out, const PingFrame& frame) {

@@ -20,7 +20,8 @@ enum class ItemKind : std::uint8_t {
   kReset,
   kStreamCredit,
   kLaneCredit,
-  kRate,  // offset: its sequence number
+  kRate,     // offset: its sequence number
+  kConfirm,  // the same
 };
 
 // One thing a packet carried that must be repaired if it is lost.

@@ -254,6 +254,8 @@ std::optional<Event> Session::Impl::poll_stream_event() {
       event.kind = Event::Kind::kReadable;
     } else if (take(pending.writable)) {
       event.kind = Event::Kind::kWritable;
+    } else if (take(pending.confirmed)) {
+      event.kind = Event::Kind::kConfirmed;
     } else if (take(pending.delivered)) {
       event.kind = Event::Kind::kDelivered;
     } else if (take(pending.reset)) {
@@ -279,6 +281,7 @@ Instant Session::Impl::next_timeout() {
   Instant at = handshake.next_hello();
   if (!connected()) return at;
   if (control_waits()) return now;
+  if (!confirms.empty()) at = earlier(at, next_confirm);
   if (received.next() > 0) at = earlier(at, feedback.due());
   at = earlier(at, probes.next_probe());
   if (state == PeerState::kAlive) at = earlier(at, probes.suspect_at());
@@ -365,6 +368,18 @@ void Session::finish(StreamId stream) {
   s->blocked = false;
   impl_->memory_waiters.remove(*s);
   impl_->update_active(*s);
+}
+
+void Session::confirm(StreamId stream, const Confirmation& confirmation) {
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr) return;
+  const Confirmation before = s->confirmations.ours();
+  if (!s->confirmations.say(confirmation)) return;
+  // What a host waits for does not wait for the clock.
+  if (confirmation.answered != before.answered || confirmation.ended != before.ended) {
+    impl_->next_confirm = impl_->now;
+  }
+  impl_->confirms.push_back(*s);
 }
 
 void Session::reset(StreamId stream, ResetReason reason, Instant now) {
@@ -462,6 +477,17 @@ const Reassembler* Session::received(StreamId stream) const {
 bool Session::received_end(StreamId stream) const {
   const Stream* s = impl_->visible(stream);
   return s != nullptr && s->receive.complete();
+}
+
+Confirmation Session::confirmation(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? Confirmation() : s->confirmations.theirs();
+}
+
+bool Session::confirmed(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ||
+         (s->confirmations.all_acknowledged() && !ConfirmList::contains(*s));
 }
 
 // Who has seen no room is told when there is some, whether or not it tried to write.

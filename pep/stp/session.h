@@ -57,6 +57,15 @@ const char* to_string(ResetReason reason);
 // Forward error correction (docs/stp.md section 11): as the path needs it, if the peer takes part.
 enum class FecMode : std::uint8_t { kAuto, kOff };
 
+// What the far host of a stream has done, as its gateway tells (docs/stp.md section 14).
+struct Confirmation {
+  bool answered = false;        // it has answered the SYN: the connection stands
+  bool ended = false;           // it has acknowledged the last byte and the FIN
+  std::uint64_t delivered = 0;  // plain bytes that it has acknowledged
+  std::uint64_t window = 0;     // bytes that it offers beyond them
+  friend bool operator==(const Confirmation&, const Confirmation&) = default;
+};
+
 // When an end reports what has arrived (docs/stp.md section 7).
 enum class FeedbackMode : std::uint8_t {
   kAdaptive,  // as often as the budget allows, at once on a new gap
@@ -105,6 +114,7 @@ struct Event {
     kWritable,       // send_room() grew from 0
     kReset,          // the peer reset the stream; it is gone once the event is polled
     kCapacity,       // peer_capacity() has changed
+    kConfirmed,      // confirmation() has changed, or confirmed() has become true
     kDelivered,      // everything written and finish() were acknowledged by the peer's session
   };
   Kind kind{};
@@ -150,6 +160,7 @@ struct Counters {
   std::uint64_t stream_bytes_out = 0;  // first transmissions
   std::uint64_t peer_restarts = 0;
   std::uint64_t capacities_in = 0, capacities_out = 0;  // RATE frames
+  std::uint64_t confirmations_in = 0, confirmations_out = 0;  // CONFIRM frames
 };
 
 class Session {
@@ -183,6 +194,8 @@ class Session {
   std::size_t write(StreamId stream, ConstBytes bytes);
   // No more write(): the end of the stream follows the last byte.
   void finish(StreamId stream);
+  // Tells the peer how far our host is: soon, and again until it arrives. Only the newest counts.
+  void confirm(StreamId stream, const Confirmation& confirmation);
   // Ends both directions at once and forgets the stream; the peer sees kReset.
   void reset(StreamId stream, ResetReason reason, Instant now);
   // Takes `count` readable bytes; grants credit to the peer.
@@ -221,6 +234,8 @@ class Session {
   ConstBytes metadata(StreamId stream) const;
   const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
   bool received_end(StreamId stream) const;  // everything up to the end is readable or consumed
+  Confirmation confirmation(StreamId stream) const;  // the newest of the peer
+  bool confirmed(StreamId stream) const;  // the peer has all that we said with confirm()
   // What write() would take. Who sees 0 here gets kWritable when there is room again.
   std::uint64_t send_room(StreamId stream) const;
   std::uint64_t unsent(StreamId stream) const;          // written and never sent yet

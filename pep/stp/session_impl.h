@@ -112,6 +112,8 @@ struct Session::Impl {
   std::size_t count_out(ConstBytes packet);
   std::size_t cost_of(const ByteWriter& frames, std::size_t before) const;
   void write_control(PacketBuilder& packet);
+  void write_confirmations(PacketBuilder& packet);
+  bool confirmations_due() const { return !confirms.empty() && now >= next_confirm; }
   void write_data_frames(PacketBuilder& packet);
   bool write_opens(PacketBuilder& packet);
   enum class RepairCap : std::uint8_t { kShare, kNone };
@@ -203,6 +205,8 @@ struct Session::Impl {
   FinList fins;
   ResetList resets;
   CreditList credits;
+  ConfirmList confirms;
+  Instant next_confirm;  // what progress is told in
   EventList events;
   LingerList linger;
   MemoryList memory_waiters;

@@ -86,6 +86,11 @@ struct Session::Impl::Settler {
           s.opens.push_back(*stream);
         }
         return;
+      case ItemKind::kConfirm:
+        if (!resetting && stream->confirmations.is_newest(item.offset)) {
+          s.confirms.push_back(*stream);
+        }
+        return;
       case ItemKind::kStreamCredit:
         if (!resetting && !stream->receive.final_known()) s.credits.push_back(*stream);
         return;
@@ -113,6 +118,12 @@ struct Session::Impl::Settler {
           stream->reset_due = false;
           s.resets.remove(*stream);
           s.free_if_over(*stream);
+          return;
+        case ItemKind::kConfirm:
+          stream->confirmations.on_acknowledged(item.offset);
+          if (s.visible(StreamId{stream->id}) != nullptr && stream->confirmations.all_acknowledged()) {
+            s.notify(*stream, &Stream::Pending::confirmed);
+          }
           return;
         case ItemKind::kOpen:
           stream->open_due = false;

@@ -36,6 +36,7 @@ struct Session::Impl::FrameHandler {
     ++s.counters.capacities_in;
     if (s.peer_capacity.accept(frame)) s.peer_events.push(Event::Kind::kCapacity);
   }
+  void operator()(const ConfirmFrame& frame);
   void operator()(const OpenFrame& frame);
   void operator()(const ResetFrame& frame);
   void operator()(const DataFrame& frame);
@@ -148,6 +149,28 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
       break;
   }
   drain_resetting(*stream, frame.final_size, true);
+}
+
+void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
+  eliciting = true;
+  ++s.counters.confirmations_in;
+  Stream* stream = nullptr;
+  switch (classify(frame.stream, stream)) {
+    case Id::kImpossible:
+      ++s.counters.malformed;
+      return;
+    case Id::kNew:  // its OPEN comes first
+      refused = true;
+      return;
+    case Id::kClosed:
+      return;
+    case Id::kPresent:
+      break;
+  }
+  if (stream->phase == Stream::Phase::kResetting) return;
+  if (stream->confirmations.hear(frame.sequence, frame.confirmation) && stream->visible()) {
+    s.notify(*stream, &Stream::Pending::confirmed);
+  }
 }
 
 void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {

@@ -48,7 +48,8 @@ bool Session::Impl::idle() const {
 bool Session::Impl::data_waits() const { return data_allowed() && !idle(); }
 
 bool Session::Impl::control_waits() const {
-  return ping_due || !resets.empty() || !credits.empty() || lane_receive.urgent() ||
+  return ping_due || !resets.empty() || !credits.empty() || confirmations_due() ||
+         lane_receive.urgent() ||
          lane_receive.lost() || own_capacity.due();
 }
 
@@ -217,6 +218,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     packet.add_item(ItemKind::kStreamCredit, stream);
     feedback.debit(cost_of(frames, before), now);
   }
+  if (confirmations_due()) write_confirmations(packet);
   // Once a report has been understood, the peer need not repeat what it said.
   if (losses.frontier() > announced_settled && (!packet.empty() || gate.open(now)) &&
       (data_waits() || !packet.empty()) && packet.remaining() >= kMaxPingFrameSize) {
@@ -226,6 +228,22 @@ void Session::Impl::write_control(PacketBuilder& packet) {
       write_settled(frames, {settled});
     }
   }
+}
+
+// Progress is told no oftener than packets are reported on.
+void Session::Impl::write_confirmations(PacketBuilder& packet) {
+  ByteWriter& frames = packet.frames();
+  while (!confirms.empty() && packet.fits(kMaxConfirmFrameSize)) {
+    Stream& stream = *confirms.front();
+    confirms.remove(stream);
+    const std::uint64_t sequence = stream.confirmations.on_sent();
+    const std::size_t before = frames.written();
+    write_confirm(frames, {stream.id, sequence, stream.confirmations.ours()});
+    packet.add_item(SentItem::make(ItemKind::kConfirm, stream.index, stream.generation, sequence));
+    feedback.debit(cost_of(frames, before), now);
+    ++counters.confirmations_out;
+  }
+  if (confirms.empty()) next_confirm = now + feedback.interval();
 }
 
 void Session::Impl::write_data_frames(PacketBuilder& packet) {

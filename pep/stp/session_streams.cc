@@ -23,6 +23,7 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
   stream->deficit = 0;
   stream->reset_final_size = 0;
   stream->pending = {};
+  stream->confirmations = {};
   stream->metadata_size = 0;
   stream->send.raise_limit(handshake.peer().stream_credit);
   stream->receive.grant(config.stream_receive_limit);
@@ -40,6 +41,7 @@ void Session::Impl::unlink(Stream& stream) {
   fins.remove(stream);
   resets.remove(stream);
   credits.remove(stream);
+  confirms.remove(stream);
   linger.remove(stream);
   memory_waiters.remove(stream);
 }

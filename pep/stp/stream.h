@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "pep/base/time.h"
+#include "pep/stp/confirmation.h"
 #include "pep/stp/intrusive_list.h"
 #include "pep/stp/receive_half.h"
 #include "pep/stp/send_half.h"
@@ -51,13 +52,18 @@ struct Stream {
   std::uint64_t reset_final_size = 0;
   Instant linger_deadline;
 
+  ConfirmationExchange confirmations;
+
   SendHalf send;
   ReceiveHalf receive;
 
   // Events not yet polled.
   struct Pending {
-    bool opened = false, readable = false, writable = false, delivered = false, reset = false;
-    bool any() const { return opened || readable || writable || delivered || reset; }
+    bool opened = false, readable = false, writable = false, delivered = false, confirmed = false,
+         reset = false;
+    bool any() const {
+      return opened || readable || writable || delivered || confirmed || reset;
+    }
   } pending;
   ResetReason event_reason = ResetReason::kNone;
 
@@ -67,6 +73,7 @@ struct Stream {
   ListHook<Stream> fin_hook;     // FIN due with no byte to carry it
   ListHook<Stream> reset_hook;   // RESET due
   ListHook<Stream> credit_hook;  // CREDIT due
+  ListHook<Stream> confirm_hook;  // CONFIRM due
   ListHook<Stream> event_hook;
   ListHook<Stream> linger_hook;
   ListHook<Stream> memory_hook;  // writer waits for arena blocks
@@ -83,6 +90,7 @@ using OpenList = IntrusiveList<Stream, &Stream::open_hook>;
 using FinList = IntrusiveList<Stream, &Stream::fin_hook>;
 using ResetList = IntrusiveList<Stream, &Stream::reset_hook>;
 using CreditList = IntrusiveList<Stream, &Stream::credit_hook>;
+using ConfirmList = IntrusiveList<Stream, &Stream::confirm_hook>;
 using EventList = IntrusiveList<Stream, &Stream::event_hook>;
 using LingerList = IntrusiveList<Stream, &Stream::linger_hook>;
 using MemoryList = IntrusiveList<Stream, &Stream::memory_hook>;

@@ -88,6 +88,8 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("mtu_probes", counters.mtu_probes);
   dict.add("mtu_probes_lost", counters.mtu_probes_lost);
   dict.add("mtu_black_holes", counters.mtu_black_holes);
+  dict.add("confirmations_in", counters.confirmations_in);
+  dict.add("confirmations_out", counters.confirmations_out);
   dict.add("capacities_in", counters.capacities_in);
   dict.add("capacities_out", counters.capacities_out);
   return dict;

@@ -113,7 +113,8 @@ void Run::handle(const stp::Event& event, Instant now) {
       if (began_.is_never()) begin(now);
       return;
     case Kind::kPeerSuspect:
-    case Kind::kCapacity:  // neither end announces any
+    case Kind::kCapacity:   // neither end announces any
+    case Kind::kConfirmed:  // or confirms
       return;
     case Kind::kPeerRestarted:
       return end("the other end was started anew");

@@ -163,6 +163,8 @@ class Application final : public StreamSource {
       case Event::Kind::kWritable:
         start(event.stream, flow);
         break;
+      case Event::Kind::kConfirmed:
+        break;
       case Event::Kind::kDelivered:
         if (flow.delivered) fail("delivered twice");
         if (!flow.finished) fail("delivered before finish");
