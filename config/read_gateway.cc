@@ -8,6 +8,7 @@
 
 #include "config/interface_address.h"
 #include "config/read_common.h"
+#include "config/read_modes.h"
 #include "config/read_rate_control.h"
 
 namespace satrelay::config {
@@ -162,12 +163,14 @@ std::uint8_t read_class(const Value& value, const std::vector<TrafficClass>& cla
 }
 
 Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
-  const Fields fields = value.fields({"match", "action", "compress", "class"});
+  const Fields fields =
+      value.fields({"match", "action", "compress", "class", "handshake", "ack", "close", "window"});
   Rule rule;
   if (const Value* match = fields.find("match")) rule.match = read_match(*match);
   rule.action =
       fields.require("action", "write accelerate or bridge")
           .word<Action>({{"accelerate", Action::kAccelerate}, {"bridge", Action::kBridge}});
+  rule.modes = read_modes(fields, rule.action);
   if (const Value* compress = fields.find("compress")) {
     if (rule.action == Action::kBridge) {
       compress->fail("contradicts action bridge: bridged frames pass untouched; remove it");

@@ -82,6 +82,22 @@ struct Peer {
 enum class Action : std::uint8_t { kAccelerate, kBridge };
 enum class Compress : std::uint8_t { kOff, kAuto, kOn };
 
+// How much of what a host sees is the far host's doing, per rule (docs/operations.md). The default
+// of each is the one that costs no round trip.
+enum class HandshakeMode : std::uint8_t { kLocal, kRemote };  // when a SYN is answered
+enum class AckMode : std::uint8_t { kLocal, kEndToEnd };      // when data is acknowledged
+enum class CloseMode : std::uint8_t { kLocal, kConfirmed };   // when a FIN is acknowledged
+enum class WindowMode : std::uint8_t { kRewrite, kMirror };   // which window is advertised
+struct FlowModes {
+  HandshakeMode handshake = HandshakeMode::kLocal;
+  AckMode ack = AckMode::kLocal;
+  CloseMode close = CloseMode::kLocal;
+  WindowMode window = WindowMode::kRewrite;
+  friend bool operator==(const FlowModes&, const FlowModes&) = default;
+  // Whether the gateways must tell each other how far their hosts are.
+  bool any() const { return *this != FlowModes(); }
+};
+
 struct PortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 65535;
@@ -105,6 +121,7 @@ struct Rule {
   Match match;
   Action action = Action::kAccelerate;
   Compress compress = Compress::kAuto;
+  FlowModes modes = {};
   std::uint8_t weight = 1;  // of its class
 };
 

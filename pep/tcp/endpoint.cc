@@ -79,6 +79,7 @@ bool is_transition(State from, State to) {
     case State::kClosing:
       return to == State::kTimeWait;
     case State::kLastAck:
+      return to == State::kTimeWait;  // the peer's FIN was held for longer
     case State::kTimeWait:
       return false;
   }
@@ -93,11 +94,18 @@ void Endpoint::set_state(State next) {
   if (trace_size_ < trace_.size()) trace_[trace_size_++] = next;
 }
 
-void Endpoint::accept(const wire::TcpHeader& syn, Instant now) {
+void Endpoint::accept(const wire::TcpHeader& syn, Instant now, Answer when) {
   SATRELAY_CHECK(trace_size_ == 0);
   offer_ = answer_to(syn.options, config_);
   negotiate_with(syn);
   set_state(State::kSynReceived);
+  syn_held_ = true;
+  if (when == Answer::kAtOnce) answer(now);
+}
+
+void Endpoint::answer(Instant now) {
+  if (!syn_held_) return;
+  syn_held_ = false;
   syn_owed_ = true;
   timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
 }
@@ -150,7 +158,9 @@ void Endpoint::handle_timeout(Instant now) {
     fail(CloseReason::kTimeout);
   }
   if (timers_.expire(Timer::kClose, now)) {
-    if (state_ == State::kTimeWait) {
+    if (state_ == State::kTimeWait && receiver_.holds_fin()) {
+      timers_.arm(Timer::kClose, now + config_.time_wait);
+    } else if (state_ == State::kTimeWait) {
       fail(CloseReason::kNone);
     } else {
       send_reset();
@@ -190,6 +200,12 @@ void Endpoint::abort(Instant) {
   receiver_.drop();
 }
 
+void Endpoint::abandon() {
+  if (state_ == State::kClosed) return;
+  fail(CloseReason::kAborted);
+  receiver_.drop();
+}
+
 void Endpoint::consume(std::uint64_t count) { receiver_.consume(count); }
 
 void Endpoint::set_receive_limit(std::uint64_t bytes) { receiver_.set_limit(bytes); }
@@ -205,9 +221,27 @@ void Endpoint::on_own_fin_acknowledged(Instant now) {
     sender_.drop();  // nothing is ever sent again: give back the last block
   } else if (state_ == State::kClosing) {
     enter_time_wait(now);
-  } else if (state_ == State::kLastAck) {
+  } else if (state_ == State::kLastAck && !receiver_.holds_fin()) {
     fail(CloseReason::kNone);
   }
+}
+
+void Endpoint::hold_acknowledgments(std::uint64_t from, Instant now) {
+  const bool held = receiver_.holds_fin();
+  receiver_.hold_acknowledgments(from);
+  if (held && !receiver_.holds_fin()) on_fin_released(now);
+}
+
+void Endpoint::release_fin(Instant now) {
+  const bool held = receiver_.holds_fin();
+  receiver_.release_fin();
+  if (held && !receiver_.holds_fin()) on_fin_released(now);
+}
+
+// The last word is ours then, and may be lost: the peer's FIN must be answered again.
+void Endpoint::on_fin_released(Instant now) {
+  if (state_ == State::kLastAck && sender_.fin_acknowledged()) enter_time_wait(now);
+  if (state_ == State::kTimeWait) timers_.arm(Timer::kClose, now + config_.time_wait);
 }
 
 void Endpoint::on_peer_fin(Instant now) {
@@ -236,7 +270,7 @@ void Endpoint::fail(CloseReason reason) {
   set_state(State::kClosed);
   reason_ = reason;
   timers_.cancel_all();
-  syn_owed_ = false;
+  syn_owed_ = syn_held_ = false;
   sender_.drop();
 }
 

@@ -39,8 +39,10 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
 
   // --- opening: exactly one of these, once, first -------------------------------------------
-  // Answers a SYN: enters SYN-RECEIVED and has a SYN-ACK to send.
-  void accept(const wire::TcpHeader& syn, Instant now);
+  // Answers a SYN: enters SYN-RECEIVED and has a SYN-ACK to send, at once or when answer() is
+  // called (the application waits for the far host first).
+  enum class Answer : std::uint8_t { kAtOnce, kLater };
+  void accept(const wire::TcpHeader& syn, Instant now, Answer when = Answer::kAtOnce);
   // Opens towards a server: enters SYN-SENT. `offer` holds the options that the far client sent in
   // its SYN (MSS, window scale presence, SACK, timestamps): no option is offered that it did not.
   void connect(const wire::TcpOptions& offer, Instant now);
@@ -59,6 +61,18 @@ class Endpoint {
   void close();
   // Sends RST (if synchronised) and closes at once. Everything stored is dropped.
   void abort(Instant now);
+  // The same without RST, for a SYN that is better not answered at all.
+  void abandon();
+  // The SYN-ACK that accept() left for later.
+  void answer(Instant now);
+  // Nothing from this stream offset on is acknowledged, though it is stored: the far host has not
+  // acknowledged it. Never taken back. kNoHold: as TCP does by itself.
+  static constexpr std::uint64_t kNoHold = Receiver::kNoHold;
+  void hold_acknowledgments(std::uint64_t from, Instant now);
+  // The peer's FIN is not acknowledged until release_fin().
+  void hold_fin() { receiver_.hold_fin(); }
+  void release_fin(Instant now);
+  bool holds_fin() const { return receiver_.holds_fin(); }  // it has come, unacknowledged
   // The application takes `count` of the readable bytes; may cause a window update.
   void consume(std::uint64_t count);
   // Changes how much may be stored; a window once advertised is not taken back (RFC 9293 3.8.6).
@@ -86,6 +100,8 @@ class Endpoint {
     return receiver_.fin_taken();
   }  // FIN received and every byte before it readable/consumed
   std::uint64_t writable() const { return sender_.writable(); }  // by send_limit
+  // Bytes that the peer has acknowledged; 0 again once it has the FIN too, or is gone.
+  std::uint64_t acknowledged() const { return sender_.queue().begin(); }
   // Bytes written and not yet acknowledged by the peer.
   std::uint64_t unacknowledged() const { return sender_.queue().size(); }
   // close() called, and data and FIN acknowledged.
@@ -145,6 +161,7 @@ class Endpoint {
   void on_own_fin_acknowledged(Instant now);
   void on_peer_fin(Instant now);
   void enter_time_wait(Instant now);
+  void on_fin_released(Instant now);
   void arm_half_closed(Instant now);
   void fail(CloseReason reason);
   void send_reset();
@@ -176,6 +193,7 @@ class Endpoint {
   CloseReason reason_ = CloseReason::kNone;
   bool opened_actively_ = false;
   bool syn_owed_ = false;
+  bool syn_held_ = false;  // until answer()
   bool reading_stopped_ = false;
   std::optional<wire::TcpHeader> reset_;  // to send next
   wire::TcpOptions peer_options_;

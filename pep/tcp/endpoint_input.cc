@@ -80,7 +80,7 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
   if (negotiation_.timestamps && header.options.timestamps) {
     timestamps_.update(header.options.timestamps->value, -1, last_ack_sent_);
   }
-  syn_owed_ = true;  // our SYN-ACK was lost, or crossed with this
+  syn_owed_ = !syn_held_;  // our SYN-ACK was lost, or crossed with this
 }
 
 bool Endpoint::passes_paws(const wire::TcpHeader& header, const Placement& placement, Instant now) {

@@ -89,7 +89,7 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
   SegmentToSend segment;
   wire::TcpHeader& header = segment.header;
   header.sequence = send_space_.to_sequence(position);
-  header.acknowledgment = receive_space_.to_sequence(receiver_.next());
+  header.acknowledgment = receive_space_.to_sequence(receiver_.acknowledged());
   header.flags = flags;
   header.window = receiver_.advertise();
   if (negotiation_.timestamps) {
@@ -105,7 +105,7 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
     header.options.sack_count = static_cast<std::uint8_t>(count);
   }
   receiver_.acks().on_sent();
-  last_ack_sent_ = receiver_.next();
+  last_ack_sent_ = receiver_.acknowledged();
   return segment;
 }
 

@@ -24,18 +24,19 @@ std::uint64_t ReceiveWindow::round(std::uint64_t edge, const Memory& memory) con
   if (edge <= memory.next) return memory.next;
   const std::uint64_t unit = std::uint64_t{1} << shift_;
   const std::uint64_t largest = kLargestField << shift_;
-  const std::uint64_t down = (edge - memory.next) & ~(unit - 1);
-  const std::uint64_t up = (edge - memory.next + unit - 1) & ~(unit - 1);
-  const bool up_fits =
-      memory.next + up <= memory.consumed + limit_ + unit - 1 && up <= memory.free + unit - 1;
-  return memory.next + std::min(up_fits ? up : down, largest);
+  const std::uint64_t base = memory.acknowledged();
+  const std::uint64_t down = (edge - base) & ~(unit - 1);
+  const std::uint64_t up = (edge - base + unit - 1) & ~(unit - 1);
+  const bool up_fits = base + up <= memory.consumed + limit_ + unit - 1 &&
+                       base + up <= memory.next + memory.free + unit - 1;
+  return base + std::min(up_fits ? up : down, largest);
 }
 
 std::uint16_t ReceiveWindow::advertise(const Memory& memory) {
   const std::uint64_t best = best_edge(memory);
   told_ = best >= promised_ + worthwhile_step() ? best : round(promised_, memory);
   promised_ = std::max(promised_, told_);
-  return static_cast<std::uint16_t>((told_ - memory.next) >> shift_);
+  return static_cast<std::uint16_t>((told_ - memory.acknowledged()) >> shift_);
 }
 
 std::uint16_t ReceiveWindow::advertise_unscaled(const Memory& memory) {

@@ -16,6 +16,8 @@ class ReceiveWindow {
     std::uint64_t next = 0;      // first position not yet received
     std::uint64_t consumed = 0;  // everything below has left the buffer
     std::uint64_t free = 0;      // bytes the arena could still store
+    std::uint64_t held = 0;      // of what lies below `next`, not acknowledged yet
+    std::uint64_t acknowledged() const { return next - held; }  // what the field counts from
   };
 
   explicit ReceiveWindow(std::uint64_t limit) : limit_(limit) {}

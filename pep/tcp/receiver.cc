@@ -51,9 +51,22 @@ void Receiver::handle_data(std::int64_t position, ConstBytes payload, Instant no
   } else if (stored < payload.size()) {
     counters_.unstored_bytes_in += payload.size() - stored;
     acks_.owe_now();
-  } else {
+  } else if (acknowledged() > expected) {
+    // What is held is acknowledged in time; an ACK that repeats the last one would speak of loss.
     acks_.on_in_order(stored, now);
   }
+}
+
+void Receiver::hold_acknowledgments(std::uint64_t from) {
+  const std::uint64_t before = acknowledged();
+  hold_from_ = hold_from_ == kNoHold ? from : std::max(hold_from_, from);
+  if (acknowledged() > before) acks_.owe_now();
+}
+
+void Receiver::release_fin() {
+  if (!fin_held_) return;
+  fin_held_ = false;
+  if (fin_taken_) acks_.owe_now();
 }
 
 void Receiver::store_out_of_order(std::uint64_t offset, ConstBytes payload, std::uint64_t limit) {
@@ -91,7 +104,7 @@ void Receiver::handle_fin(std::int64_t position) {
 bool Receiver::take_fin() {
   if (fin_taken_ || fin_ != stream_.in_order_end()) return false;
   fin_taken_ = true;
-  acks_.owe_now();
+  if (!fin_held_) acks_.owe_now();
   return true;
 }
 

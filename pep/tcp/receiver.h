@@ -2,6 +2,7 @@
 // which window to offer.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -31,8 +32,21 @@ class Receiver {
   void set_limit(std::uint64_t bytes);
   void drop() { stream_.reset(); }
 
+  // What is stored may be acknowledged later than TCP would: from `from` on not yet, and the FIN
+  // not before release_fin(). Both only move on.
+  static constexpr std::uint64_t kNoHold = ~std::uint64_t{0};
+  void hold_acknowledgments(std::uint64_t from);
+  void hold_fin() { fin_held_ = true; }
+  void release_fin();
+  bool holds_fin() const { return fin_taken_ && acknowledged() < next(); }
+
   // --- for the header of an outgoing segment ---
   std::uint64_t next() const { return stream_.in_order_end() + (fin_taken_ ? 1 : 0); }  // RCV.NXT
+  std::uint64_t acknowledged() const {  // SEG.ACK: RCV.NXT but for what is held
+    const std::uint64_t end = stream_.in_order_end();
+    if (hold_from_ < end) return hold_from_;
+    return end + (fin_taken_ && !fin_held_ ? 1 : 0);
+  }
   std::uint16_t advertise() { return window_.advertise(memory()); }
   std::uint16_t advertise_unscaled() { return window_.advertise_unscaled(memory()); }
   std::size_t write_sack(std::span<Range> out) {
@@ -56,7 +70,8 @@ class Receiver {
 
  private:
   ReceiveWindow::Memory memory() const {
-    return {next(), stream_.consumed(), arena_.free_blocks() << arena_.block_shift()};
+    return {next(), stream_.consumed(), arena_.free_blocks() << arena_.block_shift(),
+            next() - acknowledged()};
   }
   void store_out_of_order(std::uint64_t offset, ConstBytes payload, std::uint64_t limit);
 
@@ -70,6 +85,8 @@ class Receiver {
   SackReport report_;
   std::uint64_t reserve_blocks_;
   std::uint64_t fin_ = kNoFin;
+  std::uint64_t hold_from_ = kNoHold;
+  bool fin_held_ = false;
   bool fin_taken_ = false;
   bool window_check_ = false;
 };

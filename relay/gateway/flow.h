@@ -44,6 +44,7 @@ struct Flow {
   OpenMetadata metadata;         // as sent or received with OPEN
   wire::EthernetHeader to_host;  // L2 header of our frames; follows the host's latest frame
   config::Compress compress = config::Compress::kAuto;
+  config::FlowModes modes;
 
   StreamState stream_state = StreamState::kNone;
   stp::StreamId stream{};
@@ -54,6 +55,11 @@ struct Flow {
   bool closed_to_host = false;  // endpoint.close() called
   bool end_counted = false;     // a counter names how this flow ended
   bool half_open = false;       // counted against limits.half_open
+
+  // For modes that are not local (flow_modes.h).
+  std::uint64_t host_acknowledged = 0;      // plain bytes
+  std::uint64_t confirmed_window = 0;       // of our host, as told
+  std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
 
   // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
   std::uint64_t try_compression_at = 0;

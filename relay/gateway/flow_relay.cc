@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "relay/gateway/flow_modes.h"
 #include "relay/gateway/tcp_frame.h"
 
 namespace satrelay::gateway {
@@ -84,6 +85,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
   Flow& f = flow(slot);
   f.peer = peer;
   f.compress = rule.compress;
+  f.modes = rule.modes;
   f.to_host = reversed(frame.ethernet);
   f.metadata = {.ethernet = frame.ethernet,
                 .client = key.local,
@@ -93,11 +95,16 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                 .traffic_class = frame.ip.traffic_class,
                 .hop_limit = frame.ip.hop_limit,
                 .weight = rule.weight,
+                .modes = rule.modes,
                 .options = syn.options};
   f.half_open = true;
   ++half_open_;
   counters_.add(Counter::kFlowsAccepted);
-  f.endpoint.accept(syn, now);
+  hold_back(f, now);
+  const bool remote = rule.modes.handshake == config::HandshakeMode::kRemote;
+  f.endpoint.accept(syn, now,
+                    remote ? tcp::Endpoint::Answer::kLater : tcp::Endpoint::Answer::kAtOnce);
+  if (remote) open_stream(slot, now);
   queue(slot);
   return std::nullopt;
 }
@@ -122,6 +129,8 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   Flow& f = flow(slot);
   f.peer = peer;
   f.metadata = *metadata;
+  f.modes = metadata->modes;
+  hold_back(f, now);
   if (const auto* rule = policy_.match(key.remote, key.local, key.local_port)) {
     f.compress = rule->compress;
   }
@@ -157,13 +166,12 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
     // The peer went away between SYN and ACK: the host must not believe in a connection.
     count_end(f, Counter::kFlowsResetPeerLost);
     f.stream_state = StreamState::kOver;
-    f.endpoint.abort(now);
+    abort_or_abandon(f, stp::ResetReason::kTimeout, now);
     return;
   }
   f.stream = *stream;
   session_of(f).set_weight(f.stream, f.metadata.weight);
   f.stream_state = StreamState::kOpen;
-  counters_.add(Counter::kFlowsEstablished);
 }
 
 // --- input -------------------------------------------------------------------------------------
@@ -234,6 +242,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
       return;
     case Kind::kReadable:
     case Kind::kWritable:
+    case Kind::kConfirmed:
     case Kind::kDelivered:
     case Kind::kReset:
       break;
@@ -245,9 +254,12 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   if (event.kind == Kind::kReset) {
     f.stream_state = StreamState::kOver;
     count_end(f, counter_for(event.reason));
-    f.endpoint.abort(now);
+    abort_or_abandon(f, event.reason, now);
   } else if (event.kind == Kind::kDelivered) {
     f.delivered = true;
+  } else if (event.kind == Kind::kConfirmed) {
+    follow(f, session_of(f).confirmation(f.stream), now);
+    adjust_window(f, now);
   }
   f.last_activity = now;
   advance(slot, now);
@@ -282,9 +294,9 @@ void FlowRelay::reset_flows(std::optional<std::size_t> peer, Counter reason, Ins
     Flow& f = flow(slot);
     // A flow whose stream is over has all it needs from the peer: it ends by itself.
     if (peer && f.stream_state != StreamState::kOpen) continue;
-    if (f.endpoint.state() == tcp::State::kTimeWait) continue;
     // The session has dropped its streams already.
     f.stream_state = StreamState::kOver;
+    if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin()) continue;
     if (!f.endpoint.is_closed()) {
       count_end(f, reason);
       f.endpoint.abort(now);
@@ -362,7 +374,7 @@ void FlowRelay::feed_host(Flow& f, Instant now) {
 
 void FlowRelay::release_stream_if_done(Flow& f) {
   stp::Session& session = session_of(f);
-  if (!f.delivered || !session.received_end(f.stream)) return;
+  if (!f.delivered || !session.received_end(f.stream) || !all_confirmed(f, session)) return;
   if (session.received(f.stream)->readable() > 0) return;
   session.release(f.stream);
   f.stream_state = StreamState::kOver;
@@ -376,10 +388,14 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
       f.half_open = false;
       --half_open_;
     }
-    if (f.origin == Origin::kLan) open_stream(slot, now);
+    if (f.origin == Origin::kLan) {
+      if (f.stream_state == StreamState::kNone) open_stream(slot, now);
+      if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
+    }
   }
   if (f.stream_state == StreamState::kOpen) feed_stream(f);
   if (f.stream_state == StreamState::kOpen) feed_host(f, now);
+  if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f));
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
   if (f.stream_state == StreamState::kOpen) release_stream_if_done(f);
   queue(slot);
@@ -411,6 +427,18 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
   }
   if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, reason, now);
   f.stream_state = StreamState::kOver;
+}
+
+// A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
+// nobody answered: its host tries again, as it would without a gateway.
+void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
+  const bool waits = f.origin == Origin::kLan && !f.established &&
+                     f.modes.handshake == config::HandshakeMode::kRemote;
+  if (waits && reason != stp::ResetReason::kRefused) {
+    f.endpoint.abandon();
+  } else {
+    f.endpoint.abort(now);
+  }
 }
 
 void FlowRelay::reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter,
@@ -527,7 +555,7 @@ std::uint64_t FlowRelay::window_limit() const {
 }
 
 void FlowRelay::adjust_window(Flow& f, Instant now) {
-  const std::uint64_t limit = window_limit();
+  const std::uint64_t limit = std::min(window_limit(), mirrored_window(f));
   f.endpoint.set_receive_limit(limit);
   if (limit < kSmallWindow) f.retry_at = earlier(f.retry_at, now + kReopen);
 }

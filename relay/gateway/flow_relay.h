@@ -83,6 +83,7 @@ class FlowRelay final : public stp::StreamSource {
   void feed_host(Flow& f, Instant now);
   void release_stream_if_done(Flow& f);
   void handle_closed_endpoint(Flow& f, Instant now);
+  void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
   void settle(std::uint32_t slot);  // after polling: arms the timer, or removes a flow that is over

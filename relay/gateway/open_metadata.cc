@@ -6,7 +6,28 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr std::uint8_t kVersion = 2;
-constexpr std::uint8_t kMss = 1, kWindowScale = 2, kSack = 4, kTimestamps = 8, kWeight = 16;
+constexpr std::uint8_t kMss = 1, kWindowScale = 2, kSack = 4, kTimestamps = 8, kWeight = 16,
+                       kModes = 32;
+constexpr std::uint8_t kRemoteHandshake = 1, kEndToEndAck = 2, kConfirmedClose = 4,
+                       kMirroredWindow = 8;
+
+std::uint8_t encode(const config::FlowModes& modes) {
+  unsigned bits = 0;
+  if (modes.handshake == config::HandshakeMode::kRemote) bits |= kRemoteHandshake;
+  if (modes.ack == config::AckMode::kEndToEnd) bits |= kEndToEndAck;
+  if (modes.close == config::CloseMode::kConfirmed) bits |= kConfirmedClose;
+  if (modes.window == config::WindowMode::kMirror) bits |= kMirroredWindow;
+  return static_cast<std::uint8_t>(bits);
+}
+
+config::FlowModes decode(std::uint8_t bits) {
+  config::FlowModes modes;
+  if ((bits & kRemoteHandshake) != 0) modes.handshake = config::HandshakeMode::kRemote;
+  if ((bits & kEndToEndAck) != 0) modes.ack = config::AckMode::kEndToEnd;
+  if ((bits & kConfirmedClose) != 0) modes.close = config::CloseMode::kConfirmed;
+  if ((bits & kMirroredWindow) != 0) modes.window = config::WindowMode::kMirror;
+  return modes;
+}
 
 void write_address(ByteWriter& writer, const IpAddress& address) {
   writer.bytes(std::as_bytes(std::span(address.octets())).first(address.size()));
@@ -44,6 +65,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   if (options.sack_permitted) bits |= kSack;
   if (options.timestamps) bits |= kTimestamps;
   if (metadata.weight != 1) bits |= kWeight;
+  if (metadata.modes.any()) bits |= kModes;
   writer.u8(static_cast<std::uint8_t>(bits));
   write_mac(writer, metadata.ethernet.destination);
   write_mac(writer, metadata.ethernet.source);
@@ -60,6 +82,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   writer.u8(metadata.traffic_class);
   writer.u8(metadata.hop_limit);
   if (metadata.weight != 1) writer.u8(metadata.weight);
+  if (metadata.modes.any()) writer.u8(encode(metadata.modes));
   return writer.ok() ? writer.written() : 0;
 }
 
@@ -93,6 +116,10 @@ std::optional<OpenMetadata> parse_open_metadata(ConstBytes bytes) {
   metadata.traffic_class = reader.u8();
   metadata.hop_limit = reader.u8();
   if ((bits & kWeight) != 0) metadata.weight = reader.u8();
+  if ((bits & kModes) != 0) {
+    metadata.modes = decode(reader.u8());
+    if (!metadata.modes.any()) return std::nullopt;
+  }
   if (!reader.ok() || metadata.weight == 0 || reader.remaining() != 0) return std::nullopt;
   if (metadata.client.is_multicast() || metadata.server.is_multicast()) return std::nullopt;
   if ((bits & kMss) != 0) metadata.options.mss = mss;

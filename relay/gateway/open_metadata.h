@@ -8,15 +8,18 @@
 //        +-------+-------+-------+-------+--------+--------+-----------+ client port, server port,
 //                                                                      | MSS (2 each), window
 //                                                                      scale, | traffic class, hop
-//                                                                      limit, weight if present
+//                                                                      limit, weight if present,
+//                                                                      | modes if present
 //
 // Option bits: 1 MSS present, 2 window scale present, 4 SACK permitted, 8 timestamps offered, 16
-// weight present (1 otherwise, never 0).
+// weight present (1 otherwise, never 0), 32 modes present (local otherwise, never 0): 1 remote
+// handshake, 2 end-to-end acknowledgments, 4 confirmed close, 8 mirrored window.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "config/schema.h"
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/wire/ethernet.h"
@@ -33,10 +36,11 @@ struct OpenMetadata {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
   std::uint8_t weight = 1;   // of the flow's class, in both directions
+  config::FlowModes modes;   // of both sides
   wire::TcpOptions options;  // MSS, window scale, SACK permitted, presence of timestamps
 };
 
-inline constexpr std::size_t kMaxOpenMetadata = 16 + 8 + 32 + 6 + 3 + 1;
+inline constexpr std::size_t kMaxOpenMetadata = 16 + 8 + 32 + 6 + 3 + 2;
 
 // Writes the metadata; the size written. `out` must have room for kMaxOpenMetadata bytes.
 std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out);

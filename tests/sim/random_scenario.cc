@@ -166,6 +166,19 @@ Plans random_plans(Random& random, std::uint64_t most) {
   return plans;
 }
 
+// Mostly all local, as operators have it.
+config::FlowModes random_modes(Random& random) {
+  config::FlowModes modes;
+  if (random.chance(0.6)) return modes;
+  if (random.chance(0.5)) modes.handshake = config::HandshakeMode::kRemote;
+  if (modes.handshake == config::HandshakeMode::kRemote && random.chance(0.5)) {
+    modes.ack = config::AckMode::kEndToEnd;
+  }
+  if (random.chance(0.5)) modes.close = config::CloseMode::kConfirmed;
+  if (random.chance(0.3)) modes.window = config::WindowMode::kMirror;
+  return modes;
+}
+
 }  // namespace
 
 Scenario random_scenario(std::uint64_t seed) {
@@ -213,6 +226,7 @@ Scenario random_scenario(std::uint64_t seed) {
   const config::Compress modes[] = {config::Compress::kAuto, config::Compress::kAuto,
                                     config::Compress::kOff, config::Compress::kOn};
   all.compress = modes[random.below(4)];
+  all.modes = random_modes(random);
   if (random.chance(0.3)) {
     config::Rule ssh;
     ssh.match.port.push_back({22, 22});

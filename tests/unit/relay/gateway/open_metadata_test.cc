@@ -62,6 +62,25 @@ TEST_P(OpenMetadataTest, WeightOneIsLeftOutAndZeroRefused) {
   EXPECT_EQ(read->weight, 1);
 }
 
+TEST_P(OpenMetadataTest, ModesComeBackAndNoneAreLeftOut) {
+  using namespace config;
+  OpenMetadata m = sample(GetParam());
+  std::array<std::byte, kMaxOpenMetadata> bytes{};
+  const std::size_t without = write_open_metadata(m, bytes);
+  for (const FlowModes modes :
+       {FlowModes{.handshake = HandshakeMode::kRemote}, FlowModes{.ack = AckMode::kEndToEnd},
+        FlowModes{.close = CloseMode::kConfirmed}, FlowModes{.window = WindowMode::kMirror}}) {
+    m.modes = modes;
+    const std::size_t size = write_open_metadata(m, bytes);
+    EXPECT_EQ(size, without + 1);
+    const auto read = parse_open_metadata(ConstBytes(bytes).first(size));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->modes, modes);
+    bytes[size - 1] = std::byte{0};
+    EXPECT_FALSE(parse_open_metadata(ConstBytes(bytes).first(size))) << "present, and none";
+  }
+}
+
 TEST_P(OpenMetadataTest, RefusesEveryTruncationAndLeftovers) {
   std::array<std::byte, kMaxOpenMetadata + 1> bytes{};
   const std::size_t size = write_open_metadata(sample(GetParam()), bytes);

@@ -1,0 +1,202 @@
+// What hosts see in each mode of a rule, and what the mode costs.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+
+#include "relay/sim/network.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
+#include "tests/sim/checks.h"
+
+namespace satrelay::sim {
+namespace {
+
+using config::AckMode;
+using config::CloseMode;
+using config::FlowModes;
+using config::HandshakeMode;
+using config::WindowMode;
+
+constexpr FlowModes kLocal;
+constexpr FlowModes kRemote{.handshake = HandshakeMode::kRemote};
+constexpr FlowModes kEndToEnd{.handshake = HandshakeMode::kRemote, .ack = AckMode::kEndToEnd};
+constexpr FlowModes kConfirmed{.close = CloseMode::kConfirmed};
+constexpr FlowModes kMirror{.window = WindowMode::kMirror};
+constexpr FlowModes kAll{HandshakeMode::kRemote, AckMode::kEndToEnd, CloseMode::kConfirmed,
+                         WindowMode::kMirror};
+
+constexpr double kRoundTrip = 0.55;
+
+Scenario lab(const FlowModes& modes, double loss = 0) {
+  Scenario scenario = make_lab(1, {.loss = loss});
+  config::Rule rule;
+  rule.modes = modes;
+  scenario.rules = {rule};
+  return scenario;
+}
+
+double seconds_since_start(const Outcome& of, Instant when) {
+  return (when - of.started_at).to_seconds();
+}
+
+TEST(Modes, ARemoteHandshakeWaitsForTheServer) {
+  for (const bool remote : {false, true}) {
+    Scenario scenario = lab(remote ? kRemote : kLocal);
+    add_flow(scenario, Side::kA, requester(100), responder(100, 100'000));
+    Tracer tracer;
+    Network network(scenario, tracer);
+    EXPECT_TRUE(run_and_check(network).empty());
+    const Outcome& client = network.flow(0).client;
+    const double established = seconds_since_start(client, client.established_at);
+    if (remote) {
+      EXPECT_GT(established, kRoundTrip);
+      EXPECT_LT(established, kRoundTrip + 0.02);
+    } else {
+      EXPECT_LT(established, 0.01);
+    }
+  }
+}
+
+TEST(Modes, ARemoteHandshakeRefusesWhatTheServerRefuses) {
+  for (const bool remote : {false, true}) {
+    Scenario scenario = lab(remote ? kRemote : kLocal);
+    FlowSpec& flow = add_flow(scenario, Side::kA, requester(100), responder(100, 1000));
+    flow.server = Server::kRefuses;
+    Tracer tracer;
+    Network network(scenario, tracer);
+    EXPECT_TRUE(run_and_check(network).empty());
+    const Outcome& client = network.flow(0).client;
+    EXPECT_EQ(client.established, !remote);
+    EXPECT_EQ(client.reason, remote ? tcp::CloseReason::kRefused : tcp::CloseReason::kResetByPeer);
+    EXPECT_EQ(network.counted(gateway::Counter::kFlowsRefused), 2U);
+  }
+}
+
+// As without gateways: the client's own patience ends it, nobody says RST.
+TEST(Modes, ARemoteHandshakeIsSilentWhereNobodyAnswers) {
+  Scenario scenario = lab(kRemote);
+  add_flow(scenario, Side::kA, requester(100), responder(100, 1000));
+  scenario.vanishings.push_back(
+      {.side = Side::kB, .host = 0, .when = Instant::from_nanoseconds(1)});
+  Tracer tracer;
+  Network network(scenario, tracer);
+  EXPECT_TRUE(network.run_until_flows_over(Instant() + Duration::seconds(1000)));
+  const Outcome& client = network.flow(0).client;
+  EXPECT_FALSE(client.established);
+  EXPECT_EQ(client.reason, tcp::CloseReason::kTimeout);
+  EXPECT_TRUE(network.run_until_drained(network.loop().now() + Duration::seconds(300)));
+}
+
+// A sender that hears of its last acknowledgment knows that the far host has everything, and not
+// only that the gateway has.
+TEST(Modes, EndToEndAcknowledgmentsAreThoseOfTheFarHost) {
+  constexpr std::uint64_t kBytes = 300'000;
+  for (const double loss : {0.0, 0.02}) {
+    for (const bool end_to_end : {false, true}) {
+      Scenario scenario = lab(end_to_end ? kEndToEnd : kLocal, loss);
+      // Nothing is read for a while, and the server's window is smaller than what comes.
+      scenario.station(Side::kB).hosts[0].tcp.receive_limit = 100'000;
+      add_flow(scenario, Side::kA, sender(kBytes),
+               slow(receiver(), BitRate(), Duration::seconds(5)));
+      Tracer tracer;
+      Network network(scenario, tracer);
+      bool early = false;
+      for (int i = 0; i < 2'000 && !network.flow(0).over(); ++i) {
+        network.run_for(Duration::milliseconds(10));
+        const FlowResult& flow = network.flow(0);
+        if (flow.client.sent_all && flow.server.received < kBytes) early = true;
+      }
+      EXPECT_TRUE(run_and_check(network).empty());
+      EXPECT_EQ(network.flow(0).server.received, kBytes);
+      EXPECT_EQ(early, !end_to_end) << loss;
+      EXPECT_EQ(network.flow(0).client.ended, true);
+    }
+  }
+}
+
+TEST(Modes, AConfirmedCloseWaitsForTheFarHost) {
+  constexpr std::uint64_t kBytes = 2'000'000;
+  for (const bool confirmed : {false, true}) {
+    Scenario scenario = lab(confirmed ? kConfirmed : kLocal, 0.01);
+    add_flow(scenario, Side::kA, sender(kBytes), receiver());
+    add_flow(scenario, Side::kB, sender(kBytes), receiver());
+    Tracer tracer;
+    Network network(scenario, tracer);
+    bool early = false;
+    for (int i = 0; i < 3'000 && !(network.flow(0).over() && network.flow(1).over()); ++i) {
+      network.run_for(Duration::milliseconds(10));
+      for (std::size_t f = 0; f < 2; ++f) {
+        const FlowResult& flow = network.flow(f);
+        if (flow.client.sent_all && !flow.server.saw_end) early = true;
+      }
+    }
+    EXPECT_TRUE(run_and_check(network).empty());
+    EXPECT_EQ(early, !confirmed);
+  }
+}
+
+TEST(Modes, AMirroredWindowIsThatOfTheFarHost) {
+  constexpr std::uint64_t kServersWindow = 40'000;
+  for (const bool mirrored : {false, true}) {
+    Scenario scenario = lab(mirrored ? kMirror : kLocal);
+    scenario.station(Side::kB).hosts[0].tcp.receive_limit = kServersWindow;
+    // Slow enough that the window stays open.
+    add_flow(scenario, Side::kA, typist(300'000, 1'000, Duration::milliseconds(10)), receiver());
+    Tracer tracer;
+    Network network(scenario, tracer);
+    network.run_for(Duration::milliseconds(6'500));
+    const auto flows = network.gateway(Side::kA).engine().flows(0, 1, network.loop().now());
+    ASSERT_EQ(flows.size(), 1U);
+    if (mirrored) {
+      EXPECT_LE(flows[0].lan_window, kServersWindow + 4'096);
+    } else {
+      EXPECT_GT(flows[0].lan_window, 1'000'000U);
+    }
+    EXPECT_TRUE(run_and_check(network).empty());
+  }
+}
+
+// Both directions of every mode, with loss, and everything comes back.
+TEST(Modes, EveryModeDeliversEverything) {
+  for (const FlowModes& modes : {kLocal, kRemote, kEndToEnd, kConfirmed, kMirror, kAll}) {
+    for (const double loss : {0.0, 0.03}) {
+      Scenario scenario = lab(modes, loss);
+      add_flow(scenario, Side::kA, sender(200'000), receiver());
+      add_flow(scenario, Side::kB, requester(500), responder(500, 300'000));
+      add_flow(scenario, Side::kA, sender(2'000), half_close_user(50'000));
+      Tracer tracer;
+      Network network(scenario, tracer);
+      const auto broken = run_and_check(network);
+      EXPECT_TRUE(broken.empty()) << broken.front();
+    }
+  }
+}
+
+// docs/measurements.md, "The modes".
+TEST(Modes, CostOfEach) {
+  struct Row {
+    const char* name;
+    FlowModes modes;
+  };
+  for (const Row& row :
+       {Row{"all local", kLocal}, Row{"handshake: remote", kRemote},
+        Row{"close: confirmed", kConfirmed}, Row{"window: mirror", kMirror},
+        Row{"handshake: remote, ack: end-to-end", kEndToEnd}, Row{"all four", kAll}}) {
+    std::printf("%-36s", row.name);
+    for (const std::uint64_t bytes : {100'000U, 3'000'000U}) {
+      Scenario scenario = lab(row.modes);
+      add_flow(scenario, Side::kA, sender(bytes), receiver());
+      Tracer tracer;
+      Network network(scenario, tracer);
+      EXPECT_TRUE(run_and_check(network).empty());
+      const FlowResult& flow = network.flow(0);
+      std::printf("  %4.1f MB in %.3f s", static_cast<double>(bytes) / 1e6,
+                  (flow.server.saw_end_at - flow.client.started_at).to_seconds());
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+}  // namespace satrelay::sim
