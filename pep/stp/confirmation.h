@@ -1,5 +1,5 @@
-// What a gateway tells the far one about its host, for flows whose modes want it (CONFIRM, docs/stp.md
-// section 14): states, not events, so that only the newest matters.
+// What a gateway tells the far one about its host, for flows whose modes want it (CONFIRM,
+// docs/stp.md section 14): states, not events, so that only the newest matters.
 #pragma once
 
 #include <algorithm>

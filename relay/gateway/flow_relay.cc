@@ -4,6 +4,7 @@
 #include <array>
 
 #include "relay/gateway/flow_modes.h"
+#include "relay/gateway/flow_snapshot.h"
 #include "relay/gateway/tcp_frame.h"
 
 namespace satrelay::gateway {
@@ -573,32 +574,7 @@ std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t cou
   for (const auto& entry : flows_) {
     if (entry == nullptr || index++ < first) continue;
     if (list.size() == count) break;
-    const Flow& f = *entry;
-    const Peer& peer = *peers_[f.peer];
-    FlowSnapshot s;
-    s.client = f.metadata.client;
-    s.client_port = f.metadata.client_port;
-    s.server = f.metadata.server;
-    s.server_port = f.metadata.server_port;
-    s.peer = peer.config.name;
-    s.from_lan = f.origin == Origin::kLan;
-    s.tcp_state = f.endpoint.state();
-    s.age = now - f.created;
-    s.idle = now - f.last_activity;
-    s.bytes_from_lan = f.bytes_from_lan;
-    s.bytes_to_lan = f.bytes_to_lan;
-    s.lan_stored = f.endpoint.received().stored();
-    if (f.stream_state == StreamState::kOpen) {
-      s.stp_unacknowledged = peer.session.unacknowledged(f.stream);
-      if (const Reassembler* stored = peer.session.received(f.stream)) {
-        s.stp_stored = stored->stored();
-      }
-    }
-    s.lan_unacknowledged = f.endpoint.unacknowledged();
-    s.lan_window = f.endpoint.receive_window();
-    s.host_window = f.endpoint.peer_window();
-    s.lan_rtt = f.endpoint.smoothed_rtt();
-    list.push_back(std::move(s));
+    list.push_back(describe(*entry, *peers_[entry->peer], now));
   }
   return list;
 }
