@@ -16,8 +16,9 @@ SECONDS = 4
 # The gateways reach 96.5% of the bound over 100 MB, start and end included; here the steady state
 # counts. On an idle machine it is 99%.
 LEAST_SHARE = 0.93
-# The repair of the last losses takes another round trip.
-LEAST_WHOLE = 0.8
+# The last byte needs half a round trip, the repair of the last losses another one, and those of the
+# repairs that are lost, one run in five at 1%, one more: 4 s of 5.4, and in steady state 0.93.
+LEAST_WHOLE = 0.68
 # Other work on the machine shows as less than the rate: the pacer lends nothing for the past.
 ATTEMPTS = 3
 

@@ -1,0 +1,190 @@
+// STP's parsers, and a session whose peer may say anything in well-sealed packets, at any time,
+// while its relay opens, writes, reads and resets. Whatever comes, nothing may trap, and memory
+// comes back.
+#include <array>
+#include <cstdlib>
+#include <vector>
+
+#include "pep/base/arena.h"
+#include "pep/base/bytes.h"
+#include "pep/control/fixed_rate.h"
+#include "pep/control/pacer.h"
+#include "pep/stp/frames.h"
+#include "pep/stp/packet.h"
+#include "pep/stp/session.h"
+
+namespace satrelay::stp {
+namespace {
+
+constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
+constexpr std::uint64_t kOurEpoch = 1000, kPeerEpoch = 2000;
+constexpr int kMostPackets = 4096;  // that may leave at one instant
+
+void check(bool condition) {
+  if (!condition) std::abort();
+}
+
+struct Relay final : StreamSource {
+  Session* session = nullptr;
+  std::vector<StreamId> streams;
+
+  void produce(StreamId id, std::uint32_t, Instant) override {
+    const std::array<std::byte, 700> block{};
+    if (session->write(id, block) == 0) session->set_ready(id, false);
+  }
+  void take_events() {
+    while (const auto event = session->poll_event()) {
+      switch (event->kind) {
+        case Event::Kind::kOpened:
+          streams.push_back(event->stream);
+          session->set_ready(event->stream, true);
+          break;
+        case Event::Kind::kReadable:
+          session->consume(event->stream, session->received(event->stream)->readable());
+          if (session->received_end(event->stream)) session->finish(event->stream);
+          break;
+        case Event::Kind::kReset:
+          std::erase(streams, event->stream);
+          break;
+        case Event::Kind::kPeerRestarted:
+        case Event::Kind::kPeerClosed:
+          streams.clear();
+          break;
+        default:
+          break;
+      }
+    }
+  }
+};
+
+void drain(Session& session, Relay& relay, Instant now) {
+  std::array<std::byte, 1472> packet{};
+  for (int i = 0; session.poll_packet(packet, now) > 0; ++i) check(i < kMostPackets);
+  relay.take_events();
+}
+
+// Through the handshake, as the peer would.
+void greet(Session& session, Instant now) {
+  HelloFrame hello;
+  hello.minimum_version = hello.maximum_version = 1;
+  hello.capabilities = kCapabilityRepair;
+  hello.epoch = kPeerEpoch;
+  hello.peer_epoch = kOurEpoch;
+  hello.datagram_size = 1472;
+  hello.lane_credit = hello.stream_credit = 1 << 20;
+  std::array<std::byte, kHeaderSize + kHelloFrameSize + kTrailerSize> bytes{};
+  ByteWriter out(MutableBytes(bytes).subspan(kHeaderSize));
+  write_hello(out, hello);
+  PacketHeader header;
+  header.type = PacketType::kHello;
+  header.number = 1;
+  write_header(header, bytes.data());
+  SessionSeal().close(bytes);
+  session.handle_packet(bytes, now);
+  check(session.peer_state() == PeerState::kAlive);
+}
+
+void hand_over(Session& session, ConstBytes frames, std::uint32_t number, bool is_protected,
+               Instant now) {
+  std::vector<std::byte> bytes(kHeaderSize + frames.size() + kTrailerSize);
+  std::copy(frames.begin(), frames.end(), bytes.begin() + kHeaderSize);
+  PacketHeader header;
+  const SessionSeal seal(kPeerEpoch, kOurEpoch);
+  header.session_tag = seal.tag();
+  header.number = number;
+  header.is_protected = is_protected;
+  write_header(header, bytes.data());
+  seal.close(bytes);
+  session.handle_packet(bytes, now);
+}
+
+void act(Session& session, Relay& relay, unsigned what, Instant now) {
+  const std::array<std::byte, 40> metadata{};
+  if (what % 8 == 0) {
+    if (const auto id = session.open_stream(metadata, 7, now)) {
+      relay.streams.push_back(*id);
+      session.set_ready(*id, true);
+    }
+    return;
+  }
+  if (relay.streams.empty()) return;
+  const StreamId id = relay.streams[what / 8 % relay.streams.size()];
+  switch (what % 8) {
+    case 1:
+      session.finish(id);
+      break;
+    case 2:
+      session.reset(id, ResetReason::kHostReset, now);
+      std::erase(relay.streams, id);
+      break;
+    case 3:
+      session.confirm(id, {.answered = true, .delivered = what, .window = what});
+      break;
+    case 4:
+      session.set_weight(id, static_cast<std::uint8_t>(what));
+      break;
+    case 5:
+      session.announce_capacity(BitRate::bits_per_second(what * 1'000));
+      break;
+    default:
+      session.set_ready(id, what % 2 == 0);
+  }
+}
+
+void fuzz_session(ByteReader& in) {
+  std::vector<std::byte> memory(1 << 20);
+  Arena arena(memory, 4096);
+  {
+    Instant now = Instant::from_nanoseconds(1'000'000'000);
+    control::Pacer pacer(kRate, control::LinkOverhead{}, Duration::milliseconds(4),
+                         Duration::milliseconds(50));
+    control::FixedRate controller(kRate);
+    Relay relay;
+    Config config;
+    config.boot_epoch = kOurEpoch;
+    config.max_streams = 16;
+    config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
+    Session session(config, arena, pacer, controller, relay, now);
+    relay.session = &session;
+    greet(session, now);
+    drain(session, relay, now);
+    std::uint32_t number = 0;
+    while (in.remaining() > 2) {
+      const unsigned control = in.u8();
+      now += Duration::microseconds(std::int64_t{1} << (control >> 3U));  // up to half an hour
+      if (session.next_timeout() <= now) session.handle_timeout(now);
+      if ((control & 1U) != 0) {
+        act(session, relay, in.u8(), now);
+      } else {
+        const std::size_t size = std::min<std::size_t>(in.u8() * 4U, in.remaining());
+        number += 1 + ((control & 2U) != 0 ? in.u8() % 8U : 0);
+        hand_over(session, in.bytes(std::min(size, in.remaining())), number, (control & 4U) != 0,
+                  now);
+      }
+      drain(session, relay, now);
+      check(session.stream_count() <= 17);
+    }
+  }
+  check(arena.used_blocks() == 0);
+}
+
+void fuzz_frames(ConstBytes bytes) {
+  walk_frames(bytes, IgnoreFrames{});
+  ByteReader hello(bytes);
+  parse_hello(hello);
+  ByteReader repair(bytes);
+  parse_repair(repair);
+  parse_header(bytes);
+}
+
+}  // namespace
+}  // namespace satrelay::stp
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace satrelay;
+  const ConstBytes bytes = std::as_bytes(std::span(data, size));
+  stp::fuzz_frames(bytes);
+  ByteReader reader(bytes);
+  stp::fuzz_session(reader);
+  return 0;
+}
