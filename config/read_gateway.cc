@@ -290,11 +290,14 @@ Limits read_limits(const Value& value) {
 }
 
 Tcp read_tcp(const Value& value) {
-  const Fields fields = value.fields({"congestion"});
+  const Fields fields = value.fields({"congestion", "ecn"});
   Tcp tcp;
   if (const Value* congestion = fields.find("congestion")) {
     tcp.congestion = congestion->word<Congestion>(
         {{"cubic", Congestion::kCubic}, {"newreno", Congestion::kNewReno}});
+  }
+  if (const Value* ecn = fields.find("ecn")) {
+    tcp.ecn = ecn->word<bool>({{"on", true}, {"off", false}});
   }
   return tcp;
 }

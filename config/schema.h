@@ -164,6 +164,7 @@ enum class Congestion : std::uint8_t { kCubic, kNewReno };
 
 struct Tcp {
   Congestion congestion = Congestion::kCubic;
+  bool ecn = true;  // RFC 3168, with hosts that ask for it
 };
 
 inline constexpr const char* kNoSocket = "none";

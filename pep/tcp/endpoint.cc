@@ -98,6 +98,7 @@ void Endpoint::accept(const wire::TcpHeader& syn, Instant now, Answer when) {
   SATRELAY_CHECK(trace_size_ == 0);
   offer_ = answer_to(syn.options, config_);
   negotiate_with(syn);
+  ecn_.on_syn(syn, config_.ecn);
   set_state(State::kSynReceived);
   syn_held_ = true;
   if (when == Answer::kAtOnce) answer(now);
@@ -110,8 +111,9 @@ void Endpoint::answer(Instant now) {
   timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
 }
 
-void Endpoint::connect(const wire::TcpOptions& offer, Instant now) {
+void Endpoint::connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn) {
   SATRELAY_CHECK(trace_size_ == 0);
+  if (config_.ecn && ecn == EcnOffer::kYes) ecn_.offer();
   opened_actively_ = true;
   offer_ = offer_like(offer, config_);
   set_state(State::kSynSent);
@@ -285,9 +287,12 @@ std::uint64_t Endpoint::receive_window() const {
 
 bool Endpoint::admits_new_incarnation(const wire::TcpHeader& syn) const {
   if (state_ != State::kTimeWait || !syn.has(wire::TcpFlags::kSyn)) return false;
-  if (negotiation_.timestamps && syn.options.timestamps) {
-    return syn.options.timestamps->value != timestamps_.recent() &&
-           !timestamps_.is_old(syn.options.timestamps->value);
+  // RFC 6191 section 2.
+  if (syn.options.timestamps) {
+    if (!negotiation_.timestamps) return true;
+    if (syn.options.timestamps->value != timestamps_.recent()) {
+      return !timestamps_.is_old(syn.options.timestamps->value);
+    }
   }
   return receive_space_.to_position(syn.sequence, receiver_.next()) >
          static_cast<std::int64_t>(receiver_.next());

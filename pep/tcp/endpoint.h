@@ -45,11 +45,17 @@ class Endpoint {
   void accept(const wire::TcpHeader& syn, Instant now, Answer when = Answer::kAtOnce);
   // Opens towards a server: enters SYN-SENT. `offer` holds the options that the far client sent in
   // its SYN (MSS, window scale presence, SACK, timestamps): no option is offered that it did not.
-  void connect(const wire::TcpOptions& offer, Instant now);
+  // ECN is offered if the far client did.
+  void connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn = EcnOffer::kNo);
 
   // --- input ---------------------------------------------------------------------------------
   // A segment addressed to this endpoint, its checksum verified.
-  void handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now);
+  void handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
+                      EcnField ecn = EcnField::kNotCapable);
+  // The path carries no more than `segment_limit` octets of options and payload in a segment, says
+  // an ICMP message that quotes one with `sequence` (RFC 1191, RFC 8201). Whether it is believed:
+  // RFC 5927 section 7.
+  void handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit, Instant now);
   // Runs every timer due at `now`.
   void handle_timeout(Instant now);
 
@@ -186,6 +192,7 @@ class Endpoint {
   SequenceSpace receive_space_;
   Negotiation negotiation_;
   Offer offer_;
+  Ecn ecn_;
   std::uint64_t last_ack_sent_ = 0;  // position
   Instant syn_sent_at_ = Instant::never();
   std::uint8_t syn_retries_ = 0;

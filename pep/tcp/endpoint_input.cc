@@ -8,7 +8,8 @@ namespace satrelay::tcp {
 
 using wire::TcpFlags;
 
-void Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now) {
+void Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
+                              EcnField ecn) {
   ++counters_.segments_in;
   if (state_ == State::kClosed) return handle_in_closed(header);
   if (state_ == State::kSynSent) return handle_in_syn_sent(header, now);
@@ -25,7 +26,30 @@ void Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload,
   if (!is_acceptable(placement)) return handle_unacceptable(header, placement, now);
   if (state_ == State::kSynReceived && !completes_handshake(header, now)) return;
   if (!handle_acknowledgment(header, placement, now)) return;
-  if (placement.occupies_sequence()) handle_payload(header, payload, placement, now);
+  if (!placement.occupies_sequence()) return;
+  if (ecn_.on_data(header, ecn)) {
+    ++counters_.congestion_marks_in;
+    receiver_.acks().owe_now();
+  }
+  handle_payload(header, payload, placement, now);
+}
+
+void Endpoint::handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit,
+                                     Instant now) {
+  // RFC 5927 section 4.1: what is quoted must be under way; before that, and below what is already
+  // known, nothing can be lost by it.
+  if (!is_synchronised()) return;
+  const std::int64_t position = send_space_.to_position(sequence, sender_.una());
+  if (position < static_cast<std::int64_t>(sender_.una()) ||
+      position >= static_cast<std::int64_t>(sender_.next())) {
+    return;
+  }
+  const std::uint16_t limit = std::max(segment_limit, kSmallestPathSegment);
+  if (limit >= negotiation_.segment_limit) return;
+  negotiation_.segment_limit = limit;
+  ++counters_.path_mtu_reductions;
+  sender_.handle_smaller_path(static_cast<std::uint64_t>(position), negotiation_.segment_size(),
+                              now);
 }
 
 void Endpoint::handle_in_closed(const wire::TcpHeader& header) {
@@ -46,10 +70,12 @@ void Endpoint::handle_in_syn_sent(const wire::TcpHeader& header, Instant now) {
   if (!header.has(TcpFlags::kSyn)) return;
   negotiate_with(header);
   if (!header.has(TcpFlags::kAck)) {  // simultaneous open
+    ecn_.on_syn(header, ecn_.offered());
     set_state(State::kSynReceived);
     syn_owed_ = true;
     return;
   }
+  ecn_.on_syn_ack(header);
   establish(header.window,
             now);  // never scaled in a SYN; data on it is left for the peer to repeat
   receiver_.acks().owe_now();
@@ -80,6 +106,7 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
   if (negotiation_.timestamps && header.options.timestamps) {
     timestamps_.update(header.options.timestamps->value, -1, last_ack_sent_);
   }
+  ecn_.on_syn(header, config_.ecn);
   syn_owed_ = !syn_held_;  // our SYN-ACK was lost, or crossed with this
 }
 
@@ -165,6 +192,7 @@ bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placem
   acknowledgment.ack = static_cast<std::uint64_t>(ack);
   acknowledgment.sequence = placement.begin;
   acknowledgment.window = std::uint64_t{header.window} << negotiation_.send_scale;
+  acknowledgment.congestion_echo = ecn_.agreed() && header.has(TcpFlags::kEce);
   acknowledgment.occupies_sequence = placement.occupies_sequence();
   acknowledgment.sack = std::span(reports.blocks).first(reports.count);
   acknowledgment.duplicate = reports.duplicate;

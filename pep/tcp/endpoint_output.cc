@@ -44,9 +44,14 @@ std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
   std::uint8_t flags = TcpFlags::kAck;
   if (transmission->fin) flags |= TcpFlags::kFin;
   if (transmission->push && transmission->size > 0) flags |= TcpFlags::kPsh;
+  if (transmission->reduced && ecn_.agreed()) flags |= TcpFlags::kCwr;
   SegmentToSend segment = make_segment(transmission->begin, flags, now);
   segment.payload_offset = transmission->begin;
   segment.payload_size = transmission->size;
+  // Only data that is sent for the first time may be marked (RFC 3168 sections 6.1.4 to 6.1.6).
+  if (ecn_.agreed() && transmission->fresh && transmission->size > 0) {
+    segment.ecn = EcnField::kCapable0;
+  }
   counters_.bytes_out += transmission->size;
   return sent(segment);
 }
@@ -73,8 +78,11 @@ SegmentToSend Endpoint::make_syn(Instant now) {
   header.options.window_scale = offer_.window_scale;
   header.options.sack_permitted = offer_.sack_permitted;
   if (offer_.timestamps) header.options.timestamps = wire::TcpTimestamps{timestamps_.value(now), 0};
+  // A path that loses SYNs with ECN gets one without (RFC 3168 section 6.1.1.1).
+  if (state_ == State::kSynSent && ecn_.offered() && syn_retries_ == 0) header.flags |= Ecn::kSetup;
   if (state_ == State::kSynReceived) {
     header.flags |= TcpFlags::kAck;
+    if (ecn_.agreed()) header.flags |= TcpFlags::kEce;
     header.acknowledgment = receive_space_.to_sequence(0);
     if (!negotiation_.timestamps) header.options.timestamps.reset();
     if (header.options.timestamps) header.options.timestamps->echo_reply = timestamps_.recent();
@@ -91,6 +99,7 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
   header.sequence = send_space_.to_sequence(position);
   header.acknowledgment = receive_space_.to_sequence(receiver_.acknowledged());
   header.flags = flags;
+  if (ecn_.echo()) header.flags |= TcpFlags::kEce;
   header.window = receiver_.advertise();
   if (negotiation_.timestamps) {
     header.options.timestamps = wire::TcpTimestamps{timestamps_.value(now), timestamps_.recent()};

@@ -10,8 +10,11 @@
 
 namespace satrelay::tcp {
 
-inline constexpr std::uint16_t kDefaultMss = 536;        // RFC 9293 section 3.7.1
-inline constexpr std::uint16_t kSmallestMss = 48;        // room for all options and some payload
+inline constexpr std::uint16_t kDefaultMss = 536;  // RFC 9293 section 3.7.1
+inline constexpr std::uint16_t kSmallestMss = 48;  // room for all options and some payload
+// Of options and payload, whatever a path is said to carry: a forged ICMP message must not make
+// segments arbitrarily small. It belongs to an IPv4 MTU of 552, the usual lower bound of hosts.
+inline constexpr std::uint16_t kSmallestPathSegment = 512;
 inline constexpr std::uint8_t kLargestWindowScale = 14;  // RFC 7323 section 2.3
 inline constexpr std::uint16_t kTimestampsSize = 12;     // with padding
 

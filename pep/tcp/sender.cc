@@ -105,7 +105,8 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   if (timers_.armed(Timer::kPersist)) timers_.cancel(Timer::kPersist);
   last_sent_ = now;
   schedule_probe(now);
-  return Transmission{begin, static_cast<std::uint16_t>(size), fin, size == data};
+  return Transmission{begin, static_cast<std::uint16_t>(size),        fin, size == data,
+                      true,  std::exchange(reduction_to_tell_, false)};
 }
 
 std::optional<Transmission> Sender::poll_lost(std::uint16_t room, Instant now) {
@@ -154,8 +155,12 @@ Transmission Sender::retransmit(Range range, Instant now) {
   }
   last_sent_ = now;
   ++counters_.retransmitted_segments;
-  return Transmission{range.begin, static_cast<std::uint16_t>(size), fin,
-                      range.begin + size == queue_.end()};
+  return Transmission{.begin = range.begin,
+                      .size = static_cast<std::uint16_t>(size),
+                      .fin = fin,
+                      .push = range.begin + size == queue_.end(),
+                      .fresh = false,
+                      .reduced = false};
 }
 
 void Sender::arm_persist_if_blocked(Instant now) {

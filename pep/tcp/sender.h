@@ -30,6 +30,8 @@ struct Transmission {
   std::uint16_t size = 0;
   bool fin = false;
   bool push = false;
+  bool fresh = false;    // sent for the first time
+  bool reduced = false;  // and the first since the congestion window was reduced (CWR)
 };
 
 // The parts of an acceptable segment that concern the sender.
@@ -37,6 +39,7 @@ struct Acknowledgment {
   std::uint64_t ack = 0;                     // position, at most next()
   std::int64_t sequence = 0;                 // position of the segment itself
   std::uint64_t window = 0;                  // bytes, unscaled
+  bool congestion_echo = false;              // ECE
   bool occupies_sequence = false;            // carries payload or FIN: never a duplicate ACK
   std::span<const Range> sack;               // positions
   std::optional<Range> duplicate;            // what the peer reports to have had before (RFC 2883)
@@ -78,6 +81,10 @@ class Sender {
   TimeoutOutcome handle_persist_timeout(Instant now);
   void handle_probe_timeout(Instant now);
   void handle_reordering_timeout(Instant now);
+
+  // Segments of more than `segment_size` do not get through: smaller ones from now on, and what was
+  // sent from `position` on once more. The path is not congested.
+  void handle_smaller_path(std::uint64_t position, std::uint32_t segment_size, Instant now);
 
   // --- output ---
   // The next segment with at most `room` payload bytes, taken as sent; nullopt if none may go now.
@@ -127,6 +134,7 @@ class Sender {
   Rack::Circumstances circumstances(Instant now) const {
     return {recovery_ != Recovery::kOpen, rtt_.smoothed(), now};
   }
+  void reduce(const control::LossSample& sample);
   void enter_fast_recovery(std::uint64_t flight, Instant now);
 
   const Config& config_;
@@ -147,7 +155,8 @@ class Sender {
   std::int64_t window_sequence_ = -1;  // SND.WL1
 
   std::uint64_t recovery_point_ = 0;
-  std::uint64_t timed_end_ = 0;  // the segment being timed ends here
+  std::uint64_t echo_point_ = 0;  // an ECE counts again beyond
+  std::uint64_t timed_end_ = 0;   // the segment being timed ends here
   Instant timed_at_ = Instant::never();
   Instant last_sent_;
   Duration persist_interval_;
@@ -157,8 +166,9 @@ class Sender {
   Recovery recovery_ = Recovery::kOpen;
   bool selective_ = false;
   bool closed_ = false;
-  bool force_ = false;     // the first lost segment goes whatever the windows say
-  bool override_ = false;  // silly-window override: send what fits
+  bool reduction_to_tell_ = false;  // CWR
+  bool force_ = false;              // the first lost segment goes whatever the windows say
+  bool override_ = false;           // silly-window override: send what fits
   bool window_probe_owed_ = false;
   bool tail_probe_owed_ = false;
 };

@@ -21,6 +21,13 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
       acknowledgment.ack > una_before ? acknowledgment.ack - una_before : 0;
   probes_unanswered_ = 0;
 
+  // RFC 3168 section 6.1.2: once a window of data.
+  if (acknowledgment.congestion_echo && flight_before > 0 && acknowledgment.ack > echo_point_) {
+    echo_point_ = next();
+    ++counters_.congestion_echoes;
+    if (recovery_ == Recovery::kOpen) reduce({flight_before, now});
+    reduction_to_tell_ = true;
+  }
   const std::uint64_t fresh = take_reports(acknowledgment, advance, now);
   judge_probe(acknowledgment, advance, flight_before, now);
   const bool window_changed = take_window(acknowledgment, una_before);
@@ -37,8 +44,8 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
   // Duplicate ACKs alone do not open the window (RFC 5681 section 3.2); after a timeout, whatever
   // arrives drives the repair.
   if (advance > 0 || (fresh > 0 && recovery_ == Recovery::kLoss)) {
-    controller_->on_ack(
-        {fresh, pipe_before, rtt, rtt_.smoothed(), recovery_ == Recovery::kFast, now});
+    controller_->on_ack({fresh, pipe_before, rtt, rtt_.smoothed(),
+                         recovery_ == Recovery::kFast || acknowledgment.congestion_echo, now});
   }
   if (advance > 0) {
     if (board_.outstanding() == 0) {
@@ -86,8 +93,24 @@ void Sender::judge_probe(const Acknowledgment& acknowledgment, std::uint64_t adv
     }
   }
   if (finding == TailLossProbe::Finding::kRepaired && recovery_ == Recovery::kOpen) {
-    controller_->on_loss({flight, now});
+    reduce({flight, now});
   }
+}
+
+void Sender::reduce(const control::LossSample& sample) {
+  controller_->on_loss(sample);
+  reduction_to_tell_ = true;
+}
+
+void Sender::handle_smaller_path(std::uint64_t position, std::uint32_t segment_size, Instant now) {
+  segment_size_ = segment_size;
+  controller_->set_segment_size(segment_size);
+  board_.take_for_lost({position, next()});
+  probe_.forget();
+  tail_probe_owed_ = false;
+  timers_.cancel(Timer::kProbe);
+  timed_at_ = Instant::never();
+  restart_retransmission_timer(now);
 }
 
 bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before) {
@@ -170,7 +193,7 @@ void Sender::enter_fast_recovery(std::uint64_t flight, Instant now) {
   tail_probe_owed_ = false;
   timers_.cancel(Timer::kProbe);
   force_ = true;
-  controller_->on_loss({flight, now});
+  reduce({flight, now});
 }
 
 }  // namespace satrelay::tcp

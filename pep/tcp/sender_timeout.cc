@@ -27,7 +27,10 @@ TimeoutOutcome Sender::handle_retransmission_timeout(Instant now) {
   ++counters_.retransmission_timeouts;
   rtt_.back_off();
   // A closed window, not the path, may be why nothing was acknowledged.
-  if (peer_edge_ > una()) controller_->on_timeout({board_.outstanding(), now});
+  if (peer_edge_ > una()) {
+    controller_->on_timeout({board_.outstanding(), now});
+    reduction_to_tell_ = true;
+  }
   mark_lost_at_timeout(now);
   recovery_ = Recovery::kLoss;
   recovery_point_ = board_.next();

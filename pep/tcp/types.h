@@ -5,6 +5,7 @@
 
 #include "pep/base/time.h"
 #include "pep/control/window_controller.h"
+#include "pep/tcp/ecn.h"
 #include "pep/wire/tcp.h"
 
 namespace satrelay::tcp {
@@ -43,6 +44,7 @@ struct Config {
   std::uint64_t receive_limit = 1 << 20;
   std::uint8_t window_scale = 14;  // what we announce; fixed for life, so generous
   control::Congestion congestion = control::Congestion::kCubic;
+  bool ecn = true;  // RFC 3168: agreed to if the peer asks; offered if connect() is told to
   Duration minimum_rto = Duration::milliseconds(200);
   Duration maximum_rto = Duration::seconds(60);
   Duration initial_rto = Duration::seconds(1);
@@ -62,6 +64,7 @@ struct SegmentToSend {
   wire::TcpHeader header;  // ports left zero
   std::uint64_t payload_offset = 0;
   std::uint16_t payload_size = 0;
+  EcnField ecn = EcnField::kNotCapable;  // of the IP header
 };
 
 // Monotonic counts, for the stats socket; kept per endpoint and summed by the owner.
@@ -75,6 +78,9 @@ struct Counters {
   std::uint64_t fast_recoveries = 0;
   std::uint64_t tail_loss_probes = 0;
   std::uint64_t needless_retransmissions = 0;  // the peer has reported them (RFC 2883)
+  std::uint64_t congestion_echoes = 0;         // ECE that reduced a window
+  std::uint64_t congestion_marks_in = 0;       // data that arrived with a CE mark
+  std::uint64_t path_mtu_reductions = 0;
   std::uint64_t duplicate_bytes_in = 0;
   std::uint64_t out_of_order_segments_in = 0;
   std::uint64_t out_of_window_segments_in = 0;  // answered with an ACK, not used

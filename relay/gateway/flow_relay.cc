@@ -5,6 +5,7 @@
 
 #include "relay/gateway/flow_modes.h"
 #include "relay/gateway/flow_snapshot.h"
+#include "relay/gateway/path_mtu_advice.h"
 #include "relay/gateway/tcp_frame.h"
 
 namespace satrelay::gateway {
@@ -97,6 +98,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                 .hop_limit = frame.ip.hop_limit,
                 .weight = rule.weight,
                 .modes = rule.modes,
+                .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
                 .options = syn.options};
   f.half_open = true;
   ++half_open_;
@@ -141,7 +143,8 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   session.set_context(event.stream, slot);
   session.set_weight(event.stream, metadata->weight);
   counters_.add(Counter::kFlowsFromPeer);
-  f.endpoint.connect(metadata->options, now);
+  f.endpoint.connect(metadata->options, now,
+                     metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
   advance(slot, now);
 }
 
@@ -199,21 +202,27 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     f.to_host = reversed(frame.ethernet);
   }
   adjust_window(f, now);
+  const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
   if (f.established && !payload.empty() && spare_memory() < kept_for_streams() + payload.size()) {
     // A promised window is not taken back, and many at once may promise more than there is. What
     // would take the room that the streams need to drain counts as lost: the host sends it again.
     counters_.add(Counter::kDroppedMemoryLow);
     wire::TcpHeader bare = header;
     bare.flags = static_cast<std::uint8_t>(bare.flags & ~wire::TcpFlags::kFin);
-    f.endpoint.handle_segment(bare, {}, now);
+    f.endpoint.handle_segment(bare, {}, now, ecn);
   } else {
-    f.endpoint.handle_segment(header, payload, now);
+    f.endpoint.handle_segment(header, payload, now, ecn);
   }
   advance(slot, now);
 }
 
-void FlowRelay::handle_unreachable(std::uint32_t slot, Instant now) {
+void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now) {
   Flow& f = flow(slot);
+  if (const auto advice = path_mtu_advice(frame)) {
+    f.endpoint.handle_packet_too_big(advice->sequence, advice->segment_limit, now);
+    advance(slot, now);
+    return;
+  }
   // RFC 1122 section 4.2.3.9: a soft error once the connection stands; before that there is nothing
   // to wait for.
   if (f.established || f.endpoint.is_closed()) return;

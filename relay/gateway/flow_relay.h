@@ -44,8 +44,8 @@ class FlowRelay final : public stp::StreamSource {
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn);
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
-  // The host's LAN says that our segments cannot reach it.
-  void handle_unreachable(std::uint32_t slot, Instant now);
+  // The host's LAN says that our segments cannot reach it, or are too big.
+  void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   void handle_event(std::size_t peer, const stp::Event& event, Instant now);
   void handle_timeout(Instant now);
   // The peer is silent for too long: resets its flows towards their hosts, and their streams.

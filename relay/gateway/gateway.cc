@@ -268,7 +268,7 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
       return bridge(Counter::kBridgedIpExtension, kPort, bytes, now);
     case FrameKind::kIcmp:
       if (concerns_relayed_flow(kPort, frame, slot)) {
-        flows.handle_unreachable(slot, now);
+        flows.handle_icmp_error(slot, frame, now);
         return drop(Counter::kDroppedIcmpForRelayed);
       }
       break;

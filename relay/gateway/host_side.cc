@@ -25,6 +25,7 @@ control::Congestion congestion(config::Congestion choice) {
 HostSide::HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret)
     : secret_(secret), lan_mtu_(config.lan.mtu) {
   common_.congestion = congestion(config.tcp.congestion);
+  common_.ecn = config.tcp.ecn;
   common_.window_scale = window_scale_for(plan.host_window);
   common_.send_limit = std::max(plan.host_window, kSmallestSendLimit);
 }

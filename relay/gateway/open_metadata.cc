@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint8_t kVersion = 2;
 constexpr std::uint8_t kMss = 1, kWindowScale = 2, kSack = 4, kTimestamps = 8, kWeight = 16,
-                       kModes = 32;
+                       kModes = 32, kEcn = 64;
 constexpr std::uint8_t kRemoteHandshake = 1, kEndToEndAck = 2, kConfirmedClose = 4,
                        kMirroredWindow = 8;
 
@@ -66,6 +66,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   if (options.timestamps) bits |= kTimestamps;
   if (metadata.weight != 1) bits |= kWeight;
   if (metadata.modes.any()) bits |= kModes;
+  if (metadata.ecn_offered) bits |= kEcn;
   writer.u8(static_cast<std::uint8_t>(bits));
   write_mac(writer, metadata.ethernet.destination);
   write_mac(writer, metadata.ethernet.source);
@@ -124,6 +125,7 @@ std::optional<OpenMetadata> parse_open_metadata(ConstBytes bytes) {
   if (metadata.client.is_multicast() || metadata.server.is_multicast()) return std::nullopt;
   if ((bits & kMss) != 0) metadata.options.mss = mss;
   if ((bits & kWindowScale) != 0) metadata.options.window_scale = window_scale;
+  metadata.ecn_offered = (bits & kEcn) != 0;
   metadata.options.sack_permitted = (bits & kSack) != 0;
   if ((bits & kTimestamps) != 0) metadata.options.timestamps = wire::TcpTimestamps{};
   return metadata;

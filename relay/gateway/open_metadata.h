@@ -13,7 +13,7 @@
 //
 // Option bits: 1 MSS present, 2 window scale present, 4 SACK permitted, 8 timestamps offered, 16
 // weight present (1 otherwise, never 0), 32 modes present (local otherwise, never 0): 1 remote
-// handshake, 2 end-to-end acknowledgments, 4 confirmed close, 8 mirrored window.
+// handshake, 2 end-to-end acknowledgments, 4 confirmed close, 8 mirrored window. 64: ECN offered.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,7 @@ struct OpenMetadata {
   std::uint8_t hop_limit = 64;
   std::uint8_t weight = 1;   // of the flow's class, in both directions
   config::FlowModes modes;   // of both sides
+  bool ecn_offered = false;  // the client's SYN asked for ECN (RFC 3168)
   wire::TcpOptions options;  // MSS, window scale, SACK permitted, presence of timestamps
 };
 

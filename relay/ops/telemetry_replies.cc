@@ -38,6 +38,9 @@ TelemetryDict to_dict(const tcp::Counters& counters) {
   dict.add("challenge_acks", counters.challenge_acks);
   dict.add("tail_loss_probes", counters.tail_loss_probes);
   dict.add("needless_retransmissions", counters.needless_retransmissions);
+  dict.add("congestion_echoes", counters.congestion_echoes);
+  dict.add("congestion_marks_in", counters.congestion_marks_in);
+  dict.add("path_mtu_reductions", counters.path_mtu_reductions);
   dict.add("zero_window_probes", counters.zero_window_probes);
   return dict;
 }

@@ -50,6 +50,7 @@ void EndpointHost::poll() {
     endpoint_->copy_payload(out->payload_offset, MutableBytes(bytes).subspan(size));
     auto segment = decode(bytes);
     if (!segment) throw std::logic_error("the endpoint sent what is no TCP segment");
+    segment->ecn = static_cast<Ecn>(out->ecn);
     departures_.push_back({now_, std::move(*segment)});
   }
 }
@@ -71,7 +72,7 @@ std::optional<Departure> EndpointHost::wait_for_segment(Instant deadline) {
   return departure;
 }
 
-void EndpointHost::deliver(std::vector<std::byte> segment, Ecn) {
+void EndpointHost::deliver(std::vector<std::byte> segment, Ecn ecn) {
   const auto parsed = wire::parse_tcp(segment);
   if (!parsed) return;
   const wire::TcpHeader& header = parsed->header;
@@ -82,13 +83,18 @@ void EndpointHost::deliver(std::vector<std::byte> segment, Ecn) {
     begin_connection();
     endpoint_->accept(header, now_);
   } else if (endpoint_) {
-    endpoint_->handle_segment(header, ConstBytes(segment).subspan(parsed->header_size), now_);
+    endpoint_->handle_segment(header, ConstBytes(segment).subspan(parsed->header_size), now_,
+                              static_cast<tcp::EcnField>(ecn));
   }
   poll();
 }
 
-void EndpointHost::deliver_too_big(std::uint32_t, std::uint16_t) {
-  throw std::runtime_error("the endpoint takes no ICMP");
+void EndpointHost::deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) {
+  constexpr std::uint16_t kHeaders = wire::kTcpHeaderSize + 20;
+  if (endpoint_) {
+    endpoint_->handle_packet_too_big(sequence, static_cast<std::uint16_t>(mtu - kHeaders), now_);
+  }
+  poll();
 }
 
 void EndpointHost::connect(const std::vector<Option>& offer, EcnOffered) {

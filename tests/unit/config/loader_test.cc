@@ -113,6 +113,11 @@ TEST(LoadGateway, TcpTowardsHosts) {
             Congestion::kNewReno);
 }
 
+TEST(LoadGateway, EcnCanBeTurnedOff) {
+  EXPECT_TRUE(parse_gateway(std::string(kMinimal), "g.yaml").tcp.ecn);
+  EXPECT_FALSE(parse_gateway(std::string(kMinimal) + "tcp: {ecn: off}\n", "g.yaml").tcp.ecn);
+}
+
 TEST(LoadGateway, DefaultsFollowSmallerValuesThatWereGiven) {
   const Gateway config = parse_gateway(
       with(kMinimal, "eth2", "eth2, mtu: 1400") + "limits: {memory: 2MiB, flows: 100}\n", "g.yaml");

@@ -220,12 +220,43 @@ TEST(Close, NewIncarnationIsAdmittedOnlyInTimeWaitAndOnlyIfNewer) {
   s.in("F. 1:1 ack 2 ts 50 1000");
   ASSERT_EQ(s.endpoint().state(), State::kTimeWait);
   EXPECT_TRUE(s.endpoint().admits_new_incarnation(syn));
-  syn.options.timestamps->value = 50;
+  syn.options.timestamps->value = 49;
   EXPECT_FALSE(s.endpoint().admits_new_incarnation(syn));
   syn.options.timestamps.reset();
   EXPECT_TRUE(s.endpoint().admits_new_incarnation(syn));
   syn.sequence = kPeerIsn - 5;
   EXPECT_FALSE(s.endpoint().admits_new_incarnation(syn));
+}
+
+TEST(TimeWait, ASynOfANewIncarnationByRfc6191) {
+  const auto in_time_wait = [](Script& s, bool timestamps) {
+    s.establish_as_server(timestamps ? "mss 1460 ts 500 0" : "mss 1460");
+    const std::string ts = timestamps ? " ts 500 1000" : "";
+    s.endpoint().close();
+    s.out();
+    s.in("F. 1:1 ack 2" + ts);
+    ASSERT_EQ(s.endpoint().state(), State::kTimeWait);
+  };
+  const auto admits = [](Script& s, std::uint32_t sequence, std::uint32_t timestamp) {
+    wire::TcpHeader syn;
+    syn.flags = wire::TcpFlags::kSyn;
+    syn.sequence = kPeerIsn + sequence;
+    if (timestamp > 0) syn.options.timestamps = wire::TcpTimestamps{timestamp, 0};
+    return s.endpoint().admits_new_incarnation(syn);
+  };
+  Script with;
+  in_time_wait(with, true);
+  EXPECT_TRUE(admits(with, 0, 501));    // a later timestamp is enough
+  EXPECT_FALSE(admits(with, 10, 499));  // an earlier one is an old duplicate
+  EXPECT_TRUE(admits(with, 10, 500));   // the same: the sequence number decides
+  EXPECT_FALSE(admits(with, 2, 500));
+  EXPECT_TRUE(admits(with, 10, 0));
+  EXPECT_FALSE(admits(with, 2, 0));
+  Script without;
+  in_time_wait(without, false);
+  EXPECT_TRUE(admits(without, 0, 1));  // timestamps tell the incarnations apart from now on
+  EXPECT_TRUE(admits(without, 10, 0));
+  EXPECT_FALSE(admits(without, 2, 0));
 }
 
 }  // namespace

@@ -12,11 +12,9 @@ struct FlagLetter {
   char letter;
   std::uint8_t flag;
 };
-constexpr FlagLetter kFlagLetters[] = {{'S', TcpFlags::kSyn},
-                                       {'F', TcpFlags::kFin},
-                                       {'R', TcpFlags::kRst},
-                                       {'P', TcpFlags::kPsh},
-                                       {'.', TcpFlags::kAck}};
+constexpr FlagLetter kFlagLetters[] = {
+    {'S', TcpFlags::kSyn}, {'F', TcpFlags::kFin}, {'R', TcpFlags::kRst}, {'P', TcpFlags::kPsh},
+    {'.', TcpFlags::kAck}, {'E', TcpFlags::kEce}, {'W', TcpFlags::kCwr}};
 
 std::string time_stamp(Instant now) {
   std::ostringstream text;
@@ -79,6 +77,8 @@ wire::TcpHeader Script::parse(const std::string& line, std::vector<std::byte>& p
     std::uint32_t number = 0;
     if (word == "sackok") {
       options.sack_permitted = true;
+    } else if (word == "ce" || word == "ect0") {
+      // of the IP header: in() looks for it
     } else if (word == "ack") {
       std::int64_t ack = 0;
       text >> ack;
@@ -131,6 +131,7 @@ std::string Script::describe(const SegmentToSend& segment) {
     text << (i == 0 ? " sack " : ",") << options.sack[i].begin - peer_isn_ << ":"
          << options.sack[i].end - peer_isn_;
   }
+  if (segment.ecn == EcnField::kCapable0) text << " ect0";
   return text.str();
 }
 
@@ -149,7 +150,8 @@ void Script::in(const std::string& line) {
   std::vector<std::byte> payload;
   const wire::TcpHeader header = parse(line, payload);
   log_.push_back(time_stamp(now_) + "  > " + line);
-  endpoint_->handle_segment(header, payload, now_);
+  endpoint_->handle_segment(header, payload, now_,
+                            line.ends_with(" ce") ? EcnField::kMarked : EcnField::kNotCapable);
 }
 
 std::string Script::out() {

@@ -25,6 +25,7 @@ OpenMetadata sample(bool v4) {
   m.options.window_scale = 7;
   m.options.sack_permitted = true;
   m.weight = 8;
+  m.ecn_offered = true;
   return m;
 }
 
@@ -46,6 +47,7 @@ TEST_P(OpenMetadataTest, ComesBackAsItWasWritten) {
   EXPECT_EQ(read->hop_limit, m.hop_limit);
   EXPECT_EQ(read->options, m.options);
   EXPECT_EQ(read->weight, m.weight);
+  EXPECT_EQ(read->ecn_offered, m.ecn_offered);
 }
 
 TEST_P(OpenMetadataTest, WeightOneIsLeftOutAndZeroRefused) {
