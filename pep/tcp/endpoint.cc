@@ -77,9 +77,8 @@ bool is_transition(State from, State to) {
     case State::kCloseWait:
       return to == State::kLastAck;
     case State::kClosing:
+    case State::kLastAck:  // the peer's FIN was held for longer
       return to == State::kTimeWait;
-    case State::kLastAck:
-      return to == State::kTimeWait;  // the peer's FIN was held for longer
     case State::kTimeWait:
       return false;
   }

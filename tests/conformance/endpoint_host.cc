@@ -97,7 +97,7 @@ void EndpointHost::deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) {
   poll();
 }
 
-void EndpointHost::connect(const std::vector<Option>& offer, EcnOffered) {
+void EndpointHost::connect(const std::vector<Option>& offer, EcnOffered ecn) {
   // The far client's SYN, whose options the endpoint may offer, goes through the same parser.
   Segment syn;
   syn.flags = Flags::kSyn;
@@ -105,7 +105,8 @@ void EndpointHost::connect(const std::vector<Option>& offer, EcnOffered) {
   const auto parsed = wire::parse_tcp(encode(syn, kPeerToHost));
   if (!parsed) throw std::logic_error("the offer of 'connect' is malformed");
   begin_connection();
-  endpoint_->connect(parsed->header.options, now_);
+  endpoint_->connect(parsed->header.options, now_,
+                     ecn == EcnOffered::kYes ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
   poll();
 }
 
