@@ -18,6 +18,7 @@ class GatewayOptions:
     polling: str = "adaptive"
     limits: dict[str, str] = field(default_factory=dict)
     stp: dict[str, str] = field(default_factory=dict)
+    modes: dict[str, str] = field(default_factory=dict)  # of the accelerating rule
     log_level: str = "info"
 
 
@@ -39,7 +40,7 @@ peers:
     link: sat
 rules:
   - {{match: {{port: {BRIDGED_PORT}}}, action: bridge}}
-  - {{action: accelerate}}
+  - {{action: accelerate{"".join(f", {key}: {word}" for key, word in options.modes.items())}}}
 worker: {{polling: {options.polling}}}
 {_section("limits", options.limits)}{_section("stp", options.stp)}\
 stats_socket_prefix: {name}

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Modes other than local, as Linux hosts see them: the far host's word instead of the gateway's."""
+
+import fcntl
+import hashlib
+import os
+import socket
+import struct
+import termios
+import threading
+import time
+
+from harness import (
+    SERVER,
+    GatewayOptions,
+    Lab,
+    Link,
+    check,
+    check_memory_returns,
+    connect,
+    connection,
+    eventually,
+    main,
+    make_lab,
+    note,
+    receive_all,
+)
+
+LINK = Link(rtt=0.3, loss=0)
+FIN_WAIT_1, FIN_WAIT_2 = 4, 5
+# Struct tcp_info: state is the first byte, tcpi_total_retrans the 32-bit word at 100.
+TOTAL_RETRANSMISSIONS = 100
+
+
+def information(end: socket.socket) -> bytes:
+    return end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)
+
+
+def state(end: socket.socket) -> int:
+    return information(end)[0]
+
+
+def retransmissions(end: socket.socket) -> int:
+    return struct.unpack_from("I", information(end), TOTAL_RETRANSMISSIONS)[0]
+
+
+def unacknowledged(end: socket.socket) -> int:
+    """Bytes in the socket's queue that the other side has not acknowledged (SIOCOUTQ)."""
+    return struct.unpack("i", fcntl.ioctl(end, termios.TIOCOUTQ, b"\0" * 4))[0]
+
+
+def seconds_of(function) -> float:
+    began = time.monotonic()
+    function()
+    return time.monotonic() - began
+
+
+def refused(lab: Lab) -> None:
+    try:
+        connect(lab.client, SERVER.ipv4, 9999)
+    except ConnectionRefusedError:
+        return
+    check(False, "a port on which nobody listens was not refused")
+
+
+def transfer(lab: Lab, size: int) -> None:
+    """Both directions at once, with half-closes; nothing is sent twice on a link without loss."""
+    data = os.urandom(size)
+    with connection(lab, 8080) as (client, server):
+
+        def send(end):
+            end.sendall(data)
+            end.shutdown(socket.SHUT_WR)
+
+        senders = [threading.Thread(target=send, args=(end,)) for end in (client, server)]
+        received = {}
+        for sender in senders:
+            sender.start()
+        reader = threading.Thread(target=lambda: received.update(server=receive_all(server)))
+        reader.start()
+        received["client"] = receive_all(client)
+        for thread in (*senders, reader):
+            thread.join()
+        for name, got in received.items():
+            check(
+                hashlib.sha256(got).digest() == hashlib.sha256(data).digest(),
+                f"the {name} received other bytes",
+            )
+        again = retransmissions(client) + retransmissions(server)
+        note(f"{size} B each way; the hosts sent {again} segments again")
+        # A probe of the tail may come when the machine pauses; a timer learnt on the LAN would send
+        # each window again.
+        check(again <= 10, f"{again} segments were sent again")
+
+
+def far_host_decides() -> None:
+    modes = {
+        "handshake": "remote",
+        "ack": "end-to-end",
+        "close": "confirmed",
+        "window": "mirror",
+    }
+    with make_lab(LINK, GatewayOptions(modes=modes)) as lab:
+        refused(lab)
+        transfer(lab, 300_000)
+        with lab.server.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((SERVER.ipv4, 8081))
+            listener.listen(1)
+            client = None
+
+            def open_connection():
+                nonlocal client
+                client = connect(lab.client, SERVER.ipv4, 8081)
+
+            seconds = seconds_of(open_connection)
+            note(f"connected after {seconds:.3f} s, the link's RTT is {LINK.rtt} s")
+            check(LINK.rtt < seconds < LINK.rtt + 0.5, f"connected after {seconds:.3f} s")
+            server, _ = listener.accept()
+            with client, server:
+                # Half a round trip later the gateway has all of it, and nobody else.
+                client.sendall(b"x" * 50_000)
+                client.shutdown(socket.SHUT_WR)
+                time.sleep(LINK.rtt / 2)
+                check(state(client) == FIN_WAIT_1, f"the client's state is {state(client)}")
+                check(unacknowledged(client) > 0, "data is acknowledged before a round trip is over")
+                check(len(receive_all(server)) == 50_000, "all has arrived")
+                eventually(lambda: state(client) == FIN_WAIT_2, 5, "the FIN is acknowledged")
+                check(unacknowledged(client) == 0, "and all data")
+        check_memory_returns(lab)
+
+
+def local_is_the_default() -> None:
+    with make_lab(LINK) as lab, connection(lab, 8080) as (client, server):
+        client.sendall(b"x" * 50_000)
+        client.shutdown(socket.SHUT_WR)
+        eventually(lambda: state(client) == FIN_WAIT_2, LINK.rtt / 2, "the gateway acknowledges")
+        check(unacknowledged(client) == 0, "all of it")
+        check(len(receive_all(server)) == 50_000, "all arrives")
+
+
+if __name__ == "__main__":
+    main(far_host_decides, local_is_the_default)
