@@ -486,8 +486,7 @@ Confirmation Session::confirmation(StreamId stream) const {
 
 bool Session::confirmed(StreamId stream) const {
   const Stream* s = impl_->visible(stream);
-  return s == nullptr ||
-         (s->confirmations.all_acknowledged() && !ConfirmList::contains(*s));
+  return s == nullptr || (s->confirmations.all_acknowledged() && !ConfirmList::contains(*s));
 }
 
 // Who has seen no room is told when there is some, whether or not it tried to write.

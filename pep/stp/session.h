@@ -88,7 +88,7 @@ struct Config {
   std::uint64_t lane_receive_limit = 64ULL << 20;    // credit granted to the peer for all streams
   std::uint64_t stream_receive_limit = 64ULL << 20;  // and for one
   std::uint64_t stream_send_limit = 64ULL << 20;     // stored and not yet acknowledged, per stream
-  std::uint32_t max_packets_in_flight = 1 << 20;  // 64 bytes each, once so many are
+  std::uint32_t max_packets_in_flight = 1 << 20;     // 64 bytes each, once so many are
   FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
   FecMode fec = FecMode::kAuto;
   Duration feedback_minimum = Duration::milliseconds(25);
@@ -159,7 +159,7 @@ struct Counters {
   std::uint64_t stream_bytes_in = 0;   // unique stream bytes stored
   std::uint64_t stream_bytes_out = 0;  // first transmissions
   std::uint64_t peer_restarts = 0;
-  std::uint64_t capacities_in = 0, capacities_out = 0;  // RATE frames
+  std::uint64_t capacities_in = 0, capacities_out = 0;        // RATE frames
   std::uint64_t confirmations_in = 0, confirmations_out = 0;  // CONFIRM frames
 };
 
@@ -235,7 +235,7 @@ class Session {
   const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
   bool received_end(StreamId stream) const;  // everything up to the end is readable or consumed
   Confirmation confirmation(StreamId stream) const;  // the newest of the peer
-  bool confirmed(StreamId stream) const;  // the peer has all that we said with confirm()
+  bool confirmed(StreamId stream) const;             // the peer has all that we said with confirm()
   // What write() would take. Who sees 0 here gets kWritable when there is room again.
   std::uint64_t send_room(StreamId stream) const;
   std::uint64_t unsent(StreamId stream) const;          // written and never sent yet

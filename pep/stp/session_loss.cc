@@ -121,7 +121,8 @@ struct Session::Impl::Settler {
           return;
         case ItemKind::kConfirm:
           stream->confirmations.on_acknowledged(item.offset);
-          if (s.visible(StreamId{stream->id}) != nullptr && stream->confirmations.all_acknowledged()) {
+          if (s.visible(StreamId{stream->id}) != nullptr &&
+              stream->confirmations.all_acknowledged()) {
             s.notify(*stream, &Stream::Pending::confirmed);
           }
           return;

@@ -49,8 +49,7 @@ bool Session::Impl::data_waits() const { return data_allowed() && !idle(); }
 
 bool Session::Impl::control_waits() const {
   return ping_due || !resets.empty() || !credits.empty() || confirmations_due() ||
-         lane_receive.urgent() ||
-         lane_receive.lost() || own_capacity.due();
+         lane_receive.urgent() || lane_receive.lost() || own_capacity.due();
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {

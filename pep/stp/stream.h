@@ -61,18 +61,16 @@ struct Stream {
   struct Pending {
     bool opened = false, readable = false, writable = false, delivered = false, confirmed = false,
          reset = false;
-    bool any() const {
-      return opened || readable || writable || delivered || confirmed || reset;
-    }
+    bool any() const { return opened || readable || writable || delivered || confirmed || reset; }
   } pending;
   ResetReason event_reason = ResetReason::kNone;
 
-  ListHook<Stream> new_hook;     // new bytes to send, or ready to produce them
-  ListHook<Stream> lost_hook;    // lost bytes to send again
-  ListHook<Stream> open_hook;    // OPEN due
-  ListHook<Stream> fin_hook;     // FIN due with no byte to carry it
-  ListHook<Stream> reset_hook;   // RESET due
-  ListHook<Stream> credit_hook;  // CREDIT due
+  ListHook<Stream> new_hook;      // new bytes to send, or ready to produce them
+  ListHook<Stream> lost_hook;     // lost bytes to send again
+  ListHook<Stream> open_hook;     // OPEN due
+  ListHook<Stream> fin_hook;      // FIN due with no byte to carry it
+  ListHook<Stream> reset_hook;    // RESET due
+  ListHook<Stream> credit_hook;   // CREDIT due
   ListHook<Stream> confirm_hook;  // CONFIRM due
   ListHook<Stream> event_hook;
   ListHook<Stream> linger_hook;

@@ -45,7 +45,7 @@ class StructureTest(unittest.TestCase):
                 ("pep/compress/a.cc", '"pep/wire/b.h"'), ("pep/control/a.cc", '"pep/tcp/b.h"'),
                 ("pep/tcp/a.cc", '"relay/gateway/b.h"'), ("pep/tcp/a.cc", '"config/schema.h"'),
                 ("relay/gateway/a.cc", '"config/loader.h"'),
-                ("relay/gateway/a.cc", '"relay/dpdk/b.h"'), ("relay/link/a.cc", '"pep/wire/b.h"'),
+                ("relay/gateway/a.cc", '"relay/dpdk/b.h"'), ("relay/link/a.cc", '"pep/tcp/b.h"'),
                 ("config/a.cc", '"pep/wire/b.h"'), ("relay/dpdk/a.cc", '"relay/ops/b.h"'),
                 ("relay/satlink/a.cc", '"relay/satrelayd/b.h"'),
                 ("relay/gateway/a.cc", '"tests/sim/b.h"'), ("relay/gateway/a.cc", "<rte_mbuf.h>"),
