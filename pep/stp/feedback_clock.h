@@ -28,11 +28,12 @@ class FeedbackClock {
   void on_arrival() { reports_due_ = repeats_; }
   // In how many reports each arrival shall stand.
   void set_repeats(int repeats) { repeats_ = repeats; }
-  int repeats() const { return repeats_; }
+  int repeats() const { return is_dear() ? std::min(repeats_, kLeastRepeats) : repeats_; }
   // A gap will be certain at `when`, if nothing fills it. The modes of the papers wait for their
-  // clock.
+  // clock; so do dear reports: sent at once they would use up the budget, regular ones come late,
+  // and as each begins where an older regular one ended, all grow longer and dearer.
   void on_gap(Instant when) {
-    if (config_.mode == FeedbackMode::kAdaptive) on_urgent(when);
+    if (config_.mode == FeedbackMode::kAdaptive && !is_dear()) on_urgent(when);
   }
   void on_urgent(Instant when) { urgent_at_ = earlier(urgent_at_, when); }
   // The peer asked: answered whatever the budget says, since it asks seldom.
@@ -70,6 +71,7 @@ class FeedbackClock {
     debit(bytes, now);
     in_progress_ = !complete;
     if (!complete) return;
+    report_bytes_ = current_bytes_;
     report_time_ = config_.budget.time_for(ByteCount(current_bytes_));
     current_bytes_ = 0;
     last_ = now;
@@ -89,13 +91,17 @@ class FeedbackClock {
   }
 
  private:
+  static constexpr int kLeastRepeats = 3;
+  // Longer than a packet, and more than half of what the budget pays for in the shortest interval.
+  bool is_dear() const { return report_bytes_ > kPacket && report_time_ * 2 > config_.minimum; }
+  static constexpr std::size_t kPacket = 1500;
   // How far immediate reports may run ahead of the budget.
   // HpFP, section on its acknowledgements.
   static constexpr Duration kHpfpInterval = Duration::milliseconds(200);
   static constexpr Duration kBurst = Duration::milliseconds(100);
   Config config_;
   Duration maximum_ = config_.maximum;
-  int repeats_ = 3;
+  int repeats_ = kLeastRepeats;
   int reports_due_ = 0;
   bool in_progress_ = false;
   bool asked_ = false;
@@ -103,7 +109,8 @@ class FeedbackClock {
   // The first report of a session is due at once.
   Instant last_ = Instant::from_nanoseconds(0) - Duration::seconds(3600);
   Instant spent_until_;
-  Duration report_time_;  // of the last report, at the budget's rate
+  Duration report_time_;          // of the last report, at the budget's rate
+  std::size_t report_bytes_ = 0;  // of the last one
   std::size_t current_bytes_ = 0;
 };
 

@@ -277,6 +277,23 @@ TEST(FeedbackClockTest, KeepsToItsBudget) {
   EXPECT_LE(bits, 10 * 5'000U + 2'000U);
 }
 
+// 10 Gbit/s of 1,500 bytes at 10% loss: a gap at any time, and 13 KB to say what is missing.
+TEST(FeedbackClockTest, ReportsThatUseUpTheBudgetKeepToTheClock) {
+  for (const bool dear : {false, true}) {
+    FeedbackClock::Config config;
+    config.budget = BitRate::bits_per_second(5'000'000);
+    FeedbackClock clock(config);
+    clock.set_maximum(Duration::milliseconds(500));
+    clock.set_repeats(5);
+    clock.on_arrival();
+    clock.on_report(dear ? 13'000 : 1'300, true, at(1000));
+    clock.on_arrival();
+    clock.on_gap(at(1005));
+    EXPECT_EQ(clock.due(), at(dear ? 1025 : 1005));
+    EXPECT_EQ(clock.repeats(), dear ? 3 : 5);
+  }
+}
+
 TEST(FeedbackClockTest, TheModesOfThePapersWaitForTheirClock) {
   struct Row {
     FeedbackMode mode;
