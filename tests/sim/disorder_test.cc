@@ -1,10 +1,10 @@
 // Paths that do not keep order: late packets must not be taken for lost ones.
 #include <gtest/gtest.h>
 
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
-#include "tests/sim/checks.h"
 
 namespace satrelay::sim {
 namespace {

@@ -4,11 +4,11 @@
 #include <cstdint>
 
 #include "pep/wire/tcp.h"
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 #include "relay/sim/tcp_frame.h"
-#include "tests/sim/checks.h"
 
 namespace satrelay::sim {
 namespace {

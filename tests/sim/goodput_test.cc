@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "pep/stp/packet.h"
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
-#include "tests/sim/checks.h"
 
 namespace satrelay::sim {
 namespace {

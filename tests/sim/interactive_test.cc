@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
-#include "tests/sim/checks.h"
 
 namespace satrelay::sim {
 namespace {

@@ -7,11 +7,11 @@
 #include "pep/control/rate_controller.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/recorder.h"
 #include "relay/sim/scenario.h"
-#include "tests/sim/checks.h"
 
 namespace satrelay::sim {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <string>
 
+#include "relay/sim/random_scenario.h"
 #include "relay/sim/scenario.h"
 #include "tests/sim/options.h"
-#include "tests/sim/random_scenario.h"
 
 namespace satrelay::sim {
 

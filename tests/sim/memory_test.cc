@@ -1,11 +1,11 @@
 // Gateways whose memory is small for what their hosts want: slower, but never at a standstill.
 #include <gtest/gtest.h>
 
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/pattern.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
-#include "tests/sim/checks.h"
 
 namespace satrelay::sim {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
-#include "tests/sim/checks.h"
 
 namespace satrelay::sim {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
+#include "relay/sim/random_scenario.h"
 #include "relay/sim/scenario.h"
 #include "relay/sim/trace.h"
-#include "tests/sim/checks.h"
 #include "tests/sim/options.h"
-#include "tests/sim/random_scenario.h"
 
 namespace satrelay::sim {
 namespace {

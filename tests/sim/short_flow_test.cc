@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
-#include "tests/sim/checks.h"
 #include "tests/sim/options.h"
 
 namespace satrelay::sim {

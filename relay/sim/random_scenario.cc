@@ -1,6 +1,4 @@
-#include "tests/sim/random_scenario.h"
-
-// The distribution that the property test draws from.
+#include "relay/sim/random_scenario.h"
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "tests/sim/checks.h"
+#include "relay/sim/checks.h"
 
 #include <exception>
 

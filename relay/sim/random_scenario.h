@@ -1,4 +1,4 @@
-// A scenario of the property test: random flows, hosts, links, faults and limits.
+// What the property test and `satlab soak` run: random flows, hosts, links, faults and limits.
 #pragma once
 
 #include <cstdint>
