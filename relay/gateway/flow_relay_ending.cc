@@ -1,0 +1,126 @@
+// How flows end: by their hosts, by their peer, by silence, or because the gateway says so.
+#include "relay/gateway/flow_relay.h"
+
+namespace satrelay::gateway {
+
+bool FlowRelay::is_over(const Flow& f) const {
+  const bool closed = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
+  return closed && f.stream_state != StreamState::kOpen;
+}
+
+void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
+  f.close_handled = true;
+  stp::ResetReason reason = stp::ResetReason::kNone;
+  switch (f.endpoint.close_reason()) {
+    case tcp::CloseReason::kNone:
+    case tcp::CloseReason::kAborted:  // counted, and told to the peer, where it was decided
+      return;
+    case tcp::CloseReason::kResetByPeer:
+      reason = stp::ResetReason::kHostReset;
+      count_end(f, Counter::kFlowsResetByHost);
+      break;
+    case tcp::CloseReason::kRefused:
+      reason = stp::ResetReason::kRefused;
+      count_end(f, Counter::kFlowsRefused);
+      break;
+    case tcp::CloseReason::kTimeout:
+      reason = f.established ? stp::ResetReason::kTimeout : stp::ResetReason::kUnreachable;
+      count_end(f, f.established               ? Counter::kFlowsResetTimeout
+                   : f.origin == Origin::kPeer ? Counter::kFlowsUnreachable
+                                               : Counter::kFlowsHandshakeTimeout);
+      break;
+  }
+  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, reason, now);
+  f.stream_state = StreamState::kOver;
+}
+
+// A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
+// nobody answered: its host tries again, as it would without a gateway.
+void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
+  const bool waits = f.origin == Origin::kLan && !f.established &&
+                     f.modes.handshake == config::HandshakeMode::kRemote;
+  if (waits && reason != stp::ResetReason::kRefused) {
+    f.endpoint.abandon();
+  } else {
+    f.endpoint.abort(now);
+  }
+}
+
+void FlowRelay::reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter,
+                           Instant now) {
+  Flow& f = flow(slot);
+  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, reason, now);
+  f.stream_state = StreamState::kOver;
+  count_end(f, counter);
+  f.endpoint.abort(now);
+  queue(slot);
+}
+
+void FlowRelay::count_end(Flow& f, Counter counter) {
+  if (f.end_counted) return;
+  f.end_counted = true;
+  counters_.add(counter);
+}
+
+void FlowRelay::remove(std::uint32_t slot) {
+  Flow& f = flow(slot);
+  count_end(f, Counter::kFlowsFinished);
+  if (f.half_open) --half_open_;
+  table_.erase(f.key);
+  timers_.set(slot, Instant::never());
+  flows_[slot].reset();
+  free_slots_.push_back(slot);
+  --live_;
+}
+
+void FlowRelay::settle(std::uint32_t slot) {
+  Flow& f = flow(slot);
+  if (f.endpoint.is_closed() && f.stream_state != StreamState::kOpen) {
+    remove(slot);
+    return;
+  }
+  // Deadlines move away with almost every segment. A timer that comes too early only looks again,
+  // which is cheaper than moving it each time.
+  const Instant due = deadline(f);
+  if (due >= f.armed) return;
+  f.armed = due;
+  timers_.set(slot, due);
+}
+
+Duration FlowRelay::quiet_limit(const Flow& f) const {
+  const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
+  return half_closed ? limits_.half_close_timeout : limits_.idle_timeout;
+}
+
+Instant FlowRelay::deadline(const Flow& f) const {
+  const Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
+  if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
+  return earlier(f.last_activity + quiet_limit(f), next);
+}
+
+void FlowRelay::reset_flows(std::optional<std::size_t> peer, Counter reason, Instant now) {
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot] == nullptr || (peer && flows_[slot]->peer != *peer)) continue;
+    Flow& f = flow(slot);
+    // A flow whose stream is over has all it needs from the peer: it ends by itself.
+    if (peer && f.stream_state != StreamState::kOpen) continue;
+    // The session has dropped its streams already.
+    f.stream_state = StreamState::kOver;
+    if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin()) continue;
+    if (!f.endpoint.is_closed()) {
+      count_end(f, reason);
+      f.endpoint.abort(now);
+    }
+    queue(slot);
+  }
+}
+
+void FlowRelay::give_up(std::size_t peer, Instant now) {
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot] == nullptr || flows_[slot]->peer != peer) continue;
+    if (flow(slot).stream_state != StreamState::kOpen) continue;
+    reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
+  }
+}
+
+}  // namespace satrelay::gateway
