@@ -4,26 +4,13 @@
 #include <stdexcept>
 #include <utility>
 
-#include "pep/wire/checksum.h"
-#include "pep/wire/icmp.h"
-#include "pep/wire/tcp.h"
-#include "pep/wire/udp.h"
-#include "relay/gateway/bridged_queue.h"
-#include "relay/gateway/bridged_syns.h"
-#include "relay/gateway/flow_relay.h"
-#include "relay/gateway/frame.h"
-#include "relay/gateway/memory_plan.h"
-#include "relay/gateway/peer.h"
-#include "relay/gateway/policy.h"
-#include "relay/gateway/wan_node.h"
+#include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
 namespace {
 
 // RFC 8899 section 5.1.2, BASE_PLPMTU: what any path carries.
 constexpr std::uint16_t kBaseMtu = 1200;
-// Whatever is announced, a link that may be configured stays usable.
-constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 const config::Gateway& checked(const config::Gateway& config) {
   for (const config::Peer& peer : config.peers) {
@@ -84,316 +71,32 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
 
 }  // namespace
 
-struct Gateway::Impl {
-  Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
-       MutableBytes arena_memory, Instant now)
-      : config(checked(gateway_config)),
-        identity(gateway_identity),
-        started(now),
-        plan(plan_memory(config)),
-        arena(arena_memory, kBlockSize),
-        policy(config.rules, config.peers),
-        bridged_syns(HashKey{identity.secret[0], identity.secret[1]}),
-        wan(config, identity.wan_mac, counters, now),
-        flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, arena, peers,
-              counters) {
-    for (const config::Link& link : config.links) {
-      carriers.push_back(std::make_unique<Carrier>(link));
-    }
-    for (std::size_t i = 0; i < config.peers.size(); ++i) {
-      const config::Peer& peer = config.peers[i];
-      const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
-      Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
-      peers.push_back(std::make_unique<Peer>(peer, carrier,
-                                             stp_config(config, identity, i, *link, plan), arena,
-                                             flows, plan.lane_receive_limit[i], now));
-    }
+Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
+                    MutableBytes arena_memory, Instant now)
+    : config(checked(gateway_config)),
+      identity(gateway_identity),
+      started(now),
+      plan(plan_memory(config)),
+      arena(arena_memory, kBlockSize),
+      policy(config.rules, config.peers),
+      bridged_syns(HashKey{identity.secret[0], identity.secret[1]}),
+      wan(config, identity.wan_mac, counters, now),
+      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, arena, peers,
+            counters) {
+  for (const config::Link& link : config.links) {
+    carriers.push_back(std::make_unique<Carrier>(link));
   }
-
-  Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
-  Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
-  Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
-  Verdict handle_stp(const Frame& frame, Instant now);
-  bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
-  std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
-                                          const wire::ParsedTcp& tcp, std::size_t& peer,
-                                          const config::Rule*& rule) const;
-  bool checksum_ok(const Frame& frame);
-  Verdict bridge(Counter reason, PortId from, ConstBytes bytes, Instant now);
-  bool may_bridge_at_once(Instant now) const;
-  ByteCount held_limit() const;
-  void debit_bridged(std::size_t ip_bytes, Instant now);
-  Polled release_held(Instant now);
-  Verdict drop(Counter reason) {
-    counters.add(reason);
-    return Verdict::kDrop;
-  }
-  void take_events(std::size_t peer, Instant now);
-  void apply_send_capacity(Carrier& carrier, Instant now);
-  Polled poll_wan(MutableBytes out, Instant now);
-  std::size_t poll_sessions(MutableBytes out, Instant now);
-  bool is_gateway_address(const IpAddress& address) const {
-    return address == config.gateway.own ||
-           std::ranges::find(config.peers, address, &config::Peer::address) != config.peers.end();
-  }
-  bool is_reachable(std::size_t peer) const { return wan.next_hop(peer).has_value(); }
-
-  const config::Gateway config;
-  const Identity identity;
-  const Instant started;
-  const MemoryPlan plan;
-  Arena arena;
-  Counters counters;
-  Policy policy;
-  BridgedSyns bridged_syns;
-  WanNode wan;
-  std::vector<std::unique_ptr<Carrier>> carriers;
-  BridgedQueue held{kMostHeldFrames};
-  FlowRelay flows;
-  std::vector<std::unique_ptr<Peer>>
-      peers;                  // sessions refer to flows and carriers: destroyed first
-  std::size_t next_peer = 0;  // whose turn it is on the WAN
-};
-
-// --- bridging ----------------------------------------------------------------------------------
-
-Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Instant now) {
-  if (from == PortId::kWan) {
-    counters.add(reason);
-    counters.add(Counter::kLanFramesOut);
-    return Verdict::kBridge;
-  }
-  const std::size_t ip_bytes = bytes.size() - std::min(bytes.size(), wire::kEthernetHeaderSize);
-  // What keeps the layer 2 network together (ARP, BPDU, LACP) is small and does not wait.
-  const bool at_once = reason == Counter::kBridgedNotIp || may_bridge_at_once(now);
-  if (!at_once && !held.push(ip_bytes, held_limit())) return drop(Counter::kDroppedBridgedQueue);
-  counters.add(reason);
-  if (!at_once) {
-    counters.add(Counter::kHeldFrames);
-    return Verdict::kQueued;
-  }
-  counters.add(Counter::kWanFramesOut);
-  debit_bridged(ip_bytes, now);
-  return Verdict::kBridge;
-}
-
-// Which carrier a bridged frame takes is the modem's affair. With several, any that has room lets
-// it go.
-bool Gateway::Impl::may_bridge_at_once(Instant now) const {
-  return held.empty() && std::ranges::any_of(carriers, [&](const auto& carrier) {
-           return carrier->lets_bridged_go(now);
-         });
-}
-
-ByteCount Gateway::Impl::held_limit() const {
-  ByteCount most;
-  for (const auto& carrier : carriers) most = std::max(most, carrier->held_limit());
-  return most;
-}
-
-// Debited to the carriers that have room, and to all if none has: the frame may have taken any of
-// them, but one that is slower than the others must not be booked out by what they carry.
-void Gateway::Impl::debit_bridged(std::size_t ip_bytes, Instant now) {
-  const auto has_room = [&](const auto& carrier) { return carrier->pacer.can_send(now); };
-  const bool any = std::ranges::any_of(carriers, has_room);
-  for (const auto& carrier : carriers) {
-    if (any && !has_room(carrier)) continue;
-    carrier->pacer.on_bridged(ip_bytes, now);
-    carrier->share.on_bridged(carrier->pacer.overhead().accounted(ip_bytes).value());
+  for (std::size_t i = 0; i < config.peers.size(); ++i) {
+    const config::Peer& peer = config.peers[i];
+    const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
+    Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
+    peers.push_back(std::make_unique<Peer>(peer, carrier,
+                                           stp_config(config, identity, i, *link, plan), arena,
+                                           flows, plan.lane_receive_limit[i], now));
   }
 }
 
-Polled Gateway::Impl::release_held(Instant now) {
-  debit_bridged(held.pop(), now);
-  return {.kind = Polled::Kind::kHeld};
-}
-
-bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
-                                          std::uint32_t& slot) const {
-  FlowKey key;
-  key.vlans = vlans_of(frame.ethernet);
-  if (frame.kind == FrameKind::kFragment) {
-    if (!frame.ip.is_first_fragment() || frame.ip.protocol != wire::kProtocolTcp ||
-        frame.payload.size() < 4) {
-      return false;
-    }
-    key.local = frame.ip.source;
-    key.remote = frame.ip.destination;
-    key.local_port = load_u16(frame.payload.data());
-    key.remote_port = load_u16(frame.payload.data() + 2);
-    if (port == PortId::kWan) {
-      std::swap(key.local, key.remote);
-      std::swap(key.local_port, key.remote_port);
-    }
-  } else {
-    const auto message = wire::parse_icmp(frame.ip, frame.payload);
-    if (!message || !wire::is_icmp_error(frame.ip, *message)) return false;
-    const auto quoted = wire::parse_quoted_flow(frame.ip, *message);
-    if (!quoted || quoted->protocol != wire::kProtocolTcp) return false;
-    // An error on the LAN quotes what we sent to the host; one on the WAN what the host sent.
-    key.local = quoted->destination;
-    key.remote = quoted->source;
-    key.local_port = quoted->destination_port;
-    key.remote_port = quoted->source_port;
-    if (port == PortId::kWan) {
-      std::swap(key.local, key.remote);
-      std::swap(key.local_port, key.remote_port);
-    }
-  }
-  slot = flows.find(key);
-  return slot != kNoSlot;
-}
-
-// --- from the LAN ------------------------------------------------------------------------------
-
-Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant now) {
-  constexpr PortId kPort = PortId::kLan;
-  std::uint32_t slot = kNoSlot;
-  switch (frame.kind) {
-    case FrameKind::kTcp:
-      return handle_lan_tcp(frame, bytes, now);
-    case FrameKind::kMalformed:
-      return bridge(Counter::kBridgedMalformed, kPort, bytes, now);
-    case FrameKind::kNotIp:
-    case FrameKind::kArp:
-      return bridge(Counter::kBridgedNotIp, kPort, bytes, now);
-    case FrameKind::kFragment:
-      if (concerns_relayed_flow(kPort, frame, slot)) {
-        return drop(Counter::kDroppedFragmentOfRelayed);
-      }
-      return bridge(Counter::kBridgedFragment, kPort, bytes, now);
-    case FrameKind::kIpOptions:
-      return bridge(Counter::kBridgedIpOptions, kPort, bytes, now);
-    case FrameKind::kIpExtension:
-      return bridge(Counter::kBridgedIpExtension, kPort, bytes, now);
-    case FrameKind::kIcmp:
-      if (concerns_relayed_flow(kPort, frame, slot)) {
-        flows.handle_icmp_error(slot, frame, now);
-        return drop(Counter::kDroppedIcmpForRelayed);
-      }
-      break;
-    case FrameKind::kUdp:
-      if (is_gateway_address(frame.ip.source)) return drop(Counter::kDroppedForgedGateway);
-      break;
-    case FrameKind::kOtherIp:
-      break;
-  }
-  return bridge(Counter::kBridgedNotTcp, kPort, bytes, now);
-}
-
-bool Gateway::Impl::checksum_ok(const Frame& frame) {
-  const wire::IpHeader& ip = frame.ip;
-  if (wire::transport_checksum_ok(ip.source, ip.destination, ip.protocol, frame.payload)) {
-    return true;
-  }
-  counters.add(
-      wire::transport_checksum_unfinished(ip.source, ip.destination, ip.protocol, frame.payload)
-          ? Counter::kDroppedUnfinishedChecksum
-          : Counter::kDroppedBadChecksum);
-  return false;
-}
-
-std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const Frame& frame,
-                                                       const wire::ParsedTcp& tcp,
-                                                       std::size_t& peer,
-                                                       const config::Rule*& rule) const {
-  using Flags = wire::TcpFlags;
-  constexpr auto kHandshake =
-      static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin);
-  if ((tcp.header.flags & kHandshake) != Flags::kSyn) return Counter::kBridgedMidStream;
-  if (frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
-    return Counter::kBridgedMulticast;
-  }
-  const auto found = policy.peer_for(key.remote);
-  if (!found) return Counter::kBridgedNoPeerPrefix;
-  rule = policy.match(key.local, key.remote, key.remote_port);
-  if (rule == nullptr || rule->action == config::Action::kBridge) return Counter::kBridgedByRule;
-  if (tcp.header.options.has_md5 || tcp.header.options.has_ao) return Counter::kBridgedTcpOptions;
-  if (peers[*found]->session.peer_state() != stp::PeerState::kAlive) {
-    return Counter::kBridgedPeerDown;
-  }
-  peer = *found;
-  return std::nullopt;
-}
-
-Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
-  const auto tcp = wire::parse_tcp(frame.payload);
-  if (!tcp) return bridge(Counter::kBridgedMalformed, PortId::kLan, bytes, now);
-  const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
-                    tcp->header.destination_port, vlans_of(frame.ethernet)};
-  std::uint32_t slot = flows.find(key);
-  const bool is_syn =
-      tcp->header.has(wire::TcpFlags::kSyn) && !tcp->header.has(wire::TcpFlags::kAck);
-  if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
-  if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header))) {
-    flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
-    return Verdict::kConsumed;
-  }
-  std::size_t peer = 0;
-  const config::Rule* rule = nullptr;
-  auto reason = reason_to_bridge(key, frame, *tcp, peer, rule);
-  if (!reason && bridged_syns.recalls(key, tcp->header.sequence, now)) {
-    reason = Counter::kBridgedMidStream;
-  }
-  if (!reason) {
-    if (!checksum_ok(frame)) return Verdict::kDrop;
-    reason = flows.accept(key, frame, tcp->header, peer, *rule, now);
-  }
-  if (!reason) return Verdict::kConsumed;
-  if (is_syn) bridged_syns.remember(key, tcp->header.sequence, now);
-  return bridge(*reason, PortId::kLan, bytes, now);
-}
-
-// --- from the WAN ------------------------------------------------------------------------------
-
-Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant now) {
-  constexpr PortId kPort = PortId::kWan;
-  std::uint32_t slot = kNoSlot;
-  switch (frame.kind) {
-    case FrameKind::kArp:
-      if (wan.handle_arp(frame, now)) return Verdict::kConsumed;
-      break;
-    case FrameKind::kUdp:
-      if (wan.is_for_own_address(frame)) return handle_stp(frame, now);
-      break;
-    case FrameKind::kIcmp:
-      if (wan.handle_icmp(frame, now)) return Verdict::kConsumed;
-      if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedIcmpForRelayed);
-      break;
-    case FrameKind::kFragment:
-      if (concerns_relayed_flow(kPort, frame, slot)) {
-        return drop(Counter::kDroppedFragmentOfRelayed);
-      }
-      break;
-    case FrameKind::kTcp:
-      if (frame.payload.size() >= wire::kTcpHeaderSize) {
-        const FlowKey key{frame.ip.destination, frame.ip.source, load_u16(frame.payload.data() + 2),
-                          load_u16(frame.payload.data()), vlans_of(frame.ethernet)};
-        if (flows.find(key) != kNoSlot) return drop(Counter::kDroppedRelayedFromWan);
-      }
-      break;
-    default:
-      break;
-  }
-  if (frame.kind != FrameKind::kMalformed && wan.is_own_mac(frame.ethernet.destination)) {
-    return drop(Counter::kDroppedToGateway);
-  }
-  return bridge(Counter::kBridgedFromWan, kPort, bytes, now);
-}
-
-Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
-  const auto udp = wire::parse_udp(frame.payload);
-  if (!udp || udp->destination_port != config.stp.port) return drop(Counter::kDroppedToGateway);
-  if (!frame.ip.source.is_v4() && !checksum_ok(frame)) return Verdict::kDrop;
-  const auto peer = std::ranges::find_if(
-      peers, [&](const auto& candidate) { return candidate->config.address == frame.ip.source; });
-  if (peer == peers.end()) return drop(Counter::kDroppedStpUnknownPeer);
-  const auto index = static_cast<std::size_t>(peer - peers.begin());
-  (*peer)->session.handle_packet(
-      frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now);
-  take_events(index, now);
-  return Verdict::kConsumed;
-}
+// --- sessions ----------------------------------------------------------------------------------
 
 void Gateway::Impl::take_events(std::size_t peer, Instant now) {
   while (const auto event = peers[peer]->session.poll_event()) {

@@ -1,0 +1,110 @@
+// Frames that are none of a flow's: whether they leave at once, wait, or concern a flow after all.
+#include <algorithm>
+#include <utility>
+
+#include "pep/wire/checksum.h"
+#include "pep/wire/icmp.h"
+#include "relay/gateway/gateway_impl.h"
+
+namespace satrelay::gateway {
+
+Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Instant now) {
+  if (from == PortId::kWan) {
+    counters.add(reason);
+    counters.add(Counter::kLanFramesOut);
+    return Verdict::kBridge;
+  }
+  const std::size_t ip_bytes = bytes.size() - std::min(bytes.size(), wire::kEthernetHeaderSize);
+  // What keeps the layer 2 network together (ARP, BPDU, LACP) is small and does not wait.
+  const bool at_once = reason == Counter::kBridgedNotIp || may_bridge_at_once(now);
+  if (!at_once && !held.push(ip_bytes, held_limit())) return drop(Counter::kDroppedBridgedQueue);
+  counters.add(reason);
+  if (!at_once) {
+    counters.add(Counter::kHeldFrames);
+    return Verdict::kQueued;
+  }
+  counters.add(Counter::kWanFramesOut);
+  debit_bridged(ip_bytes, now);
+  return Verdict::kBridge;
+}
+
+// Which carrier a bridged frame takes is the modem's affair. With several, any that has room lets
+// it go.
+bool Gateway::Impl::may_bridge_at_once(Instant now) const {
+  return held.empty() && std::ranges::any_of(carriers, [&](const auto& carrier) {
+           return carrier->lets_bridged_go(now);
+         });
+}
+
+ByteCount Gateway::Impl::held_limit() const {
+  ByteCount most;
+  for (const auto& carrier : carriers) most = std::max(most, carrier->held_limit());
+  return most;
+}
+
+// Debited to the carriers that have room, and to all if none has: the frame may have taken any of
+// them, but one that is slower than the others must not be booked out by what they carry.
+void Gateway::Impl::debit_bridged(std::size_t ip_bytes, Instant now) {
+  const auto has_room = [&](const auto& carrier) { return carrier->pacer.can_send(now); };
+  const bool any = std::ranges::any_of(carriers, has_room);
+  for (const auto& carrier : carriers) {
+    if (any && !has_room(carrier)) continue;
+    carrier->pacer.on_bridged(ip_bytes, now);
+    carrier->share.on_bridged(carrier->pacer.overhead().accounted(ip_bytes).value());
+  }
+}
+
+Polled Gateway::Impl::release_held(Instant now) {
+  debit_bridged(held.pop(), now);
+  return {.kind = Polled::Kind::kHeld};
+}
+
+bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
+                                          std::uint32_t& slot) const {
+  FlowKey key;
+  key.vlans = vlans_of(frame.ethernet);
+  if (frame.kind == FrameKind::kFragment) {
+    if (!frame.ip.is_first_fragment() || frame.ip.protocol != wire::kProtocolTcp ||
+        frame.payload.size() < 4) {
+      return false;
+    }
+    key.local = frame.ip.source;
+    key.remote = frame.ip.destination;
+    key.local_port = load_u16(frame.payload.data());
+    key.remote_port = load_u16(frame.payload.data() + 2);
+    if (port == PortId::kWan) {
+      std::swap(key.local, key.remote);
+      std::swap(key.local_port, key.remote_port);
+    }
+  } else {
+    const auto message = wire::parse_icmp(frame.ip, frame.payload);
+    if (!message || !wire::is_icmp_error(frame.ip, *message)) return false;
+    const auto quoted = wire::parse_quoted_flow(frame.ip, *message);
+    if (!quoted || quoted->protocol != wire::kProtocolTcp) return false;
+    // An error on the LAN quotes what we sent to the host; one on the WAN what the host sent.
+    key.local = quoted->destination;
+    key.remote = quoted->source;
+    key.local_port = quoted->destination_port;
+    key.remote_port = quoted->source_port;
+    if (port == PortId::kWan) {
+      std::swap(key.local, key.remote);
+      std::swap(key.local_port, key.remote_port);
+    }
+  }
+  slot = flows.find(key);
+  return slot != kNoSlot;
+}
+
+bool Gateway::Impl::checksum_ok(const Frame& frame) {
+  const wire::IpHeader& ip = frame.ip;
+  if (wire::transport_checksum_ok(ip.source, ip.destination, ip.protocol, frame.payload)) {
+    return true;
+  }
+  counters.add(
+      wire::transport_checksum_unfinished(ip.source, ip.destination, ip.protocol, frame.payload)
+          ? Counter::kDroppedUnfinishedChecksum
+          : Counter::kDroppedBadChecksum);
+  return false;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,91 @@
+// The parts of a gateway and the steps of a frame through it: from the LAN (gateway_lan.cc), from
+// the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and out again (gateway.cc).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/arena.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/bridged_queue.h"
+#include "relay/gateway/bridged_syns.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/flow_key.h"
+#include "relay/gateway/flow_relay.h"
+#include "relay/gateway/frame.h"
+#include "relay/gateway/gateway.h"
+#include "relay/gateway/memory_plan.h"
+#include "relay/gateway/peer.h"
+#include "relay/gateway/policy.h"
+#include "relay/gateway/wan_node.h"
+
+namespace satrelay::gateway {
+
+// Whatever is announced, a link that may be configured stays usable.
+inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
+
+struct Gateway::Impl {
+  Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
+       MutableBytes arena_memory, Instant now);
+
+  // --- from the LAN --------------------------------------------------------------------------
+  Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
+  Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
+  std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
+                                          const wire::ParsedTcp& tcp, std::size_t& peer,
+                                          const config::Rule*& rule) const;
+
+  // --- from the WAN --------------------------------------------------------------------------
+  Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
+  Verdict handle_stp(const Frame& frame, Instant now);
+
+  // --- from either ---------------------------------------------------------------------------
+  bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
+  bool checksum_ok(const Frame& frame);
+  Verdict bridge(Counter reason, PortId from, ConstBytes bytes, Instant now);
+  Verdict drop(Counter reason) {
+    counters.add(reason);
+    return Verdict::kDrop;
+  }
+
+  // --- bridged frames that wait --------------------------------------------------------------
+  bool may_bridge_at_once(Instant now) const;
+  ByteCount held_limit() const;
+  void debit_bridged(std::size_t ip_bytes, Instant now);
+  Polled release_held(Instant now);
+
+  // --- sessions and output -------------------------------------------------------------------
+  void take_events(std::size_t peer, Instant now);
+  void apply_send_capacity(Carrier& carrier, Instant now);
+  Polled poll_wan(MutableBytes out, Instant now);
+  std::size_t poll_sessions(MutableBytes out, Instant now);
+
+  bool is_gateway_address(const IpAddress& address) const {
+    return address == config.gateway.own ||
+           std::ranges::find(config.peers, address, &config::Peer::address) != config.peers.end();
+  }
+  bool is_reachable(std::size_t peer) const { return wan.next_hop(peer).has_value(); }
+
+  const config::Gateway config;
+  const Identity identity;
+  const Instant started;
+  const MemoryPlan plan;
+  Arena arena;
+  Counters counters;
+  Policy policy;
+  BridgedSyns bridged_syns;
+  WanNode wan;
+  std::vector<std::unique_ptr<Carrier>> carriers;
+  BridgedQueue held{kMostHeldFrames};
+  FlowRelay flows;
+  std::vector<std::unique_ptr<Peer>>
+      peers;                  // sessions refer to flows and carriers: destroyed first
+  std::size_t next_peer = 0;  // whose turn it is on the WAN
+};
+
+}  // namespace satrelay::gateway

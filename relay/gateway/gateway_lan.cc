@@ -1,0 +1,93 @@
+// What arrives on the LAN port.
+#include "pep/wire/tcp.h"
+#include "relay/gateway/gateway_impl.h"
+
+namespace satrelay::gateway {
+
+Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant now) {
+  constexpr PortId kPort = PortId::kLan;
+  std::uint32_t slot = kNoSlot;
+  switch (frame.kind) {
+    case FrameKind::kTcp:
+      return handle_lan_tcp(frame, bytes, now);
+    case FrameKind::kMalformed:
+      return bridge(Counter::kBridgedMalformed, kPort, bytes, now);
+    case FrameKind::kNotIp:
+    case FrameKind::kArp:
+      return bridge(Counter::kBridgedNotIp, kPort, bytes, now);
+    case FrameKind::kFragment:
+      if (concerns_relayed_flow(kPort, frame, slot)) {
+        return drop(Counter::kDroppedFragmentOfRelayed);
+      }
+      return bridge(Counter::kBridgedFragment, kPort, bytes, now);
+    case FrameKind::kIpOptions:
+      return bridge(Counter::kBridgedIpOptions, kPort, bytes, now);
+    case FrameKind::kIpExtension:
+      return bridge(Counter::kBridgedIpExtension, kPort, bytes, now);
+    case FrameKind::kIcmp:
+      if (concerns_relayed_flow(kPort, frame, slot)) {
+        flows.handle_icmp_error(slot, frame, now);
+        return drop(Counter::kDroppedIcmpForRelayed);
+      }
+      break;
+    case FrameKind::kUdp:
+      if (is_gateway_address(frame.ip.source)) return drop(Counter::kDroppedForgedGateway);
+      break;
+    case FrameKind::kOtherIp:
+      break;
+  }
+  return bridge(Counter::kBridgedNotTcp, kPort, bytes, now);
+}
+
+std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const Frame& frame,
+                                                       const wire::ParsedTcp& tcp,
+                                                       std::size_t& peer,
+                                                       const config::Rule*& rule) const {
+  using Flags = wire::TcpFlags;
+  constexpr auto kHandshake =
+      static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin);
+  if ((tcp.header.flags & kHandshake) != Flags::kSyn) return Counter::kBridgedMidStream;
+  if (frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
+    return Counter::kBridgedMulticast;
+  }
+  const auto found = policy.peer_for(key.remote);
+  if (!found) return Counter::kBridgedNoPeerPrefix;
+  rule = policy.match(key.local, key.remote, key.remote_port);
+  if (rule == nullptr || rule->action == config::Action::kBridge) return Counter::kBridgedByRule;
+  if (tcp.header.options.has_md5 || tcp.header.options.has_ao) return Counter::kBridgedTcpOptions;
+  if (peers[*found]->session.peer_state() != stp::PeerState::kAlive) {
+    return Counter::kBridgedPeerDown;
+  }
+  peer = *found;
+  return std::nullopt;
+}
+
+Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
+  const auto tcp = wire::parse_tcp(frame.payload);
+  if (!tcp) return bridge(Counter::kBridgedMalformed, PortId::kLan, bytes, now);
+  const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
+                    tcp->header.destination_port, vlans_of(frame.ethernet)};
+  std::uint32_t slot = flows.find(key);
+  const bool is_syn =
+      tcp->header.has(wire::TcpFlags::kSyn) && !tcp->header.has(wire::TcpFlags::kAck);
+  if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
+  if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header))) {
+    flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
+    return Verdict::kConsumed;
+  }
+  std::size_t peer = 0;
+  const config::Rule* rule = nullptr;
+  auto reason = reason_to_bridge(key, frame, *tcp, peer, rule);
+  if (!reason && bridged_syns.recalls(key, tcp->header.sequence, now)) {
+    reason = Counter::kBridgedMidStream;
+  }
+  if (!reason) {
+    if (!checksum_ok(frame)) return Verdict::kDrop;
+    reason = flows.accept(key, frame, tcp->header, peer, *rule, now);
+  }
+  if (!reason) return Verdict::kConsumed;
+  if (is_syn) bridged_syns.remember(key, tcp->header.sequence, now);
+  return bridge(*reason, PortId::kLan, bytes, now);
+}
+
+}  // namespace satrelay::gateway
