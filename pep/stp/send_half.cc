@@ -16,7 +16,7 @@ bool SendHalf::take(std::uint64_t offset, MutableBytes out) {
   if (!out.empty()) queue_.copy_out(offset, out);
   const std::uint64_t end = offset + out.size();
   sent_ = std::max(sent_, end);
-  if (!lost_.empty()) lost_.erase(offset, end);
+  lost_.erase(offset, end);
   const bool carries_fin = end == queue_.end() && (fin_ == Fin::kPending || fin_ == Fin::kSent);
   if (carries_fin) fin_ = Fin::kSent;
   return carries_fin;
@@ -32,7 +32,7 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
   if (fin) fin_ = Fin::kAcknowledged;
   const std::uint64_t end = offset + length;
   if (end <= queue_.begin()) return;
-  if (!lost_.empty()) lost_.erase(offset, end);
+  lost_.erase(offset, end);
   if (offset > queue_.begin()) {
     acknowledged_.insert(offset, end);
     return;
@@ -45,12 +45,12 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
   queue_.release_below(release);
 }
 
-void SendHalf::on_lost(std::uint64_t offset, std::uint64_t length, bool fin) {
+void SendHalf::on_lost(std::uint64_t offset, std::uint64_t length, bool fin, unsigned losses) {
   if (fin && fin_ == Fin::kSent) fin_ = Fin::kPending;
   const std::uint64_t end = offset + length;
   const std::uint64_t begin = std::max(offset, queue_.begin());
   if (begin >= end) return;
-  lost_.insert(begin, end);
+  lost_.insert(begin, end, losses);
   if (acknowledged_.empty()) return;
   const auto ranges = acknowledged_.ranges();
   for (std::size_t i = acknowledged_.first_ending_after(begin);

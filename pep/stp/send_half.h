@@ -7,6 +7,7 @@
 
 #include "pep/base/byte_queue.h"
 #include "pep/base/range_set.h"
+#include "pep/stp/lost_ranges.h"
 
 namespace satrelay::stp {
 
@@ -38,7 +39,7 @@ class SendHalf {
     if (limit > limit_) limit_ = limit;
   }
   bool has_lost() const { return !lost_.empty(); }
-  Range first_lost() const { return lost_.ranges().front(); }
+  LostRanges::Piece first_lost() const { return lost_.first(); }
   // Whether the first byte of a range that was sent, or the FIN at its end, is not known to have
   // arrived.
   bool wants_copy(std::uint64_t offset, std::uint64_t length) const;
@@ -48,7 +49,8 @@ class SendHalf {
 
   // --- feedback; `fin` tells whether the packet carried the FIN at the end of the range
   void on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin);
-  void on_lost(std::uint64_t offset, std::uint64_t length, bool fin);
+  // For the `losses`th time, counted up to LostRanges::kMaxLosses.
+  void on_lost(std::uint64_t offset, std::uint64_t length, bool fin, unsigned losses);
   // Everything and the FIN were acknowledged.
   bool done() const { return fin_ == Fin::kAcknowledged && queue_.empty(); }
 
@@ -61,7 +63,7 @@ class SendHalf {
   std::uint64_t sent_ = 0;
   std::uint64_t limit_ = 0;  // absolute credit from the peer
   RangeSet acknowledged_;    // above queue_.begin()
-  RangeSet lost_;            // to be sent again
+  LostRanges lost_;          // to be sent again
   Fin fin_ = Fin::kOpen;
 };
 

@@ -28,16 +28,22 @@ enum class ItemKind : std::uint8_t {
 struct SentItem {
   std::uint64_t offset = 0;
   std::uint32_t stream = 0;  // slot in the stream table
-  std::uint16_t length = 0;
+  std::uint16_t length_and_losses = 0;
   std::uint16_t kind_and_generation = 0;
 
   static constexpr std::uint16_t kGenerationMask = 0x1fff;
+  static constexpr std::uint16_t kMaxLength = 0x3fff;  // more than any packet holds
+  // `length` up to kMaxLength, `losses` up to LostRanges::kMaxLosses: how often its bytes had been
+  // lost when it was sent.
   static constexpr SentItem make(ItemKind kind, std::uint32_t stream, std::uint16_t generation,
-                                 std::uint64_t offset = 0, std::uint16_t length = 0) {
-    return {offset, stream, length,
+                                 std::uint64_t offset = 0, std::size_t length = 0,
+                                 unsigned losses = 0) {
+    return {offset, stream, static_cast<std::uint16_t>((losses << 14) | (length & kMaxLength)),
             static_cast<std::uint16_t>((static_cast<unsigned>(kind) << 13) |
                                        (generation & kGenerationMask))};
   }
+  constexpr std::uint16_t length() const { return length_and_losses & kMaxLength; }
+  constexpr unsigned losses() const { return length_and_losses >> 14; }
   constexpr ItemKind kind() const { return static_cast<ItemKind>(kind_and_generation >> 13); }
   // A slot is used again only after its stream's last packets are settled, at least a round trip
   // later; 13 bits tell its users apart.

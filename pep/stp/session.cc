@@ -108,6 +108,7 @@ void Session::Impl::drop_connection() {
   }
   peer_ids.clear();
   ledger.clear();
+  copies.clear();
   gate.clear();
   losses.clear();
   tolerance = {};

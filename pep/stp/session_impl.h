@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "pep/stp/capacity_announcement.h"
+#include "pep/stp/copy_queue.h"
 #include "pep/stp/event_queue.h"
 #include "pep/stp/fec.h"
 #include "pep/stp/feedback_clock.h"
@@ -123,8 +124,12 @@ struct Session::Impl {
   void write_open_frame(PacketBuilder& packet, Stream& stream);
   void write_fin(PacketBuilder& packet, Stream& stream);
   bool idle() const;
+  bool idle_but_for_copies() const;
   std::size_t write_data(PacketBuilder& packet, Stream& stream, std::uint64_t offset,
-                         std::uint64_t available);
+                         std::uint64_t available, unsigned times_lost);
+  void plan_copies(const Stream& stream, std::uint64_t offset, std::size_t size,
+                   unsigned times_lost);
+  void write_copies(PacketBuilder& packet);
   bool data_allowed() const;
 
   // --- forward error correction (session_fec.cc)
@@ -201,6 +206,7 @@ struct Session::Impl {
   AnnouncedCapacity peer_capacity;    // of what goes
   Instant memory_check = Instant::never();
   StreamSchedule schedule;
+  CopyQueue copies;
   OpenList opens;
   FinList fins;
   ResetList resets;

@@ -49,7 +49,9 @@ struct Session::Impl::Settler {
     }
     if (s.path.take_verdict() == PathMtu::Verdict::kBlackHole) ++s.counters.mtu_black_holes;
     if (packet->eliciting) s.probes.on_settled();
-    s.ledger.for_each_item(*packet, [&](const SentItem& item) { repair(item); });
+    s.ledger.for_each_item(*packet, [&](const SentItem& item) {
+      repair(item, std::min(item.losses() + 1, LostRanges::kMaxLosses));
+    });
     s.ledger.settle(number);
   }
   void spurious(std::uint64_t number) {
@@ -60,8 +62,8 @@ struct Session::Impl::Settler {
     }
   }
 
-  // Arranges that what the item stands for is sent again.
-  void repair(const SentItem& item) {
+  // Arranges that what the item stands for is sent again, as lost so often.
+  void repair(const SentItem& item, unsigned losses) {
     if (item.kind() == ItemKind::kLaneCredit) {
       s.lane_receive.announce_again();
       return;
@@ -96,7 +98,8 @@ struct Session::Impl::Settler {
         return;
       default:
         if (resetting) return;
-        stream->send.on_lost(item.offset, item.length, item.kind() == ItemKind::kDataAndFin);
+        stream->send.on_lost(item.offset, item.length(), item.kind() == ItemKind::kDataAndFin,
+                             losses);
         s.schedule.update_lost(*stream);
         if (stream->send.fin_due()) s.fins.push_back(*stream);
     }
@@ -133,7 +136,7 @@ struct Session::Impl::Settler {
           return;
         default:
           if (resetting) return;
-          stream->send.on_acknowledged(item.offset, item.length,
+          stream->send.on_acknowledged(item.offset, item.length(),
                                        item.kind() == ItemKind::kDataAndFin);
           s.on_send_progress(*stream);
       }
@@ -246,7 +249,8 @@ void Session::Impl::arm_tail_probe() {
     const SentPacket* packet = ledger.find(n - 1);
     if (packet == nullptr) return;
     if (packet->item_count == 0 || !losses.is_unresolved(n - 1)) continue;
-    ledger.for_each_item(*packet, [&](const SentItem& item) { settler.repair(item); });
+    ledger.for_each_item(
+        *packet, [&](const SentItem& item) { settler.repair(item, std::max(item.losses(), 1U)); });
     probe_packets = 1;
     return;
   }

@@ -39,7 +39,9 @@ bool Session::Impl::data_allowed() const {
 }
 
 // Nothing waits that could be sent.
-bool Session::Impl::idle() const {
+bool Session::Impl::idle() const { return copies.empty() && idle_but_for_copies(); }
+
+bool Session::Impl::idle_but_for_copies() const {
   return opens.empty() && !schedule.has_lost() && fins.empty() &&
          (!schedule.has_new() || lane_send.available() == 0);
 }
@@ -248,6 +250,7 @@ void Session::Impl::write_confirmations(PacketBuilder& packet) {
 void Session::Impl::write_data_frames(PacketBuilder& packet) {
   if (probe_packets > 0) --probe_packets;
   if (!write_opens(packet)) return;
+  write_copies(packet);
   write_retransmissions(packet, RepairCap::kShare);
   write_fins(packet);
   write_new_data(packet);
@@ -276,7 +279,7 @@ void Session::Impl::write_open_frame(PacketBuilder& packet, Stream& stream) {
 // Writes up to `available` bytes from `offset` on as one DATA frame; 0 if the packet has no room
 // worth using.
 std::size_t Session::Impl::write_data(PacketBuilder& packet, Stream& stream, std::uint64_t offset,
-                                      std::uint64_t available) {
+                                      std::uint64_t available, unsigned times_lost) {
   const std::size_t header = data_header_size(stream.id, offset);
   const std::size_t room = packet.remaining();
   if (room <= header + kDataLengthSize || !packet.can_add_item()) return 0;
@@ -298,7 +301,7 @@ std::size_t Session::Impl::write_data(PacketBuilder& packet, Stream& stream, std
            static_cast<std::uint8_t>(static_cast<unsigned>(FrameType::kData) |
                                      (fin ? kDataFin : 0U) | (fills ? 0U : kDataHasLength)));
   packet.add_item(SentItem::make(fin ? ItemKind::kDataAndFin : ItemKind::kData, stream.index,
-                                 stream.generation, offset, static_cast<std::uint16_t>(size)));
+                                 stream.generation, offset, size, times_lost));
   return size;
 }
 
@@ -310,13 +313,51 @@ void Session::Impl::write_retransmissions(PacketBuilder& packet, RepairCap cap) 
     const bool capped =
         cap == RepairCap::kShare && lane_send.available() > 0 && schedule.others_wait(stream);
     if (capped && !schedule.repair_has_turn()) return;
-    const Range range = stream.send.first_lost();
-    const std::size_t size = write_data(packet, stream, range.begin, range.size());
+    const auto [range, times_lost] = stream.send.first_lost();
+    const std::size_t size = write_data(packet, stream, range.begin, range.size(), times_lost);
     if (size == 0) return;
     counters.retransmitted_bytes += size;
+    plan_copies(stream, range.begin, size, times_lost);
     if (capped) schedule.on_repaired(size, loss_ratio());
     schedule.update_lost(stream);
     if (packet.remaining() == 0 && stream.send.has_lost()) schedule.rotate_lost(stream);
+  }
+}
+
+void Session::Impl::plan_copies(const Stream& stream, std::uint64_t offset, std::size_t size,
+                                unsigned times_lost) {
+  const unsigned count =
+      CopyQueue::copies(times_lost, stream.send.sent() - offset, stream.send.credit());
+  if (count == 0) return;
+  copies.push({.offset = offset,
+               .stream = stream.index,
+               .generation = stream.generation,
+               .length = static_cast<std::uint16_t>(size),
+               .more = count - 1,
+               .due = now + CopyQueue::kSpread});
+}
+
+// When they are due, or when nothing else waits.
+void Session::Impl::write_copies(PacketBuilder& packet) {
+  for (std::size_t i = 0; i < CopyQueue::kRoom && !copies.empty(); ++i) {
+    CopyQueue::Copy copy = copies.front();
+    if (copy.due > now && !idle_but_for_copies()) return;
+    Stream& stream = streams.at(copy.stream);
+    const bool wanted =
+        stream.phase != Stream::Phase::kFree && stream.phase != Stream::Phase::kResetting &&
+        stream.generation == copy.generation && stream.send.wants_copy(copy.offset, copy.length);
+    if (wanted) {
+      const std::size_t size =
+          write_data(packet, stream, copy.offset, copy.length, LostRanges::kMaxLosses);
+      if (size == 0) return;
+      counters.retransmitted_bytes += size;
+      ++counters.copies_out;
+    }
+    copies.pop();
+    if (!wanted || copy.more == 0) continue;
+    --copy.more;
+    copy.due = now + CopyQueue::kSpread;
+    copies.push(copy);
   }
 }
 
@@ -367,7 +408,7 @@ void Session::Impl::write_new_data(PacketBuilder& packet) {
     }
     const std::uint64_t available =
         std::min({stream.send.unsent(), stream.send.credit(), lane_send.available()});
-    const std::size_t size = write_data(packet, stream, stream.send.sent(), available);
+    const std::size_t size = write_data(packet, stream, stream.send.sent(), available, 0);
     if (size == 0) return;
     lane_send.used += size;
     counters.stream_bytes_out += size;

@@ -96,7 +96,7 @@ class StreamSchedule {
       list_of(lost_, stream.lost_level).remove(stream);
       return;
     }
-    const Stream::Level level = level_of(stream.send.first_lost().begin);
+    const Stream::Level level = level_of(stream.send.first_lost().range.begin);
     if (LostList::contains(stream)) {
       if (level == stream.lost_level) return;
       list_of(lost_, stream.lost_level).remove(stream);

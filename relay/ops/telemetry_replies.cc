@@ -64,6 +64,7 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("packets_lost", counters.packets_lost);
   dict.add("spurious_losses", counters.spurious_losses);
   dict.add("retransmitted_bytes", counters.retransmitted_bytes);
+  dict.add("copies_out", counters.copies_out);
   dict.add("tail_probes", counters.tail_probes);
   dict.add("repair_packets_in", counters.repair_packets_in);
   dict.add("repair_packets_out", counters.repair_packets_out);

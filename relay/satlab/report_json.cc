@@ -61,6 +61,7 @@ ordered_json gateway_json(const RunResult& result, sim::Side side) {
   json["packets_lost"] = c.packets_lost;
   json["spurious_losses"] = c.spurious_losses;
   json["retransmitted_bytes"] = c.retransmitted_bytes;
+  json["copies_out"] = c.copies_out;
   json["repair_packets_out"] = c.repair_packets_out;
   json["repair_packets_in"] = c.repair_packets_in;
   json["repair_used"] = c.repair_used;

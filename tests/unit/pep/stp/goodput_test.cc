@@ -77,6 +77,16 @@ TEST_P(LossyGoodputTest, EndsWithinTwoRoundTripsOfTheBound) {
   }
 }
 
+// The copies cost what the loss makes them: its third power, and some more near the end of the
+// window.
+TEST(GoodputTest, WhatIsLostThreeTimesIsSentTwice) {
+  const Result much = transfer(0.2, 1);
+  const double packets = kBytes / 1452.0 / 0.8;
+  EXPECT_GT(static_cast<double>(much.sender.copies_out), packets * 0.008 / 2);
+  EXPECT_LT(static_cast<double>(much.sender.copies_out), packets * 0.008 * 2);
+  EXPECT_LT(transfer(0.01, 1).sender.copies_out, 3U);
+}
+
 // A window little larger than what is on its way in a round trip and a feedback interval is enough,
 // because it is renewed in small parts.
 TEST(GoodputTest, AWindowOfTheBandwidthDelayProductFillsTheLink) {

@@ -39,7 +39,7 @@ class StreamScheduleTest : public ::testing::Test {
       const bool capped = schedule_.others_wait(*lost);
       if (!capped || schedule_.repair_has_turn()) {
         std::vector<std::byte> out(kPacket);
-        lost->send.take(lost->send.first_lost().begin, out);
+        lost->send.take(lost->send.first_lost().range.begin, out);
         repaired_ += kPacket;
         if (capped) schedule_.on_repaired(kPacket, loss_);
         schedule_.update_lost(*lost);
@@ -49,7 +49,7 @@ class StreamScheduleTest : public ::testing::Test {
     send_new(*schedule_.next_new());
   }
   void lose(Stream& stream, std::uint64_t begin, std::uint64_t length) {
-    stream.send.on_lost(begin, length, false);
+    stream.send.on_lost(begin, length, false, 1);
     schedule_.update_lost(stream);
   }
 

@@ -1,0 +1,56 @@
+// Second and third copies of bytes that were lost again and again: which, and when they are due.
+// They follow at a distance, so that no burst of losses eats all. A copy that finds no room is not
+// made: what it would save is a round trip.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/time.h"
+
+namespace satrelay::stp {
+
+class CopyQueue {
+ public:
+  static constexpr std::size_t kRoom = 256;
+  static constexpr Duration kSpread = Duration::milliseconds(5);
+
+  struct Copy {
+    std::uint64_t offset = 0;
+    std::uint32_t stream = 0;  // slot in the stream table
+    std::uint16_t generation = 0;
+    std::uint16_t length = 0;
+    unsigned more = 0;  // copies after this one
+    Instant due;
+  };
+
+  // How many copies bytes deserve that were lost so often. The third only where `behind`, the bytes
+  // sent since, are most of the stream's window, of which `credit` is left: one more round trip
+  // would stop the stream.
+  static unsigned copies(unsigned times_lost, std::uint64_t behind, std::uint64_t credit) {
+    constexpr unsigned kOften = 3;
+    if (times_lost < kOften) return 0;
+    return behind / 2 > credit ? 2 : 1;
+  }
+
+  bool empty() const { return size_ == 0; }
+  const Copy& front() const { return copies_[head_]; }
+  void push(const Copy& copy) {
+    if (size_ == kRoom) return;
+    copies_[(head_ + size_) % kRoom] = copy;
+    ++size_;
+  }
+  void pop() {
+    head_ = (head_ + 1) % kRoom;
+    --size_;
+  }
+  void clear() { size_ = 0; }
+
+ private:
+  std::array<Copy, kRoom> copies_;
+  std::size_t head_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,76 @@
+// What is lost again and again: counted, first in line, and sent in copies that keep apart.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "pep/stp/copy_queue.h"
+#include "pep/stp/lost_ranges.h"
+#include "pep/stp/send_half.h"
+#include "pep/stp/sent_ledger.h"
+
+namespace satrelay::stp {
+namespace {
+
+TEST(LostRangesTest, WhatWasLostMostOftenComesFirst) {
+  LostRanges lost;
+  lost.insert(100, 200, 1);
+  lost.insert(300, 400, 3);
+  lost.insert(200, 300, 2);
+  EXPECT_EQ(lost.first().range, (Range{300, 400}));
+  EXPECT_EQ(lost.first().losses, 3U);
+  lost.erase(250, 400);
+  EXPECT_EQ(lost.first().range, (Range{200, 250}));
+  EXPECT_EQ(lost.first().losses, 2U);
+  lost.erase(0, 250);
+  EXPECT_TRUE(lost.empty());
+}
+
+TEST(SentItemTest, LengthAndLossesShareTheirField) {
+  const SentItem item =
+      SentItem::make(ItemKind::kDataAndFin, 5, 77, 1'000, SentItem::kMaxLength, 3);
+  EXPECT_EQ(item.length(), SentItem::kMaxLength);
+  EXPECT_EQ(item.losses(), 3U);
+  EXPECT_EQ(item.kind(), ItemKind::kDataAndFin);
+  EXPECT_EQ(item.generation(), 77U);
+}
+
+TEST(SendHalfTest, WhatArrivedMeanwhileIsNotLost) {
+  std::vector<std::byte> memory(1 << 20);
+  Arena arena(memory, 4096);
+  SendHalf half(arena);
+  std::vector<std::byte> bytes(3'000);
+  half.write(bytes, 10'000, 0);
+  half.take(0, bytes);
+  half.on_acknowledged(1'000, 1'000, false);
+  half.on_lost(500, 2'000, false, 3);
+  EXPECT_EQ(half.first_lost().range, (Range{500, 1'000}));
+  // Sent again, or arrived as its own copy: out of whatever set it stood in.
+  half.take(500, std::span(bytes).first(500));
+  EXPECT_EQ(half.first_lost().range, (Range{2'000, 2'500}));
+  half.on_lost(2'000, 500, false, 1);
+  half.on_acknowledged(2'000, 500, false);
+  EXPECT_FALSE(half.has_lost());
+}
+
+TEST(CopyQueueTest, CopiesGoWithTheLossesAndWithWhatTheyHoldBack) {
+  EXPECT_EQ(CopyQueue::copies(2, 900, 100), 0U);
+  EXPECT_EQ(CopyQueue::copies(3, 600, 400), 1U);
+  EXPECT_EQ(CopyQueue::copies(3, 700, 300), 2U);
+}
+
+TEST(CopyQueueTest, IsAQueueWithALimit) {
+  CopyQueue queue;
+  for (std::uint64_t i = 0; i < CopyQueue::kRoom + 10; ++i) {
+    queue.push({.offset = i, .due = Instant()});
+  }
+  for (std::uint64_t i = 0; i < CopyQueue::kRoom; ++i) {
+    EXPECT_EQ(queue.front().offset, i);
+    queue.pop();
+  }
+  EXPECT_TRUE(queue.empty());
+  queue.push({.offset = 7, .due = Instant()});
+  EXPECT_EQ(queue.front().offset, 7U);
+}
+
+}  // namespace
+}  // namespace satrelay::stp
