@@ -63,7 +63,7 @@ struct Session::Impl::Settler {
   }
 
   // Arranges that what the item stands for is sent again, as lost so often.
-  void repair(const SentItem& item, unsigned losses) {
+  void repair(const SentItem& item, unsigned times_lost) {
     if (item.kind() == ItemKind::kLaneCredit) {
       s.lane_receive.announce_again();
       return;
@@ -99,7 +99,7 @@ struct Session::Impl::Settler {
       default:
         if (resetting) return;
         stream->send.on_lost(item.offset, item.length(), item.kind() == ItemKind::kDataAndFin,
-                             losses);
+                             times_lost);
         s.schedule.update_lost(*stream);
         if (stream->send.fin_due()) s.fins.push_back(*stream);
     }
