@@ -7,9 +7,11 @@ source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/progress.sh"
 
 usage() {
   cat <<'END'
-usage: deploy/setup.sh [--check] [--no-hugepages]
+usage: deploy/setup.sh [--check] [--no-hugepages] [--test-programs]
 
   --check          only print what is missing; exit status 1 if anything is
+  --test-programs  also the clients and servers that tests/e2e/test_programs.py drives; no server
+                   that this installs is started, now or at boot
   --no-hugepages   leave hugepages alone
 
 SATRELAY_HUGEPAGES is the memory to reserve as hugepages, in MiB (default 512, at most a quarter of
@@ -30,6 +32,9 @@ packages=(
   # the plots of satlab
   gnuplot-nox
 )
+test_packages=(wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3)
+# Packages whose server Debian starts when it is installed, and the names of those services.
+declare -A services=([openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx)
 
 missing_packages() {
   local package
@@ -48,10 +53,32 @@ install_packages() {
   # A broken third-party source must not stop us as long as our packages can be had.
   run_with_progress "$log" apt-get update -q -o DPkg::Lock::Timeout=120 || true
   say "installing $# packages: $*"
+  keep_services_down "$@"
   run_with_progress "$log" apt-get install -y -q --no-install-recommends \
     -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 "$@" ||
     die "The packages could not be installed. Debian 12 has them all; is the network reachable?"
   rm -f "$log"
+  local package
+  for package in "$@"; do
+    if [ -n "${services[$package]:-}" ]; then
+      update-rc.d "${services[$package]}" disable >/dev/null 2>&1 || true
+      say "the service ${services[$package]} of $package is left switched off"
+    fi
+  done
+}
+
+# The tests start servers of their own, in namespaces. Nobody asked for one on this machine: while
+# packages are installed nothing is started. (A machine's own policy, as in containers, is kept.)
+keep_services_down() {
+  local policy=/usr/sbin/policy-rc.d package with_service=no
+  for package in "$@"; do
+    if [ -n "${services[$package]:-}" ]; then with_service=yes; fi
+  done
+  if [ "$with_service" = no ] || [ -e "$policy" ]; then return; fi
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod 755 "$policy"
+  # shellcheck disable=SC2064
+  trap "rm -f '$policy'" EXIT
 }
 
 # Sets pages of 2 MiB aside for DPDK. Every way this can fail ends in a message, not in an error.
@@ -98,6 +125,7 @@ for argument in "$@"; do
   case $argument in
   --check) check_only=yes ;;
   --no-hugepages) hugepages=no ;;
+  --test-programs) packages+=("${test_packages[@]}") ;;
   -h | --help)
     usage
     exit 0

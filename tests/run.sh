@@ -54,7 +54,7 @@ if ((${#suites[@]} > 0)) && [[ " ${suites[*]} " != *" e2e "* ]]; then root=usele
 if [ "$root" = needed ]; then
   elevate "end-to-end tests use network namespaces" "$here/run.sh" "${arguments[@]}"
 fi
-"$here/../deploy/setup.sh"
+"$here/../deploy/setup.sh" --test-programs
 "$here/../deploy/build.sh" "${build_options[@]}"
 export PYTHONDONTWRITEBYTECODE=1
 exec python3 "$here/runner/main.py" --build "$here/../$build" "${arguments[@]}"

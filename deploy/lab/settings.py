@@ -19,6 +19,7 @@ class GatewayOptions:
     limits: dict[str, str] = field(default_factory=dict)
     stp: dict[str, str] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)  # of the accelerating rule
+    bridged_hosts: tuple[str, ...] = ()  # prefixes: connections to and from these are bridged
     log_level: str = "info"
 
 
@@ -40,6 +41,7 @@ peers:
     link: sat
 rules:
   - {{match: {{port: {BRIDGED_PORT}}}, action: bridge}}
+{_bridging(options.bridged_hosts)}\
   - {{action: accelerate{"".join(f", {key}: {word}" for key, word in options.modes.items())}}}
 worker: {{polling: {options.polling}}}
 {_section("limits", options.limits)}{_section("stp", options.stp)}\
@@ -67,6 +69,15 @@ worker: {{polling: {polling}}}
 control_socket: {control_socket}
 stats_socket_prefix: {name}
 """
+
+
+def _bridging(hosts: tuple[str, ...]) -> str:
+    listed = ", ".join(f'"{prefix}"' for prefix in hosts)
+    return "".join(
+        f"  - {{match: {{{end}: [{listed}]}}, action: bridge}}\n"
+        for end in ("source", "destination")
+        if hosts
+    )
 
 
 def _section(name: str, values: dict[str, str]) -> str:

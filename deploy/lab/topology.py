@@ -10,7 +10,7 @@ each other on one segment. Each half of the subnet belongs to the hosts behind o
 import shutil
 from dataclasses import dataclass, field
 
-from . import kernel
+from . import kernel, vlan
 from .kernel import Namespace
 
 
@@ -78,6 +78,10 @@ class Topology:
         for space, host in ((self.client, CLIENT), (self.server, SERVER)):
             space.ip("addr", "add", f"{host.ipv4}/24", "dev", host.interface)
             space.ip("addr", "add", f"{host.ipv6}/64", "dev", host.interface, "nodad")
+
+    def put_hosts_on_vlan(self, number: int) -> None:
+        vlan.make_access_port(self.client, CLIENT.interface, number)
+        vlan.make_access_port(self.server, SERVER.interface, number)
 
     def remove(self) -> None:
         for space in self.spaces():

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Real programs through the gateways: relayed and direct, IPv4 and IPv6, plain and on a VLAN.
+
+Each program runs against a real server, and the digest of what arrived is that of what was sent. The
+gateways' counters tell that a flow was relayed, or was not. Direct runs cross the same gateways and the
+same link, to an address whose connections a rule bridges.
+"""
+
+import argparse
+import contextlib
+import os
+import shutil
+import threading
+import time
+from dataclasses import dataclass
+
+from harness import (
+    SERVER,
+    Failed,
+    GatewayOptions,
+    Lab,
+    Link,
+    check,
+    check_memory_returns,
+    eventually,
+    main,
+    make_lab,
+    note,
+)
+from lab import units
+from program_servers import Servers, require_programs
+from program_table import PROGRAMS, Program, ProgramFailed, Visit
+
+VLAN = 100
+DIRECT = {4: "203.0.113.131", 6: "2001:db8::b:11"}
+RELAYED = {4: SERVER.ipv4, 6: SERVER.ipv6}
+RATE = 100_000_000  # bit/s
+MOST_FAILURES = 3  # of one lab; then it gives up, as each may take a minute
+
+
+@dataclass(frozen=True)
+class Case:
+    program: Program
+    relayed: bool
+    version: int  # of IP
+    vlan: int
+
+    def __str__(self) -> str:
+        path = "relayed" if self.relayed else "direct"
+        return f"{self.program.name}, {path}, {self.column}"
+
+    @property
+    def column(self) -> str:
+        return ("VLAN" if self.vlan else "plain") + f" IPv{self.version}"
+
+
+@dataclass(frozen=True)
+class Result:
+    seconds: float = 0.0
+    equal: bool = False
+    flows: int = 0  # relayed ones
+    failure: str = ""
+
+
+class Flows:
+    """Connections that the two gateways took from their LANs and carried to the other's."""
+
+    def __init__(self, lab: Lab):
+        self._lab = lab
+        self._seen = self._read()
+
+    def _read(self) -> list[int]:
+        counters = [gateway.counters() for gateway in self._lab.gateways]
+        names = ("flows_established", "flows_from_peer", "bridged_by_rule", "bridged_mid_stream")
+        return [sum(one[name] for one in counters) for name in names]
+
+    def settle(self) -> None:
+        """Waits until nothing of earlier programs is on its way: the last ones leave early."""
+        quiet = 0.4 + 2 * self._lab.link.rtt
+        for _ in range(20):
+            before = self._read()
+            time.sleep(quiet)
+            self._seen = self._read()
+            if self._seen == before:
+                return
+
+    def new(self) -> list[int]:
+        """Since the last call: flows taken and carried over, frames bridged by rule and mid-stream."""
+        before, self._seen = self._seen, self._read()
+        return [now - then for now, then in zip(self._seen, before)]
+
+
+class World:
+    """One lab, its servers, and the results of its cases."""
+
+    def __init__(self, vlan: int, version: int, programs: tuple[Program, ...], rtt: float):
+        self._vlan = vlan
+        self._version = version
+        self.lab = make_lab(
+            Link(rate=RATE, rtt=rtt, loss=0),
+            GatewayOptions(bridged_hosts=(f"{DIRECT[4]}/32", f"{DIRECT[6]}/128")),
+            file_bytes=40_000_000,
+            vlan=vlan,
+        )
+        self._programs = programs
+        self.results: dict[Case, Result] = {}
+        self.servers: Servers
+
+    def set_up(self) -> None:
+        interface = SERVER.interface
+        self.lab.server.ip("addr", "add", f"{DIRECT[4]}/24", "dev", interface)
+        self.lab.server.ip("addr", "add", f"{DIRECT[6]}/64", "dev", interface, "nodad")
+        address = DIRECT[self._version]
+        self.lab.client.run("ping", f"-{self._version}", "-n", "-c", "1", "-W", "5", address)
+        self.servers = Servers(self.lab, [address, RELAYED[self._version]])
+
+    def run(self, stopped: threading.Event) -> None:
+        flows = Flows(self.lab)
+        for relayed in (False, True):
+            flows.settle()
+            for program in self._programs:
+                failures = sum(bool(result.failure) for result in self.results.values())
+                if stopped.is_set() or failures >= MOST_FAILURES:
+                    return
+                case = Case(program, relayed, self._version, self._vlan)
+                self.results[case] = self._judge(case, flows)
+
+    def _judge(self, case: Case, flows: Flows) -> Result:
+        folder = os.path.join(self.lab.folder, "arrived")
+        os.makedirs(folder)
+        addresses = RELAYED if case.relayed else DIRECT
+        visit = Visit(self.lab, self.servers, addresses[case.version], folder)
+        equal, seconds, problems = False, 0.0, []
+        try:
+            began = time.monotonic()
+            arrivals = case.program.run(visit)
+            seconds = time.monotonic() - began
+            equal = all(sent == arrived for sent, arrived in arrivals)
+            if not equal:
+                problems.append("what arrived is not what was sent")
+        except (ProgramFailed, Failed, OSError) as error:
+            problems += [str(error), self.servers.logs()]
+        finally:
+            shutil.rmtree(folder)
+            incoming = self.servers.files.incoming
+            for entry in os.listdir(incoming):
+                path = os.path.join(incoming, entry)
+                (shutil.rmtree if os.path.isdir(path) else os.unlink)(path)
+        taken, carried, by_rule, mid_stream = flows.new()
+        expected = case.program.flows if case.relayed else 0
+        if (taken, carried) != (expected, expected):
+            problems.append(f"{taken} flows taken and {carried} carried over, not {expected}")
+        if not case.relayed and by_rule == 0:
+            problems.append("no frame was bridged by rule")
+        if case.relayed and mid_stream > 0 and not case.program.leaves_early:
+            problems.append(f"{mid_stream} frames went past the relay")
+        return Result(seconds, equal, carried, "\n".join(problems))
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def rows(results: dict[Case, Result], programs: tuple[Program, ...]) -> list[list[str]]:
+    columns = list(dict.fromkeys(case.column for case in sorted(results, key=_column_order)))
+    table = [["program, seconds direct / relayed", *columns, "compared", "equal", "flows relayed"]]
+    for program in programs:
+        own = {case: result for case, result in results.items() if case.program is program}
+        cells = []
+        for column in columns:
+            times = {c.relayed: r for c, r in own.items() if c.column == column}
+            cells.append(" / ".join(_seconds(times.get(relayed)) for relayed in (False, True)))
+        equal = sum(result.equal for result in own.values())
+        relayed = sorted({result.flows for case, result in own.items() if case.relayed})
+        flows = " to ".join(str(count) for count in dict.fromkeys(relayed[:1] + relayed[-1:]))
+        row = [program.name, *cells, program.compared, f"{equal} of {len(own)}", flows or "-"]
+        table.append(row)
+    return table
+
+
+def _column_order(case: Case) -> tuple[int, int]:
+    return case.vlan, case.version
+
+
+def _seconds(result: Result | None) -> str:
+    if result is None:
+        return "-"
+    return "FAILED" if result.failure else f"{result.seconds:.2f}"
+
+
+def as_text(table: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*table)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table
+    )
+
+
+def as_markdown(table: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in table]
+    return "\n".join([lines[0], "|---" * len(table[0]) + "|", *lines[1:]]) + "\n"
+
+
+# --- the test -------------------------------------------------------------------------------------
+
+
+def tags_are_on_the_cable(lab: Lab, vlan: int) -> None:
+    """What the gateway's LAN port sees of the client carries the tag."""
+    from frames import Tap
+
+    with Tap(lab.gateway_a.space, "lan0") as tap:
+        lab.client.run("ping", "-n", "-c", "1", "-W", "5", SERVER.ipv4)
+        seen = tap.receive(0.2)
+    tag = b"\x81\x00" + vlan.to_bytes(2, "big")
+    pings = [frame for frame in seen if frame[12:14] == b"\x08\x00" or frame[12:16] == tag]
+    check(pings, "no ping was seen on the cable")
+    check(all(frame[12:16] == tag for frame in pings), f"frames without the tag {vlan}")
+
+
+def programs(given: argparse.Namespace) -> None:
+    require_programs()
+    chosen = tuple(program for program in PROGRAMS if given.only in program.name)
+    check(chosen, f"no program's name has '{given.only}' in it")
+    worlds = [
+        World(vlan, version, chosen, given.rtt) for vlan in (0, VLAN) for version in (4, 6)
+    ]
+    stopped = threading.Event()
+    with contextlib.ExitStack() as stack:
+        for world in worlds:
+            stack.enter_context(world.lab)
+            world.set_up()
+        tags_are_on_the_cable(worlds[-1].lab, VLAN)
+        # All at the same time, as the programs mostly wait for the link. Leaving the context early, by Ctrl-C
+        # too, ends the programs with their labs.
+        threads = [threading.Thread(target=world.run, args=(stopped,)) for world in worlds]
+        try:
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads):
+                time.sleep(0.1)
+        finally:
+            stopped.set()
+        judge(worlds, chosen, given.markdown)
+    for thread in threads:
+        thread.join()
+
+
+def judge(worlds: list[World], chosen: tuple[Program, ...], markdown: str) -> None:
+    results = {case: result for world in worlds for case, result in world.results.items()}
+    failures = {case: result for case, result in results.items() if result.failure}
+    for case, result in failures.items():
+        note(f"=== {case}: FAILED\n{result.failure}\n")
+    table = rows(results, chosen)
+    note(as_text(table))
+    if markdown:
+        with open(markdown, "w", encoding="ascii") as file:
+            file.write(as_markdown(table))
+    check(not failures, f"{len(failures)} of {len(results)} runs failed")
+    wanted = 8 * len(chosen)
+    check(len(results) == wanted, f"only {len(results)} of {wanted} runs were made")
+    for world in worlds:
+        for gateway in world.lab.gateways:
+            bad = gateway.counter("dropped_bad_checksum")
+            check(bad == 0, f"{gateway.name}: {bad} bad checksums on a clean LAN")
+            eventually(lambda: not gateway.query("flows"), 30, "no flow is left")
+        check_memory_returns(world.lab)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default="", metavar="TEXT", help="programs with this in the name")
+    parser.add_argument(
+        "--rtt", default=0.1, type=units.parse_duration, help="of the link, such as 550ms"
+    )
+    parser.add_argument("--markdown", default="", metavar="FILE", help="write the table there")
+    return parser.parse_args()
+
+
+def real_programs() -> None:
+    programs(given)
+
+
+if __name__ == "__main__":
+    given = arguments()
+    main(real_programs)
