@@ -12,6 +12,7 @@ import os
 import shutil
 import threading
 import time
+import traceback
 from dataclasses import dataclass
 
 from harness import (
@@ -104,6 +105,7 @@ class World:
         )
         self._programs = programs
         self.results: dict[Case, Result] = {}
+        self.error = ""
         self.servers: Servers
 
     def set_up(self) -> None:
@@ -115,6 +117,14 @@ class World:
         self.servers = Servers(self.lab, [address, RELAYED[self._version]])
 
     def run(self, stopped: threading.Event) -> None:
+        try:
+            self._run_all(stopped)
+        except Exception:
+            # When stopped, the lab goes away under it.
+            if not stopped.is_set():
+                self.error = traceback.format_exc()
+
+    def _run_all(self, stopped: threading.Event) -> None:
         flows = Flows(self.lab)
         for relayed in (False, True):
             flows.settle()
@@ -223,11 +233,13 @@ def programs(given: argparse.Namespace) -> None:
         World(vlan, version, chosen, given.rtt) for vlan in (0, VLAN) for version in (4, 6)
     ]
     stopped = threading.Event()
+    began = time.monotonic()
     with contextlib.ExitStack() as stack:
         for world in worlds:
             stack.enter_context(world.lab)
             world.set_up()
         tags_are_on_the_cable(worlds[-1].lab, VLAN)
+        note(f"{len(worlds)} labs and their servers are up ({time.monotonic() - began:.0f} s)")
         # All at the same time, as the programs mostly wait for the link. Leaving the context early, by Ctrl-C
         # too, ends the programs with their labs.
         threads = [threading.Thread(target=world.run, args=(stopped,)) for world in worlds]
@@ -238,6 +250,7 @@ def programs(given: argparse.Namespace) -> None:
                 time.sleep(0.1)
         finally:
             stopped.set()
+        note(f"all programs have ended ({time.monotonic() - began:.0f} s)")
         judge(worlds, chosen, given.markdown)
     for thread in threads:
         thread.join()
@@ -250,6 +263,8 @@ def judge(worlds: list[World], chosen: tuple[Program, ...], markdown: str) -> No
         note(f"=== {case}: FAILED\n{result.failure}\n")
     table = rows(results, chosen)
     note(as_text(table))
+    for world in worlds:
+        check(not world.error, world.error)
     if markdown:
         with open(markdown, "w", encoding="ascii") as file:
             file.write(as_markdown(table))
