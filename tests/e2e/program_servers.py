@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from harness import Failed, Lab
 from lab import kernel
+from lab.daemon import DaemonFailed
 
 FILE_BYTES = 1_000_000
 OBJECTS = 200
@@ -114,15 +115,22 @@ class Servers:
         self.files.create()
         self.certificate = self._make_certificate(addresses)
         self.client_key, self.known_hosts = self._make_ssh_keys()
-        self._daemons = [
-            self._start("nginx", (80, 443), self._nginx()),
-            self._start("vsftpd", (21,), self._vsftpd()),
-            self._start("sshd", (22,), self._sshd()),
-            self._start("rsyncd", (873,), self._rsyncd()),
-        ]
-        for port in IPERF_PORTS:
-            command = [_path("iperf3"), "--server", "--port", str(port)]
-            self._daemons.append(self._start(f"iperf3-{port}", (port,), command))
+        self._daemons = []
+        waiting = []
+        for name, ports, command in (
+            ("nginx", (80, 443), self._nginx()),
+            ("vsftpd", (21,), self._vsftpd()),
+            ("sshd", (22,), self._sshd()),
+            ("rsyncd", (873,), self._rsyncd()),
+            *(
+                (f"iperf3-{port}", (port,), [_path("iperf3"), "--server", "--port", str(port)])
+                for port in IPERF_PORTS
+            ),
+        ):
+            self._daemons.append(lab.start_daemon(name, lab.server, command))
+            waiting.append((self._daemons[-1], ports))
+        for daemon, ports in waiting:
+            self._wait_for(daemon, ports)
 
     def logs(self) -> str:
         """The last lines of each, and which have ended."""
@@ -133,15 +141,12 @@ class Servers:
                 parts.append(f"--- {daemon.name}{status}: its last lines\n{daemon.log(20)}")
         return "".join(parts)
 
-    def _start(self, name: str, ports: tuple[int, ...], command: list[str]):
-        daemon = self._lab.start_daemon(name, self._lab.server, command)
+    def _wait_for(self, daemon, ports: tuple[int, ...]) -> None:
+        ready = lambda: all(listens(self._lab.server, port) for port in ports)  # noqa: E731
         try:
-            daemon.wait_until(
-                lambda: all(listens(self._lab.server, port) for port in ports), 20, "it listens"
-            )
-        except Exception as error:
+            daemon.wait_until(ready, 30, "it listens")
+        except DaemonFailed as error:
             raise Failed(f"{error}\n{daemon.log()}") from error
-        return daemon
 
     def _config(self, name: str, text: str) -> str:
         path = os.path.join(self.folder, name)

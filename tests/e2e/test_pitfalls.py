@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""What users of comparable systems reported, where no other test looks (docs/testing.md has the list)."""
+
+import contextlib
+import os
+import random
+import socket
+import threading
+
+from harness import (
+    CLIENT,
+    SERVER,
+    GatewayOptions,
+    Lab,
+    Link,
+    accept,
+    check,
+    check_memory_returns,
+    connect,
+    connection,
+    eventually,
+    listen,
+    main,
+    make_lab,
+    note,
+    receive_all,
+)
+from lab import kernel
+from lab.kernel import Namespace
+
+LINK = Link(rate=100_000_000, rtt=0.04, loss=0)
+DATA = random.Random(21).randbytes(700_000)
+FLOW_LIMIT = 16
+BEHIND_ROUTER = ("203.0.113.200", "2001:db8::b:200")
+ROUTER_MTU = 1300
+
+
+def hosts_see_each_others_addresses(lab: Lab) -> None:
+    """Access lists and logs work: addresses and ports are the hosts' own, on both sides."""
+    for space, far, host in (
+        (lab.client, lab.server, SERVER.ipv4),
+        (lab.client, lab.server, SERVER.ipv6),
+        (lab.server, lab.client, CLIENT.ipv4),
+        (lab.server, lab.client, CLIENT.ipv6),
+    ):
+        with listen(far, host, 9101) as server:
+            with connect(space, host, 9101) as client, accept(server) as accepted:
+                for one, other in ((client, accepted), (accepted, client)):
+                    seen, own = one.getpeername()[:2], other.getsockname()[:2]
+                    check(seen == own, f"{seen} was seen of {own}")
+    taken = sum(gateway.counter("flows_established") for gateway in lab.gateways)
+    check(taken == 4, f"{taken} of 4 connections were relayed")
+
+
+def carry(client: socket.socket, server: socket.socket, what: str) -> None:
+    """DATA in both directions, one after the other."""
+    for source, sink, way in ((client, server, "up"), (server, client, "down")):
+        sender = threading.Thread(target=lambda: (source.sendall(DATA), source.shutdown(1)))
+        sender.start()
+        arrived = receive_all(sink)
+        sender.join()
+        check(arrived == DATA, f"{what}, {way}: {len(arrived)} bytes of {len(DATA)}, or others")
+
+
+def lans_of_different_mtu(lab: Lab) -> None:
+    """Small transfers work where the MTU is wrong, large ones hang."""
+    try:
+        for client_mtu, server_mtu in ((1280, 1500), (1500, 1290)):
+            lab.client.ip("link", "set", CLIENT.interface, "mtu", str(client_mtu))
+            lab.server.ip("link", "set", SERVER.interface, "mtu", str(server_mtu))
+            for address in (SERVER.ipv4, SERVER.ipv6):
+                with connection(lab, 9102, address) as (client, server):
+                    carry(client, server, f"MTU {client_mtu} and {server_mtu}, {address}")
+    finally:
+        lab.client.ip("link", "set", CLIENT.interface, "mtu", "1500")
+        lab.server.ip("link", "set", SERVER.interface, "mtu", "1500")
+
+
+@contextlib.contextmanager
+def host_behind_router(lab: Lab):
+    """One more host behind the server, which becomes a router; its route there carries less than the rest.
+
+    The interfaces have an MTU of 1500, so that no MSS tells.
+    """
+    inner = Namespace(f"satrelay-{lab.tag}-inner")
+    try:
+        inner.create()
+        kernel.join(lab.server, "in0", inner, "in1")
+        for space, interface in ((lab.server, "in0"), (inner, "in1")):
+            kernel.switch_off_offloads(space, interface)
+        four, six = BEHIND_ROUTER
+        lab.server.ip("addr", "add", "198.51.100.1/24", "dev", "in0")
+        lab.server.ip("addr", "add", "2001:db8:1::1/64", "dev", "in0", "nodad")
+        inner.ip("addr", "add", f"{four}/32", "dev", "in1")
+        inner.ip("addr", "add", f"{six}/128", "dev", "in1", "nodad")
+        inner.ip("addr", "add", "2001:db8:1::2/64", "dev", "in1", "nodad")
+        inner.ip("route", "add", "198.51.100.0/24", "dev", "in1")
+        inner.ip("route", "add", "default", "via", "198.51.100.1", "dev", "in1")
+        inner.ip("-6", "route", "add", "default", "via", "2001:db8:1::1", "dev", "in1")
+        small = ("mtu", "lock", str(ROUTER_MTU))
+        lab.server.ip("route", "add", f"{four}/32", "dev", "in0", *small)
+        hop = ("via", "2001:db8:1::2", "dev", "in0")
+        lab.server.ip("-6", "route", "add", f"{six}/128", *hop, *small)
+        for path in ("ipv4/conf/all/forwarding", f"ipv4/conf/{SERVER.interface}/proxy_arp"):
+            lab.server.write_setting(path, "1")
+        for path in ("all/forwarding", f"{SERVER.interface}/proxy_ndp"):
+            lab.server.write_setting(f"ipv6/conf/{path}", "1")
+        lab.server.ip("-6", "neigh", "add", "proxy", six, "dev", SERVER.interface)
+        for version, address in (("-4", four), ("-6", six)):
+            ping = lab.client.command("ping", version, "-n", "-c", "1", "-W", "1", address)
+            eventually(lambda: _succeeds(ping), 20, f"{address} answers the client's ping")
+        yield inner
+    finally:
+        inner.delete()
+
+
+def _succeeds(argv: list[str]) -> bool:
+    try:
+        kernel.run(*argv)
+    except kernel.CommandFailed:
+        return False
+    return True
+
+
+def a_router_behind_the_gateway_carries_less(lab: Lab) -> None:
+    """Its "too big" is addressed to the client, whose segments it never saw: it is the gateway's."""
+    with host_behind_router(lab) as inner:
+        for address in BEHIND_ROUTER:
+            before = lab.gateway_b.counter("dropped_icmp_for_relayed")
+            with listen(inner, address, 9103) as server:
+                with connect(lab.client, address, 9103) as client, accept(server) as accepted:
+                    carry(client, accepted, f"behind a router of MTU {ROUTER_MTU}, {address}")
+            told = lab.gateway_b.counter("dropped_icmp_for_relayed") - before
+            note(f"{address}: the router said {told} times that a segment was too big")
+            check(told > 0, "the router never had to say that a segment was too big")
+
+
+def short_connections_leave_nothing(lab: Lab) -> None:
+    """No memory, no descriptor, no entry of a table stays behind."""
+
+    def open_and_close(count: int) -> None:
+        with listen(lab.server, SERVER.ipv4, 9104) as server:
+            for _ in range(count // 50):
+                with contextlib.ExitStack() as stack:
+                    clients = [
+                        stack.enter_context(connect(lab.client, SERVER.ipv4, 9104))
+                        for _ in range(50)
+                    ]
+                    for client in clients:
+                        client.sendall(b"hello")
+                    for _ in clients:
+                        accepted = stack.enter_context(accept(server))
+                        check(accepted.recv(5) == b"hello", "a greeting changed")
+
+    def held() -> list[tuple[int, int]]:
+        return [
+            (gateway.daemon.resident_bytes(), len(os.listdir(f"/proc/{gateway.daemon.pid}/fd")))
+            for gateway in lab.gateways
+        ]
+
+    open_and_close(200)  # whatever is touched for the first time
+    check_memory_returns(lab)
+    before = held()
+    open_and_close(600)
+    check_memory_returns(lab)
+    for gateway, (bytes_before, files_before), (bytes_now, files_now) in zip(
+        lab.gateways, before, held()
+    ):
+        grown = bytes_now - bytes_before
+        note(f"{gateway.name}: {grown} bytes more after 600 connections, {files_now} descriptors")
+        check(grown < 4 << 20, f"{gateway.name} grew by {grown} bytes")
+        # The socket of a question about figures may be open at either moment.
+        check(files_now <= files_before + 2, f"{files_before} descriptors became {files_now}")
+
+
+def pitfalls() -> None:
+    with make_lab(LINK) as lab:
+        for part in (
+            hosts_see_each_others_addresses,
+            lans_of_different_mtu,
+            a_router_behind_the_gateway_carries_less,
+            short_connections_leave_nothing,
+        ):
+            part(lab)
+            note(f"ok: {part.__name__.replace('_', ' ')}")
+
+
+def a_full_table_refuses_nobody() -> None:
+    """Connections beyond the limit work, unrelayed, and are counted; an ended one makes room."""
+    options = GatewayOptions(limits={"flows": str(FLOW_LIMIT)})
+    with make_lab(LINK, options) as lab, contextlib.ExitStack() as stack:
+        server = stack.enter_context(listen(lab.server, SERVER.ipv4, 9105))
+        pairs = []
+        for _ in range(FLOW_LIMIT + 10):
+            client = stack.enter_context(connect(lab.client, SERVER.ipv4, 9105))
+            pairs.append((client, stack.enter_context(accept(server))))
+        for number, (client, accepted) in enumerate(pairs):
+            said = f"connection {number}".encode()
+            client.sendall(said)
+            check(accepted.recv(100) == said, f"connection {number} carried something else")
+        counters = lab.gateway_a.counters()
+        relayed, full = counters["flows_established"], counters["bridged_table_full"]
+        note(f"{relayed} relayed, {full} bridged as the table was full")
+        check(relayed == FLOW_LIMIT, f"{relayed} connections were relayed, not {FLOW_LIMIT}")
+        check(full >= 10, f"{full} frames were counted as bridged for want of room")
+        for client, accepted in pairs:
+            # Without TIME-WAIT, in which flows keep their place.
+            for end in (client, accepted):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                end.close()
+        eventually(lambda: not lab.gateway_a.query("flows"), 20, "the table is empty again")
+        with connect(lab.client, SERVER.ipv4, 9105) as client, accept(server) as accepted:
+            carry(client, accepted, "after the table was full")
+        check(lab.gateway_a.counter("flows_established") == FLOW_LIMIT + 1, "it was not relayed")
+
+
+if __name__ == "__main__":
+    main(pitfalls, a_full_table_refuses_nobody)
