@@ -1,4 +1,4 @@
-// Second and third copies of bytes that were lost again and again: which, and when they are due.
+// More copies of bytes that were lost again and again: which, and when they are due.
 // They follow at a distance, so that no burst of losses eats all. A copy that finds no room is not
 // made: what it would save is a round trip.
 #pragma once
@@ -25,13 +25,10 @@ class CopyQueue {
     Instant due;
   };
 
-  // How many copies bytes deserve that were lost so often. The third only where `behind`, the bytes
-  // sent since, are most of the stream's window, of which `credit` is left: one more round trip
-  // would stop the stream.
-  static unsigned copies(unsigned times_lost, std::uint64_t behind, std::uint64_t credit) {
-    constexpr unsigned kOften = 3;
-    if (times_lost < kOften) return 0;
-    return behind / 2 > credit ? 2 : 1;
+  // How many besides the first bytes deserve that were lost so often: what is rare costs little,
+  // and every stream has a limit to what it may wait for.
+  static unsigned copies(unsigned times_lost) {
+    return times_lost < 3 ? 0 : times_lost == 3 ? 1 : 3;
   }
 
   bool empty() const { return size_ == 0; }

@@ -11,7 +11,7 @@ namespace satrelay::stp {
 
 class LostRanges {
  public:
-  static constexpr unsigned kMaxLosses = 3;  // counted as such: so often or more
+  static constexpr unsigned kMaxLosses = 4;  // counted as such: so often or more
   struct Piece {
     Range range;
     unsigned losses = 0;

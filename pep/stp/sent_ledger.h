@@ -28,26 +28,24 @@ enum class ItemKind : std::uint8_t {
 struct SentItem {
   std::uint64_t offset = 0;
   std::uint32_t stream = 0;  // slot in the stream table
-  std::uint16_t length_and_losses = 0;
-  std::uint16_t kind_and_generation = 0;
+  std::uint16_t length = 0;
+  std::uint16_t packed = 0;  // kind, losses and generation: 3, 3 and 10 bits
 
-  static constexpr std::uint16_t kGenerationMask = 0x1fff;
-  static constexpr std::uint16_t kMaxLength = 0x3fff;  // more than any packet holds
-  // `length` up to kMaxLength, `losses` up to LostRanges::kMaxLosses: how often its bytes had been
-  // lost when it was sent.
+  static constexpr unsigned kMaxLosses = 7;
+  static constexpr std::uint16_t kGenerationMask = 0x3ff;
+  // `losses`: how often its bytes had been lost when it was sent, up to kMaxLosses.
   static constexpr SentItem make(ItemKind kind, std::uint32_t stream, std::uint16_t generation,
-                                 std::uint64_t offset = 0, std::size_t length = 0,
+                                 std::uint64_t offset = 0, std::uint16_t length = 0,
                                  unsigned losses = 0) {
-    return {offset, stream, static_cast<std::uint16_t>((losses << 14) | (length & kMaxLength)),
-            static_cast<std::uint16_t>((static_cast<unsigned>(kind) << 13) |
+    return {offset, stream, length,
+            static_cast<std::uint16_t>((static_cast<unsigned>(kind) << 13) | (losses << 10) |
                                        (generation & kGenerationMask))};
   }
-  constexpr std::uint16_t length() const { return length_and_losses & kMaxLength; }
-  constexpr unsigned losses() const { return length_and_losses >> 14; }
-  constexpr ItemKind kind() const { return static_cast<ItemKind>(kind_and_generation >> 13); }
+  constexpr ItemKind kind() const { return static_cast<ItemKind>(packed >> 13); }
+  constexpr unsigned losses() const { return (packed >> 10) & kMaxLosses; }
   // A slot is used again only after its stream's last packets are settled, at least a round trip
-  // later; 13 bits tell its users apart.
-  constexpr std::uint16_t generation() const { return kind_and_generation & kGenerationMask; }
+  // later; ten bits tell its users apart.
+  constexpr std::uint16_t generation() const { return packed & kGenerationMask; }
 };
 
 struct SentPacket {

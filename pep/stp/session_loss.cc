@@ -98,7 +98,7 @@ struct Session::Impl::Settler {
         return;
       default:
         if (resetting) return;
-        stream->send.on_lost(item.offset, item.length(), item.kind() == ItemKind::kDataAndFin,
+        stream->send.on_lost(item.offset, item.length, item.kind() == ItemKind::kDataAndFin,
                              times_lost);
         s.schedule.update_lost(*stream);
         if (stream->send.fin_due()) s.fins.push_back(*stream);
@@ -136,7 +136,7 @@ struct Session::Impl::Settler {
           return;
         default:
           if (resetting) return;
-          stream->send.on_acknowledged(item.offset, item.length(),
+          stream->send.on_acknowledged(item.offset, item.length,
                                        item.kind() == ItemKind::kDataAndFin);
           s.on_send_progress(*stream);
       }

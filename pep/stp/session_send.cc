@@ -301,7 +301,8 @@ std::size_t Session::Impl::write_data(PacketBuilder& packet, Stream& stream, std
            static_cast<std::uint8_t>(static_cast<unsigned>(FrameType::kData) |
                                      (fin ? kDataFin : 0U) | (fills ? 0U : kDataHasLength)));
   packet.add_item(SentItem::make(fin ? ItemKind::kDataAndFin : ItemKind::kData, stream.index,
-                                 stream.generation, offset, size, times_lost));
+                                 stream.generation, offset, static_cast<std::uint16_t>(size),
+                                 times_lost));
   return size;
 }
 
@@ -326,8 +327,7 @@ void Session::Impl::write_retransmissions(PacketBuilder& packet, RepairCap cap) 
 
 void Session::Impl::plan_copies(const Stream& stream, std::uint64_t offset, std::size_t size,
                                 unsigned times_lost) {
-  const unsigned count =
-      CopyQueue::copies(times_lost, stream.send.sent() - offset, stream.send.credit());
+  const unsigned count = CopyQueue::copies(times_lost);
   if (count == 0) return;
   copies.push({.offset = offset,
                .stream = stream.index,

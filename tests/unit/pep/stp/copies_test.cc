@@ -25,13 +25,14 @@ TEST(LostRangesTest, WhatWasLostMostOftenComesFirst) {
   EXPECT_TRUE(lost.empty());
 }
 
-TEST(SentItemTest, LengthAndLossesShareTheirField) {
+TEST(SentItemTest, KindLossesAndGenerationShareAField) {
   const SentItem item =
-      SentItem::make(ItemKind::kDataAndFin, 5, 77, 1'000, SentItem::kMaxLength, 3);
-  EXPECT_EQ(item.length(), SentItem::kMaxLength);
-  EXPECT_EQ(item.losses(), 3U);
-  EXPECT_EQ(item.kind(), ItemKind::kDataAndFin);
-  EXPECT_EQ(item.generation(), 77U);
+      SentItem::make(ItemKind::kConfirm, 5, 0xffff, 1'000, 65'535, SentItem::kMaxLosses - 1);
+  EXPECT_EQ(item.losses(), SentItem::kMaxLosses - 1);
+  EXPECT_EQ(item.kind(), ItemKind::kConfirm);
+  EXPECT_EQ(item.generation(), SentItem::kGenerationMask);
+  EXPECT_EQ(item.length, 65'535U);
+  static_assert(LostRanges::kMaxLosses <= SentItem::kMaxLosses);
 }
 
 TEST(SendHalfTest, WhatArrivedMeanwhileIsNotLost) {
@@ -52,10 +53,10 @@ TEST(SendHalfTest, WhatArrivedMeanwhileIsNotLost) {
   EXPECT_FALSE(half.has_lost());
 }
 
-TEST(CopyQueueTest, CopiesGoWithTheLossesAndWithWhatTheyHoldBack) {
-  EXPECT_EQ(CopyQueue::copies(2, 900, 100), 0U);
-  EXPECT_EQ(CopyQueue::copies(3, 600, 400), 1U);
-  EXPECT_EQ(CopyQueue::copies(3, 700, 300), 2U);
+TEST(CopyQueueTest, CopiesGrowWithTheLosses) {
+  EXPECT_EQ(CopyQueue::copies(2), 0U);
+  EXPECT_EQ(CopyQueue::copies(3), 1U);
+  EXPECT_EQ(CopyQueue::copies(LostRanges::kMaxLosses), 3U);
 }
 
 TEST(CopyQueueTest, IsAQueueWithALimit) {
