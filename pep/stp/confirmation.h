@@ -37,6 +37,7 @@ class ConfirmationExchange {
     merged.answered = merged.answered || theirs_.answered;
     merged.ended = merged.ended || theirs_.ended;
     merged.delivered = std::max(merged.delivered, theirs_.delivered);
+    merged.keep_alives = std::max(merged.keep_alives, theirs_.keep_alives);
     if (merged == theirs_) return false;
     theirs_ = merged;
     return true;

@@ -139,6 +139,7 @@ ConfirmFrame parse_confirm(ByteReader& body) {
   frame.confirmation.ended = (flags & kConfirmEnded) != 0;
   frame.confirmation.delivered = read_varint(body);
   frame.confirmation.window = read_varint(body);
+  if (body.remaining() > 0) frame.confirmation.keep_alives = read_varint(body);
   if (frame.sequence == 0) fail(body);
   return frame;
 }
@@ -146,14 +147,16 @@ ConfirmFrame parse_confirm(ByteReader& body) {
 void write_confirm(ByteWriter& out, const ConfirmFrame& frame) {
   const Confirmation& c = frame.confirmation;
   out.u8(type_byte(FrameType::kConfirm));
+  const std::size_t last = c.keep_alives > 0 ? varint_size(c.keep_alives) : 0;
   out.u16(static_cast<std::uint16_t>(varint_size(frame.stream) + varint_size(frame.sequence) + 1 +
-                                     varint_size(c.delivered) + varint_size(c.window)));
+                                     varint_size(c.delivered) + varint_size(c.window) + last));
   write_varint(out, frame.stream);
   write_varint(out, frame.sequence);
   out.u8(static_cast<std::uint8_t>((c.answered ? kConfirmAnswered : 0U) |
                                    (c.ended ? kConfirmEnded : 0U)));
   write_varint(out, c.delivered);
   write_varint(out, c.window);
+  if (last > 0) write_varint(out, c.keep_alives);
 }
 
 void write_ping(ByteWriter& out, const PingFrame& frame) {

@@ -127,7 +127,7 @@ inline constexpr std::size_t kMaxStreamCreditFrameSize = 1 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxLaneCreditFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxPingFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxRateFrameSize = 1 + 2 + 2 * kMaxVarintSize;
-inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 4 * kMaxVarintSize;
+inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 5 * kMaxVarintSize;
 
 inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
 

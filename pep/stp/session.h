@@ -63,6 +63,8 @@ struct Confirmation {
   bool ended = false;           // it has acknowledged the last byte and the FIN
   std::uint64_t delivered = 0;  // plain bytes that it has acknowledged
   std::uint64_t window = 0;     // bytes that it offers beyond them
+  // How often it has asked whether its peer is still there.
+  std::uint64_t keep_alives = 0;
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 
@@ -138,7 +140,7 @@ struct Counters {
   std::uint64_t packets_lost = 0;             // declared lost by the sender
   std::uint64_t spurious_losses = 0;          // declared lost, then reported as received
   std::uint64_t retransmitted_bytes = 0;      // stream bytes
-  std::uint64_t copies_out = 0;  // of bytes lost three times or more, sent more than once again
+  std::uint64_t copies_out = 0;               // further ones, of bytes lost three times or more
   std::uint64_t tail_probes = 0;
   std::uint64_t repair_packets_in = 0, repair_packets_out = 0;
   std::uint64_t repair_used = 0;     // packets that repairs gave back

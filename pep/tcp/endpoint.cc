@@ -158,6 +158,14 @@ void Endpoint::handle_timeout(Instant now) {
     send_reset();
     fail(CloseReason::kTimeout);
   }
+  if (timers_.expire(Timer::kKeepAlive, now)) {
+    if (const Duration wait = keep_alive_.on_timeout(); wait > Duration::zero()) {
+      timers_.arm(Timer::kKeepAlive, now + wait);
+    } else {
+      send_reset();
+      fail(CloseReason::kTimeout);
+    }
+  }
   if (timers_.expire(Timer::kClose, now)) {
     if (state_ == State::kTimeWait && receiver_.holds_fin()) {
       timers_.arm(Timer::kClose, now + config_.time_wait);
@@ -214,6 +222,11 @@ void Endpoint::set_receive_limit(std::uint64_t bytes) { receiver_.set_limit(byte
 void Endpoint::stop_reading(Instant now) {
   reading_stopped_ = true;
   if (state_ == State::kFinWait2) arm_half_closed(now);
+}
+
+void Endpoint::send_keep_alive(Instant now) {
+  if (!is_synchronised() || state_ == State::kTimeWait || keep_alive_.asking()) return;
+  timers_.arm(Timer::kKeepAlive, now + keep_alive_.start());
 }
 
 void Endpoint::on_own_fin_acknowledged(Instant now) {

@@ -19,6 +19,7 @@
 #include "pep/base/reassembler.h"
 #include "pep/base/time.h"
 #include "pep/tcp/challenge_limit.h"
+#include "pep/tcp/keep_alive.h"
 #include "pep/tcp/negotiation.h"
 #include "pep/tcp/receiver.h"
 #include "pep/tcp/sender.h"
@@ -88,6 +89,10 @@ class Endpoint {
   // section 3.6.1), and a silent peer is waited for no longer than Config::fin_wait_2.
   void stop_reading(Instant now);
 
+  // Asks a peer that may be gone whether it is still there; if it does not answer in about a minute
+  // the connection ends (CloseReason::kTimeout, with RST).
+  void send_keep_alive(Instant now);
+
   // --- output --------------------------------------------------------------------------------
   std::optional<SegmentToSend> poll_segment(Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
@@ -118,6 +123,9 @@ class Endpoint {
   std::uint64_t receive_window() const;                                // last advertised, bytes
   std::uint64_t peer_window() const { return sender_.peer_window(); }  // bytes
   std::uint64_t congestion_window() const { return sender_.congestion_window(); }
+  // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4). A zero-window
+  // probe looks the same, and so does its last byte sent again.
+  std::uint64_t keep_alives() const { return keep_alives_; }
   // Zero before the first sample.
   Duration smoothed_rtt() const { return sender_.rtt().smoothed(); }
   const Counters& counters() const { return counters_; }
@@ -157,6 +165,7 @@ class Endpoint {
   void handle_payload(const wire::TcpHeader& header, ConstBytes payload, const Placement& placement,
                       Instant now);
   void challenge(Instant now);
+  void note_keep_alive(const wire::TcpHeader& header, const Placement& placement);
   void reset_unacceptable(const wire::TcpHeader& header);
 
   // Lifecycle (endpoint.cc)
@@ -188,6 +197,8 @@ class Endpoint {
   Receiver receiver_;
   Timestamps timestamps_;
   ChallengeLimit challenges_;
+  KeepAlive keep_alive_;
+  std::uint64_t keep_alives_ = 0;
   SequenceSpace send_space_;
   SequenceSpace receive_space_;
   Negotiation negotiation_;

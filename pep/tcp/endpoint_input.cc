@@ -23,6 +23,10 @@ void Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload,
   if (header.has(TcpFlags::kSyn)) return handle_syn(header, now);
   if (!header.has(TcpFlags::kAck)) return;
   if (negotiation_.timestamps && !passes_paws(header, placement, now)) return;
+  if (keep_alive_.asking()) {
+    keep_alive_.on_heard();
+    timers_.cancel(Timer::kKeepAlive);
+  }
   if (!is_acceptable(placement)) return handle_unacceptable(header, placement, now);
   if (state_ == State::kSynReceived && !completes_handshake(header, now)) return;
   if (!handle_acknowledgment(header, placement, now)) return;
@@ -136,11 +140,21 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   if (placement.end <= static_cast<std::int64_t>(receiver_.next())) {
     receiver_.note_duplicate(placement.begin, placement.payload_end);
   }
+  note_keep_alive(header, placement);
   if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
     timers_.arm(Timer::kClose, now + config_.time_wait);
   }
   // Empty segments could bounce between two confused endpoints for ever.
   if (placement.occupies_sequence() || challenges_.allow(now)) receiver_.acks().owe_now();
+}
+
+// RFC 9293 section 3.8.4: the number before the next one, with or without a garbage byte.
+void Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& placement) {
+  if (state_ == State::kTimeWait || header.has(TcpFlags::kFin)) return;
+  if (placement.begin != static_cast<std::int64_t>(receiver_.next()) - 1) return;
+  if (placement.payload_end > placement.begin + 1) return;
+  ++keep_alives_;
+  ++counters_.keep_alives_in;
 }
 
 bool Endpoint::completes_handshake(const wire::TcpHeader& header, Instant now) {

@@ -26,7 +26,9 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   if (owed || receiver_.take_window_update()) {
     return sent(make_segment(sender_.next(), TcpFlags::kAck, now));
   }
-  if (sender_.take_probe()) {
+  const bool asks = keep_alive_.take_owed();
+  if (asks) ++counters_.keep_alives_out;
+  if (sender_.take_probe() || asks) {
     // One below the peer's window: every stack answers it with its ACK and current window.
     return sent(make_segment(sender_.una() - 1, TcpFlags::kAck, now));
   }

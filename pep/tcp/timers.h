@@ -16,6 +16,7 @@ enum class Timer : std::uint8_t {
   kReordering,      // RFC 8985: what is late may be lost
   kPersist,         // zero-window probes and the silly-window override
   kDelayedAck,
+  kKeepAlive,
   kClose,  // TIME-WAIT, and a silent peer in FIN-WAIT-2
   kCount,
 };

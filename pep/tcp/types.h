@@ -88,6 +88,7 @@ struct Counters {
   std::uint64_t paws_rejected = 0;
   std::uint64_t challenge_acks = 0;
   std::uint64_t zero_window_probes = 0;
+  std::uint64_t keep_alives_in = 0, keep_alives_out = 0;
 };
 
 }  // namespace satrelay::tcp

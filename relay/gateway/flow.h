@@ -56,10 +56,11 @@ struct Flow {
   bool end_counted = false;     // a counter names how this flow ended
   bool half_open = false;       // counted against limits.half_open
 
-  // For modes that are not local (flow_modes.h).
+  // What the gateways tell each other of their hosts (flow_modes.h).
   std::uint64_t host_acknowledged = 0;      // plain bytes
   std::uint64_t confirmed_window = 0;       // of our host, as told
   std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
+  std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
 
   // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
   std::uint64_t try_compression_at = 0;

@@ -14,9 +14,13 @@ void hold_back(Flow& f, Instant now) {
 }
 
 void confirm(Flow& f, stp::Session& session) {
-  if (!f.modes.any()) return;
-  f.host_acknowledged = std::max(f.host_acknowledged, f.endpoint.acknowledged());
   stp::Confirmation ours;
+  ours.keep_alives = f.endpoint.keep_alives();
+  if (!f.modes.any()) {
+    if (ours.keep_alives > 0) session.confirm(f.stream, ours);
+    return;
+  }
+  f.host_acknowledged = std::max(f.host_acknowledged, f.endpoint.acknowledged());
   ours.answered = f.established;
   ours.ended = f.endpoint.finished_sending();
   // What no mode asks for is not told, so that it costs nothing.
@@ -29,6 +33,10 @@ void confirm(Flow& f, stp::Session& session) {
 }
 
 void follow(Flow& f, const stp::Confirmation& far, Instant now) {
+  if (far.keep_alives > f.far_keep_alives) {
+    f.far_keep_alives = far.keep_alives;
+    f.endpoint.send_keep_alive(now);
+  }
   if (far.answered) f.endpoint.answer(now);
   if (f.modes.ack == AckMode::kEndToEnd) {
     f.endpoint.hold_acknowledgments(far.ended ? tcp::Endpoint::kNoHold : far.delivered, now);

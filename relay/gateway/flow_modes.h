@@ -1,7 +1,8 @@
 // The modes of a flow other than local ones (config::FlowModes): what its endpoint holds back until
 // the far host has done its part, and what the gateways tell each other for that (CONFIRM,
 // docs/stp.md section 14). Both sides of a flow have the same modes, and each does this for its
-// host.
+// host. Keep-alives cross the same way, whatever the modes: a host that asks whether the far one is
+// still there makes the far gateway ask it.
 #pragma once
 
 #include "pep/base/time.h"

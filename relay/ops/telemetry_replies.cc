@@ -42,6 +42,8 @@ TelemetryDict to_dict(const tcp::Counters& counters) {
   dict.add("congestion_marks_in", counters.congestion_marks_in);
   dict.add("path_mtu_reductions", counters.path_mtu_reductions);
   dict.add("zero_window_probes", counters.zero_window_probes);
+  dict.add("keep_alives_in", counters.keep_alives_in);
+  dict.add("keep_alives_out", counters.keep_alives_out);
   return dict;
 }
 

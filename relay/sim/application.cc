@@ -15,6 +15,7 @@ Application::Application(const Plan& plan, Outcome& outcome, Instant now)
       outcome_(&outcome),
       next_timeout_(Instant::never()),
       last_progress_(now),
+      ask_at_(now + plan.keep_alive),
       read_allowed_(now + plan.read_pause),
       next_chunk_(now) {
   outcome_->started = true;
@@ -44,6 +45,14 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
     endpoint.abort(now);
   }
   if (!endpoint.is_closed()) want(last_progress_ + plan_.patience);
+  if (!endpoint.is_closed() && !plan_.keep_alive.is_infinite()) {
+    ask_at_ = later(ask_at_, last_progress_ + plan_.keep_alive);
+    if (now >= ask_at_) {
+      endpoint.send_keep_alive(now);
+      ask_at_ = now + plan_.keep_alive;
+    }
+    want(ask_at_);
+  }
   note_end(endpoint, now);
   if (outcome_->ended) next_timeout_ = Instant::never();
 }

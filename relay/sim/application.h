@@ -33,6 +33,7 @@ struct Plan {
   std::uint64_t abort_at = 0;
   Duration abort_after = Duration::infinite();   // RST this long after the start
   Duration patience = Duration::seconds(1'500);  // without progress; then RST and `gave_up`
+  Duration keep_alive = Duration::infinite();    // asks the peer after so long without progress
   bool record_arrivals = false;
 
   bool aborts() const {
@@ -93,6 +94,7 @@ class Application {
   Outcome* outcome_;
   Instant next_timeout_;
   Instant last_progress_;
+  Instant ask_at_;  // next keep-alive
   std::uint64_t last_acknowledged_ = 0;
   Instant read_allowed_;       // slow reader: not before
   Instant next_chunk_;         // paced writer: not before

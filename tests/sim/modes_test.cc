@@ -40,6 +40,38 @@ double seconds_since_start(const Outcome& of, Instant when) {
   return (when - of.started_at).to_seconds();
 }
 
+// A client that waits for a server which is silent, and asks every ten seconds.
+Scenario idle_client() {
+  Scenario scenario = lab(kLocal);
+  Plan client = requester(100);
+  client.keep_alive = Duration::seconds(10);
+  Plan server = slow(responder(100, 1'000), BitRate(), Duration::seconds(100));
+  add_flow(scenario, Side::kA, client, server);
+  return scenario;
+}
+
+TEST(KeepAlives, CrossTheLinkAndFindADeadHost) {
+  Scenario scenario = idle_client();
+  scenario.vanishings.push_back({Side::kB, 0, Instant() + Duration::seconds(25)});
+  Tracer tracer;
+  Network network(scenario, tracer);
+  run_and_check(network);
+  const Outcome& client = network.flow(0).client;
+  EXPECT_EQ(client.reason, tcp::CloseReason::kResetByPeer);
+  // Asked at 20 s, six times without an answer, and half a round trip each way.
+  const double ended = seconds_since_start(client, client.ended_at);
+  EXPECT_GT(ended, 20 + 63);
+  EXPECT_LT(ended, 20 + 63 + kRoundTrip + 0.5);
+}
+
+TEST(KeepAlives, DisturbNobodyWhoIsThere) {
+  Scenario scenario = idle_client();
+  Tracer tracer;
+  Network network(scenario, tracer);
+  EXPECT_TRUE(run_and_check(network).empty());
+  EXPECT_EQ(network.flow(0).client.received, 1'000U);
+}
+
 TEST(Modes, ARemoteHandshakeWaitsForTheServer) {
   for (const bool remote : {false, true}) {
     Scenario scenario = lab(remote ? kRemote : kLocal);

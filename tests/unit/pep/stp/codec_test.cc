@@ -38,7 +38,8 @@ struct Transcript {
     const Confirmation& c = f.confirmation;
     text += "CONFIRM " + std::to_string(f.stream) + " " + std::to_string(f.sequence) + " " +
             (c.answered ? "A" : "") + (c.ended ? "E" : "") + " " + std::to_string(c.delivered) +
-            " " + std::to_string(c.window) + ";";
+            " " + std::to_string(c.window) +
+            (c.keep_alives > 0 ? " " + std::to_string(c.keep_alives) : "") + ";";
   }
   void operator()(const RateFrame& f) {
     text += "RATE " + std::to_string(f.sequence) + " " +
@@ -167,10 +168,10 @@ TEST(FramesTest, EveryFrameRoundTrips) {
   write_reset(b.out, {9, ResetReason::kRefused, 12'345});
   write_close(b.out, {ResetReason::kShutdown});
   write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
-  write_confirm(b.out, {8, 3, {true, true, 1'000'000, 65'535}});
+  write_confirm(b.out, {8, 3, {true, true, 1'000'000, 65'535, 300}});
   EXPECT_EQ(read(b.bytes()),
             "PING 5;SETTLED 70000;LANE 1099511627776;STREAM 6 99;OPEN 8 7;RESET 9 refused 12345;"
-            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535;");
+            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535 300;");
 }
 
 TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
@@ -183,7 +184,8 @@ TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
     return read(b.bytes());
   };
   EXPECT_EQ(confirm({4, 1, 0x01, 7, 9}), "CONFIRM 4 1 A 7 9;PING 1;");
-  EXPECT_EQ(confirm({4, 1, 0xfe, 7, 9, 0xff}), "CONFIRM 4 1 E 7 9;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 2}), "CONFIRM 4 1 A 7 9 2;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0xfe, 7, 9, 2, 0xff}), "CONFIRM 4 1 E 7 9 2;PING 1;");
   EXPECT_EQ(confirm({4, 1, 0x01, 7}), std::nullopt);
   EXPECT_EQ(confirm({}), std::nullopt);
   EXPECT_EQ(confirm({4, 0, 0x01, 7, 9}), std::nullopt) << "no number";

@@ -128,6 +128,48 @@ TEST(Acceptability, KeepaliveIsAnsweredButNotWithoutLimit) {
   EXPECT_EQ(answers, 10);
 }
 
+TEST(KeepAlive, OnlyTheNumberBeforeTheNextIsOne) {
+  Script s;
+  s.establish_as_server();
+  s.in(". 1:101 ack 1");
+  s.consume(100);
+  s.in(". 100:100 ack 1");
+  EXPECT_EQ(s.endpoint().keep_alives(), 1u);
+  s.in(". 100:101 ack 1");  // with a garbage byte
+  EXPECT_EQ(s.endpoint().keep_alives(), 2u);
+  s.in(". 99:99 ack 1");
+  s.in(". 99:101 ack 1");
+  s.in(". 101:101 ack 1");
+  EXPECT_EQ(s.endpoint().keep_alives(), 2u);
+}
+
+TEST(KeepAlive, AsksUntilAnythingIsHeard) {
+  Script s;
+  s.establish_as_server();
+  s.send_keep_alive();
+  EXPECT_EQ(s.out(), ". 0:0 ack 1");
+  EXPECT_EQ(s.out(), "-");
+  s.send_keep_alive();  // is being asked already
+  EXPECT_EQ(s.out(), "-");
+  EXPECT_EQ(s.wait_for_timer(), Duration::seconds(1));
+  EXPECT_EQ(s.out(), ". 0:0 ack 1");
+  s.in(". 1:1 ack 1");
+  EXPECT_TRUE(s.endpoint().next_timeout().is_never());
+  EXPECT_EQ(s.out(), "-");
+}
+
+TEST(KeepAlive, GivesUpAfterAMinute) {
+  Script s;
+  s.establish_as_server();
+  s.send_keep_alive();
+  for (const int wait : {1, 2, 4, 8, 16, 32}) {
+    EXPECT_EQ(s.out(), ". 0:0 ack 1");
+    EXPECT_EQ(s.wait_for_timer(), Duration::seconds(wait));
+  }
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+  EXPECT_EQ(s.out(), "R. 1:1 ack 1");
+}
+
 TEST(Acceptability, PureAckAtTheEdgeIsUsed) {
   Config config = Script::plain_config();
   config.receive_limit = 1000;

@@ -206,6 +206,11 @@ void Script::write(std::size_t bytes) {
   written_ += bytes;
 }
 
+void Script::send_keep_alive() {
+  log_.push_back(time_stamp(now_) + "    send_keep_alive");
+  endpoint_->send_keep_alive(now_);
+}
+
 void Script::consume(std::size_t bytes) {
   log_.push_back(time_stamp(now_) + "    consume " + std::to_string(bytes));
   const Reassembler& stream = endpoint_->received();

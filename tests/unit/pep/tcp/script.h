@@ -55,7 +55,8 @@ class Script {
   // All segments that the endpoint has to send now.
   std::vector<std::string> out_all();
 
-  void write(std::size_t bytes);    // must be taken whole
+  void write(std::size_t bytes);  // must be taken whole
+  void send_keep_alive();
   void consume(std::size_t bytes);  // must be readable and right
 
   void wait(Duration duration);  // runs the timers due meanwhile
