@@ -45,7 +45,8 @@ class Lab:
 
     `file_bytes` is the space that files of the caller will need in `folder`. With `keep`, leaving
     the context leaves everything up, for a person to try; remove_kept() takes it down later. With
-    `vlan`, all that the hosts send and receive carries this tag on their cables.
+    `vlans`, one or two with the outer one first, all that the hosts send and receive carries these
+    tags on their cables.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Lab:
         options: GatewayOptions = GatewayOptions(),
         file_bytes: int = 0,
         keep: bool = False,
-        vlan: int = 0,
+        vlans: tuple[int, ...] = (),
     ):
         number = next(_numbers)
         self.tag = f"{os.getpid()}" + (f"-{number}" if number else "")
@@ -63,7 +64,7 @@ class Lab:
         self.link = link
         self.options = options
         self.keep = keep
-        self.vlan = vlan
+        self.vlans = vlans
         self.topology = Topology(self.tag)
         self.client = self.topology.client
         self.server = self.topology.server
@@ -92,8 +93,8 @@ class Lab:
         self.folder = make_work_folder(self.tag, self._file_bytes)
         self._backlog.acquire()
         self.topology.create()
-        if self.vlan:
-            self.topology.put_hosts_on_vlan(self.vlan)
+        if self.vlans:
+            self.topology.put_hosts_on_vlans(self.vlans)
         self.topology.allow_socket_buffers(4 * self.link.bandwidth_delay_bytes)
         self._make_daemons()
         self.satlink.start(self.keep)

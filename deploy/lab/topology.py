@@ -79,9 +79,9 @@ class Topology:
             space.ip("addr", "add", f"{host.ipv4}/24", "dev", host.interface)
             space.ip("addr", "add", f"{host.ipv6}/64", "dev", host.interface, "nodad")
 
-    def put_hosts_on_vlan(self, number: int) -> None:
-        vlan.make_access_port(self.client, CLIENT.interface, number)
-        vlan.make_access_port(self.server, SERVER.interface, number)
+    def put_hosts_on_vlans(self, vlans: tuple[int, ...]) -> None:
+        vlan.make_access_port(self.client, CLIENT.interface, vlans)
+        vlan.make_access_port(self.server, SERVER.interface, vlans)
 
     def remove(self) -> None:
         for space in self.spaces():

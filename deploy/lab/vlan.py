@@ -1,8 +1,8 @@
-"""Puts a host of the lab on a VLAN, as the access port of a switch does.
+"""Puts a host of the lab on a VLAN, or on a VLAN in a VLAN, as the access port of a switch does.
 
-Frames that leave the host's interface get the tag, and only those that arrive with it come in, without
-it: the cable carries the VLAN, the host knows nothing. Two programs for the kernel's traffic control
-(clsact) do it, so that kernels without VLAN devices can have it too.
+Frames that leave the host's interface get the tags, and only those that arrive with them come in,
+without them: the cable carries the VLAN, the host knows nothing. Two programs for the kernel's traffic
+control (clsact) do it, so that kernels without VLAN devices can have it too.
 """
 
 import ctypes
@@ -10,6 +10,7 @@ import os
 import platform
 import socket
 import struct
+from collections.abc import Callable
 
 from .kernel import CommandFailed, Namespace
 
@@ -17,6 +18,7 @@ _SYSCALL = {"x86_64": 321, "aarch64": 280, "riscv64": 280}  # bpf(2)
 _PROG_LOAD, _SCHED_CLS = 5, 3
 _VLAN_PUSH, _VLAN_POP = 18, 19  # helper functions
 _VLAN_PRESENT, _VLAN_TCI = 20, 24  # offsets in struct __sk_buff
+_CUSTOMER_TAG, _SERVICE_TAG = 0x8100, 0x88A8
 _PASS, _DROP = 0, 2  # TC_ACT_OK, TC_ACT_SHOT
 
 _RTM_NEWTFILTER = 44
@@ -28,15 +30,19 @@ _TCA_BPF_FD, _TCA_BPF_NAME, _TCA_BPF_FLAGS, _ACT_DIRECT = 6, 7, 8, 1
 _ETH_P_ALL = 3
 
 
-def make_access_port(space: Namespace, interface: str, vlan: int) -> None:
-    """The interface needs no other tagged traffic from here on."""
-    space.run("ethtool", "-K", interface, "txvlan", "off")  # the tag is in the frame, as on a cable
+def make_access_port(space: Namespace, interface: str, vlans: tuple[int, ...]) -> None:
+    """One or two VLANs, the outer one first. The interface has no other traffic from here on."""
+    # The tags are in the frame, as on a cable.
+    for feature in ("tx-vlan-hw-insert", "tx-vlan-stag-hw-insert"):
+        space.run("ethtool", "-K", interface, feature, "off")
+    # Kernels take frames with one tag beyond the MTU of an interface.
+    space.ip("link", "set", interface, "mtu", str(1500 + 4 * (len(vlans) - 1)))
     space.run("tc", "qdisc", "add", "dev", interface, "clsact")
-    for direction, name, code in (
-        (_EGRESS, "tag", _tag(vlan)),
-        (_INGRESS, "untag", _untag(vlan)),
+    for direction, name, steps in (
+        (_EGRESS, "tag", _tag(vlans)),
+        (_INGRESS, "untag", _untag(vlans)),
     ):
-        program = _load(code)
+        program = _load(_assemble(steps))
         try:
             _attach(space, interface, direction, name, program)
         finally:
@@ -70,48 +76,60 @@ def _call(helper: int) -> bytes:
     return _instruction(0x85, value=helper)
 
 
-def _if_equal(register: int, value: int, skip: int) -> bytes:
-    return _instruction(0x15, register, offset=skip, value=value)
+def _drop_if_equal(register: int, value: int) -> Callable[[int], bytes]:
+    return lambda skip: _instruction(0x15, register, offset=skip, value=value)
 
 
-def _unless_equal(register: int, value: int, skip: int) -> bytes:
-    return _instruction(0x55, register, offset=skip, value=value)
+def _drop_unless_equal(register: int, value: int) -> Callable[[int], bytes]:
+    return lambda skip: _instruction(0x55, register, offset=skip, value=value)
 
 
-def _end(verdict: int) -> bytes:
-    return _set(0, verdict) + _instruction(0x95)
+_EXIT = _instruction(0x95)
 
 
-def _tag(vlan: int) -> list[bytes]:
-    return [
-        _set(2, socket.htons(0x8100)),
-        _set(3, vlan),
-        _call(_VLAN_PUSH),  # of the frame in register 1
-        _unless_equal(0, 0, 2),
-        _end(_PASS),
-        _end(_DROP),
+def _assemble(steps: list) -> bytes:
+    """One instruction a step; those that may drop are told how many to skip for that."""
+    passing = [_set(0, _PASS), _EXIT]
+    dropping = [_set(0, _DROP), _EXIT]
+    to_drop = len(steps) + len(passing)
+    code = [
+        step(to_drop - number) if callable(step) else step for number, step in enumerate(steps, 1)
     ]
+    return b"".join(code + passing + dropping)
 
 
-def _untag(vlan: int) -> list[bytes]:
-    return [
-        _copy(6, 1),
-        _load_word(2, 1, _VLAN_PRESENT),
-        _if_equal(2, 0, 8),
-        _load_word(2, 1, _VLAN_TCI),
-        _mask(2, 0xFFF),
-        _unless_equal(2, vlan, 5),
-        _copy(1, 6),
-        _call(_VLAN_POP),
-        _unless_equal(0, 0, 2),
-        _end(_PASS),
-        _end(_DROP),
-    ]
+def _tag(vlans: tuple[int, ...]) -> list:
+    steps = [_copy(6, 1)]  # register 1 is the frame, and lost in calls
+    for number, vlan in enumerate(reversed(vlans)):
+        kind = _CUSTOMER_TAG if number == 0 else _SERVICE_TAG
+        steps += [
+            _copy(1, 6),
+            _set(2, socket.htons(kind)),
+            _set(3, vlan),
+            _call(_VLAN_PUSH),
+            _drop_unless_equal(0, 0),
+        ]
+    return steps
 
 
-def _load(instructions: list[bytes]) -> int:
+def _untag(vlans: tuple[int, ...]) -> list:
+    steps = [_copy(6, 1)]
+    for vlan in vlans:
+        steps += [
+            _load_word(2, 6, _VLAN_PRESENT),
+            _drop_if_equal(2, 0),
+            _load_word(2, 6, _VLAN_TCI),
+            _mask(2, 0xFFF),
+            _drop_unless_equal(2, vlan),
+            _copy(1, 6),
+            _call(_VLAN_POP),
+            _drop_unless_equal(0, 0),
+        ]
+    return steps
+
+
+def _load(code: bytes) -> int:
     """A file descriptor of the program."""
-    code = b"".join(instructions)
     log = ctypes.create_string_buffer(65536)
     held = [ctypes.create_string_buffer(text, len(text)) for text in (code, b"BSD\0")]
     code_address, license_address = map(ctypes.addressof, held)

@@ -7,6 +7,7 @@ import random
 import socket
 import threading
 
+import frames
 from harness import (
     CLIENT,
     SERVER,
@@ -27,6 +28,7 @@ from harness import (
 )
 from lab import kernel
 from lab.kernel import Namespace
+from lab.topology import LAN_INTERFACE
 
 LINK = Link(rate=100_000_000, rtt=0.04, loss=0)
 DATA = random.Random(21).randbytes(700_000)
@@ -173,6 +175,18 @@ def short_connections_leave_nothing(lab: Lab) -> None:
         check(files_now <= files_before + 2, f"{files_before} descriptors became {files_now}")
 
 
+def two_tags_are_relayed_too() -> None:
+    with make_lab(LINK, vlans=(200, 100)) as lab:
+        for address in (SERVER.ipv4, SERVER.ipv6):
+            with connection(lab, 9106, address) as (client, server):
+                carry(client, server, f"VLAN in a VLAN, {address}")
+        check(lab.gateway_a.counter("flows_established") == 2, "they were not relayed")
+        with frames.Tap(lab.gateway_b.space, LAN_INTERFACE) as tap:
+            lab.client.run("ping", "-n", "-c", "1", "-W", "5", SERVER.ipv4)
+            seen = [frame[12:20].hex() for frame in tap.receive(0.2)]
+        check("88a800c881000064" in seen, f"no frame with both tags on the cable: {seen}")
+
+
 def pitfalls() -> None:
     with make_lab(LINK) as lab:
         for part in (
@@ -215,4 +229,4 @@ def a_full_table_refuses_nobody() -> None:
 
 
 if __name__ == "__main__":
-    main(pitfalls, a_full_table_refuses_nobody)
+    main(two_tags_are_relayed_too, pitfalls, a_full_table_refuses_nobody)

@@ -15,6 +15,7 @@ import time
 import traceback
 from dataclasses import dataclass
 
+import frames
 from harness import (
     SERVER,
     Failed,
@@ -29,6 +30,7 @@ from harness import (
     note,
 )
 from lab import units
+from lab.topology import LAN_INTERFACE
 from program_servers import Servers, require_programs
 from program_table import PROGRAMS, Program, ProgramFailed, Visit
 
@@ -94,14 +96,16 @@ class Flows:
 class World:
     """One lab, its servers, and the results of its cases."""
 
-    def __init__(self, vlan: int, version: int, programs: tuple[Program, ...], rtt: float):
+    def __init__(self, vlan: int, version: int, programs: tuple[Program, ...], given):
         self._vlan = vlan
         self._version = version
         self.lab = make_lab(
-            Link(rate=RATE, rtt=rtt, loss=0),
-            GatewayOptions(bridged_hosts=(f"{DIRECT[4]}/32", f"{DIRECT[6]}/128")),
+            Link(rate=RATE, rtt=given.rtt, loss=given.loss / 100),
+            GatewayOptions(
+                bridged_hosts=(f"{DIRECT[4]}/32", f"{DIRECT[6]}/128"), modes=given.modes
+            ),
             file_bytes=40_000_000,
-            vlan=vlan,
+            vlans=(vlan,) if vlan else (),
         )
         self._programs = programs
         self.results: dict[Case, Result] = {}
@@ -214,9 +218,7 @@ def as_markdown(table: list[list[str]]) -> str:
 
 def tags_are_on_the_cable(lab: Lab, vlan: int) -> None:
     """What the gateway's LAN port sees of the client carries the tag."""
-    from frames import Tap
-
-    with Tap(lab.gateway_a.space, "lan0") as tap:
+    with frames.Tap(lab.gateway_a.space, LAN_INTERFACE) as tap:
         lab.client.run("ping", "-n", "-c", "1", "-W", "5", SERVER.ipv4)
         seen = tap.receive(0.2)
     tag = b"\x81\x00" + vlan.to_bytes(2, "big")
@@ -230,7 +232,7 @@ def programs(given: argparse.Namespace) -> None:
     chosen = tuple(program for program in PROGRAMS if given.only in program.name)
     check(chosen, f"no program's name has '{given.only}' in it")
     worlds = [
-        World(vlan, version, chosen, given.rtt) for vlan in (0, VLAN) for version in (4, 6)
+        World(vlan, version, chosen, given) for vlan in (0, VLAN) for version in (4, 6)
     ]
     stopped = threading.Event()
     began = time.monotonic()
@@ -284,6 +286,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="TEXT", help="programs with this in the name")
     parser.add_argument(
         "--rtt", default=0.1, type=units.parse_duration, help="of the link, such as 550ms"
+    )
+    parser.add_argument(
+        "--loss", default=0, type=units.parse_percentage, help="of the link, each way, such as 1%%"
+    )
+    parser.add_argument(
+        "--modes",
+        default={},
+        type=lambda text: dict(mode.split("=") for mode in text.split(",")),
+        help="of the relayed flows, such as handshake=remote,window=mirror",
     )
     parser.add_argument("--markdown", default="", metavar="FILE", help="write the table there")
     return parser.parse_args()
