@@ -20,6 +20,7 @@ constexpr std::uint8_t kMd5 = 19;
 constexpr std::uint8_t kAo = 29;
 constexpr std::uint8_t kMptcp = 30;
 constexpr std::uint8_t kFastOpen = 34;
+constexpr std::uint8_t kMptcpJoin = 1;  // subtype
 
 constexpr std::size_t kMssSize = 4;
 constexpr std::size_t kWindowScaleSize = 3;
@@ -68,6 +69,7 @@ bool parse_option(const std::byte* option, std::size_t size, TcpOptions& options
       return true;
     case kMptcp:
       options.has_mptcp = true;
+      if (size > 2 && load_u8(option + 2) >> 4 == kMptcpJoin) options.has_mptcp_join = true;
       return true;
     case kFastOpen:
       options.has_fast_open = true;

@@ -51,11 +51,12 @@ struct TcpOptions {
   std::array<TcpSackBlock, kMaxSackBlocks> sack{};
   std::uint8_t sack_count = 0;
   // Options that make a flow unfit for splitting, or that were left unread.
-  bool has_md5 = false;        // RFC 2385, kind 19
-  bool has_ao = false;         // RFC 5925, kind 29
-  bool has_mptcp = false;      // RFC 8684, kind 30
-  bool has_fast_open = false;  // RFC 7413, kind 34
-  bool has_unknown = false;    // any other kind
+  bool has_md5 = false;         // RFC 2385, kind 19
+  bool has_ao = false;          // RFC 5925, kind 29
+  bool has_mptcp = false;       // RFC 8684, kind 30
+  bool has_mptcp_join = false;  // its subtype MP_JOIN: a further path of a connection
+  bool has_fast_open = false;   // RFC 7413, kind 34
+  bool has_unknown = false;     // any other kind
   friend bool operator==(const TcpOptions&, const TcpOptions&) = default;
 };
 

@@ -1,17 +1,12 @@
 #include "relay/gateway/bridged_syns.h"
 
 namespace satrelay::gateway {
-namespace {
-
-constexpr Duration kMemory = Duration::seconds(120);
-
-}  // namespace
-
-BridgedSyns::BridgedSyns(HashKey key) : key_(key), entries_(kEntries) {}
+BridgedSyns::BridgedSyns(HashKey key, Duration memory)
+    : key_(key), memory_(memory), entries_(kEntries) {}
 
 void BridgedSyns::remember(const FlowKey& flow, std::uint32_t sequence, Instant now) {
   const std::uint64_t hash = hash_flow(key_, flow);
-  entries_[hash % kEntries] = {hash, now + kMemory, sequence};
+  entries_[hash % kEntries] = {hash, now + memory_, sequence};
 }
 
 bool BridgedSyns::recalls(const FlowKey& flow, std::uint32_t sequence, Instant now) const {

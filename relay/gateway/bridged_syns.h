@@ -16,11 +16,12 @@ namespace satrelay::gateway {
 
 class BridgedSyns {
  public:
-  explicit BridgedSyns(HashKey key);
+  // Longer than hosts repeat their SYNs: the sixth repetition, usually the last, leaves after 63 s.
+  static constexpr Duration kRepetitions = Duration::seconds(120);
+  BridgedSyns(HashKey key, Duration memory);
 
   void remember(const FlowKey& flow, std::uint32_t sequence, Instant now);
-  // Whether a SYN with this very sequence number was bridged within the last two minutes: longer
-  // than a host repeats its SYNs (RFC 9293 section 3.8.3 asks for at least three).
+  // Whether this flow and sequence number were remembered, no longer than `memory` ago.
   bool recalls(const FlowKey& flow, std::uint32_t sequence, Instant now) const;
 
  private:
@@ -31,6 +32,7 @@ class BridgedSyns {
   };
   static constexpr std::size_t kEntries = 4096;
   HashKey key_;
+  Duration memory_;
   std::vector<Entry> entries_;
 };
 

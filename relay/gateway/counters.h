@@ -33,6 +33,8 @@ enum class Counter : std::uint8_t {
   kBridgedMidStream,
   kBridgedFromWan,
   kBridgedMulticast,
+  kBridgedOwnSegment,  // towards a host of the gateway's own subnet, or a link-local one
+  kBridgedAsymmetric,  // only one direction crosses this gateway
   // Dropped (frames)
   kDroppedRelayedFromWan,
   kDroppedBadChecksum,
@@ -44,6 +46,7 @@ enum class Counter : std::uint8_t {
   kDroppedForgedGateway,  // from the LAN, in the name of a gateway
   kDroppedBridgedQueue,   // from the LAN, to be bridged: too many waited already
   kDroppedMemoryLow,      // payload of a segment that the arena had no room for
+  kDroppedTooLong,        // to be bridged, and longer than the MTU of the other port
   // Flows
   kFlowsAccepted,     // SYN from the LAN answered
   kFlowsEstablished,  // its handshake completed and OPEN sent

@@ -21,6 +21,12 @@ struct FlowKey {
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
 
+// The two hosts of a flow, whatever their ports.
+constexpr FlowKey pair_of(FlowKey key) {
+  key.local_port = key.remote_port = 0;
+  return key;
+}
+
 // The VLAN ids of a header, without the priority bits: a host may change those in mid-flow.
 constexpr std::array<std::uint16_t, wire::kMaxVlanTags> vlans_of(const wire::EthernetHeader& eth) {
   std::array<std::uint16_t, wire::kMaxVlanTags> ids{};

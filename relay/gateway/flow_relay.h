@@ -63,6 +63,13 @@ class FlowRelay final : public stp::StreamSource {
 
   // --- getters -------------------------------------------------------------------------------
   std::size_t flow_count() const { return live_; }
+  // Of the flow that an event of an open stream is about; nullptr if there is none.
+  const FlowKey* key_of(std::size_t peer, const stp::Event& event) const {
+    if (event.context >= flows_.size() || flows_[event.context] == nullptr) return nullptr;
+    const Flow& f = *flows_[event.context];
+    const bool same = f.stream_state == StreamState::kOpen && f.stream == event.stream;
+    return same && f.peer == peer ? &f.key : nullptr;
+  }
   std::uint32_t half_open() const { return half_open_; }
   const compress::CodecCounters& codec_counters() const { return splice_.counters(); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start

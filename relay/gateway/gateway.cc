@@ -11,6 +11,8 @@ namespace {
 
 // RFC 8899 section 5.1.2, BASE_PLPMTU: what any path carries.
 constexpr std::uint16_t kBaseMtu = 1200;
+// A server that did not answer may do so on another path: how long its connections are bridged.
+constexpr Duration kAsymmetricFor = Duration::seconds(300);
 
 const config::Gateway& checked(const config::Gateway& config) {
   for (const config::Peer& peer : config.peers) {
@@ -78,8 +80,10 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       started(now),
       plan(plan_memory(config)),
       arena(arena_memory, kBlockSize),
-      policy(config.rules, config.peers),
-      bridged_syns(HashKey{identity.secret[0], identity.secret[1]}),
+      policy(config.rules, config.peers, config.gateway.address),
+      bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
+      syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
+      unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
       wan(config, identity.wan_mac, counters, now),
       flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, arena, peers,
             counters) {
@@ -101,6 +105,12 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
 void Gateway::Impl::take_events(std::size_t peer, Instant now) {
   while (const auto event = peers[peer]->session.poll_event()) {
     if (event->kind == stp::Event::Kind::kCapacity) apply_send_capacity(peers[peer]->carrier, now);
+    if (event->kind == stp::Event::Kind::kReset &&
+        event->reason == stp::ResetReason::kUnreachable) {
+      if (const FlowKey* key = flows.key_of(peer, *event)) {
+        unanswered.remember(pair_of(*key), 0, now);
+      }
+    }
     flows.handle_event(peer, *event, now);
   }
 }

@@ -7,8 +7,42 @@
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
+namespace {
+
+// Where the TCP header begins in the payload of a packet that is not to be split, if it is in
+// there.
+std::optional<std::size_t> tcp_header_in(const Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::kFragment:
+      if (!frame.ip.is_first_fragment()) return std::nullopt;
+      [[fallthrough]];
+    case FrameKind::kIpOptions:
+      if (frame.ip.protocol != wire::kProtocolTcp || frame.payload.size() < 4) return std::nullopt;
+      return 0;
+    case FrameKind::kIpExtension: {  // RFC 8200 section 4.5: a first fragment
+      constexpr std::size_t kFragmentHeader = 8;
+      if (frame.ip.protocol != 44 || frame.payload.size() < kFragmentHeader + 4 ||
+          load_u8(frame.payload.data()) != wire::kProtocolTcp ||
+          load_u16(frame.payload.data() + 2) >> 3 != 0) {
+        return std::nullopt;
+      }
+      return kFragmentHeader;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
 
 Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Instant now) {
+  const std::size_t mtu = from == PortId::kWan ? config.lan.mtu : config.wan.mtu;
+  if (bytes.size() > wire::kEthernetHeaderSize + mtu) {
+    const auto ethernet = wire::parse_ethernet(bytes);
+    if (bytes.size() > mtu + (ethernet ? ethernet->size() : wire::kMaxEthernetHeaderSize)) {
+      return drop(Counter::kDroppedTooLong);
+    }
+  }
   if (from == PortId::kWan) {
     counters.add(reason);
     counters.add(Counter::kLanFramesOut);
@@ -63,20 +97,7 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
                                           std::uint32_t& slot) const {
   FlowKey key;
   key.vlans = vlans_of(frame.ethernet);
-  if (frame.kind == FrameKind::kFragment) {
-    if (!frame.ip.is_first_fragment() || frame.ip.protocol != wire::kProtocolTcp ||
-        frame.payload.size() < 4) {
-      return false;
-    }
-    key.local = frame.ip.source;
-    key.remote = frame.ip.destination;
-    key.local_port = load_u16(frame.payload.data());
-    key.remote_port = load_u16(frame.payload.data() + 2);
-    if (port == PortId::kWan) {
-      std::swap(key.local, key.remote);
-      std::swap(key.local_port, key.remote_port);
-    }
-  } else {
+  if (frame.kind == FrameKind::kIcmp) {
     const auto message = wire::parse_icmp(frame.ip, frame.payload);
     if (!message || !wire::is_icmp_error(frame.ip, *message)) return false;
     const auto quoted = wire::parse_quoted_flow(frame.ip, *message);
@@ -86,10 +107,17 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
     key.remote = quoted->source;
     key.local_port = quoted->destination_port;
     key.remote_port = quoted->source_port;
-    if (port == PortId::kWan) {
-      std::swap(key.local, key.remote);
-      std::swap(key.local_port, key.remote_port);
-    }
+  } else {
+    const auto at = tcp_header_in(frame);
+    if (!at) return false;
+    key.local = frame.ip.source;
+    key.remote = frame.ip.destination;
+    key.local_port = load_u16(frame.payload.data() + *at);
+    key.remote_port = load_u16(frame.payload.data() + *at + 2);
+  }
+  if (port == PortId::kWan) {
+    std::swap(key.local, key.remote);
+    std::swap(key.local_port, key.remote_port);
   }
   slot = flows.find(key);
   return slot != kNoSlot;

@@ -36,9 +36,10 @@ struct Gateway::Impl {
   // --- from the LAN --------------------------------------------------------------------------
   Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
+  Verdict handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes, Instant now);
   std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
                                           const wire::ParsedTcp& tcp, std::size_t& peer,
-                                          const config::Rule*& rule) const;
+                                          const config::Rule*& rule, Instant now) const;
 
   // --- from the WAN --------------------------------------------------------------------------
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
@@ -78,7 +79,9 @@ struct Gateway::Impl {
   Arena arena;
   Counters counters;
   Policy policy;
-  BridgedSyns bridged_syns;
+  BridgedSyns bridged_syns;   // from the LAN
+  BridgedSyns syns_from_wan;  // all are bridged
+  BridgedSyns unanswered;     // pairs of hosts (ports and number 0) of a flow without an answer
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
   BridgedQueue held{kMostHeldFrames};

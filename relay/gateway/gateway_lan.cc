@@ -21,8 +21,12 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
       }
       return bridge(Counter::kBridgedFragment, kPort, bytes, now);
     case FrameKind::kIpOptions:
+      if (concerns_relayed_flow(kPort, frame, slot)) return handle_relayed(slot, frame, bytes, now);
       return bridge(Counter::kBridgedIpOptions, kPort, bytes, now);
     case FrameKind::kIpExtension:
+      if (concerns_relayed_flow(kPort, frame, slot)) {
+        return drop(Counter::kDroppedFragmentOfRelayed);
+      }
       return bridge(Counter::kBridgedIpExtension, kPort, bytes, now);
     case FrameKind::kIcmp:
       if (concerns_relayed_flow(kPort, frame, slot)) {
@@ -41,25 +45,44 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
 
 std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const Frame& frame,
                                                        const wire::ParsedTcp& tcp,
-                                                       std::size_t& peer,
-                                                       const config::Rule*& rule) const {
+                                                       std::size_t& peer, const config::Rule*& rule,
+                                                       Instant now) const {
   using Flags = wire::TcpFlags;
   constexpr auto kHandshake =
       static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin);
+  if ((tcp.header.flags & kHandshake) == (Flags::kSyn | Flags::kAck) &&
+      !syns_from_wan.recalls(key, tcp.header.acknowledgment - 1, now)) {
+    return Counter::kBridgedAsymmetric;
+  }
   if ((tcp.header.flags & kHandshake) != Flags::kSyn) return Counter::kBridgedMidStream;
   if (frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
     return Counter::kBridgedMulticast;
   }
+  if (policy.is_on_own_segment(key.remote)) return Counter::kBridgedOwnSegment;
   const auto found = policy.peer_for(key.remote);
   if (!found) return Counter::kBridgedNoPeerPrefix;
   rule = policy.match(key.local, key.remote, key.remote_port);
   if (rule == nullptr || rule->action == config::Action::kBridge) return Counter::kBridgedByRule;
-  if (tcp.header.options.has_md5 || tcp.header.options.has_ao) return Counter::kBridgedTcpOptions;
+  const wire::TcpOptions& options = tcp.header.options;
+  if (options.has_md5 || options.has_ao || options.has_mptcp_join) {
+    return Counter::kBridgedTcpOptions;
+  }
+  if (unanswered.recalls(pair_of(key), 0, now)) return Counter::kBridgedAsymmetric;
   if (peers[*found]->session.peer_state() != stp::PeerState::kAlive) {
     return Counter::kBridgedPeerDown;
   }
   peer = *found;
   return std::nullopt;
+}
+
+// A segment with IP options, say, of a flow whose SYN had none: its options end here.
+Verdict Gateway::Impl::handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes,
+                                      Instant now) {
+  const auto tcp = wire::parse_tcp(frame.payload);
+  if (!tcp) return bridge(Counter::kBridgedMalformed, PortId::kLan, bytes, now);
+  if (!checksum_ok(frame)) return Verdict::kDrop;
+  flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
+  return Verdict::kConsumed;
 }
 
 Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
@@ -77,7 +100,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   }
   std::size_t peer = 0;
   const config::Rule* rule = nullptr;
-  auto reason = reason_to_bridge(key, frame, *tcp, peer, rule);
+  auto reason = reason_to_bridge(key, frame, *tcp, peer, rule, now);
   if (!reason && bridged_syns.recalls(key, tcp->header.sequence, now)) {
     reason = Counter::kBridgedMidStream;
   }

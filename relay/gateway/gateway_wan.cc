@@ -21,7 +21,11 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
       if (wan.handle_icmp(frame, now)) return Verdict::kConsumed;
       if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedIcmpForRelayed);
       break;
+    case FrameKind::kIpOptions:
+      if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedRelayedFromWan);
+      break;
     case FrameKind::kFragment:
+    case FrameKind::kIpExtension:
       if (concerns_relayed_flow(kPort, frame, slot)) {
         return drop(Counter::kDroppedFragmentOfRelayed);
       }
@@ -31,6 +35,10 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
         const FlowKey key{frame.ip.destination, frame.ip.source, load_u16(frame.payload.data() + 2),
                           load_u16(frame.payload.data()), vlans_of(frame.ethernet)};
         if (flows.find(key) != kNoSlot) return drop(Counter::kDroppedRelayedFromWan);
+        using Flags = wire::TcpFlags;
+        if ((load_u8(frame.payload.data() + 13) & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
+          syns_from_wan.remember(key, load_u32(frame.payload.data() + 4), now);
+        }
       }
       break;
     default:

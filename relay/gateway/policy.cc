@@ -18,10 +18,17 @@ bool any_contains(const std::vector<config::PortRange>& ranges, std::uint16_t po
          });
 }
 
+// RFC 3927, RFC 4291 section 2.5.6.
+bool is_link_local(const IpAddress& address) {
+  const auto& o = address.octets();
+  return address.is_v4() ? o[0] == 169 && o[1] == 254 : o[0] == 0xfe && (o[1] & 0xc0U) == 0x80;
+}
+
 }  // namespace
 
-Policy::Policy(std::vector<config::Rule> rules, const std::vector<config::Peer>& peers)
-    : rules_(std::move(rules)) {
+Policy::Policy(std::vector<config::Rule> rules, const std::vector<config::Peer>& peers,
+               std::optional<IpPrefix> own_segment)
+    : rules_(std::move(rules)), own_segment_(own_segment) {
   if (rules_.empty()) rules_.emplace_back();
   for (std::size_t i = 0; i < peers.size(); ++i) {
     for (const IpPrefix& prefix : peers[i].prefixes) prefixes_.push_back({prefix, i});
@@ -41,11 +48,22 @@ const config::Rule* Policy::match(const IpAddress& client, const IpAddress& serv
   return rule == rules_.end() ? nullptr : &*rule;
 }
 
+const Policy::PeerPrefix* Policy::longest(const IpAddress& server) const {
+  const auto found = std::ranges::find_if(
+      prefixes_, [&](const PeerPrefix& entry) { return entry.prefix.contains(server); });
+  return found == prefixes_.end() ? nullptr : &*found;
+}
+
 std::optional<std::size_t> Policy::peer_for(const IpAddress& server) const {
-  for (const PeerPrefix& entry : prefixes_) {
-    if (entry.prefix.contains(server)) return entry.peer;
-  }
-  return std::nullopt;
+  const PeerPrefix* found = longest(server);
+  return found == nullptr ? std::nullopt : std::optional(found->peer);
+}
+
+bool Policy::is_on_own_segment(const IpAddress& server) const {
+  if (is_link_local(server)) return true;
+  if (!own_segment_ || !own_segment_->contains(server)) return false;
+  const PeerPrefix* found = longest(server);
+  return found == nullptr || found->prefix.length < own_segment_->length;
 }
 
 }  // namespace satrelay::gateway

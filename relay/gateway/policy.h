@@ -13,13 +13,18 @@ namespace satrelay::gateway {
 
 class Policy {
  public:
-  Policy(std::vector<config::Rule> rules, const std::vector<config::Peer>& peers);
+  // `own_segment`: the subnet that the gateway itself is in, on the WAN side.
+  Policy(std::vector<config::Rule> rules, const std::vector<config::Peer>& peers,
+         std::optional<IpPrefix> own_segment = std::nullopt);
 
   // The rule for a connection from `client` to `server`; nullptr if none matches (then: bridge).
   const config::Rule* match(const IpAddress& client, const IpAddress& server,
                             std::uint16_t server_port) const;
   // Index of the peer with the longest prefix that holds `server`.
   std::optional<std::size_t> peer_for(const IpAddress& server) const;
+  // Whether `server` stands on the gateway's own segment, between the two gateways, where no peer
+  // is to be asked for it: a modem, say. A peer's prefix within that subnet says otherwise.
+  bool is_on_own_segment(const IpAddress& server) const;
   // The rule that holds for streams that a peer opens: the first that matches.
   const std::vector<config::Rule>& rules() const { return rules_; }
 
@@ -29,7 +34,9 @@ class Policy {
     std::size_t peer;
   };
   std::vector<config::Rule> rules_;
+  const PeerPrefix* longest(const IpAddress& server) const;
   std::vector<PeerPrefix> prefixes_;  // longest first
+  std::optional<IpPrefix> own_segment_;
 };
 
 }  // namespace satrelay::gateway

@@ -1,0 +1,296 @@
+// What is relayed, what passes untouched and what ends at the gateway, by what the packets carry:
+// the table "What happens to which traffic" of docs/operations.md.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+
+#include "relay/gateway/frame.h"
+#include "tests/unit/relay/gateway/gateway_fixture.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr auto kClientV6 = "2001:db8:a::5";
+constexpr auto kServerV6 = "2001:db8:b::5";
+
+class Transparency : public GatewayTest {
+ protected:
+  void restart_with(const config::Gateway& config) {
+    a_ = std::make_unique<Gateway>(
+        config, Identity{.boot_epoch = 2, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+        now_);
+  }
+  void SetUp() override {
+    config_a_.peers[0].prefixes.push_back(*IpPrefix::parse("2001:db8:b::/48"));
+    config_b_.peers[0].prefixes.push_back(*IpPrefix::parse("2001:db8:a::/48"));
+    restart_with(config_a_);
+    start_peer();
+  }
+  // The TCP header of the next frame to the LAN, and its payload.
+  std::optional<wire::TcpHeader> answer() {
+    last_ = next_frame(PortId::kLan);
+    if (!last_) return std::nullopt;
+    const Frame frame = look_at(*last_);
+    const auto tcp = wire::parse_tcp(frame.payload);
+    if (!tcp) return std::nullopt;
+    return tcp->header;
+  }
+  std::optional<FrameBytes> last_;
+};
+
+FrameBytes bytes(std::initializer_list<unsigned> values) {
+  FrameBytes out;
+  for (const unsigned value : values) out.push_back(static_cast<std::byte>(value));
+  return out;
+}
+
+// A SYN with these options, as they stand, and this payload.
+FrameBytes syn_with(const FrameBytes& options, const FrameBytes& payload = {}) {
+  wire::IpHeader ip;
+  ip.source = ip_of(kClient);
+  ip.destination = ip_of(kServer);
+  ip.protocol = wire::kProtocolTcp;
+  FrameBytes segment(wire::kTcpHeaderSize);
+  wire::TcpHeader tcp;
+  tcp.source_port = 40000;
+  tcp.destination_port = 80;
+  tcp.sequence = 1000;
+  tcp.flags = wire::TcpFlags::kSyn;
+  tcp.window = 64240;
+  wire::write_tcp(tcp, segment);
+  segment[12] = static_cast<std::byte>((wire::kTcpHeaderSize + options.size()) / 4 << 4);
+  segment.insert(segment.end(), options.begin(), options.end());
+  segment.insert(segment.end(), payload.begin(), payload.end());
+  store_u16(segment.data() + wire::kTcpChecksumOffset,
+            wire::transport_checksum(ip.source, ip.destination, ip.protocol, segment));
+  return ip_frame(host_to_server(), ip, segment);
+}
+
+// The same frame with IPv4 options (four NOPs) behind the IP header.
+FrameBytes with_ip_options(FrameBytes frame) {
+  const std::size_t at = wire::kEthernetHeaderSize;
+  const FrameBytes nops(4, std::byte{1});
+  frame.insert(frame.begin() + static_cast<std::ptrdiff_t>(at + wire::kIpv4HeaderSize),
+               nops.begin(), nops.end());
+  frame[at] = std::byte{0x46};
+  store_u16(frame.data() + at + 2, static_cast<std::uint16_t>(frame.size() - at));
+  store_u16(frame.data() + at + 10, 0);
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < 24; i += 2) sum += load_u16(frame.data() + at + i);
+  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
+  store_u16(frame.data() + at + 10, static_cast<std::uint16_t>(~sum));
+  return frame;
+}
+
+// An IPv6 packet whose first extension header is `next`, then `body`.
+FrameBytes v6_with(std::uint8_t next, const FrameBytes& body) {
+  wire::IpHeader ip;
+  ip.source = ip_of(kClientV6);
+  ip.destination = ip_of(kServerV6);
+  ip.protocol = next;
+  return ip_frame(host_to_server(), ip, body);
+}
+
+TEST_F(Transparency, OptionsThatAreNotUnderstoodEndAtTheGateway) {
+  // MPTCP MP_CAPABLE, version 1; a Fast Open cookie; an experimental option; the MSS at the end.
+  const FrameBytes options =
+      bytes({30, 4, 0x01, 0x00, 34, 6, 1, 2, 3, 4, 253, 4, 0xf9, 0x89, 2, 4, 5, 0xb4, 1, 1});
+  EXPECT_EQ(lan(syn_with(options, FrameBytes(100))), Verdict::kConsumed);
+  const auto syn_ack = answer();
+  ASSERT_TRUE(syn_ack);
+  EXPECT_EQ(syn_ack->acknowledgment, 1001U)
+      << "data on the SYN is sent again, RFC 7413 section 4.1";
+  EXPECT_FALSE(syn_ack->options.has_mptcp);
+  EXPECT_FALSE(syn_ack->options.has_fast_open);
+  EXPECT_FALSE(syn_ack->options.has_unknown);
+  EXPECT_TRUE(syn_ack->options.mss);
+}
+
+TEST_F(Transparency, AFurtherPathOfAMultipathConnectionIsBridged) {
+  // MP_JOIN: subtype 1, 12 bytes on a SYN. Another gateway would have to know the connection's
+  // keys.
+  EXPECT_EQ(lan(syn_with(bytes({30, 12, 0x10, 1, 1, 2, 3, 4, 5, 6, 7, 8}))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedTcpOptions), 1U);
+}
+
+TEST_F(Transparency, IpOptionsOnASynAreBridgedAndInMidFlowEnd) {
+  EXPECT_EQ(lan(with_ip_options(tcp_frame(kClient, kServer, syn()))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedIpOptions), 1U);
+  ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  const auto syn_ack = answer();
+  ASSERT_TRUE(syn_ack);
+  wire::TcpHeader ack;
+  ack.source_port = 40000;
+  ack.destination_port = 80;
+  ack.sequence = 1001;
+  ack.acknowledgment = syn_ack->sequence + 1;
+  ack.flags = wire::TcpFlags::kAck;
+  EXPECT_EQ(lan(with_ip_options(tcp_frame(kClient, kServer, ack))), Verdict::kConsumed);
+  EXPECT_EQ(count(Counter::kFlowsEstablished), 1U);
+  wire::TcpHeader raw = ack;
+  std::swap(raw.source_port, raw.destination_port);
+  EXPECT_EQ(wan(with_ip_options(tcp_frame(kServer, kClient, raw))), Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedRelayedFromWan), 1U);
+}
+
+TEST_F(Transparency, ExtensionHeadersAreBridged) {
+  for (const unsigned next : {0U, 43U, 60U}) {  // hop by hop, routing, destination
+    FrameBytes body = bytes({wire::kProtocolTcp, 0, 1, 4, 0, 0, 0, 0});
+    body.resize(28);
+    EXPECT_EQ(lan(v6_with(static_cast<std::uint8_t>(next), body)), Verdict::kBridge);
+  }
+  EXPECT_EQ(count(Counter::kBridgedIpExtension), 3U);
+}
+
+TEST_F(Transparency, FirstFragmentsOfARelayedFlowAreDropped) {
+  ASSERT_EQ(lan(tcp_frame(kClientV6, kServerV6, syn())), Verdict::kConsumed);
+  ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  // Fragment header, then the ports of that flow; M set.
+  FrameBytes first =
+      bytes({wire::kProtocolTcp, 0, 0, 1, 0, 0, 0, 9, 40000 >> 8, 40000 & 0xff, 0, 80});
+  first.resize(40);
+  EXPECT_EQ(lan(v6_with(44, first)), Verdict::kDrop);
+  FrameBytes later = first;
+  later[3] = std::byte{0x29};
+  EXPECT_EQ(lan(v6_with(44, later)), Verdict::kBridge);
+  FrameBytes other = first;
+  other[8] = std::byte{1};
+  EXPECT_EQ(lan(v6_with(44, other)), Verdict::kBridge);
+  wire::IpHeader ip;
+  ip.source = ip_of(kClient);
+  ip.destination = ip_of(kServer);
+  ip.protocol = wire::kProtocolTcp;
+  ip.dont_fragment = false;
+  ip.more_fragments = true;
+  const FrameBytes payload(first.begin() + 8, first.end());
+  EXPECT_EQ(lan(ip_frame(host_to_server(), ip, payload)), Verdict::kDrop);
+  ip.fragment_offset = 32;
+  EXPECT_EQ(lan(ip_frame(host_to_server(), ip, payload)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kDroppedFragmentOfRelayed), 2U);
+  EXPECT_EQ(count(Counter::kBridgedFragment), 1U);
+  EXPECT_EQ(count(Counter::kBridgedIpExtension), 2U);
+}
+
+TEST_F(Transparency, OneOrTwoVlanTagsAreRelayedAndComeBack) {
+  for (const std::size_t tags : {1U, 2U}) {
+    wire::EthernetHeader ethernet = host_to_server();
+    ethernet.tags = {{{tags == 2 ? std::uint16_t{0x88a8} : std::uint16_t{0x8100}, 0x6010},
+                      {tags == 2 ? std::uint16_t{0x8100} : std::uint16_t{0}, 0x0020}}};
+    if (tags == 1) ethernet.tags[1] = {};
+    ethernet.tag_count = static_cast<std::uint8_t>(tags);
+    ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn(), ethernet)), Verdict::kConsumed);
+    ASSERT_TRUE(answer());
+    const auto back = wire::parse_ethernet(*last_);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->tag_count, tags);
+    EXPECT_EQ(back->tags, ethernet.tags) << "priority bits too";
+    EXPECT_EQ(back->destination, kHostMac);
+  }
+  // Three tags: nothing is known of what is in there.
+  FrameBytes three = tcp_frame(kClient, kServer, syn());
+  const FrameBytes tags = bytes({0x81, 0, 0, 1, 0x81, 0, 0, 2, 0x81, 0, 0, 3});
+  three.insert(three.begin() + 12, tags.begin(), tags.end());
+  EXPECT_EQ(lan(three), Verdict::kBridge);
+  FrameBytes mpls = tcp_frame(kClient, kServer, syn());
+  mpls[12] = std::byte{0x88};
+  mpls[13] = std::byte{0x47};
+  EXPECT_EQ(lan(mpls), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedNotIp), 1U);
+}
+
+TEST_F(Transparency, HostsOnTheGatewaysOwnSegmentAreNotAskedForAtThePeer) {
+  config_a_.peers[0].prefixes = {*IpPrefix::parse("0.0.0.0/0"), *IpPrefix::parse("::/0")};
+  restart_with(config_a_);
+  start_peer();
+  EXPECT_EQ(lan(tcp_frame(kClient, "192.0.2.3", syn())), Verdict::kBridge) << "a modem";
+  EXPECT_EQ(lan(tcp_frame(kClient, "169.254.0.9", syn())), Verdict::kBridge);
+  EXPECT_EQ(lan(tcp_frame("fe80::5", "fe80::1", syn())), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedOwnSegment), 3U);
+  EXPECT_EQ(lan(tcp_frame(kClient, "192.0.2.4", syn())), Verdict::kConsumed) << "beyond the /30";
+}
+
+TEST_F(Transparency, APeersPrefixWithinTheOwnSegmentIsThePeers) {
+  config_a_.gateway.address = *IpPrefix::parse("192.0.2.0/24");
+  config_a_.peers[0].prefixes = {*IpPrefix::parse("192.0.2.128/25")};
+  restart_with(config_a_);
+  start_peer();
+  EXPECT_EQ(lan(tcp_frame("192.0.2.10", "192.0.2.200", syn())), Verdict::kConsumed);
+  EXPECT_EQ(lan(tcp_frame("192.0.2.10", "192.0.2.20", syn())), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedOwnSegment), 1U);
+}
+
+TEST_F(Transparency, MulticastAndBroadcastAreUntouched) {
+  EXPECT_EQ(lan(udp_frame(kClient, "239.1.1.1", 5000, FrameBytes(20))), Verdict::kBridge);
+  EXPECT_EQ(lan(udp_frame(kClient, "255.255.255.255", 67, FrameBytes(20))), Verdict::kBridge);
+  EXPECT_EQ(wan(udp_frame(kServer, "239.1.1.1", 5000, FrameBytes(20))), Verdict::kBridge);
+  wire::EthernetHeader to_all = host_to_server();
+  to_all.destination = MacAddress::broadcast();
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(), to_all)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedMulticast), 1U);
+}
+
+TEST_F(Transparency, AnAnswerWithoutItsQuestionTellsOfAnAsymmetricRoute) {
+  wire::TcpHeader syn_ack;
+  syn_ack.source_port = 80;
+  syn_ack.destination_port = 40000;
+  syn_ack.sequence = 7000;
+  syn_ack.acknowledgment = 1001;
+  syn_ack.flags = wire::TcpFlags::kSyn | wire::TcpFlags::kAck;
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn_ack)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedAsymmetric), 1U);
+  // The SYN came this way: somebody chose to bridge it.
+  wire::TcpHeader from_far = syn();
+  from_far.source_port = 40000;
+  from_far.destination_port = 80;
+  EXPECT_EQ(wan(tcp_frame(kServer, kClient, from_far)), Verdict::kBridge);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn_ack)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedAsymmetric), 1U);
+  EXPECT_EQ(count(Counter::kBridgedMidStream), 1U);
+}
+
+// The server's answers take another way, so that the far gateway's SYNs seem to stay unanswered.
+TEST_F(Transparency, AServerThatNeverAnswersIsLeftToTheHosts) {
+  ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  const auto syn_ack = answer();
+  ASSERT_TRUE(syn_ack);
+  wire::TcpHeader ack = syn();
+  ack.flags = wire::TcpFlags::kAck;
+  ack.sequence = 1001;
+  ack.acknowledgment = syn_ack->sequence + 1;
+  ack.options = {};
+  ASSERT_EQ(lan(tcp_frame(kClient, kServer, ack)), Verdict::kConsumed);
+  FrameBytes to_server(b_->max_frame_size());
+  for (int i = 0; i < 2'000 && count(Counter::kFlowsUnreachable) == 0; ++i) {
+    step();
+    while (b_->poll_frame(PortId::kLan, to_server, now_).size > 0) continue;
+    while (next_frame(PortId::kLan)) continue;
+  }
+  ASSERT_EQ(count(Counter::kFlowsUnreachable), 1U);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(40001))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedAsymmetric), 1U);
+  EXPECT_EQ(lan(tcp_frame(kClient, "198.51.100.6", syn(40001))), Verdict::kConsumed) << "another";
+  for (int i = 0; i < 3'010; ++i) {
+    step();
+    while (next_frame(PortId::kLan)) continue;
+  }
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(40002))), Verdict::kConsumed) << "a new try";
+}
+
+TEST_F(Transparency, FramesThatTheOtherPortCannotCarryAreDroppedByName) {
+  config_a_.lan.mtu = 9000;
+  restart_with(config_a_);
+  EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(1'472))), Verdict::kBridge);
+  wire::EthernetHeader tagged = host_to_server();
+  tagged.tag_count = 1;
+  tagged.tags[0] = {0x8100, 42};
+  EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(1'472), tagged)), Verdict::kBridge);
+  EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(1'473))), Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedTooLong), 1U);
+  EXPECT_EQ(wan(udp_frame(kServer, kClient, 53, FrameBytes(8'972))), Verdict::kBridge);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway
