@@ -1,0 +1,228 @@
+// What hosts see of gateways whose LANs and links differ: MTUs, routes between them, peers by
+// prefix.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "relay/sim/scenario.h"
+#include "tests/sim/stations.h"
+
+namespace satrelay::sim {
+namespace {
+
+using gateway::Counter;
+
+config::LinkDirection satellite(std::uint64_t rate) {
+  config::LinkDirection direction;
+  direction.rate = BitRate::bits_per_second(rate);
+  direction.delay = Duration::milliseconds(137);  // the other half is the other station's
+  return direction;
+}
+
+config::Peer peer_of(const std::string& name, const IpAddress& address, std::size_t station,
+                     const std::string& link) {
+  const std::string s = std::to_string(station);
+  return {.name = name,
+          .address = address,
+          .prefixes = {*IpPrefix::parse("10." + s + ".0.0/16"),
+                       *IpPrefix::parse("2001:db8:" + s + "::/48")},
+          .link = link};
+}
+
+config::Link link_of(const std::string& name, std::uint64_t send, std::uint64_t receive) {
+  config::Link link;
+  link.name = name;
+  link.send_rate = BitRate::bits_per_second(send);
+  link.receive_rate = BitRate::bits_per_second(receive);
+  return link;
+}
+
+IpAddress wan_address(std::size_t station) {
+  return IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(station + 1)});
+}
+
+constexpr std::uint64_t kRate = 20'000'000;
+
+// A station on the switched WAN, with `others` as its peers.
+StationSpec station(std::size_t index, const std::vector<std::size_t>& others) {
+  StationSpec spec;
+  spec.gateway.lan.interface = "lan";
+  spec.gateway.wan.interface = "wan";
+  spec.gateway.gateway.own = wan_address(index);
+  spec.gateway.gateway.address = *IpPrefix::parse("192.0.2.0/28");
+  spec.gateway.links = {link_of("sat", kRate, kRate)};
+  for (const std::size_t other : others) {
+    spec.gateway.peers.push_back(
+        peer_of("station" + std::to_string(other), wan_address(other), other, "sat"));
+  }
+  spec.up = spec.down = satellite(kRate);
+  spec.hosts = {host_of(index, 10)};
+  return spec;
+}
+
+// --- MTU ---------------------------------------------------------------------------------------
+
+struct Mtus {
+  std::uint16_t lan[2];
+  std::uint16_t wan;
+};
+
+class LanMtu : public ::testing::Test {
+ protected:
+  void build(const Mtus& mtus) {
+    stations = std::make_unique<Stations>();
+    for (std::size_t i : {0U, 1U}) {
+      StationSpec spec = station(i, {1 - i});
+      spec.gateway.lan.mtu = mtus.lan[i];
+      spec.gateway.wan.mtu = spec.gateway.stp.mtu = mtus.wan;
+      spec.hosts = {host_of(i, 10, mtus.lan[i])};
+      stations->add(spec);
+    }
+    stations->start();
+    ASSERT_TRUE(stations->run_until_alive(Duration::seconds(10)));
+  }
+  void expect_complete() {
+    EXPECT_TRUE(stations->run_until_over(Duration::seconds(120)));
+    for (const std::string& line : stations->complaints()) ADD_FAILURE() << line;
+  }
+  std::unique_ptr<Stations> stations;
+};
+
+TEST_F(LanMtu, MayDifferOnEitherSideAndFromTheLink) {
+  const Mtus kCases[] = {{{576, 9000}, 1500},  {{9000, 576}, 1500},  {{9000, 1280}, 9000},
+                         {{1500, 9000}, 9000}, {{9000, 9000}, 1280}, {{576, 1400}, 576}};
+  for (const Mtus& mtus : kCases) {
+    SCOPED_TRACE(std::to_string(mtus.lan[0]) + " " + std::to_string(mtus.lan[1]) + " link " +
+                 std::to_string(mtus.wan));
+    for (const IpVersion version : {IpVersion::kV4, IpVersion::kV6}) {
+      if (version == IpVersion::kV6 && std::min(mtus.lan[0], mtus.lan[1]) < 1280) continue;
+      build(mtus);
+      stations->transfer(stations->host(0), stations->host(1), version, 1'000'000, 1'000'000);
+      stations->transfer(stations->host(1), stations->host(0), version, 1'000'000, 1'000'000);
+      expect_complete();
+      for (std::size_t i : {0U, 1U}) {
+        // Full segments, and none too long: what a host of that MTU could not take.
+        EXPECT_EQ(stations->tap(i).longest(), mtus.lan[i]);
+        EXPECT_EQ(stations->gateway(i).engine().counters()[Counter::kFlowsFromPeer], 1U);
+      }
+    }
+  }
+}
+
+TEST_F(LanMtu, ARouterInTheLanThatCarriesLessIsObeyed) {
+  for (const IpVersion version : {IpVersion::kV4, IpVersion::kV6}) {
+    build({{1500, 1500}, 1500});
+    const OwnAddresses router = host_of(1, 1).addresses;
+    stations->tap(1).narrow_to(1300, router.v4, router.v6);
+    // Towards a server and towards a client behind that router.
+    stations->transfer(stations->host(0), stations->host(1), version, 1'000'000, 0);
+    stations->transfer(stations->host(1), stations->host(0), version, 0, 1'000'000);
+    expect_complete();
+    EXPECT_EQ(stations->tap(1).longest(), 1300U);
+    // The first flight of each flow at most; none once the message is understood.
+    EXPECT_GT(stations->tap(1).refused(), 0U);
+    EXPECT_LE(stations->tap(1).refused(), 2 * 20U);
+    const auto& engine = stations->gateway(1).engine();
+    EXPECT_EQ(engine.status(stations->now()).tcp.path_mtu_reductions, 2U);
+    EXPECT_EQ(engine.counters()[Counter::kDroppedIcmpForRelayed], stations->tap(1).refused());
+  }
+}
+
+// --- several peers -----------------------------------------------------------------------------
+
+// A hub with 20 Mbit/s towards each of two terminals, which have 20 and 5 Mbit/s up and down.
+class Hub : public ::testing::Test {
+ protected:
+  Hub() {
+    StationSpec hub = station(0, {});
+    hub.gateway.links = {link_of("one", 20'000'000, 20'000'000),
+                         link_of("two", 5'000'000, 5'000'000)};
+    hub.gateway.peers = {peer_of("one", wan_address(1), 1, "one"),
+                         peer_of("two", wan_address(2), 2, "two")};
+    hub.up = hub.down = satellite(25'000'000);
+    hub.hosts = {host_of(0, 10), host_of(0, 11)};
+    stations.add(hub);
+    StationSpec one = station(1, {0});
+    stations.add(one);
+    StationSpec two = station(2, {0});
+    two.gateway.links = {link_of("sat", 5'000'000, 5'000'000)};
+    two.up = two.down = satellite(5'000'000);
+    stations.add(two);
+    stations.start();
+  }
+  std::uint64_t counted(std::size_t at, Counter counter) {
+    return stations.gateway(at).engine().counters()[counter];
+  }
+  Stations stations;
+};
+
+TEST_F(Hub, SendsEachFlowToThePeerOfItsPrefix) {
+  ASSERT_TRUE(stations.run_until_alive(Duration::seconds(10)));
+  for (const IpVersion version : {IpVersion::kV4, IpVersion::kV6}) {
+    stations.transfer(stations.host(0), stations.host(1), version, 100'000, 300'000);
+    stations.transfer(stations.host(0), stations.host(2), version, 100'000, 300'000);
+    stations.transfer(stations.host(1), stations.host(0, 1), version, 100'000, 300'000);
+    stations.transfer(stations.host(2), stations.host(0, 1), version, 100'000, 300'000);
+  }
+  EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
+  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  EXPECT_EQ(counted(0, Counter::kFlowsEstablished), 4U);
+  EXPECT_EQ(counted(0, Counter::kFlowsFromPeer), 4U);
+  for (const std::size_t terminal : {1U, 2U}) {
+    EXPECT_EQ(counted(terminal, Counter::kFlowsEstablished), 2U);
+    EXPECT_EQ(counted(terminal, Counter::kFlowsFromPeer), 2U);
+  }
+  const auto peers = stations.gateway(0).engine().peers();
+  ASSERT_EQ(peers.size(), 2U);
+  EXPECT_EQ(peers[0].name, "one");
+  EXPECT_EQ(peers[0].counters.streams_opened, 2U);
+  EXPECT_EQ(peers[1].counters.streams_opened, 2U);
+}
+
+TEST_F(Hub, KeepsTheRateOfEachPeersOwnCarrier) {
+  ASSERT_TRUE(stations.run_until_alive(Duration::seconds(10)));
+  const Instant began = stations.now();
+  const Transfer& fast =
+      stations.transfer(stations.host(0), stations.host(1), IpVersion::kV4, 10'000'000, 0);
+  const Transfer& slow =
+      stations.transfer(stations.host(0), stations.host(2), IpVersion::kV4, 2'500'000, 0);
+  ASSERT_TRUE(stations.run_until_over(Duration::seconds(60)));
+  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  // Each takes 4 s at its own rate, less headers, and a round trip or so; neither waits for the
+  // other, and the terminal's slow link drops nothing.
+  for (const Transfer* transfer : {&fast, &slow}) {
+    const double seconds = (transfer->server.saw_end_at - began).to_seconds();
+    EXPECT_GT(seconds, 4.0);
+    EXPECT_LT(seconds, 5.2);
+  }
+  EXPECT_EQ(stations.link(2).from_b().counters().dropped_queue, 0U);
+  EXPECT_EQ(stations.gateway(0).engine().peers()[1].counters.packets_lost, 0U);
+}
+
+TEST_F(Hub, OneTerminalIsLostAndTheOtherDoesNotNotice) {
+  ASSERT_TRUE(stations.run_until_alive(Duration::seconds(10)));
+  stations.gateway(2).kill();
+  stations.loop().run_until(stations.now() + Duration::seconds(5));
+  const auto peers = stations.gateway(0).engine().peers();
+  EXPECT_EQ(peers[0].state, stp::PeerState::kAlive);
+  EXPECT_EQ(peers[1].state, stp::PeerState::kSuspect);
+  stations.transfer(stations.host(0), stations.host(1), IpVersion::kV4, 100'000, 300'000);
+  EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
+  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  stations.transfer(stations.host(0), stations.host(2), IpVersion::kV4, 10, 10);
+  stations.loop().run_until(stations.now() + Duration::seconds(1));
+  EXPECT_GE(counted(0, Counter::kBridgedPeerDown), 1U);
+}
+
+TEST_F(Hub, TerminalsReachEachOtherUnrelayed) {
+  ASSERT_TRUE(stations.run_until_alive(Duration::seconds(10)));
+  stations.transfer(stations.host(1), stations.host(2), IpVersion::kV4, 10'000, 10'000);
+  EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
+  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  EXPECT_GT(counted(1, Counter::kBridgedNoPeerPrefix), 0U);
+}
+
+}  // namespace
+}  // namespace satrelay::sim
