@@ -1,4 +1,5 @@
 #include "relay/sim/random_scenario.h"
+
 #include <algorithm>
 #include <cmath>
 
