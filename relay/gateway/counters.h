@@ -26,6 +26,9 @@ enum class Counter : std::uint8_t {
   kBridgedByRule,
   kBridgedNoPeerPrefix,
   kBridgedPeerDown,
+  kBridgedBypass,      // on the operator's command
+  kBridgedDraining,    // the same, until this gateway stops
+  kBridgedPeerBypass,  // the peer takes no new flows
   kBridgedTableFull,
   kBridgedHalfOpenFull,
   kBridgedMemoryLow,

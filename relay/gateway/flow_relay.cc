@@ -114,6 +114,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
 
 void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant now) {
   stp::Session& session = peers_[peer]->session;
+  if (peers_[peer]->liaison.handle_opened(event.stream, now)) return;
   const auto metadata = parse_open_metadata(session.metadata(event.stream));
   if (!metadata) {
     session.reset(event.stream, stp::ResetReason::kProtocolError, now);
@@ -227,6 +228,7 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
 void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant now) {
   using Kind = stp::Event::Kind;
   Peer& p = *peers_[peer];
+  p.liaison.handle_event(event, now);
   switch (event.kind) {
     case Kind::kPeerAlive:
       p.suspect_since = Instant::never();

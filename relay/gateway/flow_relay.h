@@ -63,6 +63,7 @@ class FlowRelay final : public stp::StreamSource {
 
   // --- getters -------------------------------------------------------------------------------
   std::size_t flow_count() const { return live_; }
+  std::size_t unfinished_flows() const;  // without those in TIME-WAIT
   // Of the flow that an event of an open stream is about; nullptr if there is none.
   const FlowKey* key_of(std::size_t peer, const stp::Event& event) const {
     if (event.context >= flows_.size() || flows_[event.context] == nullptr) return nullptr;

@@ -1,4 +1,6 @@
 // How flows end: by their hosts, by their peer, by silence, or because the gateway says so.
+#include <algorithm>
+
 #include "relay/gateway/flow_relay.h"
 
 namespace satrelay::gateway {
@@ -6,6 +8,11 @@ namespace satrelay::gateway {
 bool FlowRelay::is_over(const Flow& f) const {
   const bool closed = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
   return closed && f.stream_state != StreamState::kOpen;
+}
+
+std::size_t FlowRelay::unfinished_flows() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      flows_, [&](const auto& entry) { return entry != nullptr && !is_over(*entry); }));
 }
 
 void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {

@@ -14,6 +14,9 @@ constexpr std::uint16_t kBaseMtu = 1200;
 // A server that did not answer may do so on another path: how long its connections are bridged.
 constexpr Duration kAsymmetricFor = Duration::seconds(300);
 
+// Streams at a time that are no flows but messages (liaison.h).
+constexpr std::uint32_t kMessageStreams = 8;
+
 const config::Gateway& checked(const config::Gateway& config) {
   for (const config::Peer& peer : config.peers) {
     if (std::ranges::find(config.links, peer.link, &config::Link::name) == config.links.end()) {
@@ -54,7 +57,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
   stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
-  stp.max_streams = config.limits.flows;
+  stp.max_streams = config.limits.flows + kMessageStreams;
   stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
   stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
   stp.stream_send_limit = plan.flow_send_limit;
@@ -94,9 +97,9 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
     const config::Peer& peer = config.peers[i];
     const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
     Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
-    peers.push_back(std::make_unique<Peer>(peer, carrier,
-                                           stp_config(config, identity, i, *link, plan), arena,
-                                           flows, plan.lane_receive_limit[i], now));
+    peers.push_back(std::make_unique<Peer>(
+        peer, carrier, stp_config(config, identity, i, *link, plan), arena, flows,
+        plan.lane_receive_limit[i], config.limits.flows + static_cast<std::uint32_t>(i), now));
   }
 }
 
@@ -197,6 +200,7 @@ void Gateway::handle_timeout(Instant now) {
     Peer& peer = *impl_->peers[i];
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
     impl_->take_events(i, now);
+    peer.liaison.handle_timeout(now);
     if (now >= peer.suspect_since + impl_->config.stp.give_up_after) {
       peer.suspect_since = Instant::never();
       impl_->flows.give_up(i, now);
@@ -223,6 +227,7 @@ Instant Gateway::next_timeout() const {
     const Peer& peer = *impl_->peers[i];
     if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());
     next = earlier(next, peer.suspect_since + impl_->config.stp.give_up_after);
+    next = earlier(next, peer.liaison.next_timeout());
   }
   if (!impl_->held.empty()) {
     for (const auto& carrier : impl_->carriers) next = earlier(next, carrier->pacer.next_send());
@@ -240,6 +245,13 @@ void Gateway::shut_down(Instant now) {
   for (const auto& peer : impl_->peers) peer->session.close(now);
   impl_->flows.reset_flows(std::nullopt, Counter::kFlowsResetShutdown, now);
 }
+
+void Gateway::set_admission(Admission admission, Instant now) {
+  impl_->admission = admission;
+  for (const auto& peer : impl_->peers) peer->liaison.announce(admission, now);
+}
+
+std::size_t Gateway::unfinished_flows() const { return impl_->flows.unfinished_flows(); }
 
 Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
                                               Instant now) {
@@ -267,6 +279,7 @@ const Counters& Gateway::counters() const { return impl_->counters; }
 Status Gateway::status(Instant now) const {
   Status status;
   status.uptime = now - impl_->started;
+  status.admission = impl_->admission;
   status.boot_epoch = impl_->identity.boot_epoch;
   status.flows = static_cast<std::uint32_t>(impl_->flows.flow_count());
   status.half_open = impl_->flows.half_open();
@@ -286,6 +299,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
                     .address = peer.config.address,
                     .resolved = impl_->is_reachable(i),
                     .state = session.peer_state(),
+                    .admission = peer.liaison.peer_admission(),
                     .link = peer.config.link,
                     .send_rate = session.send_rate(),
                     .controller = config::to_string(peer.carrier.config.control.controller),

@@ -16,6 +16,7 @@
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "relay/gateway/admission.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/link_way.h"
 #include "relay/gateway/snapshot.h"
@@ -74,6 +75,11 @@ class Gateway {
   // the most, as memory was sized for it.
   enum class CapacityResult : std::uint8_t { kSet, kUnknownLink, kUnusedLink, kAboveConfigured };
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
+
+  // Whether new flows are taken; the peers are told, and bridge theirs too. Flows that are there go
+  // on. A gateway that drains has none left when unfinished_flows() is 0.
+  void set_admission(Admission admission, Instant now);
+  std::size_t unfinished_flows() const;  // without those in TIME-WAIT
 
   // Tells peers with CLOSE that this gateway stops and resets all flows towards its hosts. Poll
   // frames afterwards until none come.

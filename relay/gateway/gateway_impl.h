@@ -74,6 +74,7 @@ struct Gateway::Impl {
 
   const config::Gateway config;
   const Identity identity;
+  Admission admission = Admission::kOpen;
   const Instant started;
   const MemoryPlan plan;
   Arena arena;

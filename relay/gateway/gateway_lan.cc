@@ -68,8 +68,13 @@ std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const
     return Counter::kBridgedTcpOptions;
   }
   if (unanswered.recalls(pair_of(key), 0, now)) return Counter::kBridgedAsymmetric;
+  if (admission == Admission::kBypass) return Counter::kBridgedBypass;
+  if (admission == Admission::kDraining) return Counter::kBridgedDraining;
   if (peers[*found]->session.peer_state() != stp::PeerState::kAlive) {
     return Counter::kBridgedPeerDown;
+  }
+  if (peers[*found]->liaison.peer_admission() != Admission::kOpen) {
+    return Counter::kBridgedPeerBypass;
   }
   peer = *found;
   return std::nullopt;

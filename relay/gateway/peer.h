@@ -10,6 +10,7 @@
 #include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/bridged_share.h"
+#include "relay/gateway/liaison.h"
 #include "relay/gateway/link_way.h"
 
 namespace satrelay::gateway {
@@ -47,13 +48,15 @@ std::unique_ptr<control::RateController> make_controller(const config::Link& lin
 
 struct Peer {
   Peer(const config::Peer& peer_config, Carrier& peer_carrier, const stp::Config& stp_config,
-       Arena& arena, stp::StreamSource& source, std::uint64_t receive_limit, Instant now)
+       Arena& arena, stp::StreamSource& source, std::uint64_t receive_limit,
+       std::uint32_t message_context, Instant now)
       : config(peer_config),
         carrier(peer_carrier),
         controller(make_controller(peer_carrier.config)),
         lane_receive_limit(receive_limit),
         datagram_overhead(stp_config.datagram_overhead),
-        session(stp_config, arena, peer_carrier.pacer, *controller, source, now) {}
+        session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
+        liaison(session, message_context) {}
 
   config::Peer config;
   Carrier& carrier;
@@ -61,6 +64,7 @@ struct Peer {
   std::uint64_t lane_receive_limit;  // bytes that the peer may have stored here
   std::uint16_t datagram_overhead;   // IP and UDP headers
   stp::Session session;
+  Liaison liaison;
   Instant suspect_since = Instant::never();
 };
 

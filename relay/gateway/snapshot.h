@@ -10,12 +10,14 @@
 #include "pep/compress/block_codec.h"
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
+#include "relay/gateway/admission.h"
 
 namespace satrelay::gateway {
 
 struct Status {
   Duration uptime;
   std::uint64_t boot_epoch = 0;
+  Admission admission = Admission::kOpen;
   std::uint32_t flows = 0;
   std::uint32_t half_open = 0;
   std::uint64_t arena_bytes = 0;
@@ -29,6 +31,7 @@ struct PeerSnapshot {
   IpAddress address;
   bool resolved = false;  // the next hop's MAC is known
   stp::PeerState state{};
+  Admission admission = Admission::kOpen;  // whether the peer takes new flows
   std::string link;
   BitRate send_rate;
   std::string controller;

@@ -110,6 +110,7 @@ void write_status(const SnapshotBoard::Published& published, TelemetryDict& repl
   reply.add("age_ms", static_cast<std::uint64_t>(
                           duration_cast<std::chrono::milliseconds>(published.age).count()));
   reply.add("boot_epoch", status.boot_epoch);
+  reply.add("new_flows", std::string(gateway::to_string(status.admission)));
   reply.add("flows", status.flows);
   reply.add("half_open", status.half_open);
   reply.add("arena_bytes", status.arena_bytes);
@@ -152,6 +153,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("name", peer.name);
   dict.add("address", peer.address.to_string());
   dict.add("state", std::string(stp::to_string(peer.state)));
+  dict.add("new_flows", std::string(gateway::to_string(peer.admission)));
   dict.add("next_hop", std::string(peer.resolved ? "resolved" : "unresolved"));
   dict.add("link", peer.link);
   dict.add("send_rate_bps", peer.send_rate.to_bits_per_second());

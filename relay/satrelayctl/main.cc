@@ -1,13 +1,14 @@
-// satrelayctl: shows what a gateway tells on its stats socket, and sets the capacity of its links.
+// satrelayctl: shows what a gateway tells on its stats socket, and tells it what to do.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "relay/ops/control_client.h"
+#include "relay/satrelayctl/control.h"
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/socket_search.h"
 #include "relay/satrelayctl/stats_client.h"
@@ -48,26 +49,22 @@ std::string show(const std::string& what, const Options& options) {
   return ctl::render_counters(reply, options.all ? ctl::Zeros::kShow : ctl::Zeros::kHide);
 }
 
-// The worker of the gateway answers a line with a line.
-int set_capacity(const Capacity& capacity, const Options& options) {
-  const std::string path =
-      !options.control_socket.empty()
-          ? options.control_socket
-          : (ctl::choose_stats_socket(options.socket, ctl::runtime_folders()).parent_path() /
-             "control.sock")
-                .string();
-  const std::string answer = satrelay::ops::send_control_command(
-      path, "capacity " + capacity.link + ' ' + capacity.way + ' ' + capacity.rate);
-  if (answer == "ok\n") return 0;
-  std::cerr << "satrelayctl: " << (answer.empty() ? "no answer\n" : answer);
-  return 1;
+ctl::ControlTarget target(const Options& options) {
+  // The stats socket is needed where the control socket stands beside it.
+  const bool named = !options.control_socket.empty();
+  const std::filesystem::path stats =
+      named && options.socket.empty()
+          ? std::filesystem::path()
+          : ctl::choose_stats_socket(options.socket, ctl::runtime_folders());
+  return {.stats = stats,
+          .control = named ? std::filesystem::path(options.control_socket)
+                           : stats.parent_path() / "control.sock"};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Shows what a satrelay gateway is doing, and tells it what its links carry.",
-               "satrelayctl");
+  CLI::App app("Shows what a satrelay gateway is doing, and tells it what to do.", "satrelayctl");
   Options options;
   app.add_option("--socket", options.socket,
                  "Stats socket: a path, or the gateway's stats_socket_prefix; needed only if "
@@ -93,12 +90,31 @@ int main(int argc, char** argv) {
   set->add_option("RATE", capacity.rate,
                   "Like 12Mbit, at most what is configured; configured: back to that")
       ->required();
-  set->add_option("--control-socket", options.control_socket,
-                  "The gateway's control_socket, if its configuration names one");
+  std::string bypass;
+  CLI::App* switch_bypass = app.add_subcommand(
+      "bypass", "New flows are bridged while it is on; those that are there go on");
+  switch_bypass->add_option("STATE", bypass, "on or off")
+      ->required()
+      ->check(CLI::IsMember({"on", "off"}));
+  std::string timeout;
+  CLI::App* start_drain = app.add_subcommand(
+      "drain",
+      "New flows are bridged, and the gateway stops when no flow is left; once more: at once");
+  start_drain->add_option("--timeout", timeout,
+                          "Like 10min: flows that are left then are reset; without it none is");
+  for (CLI::App* command : {set, switch_bypass, start_drain}) {
+    command->add_option("--control-socket", options.control_socket,
+                        "The gateway's control_socket, if its configuration names one");
+  }
   CLI11_PARSE(app, argc, argv);
 
   try {
-    if (set->parsed()) return set_capacity(capacity, options);
+    if (set->parsed()) {
+      return ctl::tell(target(options),
+                       "capacity " + capacity.link + ' ' + capacity.way + ' ' + capacity.rate);
+    }
+    if (switch_bypass->parsed()) return ctl::tell(target(options), "bypass " + bypass);
+    if (start_drain->parsed()) return ctl::drain(target(options), timeout);
     const std::string text = show(app.get_subcommands().front()->get_name(), options);
     std::cout << text << std::flush;
     return std::cout ? 0 : 1;

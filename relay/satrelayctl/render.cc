@@ -105,6 +105,10 @@ std::string render_status(const Json& status) {
       {"tcp", tcp_line(member(status, "tcp"))},
       {"compression", compression_line(member(status, "codec"))},
   };
+  if (const std::string admission = text(status, "new_flows");
+      admission != "-" && admission != "open") {
+    rows.insert(rows.begin() + 2, {"new flows", "bridged (" + admission + ")"});
+  }
   if (number(status, "age_ms").value_or(0) > kStaleMilliseconds) {
     rows.push_back({"WARNING", "the worker has told nothing for " +
                                    shown(status, "age_ms", milliseconds) + ": it is stuck"});
@@ -152,6 +156,8 @@ std::string render_peers(const Json& peers) {
   for (const Json& peer : peers) {
     const Json& counters = member(peer, "counters");
     std::string state = text(peer, "state");
+    const std::string admission = text(peer, "new_flows");
+    if (admission != "-" && admission != "open") state += " (" + admission + ")";
     if (text(peer, "next_hop") == "unresolved") state += " (next hop unresolved)";
     rows.push_back(
         {text(peer, "name"), text(peer, "address"), state, text(peer, "link"),

@@ -8,21 +8,12 @@ namespace {
 
 constexpr std::string_view kUsage = "write: capacity LINK send|receive RATE|configured";
 
+constexpr Duration kShortestDrain = Duration::seconds(1);
+constexpr Duration kLongestDrain = Duration::seconds(24 * 3600);
+
 ControlParse fail(std::string_view what) { return {std::nullopt, std::string(what)}; }
 
-}  // namespace
-
-const char* const kControlHelp =
-    "capacity LINK send|receive RATE|configured    what the link carries from now on: 12Mbit\n"
-    "help                                          this list\n"
-    "quit                                          end this connection (the gateway runs on)\n";
-
-ControlParse parse_control_command(std::string_view line) {
-  const ops::ControlWords<4> words(line);
-  if (words.count() == 0) return fail("empty line; write help for a list");
-  if (words.count() == 1 && words[0] == "help") return {ShowHelp{}, ""};
-  if (words.count() == 1 && words[0] == "quit") return {Quit{}, ""};
-  if (words[0] != "capacity") return fail("unknown command; write help for a list");
+ControlParse parse_capacity(const ops::ControlWords<4>& words) {
   if (words.count() != 4) return fail(kUsage);
   if (words[2] != "send" && words[2] != "receive") {
     return fail("unknown direction; write send or receive");
@@ -38,6 +29,51 @@ ControlParse parse_control_command(std::string_view line) {
     command.capacity = *rate;
   }
   return {command, ""};
+}
+
+ControlParse parse_bypass(const ops::ControlWords<4>& words) {
+  if (words.count() != 2 || (words[1] != "on" && words[1] != "off")) {
+    return fail("write: bypass on|off");
+  }
+  return {SetBypass{words[1] == "on" ? gateway::Admission::kBypass : gateway::Admission::kOpen},
+          ""};
+}
+
+ControlParse parse_drain(const ops::ControlWords<4>& words) {
+  if (words.count() == 1) return {StartDrain{Duration::infinite()}, ""};
+  const auto timeout = words.count() == 2 ? config::parse_duration(words[1]) : std::nullopt;
+  if (!timeout || *timeout < kShortestDrain || *timeout > kLongestDrain) {
+    return fail("write: drain, or drain TIMEOUT with 1s to 24h");
+  }
+  return {StartDrain{*timeout}, ""};
+}
+
+}  // namespace
+
+const char* const kControlHelp =
+    "capacity LINK send|receive RATE|configured    what the link carries from now on: 12Mbit\n"
+    "bypass on|off                                 new flows are bridged; the others go on\n"
+    "drain [TIMEOUT]                               the same, and stops behind the last flow\n"
+    "help                                          this list\n"
+    "quit                                          end this connection (the gateway runs on)\n";
+
+ControlParse parse_control_command(std::string_view line) {
+  const ops::ControlWords<4> words(line);
+  if (words.count() == 0) return fail("empty line; write help for a list");
+  if (words.count() == 1 && words[0] == "help") return {ShowHelp{}, ""};
+  if (words.count() == 1 && words[0] == "quit") return {Quit{}, ""};
+  if (words[0] == "capacity") return parse_capacity(words);
+  if (words[0] == "bypass") return parse_bypass(words);
+  if (words[0] == "drain") return parse_drain(words);
+  return fail("unknown command; write help for a list");
+}
+
+std::string apply(const SetBypass& command, gateway::Gateway& gateway, Instant now) {
+  if (gateway.status(now).admission == gateway::Admission::kDraining) {
+    return "error: the gateway drains already, and will stop\n";
+  }
+  gateway.set_admission(command.admission, now);
+  return "ok\n";
 }
 
 std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now) {

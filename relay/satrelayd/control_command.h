@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "relay/gateway/gateway.h"
 
@@ -16,10 +17,16 @@ struct SetCapacity {
   gateway::LinkWay way;
   BitRate capacity;  // zero: as configured
 };
+struct SetBypass {
+  gateway::Admission admission;  // kBypass or kOpen
+};
+struct StartDrain {
+  Duration timeout;  // infinite: flows have all the time they need
+};
 struct ShowHelp {};
 struct Quit {};
 
-using ControlCommand = std::variant<SetCapacity, ShowHelp, Quit>;
+using ControlCommand = std::variant<SetCapacity, SetBypass, StartDrain, ShowHelp, Quit>;
 
 struct ControlParse {
   std::optional<ControlCommand> command;
@@ -34,5 +41,6 @@ extern const char* const kControlHelp;
 
 // Applies the command; "ok" or "error: ...", a line.
 std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now);
+std::string apply(const SetBypass& command, gateway::Gateway& gateway, Instant now);
 
 }  // namespace satrelay::satrelayd

@@ -27,6 +27,7 @@
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/telemetry.h"
 #include "relay/satrelayd/control_command.h"
+#include "relay/satrelayd/drain.h"
 #include "relay/satrelayd/publisher.h"
 #include "relay/satrelayd/worker.h"
 
@@ -58,12 +59,28 @@ void say_farewell(gateway::Gateway& gateway, Worker& worker) {
   while (dpdk::now() < end) worker.round(dpdk::now());
 }
 
-ops::ControlServer::Answer answer(std::string_view line, gateway::Gateway& gateway) {
+std::string start_drain(const StartDrain& command, Drain& drain) {
+  if (drain.is_under_way()) {
+    dpdk::StopSignal::request();
+  } else {
+    drain.begin(command.timeout, dpdk::now());
+  }
+  return "ok\n";
+}
+
+ops::ControlServer::Answer answer(std::string_view line, gateway::Gateway& gateway, Drain& drain) {
   const ControlParse parse = parse_control_command(line);
   if (!parse.command) return {.text = "error: " + parse.error + "\n"};
   if (std::holds_alternative<ShowHelp>(*parse.command)) return {.text = kControlHelp};
   if (std::holds_alternative<Quit>(*parse.command)) return {.text = "ok\n", .close = true};
-  const std::string text = apply(std::get<SetCapacity>(*parse.command), gateway, dpdk::now());
+  std::string text;
+  if (const auto* capacity = std::get_if<SetCapacity>(&*parse.command)) {
+    text = apply(*capacity, gateway, dpdk::now());
+  } else if (const auto* bypass = std::get_if<SetBypass>(&*parse.command)) {
+    text = apply(*bypass, gateway, dpdk::now());
+  } else {
+    text = start_drain(std::get<StartDrain>(*parse.command), drain);
+  }
   if (text == "ok\n") ops::log_info("control: " + std::string(line));
   return {.text = text};
 }
@@ -98,6 +115,7 @@ void run(const config::Gateway& config) {
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
   dpdk::PollLoop loop(config.worker.polling, ports);
   ops::log_info("stats socket: " + dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2");
+  Drain drain(gateway, [](const std::string& text) { ops::log_info(text); });
   std::optional<ops::ControlServer> control;
   if (config.control_socket != config::kNoSocket) {
     const std::string path = config.control_socket.empty()
@@ -106,7 +124,7 @@ void run(const config::Gateway& config) {
     control.emplace(path,
                     ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
                                              [&](int descriptor) { loop.unwatch(descriptor); }},
-                    [&](std::string_view line) { return answer(line, gateway); });
+                    [&](std::string_view line) { return answer(line, gateway, drain); });
     ops::log_info("control socket: " + path);
   }
   ops::log_warning(
@@ -117,7 +135,9 @@ void run(const config::Gateway& config) {
     if (control) control->service(now);
     dpdk::PollLoop::Round round = worker.round(now);
     publisher.run(now);
-    round.next_timeout = earlier(round.next_timeout, publisher.next_timeout());
+    if (drain.is_over(now)) dpdk::StopSignal::request();
+    round.next_timeout =
+        earlier(round.next_timeout, earlier(publisher.next_timeout(), drain.next_timeout()));
     return round;
   });
   ops::log_info("stopping");

@@ -62,6 +62,13 @@ TEST(RenderStatus, ShowsSumsWithUnits) {
             "smaller\n");
 }
 
+TEST(RenderStatus, SaysThatNewFlowsAreBridged) {
+  const std::string text = render_status(Json::parse(R"({"new_flows": "draining", "flows": 3})"));
+  EXPECT_NE(text.find("\nnew flows    bridged (draining)\n"), std::string::npos) << text;
+  EXPECT_EQ(render_status(Json::parse(R"({"new_flows": "open"})")).find("new flows"),
+            std::string::npos);
+}
+
 TEST(RenderStatus, WarnsOfASilentWorker) {
   const std::string text = render_status(Json::parse(R"({"age_ms": 61000})"));
   EXPECT_NE(text.find("WARNING      the worker has told nothing for 1 min 01 s"), std::string::npos)

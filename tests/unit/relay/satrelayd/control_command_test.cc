@@ -23,6 +23,24 @@ TEST(ControlCommand, CapacityNamesLinkWayAndRate) {
   EXPECT_TRUE(std::get<SetCapacity>(*back.command).capacity.is_zero());
 }
 
+TEST(ControlCommand, BypassAndDrain) {
+  const auto bypass = [](std::string_view line) {
+    return std::get<SetBypass>(*parse_control_command(line).command).admission;
+  };
+  EXPECT_EQ(bypass("bypass on"), gateway::Admission::kBypass);
+  EXPECT_EQ(bypass("bypass off"), gateway::Admission::kOpen);
+  EXPECT_NE(refusal("bypass").find("on|off"), std::string::npos);
+  EXPECT_NE(refusal("bypass maybe").find("on|off"), std::string::npos);
+  const auto drain = [](std::string_view line) {
+    return std::get<StartDrain>(*parse_control_command(line).command).timeout;
+  };
+  EXPECT_TRUE(drain("drain").is_infinite());
+  EXPECT_EQ(drain("drain 10min"), Duration::seconds(600));
+  for (const char* timeout : {"0s", "25h", "soon", "1min 2min"}) {
+    EXPECT_NE(refusal("drain " + std::string(timeout)).find("1s to 24h"), std::string::npos);
+  }
+}
+
 TEST(ControlCommand, MistakesAreNamed) {
   EXPECT_NE(refusal("").find("empty"), std::string::npos);
   EXPECT_NE(refusal("capacity sat").find("LINK send|receive"), std::string::npos);

@@ -1,0 +1,21 @@
+// Whether a gateway takes new flows. Flows that it has go on in any case.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace satrelay::gateway {
+
+enum class Admission : std::uint8_t {
+  kOpen = 0,
+  kBypass = 1,    // on the operator's command new flows are bridged
+  kDraining = 2,  // the same, and the gateway stops when the last flow is over
+};
+inline constexpr std::uint8_t kLastAdmission = 2;
+
+constexpr const char* to_string(Admission admission) {
+  constexpr const char* kNames[] = {"open", "bypass", "draining"};
+  return kNames[static_cast<std::size_t>(admission)];
+}
+
+}  // namespace satrelay::gateway
