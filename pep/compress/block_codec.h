@@ -1,4 +1,5 @@
-// The encoding of a relayed stream between the gateways: a sequence of blocks, each raw or zstd.
+// The encoding of a relayed stream between the gateways: a sequence of blocks: raw, zstd or
+// marks.
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -8,8 +9,10 @@
 //   |  Encoded bytes ...                                            |
 //
 // Kind 0, raw: the encoded bytes are the plain bytes and may be delivered before the block is
-// whole. Kind 1, zstd: one zstd frame that decodes to at most kMaxPlainBlock bytes. Encoded length:
-// 1 to kMaxPlainBlock. Anything else is malformed and ends the stream.
+// whole. Kind 1, zstd: one zstd frame that decodes to at most kMaxPlainBlock bytes. Kind 2, marks:
+// no plain bytes, but how the sending host's packets look from here on: its traffic class (without
+// the ECN bits) and its hop limit, an octet each. Encoded length: 1 to kMaxPlainBlock, of marks 2.
+// Anything else is malformed and ends the stream.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +27,8 @@ namespace satrelay::compress {
 inline constexpr std::size_t kBlockHeaderSize = 4;
 inline constexpr std::size_t kMaxPlainBlock = 64 * 1024;
 
-enum class BlockKind : std::uint8_t { kRaw = 0, kZstd = 1 };
+enum class BlockKind : std::uint8_t { kRaw = 0, kZstd = 1, kMarks = 2 };
+inline constexpr std::size_t kMarksSize = 2;
 
 struct BlockHeader {
   BlockKind kind = BlockKind::kRaw;

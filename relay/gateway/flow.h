@@ -28,6 +28,13 @@ enum class StreamState : std::uint8_t {
   kOver,  // released or reset; the session knows it no more
 };
 
+// What a host chooses for its packets, and the way to the gateway has left of it.
+struct PathMarks {
+  std::uint8_t traffic_class = 0;  // DSCP; the ECN bits are 0, as they are each hop's own
+  std::uint8_t hop_limit = 64;
+  friend bool operator==(const PathMarks&, const PathMarks&) = default;
+};
+
 struct Flow {
   Flow(const FlowKey& flow_key, Origin flow_origin, const tcp::Config& config, Arena& arena,
        tcp::Counters& counters, Instant now)
@@ -43,6 +50,9 @@ struct Flow {
   tcp::Endpoint endpoint;
   OpenMetadata metadata;         // as sent or received with OPEN
   wire::EthernetHeader to_host;  // L2 header of our frames; follows the host's latest frame
+  PathMarks host_marks;          // of our host's latest data
+  PathMarks told_marks;          // as the far gateway takes them to be
+  PathMarks far_marks;           // of the far host: those of our frames to this one
   config::Compress compress = config::Compress::kAuto;
   config::FlowModes modes;
 

@@ -43,15 +43,21 @@ wire::EthernetHeader reversed(wire::EthernetHeader header) {
   return header;
 }
 
+PathMarks marks_of(std::uint8_t traffic_class, std::uint8_t hop_limit) {
+  return {.traffic_class = static_cast<std::uint8_t>(traffic_class & 0xfcU),
+          .hop_limit = hop_limit};
+}
+
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                     const Policy& policy, Arena& arena, std::vector<std::unique_ptr<Peer>>& peers,
-                     Counters& counters)
+                     const Policy& policy, LanNeighbours& lan, Arena& arena,
+                     std::vector<std::unique_ptr<Peer>>& peers, Counters& counters)
     : limits_(config.limits),
       host_side_(config, plan, secret),
       plan_(plan),
       policy_(policy),
+      lan_(lan),
       arena_(arena),
       peers_(peers),
       counters_(counters),
@@ -100,6 +106,8 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                 .modes = rule.modes,
                 .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
                 .options = syn.options};
+  f.host_marks = f.told_marks = marks_of(f.metadata.traffic_class, f.metadata.hop_limit);
+  f.far_marks.traffic_class = f.host_marks.traffic_class;  // most hosts answer alike
   f.half_open = true;
   ++half_open_;
   counters_.add(Counter::kFlowsAccepted);
@@ -121,8 +129,13 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
     counters_.add(Counter::kFlowsResetProtocol);
     return;
   }
+  // Behind a router the far LAN's header means nothing: this LAN's does.
+  auto to_host = lan_.is_routed(peer) ? lan_.find(metadata->server) : metadata->ethernet;
+  const bool unheard = !to_host;
+  if (unheard) to_host.emplace();
+  to_host->type = metadata->ethernet.type;
   const FlowKey key{metadata->server, metadata->client, metadata->server_port,
-                    metadata->client_port, vlans_of(metadata->ethernet)};
+                    metadata->client_port, vlans_of(*to_host)};
   if (const std::uint32_t old = table_.find(key); old != kNoSlot) supersede(old, peer, now);
   if (table_.find(key) != kNoSlot || free_slots_.empty()) {
     session.reset(event.stream, stp::ResetReason::kNoResources, now);
@@ -138,7 +151,9 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   if (const auto* rule = policy_.match(key.remote, key.local, key.local_port)) {
     f.compress = rule->compress;
   }
-  f.to_host = metadata->ethernet;
+  f.to_host = *to_host;
+  f.far_marks = marks_of(metadata->traffic_class, metadata->hop_limit);
+  f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
   f.stream = event.stream;
   f.stream_state = StreamState::kOpen;
   session.set_context(event.stream, slot);
@@ -146,7 +161,24 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   counters_.add(Counter::kFlowsFromPeer);
   f.endpoint.connect(metadata->options, now,
                      metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
+  if (unheard) {
+    lan_.ask(key.local, now);
+    unheard_.push_back(slot);
+  }
   advance(slot, now);
+}
+
+void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards) {
+  std::erase_if(unheard_, [&](std::uint32_t slot) {
+    if (flows_[slot] == nullptr || !is_unheard(flow(slot))) return true;
+    Flow& f = flow(slot);
+    if (f.key.local != host || f.key.vlans != vlans_of(towards)) return false;
+    const wire::EtherType type = f.to_host.type;
+    f.to_host = towards;
+    f.to_host.type = type;
+    queue(slot);
+    return true;
+  });
 }
 
 // The peer opens a 4-tuple anew. Our own TIME-WAIT, on the client's side, gives way; and so does a
@@ -196,6 +228,9 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (frame.ethernet.source != f.to_host.destination ||
       frame.ethernet.destination != f.to_host.source || frame.ethernet.tags != f.to_host.tags) {
     f.to_host = reversed(frame.ethernet);
+  }
+  if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
+    f.host_marks = marks_of(frame.ip.traffic_class, frame.ip.hop_limit);
   }
   adjust_window(f, now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
@@ -279,6 +314,10 @@ void FlowRelay::handle_timeout(Instant now) {
     Flow& f = flow(slot);
     f.armed = Instant::never();  // settle() arms it anew
     f.endpoint.handle_timeout(now);
+    if (is_unheard(f) && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
+      reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
+      continue;
+    }
     if (f.retry_at <= now) {
       f.retry_at = Instant::never();
       adjust_window(f, now);
@@ -395,7 +434,7 @@ void FlowRelay::queue(std::uint32_t slot) {
 std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
   while (ring_count_ > 0) {
     const std::uint32_t slot = ring_[ring_first_];
-    if (flows_[slot] != nullptr && turn_ < kTurn) {
+    if (flows_[slot] != nullptr && turn_ < kTurn && !is_unheard(flow(slot))) {
       if (const auto segment = flow(slot).endpoint.poll_segment(now)) {
         ++turn_;
         return write_tcp_frame(flow(slot), *segment, out);

@@ -19,6 +19,7 @@
 #include "relay/gateway/flow_table.h"
 #include "relay/gateway/frame.h"
 #include "relay/gateway/host_side.h"
+#include "relay/gateway/lan_neighbours.h"
 #include "relay/gateway/memory_plan.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
@@ -31,8 +32,8 @@ class FlowRelay final : public stp::StreamSource {
  public:
   // `peers` is filled after construction, as each session needs this object as its source.
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-            const Policy& policy, Arena& arena, std::vector<std::unique_ptr<Peer>>& peers,
-            Counters& counters);
+            const Policy& policy, LanNeighbours& lan, Arena& arena,
+            std::vector<std::unique_ptr<Peer>>& peers, Counters& counters);
 
   // --- input ---------------------------------------------------------------------------------
   std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
@@ -47,6 +48,8 @@ class FlowRelay final : public stp::StreamSource {
   // The host's LAN says that our segments cannot reach it, or are too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   void handle_event(std::size_t peer, const stp::Event& event, Instant now);
+  // How `host` is reached on the LAN has become known.
+  void hear(const IpAddress& host, const wire::EthernetHeader& towards);
   void handle_timeout(Instant now);
   // The peer is silent for too long: resets its flows towards their hosts, and their streams.
   void give_up(std::size_t peer, Instant now);
@@ -95,6 +98,7 @@ class FlowRelay final : public stp::StreamSource {
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
   void settle(std::uint32_t slot);  // after polling: arms the timer, or removes a flow that is over
+  static bool is_unheard(const Flow& f) { return f.to_host.destination == MacAddress(); }
   bool is_over(const Flow& f) const;  // but for TIME-WAIT
   void remove(std::uint32_t slot);
   void queue(std::uint32_t slot);
@@ -112,6 +116,7 @@ class FlowRelay final : public stp::StreamSource {
   const HostSide host_side_;
   const MemoryPlan plan_;
   const Policy& policy_;
+  LanNeighbours& lan_;
   Arena& arena_;
   std::vector<std::unique_ptr<Peer>>& peers_;
   Counters& counters_;
@@ -119,6 +124,7 @@ class FlowRelay final : public stp::StreamSource {
   FlowTable table_;
   std::vector<std::unique_ptr<Flow>> flows_;  // by slot
   std::vector<std::uint32_t> free_slots_;
+  std::vector<std::uint32_t> unheard_;  // flows that wait for hear()
   TimerHeap timers_;
   // Flows to poll for frames to their host: a ring in which each slot stands at most once.
   std::vector<std::uint32_t> ring_;

@@ -100,7 +100,10 @@ Duration FlowRelay::quiet_limit(const Flow& f) const {
 }
 
 Instant FlowRelay::deadline(const Flow& f) const {
-  const Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
+  Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
+  if (is_unheard(f) && !f.endpoint.is_closed()) {
+    next = earlier(next, f.created + LanNeighbours::kPatience);
+  }
   if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
   return earlier(f.last_activity + quiet_limit(f), next);
 }

@@ -88,8 +88,9 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
       wan(config, identity.wan_mac, counters, now),
-      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, arena, peers,
-            counters) {
+      lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
+      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, lan, arena,
+            peers, counters) {
   for (const config::Link& link : config.links) {
     carriers.push_back(std::make_unique<Carrier>(link));
   }
@@ -113,6 +114,9 @@ void Gateway::Impl::take_events(std::size_t peer, Instant now) {
       if (const FlowKey* key = flows.key_of(peer, *event)) {
         unanswered.remember(pair_of(*key), 0, now);
       }
+    }
+    if (event->kind == stp::Event::Kind::kOpened && lan.is_routed(peer)) {
+      if (const auto router = wan.next_hop(peer)) lan.set_router(*router);
     }
     flows.handle_event(peer, *event, now);
   }
@@ -196,6 +200,7 @@ Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
 
 void Gateway::handle_timeout(Instant now) {
   impl_->wan.handle_timeout(now);
+  impl_->lan.handle_timeout(now);
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
     Peer& peer = *impl_->peers[i];
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
@@ -211,7 +216,8 @@ void Gateway::handle_timeout(Instant now) {
 
 Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
   if (port == PortId::kLan) {
-    const std::size_t size = impl_->flows.poll_frame(out, now);
+    std::size_t size = impl_->flows.poll_frame(out, now);
+    if (size == 0) size = impl_->lan.poll_frame(out);
     if (size == 0) return {};
     impl_->counters.add(Counter::kLanFramesOut);
     return {.kind = Polled::Kind::kWritten, .size = size};
@@ -223,6 +229,7 @@ Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
 
 Instant Gateway::next_timeout() const {
   Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
+  next = earlier(next, impl_->lan.next_timeout());
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
     const Peer& peer = *impl_->peers[i];
     if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());

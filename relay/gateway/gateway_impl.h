@@ -19,6 +19,7 @@
 #include "relay/gateway/flow_relay.h"
 #include "relay/gateway/frame.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/lan_neighbours.h"
 #include "relay/gateway/memory_plan.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
@@ -46,6 +47,9 @@ struct Gateway::Impl {
   Verdict handle_stp(const Frame& frame, Instant now);
 
   // --- from either ---------------------------------------------------------------------------
+  void hear(const std::optional<LanNeighbours::Heard>& heard) {
+    if (heard) flows.hear(heard->host, heard->towards);
+  }
   bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
   bool checksum_ok(const Frame& frame);
   Verdict bridge(Counter reason, PortId from, ConstBytes bytes, Instant now);
@@ -86,6 +90,7 @@ struct Gateway::Impl {
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
   BridgedQueue held{kMostHeldFrames};
+  LanNeighbours lan;
   FlowRelay flows;
   std::vector<std::unique_ptr<Peer>>
       peers;                  // sessions refer to flows and carriers: destroyed first

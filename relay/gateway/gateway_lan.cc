@@ -7,6 +7,7 @@ namespace satrelay::gateway {
 Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant now) {
   constexpr PortId kPort = PortId::kLan;
   std::uint32_t slot = kNoSlot;
+  if (frame.kind != FrameKind::kTcp) hear(lan.learn_from_lan(frame));
   switch (frame.kind) {
     case FrameKind::kTcp:
       return handle_lan_tcp(frame, bytes, now);
@@ -103,6 +104,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
     return Verdict::kConsumed;
   }
+  hear(lan.learn_from_lan(frame));  // a relayed flow follows its host's frames itself
   std::size_t peer = 0;
   const config::Rule* rule = nullptr;
   auto reason = reason_to_bridge(key, frame, *tcp, peer, rule, now);

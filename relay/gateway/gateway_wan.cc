@@ -47,6 +47,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
   if (frame.kind != FrameKind::kMalformed && wan.is_own_mac(frame.ethernet.destination)) {
     return drop(Counter::kDroppedToGateway);
   }
+  hear(lan.learn_from_wan(frame));
   return bridge(Counter::kBridgedFromWan, kPort, bytes, now);
 }
 

@@ -28,16 +28,31 @@ void note_incompressible(Flow& flow) {
   flow.try_compression_at = flow.bytes_from_lan + flow.incompressible_run;
 }
 
+constexpr std::size_t kMarksBlockSize = compress::kBlockHeaderSize + compress::kMarksSize;
+
+void tell_marks(Flow& flow, stp::Session& session) {
+  std::array<std::byte, kMarksBlockSize> block{};
+  compress::write_block_header({compress::BlockKind::kMarks, compress::kMarksSize}, block);
+  block[compress::kBlockHeaderSize] = static_cast<std::byte>(flow.host_marks.traffic_class);
+  block[compress::kBlockHeaderSize + 1] = static_cast<std::byte>(flow.host_marks.hop_limit);
+  session.write(flow.stream, block);
+  flow.told_marks = flow.host_marks;
+}
+
 }  // namespace
 
 Splice::Splice(int compress_level, Arena& arena) : arena_(arena), encoder_(compress_level) {}
 
 SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t largest) {
   const Reassembler& received = flow.endpoint.received();
-  const std::uint64_t room = session.send_room(flow.stream);
+  std::uint64_t room = session.send_room(flow.stream);
   const std::uint64_t readable = received.readable();
   if (readable == 0 || room <= compress::kBlockHeaderSize) return SpliceResult::kDone;
   if (arena_.free_blocks() < kBlocksPerEncodedBlock) return SpliceResult::kNoMemory;
+  if (flow.told_marks != flow.host_marks && room > kMarksBlockSize + compress::kBlockHeaderSize) {
+    tell_marks(flow, session);
+    room -= kMarksBlockSize;
+  }
   const auto size = static_cast<std::size_t>(
       std::min<std::uint64_t>({readable, room - compress::kBlockHeaderSize, largest}));
 
@@ -89,19 +104,29 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
 // Reads the next block's header if all of it is there; false if there is nothing to go on with.
 bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result) {
   const Reassembler& stored = *session.received(flow.stream);
-  if (flow.block_remaining > 0) return true;
-  if (stored.readable() < compress::kBlockHeaderSize) return false;
-  std::array<std::byte, compress::kBlockHeaderSize> bytes{};
-  stored.copy_front(bytes);
-  const auto header = compress::parse_block_header(bytes);
-  if (!header) {
-    result = SpliceResult::kMalformed;
-    return false;
+  while (flow.block_remaining == 0) {
+    if (stored.readable() < compress::kBlockHeaderSize) return false;
+    std::array<std::byte, kMarksBlockSize> bytes{};
+    stored.copy_front(MutableBytes(bytes).first(compress::kBlockHeaderSize));
+    const auto header = compress::parse_block_header(bytes);
+    if (!header) {
+      result = SpliceResult::kMalformed;
+      return false;
+    }
+    if (header->kind == compress::BlockKind::kMarks) {
+      if (stored.readable() < bytes.size()) return false;
+      stored.copy_front(bytes);
+      session.consume(flow.stream, bytes.size());
+      const ConstBytes marks = ConstBytes(bytes).subspan(compress::kBlockHeaderSize);
+      flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(marks.data()) & 0xfcU),
+                        .hop_limit = load_u8(marks.data() + 1)};
+      continue;
+    }
+    session.consume(flow.stream, compress::kBlockHeaderSize);
+    flow.block = *header;
+    flow.block_remaining = header->encoded_size;
+    flow.plain_written = 0;
   }
-  session.consume(flow.stream, bytes.size());
-  flow.block = *header;
-  flow.block_remaining = header->encoded_size;
-  flow.plain_written = 0;
   return true;
 }
 

@@ -18,9 +18,9 @@ std::size_t write_tcp_frame(const Flow& flow, const tcp::SegmentToSend& segment,
   ip.destination = flow.key.local;
   ip.protocol = wire::kProtocolTcp;
   // DSCP as the far host set it, ECN as ours.
-  ip.traffic_class = static_cast<std::uint8_t>((flow.metadata.traffic_class & 0xfcU) |
-                                               static_cast<unsigned>(segment.ecn));
-  ip.hop_limit = flow.origin == Origin::kPeer ? flow.metadata.hop_limit : std::uint8_t{64};
+  ip.traffic_class =
+      static_cast<std::uint8_t>(flow.far_marks.traffic_class | static_cast<unsigned>(segment.ecn));
+  ip.hop_limit = flow.far_marks.hop_limit;
   ip.payload_size = static_cast<std::uint16_t>(tcp_size);
 
   const std::size_t ip_at = flow.to_host.size();

@@ -6,6 +6,7 @@
 #include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/udp.h"
+#include "relay/gateway/solicited_node.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -13,19 +14,6 @@ namespace {
 constexpr Duration kRequestInterval = Duration::seconds(1);
 constexpr Duration kRefreshInterval = Duration::seconds(30);
 constexpr std::uint8_t kAskAllAfter = 5;  // unanswered refreshes
-
-// RFC 4291 section 2.7.1.
-IpAddress solicited_node(const IpAddress& address) {
-  std::array<std::uint8_t, 16> o{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0xff};
-  for (std::size_t i = 13; i < 16; ++i) o[i] = address.octets()[i];
-  return IpAddress::v6(o);
-}
-
-// RFC 2464 section 7.
-MacAddress multicast_mac(const IpAddress& group) {
-  const auto& o = group.octets();
-  return {{0x33, 0x33, o[12], o[13], o[14], o[15]}};
-}
 
 }  // namespace
 

@@ -226,5 +226,68 @@ TEST_F(Hub, TerminalsReachEachOtherUnrelayed) {
   EXPECT_GT(counted(1, Counter::kBridgedNoPeerPrefix), 0U);
 }
 
+// --- routed segments ---------------------------------------------------------------------------
+
+// Two stations in subnets of their own, with a router between them: hosts send to the router's MAC,
+// and know none of the other LAN's.
+class Routed : public ::testing::Test {
+ protected:
+  Routed() : stations(true) {
+    for (const std::size_t i : {0U, 1U}) {
+      StationSpec spec = station(i, {});
+      const auto subnet = [](std::size_t at, std::uint8_t last) {
+        return IpAddress::v4({172, 16, static_cast<std::uint8_t>(at), last});
+      };
+      spec.gateway.gateway.own = subnet(i, 2);
+      spec.gateway.gateway.address = {subnet(i, 0), 24};
+      spec.gateway.gateway.next_hop = subnet(i, 1);
+      spec.gateway.peers = {peer_of("far", subnet(1 - i, 2), 1 - i, "sat")};
+      spec.gateway.limits.idle_timeout = Duration::seconds(600);
+      spec.hosts = {host_of(i, 10), host_of(i, 11)};
+      stations.add(spec);
+    }
+    stations.start();
+  }
+  std::uint64_t counted(std::size_t at, Counter counter) {
+    return stations.gateway(at).engine().counters()[counter];
+  }
+  Stations stations;
+};
+
+TEST_F(Routed, AHostThatWasNeverHeardIsAskedFor) {
+  ASSERT_TRUE(stations.run_until_alive(Duration::seconds(10)));
+  for (const IpVersion version : {IpVersion::kV4, IpVersion::kV6}) {
+    const Instant began = stations.now();
+    const Transfer& first =
+        stations.transfer(stations.host(0), stations.host(1), version, 1'000, 1'000);
+    ASSERT_TRUE(stations.run_until_over(Duration::seconds(60)));
+    // The question takes no more than a round trip of the LAN.
+    EXPECT_LT(first.server.started_at - began, Duration::milliseconds(285));
+  }
+  stations.transfer(stations.host(0), stations.host(1), IpVersion::kV4, 300'000, 300'000);
+  stations.transfer(stations.host(1), stations.host(0), IpVersion::kV6, 300'000, 300'000);
+  stations.transfer(stations.host(1), stations.host(0, 1), IpVersion::kV4, 300'000, 300'000);
+  EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
+  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  EXPECT_EQ(counted(0, Counter::kFlowsEstablished), 3U);
+  EXPECT_EQ(counted(1, Counter::kFlowsEstablished), 2U);
+  EXPECT_EQ(counted(0, Counter::kFlowsUnreachable) + counted(1, Counter::kFlowsUnreachable), 0U);
+}
+
+TEST_F(Routed, AHostThatIsNotThereIsGivenUpInTime) {
+  ASSERT_TRUE(stations.run_until_alive(Duration::seconds(10)));
+  const Instant began = stations.now();
+  SimHost& gone = stations.host(1, 1);
+  gone.vanish();
+  const Transfer& transfer = stations.transfer(stations.host(0), gone, IpVersion::kV4, 1'000, 0);
+  stations.loop().run_until(began + Duration::seconds(10),
+                            [&] { return transfer.client.was_reset(); });
+  EXPECT_TRUE(transfer.client.was_reset());
+  EXPECT_NEAR((stations.now() - began).to_seconds(), 3.6, 0.1);
+  EXPECT_EQ(counted(1, Counter::kFlowsUnreachable), 1U);
+  stations.loop().run_until(stations.now() + Duration::seconds(1));
+  EXPECT_EQ(stations.gateway(1).engine().flow_count(), 0U);
+}
+
 }  // namespace
 }  // namespace satrelay::sim

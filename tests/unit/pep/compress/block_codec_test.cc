@@ -61,9 +61,12 @@ TEST(BlockHeader, RoundTripAndRefusals) {
       EXPECT_EQ(header->encoded_size, size);
     }
   }
+  write_block_header({.kind = BlockKind::kMarks, .encoded_size = kMarksSize}, bytes);
+  ASSERT_TRUE(parse_block_header(bytes));
+  EXPECT_EQ(parse_block_header(bytes)->kind, BlockKind::kMarks);
   EXPECT_FALSE(parse_block_header(ConstBytes(bytes).first(3)));
   for (const std::uint32_t word : {0x0000'0000U, 0x0100'0000U, 0x0001'0001U, 0x0101'0001U,
-                                   0x00ff'ffffU, 0x0200'0001U, 0xff00'0001U}) {
+                                   0x00ff'ffffU, 0x0200'0001U, 0x0200'0003U, 0xff00'0001U}) {
     store_u32(bytes, word);
     EXPECT_FALSE(parse_block_header(bytes)) << word;
   }

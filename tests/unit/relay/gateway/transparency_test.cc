@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "relay/gateway/flow.h"
 #include "relay/gateway/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
@@ -290,6 +291,83 @@ TEST_F(Transparency, FramesThatTheOtherPortCannotCarryAreDroppedByName) {
   EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(1'473))), Verdict::kDrop);
   EXPECT_EQ(count(Counter::kDroppedTooLong), 1U);
   EXPECT_EQ(wan(udp_frame(kServer, kClient, 53, FrameBytes(8'972))), Verdict::kBridge);
+}
+
+// --- DSCP and TTL ------------------------------------------------------------------------------
+
+class Marks : public Transparency {
+ protected:
+  struct Side {
+    Gateway* gateway;
+    const char* host;
+    const char* far;
+    std::uint16_t port;
+    std::uint16_t far_port;
+    std::uint32_t next = 0;          // sequence number of the host
+    std::uint32_t acknowledged = 0;  // and what it has got
+    PathMarks sends{};
+  };
+  void send(Side& side, std::uint8_t flags, std::size_t payload) {
+    wire::TcpHeader tcp;
+    tcp.source_port = side.port;
+    tcp.destination_port = side.far_port;
+    tcp.sequence = side.next;
+    tcp.acknowledgment = side.acknowledged;
+    tcp.flags = flags;
+    tcp.window = 64240;
+    wire::IpHeader ip;
+    ip.source = ip_of(side.host);
+    ip.destination = ip_of(side.far);
+    ip.protocol = wire::kProtocolTcp;
+    ip.traffic_class = side.sends.traffic_class;
+    ip.hop_limit = side.sends.hop_limit;
+    FrameBytes segment(wire::kTcpHeaderSize + payload);
+    wire::write_tcp(tcp, segment);
+    store_u16(segment.data() + wire::kTcpChecksumOffset,
+              wire::transport_checksum(ip.source, ip.destination, ip.protocol, segment));
+    side.next += static_cast<std::uint32_t>(payload) + (flags & wire::TcpFlags::kSyn ? 1U : 0U);
+    side.gateway->handle_frame(PortId::kLan, ip_frame(host_to_server(), ip, segment), now_);
+  }
+  // What the host gets next that is a SYN or has payload; acknowledges it.
+  std::optional<PathMarks> take(Side& side) {
+    FrameBytes bytes(side.gateway->max_frame_size());
+    while (const std::size_t size = side.gateway->poll_frame(PortId::kLan, bytes, now_).size) {
+      const Frame frame = look_at(ConstBytes(bytes).first(size));
+      const auto tcp = wire::parse_tcp(frame.payload);
+      if (!tcp) return std::nullopt;
+      const bool syn = tcp->header.has(wire::TcpFlags::kSyn);
+      const auto payload = static_cast<std::uint32_t>(frame.payload.size() - tcp->header_size);
+      if (!syn && payload == 0) continue;
+      side.acknowledged = tcp->header.sequence + payload + (syn ? 1U : 0U);
+      return PathMarks{frame.ip.traffic_class, frame.ip.hop_limit};
+    }
+    return std::nullopt;
+  }
+};
+
+TEST_F(Marks, AreThoseOfTheFarHost) {
+  Side client{a_.get(), kClient, kServer, 40000, 80};
+  client.sends = {0x48, 61};  // AF21, and three hops away
+  Side server{b_.get(), kServer, kClient, 80, 40000};
+  server.sends = {0x20, 125};
+  send(client, wire::TcpFlags::kSyn, 0);
+  ASSERT_TRUE(take(client));
+  send(client, wire::TcpFlags::kAck, 0);
+  step();
+  EXPECT_EQ(take(server), client.sends) << "on the SYN";
+  send(server, wire::TcpFlags::kSyn | wire::TcpFlags::kAck, 0);
+  send(server, wire::TcpFlags::kAck, 100);
+  step();
+  EXPECT_EQ(take(client), server.sends);
+  // In mid-flow, as ssh does once it knows what the connection is for; the ECN bits are a hop's.
+  client.sends = {0x10, 60};
+  client.sends.traffic_class |= 0x02;
+  send(client, wire::TcpFlags::kAck, 100);
+  step();
+  EXPECT_EQ(take(server), (PathMarks{0x10, 60}));
+  send(server, wire::TcpFlags::kAck, 100);
+  step();
+  EXPECT_EQ(take(client), server.sends) << "the other direction keeps its own";
 }
 
 }  // namespace
