@@ -48,6 +48,7 @@ enum class Counter : std::uint8_t {
   kDroppedToGateway,
   kDroppedForgedGateway,  // from the LAN, in the name of a gateway
   kDroppedBridgedQueue,   // from the LAN, to be bridged: too many waited already
+  kDroppedOrphaned,       // of a flow from before our restart: answered with RST
   kDroppedMemoryLow,      // payload of a segment that the arena had no room for
   kDroppedTooLong,        // to be bridged, and longer than the MTU of the other port
   // Flows
@@ -68,6 +69,12 @@ enum class Counter : std::uint8_t {
   kFlowsResetNoResources,
   kFlowsResetProtocol,
   kFlowsResetShutdown,
+  // Flows from before a restart
+  kFlowsListed,    // told to a peer that has restarted
+  kFlowsOrphaned,  // told by the peer, after our restart
+  kOrphansReset,   // their hosts were reset
+  kOrphansGone,    // their hosts knew nothing of them any more
+  kOrphansSilent,  // their hosts did not answer
   // The gateway's own address
   kArpAnswered,
   kNeighbourAnswered,

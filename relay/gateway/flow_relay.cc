@@ -63,6 +63,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       counters_(counters),
       splice_(config.compress_level, arena),
       table_(config.limits.flows, secret),
+      orphans_(config.limits.flows, secret, counters),
       flows_(config.limits.flows),
       timers_(config.limits.flows),
       ring_(config.limits.flows),
@@ -136,6 +137,7 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   to_host->type = metadata->ethernet.type;
   const FlowKey key{metadata->server, metadata->client, metadata->server_port,
                     metadata->client_port, vlans_of(*to_host)};
+  orphans_.forget(key);
   if (const std::uint32_t old = table_.find(key); old != kNoSlot) supersede(old, peer, now);
   if (table_.find(key) != kNoSlot || free_slots_.empty()) {
     session.reset(event.stream, stp::ResetReason::kNoResources, now);
@@ -260,22 +262,25 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
   reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
 }
 
-void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant now) {
+// About no stream.
+void FlowRelay::handle_peer_event(std::size_t peer, const stp::Event& event, Instant now) {
   using Kind = stp::Event::Kind;
   Peer& p = *peers_[peer];
-  p.liaison.handle_event(event, now);
+  if (event.kind == Kind::kPeerAlive) p.suspect_since = Instant::never();
+  if (event.kind == Kind::kPeerSuspect) p.suspect_since = now;
+  if (event.kind == Kind::kPeerRestarted) reset_flows(peer, Counter::kFlowsResetPeerRestart, now);
+  if (event.kind == Kind::kPeerClosed) reset_flows(peer, Counter::kFlowsResetPeerClosed, now);
+  p.liaison.handle_event(event, orphans_, now);
+}
+
+void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant now) {
+  using Kind = stp::Event::Kind;
   switch (event.kind) {
     case Kind::kPeerAlive:
-      p.suspect_since = Instant::never();
-      return;
     case Kind::kPeerSuspect:
-      p.suspect_since = now;
-      return;
     case Kind::kPeerRestarted:
-      reset_flows(peer, Counter::kFlowsResetPeerRestart, now);
-      return;
     case Kind::kPeerClosed:
-      reset_flows(peer, Counter::kFlowsResetPeerClosed, now);
+      handle_peer_event(peer, event, now);
       return;
     case Kind::kCapacity:  // the gateway's affair
       return;
@@ -288,6 +293,10 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     case Kind::kDelivered:
     case Kind::kReset:
       break;
+  }
+  if (event.context == peers_[peer]->liaison.context()) {
+    peers_[peer]->liaison.handle_event(event, orphans_, now);
+    return;
   }
   const std::uint32_t slot = event.context;
   if (slot >= flows_.size() || flows_[slot] == nullptr) return;
@@ -328,15 +337,20 @@ void FlowRelay::handle_timeout(Instant now) {
     }
     advance(slot, now);
   }
+  orphans_.handle_timeout(now);
 }
 
 Instant FlowRelay::next_timeout() const {
-  return ring_count_ > 0 ? Instant() : timers_.next_deadline();
+  return ring_count_ > 0 ? Instant() : earlier(timers_.next_deadline(), orphans_.next_timeout());
 }
 
 // --- splicing ----------------------------------------------------------------------------------
 
 void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now) {
+  if (context >= flows_.size()) {
+    peers_[context - flows_.size()]->liaison.produce(stream);
+    return;
+  }
   Flow& f = flow(context);
   stp::Session& session = session_of(f);
   if (splice_.to_stream(f, session, largest_block(f)) == SpliceResult::kNoMemory) {
@@ -452,7 +466,7 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
       settle(slot);
     }
   }
-  return 0;
+  return orphans_.poll_frame(out, now);
 }
 
 // --- memory ------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@
 #include "relay/gateway/host_side.h"
 #include "relay/gateway/lan_neighbours.h"
 #include "relay/gateway/memory_plan.h"
+#include "relay/gateway/orphaned_flows.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
 #include "relay/gateway/snapshot.h"
@@ -64,6 +65,9 @@ class FlowRelay final : public stp::StreamSource {
   std::size_t poll_frame(MutableBytes out, Instant now);
   Instant next_timeout() const;
 
+  // Flows from before a restart of this gateway; their frames and timers come with those above.
+  OrphanedFlows& orphans() { return orphans_; }
+
   // --- getters -------------------------------------------------------------------------------
   std::size_t flow_count() const { return live_; }
   std::size_t unfinished_flows() const;  // without those in TIME-WAIT
@@ -83,6 +87,8 @@ class FlowRelay final : public stp::StreamSource {
   Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
   std::uint32_t new_flow(const FlowKey& key, Origin origin, Instant now);
+  void handle_peer_event(std::size_t peer, const stp::Event& event, Instant now);
+  void remember(const Flow& f);  // for the peer, should it have been started anew
   void handle_opened(std::size_t peer, const stp::Event& event, Instant now);
 
   // Moves a flow on after anything happened to either half.
@@ -122,6 +128,7 @@ class FlowRelay final : public stp::StreamSource {
   Counters& counters_;
   Splice splice_;
   FlowTable table_;
+  OrphanedFlows orphans_;
   std::vector<std::unique_ptr<Flow>> flows_;  // by slot
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> unheard_;  // flows that wait for hear()

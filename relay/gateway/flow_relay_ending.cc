@@ -114,6 +114,7 @@ void FlowRelay::reset_flows(std::optional<std::size_t> peer, Counter reason, Ins
     Flow& f = flow(slot);
     // A flow whose stream is over has all it needs from the peer: it ends by itself.
     if (peer && f.stream_state != StreamState::kOpen) continue;
+    if (reason == Counter::kFlowsResetPeerRestart) remember(f);
     // The session has dropped its streams already.
     f.stream_state = StreamState::kOver;
     if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin()) continue;
@@ -125,10 +126,17 @@ void FlowRelay::reset_flows(std::optional<std::size_t> peer, Counter reason, Ins
   }
 }
 
+void FlowRelay::remember(const Flow& f) {
+  const ClientSide client = f.origin == Origin::kPeer ? ClientSide::kHere : ClientSide::kPeer;
+  peers_[f.peer]->liaison.remember(f.metadata, client);
+  counters_.add(Counter::kFlowsListed);
+}
+
 void FlowRelay::give_up(std::size_t peer, Instant now) {
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     if (flows_[slot] == nullptr || flows_[slot]->peer != peer) continue;
     if (flow(slot).stream_state != StreamState::kOpen) continue;
+    remember(flow(slot));
     reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
   }
 }

@@ -100,7 +100,8 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
     Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
     peers.push_back(std::make_unique<Peer>(
         peer, carrier, stp_config(config, identity, i, *link, plan), arena, flows,
-        plan.lane_receive_limit[i], config.limits.flows + static_cast<std::uint32_t>(i), now));
+        plan.lane_receive_limit[i], config.limits.flows + static_cast<std::uint32_t>(i),
+        config.limits.flows, now));
   }
 }
 

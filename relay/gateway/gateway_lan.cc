@@ -105,6 +105,10 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     return Verdict::kConsumed;
   }
   hear(lan.learn_from_lan(frame));  // a relayed flow follows its host's frames itself
+  if (flows.orphans().size() > 0) {
+    if (!checksum_ok(frame)) return Verdict::kDrop;
+    if (flows.orphans().handle_segment(key, frame.ethernet, tcp->header)) return Verdict::kDrop;
+  }
   std::size_t peer = 0;
   const config::Rule* rule = nullptr;
   auto reason = reason_to_bridge(key, frame, *tcp, peer, rule, now);

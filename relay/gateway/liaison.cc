@@ -1,15 +1,22 @@
 #include "relay/gateway/liaison.h"
 
+#include <algorithm>
 #include <array>
-#include <optional>
 
 namespace satrelay::gateway {
 namespace {
 
 // First octet of the metadata; flows have the version of theirs there (open_metadata.h).
 constexpr std::uint8_t kAdmissionMessage = 0xc1;
+constexpr std::uint8_t kFlowsMessage = 0xc2;
 constexpr std::size_t kAdmissionSize = 6;
 constexpr Duration kRetry = Duration::seconds(1);
+
+// An entry of the list: flags, the length of the metadata, the metadata of the flow's OPEN.
+constexpr std::uint8_t kClientAtReceiver = 1;
+constexpr std::size_t kEntryHeader = 2;
+constexpr std::size_t kLargestEntry = kEntryHeader + 255;
+static_assert(kMaxOpenMetadata <= 255);
 
 struct AdmissionMessage {
   std::uint32_t sequence = 0;
@@ -29,6 +36,8 @@ std::optional<AdmissionMessage> parse_admission(ConstBytes bytes) {
 
 }  // namespace
 
+// --- whether new flows are taken ---------------------------------------------------------------
+
 void Liaison::announce(Admission admission, Instant now) {
   admission_ = admission;
   ++sequence_;
@@ -36,7 +45,6 @@ void Liaison::announce(Admission admission, Instant now) {
 }
 
 void Liaison::say(Instant now) {
-  retry_at_ = Instant::never();
   if (sequence_ == 0 || session_.peer_state() != stp::PeerState::kAlive) return;
   std::array<std::byte, kAdmissionSize> bytes{};
   ByteWriter writer(bytes);
@@ -46,9 +54,92 @@ void Liaison::say(Instant now) {
   if (!session_.open_stream(bytes, context_, now)) retry_at_ = now + kRetry;
 }
 
+// --- which flows there were --------------------------------------------------------------------
+
+void Liaison::remember(const OpenMetadata& flow, ClientSide client) {
+  if (remembered_ >= most_flows_) return;
+  std::array<std::byte, kLargestEntry> entry{};
+  const std::size_t size = write_open_metadata(flow, MutableBytes(entry).subspan(kEntryHeader));
+  entry[0] = std::byte{client == ClientSide::kHere ? kClientAtReceiver : std::uint8_t{0}};
+  entry[1] = static_cast<std::byte>(size);
+  const auto bytes = ConstBytes(entry).first(kEntryHeader + size);
+  flows_.insert(flows_.end(), bytes.begin(), bytes.end());
+  ++remembered_;
+}
+
+void Liaison::forget_flows() {
+  std::vector<std::byte>().swap(flows_);
+  remembered_ = 0;
+  peer_restarted_ = false;
+}
+
+void Liaison::list(Instant now) {
+  if (flows_.empty() || list_out_ || session_.peer_state() != stp::PeerState::kAlive) return;
+  constexpr std::array<std::byte, 1> kMetadata{std::byte{kFlowsMessage}};
+  list_out_ = session_.open_stream(kMetadata, context_, now);
+  if (!list_out_) {
+    retry_at_ = now + kRetry;
+    return;
+  }
+  written_ = 0;
+  session_.set_ready(*list_out_, true);
+}
+
+void Liaison::produce(stp::StreamId stream) {
+  if (stream != list_out_) {
+    session_.set_ready(stream, false);
+    return;
+  }
+  const auto room =
+      static_cast<std::size_t>(std::min<std::uint64_t>(session_.send_room(stream), 16 * 1024));
+  const auto part = ConstBytes(flows_).subspan(written_);
+  written_ += session_.write(stream, part.first(std::min(part.size(), room)));
+  if (written_ < flows_.size()) return;
+  session_.finish(stream);
+  session_.set_ready(stream, false);
+}
+
+void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
+  const stp::StreamId stream = *list_in_;
+  const Reassembler* stored = session_.received(stream);
+  if (stored == nullptr) return;
+  bool good = true;
+  while (good && stored->readable() >= kEntryHeader) {
+    std::array<std::byte, kLargestEntry> entry{};
+    stored->copy_front(MutableBytes(entry).first(kEntryHeader));
+    const std::size_t size = kEntryHeader + load_u8(&entry[1]);
+    if (stored->readable() < size) break;
+    stored->copy_front(MutableBytes(entry).first(size));
+    session_.consume(stream, size);
+    const auto flow = parse_open_metadata(ConstBytes(entry).first(size).subspan(kEntryHeader));
+    good = flow && ++listed_ <= most_flows_;
+    if (!good) break;
+    const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
+    orphans.add(*flow, here ? ClientSide::kHere : ClientSide::kPeer, now);
+  }
+  const bool complete = session_.received_end(stream);
+  if (good && !complete) return;
+  good = good && stored->readable() == 0;
+  session_.reset(stream, good ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
+  list_in_.reset();
+}
+
+// --- both --------------------------------------------------------------------------------------
+
 bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
   const ConstBytes metadata = session_.metadata(stream);
-  if (metadata.empty() || load_u8(metadata.data()) != kAdmissionMessage) return false;
+  const std::uint8_t kind = metadata.empty() ? std::uint8_t{0} : load_u8(metadata.data());
+  if (kind == kFlowsMessage) {
+    if (list_in_) {
+      session_.reset(stream, stp::ResetReason::kNoResources, now);
+      return true;
+    }
+    list_in_ = stream;
+    listed_ = 0;
+    session_.set_context(stream, context_);
+    return true;
+  }
+  if (kind != kAdmissionMessage) return false;
   const auto message = parse_admission(metadata);
   if (message && message->sequence > peer_sequence_) {
     peer_sequence_ = message->sequence;
@@ -58,16 +149,43 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
   return true;
 }
 
-void Liaison::handle_event(const stp::Event& event, Instant now) {
+void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now) {
   using Kind = stp::Event::Kind;
-  if (event.kind == Kind::kPeerAlive) say(now);
-  if (event.kind != Kind::kPeerRestarted && event.kind != Kind::kPeerClosed) return;
-  peer_admission_ = Admission::kOpen;
-  peer_sequence_ = 0;
+  switch (event.kind) {
+    case Kind::kPeerAlive:
+      // A peer that was only silent knows its flows: those that were given up meanwhile are reset
+      // over the session.
+      if (!peer_restarted_) forget_flows();
+      say(now);
+      list(now);
+      return;
+    case Kind::kPeerRestarted:
+    case Kind::kPeerClosed:
+      peer_admission_ = Admission::kOpen;
+      peer_sequence_ = 0;
+      list_out_.reset();
+      list_in_.reset();
+      if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;
+      return;
+    case Kind::kReset:
+      if (event.stream == list_in_) list_in_.reset();
+      if (event.stream != list_out_) return;
+      list_out_.reset();
+      forget_flows();
+      return;
+    case Kind::kReadable:
+      if (event.stream == list_in_) read_list(orphans, now);
+      return;
+    default:
+      return;
+  }
 }
 
 void Liaison::handle_timeout(Instant now) {
-  if (now >= retry_at_) say(now);
+  if (now < retry_at_) return;
+  retry_at_ = Instant::never();
+  say(now);
+  list(now);
 }
 
 }  // namespace satrelay::gateway

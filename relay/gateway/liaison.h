@@ -1,44 +1,74 @@
-// What a gateway tells one peer beside the flows: whether it takes new ones. A message is the
-// metadata of a stream of its own (docs/stp.md section 15), so that it is repaired as an OPEN is;
-// who has taken it ends the stream with RESET, reason none.
+// What a gateway tells one peer beside the flows: whether it takes new ones and, after a restart of
+// the peer, which flows there were. A message is a stream of its own (docs/stp.md section 15), so
+// that it is repaired, paced and under flow control as any; who has taken it ends the stream with
+// RESET, reason none.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/admission.h"
+#include "relay/gateway/open_metadata.h"
+#include "relay/gateway/orphaned_flows.h"
 
 namespace satrelay::gateway {
 
 class Liaison {
  public:
-  // `session` must outlive the liaison. `context` marks its streams in the session's events.
-  Liaison(stp::Session& session, std::uint32_t context) : session_(session), context_(context) {}
+  // `session` must outlive the liaison. `context` marks its streams in the session's events; at
+  // most `most_flows` are listed.
+  Liaison(stp::Session& session, std::uint32_t context, std::uint32_t most_flows)
+      : session_(session), context_(context), most_flows_(most_flows) {}
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
+  // A flow that the peer cannot know any more, should it have been started anew. `client`: as the
+  // peer sees it.
+  void remember(const OpenMetadata& flow, ClientSide client);
+
   // A stream that the peer has opened: true if it was a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
-  // Events of the session that are not about a stream.
-  void handle_event(const stp::Event& event, Instant now);
+  // Events of the session that are about no stream, or one of this context. What the peer lists
+  // goes to `orphans`.
+  void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
   void handle_timeout(Instant now);
   Instant next_timeout() const { return retry_at_; }
+  // The session asks for the next bytes of a stream of this context.
+  void produce(stp::StreamId stream);
 
   std::uint32_t context() const { return context_; }
   Admission peer_admission() const { return peer_admission_; }
+  std::size_t remembered() const { return remembered_; }
 
  private:
   void say(Instant now);
+  void list(Instant now);
+  void read_list(OrphanedFlows& orphans, Instant now);
+  void forget_flows();
 
   stp::Session& session_;
   std::uint32_t context_;
+  std::uint32_t most_flows_;
+  Instant retry_at_ = Instant::never();
+
   Admission admission_ = Admission::kOpen;
   std::uint32_t sequence_ = 0;  // of our announcements; 0: none yet
-  Instant retry_at_ = Instant::never();
   Admission peer_admission_ = Admission::kOpen;
   std::uint32_t peer_sequence_ = 0;
+
+  // Flows to list, as the message carries them; empty but for a restart of the peer.
+  std::vector<std::byte> flows_;
+  std::uint32_t remembered_ = 0;
+  bool peer_restarted_ = false;  // so that the list is due
+  std::optional<stp::StreamId> list_out_;
+  std::size_t written_ = 0;
+  std::optional<stp::StreamId> list_in_;
+  std::uint32_t listed_ = 0;
 };
 
 }  // namespace satrelay::gateway

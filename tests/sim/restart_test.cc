@@ -1,0 +1,120 @@
+// A gateway is started anew while flows are open: the surviving one lists them, and no host hangs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+
+#include "relay/sim/network.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
+
+namespace satrelay::sim {
+namespace {
+
+using gateway::Counter;
+
+constexpr std::uint64_t kLaterEpoch = 1'800'000'000'000'000'000U;
+constexpr Duration kRoundTrip = Duration::milliseconds(550);
+
+class RestartTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kFlows = 6;
+  void start(std::uint64_t seed, double loss) {
+    LinkSpec link;
+    link.one_way_delay = kRoundTrip / 2;
+    link.loss = loss;
+    Scenario scenario = make_lab(seed, link);
+    for (const Side side : {Side::kA, Side::kB}) {
+      add_flow(scenario, side, requester(100), receiver());  // then both wait for the other
+      add_flow(scenario, side, requester(100), responder(100, 80'000'000));
+      add_flow(scenario, side, sender(80'000'000), receiver());
+    }
+    network.emplace(scenario, tracer);
+    network->run_for(Duration::seconds(8));
+    for (std::size_t i = 0; i < kFlows; ++i) {
+      ASSERT_TRUE(network->flow(i).client.established && network->flow(i).server.established);
+      ASSERT_FALSE(network->flow(i).client.ended);
+    }
+  }
+  void restart(Side side, Duration down) {
+    network->gateway(side).kill();
+    network->run_for(down);
+    network->gateway(side).start(kLaterEpoch + static_cast<std::uint64_t>(side));
+    back = network->loop().now();
+  }
+  // How long after the restart the last host knew.
+  Duration until_all_know(Side at) {
+    Duration longest;
+    for (std::size_t i = 0; i < kFlows; ++i) {
+      const bool client = network->spec(i).client_side == at;
+      const Outcome& host = client ? network->flow(i).client : network->flow(i).server;
+      EXPECT_TRUE(host.ended && host.was_reset()) << "flow " << i;
+      EXPECT_FALSE(host.saw_end || host.first_wrong_byte) << "flow " << i;
+      longest = std::max(longest, host.ended_at - back);
+    }
+    return longest;
+  }
+  std::uint64_t count(Side side, Counter counter) {
+    return network->gateway(side).engine().counters()[counter];
+  }
+  Tracer tracer;
+  std::optional<Network> network;
+  Instant back;
+};
+
+TEST_F(RestartTest, HostsOfBothSidesKnowWithinThreeRoundTrips) {
+  for (const Side side : {Side::kA, Side::kB}) {
+    start(1, 0);
+    restart(side, Duration::seconds(2));
+    network->run_for(Duration::seconds(2));
+    const Duration far = until_all_know(opposite(side));
+    const Duration near = until_all_know(side);
+    std::printf("  all hosts of the surviving gateway know after %.3f s, of the restarted %.3f s\n",
+                far.to_seconds(), near.to_seconds());
+    // The restarted gateway finds its peer's MAC in one round trip, and its HELLO takes half of
+    // one; the handshake takes another, and then the list is on its way.
+    EXPECT_LT(far, kRoundTrip * 3 / 2 + Duration::milliseconds(5));
+    EXPECT_LT(near, kRoundTrip * 3 + Duration::milliseconds(5));
+    EXPECT_EQ(count(opposite(side), Counter::kFlowsListed), kFlows);
+    EXPECT_EQ(count(side, Counter::kFlowsOrphaned), kFlows);
+    // Asked once more, each host says that it has no such connection.
+    network->run_for(Duration::seconds(5));
+    EXPECT_EQ(count(side, Counter::kOrphansReset) + count(side, Counter::kOrphansGone), kFlows);
+    EXPECT_EQ(count(side, Counter::kOrphansSilent), 0U);
+  }
+}
+
+TEST_F(RestartTest, TheListIsSaidAgainWhereTheLinkLosesIt) {
+  for (const std::uint64_t seed : {2U, 3U, 4U}) {
+    start(seed, 0.2);
+    restart(Side::kB, Duration::seconds(2));
+    network->run_for(Duration::seconds(10));
+    EXPECT_LT(until_all_know(Side::kA), Duration::seconds(4));
+    EXPECT_LT(until_all_know(Side::kB), Duration::seconds(6));
+  }
+}
+
+TEST_F(RestartTest, APeerThatWasGivenUpHearsOfItsFlowsWhenItReturnsAnew) {
+  start(5, 0);
+  restart(Side::kB, Duration::seconds(200));
+  EXPECT_EQ(count(Side::kA, Counter::kFlowsResetPeerLost), kFlows);
+  network->run_for(Duration::seconds(3));
+  until_all_know(Side::kA);
+  EXPECT_LT(until_all_know(Side::kB), kRoundTrip * 3 + Duration::milliseconds(5));
+}
+
+TEST_F(RestartTest, AGatewayThatWasOnlySilentListsNothing) {
+  start(6, 0);
+  network->satellite().set_outage(true);
+  network->run_for(Duration::seconds(10));
+  network->satellite().set_outage(false);
+  network->run_for(Duration::seconds(3));
+  EXPECT_EQ(network->counted(Counter::kFlowsListed), 0U);
+  EXPECT_EQ(network->counted(Counter::kFlowsOrphaned), 0U);
+  EXPECT_FALSE(network->flow(0).client.ended);
+}
+
+}  // namespace
+}  // namespace satrelay::sim
