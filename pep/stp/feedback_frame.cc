@@ -52,14 +52,16 @@ FeedbackFrame parse_feedback(ByteReader& in) {
   frame.ce_count = read_varint(in);
   frame.repaired = read_varint(in);
   frame.late_us = read_varint(in);
+  const std::uint64_t told = read_varint(in);
   frame.count = in.u16();
   const std::uint64_t top = frame.highest + 1;
-  if (!in.ok() || below_floor > top || below_begin > below_floor) {
+  if (!in.ok() || below_floor > top || below_begin > below_floor || told > top - below_begin) {
     fail(in);
     return frame;
   }
   frame.floor = top - below_floor;
   frame.begin = top - below_begin;
+  frame.first = frame.begin - told;
   std::uint64_t cursor = frame.begin;
   if (frame.count == FeedbackFrame::kBitmap) {
     cursor = check_bitmap(in, frame);

@@ -16,12 +16,13 @@ struct FeedbackFrame {
   // Count field of a report in the form of a bitmap.
   static constexpr std::uint16_t kBitmap = 0xffff;
 
-  std::uint64_t highest = 0;      // highest packet number seen
-  std::uint64_t delay_us = 0;     // since it arrived
-  std::uint32_t arrived_us = 0;   // when, by the reporter's clock, low 32 bits
-  std::uint64_t interval_ms = 0;  // until the next regular report, roughly
-  std::uint64_t floor = 0;        // the reporter knows nothing below it any more
-  std::uint64_t begin = 0;
+  std::uint64_t highest = 0;         // highest packet number seen
+  std::uint64_t delay_us = 0;        // since it arrived
+  std::uint32_t arrived_us = 0;      // when, by the reporter's clock, low 32 bits
+  std::uint64_t interval_ms = 0;     // until the next regular report, roughly
+  std::uint64_t floor = 0;           // the reporter knows nothing below it any more
+  std::uint64_t first = 0;           // where the report begins of which this may be a later part
+  std::uint64_t begin = 0;           // of this part
   std::uint64_t end = 0;             // exclusive; at most highest + 1
   std::uint64_t bytes_received = 0;  // UDP payload since the session began
   std::uint64_t stored = 0;          // stream bytes held for the reader

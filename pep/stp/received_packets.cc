@@ -56,7 +56,7 @@ void ReceivedPackets::begin_report(int repeats, Instant now) {
     regular_at_ = now;
     ends_[0] = report_end_;
   }
-  cursor_ = std::max(floor_, std::min(covered_from_, rewind_));
+  report_begin_ = cursor_ = std::max(floor_, std::min(covered_from_, rewind_));
   if (rewound_reports_ > 0 && --rewound_reports_ == 0) rewind_ = kMaxVarint;
   in_report_ = true;
 }
@@ -78,6 +78,7 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   write_varint(out, 0);  // no host hands ECN marks in yet
   write_varint(out, context.repaired);
   write_varint(out, static_cast<std::uint64_t>(order_.lateness(now).to_microseconds()));
+  write_varint(out, cursor_ - report_begin_);
   const bool complete = bitmap_is_shorter() ? write_bitmap(out) : write_ranges(out);
   if (complete) {
     in_report_ = false;

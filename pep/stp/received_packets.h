@@ -79,6 +79,7 @@ class ReceivedPackets {
   std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint: none asked for
   int rewound_reports_ = 0;            // still to be rewound
   bool in_report_ = false;
+  std::uint64_t report_begin_ = 0;
   std::uint64_t cursor_ = 0;
   std::uint64_t report_end_ = 0;
 };

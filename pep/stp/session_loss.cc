@@ -224,8 +224,8 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
 // when the answer must be lost as well.
 void Session::Impl::ask_for_missed_reports(const FeedbackFrame& report) {
   const std::uint64_t oldest = losses.oldest_unresolved();
-  if (oldest >= report.begin) return;
-  const std::uint64_t newest = losses.newest_unresolved_below(report.begin);
+  if (oldest >= report.first) return;
+  const std::uint64_t newest = losses.newest_unresolved_below(report.first);
   if (newest < asked_below && now < last_request + probes.patience()) return;
   ping_due = true;
   last_request = now;

@@ -318,7 +318,8 @@ TEST(FramesTest, GarbageNeverEscapesTheBuffer) {
 
 TEST(FeedbackFrameTest, RefusesRangesThatDoNotFitTheirReport) {
   const auto report = [](std::uint64_t highest, std::uint64_t below_floor,
-                         std::uint64_t below_begin, std::vector<std::uint64_t> runs) {
+                         std::uint64_t below_begin, std::vector<std::uint64_t> runs,
+                         std::uint64_t told = 0) {
     Buffer b;
     b.out.u8(0x03);
     write_varint(b.out, highest);
@@ -326,7 +327,7 @@ TEST(FeedbackFrameTest, RefusesRangesThatDoNotFitTheirReport) {
     b.out.u32(0x12345678);
     for (const std::uint64_t v :
          {std::uint64_t{25}, below_floor, below_begin, std::uint64_t{0}, std::uint64_t{0},
-          std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
+          std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, told}) {
       write_varint(b.out, v);
     }
     b.out.u16(static_cast<std::uint16_t>(runs.size() / 2));
@@ -341,6 +342,8 @@ TEST(FeedbackFrameTest, RefusesRangesThatDoNotFitTheirReport) {
   EXPECT_EQ(report(9, 11, 10, {3, 2, 5}), std::nullopt);        // floor below zero
   EXPECT_EQ(report(9, 5, 10, {3, 2, 5}), std::nullopt);         // begins below its floor
   EXPECT_EQ(report(9, 10, 10, {3, kMaxVarint, 5}), std::nullopt);
+  EXPECT_NE(report(9, 10, 7, {3, 1, 3}, 3), std::nullopt);
+  EXPECT_EQ(report(9, 10, 7, {3, 1, 3}, 4), std::nullopt);  // its report begins below zero
 }
 
 TEST(FeedbackFrameTest, ReadsABitmap) {
@@ -353,7 +356,7 @@ TEST(FeedbackFrameTest, ReadsABitmap) {
     b.out.u32(0x12345678);
     for (const std::uint64_t v :
          {std::uint64_t{25}, below_begin, below_begin, std::uint64_t{0}, std::uint64_t{0},
-          std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
+          std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
       write_varint(b.out, v);
     }
     b.out.u16(FeedbackFrame::kBitmap);

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "pep/stp/frames.h"
+#include "pep/stp/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test {
@@ -75,6 +77,47 @@ TEST_P(LossyGoodputTest, EndsWithinTwoRoundTripsOfTheBound) {
     EXPECT_LT(result.seconds, bound + 2 * 0.55);
     EXPECT_EQ(result.sender.spurious_losses, 0U);
   }
+}
+
+// A report of many parts loses some of them. The next one says the same: nothing need be asked for,
+// as the answer would use up what pays for the next reports.
+TEST(GoodputTest, LostPartsOfALongReportAreNotAskedFor) {
+  ChannelFaults faults;
+  faults.loss = 0.1;
+  EndConfig ends[2];
+  for (const bool even : {true, false}) {
+    EndConfig& end = ends[even ? 0 : 1];
+    end = goodput_config(even);
+    end.rate = BitRate::bits_per_second(1'000'000'000);
+    end.session.datagram_size = 576;
+    end.session.feedback_budget = BitRate::bits_per_second(1'500'000);
+    end.session.stream_receive_limit = 1 << 30;
+    end.arena_bytes = 300 << 20;
+  }
+  Network net(ends[0], ends[1], Duration::milliseconds(100), faults, 1);
+  for (int end = 0; end < 2; ++end) net.start(end, end == 0 ? 1000 : 2000);
+  net.run(Duration::seconds(5));
+  net.apps[0].chunk = 65536;
+  net.apps[0].open(1ULL << 40, 0, net.now);
+  net.run(Duration::milliseconds(1500));
+  net.channels[1].set_faults({});
+  net.channels[1].set_faults({});
+  net.run(Duration::milliseconds(300));
+  int parts = 0;
+  int pings = 0;
+  net.on_packet = [&](int end, ConstBytes packet) {
+    const bool long_report = end == 1 && packet.size() > 300;
+    if (end == 1) {
+      // Never all three that tell of the same packets.
+      net.channels[1].outage = long_report && ++parts % 10 == 0;
+    } else if (load_u8(packet.data() + kHeaderSize) ==
+               static_cast<std::uint8_t>(FrameType::kPing)) {
+      ++pings;
+    }
+  };
+  net.run(Duration::milliseconds(1'000));
+  EXPECT_GT(parts, 100);
+  EXPECT_LT(pings, 3);
 }
 
 // The copies cost what the loss makes them: its third power, and some more near the end of the

@@ -176,6 +176,25 @@ TEST_F(ReportTest, ALongReportIsSplitOverPackets) {
   EXPECT_EQ(log.acked.size(), 5004 - missing.size());
 }
 
+// So that a part that is lost is not taken for reports that will never be said again.
+TEST_F(ReportTest, EachPartTellsWhereItsReportBegan) {
+  for (std::uint64_t n = 0; n < 20'000; n += 3) received.record(n, at(0));
+  std::uint64_t begin = 0;
+  int parts = 0;
+  for (bool complete = false; !complete; ++parts) {
+    std::array<std::byte, 300> buffer;
+    ByteWriter out(buffer);
+    complete = received.write_report(out, {}, at(0));
+    ByteReader in(ConstBytes(buffer).first(out.written()).subspan(1));
+    const FeedbackFrame frame = parse_feedback(in);
+    ASSERT_TRUE(in.ok());
+    EXPECT_EQ(frame.begin, begin);
+    EXPECT_EQ(frame.first, 0U);
+    begin = frame.end;
+  }
+  EXPECT_GT(parts, 5);
+}
+
 // Repairs on their way say nothing about other packets, be they later or between two blocks.
 TEST_F(ReportTest, OnlyWhatMayBeRepairedYetWaitsForTheNextReport) {
   repairable = {{0, 4}, {10, 14}, {18, 22}};
