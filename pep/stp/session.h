@@ -90,7 +90,7 @@ struct Config {
   std::uint64_t lane_receive_limit = 64ULL << 20;    // credit granted to the peer for all streams
   std::uint64_t stream_receive_limit = 64ULL << 20;  // and for one
   std::uint64_t stream_send_limit = 64ULL << 20;     // stored and not yet acknowledged, per stream
-  std::uint32_t max_packets_in_flight = 1 << 20;     // 64 bytes each, once so many are
+  std::uint32_t max_packets_in_flight = 1 << 21;     // 64 bytes each, once so many are
   FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
   FecMode fec = FecMode::kAuto;
   Duration feedback_minimum = Duration::milliseconds(25);

@@ -226,7 +226,8 @@ void Session::Impl::ask_for_missed_reports(const FeedbackFrame& report) {
   const std::uint64_t oldest = losses.oldest_unresolved();
   if (oldest >= report.first) return;
   const std::uint64_t newest = losses.newest_unresolved_below(report.first);
-  if (newest < asked_below && now < last_request + probes.patience()) return;
+  const Duration answer = rtt.smoothed() + peer_feedback_interval * 2;
+  if (newest < asked_below && now < last_request + answer) return;
   ping_due = true;
   last_request = now;
   asked_below = std::max(asked_below, newest + 1);
