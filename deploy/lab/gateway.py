@@ -35,7 +35,7 @@ class Gateway:
         shutil.rmtree(os.path.dirname(self.stats_socket), ignore_errors=True)
 
     def query(self, what: str):
-        """What it says of "status", "ports", "peers", "flows" or "counters", as of now.
+        """What it says of "status", "ports", "peers", "rules", "flows" or "counters", as of now.
 
         The worker publishes about ten times a second: an answer from before the question is not
         taken.
@@ -46,7 +46,7 @@ class Gateway:
             if time.monotonic() - age > asked + 0.002:
                 answer = telemetry.query(self.name, f"/satrelay/{what}")
                 # DPDK has no list of dicts: these are keyed by position.
-                return list(answer.values()) if what in ("peers", "flows") else answer
+                return list(answer.values()) if what in ("peers", "rules", "flows") else answer
             if time.monotonic() - asked > 3:
                 raise telemetry.StatsUnavailable(f"{self.name}: its figures are {age:g} s old")
             time.sleep(0.02)

@@ -324,6 +324,17 @@ std::vector<PeerSnapshot> Gateway::peers() const {
   return list;
 }
 
+std::vector<RuleSnapshot> Gateway::rules() const {
+  const std::vector<config::Rule>& rules = impl_->policy.rules();
+  const std::vector<std::uint64_t>& connections = impl_->policy.connections();
+  std::vector<RuleSnapshot> list;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    list.push_back({static_cast<std::uint32_t>(i + 1), rules[i].action, connections[i]});
+  }
+  list.push_back({0, config::Action::kBridge, connections.back()});
+  return list;
+}
+
 std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
   return impl_->flows.snapshot(first, count, now);
 }

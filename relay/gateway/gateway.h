@@ -88,6 +88,7 @@ class Gateway {
   const Counters& counters() const;
   Status status(Instant now) const;
   std::vector<PeerSnapshot> peers() const;
+  std::vector<RuleSnapshot> rules() const;  // those of the configuration, and last "none"
   // Flows [first, first + count) in table order.
   std::vector<FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
   std::size_t flow_count() const;

@@ -119,6 +119,8 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     if (!checksum_ok(frame)) return Verdict::kDrop;
     reason = flows.accept(key, frame, tcp->header, peer, *rule, now);
   }
+  const bool under_a_rule = rule != nullptr || reason == Counter::kBridgedByRule;
+  if (under_a_rule && !bridged_syns.recalls(key, tcp->header.sequence, now)) policy.count(rule);
   if (!reason) return Verdict::kConsumed;
   if (is_syn) bridged_syns.remember(key, tcp->header.sequence, now);
   return bridge(*reason, PortId::kLan, bytes, now);

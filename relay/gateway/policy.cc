@@ -30,6 +30,7 @@ Policy::Policy(std::vector<config::Rule> rules, const std::vector<config::Peer>&
                std::optional<IpPrefix> own_segment)
     : rules_(std::move(rules)), own_segment_(own_segment) {
   if (rules_.empty()) rules_.emplace_back();
+  connections_.resize(rules_.size() + 1);
   for (std::size_t i = 0; i < peers.size(); ++i) {
     for (const IpPrefix& prefix : peers[i].prefixes) prefixes_.push_back({prefix, i});
   }
@@ -52,6 +53,12 @@ const Policy::PeerPrefix* Policy::longest(const IpAddress& server) const {
   const auto found = std::ranges::find_if(
       prefixes_, [&](const PeerPrefix& entry) { return entry.prefix.contains(server); });
   return found == prefixes_.end() ? nullptr : &*found;
+}
+
+void Policy::count(const config::Rule* rule) {
+  const auto place =
+      rule == nullptr ? rules_.size() : static_cast<std::size_t>(rule - rules_.data());
+  ++connections_[place];
 }
 
 std::optional<std::size_t> Policy::peer_for(const IpAddress& server) const {

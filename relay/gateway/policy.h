@@ -25,16 +25,22 @@ class Policy {
   // Whether `server` stands on the gateway's own segment, between the two gateways, where no peer
   // is to be asked for it: a modem, say. A peer's prefix within that subnet says otherwise.
   bool is_on_own_segment(const IpAddress& server) const;
-  // The rule that holds for streams that a peer opens: the first that matches.
   const std::vector<config::Rule>& rules() const { return rules_; }
+
+  // One more connection that a host of the LAN opened fell under `rule`; nullptr: under none.
+  void count(const config::Rule* rule);
+  // Connections so far of each rule in turn, and last those of none.
+  const std::vector<std::uint64_t>& connections() const { return connections_; }
 
  private:
   struct PeerPrefix {
     IpPrefix prefix;
     std::size_t peer;
   };
-  std::vector<config::Rule> rules_;
   const PeerPrefix* longest(const IpAddress& server) const;
+
+  std::vector<config::Rule> rules_;
+  std::vector<std::uint64_t> connections_;
   std::vector<PeerPrefix> prefixes_;  // longest first
   std::optional<IpPrefix> own_segment_;
 };

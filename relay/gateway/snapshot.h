@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "config/schema.h"
 #include "pep/base/address.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
@@ -43,6 +44,12 @@ struct PeerSnapshot {
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;
   stp::Counters counters;
+};
+
+struct RuleSnapshot {
+  std::uint32_t number = 0;  // as in the configuration, from 1; 0: no rule
+  config::Action action{};
+  std::uint64_t connections = 0;  // that hosts of the LAN opened and that fell under it
 };
 
 struct FlowSnapshot {

@@ -46,6 +46,7 @@ struct Snapshot {
   std::vector<gateway::PeerSnapshot> peers;
   gateway::Counters counters;
   std::vector<PortSnapshot> ports;
+  std::vector<gateway::RuleSnapshot> rules;
 };
 
 struct FlowRequest {

@@ -73,16 +73,26 @@ int ports(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) 
   });
 }
 
-int peers(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  const auto page = parse_page(text_of(params), kPeersPerPage);
+template <typename Entry>
+int page_of(std::vector<Entry> Snapshot::*list, std::size_t most, const char* params,
+            rte_tel_data* reply) {
+  const auto page = parse_page(text_of(params), most);
   if (!page) return -EINVAL;
   return with_snapshot([&](const SnapshotBoard::Published& published) {
-    const auto& all = published.snapshot.peers;
+    const auto& all = published.snapshot.*list;
     TelemetryDict dict(reply);
     const std::size_t first = std::min(page->first, all.size());
     const std::size_t end = first + std::min(page->count, all.size() - first);
     for (std::size_t i = first; i < end; ++i) dict.add(std::to_string(i).c_str(), to_dict(all[i]));
   });
+}
+
+int peers(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  return page_of(&Snapshot::peers, kPeersPerPage, params, reply);
+}
+
+int rules(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  return page_of(&Snapshot::rules, kRulesPerPage, params, reply);
 }
 
 int flows(const char* /*command*/, const char* params, rte_tel_data* reply) {
@@ -110,6 +120,8 @@ constexpr Command kCommands[] = {
     {"/satrelay/status", status, "Uptime, flows, memory and sums over all flows. No parameters."},
     {"/satrelay/ports", ports, "The LAN and the WAN port, by name. No parameters."},
     {"/satrelay/peers", peers, "The far gateways, by position, paged. Parameters: first,count"},
+    {"/satrelay/rules", rules,
+     "Connections of the LAN by the rule that they fell under, paged. Parameters: first,count"},
     {"/satrelay/flows", flows,
      "The relayed TCP connections, by position, paged. Parameters: first,count"},
     {"/satrelay/counters", counters,

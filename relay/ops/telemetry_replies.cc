@@ -169,6 +169,15 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   return dict;
 }
 
+TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
+  TelemetryDict dict;
+  dict.add("rule", rule.number);
+  dict.add("action",
+           std::string(rule.action == config::Action::kAccelerate ? "accelerate" : "bridge"));
+  dict.add("connections", rule.connections);
+  return dict;
+}
+
 TelemetryDict to_dict(const gateway::FlowSnapshot& flow) {
   TelemetryDict dict;
   dict.add("client", flow.client.to_string());

@@ -13,11 +13,13 @@ namespace satrelay::ops {
 // 16 KB that DPDK sends at once.
 inline constexpr std::size_t kFlowsPerPage = 12;
 inline constexpr std::size_t kPeersPerPage = 8;
+inline constexpr std::size_t kRulesPerPage = 64;
 
 void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply);
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
 TelemetryDict to_dict(const PortSnapshot& port);
 TelemetryDict to_dict(const gateway::PeerSnapshot& peer);
+TelemetryDict to_dict(const gateway::RuleSnapshot& rule);
 TelemetryDict to_dict(const gateway::FlowSnapshot& flow);
 
 }  // namespace satrelay::ops

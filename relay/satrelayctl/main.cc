@@ -36,7 +36,7 @@ std::string show(const std::string& what, const Options& options) {
   ctl::StatsClient client(ctl::choose_stats_socket(options.socket, ctl::runtime_folders()),
                           kTimeout);
   const std::string command = "/satrelay/" + what;
-  const bool paged = what == "peers" || what == "flows";
+  const bool paged = what == "peers" || what == "flows" || what == "rules";
   const nlohmann::ordered_json reply = paged ? client.query_all(command) : client.query(command);
   if (options.json) {
     // Host names and such come from the network: replace what is not UTF-8.
@@ -45,6 +45,7 @@ std::string show(const std::string& what, const Options& options) {
   if (what == "status") return ctl::render_status(reply);
   if (what == "ports") return ctl::render_ports(reply);
   if (what == "peers") return ctl::render_peers(reply);
+  if (what == "rules") return ctl::render_rules(reply);
   if (what == "flows") return ctl::render_flows(reply);
   return ctl::render_counters(reply, options.all ? ctl::Zeros::kShow : ctl::Zeros::kHide);
 }
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   app.add_subcommand("status", "Uptime, flows, memory, and sums over all flows");
   app.add_subcommand("ports", "The LAN and the WAN port, with their errors");
   app.add_subcommand("peers", "The far gateways: state, round-trip time, loss");
+  app.add_subcommand("rules", "How many connections of the LAN fell under each rule");
   app.add_subcommand("flows", "Every relayed TCP connection");
   app.add_subcommand("counters", "Why frames were bridged or dropped and flows ended")
       ->add_flag("--all", options.all, "Show the counters that are 0, too");

@@ -10,6 +10,7 @@ namespace satrelay::ctl {
 std::string render_status(const nlohmann::ordered_json& status);
 std::string render_ports(const nlohmann::ordered_json& ports);
 std::string render_peers(const nlohmann::ordered_json& peers);
+std::string render_rules(const nlohmann::ordered_json& rules);
 std::string render_flows(const nlohmann::ordered_json& flows);
 
 enum class Zeros { kHide, kShow };

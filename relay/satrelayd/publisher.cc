@@ -48,7 +48,8 @@ void Publisher::run(Instant now) {
   ops::Snapshot snapshot{.status = gateway_.status(now),
                          .peers = gateway_.peers(),
                          .counters = gateway_.counters(),
-                         .ports = {}};
+                         .ports = {},
+                         .rules = gateway_.rules()};
   snapshot.ports = {snapshot_of(*ports_[0], worker_.drops(gateway::PortId::kLan)),
                     snapshot_of(*ports_[1], worker_.drops(gateway::PortId::kWan))};
   board_.publish(std::move(snapshot));

@@ -6,7 +6,7 @@ import subprocess
 
 from harness import CLIENT, SERVER, Lab, check, connection, main, make_lab, note, programs
 
-VIEWS = ("status", "ports", "peers", "flows", "counters")
+VIEWS = ("status", "ports", "peers", "rules", "flows", "counters")
 
 
 def control(lab: Lab, gateway, *argv: str):
@@ -42,6 +42,8 @@ def satrelayctl() -> None:
         check(flow["from_lan_bytes"] == 12345, f"the flow shows {flow}")
         check(parsed["peers"][0]["state"] == "alive", f"the peer shows {parsed['peers']}")
         check(parsed["status"]["flows"] >= 1, f"the status shows {parsed['status']}")
+        rules = [(rule["rule"], rule["connections"]) for rule in parsed["rules"]]
+        check(rules == [(1, 0), (2, 1), (0, 0)], f"the rules show {rules}")
         check(len(parsed["ports"]) == 2, f"the ports show {parsed['ports']}")
         monotonic_counters_grow(lab)
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
+#include <vector>
+
 namespace satrelay::gateway {
 namespace {
 
@@ -24,6 +28,18 @@ TEST(Policy, FirstMatchingRuleWins) {
   ASSERT_NE(rule, nullptr);
   EXPECT_EQ(rule->compress, config::Compress::kOff);
   EXPECT_EQ(policy.match(ip("198.51.100.200"), ip("203.0.113.1"), 80), nullptr);
+}
+
+TEST(Policy, CountsConnectionsOfEachRuleAndOfNone) {
+  config::Rule ssh;
+  ssh.match.port = {{22, 22}};
+  config::Rule web;
+  web.match.port = {{80, 80}};
+  Policy policy({ssh, web}, {});
+  for (const std::uint16_t port : std::to_array<std::uint16_t>({80, 22, 80, 443})) {
+    policy.count(policy.match(ip("198.51.100.1"), ip("203.0.113.1"), port));
+  }
+  EXPECT_EQ(policy.connections(), (std::vector<std::uint64_t>{1, 2, 1}));
 }
 
 TEST(Policy, WithoutRulesAcceleratesEverything) {

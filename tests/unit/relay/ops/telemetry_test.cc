@@ -122,7 +122,7 @@ TEST_F(TelemetryTest, AnswersNullUntilTheWorkerHasPublished) {
 TEST_F(TelemetryTest, ListsItsCommands) {
   const Telemetry telemetry(board_);
   const Json commands = query("/");
-  for (const char* command : {"status", "ports", "peers", "flows", "counters"}) {
+  for (const char* command : {"status", "ports", "peers", "rules", "flows", "counters"}) {
     const std::string name = std::string("/satrelay/") + command;
     EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
   }
@@ -166,6 +166,22 @@ TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
   EXPECT_EQ(counters.at("bridged_not_tcp"), 11);
   EXPECT_EQ(counters.at("flows_established").get<std::uint64_t>(), kMost);
   EXPECT_EQ(counters.at("dropped_bad_checksum"), 0);
+}
+
+TEST_F(TelemetryTest, RulesComeInPagesAndTheLastIsNone) {
+  const Telemetry telemetry(board_);
+  Snapshot snapshot;
+  for (std::uint32_t number = 1; number <= 70; ++number) {
+    snapshot.rules.push_back({number, config::Action::kAccelerate, 1000 + number});
+  }
+  snapshot.rules.push_back({0, config::Action::kBridge, 5});
+  board_.publish(snapshot);
+  const Json first = query("/satrelay/rules");
+  EXPECT_EQ(first.size(), 64U);
+  EXPECT_EQ(first["0"], Json::parse(R"({"rule": 1, "action": "accelerate", "connections": 1001})"));
+  const Json second = query("/satrelay/rules,64");
+  EXPECT_EQ(second.size(), 7U);
+  EXPECT_EQ(second["70"], Json::parse(R"({"rule": 0, "action": "bridge", "connections": 5})"));
 }
 
 TEST_F(TelemetryTest, Ports) {

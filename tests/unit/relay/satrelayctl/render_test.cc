@@ -110,6 +110,16 @@ TEST(RenderPorts, ShowsSpeedAndErrors) {
   EXPECT_NE(text.find("up 10.0 Gbit/s  1500      1 000  1.43 MiB"), std::string::npos) << text;
 }
 
+TEST(RenderRules, NamesTheLastOneNone) {
+  const Json rules = Json::parse(R"([
+    {"rule": 1, "action": "bridge", "connections": 12345},
+    {"rule": 0, "action": "bridge", "connections": 0}])");
+  EXPECT_EQ(render_rules(rules),
+            "rule  action  connections\n"
+            "   1  bridge       12 345\n"
+            "none  bridge            0\n");
+}
+
 TEST(RenderCounters, HidesZerosUnlessAsked) {
   const Json counters = Json::parse(R"({"bridged_not_ip": 12345, "dropped_bad_checksum": 0})");
   EXPECT_EQ(render_counters(counters, Zeros::kHide),
