@@ -7,6 +7,7 @@
 #include "relay/satlab/paper.h"
 #include "relay/satlab/paper_command.h"
 #include "relay/satlab/run_command.h"
+#include "relay/satlab/soak_command.h"
 
 int main(int argc, char** argv) {
   namespace lab = satrelay::satlab;
@@ -39,6 +40,17 @@ int main(int argc, char** argv) {
   paper_app->add_flag("--list", paper.list, "Only list the cases and their targets");
   paper_app->add_flag("--short", paper.short_runs, "hpfp: leave out what takes 85 s");
   paper_app->add_flag("--quiet", paper.quiet, "Neither table nor progress");
+  lab::SoakOptions soak;
+  CLI::App* soak_app = app.add_subcommand(
+      "soak", "Runs random scenarios with random faults and checks what must always hold");
+  soak_app->add_option("--seeds", soak.seeds, "How many (1000)");
+  soak_app->add_option("--first", soak.first, "The first of them (1)");
+  soak_app->add_option("--seed", soak.seed, "Only this one");
+  soak_app->add_option("--without", soak.without,
+                       "With --seed: what to take away, as the report of a failure says");
+  soak_app->add_flag("--trace", soak.trace, "With --seed: print every frame");
+  soak_app->add_option("--json", soak.json, "Write what failed as JSON")->type_name("FILE");
+  soak_app->add_flag("--quiet", soak.quiet, "Only failures");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -46,6 +58,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
+    if (soak_app->parsed()) return lab::soak_command(soak);
     return paper_app->parsed() ? lab::paper_command(paper) : lab::run_command(run);
   } catch (const satrelay::config::ConfigError& error) {
     std::cerr << error.what() << '\n';

@@ -31,20 +31,21 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
     outcome_->established_at = now;
     last_progress_ = now;
   }
-  read(endpoint, now);
+  outcome_->arrived = outcome_->received + endpoint.received().readable();
+  if (!is_dead()) read(endpoint, now);
   abort_if_planned(endpoint, now);
-  if (!endpoint.is_closed()) write(endpoint, now);
-
-  const std::uint64_t acknowledged = outcome_->written - endpoint.unacknowledged();
-  if (acknowledged > last_acknowledged_) {
-    last_acknowledged_ = acknowledged;
-    last_progress_ = now;
+  if (!endpoint.is_closed() && !is_dead()) write(endpoint, now);
+  note_acknowledged(endpoint, now);
+  if (!endpoint.is_closed()) {
+    // A program that hangs is ended by its operator, later than any timer of a gateway.
+    const Instant end = last_progress_ + (is_dead() ? plan_.patience * 2 : plan_.patience);
+    if (now >= end) {
+      outcome_->gave_up = true;
+      endpoint.abort(now);
+    } else {
+      want(end);
+    }
   }
-  if (!endpoint.is_closed() && now >= last_progress_ + plan_.patience) {
-    outcome_->gave_up = true;
-    endpoint.abort(now);
-  }
-  if (!endpoint.is_closed()) want(last_progress_ + plan_.patience);
   if (!endpoint.is_closed() && !plan_.keep_alive.is_infinite()) {
     ask_at_ = later(ask_at_, last_progress_ + plan_.keep_alive);
     if (now >= ask_at_) {
@@ -57,13 +58,29 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
   if (outcome_->ended) next_timeout_ = Instant::never();
 }
 
+void Application::note_acknowledged(const tcp::Endpoint& endpoint, Instant now) {
+  const std::uint64_t acknowledged = outcome_->written - endpoint.unacknowledged();
+  if (acknowledged <= last_acknowledged_) return;
+  last_acknowledged_ = acknowledged;
+  last_progress_ = now;
+  const bool early = outcome_->peer != nullptr && acknowledged > outcome_->peer->arrived;
+  if (early && !endpoint.is_closed() && !outcome_->first_early_acknowledgment) {
+    outcome_->first_early_acknowledgment = acknowledged;
+  }
+}
+
 void Application::read(tcp::Endpoint& endpoint, Instant now) {
   while (endpoint.received().readable() > 0) {
     if (now < read_allowed_) {
       want(read_allowed_);
       return;
     }
+    if (is_dead()) return;
     ConstBytes bytes = endpoint.received().front();
+    if (plan_.dead_after) {
+      bytes = bytes.first(
+          std::min<std::uint64_t>(bytes.size(), *plan_.dead_after - outcome_->received));
+    }
     if (!plan_.read_rate.is_zero()) {
       bytes = bytes.first(std::min<std::size_t>(bytes.size(), kSlowReadUnit));
       read_allowed_ = now + plan_.read_rate.time_for(ByteCount(bytes.size()));
@@ -73,12 +90,17 @@ void Application::read(tcp::Endpoint& endpoint, Instant now) {
     }
     if (outcome_->received == 0) outcome_->first_byte_at = now;
     outcome_->received += bytes.size();
+    const Outcome* peer = outcome_->peer;
+    if (peer != nullptr && outcome_->received > peer->written && !outcome_->first_early_byte) {
+      outcome_->first_early_byte = outcome_->received;
+    }
     last_progress_ = now;
     if (plan_.record_arrivals) outcome_->arrivals.push_back({now, outcome_->received});
     endpoint.consume(bytes.size());
   }
   if (!outcome_->saw_end && endpoint.peer_finished() && endpoint.received().readable() == 0) {
     outcome_->saw_end = true;
+    outcome_->end_came_early = outcome_->peer != nullptr && !outcome_->peer->closed;
     outcome_->saw_end_at = now;
     last_progress_ = now;
   }
@@ -140,7 +162,7 @@ void Application::note_end(const tcp::Endpoint& endpoint, Instant now) {
   const bool clean = outcome_->saw_end && outcome_->sent_all;
   // Closed and nothing left to read, yet not both ends seen, is an end too, and a wrong one.
   const bool broken = endpoint.is_closed() && (endpoint.close_reason() != tcp::CloseReason::kNone ||
-                                               endpoint.received().readable() == 0);
+                                               endpoint.received().readable() == 0 || is_dead());
   if (!clean && !broken) return;
   outcome_->ended = true;
   outcome_->ended_at = now;

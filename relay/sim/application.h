@@ -31,6 +31,8 @@ struct Plan {
   Duration read_pause = Duration::zero();  // before the first read
   Finish finish = Finish::kWhenSent;
   std::uint64_t abort_at = 0;
+  // Having read this much it does nothing any more, as a program that hangs or is stopped.
+  std::optional<std::uint64_t> dead_after;
   Duration abort_after = Duration::infinite();   // RST this long after the start
   Duration patience = Duration::seconds(1'500);  // without progress; then RST and `gave_up`
   Duration keep_alive = Duration::infinite();    // asks the peer after so long without progress
@@ -66,6 +68,14 @@ struct Outcome {
   Instant ended_at;
   tcp::CloseReason reason = tcp::CloseReason::kNone;
   std::optional<std::uint64_t> first_wrong_byte;
+  // What the other program had not written when it was read here, if anything.
+  std::optional<std::uint64_t> first_early_byte;
+  bool end_came_early = false;  // before the other program had closed
+  std::uint64_t arrived = 0;    // bytes in order at this host, read or not
+  // What the other host had not got when it was acknowledged here; not an error unless the rule
+  // says `ack: end-to-end`.
+  std::optional<std::uint64_t> first_early_acknowledgment;
+  const Outcome* peer = nullptr;
   std::vector<Arrival> arrivals;
 
   bool was_reset() const {
@@ -87,6 +97,8 @@ class Application {
   void read(tcp::Endpoint& endpoint, Instant now);
   void write(tcp::Endpoint& endpoint, Instant now);
   void abort_if_planned(tcp::Endpoint& endpoint, Instant now);
+  void note_acknowledged(const tcp::Endpoint& endpoint, Instant now);
+  bool is_dead() const { return plan_.dead_after && outcome_->received >= *plan_.dead_after; }
   void note_end(const tcp::Endpoint& endpoint, Instant now);
   void want(Instant when) { next_timeout_ = earlier(next_timeout_, when); }
 

@@ -1,5 +1,6 @@
 #include "relay/sim/checks.h"
 
+#include <algorithm>
 #include <exception>
 
 namespace satrelay::sim {
@@ -14,6 +15,9 @@ std::string describe(const Outcome& o) {
   if (o.closed) text += ", closed";
   if (o.sent_all) text += ", all acknowledged";
   if (o.saw_end) text += ", saw the end";
+  if (o.started && !o.ended && o.arrived > o.received) {
+    text += ", has " + std::to_string(o.arrived - o.received) + " unread";
+  }
   if (o.aborted) text += ", aborted";
   if (o.gave_up) text += ", gave up";
   if (o.vanished) text += ", vanished";
@@ -43,7 +47,9 @@ class FlowCheck {
   struct Circumstances {
     bool rst_may_get_lost = false;
     bool far_table_may_be_full = false;
-    bool restarts = false;
+    bool caught_by_restart = false;
+    bool outlasted = false;   // by an outage, while it was being opened
+    bool end_to_end = false;  // what is acknowledged has arrived
   };
   FlowCheck(std::size_t index, const FlowSpec& spec, const FlowResult& result,
             const Circumstances& circumstances, std::vector<std::string>& broken)
@@ -53,7 +59,9 @@ class FlowCheck {
         server_(result.server),
         rst_may_get_lost_(circumstances.rst_may_get_lost),
         far_table_may_be_full_(circumstances.far_table_may_be_full),
-        restarts_(circumstances.restarts),
+        caught_by_restart_(circumstances.caught_by_restart),
+        outlasted_(circumstances.outlasted),
+        end_to_end_(circumstances.end_to_end),
         broken_(broken) {}
 
   void check() {
@@ -65,8 +73,13 @@ class FlowCheck {
     bytes(server_, spec_.client_plan, "server");
     expect(client_.ended || client_.vanished, "client left hanging");
     expect(!server_.started || server_.ended || server_.vanished, "server left hanging");
-    if (restarts_) {
+    if (caught_by_restart_) {
       // Whoever was caught by one is reset, now or when it next sends; nobody was lied to.
+    } else if (spec_.client_plan.dead_after || spec_.server_plan.dead_after) {
+      // The other host loses patience, or the gateway does, and then this one is told.
+      const Outcome& dead = spec_.client_plan.dead_after ? client_ : server_;
+      expect(!dead.gave_up || rst_may_get_lost_,
+             "nobody told the host of a program that hangs that its peer had gone");
     } else if (client_.vanished || server_.vanished) {
       one_side_vanished();
     } else if (spec_.server == Server::kRefuses) {
@@ -74,6 +87,8 @@ class FlowCheck {
     } else if (client_.aborted || server_.aborted) {
       if (client_.aborted) reset_reaches(client_, server_, "client", "server");
       if (server_.aborted) reset_reaches(server_, client_, "server", "client");
+    } else if (outlasted_ && !client_.established && client_.reason == tcp::CloseReason::kTimeout) {
+      expect(!server_.saw_end, "an end of what was never opened");
     } else if (far_table_may_be_full_ &&
                (client_.was_reset() || (client_.gave_up && rst_may_get_lost_))) {
       expect(!client_.saw_end && !server_.saw_end, "refused by a full table, yet saw a clean end");
@@ -97,6 +112,10 @@ class FlowCheck {
            who + " got a wrong byte at " + std::to_string(o.first_wrong_byte.value_or(0)));
     expect(o.received <= peer.send_bytes, who + " got more than was sent");
     expect(!o.saw_end || o.received == peer.send_bytes, who + " saw the end too early");
+    expect(!o.first_early_byte, who + " got what was not sent yet");
+    expect(!o.end_came_early, who + " saw an end that was not there");
+    expect(!end_to_end_ || !o.first_early_acknowledgment,
+           who + " had acknowledged what had not arrived, against the rule");
   }
   void clean(const Outcome& o, const Plan& peer, const std::string& who) {
     expect(o.reason == tcp::CloseReason::kNone, who + " of a clean flow did not end clean");
@@ -134,9 +153,46 @@ class FlowCheck {
   const Outcome& server_;
   bool rst_may_get_lost_;
   bool far_table_may_be_full_;
-  bool restarts_;
+  bool caught_by_restart_;
+  bool outlasted_;
+  bool end_to_end_;
   std::vector<std::string>& broken_;
 };
+
+// While a gateway is away, and until the other has noticed that it is back, flows are bridged,
+// reset or wait; those that were over before, or began later, know nothing of it.
+bool is_caught_by_restart(const Scenario& scenario, const FlowResult& flow) {
+  constexpr Duration kUntilAllIsWell = Duration::seconds(20);
+  if (!flow.client.started) return true;
+  for (const Restart& restart : scenario.restarts) {
+    const bool was_over = flow.over() && flow.client.ended_at < restart.when &&
+                          (!flow.server.started || flow.server.ended_at < restart.when);
+    const bool began_later = flow.client.started_at > restart.when + restart.down + kUntilAllIsWell;
+    if (!was_over && !began_later) return true;
+  }
+  return false;
+}
+
+// A SYN that crosses the link, bridged or to be answered by the far host, is repeated for two
+// minutes, ever more rarely.
+bool is_outlasted(const Scenario& scenario, const FlowResult& flow) {
+  constexpr Duration kManySyns = Duration::seconds(20);
+  return std::ranges::any_of(scenario.outages, [&](const Outage& outage) {
+    return outage.length >= kManySyns && flow.client.started_at < outage.when + outage.length &&
+           flow.client.ended_at > outage.when;
+  });
+}
+
+bool is_end_to_end(const Scenario& scenario, const FlowSpec& flow) {
+  for (const config::Rule& rule : scenario.rules) {
+    bool matches = rule.match.port.empty();
+    for (const config::PortRange& range : rule.match.port) {
+      matches = matches || (flow.server_port >= range.first && flow.server_port <= range.last);
+    }
+    if (matches) return rule.modes.ack == config::AckMode::kEndToEnd;
+  }
+  return false;
+}
 
 void check_sessions(Network& network, std::vector<std::string>& broken) {
   for (const Side side : {Side::kA, Side::kB}) {
@@ -169,8 +225,10 @@ std::vector<std::string> check_flows(Network& network) {
                                    scenario.stations[1].cable.loss > 0 ||
                                    network.bridged_tcp() > 0 || !scenario.gateways_present;
   circumstances.far_table_may_be_full = network.counted(Counter::kFlowsResetNoResources) > 0;
-  circumstances.restarts = !scenario.restarts.empty();
   for (std::size_t i = 0; i < network.flow_count(); ++i) {
+    circumstances.caught_by_restart = is_caught_by_restart(scenario, network.flow(i));
+    circumstances.outlasted = is_outlasted(scenario, network.flow(i));
+    circumstances.end_to_end = is_end_to_end(scenario, network.spec(i));
     FlowCheck(i, network.spec(i), network.flow(i), circumstances, broken).check();
   }
   check_sessions(network, broken);
@@ -188,6 +246,7 @@ std::vector<std::string> check_memory(Network& network) {
         broken.push_back(node.name() + " still has " + std::to_string(node.engine().flow_count()) +
                          " flows");
       }
+      if (node.engine().held_frames() != 0) broken.push_back(node.name() + " holds bridged frames");
       if (status.half_open != 0) broken.push_back(node.name() + " counts half-open flows");
       if (status.arena_used != 0) {
         broken.push_back(node.name() + " still holds " + std::to_string(status.arena_used) +
@@ -210,6 +269,19 @@ std::vector<std::string> check_memory(Network& network) {
     }
   }
   return broken;
+}
+
+std::vector<std::string> stop_and_check_frames(Network& network) {
+  const std::size_t frames = network.frames_left_over();
+  if (frames == 0) return {};
+  return {std::to_string(frames) + " frames are neither delivered nor free"};
+}
+
+std::string kind_of(const std::string& broken) {
+  std::string kind = broken.substr(0, broken.find('\n'));
+  if (kind.starts_with("flow ")) kind.erase(0, kind.find("): ") + 3);
+  std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+  return kind;
 }
 
 std::vector<std::string> run_and_check(Network& network) {

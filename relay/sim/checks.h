@@ -14,5 +14,11 @@ std::vector<std::string> run_and_check(Network& network);
 // The checks alone, for networks that a test ran itself.
 std::vector<std::string> check_flows(Network& network);
 std::vector<std::string> check_memory(Network& network);
+// No frame is lost sight of. Stops the gateways.
+std::vector<std::string> stop_and_check_frames(Network& network);
+
+// What a broken promise has in common with others of its kind: its first line, without the flow
+// and without numbers.
+std::string kind_of(const std::string& broken);
 
 }  // namespace satrelay::sim

@@ -17,6 +17,13 @@ BigMemory memory_for(const config::Gateway& config) {
   return BigMemory(size, BigMemory::pages_for(size));
 }
 
+void add(const gateway::Counters& from, gateway::Counters& to) {
+  for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {
+    const auto counter = static_cast<gateway::Counter>(i);
+    to.add(counter, from[counter]);
+  }
+}
+
 }  // namespace
 
 GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
@@ -38,6 +45,10 @@ void GatewayNode::drop_held() {
   held_.clear();
 }
 
+std::uint64_t GatewayNode::counted(gateway::Counter counter) const {
+  return earlier_counters_[counter] + (engine_ == nullptr ? 0 : engine_->counters()[counter]);
+}
+
 void GatewayNode::connect(PortId port, FrameSink& sink, unsigned sink_port) {
   sinks_[static_cast<std::size_t>(port)] = &sink;
   sink_ports_[static_cast<std::size_t>(port)] = sink_port;
@@ -50,7 +61,7 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.secret[0] = boot_epoch * 0x9E3779B97F4A7C15U;
   identity.secret[1] = ~boot_epoch;
   identity.wan_mac = wan_mac_;
-  engine_ = std::make_unique<gateway::Gateway>(config_, identity, memory_.bytes(), loop_->now());
+  engine_ = std::make_unique<gateway::Gateway>(config_, identity, memory_->bytes(), loop_->now());
   if (engine_->max_frame_size() > frames_->frame_size()) {
     throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
   }
@@ -58,8 +69,23 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
 }
 
 void GatewayNode::kill() {
+  if (engine_ != nullptr) add(engine_->counters(), earlier_counters_);
   engine_.reset();
   drop_held();
+}
+
+void GatewayNode::shut_down() {
+  if (engine_ == nullptr) return;
+  engine_->shut_down(loop_->now());
+  poll(PortId::kLan, loop_->now());
+  poll(PortId::kWan, loop_->now());
+  kill();
+}
+
+void GatewayNode::set_memory(ByteCount memory) {
+  if (engine_ != nullptr) throw std::logic_error("the arena is in use");
+  config_.limits.memory = memory;
+  memory_.emplace(memory_for(config_));
 }
 
 void GatewayNode::receive(unsigned port, FrameHandle frame) {

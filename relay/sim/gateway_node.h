@@ -37,6 +37,10 @@ class GatewayNode final : public Actor, public FrameSink {
   // Starts (or starts anew) with this boot epoch; all state of an earlier run is lost.
   void start(std::uint64_t boot_epoch);
   void kill();
+  // Stops in order: tells hosts and peer, then ends.
+  void shut_down();
+  // limits.memory of the next start.
+  void set_memory(ByteCount memory);
   // What happens to frames while no engine runs: dropped, or passed from port to port as a relay
   // that failed to wire does.
   void fail_to_wire(bool on) { fail_to_wire_ = on; }
@@ -48,6 +52,8 @@ class GatewayNode final : public Actor, public FrameSink {
 
   bool is_running() const { return engine_ != nullptr; }
   gateway::Gateway& engine() { return *engine_; }
+  // Over all runs.
+  std::uint64_t counted(gateway::Counter counter) const;
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
 
@@ -62,8 +68,9 @@ class GatewayNode final : public Actor, public FrameSink {
   MacAddress wan_mac_;
   Duration tick_;
   ActorId id_;
-  BigMemory memory_;
+  std::optional<BigMemory> memory_;
   std::unique_ptr<gateway::Gateway> engine_;
+  gateway::Counters earlier_counters_;  // of engines that are no more
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned sink_ports_[2] = {0, 0};
   EngineProbe* probe_ = nullptr;

@@ -111,6 +111,13 @@ void SimHost::send_raw(ConstBytes frame) {
   if (lan_ != nullptr && !vanished_) lan_->receive(lan_port_, frames_->copy_of(frame));
 }
 
+void SimHost::limit_receiving(std::uint64_t receive_limit) {
+  spec_.tcp.receive_limit = receive_limit;
+  for (const auto& [pair, slot] : by_pair_) {
+    connections_[slot]->endpoint->set_receive_limit(receive_limit);
+  }
+}
+
 void SimHost::vanish() {
   vanished_ = true;
   neighbours_.clear();

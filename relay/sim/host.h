@@ -68,6 +68,8 @@ class SimHost final : public Actor {
   void receive(FrameHandle frame);
   // Sends a frame as it is.
   void send_raw(ConstBytes frame);
+  // The most that any connection may have unread, of those that stand and those to come.
+  void limit_receiving(std::uint64_t receive_limit);
   // From now on neither sends nor hears anything.
   void vanish();
   // Sees every frame that is neither TCP for this host nor neighbour discovery.

@@ -66,16 +66,31 @@ Network::Network(const Scenario& scenario, Tracer& tracer)
 
 void Network::schedule_faults() {
   for (const Outage& outage : scenario_.outages) {
-    loop_.at(outage.when, [this] { satellite_->set_outage(true); });
-    loop_.at(outage.when + outage.length, [this] { satellite_->set_outage(false); });
+    loop_.at(outage.when, [this, outage] { satellite_->set_outage(true, outage.ways); });
+    loop_.at(outage.when + outage.length,
+             [this, outage] { satellite_->set_outage(false, outage.ways); });
+  }
+  for (const Shrinking& shrinking : scenario_.shrinkings) {
+    loop_.at(shrinking.when, [this, shrinking] {
+      host(shrinking.side, shrinking.host).limit_receiving(shrinking.receive_limit);
+    });
   }
   std::uint64_t epoch = kFirstEpoch;
   for (const Restart& restart : scenario_.restarts) {
     if (!scenario_.gateways_present) break;
     epoch += 1'000'000'000;
-    loop_.at(restart.when, [this, restart] { gateway(restart.side).kill(); });
-    loop_.at(restart.when + restart.down,
-             [this, restart, epoch] { gateway(restart.side).start(epoch); });
+    loop_.at(restart.when, [this, restart] {
+      if (restart.stop == Stop::kShutDown) {
+        gateway(restart.side).shut_down();
+      } else {
+        gateway(restart.side).kill();
+      }
+    });
+    loop_.at(restart.when + restart.down, [this, restart, epoch] {
+      gateway(restart.side).kill();  // as another restart may have started it
+      if (restart.memory) gateway(restart.side).set_memory(*restart.memory);
+      gateway(restart.side).start(epoch);
+    });
   }
   for (const Vanishing& vanishing : scenario_.vanishings) {
     loop_.at(vanishing.when, [this, vanishing] {
@@ -146,6 +161,8 @@ std::size_t Network::open(const FlowSpec& flow) {
   const OwnAddresses& client = host(flow.client_side, flow.client_host).spec().addresses;
   const OwnAddresses& server = host(opposite(flow.client_side), flow.server_host).spec().addresses;
   FlowResult& result = flows_.back();
+  result.client.peer = &result.server;
+  result.server.peer = &result.client;
   const bool v4 = flow.version == IpVersion::kV4;
   result.pair.local = v4 ? client.v4 : client.v6;
   result.pair.remote = v4 ? server.v4 : server.v6;
@@ -216,10 +233,19 @@ bool Network::run_until_drained(Instant limit) {
   return drained();
 }
 
+std::size_t Network::frames_left_over() {
+  constexpr Duration kLongerThanAnyPath = Duration::seconds(30);
+  for (const auto& node : gateways_) {
+    if (node != nullptr) node->kill();
+  }
+  run_for(kLongerThanAnyPath);
+  return frames_.in_use();
+}
+
 std::uint64_t Network::counted(Counter counter) {
   std::uint64_t sum = 0;
   for (const auto& node : gateways_) {
-    if (node != nullptr && node->is_running()) sum += node->engine().counters()[counter];
+    if (node != nullptr) sum += node->counted(counter);
   }
   return sum;
 }

@@ -61,9 +61,11 @@ class Network {
   bool run_until_flows_over(Instant limit);
   // Until hosts and gateways have forgotten everything; false if they have not by `limit`.
   bool run_until_drained(Instant limit);
+  // Stops the gateways and lets what is under way arrive; how many frames somebody still holds.
+  std::size_t frames_left_over();
   void run_for(Duration duration) { loop_.run_until(loop_.now() + duration); }
 
-  // Sum of a counter over both gateways.
+  // Sum of a counter over both gateways, earlier runs included.
   std::uint64_t counted(gateway::Counter counter);
   // TCP frames that a gateway passed on untouched.
   std::uint64_t bridged_tcp();

@@ -45,6 +45,23 @@ config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) 
   }
   if (random.chance(0.3)) link.duplicate = random.unit() * 0.03;
   if (random.chance(0.4)) link.corrupt = random.unit() * random.unit() * 0.02;
+  if (random.chance(0.1)) {
+    // Handovers: now a longer path, now a shorter one.
+    Duration at = Duration::seconds(3);
+    for (std::uint64_t steps = 1 + random.below(4); steps > 0; --steps) {
+      at = at + random_milliseconds(random, 100, 5'000);
+      link.delay_steps.push_back({at, random_milliseconds(random, 5, 300)});
+    }
+    if (random.chance(0.3)) link.delay_order = config::DelayOrder::kKept;
+  }
+  if (random.chance(0.1)) {
+    // A modem that changes its modulation and tells nobody.
+    Duration at = Duration::seconds(3);
+    for (std::uint64_t steps = 1 + random.below(4); steps > 0; --steps) {
+      at = at + random_milliseconds(random, 100, 5'000);
+      link.rate_steps.push_back({at, rate.scaled(20 + random.below(81), 100)});
+    }
+  }
   return link;
 }
 
@@ -156,6 +173,12 @@ Plans random_plans(Random& random, std::uint64_t most) {
       break;
     }
   }
+  if (random.chance(0.06)) {
+    // A program that hangs.
+    Plan& dead = random.chance(0.5) ? plans.client : plans.server;
+    const Plan& peer = &dead == &plans.client ? plans.server : plans.client;
+    dead.dead_after = random.below(peer.send_bytes + 1);
+  }
   if (random.chance(0.15)) {
     Plan& reader = random.chance(0.5) ? plans.client : plans.server;
     reader.read_rate = BitRate::bits_per_second(
@@ -176,6 +199,44 @@ config::FlowModes random_modes(Random& random) {
   if (random.chance(0.5)) modes.close = config::CloseMode::kConfirmed;
   if (random.chance(0.3)) modes.window = config::WindowMode::kMirror;
   return modes;
+}
+
+Side random_side(Random& random) { return random.chance(0.5) ? Side::kA : Side::kB; }
+
+Instant random_instant(Random& random) {
+  return Instant() + random_milliseconds(random, 3'000, 15'000);
+}
+
+void add_faults(Random& random, Scenario& scenario, std::size_t hosts) {
+  if (random.chance(0.1)) {
+    scenario.vanishings.push_back(
+        {random_side(random), random.below(hosts), random_instant(random)});
+  }
+  while (random.chance(0.15) && scenario.outages.size() < 3) {
+    constexpr config::LinkWays kWays[] = {config::LinkWays::kBoth, config::LinkWays::kBoth,
+                                          config::LinkWays::kAToB, config::LinkWays::kBToA};
+    // Longer than this, flows are given up.
+    const std::uint64_t most = random.chance(0.2) ? 110'000 : 10'000;
+    scenario.outages.push_back(
+        {random_instant(random), random_milliseconds(random, 10, most), kWays[random.below(4)]});
+  }
+  while (random.chance(0.12) && scenario.restarts.size() < 4) {
+    Restart restart;
+    restart.side = random_side(random);
+    restart.when = random_instant(random);
+    restart.down = random_milliseconds(random, 0, 8'000);
+    if (random.chance(0.3)) restart.stop = Stop::kShutDown;
+    if (random.chance(0.3)) {
+      restart.memory =
+          ByteCount(static_cast<std::uint64_t>(log_uniform(random, 512 << 10, 16 << 20)));
+    }
+    scenario.restarts.push_back(restart);
+  }
+  std::ranges::sort(scenario.restarts, {}, &Restart::when);
+  while (random.chance(0.1) && scenario.shrinkings.size() < 3) {
+    scenario.shrinkings.push_back({random_side(random), random.below(hosts), random_instant(random),
+                                   static_cast<std::uint64_t>(log_uniform(random, 1'024, 65'536))});
+  }
 }
 
 }  // namespace
@@ -254,19 +315,7 @@ Scenario random_scenario(std::uint64_t seed) {
         random_milliseconds(random, random.chance(0.1) ? 0 : 3'000, burst ? 3'000 : 12'000);
     flow.start = Instant() + start;
   }
-  if (random.chance(0.1)) {
-    scenario.vanishings.push_back({random.chance(0.5) ? Side::kA : Side::kB, random.below(groups),
-                                   Instant() + random_milliseconds(random, 3'000, 12'000)});
-  }
-  if (random.chance(0.12)) {
-    scenario.outages.push_back({Instant() + random_milliseconds(random, 3'000, 15'000),
-                                random_milliseconds(random, 10, 20'000)});
-  }
-  if (random.chance(0.08)) {
-    scenario.restarts.push_back({random.chance(0.5) ? Side::kA : Side::kB,
-                                 Instant() + random_milliseconds(random, 3'000, 12'000),
-                                 random_milliseconds(random, 0, 8'000)});
-  }
+  add_faults(random, scenario, groups);
   return scenario;
 }
 

@@ -56,9 +56,9 @@ void SatelliteLink::release_dropped(link::LinkDirection& direction) {
   while (const auto frame = direction.take_released()) frames_->release(*frame);
 }
 
-void SatelliteLink::set_outage(bool outage) {
-  a_to_b_.set_outage(outage);
-  b_to_a_.set_outage(outage);
+void SatelliteLink::set_outage(bool outage, config::LinkWays ways) {
+  if (ways != config::LinkWays::kBToA) a_to_b_.set_outage(outage);
+  if (ways != config::LinkWays::kAToB) b_to_a_.set_outage(outage);
 }
 
 void SatelliteLink::deliver(link::LinkDirection& direction, unsigned to, Instant now) {

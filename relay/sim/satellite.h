@@ -28,7 +28,7 @@ class SatelliteLink final : public Actor, public FrameSink {
   void on_frame(std::function<void(unsigned from, ConstBytes)> call) {
     on_frame_ = std::move(call);
   }
-  void set_outage(bool outage);
+  void set_outage(bool outage, config::LinkWays ways = config::LinkWays::kBoth);
   link::LinkDirection& from_a() { return a_to_b_; }
   link::LinkDirection& from_b() { return b_to_a_; }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,17 +42,33 @@ struct Vanishing {
   Instant when;
 };
 
-// The gateway dies, and comes back with a later boot epoch.
+enum class Stop : std::uint8_t {
+  kKilled,    // power loss, kill -9
+  kShutDown,  // in order: hosts and peer are told
+};
+
+// The gateway stops, and comes back with a later boot epoch.
 struct Restart {
   Side side = Side::kA;
   Instant when;
   Duration down;
+  Stop stop = Stop::kKilled;
+  std::optional<ByteCount> memory = std::nullopt;  // limits.memory from then on, if it is another
 };
 
-// Both directions of the satellite link lose everything.
+// The satellite link loses everything.
 struct Outage {
   Instant when;
   Duration length;
+  config::LinkWays ways = config::LinkWays::kBoth;
+};
+
+// A host's memory becomes scarce: it offers every connection at most this window from then on.
+struct Shrinking {
+  Side side = Side::kA;
+  std::size_t host = 0;
+  Instant when;
+  std::uint64_t receive_limit = 0;
 };
 
 struct Station {
@@ -78,6 +95,7 @@ struct Scenario {
   std::vector<Vanishing> vanishings;
   std::vector<Restart> restarts;
   std::vector<Outage> outages;
+  std::vector<Shrinking> shrinkings;
   bool gateways_present = true;  // false: the LANs hang on the link directly
 
   const Station& station(Side side) const { return stations[static_cast<std::size_t>(side)]; }

@@ -22,6 +22,7 @@ std::vector<std::string> run_seed(std::uint64_t seed) {
   const Scenario scenario = random_scenario(seed);
   Network network(scenario, tracer);
   std::vector<std::string> broken = run_and_check(network);
+  for (const std::string& line : stop_and_check_frames(network)) broken.push_back(line);
   if (options().seed) {
     std::printf("%s\n", scenario.summary().c_str());
     for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {

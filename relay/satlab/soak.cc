@@ -1,0 +1,145 @@
+#include "relay/satlab/soak.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include "relay/sim/checks.h"
+#include "relay/sim/describe.h"
+#include "relay/sim/minimise.h"
+#include "relay/sim/network.h"
+
+namespace satrelay::satlab {
+namespace {
+
+// Between the lines of a report; no line has it.
+constexpr char kEndOfLine = '\0';
+// No seed takes a second; with sanitizers and on a busy machine a few.
+constexpr unsigned kMostSeconds = 120;
+
+void write_all(int file, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = write(file, text.data() + done, text.size() - done);
+    if (written <= 0) return;
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+[[noreturn]] void run_in_child(const sim::Scenario& scenario, Complaints complaints, int report) {
+  if (complaints == Complaints::kHidden) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+  }
+  alarm(kMostSeconds);
+  std::string text;
+  for (const std::string& line : run_here(scenario, Frames::kSilent)) {
+    text += line;
+    text += kEndOfLine;
+  }
+  write_all(report, text);
+  _exit(0);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find(kEndOfLine, at);
+    lines.push_back(text.substr(at, end - at));
+    if (end == std::string::npos) break;
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string indented(const std::string& text, const char* by) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    result += by + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames) {
+  sim::Tracer tracer;
+  if (frames == Frames::kTraced) tracer.enable(stdout);
+  sim::Network network(scenario, tracer);
+  std::vector<std::string> broken = sim::run_and_check(network);
+  for (const std::string& line : sim::stop_and_check_frames(network)) broken.push_back(line);
+  return broken;
+}
+
+std::vector<std::string> run_apart(const sim::Scenario& scenario, Complaints complaints) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+  }
+  std::fflush(nullptr);  // or the child would write it again
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
+  if (child == 0) run_in_child(scenario, complaints, ends[1]);
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  ssize_t size = 0;
+  while ((size = read(ends[0], buffer, sizeof buffer)) > 0 || (size < 0 && errno == EINTR)) {
+    if (size > 0) text.append(buffer, static_cast<std::size_t>(size));
+  }
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  std::vector<std::string> broken = lines_of(text);
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    broken.push_back(signal == SIGALRM ? "it does not end"
+                                       : std::string("it crashed: ") + strsignal(signal));
+  } else if (WEXITSTATUS(status) != 0) {
+    broken.push_back("it ended with status " + std::to_string(WEXITSTATUS(status)));
+  }
+  return broken;
+}
+
+SoakFailure minimise_failure(std::uint64_t seed, const sim::Scenario& scenario,
+                             const std::vector<std::string>& broken, std::size_t most_runs) {
+  SoakFailure failure{seed, broken, {}, scenario, broken};
+  // Another fault on the way would lead elsewhere.
+  const std::string kind = sim::kind_of(broken.at(0));
+  const auto fails = [&](const sim::Scenario& candidate) {
+    std::vector<std::string> still = run_apart(candidate, Complaints::kHidden);
+    const bool same = std::ranges::find(still, kind, sim::kind_of) != still.end();
+    if (same) failure.broken_still = std::move(still);
+    return same;
+  };
+  sim::Minimised found = sim::minimise(scenario, fails, most_runs);
+  failure.steps = std::move(found.steps);
+  failure.scenario = std::move(found.scenario);
+  return failure;
+}
+
+std::string soak_command_for(const SoakFailure& failure) {
+  std::string command = "satlab soak --seed " + std::to_string(failure.seed);
+  if (!failure.steps.empty()) command += " --without '" + sim::to_string(failure.steps) + "'";
+  return command;
+}
+
+std::string failure_text(const SoakFailure& failure) {
+  std::string text = "seed " + std::to_string(failure.seed) + " fails:\n";
+  for (const std::string& line : failure.broken) text += indented(line, "  ");
+  text += "the simplest schedule that does so:\n" + indented(sim::describe(failure.scenario), "  ");
+  text += "it breaks:\n";
+  for (const std::string& line : failure.broken_still) text += indented(line, "  ");
+  return text + "to see it again, with --trace for every frame:\n  " + soak_command_for(failure) +
+         "\n";
+}
+
+}  // namespace satrelay::satlab

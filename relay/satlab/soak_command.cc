@@ -1,0 +1,121 @@
+#include "relay/satlab/soak_command.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "relay/satlab/output_file.h"
+#include "relay/satlab/progress.h"
+#include "relay/satlab/soak.h"
+#include "relay/sim/describe.h"
+#include "relay/sim/random_scenario.h"
+
+namespace satrelay::satlab {
+namespace {
+
+// Whoever has as many wants to see the first ones, and soon.
+constexpr std::size_t kMostMinimised = 3;
+constexpr std::size_t kMostRuns = 500;
+
+struct SoakResult {
+  std::uint64_t run = 0;
+  std::vector<SoakFailure> failures;
+  bool interrupted = false;
+};
+
+SoakResult soak(const SoakOptions& options) {
+  SoakResult result;
+  Progress progress("soak", options.quiet ? Loudness::kQuiet : Loudness::kNormal);
+  for (; result.run < options.seeds && !result.interrupted; ++result.run) {
+    const std::uint64_t seed = options.first + result.run;
+    progress.show(
+        static_cast<double>(result.run) / static_cast<double>(options.seeds),
+        "seed " + std::to_string(seed) + ", " + std::to_string(result.failures.size()) + " failed");
+    const sim::Scenario scenario = sim::random_scenario(seed);
+    const std::vector<std::string> broken = run_apart(scenario, Complaints::kShown);
+    if (StopSignal::is_raised()) {
+      result.interrupted = true;
+      break;
+    }
+    if (broken.empty()) continue;
+    const bool minimised = result.failures.size() < kMostMinimised;
+    result.failures.push_back(minimise_failure(seed, scenario, broken, minimised ? kMostRuns : 0));
+    std::fputs(minimised ? failure_text(result.failures.back()).c_str()
+                         : ("seed " + std::to_string(seed) + " fails: " + broken[0] + "\n").c_str(),
+               stdout);
+    std::fflush(stdout);
+  }
+  return result;
+}
+
+nlohmann::ordered_json to_json(const SoakOptions& options, const SoakResult& result) {
+  nlohmann::ordered_json json;
+  json["first"] = options.first;
+  json["seeds"] = result.run;
+  json["interrupted"] = result.interrupted;
+  json["failures"] = nlohmann::ordered_json::array();
+  for (const SoakFailure& failure : result.failures) {
+    json["failures"].push_back({{"seed", failure.seed},
+                                {"broken", failure.broken},
+                                {"command", soak_command_for(failure)},
+                                {"schedule", sim::describe(failure.scenario)},
+                                {"schedule_breaks", failure.broken_still}});
+  }
+  return json;
+}
+
+// One scenario, as it is, in this very process: for debuggers and traces.
+int run_one(std::uint64_t seed, const SoakOptions& options) {
+  const auto steps = sim::parse_reductions(options.without);
+  if (!steps) {
+    std::fprintf(stderr, "satlab: --without: \"%s\" is no list of reductions\n",
+                 options.without.c_str());
+    return 2;
+  }
+  sim::Scenario scenario = sim::random_scenario(seed);
+  for (const sim::Reduction& step : *steps) {
+    if (sim::apply(step, scenario)) continue;
+    std::fprintf(stderr, "satlab: --without: %s does not apply to seed %llu\n",
+                 sim::to_string({step}).c_str(), static_cast<unsigned long long>(seed));
+    return 2;
+  }
+  if (!options.quiet) std::fputs(sim::describe(scenario).c_str(), stdout);
+  const std::vector<std::string> broken =
+      run_here(scenario, options.trace ? Frames::kTraced : Frames::kSilent);
+  for (const std::string& line : broken) std::printf("broken: %s\n", line.c_str());
+  if (broken.empty() && !options.quiet) std::puts("all promises kept");
+  return broken.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int soak_command(const SoakOptions& options) {
+  if (options.seed && (options.trace || !options.without.empty())) {
+    return run_one(*options.seed, options);
+  }
+  SoakOptions chosen = options;
+  if (options.seed) {
+    chosen.first = *options.seed;
+    chosen.seeds = 1;
+  } else if (options.trace || !options.without.empty()) {
+    std::fputs("satlab: --trace and --without need --seed\n", stderr);
+    return 2;
+  }
+  std::optional<OutputFile> json;
+  if (!options.json.empty()) json.emplace(options.json);
+  StopSignal::install();
+  const SoakResult result = soak(chosen);
+  if (!options.quiet) {
+    std::printf("%llu seeds from %llu, %zu failed\n", static_cast<unsigned long long>(result.run),
+                static_cast<unsigned long long>(chosen.first), result.failures.size());
+  }
+  if (json) {
+    json->write(to_json(chosen, result).dump(2) + "\n");
+    json->commit();
+  }
+  if (result.interrupted) return StopSignal::kExitStatus;
+  return result.failures.empty() ? 0 : 1;
+}
+
+}  // namespace satrelay::satlab

@@ -1,0 +1,24 @@
+// `satlab soak`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace satrelay::satlab {
+
+struct SoakOptions {
+  std::uint64_t first = 1;
+  std::uint64_t seeds = 1000;
+  std::optional<std::uint64_t> seed;  // only this one
+  std::string without;                // reductions of it
+  bool trace = false;
+  std::string json;  // "": not wanted
+  bool quiet = false;
+};
+
+// The exit status: 0 all promises kept, 1 some broken, 2 the options make no sense, 130
+// interrupted.
+int soak_command(const SoakOptions& options);
+
+}  // namespace satrelay::satlab
