@@ -48,11 +48,12 @@ struct Flow {
   Origin origin;
   std::size_t peer = 0;
   tcp::Endpoint endpoint;
-  OpenMetadata metadata;         // as sent or received with OPEN
-  wire::EthernetHeader to_host;  // L2 header of our frames; follows the host's latest frame
-  PathMarks host_marks;          // of our host's latest data
-  PathMarks told_marks;          // as the far gateway takes them to be
-  PathMarks far_marks;           // of the far host: those of our frames to this one
+  OpenMetadata metadata;           // as sent or received with OPEN
+  std::uint32_t syn_sequence = 0;  // of the host's SYN, if that came from the LAN
+  wire::EthernetHeader to_host;    // L2 header of our frames; follows the host's latest frame
+  PathMarks host_marks;            // of our host's latest data
+  PathMarks told_marks;            // as the far gateway takes them to be
+  PathMarks far_marks;             // of the far host: those of our frames to this one
   config::Compress compress = config::Compress::kAuto;
   config::FlowModes modes;
 

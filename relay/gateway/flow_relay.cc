@@ -52,7 +52,8 @@ PathMarks marks_of(std::uint8_t traffic_class, std::uint8_t hop_limit) {
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
                      const Policy& policy, LanNeighbours& lan, Arena& arena,
-                     std::vector<std::unique_ptr<Peer>>& peers, Counters& counters)
+                     std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
+                     Counters& counters)
     : limits_(config.limits),
       host_side_(config, plan, secret),
       plan_(plan),
@@ -60,6 +61,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       lan_(lan),
       arena_(arena),
       peers_(peers),
+      bridged_syns_(bridged_syns),
       counters_(counters),
       splice_(config.compress_level, arena),
       table_(config.limits.flows, secret),
@@ -95,6 +97,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
   f.peer = peer;
   f.compress = rule.compress;
   f.modes = rule.modes;
+  f.syn_sequence = syn.sequence;
   f.to_host = reversed(frame.ethernet);
   f.metadata = {.ethernet = frame.ethernet,
                 .client = key.local,
@@ -226,7 +229,7 @@ bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn) {
 void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                                const wire::TcpHeader& header, ConstBytes payload, Instant now) {
   Flow& f = flow(slot);
-  f.last_activity = now;
+  const std::uint64_t owed = f.endpoint.unacknowledged();
   if (frame.ethernet.source != f.to_host.destination ||
       frame.ethernet.destination != f.to_host.source || frame.ethernet.tags != f.to_host.tags) {
     f.to_host = reversed(frame.ethernet);
@@ -246,6 +249,8 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   } else {
     f.endpoint.handle_segment(header, payload, now, ecn);
   }
+  // That a host answers probes of its closed window is no reason to wait for it for ever.
+  if (!only_owes(f) || f.endpoint.unacknowledged() < owed) f.last_activity = now;
   advance(slot, now);
 }
 

@@ -14,6 +14,7 @@
 #include "pep/stp/session.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/bridged_syns.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flow.h"
 #include "relay/gateway/flow_table.h"
@@ -34,7 +35,8 @@ class FlowRelay final : public stp::StreamSource {
   // `peers` is filled after construction, as each session needs this object as its source.
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
             const Policy& policy, LanNeighbours& lan, Arena& arena,
-            std::vector<std::unique_ptr<Peer>>& peers, Counters& counters);
+            std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
+            Counters& counters);
 
   // --- input ---------------------------------------------------------------------------------
   std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
@@ -115,6 +117,7 @@ class FlowRelay final : public stp::StreamSource {
   std::uint64_t kept_for_streams() const;
   std::uint64_t window_limit() const;  // that a host may be offered now
   void adjust_window(Flow& f, Instant now);
+  bool only_owes(const Flow& f) const;
   Duration quiet_limit(const Flow& f) const;  // silence after which the flow is given up
   Instant deadline(const Flow& f) const;
 
@@ -125,6 +128,7 @@ class FlowRelay final : public stp::StreamSource {
   LanNeighbours& lan_;
   Arena& arena_;
   std::vector<std::unique_ptr<Peer>>& peers_;
+  BridgedSyns& bridged_syns_;
   Counters& counters_;
   Splice splice_;
   FlowTable table_;

@@ -42,11 +42,15 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
 }
 
 // A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
-// nobody answered: its host tries again, as it would without a gateway.
+// nobody answered: its host tries again, as it would without a gateway. If the far gateway has no
+// room, it would be in vain again: the next try is bridged.
 void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
   const bool waits = f.origin == Origin::kLan && !f.established &&
                      f.modes.handshake == config::HandshakeMode::kRemote;
   if (waits && reason != stp::ResetReason::kRefused) {
+    if (reason == stp::ResetReason::kNoResources) {
+      bridged_syns_.remember(f.key, f.syn_sequence, now);
+    }
     f.endpoint.abandon();
   } else {
     f.endpoint.abort(now);
@@ -94,9 +98,17 @@ void FlowRelay::settle(std::uint32_t slot) {
   timers_.set(slot, due);
 }
 
+// Both hosts have closed, and what the far one sent is all that is left to do: it has gone, and
+// nobody but this gateway would notice if the near one never took it (RFC 6429).
+bool FlowRelay::only_owes(const Flow& f) const {
+  if (!f.endpoint.peer_finished()) return false;
+  return f.stream_state == StreamState::kOver ||
+         (f.stream_state == StreamState::kOpen && peers_[f.peer]->session.received_end(f.stream));
+}
+
 Duration FlowRelay::quiet_limit(const Flow& f) const {
   const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
-  return half_closed ? limits_.half_close_timeout : limits_.idle_timeout;
+  return half_closed || only_owes(f) ? limits_.half_close_timeout : limits_.idle_timeout;
 }
 
 Instant FlowRelay::deadline(const Flow& f) const {

@@ -63,5 +63,25 @@ TEST(Memory, ASlowReaderComesToHoldOnlyWhatItWillSoonTake) {
   for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
 }
 
+// Its host answers every probe of its closed window. The server has its acknowledgements and has
+// gone, so nobody but the gateway is there to lose patience.
+TEST(Memory, AProgramThatHangsIsNotWaitedForForEver) {
+  Scenario scenario = make_lab(24, {});
+  for (Station& station : scenario.stations) {
+    station.limits.half_close_timeout = Duration::seconds(60);
+  }
+  Plan hangs = sender(1);
+  hangs.dead_after = 1'000;
+  add_flow(scenario, Side::kA, hangs, sender(3'000'000));
+  Tracer tracer;
+  Network network(scenario, tracer);
+  network.run_for(Duration::seconds(40));
+  EXPECT_TRUE(network.flow(0).server.saw_end && network.flow(0).server.sent_all);
+  EXPECT_GT(network.gateway(Side::kA).engine().status(network.loop().now()).arena_used, 0U);
+  ASSERT_TRUE(network.run_until_drained(Instant() + Duration::seconds(150)));
+  EXPECT_TRUE(network.flow(0).client.was_reset());
+  EXPECT_EQ(network.gateway(Side::kA).engine().counters()[gateway::Counter::kFlowsResetIdle], 1U);
+}
+
 }  // namespace
 }  // namespace satrelay::sim

@@ -205,6 +205,29 @@ TEST(Modes, EveryModeDeliversEverything) {
   }
 }
 
+// The host has not been answered yet, so there is something better than refusing it.
+TEST(Modes, ARemoteHandshakeThatFindsNoRoomAtTheFarGatewayIsBridged) {
+  Scenario scenario = lab(kRemote);
+  scenario.station(Side::kB).limits.flows = 1;
+  scenario.station(Side::kB).limits.half_open = 1;
+  add_flow(scenario, Side::kA, requester(100), responder(100, 100)).server_plan.patience =
+      Duration::seconds(2'000);
+  scenario.flows[0].client_plan.send_after_end = true;  // both wait: it stays open
+  FlowSpec& late = add_flow(scenario, Side::kA, requester(100), responder(100, 100'000));
+  late.start = scenario.flows[0].start + Duration::seconds(2);
+  Tracer tracer;
+  Network network(scenario, tracer);
+  network.run_for(Duration::seconds(60));
+  const Outcome& client = network.flow(1).client;
+  EXPECT_TRUE(network.flow(0).client.established);
+  EXPECT_EQ(client.received, 100'000U);
+  EXPECT_TRUE(client.saw_end && network.flow(1).server.saw_end);
+  // With the first repetition of its SYN.
+  EXPECT_LT(seconds_since_start(client, client.established_at), 1 + kRoundTrip + 0.1);
+  EXPECT_EQ(network.gateway(Side::kA).engine().counters()[gateway::Counter::kFlowsResetNoResources],
+            1U);
+}
+
 // docs/measurements.md, "The modes".
 TEST(Modes, CostOfEach) {
   struct Row {
