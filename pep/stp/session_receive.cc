@@ -338,13 +338,14 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     return;
   }
   FrameHandler handler{*this};
-  session_bytes_in += datagram.size();
   walk_frames(frames, handler);
   if (handler.closed) {
     close_by_peer();
     return;
   }
+  // It counts as not received, and may come again.
   if (handler.refused) return;
+  session_bytes_in += datagram.size();
   const bool gap = received.record(number, now);
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,

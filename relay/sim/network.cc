@@ -87,6 +87,7 @@ void Network::schedule_faults() {
       }
     });
     loop_.at(restart.when + restart.down, [this, restart, epoch] {
+      if (stopped_) return;
       gateway(restart.side).kill();  // as another restart may have started it
       if (restart.memory) gateway(restart.side).set_memory(*restart.memory);
       gateway(restart.side).start(epoch);
@@ -235,6 +236,7 @@ bool Network::run_until_drained(Instant limit) {
 
 std::size_t Network::frames_left_over() {
   constexpr Duration kLongerThanAnyPath = Duration::seconds(30);
+  stopped_ = true;
   for (const auto& node : gateways_) {
     if (node != nullptr) node->kill();
   }

@@ -90,6 +90,7 @@ class Network {
   std::unique_ptr<SatelliteLink> satellite_;
   std::unique_ptr<SimLan> lans_[2];
   std::unique_ptr<GatewayNode> gateways_[2];
+  bool stopped_ = false;  // gateways are not started any more
   std::vector<std::unique_ptr<SimHost>> hosts_[2];
   std::uint16_t next_port_ = 20'000;
   std::size_t first_open_ = 0;  // flows before it are over

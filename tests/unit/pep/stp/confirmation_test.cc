@@ -58,5 +58,32 @@ TEST(ConfirmationTest, ArrivesWhateverIsLost) {
   }
 }
 
+// A packet that is refused, because the OPEN of its stream was lost, and that the path doubles,
+// does not count as received twice: a report of more bytes than were sent would never be believed
+// again.
+TEST(ConfirmationTest, RefusedTwiceIsNotReceivedTwice) {
+  EndConfig end = end_config(true);
+  end.session.fec = FecMode::kOff;
+  EndConfig other = end_config(false);
+  other.session.fec = FecMode::kOff;
+  Network net(end, other, Duration::milliseconds(275), {.duplicate = 1.0}, 1);
+  net.start(0, 1000);
+  net.start(1, 2000);
+  net.run(Duration::seconds(5));
+  net.channels[0].outage = true;
+  const auto id = net.apps[0].open(1'000, 100'000'000, net.now);
+  ASSERT_TRUE(id);
+  net.run(Duration::milliseconds(1));
+  net.channels[0].outage = false;
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    net.session(0).confirm(*id, {.answered = true, .window = i});
+    net.run(Duration::milliseconds(25));
+  }
+  net.run(Duration::seconds(10));
+  EXPECT_EQ(net.session(0).counters().malformed, 0U);
+  EXPECT_EQ(net.session(1).confirmation(*id), (Confirmation{.answered = true, .window = 20}));
+  EXPECT_EQ(net.error(), "");
+}
+
 }  // namespace
 }  // namespace satrelay::stp::test
