@@ -321,6 +321,17 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   advance(slot, now);
 }
 
+void FlowRelay::reconfigure(const config::Gateway& next) {
+  limits_.half_open = next.limits.half_open;
+  limits_.idle_timeout = next.limits.idle_timeout;
+  limits_.half_close_timeout = next.limits.half_close_timeout;
+  host_side_.choose(next.tcp);
+  // Their timers may have become earlier.
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot] != nullptr) queue(slot);
+  }
+}
+
 void FlowRelay::handle_timeout(Instant now) {
   while (timers_.next_deadline() <= now) {
     const std::uint32_t slot = timers_.next_slot();

@@ -56,6 +56,8 @@ class FlowRelay final : public stp::StreamSource {
   void handle_timeout(Instant now);
   // The peer is silent for too long: resets its flows towards their hosts, and their streams.
   void give_up(std::size_t peer, Instant now);
+  // What of the configuration holds for flows and can change while they go on.
+  void reconfigure(const config::Gateway& next);
   // Resets every flow of a peer (or of all) towards its host, counted as `reason`; their streams
   // are gone already.
   void reset_flows(std::optional<std::size_t> peer, Counter reason, Instant now);
@@ -121,8 +123,8 @@ class FlowRelay final : public stp::StreamSource {
   Duration quiet_limit(const Flow& f) const;  // silence after which the flow is given up
   Instant deadline(const Flow& f) const;
 
-  const config::Limits limits_;
-  const HostSide host_side_;
+  config::Limits limits_;
+  HostSide host_side_;
   const MemoryPlan plan_;
   const Policy& policy_;
   LanNeighbours& lan_;

@@ -254,6 +254,22 @@ void Gateway::shut_down(Instant now) {
   impl_->flows.reset_flows(std::nullopt, Counter::kFlowsResetShutdown, now);
 }
 
+void Gateway::reconfigure(const config::Gateway& next, Instant now) {
+  Impl& impl = *impl_;
+  impl.config.rules = next.rules;
+  impl.config.stp.give_up_after = next.stp.give_up_after;
+  impl.policy = Policy(next.rules, impl.config.peers);
+  for (std::size_t i = 0; i < next.links.size(); ++i) {
+    Carrier& carrier = *impl.carriers[i];
+    carrier.config.bridged_queue = next.links[i].bridged_queue;
+    if (carrier.config.send_rate == next.links[i].send_rate) continue;
+    carrier.config.send_rate = next.links[i].send_rate;
+    carrier.send_capacity = carrier.config.send_rate;
+    impl.apply_send_capacity(carrier, now);
+  }
+  impl.flows.reconfigure(next);
+}
+
 void Gateway::set_admission(Admission admission, Instant now) {
   impl_->admission = admission;
   for (const auto& peer : impl_->peers) peer->liaison.announce(admission, now);

@@ -76,6 +76,12 @@ class Gateway {
   enum class CapacityResult : std::uint8_t { kSet, kUnknownLink, kUnusedLink, kAboveConfigured };
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
 
+  // Takes over what of a configuration can change while flows go on: rules, their classes,
+  // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, and of each link
+  // bridged_queue and send_rate, up to that of the start. The rest must be as it was
+  // (config/changes.h tells).
+  void reconfigure(const config::Gateway& next, Instant now);
+
   // Whether new flows are taken; the peers are told, and bridge theirs too. Flows that are there go
   // on. A gateway that drains has none left when unfinished_flows() is 0.
   void set_admission(Admission admission, Instant now);

@@ -76,7 +76,7 @@ struct Gateway::Impl {
   }
   bool is_reachable(std::size_t peer) const { return wan.next_hop(peer).has_value(); }
 
-  const config::Gateway config;
+  config::Gateway config;
   const Identity identity;
   Admission admission = Admission::kOpen;
   const Instant started;

@@ -24,10 +24,14 @@ control::Congestion congestion(config::Congestion choice) {
 
 HostSide::HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret)
     : secret_(secret), lan_mtu_(config.lan.mtu) {
-  common_.congestion = congestion(config.tcp.congestion);
-  common_.ecn = config.tcp.ecn;
+  choose(config.tcp);
   common_.window_scale = window_scale_for(plan.host_window);
   common_.send_limit = std::max(plan.host_window, kSmallestSendLimit);
+}
+
+void HostSide::choose(const config::Tcp& tcp) {
+  common_.congestion = congestion(tcp.congestion);
+  common_.ecn = tcp.ecn;
 }
 
 tcp::Config HostSide::config_for(const FlowKey& key, std::uint64_t receive_limit,

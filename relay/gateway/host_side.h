@@ -16,6 +16,8 @@ class HostSide {
  public:
   HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret);
 
+  // For connections from now on.
+  void choose(const config::Tcp& tcp);
   // `receive_limit`: what the host may have stored here.
   tcp::Config config_for(const FlowKey& key, std::uint64_t receive_limit, Instant now) const;
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <string>
@@ -12,10 +13,10 @@ namespace {
 
 struct Log {
   std::string program = "satrelay";
-  config::LogLevel level = config::LogLevel::kInfo;
   bool to_journal = false;
 };
 Log the_log;  // set once, before other threads start
+std::atomic<config::LogLevel> the_level{config::LogLevel::kInfo};
 
 // systemd sets JOURNAL_STREAM to "device:inode" of the stream that it reads.
 bool stderr_is_journal() {
@@ -78,11 +79,14 @@ std::string format_log_line(std::string_view program, config::LogLevel level,
 }
 
 void open_log(std::string_view program, config::LogLevel level) {
-  the_log = {.program = std::string(program), .level = level, .to_journal = stderr_is_journal()};
+  the_log = {.program = std::string(program), .to_journal = stderr_is_journal()};
+  the_level = level;
 }
 
+void set_log_level(config::LogLevel level) { the_level = level; }
+
 void log(config::LogLevel level, std::string_view message) {
-  if (level > the_log.level) return;
+  if (level > the_level.load(std::memory_order_relaxed)) return;
   const std::string line = format_log_line(the_log.program, level, message, the_log.to_journal);
   // One write a line: lines of several threads do not mix. Nobody can be told if it fails.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());

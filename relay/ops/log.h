@@ -12,6 +12,9 @@ namespace satrelay::ops {
 // sd-daemon(3) describes; elsewhere with the program's name and, if it is a problem, the level.
 void open_log(std::string_view program, config::LogLevel level);
 
+// From now on. Any thread.
+void set_log_level(config::LogLevel level);
+
 // Writes the message if its level is wanted. Control characters become '?', so that what came from
 // a network cannot forge a line. Any thread.
 void log(config::LogLevel level, std::string_view message);

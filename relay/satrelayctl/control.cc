@@ -60,4 +60,17 @@ int drain(const ControlTarget& target, const std::string& timeout) {
   return 0;
 }
 
+int reload(const ControlTarget& target) {
+  constexpr std::chrono::milliseconds kReadEvery(50);
+  if (const int status = tell(target, "reload"); status != 0) return status;
+  std::string answer;
+  do {
+    std::this_thread::sleep_for(kReadEvery);
+    answer = ops::send_control_command(target.control.string(), "reload result");
+  } while (answer == "reading\n");
+  if (answer == "ok\n") return 0;
+  std::cerr << "satrelayctl: nothing has changed: " << answer;
+  return 1;
+}
+
 }  // namespace satrelay::ctl

@@ -19,4 +19,7 @@ int tell(const ControlTarget& target, const std::string& line);
 // gateway has stopped.
 int drain(const ControlTarget& target, const std::string& timeout);
 
+// Sends "reload" and waits for what comes of it.
+int reload(const ControlTarget& target);
+
 }  // namespace satrelay::ctl

@@ -104,7 +104,9 @@ int main(int argc, char** argv) {
       "New flows are bridged, and the gateway stops when no flow is left; once more: at once");
   start_drain->add_option("--timeout", timeout,
                           "Like 10min: flows that are left then are reset; without it none is");
-  for (CLI::App* command : {set, switch_bypass, start_drain}) {
+  CLI::App* read_anew = app.add_subcommand(
+      "reload", "Reads the configuration anew: taken over as a whole, or refused with the reason");
+  for (CLI::App* command : {set, switch_bypass, start_drain, read_anew}) {
     command->add_option("--control-socket", options.control_socket,
                         "The gateway's control_socket, if its configuration names one");
   }
@@ -116,6 +118,7 @@ int main(int argc, char** argv) {
                        "capacity " + capacity.link + ' ' + capacity.way + ' ' + capacity.rate);
     }
     if (switch_bypass->parsed()) return ctl::tell(target(options), "bypass " + bypass);
+    if (read_anew->parsed()) return ctl::reload(target(options));
     if (start_drain->parsed()) return ctl::drain(target(options), timeout);
     const std::string text = show(app.get_subcommands().front()->get_name(), options);
     std::cout << text << std::flush;

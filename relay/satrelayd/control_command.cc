@@ -54,6 +54,8 @@ const char* const kControlHelp =
     "capacity LINK send|receive RATE|configured    what the link carries from now on: 12Mbit\n"
     "bypass on|off                                 new flows are bridged; the others go on\n"
     "drain [TIMEOUT]                               the same, and stops behind the last flow\n"
+    "reload                                        reads the configuration anew\n"
+    "reload result                                  what came of that: ok, reading or an error\n"
     "help                                          this list\n"
     "quit                                          end this connection (the gateway runs on)\n";
 
@@ -62,6 +64,10 @@ ControlParse parse_control_command(std::string_view line) {
   if (words.count() == 0) return fail("empty line; write help for a list");
   if (words.count() == 1 && words[0] == "help") return {ShowHelp{}, ""};
   if (words.count() == 1 && words[0] == "quit") return {Quit{}, ""};
+  if (words.count() == 1 && words[0] == "reload") return {StartReload{}, ""};
+  if (words.count() == 2 && words[0] == "reload" && words[1] == "result") {
+    return {ShowReload{}, ""};
+  }
   if (words[0] == "capacity") return parse_capacity(words);
   if (words[0] == "bypass") return parse_bypass(words);
   if (words[0] == "drain") return parse_drain(words);

@@ -23,10 +23,13 @@ struct SetBypass {
 struct StartDrain {
   Duration timeout;  // infinite: flows have all the time they need
 };
+struct StartReload {};
+struct ShowReload {};  // what came of it
 struct ShowHelp {};
 struct Quit {};
 
-using ControlCommand = std::variant<SetCapacity, SetBypass, StartDrain, ShowHelp, Quit>;
+using ControlCommand =
+    std::variant<SetCapacity, SetBypass, StartDrain, StartReload, ShowReload, ShowHelp, Quit>;
 
 struct ControlParse {
   std::optional<ControlCommand> command;

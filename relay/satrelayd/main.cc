@@ -19,6 +19,7 @@
 #include "relay/dpdk/packet_pool.h"
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
+#include "relay/dpdk/reload_signal.h"
 #include "relay/dpdk/stop_signal.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/memory_plan.h"
@@ -29,6 +30,7 @@
 #include "relay/satrelayd/control_command.h"
 #include "relay/satrelayd/drain.h"
 #include "relay/satrelayd/publisher.h"
+#include "relay/satrelayd/reload.h"
 #include "relay/satrelayd/worker.h"
 
 namespace satrelay::satrelayd {
@@ -59,35 +61,67 @@ void say_farewell(gateway::Gateway& gateway, Worker& worker) {
   while (dpdk::now() < end) worker.round(dpdk::now());
 }
 
-std::string start_drain(const StartDrain& command, Drain& drain) {
+// What the operator can ask of a running gateway.
+struct Operations {
+  gateway::Gateway& gateway;
+  Drain drain;
+  Reload reload;
+  std::string reload_result = "error: nothing was reloaded yet";
+};
+
+void start_drain(const StartDrain& command, Drain& drain) {
   if (drain.is_under_way()) {
     dpdk::StopSignal::request();
   } else {
     drain.begin(command.timeout, dpdk::now());
   }
+}
+
+// Of those that are more than words.
+std::string carry_out(const ControlCommand& command, Operations& operations) {
+  if (const auto* capacity = std::get_if<SetCapacity>(&command)) {
+    return apply(*capacity, operations.gateway, dpdk::now());
+  }
+  if (const auto* bypass = std::get_if<SetBypass>(&command)) {
+    return apply(*bypass, operations.gateway, dpdk::now());
+  }
+  if (const auto* drain = std::get_if<StartDrain>(&command)) start_drain(*drain, operations.drain);
+  if (std::holds_alternative<StartReload>(command)) operations.reload.begin();
   return "ok\n";
 }
 
-ops::ControlServer::Answer answer(std::string_view line, gateway::Gateway& gateway, Drain& drain) {
+ops::ControlServer::Answer answer(std::string_view line, Operations& operations) {
   const ControlParse parse = parse_control_command(line);
   if (!parse.command) return {.text = "error: " + parse.error + "\n"};
   if (std::holds_alternative<ShowHelp>(*parse.command)) return {.text = kControlHelp};
   if (std::holds_alternative<Quit>(*parse.command)) return {.text = "ok\n", .close = true};
-  std::string text;
-  if (const auto* capacity = std::get_if<SetCapacity>(&*parse.command)) {
-    text = apply(*capacity, gateway, dpdk::now());
-  } else if (const auto* bypass = std::get_if<SetBypass>(&*parse.command)) {
-    text = apply(*bypass, gateway, dpdk::now());
-  } else {
-    text = start_drain(std::get<StartDrain>(*parse.command), drain);
+  if (std::holds_alternative<ShowReload>(*parse.command)) {
+    return {.text = operations.reload.is_reading() ? "reading\n" : operations.reload_result + "\n"};
   }
+  const std::string text = carry_out(*parse.command, operations);
   if (text == "ok\n") ops::log_info("control: " + std::string(line));
   return {.text = text};
 }
 
-void run(const config::Gateway& config) {
+void look_after_reload(Operations& operations, Instant now) {
+  if (dpdk::ReloadSignal::take()) operations.reload.begin();
+  const auto outcome = operations.reload.poll();
+  if (!outcome) return;
+  if (outcome->configuration) {
+    operations.gateway.reconfigure(*outcome->configuration, now);
+    ops::set_log_level(outcome->configuration->log_level);
+    operations.reload_result = "ok";
+    ops::log_info("reload: taken over");
+  } else {
+    operations.reload_result = "error: " + outcome->error;
+    ops::log_error("reload: refused, nothing has changed: " + outcome->error);
+  }
+}
+
+void run(const config::Gateway& config, const std::string& file) {
   ops::open_log("satrelayd", config.log_level);
   dpdk::StopSignal::install();
+  dpdk::ReloadSignal::install();
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
   const dpdk::Eal eal({.program = "satrelayd",
                        .file_prefix = config.stats_socket_prefix,
@@ -115,7 +149,10 @@ void run(const config::Gateway& config) {
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
   dpdk::PollLoop loop(config.worker.polling, ports);
   ops::log_info("stats socket: " + dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2");
-  Drain drain(gateway, [](const std::string& text) { ops::log_info(text); });
+  Operations operations{
+      .gateway = gateway,
+      .drain = Drain(gateway, [](const std::string& text) { ops::log_info(text); }),
+      .reload = Reload(file, config)};
   std::optional<ops::ControlServer> control;
   if (config.control_socket != config::kNoSocket) {
     const std::string path = config.control_socket.empty()
@@ -124,7 +161,7 @@ void run(const config::Gateway& config) {
     control.emplace(path,
                     ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
                                              [&](int descriptor) { loop.unwatch(descriptor); }},
-                    [&](std::string_view line) { return answer(line, gateway, drain); });
+                    [&](std::string_view line) { return answer(line, operations); });
     ops::log_info("control socket: " + path);
   }
   ops::log_warning(
@@ -135,9 +172,10 @@ void run(const config::Gateway& config) {
     if (control) control->service(now);
     dpdk::PollLoop::Round round = worker.round(now);
     publisher.run(now);
-    if (drain.is_over(now)) dpdk::StopSignal::request();
-    round.next_timeout =
-        earlier(round.next_timeout, earlier(publisher.next_timeout(), drain.next_timeout()));
+    look_after_reload(operations, now);
+    if (operations.drain.is_over(now)) dpdk::StopSignal::request();
+    round.next_timeout = earlier(
+        round.next_timeout, earlier(publisher.next_timeout(), operations.drain.next_timeout()));
     return round;
   });
   ops::log_info("stopping");
@@ -159,7 +197,7 @@ int main_or_throw(int argc, char** argv) {
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }
-    run(config);
+    run(config, file);
     return EXIT_SUCCESS;
   } catch (const config::ConfigError& error) {
     ops::log_error(error.what());

@@ -1,0 +1,96 @@
+#include "config/changes.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace satrelay::config {
+namespace {
+
+// What counts in a comparison. Structures without a rule here have an operator== of their own.
+template <typename Value>
+const Value& content(const Value& value) {
+  return value;
+}
+auto content(const Port& p) {
+  return std::tie(p.driver, p.interface, p.pci, p.socket, p.memif_server, p.mtu);
+}
+auto content(const Worker& w) { return std::tie(w.polling, w.cpu); }
+auto content(const RateControl& c) {
+  return std::tie(c.controller, c.target, c.period, c.window, c.initial_window, c.threshold,
+                  c.growth, c.avoidance_growth, c.buffer);
+}
+auto content(const GatewayAddress& g) { return std::tie(g.address, g.own, g.vlan, g.next_hop); }
+auto content(const Peer& p) { return std::tie(p.name, p.address, p.prefixes, p.link); }
+auto content(const Feedback& f) { return std::tie(f.mode, f.budget); }
+
+class Differences {
+ public:
+  template <typename Value>
+  void compare(const std::string& key, const Value& started, const Value& next) {
+    if (!(content(started) == content(next))) keys.push_back(key);
+  }
+  std::vector<std::string> keys;
+};
+
+void compare_links(const Gateway& started, const Gateway& next, Differences& found) {
+  if (started.links.size() != next.links.size()) {
+    found.keys.emplace_back("links (one was added or removed)");
+    return;
+  }
+  for (std::size_t i = 0; i < next.links.size(); ++i) {
+    const Link& was = started.links[i];
+    const Link& is = next.links[i];
+    const std::string path = "links." + is.name;
+    if (was.name != is.name) {
+      found.keys.push_back(path + " (was " + was.name + ")");
+      continue;
+    }
+    // Memory was sized for the rate at the start.
+    if (is.send_rate > was.send_rate) found.keys.push_back(path + ".send_rate (above the start's)");
+    found.compare(path + ".receive_rate", was.receive_rate, is.receive_rate);
+    found.compare(path + ".overhead", was.overhead, is.overhead);
+    found.compare(path + ".controller and its parameters", was.control, is.control);
+    found.compare(path + ".bridged_share", was.bridged_share, is.bridged_share);
+  }
+}
+
+void compare_stp(const Stp& started, const Stp& next, Differences& found) {
+  found.compare("stp.port", started.port, next.port);
+  found.compare("stp.mtu", started.mtu, next.mtu);
+  found.compare("stp.path_mtu", started.path_mtu, next.path_mtu);
+  found.compare("stp.lanes", started.lanes, next.lanes);
+  found.compare("stp.ping_after", started.ping_after, next.ping_after);
+  found.compare("stp.suspect_after", started.suspect_after, next.suspect_after);
+  found.compare("stp.feedback", started.feedback, next.feedback);
+  found.compare("stp.fec", started.fec, next.fec);
+}
+
+void compare_limits(const Limits& started, const Limits& next, Differences& found) {
+  found.compare("limits.flows", started.flows, next.flows);
+  found.compare("limits.memory", started.memory, next.memory);
+  found.compare("limits.flow_memory", started.flow_memory, next.flow_memory);
+  found.compare("limits.host_window", started.host_window, next.host_window);
+}
+
+}  // namespace
+
+std::vector<std::string> needs_restart(const Gateway& started, const Gateway& next) {
+  Differences found;
+  found.compare("ports.lan", started.lan, next.lan);
+  found.compare("ports.wan", started.wan, next.wan);
+  found.compare("gateway", started.gateway, next.gateway);
+  compare_links(started, next, found);
+  const bool same_peers = std::ranges::equal(
+      started.peers, next.peers,
+      [](const Peer& was, const Peer& is) { return content(was) == content(is); });
+  if (!same_peers) found.keys.emplace_back("peers");
+  compare_stp(started.stp, next.stp, found);
+  compare_limits(started.limits, next.limits, found);
+  found.compare("worker", started.worker, next.worker);
+  found.compare("compress_level", started.compress_level, next.compress_level);
+  found.compare("stats_socket_prefix", started.stats_socket_prefix, next.stats_socket_prefix);
+  found.compare("control_socket", started.control_socket, next.control_socket);
+  return found.keys;
+}
+
+}  // namespace satrelay::config

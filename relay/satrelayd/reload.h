@@ -1,0 +1,40 @@
+// The configuration read anew while the gateway runs: on a thread of its own, off the data path,
+// and handed over whole or not at all.
+#pragma once
+
+#include <filesystem>
+#include <future>
+#include <optional>
+#include <string>
+
+#include "config/schema.h"
+
+namespace satrelay::satrelayd {
+
+class Reload {
+ public:
+  // `started`: the configuration that the gateway was started with, from `file`.
+  Reload(std::filesystem::path file, const config::Gateway& started)
+      : file_(std::move(file)), started_(started) {}
+
+  // Begins to read; no effect while it reads already.
+  void begin();
+  bool is_reading() const { return reading_.valid(); }
+
+  struct Outcome {
+    std::optional<config::Gateway> configuration;  // to be taken over
+    std::string error;                             // or why not
+  };
+  // What came of it, once.
+  std::optional<Outcome> poll();
+
+ private:
+  std::filesystem::path file_;
+  config::Gateway started_;
+  std::future<Outcome> reading_;
+};
+
+// Reads the file and compares; what Reload does on its thread.
+Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started);
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""satrelayctl reload and SIGHUP: a configuration is taken over whole or not at all, and no flow is lost."""
+
+import os
+import signal
+import subprocess
+
+from harness import Lab, check, connection, eventually, main, make_lab, note, receive_all
+
+
+def control(lab: Lab, gateway, *words: str, timeout: float = 30):
+    return subprocess.run(
+        [lab.programs.satrelayctl, "--socket", gateway.stats_socket, *words],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def tell(lab: Lab, gateway, *words: str) -> None:
+    done = control(lab, gateway, *words)
+    check(done.returncode == 0, f"{words}: {done.stderr}")
+
+
+def converse(lab: Lab, port: int) -> None:
+    with connection(lab, port) as (client, server):
+        client.sendall(b"question" * 100)
+        client.shutdown(1)
+        check(receive_all(server) == b"question" * 100, "the question changed")
+        server.sendall(b"answer" * 100)
+        server.shutdown(1)
+        check(receive_all(client) == b"answer" * 100, "the answer changed")
+
+
+def echo(client, server, text: bytes) -> None:
+    client.sendall(text)
+    check(server.recv(100) == text, "bytes of the old flow changed")
+
+
+def reload() -> None:
+    with make_lab() as lab:
+        near = lab.gateway_a
+        with connection(lab, 9001) as (client, server):
+            echo(client, server, b"before")
+
+            with open(near.config_path, encoding="ascii") as file:
+                yaml = file.read()
+
+            def reconfigure(text: str):
+                with open(near.config_path, "w", encoding="ascii") as file:
+                    file.write(text)
+                return control(lab, near, "reload")
+
+            refused = reconfigure(yaml + "compress_level: 3\n")
+            check(refused.returncode == 1, "a change that needs a restart was taken")
+            check("needs a restart: compress_level" in refused.stderr, refused.stderr)
+            refused = reconfigure(yaml + "limits: [\n")
+            check(refused.returncode == 1, "nonsense was taken")
+            check(f"{near.config_path}:" in refused.stderr, refused.stderr)
+            rules = yaml.replace("rules:", "rules:\n  - {match: {port: 9003}, action: bridge}", 1)
+            check(rules != yaml, "the lab's configuration has no rules")
+            done = reconfigure(rules)
+            check(done.returncode == 0, done.stderr)
+            converse(lab, 9003)
+            check(near.counter("bridged_by_rule") >= 1, "the new rule does not hold")
+            reconfigured = near.counter("flows_accepted")
+            with open(near.config_path, "w", encoding="ascii") as file:
+                file.write(yaml)
+            os.kill(near.daemon.pid, signal.SIGHUP)
+            eventually(
+                lambda: near.daemon.log(400).count("reload: taken over") == 2, 5, "SIGHUP reloads"
+            )
+            converse(lab, 9003)
+            check(near.counter("flows_accepted") == reconfigured + 1, "the old rules do not hold")
+            echo(client, server, b"still here")
+            check(near.counter("flows_established") == 2, "the old flow was lost")
+
+
+if __name__ == "__main__":
+    main(reload)

@@ -1,0 +1,59 @@
+// What a reload may change.
+#include "config/changes.h"
+
+#include <gtest/gtest.h>
+
+namespace satrelay::config {
+namespace {
+
+Gateway sample() {
+  Gateway gateway;
+  gateway.lan.interface = "lan0";
+  gateway.links = {{.name = "sat",
+                    .send_rate = BitRate::bits_per_second(50'000'000),
+                    .receive_rate = BitRate::bits_per_second(50'000'000)}};
+  gateway.peers = {
+      {.name = "far", .address = *IpAddress::parse("192.0.2.2"), .prefixes = {}, .link = "sat"}};
+  return gateway;
+}
+
+using Keys = std::vector<std::string>;
+
+TEST(Changes, RulesTimeoutsLogTcpAndALowerRateAreTakenOver) {
+  const Gateway started = sample();
+  Gateway next = started;
+  EXPECT_EQ(needs_restart(started, next), Keys{});
+  next.rules.emplace_back().action = Action::kBridge;
+  next.classes.push_back({.name = "bulk", .weight = 2});
+  next.limits.idle_timeout = Duration::seconds(5);
+  next.limits.half_close_timeout = Duration::seconds(5);
+  next.limits.half_open = 7;
+  next.stp.give_up_after = Duration::seconds(60);
+  next.tcp.ecn = false;
+  next.tcp.congestion = Congestion::kNewReno;
+  next.log_level = LogLevel::kDebug;
+  next.links[0].bridged_queue = Duration::seconds(1);
+  next.links[0].send_rate = BitRate::bits_per_second(20'000'000);
+  EXPECT_EQ(needs_restart(started, next), Keys{});
+}
+
+TEST(Changes, AllElseIsNamed) {
+  const Gateway started = sample();
+  Gateway next = started;
+  next.lan.interface = "lan1";
+  next.links[0].send_rate = BitRate::bits_per_second(50'000'001);
+  next.links[0].bridged_share = 0.2;
+  next.peers[0].name = "other";
+  next.stp.mtu = 1400;
+  next.limits.flows = 1;
+  next.worker.cpu = 1;
+  EXPECT_EQ(needs_restart(started, next),
+            (Keys{"ports.lan", "links.sat.send_rate (above the start's)", "links.sat.bridged_share",
+                  "peers", "stp.mtu", "limits.flows", "worker"}));
+  next = started;
+  next.links.clear();
+  EXPECT_EQ(needs_restart(started, next), Keys{"links (one was added or removed)"});
+}
+
+}  // namespace
+}  // namespace satrelay::config
