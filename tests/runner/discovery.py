@@ -52,7 +52,7 @@ def clang_tidy(root: str, build: str, known: list[Test]) -> list[Test]:
     script = os.path.join(root, "tests", "tidy", "clang_tidy.sh")
     if not is_program(script) or any(script in test.command for test in known):
         return []
-    return [Test("tidy-clang-tidy", "tidy", [script, build], root, timeout=1200)]
+    return [Test("tidy-clang-tidy", "tidy", [script, build], root, timeout=2400)]
 
 
 def end_to_end(root: str, build: str) -> list[Test]:
