@@ -2,6 +2,7 @@
 // gateways' configuration, and the flows. One seed makes one scenario, and one scenario one run.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -80,7 +81,7 @@ struct Station {
 
 struct Scenario {
   std::uint64_t seed = 1;
-  Station stations[2];
+  std::array<Station, 2> stations;
   config::LinkDirection a_to_b;
   config::LinkDirection b_to_a;
   std::uint32_t overhead = config::kOverheadEthernet;
