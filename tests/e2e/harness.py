@@ -8,6 +8,7 @@ import contextlib
 import os
 import signal
 import socket
+import subprocess
 import struct
 import sys
 import time
@@ -133,6 +134,37 @@ def receive_all(source: socket.socket) -> bytes:
     while part := source.recv(1 << 20):
         parts.append(part)
     return b"".join(parts)
+
+
+def converse(lab: Lab, port: int, times: int = 1000) -> None:
+    """A question, its end, an answer and its end, over a connection of its own."""
+    with connection(lab, port) as (client, server):
+        client.sendall(b"question" * times)
+        client.shutdown(socket.SHUT_WR)
+        check(receive_all(server) == b"question" * times, "the question changed")
+        server.sendall(b"answer" * times)
+        server.shutdown(socket.SHUT_WR)
+        check(receive_all(client) == b"answer" * times, "the answer changed")
+
+
+def echo(client: socket.socket, server: socket.socket, text: bytes) -> None:
+    client.sendall(text)
+    check(server.recv(100) == text, "bytes of the old flow changed")
+
+
+def control(lab: Lab, gateway, *words: str, timeout: float = 30) -> subprocess.CompletedProcess:
+    """What satrelayctl says to these words at that gateway."""
+    return subprocess.run(
+        [lab.programs.satrelayctl, "--socket", gateway.stats_socket, *words],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def tell(lab: Lab, gateway, *words: str) -> None:
+    done = control(lab, gateway, *words)
+    check(done.returncode == 0, f"{words}: {done.stderr}")
 
 
 def was_reset(end: socket.socket) -> bool:

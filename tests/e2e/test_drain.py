@@ -4,36 +4,7 @@
 import subprocess
 import time
 
-from harness import Lab, check, connection, eventually, main, make_lab, note, receive_all
-
-
-def control(lab: Lab, gateway, *words: str, timeout: float = 30):
-    return subprocess.run(
-        [lab.programs.satrelayctl, "--socket", gateway.stats_socket, *words],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
-
-
-def tell(lab: Lab, gateway, *words: str) -> None:
-    done = control(lab, gateway, *words)
-    check(done.returncode == 0, f"{words}: {done.stderr}")
-
-
-def converse(lab: Lab, port: int) -> None:
-    with connection(lab, port) as (client, server):
-        client.sendall(b"question" * 100)
-        client.shutdown(1)
-        check(receive_all(server) == b"question" * 100, "the question changed")
-        server.sendall(b"answer" * 100)
-        server.shutdown(1)
-        check(receive_all(client) == b"answer" * 100, "the answer changed")
-
-
-def echo(client, server, text: bytes) -> None:
-    client.sendall(text)
-    check(server.recv(100) == text, "bytes of the old flow changed")
+from harness import check, connection, converse, echo, eventually, main, make_lab, note, receive_all, tell
 
 
 def bypass() -> None:

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from harness import REPOSITORY, SERVER, check, connection, eventually, main, make_lab, note, receive_all
+from harness import REPOSITORY, SERVER, check, converse, eventually, main, make_lab, note
 from lab import topology
 
 PORTS = (topology.LAN_INTERFACE, topology.WAN_INTERFACE)
@@ -53,16 +53,6 @@ def gateway_pid(supervisor: int) -> int | None:
             if comm.read().startswith("satrelayd"):
                 return child
     return None
-
-
-def converse(lab, port: int) -> None:
-    with connection(lab, port) as (client, server):
-        client.sendall(b"question" * 1000)
-        client.shutdown(1)
-        check(receive_all(server) == b"question" * 1000, "the question changed")
-        server.sendall(b"answer" * 1000)
-        server.shutdown(1)
-        check(receive_all(client) == b"answer" * 1000, "the answer changed")
 
 
 def killed_and_joined() -> None:

@@ -5,17 +5,7 @@ The far gateway is killed and a plain kernel bridge takes its place: frames stil
 hosts, and nobody answers STP.
 """
 
-from harness import Lab, check, connection, eventually, main, make_lab, note, receive_all
-
-
-def converse(lab: Lab, port: int) -> None:
-    with connection(lab, port) as (client, server):
-        client.sendall(b"question" * 1000)
-        client.shutdown(1)
-        check(receive_all(server) == b"question" * 1000, "the question changed")
-        server.sendall(b"answer" * 1000)
-        server.shutdown(1)
-        check(receive_all(client) == b"answer" * 1000, "the answer changed")
+from harness import check, connection, converse, eventually, main, make_lab, note
 
 
 def peer_down() -> None:
