@@ -318,8 +318,7 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
                                              Instant now) {
   Impl& s = *impl_;
   s.now = now;
-  if (s.state != PeerState::kAlive || metadata.size() > kMaxMetadata ||
-      s.open_count >= s.config.max_streams) {
+  if (!s.connected() || metadata.size() > kMaxMetadata || s.open_count >= s.config.max_streams) {
     return std::nullopt;
   }
   const std::uint64_t id = s.next_local_index * 2 + (s.config.opens_even_streams ? 0 : 1);

@@ -32,7 +32,7 @@ enum class StreamId : std::uint64_t {};
 enum class PeerState : std::uint8_t {
   kConnecting,  // no HELLO answered yet, or a restarted peer is greeted anew
   kAlive,
-  kSuspect,  // silent for longer than `suspect_after`: no new streams until it is heard
+  kSuspect,  // silent for longer than `suspect_after`: what is opened now waits until it is heard
   kRefused,  // the peer speaks no version of ours
   kClosed,   // CLOSE sent or received
 };
@@ -181,7 +181,8 @@ class Session {
   void handle_timeout(Instant now);
 
   // --- mutators ------------------------------------------------------------------------------
-  // Opens a stream at once (0-RTT); nullopt if the peer is not alive or max_streams is reached.
+  // Opens a stream at once (0-RTT); nullopt without a peer, or if max_streams is reached. With one
+  // that is suspect the OPEN waits.
   // `metadata` (at most kMaxMetadata bytes) reaches the peer with kOpened, even if lost on the way
   // at first, and before any byte of the stream.
   static constexpr std::size_t kMaxMetadata = 256;

@@ -205,10 +205,12 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   const std::size_t size = write_open_metadata(f.metadata, metadata);
   const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size), slot, now);
   if (!stream) {
-    // The peer went away between SYN and ACK: the host must not believe in a connection.
-    count_end(f, Counter::kFlowsResetPeerLost);
+    // The peer stopped between SYN and ACK, or there is no room for another stream: the host must
+    // not believe in a connection.
+    const bool gone = session_of(f).peer_state() != stp::PeerState::kAlive;
+    count_end(f, gone ? Counter::kFlowsResetPeerLost : Counter::kFlowsResetNoResources);
     f.stream_state = StreamState::kOver;
-    abort_or_abandon(f, stp::ResetReason::kTimeout, now);
+    abort_or_abandon(f, gone ? stp::ResetReason::kTimeout : stp::ResetReason::kNoResources, now);
     return;
   }
   f.stream = *stream;

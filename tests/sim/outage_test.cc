@@ -148,5 +148,31 @@ TEST_F(OutageTest, AfterTheTimeToGiveUpFlowsAreResetAndNewOnesWork) {
   EXPECT_TRUE(network->flow(index).client.saw_end);
 }
 
+// The gateway has answered the SYN, and missed its peer before the client's ACK came: the client
+// waits for the link as all others do.
+TEST(Outage, AConnectionThatWasBeingOpenedWaitsForTheLink) {
+  const Instant gone = Instant() + Duration::seconds(5);
+  LinkSpec link;
+  link.rate = kRate;
+  link.one_way_delay = kRoundTrip / 2;
+  Scenario scenario = make_lab(9, link);
+  scenario.station(Side::kA).cable.delay = Duration::seconds(1);
+  scenario.outages.push_back({gone, Duration::seconds(20)});
+  add_flow(scenario, Side::kA, requester(100), responder(100, 10'000)).start =
+      gone + Duration::seconds(1);
+  Tracer tracer;
+  Network network(scenario, tracer);
+  const auto peer_of_a = [&] { return network.gateway(Side::kA).engine().peers().at(0).state; };
+  network.run_for(Duration::milliseconds(7'500));
+  ASSERT_EQ(network.gateway(Side::kA).engine().flow_count(), 1U);
+  ASSERT_EQ(peer_of_a(), stp::PeerState::kAlive);
+  network.run_for(Duration::seconds(1));
+  ASSERT_EQ(peer_of_a(), stp::PeerState::kSuspect);
+  ASSERT_FALSE(network.gateway(Side::kA).engine().flows(0, 1, network.loop().now()).empty());
+  for (const std::string& broken : run_and_check(network)) ADD_FAILURE() << broken;
+  EXPECT_TRUE(network.flow(0).client.saw_end);
+  EXPECT_EQ(network.counted(gateway::Counter::kFlowsResetPeerLost), 0U);
+}
+
 }  // namespace
 }  // namespace satrelay::sim

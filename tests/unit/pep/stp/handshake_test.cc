@@ -184,13 +184,17 @@ TEST_F(HandshakeTest, SilenceMakesThePeerSuspectAndAWordMakesItAlive) {
   ASSERT_TRUE(net.run(Duration::seconds(10),
                       [&] { return net.session(0).peer_state() == PeerState::kSuspect; }));
   EXPECT_NEAR((net.now - cut).to_seconds(), 3.0, 1.1);
-  EXPECT_FALSE(net.session(0).open_stream({}, 0, net.now));
+  const auto waits = net.session(0).open_stream({}, 0, net.now);
+  ASSERT_TRUE(waits);
   net.run(Duration::seconds(30));
+  EXPECT_EQ(net.session(1).stream_count(), 0U);
   net.channels[0].outage = net.channels[1].outage = false;
   const Instant back = net.now;
   ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return both_alive(); }));
   EXPECT_LE((net.now - back).to_milliseconds(), 650);  // one round trip and a probe interval
   EXPECT_EQ(net.apps[0].restarts + net.apps[1].restarts, 0);
+  net.run(Duration::seconds(5));
+  EXPECT_EQ(net.session(1).stream_count(), 1U);
 }
 
 TEST_F(HandshakeTest, IdleSessionsSayLittle) {
