@@ -11,6 +11,8 @@ constexpr std::uint64_t kTrickle = 16;
 // What was measured is not exact, and the rest of a queue must go.
 constexpr std::uint64_t kHoldPercent = 97;
 constexpr Duration kMeasureAtLeast = Duration::milliseconds(50);
+// Who sends less than this part of what the link carries cannot tell that it carries less.
+constexpr std::uint64_t kIdleShare = 16;
 // A probe sends so much more than was found that it makes at most this queue.
 constexpr Duration kProbeQueue = Duration::milliseconds(15);
 constexpr Duration kProbeSign = Duration::milliseconds(6);
@@ -123,6 +125,8 @@ void CapacityGuard::on_feedback(const FeedbackSample& sample) {
 void CapacityGuard::drain(const FeedbackSample& sample, const DelayTrend& trend) {
   const auto arrived = trend.arrival_rate();
   if (!arrived) return;
+  // So few packets fill no queue: the path has become longer more than once.
+  if (trend.sending_rate() < capacity().scaled(1, kIdleShare)) return;
   found_ = despite_loss(*arrived);
   if (state_ == State::kTrusting) {
     patience_ = kFirstPatience;

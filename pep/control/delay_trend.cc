@@ -4,12 +4,19 @@
 
 namespace satrelay::control {
 
-BitRate arrival_rate(const DelayTrend::Point& from, const DelayTrend::Point& to) {
-  const std::int64_t time = (to.arrived - from.arrived).to_nanoseconds();
-  if (time <= 0) return {};
-  const auto bits = static_cast<double>((to.received - from.received).value()) * 8;
+namespace {
+
+BitRate bits_a_second(ByteCount bytes, Duration time) {
+  if (time <= Duration::zero()) return {};
+  const auto bits = static_cast<double>(bytes.value()) * 8;
   return BitRate::bits_per_second(
-      static_cast<std::uint64_t>(bits * 1e9 / static_cast<double>(time)));
+      static_cast<std::uint64_t>(bits * 1e9 / static_cast<double>(time.to_nanoseconds())));
+}
+
+}  // namespace
+
+BitRate arrival_rate(const DelayTrend::Point& from, const DelayTrend::Point& to) {
+  return bits_a_second(to.received - from.received, to.arrived - from.arrived);
 }
 
 void DelayTrend::add(const Point& point) {
@@ -60,15 +67,23 @@ bool DelayTrend::grows() const {
   return steady >= config_.least_growth && !falls;
 }
 
-std::optional<BitRate> DelayTrend::arrival_rate() const {
-  if (count_ < 2) return std::nullopt;
-  std::size_t begin = lowest();
+std::size_t DelayTrend::turn() const {
+  const std::size_t begin = lowest();
   // What arrived just after the turn was still sent before it.
-  if (begin + 2 < count_) ++begin;
-  if (begin + 1 >= count_) return std::nullopt;
-  const BitRate rate = control::arrival_rate(at(begin), newest());
+  return begin + 2 < count_ ? begin + 1 : begin;
+}
+
+std::optional<BitRate> DelayTrend::arrival_rate() const {
+  if (count_ < 2 || turn() + 1 >= count_) return std::nullopt;
+  const BitRate rate = control::arrival_rate(at(turn()), newest());
   if (rate.is_zero()) return std::nullopt;
   return rate;
+}
+
+BitRate DelayTrend::sending_rate() const {
+  if (count_ < 2) return {};
+  const Point& from = at(turn());
+  return bits_a_second(newest().received - from.received, newest().sent - from.sent);
 }
 
 std::optional<Duration> DelayTrend::least_delay(Instant end, Duration span) const {

@@ -38,6 +38,8 @@ class DelayTrend {
   bool grows() const;
   // What arrived a second while the delay grew; nullopt if it did not.
   std::optional<BitRate> arrival_rate() const;
+  // And what of it was sent a second: zero if that is not known.
+  BitRate sending_rate() const;
   // The least delay of packets sent within `span` before `end`; nullopt if there were none.
   std::optional<Duration> least_delay(Instant end, Duration span) const;
   const Point& newest() const { return at(count_ - 1); }
@@ -48,6 +50,8 @@ class DelayTrend {
   const Point& at(std::size_t index) const { return points_[(first_ + index) % kPoints]; }
   // The last point of least delay: where the growth began.
   std::size_t lowest() const;
+  // The first point that shows how fast packets arrive since then.
+  std::size_t turn() const;
   Config config_;
   std::array<Point, kPoints> points_{};
   Instant slot_began_;  // of the newest point

@@ -140,6 +140,28 @@ TEST(CapacityGuard, ObeysAnnouncementsAtOnce) {
   EXPECT_EQ(controller.guard().state(), State::kTrusting);
 }
 
+// Two handovers in a second, seen by a few small packets: what arrived meanwhile says nothing about
+// the link.
+TEST(CapacityGuard, AnIdleLinkThatBecomesLongerTwiceIsTrusted) {
+  CapacityGuard guard(kTenMegabit);
+  Instant now = Instant() + Duration::seconds(1);
+  guard.on_start({kRtt, ByteCount(1500), now});
+  FeedbackSample sample;
+  for (int i = 0; i < 100; ++i) {
+    now += Duration::milliseconds(50);
+    guard.on_sent(ByteCount(100), now);
+    const Duration delay = Duration::milliseconds(i < 40 ? 27 : i < 60 ? 161 : 231);
+    sample.sent = now;
+    sample.arrived = now + delay;
+    sample.received += ByteCount(100);
+    sample.packets_delivered = 1;
+    sample.now = now + delay * 2;
+    guard.on_feedback(sample);
+    ASSERT_EQ(guard.state(), State::kTrusting) << "after packet " << i;
+  }
+  EXPECT_EQ(guard.rate(), kTenMegabit.scaled(995, 1000));
+}
+
 TEST(CapacityGuard, AnIdleSenderProvesNothing) {
   FixedRate controller(kTenMegabit);
   Model model(controller, {});
