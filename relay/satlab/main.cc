@@ -49,6 +49,8 @@ int main(int argc, char** argv) {
   soak_app->add_option("--without", soak.without,
                        "With --seed: what to take away, as the report of a failure says");
   soak_app->add_flag("--trace", soak.trace, "With --seed: print every frame");
+  soak_app->add_option("--churn", soak.churn,
+                       "Instead: so many short connections, of which nothing may be left");
   soak_app->add_option("--json", soak.json, "Write what failed as JSON")->type_name("FILE");
   soak_app->add_flag("--quiet", soak.quiet, "Only failures");
   try {

@@ -1,6 +1,9 @@
 #include "relay/satlab/soak_command.h"
 
+#include <sys/resource.h>
+
 #include <cstdio>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -8,6 +11,7 @@
 #include "relay/satlab/output_file.h"
 #include "relay/satlab/progress.h"
 #include "relay/satlab/soak.h"
+#include "relay/sim/churn.h"
 #include "relay/sim/describe.h"
 #include "relay/sim/random_scenario.h"
 
@@ -88,9 +92,39 @@ int run_one(std::uint64_t seed, const SoakOptions& options) {
   return broken.empty() ? 0 : 1;
 }
 
+double seconds_of_processor() {
+  return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
+}
+
+int churn(const SoakOptions& options) {
+  StopSignal::install();
+  Progress progress("churn", options.quiet ? Loudness::kQuiet : Loudness::kNormal);
+  const sim::ChurnReport report =
+      sim::run_churn(options.seed.value_or(1), options.churn, [&](std::uint64_t over) {
+        progress.show(static_cast<double>(over) / static_cast<double>(options.churn),
+                      std::to_string(over) + " connections");
+        return !StopSignal::is_raised();
+      });
+  for (const std::string& line : report.broken) std::printf("broken: %s\n", line.c_str());
+  if (!options.quiet) {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const double seconds = seconds_of_processor();
+    std::printf(
+        "%llu connections in %.0f s of virtual time and %.1f s of the processor: %.0f a second\n"
+        "at a time at most %zu flows and %zu KiB in a gateway; memory of the process %ld MiB\n",
+        static_cast<unsigned long long>(report.flows), report.virtual_time.to_seconds(), seconds,
+        static_cast<double>(report.flows) / seconds, report.most_in_a_table,
+        report.most_arena >> 10U, usage.ru_maxrss >> 10);
+  }
+  if (StopSignal::is_raised()) return StopSignal::kExitStatus;
+  return report.broken.empty() ? 0 : 1;
+}
+
 }  // namespace
 
 int soak_command(const SoakOptions& options) {
+  if (options.churn > 0) return churn(options);
   if (options.seed && (options.trace || !options.without.empty())) {
     return run_one(*options.seed, options);
   }

@@ -13,6 +13,7 @@ struct SoakOptions {
   std::optional<std::uint64_t> seed;  // only this one
   std::string without;                // reductions of it
   bool trace = false;
+  std::uint64_t churn = 0;  // instead: so many short connections
   std::string json;  // "": not wanted
   bool quiet = false;
 };

@@ -13,6 +13,7 @@ std::vector<std::string> run_and_check(Network& network);
 
 // The checks alone, for networks that a test ran itself.
 std::vector<std::string> check_flows(Network& network);
+std::vector<std::string> check_flow(Network& network, std::size_t index);
 std::vector<std::string> check_memory(Network& network);
 // No frame is lost sight of. Stops the gateways.
 std::vector<std::string> stop_and_check_frames(Network& network);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
+#include "pep/wire/tcp.h"
 
 namespace satrelay::sim {
 namespace {
@@ -57,6 +59,7 @@ Network::Network(const Scenario& scenario, Tracer& tracer)
       frames_(wire::kMaxEthernetHeaderSize + std::max(scenario.lan_mtu, scenario.wan_mtu)) {
   satellite_ = std::make_unique<SatelliteLink>(loop_, frames_, tracer, scenario.a_to_b,
                                                scenario.b_to_a, scenario.overhead, scenario.seed);
+  satellite_->on_frame([this](unsigned, ConstBytes frame) { note_on_link(frame); });
   build_station(Side::kA);
   build_station(Side::kB);
   introduce_hosts();
@@ -171,8 +174,20 @@ std::size_t Network::open(const FlowSpec& flow) {
   result.pair.remote_port = flow.server_port;
   by_server_pair_[{result.pair.remote, result.pair.local, result.pair.remote_port,
                    result.pair.local_port}] = index;
-  loop_.at(flow.start, [this, index] { start_flow(index); });
+  if (!flow.start.is_never()) loop_.at(flow.start, [this, index] { start_flow(index); });
   return index;
+}
+
+void Network::reopen(std::size_t index) {
+  FlowResult& result = flows_[index];
+  const SocketPair pair = result.pair;
+  result = FlowResult();
+  result.pair = pair;
+  result.client.peer = &result.server;
+  result.server.peer = &result.client;
+  by_server_pair_[{pair.remote, pair.local, pair.remote_port, pair.local_port}] = index;
+  first_open_ = std::min(first_open_, index);
+  start_flow(index);
 }
 
 void Network::start_flow(std::size_t index) {
@@ -183,6 +198,23 @@ void Network::start_flow(std::size_t index) {
     return;
   }
   client.connect(flows_[index].pair, spec.client_plan, flows_[index].client);
+}
+
+void Network::note_on_link(ConstBytes frame) {
+  const auto ethernet = wire::parse_ethernet(frame);
+  if (!ethernet) return;
+  const auto ip = wire::parse_ip(frame.subspan(ethernet->size()));
+  if (!ip || ip->protocol != wire::kProtocolTcp) return;
+  const auto tcp = wire::parse_tcp(frame.subspan(ethernet->size() + ip->header_size));
+  if (!tcp) return;
+  const std::uint16_t source = tcp->header.source_port;
+  const std::uint16_t destination = tcp->header.destination_port;
+  // Of the client, or of the server.
+  auto flow = by_server_pair_.find({ip->destination, ip->source, destination, source});
+  if (flow == by_server_pair_.end()) {
+    flow = by_server_pair_.find({ip->source, ip->destination, source, destination});
+  }
+  if (flow != by_server_pair_.end()) ++flows_[flow->second].crossed_raw;
 }
 
 std::optional<SimHost::Reception> Network::receive(const SocketPair& at_server) {

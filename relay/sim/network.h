@@ -25,6 +25,7 @@ struct FlowResult {
   Outcome client;
   Outcome server;
   std::uint32_t repeated_opens = 0;  // SYNs at the server after it had taken the connection
+  std::uint64_t crossed_raw = 0;     // its frames on the link that were not carried by STP
 
   bool over() const {
     return (client.ended || client.vanished) &&
@@ -55,6 +56,8 @@ class Network {
 
   // Adds a flow to those of the scenario; for tests that decide during the run.
   std::size_t open(const FlowSpec& flow);
+  // Lets a flow begin now that is over (or has never been started), with nothing known of it.
+  void reopen(std::size_t index);
   // Until both gateways know each other to be alive; false after `limit`.
   bool run_until_peers_alive(Instant limit);
   // Until every flow is over; false if some are not by `limit`.
@@ -77,6 +80,7 @@ class Network {
   void schedule_faults();
   void vanish(const Vanishing& vanishing);
   void start_flow(std::size_t index);
+  void note_on_link(ConstBytes frame);
   std::optional<SimHost::Reception> receive(const SocketPair& at_server);
   bool drained();
 

@@ -31,7 +31,7 @@ void SatelliteLink::connect(unsigned end, FrameSink& sink, unsigned port) {
 void SatelliteLink::receive(unsigned port, FrameHandle frame) {
   using Fate = link::LinkDirection::Fate;
   const ConstBytes bytes = frames_->bytes(frame);
-  if (on_frame_) on_frame_(port, bytes);
+  for (const auto& call : on_frame_) call(port, bytes);
   link::LinkDirection& direction = port == kA ? a_to_b_ : b_to_a_;
   const std::uint8_t priority =
       direction.knows_priorities() ? link::priority_of(bytes) : std::uint8_t{0};

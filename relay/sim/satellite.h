@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "config/schema.h"
 #include "relay/link/link_direction.h"
@@ -26,7 +28,7 @@ class SatelliteLink final : public Actor, public FrameSink {
   void receive(unsigned port, FrameHandle frame) override;
   // Sees every frame that enters the link, before it may be lost.
   void on_frame(std::function<void(unsigned from, ConstBytes)> call) {
-    on_frame_ = std::move(call);
+    on_frame_.push_back(std::move(call));
   }
   void set_outage(bool outage, config::LinkWays ways = config::LinkWays::kBoth);
   link::LinkDirection& from_a() { return a_to_b_; }
@@ -46,7 +48,7 @@ class SatelliteLink final : public Actor, public FrameSink {
   link::LinkDirection b_to_a_;
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned ports_[2] = {0, 0};
-  std::function<void(unsigned, ConstBytes)> on_frame_;
+  std::vector<std::function<void(unsigned, ConstBytes)>> on_frame_;
 };
 
 }  // namespace satrelay::sim
