@@ -1,0 +1,109 @@
+// The gateway at the other end of a link: a session of STP whose relay does as a fuzz target says.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "pep/base/arena.h"
+#include "pep/base/bytes.h"
+#include "pep/control/fixed_rate.h"
+#include "pep/control/pacer.h"
+#include "pep/stp/session.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
+#include "pep/wire/udp.h"
+
+namespace satrelay {
+
+struct StpPath {
+  MacAddress from_mac;
+  MacAddress to_mac;
+  IpAddress from;  // IPv4
+  IpAddress to;
+};
+
+inline std::vector<std::byte> stp_frame(ConstBytes datagram, const StpPath& path) {
+  constexpr std::uint16_t kPort = 7878;
+  wire::EthernetHeader ethernet;
+  ethernet.source = path.from_mac;
+  ethernet.destination = path.to_mac;
+  ethernet.type = wire::EtherType::kIpv4;
+  wire::IpHeader ip;
+  ip.source = path.from;
+  ip.destination = path.to;
+  ip.protocol = wire::kProtocolUdp;
+  ip.payload_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + datagram.size());
+  std::vector<std::byte> frame(ethernet.size() + wire::kIpv4HeaderSize + ip.payload_size);
+  wire::write_ethernet(ethernet, frame);
+  const MutableBytes packet = MutableBytes(frame).subspan(ethernet.size());
+  const MutableBytes udp = packet.subspan(wire::write_ip(ip, packet));
+  wire::write_udp({kPort, kPort, ip.payload_size, 0}, udp);
+  std::copy(datagram.begin(), datagram.end(), udp.begin() + wire::kUdpHeaderSize);
+  return frame;
+}
+
+class FarGateway final : public stp::StreamSource {
+ public:
+  FarGateway(std::uint64_t epoch, BitRate rate, Instant now)
+      : memory_(1 << 20),
+        arena_(memory_, 4096),
+        pacer_(rate, control::LinkOverhead{}, Duration::milliseconds(4),
+               Duration::milliseconds(50)),
+        controller_(rate),
+        session_(config(epoch), arena_, pacer_, controller_, *this, now) {}
+
+  stp::Session& session() { return session_; }
+  void produce(stp::StreamId id, std::uint32_t, Instant) override { session_.set_ready(id, false); }
+  void open(ConstBytes metadata, Instant now) {
+    if (const auto id = session_.open_stream(metadata, 0, now)) streams_.push_back(*id);
+  }
+  std::optional<stp::StreamId> stream(unsigned which) const {
+    if (streams_.empty()) return std::nullopt;
+    return streams_[which % streams_.size()];
+  }
+  void write(stp::StreamId id, ConstBytes bytes) {
+    session_.write(id, bytes.first(std::min<std::size_t>(bytes.size(), session_.send_room(id))));
+  }
+  void end(stp::StreamId id, bool reset, stp::ResetReason reason, Instant now) {
+    if (reset) {
+      session_.reset(id, reason, now);
+      std::erase(streams_, id);
+    } else {
+      session_.finish(id);
+    }
+  }
+  void take_events(bool takes_bytes) {
+    while (const auto event = session_.poll_event()) {
+      using Kind = stp::Event::Kind;
+      if (event->kind == Kind::kOpened) streams_.push_back(event->stream);
+      if (event->kind == Kind::kReset) std::erase(streams_, event->stream);
+      if (event->kind == Kind::kReadable && takes_bytes) {
+        session_.consume(event->stream, session_.received(event->stream)->readable());
+      }
+      if (event->kind == Kind::kPeerRestarted || event->kind == Kind::kPeerClosed) {
+        streams_.clear();
+      }
+    }
+  }
+
+ private:
+  static stp::Config config(std::uint64_t epoch) {
+    stp::Config config;
+    config.boot_epoch = epoch;
+    config.opens_even_streams = false;
+    config.max_streams = 32;
+    config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
+    return config;
+  }
+  std::vector<std::byte> memory_;
+  Arena arena_;
+  control::Pacer pacer_;
+  control::FixedRate controller_;
+  stp::Session session_;
+  std::vector<stp::StreamId> streams_;
+};
+
+}  // namespace satrelay

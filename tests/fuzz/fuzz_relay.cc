@@ -1,0 +1,600 @@
+// A gateway with a live peer and with hosts that answer, under arbitrary operations: of its
+// operator, of the relay at the other gateway (flows and messages, well-formed or not), of the
+// hosts, of the link and of time. Whatever comes, nothing may trap, limits hold, and once everybody
+// has fallen silent (or the gateway was stopped) all that was held comes back.
+//
+// The input is a list of operations: an octet that names one (act() has the list) and says which
+// frames get lost meanwhile, an octet that says how much time passes first, and what it needs.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <utility>
+#include <vector>
+
+#include "pep/base/arena.h"
+#include "pep/base/bytes.h"
+#include "pep/compress/block_codec.h"
+#include "pep/stp/session.h"
+#include "pep/tcp/endpoint.h"
+#include "pep/wire/arp.h"
+#include "relay/gateway/gateway.h"
+#include "relay/gateway/open_metadata.h"
+#include "relay/sim/tcp_frame.h"
+#include "tests/fuzz/far_gateway.h"
+
+namespace satrelay {
+namespace {
+
+using gateway::Gateway;
+using gateway::PortId;
+
+constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
+constexpr std::size_t kMemory = 1 << 20;
+constexpr std::uint32_t kFlows = 8;
+constexpr std::uint64_t kEpoch = 1000;
+constexpr MacAddress kGatewayMac{{2, 0, 0, 0, 0, 0xaa}};
+constexpr MacAddress kPeerMac{{2, 0, 0, 0, 0, 0xbb}};
+constexpr MacAddress kHostMac{{2, 0, 0, 0, 0, 1}};
+constexpr MacAddress kFarMac{{2, 0, 0, 0, 0, 2}};
+constexpr std::uint16_t kFirstClientPort = 40'000, kFirstServerPort = 8'000;
+constexpr unsigned kPorts = 6;       // of clients, and of servers
+constexpr int kMostFrames = 20'000;  // that may leave at one instant
+
+void check(bool condition, std::source_location where = std::source_location::current()) {
+  if (condition) return;
+  std::fprintf(stderr, "fuzz_relay.cc:%u: a check fails\n", static_cast<unsigned>(where.line()));
+  std::abort();
+}
+
+IpAddress own() { return IpAddress::v4({192, 0, 2, 1}); }
+IpAddress peer_address() { return IpAddress::v4({192, 0, 2, 2}); }
+IpAddress host_address() { return IpAddress::v4({203, 0, 113, 5}); }
+IpAddress far_address() { return IpAddress::v4({198, 51, 100, 5}); }
+
+// A rule a port, so that the client's port chooses the modes.
+std::vector<config::Rule> rules(unsigned variant) {
+  std::vector<config::Rule> list;
+  for (std::uint16_t port = 80; port < 86; ++port) {
+    config::Rule rule;
+    rule.match.port = {{port, port}};
+    const unsigned bits = port + variant;
+    if (bits % 6 == 5) rule.action = config::Action::kBridge;
+    if (bits % 3 == 1) rule.modes.handshake = config::HandshakeMode::kRemote;
+    if (bits % 6 == 4) rule.modes.ack = config::AckMode::kEndToEnd;
+    if (bits % 2 == 1) rule.modes.close = config::CloseMode::kConfirmed;
+    if (bits % 4 == 3) rule.modes.window = config::WindowMode::kMirror;
+    if (variant % 2 == 1) rule.compress = config::Compress::kOn;
+    list.push_back(rule);
+  }
+  return list;
+}
+
+config::Gateway configuration(unsigned variant) {
+  config::Gateway config;
+  config.gateway.own = own();
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
+  config.links = {{.name = "sat", .send_rate = kRate, .receive_rate = kRate}};
+  config.peers = {{.name = "peer",
+                   .address = peer_address(),
+                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
+                   .link = "sat"}};
+  config.rules = rules(variant);
+  config.limits.flows = kFlows;
+  config.limits.half_open = 1 + variant % 4;
+  config.limits.memory = ByteCount(kMemory);
+  config.limits.idle_timeout = Duration::seconds(60 + variant * 10);
+  config.limits.half_close_timeout = Duration::seconds(30 + variant);
+  config.stp.give_up_after = Duration::seconds(5 + variant);
+  config.links[0].send_rate = kRate.scaled(1 + variant % 4, 4);
+  return config;
+}
+
+// A connection of the host on the LAN.
+struct Connection {
+  std::uint16_t local = 0;
+  std::uint16_t remote = 0;
+  std::unique_ptr<tcp::Endpoint> endpoint;
+};
+
+class World {
+ public:
+  explicit World(ByteReader& in)
+      : in_(in), memory_(kMemory), host_memory_(kMemory), host_arena_(host_memory_, 2048) {
+    now_ = Instant::from_nanoseconds(1'000'000'000);
+    gateway_ = std::make_unique<Gateway>(
+        configuration(0),
+        gateway::Identity{.boot_epoch = kEpoch, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_,
+        now_);
+    far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
+    introduce();
+    for (int i = 0; i < 10; ++i) {
+      now_ += Duration::milliseconds(20);
+      settle({});
+    }
+    check(gateway_->peers()[0].state == stp::PeerState::kAlive);
+  }
+
+  void run() {
+    const bool in_order = (in_.u8() & 1U) != 0;
+    while (in_.remaining() > 2) {
+      const unsigned operation = in_.u8();
+      const unsigned pause = in_.u8();
+      const Loss loss{.lan = (operation & 0x20U) != 0,
+                      .wan_in = (operation & 0x40U) != 0,
+                      .wan_out = (operation & 0x80U) != 0};
+      // From microseconds up to half an hour; what falls due meanwhile happens in between.
+      pass(Duration::microseconds(std::int64_t{1} << (pause & 31U)), loss);
+      act(operation & 0x1fU);
+      settle(loss);
+    }
+    end(in_order);
+  }
+
+ private:
+  struct Loss {
+    bool lan = false, wan_in = false, wan_out = false;
+  };
+
+  void introduce() {
+    std::array<std::byte, 14 + wire::kArpSize> frame{};
+    wire::EthernetHeader ethernet;
+    ethernet.source = kPeerMac;
+    ethernet.destination = kGatewayMac;
+    ethernet.type = wire::EtherType::kArp;
+    wire::write_ethernet(ethernet, frame);
+    wire::write_arp({.operation = wire::ArpOperation::kReply,
+                     .sender_mac = kPeerMac,
+                     .sender = peer_address(),
+                     .target_mac = kGatewayMac,
+                     .target = own()},
+                    MutableBytes(frame).subspan(ethernet.size()));
+    gateway_->handle_frame(PortId::kWan, frame, now_);
+  }
+
+  // --- time --------------------------------------------------------------------------------------
+
+  void pass(Duration length, Loss loss) {
+    const Instant end = now_ + length;
+    for (int i = 0; i < 20 && now_ < end; ++i) {
+      Instant next = earlier(gateway_->next_timeout(), far_->session().next_timeout());
+      for (const Connection& c : connections_) next = earlier(next, c.endpoint->next_timeout());
+      now_ = earlier(end, later(next, now_ + Duration::microseconds(1)));
+      settle(loss);
+    }
+    now_ = end;
+    settle(loss);
+  }
+
+  void settle(Loss loss) {
+    if (gateway_->next_timeout() <= now_) gateway_->handle_timeout(now_);
+    if (far_->session().next_timeout() <= now_) far_->session().handle_timeout(now_);
+    for (const Connection& c : connections_) {
+      if (c.endpoint->next_timeout() <= now_) c.endpoint->handle_timeout(now_);
+    }
+    int frames = 0;
+    for (bool busy = true; busy;) {
+      busy = false;
+      busy = poll_gateway(loss) || busy;
+      busy = poll_far(loss) || busy;
+      busy = poll_hosts(loss) || busy;
+      check(++frames < kMostFrames);
+    }
+    check(gateway_->flow_count() <= kFlows);
+    check(gateway_->held_frames() == held_ && held_ <= Gateway::kMostHeldFrames);
+    std::erase_if(connections_, [](const Connection& c) { return c.endpoint->is_closed(); });
+  }
+
+  // --- frames ------------------------------------------------------------------------------------
+
+  bool poll_gateway(Loss loss) {
+    std::array<std::byte, 2048> frame{};
+    check(gateway_->max_frame_size() <= frame.size());
+    bool any = false;
+    for (const auto port : {PortId::kLan, PortId::kWan}) {
+      while (true) {
+        const gateway::Polled polled = gateway_->poll_frame(port, frame, now_);
+        if (polled.kind == gateway::Polled::Kind::kNothing) break;
+        any = true;
+        if (polled.kind == gateway::Polled::Kind::kHeld) {
+          check(held_-- > 0);
+          continue;
+        }
+        check(polled.size <= gateway_->max_frame_size());
+        const ConstBytes bytes = ConstBytes(frame).first(polled.size);
+        if (port == PortId::kLan && !loss.lan) take_from_lan(bytes);
+        if (port == PortId::kWan && !loss.wan_out) take_from_wan(bytes);
+      }
+    }
+    return any;
+  }
+
+  void take_from_lan(ConstBytes bytes) {
+    const auto frame = sim::parse_tcp_frame(bytes);
+    if (!frame || frame->ip.destination != host_address()) return;
+    Connection* known = find(frame->tcp.destination_port, frame->tcp.source_port);
+    const bool syn = frame->tcp.has(wire::TcpFlags::kSyn) && !frame->tcp.has(wire::TcpFlags::kAck);
+    if (known == nullptr && syn && listens_) {
+      known = &connect(frame->tcp.destination_port, frame->tcp.source_port);
+      known->endpoint->accept(frame->tcp, now_);
+      return;
+    }
+    if (known != nullptr) {
+      known->endpoint->handle_segment(frame->tcp, frame->payload, now_);
+      if (reads_) known->endpoint->consume(known->endpoint->received().readable());
+      return;
+    }
+    if (frame->tcp.has(wire::TcpFlags::kRst)) return;
+    wire::TcpHeader reset;
+    reset.source_port = frame->tcp.destination_port;
+    reset.destination_port = frame->tcp.source_port;
+    reset.flags = wire::TcpFlags::kRst | wire::TcpFlags::kAck;
+    reset.sequence = frame->tcp.acknowledgment;
+    reset.acknowledgment = frame->tcp.sequence + 1;
+    answers_.push_back(reset);
+  }
+
+  void take_from_wan(ConstBytes bytes) {
+    const auto ethernet = wire::parse_ethernet(bytes);
+    if (!ethernet || ethernet->type != wire::EtherType::kIpv4) return;
+    const auto ip = wire::parse_ip(bytes.subspan(ethernet->size()));
+    if (!ip || ip->protocol != wire::kProtocolUdp || ip->destination != peer_address()) return;
+    far_->session().handle_packet(
+        bytes.subspan(ethernet->size() + ip->header_size + wire::kUdpHeaderSize), now_);
+    far_->take_events(far_reads_);
+  }
+
+  bool poll_far(Loss loss) {
+    std::array<std::byte, 1472> datagram{};
+    bool any = false;
+    while (const std::size_t size = far_->session().poll_packet(datagram, now_)) {
+      any = true;
+      if (loss.wan_in) continue;
+      give(PortId::kWan, stp_frame(ConstBytes(datagram).first(size),
+                                   {kPeerMac, kGatewayMac, peer_address(), own()}));
+    }
+    far_->take_events(far_reads_);
+    return any;
+  }
+
+  bool poll_hosts(Loss loss) {
+    bool any = !answers_.empty();
+    for (const wire::TcpHeader& answer : std::exchange(answers_, {})) send(answer, 0, nullptr);
+    for (const Connection& c : connections_) {
+      while (const auto segment = c.endpoint->poll_segment(now_)) {
+        any = true;
+        wire::TcpHeader header = segment->header;
+        header.source_port = c.local;
+        header.destination_port = c.remote;
+        if (!loss.lan) send(header, segment->payload_size, &*segment, c.endpoint.get());
+      }
+    }
+    return any;
+  }
+
+  void send(const wire::TcpHeader& header, std::size_t payload, const tcp::SegmentToSend* segment,
+            const tcp::Endpoint* from = nullptr) {
+    std::array<std::byte, 2048> frame{};
+    wire::EthernetHeader ethernet;
+    ethernet.source = kHostMac;
+    ethernet.destination = kFarMac;
+    ethernet.type = wire::EtherType::kIpv4;
+    wire::IpHeader ip;
+    ip.source = host_address();
+    ip.destination = far_address();
+    const std::size_t size =
+        sim::write_tcp_frame(ethernet, ip, header, payload, frame, [&](MutableBytes out) {
+          if (from != nullptr && !out.empty()) from->copy_payload(segment->payload_offset, out);
+        });
+    give(PortId::kLan, ConstBytes(frame).first(size));
+  }
+
+  void give(PortId port, ConstBytes frame) {
+    if (gateway_->handle_frame(port, frame, now_) == gateway::Verdict::kQueued) ++held_;
+  }
+
+  // --- hosts -------------------------------------------------------------------------------------
+
+  Connection* find(std::uint16_t local, std::uint16_t remote) {
+    const auto found = std::ranges::find_if(
+        connections_, [&](const Connection& c) { return c.local == local && c.remote == remote; });
+    return found == connections_.end() ? nullptr : &*found;
+  }
+
+  Connection& connect(std::uint16_t local, std::uint16_t remote) {
+    std::erase_if(connections_,
+                  [&](const Connection& c) { return c.local == local && c.remote == remote; });
+    tcp::Config config;
+    config.send_limit = config.receive_limit = 32 << 10;
+    config.initial_sequence = sequence_ += 100'000;
+    connections_.push_back({local, remote, std::make_unique<tcp::Endpoint>(config, host_arena_)});
+    return connections_.back();
+  }
+
+  Connection* connection(unsigned which) {
+    return connections_.empty() ? nullptr : &connections_[which % connections_.size()];
+  }
+
+  // --- operations --------------------------------------------------------------------------------
+
+  void act(unsigned operation) {
+    switch (operation) {
+      case 0:
+      case 1:
+        return open_from_host();
+      case 2:
+      case 3:
+        return write_from_host(in_.u8());
+      case 4:
+        if (Connection* c = connection(in_.u8())) c->endpoint->close();
+        return;
+      case 5:
+        if (Connection* c = connection(in_.u8())) c->endpoint->abort(now_);
+        return;
+      case 6:  // the host forgets a connection
+        if (Connection* c = connection(in_.u8())) {
+          connections_.erase(connections_.begin() + (c - connections_.data()));
+        }
+        return;
+      case 7:
+        return send_oddity();
+      case 8:
+        listens_ = !listens_;
+        return;
+      case 9:
+        reads_ = !reads_;
+        if (reads_) {
+          for (const Connection& c : connections_) {
+            c.endpoint->consume(c.endpoint->received().readable());
+          }
+        }
+        return;
+      case 10:
+      case 11:
+        return open_from_far();
+      case 12:
+      case 13:
+        return say_admission();
+      case 14:
+        return open_list();
+      case 15:
+        return list_flow();
+      case 16:  // anything at all as metadata
+        far_->open(in_.bytes(std::min<std::size_t>(in_.u8(), in_.remaining())), now_);
+        return;
+      case 17:
+      case 18:
+        return write_from_far();
+      case 19:
+        if (const auto id = far_->stream(in_.u8())) far_->end(*id, false, {}, now_);
+        return;
+      case 20:
+        if (const auto id = far_->stream(in_.u8())) {
+          far_->end(*id, true, static_cast<stp::ResetReason>(in_.u8() % 12), now_);
+        }
+        return;
+      case 21:
+        if (const auto id = far_->stream(in_.u8())) {
+          const unsigned bits = in_.u8();
+          far_->session().confirm(*id, {.answered = (bits & 1U) != 0,
+                                        .ended = (bits & 2U) != 0,
+                                        .delivered = in_.u16(),
+                                        .window = in_.u16(),
+                                        .keep_alives = bits >> 4U});
+        }
+        return;
+      case 22:  // the far gateway is killed and started anew
+        far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
+        return;
+      case 23:
+        far_->session().close(now_);
+        return;
+      case 24:
+        far_->session().announce_capacity(BitRate::bits_per_second(in_.u16() * 1'000U));
+        return;
+      case 25:
+        far_reads_ = !far_reads_;
+        return;
+      case 26:
+      case 27:
+        gateway_->set_admission(static_cast<gateway::Admission>(in_.u8() % 3), now_);
+        check(gateway_->unfinished_flows() <= gateway_->flow_count());
+        return;
+      case 28:
+        gateway_->reconfigure(configuration(in_.u8() % 8), now_);
+        return;
+      case 29: {
+        const unsigned bits = in_.u8();
+        gateway_->set_capacity(bits % 8 == 7 ? "none" : "sat",
+                               bits % 2 == 0 ? gateway::LinkWay::kSend : gateway::LinkWay::kReceive,
+                               BitRate::bits_per_second(in_.u16() * 1'000U), now_);
+        return;
+      }
+      case 30:  // the gateway itself is killed and started anew
+        held_ = 0;
+        gateway_.reset();
+        gateway_ = std::make_unique<Gateway>(configuration(0),
+                                             gateway::Identity{.boot_epoch = kEpoch + ++restarts_,
+                                                               .secret = {restarts_, 2},
+                                                               .wan_mac = kGatewayMac},
+                                             memory_, now_);
+        introduce();
+        return;
+      default:
+        gateway_->flows(in_.u8() % kFlows, 4, now_);
+        gateway_->peers();
+        return;
+    }
+  }
+
+  void open_from_host() {
+    const unsigned which = in_.u8();
+    const auto local = static_cast<std::uint16_t>(kFirstClientPort + which % kPorts);
+    const auto remote = static_cast<std::uint16_t>(80 + which / kPorts % 6);
+    wire::TcpOptions offer;
+    offer.mss = 1460;
+    if ((which & 0x40U) != 0) offer.window_scale = 7;
+    offer.sack_permitted = (which & 0x80U) != 0;
+    connect(local, remote).endpoint->connect(offer, now_);
+  }
+
+  void write_from_host(unsigned which) {
+    Connection* c = connection(which);
+    if (c == nullptr) return;
+    const std::vector<std::byte> bytes(in_.u8() * 64U + 1, std::byte{'x'});
+    c->endpoint->write(bytes);
+  }
+
+  // A segment that no good host sends: of a known connection or of none.
+  void send_oddity() {
+    wire::TcpHeader header;
+    const unsigned which = in_.u8();
+    header.source_port = static_cast<std::uint16_t>(kFirstClientPort + which % kPorts);
+    header.destination_port = static_cast<std::uint16_t>(80 + which / kPorts % 6);
+    if (const Connection* c = connection(which); c != nullptr && which % 2 == 0) {
+      header.source_port = c->local;
+      header.destination_port = c->remote;
+    }
+    header.flags = in_.u8();
+    header.sequence = sequence_ + in_.u16();
+    header.acknowledgment = in_.u32();
+    header.window = in_.u16();
+    send(header, in_.u8(), nullptr);
+  }
+
+  gateway::OpenMetadata metadata_of_flow() {
+    const unsigned which = in_.u8();
+    const unsigned bits = in_.u8();
+    gateway::OpenMetadata flow;
+    flow.ethernet.source = kFarMac;
+    flow.ethernet.destination = kHostMac;
+    flow.client = far_address();
+    flow.server = host_address();
+    flow.client_port = static_cast<std::uint16_t>(50'000 + which / kPorts % 4);
+    flow.server_port = static_cast<std::uint16_t>(kFirstServerPort + which % kPorts);
+    if ((bits & 1U) != 0) {
+      // As the gateway's own clients have opened it.
+      flow.ethernet.source = kHostMac;
+      flow.ethernet.destination = kFarMac;
+      flow.client = host_address();
+      flow.server = far_address();
+      flow.client_port = static_cast<std::uint16_t>(kFirstClientPort + which % kPorts);
+      flow.server_port = static_cast<std::uint16_t>(80 + which / kPorts % 6);
+    }
+    if ((bits & 2U) != 0) flow.modes.handshake = config::HandshakeMode::kRemote;
+    if ((bits & 4U) != 0) flow.modes.ack = config::AckMode::kEndToEnd;
+    if ((bits & 8U) != 0) flow.modes.close = config::CloseMode::kConfirmed;
+    if ((bits & 16U) != 0) flow.modes.window = config::WindowMode::kMirror;
+    flow.weight = static_cast<std::uint8_t>(1 + (bits >> 5U));
+    flow.options.mss = 1460;
+    flow.options.sack_permitted = true;
+    return flow;
+  }
+
+  void open_from_far() {
+    std::array<std::byte, gateway::kMaxOpenMetadata> bytes{};
+    const std::size_t size = gateway::write_open_metadata(metadata_of_flow(), bytes);
+    far_->open(ConstBytes(bytes).first(size), now_);
+  }
+
+  void say_admission() {
+    std::array<std::byte, 6> message{};
+    ByteWriter writer(message);
+    const unsigned bits = in_.u8();
+    writer.u8(0xc1);
+    writer.u32(bits / 8);
+    writer.u8(static_cast<std::uint8_t>(bits % 8 < 5 ? bits % 3 : bits));
+    far_->open(ConstBytes(message).first(bits == 255 ? 3 : message.size()), now_);
+  }
+
+  void open_list() {
+    constexpr std::array<std::byte, 1> kMessage{std::byte{0xc2}};
+    far_->open(kMessage, now_);
+  }
+
+  void list_flow() {
+    const auto id = far_->stream(in_.u8());
+    const unsigned flags = in_.u8();
+    std::array<std::byte, 2 + gateway::kMaxOpenMetadata> entry{};
+    const std::size_t size =
+        gateway::write_open_metadata(metadata_of_flow(), MutableBytes(entry).subspan(2));
+    entry[0] = static_cast<std::byte>(flags & 3U);
+    entry[1] = static_cast<std::byte>(size + (flags > 250 ? 1 : 0));
+    if (id) far_->write(*id, ConstBytes(entry).first(2 + size));
+  }
+
+  void write_from_far() {
+    const auto id = far_->stream(in_.u8());
+    const unsigned what = in_.u8();
+    const ConstBytes bytes = in_.bytes(std::min<std::size_t>(what, in_.remaining()));
+    if (!id) return;
+    if (what % 4 != 3) {
+      std::array<std::byte, compress::kBlockHeaderSize> header{};
+      const std::size_t size = std::max<std::size_t>(bytes.size(), 1);
+      compress::write_block_header({static_cast<compress::BlockKind>(what % 3),
+                                    static_cast<std::uint32_t>(what % 3 == 2 ? 2 : size)},
+                                   header);
+      far_->write(*id, header);
+    }
+    far_->write(*id, bytes);
+  }
+
+  // --- the end -----------------------------------------------------------------------------------
+
+  // No host and no gateway says anything more: all that is left are our own timers. In order: the
+  // gateway is told to stop; else the far gateway comes back at last, anew.
+  void end(bool in_order) {
+    if (in_order) gateway_->shut_down(now_);
+    constexpr Loss kEverything{.lan = true, .wan_in = true, .wan_out = true};
+    connections_.clear();
+    for (int i = 0; i < 200; ++i) {
+      const Instant next = gateway_->next_timeout();
+      now_ = later(now_ + Duration::seconds(5), earlier(next, now_ + Duration::seconds(60)));
+      settle(kEverything);
+    }
+    check(gateway_->flow_count() == 0);
+    check(gateway_->status(now_).half_open == 0);
+    check(gateway_->held_frames() == 0);
+    if (!in_order) {
+      // What a silent peer has begun to say, and what it was to be told, is kept until then.
+      far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
+      far_reads_ = true;
+      introduce();
+      for (int i = 0; i < 100; ++i) {
+        now_ += Duration::milliseconds(100);
+        settle({});
+      }
+      check(gateway_->peers()[0].state == stp::PeerState::kAlive);
+    }
+    check(gateway_->status(now_).arena_used == 0);
+  }
+
+  ByteReader& in_;
+  Instant now_;
+  std::vector<std::byte> memory_;
+  std::vector<std::byte> host_memory_;
+  Arena host_arena_;
+  std::unique_ptr<Gateway> gateway_;
+  std::unique_ptr<FarGateway> far_;
+  std::uint64_t far_epoch_ = 5000;
+  std::uint64_t restarts_ = 0;
+  std::vector<Connection> connections_;
+  std::vector<wire::TcpHeader> answers_;
+  std::uint32_t sequence_ = 1;
+  std::size_t held_ = 0;  // frames that the gateway's host keeps
+  bool listens_ = true;   // the host takes connections
+  bool reads_ = true;     // its programs take what arrives
+  bool far_reads_ = true;
+};
+
+}  // namespace
+}  // namespace satrelay
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  satrelay::ByteReader in(std::as_bytes(std::span(data, size)));
+  satrelay::World(in).run();
+  return 0;
+}
