@@ -1,18 +1,26 @@
 #include "relay/gateway/bridged_syns.h"
 
+#include <algorithm>
+#include <span>
+
 namespace satrelay::gateway {
+
 BridgedSyns::BridgedSyns(HashKey key, Duration memory)
-    : key_(key), memory_(memory), entries_(kEntries) {}
+    : key_(key), memory_(memory), entries_(kSets * kWays) {}
 
 void BridgedSyns::remember(const FlowKey& flow, std::uint32_t sequence, Instant now) {
   const std::uint64_t hash = hash_flow(key_, flow);
-  entries_[hash % kEntries] = {hash, now + memory_, sequence};
+  const auto set = std::span(entries_).subspan(hash % kSets * kWays, kWays);
+  auto place = std::ranges::find(set, hash, &Entry::hash);
+  if (place == set.end()) place = std::ranges::min_element(set, {}, &Entry::until);
+  *place = {hash, now + memory_, sequence};
 }
 
 bool BridgedSyns::recalls(const FlowKey& flow, std::uint32_t sequence, Instant now) const {
   const std::uint64_t hash = hash_flow(key_, flow);
-  const Entry& entry = entries_[hash % kEntries];
-  return entry.hash == hash && entry.sequence == sequence && now < entry.until;
+  const auto set = std::span(entries_).subspan(hash % kSets * kWays, kWays);
+  const auto place = std::ranges::find(set, hash, &Entry::hash);
+  return place != set.end() && place->sequence == sequence && now < place->until;
 }
 
 }  // namespace satrelay::gateway

@@ -1,8 +1,8 @@
 // Remembers SYNs that were bridged, so that a repeated one is bridged again: the server may have
 // answered the first already, and a flow that began while bridging stays bridged to its end.
 //
-// Fixed size, direct-mapped: a later SYN in the same place takes it over, and then a repetition of
-// the earlier one is merely treated as new.
+// Fixed size, four places for each hash: where all are taken, the SYN that will be forgotten first
+// gives way, and a repetition of it is treated as new.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ class BridgedSyns {
     Instant until;
     std::uint32_t sequence = 0;
   };
-  static constexpr std::size_t kEntries = 4096;
+  static constexpr std::size_t kSets = 1024;
+  static constexpr std::size_t kWays = 4;
   HashKey key_;
   Duration memory_;
   std::vector<Entry> entries_;

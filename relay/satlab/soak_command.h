@@ -14,7 +14,7 @@ struct SoakOptions {
   std::string without;                // reductions of it
   bool trace = false;
   std::uint64_t churn = 0;  // instead: so many short connections
-  std::string json;  // "": not wanted
+  std::string json;         // "": not wanted
   bool quiet = false;
 };
 
