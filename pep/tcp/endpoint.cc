@@ -179,7 +179,7 @@ void Endpoint::handle_timeout(Instant now) {
 }
 
 void Endpoint::handle_syn_timeout(Instant now) {
-  if (syn_retries_ >= config_.syn_retries) {
+  if (syn_retries_ >= (opened_actively_ ? config_.syn_retries : config_.syn_ack_retries)) {
     fail(CloseReason::kTimeout);
     return;
   }

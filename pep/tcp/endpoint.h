@@ -126,6 +126,10 @@ class Endpoint {
   // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4). A zero-window
   // probe looks the same, and so does its last byte sent again.
   std::uint64_t keep_alives() const { return keep_alives_; }
+  // How often the peer has said what nothing of ours can have drawn: a pure ACK without any news
+  // while nothing was under way, or, before answer(), a reset of another connection. So does a peer
+  // that is answered by somebody else too (RFC 5961 section 4, RFC 9293 section 3.5.2).
+  std::uint64_t stray_answers() const { return stray_answers_; }
   // Zero before the first sample.
   Duration smoothed_rtt() const { return sender_.rtt().smoothed(); }
   const Counters& counters() const { return counters_; }
@@ -166,6 +170,7 @@ class Endpoint {
                       Instant now);
   void challenge(Instant now);
   void note_keep_alive(const wire::TcpHeader& header, const Placement& placement);
+  void note_stray_answer(const wire::TcpHeader& header, const Placement& placement);
   void reset_unacceptable(const wire::TcpHeader& header);
 
   // Lifecycle (endpoint.cc)
@@ -199,6 +204,7 @@ class Endpoint {
   ChallengeLimit challenges_;
   KeepAlive keep_alive_;
   std::uint64_t keep_alives_ = 0;
+  std::uint64_t stray_answers_ = 0;
   SequenceSpace send_space_;
   SequenceSpace receive_space_;
   Negotiation negotiation_;

@@ -28,6 +28,8 @@ void Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload,
     timers_.cancel(Timer::kKeepAlive);
   }
   if (!is_acceptable(placement)) return handle_unacceptable(header, placement, now);
+  const bool may_idle = state_ == State::kEstablished || state_ == State::kCloseWait;
+  if (may_idle) note_stray_answer(header, placement);
   if (state_ == State::kSynReceived && !completes_handshake(header, now)) return;
   if (!handle_acknowledgment(header, placement, now)) return;
   if (!placement.occupies_sequence()) return;
@@ -89,6 +91,7 @@ void Endpoint::handle_in_syn_sent(const wire::TcpHeader& header, Instant now) {
 void Endpoint::handle_reset(std::int64_t position, Instant now) {
   const auto next = static_cast<std::int64_t>(receiver_.next());
   if (position != next) {
+    if (syn_held_) ++stray_answers_;
     if (position > next && position < static_cast<std::int64_t>(receiver_.edge())) challenge(now);
     return;
   }
@@ -155,6 +158,15 @@ void Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& p
   if (placement.payload_end > placement.begin + 1) return;
   ++keep_alives_;
   ++counters_.keep_alives_in;
+}
+
+void Endpoint::note_stray_answer(const wire::TcpHeader& header, const Placement& placement) {
+  const bool nothing_new = !placement.occupies_sequence() &&
+                           placement.begin == static_cast<std::int64_t>(receiver_.next()) &&
+                           header.acknowledgment == send_space_.to_sequence(sender_.next());
+  if (!nothing_new || sender_.una() != sender_.next()) return;
+  const std::uint64_t window = std::uint64_t{header.window} << negotiation_.send_scale;
+  if (window == sender_.peer_window()) ++stray_answers_;
 }
 
 bool Endpoint::completes_handshake(const wire::TcpHeader& header, Instant now) {

@@ -129,6 +129,42 @@ TEST(Handshake, LastAckMayCarryDataAndFin) {
   s.consume(100);
 }
 
+// A peer that somebody else answers too repeats itself (RFC 5961 section 4).
+TEST(Handshake, WhatNothingOfOursHasDrawnIsAStrayAnswer) {
+  Script s;
+  s.accept("S 0:0 win 1000 mss 1460");
+  s.out();
+  s.in(". 1:1 ack 1 win 1000");
+  EXPECT_EQ(s.endpoint().stray_answers(), 0U) << "completes the handshake";
+  s.in(". 1:1 ack 1 win 1000");
+  EXPECT_EQ(s.endpoint().stray_answers(), 1U);
+  s.in(". 1:1 ack 1 win 2000");
+  EXPECT_EQ(s.endpoint().stray_answers(), 1U) << "a new window";
+  s.in(". 0:0 ack 1 win 2000");
+  EXPECT_EQ(s.endpoint().stray_answers(), 1U) << "a keep-alive";
+  s.in("P. 1:11 ack 1 win 2000");
+  EXPECT_EQ(s.endpoint().stray_answers(), 1U);
+  s.consume(10);
+  s.write(10);
+  s.out_all();
+  s.in(". 11:11 ack 1 win 2000");
+  EXPECT_EQ(s.endpoint().stray_answers(), 1U) << "asks for what is under way";
+}
+
+TEST(Handshake, ASynThatWaitsTakesAResetOfAnotherConnectionForAStrayAnswer) {
+  Script s;
+  wire::TcpHeader syn;
+  syn.sequence = kPeerIsn;
+  syn.flags = wire::TcpFlags::kSyn;
+  s.endpoint().accept(syn, Instant(), Endpoint::Answer::kLater);
+  wire::TcpHeader reset;
+  reset.sequence = kPeerIsn + 5'000'000;
+  reset.flags = wire::TcpFlags::kRst;
+  s.endpoint().handle_segment(reset, {}, Instant());
+  EXPECT_EQ(s.endpoint().stray_answers(), 1U);
+  EXPECT_EQ(s.endpoint().state(), State::kSynReceived);
+}
+
 TEST(Handshake, DataOnTheSynIsNotAcknowledged) {
   Script s;
   s.accept("S 0:20 win 65535 mss 1460");
@@ -147,7 +183,7 @@ TEST(Handshake, SynIsRepeatedWithBackoffAndThenGivenUp) {
   Script s;
   s.connect("mss 1460");
   EXPECT_EQ(s.out(), "S 0:0 mss 1460");
-  for (const int seconds : {1, 2, 4, 8, 16, 32}) {
+  for (const int seconds : {1, 2, 4, 8, 16, 32, 60}) {
     EXPECT_EQ(s.wait_for_timer(), Duration::seconds(seconds));
     EXPECT_EQ(s.out(), "S 0:0 mss 1460");
     EXPECT_EQ(s.out(), "-");

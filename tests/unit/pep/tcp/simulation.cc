@@ -62,7 +62,7 @@ Scenario random_scenario(std::uint64_t seed) {
     config.send_limit = pick<std::uint64_t>(random, {500, 10'000, 300'000});
     config.window_scale = pick<std::uint8_t>(random, {0, 2, 7, 10, 14});
     config.data_retries = 40;  // bad luck is not a failure here
-    config.syn_retries = 40;
+    config.syn_retries = config.syn_ack_retries = 40;
     config.maximum_rto = Duration::seconds(4);
     config.time_wait = Duration::seconds(120);
     s.block_size[host] = pick<std::size_t>(random, {512, 2048, 4096});
