@@ -90,6 +90,7 @@ std::vector<std::string> needs_restart(const Gateway& started, const Gateway& ne
   found.compare("compress_level", started.compress_level, next.compress_level);
   found.compare("stats_socket_prefix", started.stats_socket_prefix, next.stats_socket_prefix);
   found.compare("control_socket", started.control_socket, next.control_socket);
+  found.compare("journal", started.journal, next.journal);
   return found.keys;
 }
 

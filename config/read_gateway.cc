@@ -302,10 +302,19 @@ Tcp read_tcp(const Value& value) {
   return tcp;
 }
 
+std::string read_journal(const Value& value) {
+  constexpr std::string_view kHint =
+      "write the absolute path of a file on a disk, like /var/lib/satrelay/flows, or none";
+  std::string path = value.text(kHint);
+  const bool is_path = path.front() == '/' && path.back() != '/';
+  if (path != kNoJournal && !is_path) value.refuse("is not the path of a file", kHint);
+  return path;
+}
+
 Gateway read_gateway(const Value& document) {
-  const Fields fields = document.fields({"ports", "gateway", "links", "peers", "classes", "rules",
-                                         "stp", "limits", "tcp", "worker", "compress_level",
-                                         "stats_socket_prefix", "control_socket", "log"});
+  const Fields fields = document.fields(
+      {"ports", "gateway", "links", "peers", "classes", "rules", "stp", "limits", "tcp", "worker",
+       "compress_level", "stats_socket_prefix", "control_socket", "journal", "log"});
   Gateway config;
   const Fields ports =
       fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")
@@ -342,6 +351,7 @@ Gateway read_gateway(const Value& document) {
     config.control_socket =
         socket->text(kHint) == kNoSocket ? kNoSocket : read_socket_path(*socket);
   }
+  if (const Value* journal = fields.find("journal")) config.journal = read_journal(*journal);
   if (const Value* log = fields.find("log")) config.log_level = read_log_level(*log);
   return config;
 }

@@ -168,6 +168,7 @@ struct Tcp {
 };
 
 inline constexpr const char* kNoSocket = "none";
+inline constexpr const char* kNoJournal = "none";
 
 enum class LogLevel : std::uint8_t { kError, kWarning, kInfo, kDebug };
 
@@ -188,6 +189,9 @@ struct Gateway {
   std::string stats_socket_prefix = "satrelay";
   // Path of the control socket; "": control.sock beside the stats socket; kNoSocket: none.
   std::string control_socket;
+  // The flows are written down in a file beside the stats socket, and copied to this path; "": no
+  // copy; kNoJournal: not written down.
+  std::string journal;
   LogLevel log_level = LogLevel::kInfo;
 };
 

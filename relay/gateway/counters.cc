@@ -60,14 +60,17 @@ constexpr std::array<std::string_view, kCounterCount> kNames = {
     "flows_reset_no_resources",
     "flows_reset_protocol",
     "flows_reset_shutdown",
+    "flows_unjournalled",
     "flows_listed",
     "flows_orphaned",
     "orphans_reset",
     "orphans_gone",
     "orphans_silent",
+    "misfits_reset",
     "arp_answered",
     "neighbour_answered",
     "ping_answered",
+    "address_conflicts",
 };
 static_assert(!kNames.back().empty(), "a counter has no name");
 

@@ -69,16 +69,19 @@ enum class Counter : std::uint8_t {
   kFlowsResetNoResources,
   kFlowsResetProtocol,
   kFlowsResetShutdown,
+  kFlowsUnjournalled,  // no room to write them down
   // Flows from before a restart
   kFlowsListed,    // told to a peer that has restarted
-  kFlowsOrphaned,  // told by the peer, after our restart
+  kFlowsOrphaned,  // after our restart: in our journal, or told by the peer
   kOrphansReset,   // their hosts were reset
   kOrphansGone,    // their hosts knew nothing of them any more
   kOrphansSilent,  // their hosts did not answer
+  kMisfitsReset,   // bridged, with directions that did not fit each other
   // The gateway's own address
   kArpAnswered,
   kNeighbourAnswered,
   kPingAnswered,
+  kAddressConflicts,  // frames of another machine that uses it
   kCount,
 };
 

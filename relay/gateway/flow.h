@@ -11,6 +11,7 @@
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/ethernet.h"
+#include "relay/gateway/flow_journal.h"
 #include "relay/gateway/flow_key.h"
 #include "relay/gateway/open_metadata.h"
 
@@ -51,9 +52,10 @@ struct Flow {
   OpenMetadata metadata;           // as sent or received with OPEN
   std::uint32_t syn_sequence = 0;  // of the host's SYN, if that came from the LAN
   wire::EthernetHeader to_host;    // L2 header of our frames; follows the host's latest frame
-  PathMarks host_marks;            // of our host's latest data
-  PathMarks told_marks;            // as the far gateway takes them to be
-  PathMarks far_marks;             // of the far host: those of our frames to this one
+  FlowJournal::Place journal_place = FlowJournal::kNowhere;
+  PathMarks host_marks;  // of our host's latest data
+  PathMarks told_marks;  // as the far gateway takes them to be
+  PathMarks far_marks;   // of the far host: those of our frames to this one
   config::Compress compress = config::Compress::kAuto;
   config::FlowModes modes;
 
@@ -72,6 +74,7 @@ struct Flow {
   std::uint64_t confirmed_window = 0;       // of our host, as told
   std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
   std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
+  std::uint64_t stray_answers = 0;          // of our host that the peer was asked about
 
   // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
   std::uint64_t try_compression_at = 0;

@@ -53,7 +53,7 @@ PathMarks marks_of(std::uint8_t traffic_class, std::uint8_t hop_limit) {
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
                      const Policy& policy, LanNeighbours& lan, Arena& arena,
                      std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
-                     Counters& counters)
+                     MutableBytes journal, Counters& counters)
     : limits_(config.limits),
       host_side_(config, plan, secret),
       plan_(plan),
@@ -65,7 +65,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       counters_(counters),
       splice_(config.compress_level, arena),
       table_(config.limits.flows, secret),
-      orphans_(config.limits.flows, secret, counters),
+      journal_(journal),
+      orphans_(config.limits.flows, secret, journal_, lan, counters),
       flows_(config.limits.flows),
       timers_(config.limits.flows),
       ring_(config.limits.flows),
@@ -112,6 +113,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                 .options = syn.options};
   f.host_marks = f.told_marks = marks_of(f.metadata.traffic_class, f.metadata.hop_limit);
   f.far_marks.traffic_class = f.host_marks.traffic_class;  // most hosts answer alike
+  write_down(f);
   f.half_open = true;
   ++half_open_;
   counters_.add(Counter::kFlowsAccepted);
@@ -126,7 +128,10 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
 
 void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant now) {
   stp::Session& session = peers_[peer]->session;
-  if (peers_[peer]->liaison.handle_opened(event.stream, now)) return;
+  if (peers_[peer]->liaison.handle_opened(event.stream, now)) {
+    if (const auto stream = peers_[peer]->liaison.take_doubt()) handle_doubt(peer, *stream, now);
+    return;
+  }
   const auto metadata = parse_open_metadata(session.metadata(event.stream));
   if (!metadata) {
     session.reset(event.stream, stp::ResetReason::kProtocolError, now);
@@ -157,6 +162,7 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
     f.compress = rule->compress;
   }
   f.to_host = *to_host;
+  if (!unheard) write_down(f);
   f.far_marks = marks_of(metadata->traffic_class, metadata->hop_limit);
   f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
   f.stream = event.stream;
@@ -181,6 +187,7 @@ void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards)
     const wire::EtherType type = f.to_host.type;
     f.to_host = towards;
     f.to_host.type = type;
+    write_down(f);
     queue(slot);
     return true;
   });
@@ -235,6 +242,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (frame.ethernet.source != f.to_host.destination ||
       frame.ethernet.destination != f.to_host.source || frame.ethernet.tags != f.to_host.tags) {
     f.to_host = reversed(frame.ethernet);
+    write_down(f);
   }
   if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
     f.host_marks = marks_of(frame.ip.traffic_class, frame.ip.hop_limit);
@@ -251,6 +259,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   } else {
     f.endpoint.handle_segment(header, payload, now, ecn);
   }
+  if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   // That a host answers probes of its closed window is no reason to wait for it for ever.
   if (!only_owes(f) || f.endpoint.unacknowledged() < owed) f.last_activity = now;
   advance(slot, now);

@@ -17,6 +17,7 @@
 #include "relay/gateway/bridged_syns.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flow.h"
+#include "relay/gateway/flow_journal.h"
 #include "relay/gateway/flow_table.h"
 #include "relay/gateway/frame.h"
 #include "relay/gateway/host_side.h"
@@ -36,7 +37,10 @@ class FlowRelay final : public stp::StreamSource {
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
             const Policy& policy, LanNeighbours& lan, Arena& arena,
             std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
-            Counters& counters);
+            MutableBytes journal, Counters& counters);
+
+  // What the journal knows of flows from before this start.
+  void recover(Instant now);
 
   // --- input ---------------------------------------------------------------------------------
   std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
@@ -93,7 +97,10 @@ class FlowRelay final : public stp::StreamSource {
   std::uint32_t new_flow(const FlowKey& key, Origin origin, Instant now);
   void handle_peer_event(std::size_t peer, const stp::Event& event, Instant now);
   void remember(const Flow& f);  // for the peer, should it have been started anew
+  void write_down(Flow& f);      // for ourselves
   void handle_opened(std::size_t peer, const stp::Event& event, Instant now);
+  void doubt(Flow& f, Instant now);
+  void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
 
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
@@ -134,6 +141,7 @@ class FlowRelay final : public stp::StreamSource {
   Counters& counters_;
   Splice splice_;
   FlowTable table_;
+  FlowJournal journal_;
   OrphanedFlows orphans_;
   std::vector<std::unique_ptr<Flow>> flows_;  // by slot
   std::vector<std::uint32_t> free_slots_;

@@ -4,6 +4,12 @@
 #include "relay/gateway/flow_relay.h"
 
 namespace satrelay::gateway {
+namespace {
+
+// A SYN that was not answered so long was sent again at least once.
+constexpr Duration kDoubtAfter = Duration::seconds(1);
+
+}  // namespace
 
 bool FlowRelay::is_over(const Flow& f) const {
   const bool closed = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
@@ -78,6 +84,7 @@ void FlowRelay::remove(std::uint32_t slot) {
   count_end(f, Counter::kFlowsFinished);
   if (f.half_open) --half_open_;
   table_.erase(f.key);
+  journal_.release(f.journal_place);
   timers_.set(slot, Instant::never());
   flows_[slot].reset();
   free_slots_.push_back(slot);
@@ -142,6 +149,43 @@ void FlowRelay::remember(const Flow& f) {
   const ClientSide client = f.origin == Origin::kPeer ? ClientSide::kHere : ClientSide::kPeer;
   peers_[f.peer]->liaison.remember(f.metadata, client);
   counters_.add(Counter::kFlowsListed);
+}
+
+void FlowRelay::write_down(Flow& f) {
+  if (f.journal_place != FlowJournal::kNowhere) {
+    journal_.change(f.journal_place, {f.key, f.to_host});
+    return;
+  }
+  f.journal_place = journal_.keep({f.key, f.to_host});
+  const bool full = f.journal_place == FlowJournal::kNowhere && journal_.places() > 0;
+  if (full) counters_.add(Counter::kFlowsUnjournalled);
+}
+
+void FlowRelay::recover(Instant now) {
+  for (FlowJournal::Place place = 0; place < journal_.places(); ++place) {
+    if (const auto record = journal_.read(place)) orphans_.recover(*record, place, now);
+  }
+}
+
+// The client behaves as if somebody else answered it too: the server, whose answers to the far
+// gateway's SYN take another way. Only the far gateway knows whether it waits for them.
+void FlowRelay::doubt(Flow& f, Instant now) {
+  f.stray_answers = f.endpoint.stray_answers();
+  const bool far_host_spoke = f.bytes_to_lan > 0 || f.far_window;
+  if (f.origin != Origin::kLan || f.stream_state != StreamState::kOpen || far_host_spoke) return;
+  peers_[f.peer]->liaison.doubt(f.stream, now);
+}
+
+void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now) {
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot] == nullptr) continue;
+    const Flow& f = flow(slot);
+    if (f.peer != peer || f.stream_state != StreamState::kOpen || f.stream != stream) continue;
+    const bool waits = f.endpoint.state() == tcp::State::kSynSent && !is_unheard(f);
+    if (!waits || now < f.created + kDoubtAfter) return;
+    reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
+    return;
+  }
 }
 
 void FlowRelay::give_up(std::size_t peer, Instant now) {

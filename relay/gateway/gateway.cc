@@ -77,7 +77,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
 }  // namespace
 
 Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
-                    MutableBytes arena_memory, Instant now)
+                    MutableBytes arena_memory, MutableBytes journal, Instant now)
     : config(checked(gateway_config)),
       identity(gateway_identity),
       started(now),
@@ -87,10 +87,11 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
+      misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
       wan(config, identity.wan_mac, counters, now),
       lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
       flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, lan, arena,
-            peers, bridged_syns, counters) {
+            peers, bridged_syns, journal, counters) {
   for (const config::Link& link : config.links) {
     carriers.push_back(std::make_unique<Carrier>(link));
   }
@@ -100,9 +101,10 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
     Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
     peers.push_back(std::make_unique<Peer>(
         peer, carrier, stp_config(config, identity, i, *link, plan), arena, flows,
-        plan.lane_receive_limit[i], config.limits.flows + static_cast<std::uint32_t>(i),
+        plan.lane_receive_limit[i], i, config.limits.flows + static_cast<std::uint32_t>(i),
         config.limits.flows, now));
   }
+  flows.recover(now);
 }
 
 // --- sessions ----------------------------------------------------------------------------------
@@ -184,8 +186,8 @@ std::size_t Gateway::Impl::poll_sessions(MutableBytes out, Instant now) {
 // --- the public face ---------------------------------------------------------------------------
 
 Gateway::Gateway(const config::Gateway& config, const Identity& identity, MutableBytes arena_memory,
-                 Instant now)
-    : impl_(std::make_unique<Impl>(config, identity, arena_memory, now)) {}
+                 Instant now, MutableBytes journal)
+    : impl_(std::make_unique<Impl>(config, identity, arena_memory, journal, now)) {}
 
 Gateway::~Gateway() = default;
 
@@ -219,6 +221,7 @@ Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
   if (port == PortId::kLan) {
     std::size_t size = impl_->flows.poll_frame(out, now);
     if (size == 0) size = impl_->lan.poll_frame(out);
+    if (size == 0) size = impl_->misfits.poll_frame(out);
     if (size == 0) return {};
     impl_->counters.add(Counter::kLanFramesOut);
     return {.kind = Polled::Kind::kWritten, .size = size};
@@ -230,7 +233,7 @@ Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
 
 Instant Gateway::next_timeout() const {
   Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
-  next = earlier(next, impl_->lan.next_timeout());
+  next = earlier(next, earlier(impl_->lan.next_timeout(), impl_->misfits.next_timeout()));
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
     const Peer& peer = *impl_->peers[i];
     if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());

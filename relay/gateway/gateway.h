@@ -54,10 +54,12 @@ struct Identity {
 
 class Gateway {
  public:
-  // `arena_memory` must outlive the gateway. Throws std::invalid_argument if the configuration
-  // contradicts itself (the loader has refused such a one with its place already).
+  // `arena_memory` must outlive the gateway, and so must `journal`: there it writes down its flows,
+  // and finds those of an earlier run (flow_journal.h); empty: nowhere. Throws
+  // std::invalid_argument if the configuration contradicts itself (the loader has refused such a
+  // one with its place already).
   Gateway(const config::Gateway& config, const Identity& identity, MutableBytes arena_memory,
-          Instant now);
+          Instant now, MutableBytes journal = {});
   ~Gateway();
 
   Verdict handle_frame(PortId port, ConstBytes frame, Instant now);

@@ -21,6 +21,7 @@
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/lan_neighbours.h"
 #include "relay/gateway/memory_plan.h"
+#include "relay/gateway/misfits.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
 #include "relay/gateway/wan_node.h"
@@ -32,7 +33,7 @@ inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 struct Gateway::Impl {
   Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
-       MutableBytes arena_memory, Instant now);
+       MutableBytes arena_memory, MutableBytes journal, Instant now);
 
   // --- from the LAN --------------------------------------------------------------------------
   Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
@@ -87,6 +88,7 @@ struct Gateway::Impl {
   BridgedSyns bridged_syns;   // from the LAN
   BridgedSyns syns_from_wan;  // all are bridged
   BridgedSyns unanswered;     // pairs of hosts (ports and number 0) of a flow without an answer
+  Misfits misfits;
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
   BridgedQueue held{kMostHeldFrames};

@@ -123,6 +123,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   if (under_a_rule && !bridged_syns.recalls(key, tcp->header.sequence, now)) policy.count(rule);
   if (!reason) return Verdict::kConsumed;
   if (is_syn) bridged_syns.remember(key, tcp->header.sequence, now);
+  misfits.look_from_lan(key, frame.ethernet, frame.payload);
   return bridge(*reason, PortId::kLan, bytes, now);
 }
 

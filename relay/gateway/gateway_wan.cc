@@ -39,6 +39,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
         if ((load_u8(frame.payload.data() + 13) & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
           syns_from_wan.remember(key, load_u32(frame.payload.data() + 4), now);
         }
+        misfits.look_from_wan(key, frame.payload);
       }
       break;
     default:

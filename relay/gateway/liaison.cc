@@ -9,7 +9,10 @@ namespace {
 // First octet of the metadata; flows have the version of theirs there (open_metadata.h).
 constexpr std::uint8_t kAdmissionMessage = 0xc1;
 constexpr std::uint8_t kFlowsMessage = 0xc2;
+constexpr std::uint8_t kDoubtMessage = 0xc3;
 constexpr std::size_t kAdmissionSize = 6;
+constexpr std::size_t kDoubtSize = 9;
+constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
 constexpr Duration kRetry = Duration::seconds(1);
 
 // An entry of the list: flags, the length of the metadata, the metadata of the flow's OPEN.
@@ -52,6 +55,18 @@ void Liaison::say(Instant now) {
   writer.u32(sequence_);
   writer.u8(static_cast<std::uint8_t>(admission_));
   if (!session_.open_stream(bytes, context_, now)) retry_at_ = now + kRetry;
+}
+
+// --- whether a host has answered ---------------------------------------------------------------
+
+void Liaison::doubt(stp::StreamId flow, Instant now) {
+  if (now < next_doubt_) return;
+  next_doubt_ = now + kBetweenDoubts;
+  std::array<std::byte, kDoubtSize> bytes{};
+  ByteWriter writer(bytes);
+  writer.u8(kDoubtMessage);
+  writer.u64(static_cast<std::uint64_t>(flow));
+  session_.open_stream(bytes, context_, now);
 }
 
 // --- which flows there were --------------------------------------------------------------------
@@ -115,7 +130,7 @@ void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
     good = flow && ++listed_ <= most_flows_;
     if (!good) break;
     const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
-    orphans.add(*flow, here ? ClientSide::kHere : ClientSide::kPeer, now);
+    orphans.add(peer_, *flow, here ? ClientSide::kHere : ClientSide::kPeer, now);
   }
   const bool complete = session_.received_end(stream);
   if (good && !complete) return;
@@ -137,6 +152,15 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     list_in_ = stream;
     listed_ = 0;
     session_.set_context(stream, context_);
+    return true;
+  }
+  if (kind == kDoubtMessage) {
+    ByteReader reader(metadata);
+    reader.u8();
+    const auto flow = static_cast<stp::StreamId>(reader.u64());
+    if (reader.ok()) doubted_ = flow;
+    session_.reset(stream, reader.ok() ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError,
+                   now);
     return true;
   }
   if (kind != kAdmissionMessage) return false;

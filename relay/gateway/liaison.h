@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "pep/base/bytes.h"
@@ -20,16 +21,22 @@ namespace satrelay::gateway {
 
 class Liaison {
  public:
-  // `session` must outlive the liaison. `context` marks its streams in the session's events; at
-  // most `most_flows` are listed.
-  Liaison(stp::Session& session, std::uint32_t context, std::uint32_t most_flows)
-      : session_(session), context_(context), most_flows_(most_flows) {}
+  // `session` must outlive the liaison; it is that of peer number `peer`. `context` marks its
+  // streams in the session's events; at most `most_flows` are listed.
+  Liaison(stp::Session& session, std::size_t peer, std::uint32_t context, std::uint32_t most_flows)
+      : session_(session), peer_(peer), context_(context), most_flows_(most_flows) {}
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
   // A flow that the peer cannot know any more, should it have been started anew. `client`: as the
   // peer sees it.
   void remember(const OpenMetadata& flow, ClientSide client);
+
+  // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15), now
+  // or never.
+  void doubt(stp::StreamId flow, Instant now);
+  // The same from the peer, once.
+  std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
 
   // A stream that the peer has opened: true if it was a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
@@ -52,6 +59,7 @@ class Liaison {
   void forget_flows();
 
   stp::Session& session_;
+  std::size_t peer_;
   std::uint32_t context_;
   std::uint32_t most_flows_;
   Instant retry_at_ = Instant::never();
@@ -60,6 +68,9 @@ class Liaison {
   std::uint32_t sequence_ = 0;  // of our announcements; 0: none yet
   Admission peer_admission_ = Admission::kOpen;
   std::uint32_t peer_sequence_ = 0;
+
+  Instant next_doubt_;
+  std::optional<stp::StreamId> doubted_;
 
   // Flows to list, as the message carries them; empty but for a restart of the peer.
   std::vector<std::byte> flows_;

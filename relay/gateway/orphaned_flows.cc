@@ -20,94 +20,135 @@ constexpr Duration kSpacing = Duration::microseconds(20);
 
 }  // namespace
 
-void OrphanedFlows::add(const OpenMetadata& flow, ClientSide client, Instant now) {
-  const bool here = client == ClientSide::kHere;
-  const FlowKey key{here ? flow.client : flow.server, here ? flow.server : flow.client,
-                    here ? flow.client_port : flow.server_port,
-                    here ? flow.server_port : flow.client_port, vlans_of(flow.ethernet)};
-  if (table_.size() >= most_) return;
-  Orphan orphan{.to_host = flow.ethernet};
-  if (here) std::swap(orphan.to_host.source, orphan.to_host.destination);
-  if (!table_.emplace(key, orphan).second) return;
+bool OrphanedFlows::insert(const FlowKey& key, const Orphan& orphan, Instant now) {
+  if (table_.size() >= most_ || !table_.emplace(key, orphan).second) return false;
+  ++open_;
   counters_.add(Counter::kFlowsOrphaned);
   due_[0].push_back({now, key});
+  return true;
+}
+
+void OrphanedFlows::recover(const FlowJournal::Record& flow, FlowJournal::Place place,
+                            Instant now) {
+  Orphan orphan;
+  orphan.to_host = flow.to_host;
+  orphan.place = place;
+  if (!insert(flow.key, orphan, now)) journal_.release(place);
+}
+
+void OrphanedFlows::add(std::size_t peer, const OpenMetadata& flow, ClientSide client,
+                        Instant now) {
+  const bool here = client == ClientSide::kHere;
+  FlowKey key{here ? flow.client : flow.server, here ? flow.server : flow.client,
+              here ? flow.client_port : flow.server_port,
+              here ? flow.server_port : flow.client_port, vlans_of(flow.ethernet)};
+  Orphan orphan{.to_host = flow.ethernet};
+  if (here) std::swap(orphan.to_host->source, orphan.to_host->destination);
+  if (!here && lan_.is_routed(peer)) {
+    // Behind a router the client's L2 header means nothing.
+    orphan.to_host = lan_.find(key.local);
+    key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};
+  }
+  insert(key, orphan, now);
 }
 
 bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
                                    const wire::TcpHeader& header) {
-  if (table_.empty()) return false;
+  if (open_ == 0) return false;
   const auto found = table_.find(key);
-  if (found == table_.end()) return false;
+  if (found == table_.end() || found->second.is_over) return false;
   using Flags = wire::TcpFlags;
+  Orphan& orphan = found->second;
   if (header.has(Flags::kRst)) {
-    count_end(found->second);
-    table_.erase(found);
+    end(orphan, how_it_ended(orphan));
     return true;
   }
   if (header.has(Flags::kSyn) && !header.has(Flags::kAck)) {
-    count_end(found->second);
-    table_.erase(found);
+    end(orphan, how_it_ended(orphan));
     return false;
   }
   counters_.add(Counter::kDroppedOrphaned);
   if (!header.has(Flags::kAck) || resets_.size() >= kMostResets) return true;
   // RFC 9293 section 3.10.7.1: <SEQ=SEG.ACK><CTL=RST>, which is what the host expects next.
-  wire::EthernetHeader& to_host = found->second.to_host;
-  to_host = from;
-  std::swap(to_host.source, to_host.destination);
-  resets_.push_back({key, to_host, header.acknowledgment});
-  found->second.was_reset = true;
+  orphan.to_host = from;
+  std::swap(orphan.to_host->source, orphan.to_host->destination);
+  resets_.push_back({key, *orphan.to_host, header.acknowledgment});
+  orphan.was_reset = true;
   return true;
 }
 
 void OrphanedFlows::forget(const FlowKey& key) {
   const auto found = table_.find(key);
-  if (found == table_.end()) return;
-  count_end(found->second);
-  table_.erase(found);
-}
-
-void OrphanedFlows::count_end(const Orphan& orphan) {
-  counters_.add(orphan.was_reset ? Counter::kOrphansReset : Counter::kOrphansGone);
-}
-
-void OrphanedFlows::handle_timeout(Instant now) {
-  // Those that were asked often enough.
-  std::deque<Due>& last = due_[std::size(due_) - 1];
-  while (!last.empty() && last.front().when <= now) {
-    const auto found = table_.find(last.front().key);
-    if (found != table_.end() && found->second.tries + 1U >= std::size(due_)) {
-      counters_.add(found->second.was_reset ? Counter::kOrphansReset : Counter::kOrphansSilent);
-      table_.erase(found);
-    }
-    last.pop_front();
+  if (found != table_.end() && !found->second.is_over) {
+    end(found->second, how_it_ended(found->second));
   }
 }
 
+void OrphanedFlows::end(Orphan& orphan, Counter counter) {
+  orphan.is_over = true;
+  --open_;
+  counters_.add(counter);
+  journal_.release(orphan.place);
+}
+
+void OrphanedFlows::handle_timeout(Instant now) {
+  // Those that were asked often enough, or were over before.
+  std::deque<Due>& last = due_[std::size(due_) - 1];
+  while (!last.empty() && last.front().when <= now) {
+    const auto found = table_.find(last.front().key);
+    last.pop_front();
+    if (found == table_.end()) continue;
+    Orphan& orphan = found->second;
+    if (!orphan.is_over) {
+      end(orphan, orphan.was_reset ? Counter::kOrphansReset : Counter::kOrphansSilent);
+    }
+    table_.erase(found);
+  }
+}
+
+// Of no size if the host has to be found on the LAN first: it is looked for there, and asked when
+// its turn comes again.
+std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes out, Instant now) {
+  if (!orphan.to_host) {
+    orphan.to_host = lan_.find(key.local);
+    if (!orphan.to_host || vlans_of(*orphan.to_host) != key.vlans) {
+      orphan.to_host.reset();
+      lan_.ask(key.local, now);
+      return 0;
+    }
+  }
+  orphan.to_host->type =
+      key.local.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;  // ARP taught it, say
+  next_ask_ = now + kSpacing;
+  wire::TcpHeader syn;
+  syn.sequence = initial_sequence(secret_, key, now.to_nanoseconds());
+  syn.flags = wire::TcpFlags::kSyn;
+  return write_bare_segment(*orphan.to_host, key, syn, out);
+}
+
 std::size_t OrphanedFlows::poll_frame(MutableBytes out, Instant now) {
-  wire::TcpHeader header;
   if (!resets_.empty()) {
     const Reset reset = resets_.front();
     resets_.pop_front();
+    wire::TcpHeader header;
     header.sequence = reset.sequence;
     header.flags = wire::TcpFlags::kRst;
     return write_bare_segment(reset.to_host, reset.key, header, out);
   }
   if (now < next_ask_) return 0;
-  for (std::size_t tries = 0; tries + 1 < std::size(due_); ++tries) {
+  constexpr std::size_t kLast = kPatience.size() - 1;
+  for (std::size_t tries = 0; tries < kLast; ++tries) {
     std::deque<Due>& queue = due_[tries];
     while (!queue.empty() && queue.front().when <= now) {
       const FlowKey key = queue.front().key;
       queue.pop_front();
       const auto found = table_.find(key);
-      if (found == table_.end() || found->second.tries > tries) continue;
+      if (found == table_.end()) continue;
       Orphan& orphan = found->second;
-      orphan.tries = static_cast<std::uint8_t>(tries + 1);
+      orphan.tries = static_cast<std::uint8_t>(orphan.is_over ? kLast : tries + 1);
       due_[orphan.tries].push_back({now + kPatience[orphan.tries], key});
-      next_ask_ = now + kSpacing;
-      header.sequence = initial_sequence(secret_, key, now.to_nanoseconds());
-      header.flags = wire::TcpFlags::kSyn;
-      return write_bare_segment(orphan.to_host, key, header, out);
+      if (orphan.is_over) continue;
+      if (const std::size_t size = ask(key, orphan, out, now); size > 0) return size;
     }
   }
   return 0;

@@ -48,7 +48,7 @@ std::unique_ptr<control::RateController> make_controller(const config::Link& lin
 
 struct Peer {
   Peer(const config::Peer& peer_config, Carrier& peer_carrier, const stp::Config& stp_config,
-       Arena& arena, stp::StreamSource& source, std::uint64_t receive_limit,
+       Arena& arena, stp::StreamSource& source, std::uint64_t receive_limit, std::size_t number,
        std::uint32_t message_context, std::uint32_t most_flows, Instant now)
       : config(peer_config),
         carrier(peer_carrier),
@@ -56,7 +56,7 @@ struct Peer {
         lane_receive_limit(receive_limit),
         datagram_overhead(stp_config.datagram_overhead),
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
-        liaison(session, message_context, most_flows) {}
+        liaison(session, number, message_context, most_flows) {}
 
   config::Peer config;
   Carrier& carrier;

@@ -90,7 +90,10 @@ void WanNode::learn(const IpAddress& address, const MacAddress& mac, Instant now
 bool WanNode::handle_arp(const Frame& frame, Instant now) {
   if (!own_.is_v4() || !on_own_vlan(frame)) return false;
   const auto arp = wire::parse_arp(frame.payload);
-  if (!arp || arp->target != own_) return false;
+  if (!arp) return false;
+  // RFC 5227 section 2.4, without the defence: the operator must decide whose address it is.
+  if (arp->sender == own_ && arp->sender_mac != mac_) counters_.add(Counter::kAddressConflicts);
+  if (arp->target != own_) return false;
   learn(arp->sender, arp->sender_mac, now);
   if (arp->operation == wire::ArpOperation::kReply) return true;
   PendingFrame* out = new_frame();
@@ -110,6 +113,10 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
 
 bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   if (!on_own_vlan(frame)) return false;
+  // A twin looks for its neighbours in our name.
+  if (!own_.is_v4() && frame.ip.source == own_ && frame.ethernet.source != mac_) {
+    counters_.add(Counter::kAddressConflicts);
+  }
   const bool own = frame.ip.destination == own_;
   if (!own && (own_.is_v4() || frame.ip.destination != solicited_node(own_))) return false;
   const auto message = wire::parse_icmp(frame.ip, frame.payload);

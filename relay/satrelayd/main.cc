@@ -8,12 +8,14 @@
 #include <ctime>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "config/loader.h"
 #include "relay/dpdk/clock.h"
+#include "relay/dpdk/control_thread.h"
 #include "relay/dpdk/eal.h"
 #include "relay/dpdk/memory.h"
 #include "relay/dpdk/packet_pool.h"
@@ -29,6 +31,7 @@
 #include "relay/ops/telemetry.h"
 #include "relay/satrelayd/control_command.h"
 #include "relay/satrelayd/drain.h"
+#include "relay/satrelayd/journal_file.h"
 #include "relay/satrelayd/publisher.h"
 #include "relay/satrelayd/reload.h"
 #include "relay/satrelayd/worker.h"
@@ -42,17 +45,51 @@ constexpr std::size_t kPackets = 16384 + gateway::Gateway::kMostHeldFrames;
 // After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
 constexpr Duration kFarewell = Duration::milliseconds(100);
 
-gateway::Identity make_identity(const MacAddress& wan_mac) {
-  gateway::Identity identity;
+constexpr Duration kJournalInterval = Duration::seconds(1);
+
+// UTC, nanoseconds.
+std::uint64_t wall_clock() {
   std::timespec wall{};
   std::timespec_get(&wall, TIME_UTC);
-  identity.boot_epoch = static_cast<std::uint64_t>(wall.tv_sec) * 1'000'000'000U +
-                        static_cast<std::uint64_t>(wall.tv_nsec);
+  return static_cast<std::uint64_t>(wall.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(wall.tv_nsec);
+}
+
+gateway::Identity make_identity(const MacAddress& wan_mac) {
+  gateway::Identity identity;
+  identity.boot_epoch = wall_clock();
   if (getrandom(identity.secret, sizeof identity.secret, 0) != sizeof identity.secret) {
     throw std::runtime_error("the kernel gives no random numbers");
   }
   identity.wan_mac = wan_mac;
   return identity;
+}
+
+// A gateway without a journal is better than none.
+std::unique_ptr<JournalFile> open_journal(const config::Gateway& config) {
+  if (config.journal == config::kNoJournal) return nullptr;
+  try {
+    const JournalFile::Where where{.file = dpdk::Eal::runtime_directory() + "/flows",
+                                   .copy = config.journal};
+    auto journal = std::make_unique<JournalFile>(
+        where, JournalFile::Limits{config.limits.flows, config.limits.idle_timeout}, wall_clock());
+    ops::log_info(journal->found());
+    return journal;
+  } catch (const std::exception& error) {
+    ops::log_warning(std::string("no journal of the flows: ") + error.what());
+    return nullptr;
+  }
+}
+
+// Once is enough to say that the disk is full.
+void look_after(JournalFile& journal, bool& was_well) {
+  try {
+    journal.look_after(wall_clock());
+    was_well = true;
+  } catch (const std::exception& error) {
+    if (was_well) ops::log_warning(std::string("journal of the flows: ") + error.what());
+    was_well = false;
+  }
 }
 
 void say_farewell(gateway::Gateway& gateway, Worker& worker) {
@@ -141,7 +178,14 @@ void run(const config::Gateway& config, const std::string& file) {
   dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value());
   ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
                 " MiB on " + std::string(memory.backing()));
-  gateway::Gateway gateway(config, make_identity(wan.mac()), memory.bytes(), dpdk::now());
+  const std::unique_ptr<JournalFile> journal = open_journal(config);
+  gateway::Gateway gateway(config, make_identity(wan.mac()), memory.bytes(), dpdk::now(),
+                           journal ? journal->records() : MutableBytes());
+  std::optional<dpdk::ControlThread> journal_keeper;
+  if (journal) {
+    journal_keeper.emplace("flow-journal", kJournalInterval,
+                           [&, was_well = true]() mutable { look_after(*journal, was_well); });
+  }
   Worker worker(gateway, lan, wan, pool);
   ops::SnapshotBoard board;
   const ops::Telemetry telemetry(board);

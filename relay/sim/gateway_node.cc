@@ -1,8 +1,10 @@
 #include "relay/sim/gateway_node.h"
 
+#include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "relay/gateway/flow_journal.h"
 #include "relay/gateway/memory_plan.h"
 
 namespace satrelay::sim {
@@ -61,7 +63,8 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.secret[0] = boot_epoch * 0x9E3779B97F4A7C15U;
   identity.secret[1] = ~boot_epoch;
   identity.wan_mac = wan_mac_;
-  engine_ = std::make_unique<gateway::Gateway>(config_, identity, memory_->bytes(), loop_->now());
+  engine_ = std::make_unique<gateway::Gateway>(config_, identity, memory_->bytes(), loop_->now(),
+                                               std::as_writable_bytes(std::span(journal_)));
   if (engine_->max_frame_size() > frames_->frame_size()) {
     throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
   }
@@ -86,6 +89,12 @@ void GatewayNode::set_memory(ByteCount memory) {
   if (engine_ != nullptr) throw std::logic_error("the arena is in use");
   config_.limits.memory = memory;
   memory_.emplace(memory_for(config_));
+}
+
+void GatewayNode::keep_journal(bool on) {
+  if (engine_ != nullptr) throw std::logic_error("the journal is in use");
+  constexpr std::size_t kWords = gateway::FlowJournal::kRecordSize / sizeof(std::uint64_t);
+  journal_.assign(on ? config_.limits.flows * kWords : 0, 0);
 }
 
 void GatewayNode::receive(unsigned port, FrameHandle frame) {

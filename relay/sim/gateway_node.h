@@ -41,6 +41,9 @@ class GatewayNode final : public Actor, public FrameSink {
   void shut_down();
   // limits.memory of the next start.
   void set_memory(ByteCount memory);
+  // Keeps a journal of the flows from the next start on, which outlives kill(). With `false` it is
+  // lost, as in a machine that lost its power.
+  void keep_journal(bool on);
   // What happens to frames while no engine runs: dropped, or passed from port to port as a relay
   // that failed to wire does.
   void fail_to_wire(bool on) { fail_to_wire_ = on; }
@@ -69,6 +72,7 @@ class GatewayNode final : public Actor, public FrameSink {
   Duration tick_;
   ActorId id_;
   std::optional<BigMemory> memory_;
+  std::vector<std::uint64_t> journal_;
   std::unique_ptr<gateway::Gateway> engine_;
   gateway::Counters earlier_counters_;  // of engines that are no more
   FrameSink* sinks_[2] = {nullptr, nullptr};

@@ -129,6 +129,7 @@ void Network::build_station(Side side) {
   satellite_->connect(end, node, static_cast<unsigned>(PortId::kWan));
   node.connect(PortId::kLan, *lans_[index], SimLan::kGateway);
   node.connect(PortId::kWan, *satellite_, end);
+  node.keep_journal(scenario_.journal);
   node.start(kFirstEpoch + index);
 }
 

@@ -21,11 +21,12 @@ constexpr Duration kRoundTrip = Duration::milliseconds(550);
 class RestartTest : public ::testing::Test {
  protected:
   static constexpr std::size_t kFlows = 6;
-  void start(std::uint64_t seed, double loss) {
+  void start(std::uint64_t seed, double loss, bool journal = false) {
     LinkSpec link;
     link.one_way_delay = kRoundTrip / 2;
     link.loss = loss;
     Scenario scenario = make_lab(seed, link);
+    scenario.journal = journal;
     for (const Side side : {Side::kA, Side::kB}) {
       add_flow(scenario, side, requester(100), receiver());  // then both wait for the other
       add_flow(scenario, side, requester(100), responder(100, 80'000'000));
@@ -114,6 +115,58 @@ TEST_F(RestartTest, AGatewayThatWasOnlySilentListsNothing) {
   EXPECT_EQ(network->counted(Counter::kFlowsListed), 0U);
   EXPECT_EQ(network->counted(Counter::kFlowsOrphaned), 0U);
   EXPECT_FALSE(network->flow(0).client.ended);
+}
+
+// What a gateway has written down itself it knows before anybody tells it.
+TEST_F(RestartTest, AJournalNeedsNoPeer) {
+  start(7, 0, true);
+  restart(Side::kB, Duration::seconds(2));
+  network->run_for(Duration::milliseconds(100));
+  const Duration near = until_all_know(Side::kB);
+  std::printf("  all hosts of the restarted gateway know after %.3f s\n", near.to_seconds());
+  EXPECT_LT(near, Duration::milliseconds(5));
+  network->run_for(Duration::seconds(10));
+  EXPECT_LT(until_all_know(Side::kA), kRoundTrip * 3 / 2 + Duration::milliseconds(5));
+  EXPECT_EQ(count(Side::kB, Counter::kFlowsOrphaned), kFlows) << "the peer's list adds none";
+  EXPECT_EQ(count(Side::kB, Counter::kOrphansReset) + count(Side::kB, Counter::kOrphansGone),
+            kFlows);
+}
+
+TEST_F(RestartTest, NoHostHangsWhenBothGatewaysAreStartedAnew) {
+  for (const Duration apart : {Duration::zero(), Duration::seconds(1)}) {
+    start(8, 0, true);
+    network->gateway(Side::kA).kill();
+    network->run_for(apart);
+    network->gateway(Side::kB).kill();
+    network->run_for(Duration::seconds(1));
+    for (const Side side : {Side::kA, Side::kB}) {
+      network->gateway(side).start(kLaterEpoch + static_cast<std::uint64_t>(side));
+    }
+    back = network->loop().now();
+    network->run_for(Duration::milliseconds(100));
+    const Duration longest = std::max(until_all_know(Side::kA), until_all_know(Side::kB));
+    std::printf("  all hosts know after %.3f s\n", longest.to_seconds());
+    EXPECT_LT(longest, Duration::milliseconds(5));
+    network->run_for(Duration::seconds(100));
+    for (const Side side : {Side::kA, Side::kB}) {
+      EXPECT_EQ(count(side, Counter::kFlowsOrphaned), kFlows);
+      EXPECT_EQ(count(side, Counter::kOrphansSilent), 0U);
+    }
+  }
+}
+
+// What was written down and is over is not asked for after the next crash.
+TEST_F(RestartTest, FlowsThatAreOverLeaveTheJournal) {
+  start(9, 0, true);
+  restart(Side::kB, Duration::seconds(1));
+  network->run_for(Duration::seconds(5));
+  until_all_know(Side::kB);
+  network->gateway(Side::kA).kill();
+  network->gateway(Side::kB).kill();
+  network->run_for(Duration::seconds(1));
+  network->gateway(Side::kB).start(kLaterEpoch + 10);
+  network->run_for(Duration::seconds(1));
+  EXPECT_EQ(count(Side::kB, Counter::kFlowsOrphaned), 0U);
 }
 
 }  // namespace

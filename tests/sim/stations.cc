@@ -21,6 +21,8 @@ config::LinkDirection lan_cable() {
   return cable;
 }
 
+constexpr std::uint64_t kStationRate = 20'000'000;
+
 }  // namespace
 
 HostSpec host_of(std::size_t station, std::uint8_t last, std::uint16_t mtu) {
@@ -266,6 +268,53 @@ std::vector<std::string> Stations::complaints() const {
     check("server", transfers_[i].server);
   }
   return list;
+}
+
+// --- parts of a station -------------------------------------------------------------------------
+
+config::LinkDirection satellite(std::uint64_t rate) {
+  config::LinkDirection direction;
+  direction.rate = BitRate::bits_per_second(rate);
+  direction.delay = Duration::milliseconds(137);  // the other half is the other station's
+  return direction;
+}
+
+config::Peer peer_of(const std::string& name, const IpAddress& address, std::size_t station,
+                     const std::string& link) {
+  const std::string s = std::to_string(station);
+  return {.name = name,
+          .address = address,
+          .prefixes = {*IpPrefix::parse("10." + s + ".0.0/16"),
+                       *IpPrefix::parse("2001:db8:" + s + "::/48")},
+          .link = link};
+}
+
+config::Link link_of(const std::string& name, std::uint64_t send, std::uint64_t receive) {
+  config::Link link;
+  link.name = name;
+  link.send_rate = BitRate::bits_per_second(send);
+  link.receive_rate = BitRate::bits_per_second(receive);
+  return link;
+}
+
+IpAddress wan_address(std::size_t station) {
+  return IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(station + 1)});
+}
+
+StationSpec station(std::size_t index, const std::vector<std::size_t>& others) {
+  StationSpec spec;
+  spec.gateway.lan.interface = "lan";
+  spec.gateway.wan.interface = "wan";
+  spec.gateway.gateway.own = wan_address(index);
+  spec.gateway.gateway.address = *IpPrefix::parse("192.0.2.0/28");
+  spec.gateway.links = {link_of("sat", kStationRate, kStationRate)};
+  for (const std::size_t other : others) {
+    spec.gateway.peers.push_back(
+        peer_of("station" + std::to_string(other), wan_address(other), other, "sat"));
+  }
+  spec.up = spec.down = satellite(kStationRate);
+  spec.hosts = {host_of(index, 10)};
+  return spec;
 }
 
 }  // namespace satrelay::sim

@@ -119,10 +119,12 @@ class Stations {
   SimHost& host(std::size_t station, std::size_t index = 0) {
     return *stations_[station]->hosts[index];
   }
+  SimLan& lan(std::size_t station) { return *stations_[station]->lan; }
   LanTap& tap(std::size_t station) { return *stations_[station]->tap; }
   SatelliteLink& link(std::size_t station) { return *stations_[station]->link; }
   WanRouter& router() { return static_cast<WanRouter&>(*wan_); }
   EventLoop& loop() { return loop_; }
+  FramePool& frames() { return frames_; }
   Instant now() const { return loop_.now(); }
 
   // From now on; `up` bytes from the client, `down` bytes from the server.
@@ -156,5 +158,15 @@ class Stations {
 
 // A host with this last octet in 10.`station`.0.0/24 and 2001:db8:`station`::/48.
 HostSpec host_of(std::size_t station, std::uint8_t last, std::uint16_t mtu = 1500);
+
+// Parts of a station: a carrier of this rate that is half of a path of 550 ms; the gateway of
+// `station` as a peer; its own address on the switched WAN.
+config::LinkDirection satellite(std::uint64_t rate);
+config::Peer peer_of(const std::string& name, const IpAddress& address, std::size_t station,
+                     const std::string& link);
+config::Link link_of(const std::string& name, std::uint64_t send, std::uint64_t receive);
+IpAddress wan_address(std::size_t station);
+// A station on the switched WAN, with `others` as its peers, 20 Mbit/s and one host.
+StationSpec station(std::size_t index, const std::vector<std::size_t>& others);
 
 }  // namespace satrelay::sim

@@ -15,54 +15,6 @@ namespace {
 
 using gateway::Counter;
 
-config::LinkDirection satellite(std::uint64_t rate) {
-  config::LinkDirection direction;
-  direction.rate = BitRate::bits_per_second(rate);
-  direction.delay = Duration::milliseconds(137);  // the other half is the other station's
-  return direction;
-}
-
-config::Peer peer_of(const std::string& name, const IpAddress& address, std::size_t station,
-                     const std::string& link) {
-  const std::string s = std::to_string(station);
-  return {.name = name,
-          .address = address,
-          .prefixes = {*IpPrefix::parse("10." + s + ".0.0/16"),
-                       *IpPrefix::parse("2001:db8:" + s + "::/48")},
-          .link = link};
-}
-
-config::Link link_of(const std::string& name, std::uint64_t send, std::uint64_t receive) {
-  config::Link link;
-  link.name = name;
-  link.send_rate = BitRate::bits_per_second(send);
-  link.receive_rate = BitRate::bits_per_second(receive);
-  return link;
-}
-
-IpAddress wan_address(std::size_t station) {
-  return IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(station + 1)});
-}
-
-constexpr std::uint64_t kRate = 20'000'000;
-
-// A station on the switched WAN, with `others` as its peers.
-StationSpec station(std::size_t index, const std::vector<std::size_t>& others) {
-  StationSpec spec;
-  spec.gateway.lan.interface = "lan";
-  spec.gateway.wan.interface = "wan";
-  spec.gateway.gateway.own = wan_address(index);
-  spec.gateway.gateway.address = *IpPrefix::parse("192.0.2.0/28");
-  spec.gateway.links = {link_of("sat", kRate, kRate)};
-  for (const std::size_t other : others) {
-    spec.gateway.peers.push_back(
-        peer_of("station" + std::to_string(other), wan_address(other), other, "sat"));
-  }
-  spec.up = spec.down = satellite(kRate);
-  spec.hosts = {host_of(index, 10)};
-  return spec;
-}
-
 // --- MTU ---------------------------------------------------------------------------------------
 
 struct Mtus {

@@ -104,6 +104,7 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_EQ(config.compress_level, 1);
   EXPECT_EQ(config.stats_socket_prefix, "satrelay");
   EXPECT_EQ(config.control_socket, "");
+  EXPECT_EQ(config.journal, "");
   EXPECT_EQ(config.log_level, LogLevel::kInfo);
 }
 
@@ -189,7 +190,8 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(
       gateway_error("- a\n"),
       "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, peers, classes, "
-      "rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, control_socket, log");
+      "rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, control_socket, "
+      "journal, log");
   EXPECT_EQ(gateway_error("ports: {lan: [\n"),
             "g.yaml:2:1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
@@ -219,7 +221,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "g.yaml:5:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
        "peers, classes, rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, "
        "control_socket, "
-       "log"},
+       "journal, log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
@@ -228,7 +230,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "g.yaml:5:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
        "peers, classes, rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, "
        "control_socket, "
-       "log"},
+       "journal, log"},
   });
 }
 

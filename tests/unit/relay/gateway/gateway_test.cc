@@ -256,6 +256,28 @@ TEST_F(GatewayTest, AnswersArpForItsOwnAddressOnTheWanOnly) {
   EXPECT_EQ(reply->sender_mac, kGatewayMac);
 }
 
+TEST_F(GatewayTest, AnotherMachineWithItsAddressIsCounted) {
+  const auto request = [](const MacAddress& mac) {
+    FrameBytes frame(14 + wire::kArpSize);
+    wire::EthernetHeader ethernet;
+    ethernet.source = mac;
+    ethernet.destination = MacAddress::broadcast();
+    ethernet.type = wire::EtherType::kArp;
+    wire::write_ethernet(ethernet, frame);
+    wire::write_arp({.operation = wire::ArpOperation::kRequest,
+                     .sender_mac = mac,
+                     .sender = ip_of("192.0.2.1"),
+                     .target_mac = {},
+                     .target = ip_of("192.0.2.2")},
+                    MutableBytes(frame).subspan(14));
+    return frame;
+  };
+  EXPECT_EQ(wan(request(kGatewayMac)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kAddressConflicts), 0U) << "our own, come back";
+  EXPECT_EQ(wan(request(kServerMac)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kAddressConflicts), 1U);
+}
+
 TEST_F(GatewayTest, AnswersPingForItsOwnAddress) {
   wire::IpHeader ip;
   ip.source = ip_of("192.0.2.2");

@@ -26,6 +26,12 @@ OpenMetadata flow_of(std::uint16_t client_port) {
   return flow;
 }
 
+config::Gateway of_one_peer() {
+  config::Gateway config;
+  config.peers.emplace_back();
+  return config;
+}
+
 class OrphanedFlowsTest : public testing::Test {
  protected:
   struct Sent {
@@ -55,13 +61,18 @@ class OrphanedFlowsTest : public testing::Test {
   const FlowKey server_{ip_of("198.51.100.5"), ip_of("203.0.113.5"), 80, 40'000, {}};
   const wire::EthernetHeader from_ = flow_of(0).ethernet;
   Counters counters_;
-  OrphanedFlows orphans_{2, HashKey{1, 2}, counters_};
+  config::Gateway config_ = of_one_peer();
+  Policy policy_{{}, config_.peers};
+  LanNeighbours lan_{config_, policy_, HashKey{1, 2}};
+  alignas(8) std::array<std::byte, 2 * FlowJournal::kRecordSize> memory_{};
+  FlowJournal journal_{memory_};
+  OrphanedFlows orphans_{2, HashKey{1, 2}, journal_, lan_, counters_};
   Instant now_ = Instant() + Duration::seconds(1);
   std::array<std::byte, 128> buffer_{};
 };
 
 TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustObey) {
-  orphans_.add(flow_of(40'000), ClientSide::kPeer, now_);
+  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
   EXPECT_LE(orphans_.next_timeout(), now_);
   const auto syn = poll();
   ASSERT_TRUE(syn);
@@ -91,7 +102,7 @@ TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustOb
 }
 
 TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
-  orphans_.add(flow_of(40'000), ClientSide::kHere, now_);
+  orphans_.add(0, flow_of(40'000), ClientSide::kHere, now_);
   const auto syn = poll();
   ASSERT_TRUE(syn);
   EXPECT_EQ(syn->tcp.source_port, 80);
@@ -104,10 +115,10 @@ TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
 }
 
 TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
-  orphans_.add(flow_of(40'000), ClientSide::kPeer, now_);
+  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
   EXPECT_FALSE(orphans_.handle_segment(server_, from_, segment(Flags::kSyn, 0)));
   EXPECT_EQ(orphans_.size(), 0U);
-  orphans_.add(flow_of(40'000), ClientSide::kPeer, now_);
+  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
   orphans_.forget(server_);
   EXPECT_EQ(orphans_.size(), 0U);
   EXPECT_FALSE(poll());
@@ -115,7 +126,7 @@ TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
 }
 
 TEST_F(OrphanedFlowsTest, AHostThatIsSilentIsAskedSevenTimesAndForgotten) {
-  orphans_.add(flow_of(40'000), ClientSide::kPeer, now_);
+  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
   int asked = 0;
   for (int second = 0; second <= 91; ++second) {
     while (poll()) ++asked;
@@ -129,12 +140,64 @@ TEST_F(OrphanedFlowsTest, AHostThatIsSilentIsAskedSevenTimesAndForgotten) {
   EXPECT_TRUE(orphans_.next_timeout().is_never());
 }
 
+TEST_F(OrphanedFlowsTest, TheListDoesNotBringBackWhatTheJournalHadAndIsOver) {
+  FlowJournal::Record record{server_, from_};
+  std::swap(record.to_host.source, record.to_host.destination);
+  const FlowJournal::Place place = journal_.keep(record);
+  orphans_.recover(*journal_.read(place), place, now_);
+  const auto syn = poll();
+  ASSERT_TRUE(syn);
+  EXPECT_EQ(syn->frame.ethernet.destination, kPeerMac) << "as the journal has it";
+  EXPECT_TRUE(orphans_.handle_segment(server_, from_, segment(Flags::kRst | Flags::kAck, 1)));
+  EXPECT_FALSE(journal_.read(place)) << "a second crash would not ask again";
+  pass(Duration::seconds(2));
+  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
+  EXPECT_EQ(orphans_.size(), 0U);
+  EXPECT_FALSE(poll());
+  EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 1U);
+  EXPECT_FALSE(orphans_.handle_segment(server_, from_, segment(Flags::kAck, 1))) << "bridged";
+  for (int second = 0; second < 120; ++second) {
+    pass(Duration::seconds(1));
+    EXPECT_FALSE(poll());
+  }
+  EXPECT_TRUE(orphans_.next_timeout().is_never());
+}
+
 TEST_F(OrphanedFlowsTest, NoMoreThanTheLimitAndNoneTwice) {
   for (const int port : {1, 2, 2, 3}) {
-    orphans_.add(flow_of(static_cast<std::uint16_t>(port)), ClientSide::kPeer, now_);
+    orphans_.add(0, flow_of(static_cast<std::uint16_t>(port)), ClientSide::kPeer, now_);
   }
   EXPECT_EQ(orphans_.size(), 2U);
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 2U);
+}
+
+// Behind a router the L2 header of the client's SYN says nothing about this LAN.
+TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
+  config::Gateway routed;
+  routed.gateway.address = *IpPrefix::parse("192.0.2.0/29");
+  routed.peers = {{.name = "far",
+                   .address = ip_of("192.0.2.130"),
+                   .prefixes = {*IpPrefix::parse("203.0.113.0/24")},
+                   .link = "sat"}};
+  const Policy policy({}, routed.peers);
+  LanNeighbours lan(routed, policy, HashKey{1, 2});
+  lan.set_router(kGatewayMac);
+  OrphanedFlows orphans(2, HashKey{1, 2}, journal_, lan, counters_);
+  orphans.add(0, flow_of(40'000), ClientSide::kPeer, now_);
+  EXPECT_EQ(orphans.poll_frame(buffer_, now_), 0U);
+  ASSERT_GT(lan.poll_frame(buffer_), 0U) << "who has it?";
+  wire::EthernetHeader back;
+  back.source = kServerMac;
+  back.destination = kGatewayMac;
+  const FrameBytes answer = udp_frame("198.51.100.5", "203.0.113.5", 9, FrameBytes(8), back);
+  ASSERT_TRUE(lan.learn_from_lan(look_at(answer)));
+  EXPECT_EQ(orphans.poll_frame(buffer_, now_ + Duration::milliseconds(999)), 0U);
+  const std::size_t size = orphans.poll_frame(buffer_, now_ + Duration::seconds(1));
+  ASSERT_GT(size, 0U);
+  const Frame frame = look_at(ConstBytes(buffer_).first(size));
+  EXPECT_EQ(frame.ethernet.destination, kServerMac);
+  EXPECT_EQ(frame.ethernet.source, kGatewayMac);
+  EXPECT_EQ(wire::parse_tcp(frame.payload)->header.flags, Flags::kSyn);
 }
 
 }  // namespace

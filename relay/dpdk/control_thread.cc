@@ -1,0 +1,43 @@
+#include "relay/dpdk/control_thread.h"
+
+#include <rte_lcore.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+namespace satrelay::dpdk {
+
+ControlThread::ControlThread(const char* name, Duration interval, std::function<void()> work)
+    : interval_(interval), work_(std::move(work)) {
+  if (rte_ctrl_thread_create(&thread_, name, nullptr, enter, this) != 0) {
+    throw std::runtime_error(std::string("cannot start the thread ") + name);
+  }
+}
+
+ControlThread::~ControlThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_one();
+  pthread_join(thread_, nullptr);
+}
+
+void* ControlThread::enter(void* self) {
+  static_cast<ControlThread*>(self)->run();
+  return nullptr;
+}
+
+void ControlThread::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopped_) {
+    const auto pause = std::chrono::nanoseconds(interval_.to_nanoseconds());
+    changed_.wait_for(lock, pause, [this] { return stopped_; });
+    lock.unlock();
+    work_();
+    lock.lock();
+  }
+}
+
+}  // namespace satrelay::dpdk
