@@ -58,7 +58,11 @@ def programs() -> Programs:
 def make_lab(link: Link = Link(rtt=0.2), options: GatewayOptions = GatewayOptions(), **more) -> Lab:
     if os.geteuid() != 0:
         raise Skip("network namespaces need root")
-    lab = Lab(programs(), link, options, **more)
+    return watch(Lab(programs(), link, options, **more))
+
+
+def watch(lab):
+    """The last lines of its daemons are shown if the test fails."""
     _labs.append(lab)
     return lab
 

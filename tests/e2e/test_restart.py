@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kill -9 of a gateway in mid-transfer: hosts on both sides learn it, and new connections work."""
+"""kill -9 of one gateway or both in mid-transfer: all hosts learn it, and new connections work."""
 
 import contextlib
 import threading
@@ -11,6 +11,7 @@ from harness import (
     check,
     check_memory_returns,
     connection,
+    echo,
     eventually,
     main,
     make_lab,
@@ -101,12 +102,43 @@ def kill_and_restart(lab: Lab, killed, surviving, which_end_survives: str) -> No
     check(lab.gateway_a.counter("flows_established") == before + 1, "it was not accelerated")
 
 
+def kill_and_restart_both(lab: Lab) -> None:
+    with contextlib.ExitStack() as stack:
+        busy = stack.enter_context(connection(lab, PORT))
+        idle = stack.enter_context(connection(lab, PORT + 1))
+        for end in (*busy, *idle):
+            end.settimeout(60)
+        echo(*idle, b"once")
+        stream = Stream(*busy)
+        time.sleep(1)
+        for gateway in lab.gateways:
+            gateway.daemon.kill()
+        time.sleep(0.5)
+        began = time.monotonic()
+        for gateway in lab.gateways:
+            gateway.start()
+        for name, ends in (("busy", busy), ("idle", idle)):
+            for end in ends:
+                eventually(
+                    lambda: was_reset(end), 15, f"an end of the {name} connection is reset"
+                )
+        note(f"all hosts were reset {time.monotonic() - began:.1f} s after the restart of both")
+        for gateway in lab.gateways:
+            check(gateway.counter("flows_orphaned") >= 2, f"{gateway.name} had no journal")
+        stream.join()
+    lab.wait_for_peers()
+    with connection(lab, PORT + 2) as ends:
+        echo(*ends, b"new")
+
+
 def killed_gateways() -> None:
     with make_lab(Link(rtt=0.3)) as lab:
         kill_and_restart(lab, lab.gateway_a, lab.gateway_b, "server")
         note("ok: gateway A killed")
         kill_and_restart(lab, lab.gateway_b, lab.gateway_a, "client")
         note("ok: gateway B killed")
+        kill_and_restart_both(lab)
+        note("ok: both killed")
         check_memory_returns(lab)
 
 
