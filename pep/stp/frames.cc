@@ -129,6 +129,21 @@ void write_rate(ByteWriter& out, const RateFrame& frame) {
   write_varint(out, bits);
 }
 
+StartCreditFrame parse_start_credit(ByteReader& body) {
+  StartCreditFrame frame;
+  frame.sequence = read_varint(body);
+  frame.limit = read_varint(body);
+  if (frame.sequence == 0) fail(body);
+  return frame;
+}
+
+void write_start_credit(ByteWriter& out, const StartCreditFrame& frame) {
+  out.u8(type_byte(FrameType::kStartCredit));
+  out.u16(static_cast<std::uint16_t>(varint_size(frame.sequence) + varint_size(frame.limit)));
+  write_varint(out, frame.sequence);
+  write_varint(out, frame.limit);
+}
+
 // What a later version appends is covered by the length and skipped.
 ConfirmFrame parse_confirm(ByteReader& body) {
   ConfirmFrame frame;

@@ -29,6 +29,7 @@ enum class FrameType : std::uint8_t {
   kExtension = 0x40,  // this and above: a 16-bit length follows, so that a receiver can skip it
   kRate = 0x43,
   kConfirm = 0x44,
+  kStartCredit = 0x46,
 };
 inline constexpr std::uint8_t kDataFin = 0x01;
 inline constexpr std::uint8_t kDataHasLength = 0x02;
@@ -79,6 +80,11 @@ struct RateFrame {
   std::uint64_t sequence = 0;  // from 1 on in a session, growing
   BitRate capacity;
 };
+// What may be sent of a stream before its first STREAM_CREDIT.
+struct StartCreditFrame {
+  std::uint64_t sequence = 0;  // from 1 on in a session, growing
+  std::uint64_t limit = 0;
+};
 struct ConfirmFrame {
   std::uint64_t stream = 0;
   std::uint64_t sequence = 0;  // of the stream's CONFIRM frames, from 1 on
@@ -102,6 +108,7 @@ DataFrame parse_data(ByteReader& in, std::uint8_t type);
 // Behind its length: `body` is what the length covers.
 RateFrame parse_rate(ByteReader& body);
 ConfirmFrame parse_confirm(ByteReader& body);
+StartCreditFrame parse_start_credit(ByteReader& body);
 
 void write_hello(ByteWriter& out, const HelloFrame& frame);
 void write_ping(ByteWriter& out, const PingFrame& frame);
@@ -113,6 +120,7 @@ void write_reset(ByteWriter& out, const ResetFrame& frame);
 void write_close(ByteWriter& out, const CloseFrame& frame);
 void write_rate(ByteWriter& out, const RateFrame& frame);
 void write_confirm(ByteWriter& out, const ConfirmFrame& frame);
+void write_start_credit(ByteWriter& out, const StartCreditFrame& frame);
 
 constexpr std::size_t open_frame_size(std::uint64_t stream, std::size_t metadata) {
   return 1 + varint_size(stream) + varint_size(metadata) + metadata;
@@ -127,6 +135,7 @@ inline constexpr std::size_t kMaxStreamCreditFrameSize = 1 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxLaneCreditFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxPingFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxRateFrameSize = 1 + 2 + 2 * kMaxVarintSize;
+inline constexpr std::size_t kMaxStartCreditFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 5 * kMaxVarintSize;
 
 inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
@@ -151,6 +160,10 @@ bool walk_frames(ConstBytes frames, Visitor&& visitor) {
         visitor(frame);
       } else if (type == static_cast<std::uint8_t>(FrameType::kConfirm)) {
         const ConfirmFrame frame = parse_confirm(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else if (type == static_cast<std::uint8_t>(FrameType::kStartCredit)) {
+        const StartCreditFrame frame = parse_start_credit(body);
         if (!body.ok()) return false;
         visitor(frame);
       } else if (type == static_cast<std::uint8_t>(FrameType::kRepair)) {

@@ -25,9 +25,10 @@ bool ReceiveHalf::holds(std::uint64_t begin, std::uint64_t end) const {
 
 void ReceiveHalf::reset() {
   bytes_.reset();
-  charged_ = granted_ = 0;
+  charged_ = granted_ = told_ = 0;
   final_size_ = kUnknown;
   drain_ = {};
+  taken_ = {};
 }
 
 }  // namespace satrelay::stp

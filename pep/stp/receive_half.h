@@ -1,10 +1,12 @@
 // The receiving direction of one stream: order, credit and the end of the stream.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "pep/base/reassembler.h"
+#include "pep/base/recent_count.h"
 #include "pep/stp/drain_prediction.h"
 
 namespace satrelay::stp {
@@ -18,13 +20,21 @@ class ReceiveHalf {
   const Reassembler& bytes() const { return bytes_; }
   std::uint64_t charged() const { return charged_; }  // lane credit that the peer has spent here
   std::uint64_t consumed() const { return bytes_.consumed(); }
-  std::uint64_t granted() const { return granted_; }
+  std::uint64_t granted() const { return granted_; }  // what may come at most
+  std::uint64_t told() const { return told_; }        // by STREAM_CREDIT; 0: nothing yet
   std::uint64_t final_size() const { return final_size_; }
   bool final_known() const { return final_size_ != kUnknown; }
   bool complete() const { return final_known() && bytes_.in_order_end() == final_size_; }
   bool drained() const { return final_known() && bytes_.consumed() == final_size_; }
 
-  void grant(std::uint64_t limit) { granted_ = limit; }
+  // What HELLO has promised for every stream.
+  void promise(std::uint64_t limit) { granted_ = limit; }
+  // STREAM_CREDIT says so; never lowered.
+  std::uint64_t tell(std::uint64_t limit) {
+    told_ = std::max(told_, limit);
+    granted_ = std::max(granted_, told_);
+    return told_;
+  }
   // Whether data that ends at `end`, or the end of the stream itself, contradicts what is known.
   bool contradicts(std::uint64_t end, bool fin) const {
     return (final_known() && (end > final_size_ || (fin && end != final_size_))) ||
@@ -50,6 +60,8 @@ class ReceiveHalf {
     bytes_.consume(count);
     drain_.on_taken(count, bytes_.readable(), now);
   }
+  // What the reader has taken in about the last `period`: to be kept while it matters.
+  RecentCount& taken() { return taken_; }
   // What the peer should be allowed to send beyond what was consumed: at most `limit`.
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     return drain_.window(limit, ahead, now);
@@ -62,9 +74,11 @@ class ReceiveHalf {
   bool holds(std::uint64_t begin, std::uint64_t end) const;
   Reassembler bytes_;
   DrainPrediction drain_;
+  RecentCount taken_;
   Arena* arena_;
   std::uint64_t charged_ = 0;
   std::uint64_t granted_ = 0;
+  std::uint64_t told_ = 0;
   std::uint64_t final_size_ = kUnknown;
 };
 

@@ -2,6 +2,7 @@
 // frames and packets are the session's business.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,7 +35,11 @@ class SendHalf {
   std::uint64_t unacknowledged() const { return queue_.size() - acknowledged_.total(); }
   // The FIN must travel, and there is no new byte it could travel with.
   bool fin_due() const { return fin_ == Fin::kPending && unsent() == 0; }
-  std::uint64_t credit() const { return limit_ > sent_ ? limit_ - sent_ : 0; }
+  // `start`: what may be sent of any stream (start_credit.h).
+  std::uint64_t credit(std::uint64_t start) const {
+    const std::uint64_t limit = std::max(limit_, start);
+    return limit > sent_ ? limit - sent_ : 0;
+  }
   void raise_limit(std::uint64_t limit) {
     if (limit > limit_) limit_ = limit;
   }

@@ -20,8 +20,9 @@ enum class ItemKind : std::uint8_t {
   kReset,
   kStreamCredit,
   kLaneCredit,
-  kRate,     // offset: its sequence number
-  kConfirm,  // the same
+  kRate,         // offset: its sequence number
+  kConfirm,      // the same
+  kStartCredit,  // the same
 };
 
 // One thing a packet carried that must be repaired if it is lost.
@@ -29,22 +30,22 @@ struct SentItem {
   std::uint64_t offset = 0;
   std::uint32_t stream = 0;  // slot in the stream table
   std::uint16_t length = 0;
-  std::uint16_t packed = 0;  // kind, losses and generation: 3, 3 and 10 bits
+  std::uint16_t packed = 0;  // kind, losses and generation: 4, 3 and 9 bits
 
   static constexpr unsigned kMaxLosses = 7;
-  static constexpr std::uint16_t kGenerationMask = 0x3ff;
+  static constexpr std::uint16_t kGenerationMask = 0x1ff;
   // `losses`: how often its bytes had been lost when it was sent, up to kMaxLosses.
   static constexpr SentItem make(ItemKind kind, std::uint32_t stream, std::uint16_t generation,
                                  std::uint64_t offset = 0, std::uint16_t length = 0,
                                  unsigned losses = 0) {
     return {offset, stream, length,
-            static_cast<std::uint16_t>((static_cast<unsigned>(kind) << 13) | (losses << 10) |
+            static_cast<std::uint16_t>((static_cast<unsigned>(kind) << 12) | (losses << 9) |
                                        (generation & kGenerationMask))};
   }
-  constexpr ItemKind kind() const { return static_cast<ItemKind>(packed >> 13); }
-  constexpr unsigned losses() const { return (packed >> 10) & kMaxLosses; }
+  constexpr ItemKind kind() const { return static_cast<ItemKind>(packed >> 12); }
+  constexpr unsigned losses() const { return (packed >> 9) & kMaxLosses; }
   // A slot is used again only after its stream's last packets are settled, at least a round trip
-  // later; ten bits tell its users apart.
+  // later; nine bits tell its users apart.
   constexpr std::uint16_t generation() const { return packed & kGenerationMask; }
 };
 

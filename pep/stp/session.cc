@@ -132,6 +132,7 @@ void Session::Impl::drop_connection() {
   const std::uint64_t arena_bytes = arena.total_blocks() * arena.block_size();
   lane_receive.start(config.lane_receive_limit, hello_lane_credit,
                      std::min(config.lane_receive_limit, arena_bytes) / 32);
+  start_credit.start(config.stream_receive_limit);
   memory_check = Instant::never();
   if (peer_capacity.clear()) peer_events.push(Event::Kind::kCapacity);
   probes.start(now);
@@ -141,6 +142,7 @@ void Session::Impl::drop_connection() {
 void Session::Impl::establish() {
   state = PeerState::kAlive;
   lane_send.limit = handshake.peer().lane_credit;
+  peer_start_credit.start(handshake.peer().stream_credit);
   own_capacity.on_new_session();
   path.start(static_cast<std::uint16_t>(
       std::max<std::size_t>(handshake.peer().datagram_size, kMinDatagram)));
@@ -398,6 +400,10 @@ void Session::consume(StreamId stream, std::uint64_t count) {
   impl_->consume(*s, std::min(count, s->receive.bytes().readable()));
 }
 
+void Session::set_reader_needs(StreamId stream, std::uint64_t bytes) {
+  if (Stream* s = impl_->visible(stream)) impl_->set_reader_needs(*s, bytes);
+}
+
 void Session::release(StreamId stream) {
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return;
@@ -510,7 +516,9 @@ std::uint64_t Session::unacknowledged(StreamId stream) const {
 
 std::uint64_t Session::credit(StreamId stream) const {
   const Stream* s = impl_->visible(stream);
-  return s == nullptr ? 0 : std::min(s->send.credit(), impl_->lane_send.available());
+  return s == nullptr ? 0
+                      : std::min(s->send.credit(impl_->peer_start_credit.limit()),
+                                 impl_->lane_send.available());
 }
 
 const Counters& Session::counters() const { return impl_->counters; }

@@ -204,6 +204,9 @@ class Session {
   void reset(StreamId stream, ResetReason reason, Instant now);
   // Takes `count` readable bytes; grants credit to the peer.
   void consume(StreamId stream, std::uint64_t count);
+  // The reader can take nothing before `bytes` are there, until it next consumes: their credit is
+  // granted in any case.
+  void set_reader_needs(StreamId stream, std::uint64_t bytes);
   // Forgets a stream of which both directions are over: received to the end and consumed, finished
   // and acknowledged. The session keeps what its protocol still needs.
   void release(StreamId stream);

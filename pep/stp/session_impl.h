@@ -16,6 +16,7 @@
 #include "pep/stp/loss_detector.h"
 #include "pep/stp/packet.h"
 #include "pep/stp/packet_builder.h"
+#include "pep/stp/parked_bytes.h"
 #include "pep/stp/path_mtu.h"
 #include "pep/stp/probe_timer.h"
 #include "pep/stp/rate_gate.h"
@@ -24,6 +25,7 @@
 #include "pep/stp/rtt_estimator.h"
 #include "pep/stp/sent_ledger.h"
 #include "pep/stp/session.h"
+#include "pep/stp/start_credit.h"
 #include "pep/stp/stream.h"
 #include "pep/stp/stream_schedule.h"
 #include "pep/stp/stream_table.h"
@@ -61,7 +63,12 @@ struct Session::Impl {
   void fail_stream(Stream& stream, ResetReason reason);
   void free_if_over(Stream& stream);
   void consume(Stream& stream, std::uint64_t count);
-  std::uint64_t stream_window(Stream& stream) const;
+  std::uint64_t stream_window(Stream& stream);
+  std::uint64_t least_credit() const;
+  void set_reader_needs(Stream& stream, std::uint64_t bytes);
+  void update_start_credit();
+  // As long as credit that is granted now takes to bring bytes.
+  Duration reach_of_credit() const { return rtt.smoothed() + feedback.interval(); }
   void update_active(Stream& stream);
   void notify(Stream& stream, bool Stream::Pending::*event);
   void on_send_progress(Stream& stream);
@@ -202,6 +209,9 @@ struct Session::Impl {
   LaneSendCredit lane_send;
   LaneReceiveCredit lane_receive;
   std::uint64_t hello_lane_credit = 0;
+  StartCredit start_credit;              // of streams that the peer sends
+  GrantedStartCredit peer_start_credit;  // of those that we send
+  ParkedBytes parked;
   CapacityAnnouncement own_capacity;  // of what comes
   AnnouncedCapacity peer_capacity;    // of what goes
   Instant memory_check = Instant::never();

@@ -68,6 +68,10 @@ struct Session::Impl::Settler {
       s.lane_receive.announce_again();
       return;
     }
+    if (item.kind() == ItemKind::kStartCredit) {
+      s.start_credit.on_lost(item.offset);
+      return;
+    }
     if (item.kind() == ItemKind::kRate) {
       s.own_capacity.on_lost(item.offset);
       return;
@@ -109,7 +113,7 @@ struct Session::Impl::Settler {
   void apply_acknowledged(const SentPacket& packet) {
     s.ledger.for_each_item(packet, [&](const SentItem& item) {
       if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
-          item.kind() == ItemKind::kRate) {
+          item.kind() == ItemKind::kRate || item.kind() == ItemKind::kStartCredit) {
         return;
       }
       Stream* stream = s.owner(item);

@@ -31,6 +31,14 @@ struct Session::Impl::FrameHandler {
     stream->send.raise_limit(frame.limit);
     s.update_active(*stream);
   }
+  void operator()(const StartCreditFrame& frame) {
+    eliciting = true;
+    if (!s.peer_start_credit.accept(frame)) return;
+    for (std::uint32_t i = 0; i < s.streams.slot_count(); ++i) {
+      Stream& stream = s.streams.at(i);
+      if (stream.phase == Stream::Phase::kOpen) s.update_active(stream);
+    }
+  }
   void operator()(const RateFrame& frame) {
     eliciting = true;
     ++s.counters.capacities_in;
@@ -230,6 +238,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
     if (receive.bytes().readable() > 0) s.consume(*stream, receive.bytes().readable());
     s.free_if_over(*stream);
   } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
+    if (advanced) s.parked.on_arrived(*stream, s.now);
     s.notify(*stream, &Stream::Pending::readable);
     if (receive.complete()) s.feedback.on_urgent(s.now);
   }

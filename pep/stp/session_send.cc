@@ -51,7 +51,7 @@ bool Session::Impl::data_waits() const { return data_allowed() && !idle(); }
 
 bool Session::Impl::control_waits() const {
   return ping_due || !resets.empty() || !credits.empty() || confirmations_due() ||
-         lane_receive.urgent() || lane_receive.lost() || own_capacity.due();
+         lane_receive.urgent() || lane_receive.lost() || own_capacity.due() || start_credit.due();
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
@@ -186,6 +186,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     const std::size_t bytes = cost_of(frames, before);
     feedback.on_report(bytes, complete, now);
     ++counters.feedback_out;
+    update_start_credit();
     lane_receive.update(free_memory());
     if (lane_receive.due() && packet.fits(kMaxLaneCreditFrameSize)) lane_receive.announce_again();
   }
@@ -195,6 +196,11 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     write_lane_credit(frames, {lane_receive.announce()});
     packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
     feedback.debit(cost_of(frames, before), now);
+  }
+  if (start_credit.due() && packet.fits(kMaxStartCreditFrameSize)) {
+    const StartCreditFrame frame = start_credit.take();
+    write_start_credit(frames, frame);
+    packet.add_item(SentItem::make(ItemKind::kStartCredit, 0, 0, frame.sequence));
   }
   if (own_capacity.due() && packet.fits(kMaxRateFrameSize)) {
     const RateFrame frame = own_capacity.take();
@@ -212,10 +218,10 @@ void Session::Impl::write_control(PacketBuilder& packet) {
   while (!credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
     Stream& stream = *credits.front();
     credits.remove(stream);
-    stream.receive.grant(
-        std::max(stream.receive.granted(), stream.receive.consumed() + stream_window(stream)));
+    const std::uint64_t limit =
+        stream.receive.tell(stream.receive.consumed() + stream_window(stream));
     const std::size_t before = frames.written();
-    write_stream_credit(frames, {stream.id, stream.receive.granted()});
+    write_stream_credit(frames, {stream.id, limit});
     packet.add_item(ItemKind::kStreamCredit, stream);
     feedback.debit(cost_of(frames, before), now);
   }
@@ -407,7 +413,8 @@ void Session::Impl::write_new_data(PacketBuilder& packet) {
       continue;
     }
     const std::uint64_t available =
-        std::min({stream.send.unsent(), stream.send.credit(), lane_send.available()});
+        std::min({stream.send.unsent(), stream.send.credit(peer_start_credit.limit()),
+                  lane_send.available()});
     const std::size_t size = write_data(packet, stream, stream.send.sent(), available, 0);
     if (size == 0) return;
     lane_send.used += size;

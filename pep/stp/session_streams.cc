@@ -4,6 +4,13 @@
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {
+namespace {
+
+// A reader that pauses for less is not taken for one that does not read.
+constexpr Duration kPause = Duration::milliseconds(200);
+constexpr std::uint64_t kLeastCredit = 4096;
+
+}  // namespace
 
 Stream* Session::Impl::visible(StreamId id) const {
   Stream* stream = streams.find(static_cast<std::uint64_t>(id));
@@ -25,8 +32,8 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
   stream->pending = {};
   stream->confirmations = {};
   stream->metadata_size = 0;
-  stream->send.raise_limit(handshake.peer().stream_credit);
-  stream->receive.grant(config.stream_receive_limit);
+  stream->reader_needs = 0;
+  stream->receive.promise(config.stream_receive_limit);
   if (phase != Stream::Phase::kResetting) ++open_count;
   if (phase == Stream::Phase::kAwaitingOpen) {
     stream->linger_deadline = now + config.stream_linger;
@@ -36,6 +43,7 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
 }
 
 void Session::Impl::unlink(Stream& stream) {
+  parked.forget(stream);
   schedule.remove(stream);
   opens.remove(stream);
   fins.remove(stream);
@@ -102,6 +110,9 @@ void Session::Impl::free_if_over(Stream& stream) {
 
 void Session::Impl::consume(Stream& stream, std::uint64_t count) {
   stream.receive.consume(count, now);
+  stream.receive.taken().add(count, kPause, now);
+  stream.reader_needs = 0;
+  parked.on_taken(stream, now);
   lane_receive.on_released(count);
   lane_receive.update(free_memory());
   if (lane_receive.capped() && memory_check.is_never()) {
@@ -109,16 +120,67 @@ void Session::Impl::consume(Stream& stream, std::uint64_t count) {
   }
   if (stream.receive.final_known()) return;
   const std::uint64_t window = stream_window(stream);
+  const std::uint64_t step = window / (start_credit.lowered() ? 4 : 16);
   if (stream.receive.consumed() + window >=
-      stream.receive.granted() + std::max<std::uint64_t>(1, window / 16)) {
+      std::max(stream.receive.told(), start_credit.current()) + std::max<std::uint64_t>(1, step)) {
     credits.push_back(stream);
   }
 }
 
 // What the peer may have stored here of one stream, or on its way.
-std::uint64_t Session::Impl::stream_window(Stream& stream) const {
-  return stream.receive.window(config.stream_receive_limit, rtt.smoothed() + feedback.interval(),
-                               now);
+std::uint64_t Session::Impl::stream_window(Stream& stream) {
+  const std::uint64_t window =
+      stream.receive.window(config.stream_receive_limit, reach_of_credit(), now);
+  if (!start_credit.lowered()) return window;
+  // Other readers do not read. This one gets what it needs to go on and to become faster, and no
+  // more than half of what is left, as it may be the next to pause.
+  const double reach = reach_of_credit().to_seconds() / kPause.to_seconds();
+  const auto pace = static_cast<std::uint64_t>(
+      static_cast<double>(stream.receive.taken().amount(kPause, now)) * reach * 2);
+  // The eighth that is everybody's least is not what is left.
+  const std::uint64_t most = config.lane_receive_limit / 8 * 7;
+  const std::uint64_t left = most - std::min(most, parked.total(kPause, now));
+  return std::min(window,
+                  std::max({least_credit(), std::min(pace, left / 2), stream.reader_needs}));
+}
+
+// What every stream may have stored here, however many they are: an eighth of the lane for all.
+std::uint64_t Session::Impl::least_credit() const {
+  return std::max(kLeastCredit,
+                  config.lane_receive_limit / 8 / std::max<std::uint64_t>(1, open_count));
+}
+
+void Session::Impl::set_reader_needs(Stream& stream, std::uint64_t bytes) {
+  stream.reader_needs = bytes;
+  parked.on_taken(stream, now);
+  if (!stream.receive.final_known() &&
+      stream.receive.consumed() + bytes > std::max(stream.receive.told(), start_credit.current())) {
+    credits.push_back(stream);
+  }
+}
+
+// A quarter of the lane may lie before readers that do not read; the nearer it comes to that, the
+// less may be sent of a stream whose reader is not known yet.
+void Session::Impl::update_start_credit() {
+  const std::uint64_t lane = config.lane_receive_limit;
+  const std::uint64_t waits = parked.total(kPause, now);
+  std::uint64_t wanted = config.stream_receive_limit;
+  if (waits > 0) {
+    const double left = 1.0 - 4.0 * static_cast<double>(waits) / static_cast<double>(lane);
+    wanted = std::max(least_credit(), static_cast<std::uint64_t>(static_cast<double>(wanted) *
+                                                                 std::max(0.0, left)));
+    wanted = std::min(wanted, config.stream_receive_limit);
+  }
+  const std::uint64_t before = start_credit.current();
+  if (!start_credit.change(wanted) || start_credit.current() > before) return;
+  // Those that go on by what HELLO promised need a word of their own now.
+  for (std::uint32_t i = 0; i < streams.slot_count(); ++i) {
+    Stream& stream = streams.at(i);
+    const bool open = stream.phase == Stream::Phase::kOpen && !stream.receive.final_known();
+    if (open && stream.receive.told() == 0 && stream.receive.consumed() > 0) {
+      credits.push_back(stream);
+    }
+  }
 }
 
 void Session::Impl::mark_blocked(Stream& stream) {
@@ -135,7 +197,8 @@ void Session::Impl::mark_blocked(Stream& stream) {
 // Keeps the stream in the list of those that the scheduler can serve, or out of it.
 void Session::Impl::update_active(Stream& stream) {
   const bool has_bytes = stream.send.unsent() > 0;
-  const bool serves = stream.phase == Stream::Phase::kOpen && stream.send.credit() > 0 &&
+  const bool serves = stream.phase == Stream::Phase::kOpen &&
+                      stream.send.credit(peer_start_credit.limit()) > 0 &&
                       (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
   schedule.set_new(stream, serves);
   if (stream.phase == Stream::Phase::kOpen && stream.send.fin_due()) {

@@ -52,6 +52,11 @@ struct Stream {
   std::uint64_t reset_final_size = 0;
   Instant linger_deadline;
 
+  // Of what the reader has not taken (parked_bytes.h).
+  std::uint64_t reader_needs = 0;  // at once, or it can take none of it
+  std::uint64_t parked = 0;
+  Instant unread_since;
+
   ConfirmationExchange confirmations;
 
   SendHalf send;
@@ -75,6 +80,7 @@ struct Stream {
   ListHook<Stream> event_hook;
   ListHook<Stream> linger_hook;
   ListHook<Stream> memory_hook;  // writer waits for arena blocks
+  ListHook<Stream> unread_hook;  // bytes wait for the reader
 
   std::uint16_t metadata_size = 0;
   std::array<std::byte, Session::kMaxMetadata> metadata;
@@ -92,5 +98,6 @@ using ConfirmList = IntrusiveList<Stream, &Stream::confirm_hook>;
 using EventList = IntrusiveList<Stream, &Stream::event_hook>;
 using LingerList = IntrusiveList<Stream, &Stream::linger_hook>;
 using MemoryList = IntrusiveList<Stream, &Stream::memory_hook>;
+using UnreadList = IntrusiveList<Stream, &Stream::unread_hook>;
 
 }  // namespace satrelay::stp

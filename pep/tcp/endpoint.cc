@@ -100,7 +100,12 @@ void Endpoint::accept(const wire::TcpHeader& syn, Instant now, Answer when) {
   ecn_.on_syn(syn, config_.ecn);
   set_state(State::kSynReceived);
   syn_held_ = true;
-  if (when == Answer::kAtOnce) answer(now);
+  if (when == Answer::kLater) return;
+  answer(now);
+  if (when == Answer::kAtOnce) return;
+  make_syn(now);
+  syn_owed_ = false;
+  syn_sent_at_ = Instant::never();  // nobody knows when
 }
 
 void Endpoint::answer(Instant now) {

@@ -41,8 +41,9 @@ class Endpoint {
 
   // --- opening: exactly one of these, once, first -------------------------------------------
   // Answers a SYN: enters SYN-RECEIVED and has a SYN-ACK to send, at once or when answer() is
-  // called (the application waits for the far host first).
-  enum class Answer : std::uint8_t { kAtOnce, kLater };
+  // called (the application waits for the far host first). kSent: the application has sent it
+  // before there was an endpoint, with config.initial_sequence (a SYN cookie).
+  enum class Answer : std::uint8_t { kAtOnce, kLater, kSent };
   void accept(const wire::TcpHeader& syn, Instant now, Answer when = Answer::kAtOnce);
   // Opens towards a server: enters SYN-SENT. `offer` holds the options that the far client sent in
   // its SYN (MSS, window scale presence, SACK, timestamps): no option is offered that it did not.

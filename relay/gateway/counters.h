@@ -51,8 +51,11 @@ enum class Counter : std::uint8_t {
   kDroppedOrphaned,       // of a flow from before our restart: answered with RST
   kDroppedMemoryLow,      // payload of a segment that the arena had no room for
   kDroppedTooLong,        // to be bridged, and longer than the MTU of the other port
+  kDroppedSynFlood,       // SYNs that came faster than their answers could leave
   // Flows
+  kSynCookiesSent,    // SYNs answered without a flow, as limits.half_open was reached
   kFlowsAccepted,     // SYN from the LAN answered
+  kFlowsBySynCookie,  // of these, from the ACK to a cookie
   kFlowsEstablished,  // its handshake completed and OPEN sent
   kFlowsFromPeer,     // OPEN received
   kFlowsFinished,     // both directions closed in order

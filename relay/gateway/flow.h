@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "config/schema.h"
+#include "pep/base/recent_count.h"
 #include "pep/base/time.h"
 #include "pep/compress/block_codec.h"
 #include "pep/stp/session.h"
@@ -79,6 +80,8 @@ struct Flow {
   // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
   std::uint64_t try_compression_at = 0;
   std::uint64_t incompressible_run = 0;
+
+  RecentCount drained;  // bytes from the LAN that the link has taken
 
   // The encoded block under way towards the host.
   compress::BlockHeader block;

@@ -16,8 +16,13 @@ constexpr std::uint32_t kTurn = 16;
 constexpr Duration kRetry = Duration::milliseconds(10);
 constexpr std::uint64_t kSmallestBlock = 1024;
 constexpr Duration kReopen = Duration::milliseconds(100);
+// What a host may send before it is known how fast the link takes it.
+constexpr std::uint64_t kFirstWindow = 64 * 1024;
 // A window smaller than this is offered anew on a timer, as the host may not ask soon.
-constexpr std::uint64_t kSmallWindow = 64 * 1024;
+constexpr std::uint64_t kSmallWindow = 8 * 1024;
+// Over this time a flow's rate is taken; a window of twice what it carries leaves it room to grow.
+constexpr Duration kPace = Duration::milliseconds(100);
+constexpr std::uint32_t kSpareSegments = 4;
 
 Counter counter_for(stp::ResetReason reason) {
   switch (reason) {
@@ -65,6 +70,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       counters_(counters),
       splice_(config.compress_level, arena),
       table_(config.limits.flows, secret),
+      cookies_(secret, counters),
       journal_(journal),
       orphans_(config.limits.flows, secret, journal_, lan, counters),
       flows_(config.limits.flows),
@@ -77,23 +83,42 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
 
 // --- opening -----------------------------------------------------------------------------------
 
-std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now) {
+std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now,
+                                  std::optional<std::uint32_t> initial_sequence) {
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  flows_[slot] = std::make_unique<Flow>(
-      key, origin, host_side_.config_for(key, window_limit(), now), arena_, tcp_counters_, now);
+  tcp::Config config = host_side_.config_for(key, first_window(), now);
+  if (initial_sequence) config.initial_sequence = *initial_sequence;
+  flows_[slot] = std::make_unique<Flow>(key, origin, config, arena_, tcp_counters_, now);
   table_.insert(key, slot);
   ++live_;
   return slot;
 }
 
-std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
-                                         const wire::TcpHeader& syn, std::size_t peer,
-                                         const config::Rule& rule, Instant now) {
+std::optional<Counter> FlowRelay::lack_of_room() const {
   if (free_slots_.empty()) return Counter::kBridgedTableFull;
-  if (half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
-  if (spare_memory() < kSmallWindow) return Counter::kBridgedMemoryLow;
-  const std::uint32_t slot = new_flow(key, Origin::kLan, now);
+  if (first_window() < kSmallWindow) return Counter::kBridgedMemoryLow;
+  return std::nullopt;
+}
+
+bool FlowRelay::answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+                                 const config::Rule& rule, Instant now) {
+  if (half_open_ < limits_.half_open || rule.modes.handshake != config::HandshakeMode::kLocal ||
+      lack_of_room()) {
+    return false;
+  }
+  cookies_.answer(key, reversed(frame.ethernet), syn,
+                  host_side_.config_for(key, first_window(), now), now);
+  return true;
+}
+
+std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
+                                         const wire::TcpHeader& syn,
+                                         std::optional<std::uint32_t> cookie, std::size_t peer,
+                                         const config::Rule& rule, Instant now) {
+  if (const auto lack = lack_of_room()) return lack;
+  if (!cookie && half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
+  const std::uint32_t slot = new_flow(key, Origin::kLan, now, cookie);
   Flow& f = flow(slot);
   f.peer = peer;
   f.compress = rule.compress;
@@ -118,9 +143,10 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
   ++half_open_;
   counters_.add(Counter::kFlowsAccepted);
   hold_back(f, now);
+  if (cookie) counters_.add(Counter::kFlowsBySynCookie);
+  using Answer = tcp::Endpoint::Answer;
   const bool remote = rule.modes.handshake == config::HandshakeMode::kRemote;
-  f.endpoint.accept(syn, now,
-                    remote ? tcp::Endpoint::Answer::kLater : tcp::Endpoint::Answer::kAtOnce);
+  f.endpoint.accept(syn, now, cookie ? Answer::kSent : remote ? Answer::kLater : Answer::kAtOnce);
   if (remote) open_stream(slot, now);
   queue(slot);
   return std::nullopt;
@@ -368,7 +394,8 @@ void FlowRelay::handle_timeout(Instant now) {
 }
 
 Instant FlowRelay::next_timeout() const {
-  return ring_count_ > 0 ? Instant() : earlier(timers_.next_deadline(), orphans_.next_timeout());
+  if (ring_count_ > 0 || cookies_.has_frames()) return {};
+  return earlier(timers_.next_deadline(), orphans_.next_timeout());
 }
 
 // --- splicing ----------------------------------------------------------------------------------
@@ -380,7 +407,10 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now
   }
   Flow& f = flow(context);
   stp::Session& session = session_of(f);
-  if (splice_.to_stream(f, session, largest_block(f)) == SpliceResult::kNoMemory) {
+  const std::uint64_t before = f.bytes_from_lan;
+  const SpliceResult result = splice_.to_stream(f, session, largest_block(f));
+  f.drained.add(f.bytes_from_lan - before, kPace, now);
+  if (result == SpliceResult::kNoMemory) {
     session.set_ready(stream, false);
     retry_later(f, now);
   } else {
@@ -394,7 +424,7 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now
 // streams must fit into what the far side grants, which is taken to be what this side grants.
 std::size_t FlowRelay::largest_block(const Flow& f) {
   const std::uint64_t streams = std::max<std::uint64_t>(session_of(f).stream_count(), 1);
-  const std::uint64_t share = std::min(plan_.lane_receive_limit[f.peer] / (2 * streams),
+  const std::uint64_t share = std::min(plan_.lane_receive_limit[f.peer] / (4 * streams),
                                        plan_.flow_receive_limit[f.peer] / 4);
   return static_cast<std::size_t>(
       std::clamp<std::uint64_t>(share, kSmallestBlock, compress::kMaxPlainBlock));
@@ -412,11 +442,22 @@ void FlowRelay::feed_stream(Flow& f) {
   }
 }
 
+// What the host's TCP can have under way now, and a little more, so that segments are full. The
+// rest waits in the stream, where its credit bounds it: what is queued for a host that reads
+// nothing would be taken from those that read.
+std::uint64_t FlowRelay::host_allowance(const Flow& f) {
+  const tcp::Endpoint& host = f.endpoint;
+  const std::uint64_t useful = std::min(host.congestion_window(), host.peer_window()) +
+                               std::uint64_t{kSpareSegments} * host.send_mss();
+  const std::uint64_t queued = host.unacknowledged();
+  return useful > queued ? useful - queued : 0;
+}
+
 void FlowRelay::feed_host(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   if (f.endpoint.is_closed()) return;
-  std::uint64_t budget = spare_memory();
-  const SpliceResult result = splice_.to_host(f, session, budget);
+  std::uint64_t memory = spare_memory();
+  const SpliceResult result = splice_.to_host(f, session, host_allowance(f), memory);
   if (result == SpliceResult::kMalformed) {
     session.reset(f.stream, stp::ResetReason::kProtocolError, now);
     f.stream_state = StreamState::kOver;
@@ -426,7 +467,7 @@ void FlowRelay::feed_host(Flow& f, Instant now) {
   }
   const Reassembler& stored = *session.received(f.stream);
   if (stored.readable() > 0) {
-    if (result == SpliceResult::kNoMemory || budget == 0) retry_later(f, now);
+    if (result == SpliceResult::kNoMemory || memory == 0) retry_later(f, now);
     return;
   }
   if (f.closed_to_host || !session.received_end(f.stream)) return;
@@ -493,7 +534,9 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
       settle(slot);
     }
   }
-  return orphans_.poll_frame(out, now);
+  // Last, so that a flood of SYNs takes what flows leave.
+  const std::size_t size = orphans_.poll_frame(out, now);
+  return size > 0 ? size : cookies_.poll_frame(out);
 }
 
 // --- memory ------------------------------------------------------------------------------------
@@ -514,18 +557,28 @@ std::uint64_t FlowRelay::kept_for_streams() const {
   return arena_.total_blocks() * arena_.block_size() / 8;
 }
 
-// A quarter of what is spare, so that hosts do not take it all; and a fair part, since windows that
-// grow at once are promised before any is used, and whoever comes late would find nothing left.
-std::uint64_t FlowRelay::window_limit() const {
+// Half of the memory for hosts' windows is for flows that the link drains, in a fair part each; so
+// however many others there are, whose far hosts read nothing, they cannot take that.
+std::uint64_t FlowRelay::first_window() const {
+  const std::uint64_t spare = spare_memory();
+  const std::uint64_t kept = kept_for_streams() + plan_.host_windows / 2;
+  const std::uint64_t part = plan_.host_windows / 2 / std::max<std::uint64_t>(live_, 1);
+  return std::min({plan_.host_window, kFirstWindow, std::max(part, kSmallWindow),
+                   spare > kept ? (spare - kept) / 4 : 0});
+}
+
+// As much as the link takes in some tenths of a second, which bounds all windows together by what
+// the links carry; and never more than a quarter of what is spare.
+std::uint64_t FlowRelay::window_limit(Flow& f, Instant now) const {
   const std::uint64_t spare = spare_memory();
   const std::uint64_t kept = kept_for_streams();
-  const std::uint64_t part = plan_.host_windows / std::max<std::uint64_t>(live_, 1);
-  return std::min(
-      {plan_.host_window, std::max(part, kSmallWindow), spare > kept ? (spare - kept) / 4 : 0});
+  const std::uint64_t paced = 2 * f.drained.amount(kPace, now);
+  return std::max(first_window(),
+                  std::min({plan_.host_window, paced, spare > kept ? (spare - kept) / 4 : 0}));
 }
 
 void FlowRelay::adjust_window(Flow& f, Instant now) {
-  const std::uint64_t limit = std::min(window_limit(), mirrored_window(f));
+  const std::uint64_t limit = std::min(window_limit(f, now), mirrored_window(f));
   f.endpoint.set_receive_limit(limit);
   if (limit < kSmallWindow) f.retry_at = earlier(f.retry_at, now + kReopen);
 }

@@ -28,6 +28,7 @@
 #include "relay/gateway/policy.h"
 #include "relay/gateway/snapshot.h"
 #include "relay/gateway/splice.h"
+#include "relay/gateway/syn_cookies.h"
 
 namespace satrelay::gateway {
 
@@ -44,9 +45,16 @@ class FlowRelay final : public stp::StreamSource {
 
   // --- input ---------------------------------------------------------------------------------
   std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
-  // Takes a new flow from its SYN. The reason to bridge it instead, if there is one.
+  // Takes a new flow from its SYN, or, if that was answered by a cookie, from the `frame` of the
+  // ACK that brings back its `cookie`. The reason to bridge it instead, if there is one.
   std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                                std::size_t peer, const config::Rule& rule, Instant now);
+                                std::optional<std::uint32_t> cookie, std::size_t peer,
+                                const config::Rule& rule, Instant now);
+  // With as many unanswered SYNs as there may be, one more is answered by a cookie if the rule lets
+  // the gateway answer by itself: true if so.
+  bool answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+                        const config::Rule& rule, Instant now);
+  const SynCookies& cookies() const { return cookies_; }
   // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
   // 4-tuple anew; false if the flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn);
@@ -94,7 +102,9 @@ class FlowRelay final : public stp::StreamSource {
  private:
   Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
-  std::uint32_t new_flow(const FlowKey& key, Origin origin, Instant now);
+  std::uint32_t new_flow(const FlowKey& key, Origin origin, Instant now,
+                         std::optional<std::uint32_t> initial_sequence = std::nullopt);
+  std::optional<Counter> lack_of_room() const;  // for one more flow
   void handle_peer_event(std::size_t peer, const stp::Event& event, Instant now);
   void remember(const Flow& f);  // for the peer, should it have been started anew
   void write_down(Flow& f);      // for ourselves
@@ -124,7 +134,9 @@ class FlowRelay final : public stp::StreamSource {
   // Memory beyond what is promised to peers.
   std::uint64_t spare_memory() const;
   std::uint64_t kept_for_streams() const;
-  std::uint64_t window_limit() const;  // that a host may be offered now
+  std::uint64_t first_window() const;  // to offer a host whose bytes the link has yet to take
+  std::uint64_t window_limit(Flow& f, Instant now) const;  // to offer a host now
+  static std::uint64_t host_allowance(const Flow& f);
   void adjust_window(Flow& f, Instant now);
   bool only_owes(const Flow& f) const;
   Duration quiet_limit(const Flow& f) const;  // silence after which the flow is given up
@@ -141,6 +153,7 @@ class FlowRelay final : public stp::StreamSource {
   Counters& counters_;
   Splice splice_;
   FlowTable table_;
+  SynCookies cookies_;
   FlowJournal journal_;
   OrphanedFlows orphans_;
   std::vector<std::unique_ptr<Flow>> flows_;  // by slot

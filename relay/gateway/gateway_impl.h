@@ -40,7 +40,7 @@ struct Gateway::Impl {
   Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes, Instant now);
   std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
-                                          const wire::ParsedTcp& tcp, std::size_t& peer,
+                                          const wire::TcpHeader& tcp, std::size_t& peer,
                                           const config::Rule*& rule, Instant now) const;
 
   // --- from the WAN --------------------------------------------------------------------------

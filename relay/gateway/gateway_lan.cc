@@ -45,17 +45,17 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
 }
 
 std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const Frame& frame,
-                                                       const wire::ParsedTcp& tcp,
+                                                       const wire::TcpHeader& tcp,
                                                        std::size_t& peer, const config::Rule*& rule,
                                                        Instant now) const {
   using Flags = wire::TcpFlags;
   constexpr auto kHandshake =
       static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin);
-  if ((tcp.header.flags & kHandshake) == (Flags::kSyn | Flags::kAck) &&
-      !syns_from_wan.recalls(key, tcp.header.acknowledgment - 1, now)) {
+  if ((tcp.flags & kHandshake) == (Flags::kSyn | Flags::kAck) &&
+      !syns_from_wan.recalls(key, tcp.acknowledgment - 1, now)) {
     return Counter::kBridgedAsymmetric;
   }
-  if ((tcp.header.flags & kHandshake) != Flags::kSyn) return Counter::kBridgedMidStream;
+  if ((tcp.flags & kHandshake) != Flags::kSyn) return Counter::kBridgedMidStream;
   if (frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
     return Counter::kBridgedMulticast;
   }
@@ -64,7 +64,7 @@ std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const
   if (!found) return Counter::kBridgedNoPeerPrefix;
   rule = policy.match(key.local, key.remote, key.remote_port);
   if (rule == nullptr || rule->action == config::Action::kBridge) return Counter::kBridgedByRule;
-  const wire::TcpOptions& options = tcp.header.options;
+  const wire::TcpOptions& options = tcp.options;
   if (options.has_md5 || options.has_ao || options.has_mptcp_join) {
     return Counter::kBridgedTcpOptions;
   }
@@ -109,20 +109,34 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     if (!checksum_ok(frame)) return Verdict::kDrop;
     if (flows.orphans().handle_segment(key, frame.ethernet, tcp->header)) return Verdict::kDrop;
   }
+  // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
+  // answered.
+  const auto recovered = flows.cookies().recover(key, tcp->header, now);
+  const wire::TcpHeader& opening = recovered ? *recovered : tcp->header;
   std::size_t peer = 0;
   const config::Rule* rule = nullptr;
-  auto reason = reason_to_bridge(key, frame, *tcp, peer, rule, now);
-  if (!reason && bridged_syns.recalls(key, tcp->header.sequence, now)) {
-    reason = Counter::kBridgedMidStream;
-  }
+  auto reason = reason_to_bridge(key, frame, opening, peer, rule, now);
+  const bool was_bridged = bridged_syns.recalls(key, opening.sequence, now);
+  if (!reason && was_bridged) reason = Counter::kBridgedMidStream;
   if (!reason) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
-    reason = flows.accept(key, frame, tcp->header, peer, *rule, now);
+    if (is_syn && flows.answer_by_cookie(key, frame, opening, *rule, now)) {
+      return Verdict::kConsumed;
+    }
+    std::optional<std::uint32_t> cookie;
+    if (recovered) cookie = tcp->header.acknowledgment - 1;
+    reason = flows.accept(key, frame, opening, cookie, peer, *rule, now);
   }
   const bool under_a_rule = rule != nullptr || reason == Counter::kBridgedByRule;
-  if (under_a_rule && !bridged_syns.recalls(key, tcp->header.sequence, now)) policy.count(rule);
-  if (!reason) return Verdict::kConsumed;
-  if (is_syn) bridged_syns.remember(key, tcp->header.sequence, now);
+  if (under_a_rule && !was_bridged) policy.count(rule);
+  if (!reason) {
+    if (recovered) {
+      flows.handle_segment(flows.find(key), frame, tcp->header,
+                           frame.payload.subspan(tcp->header_size), now);
+    }
+    return Verdict::kConsumed;
+  }
+  if (is_syn) bridged_syns.remember(key, opening.sequence, now);
   misfits.look_from_lan(key, frame.ethernet, frame.payload);
   return bridge(*reason, PortId::kLan, bytes, now);
 }

@@ -1,5 +1,6 @@
 #include "relay/gateway/keyed_hash.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -75,6 +76,14 @@ std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes) {
   s.v2 ^= 0xff;
   for (int i = 0; i < 4; ++i) s.round();
   return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t more) {
+  const auto words = words_of(flow);
+  std::array<std::uint64_t, words.size() + 1> all{};
+  std::ranges::copy(words, all.begin());
+  all.back() = more;
+  return sip_hash(key, std::as_bytes(std::span(all)));
 }
 
 std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow) {

@@ -20,6 +20,9 @@ std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes);
 // decides only where an entry stands.
 std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow);
 
+// SipHash of a flow key and what else belongs to it.
+std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t more);
+
 // RFC 6528: F(4-tuple, secret) plus a clock that ticks every 4 microseconds.
 std::uint32_t initial_sequence(const HashKey& key, const FlowKey& flow, std::int64_t nanoseconds);
 

@@ -130,45 +130,51 @@ bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result)
   return true;
 }
 
-SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t& budget) {
+SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
+                             std::uint64_t& memory) {
   SpliceResult result = SpliceResult::kDone;
-  while (budget > 0 && next_block(flow, session, result)) {
-    const std::uint32_t before = flow.block_remaining;
-    result = flow.block.kind == compress::BlockKind::kRaw ? raw_to_host(flow, session, budget)
-                                                          : zstd_to_host(flow, session, budget);
-    if (result != SpliceResult::kDone || flow.block_remaining == before) break;
+  while (useful > 0 && memory > 0 && next_block(flow, session, result)) {
+    const std::uint32_t remaining = flow.block_remaining;
+    const std::uint64_t before = flow.bytes_to_lan;
+    result = flow.block.kind == compress::BlockKind::kRaw
+                 ? raw_to_host(flow, session, std::min(useful, memory))
+                 : zstd_to_host(flow, session, memory);
+    const std::uint64_t moved = flow.bytes_to_lan - before;
+    memory -= moved;
+    useful -= std::min(useful, moved);
+    if (result != SpliceResult::kDone || flow.block_remaining == remaining) break;
   }
   return result;
 }
 
-SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_t& budget) {
+SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
   const Reassembler& stored = *session.received(flow.stream);
-  while (flow.block_remaining > 0 && stored.readable() > 0) {
+  while (flow.block_remaining > 0 && stored.readable() > 0 && most > 0) {
     ConstBytes run = stored.front();
     run = run.first(static_cast<std::size_t>(
-        std::min<std::uint64_t>({run.size(), flow.block_remaining, budget})));
+        std::min<std::uint64_t>({run.size(), flow.block_remaining, most})));
     const std::uint64_t room = flow.endpoint.writable();
     const std::size_t taken = flow.endpoint.write(run);
     session.consume(flow.stream, taken);
     flow.block_remaining -= static_cast<std::uint32_t>(taken);
     flow.bytes_to_lan += taken;
-    budget -= taken;
+    most -= taken;
     if (taken < run.size()) {
       return taken < room ? SpliceResult::kNoMemory : SpliceResult::kDone;
     }
-    if (budget == 0) return SpliceResult::kNoMemory;
   }
   return SpliceResult::kDone;
 }
 
-SpliceResult Splice::zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t& budget) {
+SpliceResult Splice::zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
   const Reassembler& stored = *session.received(flow.stream);
   // Waits for room for the largest block, so that a slow host does not make us decode one block
   // many times over.
-  if (stored.readable() < flow.block_remaining ||
-      flow.endpoint.writable() < compress::kMaxPlainBlock) {
+  if (stored.readable() < flow.block_remaining) {
+    session.set_reader_needs(flow.stream, flow.block_remaining);
     return SpliceResult::kDone;
   }
+  if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
   const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);
   stored.copy_front(encoded);
   const auto plain_size = decoder_.decompress(encoded, *plain_);
@@ -176,18 +182,17 @@ SpliceResult Splice::zstd_to_host(Flow& flow, stp::Session& session, std::uint64
   // What did not fit last time is decoded again: rare, and cheaper than a buffer for each flow.
   ConstBytes plain =
       ConstBytes(*plain_).subspan(flow.plain_written, *plain_size - flow.plain_written);
-  const std::uint64_t room = std::min(flow.endpoint.writable(), budget);
+  const std::uint64_t room = std::min(flow.endpoint.writable(), most);
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(plain.size(), room));
   const std::size_t taken = flow.endpoint.write(plain.first(wanted));
   flow.plain_written += static_cast<std::uint32_t>(taken);
   flow.bytes_to_lan += taken;
-  budget -= taken;
   if (taken == plain.size()) {
     session.consume(flow.stream, flow.block_remaining);
     flow.block_remaining = 0;
     return SpliceResult::kDone;
   }
-  return taken < wanted || budget == 0 ? SpliceResult::kNoMemory : SpliceResult::kDone;
+  return taken < wanted || taken == most ? SpliceResult::kNoMemory : SpliceResult::kDone;
 }
 
 }  // namespace satrelay::gateway

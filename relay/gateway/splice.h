@@ -25,16 +25,18 @@ class Splice {
   // One block of at most `largest` plain bytes from the host's bytes to the stream (the pacer asked
   // for it).
   SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest);
-  // As many of the stream's bytes to the host's endpoint as fit. `budget`: most plain bytes that
-  // memory allows now; reduced by what was moved.
-  SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t& budget);
+  // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
+  // compressed block more. `memory`: most plain bytes that there is room for now; reduced by what
+  // was moved.
+  SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
+                       std::uint64_t& memory);
 
   const compress::CodecCounters& counters() const { return counters_; }
 
  private:
   bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);
-  SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t& budget);
-  SpliceResult zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t& budget);
+  SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
+  SpliceResult zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
 
   Arena& arena_;
   compress::BlockEncoder encoder_;

@@ -3,12 +3,10 @@
 
 #include <cstdint>
 
-#include "pep/wire/tcp.h"
 #include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
-#include "relay/sim/tcp_frame.h"
 
 namespace satrelay::sim {
 namespace {
@@ -121,67 +119,6 @@ TEST(Failure, AnOutageOfTheLinkPausesFlowsAndLosesNothing) {
   // 20 MB need 3.4 s; the rest is finding out that the link is back.
   EXPECT_LT((network.flow(0).client.saw_end_at - back).to_seconds(), 10.0);
   ASSERT_TRUE(network.run_until_drained(network.loop().now() + Duration::seconds(300)));
-}
-
-TEST(Failure, ASynFloodIsBoundedAndNeverCrossesTheSatellite) {
-  constexpr std::uint32_t kHalfOpen = 64;
-  Scenario scenario = make_lab(4, {});
-  for (Station& station : scenario.stations) station.limits.half_open = kHalfOpen;
-  Tracer tracer;
-  Network network(scenario, tracer);
-  ASSERT_TRUE(network.run_until_peers_alive(Instant() + Duration::seconds(10)));
-  std::uint64_t tcp_on_satellite = 0;
-  network.satellite().on_frame([&](unsigned, ConstBytes frame) {
-    if (parse_tcp_frame(frame)) ++tcp_on_satellite;
-  });
-  SimHost& attacker = network.host(Side::kA, 0);
-  const OwnAddresses& target = network.host(Side::kB, 0).spec().addresses;
-  const auto flood = [&](std::uint16_t first, std::uint16_t count) {
-    for (std::uint16_t i = 0; i < count; ++i) {
-      wire::EthernetHeader ethernet;
-      ethernet.destination = target.mac;
-      ethernet.source = attacker.spec().addresses.mac;
-      ethernet.type = wire::EtherType::kIpv4;
-      wire::IpHeader ip;
-      ip.source = IpAddress::v4({198, 51, 100, 200});  // answers go nowhere
-      ip.destination = target.v4;
-      wire::TcpHeader syn;
-      syn.source_port = static_cast<std::uint16_t>(first + i);
-      syn.destination_port = 80;
-      syn.sequence = 7U * i;
-      syn.flags = wire::TcpFlags::kSyn;
-      syn.window = 1024;
-      syn.options.mss = 1460;
-      std::byte frame[128];
-      const std::size_t size = write_tcp_frame(ethernet, ip, syn, 0, frame, [](MutableBytes) {});
-      attacker.send_raw(ConstBytes(frame).first(size));
-    }
-  };
-  flood(1'000, kHalfOpen);
-  network.run_for(Duration::seconds(2));
-  gateway::Gateway& a = network.gateway(Side::kA).engine();
-  gateway::Gateway& b = network.gateway(Side::kB).engine();
-  EXPECT_EQ(a.status(network.loop().now()).half_open, kHalfOpen);
-  EXPECT_EQ(tcp_on_satellite, 0U);
-  EXPECT_EQ(b.counters()[gateway::Counter::kFlowsFromPeer], 0U);
-
-  // More of it: the table does not grow; what it has no room for passes, counted.
-  flood(10'000, 500);
-  network.run_for(Duration::seconds(2));
-  EXPECT_LE(a.status(network.loop().now()).half_open, kHalfOpen);
-  EXPECT_EQ(a.counters()[gateway::Counter::kBridgedHalfOpenFull], tcp_on_satellite);
-  EXPECT_EQ(b.counters()[gateway::Counter::kFlowsFromPeer], 0U);
-
-  // It ends by itself, and the next connection is relayed.
-  ASSERT_TRUE(network.run_until_drained(network.loop().now() + Duration::seconds(600)));
-  EXPECT_EQ(a.counters()[gateway::Counter::kFlowsHandshakeTimeout], kHalfOpen);
-  Scenario drawn = make_lab(4, {});
-  FlowSpec flow = add_flow(drawn, Side::kA, requester(100), responder(100, 10'000));
-  flow.start = network.loop().now();
-  const std::size_t index = network.open(flow);
-  network.run_for(Duration::seconds(5));
-  EXPECT_TRUE(network.flow(index).client.saw_end);
-  EXPECT_EQ(a.counters()[gateway::Counter::kFlowsEstablished], 1U);
 }
 
 TEST(Failure, AFlowThatBeganBridgedStaysBridgedToItsEnd) {

@@ -45,6 +45,9 @@ struct Transcript {
     text += "RATE " + std::to_string(f.sequence) + " " +
             std::to_string(f.capacity.to_bits_per_second()) + ";";
   }
+  void operator()(const StartCreditFrame& f) {
+    text += "START " + std::to_string(f.sequence) + " " + std::to_string(f.limit) + ";";
+  }
   void operator()(const CloseFrame& f) {
     text += std::string("CLOSE ") + to_string(f.reason) + ";";
   }
@@ -169,9 +172,10 @@ TEST(FramesTest, EveryFrameRoundTrips) {
   write_close(b.out, {ResetReason::kShutdown});
   write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
   write_confirm(b.out, {8, 3, {true, true, 1'000'000, 65'535, 300}});
+  write_start_credit(b.out, {71, 4096});
   EXPECT_EQ(read(b.bytes()),
             "PING 5;SETTLED 70000;LANE 1099511627776;STREAM 6 99;OPEN 8 7;RESET 9 refused 12345;"
-            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535 300;");
+            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535 300;START 71 4096;");
 }
 
 TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
@@ -294,6 +298,7 @@ TEST(FramesTest, TruncationNeverPasses) {
   write_open(b.out, {8000, bytes_of("metadata")});
   write_stream_credit(b.out, {6000, 1ULL << 33});
   write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
+  write_start_credit(b.out, {71, 70'000});
   const std::string whole = *read(b.bytes());
   for (std::size_t cut = 1; cut < b.out.written(); ++cut) {
     const auto prefix = read(b.bytes().first(cut));

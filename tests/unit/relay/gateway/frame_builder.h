@@ -1,7 +1,9 @@
 // Frames for tests of the gateway: a TCP, UDP or raw frame in one line.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -43,13 +45,15 @@ inline wire::EthernetHeader host_to_server() {
 }
 
 inline FrameBytes tcp_frame(std::string_view from, std::string_view to, const wire::TcpHeader& tcp,
-                            wire::EthernetHeader ethernet = host_to_server()) {
+                            wire::EthernetHeader ethernet = host_to_server(),
+                            std::string_view payload = {}) {
   wire::IpHeader ip;
   ip.source = ip_of(from);
   ip.destination = ip_of(to);
   ip.protocol = wire::kProtocolTcp;
-  FrameBytes segment(wire::tcp_header_size(tcp));
-  wire::write_tcp(tcp, segment);
+  FrameBytes segment(wire::tcp_header_size(tcp) + payload.size());
+  std::ranges::copy(std::as_bytes(std::span(payload)),
+                    segment.begin() + static_cast<std::ptrdiff_t>(wire::write_tcp(tcp, segment)));
   store_u16(segment.data() + wire::kTcpChecksumOffset,
             wire::transport_checksum(ip.source, ip.destination, ip.protocol, segment));
   return ip_frame(ethernet, ip, segment);

@@ -185,7 +185,11 @@ TEST_F(GatewayTest, DropsBrokenChecksumsAndNamesUnfinishedOnes) {
   EXPECT_EQ(count(Counter::kDroppedUnfinishedChecksum), 1U);
 }
 
-TEST_F(GatewayTest, BridgesSynsBeyondItsLimits) {
+TEST_F(GatewayTest, BridgesSynsBeyondItsLimitsThatItMayNotAnswerByItself) {
+  config_a_.rules.back().modes.handshake = config::HandshakeMode::kRemote;
+  a_ = std::make_unique<Gateway>(
+      config_a_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+      now_);
   start_peer();
   for (std::uint16_t i = 0; i < 3; ++i) {
     ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn(static_cast<std::uint16_t>(40000 + i)))),
