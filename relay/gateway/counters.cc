@@ -44,6 +44,7 @@ constexpr std::array<std::string_view, kCounterCount> kNames = {
     "dropped_memory_low",
     "dropped_too_long",
     "dropped_syn_flood",
+    "dropped_after_cookie",
     "syn_cookies_sent",
     "flows_accepted",
     "flows_by_syn_cookie",

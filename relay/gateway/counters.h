@@ -52,6 +52,7 @@ enum class Counter : std::uint8_t {
   kDroppedMemoryLow,      // payload of a segment that the arena had no room for
   kDroppedTooLong,        // to be bridged, and longer than the MTU of the other port
   kDroppedSynFlood,       // SYNs that came faster than their answers could leave
+  kDroppedAfterCookie,    // the ACK to a cookie, when there was no room or no peer for its flow
   // Flows
   kSynCookiesSent,    // SYNs answered without a flow, as limits.half_open was reached
   kFlowsAccepted,     // SYN from the LAN answered

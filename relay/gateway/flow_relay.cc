@@ -13,16 +13,8 @@ namespace {
 
 // Segments that a flow may send before the next one has its turn: keeps its lines in cache.
 constexpr std::uint32_t kTurn = 16;
-constexpr Duration kRetry = Duration::milliseconds(10);
 constexpr std::uint64_t kSmallestBlock = 1024;
-constexpr Duration kReopen = Duration::milliseconds(100);
-// What a host may send before it is known how fast the link takes it.
-constexpr std::uint64_t kFirstWindow = 64 * 1024;
-// A window smaller than this is offered anew on a timer, as the host may not ask soon.
-constexpr std::uint64_t kSmallWindow = 8 * 1024;
-// Over this time a flow's rate is taken; a window of twice what it carries leaves it room to grow.
-constexpr Duration kPace = Duration::milliseconds(100);
-constexpr std::uint32_t kSpareSegments = 4;
+constexpr std::size_t kAmplePlaces = 4096;
 
 Counter counter_for(stp::ResetReason reason) {
   switch (reason) {
@@ -95,16 +87,14 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now
   return slot;
 }
 
-std::optional<Counter> FlowRelay::lack_of_room() const {
-  if (free_slots_.empty()) return Counter::kBridgedTableFull;
-  if (first_window() < kSmallWindow) return Counter::kBridgedMemoryLow;
-  return std::nullopt;
-}
-
 bool FlowRelay::answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
                                  const config::Rule& rule, Instant now) {
   if (half_open_ < limits_.half_open || rule.modes.handshake != config::HandshakeMode::kLocal ||
       lack_of_room()) {
+    return false;
+  }
+  // Of a flood's cookies hardly any come back; but with few places left, there is one for each.
+  if (free_slots_.size() < kAmplePlaces && cookies_.outstanding(now) >= free_slots_.size()) {
     return false;
   }
   cookies_.answer(key, reversed(frame.ethernet), syn,
@@ -442,17 +432,6 @@ void FlowRelay::feed_stream(Flow& f) {
   }
 }
 
-// What the host's TCP can have under way now, and a little more, so that segments are full. The
-// rest waits in the stream, where its credit bounds it: what is queued for a host that reads
-// nothing would be taken from those that read.
-std::uint64_t FlowRelay::host_allowance(const Flow& f) {
-  const tcp::Endpoint& host = f.endpoint;
-  const std::uint64_t useful = std::min(host.congestion_window(), host.peer_window()) +
-                               std::uint64_t{kSpareSegments} * host.send_mss();
-  const std::uint64_t queued = host.unacknowledged();
-  return useful > queued ? useful - queued : 0;
-}
-
 void FlowRelay::feed_host(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   if (f.endpoint.is_closed()) return;
@@ -537,54 +516,6 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
   // Last, so that a flood of SYNs takes what flows leave.
   const std::size_t size = orphans_.poll_frame(out, now);
   return size > 0 ? size : cookies_.poll_frame(out);
-}
-
-// --- memory ------------------------------------------------------------------------------------
-
-std::uint64_t FlowRelay::spare_memory() const {
-  const std::uint64_t free = arena_.free_blocks() * arena_.block_size();
-  // A margin for blocks that are not full.
-  std::uint64_t promised = arena_.total_blocks() * arena_.block_size() / 32;
-  for (const auto& peer : peers_) {
-    const std::uint64_t stored = peer->session.bytes_stored();
-    promised += peer->lane_receive_limit > stored ? peer->lane_receive_limit - stored : 0;
-  }
-  return free > promised ? free - promised : 0;
-}
-
-// The streams into which the hosts' bytes go need blocks of their own.
-std::uint64_t FlowRelay::kept_for_streams() const {
-  return arena_.total_blocks() * arena_.block_size() / 8;
-}
-
-// Half of the memory for hosts' windows is for flows that the link drains, in a fair part each; so
-// however many others there are, whose far hosts read nothing, they cannot take that.
-std::uint64_t FlowRelay::first_window() const {
-  const std::uint64_t spare = spare_memory();
-  const std::uint64_t kept = kept_for_streams() + plan_.host_windows / 2;
-  const std::uint64_t part = plan_.host_windows / 2 / std::max<std::uint64_t>(live_, 1);
-  return std::min({plan_.host_window, kFirstWindow, std::max(part, kSmallWindow),
-                   spare > kept ? (spare - kept) / 4 : 0});
-}
-
-// As much as the link takes in some tenths of a second, which bounds all windows together by what
-// the links carry; and never more than a quarter of what is spare.
-std::uint64_t FlowRelay::window_limit(Flow& f, Instant now) const {
-  const std::uint64_t spare = spare_memory();
-  const std::uint64_t kept = kept_for_streams();
-  const std::uint64_t paced = 2 * f.drained.amount(kPace, now);
-  return std::max(first_window(),
-                  std::min({plan_.host_window, paced, spare > kept ? (spare - kept) / 4 : 0}));
-}
-
-void FlowRelay::adjust_window(Flow& f, Instant now) {
-  const std::uint64_t limit = std::min(window_limit(f, now), mirrored_window(f));
-  f.endpoint.set_receive_limit(limit);
-  if (limit < kSmallWindow) f.retry_at = earlier(f.retry_at, now + kReopen);
-}
-
-void FlowRelay::retry_later(Flow& f, Instant now) {
-  f.retry_at = earlier(f.retry_at, now + kRetry);
 }
 
 // --- getters -----------------------------------------------------------------------------------

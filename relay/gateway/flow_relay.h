@@ -132,6 +132,7 @@ class FlowRelay final : public stp::StreamSource {
   void retry_later(Flow& f, Instant now);
 
   // Memory beyond what is promised to peers.
+  // (flow_relay_memory.cc)
   std::uint64_t spare_memory() const;
   std::uint64_t kept_for_streams() const;
   std::uint64_t first_window() const;  // to offer a host whose bytes the link has yet to take
@@ -141,6 +142,10 @@ class FlowRelay final : public stp::StreamSource {
   bool only_owes(const Flow& f) const;
   Duration quiet_limit(const Flow& f) const;  // silence after which the flow is given up
   Instant deadline(const Flow& f) const;
+
+  // Over this time a flow's rate is taken; a window of twice what it carries leaves it room to
+  // grow.
+  static constexpr Duration kPace = Duration::milliseconds(100);
 
   config::Limits limits_;
   HostSide host_side_;

@@ -136,6 +136,11 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     }
     return Verdict::kConsumed;
   }
+  // The host takes its connection for open: there may be room, or a peer, when it sends again.
+  if (recovered && (reason == Counter::kBridgedTableFull || reason == Counter::kBridgedMemoryLow ||
+                    reason == Counter::kBridgedPeerDown)) {
+    return drop(Counter::kDroppedAfterCookie);
+  }
   if (is_syn) bridged_syns.remember(key, opening.sequence, now);
   misfits.look_from_lan(key, frame.ethernet, frame.payload);
   return bridge(*reason, PortId::kLan, bytes, now);

@@ -80,6 +80,7 @@ void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
   waiting_[(first_ + count_) % kMostWaiting] = {to_host, key, header};
   ++count_;
   last_ = now;
+  recent_.add(1, kRecent, now);
   counters_.add(Counter::kSynCookiesSent);
 }
 

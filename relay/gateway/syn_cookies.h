@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pep/base/bytes.h"
+#include "pep/base/recent_count.h"
 #include "pep/base/time.h"
 #include "pep/tcp/types.h"
 #include "pep/wire/ethernet.h"
@@ -44,6 +45,8 @@ class SynCookies {
 
   std::size_t poll_frame(MutableBytes out);
   bool has_frames() const { return count_ > 0; }
+  // Cookies that may come back any moment: those of the last second or two.
+  std::uint64_t outstanding(Instant now) { return recent_.amount(kRecent, now); }
 
  private:
   struct Waiting {
@@ -54,6 +57,8 @@ class SynCookies {
   std::uint32_t hash(const FlowKey& key, std::uint32_t client_sequence, std::int64_t period) const;
   HashKey secret_;
   Counters& counters_;
+  static constexpr Duration kRecent = Duration::seconds(1);
+  RecentCount recent_;
   Instant last_ = Instant::never();  // cookie sent
   std::vector<Waiting> waiting_;     // a ring, made on first use
   std::size_t first_ = 0;

@@ -112,10 +112,14 @@ class FlowCheck {
            who + " had acknowledged what had not arrived, against the rule");
   }
   // Neither end took the other's SYN in time; where the client did at the very last, it does not
-  // know that the server has given up.
+  // know that the server has given up, or is refused by it: servers repeat their SYN-ACKs for a
+  // shorter time than clients their SYNs.
   bool was_never_opened() const {
+    using tcp::CloseReason;
+    const bool late =
+        client_.reason == CloseReason::kRefused && server_.reason == CloseReason::kTimeout;
     const bool client_gave_up =
-        client_.established ? client_.gave_up : client_.reason == tcp::CloseReason::kTimeout;
+        client_.established ? client_.gave_up : client_.reason == CloseReason::kTimeout || late;
     return excuses_.syns_in_vain && !server_.established && client_gave_up;
   }
   bool may_miss_reset(const Outcome& o) const {

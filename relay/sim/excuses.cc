@@ -58,10 +58,10 @@ bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& sp
   return flow.client.started_at <= loss.when + blind;
 }
 
-// A SYN that crosses the link, bridged or to be answered by the far host, is sent seven times, ever
+// A SYN that crosses the link, bridged or to be answered by the far host, is sent eight times, ever
 // more rarely. Three of them may be lost by chance.
 bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
-  constexpr int kSyns = 7;
+  constexpr int kSyns = 8;
   constexpr int kByChance = 3;
   constexpr Duration kPath = Duration::seconds(2);  // there and back, and neighbours found again
   int in_vain = 0;
