@@ -45,6 +45,17 @@ void BlockRing::release_below(std::uint64_t offset) {
   }
 }
 
+void BlockRing::release_within(std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t after = std::min(end >> arena_->block_shift(), end_);
+  std::uint64_t key = (begin + arena_->block_size() - 1) >> arena_->block_shift();
+  for (key = std::max(key, first_); key < after; ++key) {
+    BlockIndex& entry = ring_[key & mask_];
+    if (entry == kNoBlock) continue;
+    arena_->release(entry);
+    entry = kNoBlock;
+  }
+}
+
 void BlockRing::clear(std::uint64_t offset) {
   for (; first_ < end_; ++first_) {
     const BlockIndex block = ring_[first_ & mask_];

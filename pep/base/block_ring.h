@@ -27,6 +27,8 @@ class BlockRing {
   BlockIndex find_or_allocate(std::uint64_t offset);
   // Gives back every block that lies wholly below `offset`.
   void release_below(std::uint64_t offset);
+  // Gives back every block that lies wholly within [begin, end).
+  void release_within(std::uint64_t begin, std::uint64_t end);
   // Gives back all blocks; the next one stored will be at or after `offset`.
   void clear(std::uint64_t offset);
 

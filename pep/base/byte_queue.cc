@@ -40,7 +40,9 @@ ConstBytes ByteQueue::contiguous(std::uint64_t offset) const {
   const Arena& arena = blocks_.arena();
   const std::size_t within = offset & (arena.block_size() - 1);
   const std::size_t n = std::min<std::uint64_t>(arena.block_size() - within, end_ - offset);
-  return {arena.data(blocks_.find(offset)) + within, n};
+  const BlockIndex block = blocks_.find(offset);
+  SATRELAY_CHECK(block != kNoBlock);
+  return {arena.data(block) + within, n};
 }
 
 void ByteQueue::release_below(std::uint64_t offset) {
@@ -52,6 +54,11 @@ void ByteQueue::release_below(std::uint64_t offset) {
   } else {
     blocks_.release_below(offset);
   }
+}
+
+void ByteQueue::forget(Range range) {
+  SATRELAY_CHECK(range.begin >= begin_ && range.end <= end_);
+  blocks_.release_within(range.begin, range.end);
 }
 
 void ByteQueue::reset() {

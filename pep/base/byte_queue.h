@@ -7,6 +7,7 @@
 
 #include "pep/base/block_ring.h"
 #include "pep/base/bytes.h"
+#include "pep/base/range_set.h"
 
 namespace satrelay {
 
@@ -21,12 +22,16 @@ class ByteQueue {
 
   // Copies as many of `bytes` as the arena has room for; the count stored.
   std::size_t append(ConstBytes bytes);
-  // Copies [offset, offset + out.size()), which must lie within [begin, end).
+  // Copies [offset, offset + out.size()), which must lie within [begin, end) and hold nothing that
+  // was forgotten.
   void copy_out(std::uint64_t offset, MutableBytes out) const;
   // The longest contiguous run that starts at `offset`; empty at end().
   ConstBytes contiguous(std::uint64_t offset) const;
   // Forgets everything below `offset` (at most end()).
   void release_below(std::uint64_t offset);
+  // Gives back what memory lies wholly within `range` of [begin, end): its bytes can no longer be
+  // read, though they still count in size().
+  void forget(Range range);
   // Drops all bytes and restarts at offset zero.
   void reset();
 

@@ -41,31 +41,26 @@ class BitRate {
   // holds any size at any rate (10 Gbit/s x 600 ms needs 53 bits).
   constexpr Duration time_for(ByteCount bytes) const {
     if (is_zero()) return Duration::infinite();
-    constexpr std::uint64_t kNanobits = 8'000'000'000U;
-    if (bytes.value() < (std::uint64_t{1} << 31U)) [[likely]] {
-      // A packet's size: fits 64 bits, and their division is several times faster.
-      return Duration::nanoseconds(static_cast<std::int64_t>(
-          (bytes.value() * kNanobits + bits_per_second_ - 1) / bits_per_second_));
-    }
-    const auto bits = static_cast<Uint128>(bytes.value()) * kNanobits;
+    const auto nanobits = static_cast<Uint128>(bytes.value()) * kNanobits;
     return Duration::nanoseconds(
-        static_cast<std::int64_t>((bits + bits_per_second_ - 1) / bits_per_second_));
+        static_cast<std::int64_t>(quotient(nanobits + bits_per_second_ - 1, bits_per_second_)));
   }
   // Bytes that fit in `d` at this rate, rounded down; zero for negative durations.
   constexpr ByteCount bytes_in(Duration d) const {
     if (d <= Duration::zero()) return ByteCount(0);
-    const auto bits =
+    const auto nanobits =
         static_cast<Uint128>(bits_per_second_) * static_cast<std::uint64_t>(d.to_nanoseconds());
-    return ByteCount(static_cast<std::uint64_t>(bits / 8U / 1'000'000'000U));
+    return ByteCount(quotient(nanobits, kNanobits));
   }
   // This rate times numerator / denominator.
   constexpr BitRate scaled(std::uint64_t numerator, std::uint64_t denominator) const {
-    return BitRate(static_cast<std::uint64_t>(static_cast<Uint128>(bits_per_second_) * numerator /
-                                              denominator));
+    return BitRate(quotient(static_cast<Uint128>(bits_per_second_) * numerator, denominator));
   }
   friend constexpr auto operator<=>(BitRate, BitRate) = default;
 
  private:
+  static constexpr std::uint64_t kNanobits =
+      8'000'000'000U;  // of a byte, by nanoseconds of a second
   constexpr explicit BitRate(std::uint64_t n) : bits_per_second_(n) {}
   std::uint64_t bits_per_second_ = 0;
 };

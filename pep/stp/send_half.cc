@@ -24,8 +24,10 @@ bool SendHalf::take(std::uint64_t offset, MutableBytes out) {
 
 bool SendHalf::wants_copy(std::uint64_t offset, std::uint64_t length) const {
   if (length == 0) return fin_ == Fin::kSent && offset == queue_.end();
-  return offset >= queue_.begin() && offset + length <= queue_.end() &&
-         !acknowledged_.contains(offset);
+  if (offset < queue_.begin() || offset + length > queue_.end()) return false;
+  const std::size_t next = acknowledged_.first_ending_after(offset);
+  return next == acknowledged_.range_count() ||
+         acknowledged_.ranges()[next].begin >= offset + length;
 }
 
 void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin) {
@@ -35,6 +37,7 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
   lost_.erase(offset, end);
   if (offset > queue_.begin()) {
     acknowledged_.insert(offset, end);
+    forget_around(offset, end);
     return;
   }
   std::uint64_t release = end;
@@ -43,6 +46,15 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
     acknowledged_.erase_below(release);
   }
   queue_.release_below(release);
+}
+
+// What has arrived is never sent again. Its memory does not wait for what was lost before it, which
+// at 10% loss would be three round trips of the whole rate.
+void SendHalf::forget_around(std::uint64_t begin, std::uint64_t end) {
+  const Range whole = acknowledged_.ranges()[acknowledged_.first_ending_after(begin)];
+  const std::uint64_t block = arena_->block_size();
+  queue_.forget({std::max(whole.begin, begin - begin % block),
+                 std::min(whole.end, end + (block - end % block) % block)});
 }
 
 void SendHalf::on_lost(std::uint64_t offset, std::uint64_t length, bool fin, unsigned losses) {

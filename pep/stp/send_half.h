@@ -45,8 +45,7 @@ class SendHalf {
   }
   bool has_lost() const { return !lost_.empty(); }
   LostRanges::Piece first_lost() const { return lost_.first(); }
-  // Whether the first byte of a range that was sent, or the FIN at its end, is not known to have
-  // arrived.
+  // Whether no byte of a range that was sent, or not the FIN at its end, is known to have arrived.
   bool wants_copy(std::uint64_t offset, std::uint64_t length) const;
 
   // Copies [offset, offset + out.size()) and marks it as sent; true if the FIN goes with it.
@@ -63,6 +62,8 @@ class SendHalf {
 
  private:
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };
+  void forget_around(std::uint64_t begin, std::uint64_t end);
+
   Arena* arena_;
   ByteQueue queue_;
   std::uint64_t sent_ = 0;

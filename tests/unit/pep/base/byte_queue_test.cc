@@ -55,6 +55,32 @@ TEST(ByteQueue, HoldsNoMemoryWhileEmpty) {
   EXPECT_EQ(arena.used_blocks(), 0U);
 }
 
+TEST(ByteQueue, ForgetsBlocksInTheMiddle) {
+  std::vector<std::byte> memory(8 * 64);
+  Arena arena(memory, 64);
+  ByteQueue queue(arena);
+  Random random(2);
+  const auto bytes = random_bytes(random, 400);
+  queue.append(bytes);
+  EXPECT_EQ(arena.used_blocks(), 7U);
+  queue.forget({70, 300});  // wholly: blocks 2 and 3
+  EXPECT_EQ(arena.used_blocks(), 5U);
+  queue.forget({128, 256});
+  EXPECT_EQ(arena.used_blocks(), 5U);
+  EXPECT_EQ(queue.size(), 400U);
+  std::vector<std::byte> out(128);
+  queue.copy_out(0, out);
+  EXPECT_TRUE(std::equal(out.begin(), out.end(), bytes.begin()));
+  queue.copy_out(256, out);
+  EXPECT_TRUE(std::equal(out.begin(), out.end(), bytes.begin() + 256));
+  EXPECT_DEATH(queue.copy_out(200, std::span(out).first(100)), "");
+  queue.append(std::span(out).first(100));
+  queue.release_below(450);
+  EXPECT_EQ(arena.used_blocks(), 1U);
+  queue.release_below(500);
+  EXPECT_EQ(arena.used_blocks(), 0U);
+}
+
 TEST(ByteQueueDeathTest, RefusesToReadWhatItDoesNotHold) {
   std::vector<std::byte> memory(4 * 64);
   Arena arena(memory, 64);

@@ -53,6 +53,43 @@ TEST(SendHalfTest, WhatArrivedMeanwhileIsNotLost) {
   EXPECT_FALSE(half.has_lost());
 }
 
+TEST(SendHalfTest, WhatArrivedHoldsNoMemory) {
+  constexpr std::size_t kBlock = 64;
+  constexpr std::size_t kPacket = 50;
+  constexpr std::uint64_t kBytes = 40 * kPacket;
+  std::vector<std::byte> memory(kBytes + kBlock);
+  Arena arena(memory, kBlock);
+  SendHalf send(arena);
+  std::vector<std::byte> bytes(kBytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 % 251);
+  ASSERT_EQ(send.write(bytes, kBytes, 0), kBytes);
+  std::vector<std::byte> out(kPacket);
+  for (std::uint64_t at = 0; at < kBytes; at += kPacket) send.take(at, out);
+
+  // Every tenth packet is lost; the others are told in an order of their own.
+  const auto is_lost = [](std::uint64_t packet) { return packet % 10 == 3; };
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const std::uint64_t packet = i * 23 % 40;
+    if (!is_lost(packet)) send.on_acknowledged(packet * kPacket, kPacket, false);
+  }
+  EXPECT_EQ(send.stored(), kBytes - 3 * kPacket);
+  EXPECT_LE(arena.used_blocks(), 4 * 2U);  // a packet touches two blocks at most
+  EXPECT_FALSE(send.wants_copy(3 * kPacket, 2 * kPacket));
+  EXPECT_TRUE(send.wants_copy(3 * kPacket, kPacket));
+  send.on_lost(0, kBytes, false, 1);
+  for (std::uint64_t packet = 3; packet < 40; packet += 10) {
+    const Range range = send.first_lost().range;
+    EXPECT_EQ(range, (Range{packet * kPacket, (packet + 1) * kPacket}));
+    send.take(range.begin, out);
+    EXPECT_TRUE(std::equal(out.begin(), out.end(), bytes.begin() + range.begin));
+  }
+  for (std::uint64_t packet = 3; packet < 40; packet += 10) {
+    send.on_acknowledged(packet * kPacket, kPacket, false);
+  }
+  EXPECT_EQ(send.stored(), 0U);
+  EXPECT_EQ(arena.used_blocks(), 0U);
+}
+
 TEST(CopyQueueTest, CopiesGrowWithTheLosses) {
   EXPECT_EQ(CopyQueue::copies(2), 0U);
   EXPECT_EQ(CopyQueue::copies(3), 1U);
