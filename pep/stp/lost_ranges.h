@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "pep/base/check.h"
 #include "pep/base/range_set.h"
 
 namespace satrelay::stp {
@@ -25,6 +26,7 @@ class LostRanges {
   Piece first() const {
     unsigned losses = kMaxLosses;
     while (losses > 1 && by_losses_[losses - 1].empty()) --losses;
+    SATRELAY_CHECK(!by_losses_[losses - 1].empty());
     return {by_losses_[losses - 1].ranges().front(), losses};
   }
   // [begin, end), not empty, was lost for the `losses`th time, 1 to kMaxLosses.

@@ -33,7 +33,7 @@ bool SendHalf::wants_copy(std::uint64_t offset, std::uint64_t length) const {
 void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin) {
   if (fin) fin_ = Fin::kAcknowledged;
   const std::uint64_t end = offset + length;
-  if (end <= queue_.begin()) return;
+  if (end <= queue_.begin() || length == 0) return;
   lost_.erase(offset, end);
   if (offset > queue_.begin()) {
     acknowledged_.insert(offset, end);

@@ -356,6 +356,7 @@ void Session::Impl::write_copies(PacketBuilder& packet) {
       const std::size_t size =
           write_data(packet, stream, copy.offset, copy.length, LostRanges::kMaxLosses);
       if (size == 0) return;
+      schedule.update_lost(stream);  // the copy may have been all that was lost
       counters.retransmitted_bytes += size;
       ++counters.copies_out;
     }

@@ -72,6 +72,7 @@ TEST(SendHalfTest, WhatArrivedHoldsNoMemory) {
     const std::uint64_t packet = i * 23 % 40;
     if (!is_lost(packet)) send.on_acknowledged(packet * kPacket, kPacket, false);
   }
+  send.on_acknowledged(kBytes, 0, true);  // a FIN by itself
   EXPECT_EQ(send.stored(), kBytes - 3 * kPacket);
   EXPECT_LE(arena.used_blocks(), 4 * 2U);  // a packet touches two blocks at most
   EXPECT_FALSE(send.wants_copy(3 * kPacket, 2 * kPacket));
