@@ -185,5 +185,41 @@ TEST(SlowReaders, ThatReadFastBeforeDoNotStopTheNext) {
   EXPECT_TRUE(network.flow(kReaders).server.saw_end) << network.flow(kReaders).server.received;
 }
 
+// Connections over which next to nothing is said: a byte, and another a quarter of an hour later.
+TEST(IdleFlows, TwentyThousandCostNothingAndStand) {
+  constexpr std::size_t kHosts = 4;
+  constexpr std::size_t kFlows = 20'000;
+  constexpr Duration kOpening = Duration::seconds(40);
+  constexpr Duration kSilence = Duration::seconds(900);
+  Scenario scenario = make_lab(9, {}, kHosts);
+  for (Station& station : scenario.stations) station.limits.flows = 32'768;
+  for (std::size_t i = 0; i < kFlows; ++i) {
+    FlowSpec& flow = add_flow(scenario, Side::kA, typist(2, 1, kSilence), receiver());
+    flow.client_host = flow.server_host = i % kHosts;
+    flow.start += kOpening * static_cast<std::int64_t>(i) / static_cast<std::int64_t>(kFlows);
+  }
+  FlowSpec& busy = add_flow(scenario, Side::kA, sender(5'000'000), receiver());
+  busy.start += Duration::seconds(120);
+  Tracer tracer;
+  Network network(scenario, tracer);
+  network.run_for(kOpening + Duration::seconds(40));
+  EXPECT_EQ(received_by_servers(network, 0, kFlows), kFlows);
+  const std::uint64_t runs = network.loop().runs();
+  network.run_for(Duration::seconds(20));
+  EXPECT_LT(network.loop().runs() - runs, 20 * 150U) << "of all actors";
+  for (const Side side : {Side::kA, Side::kB}) {
+    gateway::Gateway& engine = network.gateway(side).engine();
+    EXPECT_EQ(engine.flow_count(), kFlows);
+    EXPECT_EQ(engine.status(network.loop().now()).arena_used, 0U);
+    EXPECT_EQ(engine.counters()[Counter::kBridgedTableFull], 0U);
+  }
+  network.run_for(Duration::seconds(30));
+  const Outcome& served = network.flow(kFlows).server;
+  ASSERT_TRUE(served.saw_end);
+  EXPECT_LT(served.saw_end_at - served.started_at, Duration::seconds(3)) << "50 Mbit/s";
+  ASSERT_TRUE(network.run_until_flows_over(network.loop().now() + Duration::seconds(1'500)));
+  for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
+}
+
 }  // namespace
 }  // namespace satrelay::sim
