@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""A flood of SYNs from forged addresses beside 100 downloads."""
+
+import os
+import re
+import time
+from contextlib import contextmanager
+
+from harness import (
+    ACCELERATED_PORT,
+    CLIENT,
+    SERVER,
+    Link,
+    build_folder,
+    check,
+    main,
+    make_lab,
+    note,
+)
+from lab.web import Web
+
+COUNT = 100
+SIZE = 600_000
+NEW = 10  # connections in mid-flood
+KEPT = 0.9  # of their rate
+RATE = int(os.environ.get("FLOOD", 100_000))  # SYNs a second
+
+
+@contextmanager
+def syn_flood(lab):
+    """From the client's own port, to a server that the client has talked to.
+
+    Yields a function that says how many have been sent.
+    """
+    space = lab.client
+    neighbour = space.run("ip", "neigh", "show", SERVER.ipv4)
+    target = re.search(r"lladdr (\S+)", neighbour).group(1)
+    source = space.run("cat", f"/sys/class/net/{CLIENT.interface}/address").strip()
+
+    def sent() -> int:
+        path = f"/sys/class/net/{CLIENT.interface}/statistics/tx_packets"
+        return int(space.run("cat", path))
+
+    program = os.path.join(build_folder(), "tests", "e2e", "overload", "syn_flood")
+    arguments = (CLIENT.interface, source, target, SERVER.ipv4, str(ACCELERATED_PORT), str(RATE))
+    flood = space.popen(program, *arguments)
+    try:
+        yield sent
+    finally:
+        flood.terminate()
+        flood.wait(10)
+
+
+def downloads(lab) -> float:
+    """Bytes a second that the hundred bring while all of them go on."""
+    began = time.monotonic()
+    lab.client.run(
+        *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
+        *("--parallel", "--parallel-immediate", "--parallel-max", str(COUNT)),
+        *("--max-time", "100", "--output", os.path.join(lab.folder, "out-#1")),
+        f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/large-[0-{COUNT - 1}]",
+        timeout=110,
+    )
+    return COUNT * SIZE / (time.monotonic() - began)
+
+
+def a_syn_flood_beside_a_hundred_downloads() -> None:
+    with make_lab(Link(rtt=0.55), file_bytes=3 * COUNT * SIZE) as lab:
+        web = Web(lab, (ACCELERATED_PORT,))
+        for number in range(COUNT):
+            web.make_file(f"large-{number}", SIZE, seed=number)
+        small = web.make_file("small", 20_000, seed=COUNT)
+        quiet = downloads(lab)
+        with syn_flood(lab) as sent:
+            first, began = sent(), time.monotonic()
+            time.sleep(2)
+            flooded = downloads(lab)
+            for number in range(NEW):
+                lab.client.run(
+                    *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
+                    *("--max-time", "20", "--output", "/dev/null"),
+                    f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/{small.name}",
+                )
+            rate = (sent() - first) / (time.monotonic() - began)
+        counter = lab.gateway_a.counter
+        note(
+            f"{COUNT} downloads: {quiet * 8e-6:.2f} Mbit/s, under {rate:,.0f} SYNs a second "
+            f"{flooded * 8e-6:.2f} Mbit/s ({flooded / quiet:.0%}); {NEW} new connections opened; "
+            f"{counter('syn_cookies_sent'):,} cookies, "
+            f"{counter('flows_by_syn_cookie')} flows by them, "
+            f"{counter('dropped_syn_flood'):,} SYNs dropped"
+        )
+        check(flooded > KEPT * quiet, f"the downloads lost {1 - flooded / quiet:.0%} of their rate")
+        check(counter("flows_by_syn_cookie") >= COUNT + NEW, "connections did not open by cookies")
+        check(counter("bridged_half_open_full") == 0, "SYNs were bridged")
+
+
+if __name__ == "__main__":
+    main(a_syn_flood_beside_a_hundred_downloads)
