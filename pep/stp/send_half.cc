@@ -49,7 +49,8 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
 }
 
 // What has arrived is never sent again. Its memory does not wait for what was lost before it, which
-// at 10% loss would be three round trips of the whole rate.
+// at 10% loss would be three round trips of the whole rate. Only blocks that the newest piece
+// touches can have become whole.
 void SendHalf::forget_around(std::uint64_t begin, std::uint64_t end) {
   const Range whole = acknowledged_.ranges()[acknowledged_.first_ending_after(begin)];
   const std::uint64_t block = arena_->block_size();

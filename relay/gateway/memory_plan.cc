@@ -38,8 +38,8 @@ MemoryPlan plan_memory(const config::Gateway& config) {
     return given == 0 ? derived : std::min(given, derived);
   };
   for (const config::Peer& peer : config.peers) {
-    const auto share = static_cast<std::uint64_t>(static_cast<Uint128>(credit) *
-                                                  receive_rate(config, peer) / rates);
+    const std::uint64_t share =
+        quotient(static_cast<Uint128>(credit) * receive_rate(config, peer), rates);
     plan.lane_receive_limit.push_back(share);
     // One flow that is read slowly leaves a quarter of its lane to the others.
     plan.flow_receive_limit.push_back(explicit_limit(share / 4 * 3));

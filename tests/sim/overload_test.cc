@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/wire/tcp.h"
 #include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 #include "relay/sim/tcp_frame.h"
+#include "tests/sim/forged_syn.h"
 
 namespace satrelay::sim {
 namespace {
@@ -49,26 +49,10 @@ class SynFlood : public ::testing::Test {
   }
   void send_syn() {
     SimHost& attacker = network_->host(Side::kA, 1);
-    const OwnAddresses& target = network_->host(Side::kB, 0).spec().addresses;
-    wire::EthernetHeader ethernet;
-    ethernet.destination = target.mac;
-    ethernet.source = attacker.spec().addresses.mac;
-    ethernet.type = wire::EtherType::kIpv4;
-    wire::IpHeader ip;
-    const std::uint64_t drawn = random_.next();
-    ip.source =
-        IpAddress::v4({10, static_cast<std::uint8_t>(drawn), static_cast<std::uint8_t>(drawn >> 8),
-                       static_cast<std::uint8_t>(drawn >> 16)});
-    ip.destination = target.v4;
-    wire::TcpHeader syn;
-    syn.source_port = static_cast<std::uint16_t>(drawn >> 24);
-    syn.destination_port = 80;
-    syn.sequence = static_cast<std::uint32_t>(drawn >> 32);
-    syn.flags = wire::TcpFlags::kSyn;
-    syn.window = 1024;
-    syn.options.mss = 1460;
+    const OwnAddresses& server = network_->host(Side::kB, 0).spec().addresses;
+    const FloodTarget target{attacker.spec().addresses.mac, server.mac, server.v4};
     std::byte frame[128];
-    const std::size_t size = write_tcp_frame(ethernet, ip, syn, 0, frame, [](MutableBytes) {});
+    const std::size_t size = write_forged_syn(target, random_, frame);
     attacker.send_raw(ConstBytes(frame).first(size));
   }
   std::size_t open(const Plan& client, const Plan& server) {

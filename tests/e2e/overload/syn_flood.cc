@@ -1,5 +1,5 @@
-// Sends SYNs from forged addresses at a given rate until it is ended, then says how many. Paced by
-// the clock, so that the machine that it shares with its target has time left for that.
+// Sends SYNs from forged addresses at a given rate until it is ended. Paced by the clock, so that
+// the machine that it shares with its target has time left for that.
 #include <net/if.h>
 #include <netpacket/packet.h>
 #include <sys/socket.h>
@@ -18,7 +18,7 @@
 
 #include "pep/base/address.h"
 #include "pep/base/random.h"
-#include "relay/sim/tcp_frame.h"
+#include "tests/sim/forged_syn.h"
 
 namespace satrelay {
 namespace {
@@ -27,52 +27,26 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 64;
 constexpr auto kTick = std::chrono::milliseconds(1);
+constexpr std::uint64_t kTicks = 1'000;  // a second
 constexpr std::uint64_t kMostRate = 10'000'000;
 
 volatile std::sig_atomic_t stopped = 0;
 
-struct Target {
-  MacAddress source_mac;
-  MacAddress mac;
-  IpAddress address;
-  std::uint16_t port = 0;
-};
-
-std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t most) {
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t least,
+                                          std::uint64_t most) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value > 0 && value <= most ? std::optional(value) : std::nullopt;
-}
-
-std::size_t write_syn(const Target& target, Random& random, MutableBytes frame) {
-  const std::uint64_t drawn = random.next();
-  wire::EthernetHeader ethernet;
-  ethernet.destination = target.mac;
-  ethernet.source = target.source_mac;
-  ethernet.type = wire::EtherType::kIpv4;
-  wire::IpHeader ip;
-  ip.source =
-      IpAddress::v4({203, static_cast<std::uint8_t>(drawn), static_cast<std::uint8_t>(drawn >> 8),
-                     static_cast<std::uint8_t>(drawn >> 16)});
-  ip.destination = target.address;
-  wire::TcpHeader syn;
-  syn.source_port = static_cast<std::uint16_t>(1024 + (drawn >> 24) % 60'000);
-  syn.destination_port = target.port;
-  syn.sequence = static_cast<std::uint32_t>(drawn >> 32);
-  syn.flags = wire::TcpFlags::kSyn;
-  syn.window = 1024;
-  syn.options.mss = 1460;
-  return sim::write_tcp_frame(ethernet, ip, syn, 0, frame, [](MutableBytes) {});
+  return whole && value >= least && value <= most ? std::optional(value) : std::nullopt;
 }
 
 // Sends up to kBatch of them; how many went out, or a negative errno.
-int send_batch(int socket_fd, const Target& target, Random& random, std::size_t count) {
+int send_batch(int socket_fd, const sim::FloodTarget& target, Random& random, std::size_t count) {
   std::array<std::array<std::byte, 128>, kBatch> frames;
   std::array<iovec, kBatch> parts;
   std::array<mmsghdr, kBatch> messages{};
   for (std::size_t i = 0; i < count; ++i) {
-    parts[i] = {frames[i].data(), write_syn(target, random, frames[i])};
+    parts[i] = {frames[i].data(), sim::write_forged_syn(target, random, frames[i])};
     messages[i].msg_hdr.msg_iov = &parts[i];
     messages[i].msg_hdr.msg_iovlen = 1;
   }
@@ -95,15 +69,17 @@ int open_socket(const char* interface) {
 
 int flood(int count, char** arguments) {
   if (count != 7) {
-    std::fputs("usage: syn_flood INTERFACE SOURCE-MAC TARGET-MAC ADDRESS PORT SYNS-PER-SECOND\n",
-               stderr);
+    std::fputs(
+        "usage: syn_flood INTERFACE SOURCE-MAC TARGET-MAC IPV4-ADDRESS PORT SYNS-PER-SECOND\n"
+        "At least 1000 a second, in steps of 1000.\n",
+        stderr);
     return 2;
   }
   const auto source = MacAddress::parse(arguments[2]);
   const auto mac = MacAddress::parse(arguments[3]);
   const auto address = IpAddress::parse(arguments[4]);
-  const auto port = parse_number(arguments[5], 65'535);
-  const auto rate = parse_number(arguments[6], kMostRate);
+  const auto port = parse_number(arguments[5], 1, 65'535);
+  const auto rate = parse_number(arguments[6], kTicks, kMostRate);
   if (!source || !mac || !address || !address->is_v4() || !port || !rate) {
     std::fputs("syn_flood: an argument is no address or out of range\n", stderr);
     return 2;
@@ -113,25 +89,22 @@ int flood(int count, char** arguments) {
   std::signal(SIGTERM, [](int) { stopped = 1; });
   std::signal(SIGINT, [](int) { stopped = 1; });
 
-  const Target target{*source, *mac, *address, static_cast<std::uint16_t>(*port)};
+  const sim::FloodTarget target{*source, *mac, *address, static_cast<std::uint16_t>(*port)};
   Random random(1);
-  std::uint64_t sent = 0;
   // What could not be sent in time is not made up for: the rate is a limit.
   for (Clock::time_point next = Clock::now(); stopped == 0; next += kTick) {
     std::this_thread::sleep_until(next);
     next = std::max(next, Clock::now() - kTick);
-    for (std::uint64_t left = *rate / 1000; left > 0 && stopped == 0;) {
+    for (std::uint64_t left = *rate / kTicks; left > 0 && stopped == 0;) {
       const int n = send_batch(socket_fd, target, random, std::min<std::uint64_t>(left, kBatch));
       if (n == -ENOBUFS || n == -EAGAIN || n == -EINTR) break;
       if (n < 0) {
         std::fprintf(stderr, "syn_flood: %s\n", std::strerror(-n));
         return 1;
       }
-      sent += static_cast<std::uint64_t>(n);
       left -= static_cast<std::uint64_t>(n);
     }
   }
-  std::printf("%llu\n", static_cast<unsigned long long>(sent));
   return 0;
 }
 
