@@ -15,7 +15,13 @@ import repository
 
 QUOTED_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The database is made for g++, whose warnings are errors; clang's own are not asked for here.
-ARGUMENTS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-error"]
+ARGUMENTS = [
+    "--quiet",
+    # Options of GCC's.
+    "--extra-arg=-Wno-unknown-warning-option",
+    "--extra-arg=-Wno-ignored-optimization-argument",
+    "--extra-arg=-Wno-error",
+]
 
 
 class Tidy:
