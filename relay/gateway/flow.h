@@ -25,7 +25,7 @@ enum class Origin : std::uint8_t {
 
 // The STP half of a flow.
 enum class StreamState : std::uint8_t {
-  kNone,  // not opened: the local handshake is not complete, or the peer went away before
+  kNone,  // not opened: the local handshake is not complete, or the peer is being greeted anew
   kOpen,
   kOver,  // released or reset; the session knows it no more
 };

@@ -228,12 +228,14 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   const std::size_t size = write_open_metadata(f.metadata, metadata);
   const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size), slot, now);
   if (!stream) {
-    // The peer stopped between SYN and ACK, or there is no room for another stream: the host must
-    // not believe in a connection.
-    const bool gone = session_of(f).peer_state() != stp::PeerState::kAlive;
-    count_end(f, gone ? Counter::kFlowsResetPeerLost : Counter::kFlowsResetNoResources);
+    const stp::PeerState peer = session_of(f).peer_state();
+    // Started anew between SYN and ACK: it has promised nothing yet, and is being greeted.
+    if (peer == stp::PeerState::kConnecting) return;
+    // The host must not believe in a connection.
+    const bool gone = peer != stp::PeerState::kAlive;
+    count_end(f, gone ? Counter::kFlowsResetPeerClosed : Counter::kFlowsResetNoResources);
     f.stream_state = StreamState::kOver;
-    abort_or_abandon(f, gone ? stp::ResetReason::kTimeout : stp::ResetReason::kNoResources, now);
+    abort_or_abandon(f, gone ? stp::ResetReason::kShutdown : stp::ResetReason::kNoResources, now);
     return;
   }
   f.stream = *stream;
@@ -299,7 +301,15 @@ void FlowRelay::handle_peer_event(std::size_t peer, const stp::Event& event, Ins
   using Kind = stp::Event::Kind;
   Peer& p = *peers_[peer];
   if (event.kind == Kind::kPeerAlive) p.suspect_since = Instant::never();
-  if (event.kind == Kind::kPeerSuspect) p.suspect_since = now;
+  if (event.kind == Kind::kPeerAlive || event.kind == Kind::kPeerClosed) {
+    for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+      if (flows_[slot] == nullptr || flow(slot).peer != peer) continue;
+      if (awaits_stream(flow(slot))) advance(slot, now);
+    }
+  }
+  if (event.kind == Kind::kPeerSuspect || event.kind == Kind::kPeerRestarted) {
+    p.suspect_since = now;
+  }
   if (event.kind == Kind::kPeerRestarted) reset_flows(peer, Counter::kFlowsResetPeerRestart, now);
   if (event.kind == Kind::kPeerClosed) reset_flows(peer, Counter::kFlowsResetPeerClosed, now);
   p.liaison.handle_event(event, orphans_, now);
@@ -470,10 +480,13 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
       f.half_open = false;
       --half_open_;
     }
-    if (f.origin == Origin::kLan) {
-      if (f.stream_state == StreamState::kNone) open_stream(slot, now);
-      if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
+    if (f.origin == Origin::kLan && f.stream_state == StreamState::kOpen) {
+      counters_.add(Counter::kFlowsEstablished);
     }
+  }
+  if (awaits_stream(f)) {
+    open_stream(slot, now);
+    if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
   }
   if (f.stream_state == StreamState::kOpen) feed_stream(f);
   if (f.stream_state == StreamState::kOpen) feed_host(f, now);

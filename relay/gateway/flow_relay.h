@@ -125,6 +125,11 @@ class FlowRelay final : public stp::StreamSource {
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
   void settle(std::uint32_t slot);  // after polling: arms the timer, or removes a flow that is over
+  // The host believes in a connection of which the peer knows nothing yet.
+  static bool awaits_stream(const Flow& f) {
+    return f.origin == Origin::kLan && f.established && f.stream_state == StreamState::kNone &&
+           !f.endpoint.is_closed();
+  }
   static bool is_unheard(const Flow& f) { return f.to_host.destination == MacAddress(); }
   bool is_over(const Flow& f) const;  // but for TIME-WAIT
   void remove(std::uint32_t slot);

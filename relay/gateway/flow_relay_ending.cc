@@ -191,8 +191,9 @@ void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now
 void FlowRelay::give_up(std::size_t peer, Instant now) {
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     if (flows_[slot] == nullptr || flows_[slot]->peer != peer) continue;
-    if (flow(slot).stream_state != StreamState::kOpen) continue;
-    remember(flow(slot));
+    const bool awaits = awaits_stream(flow(slot));
+    if (flow(slot).stream_state != StreamState::kOpen && !awaits) continue;
+    if (!awaits) remember(flow(slot));
     reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
   }
 }

@@ -116,11 +116,12 @@ class FlowCheck {
   // shorter time than clients their SYNs.
   bool was_never_opened() const {
     using tcp::CloseReason;
-    const bool late =
-        client_.reason == CloseReason::kRefused && server_.reason == CloseReason::kTimeout;
+    // The server's host gave up its half of the handshake just before it was complete.
+    const bool late = server_.reason == CloseReason::kTimeout &&
+                      (client_.reason == CloseReason::kRefused || client_.was_reset());
     const bool client_gave_up =
-        client_.established ? client_.gave_up : client_.reason == CloseReason::kTimeout || late;
-    return excuses_.syns_in_vain && !server_.established && client_gave_up;
+        client_.established ? client_.gave_up : client_.reason == CloseReason::kTimeout;
+    return excuses_.syns_in_vain && !server_.established && (client_gave_up || late);
   }
   bool may_miss_reset(const Outcome& o) const {
     return &o == &client_ ? excuses_.client_may_miss_reset : excuses_.server_may_miss_reset;

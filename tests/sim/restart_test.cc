@@ -169,5 +169,44 @@ TEST_F(RestartTest, FlowsThatAreOverLeaveTheJournal) {
   EXPECT_EQ(count(Side::kB, Counter::kFlowsOrphaned), 0U);
 }
 
+// A far cable, so that some handshakes are under way when the peer says that it is new. It has
+// heard of none of these, so none needs a reset.
+TEST_F(RestartTest, WhatIsOpenedWhileThePeerIsGreetedAnewWaitsForIt) {
+  constexpr Duration kCable = Duration::milliseconds(20);
+  constexpr std::size_t kMany = 400;
+  LinkSpec link;
+  link.one_way_delay = kRoundTrip / 2;
+  Scenario scenario = make_lab(10, link);
+  scenario.station(Side::kA).cable.delay = kCable;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    FlowSpec& flow = add_flow(scenario, Side::kA, requester(100), responder(100, 1000));
+    flow.start =
+        Instant() + Duration::seconds(5) + Duration::milliseconds(5 * static_cast<std::int64_t>(i));
+  }
+  network.emplace(scenario, tracer);
+  network->run_for(Duration::seconds(5));
+  restart(Side::kB, Duration::milliseconds(100));
+  while (network->gateway(Side::kA).engine().peers()[0].state == stp::PeerState::kAlive) {
+    network->run_for(Duration::milliseconds(1));
+    ASSERT_LT(network->loop().now(), back + Duration::seconds(2));
+  }
+  const Instant heard = network->loop().now();
+  network->run_for(Duration::seconds(20));
+  std::size_t waited = 0;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    const Outcome& client = network->flow(i).client;
+    // SYN, its answer, the last ACK.
+    if (client.started_at + kCable * 3 <= heard) {
+      EXPECT_TRUE(client.was_reset()) << "flow " << i;
+      continue;
+    }
+    EXPECT_TRUE(client.saw_end && client.sent_all) << "flow " << i;
+    if (client.started_at + kCable < heard) ++waited;
+  }
+  EXPECT_GE(waited, 4U);
+  EXPECT_EQ(network->counted(Counter::kFlowsResetPeerLost), 0U);
+  EXPECT_EQ(network->counted(Counter::kFlowsResetPeerClosed), 0U);
+}
+
 }  // namespace
 }  // namespace satrelay::sim
