@@ -19,8 +19,10 @@ for argument in "$@"; do
   case $argument in
   --sanitize)
     build=build-sanitize
-    options=(-Db_sanitize=address,undefined -Db_lundef=false --buildtype=debugoptimized
-      -Dbenchmarks=false)
+    # Slightly optimised and with line numbers only: both halve the time to compile, and the runs
+    # take no longer.
+    options=(-Db_sanitize=address,undefined -Db_lundef=false -Ddebug=false -Doptimization=1
+      -Dcpp_args=-g1 -Dbenchmarks=false)
     ;;
   -h | --help)
     usage

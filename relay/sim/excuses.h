@@ -14,11 +14,14 @@ struct Excuses {
   bool server_may_miss_reset = false;
   // A gateway that relayed it has forgotten it: its hosts are reset.
   bool caught_by_restart = false;
-  // Both have, or the one that remembers has no room for a list: hosts that say nothing more hear
-  // nothing more.
+  // Both have, and keep no journal, or the one that remembers has no room for a list: hosts that say
+  // nothing more hear nothing more.
   bool forgotten = false;
   // Most of the client's SYNs found no way.
   bool syns_in_vain = false;
+  // A SYN cookie leaves nothing to repeat: who waits for the other to speak, and whose ACK is lost,
+  // waits in vain (RFC 4987 section 3.6).
+  bool ack_of_cookie_may_be_lost = false;
   // The far gateway may have refused it for want of room.
   bool far_table_may_be_full = false;
   // The rule promises that what is acknowledged has arrived.

@@ -316,6 +316,7 @@ Scenario random_scenario(std::uint64_t seed) {
     flow.start = Instant() + start;
   }
   add_faults(random, scenario, groups);
+  scenario.journal = !scenario.restarts.empty() && random.chance(0.5);
   return scenario;
 }
 

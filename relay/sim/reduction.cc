@@ -214,6 +214,7 @@ constexpr Entry kEntries[] = {
      [](Scenario& s, std::size_t i) { return s.rules.size() > 1 && erase(s.rules, i); }},
     {"arp", one, [](Scenario& s, std::size_t) { return assign(s.static_neighbours, true); }},
     {"stp-mtu", one, [](Scenario& s, std::size_t) { return assign(s.stp.mtu, config::Stp().mtu); }},
+    {"journal", one, [](Scenario& s, std::size_t) { return assign(s.journal, false); }},
     {"overhead", one,
      [](Scenario& s, std::size_t) { return assign(s.overhead, config::kOverheadEthernet); }},
     // What programs do.

@@ -5,7 +5,9 @@ import os
 import subprocess
 from dataclasses import dataclass, field
 
-SUITES = ["unit", "sim", "tidy", "e2e"]
+# The usual ones, in the order of their running, and those that take long and are asked for by name.
+USUAL_SUITES = ["unit", "sim", "tidy", "e2e"]
+SUITES = [*USUAL_SUITES, "lint", "sanitize"]
 
 
 @dataclass
@@ -28,7 +30,7 @@ def meson_tests(build: str) -> list[Test]:
     for entry in json.loads(text):
         name = entry["name"]
         named = [suite.rpartition(":")[2] for suite in entry["suite"]] + [name.partition("-")[0]]
-        suite = next((suite for suite in named if suite in SUITES), "unit")
+        suite = next((suite for suite in named if suite in USUAL_SUITES), "unit")
         tests.append(
             Test(
                 name=name,
@@ -52,7 +54,7 @@ def clang_tidy(root: str, build: str, known: list[Test]) -> list[Test]:
     script = os.path.join(root, "tests", "tidy", "clang_tidy.sh")
     if not is_program(script) or any(script in test.command for test in known):
         return []
-    return [Test("tidy-clang-tidy", "tidy", [script, build], root, timeout=2400)]
+    return [Test("lint-clang-tidy", "lint", [script, build], root, timeout=2400)]
 
 
 def end_to_end(root: str, build: str) -> list[Test]:
@@ -68,14 +70,22 @@ def end_to_end(root: str, build: str) -> list[Test]:
     return tests
 
 
-def all_tests(root: str, build: str, sanitized: bool) -> list[Test]:
-    tests = meson_tests(build)
-    if sanitized:
-        # The slower build deserves more time; lints and network timing gain nothing from it.
-        tests = [test for test in tests if test.suite in ("unit", "sim")]
-        for test in tests:
-            test.timeout *= 5
-        return tests
-    tests += clang_tidy(root, build, tests)
-    tests += end_to_end(root, build)
+def sanitized(build: str) -> list[Test]:
+    """Unit and simulation tests of a build with sanitizers: lints and network timing gain nothing."""
+    tests = [test for test in meson_tests(build) if test.suite in ("unit", "sim")]
+    for test in tests:
+        test.name = "sanitize-" + test.name
+        test.suite = "sanitize"
+        test.timeout *= 5  # the slower build deserves more time
+    return tests
+
+
+def all_tests(root: str, build: str | None, sanitized_build: str | None) -> list[Test]:
+    tests = []
+    if build is not None:
+        tests = meson_tests(build)
+        tests += clang_tidy(root, build, tests)
+        tests += end_to_end(root, build)
+    if sanitized_build is not None:
+        tests += sanitized(sanitized_build)
     return sorted(tests, key=lambda test: SUITES.index(test.suite))

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from discovery import SUITES, Test, all_tests
+from discovery import SUITES, USUAL_SUITES, Test, all_tests
 from execution import run, stop_all
 from outcome import FAIL, PASS, SKIP, Outcome
 
@@ -70,39 +70,43 @@ def execute(tests: list[Test], logs: str) -> Progress:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--sanitized-build")
     parser.add_argument("--suite", action="append", choices=SUITES)
     parser.add_argument("--filter", default="")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--sanitize", action="store_true")
     options = parser.parse_args()
+    builds = [path and os.path.abspath(path) for path in (options.build, options.sanitized_build)]
+    if not any(builds):
+        parser.error("no build is given")
 
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    build = os.path.abspath(options.build)
+    suites = options.suite or USUAL_SUITES
     tests = [
         test
-        for test in all_tests(root, build, options.sanitize)
-        if (not options.suite or test.suite in options.suite) and options.filter in test.name
+        for test in all_tests(root, *builds)
+        if test.suite in suites and options.filter in test.name
     ]
     if options.list:
         for test in tests:
-            print(f"{test.suite:5} {test.name}")
+            print(f"{test.suite:8} {test.name}")
         return 0
     if not tests:
         print("no test matches", file=sys.stderr)
         return 2
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    logs = os.path.join(builds[0] or builds[1], "test-logs")
     started = time.monotonic()
     try:
-        progress = execute(tests, os.path.join(build, "test-logs"))
+        progress = execute(tests, logs)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
     for outcome in progress.outcomes:
         if outcome.result == FAIL:
             print(f"failed: {outcome.name}: {outcome.note}")
-    print(f"took {time.monotonic() - started:.0f} s; logs: {os.path.join(build, 'test-logs')}")
+    print(f"took {time.monotonic() - started:.0f} s; logs: {logs}")
     failed = progress.count(FAIL)
     print(f"{progress.count(PASS)} passed, {failed} failed, {progress.count(SKIP)} skipped")
     return 1 if failed else 0
