@@ -78,6 +78,8 @@ def interrupt_leaves_nothing() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        # As from a terminal; a shell's job in the background would hand down that it is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     eventually(lambda: len(namespaces_of(process.pid)) == 5, 20, "the demo builds its lab")
     time.sleep(5)

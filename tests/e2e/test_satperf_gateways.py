@@ -12,9 +12,18 @@ import os
 import statistics
 import time
 
-from harness import ACCELERATED_PORT, Failed, Link, Skip, check, main, make_lab, note
+from harness import (
+    ACCELERATED_PORT,
+    Failed,
+    Link,
+    Skip,
+    check,
+    main,
+    make_lab,
+    note,
+    promptly,
+)
 from lab import telemetry
-from lab.daemon import Daemon
 from lab.web import Web
 from satperf_runs import Outcome, Server, client, path_of
 
@@ -41,12 +50,6 @@ def steady_rate(samples: Samples) -> float:
             began, first = at, stored
     check(len(rates) >= 3, f"{len(rates)} windows of {WINDOW} s are too few")
     return statistics.median(rates)
-
-
-def promptly(daemon: Daemon) -> None:
-    """As satperf runs: the process does not wait for its turn when its time to send has come."""
-    for thread in os.listdir(f"/proc/{daemon.pid}/task"):
-        os.sched_setscheduler(int(thread), os.SCHED_RR, os.sched_param(1))
 
 
 def with_satperf() -> tuple[Samples, float]:
