@@ -47,6 +47,7 @@ struct Flow {
         last_activity(now) {}
 
   FlowKey key;
+  std::uint64_t id = 0;  // a number of its own among all flows since the start
   Origin origin;
   std::size_t peer = 0;
   tcp::Endpoint endpoint;
@@ -93,6 +94,7 @@ struct Flow {
   Instant retry_at = Instant::never();  // memory ran out: try again then
   Instant armed = Instant::never();     // when the timer table calls; never after the deadline
   std::uint64_t bytes_from_lan = 0;     // plain
+  std::uint64_t bytes_encoded = 0;      // what became of them in the stream
   std::uint64_t bytes_to_lan = 0;
 };
 

@@ -82,6 +82,7 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now
   tcp::Config config = host_side_.config_for(key, first_window(), now);
   if (initial_sequence) config.initial_sequence = *initial_sequence;
   flows_[slot] = std::make_unique<Flow>(key, origin, config, arena_, tcp_counters_, now);
+  flows_[slot]->id = ++flows_so_far_;
   table_.insert(key, slot);
   ++live_;
   return slot;
@@ -543,6 +544,13 @@ std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t cou
     list.push_back(describe(*entry, *peers_[entry->peer], now));
   }
   return list;
+}
+
+std::optional<FlowSnapshot> FlowRelay::snapshot(std::uint64_t id, Instant now) const {
+  const auto found = std::ranges::find_if(
+      flows_, [&](const auto& entry) { return entry != nullptr && entry->id == id; });
+  if (found == flows_.end()) return std::nullopt;
+  return describe(**found, *peers_[(*found)->peer], now);
 }
 
 }  // namespace satrelay::gateway

@@ -98,6 +98,7 @@ class FlowRelay final : public stp::StreamSource {
   const compress::CodecCounters& codec_counters() const { return splice_.counters(); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now) const;
+  std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now) const;
 
  private:
   Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
@@ -177,6 +178,7 @@ class FlowRelay final : public stp::StreamSource {
   std::size_t ring_count_ = 0;
   std::uint32_t turn_ = 0;  // segments that the first flow of the ring has sent in its turn
   std::size_t live_ = 0;
+  std::uint64_t flows_so_far_ = 0;
   std::uint32_t half_open_ = 0;
   tcp::Counters tcp_counters_;
 };

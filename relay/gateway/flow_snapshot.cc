@@ -1,9 +1,12 @@
 #include "relay/gateway/flow_snapshot.h"
 
+#include "relay/gateway/flow_wait.h"
+
 namespace satrelay::gateway {
 
 FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   FlowSnapshot s;
+  s.id = f.id;
   s.client = f.metadata.client;
   s.client_port = f.metadata.client_port;
   s.server = f.metadata.server;
@@ -18,14 +21,28 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.lan_stored = f.endpoint.received().stored();
   if (f.stream_state == StreamState::kOpen) {
     s.stp_unacknowledged = peer.session.unacknowledged(f.stream);
+    s.stp_unsent = peer.session.unsent(f.stream);
+    s.stp_credit = peer.session.credit(f.stream);
     if (const Reassembler* stored = peer.session.received(f.stream)) {
       s.stp_stored = stored->stored();
+      s.stp_in_order = stored->readable();
     }
   }
   s.lan_unacknowledged = f.endpoint.unacknowledged();
   s.lan_window = f.endpoint.receive_window();
   s.host_window = f.endpoint.peer_window();
   s.lan_rtt = f.endpoint.smoothed_rtt();
+  s.lan_congestion_window = f.endpoint.congestion_window();
+  s.lan_segment_size = f.endpoint.send_mss();
+  s.bytes_encoded = f.bytes_encoded;
+  s.path_rtt = peer.session.smoothed_rtt();
+  s.path_loss_ratio = peer.session.loss_ratio();
+  s.path_rate = peer.session.send_rate();
+  s.compress = f.compress;
+  s.modes = f.modes;
+  s.weight = f.metadata.weight;
+  s.wait_towards_peer = wait_towards_peer(f, peer);
+  s.wait_towards_host = wait_towards_host(f, peer);
   return s;
 }
 

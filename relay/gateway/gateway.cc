@@ -358,6 +358,10 @@ std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, I
   return impl_->flows.snapshot(first, count, now);
 }
 
+std::optional<FlowSnapshot> Gateway::flow(std::uint64_t id, Instant now) const {
+  return impl_->flows.snapshot(id, now);
+}
+
 std::size_t Gateway::flow_count() const { return impl_->flows.flow_count(); }
 
 }  // namespace satrelay::gateway

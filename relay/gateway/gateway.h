@@ -99,6 +99,8 @@ class Gateway {
   std::vector<RuleSnapshot> rules() const;  // those of the configuration, and last "none"
   // Flows [first, first + count) in table order.
   std::vector<FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
+  // The one of that number; nullopt if there is none, or no more.
+  std::optional<FlowSnapshot> flow(std::uint64_t id, Instant now) const;
   std::size_t flow_count() const;
 
  private:

@@ -12,6 +12,7 @@
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "relay/gateway/admission.h"
+#include "relay/gateway/wait.h"
 
 namespace satrelay::gateway {
 
@@ -53,6 +54,7 @@ struct RuleSnapshot {
 };
 
 struct FlowSnapshot {
+  std::uint64_t id = 0;
   IpAddress client;
   std::uint16_t client_port = 0;
   IpAddress server;
@@ -71,6 +73,20 @@ struct FlowSnapshot {
   std::uint64_t lan_window = 0;   // advertised to the host
   std::uint64_t host_window = 0;  // advertised by the host
   Duration lan_rtt;
+  std::uint64_t lan_congestion_window = 0;
+  std::uint16_t lan_segment_size = 0;  // towards the host
+  std::uint64_t bytes_encoded = 0;     // what the bytes from the LAN became in the stream
+  std::uint64_t stp_unsent = 0;        // in the stream, not sent once
+  std::uint64_t stp_credit = 0;        // what the peer still allows
+  std::uint64_t stp_in_order = 0;      // of stp_stored, what can be given to the host
+  Duration path_rtt;                   // of the peer, as are the next two
+  double path_loss_ratio = 0;
+  BitRate path_rate;
+  config::Compress compress{};
+  config::FlowModes modes;
+  std::uint8_t weight = 1;
+  Wait wait_towards_peer{};
+  Wait wait_towards_host{};
 };
 
 }  // namespace satrelay::gateway

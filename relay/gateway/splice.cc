@@ -79,6 +79,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
       flow.bytes_from_lan += size;
       flow.incompressible_run = 0;
       counters_.encoded_bytes += header.size() + *encoded;
+      flow.bytes_encoded += header.size() + *encoded;
       ++counters_.compressed_blocks;
       return SpliceResult::kDone;
     }
@@ -98,6 +99,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
     flow.endpoint.consume(run.size());
   }
   counters_.encoded_bytes += header.size() + size;
+  flow.bytes_encoded += header.size() + size;
   return SpliceResult::kDone;
 }
 

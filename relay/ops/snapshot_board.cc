@@ -46,11 +46,22 @@ std::optional<SnapshotBoard::Published> SnapshotBoard::latest() const {
 std::optional<std::vector<gateway::FlowSnapshot>> SnapshotBoard::flows(std::size_t first,
                                                                        std::size_t count,
                                                                        Clock::duration patience) {
+  return ask({.id = 0, .first = first, .count = count, .only = std::nullopt}, patience);
+}
+
+std::optional<std::vector<gateway::FlowSnapshot>> SnapshotBoard::flow(std::uint64_t number,
+                                                                      Clock::duration patience) {
+  return ask({.id = 0, .first = 0, .count = 1, .only = number}, patience);
+}
+
+std::optional<std::vector<gateway::FlowSnapshot>> SnapshotBoard::ask(FlowRequest request,
+                                                                     Clock::duration patience) {
   const Clock::time_point deadline = Clock::now() + patience;
   const std::unique_lock turn(one_reader_, deadline);
   if (!turn.owns_lock()) return std::nullopt;
   std::unique_lock lock(mutex_);
-  request_ = FlowRequest{request_.id + 1, first, count};
+  request.id = request_.id + 1;
+  request_ = request;
   answer_.reset();
   wanted_.store(true, std::memory_order_relaxed);
   answered_.wait_until(lock, deadline, [this] { return answer_.has_value(); });

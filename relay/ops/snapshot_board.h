@@ -49,10 +49,12 @@ struct Snapshot {
   std::vector<gateway::RuleSnapshot> rules;
 };
 
+// For some flows by their position, or for one by its number.
 struct FlowRequest {
-  std::uint64_t id = 0;
+  std::uint64_t id = 0;  // of the request
   std::size_t first = 0;
   std::size_t count = 0;
+  std::optional<std::uint64_t> only;
 };
 
 class SnapshotBoard {
@@ -77,8 +79,13 @@ class SnapshotBoard {
   // Asks the worker and waits for its answer; nullopt after `patience`.
   std::optional<std::vector<gateway::FlowSnapshot>> flows(std::size_t first, std::size_t count,
                                                           Clock::duration patience);
+  // The one of that number, or none.
+  std::optional<std::vector<gateway::FlowSnapshot>> flow(std::uint64_t number,
+                                                         Clock::duration patience);
 
  private:
+  std::optional<std::vector<gateway::FlowSnapshot>> ask(FlowRequest request,
+                                                        Clock::duration patience);
   std::timed_mutex one_reader_;  // requests are served one at a time
   mutable std::mutex mutex_;     // guards all below; held only to copy or move
   std::condition_variable answered_;

@@ -110,6 +110,18 @@ int flows(const char* /*command*/, const char* params, rte_tel_data* reply) {
   });
 }
 
+int flow(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  const auto number = parse_number(text_of(params));
+  if (!number) return -EINVAL;
+  return with_board([&](SnapshotBoard& board) {
+    const auto found = board.flow(*number, kPatience);
+    if (!found) return -ETIMEDOUT;
+    TelemetryDict dict(reply);
+    if (!found->empty()) write_flow(found->front(), dict);
+    return 0;
+  });
+}
+
 struct Command {
   const char* name;
   telemetry_cb callback;
@@ -124,6 +136,9 @@ constexpr Command kCommands[] = {
      "Connections of the LAN by the rule that they fell under, paged. Parameters: first,count"},
     {"/satrelay/flows", flows,
      "The relayed TCP connections, by position, paged. Parameters: first,count"},
+    {"/satrelay/flow", flow,
+     "One relayed TCP connection, all of it; empty if it is gone. Parameter: its id in "
+     "/satrelay/flows"},
     {"/satrelay/counters", counters,
      "Why frames were bridged or dropped and flows ended. No parameters."},
 };
@@ -149,20 +164,21 @@ Telemetry::~Telemetry() {
   current = nullptr;
 }
 
+std::optional<std::uint64_t> parse_number(std::string_view digits) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
 std::optional<Page> parse_page(std::string_view text, std::size_t most) {
-  Page page{0, most};
-  if (text.empty()) return page;
-  const auto number = [](std::string_view digits, std::size_t& out) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-    return error == std::errc() && end == digits.data() + digits.size();
-  };
+  if (text.empty()) return Page{0, most};
   const std::size_t comma = text.find(',');
-  if (!number(text.substr(0, comma), page.first)) return std::nullopt;
-  if (comma != std::string_view::npos && !number(text.substr(comma + 1), page.count)) {
-    return std::nullopt;
-  }
-  page.count = std::min(page.count, most);
-  return page;
+  const auto first = parse_number(text.substr(0, comma));
+  const auto count = comma == std::string_view::npos ? std::optional<std::uint64_t>(most)
+                                                     : parse_number(text.substr(comma + 1));
+  if (!first || !count) return std::nullopt;
+  return Page{*first, std::min(*count, most)};
 }
 
 }  // namespace satrelay::ops

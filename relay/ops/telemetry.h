@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -28,5 +29,7 @@ struct Page {
 };
 // Never more than `most` entries; nullopt if `text` is malformed.
 std::optional<Page> parse_page(std::string_view text, std::size_t most);
+// The parameter of a command about one thing; nullopt if it is no number.
+std::optional<std::uint64_t> parse_number(std::string_view digits);
 
 }  // namespace satrelay::ops

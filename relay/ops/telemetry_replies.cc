@@ -101,6 +101,46 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   return dict;
 }
 
+const char* word(config::Compress compress) {
+  constexpr const char* kWords[] = {"off", "auto", "on"};
+  return kWords[static_cast<std::size_t>(compress)];
+}
+
+TelemetryDict to_dict(const config::FlowModes& modes) {
+  TelemetryDict dict;
+  const auto add = [&dict](const char* name, bool usual, const char* one, const char* other) {
+    dict.add(name, std::string(usual ? one : other));
+  };
+  const config::FlowModes usual;
+  add("handshake", modes.handshake == usual.handshake, "local", "remote");
+  add("ack", modes.ack == usual.ack, "local", "end-to-end");
+  add("close", modes.close == usual.close, "local", "confirmed");
+  add("window", modes.window == usual.window, "rewrite", "mirror");
+  return dict;
+}
+
+void write_summary(const gateway::FlowSnapshot& flow, TelemetryDict& dict) {
+  dict.add("id", flow.id);
+  dict.add("client", flow.client.to_string());
+  dict.add("client_port", flow.client_port);
+  dict.add("server", flow.server.to_string());
+  dict.add("server_port", flow.server_port);
+  dict.add("peer", flow.peer);
+  dict.add("client_side", std::string(flow.from_lan ? "lan" : "peer"));
+  dict.add("tcp_state", std::string(tcp::to_string(flow.tcp_state)));
+  dict.add("age_ms", milliseconds(flow.age));
+  dict.add("idle_ms", milliseconds(flow.idle));
+  dict.add("from_lan_bytes", flow.bytes_from_lan);
+  dict.add("to_lan_bytes", flow.bytes_to_lan);
+  dict.add("lan_stored_bytes", flow.lan_stored);
+  dict.add("stp_unacknowledged_bytes", flow.stp_unacknowledged);
+  dict.add("stp_stored_bytes", flow.stp_stored);
+  dict.add("lan_unacknowledged_bytes", flow.lan_unacknowledged);
+  dict.add("lan_window_bytes", flow.lan_window);
+  dict.add("host_window_bytes", flow.host_window);
+  dict.add("lan_rtt_us", microseconds(flow.lan_rtt));
+}
+
 }  // namespace
 
 void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply) {
@@ -180,25 +220,26 @@ TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
 
 TelemetryDict to_dict(const gateway::FlowSnapshot& flow) {
   TelemetryDict dict;
-  dict.add("client", flow.client.to_string());
-  dict.add("client_port", flow.client_port);
-  dict.add("server", flow.server.to_string());
-  dict.add("server_port", flow.server_port);
-  dict.add("peer", flow.peer);
-  dict.add("client_side", std::string(flow.from_lan ? "lan" : "peer"));
-  dict.add("tcp_state", std::string(tcp::to_string(flow.tcp_state)));
-  dict.add("age_ms", milliseconds(flow.age));
-  dict.add("idle_ms", milliseconds(flow.idle));
-  dict.add("from_lan_bytes", flow.bytes_from_lan);
-  dict.add("to_lan_bytes", flow.bytes_to_lan);
-  dict.add("lan_stored_bytes", flow.lan_stored);
-  dict.add("stp_unacknowledged_bytes", flow.stp_unacknowledged);
-  dict.add("stp_stored_bytes", flow.stp_stored);
-  dict.add("lan_unacknowledged_bytes", flow.lan_unacknowledged);
-  dict.add("lan_window_bytes", flow.lan_window);
-  dict.add("host_window_bytes", flow.host_window);
-  dict.add("lan_rtt_us", microseconds(flow.lan_rtt));
+  write_summary(flow, dict);
   return dict;
+}
+
+void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply) {
+  write_summary(flow, reply);
+  reply.add("waits_towards_peer", std::string(gateway::to_string(flow.wait_towards_peer)));
+  reply.add("waits_towards_host", std::string(gateway::to_string(flow.wait_towards_host)));
+  reply.add("lan_congestion_window_bytes", flow.lan_congestion_window);
+  reply.add("lan_segment_bytes", flow.lan_segment_size);
+  reply.add("encoded_bytes", flow.bytes_encoded);
+  reply.add("stp_unsent_bytes", flow.stp_unsent);
+  reply.add("stp_credit_bytes", flow.stp_credit);
+  reply.add("stp_in_order_bytes", flow.stp_in_order);
+  reply.add("path_rtt_us", microseconds(flow.path_rtt));
+  reply.add("path_loss_ppm", parts_per_million(flow.path_loss_ratio));
+  reply.add("path_rate_bps", flow.path_rate.to_bits_per_second());
+  reply.add("compress", std::string(word(flow.compress)));
+  reply.add("modes", to_dict(flow.modes));
+  reply.add("weight", flow.weight);
 }
 
 }  // namespace satrelay::ops

@@ -20,6 +20,7 @@ void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
 TelemetryDict to_dict(const PortSnapshot& port);
 TelemetryDict to_dict(const gateway::PeerSnapshot& peer);
 TelemetryDict to_dict(const gateway::RuleSnapshot& rule);
-TelemetryDict to_dict(const gateway::FlowSnapshot& flow);
+TelemetryDict to_dict(const gateway::FlowSnapshot& flow);                  // an entry of a listing
+void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all of it
 
 }  // namespace satrelay::ops

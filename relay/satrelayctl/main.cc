@@ -1,6 +1,7 @@
 // satrelayctl: shows what a gateway tells on its stats socket, and tells it what to do.
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -27,6 +28,7 @@ struct Capacity {
 
 struct Options {
   std::string socket;
+  std::uint64_t flow = 0;
   std::string control_socket;
   bool json = false;
   bool all = false;
@@ -37,7 +39,14 @@ std::string show(const std::string& what, const Options& options) {
                           kTimeout);
   const std::string command = "/satrelay/" + what;
   const bool paged = what == "peers" || what == "flows" || what == "rules";
-  const nlohmann::ordered_json reply = paged ? client.query_all(command) : client.query(command);
+  const nlohmann::ordered_json reply =
+      paged            ? client.query_all(command)
+      : what == "flow" ? client.query(command + ',' + std::to_string(options.flow))
+                       : client.query(command);
+  if (what == "flow" && reply.empty()) {
+    throw ctl::StatsError("there is no flow " + std::to_string(options.flow) +
+                          ", or it has ended; see satrelayctl flows");
+  }
   if (options.json) {
     // Host names and such come from the network: replace what is not UTF-8.
     return reply.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -47,6 +56,7 @@ std::string show(const std::string& what, const Options& options) {
   if (what == "peers") return ctl::render_peers(reply);
   if (what == "rules") return ctl::render_rules(reply);
   if (what == "flows") return ctl::render_flows(reply);
+  if (what == "flow") return ctl::render_flow(reply);
   return ctl::render_counters(reply, options.all ? ctl::Zeros::kShow : ctl::Zeros::kHide);
 }
 
@@ -79,6 +89,9 @@ int main(int argc, char** argv) {
   app.add_subcommand("peers", "The far gateways: state, round-trip time, loss");
   app.add_subcommand("rules", "How many connections of the LAN fell under each rule");
   app.add_subcommand("flows", "Every relayed TCP connection");
+  app.add_subcommand("flow", "Both halves of one connection, and what each direction waits for")
+      ->add_option("ID", options.flow, "As in the first column of flows")
+      ->required();
   app.add_subcommand("counters", "Why frames were bridged or dropped and flows ended")
       ->add_flag("--all", options.all, "Show the counters that are 0, too");
   Capacity capacity;

@@ -5,54 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/scale.h"
 #include "relay/satrelayctl/table.h"
 
 namespace satrelay::ctl {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-const Json& member(const Json& object, const char* key) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(key);
-  return found == object.end() ? nothing : *found;
-}
-
-std::optional<std::uint64_t> number(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  if (!value.is_number_unsigned()) return std::nullopt;
-  return value.get<std::uint64_t>();
-}
-
-// What comes over the socket must not move the terminal's cursor.
-std::string text(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  if (!value.is_string()) return "-";
-  std::string out = value.get<std::string>();
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return out;
-}
-
-using Scale = std::string (*)(std::uint64_t);
-
-std::string shown(const Json& object, const char* key, Scale scale) {
-  const auto value = number(object, key);
-  return value ? scale(*value) : "-";
-}
-
-std::string milliseconds(std::uint64_t n) { return human_duration(n * 1000); }
-std::string plain(std::uint64_t n) { return std::to_string(n); }
-
-// "198.51.100.7:443", "[2001:db8::7]:443"
-std::string endpoint(const Json& flow, const char* address, const char* port) {
-  const std::string host = text(flow, address);
-  const bool v6 = host.find(':') != std::string::npos;
-  return (v6 ? '[' + host + ']' : host) + ':' + shown(flow, port, plain);
-}
 
 // "lan: af_packet on lan0" beside a column that says "lan" already.
 std::string device_of(const Json& port) {
@@ -113,10 +71,7 @@ std::string render_status(const Json& status) {
     rows.push_back({"WARNING", "the worker has told nothing for " +
                                    shown(status, "age_ms", milliseconds) + ": it is stuck"});
   }
-  // Two columns without titles.
-  std::string out = format_table({{""}, {""}}, rows);
-  out.erase(0, out.find('\n') + 1);
-  return out;
+  return format_pairs(rows);
 }
 
 std::string render_ports(const Json& ports) {
@@ -200,18 +155,19 @@ std::string render_flows(const Json& flows) {
   std::vector<std::vector<std::string>> rows;
   for (const Json& flow : flows) {
     rows.push_back(
-        {endpoint(flow, "client", "client_port"), endpoint(flow, "server", "server_port"),
-         text(flow, "client_side"), text(flow, "peer"), text(flow, "tcp_state"),
-         shown(flow, "age_ms", milliseconds), shown(flow, "idle_ms", milliseconds),
-         shown(flow, "from_lan_bytes", human_bytes), shown(flow, "to_lan_bytes", human_bytes),
-         shown(flow, "lan_stored_bytes", human_bytes),
+        {shown(flow, "id", plain), endpoint(flow, "client", "client_port"),
+         endpoint(flow, "server", "server_port"), text(flow, "client_side"), text(flow, "peer"),
+         text(flow, "tcp_state"), shown(flow, "age_ms", milliseconds),
+         shown(flow, "idle_ms", milliseconds), shown(flow, "from_lan_bytes", human_bytes),
+         shown(flow, "to_lan_bytes", human_bytes), shown(flow, "lan_stored_bytes", human_bytes),
          shown(flow, "stp_unacknowledged_bytes", human_bytes),
          shown(flow, "stp_stored_bytes", human_bytes),
          shown(flow, "lan_unacknowledged_bytes", human_bytes),
          shown(flow, "lan_window_bytes", human_bytes),
          shown(flow, "host_window_bytes", human_bytes), shown(flow, "lan_rtt_us", human_duration)});
   }
-  return format_table({{"client"},
+  return format_table({{"id", Align::kRight},
+                       {"client"},
                        {"server"},
                        {"from"},
                        {"peer"},

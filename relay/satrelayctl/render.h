@@ -12,6 +12,7 @@ std::string render_ports(const nlohmann::ordered_json& ports);
 std::string render_peers(const nlohmann::ordered_json& peers);
 std::string render_rules(const nlohmann::ordered_json& rules);
 std::string render_flows(const nlohmann::ordered_json& flows);
+std::string render_flow(const nlohmann::ordered_json& flow);  // of the command flow
 
 enum class Zeros { kHide, kShow };
 std::string render_counters(const nlohmann::ordered_json& counters, Zeros zeros);

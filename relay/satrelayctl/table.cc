@@ -44,4 +44,9 @@ std::string format_table(const std::vector<Column>& columns,
   return out;
 }
 
+std::string format_pairs(const std::vector<std::vector<std::string>>& rows) {
+  std::string out = format_table({{""}, {""}}, rows);
+  return out.erase(0, out.find('\n') + 1);
+}
+
 }  // namespace satrelay::ctl

@@ -18,4 +18,7 @@ struct Column {
 std::string format_table(const std::vector<Column>& columns,
                          const std::vector<std::vector<std::string>>& rows);
 
+// Two columns without titles.
+std::string format_pairs(const std::vector<std::vector<std::string>>& rows);
+
 }  // namespace satrelay::ctl

@@ -1,6 +1,7 @@
 #include "relay/satrelayd/publisher.h"
 
 #include <utility>
+#include <vector>
 
 namespace satrelay::satrelayd {
 namespace {
@@ -36,11 +37,18 @@ Publisher::Publisher(const gateway::Gateway& gateway, std::array<const dpdk::Por
                      const Worker& worker, ops::SnapshotBoard& board)
     : gateway_(gateway), ports_(ports), worker_(worker), board_(board) {}
 
+std::vector<gateway::FlowSnapshot> Publisher::answer_to(const ops::FlowRequest& request,
+                                                        Instant now) const {
+  if (!request.only) return gateway_.flows(request.first, request.count, now);
+  const auto flow = gateway_.flow(*request.only, now);
+  return flow ? std::vector{*flow} : std::vector<gateway::FlowSnapshot>();
+}
+
 void Publisher::run(Instant now) {
   if (now >= next_request_check_) {
     next_request_check_ = now + kRequestInterval;
     if (const auto request = board_.flow_request()) {
-      board_.answer(*request, gateway_.flows(request->first, request->count, now));
+      board_.answer(*request, answer_to(*request, now));
     }
   }
   if (now < next_) return;

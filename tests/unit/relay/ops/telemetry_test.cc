@@ -102,6 +102,7 @@ gateway::PeerSnapshot largest_peer() {
 
 gateway::FlowSnapshot largest_flow() {
   gateway::FlowSnapshot flow;
+  flow.id = kMost;
   flow.client = flow.server = *IpAddress::parse("2001:db8:1111:2222:3333:4444:5555:6666");
   flow.client_port = flow.server_port = 65535;
   flow.peer = std::string(32, 'p');
@@ -122,7 +123,7 @@ TEST_F(TelemetryTest, AnswersNullUntilTheWorkerHasPublished) {
 TEST_F(TelemetryTest, ListsItsCommands) {
   const Telemetry telemetry(board_);
   const Json commands = query("/");
-  for (const char* command : {"status", "ports", "peers", "rules", "flows", "counters"}) {
+  for (const char* command : {"status", "ports", "peers", "rules", "flows", "flow", "counters"}) {
     const std::string name = std::string("/satrelay/") + command;
     EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
   }
@@ -270,8 +271,46 @@ TEST_F(TelemetryTest, FlowsComeFromTheWorkerInPagesThatFit) {
   EXPECT_EQ(all[0].at("client"), "2001:db8:1111:2222:3333:4444:5555:6666");
   EXPECT_EQ(all[0].at("client_side"), "peer");
   EXPECT_EQ(all[0].at("host_window_bytes").get<std::uint64_t>(), kMost);
-  EXPECT_EQ(all[0].size(), 18U);
+  EXPECT_EQ(all[0].size(), 19U);
   EXPECT_EQ(beyond.size(), 0U);
+}
+
+TEST_F(TelemetryTest, OneFlowIsToldWhole) {
+  const Telemetry telemetry(board_);
+  gateway::FlowSnapshot flow = largest_flow();
+  flow.id = 17;
+  flow.wait_towards_peer = gateway::Wait::kCredit;
+  flow.wait_towards_host = gateway::Wait::kHostWindow;
+  flow.stp_credit = 5;
+  flow.path_loss_ratio = 0.01;
+  flow.compress = config::Compress::kAuto;
+  flow.modes.ack = config::AckMode::kEndToEnd;
+  std::atomic<bool> stop = false;
+  std::thread worker([&] {
+    while (!stop) {
+      if (const auto request = board_.flow_request()) {
+        board_.answer(*request, request->only == 17U ? std::vector{flow}
+                                                     : std::vector<gateway::FlowSnapshot>());
+      }
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  const Json found = query("/satrelay/flow,17");
+  const Json missing = query("/satrelay/flow,18");
+  stop = true;
+  worker.join();
+  EXPECT_EQ(found.at("id"), 17);
+  EXPECT_EQ(found.at("waits_towards_peer"), "credit");
+  EXPECT_EQ(found.at("waits_towards_host"), "host_window");
+  EXPECT_EQ(found.at("stp_credit_bytes"), 5);
+  EXPECT_EQ(found.at("path_loss_ppm"), 10'000);
+  EXPECT_EQ(found.at("compress"), "auto");
+  EXPECT_EQ(found.at("modes").at("ack"), "end-to-end");
+  EXPECT_EQ(found.at("modes").at("handshake"), "local");
+  EXPECT_TRUE(missing.empty());
+  for (const char* wrong : {"/satrelay/flow", "/satrelay/flow,x", "/satrelay/flow,1,2"}) {
+    EXPECT_THROW(query(wrong), ctl::StatsError) << wrong;
+  }
 }
 
 TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {

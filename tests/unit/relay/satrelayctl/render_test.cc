@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "relay/gateway/wait.h"
 #include "relay/satrelayctl/scale.h"
 #include "relay/satrelayctl/table.h"
 
@@ -97,6 +98,46 @@ TEST(RenderFlows, BracketsIpv6AddressesAndShowsWhatIsMissing) {
   const std::string text = render_flows(flows);
   EXPECT_NE(text.find("[2001:db8::7]:40000  198.51.100.7:80  -"), std::string::npos) << text;
   EXPECT_NE(text.find("\n-:-"), std::string::npos) << text;
+}
+
+TEST(RenderFlow, SaysWhatEachDirectionWaitsFor) {
+  const Json flow = Json::parse(R"({
+    "id": 17, "client": "198.51.100.10", "client_port": 40000, "server": "203.0.113.10",
+    "server_port": 443, "peer": "remote", "client_side": "lan", "tcp_state": "ESTABLISHED",
+    "age_ms": 61000, "idle_ms": 40, "from_lan_bytes": 2097152, "to_lan_bytes": 0,
+    "encoded_bytes": 524288, "lan_stored_bytes": 65536, "compress": "auto", "weight": 1,
+    "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror"},
+    "lan_rtt_us": 400, "path_rtt_us": 551000, "path_loss_ppm": 10400, "path_rate_bps": 50000000,
+    "stp_unsent_bytes": 4096, "stp_credit_bytes": 0, "waits_towards_peer": "credit",
+    "waits_towards_host": "of a later version"})");
+  const std::string text = render_flow(flow);
+  for (const char* part :
+       {"flow 17 ", "198.51.100.10:40000 > 203.0.113.10:443, client on the LAN", "window: mirror",
+        "peer remote, RTT 551 ms, loss 1.04%, 50.0 Mbit/s", "auto, 2.00 MiB became 512 KiB",
+        "unsent 4.00 KiB, not acknowledged -, credit 0",
+        "waits          the far host reads more slowly than this one writes",
+        "waits          of a later version"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    EXPECT_LE(end - at, 100U) << text.substr(at, end - at);
+    at = end + 1;
+  }
+}
+
+// No word of the gateway's goes without its sentence.
+TEST(RenderFlow, KnowsEveryWord) {
+  for (int i = 0; i <= static_cast<int>(gateway::Wait::kNothing); ++i) {
+    const std::string word(gateway::to_string(static_cast<gateway::Wait>(i)));
+    Json flow;
+    flow["waits_towards_peer"] = flow["waits_towards_host"] = word;
+    const std::string text = render_flow(flow);
+    const std::string bare = "waits          " + word + "\n";
+    const std::size_t first = text.find(bare);
+    const bool both = first != std::string::npos && text.find(bare, first + 1) != std::string::npos;
+    EXPECT_FALSE(both) << word;
+  }
 }
 
 TEST(RenderPorts, ShowsSpeedAndErrors) {

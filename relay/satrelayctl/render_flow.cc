@@ -1,0 +1,111 @@
+// One flow, both halves, and in words why it is where it is.
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "relay/satrelayctl/render.h"
+#include "relay/satrelayctl/reply.h"
+#include "relay/satrelayctl/scale.h"
+#include "relay/satrelayctl/table.h"
+
+namespace satrelay::ctl {
+namespace {
+
+struct Reason {
+  std::string_view word;
+  std::string_view sentence;
+};
+
+// The words of relay/gateway/wait.h.
+constexpr Reason kTowardsPeer[] = {
+    {"handshake", "the connection with the host does not stand yet"},
+    {"peer", "the peer is silent, or is being greeted after a restart"},
+    {"source", "the host sends nothing more at present"},
+    {"our_window", "the host may not send: memory is low, or the far side takes no more"},
+    {"credit", "the far host reads more slowly than this one writes: no credit is left"},
+    {"store", "as much as may be stored is under way, and waits to be acknowledged"},
+    {"link", "it waits for its turn on the link"},
+    {"acknowledgment", "all has left, and the peer is yet to say that it has come"},
+    {"lost_bytes", "the LAN has lost a segment, which the host is to send again"},
+    {"nothing", "over: all has arrived, or the flow has ended"},
+};
+constexpr Reason kTowardsHost[] = {
+    {"handshake", "the connection with the host does not stand yet"},
+    {"peer", "the peer is silent, or is being greeted after a restart"},
+    {"source", "nothing more has come from the peer"},
+    {"lost_bytes", "the link has lost bytes before those that have come; they come again"},
+    {"rest_of_block", "a compressed block is not complete yet"},
+    {"host_window", "the host does not read, or more slowly than bytes come"},
+    {"host_path", "congestion control on the LAN: the host is yet to acknowledge"},
+    {"memory", "the gateway's memory is low"},
+    {"acknowledgment", "all has left, and the host is yet to acknowledge it"},
+    {"nothing", "over: the host has all of it, or the flow has ended"},
+};
+
+template <std::size_t kCount>
+std::string reason(const Reason (&reasons)[kCount], const std::string& word) {
+  for (const Reason& one : reasons) {
+    if (one.word == word) return std::string(one.sentence);
+  }
+  return word;  // of another version
+}
+
+std::string compression(const Json& flow) {
+  const std::string mode = text(flow, "compress");
+  const auto plain_bytes = number(flow, "from_lan_bytes");
+  const auto encoded = number(flow, "encoded_bytes");
+  if (!plain_bytes || !encoded || *plain_bytes == 0) return mode;
+  return mode + ", " + human_bytes(*plain_bytes) + " became " + human_bytes(*encoded);
+}
+
+std::string modes(const Json& flow) {
+  const Json& all = member(flow, "modes");
+  std::string out;
+  for (const char* name : {"handshake", "ack", "close", "window"}) {
+    if (!out.empty()) out += ", ";
+    out += std::string(name) + ": " + text(all, name);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string render_flow(const nlohmann::ordered_json& flow) {
+  const std::vector<std::vector<std::string>> rows{
+      {"flow " + shown(flow, "id", plain),
+       endpoint(flow, "client", "client_port") + " > " + endpoint(flow, "server", "server_port") +
+           ", client on the " + (text(flow, "client_side") == "lan" ? "LAN" : "peer's LAN")},
+      {"age",
+       shown(flow, "age_ms", milliseconds) + ", idle for " + shown(flow, "idle_ms", milliseconds)},
+      {"rule", modes(flow) + "; compress " + text(flow, "compress") + ", weight " +
+                   shown(flow, "weight", plain)},
+      {"host", text(flow, "tcp_state") + ", RTT " + shown(flow, "lan_rtt_us", human_duration) +
+                   ", segments of " + shown(flow, "lan_segment_bytes", plain) + " bytes"},
+      {"path", "peer " + text(flow, "peer") + ", RTT " +
+                   shown(flow, "path_rtt_us", human_duration) + ", loss " +
+                   shown(flow, "path_loss_ppm", human_share) + ", " +
+                   shown(flow, "path_rate_bps", human_rate)},
+      {"", ""},
+      {"host to peer", shown(flow, "from_lan_bytes", human_bytes) + " carried"},
+      {"  from the host", "window " + shown(flow, "lan_window_bytes", human_bytes) + ", waiting " +
+                              shown(flow, "lan_stored_bytes", human_bytes)},
+      {"  compression", compression(flow)},
+      {"  to the peer", "unsent " + shown(flow, "stp_unsent_bytes", human_bytes) +
+                            ", not acknowledged " +
+                            shown(flow, "stp_unacknowledged_bytes", human_bytes) + ", credit " +
+                            shown(flow, "stp_credit_bytes", human_bytes)},
+      {"  waits", reason(kTowardsPeer, text(flow, "waits_towards_peer"))},
+      {"peer to host", shown(flow, "to_lan_bytes", human_bytes) + " carried"},
+      {"  from the peer", "arrived " + shown(flow, "stp_stored_bytes", human_bytes) +
+                              ", of which in order " +
+                              shown(flow, "stp_in_order_bytes", human_bytes)},
+      {"  to the host", "not acknowledged " + shown(flow, "lan_unacknowledged_bytes", human_bytes) +
+                            ", its window " + shown(flow, "host_window_bytes", human_bytes) +
+                            ", congestion window " +
+                            shown(flow, "lan_congestion_window_bytes", human_bytes)},
+      {"  waits", reason(kTowardsHost, text(flow, "waits_towards_host"))},
+  };
+  return format_pairs(rows);
+}
+
+}  // namespace satrelay::ctl

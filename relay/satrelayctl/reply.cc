@@ -1,0 +1,44 @@
+#include "relay/satrelayctl/reply.h"
+
+#include "relay/satrelayctl/scale.h"
+
+namespace satrelay::ctl {
+
+const Json& member(const Json& object, const char* key) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  const auto found = object.find(key);
+  return found == object.end() ? nothing : *found;
+}
+
+std::optional<std::uint64_t> number(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  if (!value.is_number_unsigned()) return std::nullopt;
+  return value.get<std::uint64_t>();
+}
+
+std::string text(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  if (!value.is_string()) return "-";
+  std::string out = value.get<std::string>();
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return out;
+}
+
+std::string shown(const Json& object, const char* key, Scale scale) {
+  const auto value = number(object, key);
+  return value ? scale(*value) : "-";
+}
+
+std::string milliseconds(std::uint64_t n) { return human_duration(n * 1000); }
+std::string plain(std::uint64_t n) { return std::to_string(n); }
+
+std::string endpoint(const Json& flow, const char* address, const char* port) {
+  const std::string host = text(flow, address);
+  const bool v6 = host.find(':') != std::string::npos;
+  return (v6 ? '[' + host + ']' : host) + ':' + shown(flow, port, plain);
+}
+
+}  // namespace satrelay::ctl

@@ -1,0 +1,26 @@
+// The fields of a reply of the stats socket as text. One that is missing, or of another kind
+// (another version of the gateway), is "-".
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace satrelay::ctl {
+
+using Json = nlohmann::ordered_json;
+
+const Json& member(const Json& object, const char* key);  // null if there is none
+std::optional<std::uint64_t> number(const Json& object, const char* key);
+// Control characters become '?': what comes over the socket must not move the terminal's cursor.
+std::string text(const Json& object, const char* key);
+
+using Scale = std::string (*)(std::uint64_t);  // scale.h
+std::string shown(const Json& object, const char* key, Scale scale);
+std::string milliseconds(std::uint64_t n);
+std::string plain(std::uint64_t n);
+// "198.51.100.7:443", "[2001:db8::7]:443"
+std::string endpoint(const Json& flow, const char* address, const char* port);
+
+}  // namespace satrelay::ctl
