@@ -10,8 +10,8 @@ usage() {
 usage: deploy/setup.sh [--check] [--no-hugepages] [--test-programs]
 
   --check          only print what is missing; exit status 1 if anything is
-  --test-programs  also the clients and servers that tests/e2e/test_programs.py drives; no server
-                   that this installs is started, now or at boot
+  --test-programs  also the clients and servers that tests/e2e/test_programs.py drives, and tshark
+                   for tests/dissector; no server that this installs is started, now or at boot
   --no-hugepages   leave hugepages alone
 
 SATRELAY_HUGEPAGES is the memory to reserve as hugepages, in MiB (default 512, at most a quarter of
@@ -32,7 +32,7 @@ packages=(
   # the plots of satlab
   gnuplot-nox
 )
-test_packages=(wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3)
+test_packages=(wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark)
 # Packages whose server Debian starts when it is installed, and the names of those services.
 declare -A services=([openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx)
 
