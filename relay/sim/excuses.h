@@ -14,8 +14,8 @@ struct Excuses {
   bool server_may_miss_reset = false;
   // A gateway that relayed it has forgotten it: its hosts are reset.
   bool caught_by_restart = false;
-  // Both have, and keep no journal, or the one that remembers has no room for a list: hosts that say
-  // nothing more hear nothing more.
+  // Both have, and keep no journal, or the one that remembers has no room for a list: hosts that
+  // say nothing more hear nothing more.
   bool forgotten = false;
   // Most of the client's SYNs found no way.
   bool syns_in_vain = false;

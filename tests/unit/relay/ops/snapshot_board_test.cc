@@ -77,7 +77,8 @@ TEST(SnapshotBoard, LateAnswersDoNotReachTheNextReader) {
       const auto request = board.flow_request();
       if (!request) continue;
       if (!answered_late) {
-        answered_late = board.answer(FlowRequest{request->id - 1, 0, 1, std::nullopt}, flows_from_port(1, 1));
+        answered_late =
+            board.answer(FlowRequest{request->id - 1, 0, 1, std::nullopt}, flows_from_port(1, 1));
         continue;
       }
       board.answer(*request, flows_from_port(2, 1));
