@@ -7,7 +7,7 @@
 
 namespace satrelay::gateway {
 
-Wait wait_towards_peer(const Flow& flow, const Peer& peer);
-Wait wait_towards_host(const Flow& flow, const Peer& peer);
+Wait wait_towards_peer(const Flow& f, const Peer& peer);
+Wait wait_towards_host(const Flow& f, const Peer& peer);
 
 }  // namespace satrelay::gateway

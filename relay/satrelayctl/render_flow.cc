@@ -1,5 +1,6 @@
 // One flow, both halves, and in words why it is where it is.
-#include <array>
+#include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -42,16 +43,13 @@ constexpr Reason kTowardsHost[] = {
     {"nothing", "over: the host has all of it, or the flow has ended"},
 };
 
-template <std::size_t kCount>
-std::string reason(const Reason (&reasons)[kCount], const std::string& word) {
-  for (const Reason& one : reasons) {
-    if (one.word == word) return std::string(one.sentence);
-  }
-  return word;  // of another version
+std::string reason(std::span<const Reason> reasons, const std::string& word) {
+  const auto found = std::ranges::find(reasons, word, &Reason::word);
+  return found == reasons.end() ? word : std::string(found->sentence);  // of another version
 }
 
 std::string compression(const Json& flow) {
-  const std::string mode = text(flow, "compress");
+  std::string mode = text(flow, "compress");
   const auto plain_bytes = number(flow, "from_lan_bytes");
   const auto encoded = number(flow, "encoded_bytes");
   if (!plain_bytes || !encoded || *plain_bytes == 0) return mode;
