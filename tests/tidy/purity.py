@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves that engines are pure: what their libraries leave undefined is known and harmless.
 
-Usage: purity.py [--expect-impure SYMBOL] NM LIBRARY...
+Usage: purity.py [--expect-impure SYMBOL] READELF LIBRARY...
 
 Symbols that the given libraries define for each other are fine. Any other undefined symbol must be
 in ALLOWED, so that a new dependency is a decision and not an accident; FORBIDDEN only adds names to
@@ -58,18 +58,23 @@ ALLOWED = [
 ]
 
 
-def symbols(nm, libraries, option):
-    """(library, object, demangled name) of what `option` of nm selects."""
+def symbols(readelf, library):
+    """(object, demangled name, whether defined) of the global symbols of a library's machine code.
+
+    Not nm: of objects with link-time optimization it shows the compiler's own table, through a
+    plugin, and that leaves out the functions that the compiler knows, such as printf.
+    """
+    listing = subprocess.run([readelf, "-sWC", library],
+                             capture_output=True, text=True, check=True).stdout
+    member = ""
     result = []
-    for library in libraries:
-        listing = subprocess.run([nm, "-C", "-A", "--format=posix", option, library],
-                                 capture_output=True, text=True, check=True).stdout
-        for line in listing.splitlines():
-            # "libx.a[object.o]: name of the symbol T 0 10"
-            place, _, rest = line.partition(": ")
-            match = re.match(r"(.*?) [A-Za-z?-](?: [0-9a-f]+){0,2} *$", rest)
-            if match:
-                result.append((library, place.rpartition("[")[2].rstrip("]"), match.group(1).strip()))
+    for line in listing.splitlines():
+        if line.startswith("File: "):
+            member = line.rpartition("/")[2].rstrip(")]")
+        # "  5: 0000000000000000     0 NOTYPE  GLOBAL DEFAULT  UND printf"
+        match = re.match(r" *\d+: [0-9a-f]+ +\w+ +\w+ +(?:GLOBAL|WEAK|UNIQUE) +\w+ +(\w+) (.+)", line)
+        if match:
+            result.append((member, match.group(2).strip(), match.group(1) != "UND"))
     return result
 
 
@@ -80,15 +85,20 @@ def is_among(rules, name):
     return None
 
 
-def check(nm, libraries):
+def check(readelf, libraries):
     """The impure symbols, as (name, line to print)."""
     findings = []
-    defined = symbols(nm, libraries, "--defined-only")
+    known = set()
+    undefined = set()
     for library in libraries:
-        if not any(entry[0] == library for entry in defined):
+        listed = symbols(readelf, library)
+        defined = {name for _, name, is_defined in listed if is_defined}
+        if not defined:
             findings.append((library, f"{library}: defines nothing, so nothing was checked"))
-    known = {name for _, _, name in defined}
-    for library, member, name in symbols(nm, libraries, "--undefined-only"):
+        known |= defined
+        undefined |= {(library, member, name) for member, name, is_defined in listed
+                      if not is_defined}
+    for library, member, name in sorted(undefined):
         if name in known:
             continue
         plain = re.sub(r"@.*", "", name)
@@ -108,8 +118,8 @@ def main():
     if arguments and arguments[0] == "--expect-impure":
         expected = arguments[1]
         arguments = arguments[2:]
-    nm, libraries = arguments[0], arguments[1:]
-    findings = check(nm, libraries)
+    readelf, libraries = arguments[0], arguments[1:]
+    findings = check(readelf, libraries)
     for _, line in findings:
         print(line)
     print(f"{len(libraries)} libraries, {len(findings)} impure symbols")
