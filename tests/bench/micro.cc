@@ -15,6 +15,7 @@
 #include "pep/wire/checksum.h"
 #include "pep/wire/ip.h"
 #include "tests/bench/stopwatch.h"
+#include "tests/bench/timed.h"
 
 namespace satrelay::bench {
 namespace {
@@ -24,36 +25,11 @@ constexpr std::size_t kFrame = 1500;
 constexpr std::size_t kPayload = 1448;
 constexpr Duration kTurn = Duration::microseconds(400);  // 32 frames at about 1 Gbit/s
 
-// Keeps a result from being optimised away.
-template <typename T>
-void keep(const T& value) {
-  asm volatile("" : : "g"(&value) : "memory");
-}
-
 std::vector<std::byte> random_bytes(std::size_t size) {
   std::vector<std::byte> bytes(size);
   Random random(3);
   for (std::byte& b : bytes) b = static_cast<std::byte>(random.next());
   return bytes;
-}
-
-// Calls `work(i)` for every frame in batches and answers nanoseconds a call.
-template <typename Work>
-double timed(std::size_t frames, Work work) {
-  constexpr std::size_t kCalls = 256;  // a batch
-  Stopwatch watch;
-  std::size_t counted = 0;
-  for (std::size_t i = 0; i < frames + kCalls; i += kCalls) {
-    watch.start();
-    for (std::size_t j = 0; j < kCalls; ++j) work(i + j);
-    const bool warm = i > 0;
-    if (!warm) {
-      watch.reset();
-    } else if (watch.stop()) {
-      counted += kCalls;
-    }
-  }
-  return watch.nanoseconds() / static_cast<double>(std::max<std::size_t>(counted, 1));
 }
 
 double checksum(std::size_t frames) {

@@ -24,7 +24,8 @@ FORBIDDEN = [
      "a thread or lock"),
     (r"\w*printf$|\w*scanf$|puts$|putchar$|fwrite$|fflush$|std(out|err|in)$|syslog$"
      r"|std::(cout|cerr|clog|cin)|std::\w*(ostream|istream|ios)|__\w*printf_chk$", "a sink"),
-    (r"getenv$|getpid$|getrandom$|s?rand(om)?$|std::random_device", "the environment"),
+    (r"getenv$|getpid$|getrandom$|s?rand(om)?$|std::random_device|RAND_\w+$|EVP_\w*(keygen|rand_key)$",
+     "the environment"),
 ]
 
 ALLOWED = [
@@ -32,9 +33,9 @@ ALLOWED = [
      "plain memory; compilers make such calls themselves"),
     (r"operator (new|delete)|std::nothrow$",
      "containers sized at start-up; tests count allocations on the data path"),
-    (r"__gxx_personality_v0$|_Unwind_Resume$|__cxa_\w+$|std::terminate|std::uncaught_exception|"
+    (r"__gxx_personality_v0$|_Unwind_Resume$|__cxa_\w+$|__dso_handle$|std::terminate|std::uncaught_exception|"
      r"std::get_unexpected|__clang_call_terminate$",
-     "stack unwinding, emitted for every function with a destructor"),
+     "stack unwinding, emitted for every function with a destructor; statics with one"),
     (r"(vtable|typeinfo|typeinfo name|VTT|guard variable) for ", "types of the C++ run-time library"),
     (r"std::__throw_\w+", "containers' own checks"),
     (r"std::(exception|bad_alloc|bad_\w+|logic_error|runtime_error|length_error|out_of_range|"
@@ -53,6 +54,13 @@ ALLOWED = [
      r"findFrameCompressedSize|get(CParams|FrameContentSize|ErrorCode)|isError)$",
      "the compressor, in memory of ours; not its functions for files or threads"),
     (r"crc32_iscsi\w*$|(ec|gf)_\w+$", "ISA-L: checksums and erasure codes over memory"),
+    (r"(alloc|free)_mb_mgr$|init_mb_mgr_auto$", "intel-ipsec-mb: a cipher over memory"),
+    (r"EVP_(CIPHER|MD)_(fetch|free|CTX_(ctrl|free|new))$|OPENSSL_init_crypto$|"
+     r"EVP_(Encrypt|Decrypt|Digest)(Init_ex2|Update|Final_ex)$|"
+     r"EVP_PKEY_(free|new_raw_(private|public)_key_ex|get_raw_public_key|CTX_(free|new_from_pkey))$|"
+     r"EVP_PKEY_derive(_init|_set_peer)?$|ERR_clear_error$",
+     "libcrypto: ciphers, hashes and X25519 over memory; not its random numbers, and initialised so"
+     " that it reads no configuration file"),
     (r"__(asan|ubsan|tsan|lsan|sanitizer|gcov|start___sancov|stop___sancov)\w*$",
      "builds with sanitizers or coverage"),
 ]

@@ -1,0 +1,33 @@
+// AES-128-GCM by intel-ipsec-mb's direct calls, without its job queue: one packet, one call. The
+// one place that uses the library.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "pep/crypto/aead.h"
+
+namespace satrelay::crypto {
+
+class GcmIpsecMb final : public Aead {
+ public:
+  // AES-NI and PCLMULQDQ, and the library's self-test has passed.
+  static bool is_available();
+
+  // Only where it is available.
+  explicit GcmIpsecMb(std::span<const std::byte, kAeadKeySize> key);
+  ~GcmIpsecMb() override;
+
+ private:
+  void encrypt(const Nonce& nonce, ConstBytes associated, ConstBytes plain, std::byte* cipher,
+               std::byte* tag) override;
+  bool decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher, const std::byte* tag,
+               std::byte* plain) override;
+
+  // Room for the library's types, whose header stays out of this one.
+  alignas(64) std::array<std::byte, 1024> key_;  // round keys, and powers of the hash key
+  alignas(16) std::array<std::byte, 128> work_;  // of one call
+};
+
+}  // namespace satrelay::crypto

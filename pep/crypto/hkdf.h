@@ -1,0 +1,26 @@
+// SHA-256 (FIPS 180-4), HMAC (RFC 2104) and HKDF (RFC 5869) with it. All secrets are wiped.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+
+#include "pep/base/bytes.h"
+#include "pep/base/secret.h"
+
+namespace satrelay::crypto {
+
+inline constexpr std::size_t kHashSize = 32;
+using Hash = std::array<std::byte, kHashSize>;
+using Key256 = Secret<kHashSize>;
+
+// Of the parts, one behind the other.
+Hash sha256(std::initializer_list<ConstBytes> parts);
+Key256 hmac_sha256(ConstBytes key, std::initializer_list<ConstBytes> parts);
+
+// RFC 5869 section 2.2. An empty salt counts as kHashSize zeros.
+inline Key256 hkdf_extract(ConstBytes salt, ConstBytes input) { return hmac_sha256(salt, {input}); }
+// RFC 5869 section 2.3: fills `out`, at most 255 * kHashSize bytes.
+void hkdf_expand(const Key256& key, ConstBytes info, MutableBytes out);
+
+}  // namespace satrelay::crypto

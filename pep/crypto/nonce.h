@@ -1,0 +1,45 @@
+// The 96-bit nonces of AES-GCM. GCM loses everything when a nonce is used twice with one key (NIST
+// SP 800-38D section 8): so what must differ between two packets under one key stands in the nonce,
+// deterministically (its section 8.2.1).
+//
+//    0                   1                   2                   3
+//    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//   +-------------------------------+---------------+---------------+
+//   |               0               |   Direction   |     Lane      |
+//   +-------------------------------+---------------+---------------+
+//   |                    Packet number (64 bits)                    |
+//   |                                                               |
+//   +---------------------------------------------------------------+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::crypto {
+
+inline constexpr std::size_t kNonceSize = 12;
+using Nonce = std::array<std::byte, kNonceSize>;
+
+// Who sends. Each direction has a key of its own; the nonce tells them apart all the same, so that
+// not even a key used for both by mistake would repeat a nonce.
+enum class Direction : std::uint8_t { kFromInitiator = 0, kFromResponder = 1 };
+
+// What names a packet under one key. The caller never seals two packets with the same three.
+struct PacketName {
+  std::uint8_t lane = 0;
+  Direction direction = Direction::kFromInitiator;
+  std::uint64_t number = 0;  // the whole number, not the bits that travel
+};
+
+inline Nonce packet_nonce(const PacketName& name) {
+  Nonce nonce{};
+  nonce[2] = static_cast<std::byte>(name.direction);
+  nonce[3] = static_cast<std::byte>(name.lane);
+  store_u64(nonce.data() + 4, name.number);
+  return nonce;
+}
+
+}  // namespace satrelay::crypto

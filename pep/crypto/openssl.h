@@ -1,0 +1,45 @@
+// libcrypto behind owners that free what they hold. Its algorithms are fetched once, from its
+// built-in provider: neither a configuration file of the machine nor the environment can put others
+// in their place, and no file is read.
+#pragma once
+
+#include <openssl/types.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "pep/base/check.h"
+
+namespace satrelay::crypto {
+
+struct FreeOpenSsl {
+  void operator()(EVP_CIPHER* cipher) const;
+  void operator()(EVP_CIPHER_CTX* context) const;
+  void operator()(EVP_MD* digest) const;
+  void operator()(EVP_MD_CTX* context) const;
+  void operator()(EVP_PKEY* key) const;
+  void operator()(EVP_PKEY_CTX* context) const;
+};
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeOpenSsl>;
+using DigestContext = std::unique_ptr<EVP_MD_CTX, FreeOpenSsl>;
+using Key = std::unique_ptr<EVP_PKEY, FreeOpenSsl>;
+using KeyContext = std::unique_ptr<EVP_PKEY_CTX, FreeOpenSsl>;
+
+struct Algorithms {
+  std::unique_ptr<EVP_CIPHER, FreeOpenSsl> aes_128_gcm;
+  std::unique_ptr<EVP_CIPHER, FreeOpenSsl> aes_256_gcm;
+  std::unique_ptr<EVP_MD, FreeOpenSsl> sha256;
+};
+
+// The first call fetches them: at start-up. Throws std::runtime_error that says which is missing.
+const Algorithms& algorithms();
+
+// For calls that cannot fail on a valid object, unless memory is gone.
+inline void must(int result) { SATRELAY_CHECK(result == 1); }
+
+inline const unsigned char* raw(const std::byte* bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes);
+}
+inline unsigned char* raw(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
+
+}  // namespace satrelay::crypto

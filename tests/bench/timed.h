@@ -1,0 +1,36 @@
+// Nanoseconds of one call, over many.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "tests/bench/stopwatch.h"
+
+namespace satrelay::bench {
+
+// Keeps a result from being optimised away.
+template <typename T>
+void keep(const T& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
+
+// Calls `work(i)` at least `calls` times, in batches that should take less than the scheduler's
+// turn, and answers nanoseconds a call.
+template <typename Work>
+double timed(std::size_t calls, Work work, std::size_t batch = 256) {
+  Stopwatch watch;
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < calls + batch; i += batch) {
+    watch.start();
+    for (std::size_t j = 0; j < batch; ++j) work(i + j);
+    const bool warm = i > 0;
+    if (!warm) {
+      watch.reset();
+    } else if (watch.stop()) {
+      counted += batch;
+    }
+  }
+  return watch.nanoseconds() / static_cast<double>(std::max<std::size_t>(counted, 1));
+}
+
+}  // namespace satrelay::bench
