@@ -49,14 +49,6 @@ struct NoiseKeys {
   Hash handshake_hash;  // names this session; no secret (section 11.2, channel binding)
 };
 
-// The AES-128-GCM key of packets: the first half of a key of 32 bytes. Those come out of HKDF, so
-// their first half is what HKDF would have given if asked for 16 bytes (RFC 5869 section 2.3).
-// AES-128 takes 10 rounds instead of 14, on every packet, and 2^128 is beyond reach already; the
-// half that is left out is where the next key can be derived from.
-inline std::span<const std::byte, kAeadKeySize> packet_key(const Key256& key) {
-  return key.bytes().first<kAeadKeySize>();
-}
-
 class NoiseHandshake {
  public:
   enum class Role : std::uint8_t { kInitiator, kResponder };

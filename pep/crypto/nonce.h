@@ -25,12 +25,12 @@ using Nonce = std::array<std::byte, kNonceSize>;
 
 // Who sends. Each direction has a key of its own; the nonce tells them apart all the same, so that
 // not even a key used for both by mistake would repeat a nonce.
-enum class Direction : std::uint8_t { kFromInitiator = 0, kFromResponder = 1 };
+enum class Direction : std::uint8_t { kFromEven = 0, kFromOdd = 1 };
 
 // What names a packet under one key. The caller never seals two packets with the same three.
 struct PacketName {
   std::uint8_t lane = 0;
-  Direction direction = Direction::kFromInitiator;
+  Direction direction = Direction::kFromEven;
   std::uint64_t number = 0;  // the whole number, not the bits that travel
 };
 

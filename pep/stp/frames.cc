@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint8_t kHelloOpensEven = 0x01;
 constexpr std::uint8_t kHelloAnswerWanted = 0x02;
+constexpr std::uint8_t kHelloEncrypts = 0x04;
 constexpr std::uint8_t kConfirmAnswered = 0x01;
 constexpr std::uint8_t kConfirmEnded = 0x02;
 constexpr std::uint16_t kHelloBodySize = kHelloFrameSize - 3;
@@ -24,8 +25,11 @@ std::uint8_t type_byte(FrameType type) { return static_cast<std::uint8_t>(type);
 //   +------+-----+---+-----+-----+---+---+-------+--+-----------+---+----------------+
 //   | Boot epoch | Peer epoch | Echo | Size | Zero  | Lane credit  | Stream credit  |
 //   |     8      |     8      |  4   |  2   |  2    |      8       |       8        |
-//   +------------+------------+------+------+-------+--------------+----------------+
-HelloFrame parse_hello(ByteReader& in) {
+//   +------------+-+-------+--+------+------+---+----+--------------+----------------+
+//   | Offer length | Offer | Accept len.| Accept |  if the sender encrypts
+//   |      2       |       |      2     |        |
+//   +--------------+-------+------------+--------+
+HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
   HelloFrame frame;
   ByteReader body(in.bytes(in.u16()));  // what later versions append is skipped
   frame.minimum_version = body.u8();
@@ -33,6 +37,7 @@ HelloFrame parse_hello(ByteReader& in) {
   const std::uint8_t flags = body.u8();
   frame.opens_even_streams = (flags & kHelloOpensEven) != 0;
   frame.answer_wanted = (flags & kHelloAnswerWanted) != 0;
+  frame.encrypts = (flags & kHelloEncrypts) != 0;
   frame.lane_count = body.u8();
   frame.capabilities = body.u32();
   frame.epoch = body.u64();
@@ -42,6 +47,10 @@ HelloFrame parse_hello(ByteReader& in) {
   body.u16();
   frame.lane_credit = body.u64();
   frame.stream_credit = body.u64();
+  if (frame.encrypts) {
+    keys.offer = body.bytes(body.u16());
+    keys.accept = body.bytes(body.u16());
+  }
   const bool valid = body.ok() && frame.epoch != 0 && frame.lane_count != 0 &&
                      frame.minimum_version <= frame.maximum_version &&
                      frame.lane_credit <= kMaxVarint && frame.stream_credit <= kMaxVarint;
@@ -49,13 +58,15 @@ HelloFrame parse_hello(ByteReader& in) {
   return frame;
 }
 
-void write_hello(ByteWriter& out, const HelloFrame& frame) {
+void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys) {
+  const std::size_t keys_size = frame.encrypts ? 4 + keys.offer.size() + keys.accept.size() : 0;
   out.u8(type_byte(FrameType::kHello));
-  out.u16(kHelloBodySize);
+  out.u16(static_cast<std::uint16_t>(kHelloBodySize + keys_size));
   out.u8(frame.minimum_version);
   out.u8(frame.maximum_version);
   out.u8(static_cast<std::uint8_t>((frame.opens_even_streams ? kHelloOpensEven : 0U) |
-                                   (frame.answer_wanted ? kHelloAnswerWanted : 0U)));
+                                   (frame.answer_wanted ? kHelloAnswerWanted : 0U) |
+                                   (frame.encrypts ? kHelloEncrypts : 0U)));
   out.u8(frame.lane_count);
   out.u32(frame.capabilities);
   out.u64(frame.epoch);
@@ -65,6 +76,11 @@ void write_hello(ByteWriter& out, const HelloFrame& frame) {
   out.u16(0);
   out.u64(frame.lane_credit);
   out.u64(frame.stream_credit);
+  if (!frame.encrypts) return;
+  out.u16(static_cast<std::uint16_t>(keys.offer.size()));
+  out.bytes(keys.offer);
+  out.u16(static_cast<std::uint16_t>(keys.accept.size()));
+  out.bytes(keys.accept);
 }
 
 OpenFrame parse_open(ByteReader& in) {

@@ -39,6 +39,7 @@ struct HelloFrame {
   std::uint8_t maximum_version = 0;
   bool opens_even_streams = false;
   bool answer_wanted = false;
+  bool encrypts = false;  // HelloKeys follow
   std::uint8_t lane_count = 1;
   std::uint32_t capabilities = 0;
   std::uint64_t epoch = 0;
@@ -50,6 +51,12 @@ struct HelloFrame {
   friend bool operator==(const HelloFrame&, const HelloFrame&) = default;
 };
 inline constexpr std::size_t kHelloFrameSize = 51;
+// What follows in the HELLO of an end that encrypts: messages of Noise handshakes (docs/stp.md
+// section 16).
+struct HelloKeys {
+  ConstBytes offer;   // message 1 of the sender's own; empty: none
+  ConstBytes accept;  // message 2, to the newest offer of the receiver; empty: none
+};
 // Capabilities.
 inline constexpr std::uint32_t kCapabilityRepair = 0x01;
 
@@ -101,7 +108,7 @@ struct DataFrame {
 };
 
 // A parser is called behind the type byte and fails the reader on anything malformed.
-HelloFrame parse_hello(ByteReader& in);
+HelloFrame parse_hello(ByteReader& in, HelloKeys& keys);
 OpenFrame parse_open(ByteReader& in);
 ResetFrame parse_reset(ByteReader& in);
 DataFrame parse_data(ByteReader& in, std::uint8_t type);
@@ -110,7 +117,8 @@ RateFrame parse_rate(ByteReader& body);
 ConfirmFrame parse_confirm(ByteReader& body);
 StartCreditFrame parse_start_credit(ByteReader& body);
 
-void write_hello(ByteWriter& out, const HelloFrame& frame);
+// `keys` are left out unless the frame encrypts.
+void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys = {});
 void write_ping(ByteWriter& out, const PingFrame& frame);
 void write_settled(ByteWriter& out, const SettledFrame& frame);
 void write_lane_credit(ByteWriter& out, const LaneCreditFrame& frame);

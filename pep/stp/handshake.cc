@@ -4,10 +4,17 @@
 
 namespace satrelay::stp {
 
-Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_t number,
-                                           bool peer_silent, Instant now) {
+Handshake::Outcome Handshake::find_mismatch(const HelloFrame& hello) const {
   const bool speaks_ours = hello.minimum_version <= kVersion && kVersion <= hello.maximum_version;
   if (!speaks_ours || hello.opens_even_streams == config_.opens_even_streams) {
+    return Outcome::kIncompatible;
+  }
+  return hello.encrypts == config_.encrypts ? Outcome::kNothing : Outcome::kUnlikeSecurity;
+}
+
+Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_t number,
+                                           bool peer_silent, Instant now) {
+  if (const Outcome mismatch = find_mismatch(hello); mismatch != Outcome::kNothing) {
     // An established session is not harmed by a stray; else our own HELLOs go on and tell the peer.
     if (state_ == State::kEstablished) {
       if (hello.answer_wanted) answer_stranger(now);
@@ -15,7 +22,7 @@ Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_
       state_ = State::kRefused;
       peer_ = {};
     }
-    return Outcome::kIncompatible;
+    return mismatch;
   }
   if (hello.epoch != peer_.epoch) {
     if (hello.epoch < peer_.epoch && !peer_silent) {
@@ -66,6 +73,7 @@ HelloFrame Handshake::make_hello(std::uint64_t lane_credit, std::uint64_t stream
   hello.answer_wanted = state_ != State::kEstablished;
   hello.lane_count = config_.lane_count;
   hello.capabilities = config_.capabilities;
+  hello.encrypts = config_.encrypts;
   hello.epoch = config_.epoch;
   hello.peer_epoch = peer_.epoch;
   hello.echo = echo_;

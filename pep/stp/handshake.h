@@ -4,8 +4,10 @@
 //
 // The proof is a HELLO that names our epoch, or any packet of the session, whose checksum covers
 // both epochs. A HELLO with a newer epoch leads from any state to kGreeted: the peer was restarted.
+// Of a session that encrypts, KeyExchange has seen to it that the peer has said what is read here.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -24,6 +26,7 @@ class Handshake {
     kEstablished,  // now, by this HELLO
     kStale,        // from a session that is over
     kIncompatible,
+    kUnlikeSecurity,  // one end encrypts, the other does not
   };
   struct Config {
     std::uint64_t epoch = 0;
@@ -32,10 +35,13 @@ class Handshake {
     std::uint16_t datagram_size = 0;
     Duration interval = Duration::seconds(1);
     std::uint32_t capabilities = 0;  // offered
+    bool encrypts = false;
   };
 
   Handshake(const Config& config, Instant now) : config_(config), hello_at_(now) {}
 
+  // kIncompatible or kUnlikeSecurity if there can be no session with its sender, else kNothing.
+  Outcome find_mismatch(const HelloFrame& hello) const;
   // `peer_silent`: nothing was heard of the established peer for long, so that one with an older
   // epoch (its clock was set back) may take its place.
   Outcome handle_hello(const HelloFrame& hello, std::uint32_t number, bool peer_silent,
@@ -44,6 +50,10 @@ class Handshake {
   bool handle_session_packet();
   // A packet of another session arrived: its sender is told who we are, but not for each packet.
   void answer_stranger(Instant now);
+  // The peer, though it is known, is asked for keys once more: soon, then every interval.
+  void ask_again(Instant now) {
+    hello_at_ = std::min(hello_at_, later(now, last_answer_ + config_.interval));
+  }
   // CLOSE arrived: no more HELLOs of our own.
   void stop() { hello_at_ = Instant::never(); }
 

@@ -10,6 +10,7 @@
 #include "pep/control/rate_controller.h"
 #include "pep/stp/frames.h"
 #include "pep/stp/packet.h"
+#include "pep/stp/protection.h"
 #include "pep/stp/sent_ledger.h"
 #include "pep/stp/stream.h"
 
@@ -17,8 +18,10 @@ namespace satrelay::stp {
 
 class PacketBuilder {
  public:
-  explicit PacketBuilder(MutableBytes room)
-      : room_(room), frames_(room.subspan(kHeaderSize, room.size() - kHeaderSize - kTrailerSize)) {}
+  PacketBuilder(MutableBytes room, std::size_t trailer)
+      : room_(room),
+        trailer_(trailer),
+        frames_(room.subspan(kHeaderSize, room.size() - kHeaderSize - trailer)) {}
 
   ByteWriter& frames() { return frames_; }
   std::size_t remaining() const { return frames_.remaining(); }
@@ -51,16 +54,33 @@ class PacketBuilder {
   void set_eliciting() { eliciting_ = true; }
   bool eliciting() const { return eliciting_; }
 
-  // Header and trailer put on: the whole packet.
-  MutableBytes close(const PacketHeader& header, const SessionSeal& seal) {
-    const MutableBytes packet = room_.first(kHeaderSize + frames_.written() + kTrailerSize);
-    write_header(header, packet.data());
-    seal.close(packet);
+  // What has been written, until the packet is closed.
+  ConstBytes written() const { return room_.subspan(kHeaderSize, frames_.written()); }
+
+  // Header and trailer put on: the whole packet, as the next of its session.
+  MutableBytes close(PacketHeader header, std::uint64_t number, Protection& protection) {
+    header.session_tag = protection.tag();
+    header.key_phase = protection.phase();
+    header.number = static_cast<std::uint32_t>(number);
+    const MutableBytes packet = begin_packet(header);
+    protection.close(packet, number);
+    return packet;
+  }
+  // Or as one of none.
+  MutableBytes close(const PacketHeader& header) {
+    const MutableBytes packet = begin_packet(header);
+    SessionSeal().close(packet);
     return packet;
   }
 
  private:
+  MutableBytes begin_packet(const PacketHeader& header) {
+    const MutableBytes packet = room_.first(kHeaderSize + frames_.written() + trailer_);
+    write_header(header, packet.data());
+    return packet;
+  }
   MutableBytes room_;
+  std::size_t trailer_;
   ByteWriter frames_;
   std::array<SentItem, SentLedger::kMaxItems> items_;
   std::size_t item_count_ = 0;

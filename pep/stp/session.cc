@@ -17,7 +17,8 @@ std::size_t slots_for(std::uint32_t max_streams) { return max_streams + max_stre
 Handshake::Config handshake_config(const Config& config) {
   return {config.boot_epoch,     config.opens_even_streams,
           config.lane_count,     config.datagram_size,
-          config.hello_interval, config.fec == FecMode::kAuto ? kCapabilityRepair : 0};
+          config.hello_interval, config.fec == FecMode::kAuto ? kCapabilityRepair : 0,
+          config.security.has_value()};
 }
 
 const Config& checked(const Config& config) {
@@ -27,6 +28,9 @@ const Config& checked(const Config& config) {
   }
   if (config.feedback_minimum > config.feedback_maximum) {
     throw std::invalid_argument("stp: feedback_minimum exceeds feedback_maximum");
+  }
+  if (config.security && config.security->entropy == nullptr) {
+    throw std::invalid_argument("stp: security needs a source of entropy");
   }
   return config;
 }
@@ -86,6 +90,8 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       source(stream_source),
       now(start),
       handshake(handshake_config(settings), start),
+      protection(settings.security, settings.lane, settings.opens_even_streams,
+                 settings.datagram_size),
       ledger(settings.max_packets_in_flight),
       feedback({settings.feedback_minimum, settings.feedback_maximum, settings.feedback_budget,
                 settings.feedback_mode}),
@@ -96,6 +102,10 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       streams(blocks, slots_for(settings.max_streams)),
       schedule(2U * settings.datagram_size) {
   if (config.fec == FecMode::kAuto) fec = std::make_unique<Fec>(config.datagram_size);
+  if (config.security) {
+    key_exchange.emplace(*config.security, config.lane, config.opens_even_streams,
+                         config.boot_epoch);
+  }
   drop_connection();
 }
 
@@ -128,7 +138,10 @@ void Session::Impl::drop_connection() {
   probe_packets = unasked_packets = 0;
   if (fec != nullptr) fec->clear();
   lane_send = {};
+  const std::uint64_t offered_credit = hello_lane_credit;
   hello_lane_credit = std::min(config.lane_receive_limit, free_memory());
+  // What has been sealed in an offer cannot be taken back.
+  if (key_exchange && hello_lane_credit != offered_credit) key_exchange->withdraw_offer();
   const std::uint64_t arena_bytes = arena.total_blocks() * arena.block_size();
   lane_receive.start(config.lane_receive_limit, hello_lane_credit,
                      std::min(config.lane_receive_limit, arena_bytes) / 32);
@@ -168,6 +181,7 @@ void Session::Impl::heard() {
 void Session::Impl::close_by_peer() {
   if (!connected()) return;
   drop_connection();
+  protection.clear();
   handshake.stop();
   state = PeerState::kClosed;
   peer_events.push(Event::Kind::kPeerClosed);
@@ -195,6 +209,7 @@ void Session::Impl::run_timers() {
   }
   if (now >= memory_check) check_memory();
   if (!linger.empty() && now >= linger.front()->linger_deadline) run_linger();
+  protection.expire(now);
 }
 
 // Streams that wait for something that does not come: an OPEN, the end of a reset, the end of a
@@ -283,6 +298,9 @@ Instant Session::Impl::next_timeout() {
   }
   Instant at = handshake.next_hello();
   if (!connected()) return at;
+  if (protection.is_worn_out(ledger.next())) {
+    return state == PeerState::kAlive ? earlier(at, probes.suspect_at()) : at;
+  }
   if (control_waits()) return now;
   if (!confirms.empty()) at = earlier(at, next_confirm);
   if (received.next() > 0) at = earlier(at, feedback.due());
@@ -295,6 +313,7 @@ Instant Session::Impl::next_timeout() {
   if (path.next_timeout() > now) at = earlier(at, path.next_timeout());
   if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
   at = earlier(at, fec_timeout());
+  at = earlier(at, protection.next_timeout());
   return at;
 }
 
@@ -425,11 +444,9 @@ void Session::close(Instant now) {
   s.now = now;
   if (s.closed_here) return;
   const bool tell = s.connected();
-  const SessionSeal seal = s.send_seal;
   // Packet numbers go on: the peer must not take the CLOSE for an old packet.
   s.closing_number = s.ledger.next();
   s.drop_connection();
-  s.send_seal = seal;
   s.handshake.stop();
   s.state = PeerState::kClosed;
   s.closed_here = true;
@@ -521,6 +538,10 @@ std::uint64_t Session::credit(StreamId stream) const {
                                  impl_->lane_send.available());
 }
 
-const Counters& Session::counters() const { return impl_->counters; }
+const Counters& Session::counters() const {
+  impl_->counters.keys_in = impl_->protection.keys_in();
+  impl_->counters.keys_out = impl_->protection.keys_out();
+  return impl_->counters;
+}
 
 }  // namespace satrelay::stp

@@ -21,6 +21,7 @@
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
+#include "pep/stp/security.h"
 
 namespace satrelay::stp {
 
@@ -93,6 +94,7 @@ struct Config {
   std::uint32_t max_packets_in_flight = 1 << 21;     // 64 bytes each, once so many are
   FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
   FecMode fec = FecMode::kAuto;
+  std::optional<Security> security;  // nullopt: neither secret nor safe from forgery
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
@@ -151,6 +153,10 @@ struct Counters {
   std::uint64_t feedback_in = 0, feedback_out = 0;
   std::uint64_t duplicate_packets_in = 0;
   std::uint64_t bad_crc = 0;         // CRC32C mismatch: dropped
+  std::uint64_t not_authentic = 0;   // forged, or changed on the way: dropped
+  std::uint64_t hellos_unread = 0;   // too many at once to look at their keys
+  std::uint64_t security_mismatch = 0;             // HELLOs of a peer that encrypts unlike us
+  std::uint64_t keys_in = 0, keys_out = 0;         // that followed the first of a session
   std::uint64_t malformed = 0;       // dropped whole
   std::uint64_t unknown_frames = 0;  // of a later version: counted, ignored
   std::uint64_t stale_epoch = 0;     // of an old session

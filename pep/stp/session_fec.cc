@@ -52,7 +52,7 @@ bool Session::Impl::wants_protection() const {
   return near_end() || gate.free_at() + kQuiet <= now;
 }
 
-void Session::Impl::protect(std::uint64_t number, ConstBytes packet,
+void Session::Impl::protect(std::uint64_t number, ConstBytes frames,
                             std::span<const SentItem> items) {
   FecSender::Purpose purpose;
   bool first = true;
@@ -68,7 +68,7 @@ void Session::Impl::protect(std::uint64_t number, ConstBytes packet,
     }
     first = false;
   }
-  fec->sender.add(number, frames_of(packet), purpose, now);
+  fec->sender.add(number, frames, purpose, now);
 }
 
 // A repair for what has arrived by now, or for a stream that turned out to be bulk, would help
@@ -91,7 +91,7 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
   const FecSender::Waiting others = waiting();
   while (sender.ready(others, ledger.next(), now)) {
     if (is_useful(sender.next_purpose())) {
-      PacketBuilder packet(out);
+      PacketBuilder packet(out, protection.trailer_size());
       if (sender.write(packet.frames(), ledger.next(), now)) {
         ++counters.repair_packets_out;
         return finish_packet(packet);

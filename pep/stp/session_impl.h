@@ -12,6 +12,7 @@
 #include "pep/stp/feedback_clock.h"
 #include "pep/stp/frames.h"
 #include "pep/stp/handshake.h"
+#include "pep/stp/key_exchange.h"
 #include "pep/stp/lane_credit.h"
 #include "pep/stp/loss_detector.h"
 #include "pep/stp/packet.h"
@@ -19,6 +20,7 @@
 #include "pep/stp/parked_bytes.h"
 #include "pep/stp/path_mtu.h"
 #include "pep/stp/probe_timer.h"
+#include "pep/stp/protection.h"
 #include "pep/stp/rate_gate.h"
 #include "pep/stp/received_packets.h"
 #include "pep/stp/reorder_tolerance.h"
@@ -87,6 +89,9 @@ struct Session::Impl {
   struct FrameHandler;
   void handle_packet(ConstBytes datagram);
   void handle_hello(ConstBytes datagram, const PacketHeader& header);
+  std::optional<KeyExchange::Reading> read_keys(const HelloFrame& hello, const HelloKeys& keys,
+                                                bool silent);
+  void take_keys(const std::optional<SessionKeys>& of_our_offer);
   void handle_frames(ConstBytes datagram, const PacketHeader& header);
   enum class GapMay : std::uint8_t { kBeDisorder, kBeRepaired };
   void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
@@ -112,6 +117,7 @@ struct Session::Impl {
 
   // --- the way out (session_send.cc)
   std::size_t poll_packet(MutableBytes out);
+  void renew_keys();
   std::size_t send_hello(MutableBytes out);
   std::size_t send_close(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
@@ -146,7 +152,7 @@ struct Session::Impl {
   bool wants_protection() const;
   bool is_useful(const FecSender::Purpose& purpose) const;
   FecSender::Waiting waiting() const;
-  void protect(std::uint64_t number, ConstBytes packet, std::span<const SentItem> items);
+  void protect(std::uint64_t number, ConstBytes frames, std::span<const SentItem> items);
   std::size_t send_repair(MutableBytes out);
   void run_fec();
   Instant fec_timeout() const;
@@ -170,9 +176,8 @@ struct Session::Impl {
   std::uint64_t closing_number = 0;
   Instant last_close;
   Handshake handshake;
-  SessionSeal hello_seal;
-  SessionSeal send_seal;
-  SessionSeal receive_seal;
+  std::optional<KeyExchange> key_exchange;  // of a session that encrypts
+  Protection protection;
   PeerEvents peer_events;
   Counters counters;
 

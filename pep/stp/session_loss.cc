@@ -184,6 +184,7 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
     return;
   }
   ++counters.feedback_in;
+  protection.on_reported(report.highest);
   const SentPacket* const newest = ledger.find(report.highest);
   Duration rtt_sample;
   if (losses.is_unresolved(report.highest)) {

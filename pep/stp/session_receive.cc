@@ -5,6 +5,9 @@
 
 namespace satrelay::stp {
 
+// Beside a round trip: for packets that were late already when the key changed.
+constexpr Duration kOldKeyKept = Duration::seconds(1);
+
 // Applies the frames of one valid packet.
 struct Session::Impl::FrameHandler {
   Impl& s;
@@ -261,13 +264,14 @@ void Session::Impl::handle_packet(ConstBytes datagram) {
 }
 
 void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header) {
-  if (!hello_seal.verify(datagram)) {
+  if (!SessionSeal().verify(datagram)) {
     ++counters.bad_crc;
     return;
   }
   ByteReader in(frames_of(datagram));
   const bool is_hello = in.u8() == static_cast<std::uint8_t>(FrameType::kHello);
-  const HelloFrame hello = parse_hello(in);
+  HelloKeys keys;
+  HelloFrame hello = parse_hello(in, keys);
   if (!is_hello || !in.ok()) {
     ++counters.malformed;
     return;
@@ -277,13 +281,26 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
     ++counters.stale_epoch;
     return;
   }
-  const bool silent = peer_is_closed || (state == PeerState::kSuspect && probes.silent(now));
+  bool silent = peer_is_closed || (state == PeerState::kSuspect && probes.silent(now));
+  std::optional<SessionKeys> session_keys;
+  if (key_exchange) {
+    const auto reading = read_keys(hello, keys, silent);
+    if (!reading) return;
+    hello = reading->hello;
+    session_keys = reading->keys;
+    // An older boot may only take the place of a newer one if it is there now.
+    silent = silent && session_keys;
+  }
   switch (handshake.handle_hello(hello, header.number, silent, now)) {
     case Handshake::Outcome::kStale:
       ++counters.stale_epoch;
       return;
     case Handshake::Outcome::kIncompatible:
       ++counters.version_mismatch;
+      if (!connected()) state = PeerState::kRefused;
+      return;
+    case Handshake::Outcome::kUnlikeSecurity:
+      ++counters.security_mismatch;
       if (!connected()) state = PeerState::kRefused;
       return;
     case Handshake::Outcome::kNewPeer: {
@@ -294,15 +311,18 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
         ++counters.peer_restarts;
         peer_events.push(Event::Kind::kPeerRestarted);
       }
-      send_seal = SessionSeal(config.boot_epoch, hello.epoch);
-      receive_seal = SessionSeal(hello.epoch, config.boot_epoch);
+      protection.clear();
+      protection.bind(config.boot_epoch, hello.epoch);
+      take_keys(session_keys);
       if (handshake.state() == Handshake::State::kEstablished) establish();
       break;
     }
     case Handshake::Outcome::kEstablished:
+      take_keys(session_keys);
       establish();
       break;
     case Handshake::Outcome::kNothing:
+      if (protection.is_worn_out(ledger.next())) take_keys(session_keys);
       if (connected() && hello.peer_epoch == config.boot_epoch) heard();
       break;
   }
@@ -310,6 +330,55 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
     rtt.on_sample(sample);
     update_rtt();
   }
+}
+
+// What the peer has said in a HELLO, if it has; else that is counted.
+std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& hello,
+                                                             const HelloKeys& keys, bool silent) {
+  using Verdict = KeyExchange::Reading::Verdict;
+  if (hello.epoch == config.boot_epoch) {  // our own, sent back
+    ++counters.stale_epoch;
+    return std::nullopt;
+  }
+  // This anybody can have said: it is told as long as nobody else has been heard.
+  if (const auto mismatch = handshake.find_mismatch(hello);
+      mismatch != Handshake::Outcome::kNothing) {
+    ++(mismatch == Handshake::Outcome::kUnlikeSecurity ? counters.security_mismatch
+                                                       : counters.version_mismatch);
+    if (!handshake.knows_peer()) state = PeerState::kRefused;
+    return std::nullopt;
+  }
+  KeyExchange::Reading reading = key_exchange->read(hello, keys, silent, now);
+  switch (reading.verdict) {
+    case Verdict::kAuthentic:
+      return reading;
+    case Verdict::kRepeated:
+      // Our answer may be lost.
+      if (hello.answer_wanted) handshake.answer_stranger(now);
+      break;
+    case Verdict::kForged:
+      ++counters.not_authentic;
+      break;
+    case Verdict::kTooMany:
+      ++counters.hellos_unread;
+      break;
+    case Verdict::kStale:
+    case Verdict::kNothing:
+      ++counters.stale_epoch;
+      break;
+  }
+  return std::nullopt;
+}
+
+// `of_our_offer`: nullopt unless the peer has just accepted it.
+void Session::Impl::take_keys(const std::optional<SessionKeys>& of_our_offer) {
+  if (!key_exchange) return;
+  if (const auto of_theirs = key_exchange->take_accepted(handshake.peer().epoch)) {
+    protection.propose(Protection::Offerer::kPeer, *of_theirs);
+  }
+  if (!of_our_offer) return;
+  protection.propose(Protection::Offerer::kWe, *of_our_offer);
+  protection.send_with(of_our_offer->send, ledger.next(), now);
 }
 
 void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
@@ -321,33 +390,40 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     ++counters.stale_epoch;
     return;
   }
-  if (!handshake.knows_peer() || header.session_tag != receive_seal.tag()) {
+  if (!handshake.knows_peer() || !protection.recognizes(header.session_tag)) {
     ++counters.stale_epoch;
     handshake.answer_stranger(now);
     return;
   }
-  if (!receive_seal.verify(datagram)) {
-    ++counters.bad_crc;
+  const std::uint64_t number = unwrap_sequence<32>(header.number, received.next());
+  // One that is played again neither costs its decryption nor is it a sign of life.
+  if (protection.encrypts() && received.is_duplicate(number)) {
+    ++counters.duplicate_packets_in;
     return;
   }
-  const std::uint64_t number = unwrap_sequence<32>(header.number, received.next());
+  const std::optional<ConstBytes> frames =
+      protection.open(header, number, datagram, now, rtt.smoothed() + kOldKeyKept);
+  if (!frames) {
+    ++(protection.encrypts() ? counters.not_authentic : counters.bad_crc);
+    return;
+  }
   if (!received.plausible(number)) {
     ++counters.malformed;
     return;
   }
+  protection.send_with_proven(ledger.next(), now);
   if (handshake.handle_session_packet()) establish();
   heard();
   if (received.is_duplicate(number)) {
     ++counters.duplicate_packets_in;
     return;
   }
-  const ConstBytes frames = frames_of(datagram);
-  if (!walk_frames(frames, IgnoreFrames{})) {
+  if (!walk_frames(*frames, IgnoreFrames{})) {
     ++counters.malformed;
     return;
   }
   FrameHandler handler{*this};
-  walk_frames(frames, handler);
+  walk_frames(*frames, handler);
   if (handler.closed) {
     close_by_peer();
     return;
@@ -359,7 +435,7 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
                      may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);
-  if (may_be_repaired) handle_protection(number, frames, handler.repair);
+  if (may_be_repaired) handle_protection(number, *frames, handler.repair);
 }
 
 // What the packet does for those that were lost beside it.

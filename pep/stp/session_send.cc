@@ -62,15 +62,17 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
     return close_packets > 0 ? send_close(out) : 0;
   }
   run_timers();
+  if (connected()) renew_keys();
   if (handshake.hello_due(now)) return send_hello(out);
-  if (!connected()) return 0;
+  if (!connected() || protection.is_worn_out(ledger.next())) return 0;
   gate.update(rtt.smoothed(), datagram_limit(), now);
   if (gate.open(now) && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
   if (const std::size_t size = send_repair(out); size > 0) return size;
   const bool is_protected = gate.open(now) && data_waits() && wants_protection();
-  PacketBuilder packet(is_protected ? out.first(out.size() - kMaxRepairOverhead) : out);
+  PacketBuilder packet(is_protected ? out.first(out.size() - kMaxRepairOverhead) : out,
+                       protection.trailer_size());
   const bool is_ping = ping_due;
   write_control(packet);
   if (gate.open(now) && data_waits()) write_data_frames(packet);
@@ -84,6 +86,15 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   return finish_packet(packet);
 }
 
+// Without reports there is no telling whether the peer knows the present key; then, when it is worn
+// out, the peer is asked for others.
+void Session::Impl::renew_keys() {
+  protection.prepare(ledger.next(), now);
+  if (!protection.is_worn_out(ledger.next())) return;
+  key_exchange->want_answer();
+  handshake.ask_again(now);
+}
+
 std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
   if (!packet.eliciting() && ++unasked_packets >= kMaxUnasked &&
       packet.remaining() >= kMaxPingFrameSize) {
@@ -94,11 +105,9 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
   make_ledger_room();
   PacketHeader header;
   header.lane = config.lane;
-  header.session_tag = send_seal.tag();
-  header.number = static_cast<std::uint32_t>(ledger.next());
   header.is_protected = packet.is_protected();
-  const MutableBytes whole = packet.close(header, send_seal);
-  if (packet.is_protected()) protect(ledger.next(), whole, packet.items());
+  if (packet.is_protected()) protect(ledger.next(), packet.written(), packet.items());
+  const MutableBytes whole = packet.close(header, ledger.next(), protection);
   SentPacket& sent = ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
                                    losses.oldest_unresolved());
   sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
@@ -107,15 +116,21 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
 }
 
 std::size_t Session::Impl::send_hello(MutableBytes out) {
-  const HelloFrame hello =
-      handshake.make_hello(hello_lane_credit, config.stream_receive_limit, now);
-  PacketBuilder packet(out);
-  write_hello(packet.frames(), hello);
+  HelloFrame hello = handshake.make_hello(hello_lane_credit, config.stream_receive_limit, now);
+  HelloKeys keys;
+  if (key_exchange) {
+    keys.accept = key_exchange->accept(hello);
+    take_keys(std::nullopt);
+    hello.answer_wanted = hello.answer_wanted || key_exchange->wants_answer();
+    if (hello.answer_wanted) keys.offer = key_exchange->offer(hello, now);
+  }
+  PacketBuilder packet(out, kTrailerSize);
+  write_hello(packet.frames(), hello, keys);
   PacketHeader header;
   header.type = PacketType::kHello;
   header.lane = config.lane;
   header.number = handshake.hello_number();
-  return count_out(packet.close(header, hello_seal));
+  return count_out(packet.close(header));
 }
 
 bool Session::Impl::mtu_probe_waits() {
@@ -126,7 +141,7 @@ bool Session::Impl::mtu_probe_waits() {
 std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
   const std::size_t size = path.probe_due(now);
   if (size > out.size()) return 0;
-  PacketBuilder packet(out.first(size));
+  PacketBuilder packet(out.first(size), protection.trailer_size());
   if (path.is_last_of_round()) {
     announced_settled = losses.oldest_unresolved();
     write_ping(packet.frames(), {announced_settled});
@@ -141,13 +156,12 @@ std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
 std::size_t Session::Impl::send_close(MutableBytes out) {
   --close_packets;
   last_close = now;
-  PacketBuilder packet(out);
+  if (protection.is_worn_out(closing_number)) return 0;
+  PacketBuilder packet(out, protection.trailer_size());
   write_close(packet.frames(), {ResetReason::kShutdown});
   PacketHeader header;
   header.lane = config.lane;
-  header.session_tag = send_seal.tag();
-  header.number = static_cast<std::uint32_t>(closing_number++);
-  return count_out(packet.close(header, send_seal));
+  return count_out(packet.close(header, closing_number++, protection));
 }
 
 // Debits and counts a finished packet; its size.
@@ -162,7 +176,7 @@ std::size_t Session::Impl::count_out(ConstBytes packet) {
 std::size_t Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) const {
   const bool is_alone = before == 0 && !data_waits();
   return frames.written() - before +
-         (is_alone ? kHeaderSize + kTrailerSize + config.datagram_overhead : 0);
+         (is_alone ? kHeaderSize + protection.trailer_size() + config.datagram_overhead : 0);
 }
 
 // What leaves whatever the pacer says, though it is debited: small, and the peer waits for it.

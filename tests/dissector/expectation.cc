@@ -111,7 +111,8 @@ void Observer::observe_hello(ConstBytes frames) {
   ByteReader in(frames);
   const std::uint8_t type = in.u8();
   ByteReader trial = in;
-  stp::parse_hello(trial);
+  stp::HelloKeys keys;
+  stp::parse_hello(trial, keys);
   if (type != static_cast<std::uint8_t>(stp::FrameType::kHello) || !trial.ok()) {
     now_.findings.insert("malformed");
     return;
@@ -119,7 +120,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("frame.type", type);
   add("frame.length", load_u16(in.rest().data()));
   const ConstBytes body = in.rest().subspan(2, load_u16(in.rest().data()));
-  const stp::HelloFrame frame = stp::parse_hello(in);
+  const stp::HelloFrame frame = stp::parse_hello(in, keys);
   add("hello.minimum_version", frame.minimum_version);
   add("hello.maximum_version", frame.maximum_version);
   add("hello.flags", load_u8(&body[2]));

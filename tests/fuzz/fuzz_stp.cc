@@ -171,7 +171,8 @@ void fuzz_session(ByteReader& in) {
 void fuzz_frames(ConstBytes bytes) {
   walk_frames(bytes, IgnoreFrames{});
   ByteReader hello(bytes);
-  parse_hello(hello);
+  HelloKeys keys;
+  parse_hello(hello, keys);
   ByteReader repair(bytes);
   parse_repair(repair);
   parse_header(bytes);

@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "pep/compress": ["pep/base"],
     "pep/crypto": ["pep/base"],
     "pep/tcp": ["pep/base", "pep/wire", "pep/control"],
-    "pep/stp": ["pep/base", "pep/control"],
+    "pep/stp": ["pep/base", "pep/control", "pep/crypto"],
     "config": ["pep/base"],
     "relay/gateway": ENGINES + ["config/schema.h"],
     "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/schema.h"],

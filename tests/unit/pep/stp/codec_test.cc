@@ -279,17 +279,44 @@ TEST(FramesTest, HelloRoundTripsAndSkipsWhatALaterVersionAppends) {
   write_hello(b.out, hello);
   ASSERT_EQ(b.out.written(), kHelloFrameSize);
   ByteReader in(b.bytes().subspan(1));
-  EXPECT_EQ(parse_hello(in), hello);
+  HelloKeys keys;
+  EXPECT_EQ(parse_hello(in, keys), hello);
+  EXPECT_TRUE(keys.offer.empty());
   EXPECT_TRUE(in.ok());
   for (std::size_t cut = 1; cut < kHelloFrameSize; ++cut) {
     ByteReader truncated(b.bytes().first(cut).subspan(1));
-    parse_hello(truncated);
+    parse_hello(truncated, keys);
     EXPECT_FALSE(truncated.ok()) << cut;
   }
   store_u16(b.room.data() + 1, kHelloFrameSize - 3 + 4);
   ByteReader longer(ConstBytes(b.room).subspan(1, kHelloFrameSize - 1 + 4));
-  EXPECT_EQ(parse_hello(longer), hello);
+  EXPECT_EQ(parse_hello(longer, keys), hello);
   EXPECT_TRUE(longer.ok());
+}
+
+TEST(FramesTest, AHelloThatEncryptsCarriesMessages) {
+  HelloFrame hello;
+  hello.minimum_version = hello.maximum_version = kVersion;
+  hello.epoch = 7;
+  hello.encrypts = true;
+  const HelloKeys written{bytes_of("the offer"), bytes_of("and the acceptance")};
+  Buffer b;
+  write_hello(b.out, hello, written);
+  const ConstBytes whole = b.bytes();
+  ASSERT_EQ(whole.size(), kHelloFrameSize + 4 + written.offer.size() + written.accept.size());
+  ByteReader in(whole.subspan(1));
+  HelloKeys keys;
+  EXPECT_EQ(parse_hello(in, keys), hello);
+  EXPECT_TRUE(in.ok());
+  EXPECT_TRUE(std::ranges::equal(keys.offer, written.offer));
+  EXPECT_TRUE(std::ranges::equal(keys.accept, written.accept));
+  // Messages that do not fit their frame.
+  for (std::size_t less = 1; less <= 4 + written.offer.size() + written.accept.size(); ++less) {
+    store_u16(b.room.data() + 1, static_cast<std::uint16_t>(whole.size() - 3 - less));
+    ByteReader shorter(whole.subspan(1));
+    parse_hello(shorter, keys);
+    EXPECT_FALSE(shorter.ok()) << less;
+  }
 }
 
 TEST(FramesTest, TruncationNeverPasses) {
@@ -317,7 +344,8 @@ TEST(FramesTest, GarbageNeverEscapesTheBuffer) {
     if (!garbage.empty()) garbage[0] = static_cast<std::byte>(random.below(0x14));
     read(garbage);
     ByteReader in(garbage);
-    parse_hello(in);
+    HelloKeys keys;
+    parse_hello(in, keys);
   }
 }
 

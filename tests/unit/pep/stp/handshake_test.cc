@@ -8,9 +8,11 @@
 namespace satrelay::stp::test {
 namespace {
 
-class HandshakeTest : public ::testing::Test {
+class HandshakeTest : public ::testing::TestWithParam<Sealed> {
  protected:
-  HandshakeTest() : net(end_config(true), end_config(false), Duration::milliseconds(275), {}, 1) {}
+  HandshakeTest()
+      : net(end_config(true, GetParam()), end_config(false, GetParam()),
+            Duration::milliseconds(275), {}, 1) {}
   bool both_alive() {
     return net.session(0).peer_state() == PeerState::kAlive &&
            net.session(1).peer_state() == PeerState::kAlive;
@@ -23,7 +25,7 @@ class HandshakeTest : public ::testing::Test {
   Network net;
 };
 
-TEST_F(HandshakeTest, TakesOneAndAHalfRoundTripsAtMost) {
+TEST_P(HandshakeTest, TakesOneAndAHalfRoundTripsAtMost) {
   net.start(0, 1000);
   net.start(1, 2000);
   const Instant start = net.now;
@@ -31,7 +33,7 @@ TEST_F(HandshakeTest, TakesOneAndAHalfRoundTripsAtMost) {
   EXPECT_LE((net.now - start).to_milliseconds(), 3 * 275 + 1);
 }
 
-TEST_F(HandshakeTest, WorksWhenTheOtherSideStartsLater) {
+TEST_P(HandshakeTest, WorksWhenTheOtherSideStartsLater) {
   net.start(1, 2000);
   net.run(Duration::seconds(17));
   EXPECT_EQ(net.session(1).peer_state(), PeerState::kConnecting);
@@ -40,14 +42,14 @@ TEST_F(HandshakeTest, WorksWhenTheOtherSideStartsLater) {
   ASSERT_TRUE(net.run(Duration::seconds(2), [&] { return both_alive(); }));
 }
 
-TEST_F(HandshakeTest, SurvivesHeavyLoss) {
+TEST_P(HandshakeTest, SurvivesHeavyLoss) {
   for (Channel& channel : net.channels) channel.set_faults({.loss = 0.7});
   net.start(0, 1000);
   net.start(1, 2000);
   EXPECT_TRUE(net.run(Duration::seconds(120), [&] { return both_alive(); }));
 }
 
-TEST_F(HandshakeTest, ARestartIsRecognisedWithinOneRoundTrip) {
+TEST_P(HandshakeTest, ARestartIsRecognisedWithinOneRoundTrip) {
   connect();
   net.apps[0].open(50'000'000, 0, net.now);
   net.run(Duration::seconds(3));
@@ -72,7 +74,7 @@ TEST_F(HandshakeTest, ARestartIsRecognisedWithinOneRoundTrip) {
   EXPECT_EQ(net.error(), "");
 }
 
-TEST_F(HandshakeTest, ARestartIsRecognisedEvenIfItsHellosAreLost) {
+TEST_P(HandshakeTest, ARestartIsRecognisedEvenIfItsHellosAreLost) {
   connect();
   net.apps[0].open(50'000'000, 0, net.now);
   net.run(Duration::seconds(3));
@@ -88,7 +90,7 @@ TEST_F(HandshakeTest, ARestartIsRecognisedEvenIfItsHellosAreLost) {
   EXPECT_GT(net.session(1).counters().stale_epoch, 0U);
 }
 
-TEST_F(HandshakeTest, AnOldSessionsPacketsAreCountedAndHarmless) {
+TEST_P(HandshakeTest, AnOldSessionsPacketsAreCountedAndHarmless) {
   connect();
   std::vector<std::vector<std::byte>> old;
   net.on_packet = [&](int end, ConstBytes packet) {
@@ -111,7 +113,7 @@ TEST_F(HandshakeTest, AnOldSessionsPacketsAreCountedAndHarmless) {
   EXPECT_TRUE(both_alive());
 }
 
-TEST_F(HandshakeTest, AnOldHelloDoesNotEndTheSession) {
+TEST_P(HandshakeTest, AnOldHelloDoesNotEndTheSession) {
   std::vector<std::byte> old_hello;
   net.on_packet = [&](int end, ConstBytes packet) {
     if (end == 1 && old_hello.empty()) old_hello.assign(packet.begin(), packet.end());
@@ -128,7 +130,7 @@ TEST_F(HandshakeTest, AnOldHelloDoesNotEndTheSession) {
   EXPECT_TRUE(both_alive());
 }
 
-TEST_F(HandshakeTest, AClockSetBackIsAcceptedOnceTheOldSelfIsSilent) {
+TEST_P(HandshakeTest, AClockSetBackIsAcceptedOnceTheOldSelfIsSilent) {
   connect();
   net.stop(1);
   net.start(1, 500);
@@ -137,7 +139,7 @@ TEST_F(HandshakeTest, AClockSetBackIsAcceptedOnceTheOldSelfIsSilent) {
   EXPECT_EQ(net.session(0).peer_epoch(), 500U);
 }
 
-TEST_F(HandshakeTest, TwoEndsThatClaimTheSameStreamsRefuseEachOther) {
+TEST_P(HandshakeTest, TwoEndsThatClaimTheSameStreamsRefuseEachOther) {
   net.configs[1].session.opens_even_streams = true;
   net.start(0, 1000);
   net.start(1, 2000);
@@ -153,7 +155,7 @@ TEST_F(HandshakeTest, TwoEndsThatClaimTheSameStreamsRefuseEachOther) {
   EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
 }
 
-TEST_F(HandshakeTest, APeerOfAnotherVersionIsRefused) {
+TEST_P(HandshakeTest, APeerOfAnotherVersionIsRefused) {
   net.start(0, 1000);
   net.run(Duration::milliseconds(10));
   std::array<std::byte, kHeaderSize + kHelloFrameSize + kTrailerSize> packet;
@@ -175,7 +177,7 @@ TEST_F(HandshakeTest, APeerOfAnotherVersionIsRefused) {
   EXPECT_EQ(net.session(0).counters().version_mismatch, 1U);
 }
 
-TEST_F(HandshakeTest, SilenceMakesThePeerSuspectAndAWordMakesItAlive) {
+TEST_P(HandshakeTest, SilenceMakesThePeerSuspectAndAWordMakesItAlive) {
   connect();
   net.run(Duration::seconds(10));
   EXPECT_EQ(net.apps[0].suspect, 0);  // idle is not silent: PING keeps both sides informed
@@ -197,7 +199,7 @@ TEST_F(HandshakeTest, SilenceMakesThePeerSuspectAndAWordMakesItAlive) {
   EXPECT_EQ(net.session(1).stream_count(), 1U);
 }
 
-TEST_F(HandshakeTest, IdleSessionsSayLittle) {
+TEST_P(HandshakeTest, IdleSessionsSayLittle) {
   connect();
   net.run(Duration::seconds(5));
   const std::uint64_t before = net.channels[0].sent;
@@ -205,7 +207,7 @@ TEST_F(HandshakeTest, IdleSessionsSayLittle) {
   EXPECT_LE(net.channels[0].sent - before, 500U);
 }
 
-TEST_F(HandshakeTest, AnOutageFreezesAndResumesTheStream) {
+TEST_P(HandshakeTest, AnOutageFreezesAndResumesTheStream) {
   connect();
   const auto id = net.apps[0].open(30'000'000, 0, net.now);
   ASSERT_TRUE(id);
@@ -224,7 +226,7 @@ TEST_F(HandshakeTest, AnOutageFreezesAndResumesTheStream) {
   EXPECT_EQ(net.error(), "");
 }
 
-TEST_F(HandshakeTest, CloseEndsAllStreamsOnBothSides) {
+TEST_P(HandshakeTest, CloseEndsAllStreamsOnBothSides) {
   connect();
   net.apps[0].open(10'000'000, 10'000'000, net.now);
   net.run(Duration::seconds(2));
@@ -244,7 +246,7 @@ TEST_F(HandshakeTest, CloseEndsAllStreamsOnBothSides) {
   EXPECT_EQ(net.apps[1].restarts, 0);
 }
 
-TEST_F(HandshakeTest, ALostCloseIsSaidAgain) {
+TEST_P(HandshakeTest, ALostCloseIsSaidAgain) {
   connect();
   net.apps[1].open(10'000'000, 0, net.now);
   net.run(Duration::seconds(2));
@@ -255,7 +257,7 @@ TEST_F(HandshakeTest, ALostCloseIsSaidAgain) {
   EXPECT_TRUE(net.run(Duration::seconds(2), [&] { return net.apps[1].peer_closed == 1; }));
 }
 
-TEST_F(HandshakeTest, GarbageIsCountedAndAnsweredSeldom) {
+TEST_P(HandshakeTest, GarbageIsCountedAndAnsweredSeldom) {
   connect();
   net.run(Duration::seconds(2));
   Random random(3);
@@ -272,6 +274,12 @@ TEST_F(HandshakeTest, GarbageIsCountedAndAnsweredSeldom) {
   EXPECT_EQ(net.session(0).peer_state(), PeerState::kAlive);
   EXPECT_EQ(net.session(0).stream_count(), 0U);
 }
+
+INSTANTIATE_TEST_SUITE_P(Session, HandshakeTest,
+                         ::testing::Values(Sealed::kByChecksum, Sealed::kByKey),
+                         [](const auto& param_info) {
+                           return param_info.param == Sealed::kByKey ? "ByKey" : "ByChecksum";
+                         });
 
 }  // namespace
 }  // namespace satrelay::stp::test

@@ -1,0 +1,216 @@
+#include "pep/stp/key_exchange.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace satrelay::stp {
+namespace {
+
+constexpr std::string_view kLabel = "satrelay STP 1";
+constexpr std::size_t kPayloadSize = kHelloFrameSize + 4;
+// An offer that is not accepted for so long is followed by another.
+constexpr Duration kOfferLifetime = Duration::seconds(8);
+// Messages that are looked at: so many at once, and one each interval. A check costs some
+// microseconds, an acceptance that is a forgery, while an offer waits, a hundred.
+constexpr int kChecks = 16;
+constexpr Duration kCheckInterval = Duration::milliseconds(1);
+
+bool same(ConstBytes a, ConstBytes b) {
+  return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace
+
+KeyExchange::KeyExchange(const Security& security, std::uint8_t lane, bool opens_even_streams,
+                         std::uint64_t epoch)
+    : security_(security),
+      lane_(lane),
+      is_even_(opens_even_streams),
+      epoch_(epoch),
+      checks_left_(kChecks) {}
+
+// Whose offer it is stands there, so that nobody can make an end talk to itself.
+KeyExchange::Bytes KeyExchange::prologue(bool from_even) const {
+  const ConstBytes label = std::as_bytes(std::span(kLabel));
+  Bytes bytes(label.begin(), label.end());
+  bytes.push_back(std::byte{lane_});
+  bytes.push_back(from_even ? std::byte{1} : std::byte{0});
+  return bytes;
+}
+
+crypto::PrivateKey KeyExchange::ephemeral() {
+  crypto::PrivateKey key;
+  security_.entropy->fill(key.bytes());
+  return key;
+}
+
+KeyExchange::Bytes KeyExchange::payload(const HelloFrame& hello, std::uint32_t number) {
+  HelloFrame plain = hello;
+  plain.encrypts = false;  // nothing follows
+  Bytes bytes(kPayloadSize);
+  ByteWriter out(bytes);
+  write_hello(out, plain);
+  out.u32(number);
+  return bytes;
+}
+
+std::optional<KeyExchange::Said> KeyExchange::parse(ConstBytes payload) {
+  ByteReader in(payload);
+  Said said;
+  HelloKeys none;
+  const bool is_hello = in.u8() == static_cast<std::uint8_t>(FrameType::kHello);
+  said.hello = parse_hello(in, none);
+  said.hello.encrypts = true;
+  said.number = in.u32();
+  if (!is_hello || !in.ok()) return std::nullopt;
+  return said;
+}
+
+bool KeyExchange::may_check(Instant now) {
+  const std::int64_t earned = (now - last_refill_) / kCheckInterval;
+  if (earned > 0) {
+    checks_left_ = static_cast<int>(std::min<std::int64_t>(kChecks, checks_left_ + earned));
+    last_refill_ = now;
+  }
+  if (checks_left_ == 0) return false;
+  --checks_left_;
+  return true;
+}
+
+KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys& keys,
+                                       bool peer_silent, Instant now) {
+  Reading reading;
+  std::optional<Said> offered;
+  std::optional<Said> accepted;
+  using Verdict = Reading::Verdict;
+  if (!keys.accept.empty()) {
+    if (same(keys.accept, last_accept_)) {
+      reading.verdict = Verdict::kRepeated;
+    } else if (!offering_) {
+      reading.verdict = Verdict::kStale;
+    } else if (!may_check(now)) {
+      reading.verdict = Verdict::kTooMany;
+    } else {
+      accepted = read_accept(keys.accept, reading);
+    }
+  }
+  if (!keys.offer.empty()) {
+    if (same(keys.offer, last_offer_)) {
+      if (!accepted) reading.verdict = Verdict::kRepeated;
+    } else if (!may_check(now)) {
+      if (!accepted) reading.verdict = Verdict::kTooMany;
+    } else {
+      Reading of_offer;
+      offered = read_offer(keys.offer, peer_silent, of_offer);
+      if (!accepted) reading.verdict = of_offer.verdict;
+    }
+  }
+  if (!accepted && !offered) return reading;
+  reading.verdict = Verdict::kAuthentic;
+  reading.hello = accepted ? accepted->hello : offered->hello;
+  reading.hello.peer_epoch = accepted ? epoch_ : 0;
+  // These change while the messages are repeated. False ones cost an answer, or a wrong first
+  // estimate of the round trip.
+  reading.hello.echo = clear.echo;
+  reading.hello.answer_wanted = clear.answer_wanted;
+  return reading;
+}
+
+std::optional<KeyExchange::Said> KeyExchange::read_accept(ConstBytes message, Reading& reading) {
+  Bytes text(message.size() < crypto::NoiseHandshake::kOverhead
+                 ? 0
+                 : message.size() - crypto::NoiseHandshake::kOverhead);
+  reading.verdict = Reading::Verdict::kForged;
+  if (offering_->noise.read_message(message, text) != crypto::NoiseResult::kOk) {
+    return std::nullopt;
+  }
+  const auto said = parse(text);
+  crypto::NoiseKeys keys = offering_->noise.split();
+  offering_.reset();
+  last_accept_.assign(message.begin(), message.end());
+  if (!said) return std::nullopt;
+  reading.keys = SessionKeys{keys.from_initiator, keys.from_responder};
+  wants_answer_ = false;
+  // An older boot may have taken the place of a newer one.
+  if (said->hello.epoch != newest_.epoch) {
+    newest_ = last_age_.epoch == said->hello.epoch ? last_age_ : Age{said->hello.epoch, 0};
+  }
+  return said;
+}
+
+std::optional<KeyExchange::Said> KeyExchange::read_offer(ConstBytes message, bool peer_silent,
+                                                         Reading& reading) {
+  Bytes text(message.size() < crypto::NoiseHandshake::kOverhead
+                 ? 0
+                 : message.size() - crypto::NoiseHandshake::kOverhead);
+  reading.verdict = Reading::Verdict::kForged;
+  const auto try_key = [&](const crypto::Psk& psk) {
+    crypto::NoiseHandshake noise(crypto::NoiseHandshake::Role::kResponder, psk,
+                                 prologue(!is_even_), ephemeral());
+    if (noise.read_message(message, text) != crypto::NoiseResult::kOk) return false;
+    accepting_ = noise;
+    return true;
+  };
+  if (!try_key(security_.psk) && !(security_.other && try_key(*security_.other))) {
+    return std::nullopt;
+  }
+  const auto said = parse(text);
+  if (!said) {
+    accepting_.reset();
+    return std::nullopt;
+  }
+  const Age age{said->hello.epoch, said->number};
+  const bool is_newer = age > newest_;
+  if (!is_newer && !(peer_silent && age.epoch < newest_.epoch)) {
+    accepting_.reset();
+    reading.verdict = Reading::Verdict::kStale;
+    return std::nullopt;
+  }
+  if (is_newer) {
+    newest_ = age;
+  } else {
+    wants_answer_ = true;
+  }
+  last_age_ = age;
+  last_offer_.assign(message.begin(), message.end());
+  accepting_number_ = said->number;
+  accept_.clear();
+  accepted_.reset();
+  return said;
+}
+
+ConstBytes KeyExchange::offer(const HelloFrame& ours, Instant now) {
+  if (offering_ && now - offering_->at < kOfferLifetime) return offering_->message;
+  offering_.reset();
+  crypto::NoiseHandshake noise(crypto::NoiseHandshake::Role::kInitiator, security_.psk,
+                               prologue(is_even_), ephemeral());
+  if (++offers_ == 0) offers_ = 1;
+  const Bytes text = payload(ours, offers_);
+  Bytes message(text.size() + crypto::NoiseHandshake::kOverhead);
+  if (noise.write_message(text, message) != crypto::NoiseResult::kOk) return {};
+  offering_.emplace(Offering{noise, std::move(message), now});
+  return offering_->message;
+}
+
+ConstBytes KeyExchange::accept(const HelloFrame& ours) {
+  if (!accepting_) return accept_;
+  const Bytes text = payload(ours, accepting_number_);
+  accept_.resize(text.size() + crypto::NoiseHandshake::kOverhead);
+  if (accepting_->write_message(text, accept_) == crypto::NoiseResult::kOk) {
+    const crypto::NoiseKeys keys = accepting_->split();
+    accepted_ = SessionKeys{keys.from_responder, keys.from_initiator};
+  } else {
+    accept_.clear();  // a weak key of the peer: it gets none
+  }
+  accepting_.reset();
+  return accept_;
+}
+
+std::optional<SessionKeys> KeyExchange::take_accepted(std::uint64_t peer_epoch) {
+  if (last_age_.epoch != peer_epoch) return std::nullopt;
+  std::optional<SessionKeys> keys = accepted_;
+  accepted_.reset();
+  return keys;
+}
+
+}  // namespace satrelay::stp
