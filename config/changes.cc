@@ -20,7 +20,10 @@ auto content(const RateControl& c) {
                   c.growth, c.avoidance_growth, c.buffer);
 }
 auto content(const GatewayAddress& g) { return std::tie(g.address, g.own, g.vlan, g.next_hop); }
-auto content(const Peer& p) { return std::tie(p.name, p.address, p.prefixes, p.link); }
+// Keys may change; whether there are any may not.
+auto content(const Peer& p) {
+  return std::make_tuple(p.name, p.address, p.prefixes, p.link, p.security.keys.has_value());
+}
 auto content(const Feedback& f) { return std::tie(f.mode, f.budget); }
 
 class Differences {

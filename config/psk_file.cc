@@ -108,7 +108,7 @@ Secret<kPskSize> key_of(ConstBytes line, const std::filesystem::path& file, int 
 
 }  // namespace
 
-PskFile read_psk_file(const std::filesystem::path& file) {
+PresharedKeys read_psk_file(const std::filesystem::path& file) {
   const Descriptor descriptor(file);
   if (descriptor.number() < 0) fail_to_read(file);
   check_who_may_read(file, descriptor);
@@ -121,7 +121,7 @@ PskFile read_psk_file(const std::filesystem::path& file) {
   const ConstBytes all = ConstBytes(text.bytes()).first(size);
   const auto end_of_line = std::find(all.begin(), all.end(), std::byte{'\n'});
   const auto first = all.first(static_cast<std::size_t>(end_of_line - all.begin()));
-  PskFile keys{key_of(first, file, 1), std::nullopt};
+  PresharedKeys keys{key_of(first, file, 1), std::nullopt};
   if (all.size() <= first.size() + 1) return keys;
   ConstBytes second = all.subspan(first.size() + 1);
   if (second.back() == std::byte{'\n'}) second = second.first(second.size() - 1);

@@ -3,24 +3,15 @@
 // too while the gateways change over.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
-#include <optional>
 
-#include "pep/base/secret.h"
+#include "config/schema.h"
 
 namespace satrelay::config {
-
-inline constexpr std::size_t kPskSize = 32;
-
-struct PskFile {
-  Secret<kPskSize> current;
-  std::optional<Secret<kPskSize>> other;
-};
 
 // Throws ConfigError, which names the file and, for what is wrong in it, line and column, but never
 // anything of its text. Refused is also a file that is not a regular one, or that others than root
 // and this process's user own or may read or write. What was read is wiped.
-PskFile read_psk_file(const std::filesystem::path& file);
+PresharedKeys read_psk_file(const std::filesystem::path& file);
 
 }  // namespace satrelay::config

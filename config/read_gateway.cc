@@ -10,6 +10,7 @@
 #include "config/read_common.h"
 #include "config/read_modes.h"
 #include "config/read_rate_control.h"
+#include "config/read_security.h"
 
 namespace satrelay::config {
 namespace {
@@ -76,8 +77,9 @@ std::vector<Link> read_links(const Value& value) {
   return links;
 }
 
-Peer read_peer(const Value& value, const std::vector<Link>& links) {
-  const Fields fields = value.fields({"name", "address", "prefixes", "link"});
+Peer read_peer(const Value& value, const std::vector<Link>& links,
+               const std::optional<Security>& common) {
+  const Fields fields = value.fields({"name", "address", "prefixes", "link", "security"});
   Peer peer;
   peer.address =
       fields.require("address", "write the address of the far gateway, like 192.0.2.2").address();
@@ -104,6 +106,15 @@ Peer read_peer(const Value& value, const std::vector<Link>& links) {
     peer.link = links.front().name;
   } else {
     value.fail_at("link", "is missing; there are several links: write the name of one");
+  }
+  if (const Value* security = fields.find("security")) {
+    peer.security = read_security(*security);
+  } else if (common) {
+    peer.security = *common;
+  } else {
+    value.fail_at("security",
+                  "is missing; write {psk_file: /etc/satrelay/psk}, here or for all peers at the "
+                  "top, or none, where nobody else can reach the link");
   }
   return peer;
 }
@@ -313,7 +324,7 @@ std::string read_journal(const Value& value) {
 
 Gateway read_gateway(const Value& document) {
   const Fields fields = document.fields(
-      {"ports", "gateway", "links", "peers", "classes", "rules", "stp", "limits", "tcp", "worker",
+      {"ports", "gateway", "links", "security", "peers", "classes", "rules", "stp", "limits", "tcp", "worker",
        "compress_level", "stats_socket_prefix", "control_socket", "journal", "log"});
   Gateway config;
   const Fields ports =
@@ -325,10 +336,12 @@ Gateway read_gateway(const Value& document) {
       fields.require("gateway", "write {address: 192.0.2.1/30} with the gateway's own address"));
   config.links =
       read_links(fields.require("links", "write {sat: {send_rate: 50Mbit, receive_rate: 50Mbit}}"));
+  std::optional<Security> common;
+  if (const Value* security = fields.find("security")) common = read_security(*security);
   const Value& peers =
       fields.require("peers", "write a list of far gateways, like [{address: 192.0.2.2}]");
   for (const Value& peer : peers.items("write a list of far gateways")) {
-    config.peers.push_back(read_peer(peer, config.links));
+    config.peers.push_back(read_peer(peer, config.links, common));
   }
   if (config.peers.empty()) peers.fail("is empty; describe at least one far gateway");
   if (const Value* classes = fields.find("classes")) config.classes = read_classes(*classes);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pep/base/address.h"
+#include "pep/base/secret.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 
@@ -72,11 +73,25 @@ struct GatewayAddress {
   std::optional<IpAddress> next_hop;  // for peers outside the subnet
 };
 
+// Of a file that `satrelayctl keygen` makes (config/psk_file.h).
+inline constexpr std::size_t kPskSize = 32;
+struct PresharedKeys {
+  Secret<kPskSize> current;               // what we speak with
+  std::optional<Secret<kPskSize>> other;  // understood too, while two gateways change over
+};
+
+// How what travels between two gateways is protected.
+struct Security {
+  std::string psk_file;
+  std::optional<PresharedKeys> keys;  // nullopt: `none`, neither secret nor safe from forgery
+};
+
 struct Peer {
   std::string name;
   IpAddress address;
   std::vector<IpPrefix> prefixes;  // hosts behind that gateway
   std::string link;                // name of a Link
+  Security security = {};
 };
 
 enum class Action : std::uint8_t { kAccelerate, kBridge };

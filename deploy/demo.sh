@@ -15,6 +15,7 @@ satrelay, checks every SHA-256 and ends with a table. Installs and builds what i
   --loss 1            its loss, percent of frames
   --size 20MB         size of the file
   --driver af_packet  how gateways and link drive their ports: af_packet or af_xdp
+  --security none     psk: the gateways encrypt what they send each other
   --runs LIST         only some runs, out of: relayed,direct,download,upload,cubic,bbr
   --json FILE         writes the results to FILE
   --keep              leaves the lab up, and says how to use it and how to take it down

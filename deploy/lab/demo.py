@@ -78,6 +78,7 @@ def _options() -> argparse.ArgumentParser:
         type=_argument(units.parse_size, lambda v: 1 <= v <= 10**10, "from 1B to 10GB"),
     )
     add("--driver", default="af_packet", choices=("af_packet", "af_xdp"))
+    add("--security", default="none", choices=("none", "psk"))
     add("--runs", default=",".join(_SELECTIONS), type=_argument(_selection))
     add("--json", metavar="FILE")
     add("--keep", action="store_true")
@@ -115,11 +116,13 @@ def _interrupted(number, frame):
 
 def _demonstrate(given) -> int:
     link = Link(rate=given.rate, rtt=given.rtt, loss=given.loss / 100)
-    options = GatewayOptions(driver=given.driver)
+    options = GatewayOptions(driver=given.driver, security=given.security)
     controls = [
         name for name in topology.available_congestion_controls() if name in ("cubic", "bbr")
     ]
     _say(f"Link: {link}, queue {units.show_size(link.queue_bytes)} (100 ms of the rate).")
+    if given.security == "psk":
+        _say("Between the gateways everything is encrypted, with a secret made for this run.")
     _say("Setting up: client - gateway A - satlink - gateway B - server ...")
     lab = Lab(
         Programs.of_build(given.build), link, options, file_bytes=2 * given.size, keep=given.keep
@@ -134,7 +137,7 @@ def _demonstrate(given) -> int:
             )
             runs = _run_all(lab, web, file, _plan(given.runs, controls))
             if given.json:
-                _write_json(given.json, as_json(link, given.driver, runs))
+                _write_json(given.json, as_json(link, given.driver, given.security, runs))
             print(f"\n{as_table(link, runs)}\n")
             _explain(link, runs)
             if given.keep:

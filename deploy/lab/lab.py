@@ -108,12 +108,17 @@ class Lab:
 
     def _make_daemons(self) -> None:
         own_a, own_b = topology.GATEWAY_ADDRESSES
+        self.psk_file = os.path.join(self.folder, "psk")
+        if self.options.security == "psk":
+            kernel.run(self.programs.satrelayctl, "keygen", self.psk_file)
         for letter, own, peer, behind_peer, space in (
             ("a", own_a, own_b, SERVER, self.topology.gateway_a),
             ("b", own_b, own_a, CLIENT, self.topology.gateway_b),
         ):
             name = f"satrelay-{self.tag}-{letter}"
-            yaml = settings.gateway_yaml(name, own, peer, behind_peer, self.link, self.options)
+            yaml = settings.gateway_yaml(
+                name, own, peer, behind_peer, self.link, self.options, self.psk_file
+            )
             gateway = Gateway(name, space, self.programs.satrelayd, yaml, self.folder)
             setattr(self, f"gateway_{letter}", gateway)
         name = f"satrelay-{self.tag}-link"

@@ -19,7 +19,7 @@ class Run:
     sha256_ok: bool
 
 
-def as_json(link: Link, driver: str, runs: list[Run]) -> str:
+def as_json(link: Link, driver: str, security: str, runs: list[Run]) -> str:
     described = {
         "rate_bps": link.rate,
         "rtt_ms": round(link.rtt * 1e3, 3),
@@ -27,6 +27,7 @@ def as_json(link: Link, driver: str, runs: list[Run]) -> str:
         "queue_bytes": link.queue_bytes,
         "payload_bound_bps": round(link.payload_rate()),
         "driver": driver,
+        "security": security,
     }
     return json.dumps({"link": described, "runs": [asdict(run) for run in runs]}, indent=2) + "\n"
 

@@ -21,10 +21,17 @@ class GatewayOptions:
     modes: dict[str, str] = field(default_factory=dict)  # of the accelerating rule
     bridged_hosts: tuple[str, ...] = ()  # prefixes: connections to and from these are bridged
     log_level: str = "info"
+    security: str = "none"  # or psk: with a secret that the lab makes
 
 
 def gateway_yaml(
-    name: str, own: str, peer: str, behind_peer: Host, link: Link, options: GatewayOptions
+    name: str,
+    own: str,
+    peer: str,
+    behind_peer: Host,
+    link: Link,
+    options: GatewayOptions,
+    psk_file: str,
 ) -> str:
     rate = f"{link.rate}bit"
     return f"""\
@@ -34,6 +41,7 @@ ports:
 gateway: {{address: {own}}}
 links:
   sat: {{send_rate: {rate}, receive_rate: {rate}, overhead: ethernet}}
+security: {f"{{psk_file: {psk_file}}}" if options.security == "psk" else "none"}
 peers:
   - name: remote
     address: {peer.partition("/")[0]}

@@ -156,6 +156,15 @@ local function guarded(tree, c, call, ...)
   c.marks = c.marks .. (failure.expert == E.malformed and "[malformed] " or "[cut short] ")
 end
 
+-- Without the keys, which no capture has, all that can be told is how much there is.
+local function encrypted(r, tree, c, size)
+  if size < 8 + 1 + 16 then malformed("Malformed: no room for a tag") end
+  local frames = r:take(size - 8 - 16)
+  tree:add(F.encrypted, frames)
+  tree:add(F.tag, r:take(16))
+  c.words[1] = frames:len() .. " encrypted bytes"
+end
+
 local function packet(tvb, tree, pinfo, c)
   local size, captured = tvb:reported_len(), tvb:len()
   if size < 13 then malformed("Malformed: " .. size .. " bytes are less than a packet has") end
@@ -180,6 +189,7 @@ local function packet(tvb, tree, pinfo, c)
     c.marks = "[version " .. c.version .. "] "
     if not c.is_hello then return end
   end
+  if c.lane.encrypts and not c.is_hello then return encrypted(r, tree, c, size) end
   local status = UNVERIFIED
   if captured >= size then
     status = check_crc(tvb, tree, c, size)

@@ -35,6 +35,7 @@ KeyExchange::Bytes KeyExchange::prologue(bool from_even) const {
   Bytes bytes(label.begin(), label.end());
   bytes.push_back(std::byte{lane_});
   bytes.push_back(from_even ? std::byte{1} : std::byte{0});
+  bytes.insert(bytes.end(), security_.names.begin(), security_.names.end());
   return bytes;
 }
 
@@ -204,6 +205,12 @@ ConstBytes KeyExchange::accept(const HelloFrame& ours) {
   }
   accepting_.reset();
   return accept_;
+}
+
+void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other) {
+  security_.psk = psk;
+  security_.other = other;
+  withdraw_offer();
 }
 
 std::optional<SessionKeys> KeyExchange::take_accepted(std::uint64_t peer_epoch) {

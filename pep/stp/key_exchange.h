@@ -64,6 +64,7 @@ class KeyExchange {
   ConstBytes accept(const HelloFrame& ours);
   // Once, after an offer of this boot of the peer has been accepted: its keys.
   std::optional<SessionKeys> take_accepted(std::uint64_t peer_epoch);
+  void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
   // What we have to say has changed: the next offer is a new one.
   void withdraw_offer() { offering_.reset(); }
 

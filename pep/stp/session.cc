@@ -437,6 +437,10 @@ void Session::release(StreamId stream) {
   impl_->free_if_over(*s);
 }
 
+void Session::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other) {
+  if (impl_->key_exchange) impl_->key_exchange->set_secrets(psk, other);
+}
+
 void Session::announce_capacity(BitRate capacity) { impl_->own_capacity.announce(capacity); }
 
 void Session::close(Instant now) {

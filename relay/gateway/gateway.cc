@@ -46,6 +46,17 @@ std::uint16_t stp_overhead(const config::Gateway& config) {
   return config.gateway.own.is_v4() ? 28 : 48;
 }
 
+// The addresses of both gateways, the lower one first.
+std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
+  std::vector<std::byte> bytes;
+  for (const IpAddress& address : {std::min(own, peer), std::max(own, peer)}) {
+    const std::string text = address.to_string() + ' ';
+    const ConstBytes raw = std::as_bytes(std::span(text));
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  }
+  return bytes;
+}
+
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
                        std::size_t peer_index, const config::Link& link, const MemoryPlan& plan) {
   const config::Peer& peer = config.peers[peer_index];
@@ -66,6 +77,12 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   // docs/stp.md section 7: max(50 kbit/s, 0.05% of the rate that the reports are about).
   stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
   stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
+  if (peer.security.keys) {
+    stp.security = stp::Security{.psk = peer.security.keys->current,
+                                 .other = peer.security.keys->other,
+                                 .entropy = identity.entropy,
+                                 .names = names(config.gateway.own, peer.address)};
+  }
   stp.feedback_budget = config.stp.feedback.budget;
   if (stp.feedback_budget.is_zero()) {
     stp.feedback_budget =
@@ -262,6 +279,10 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now) {
   impl.config.rules = next.rules;
   impl.config.stp.give_up_after = next.stp.give_up_after;
   impl.policy = Policy(next.rules, impl.config.peers);
+  for (std::size_t i = 0; i < next.peers.size(); ++i) {
+    const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;
+    if (keys) impl.peers[i]->session.set_secrets(keys->current, keys->other);
+  }
   for (std::size_t i = 0; i < next.links.size(); ++i) {
     Carrier& carrier = *impl.carriers[i];
     carrier.config.bridged_queue = next.links[i].bridged_queue;
@@ -328,6 +349,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
                     .state = session.peer_state(),
                     .admission = peer.liaison.peer_admission(),
                     .link = peer.config.link,
+                    .encrypts = peer.config.security.keys.has_value(),
                     .send_rate = session.send_rate(),
                     .controller = config::to_string(peer.carrier.config.control.controller),
                     .announced = session.peer_capacity(),

@@ -50,6 +50,7 @@ struct Identity {
   std::uint64_t boot_epoch = 0;      // wall clock at start, nanoseconds: larger at each start
   std::uint64_t secret[2] = {0, 0};  // random key for initial sequence numbers (RFC 6528)
   MacAddress wan_mac;                // source of what the gateway itself sends on the WAN
+  Entropy* entropy = nullptr;        // for keys; needed if a peer's security is not `none`
 };
 
 class Gateway {
@@ -79,8 +80,8 @@ class Gateway {
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
 
   // Takes over what of a configuration can change while flows go on: rules, their classes,
-  // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, and of each link
-  // bridged_queue and send_rate, up to that of the start. The rest must be as it was
+  // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, of each peer the
+  // keys, and of each link bridged_queue and send_rate, up to that of the start. The rest must be as it was
   // (config/changes.h tells).
   void reconfigure(const config::Gateway& next, Instant now);
 

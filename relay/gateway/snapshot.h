@@ -35,6 +35,7 @@ struct PeerSnapshot {
   stp::PeerState state{};
   Admission admission = Admission::kOpen;  // whether the peer takes new flows
   std::string link;
+  bool encrypts = false;
   BitRate send_rate;
   std::string controller;
   BitRate announced;           // what the peer says that the link to it carries; zero: nothing

@@ -77,6 +77,11 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("feedback_out", counters.feedback_out);
   dict.add("duplicate_packets_in", counters.duplicate_packets_in);
   dict.add("bad_crc", counters.bad_crc);
+  dict.add("not_authentic", counters.not_authentic);
+  dict.add("hellos_unread", counters.hellos_unread);
+  dict.add("security_mismatch", counters.security_mismatch);
+  dict.add("keys_in", counters.keys_in);
+  dict.add("keys_out", counters.keys_out);
   dict.add("malformed", counters.malformed);
   dict.add("unknown_frames", counters.unknown_frames);
   dict.add("stale_epoch", counters.stale_epoch);
@@ -198,6 +203,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("link", peer.link);
   dict.add("send_rate_bps", peer.send_rate.to_bits_per_second());
   dict.add("controller", peer.controller);
+  dict.add("security", peer.encrypts ? "aes-128-gcm" : "none");
   dict.add("announced_bps", peer.announced.to_bits_per_second());
   dict.add("path_mtu_bytes", peer.path_mtu);
   dict.add("rtt_us", microseconds(peer.rtt));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "relay/satrelayctl/control.h"
+#include "relay/satrelayctl/keygen.h"
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/socket_search.h"
 #include "relay/satrelayctl/stats_client.h"
@@ -119,6 +120,10 @@ int main(int argc, char** argv) {
                           "Like 10min: flows that are left then are reset; without it none is");
   CLI::App* read_anew = app.add_subcommand(
       "reload", "Reads the configuration anew: taken over as a whole, or refused with the reason");
+  std::string key_file;
+  CLI::App* make_key = app.add_subcommand(
+      "keygen", "Makes the secret that two gateways share; asks no gateway for anything");
+  make_key->add_option("FILE", key_file, "A new file, which only its owner may read; else printed");
   for (CLI::App* command : {set, switch_bypass, start_drain, read_anew}) {
     command->add_option("--control-socket", options.control_socket,
                         "The gateway's control_socket, if its configuration names one");
@@ -126,6 +131,14 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   try {
+    if (make_key->parsed() && !key_file.empty()) {
+      ctl::write_key_file(key_file);
+      return 0;
+    }
+    if (make_key->parsed()) {
+      std::cout << ctl::make_key() << std::flush;
+      return std::cout ? 0 : 1;
+    }
     if (set->parsed()) {
       return ctl::tell(target(options),
                        "capacity " + capacity.link + ' ' + capacity.way + ' ' + capacity.rate);

@@ -55,13 +55,22 @@ std::uint64_t wall_clock() {
          static_cast<std::uint64_t>(wall.tv_nsec);
 }
 
-gateway::Identity make_identity(const MacAddress& wan_mac) {
+class KernelEntropy final : public Entropy {
+ public:
+  void fill(MutableBytes out) override {
+    // Up to 256 bytes come whole (getrandom(2)); keys are shorter.
+    if (getrandom(out.data(), out.size(), 0) != static_cast<::ssize_t>(out.size())) {
+      throw std::runtime_error("the kernel gives no random numbers");
+    }
+  }
+};
+
+gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy) {
   gateway::Identity identity;
   identity.boot_epoch = wall_clock();
-  if (getrandom(identity.secret, sizeof identity.secret, 0) != sizeof identity.secret) {
-    throw std::runtime_error("the kernel gives no random numbers");
-  }
+  entropy.fill(std::as_writable_bytes(std::span(identity.secret)));
   identity.wan_mac = wan_mac;
+  identity.entropy = &entropy;
   return identity;
 }
 
@@ -179,7 +188,8 @@ void run(const config::Gateway& config, const std::string& file) {
   ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
                 " MiB on " + std::string(memory.backing()));
   const std::unique_ptr<JournalFile> journal = open_journal(config);
-  gateway::Gateway gateway(config, make_identity(wan.mac()), memory.bytes(), dpdk::now(),
+  KernelEntropy entropy;
+  gateway::Gateway gateway(config, make_identity(wan.mac(), entropy), memory.bytes(), dpdk::now(),
                            journal ? journal->records() : MutableBytes());
   std::optional<dpdk::ControlThread> journal_keeper;
   if (journal) {
@@ -208,8 +218,12 @@ void run(const config::Gateway& config, const std::string& file) {
                     [&](std::string_view line) { return answer(line, operations); });
     ops::log_info("control socket: " + path);
   }
-  ops::log_warning(
-      "security: none; anyone on the satellite segment can read and forge STP packets");
+  for (const config::Peer& peer : config.peers) {
+    if (peer.security.keys) continue;
+    ops::log_warning("peer " + peer.name +
+                     ": security: none; anyone on the satellite segment can read what the hosts "
+                     "say, and forge it");
+  }
   ops::log_info("ready");
   loop.run([&](Instant now) {
     // First, so that the round sends what a command has changed.

@@ -172,9 +172,9 @@ std::vector<Timed> schedule(const Scenario& scenario) {
 
 std::string describe(const Scenario& scenario) {
   std::string text = "a>b " + link(scenario.a_to_b) + "\nb>a " + link(scenario.b_to_a) + "\n";
-  text += print("overhead %u, STP MTU %u, %s%s\n", scenario.overhead, scenario.stp.mtu,
+  text += print("overhead %u, STP MTU %u, %s%s%s\n", scenario.overhead, scenario.stp.mtu,
                 scenario.static_neighbours ? "neighbours known" : "neighbours found with ARP, ND",
-                scenario.journal ? ", journals kept" : "");
+                scenario.journal ? ", journals kept" : "", scenario.encrypts ? ", encrypted" : "");
   for (const Side side : {Side::kA, Side::kB}) {
     text += std::string("station ") + name_of(side) + ": " + station(scenario.station(side)) + "\n";
     const auto& hosts = scenario.station(side).hosts;

@@ -63,6 +63,8 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.secret[0] = boot_epoch * 0x9E3779B97F4A7C15U;
   identity.secret[1] = ~boot_epoch;
   identity.wan_mac = wan_mac_;
+  entropy_ = SeededEntropy(boot_epoch);
+  identity.entropy = &entropy_;
   engine_ = std::make_unique<gateway::Gateway>(config_, identity, memory_->bytes(), loop_->now(),
                                                std::as_writable_bytes(std::span(journal_)));
   if (engine_->max_frame_size() > frames_->frame_size()) {

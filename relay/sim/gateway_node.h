@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/schema.h"
+#include "pep/base/seeded_entropy.h"
 #include "relay/gateway/gateway.h"
 #include "relay/sim/big_memory.h"
 #include "relay/sim/event_loop.h"
@@ -73,6 +74,7 @@ class GatewayNode final : public Actor, public FrameSink {
   ActorId id_;
   std::optional<BigMemory> memory_;
   std::vector<std::uint64_t> journal_;
+  SeededEntropy entropy_{0};
   std::unique_ptr<gateway::Gateway> engine_;
   gateway::Counters earlier_counters_;  // of engines that are no more
   FrameSink* sinks_[2] = {nullptr, nullptr};

@@ -46,6 +46,10 @@ config::Gateway Network::gateway_config(Side side) const {
   peer.address = *IpAddress::parse(kGatewayAddress[far]);
   peer.prefixes = {*IpPrefix::parse(kPrefixV4[far]), *IpPrefix::parse(kPrefixV6[far])};
   peer.link = "sat";
+  if (scenario_.encrypts) {
+    peer.security.keys.emplace();
+    peer.security.keys->current.bytes()[0] = std::byte{1};
+  }
   config.peers.push_back(peer);
   config.rules = scenario_.rules;
   config.stp = scenario_.stp;

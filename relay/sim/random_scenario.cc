@@ -317,6 +317,7 @@ Scenario random_scenario(std::uint64_t seed) {
   }
   add_faults(random, scenario, groups);
   scenario.journal = !scenario.restarts.empty() && random.chance(0.5);
+  scenario.encrypts = random.chance(0.5);
   return scenario;
 }
 

@@ -215,6 +215,7 @@ constexpr Entry kEntries[] = {
     {"arp", one, [](Scenario& s, std::size_t) { return assign(s.static_neighbours, true); }},
     {"stp-mtu", one, [](Scenario& s, std::size_t) { return assign(s.stp.mtu, config::Stp().mtu); }},
     {"journal", one, [](Scenario& s, std::size_t) { return assign(s.journal, false); }},
+    {"encryption", one, [](Scenario& s, std::size_t) { return assign(s.encrypts, false); }},
     {"overhead", one,
      [](Scenario& s, std::size_t) { return assign(s.overhead, config::kOverheadEthernet); }},
     // What programs do.

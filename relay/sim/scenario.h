@@ -98,6 +98,7 @@ struct Scenario {
   std::vector<Outage> outages;
   std::vector<Shrinking> shrinkings;
   bool journal = false;  // the gateways keep one of their flows, which outlives their restarts
+  bool encrypts = false;  // the gateways share a secret
   bool gateways_present = true;  // false: the LANs hang on the link directly
 
   const Station& station(Side side) const { return stations[static_cast<std::size_t>(side)]; }

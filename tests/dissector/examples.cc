@@ -133,6 +133,40 @@ void write_hellos(Conversation& talk) {
   talk.say(0, sealed(header, Bytes(1, std::byte{0x01}), {}));  // no HELLO
 }
 
+// A session that encrypts: the dissector knows from its HELLOs that it cannot read on.
+void write_encrypted(Conversation& talk) {
+  Random random(9);
+  const auto noise = [&random](std::size_t size) {
+    Bytes bytes(size);
+    for (std::byte& octet : bytes) octet = static_cast<std::byte>(random.next());
+    return bytes;
+  };
+  const Bytes offer = noise(103), acceptance = noise(103);
+  stp::HelloFrame hello = hello_frame(kEpochA, 0);
+  hello.encrypts = true;
+  talk.say(0, hello_packet({}, hello, {offer, {}}));
+  hello = hello_frame(kEpochB, kEpochA);
+  hello.encrypts = true;
+  talk.say(1, hello_packet({}, hello, {offer, acceptance}));
+  talk.say(0, hello_packet({.number = 2}, hello, {{}, acceptance}));
+  const auto packet_of = [&](std::size_t size, bool key_phase) {
+    Bytes packet = noise(stp::kHeaderSize + size + 16);
+    stp::PacketHeader header;
+    header.session_tag = 0x1234;
+    header.key_phase = key_phase;
+    header.number = static_cast<std::uint32_t>(size);
+    stp::write_header(header, packet.data());
+    return packet;
+  };
+  for (const std::size_t size : {1U, 100U, 1'448U}) talk.say(1, packet_of(size, size == 100));
+  const Bytes whole = packet_of(50, false);
+  talk.say(0, Bytes(whole.begin(), whole.begin() + stp::kHeaderSize + 16));  // no frame
+  talk.say_cut(0, whole, 20);
+  // The gateway comes back without encryption.
+  talk.greet(kEpochA + 2, kEpochB);
+  talk.say_frames(0, example_frames()[0]);
+}
+
 }  // namespace
 
 void write_frames(const std::string& folder) {
@@ -177,6 +211,8 @@ void write_frames(const std::string& folder) {
   Conversation middle(capture, {IpVersion::kV4, 40'000});
   middle.agree(kEpochA, kEpochB);
   for (const Bytes& frame : examples) middle.say_frames(0, frame);
+  Conversation secret(capture, {IpVersion::kV4, 40'001});
+  write_encrypted(secret);
 }
 
 void write_damaged(const std::string& folder) {

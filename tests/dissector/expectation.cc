@@ -64,6 +64,10 @@ Expectation Observer::observe(unsigned from, ConstBytes packet, std::size_t capt
   add("session_tag", header->session_tag);
   number_ = header->number;
   add(is_hello ? "hello_number" : "packet_number", number_);
+  if (encrypts_ && is_ours && !is_hello) {
+    observe_encrypted(packet);
+    return std::move(now_);
+  }
   check_crc(packet);
   const ConstBytes frames = stp::frames_of(packet);
   now_.fields_known = true;
@@ -80,6 +84,20 @@ Expectation Observer::observe(unsigned from, ConstBytes packet, std::size_t capt
   if (!is_hello) now_.info += "#" + text_of(number_) + " ";
   for (std::size_t i = 0; i < words_.size(); ++i) now_.info += (i > 0 ? ", " : "") + words_[i];
   return std::move(now_);
+}
+
+void Observer::observe_encrypted(ConstBytes packet) {
+  constexpr std::size_t kTag = 16;
+  if (packet.size() < stp::kHeaderSize + 1 + kTag) {
+    now_.findings.insert("malformed");
+    return;
+  }
+  const ConstBytes sealed = packet.subspan(stp::kHeaderSize);
+  const ConstBytes frames = sealed.first(sealed.size() - kTag);
+  add_bytes("encrypted", frames);
+  add_bytes("tag", sealed.last(kTag));
+  now_.fields_known = true;
+  now_.info = "#" + text_of(number_) + " " + text_of(frames.size()) + " encrypted bytes";
 }
 
 void Observer::check_crc(ConstBytes packet) {
@@ -126,6 +144,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.flags", load_u8(&body[2]));
   add("hello.opens_even", frame.opens_even_streams ? 1 : 0);
   add("hello.answer_wanted", frame.answer_wanted ? 1 : 0);
+  add("hello.encrypts", frame.encrypts ? 1 : 0);
   add("hello.lane_count", frame.lane_count);
   add("hello.capabilities", frame.capabilities);
   add("hello.capabilities.repair", frame.capabilities & stp::kCapabilityRepair);
@@ -136,8 +155,17 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.zero", load_u16(&body[30]));
   add("hello.lane_credit", frame.lane_credit);
   add("hello.stream_credit", frame.stream_credit);
-  if (body.size() > 48) add_bytes("undecoded", body.subspan(48));
+  ConstBytes more = body.subspan(48);
+  if (frame.encrypts) {
+    add("hello.offer.length", keys.offer.size());
+    if (!keys.offer.empty()) add_bytes("hello.offer", keys.offer);
+    add("hello.acceptance.length", keys.accept.size());
+    if (!keys.accept.empty()) add_bytes("hello.acceptance", keys.accept);
+    more = more.subspan(4 + keys.offer.size() + keys.accept.size());
+  }
+  if (!more.empty()) add_bytes("undecoded", more);
   if (in.remaining() > 0) add_bytes("undecoded", in.rest());
+  if (is_trusted_) encrypts_ = frame.encrypts;
   auto& epochs = epochs_[from_];
   if (is_trusted_ && std::find(epochs.begin(), epochs.end(), frame.epoch) == epochs.end()) {
     epochs.push_back(frame.epoch);
@@ -147,7 +175,8 @@ void Observer::observe_hello(ConstBytes frames) {
   word("HELLO " + text_of(number_) + " epoch " + text_of(frame.epoch) + " peer " +
        (frame.peer_epoch == 0 ? "unknown" : text_of(frame.peer_epoch)) +
        (frame.echo != 0 ? " answers " + text_of(frame.echo) : "") +
-       (frame.answer_wanted ? " wants an answer" : ""));
+       (frame.answer_wanted ? " wants an answer" : "") +
+       (keys.offer.empty() ? "" : " offers keys") + (keys.accept.empty() ? "" : " accepts keys"));
 }
 
 void Observer::observe_frames(ConstBytes frames) {

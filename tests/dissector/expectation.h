@@ -44,6 +44,7 @@ class Observer {
   void observe_frames(ConstBytes frames);
   void observe_frame(ByteReader& in);
   void check_crc(ConstBytes packet);
+  void observe_encrypted(ConstBytes packet);
   void observe_hello(ConstBytes frames);
   void hello(ByteReader& in, std::uint32_t number);
   void open(const stp::OpenFrame& frame);
@@ -68,6 +69,7 @@ class Observer {
 
   std::array<std::vector<std::uint64_t>, 2> epochs_;  // that HELLOs named
   std::array<std::optional<stp::SessionSeal>, 2> unheard_;
+  bool encrypts_ = false;  // as the newest HELLO says
   std::map<std::uint64_t, Carries> carried_;
   std::map<std::pair<unsigned, std::uint64_t>, Headers> headers_;
 

@@ -181,13 +181,14 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   return frame;
 }
 
-Bytes hello_packet(const HelloHeader& header, const stp::HelloFrame& frame) {
+Bytes hello_packet(const HelloHeader& header, const stp::HelloFrame& frame,
+                   const stp::HelloKeys& keys) {
   stp::PacketHeader whole;
   whole.version = header.version;
   whole.type = stp::PacketType::kHello;
   whole.lane = header.lane;
   whole.number = header.number;
-  return sealed(whole, written([&](ByteWriter& out) { stp::write_hello(out, frame); }), {});
+  return sealed(whole, written([&](ByteWriter& out) { stp::write_hello(out, frame, keys); }), {});
 }
 
 std::vector<gateway::OpenMetadata> example_flows() {

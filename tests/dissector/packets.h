@@ -42,7 +42,8 @@ struct HelloHeader {
   std::uint8_t lane = 0;
   std::uint8_t version = 1;
 };
-Bytes hello_packet(const HelloHeader& header, const stp::HelloFrame& frame);
+Bytes hello_packet(const HelloHeader& header, const stp::HelloFrame& frame,
+                   const stp::HelloKeys& keys = {});
 
 // Frames by themselves, each well-formed: every type, and values at the edges of their encodings.
 std::vector<Bytes> example_frames();

@@ -208,6 +208,7 @@ ports:
 gateway: {{address: 172.16.{number}.2/24, next_hop: 172.16.{number}.1}}
 links:
   sat: {{send_rate: {LINK.rate}bit, receive_rate: {LINK.rate}bit}}
+security: none
 peers:
 {listed}\
 stats_socket_prefix: {name}

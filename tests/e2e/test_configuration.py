@@ -13,6 +13,7 @@ GOOD = """\
 ports: {lan: {interface: lan0, driver: af_packet}, wan: {interface: sat0, driver: af_packet}}
 gateway: {address: 192.0.2.1/30}
 links: {sat: {send_rate: 50Mbit, receive_rate: 50Mbit, overhead: ethernet}}
+security: none
 peers: [{name: remote, address: 192.0.2.2, prefixes: [198.51.100.0/24], link: sat}]
 rules: [{match: {port: 22}, action: bridge}, {action: accelerate}]
 """
@@ -22,10 +23,12 @@ MISTAKES = (
     ("wrong unit", ("send_rate: 50Mbit", "send_rate: 50Mb"), 3, "send_rate"),
     ("unknown link", ("link: sat}", "link: sun}"), 4, "sun"),
     ("unknown driver", ("lan0, driver: af_packet", "lan0, driver: af_pocket"), 1, "driver"),
-    ("bad prefix", ("198.51.100.0/24", "198.51.100.0/42"), 4, "prefixes"),
-    ("unknown action", ("action: bridge", "action: brigde"), 5, "brigde"),
-    ("no peers", ("peers: [{", "peers: []\n#[{"), 4, "peers"),
-    ("no YAML", ("rules: [{", "rules: [{{{"), 5, ""),
+    ("bad prefix", ("198.51.100.0/24", "198.51.100.0/42"), 5, "prefixes"),
+    ("unknown action", ("action: bridge", "action: brigde"), 6, "brigde"),
+    ("no peers", ("peers: [{", "peers: []\n#[{"), 5, "peers"),
+    ("no word about security", ("security: none\n", ""), 4, "security"),
+    ("no such key file", ("security: none", "security: {psk_file: /nonexistent/psk}"), 4, "psk"),
+    ("no YAML", ("rules: [{", "rules: [{{{"), 6, ""),
 )
 
 

@@ -241,6 +241,8 @@ local function hello(r, tree, c)
   local flags, range = r:add(tree, "hello.flags", 1)
   tree:add(F["hello.opens_even"], range)
   tree:add(F["hello.answer_wanted"], range)
+  tree:add(F["hello.encrypts"], range)
+  local encrypts = flags % 8 >= 4
   local lane_count = r:add(tree, "hello.lane_count", 1)
   range = r:take(4)
   tree:add(F["hello.capabilities"], range):add(F["hello.capabilities.repair"], range)
@@ -257,15 +259,27 @@ local function hello(r, tree, c)
   r:add(tree, "hello.zero", 2)
   local lane_credit = r:add(tree, "hello.lane_credit", 8)
   local stream_credit = r:add(tree, "hello.stream_credit", 8)
+  local keys = ""
+  for _, message in ipairs(encrypts and { "offer", "acceptance" } or {}) do
+    local size = r:add(tree, "hello." .. message .. ".length", 2)
+    local bytes = r:take(size)
+    if size > 0 then
+      tree:add(F["hello." .. message], bytes)
+      keys = keys .. (message == "offer" and " offers keys" or " accepts keys")
+    end
+  end
   r:add_rest(tree, "undecoded")
   if epoch == ZERO or lane_count == 0 or minimum > maximum or lane_credit > VALUE or stream_credit > VALUE then
     malformed("Malformed: its values cannot be")
   end
-  if c.is_trusted then c.learn_epoch(c.lane, c.from, epoch_range:raw()) end
+  if c.is_trusted then
+    c.learn_epoch(c.lane, c.from, epoch_range:raw())
+    c.lane.encrypts = encrypts
+  end
   rest:add_rest(tree, "undecoded")
   return "HELLO " .. c.hello_number .. " epoch " .. tostring(epoch) .. " peer " ..
          (peer_epoch == ZERO and "unknown" or tostring(peer_epoch)) .. (echo > 0 and " answers " .. echo or "") ..
-         (flags % 4 >= 2 and " wants an answer" or "")
+         (flags % 4 >= 2 and " wants an answer" or "") .. keys
 end
 
 return { plain = frames, extensions = extensions, hello = hello }

@@ -14,7 +14,7 @@ Gateway with_journal(const std::string& value) {
       "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
       "gateway: {address: 192.0.2.1/30}\n"
       "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit}}\n"
-      "peers: [{address: 192.0.2.2}]\n"
+      "peers: [{address: 192.0.2.2, security: none}]\n"
       "journal: " +
           value + "\n",
       "g.yaml");

@@ -16,7 +16,7 @@ constexpr std::string_view kMinimal =
     "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
     "gateway: {address: 192.0.2.1/30}\n"
     "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit}}\n"
-    "peers: [{address: 192.0.2.2}]\n";
+    "peers: [{address: 192.0.2.2, security: none}]\n";
 
 constexpr std::string_view kMinimalLink =
     "ports: {a: {interface: sata}, b: {interface: satb}}\n"

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kPorts =
     "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
     "gateway: {address: 192.0.2.1/30}\n"
-    "peers: [{address: 192.0.2.2}]\n";
+    "peers: [{address: 192.0.2.2, security: none}]\n";
 constexpr const char* kLink = "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit}}\n";
 
 Gateway load(const std::string& rest) {

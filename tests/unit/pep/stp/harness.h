@@ -9,25 +9,13 @@
 #include <vector>
 
 #include "pep/base/arena.h"
-#include "pep/base/entropy.h"
 #include "pep/base/random.h"
+#include "pep/base/seeded_entropy.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
 #include "pep/stp/session.h"
 
 namespace satrelay::stp::test {
-
-// Keys that follow from a seed.
-class SeededEntropy final : public Entropy {
- public:
-  explicit SeededEntropy(std::uint64_t seed) : random_(seed) {}
-  void fill(MutableBytes out) override {
-    for (std::byte& b : out) b = static_cast<std::byte>(random_.next());
-  }
-
- private:
-  Random random_;
-};
 
 // One direction of the path: delay and faults; the rate is the sender's own pacing.
 struct ChannelFaults {
