@@ -145,25 +145,19 @@ std::optional<KeyExchange::Said> KeyExchange::read_offer(ConstBytes message, boo
                  ? 0
                  : message.size() - crypto::NoiseHandshake::kOverhead);
   reading.verdict = Reading::Verdict::kForged;
+  std::optional<crypto::NoiseHandshake> answer;
   const auto try_key = [&](const crypto::Psk& psk) {
-    crypto::NoiseHandshake noise(crypto::NoiseHandshake::Role::kResponder, psk,
-                                 prologue(!is_even_), ephemeral());
-    if (noise.read_message(message, text) != crypto::NoiseResult::kOk) return false;
-    accepting_ = noise;
-    return true;
+    answer.emplace(crypto::NoiseHandshake::Role::kResponder, psk, prologue(!is_even_), ephemeral());
+    return answer->read_message(message, text) == crypto::NoiseResult::kOk;
   };
   if (!try_key(security_.psk) && !(security_.other && try_key(*security_.other))) {
     return std::nullopt;
   }
   const auto said = parse(text);
-  if (!said) {
-    accepting_.reset();
-    return std::nullopt;
-  }
+  if (!said) return std::nullopt;
   const Age age{said->hello.epoch, said->number};
   const bool is_newer = age > newest_;
   if (!is_newer && !(peer_silent && age.epoch < newest_.epoch)) {
-    accepting_.reset();
     reading.verdict = Reading::Verdict::kStale;
     return std::nullopt;
   }
@@ -172,6 +166,7 @@ std::optional<KeyExchange::Said> KeyExchange::read_offer(ConstBytes message, boo
   } else {
     wants_answer_ = true;
   }
+  accepting_ = answer;
   last_age_ = age;
   last_offer_.assign(message.begin(), message.end());
   accepting_number_ = said->number;

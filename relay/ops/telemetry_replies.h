@@ -12,7 +12,7 @@ namespace satrelay::ops {
 // Most entries of a listing in one reply: with every number at its longest a page stays under the
 // 16 KB that DPDK sends at once.
 inline constexpr std::size_t kFlowsPerPage = 12;
-inline constexpr std::size_t kPeersPerPage = 8;
+inline constexpr std::size_t kPeersPerPage = 7;
 inline constexpr std::size_t kRulesPerPage = 64;
 
 void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply);

@@ -13,7 +13,6 @@
 #include "pep/base/random.h"
 #include "pep/crypto/aead.h"
 #include "pep/crypto/noise.h"
-#include "pep/crypto/replay_window.h"
 #include "tests/bench/timed.h"
 
 namespace satrelay::bench {
@@ -159,17 +158,8 @@ std::vector<PartRow> measure_parts(const Effort& effort) {
                     take(responder.read_message(message1, payload));
                   })});
   rows.push_back({"a key expanded, ipsec-mb or openssl", handshakes([&] {
-                    keep(crypto::make_aead(crypto::packet_key(psk), crypto::preferred_backend()));
-                  })});
-  crypto::ReplayWindow window(4096);
-  const std::size_t numbers = std::max<std::size_t>(effort.bytes / 100, 1024);
-  std::uint64_t base = 0;
-  rows.push_back({"replay window: check and accept", repeated(effort.rounds, [&] {
-                    base += 2 * numbers;
-                    return timed(numbers, [&](std::size_t i) {
-                      keep(window.check(base + i));
-                      keep(window.accept(base + i));
-                    });
+                    keep(crypto::make_aead(psk.bytes().first<crypto::kAeadKeySize>(),
+                                           crypto::preferred_backend()));
                   })});
   return rows;
 }

@@ -97,7 +97,8 @@ void Observer::observe_encrypted(ConstBytes packet) {
   add_bytes("encrypted", frames);
   add_bytes("tag", sealed.last(kTag));
   now_.fields_known = true;
-  now_.info = "#" + text_of(number_) + " " + text_of(frames.size()) + " encrypted bytes";
+  now_.info = '#';
+  now_.info += text_of(number_) + ' ' + text_of(frames.size()) + " encrypted bytes";
 }
 
 void Observer::check_crc(ConstBytes packet) {
@@ -172,11 +173,14 @@ void Observer::observe_hello(ConstBytes frames) {
     carried_.clear();
     headers_.clear();
   }
-  word("HELLO " + text_of(number_) + " epoch " + text_of(frame.epoch) + " peer " +
-       (frame.peer_epoch == 0 ? "unknown" : text_of(frame.peer_epoch)) +
-       (frame.echo != 0 ? " answers " + text_of(frame.echo) : "") +
-       (frame.answer_wanted ? " wants an answer" : "") +
-       (keys.offer.empty() ? "" : " offers keys") + (keys.accept.empty() ? "" : " accepts keys"));
+  std::string text = "HELLO ";
+  text += text_of(number_) + " epoch " + text_of(frame.epoch) + " peer ";
+  text += frame.peer_epoch == 0 ? "unknown" : text_of(frame.peer_epoch);
+  if (frame.echo != 0) text += " answers " + text_of(frame.echo);
+  if (frame.answer_wanted) text += " wants an answer";
+  if (!keys.offer.empty()) text += " offers keys";
+  if (!keys.accept.empty()) text += " accepts keys";
+  word(text);
 }
 
 void Observer::observe_frames(ConstBytes frames) {

@@ -7,6 +7,7 @@
 
 #include "pep/base/arena.h"
 #include "pep/base/bytes.h"
+#include "pep/base/seeded_entropy.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
 #include "pep/stp/frames.h"
@@ -168,6 +169,41 @@ void fuzz_session(ByteReader& in) {
   check(arena.used_blocks() == 0);
 }
 
+// Whoever does not have the secret connects to nobody, whatever is said.
+void fuzz_encrypted(ByteReader& in) {
+  std::vector<std::byte> memory(1 << 18);
+  Arena arena(memory, 4096);
+  Instant now = Instant::from_nanoseconds(1'000'000'000);
+  control::Pacer pacer(kRate, control::LinkOverhead{}, Duration::milliseconds(4),
+                       Duration::milliseconds(50));
+  control::FixedRate controller(kRate);
+  SeededEntropy entropy(1);
+  Relay relay;
+  Config config;
+  config.boot_epoch = kOurEpoch;
+  config.max_streams = 16;
+  config.security = Security{.psk = {}, .entropy = &entropy};
+  Session session(config, arena, pacer, controller, relay, now);
+  relay.session = &session;
+  while (in.remaining() > 2) {
+    const unsigned control = in.u8();
+    now += Duration::microseconds(std::int64_t{1} << (control >> 3U));
+    const ConstBytes said = in.bytes(std::min<std::size_t>(in.u8() * 2U, in.remaining()));
+    std::vector<std::byte> packet(kHeaderSize + 1 + said.size() + kTrailerSize);
+    std::copy(said.begin(), said.end(), packet.begin() + kHeaderSize + 1);
+    PacketHeader header;
+    header.type = (control & 1U) != 0 ? PacketType::kHello : PacketType::kFrames;
+    header.number = control;
+    write_header(header, packet.data());
+    packet[kHeaderSize] = static_cast<std::byte>(FrameType::kHello);
+    SessionSeal().close(packet);
+    session.handle_packet(packet, now);
+    if (session.next_timeout() <= now) session.handle_timeout(now);
+    drain(session, relay, now);
+    check(session.peer_epoch() == 0 && session.stream_count() == 0);
+  }
+}
+
 void fuzz_frames(ConstBytes bytes) {
   walk_frames(bytes, IgnoreFrames{});
   ByteReader hello(bytes);
@@ -187,5 +223,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   stp::fuzz_frames(bytes);
   ByteReader reader(bytes);
   stp::fuzz_session(reader);
+  ByteReader again(bytes);
+  stp::fuzz_encrypted(again);
   return 0;
 }

@@ -16,7 +16,8 @@ constexpr std::string_view kMinimal =
     "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
     "gateway: {address: 192.0.2.1/30}\n"
     "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit}}\n"
-    "peers: [{address: 192.0.2.2, security: none}]\n";
+    "peers: [{address: 192.0.2.2}]\n"
+    "security: none\n";
 
 constexpr std::string_view kMinimalLink =
     "ports: {a: {interface: sata}, b: {interface: satb}}\n"
@@ -187,11 +188,11 @@ TEST(LoadFile, NamesTheFile) {
 TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(gateway_error(""), "g.yaml: is empty; see the samples in config/samples");
   EXPECT_EQ(gateway_error("# nothing\n"), "g.yaml: is empty; see the samples in config/samples");
-  EXPECT_EQ(
-      gateway_error("- a\n"),
-      "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, peers, classes, "
-      "rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, control_socket, "
-      "journal, log");
+  EXPECT_EQ(gateway_error("- a\n"),
+            "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, security, "
+            "peers, classes, "
+            "rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, control_socket, "
+            "journal, log");
   EXPECT_EQ(gateway_error("ports: {lan: [\n"),
             "g.yaml:2:1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
@@ -218,17 +219,20 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "period, window, initial_window, "
        "threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
-       "g.yaml:5:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, classes, rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, "
+       "g.yaml:6:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
+       "security, peers, classes, rules, stp, limits, tcp, worker, compress_level, "
+       "stats_socket_prefix, "
        "control_socket, "
        "journal, log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
-       "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link"},
+       "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link, "
+       "security"},
       {"", "log_level: info\n",
-       "g.yaml:5:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "peers, classes, rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, "
+       "g.yaml:6:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
+       "security, peers, classes, rules, stp, limits, tcp, worker, compress_level, "
+       "stats_socket_prefix, "
        "control_socket, "
        "journal, log"},
   });
@@ -237,7 +241,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
 TEST(Keys, DoubleOnesAreRefused) {
   check_gateway({
       {"", "gateway: {address: 192.0.2.5/30}\n",
-       "g.yaml:5:1: gateway: is given twice, first in line 2; give it once"},
+       "g.yaml:6:1: gateway: is given twice, first in line 2; give it once"},
       {"sat: {", "sat: {send_rate: 1Mbit, ",
        "g.yaml:3:33: links.sat.send_rate: is given twice, first in line 3; give it once"},
   });
@@ -257,7 +261,7 @@ TEST(Keys, MissingOnesAreNamed) {
        "g.yaml:4:9: peers[0].address: is missing; write the address of the far gateway, like "
        "192.0.2.2"},
       {"", "rules: [{compress: on}]\n",
-       "g.yaml:5:9: rules[0].action: is missing; write accelerate or bridge"},
+       "g.yaml:6:9: rules[0].action: is missing; write accelerate or bridge"},
   });
 }
 
@@ -281,8 +285,8 @@ TEST(Values, WrongShapesAreRefused) {
        "g.yaml:3:15: links.sat.send_rate: is empty; write a number with bit, kbit, Mbit or Gbit, "
        "like 50Mbit"},
       {"", "worker: busy\n",
-       "g.yaml:5:9: worker: is a single value; write a map; allowed keys: polling, cpu"},
-      {"", "worker:\n", "g.yaml:5:1: worker: is empty; write a map; allowed keys: polling, cpu"},
+       "g.yaml:6:9: worker: is a single value; write a map; allowed keys: polling, cpu"},
+      {"", "worker:\n", "g.yaml:6:1: worker: is empty; write a map; allowed keys: polling, cpu"},
       {"sat:", "\"a b\":",
        "g.yaml:3:16: links.a b: is not a name; write 1 to 32 letters, digits, '_' or '-'"},
   });
@@ -294,14 +298,14 @@ TEST(Values, WrongUnitsAreRefused) {
        "g.yaml:3:26: links.sat.send_rate: \"50Mb\" is not a rate; write a number with bit, kbit, "
        "Mbit or Gbit, like 50Mbit"},
       {"", "limits: {memory: 64M}\n",
-       "g.yaml:5:18: limits.memory: \"64M\" is not a size; write a number with B, kB, MB, GB, KiB, "
+       "g.yaml:6:18: limits.memory: \"64M\" is not a size; write a number with B, kB, MB, GB, KiB, "
        "MiB or GiB, like 64MiB"},
       {"", "stp: {ping_after: 2}\n",
-       "g.yaml:5:19: stp.ping_after: \"2\" is not a time; write a number with ns, us, ms, s, min "
+       "g.yaml:6:19: stp.ping_after: \"2\" is not a time; write a number with ns, us, ms, s, min "
        "or "
        "h, like 550ms"},
       {"", "limits: {flows: many}\n",
-       "g.yaml:5:17: limits.flows: \"many\" is not a whole number; write a whole number from 1 to "
+       "g.yaml:6:17: limits.flows: \"many\" is not a whole number; write a whole number from 1 to "
        "10000000"},
       {"10Mbit", "10Mbit, overhead: wifi",
        "g.yaml:3:66: links.sat.overhead: \"wifi\" is not an overhead; write ip, ethernet or the "
@@ -321,20 +325,20 @@ TEST(Values, OutOfRangeIsRefused) {
       {"/30", "/30, vlan: 4095",
        "g.yaml:2:40: gateway.vlan: \"4095\" is out of range; write a whole number from 1 to 4094"},
       {"", "limits: {flows: 99999999999999999999}\n",
-       "g.yaml:5:17: limits.flows: \"99999999999999999999\" is out of range; write a whole number "
+       "g.yaml:6:17: limits.flows: \"99999999999999999999\" is out of range; write a whole number "
        "from 1 to 10000000"},
       {"", "limits: {memory: 1kB}\n",
-       "g.yaml:5:18: limits.memory: \"1kB\" is out of range; allowed: 1MiB to 1024GiB"},
+       "g.yaml:6:18: limits.memory: \"1kB\" is out of range; allowed: 1MiB to 1024GiB"},
       {"", "stp: {give_up_after: 25h}\n",
-       "g.yaml:5:22: stp.give_up_after: \"25h\" is out of range; allowed: 1s to 24h"},
+       "g.yaml:6:22: stp.give_up_after: \"25h\" is out of range; allowed: 1s to 24h"},
       {"", "tcp: {congestion: vegas}\n",
-       "g.yaml:5:19: tcp.congestion: \"vegas\" is not known here; allowed: cubic, newreno"},
+       "g.yaml:6:19: tcp.congestion: \"vegas\" is not known here; allowed: cubic, newreno"},
       {"", "stp: {path_mtu: guess}\n",
-       "g.yaml:5:17: stp.path_mtu: \"guess\" is not known here; allowed: discover, known"},
+       "g.yaml:6:17: stp.path_mtu: \"guess\" is not known here; allowed: discover, known"},
       {"", "stp: {suspect_after: 1h}\n",
-       "g.yaml:5:22: stp.suspect_after: \"1h\" is out of range; allowed: 100ms to 600s"},
+       "g.yaml:6:22: stp.suspect_after: \"1h\" is out of range; allowed: 100ms to 600s"},
       {"", "compress_level: 20\n",
-       "g.yaml:5:17: compress_level: \"20\" is out of range; write a whole number from 1 to 19"},
+       "g.yaml:6:17: compress_level: \"20\" is out of range; write a whole number from 1 to 19"},
       {"10Mbit", "10Mbit, overhead: 2000",
        "g.yaml:3:66: links.sat.overhead: \"2000\" is out of range; write a whole number from 0 to "
        "1000"},
@@ -344,11 +348,11 @@ TEST(Values, OutOfRangeIsRefused) {
 TEST(Values, WordsAndAddressesAreChecked) {
   check_gateway({
       {"", "log: loud\n",
-       "g.yaml:5:6: log: \"loud\" is not known here; allowed: error, warning, info, debug"},
+       "g.yaml:6:6: log: \"loud\" is not known here; allowed: error, warning, info, debug"},
       {"", "worker: {polling: lazy}\n",
-       "g.yaml:5:19: worker.polling: \"lazy\" is not known here; allowed: adaptive, busy"},
+       "g.yaml:6:19: worker.polling: \"lazy\" is not known here; allowed: adaptive, busy"},
       {"", "rules: [{action: drop}]\n",
-       "g.yaml:5:18: rules[0].action: \"drop\" is not known here; allowed: accelerate, bridge"},
+       "g.yaml:6:18: rules[0].action: \"drop\" is not known here; allowed: accelerate, bridge"},
       {"192.0.2.2", "192.0.2.256",
        "g.yaml:4:19: peers[0].address: \"192.0.2.256\" is not an address; write an IPv4 or IPv6 "
        "address, like 192.0.2.1"},
@@ -374,20 +378,20 @@ TEST(Values, WordsAndAddressesAreChecked) {
 TEST(Values, PortsOfRulesAreChecked) {
   check_gateway({
       {"", "rules: [{match: {port: 0}, action: bridge}]\n",
-       "g.yaml:5:24: rules[0].match.port: \"0\" is not a port; write a port from 1 to 65535 or a "
+       "g.yaml:6:24: rules[0].match.port: \"0\" is not a port; write a port from 1 to 65535 or a "
        "range, like 8000-8080"},
       {"", "rules: [{match: {port: [22, 65536]}, action: bridge}]\n",
-       "g.yaml:5:29: rules[0].match.port[1]: \"65536\" is not a port; write a port from 1 to 65535 "
+       "g.yaml:6:29: rules[0].match.port[1]: \"65536\" is not a port; write a port from 1 to 65535 "
        "or a range, like 8000-8080"},
       {"", "rules: [{match: {port: 9-8}, action: bridge}]\n",
-       "g.yaml:5:24: rules[0].match.port: \"9-8\" runs backwards; write a port from 1 to 65535 or "
+       "g.yaml:6:24: rules[0].match.port: \"9-8\" runs backwards; write a port from 1 to 65535 or "
        "a "
        "range, like 8000-8080"},
       {"", "rules: [{match: {port: []}, action: bridge}]\n",
-       "g.yaml:5:24: rules[0].match.port: is empty, so nothing matches; leave it out to match "
+       "g.yaml:6:24: rules[0].match.port: is empty, so nothing matches; leave it out to match "
        "everything"},
       {"", "rules: [{match: {source: []}, action: bridge}]\n",
-       "g.yaml:5:26: rules[0].match.source: is empty, so nothing matches; leave it out to match "
+       "g.yaml:6:26: rules[0].match.source: is empty, so nothing matches; leave it out to match "
        "everything"},
   });
 }
@@ -534,14 +538,14 @@ TEST(Contradictions, Peers) {
 TEST(Contradictions, Rules) {
   check_gateway({
       {"", "rules: [{action: bridge}, {action: accelerate}]\n",
-       "g.yaml:5:27: rules[1]: is never reached, because rules[0] matches everything; move it up "
+       "g.yaml:6:27: rules[1]: is never reached, because rules[0] matches everything; move it up "
        "or remove it"},
       {"", "rules: [{action: bridge, compress: on}]\n",
-       "g.yaml:5:36: rules[0].compress: contradicts action bridge: bridged frames pass untouched; "
+       "g.yaml:6:36: rules[0].compress: contradicts action bridge: bridged frames pass untouched; "
        "remove it"},
       {"",
        "rules: [{match: {source: 10.0.0.0/8, destination: \"2001:db8::/32\"}, action: bridge}]\n",
-       "g.yaml:5:17: rules[0].match: source and destination are of different families, so nothing "
+       "g.yaml:6:17: rules[0].match: source and destination are of different families, so nothing "
        "matches; write one family"},
   });
 }
@@ -549,25 +553,25 @@ TEST(Contradictions, Rules) {
 TEST(Contradictions, StpAndLimits) {
   check_gateway({
       {"", "stp: {mtu: 1600}\n",
-       "g.yaml:5:12: stp.mtu: 1600 exceeds ports.wan.mtu 1500; write at most that"},
+       "g.yaml:6:12: stp.mtu: 1600 exceeds ports.wan.mtu 1500; write at most that"},
       {"", "stp: {lanes: 2}\n",
-       "g.yaml:5:14: stp.lanes: 2 lanes need as many workers, and there is one; write 1"},
+       "g.yaml:6:14: stp.lanes: 2 lanes need as many workers, and there is one; write 1"},
       {"", "stp: {ping_after: 3s}\n",
-       "g.yaml:5:6: stp.suspect_after: 3s is not longer than ping_after 3s; an idle peer would "
+       "g.yaml:6:6: stp.suspect_after: 3s is not longer than ping_after 3s; an idle peer would "
        "always be suspect"},
       {"", "limits: {memory: 64MiB, flow_memory: 65MiB}\n",
-       "g.yaml:5:38: limits.flow_memory: 65MiB exceeds limits.memory 64MiB; write at most that"},
+       "g.yaml:6:38: limits.flow_memory: 65MiB exceeds limits.memory 64MiB; write at most that"},
       {"", "limits: {memory: 2MiB, host_window: 3MiB}\n",
-       "g.yaml:5:37: limits.host_window: 3MiB exceeds limits.memory 2MiB; write at most that"},
+       "g.yaml:6:37: limits.host_window: 3MiB exceeds limits.memory 2MiB; write at most that"},
       {"", "limits: {flow_memory: 1MiB, host_window: 2MiB}\n",
-       "g.yaml:5:42: limits.host_window: 2MiB exceeds limits.flow_memory 1MiB; write at most that"},
+       "g.yaml:6:42: limits.host_window: 2MiB exceeds limits.flow_memory 1MiB; write at most that"},
       {"", "limits: {flows: 10, half_open: 11}\n",
-       "g.yaml:5:32: limits.half_open: 11 exceeds limits.flows 10; write at most that"},
+       "g.yaml:6:32: limits.half_open: 11 exceeds limits.flows 10; write at most that"},
   });
   const std::string v6 =
       with(with(kMinimal, "192.0.2.1/30", "\"2001:db8::1/64\""), "192.0.2.2", "\"2001:db8::2\"");
   EXPECT_EQ(gateway_error(v6 + "stp: {mtu: 1279}\n"),
-            "g.yaml:5:12: stp.mtu: 1279 is less than IPv6 needs; write at least 1280");
+            "g.yaml:6:12: stp.mtu: 1279 is less than IPv6 needs; write at least 1280");
 }
 
 TEST(Contradictions, SatLink) {

@@ -57,10 +57,10 @@ bool counts_up(const Secret<kPskSize>& key, int from, int step) {
 
 TEST_F(PskFileTest, ReadsOneKeyOrTwo) {
   for (const char* end : {"", "\n"}) {
-    const PskFile one = read_psk_file(write(std::string(kFirst) + end));
+    const PresharedKeys one = read_psk_file(write(std::string(kFirst) + end));
     EXPECT_TRUE(counts_up(one.current, 0, 1));
     EXPECT_FALSE(one.other);
-    const PskFile two = read_psk_file(write(std::string(kSecond) + "\n" + kFirst + end));
+    const PresharedKeys two = read_psk_file(write(std::string(kSecond) + "\n" + kFirst + end));
     EXPECT_TRUE(counts_up(two.current, 0xff, -1));
     ASSERT_TRUE(two.other);
     EXPECT_TRUE(counts_up(*two.other, 0, 1));

@@ -97,7 +97,7 @@ TEST_F(SecurityKeyTest, MistakesAreToldWithTheirPlace) {
   ::chmod(path("psk").c_str(), 0644);
   EXPECT_EQ(error("security: " + psk("psk") + "\n"),
             "g.yaml:4:22: security.psk_file: " + path("psk") +
-                ": has mode 644, so others may read or write it; set it to 0600");
+                ": has mode 0644, so others may read or write it; set it to 0600");
 }
 
 TEST_F(SecurityKeyTest, KeysMayChangeAtRunTimeButNotWhetherThereAreAny) {

@@ -45,8 +45,8 @@ class SecurityTest : public ::testing::Test {
   void expect_works() {
     const std::uint64_t before = net.apps[0].finished_flows;
     ASSERT_TRUE(net.apps[0].open(50'000, 50'000, net.now));
-    EXPECT_TRUE(net.run(Duration::seconds(20),
-                        [&] { return net.apps[0].finished_flows == before + 1; }));
+    EXPECT_TRUE(
+        net.run(Duration::seconds(20), [&] { return net.apps[0].finished_flows == before + 1; }));
     EXPECT_EQ(net.error(), "");
   }
   Network net;
