@@ -345,7 +345,11 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& h
       mismatch != Handshake::Outcome::kNothing) {
     ++(mismatch == Handshake::Outcome::kUnlikeSecurity ? counters.security_mismatch
                                                        : counters.version_mismatch);
-    if (!handshake.knows_peer()) state = PeerState::kRefused;
+    if (!handshake.knows_peer()) {
+      state = PeerState::kRefused;
+    } else if (hello.answer_wanted) {
+      handshake.answer_stranger(now);  // so that it can tell its operator, too
+    }
     return std::nullopt;
   }
   KeyExchange::Reading reading = key_exchange->read(hello, keys, silent, now);

@@ -222,6 +222,23 @@ TEST_F(SecurityTest, WhoDoesNotEncryptIsRefused) {
   EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
 }
 
+TEST_F(SecurityTest, APeerThatComesBackWithoutEncryptionIsTold) {
+  connect();
+  net.stop(1);
+  net.configs[1].session.security.reset();
+  net.start(1, 3000);
+  ASSERT_TRUE(net.run(Duration::seconds(3),
+                      [&] { return net.session(1).peer_state() == PeerState::kRefused; }));
+  EXPECT_TRUE(net.run(Duration::seconds(1), [&] {
+    return net.session(0).counters().security_mismatch > 0 &&
+           net.session(1).counters().security_mismatch > 0;
+  }));
+  // Here the old session is missed, and nobody takes its place.
+  EXPECT_TRUE(net.run(Duration::seconds(5),
+                      [&] { return net.session(0).peer_state() == PeerState::kSuspect; }));
+  EXPECT_EQ(net.apps[0].restarts, 0);
+}
+
 TEST_F(SecurityTest, NobodyTalksAnEndOutOfASession) {
   connect();
   // A HELLO in the clear, of a newer boot, and one of another version.
