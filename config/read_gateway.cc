@@ -324,8 +324,8 @@ std::string read_journal(const Value& value) {
 
 Gateway read_gateway(const Value& document) {
   const Fields fields = document.fields(
-      {"ports", "gateway", "links", "security", "peers", "classes", "rules", "stp", "limits", "tcp", "worker",
-       "compress_level", "stats_socket_prefix", "control_socket", "journal", "log"});
+      {"ports", "gateway", "links", "security", "peers", "classes", "rules", "stp", "limits", "tcp",
+       "worker", "compress_level", "stats_socket_prefix", "control_socket", "journal", "log"});
   Gateway config;
   const Fields ports =
       fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")

@@ -57,8 +57,8 @@ class Protection {
   bool recognizes(std::uint16_t tag) const;
   // The frames of a packet that the peer has sent, until the next call; nullopt if another has, or
   // the packet has changed on the way. Its old key is kept for `keep`.
-  std::optional<ConstBytes> open(const PacketHeader& header, std::uint64_t number, ConstBytes packet,
-                                 Instant now, Duration keep);
+  std::optional<ConstBytes> open(const PacketHeader& header, std::uint64_t number,
+                                 ConstBytes packet, Instant now, Duration keep);
   Instant next_timeout() const { return receive_ ? receive_->expires() : Instant::never(); }
   void expire(Instant now) {
     if (receive_) receive_->expire(now);

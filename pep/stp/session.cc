@@ -15,9 +15,9 @@ constexpr int kClosePackets = 3;
 std::size_t slots_for(std::uint32_t max_streams) { return max_streams + max_streams / 4 + 64; }
 
 Handshake::Config handshake_config(const Config& config) {
-  return {config.boot_epoch,     config.opens_even_streams,
-          config.lane_count,     config.datagram_size,
-          config.hello_interval, config.fec == FecMode::kAuto ? kCapabilityRepair : 0,
+  return {config.boot_epoch,          config.opens_even_streams,
+          config.lane_count,          config.datagram_size,
+          config.hello_interval,      config.fec == FecMode::kAuto ? kCapabilityRepair : 0,
           config.security.has_value()};
 }
 

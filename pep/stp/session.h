@@ -152,14 +152,14 @@ struct Counters {
   std::uint64_t mtu_black_holes = 0;  // falls back to datagram_base
   std::uint64_t feedback_in = 0, feedback_out = 0;
   std::uint64_t duplicate_packets_in = 0;
-  std::uint64_t bad_crc = 0;         // CRC32C mismatch: dropped
-  std::uint64_t not_authentic = 0;   // forged, or changed on the way: dropped
-  std::uint64_t hellos_unread = 0;   // too many at once to look at their keys
-  std::uint64_t security_mismatch = 0;             // HELLOs of a peer that encrypts unlike us
-  std::uint64_t keys_in = 0, keys_out = 0;         // that followed the first of a session
-  std::uint64_t malformed = 0;       // dropped whole
-  std::uint64_t unknown_frames = 0;  // of a later version: counted, ignored
-  std::uint64_t stale_epoch = 0;     // of an old session
+  std::uint64_t bad_crc = 0;                // CRC32C mismatch: dropped
+  std::uint64_t not_authentic = 0;          // forged, or changed on the way: dropped
+  std::uint64_t hellos_unread = 0;          // too many at once to look at their keys
+  std::uint64_t security_mismatch = 0;      // HELLOs of a peer that encrypts unlike us
+  std::uint64_t keys_in = 0, keys_out = 0;  // that followed the first of a session
+  std::uint64_t malformed = 0;              // dropped whole
+  std::uint64_t unknown_frames = 0;         // of a later version: counted, ignored
+  std::uint64_t stale_epoch = 0;            // of an old session
   std::uint64_t version_mismatch = 0;
   std::uint64_t no_memory_drops = 0;  // stream bytes dropped because the arena was empty
   std::uint64_t credit_violations = 0;

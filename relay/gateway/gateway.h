@@ -81,8 +81,8 @@ class Gateway {
 
   // Takes over what of a configuration can change while flows go on: rules, their classes,
   // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, of each peer the
-  // keys, and of each link bridged_queue and send_rate, up to that of the start. The rest must be as it was
-  // (config/changes.h tells).
+  // keys, and of each link bridged_queue and send_rate, up to that of the start. The rest must be
+  // as it was (config/changes.h tells).
   void reconfigure(const config::Gateway& next, Instant now);
 
   // Whether new flows are taken; the peers are told, and bridge theirs too. Flows that are there go

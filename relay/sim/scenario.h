@@ -97,7 +97,7 @@ struct Scenario {
   std::vector<Restart> restarts;
   std::vector<Outage> outages;
   std::vector<Shrinking> shrinkings;
-  bool journal = false;  // the gateways keep one of their flows, which outlives their restarts
+  bool journal = false;   // the gateways keep one of their flows, which outlives their restarts
   bool encrypts = false;  // the gateways share a secret
   bool gateways_present = true;  // false: the LANs hang on the link directly
 

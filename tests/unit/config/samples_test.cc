@@ -1,6 +1,5 @@
 // Every file in config/samples loads, and says what its comments promise.
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>

@@ -11,8 +11,8 @@ namespace satrelay::crypto {
 namespace {
 
 TEST(Nonce, HasItsLayout) {
-  const Nonce nonce = packet_nonce(
-      {.lane = 0xab, .direction = Direction::kFromOdd, .number = 0x0102030405060708});
+  const Nonce nonce =
+      packet_nonce({.lane = 0xab, .direction = Direction::kFromOdd, .number = 0x0102030405060708});
   EXPECT_EQ(std::vector(nonce.begin(), nonce.end()), wire::octets("000001ab 0102030405060708"));
 }
 
