@@ -103,6 +103,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       policy(config.rules, config.peers, config.gateway.address),
       bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
+      after_cookie(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
       misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
       wan(config, identity.wan_mac, counters, now),

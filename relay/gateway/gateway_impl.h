@@ -87,6 +87,7 @@ struct Gateway::Impl {
   Policy policy;
   BridgedSyns bridged_syns;   // from the LAN
   BridgedSyns syns_from_wan;  // all are bridged
+  BridgedSyns after_cookie;   // connections of which an ACK to a cookie was dropped, by its number
   BridgedSyns unanswered;     // pairs of hosts (ports and number 0) of a flow without an answer
   Misfits misfits;
   WanNode wan;

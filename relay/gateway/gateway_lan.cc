@@ -112,6 +112,11 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
   // answered.
   const auto recovered = flows.cookies().recover(key, tcp->header, now);
+  // What a host sends behind an ACK that was dropped must not be bridged: no host knows of it. The
+  // host repeats it all, from the ACK on.
+  if (!recovered && !is_syn && after_cookie.recalls(key, tcp->header.acknowledgment, now)) {
+    return drop(Counter::kDroppedAfterCookie);
+  }
   const wire::TcpHeader& opening = recovered ? *recovered : tcp->header;
   std::size_t peer = 0;
   const config::Rule* rule = nullptr;
@@ -139,6 +144,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   // The host takes its connection for open: there may be room, or a peer, when it sends again.
   if (recovered && (reason == Counter::kBridgedTableFull || reason == Counter::kBridgedMemoryLow ||
                     reason == Counter::kBridgedPeerDown)) {
+    after_cookie.remember(key, tcp->header.acknowledgment, now);
     return drop(Counter::kDroppedAfterCookie);
   }
   if (is_syn) bridged_syns.remember(key, opening.sequence, now);
