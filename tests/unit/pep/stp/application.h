@@ -298,6 +298,16 @@ class Network {
   void run(Duration time) {
     run(time, [] { return false; });
   }
+  bool both_alive() {
+    return session(0).peer_state() == PeerState::kAlive &&
+           session(1).peer_state() == PeerState::kAlive;
+  }
+  // Both ends start, and know each other; false: they do not.
+  bool connect() {
+    start(0, 1000);
+    start(1, 2000);
+    return run(Duration::seconds(3), [this] { return both_alive(); });
+  }
   std::string error() const { return apps[0].error.empty() ? apps[1].error : apps[0].error; }
 
   Instant now = Instant::from_nanoseconds(1'000'000'000);

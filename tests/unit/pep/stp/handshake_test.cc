@@ -13,15 +13,7 @@ class HandshakeTest : public ::testing::TestWithParam<Sealed> {
   HandshakeTest()
       : net(end_config(true, GetParam()), end_config(false, GetParam()),
             Duration::milliseconds(275), {}, 1) {}
-  bool both_alive() {
-    return net.session(0).peer_state() == PeerState::kAlive &&
-           net.session(1).peer_state() == PeerState::kAlive;
-  }
-  void connect() {
-    net.start(0, 1000);
-    net.start(1, 2000);
-    ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
-  }
+  void connect() { ASSERT_TRUE(net.connect()); }
   Network net;
 };
 
@@ -29,7 +21,7 @@ TEST_P(HandshakeTest, TakesOneAndAHalfRoundTripsAtMost) {
   net.start(0, 1000);
   net.start(1, 2000);
   const Instant start = net.now;
-  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
+  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
   EXPECT_LE((net.now - start).to_milliseconds(), 3 * 275 + 1);
 }
 
@@ -39,14 +31,14 @@ TEST_P(HandshakeTest, WorksWhenTheOtherSideStartsLater) {
   EXPECT_EQ(net.session(1).peer_state(), PeerState::kConnecting);
   EXPECT_FALSE(net.session(1).open_stream({}, 0, net.now));
   net.start(0, 1000);
-  ASSERT_TRUE(net.run(Duration::seconds(2), [&] { return both_alive(); }));
+  ASSERT_TRUE(net.run(Duration::seconds(2), [&] { return net.both_alive(); }));
 }
 
 TEST_P(HandshakeTest, SurvivesHeavyLoss) {
   for (Channel& channel : net.channels) channel.set_faults({.loss = 0.7});
   net.start(0, 1000);
   net.start(1, 2000);
-  EXPECT_TRUE(net.run(Duration::seconds(120), [&] { return both_alive(); }));
+  EXPECT_TRUE(net.run(Duration::seconds(120), [&] { return net.both_alive(); }));
 }
 
 TEST_P(HandshakeTest, ARestartIsRecognisedWithinOneRoundTrip) {
@@ -62,7 +54,7 @@ TEST_P(HandshakeTest, ARestartIsRecognisedWithinOneRoundTrip) {
   EXPECT_LE((net.now - restart).to_milliseconds(), 550);
   EXPECT_EQ(net.session(0).stream_count(), 0U);
   EXPECT_EQ(net.ends[0]->arena().used_blocks(), 0U);
-  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
+  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
   EXPECT_EQ(net.session(0).peer_epoch(), 3000U);
   EXPECT_EQ(net.apps[0].alive, 2);
   EXPECT_EQ(net.session(0).counters().peer_restarts, 1U);
@@ -110,7 +102,7 @@ TEST_P(HandshakeTest, AnOldSessionsPacketsAreCountedAndHarmless) {
   EXPECT_EQ(net.apps[0].restarts, 1);
   EXPECT_EQ(net.session(0).stream_count(), 0U);
   net.run(Duration::seconds(5));
-  EXPECT_TRUE(both_alive());
+  EXPECT_TRUE(net.both_alive());
 }
 
 TEST_P(HandshakeTest, AnOldHelloDoesNotEndTheSession) {
@@ -121,13 +113,13 @@ TEST_P(HandshakeTest, AnOldHelloDoesNotEndTheSession) {
   connect();
   net.stop(1);
   net.start(1, 3000);
-  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
+  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
   const int restarts = net.apps[0].restarts;
   net.session(0).handle_packet(old_hello, net.now);
   net.run(Duration::seconds(2));
   EXPECT_EQ(net.apps[0].restarts, restarts);
   EXPECT_EQ(net.session(0).peer_epoch(), 3000U);
-  EXPECT_TRUE(both_alive());
+  EXPECT_TRUE(net.both_alive());
 }
 
 TEST_P(HandshakeTest, AClockSetBackIsAcceptedOnceTheOldSelfIsSilent) {
@@ -135,7 +127,7 @@ TEST_P(HandshakeTest, AClockSetBackIsAcceptedOnceTheOldSelfIsSilent) {
   net.stop(1);
   net.start(1, 500);
   ASSERT_TRUE(net.run(Duration::seconds(6), [&] { return net.apps[0].restarts == 1; }));
-  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
   EXPECT_EQ(net.session(0).peer_epoch(), 500U);
 }
 
@@ -152,7 +144,7 @@ TEST_P(HandshakeTest, TwoEndsThatClaimTheSameStreamsRefuseEachOther) {
   net.configs[1].session.opens_even_streams = false;
   net.stop(1);
   net.start(1, 3000);
-  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
 }
 
 TEST_P(HandshakeTest, APeerOfAnotherVersionIsRefused) {
@@ -192,7 +184,7 @@ TEST_P(HandshakeTest, SilenceMakesThePeerSuspectAndAWordMakesItAlive) {
   EXPECT_EQ(net.session(1).stream_count(), 0U);
   net.channels[0].outage = net.channels[1].outage = false;
   const Instant back = net.now;
-  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return both_alive(); }));
+  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.both_alive(); }));
   EXPECT_LE((net.now - back).to_milliseconds(), 650);  // one round trip and a probe interval
   EXPECT_EQ(net.apps[0].restarts + net.apps[1].restarts, 0);
   net.run(Duration::seconds(5));
@@ -242,7 +234,7 @@ TEST_P(HandshakeTest, CloseEndsAllStreamsOnBothSides) {
   // The closed gateway comes back.
   net.stop(0);
   net.start(0, 5000);
-  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
   EXPECT_EQ(net.apps[1].restarts, 0);
 }
 

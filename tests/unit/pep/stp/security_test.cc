@@ -20,15 +20,7 @@ class SecurityTest : public ::testing::Test {
   SecurityTest()
       : net(end_config(true, Sealed::kByKey), end_config(false, Sealed::kByKey),
             Duration::milliseconds(275), {}, 1) {}
-  bool both_alive() {
-    return net.session(0).peer_state() == PeerState::kAlive &&
-           net.session(1).peer_state() == PeerState::kAlive;
-  }
-  void connect() {
-    net.start(0, 1000);
-    net.start(1, 2000);
-    ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
-  }
+  void connect() { ASSERT_TRUE(net.connect()); }
   // What an end sends from now on is kept, too.
   void record(int end) {
     net.on_packet = [this, end](int from, ConstBytes packet) {
@@ -93,7 +85,7 @@ TEST_F(SecurityTest, NoBitOfASessionPacketCanBeChanged) {
   // The genuine one is as welcome as ever.
   net.session(1).handle_packet(recorded[0], net.now);
   EXPECT_EQ(net.session(1).stream_count(), 1U);
-  EXPECT_TRUE(both_alive());
+  EXPECT_TRUE(net.both_alive());
 }
 
 TEST_F(SecurityTest, NoBitOfAHelloCanBeChanged) {
@@ -219,7 +211,7 @@ TEST_F(SecurityTest, WhoDoesNotEncryptIsRefused) {
   net.configs[1].session.security = security();
   net.stop(1);
   net.start(1, 3000);
-  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return both_alive(); }));
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
 }
 
 TEST_F(SecurityTest, APeerThatComesBackWithoutEncryptionIsTold) {
@@ -263,7 +255,7 @@ TEST_F(SecurityTest, NobodyTalksAnEndOutOfASession) {
     }
   }
   EXPECT_EQ(net.session(0).peer_epoch(), 2000U);
-  EXPECT_TRUE(both_alive());
+  EXPECT_TRUE(net.both_alive());
   expect_works();
 }
 
@@ -331,7 +323,7 @@ TEST_F(SecurityTest, AnOldGreetingEndsNoSession) {
   net.stop(0);
   net.start(0, 4000);
   ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.apps[1].restarts == 1; }));
-  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return both_alive(); }));
+  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.both_alive(); }));
   ASSERT_TRUE(net.apps[0].open(50'000'000, 0, net.now));
   net.run(Duration::seconds(2));
   const auto play = [&] {
@@ -346,7 +338,7 @@ TEST_F(SecurityTest, AnOldGreetingEndsNoSession) {
   EXPECT_EQ(net.session(1).peer_state(), PeerState::kSuspect);
   EXPECT_EQ(net.session(1).stream_count(), 1U);
   net.channels[0].outage = net.channels[1].outage = false;
-  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return both_alive(); }));
+  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.both_alive(); }));
   EXPECT_EQ(net.apps[1].restarts, 1);
   EXPECT_EQ(net.session(1).peer_epoch(), 4000U);
   EXPECT_TRUE(net.run(Duration::seconds(60), [&] { return net.apps[1].finished_flows == 1; }));
@@ -380,12 +372,7 @@ TEST_F(SecurityTest, KeysFollowEachOtherUnderLoadWithoutAStall) {
   for (Channel& channel : other.channels) {
     channel.set_faults({.loss = 0.05, .duplicate = 0.01, .reorder = 0.05});
   }
-  other.start(0, 1000);
-  other.start(1, 2000);
-  other.run(Duration::seconds(3), [&] {
-    return other.session(0).peer_state() == PeerState::kAlive &&
-           other.session(1).peer_state() == PeerState::kAlive;
-  });
+  ASSERT_TRUE(other.connect());
   ASSERT_TRUE(other.apps[0].open(20'000'000, 20'000'000, other.now));
   const Instant begin = other.now;
   ASSERT_TRUE(other.run(Duration::seconds(60), [&] { return other.apps[0].finished_flows == 1; }));
