@@ -12,7 +12,7 @@
 namespace satrelay::config {
 namespace {
 
-constexpr std::size_t kMaxText = 1 << 20;
+constexpr std::size_t kMaxText = 8 << 20;
 
 Place place_of(const YAML::Mark& mark) {
   return mark.is_null() ? Place{} : Place{mark.line + 1, mark.column + 1};
@@ -231,7 +231,7 @@ const Value& Fields::require(const std::string& key, std::string_view hint) cons
 }
 
 Value parse_document(const std::string& text, Places& places, const std::string& file) {
-  if (text.size() > kMaxText) throw ConfigError(file + ": is larger than 1 MiB");
+  if (text.size() > kMaxText) throw ConfigError(file + ": is larger than 8 MiB");
   std::vector<YAML::Node> documents;
   try {
     documents = YAML::LoadAll(text);

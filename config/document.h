@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/words.h"
 #include "pep/base/address.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
@@ -75,6 +76,13 @@ class Value {
   double share() const;
   IpAddress address() const;
   IpPrefix prefix() const;
+  // One of the words by which the switch is known everywhere (config/words.h).
+  template <typename Enum>
+  Enum word() const {
+    const auto value = from_word<Enum>(text("write one word"));
+    if (!value) refuse("is not known here", "allowed: " + known_words<Enum>());
+    return *value;
+  }
   template <typename Enum>
   Enum word(std::initializer_list<std::pair<std::string_view, Enum>> words) const {
     std::string known;
@@ -110,7 +118,7 @@ class Fields {
 };
 
 // The one document in `text`. Throws ConfigError for what is not YAML, for an empty text, for more
-// than one document and for more than 1 MiB.
+// than one document and for more than 8 MiB.
 Value parse_document(const std::string& text, Places& places, const std::string& file);
 
 }  // namespace satrelay::config

@@ -1,15 +1,14 @@
 #include "config/read_gateway.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "config/interface_address.h"
 #include "config/read_common.h"
-#include "config/read_modes.h"
 #include "config/read_rate_control.h"
+#include "config/read_rules.h"
 #include "config/read_security.h"
 
 namespace satrelay::config {
@@ -119,85 +118,6 @@ Peer read_peer(const Value& value, const std::vector<Link>& links,
   return peer;
 }
 
-PortRange read_port_range(const Value& value) {
-  constexpr std::string_view kHint = "write a port from 1 to 65535 or a range, like 8000-8080";
-  const std::string text = value.text(kHint);
-  const auto parse = [&](std::string_view digits) {
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (error != std::errc() || end != digits.data() + digits.size() || port == 0) {
-      value.refuse("is not a port", kHint);
-    }
-    return port;
-  };
-  const std::string_view view = text;
-  const std::size_t dash = view.find('-');
-  if (dash == std::string_view::npos) {
-    const std::uint16_t port = parse(view);
-    return {port, port};
-  }
-  const PortRange range{parse(view.substr(0, dash)), parse(view.substr(dash + 1))};
-  if (range.first > range.last) value.refuse("runs backwards", kHint);
-  return range;
-}
-
-Match read_match(const Value& value) {
-  const Fields fields = value.fields({"source", "destination", "port"});
-  Match match;
-  const auto prefixes = [&](const char* key, std::vector<IpPrefix>& out) {
-    const Value* list = fields.find(key);
-    if (list == nullptr) return;
-    for (const Value& prefix : list->items_or_single()) out.push_back(prefix.prefix());
-    if (out.empty()) list->fail("is empty, so nothing matches; leave it out to match everything");
-  };
-  prefixes("source", match.source);
-  prefixes("destination", match.destination);
-  if (const Value* ports = fields.find("port")) {
-    for (const Value& port : ports->items_or_single()) {
-      match.port.push_back(read_port_range(port));
-    }
-    if (match.port.empty()) {
-      ports->fail("is empty, so nothing matches; leave it out to match everything");
-    }
-  }
-  return match;
-}
-
-std::uint8_t read_class(const Value& value, const std::vector<TrafficClass>& classes) {
-  const std::string name = value.text("write the name of a class");
-  const auto found = std::ranges::find(classes, name, &TrafficClass::name);
-  if (found != classes.end()) return found->weight;
-  std::string known;
-  for (const TrafficClass& each : classes) known += (known.empty() ? "" : ", ") + each.name;
-  value.refuse("is not a class",
-               known.empty() ? "there are none; describe it in classes" : "there are: " + known);
-}
-
-Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
-  const Fields fields =
-      value.fields({"match", "action", "compress", "class", "handshake", "ack", "close", "window"});
-  Rule rule;
-  if (const Value* match = fields.find("match")) rule.match = read_match(*match);
-  rule.action =
-      fields.require("action", "write accelerate or bridge")
-          .word<Action>({{"accelerate", Action::kAccelerate}, {"bridge", Action::kBridge}});
-  rule.modes = read_modes(fields, rule.action);
-  if (const Value* compress = fields.find("compress")) {
-    if (rule.action == Action::kBridge) {
-      compress->fail("contradicts action bridge: bridged frames pass untouched; remove it");
-    }
-    rule.compress = compress->word<Compress>(
-        {{"off", Compress::kOff}, {"auto", Compress::kAuto}, {"on", Compress::kOn}});
-  }
-  if (const Value* name = fields.find("class")) {
-    if (rule.action == Action::kBridge) {
-      name->fail("contradicts action bridge: bridged frames are a class of their own; remove it");
-    }
-    rule.weight = read_class(*name, classes);
-  }
-  return rule;
-}
-
 Feedback read_feedback(const Value& value) {
   const Fields fields = value.fields({"mode", "budget"});
   Feedback feedback;
@@ -227,14 +147,6 @@ std::vector<TrafficClass> read_classes(const Value& value) {
     classes.push_back({name, static_cast<std::uint8_t>(weight)});
   }
   return classes;
-}
-
-std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes) {
-  std::vector<Rule> rules;
-  for (const Value& rule : value.items("write a list of rules, first match wins")) {
-    rules.push_back(read_rule(rule, classes));
-  }
-  return rules;
 }
 
 Stp read_stp(const Value& value, std::uint16_t default_mtu) {

@@ -13,9 +13,8 @@ namespace satrelay::config {
 // something else in the file is left to validation.h.
 Gateway read_gateway(const Value& document);
 
-// Its parts `classes`, `rules`, `stp` and `limits`, for other files that describe gateways.
+// Its parts `classes`, `stp` and `limits`, for other files that describe gateways.
 std::vector<TrafficClass> read_classes(const Value& value);
-std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes);
 Stp read_stp(const Value& value, std::uint16_t default_mtu);
 Limits read_limits(const Value& value);
 

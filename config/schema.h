@@ -94,7 +94,9 @@ struct Peer {
   Security security = {};
 };
 
-enum class Action : std::uint8_t { kAccelerate, kBridge };
+// What a rule does: kAccelerate concerns TCP connections, and bridges all else. kDrop and kReset
+// concern every packet that is not a relayed connection's; kReset answers TCP with RST.
+enum class Action : std::uint8_t { kAccelerate, kBridge, kDrop, kReset };
 enum class Compress : std::uint8_t { kOff, kAuto, kOn };
 
 // How much of what a host sees is the far host's doing, per rule (docs/operations.md). The default
@@ -116,14 +118,33 @@ struct FlowModes {
 struct PortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 65535;
+  friend bool operator==(const PortRange&, const PortRange&) = default;
 };
 
-// First match wins; an absent criterion matches everything. `port` is the server's port, the
-// destination of the SYN.
+// kOutbound: from a host of this gateway's LAN; kInbound: from a host behind a peer.
+enum class Direction : std::uint8_t { kOutbound, kInbound };
+
+// Of IP, as in pep/wire, which this folder does not know.
+inline constexpr std::uint8_t kProtocolIcmp = 1;
+inline constexpr std::uint8_t kProtocolTcp = 6;
+inline constexpr std::uint8_t kProtocolUdp = 17;
+inline constexpr std::uint8_t kProtocolIcmpV6 = 58;
+inline constexpr std::uint16_t kUntagged = 0;  // as a VLAN id
+inline constexpr std::uint16_t kMostVlanId = 4094;
+inline constexpr std::uint8_t kMostDscp = 63;
+
+// First match wins; an absent criterion matches everything. A connection is matched as its SYN is,
+// all else packet by packet.
 struct Match {
   std::vector<IpPrefix> source;
   std::vector<IpPrefix> destination;
-  std::vector<PortRange> port;
+  std::vector<PortRange> port;         // destination, of TCP or UDP: the server's, of a SYN
+  std::vector<std::uint8_t> protocol;  // of IP
+  std::vector<std::uint16_t> vlan;     // the outermost tag, or kUntagged
+  std::vector<std::uint8_t> dscp;
+  std::optional<Direction> direction;
+  std::vector<std::string> peer;  // names: the far host is behind one of them
+  friend bool operator==(const Match&, const Match&) = default;
 };
 
 // Flows of a class share the capacity with others by weight.
@@ -133,11 +154,14 @@ struct TrafficClass {
 };
 
 struct Rule {
+  std::string name;  // "": its place is its name
   Match match;
   Action action = Action::kAccelerate;
   Compress compress = Compress::kAuto;
   FlowModes modes = {};
-  std::uint8_t weight = 1;  // of its class
+  std::string traffic_class;  // "": none
+  std::uint8_t weight = 1;    // of its class
+  friend bool operator==(const Rule&, const Rule&) = default;
 };
 
 enum class FeedbackMode : std::uint8_t { kAdaptive, kHpfp, kMNack };

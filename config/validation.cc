@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string_view>
 #include <vector>
 
 #include "config/format.h"
@@ -186,10 +188,6 @@ Result check_prefixes(const Gateway& config) {
   return std::nullopt;
 }
 
-bool is_unconditional(const Match& match) {
-  return match.source.empty() && match.destination.empty() && match.port.empty();
-}
-
 bool share_a_family(const std::vector<IpPrefix>& a, const std::vector<IpPrefix>& b) {
   return std::any_of(a.begin(), a.end(), [&](const IpPrefix& x) {
     return std::any_of(b.begin(), b.end(), [&](const IpPrefix& y) {
@@ -198,7 +196,21 @@ bool share_a_family(const std::vector<IpPrefix>& a, const std::vector<IpPrefix>&
   });
 }
 
-Result check_rules(const std::vector<Rule>& rules) {
+Result check_rule_names(const std::vector<Rule>& rules) {
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].name.empty()) continue;
+    const auto [first, is_new] = places.emplace(rules[i].name, i);
+    if (is_new) continue;
+    return refuse(item("rules", i, "name"), quoted(rules[i].name) + " is the name of " +
+                                                item("rules", first->second) +
+                                                " already; write another");
+  }
+  return std::nullopt;
+}
+
+Result check_rules(const std::vector<Rule>& rules, const std::vector<Peer>& peers) {
+  if (auto r = check_rule_names(rules)) return r;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const Match& match = rules[i].match;
     if (!match.source.empty() && !match.destination.empty() &&
@@ -207,7 +219,15 @@ Result check_rules(const std::vector<Rule>& rules) {
                     "source and destination are of different families, so nothing matches; write "
                     "one family");
     }
-    if (i + 1 < rules.size() && is_unconditional(match)) {
+    for (const std::string& name : match.peer) {
+      if (std::ranges::find(peers, name, &Peer::name) != peers.end()) continue;
+      std::string known;
+      for (const Peer& peer : peers) known += (known.empty() ? "" : ", ") + peer.name;
+      return refuse(item("rules", i, "match") + ".peer",
+                    quoted(name) + " is not a peer; there are" +
+                        (known.empty() ? std::string(" none here") : ": " + known));
+    }
+    if (i + 1 < rules.size() && match == Match()) {
       return refuse(item("rules", i + 1), "is never reached, because " + item("rules", i) +
                                               " matches everything; move it up or remove it");
     }
@@ -278,7 +298,7 @@ std::optional<Contradiction> find_contradiction(const Gateway& config) {
   if (auto r = check_address(config.gateway)) return r;
   if (auto r = check_peers(config)) return r;
   if (auto r = check_prefixes(config)) return r;
-  if (auto r = check_rules(config.rules)) return r;
+  if (auto r = check_rules(config.rules, config.peers)) return r;
   if (auto r = check_stp(config)) return r;
   return check_limits(config.limits);
 }

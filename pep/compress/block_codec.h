@@ -47,6 +47,15 @@ struct CodecCounters {
   std::uint64_t skipped_blocks = 0;  // left alone by the entropy probe, the mode or the size
   std::uint64_t compressed_blocks = 0;
   std::uint64_t expanded_blocks = 0;  // compressed, but not smaller: sent raw
+
+  CodecCounters& operator+=(const CodecCounters& more) {
+    plain_bytes += more.plain_bytes;
+    encoded_bytes += more.encoded_bytes;
+    skipped_blocks += more.skipped_blocks;
+    compressed_blocks += more.compressed_blocks;
+    expanded_blocks += more.expanded_blocks;
+    return *this;
+  }
 };
 
 // One context, used by all flows of a worker in turn; blocks are independent of each other.

@@ -52,6 +52,7 @@ enum class Counter : std::uint8_t {
   kDroppedMemoryLow,      // payload of a segment that the arena had no room for
   kDroppedTooLong,        // to be bridged, and longer than the MTU of the other port
   kDroppedSynFlood,       // SYNs that came faster than their answers could leave
+  kDroppedByRule,         // a rule says drop, or reset
   kDroppedAfterCookie,    // the ACK to a cookie, when there was no room or no peer for its flow
   // Flows
   kSynCookiesSent,    // SYNs answered without a flow, as limits.half_open was reached
@@ -61,8 +62,9 @@ enum class Counter : std::uint8_t {
   kFlowsFromPeer,     // OPEN received
   kFlowsFinished,     // both directions closed in order
   kFlowsHandshakeTimeout,
-  kFlowsRefused,      // the far host answered with RST
-  kFlowsUnreachable,  // the far host did not answer
+  kFlowsRefused,        // the far host answered with RST
+  kFlowsRefusedByRule,  // that a peer opened: a rule here says drop, or reset
+  kFlowsUnreachable,    // the far host did not answer
   kFlowsResetByHost,
   kFlowsResetByPeer,
   kFlowsResetPeerRestart,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "config/schema.h"
 #include "pep/base/recent_count.h"
@@ -15,6 +16,7 @@
 #include "relay/gateway/flow_journal.h"
 #include "relay/gateway/flow_key.h"
 #include "relay/gateway/open_metadata.h"
+#include "relay/gateway/rule_use.h"
 
 namespace satrelay::gateway {
 
@@ -38,15 +40,17 @@ struct PathMarks {
 };
 
 struct Flow {
-  Flow(const FlowKey& flow_key, Origin flow_origin, const tcp::Config& config, Arena& arena,
-       tcp::Counters& counters, Instant now)
+  Flow(const FlowKey& flow_key, RulePtr flow_rule, Origin flow_origin, const tcp::Config& config,
+       Arena& arena, tcp::Counters& counters, Instant now)
       : key(flow_key),
+        rule(std::move(flow_rule)),
         origin(flow_origin),
         endpoint(config, arena, &counters),
         created(now),
         last_activity(now) {}
 
   FlowKey key;
+  RulePtr rule;          // that it fell under here; never null
   std::uint64_t id = 0;  // a number of its own among all flows since the start
   Origin origin;
   std::size_t peer = 0;
@@ -58,7 +62,6 @@ struct Flow {
   PathMarks host_marks;  // of our host's latest data
   PathMarks told_marks;  // as the far gateway takes them to be
   PathMarks far_marks;   // of the far host: those of our frames to this one
-  config::Compress compress = config::Compress::kAuto;
   config::FlowModes modes;
 
   StreamState stream_state = StreamState::kNone;

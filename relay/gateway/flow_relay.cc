@@ -45,6 +45,19 @@ PathMarks marks_of(std::uint8_t traffic_class, std::uint8_t hop_limit) {
           .hop_limit = hop_limit};
 }
 
+// A connection that comes from a peer, as the rules see it.
+PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& to_host,
+                     std::size_t peer) {
+  return {.source = metadata.client,
+          .destination = metadata.server,
+          .port = metadata.server_port,
+          .protocol = wire::kProtocolTcp,
+          .vlan = outermost_vlan(to_host),
+          .dscp = static_cast<std::uint8_t>(metadata.traffic_class >> 2),
+          .direction = config::Direction::kInbound,
+          .peer = peer};
+}
+
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
@@ -75,13 +88,13 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
 
 // --- opening -----------------------------------------------------------------------------------
 
-std::uint32_t FlowRelay::new_flow(const FlowKey& key, Origin origin, Instant now,
-                                  std::optional<std::uint32_t> initial_sequence) {
+std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origin origin,
+                                  Instant now, std::optional<std::uint32_t> initial_sequence) {
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
   tcp::Config config = host_side_.config_for(key, first_window(), now);
   if (initial_sequence) config.initial_sequence = *initial_sequence;
-  flows_[slot] = std::make_unique<Flow>(key, origin, config, arena_, tcp_counters_, now);
+  flows_[slot] = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
   flows_[slot]->id = ++flows_so_far_;
   table_.insert(key, slot);
   ++live_;
@@ -106,13 +119,13 @@ bool FlowRelay::answer_by_cookie(const FlowKey& key, const Frame& frame, const w
 std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                                          const wire::TcpHeader& syn,
                                          std::optional<std::uint32_t> cookie, std::size_t peer,
-                                         const config::Rule& rule, Instant now) {
+                                         const RulePtr& chosen, Instant now) {
+  const config::Rule& rule = chosen->rule;
   if (const auto lack = lack_of_room()) return lack;
   if (!cookie && half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
-  const std::uint32_t slot = new_flow(key, Origin::kLan, now, cookie);
+  const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, now, cookie);
   Flow& f = flow(slot);
   f.peer = peer;
-  f.compress = rule.compress;
   f.modes = rule.modes;
   f.syn_sequence = syn.sequence;
   f.to_host = reversed(frame.ethernet);
@@ -169,15 +182,19 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
     counters_.add(Counter::kFlowsResetNoResources);
     return;
   }
-  const std::uint32_t slot = new_flow(key, Origin::kPeer, now);
+  const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, peer));
+  ++rule->use.connections;
+  if (rule->rule.action == config::Action::kDrop || rule->rule.action == config::Action::kReset) {
+    session.reset(event.stream, stp::ResetReason::kRefused, now);
+    counters_.add(Counter::kFlowsRefusedByRule);
+    return;
+  }
+  const std::uint32_t slot = new_flow(key, rule, Origin::kPeer, now);
   Flow& f = flow(slot);
   f.peer = peer;
   f.metadata = *metadata;
   f.modes = metadata->modes;
   hold_back(f, now);
-  if (const auto* rule = policy_.match(key.remote, key.local, key.local_port)) {
-    f.compress = rule->compress;
-  }
   f.to_host = *to_host;
   if (!unheard) write_down(f);
   f.far_marks = marks_of(metadata->traffic_class, metadata->hop_limit);

@@ -49,7 +49,7 @@ class FlowRelay final : public stp::StreamSource {
   // ACK that brings back its `cookie`. The reason to bridge it instead, if there is one.
   std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
                                 std::optional<std::uint32_t> cookie, std::size_t peer,
-                                const config::Rule& rule, Instant now);
+                                const RulePtr& rule, Instant now);
   // With as many unanswered SYNs as there may be, one more is answered by a cookie if the rule lets
   // the gateway answer by itself: true if so.
   bool answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
@@ -103,7 +103,7 @@ class FlowRelay final : public stp::StreamSource {
  private:
   Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
-  std::uint32_t new_flow(const FlowKey& key, Origin origin, Instant now,
+  std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, Instant now,
                          std::optional<std::uint32_t> initial_sequence = std::nullopt);
   std::optional<Counter> lack_of_room() const;  // for one more flow
   void handle_peer_event(std::size_t peer, const stp::Event& event, Instant now);

@@ -38,7 +38,9 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.path_rtt = peer.session.smoothed_rtt();
   s.path_loss_ratio = peer.session.loss_ratio();
   s.path_rate = peer.session.send_rate();
-  s.compress = f.compress;
+  s.rule = f.rule->number;
+  s.rule_name = f.rule->rule.name;
+  s.compress = f.rule->rule.compress;
   s.modes = f.modes;
   s.weight = f.metadata.weight;
   s.wait_towards_peer = wait_towards_peer(f, peer);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "config/modes.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
@@ -100,7 +101,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       started(now),
       plan(plan_memory(config)),
       arena(arena_memory, kBlockSize),
-      policy(config.rules, config.peers, config.gateway.address),
+      policy(config),
       bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       after_cookie(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
@@ -163,6 +164,10 @@ void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
 
 Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
   if (const std::size_t size = wan.poll_frame(out); size > 0) {
+    return {.kind = Polled::Kind::kWritten, .size = size};
+  }
+  if (const std::size_t size = refusals.poll_frame(PortId::kWan, out); size > 0) {
+    debit_bridged(size - wire::kEthernetHeaderSize, now);
     return {.kind = Polled::Kind::kWritten, .size = size};
   }
   const auto bridged_turn = [&](const auto& carrier) {
@@ -240,6 +245,7 @@ Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
     std::size_t size = impl_->flows.poll_frame(out, now);
     if (size == 0) size = impl_->lan.poll_frame(out);
     if (size == 0) size = impl_->misfits.poll_frame(out);
+    if (size == 0) size = impl_->refusals.poll_frame(PortId::kLan, out);
     if (size == 0) return {};
     impl_->counters.add(Counter::kLanFramesOut);
     return {.kind = Polled::Kind::kWritten, .size = size};
@@ -252,6 +258,7 @@ Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
 Instant Gateway::next_timeout() const {
   Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
   next = earlier(next, earlier(impl_->lan.next_timeout(), impl_->misfits.next_timeout()));
+  next = earlier(next, impl_->refusals.next_timeout());
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
     const Peer& peer = *impl_->peers[i];
     if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());
@@ -275,11 +282,15 @@ void Gateway::shut_down(Instant now) {
   impl_->flows.reset_flows(std::nullopt, Counter::kFlowsResetShutdown, now);
 }
 
-void Gateway::reconfigure(const config::Gateway& next, Instant now) {
+std::shared_ptr<const RuleIndex> Gateway::index_rules(const config::Gateway& next) {
+  return Policy::index(next);
+}
+
+void Gateway::reconfigure(const config::Gateway& next, Instant now,
+                          std::shared_ptr<const RuleIndex> index) {
   Impl& impl = *impl_;
-  impl.config.rules = next.rules;
   impl.config.stp.give_up_after = next.stp.give_up_after;
-  impl.policy = Policy(next.rules, impl.config.peers);
+  impl.policy.replace_rules(next.rules, index ? std::move(index) : Policy::index(next));
   for (std::size_t i = 0; i < next.peers.size(); ++i) {
     const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;
     if (keys) impl.peers[i]->session.set_secrets(keys->current, keys->other);
@@ -366,15 +377,65 @@ std::vector<PeerSnapshot> Gateway::peers() const {
   return list;
 }
 
-std::vector<RuleSnapshot> Gateway::rules() const {
-  const std::vector<config::Rule>& rules = impl_->policy.rules();
-  const std::vector<std::uint64_t>& connections = impl_->policy.connections();
+std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) const {
+  const std::vector<RulePtr>& rules = impl_->policy.rules();
   std::vector<RuleSnapshot> list;
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    list.push_back({static_cast<std::uint32_t>(i + 1), rules[i].action, connections[i]});
+  for (std::size_t i = first; i <= rules.size() && list.size() < count; ++i) {
+    const ActiveRule& active = i < rules.size() ? *rules[i] : *impl_->policy.none();
+    list.push_back({.number = active.number,
+                    .name = active.rule.name,
+                    .action = active.rule.action,
+                    .compress = active.rule.compress,
+                    .modes = active.rule.modes,
+                    .is_changed = active.rule != active.configured,
+                    .use = active.use});
   }
-  list.push_back({0, config::Action::kBridge, connections.back()});
   return list;
+}
+
+Gateway::SetResult Gateway::set_rule(std::string_view rule, const RuleChange& change) {
+  ActiveRule* active = impl_->policy.find(rule);
+  if (active == nullptr) return SetResult::kUnknownRule;
+  if (active->rule.action != config::Action::kAccelerate) return SetResult::kNotAccelerated;
+  config::Rule next = active->rule;
+  change.apply(next);
+  if (config::contradiction_in(next.modes) != nullptr) return SetResult::kContradiction;
+  active->rule = std::move(next);
+  return SetResult::kSet;
+}
+
+Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
+  const Policy& policy = impl_->policy;
+  PolicyKey key = asked;
+  const bool outbound = key.direction == config::Direction::kOutbound;
+  const IpAddress& far = outbound ? key.destination : key.source;
+  key.peer = policy.peer_for(far);
+  const ActiveRule& rule = *policy.match(key);
+  Explanation explanation;
+  explanation.rule = rule.number;
+  explanation.in_force = rule.rule;
+  for (const RulePtr& each : policy.rules()) {
+    if (each->number == rule.number) break;
+    if (explanation.misses.size() == Explanation::kMostMisses) {
+      ++explanation.more_misses;
+      continue;
+    }
+    explanation.misses.push_back(
+        {each->number, each->rule.name, first_miss(each->rule.match, key, impl_->config.peers)});
+  }
+  if (key.peer) {
+    explanation.peer = impl_->config.peers[*key.peer].name;
+    explanation.prefix = policy.prefix_for(far);
+  }
+  if (outbound && key.protocol == wire::kProtocolTcp &&
+      (rule.rule.action == config::Action::kAccelerate ||
+       rule.rule.action == config::Action::kBridge)) {
+    FlowKey hosts;
+    hosts.local = key.source;
+    hosts.remote = key.destination;
+    explanation.bridged_as = impl_->reason_not_to_relay(hosts, rule.rule, key.peer, now);
+  }
+  return explanation;
 }
 
 std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {

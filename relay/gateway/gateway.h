@@ -18,7 +18,10 @@
 #include "pep/base/time.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/explanation.h"
 #include "relay/gateway/link_way.h"
+#include "relay/gateway/rule_change.h"
+#include "relay/gateway/rule_index.h"
 #include "relay/gateway/snapshot.h"
 
 namespace satrelay::gateway {
@@ -83,7 +86,18 @@ class Gateway {
   // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, of each peer the
   // keys, and of each link bridged_queue and send_rate, up to that of the start. The rest must be
   // as it was (config/changes.h tells).
-  void reconfigure(const config::Gateway& next, Instant now);
+  // `index`: what index_rules() made of `next`, which takes long with many rules and may be done by
+  // another thread; without it, that is done now. What set_rule() has changed is as configured.
+  void reconfigure(const config::Gateway& next, Instant now,
+                   std::shared_ptr<const RuleIndex> index = nullptr);
+  static std::shared_ptr<const RuleIndex> index_rules(const config::Gateway& next);
+
+  // Sets functions of a rule, named by its name or its number, until the next reconfigure().
+  // `compress` holds for connections that are there, too, the modes for new ones.
+  enum class SetResult : std::uint8_t { kSet, kUnknownRule, kNotAccelerated, kContradiction };
+  SetResult set_rule(std::string_view rule, const RuleChange& change);
+  // The rule for a packet or a connection, and why; its peer is found out.
+  Explanation explain(const PolicyKey& asked, Instant now) const;
 
   // Whether new flows are taken; the peers are told, and bridge theirs too. Flows that are there go
   // on. A gateway that drains has none left when unfinished_flows() is 0.
@@ -97,7 +111,8 @@ class Gateway {
   const Counters& counters() const;
   Status status(Instant now) const;
   std::vector<PeerSnapshot> peers() const;
-  std::vector<RuleSnapshot> rules() const;  // those of the configuration, and last "none"
+  // Rules [first, first + count) of the configuration; behind the last one stands "none".
+  std::vector<RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   // Flows [first, first + count) in table order.
   std::vector<FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
   // The one of that number; nullopt if there is none, or no more.

@@ -4,6 +4,7 @@
 
 #include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"
+#include "pep/wire/tcp.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
@@ -33,7 +34,51 @@ std::optional<std::size_t> tcp_header_in(const Frame& frame) {
   }
 }
 
+// RFC 4861: without these no host is found, whatever rules say of packets between hosts.
+bool is_neighbour_discovery(const Frame& frame) {
+  constexpr std::uint8_t kRouterSolicitation = 133, kRedirect = 137;
+  if (frame.kind != FrameKind::kIcmp || frame.ip.source.is_v4() || frame.payload.empty()) {
+    return false;
+  }
+  const std::uint8_t type = load_u8(frame.payload.data());
+  return type >= kRouterSolicitation && type <= kRedirect;
+}
+
 }  // namespace
+
+Verdict Gateway::Impl::treat(Counter reason, const Frame& frame, PortId from, ConstBytes bytes,
+                             Instant now) {
+  if (is_neighbour_discovery(frame)) return bridge(reason, from, bytes, now);
+  const auto direction =
+      from == PortId::kLan ? config::Direction::kOutbound : config::Direction::kInbound;
+  const PolicyKey key = policy.key_of(frame, direction);
+  return treat(*policy.match(key), reason, frame, from, bytes, now);
+}
+
+Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& frame, PortId from,
+                             ConstBytes bytes, Instant now) {
+  switch (rule.rule.action) {
+    case config::Action::kReset:
+      if (const auto tcp =
+              frame.kind == FrameKind::kTcp ? wire::parse_tcp(frame.payload) : std::nullopt) {
+        if (!checksum_ok(frame)) return Verdict::kDrop;
+        refusals.refuse(from, frame, tcp->header, frame.payload.size() - tcp->header_size);
+      }
+      [[fallthrough]];
+    case config::Action::kDrop:
+      ++rule.use.dropped_frames;
+      return drop(Counter::kDroppedByRule);
+    case config::Action::kAccelerate:
+    case config::Action::kBridge:
+      break;
+  }
+  const Verdict verdict = bridge(reason, from, bytes, now);
+  if (verdict != Verdict::kDrop) {
+    ++rule.use.bridged_frames;
+    rule.use.bridged_bytes += bytes.size();
+  }
+  return verdict;
+}
 
 Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Instant now) {
   const std::size_t mtu = from == PortId::kWan ? config.lan.mtu : config.wan.mtu;

@@ -24,6 +24,7 @@
 #include "relay/gateway/misfits.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
+#include "relay/gateway/refusals.h"
 #include "relay/gateway/wan_node.h"
 
 namespace satrelay::gateway {
@@ -39,9 +40,13 @@ struct Gateway::Impl {
   Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes, Instant now);
+  // Why the segment, which is of no flow, does not begin one under `rule`.
   std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
-                                          const wire::TcpHeader& tcp, std::size_t& peer,
-                                          const config::Rule*& rule, Instant now) const;
+                                          const wire::TcpHeader& tcp, const config::Rule& rule,
+                                          std::optional<std::size_t> peer, Instant now) const;
+  // The same of any connection between these hosts.
+  std::optional<Counter> reason_not_to_relay(const FlowKey& key, const config::Rule& rule,
+                                             std::optional<std::size_t> peer, Instant now) const;
 
   // --- from the WAN --------------------------------------------------------------------------
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
@@ -54,6 +59,10 @@ struct Gateway::Impl {
   bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
   bool checksum_ok(const Frame& frame);
   Verdict bridge(Counter reason, PortId from, ConstBytes bytes, Instant now);
+  // An IP packet of no flow: whatever its rule says but to accelerate, which is to bridge it.
+  Verdict treat(ActiveRule& rule, Counter reason, const Frame& frame, PortId from, ConstBytes bytes,
+                Instant now);
+  Verdict treat(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now);
   Verdict drop(Counter reason) {
     counters.add(reason);
     return Verdict::kDrop;
@@ -90,6 +99,7 @@ struct Gateway::Impl {
   BridgedSyns after_cookie;   // connections of which an ACK to a cookie was dropped, by its number
   BridgedSyns unanswered;     // pairs of hosts (ports and number 0) of a flow without an answer
   Misfits misfits;
+  Refusals refusals;
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
   BridgedQueue held{kMostHeldFrames};

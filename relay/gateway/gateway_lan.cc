@@ -4,6 +4,14 @@
 
 namespace satrelay::gateway {
 
+namespace {
+
+bool is_barred(const ActiveRule& rule) {
+  return rule.rule.action == config::Action::kDrop || rule.rule.action == config::Action::kReset;
+}
+
+}  // namespace
+
 Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant now) {
   constexpr PortId kPort = PortId::kLan;
   std::uint32_t slot = kNoSlot;
@@ -20,15 +28,15 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
       if (concerns_relayed_flow(kPort, frame, slot)) {
         return drop(Counter::kDroppedFragmentOfRelayed);
       }
-      return bridge(Counter::kBridgedFragment, kPort, bytes, now);
+      return treat(Counter::kBridgedFragment, frame, kPort, bytes, now);
     case FrameKind::kIpOptions:
       if (concerns_relayed_flow(kPort, frame, slot)) return handle_relayed(slot, frame, bytes, now);
-      return bridge(Counter::kBridgedIpOptions, kPort, bytes, now);
+      return treat(Counter::kBridgedIpOptions, frame, kPort, bytes, now);
     case FrameKind::kIpExtension:
       if (concerns_relayed_flow(kPort, frame, slot)) {
         return drop(Counter::kDroppedFragmentOfRelayed);
       }
-      return bridge(Counter::kBridgedIpExtension, kPort, bytes, now);
+      return treat(Counter::kBridgedIpExtension, frame, kPort, bytes, now);
     case FrameKind::kIcmp:
       if (concerns_relayed_flow(kPort, frame, slot)) {
         flows.handle_icmp_error(slot, frame, now);
@@ -41,12 +49,13 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
     case FrameKind::kOtherIp:
       break;
   }
-  return bridge(Counter::kBridgedNotTcp, kPort, bytes, now);
+  return treat(Counter::kBridgedNotTcp, frame, kPort, bytes, now);
 }
 
 std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const Frame& frame,
                                                        const wire::TcpHeader& tcp,
-                                                       std::size_t& peer, const config::Rule*& rule,
+                                                       const config::Rule& rule,
+                                                       std::optional<std::size_t> peer,
                                                        Instant now) const {
   using Flags = wire::TcpFlags;
   constexpr auto kHandshake =
@@ -59,25 +68,30 @@ std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const
   if (frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
     return Counter::kBridgedMulticast;
   }
-  if (policy.is_on_own_segment(key.remote)) return Counter::kBridgedOwnSegment;
-  const auto found = policy.peer_for(key.remote);
-  if (!found) return Counter::kBridgedNoPeerPrefix;
-  rule = policy.match(key.local, key.remote, key.remote_port);
-  if (rule == nullptr || rule->action == config::Action::kBridge) return Counter::kBridgedByRule;
+  if (const auto reason = reason_not_to_relay(key, rule, peer, now)) return reason;
   const wire::TcpOptions& options = tcp.options;
   if (options.has_md5 || options.has_ao || options.has_mptcp_join) {
     return Counter::kBridgedTcpOptions;
   }
+  return std::nullopt;
+}
+
+std::optional<Counter> Gateway::Impl::reason_not_to_relay(const FlowKey& key,
+                                                          const config::Rule& rule,
+                                                          std::optional<std::size_t> peer,
+                                                          Instant now) const {
+  if (policy.is_on_own_segment(key.remote)) return Counter::kBridgedOwnSegment;
+  if (!peer) return Counter::kBridgedNoPeerPrefix;
+  if (rule.action != config::Action::kAccelerate) return Counter::kBridgedByRule;
   if (unanswered.recalls(pair_of(key), 0, now)) return Counter::kBridgedAsymmetric;
   if (admission == Admission::kBypass) return Counter::kBridgedBypass;
   if (admission == Admission::kDraining) return Counter::kBridgedDraining;
-  if (peers[*found]->session.peer_state() != stp::PeerState::kAlive) {
+  if (peers[*peer]->session.peer_state() != stp::PeerState::kAlive) {
     return Counter::kBridgedPeerDown;
   }
-  if (peers[*found]->liaison.peer_admission() != Admission::kOpen) {
+  if (peers[*peer]->liaison.peer_admission() != Admission::kOpen) {
     return Counter::kBridgedPeerBypass;
   }
-  peer = *found;
   return std::nullopt;
 }
 
@@ -109,6 +123,10 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     if (!checksum_ok(frame)) return Verdict::kDrop;
     if (flows.orphans().handle_segment(key, frame.ethernet, tcp->header)) return Verdict::kDrop;
   }
+  const PolicyKey seen = policy.key_of(frame, config::Direction::kOutbound);
+  const RulePtr& rule = policy.match(seen);
+  if (is_barred(*rule))
+    return treat(*rule, Counter::kBridgedByRule, frame, PortId::kLan, bytes, now);
   // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
   // answered.
   const auto recovered = flows.cookies().recover(key, tcp->header, now);
@@ -118,22 +136,20 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     return drop(Counter::kDroppedAfterCookie);
   }
   const wire::TcpHeader& opening = recovered ? *recovered : tcp->header;
-  std::size_t peer = 0;
-  const config::Rule* rule = nullptr;
-  auto reason = reason_to_bridge(key, frame, opening, peer, rule, now);
+  auto reason = reason_to_bridge(key, frame, opening, rule->rule, seen.peer, now);
   const bool was_bridged = bridged_syns.recalls(key, opening.sequence, now);
   if (!reason && was_bridged) reason = Counter::kBridgedMidStream;
   if (!reason) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
-    if (is_syn && flows.answer_by_cookie(key, frame, opening, *rule, now)) {
+    if (is_syn && flows.answer_by_cookie(key, frame, opening, rule->rule, now)) {
       return Verdict::kConsumed;
     }
     std::optional<std::uint32_t> cookie;
     if (recovered) cookie = tcp->header.acknowledgment - 1;
-    reason = flows.accept(key, frame, opening, cookie, peer, *rule, now);
+    reason = flows.accept(key, frame, opening, cookie, *seen.peer, rule, now);
   }
-  const bool under_a_rule = rule != nullptr || reason == Counter::kBridgedByRule;
-  if (under_a_rule && !was_bridged) policy.count(rule);
+  const bool opens = is_syn || recovered;
+  if (opens && !was_bridged) ++rule->use.connections;
   if (!reason) {
     if (recovered) {
       flows.handle_segment(flows.find(key), frame, tcp->header,
@@ -149,7 +165,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   }
   if (is_syn) bridged_syns.remember(key, opening.sequence, now);
   misfits.look_from_lan(key, frame.ethernet, frame.payload);
-  return bridge(*reason, PortId::kLan, bytes, now);
+  return treat(*rule, *reason, frame, PortId::kLan, bytes, now);
 }
 
 }  // namespace satrelay::gateway

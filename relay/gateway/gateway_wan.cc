@@ -49,7 +49,9 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
     return drop(Counter::kDroppedToGateway);
   }
   hear(lan.learn_from_wan(frame));
-  return bridge(Counter::kBridgedFromWan, kPort, bytes, now);
+  const bool is_ip = frame.kind >= FrameKind::kFragment;
+  return is_ip ? treat(Counter::kBridgedFromWan, frame, kPort, bytes, now)
+               : bridge(Counter::kBridgedFromWan, kPort, bytes, now);
 }
 
 Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {

@@ -1,48 +1,70 @@
-// Decides, for a SYN from the LAN, whether a rule accelerates it and which peer stands before its
-// server. First match wins; without rules everything towards a peer's prefixes is accelerated.
+// Decides, for a connection or a packet, which rule it falls under and which peer stands before its
+// far host. First match wins; without rules every connection towards a peer's prefixes is
+// accelerated, and with rules what matches none is bridged.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/schema.h"
 #include "pep/base/address.h"
+#include "relay/gateway/address_steps.h"
+#include "relay/gateway/policy_key.h"
+#include "relay/gateway/rule_index.h"
+#include "relay/gateway/rule_use.h"
 
 namespace satrelay::gateway {
 
 class Policy {
  public:
-  // `own_segment`: the subnet that the gateway itself is in, on the WAN side.
-  Policy(std::vector<config::Rule> rules, const std::vector<config::Peer>& peers,
-         std::optional<IpPrefix> own_segment = std::nullopt);
+  // Takes the rules, the peers and the subnet that the gateway itself is in, on the WAN side.
+  explicit Policy(const config::Gateway& config);
 
-  // The rule for a connection from `client` to `server`; nullptr if none matches (then: bridge).
-  const config::Rule* match(const IpAddress& client, const IpAddress& server,
-                            std::uint16_t server_port) const;
-  // Index of the peer with the longest prefix that holds `server`.
-  std::optional<std::size_t> peer_for(const IpAddress& server) const;
+  // What packet rules look at, with the peer before its far host. `frame`: an IP packet.
+  PolicyKey key_of(const Frame& frame, config::Direction direction) const;
+  // The rule for it, or none().
+  const RulePtr& match(const PolicyKey& key) const {
+    const auto found = index_->first_match(key);
+    return found ? rules_[*found] : none_;
+  }
+  // What is bridged as no rule matches.
+  const RulePtr& none() const { return none_; }
+  const std::vector<RulePtr>& rules() const { return rules_; }
+  // By its name or its number; nullptr if there is none.
+  ActiveRule* find(std::string_view name_or_number) const;
+
+  // Index of the peer with the longest prefix that holds `host`.
+  std::optional<std::size_t> peer_for(const IpAddress& host) const;
+  // The prefix by which it is found.
+  std::optional<IpPrefix> prefix_for(const IpAddress& host) const;
   // Whether `server` stands on the gateway's own segment, between the two gateways, where no peer
   // is to be asked for it: a modem, say. A peer's prefix within that subnet says otherwise.
   bool is_on_own_segment(const IpAddress& server) const;
-  const std::vector<config::Rule>& rules() const { return rules_; }
 
-  // One more connection that a host of the LAN opened fell under `rule`; nullptr: under none.
-  void count(const config::Rule* rule);
-  // Connections so far of each rule in turn, and last those of none.
-  const std::vector<std::uint64_t>& connections() const { return connections_; }
+  // What takes long with many rules, for replace_rules(); any thread may do it.
+  static std::shared_ptr<const RuleIndex> index(const config::Gateway& config);
+  // A rule that is as it was in the configuration, wherever it stands now, or that has the name of
+  // an old one, goes on counting. All are as configured.
+  void replace_rules(const std::vector<config::Rule>& rules,
+                     std::shared_ptr<const RuleIndex> index);
 
  private:
   struct PeerPrefix {
     IpPrefix prefix;
     std::size_t peer;
   };
-  const PeerPrefix* longest(const IpAddress& server) const;
+  const PeerPrefix* longest(const IpAddress& host) const;
 
-  std::vector<config::Rule> rules_;
-  std::vector<std::uint64_t> connections_;
-  std::vector<PeerPrefix> prefixes_;  // longest first
-  std::optional<IpPrefix> own_segment_;
+  std::shared_ptr<const RuleIndex> index_;
+  std::vector<RulePtr> rules_;  // in the order of the configuration
+  RulePtr none_;
+  std::vector<PeerPrefix> prefixes_;
+  AddressSteps longest_;  // place in prefixes_ + 1; 0: none
+  IpPrefix own_segment_;
 };
 
 }  // namespace satrelay::gateway

@@ -12,6 +12,7 @@
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "relay/gateway/admission.h"
+#include "relay/gateway/rule_use.h"
 #include "relay/gateway/wait.h"
 
 namespace satrelay::gateway {
@@ -50,8 +51,12 @@ struct PeerSnapshot {
 
 struct RuleSnapshot {
   std::uint32_t number = 0;  // as in the configuration, from 1; 0: no rule
+  std::string name;
   config::Action action{};
-  std::uint64_t connections = 0;  // that hosts of the LAN opened and that fell under it
+  config::Compress compress{};
+  config::FlowModes modes;
+  bool is_changed = false;  // something was set since it was read
+  RuleUse use;
 };
 
 struct FlowSnapshot {
@@ -83,6 +88,8 @@ struct FlowSnapshot {
   Duration path_rtt;                   // of the peer, as are the next two
   double path_loss_ratio = 0;
   BitRate path_rate;
+  std::uint32_t rule = 0;  // that it fell under here; 0: none
+  std::string rule_name;
   config::Compress compress{};
   config::FlowModes modes;
   std::uint8_t weight = 1;

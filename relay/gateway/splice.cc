@@ -17,8 +17,9 @@ constexpr std::uint64_t kShortestRun = 64 * 1024;
 constexpr std::uint64_t kLongestRun = 1024 * 1024;
 
 bool worth_a_try(const Flow& flow, std::size_t size, ConstBytes sample) {
-  if (flow.compress == config::Compress::kOff || size < kSmallestCompressed) return false;
-  if (flow.compress == config::Compress::kOn) return true;
+  const config::Compress wanted = flow.rule->rule.compress;
+  if (wanted == config::Compress::kOff || size < kSmallestCompressed) return false;
+  if (wanted == config::Compress::kOn) return true;
   return flow.bytes_from_lan >= flow.try_compression_at && compress::looks_compressible(sample);
 }
 
@@ -57,7 +58,6 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
       std::min<std::uint64_t>({readable, room - compress::kBlockHeaderSize, largest}));
 
   std::array<std::byte, compress::kBlockHeaderSize> header{};
-  counters_.plain_bytes += size;
   ConstBytes sample = received.front();
   if (sample.size() < std::min(size, kSample) && flow.bytes_from_lan >= flow.try_compression_at) {
     // Too little before the end of an arena block to judge by.
@@ -76,19 +76,14 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
       session.write(flow.stream, header);
       session.write(flow.stream, ConstBytes(*encoded_).first(*encoded));
       flow.endpoint.consume(size);
-      flow.bytes_from_lan += size;
       flow.incompressible_run = 0;
-      counters_.encoded_bytes += header.size() + *encoded;
-      flow.bytes_encoded += header.size() + *encoded;
-      ++counters_.compressed_blocks;
+      count(
+          flow,
+          {.plain_bytes = size, .encoded_bytes = header.size() + *encoded, .compressed_blocks = 1});
       return SpliceResult::kDone;
     }
-    ++counters_.expanded_blocks;
-  } else {
-    ++counters_.skipped_blocks;
   }
   if (size >= kSmallestCompressed) note_incompressible(flow);
-  flow.bytes_from_lan += size;
   compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
                                header);
   session.write(flow.stream, header);
@@ -98,9 +93,20 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
     left -= run.size();
     flow.endpoint.consume(run.size());
   }
-  counters_.encoded_bytes += header.size() + size;
-  flow.bytes_encoded += header.size() + size;
+  count(flow, {.plain_bytes = size,
+               .encoded_bytes = header.size() + size,
+               .skipped_blocks = tried ? 0U : 1U,
+               .expanded_blocks = tried ? 1U : 0U});
   return SpliceResult::kDone;
+}
+
+void Splice::count(Flow& flow, const compress::CodecCounters& block) {
+  counters_ += block;
+  RuleUse& use = flow.rule->use;
+  use.codec += block;
+  use.bytes_from_lan += block.plain_bytes;
+  flow.bytes_from_lan += block.plain_bytes;
+  flow.bytes_encoded += block.encoded_bytes;
 }
 
 // Reads the next block's header if all of it is there; false if there is nothing to go on with.
@@ -142,6 +148,7 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
                  ? raw_to_host(flow, session, std::min(useful, memory))
                  : zstd_to_host(flow, session, memory);
     const std::uint64_t moved = flow.bytes_to_lan - before;
+    flow.rule->use.bytes_to_lan += moved;
     memory -= moved;
     useful -= std::min(useful, moved);
     if (result != SpliceResult::kDone || flow.block_remaining == remaining) break;

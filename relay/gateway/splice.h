@@ -34,6 +34,7 @@ class Splice {
   const compress::CodecCounters& counters() const { return counters_; }
 
  private:
+  void count(Flow& flow, const compress::CodecCounters& block);
   bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);
   SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
   SpliceResult zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t most);

@@ -2,8 +2,7 @@
 // waits here: it only tries the lock, and comes again a little later if a reader has it.
 //
 //   worker, about every 100 ms:  board.publish({...});
-//   worker, every few ms:        if (const auto request = board.flow_request())
-//                                  board.answer(*request, gateway.flows(...));
+//   worker, every few ms:        if (board.is_asked()) board.answer(view);
 #pragma once
 
 #include <atomic>
@@ -11,14 +10,18 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "pep/base/address.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/snapshot.h"
+#include "relay/ops/live_view.h"
 
 namespace satrelay::ops {
 
@@ -46,15 +49,6 @@ struct Snapshot {
   std::vector<gateway::PeerSnapshot> peers;
   gateway::Counters counters;
   std::vector<PortSnapshot> ports;
-  std::vector<gateway::RuleSnapshot> rules;
-};
-
-// For some flows by their position, or for one by its number.
-struct FlowRequest {
-  std::uint64_t id = 0;  // of the request
-  std::size_t first = 0;
-  std::size_t count = 0;
-  std::optional<std::uint64_t> only;
 };
 
 class SnapshotBoard {
@@ -64,10 +58,10 @@ class SnapshotBoard {
   // --- the worker's side: never blocks ---------------------------------------------------------
   // False if a reader was in the way: the next one will do.
   bool publish(Snapshot snapshot);
-  // What a reader waits for. One relaxed load while nobody does.
-  std::optional<FlowRequest> flow_request();
-  // False if a reader was in the way: flow_request() will tell of it again.
-  bool answer(const FlowRequest& request, std::vector<gateway::FlowSnapshot> flows);
+  // Whether a reader waits for something that only the worker can look up. One relaxed load.
+  bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
+  // Looks it up. False if a reader was in the way: is_asked() will tell of it again.
+  bool answer(const LiveView& view);
 
   // --- the readers' side: any thread -------------------------------------------------------------
   struct Published {
@@ -76,24 +70,26 @@ class SnapshotBoard {
   };
   // nullopt before the first publish().
   std::optional<Published> latest() const;
-  // Asks the worker and waits for its answer; nullopt after `patience`.
-  std::optional<std::vector<gateway::FlowSnapshot>> flows(std::size_t first, std::size_t count,
-                                                          Clock::duration patience);
-  // The one of that number, or none.
-  std::optional<std::vector<gateway::FlowSnapshot>> flow(std::uint64_t number,
-                                                         Clock::duration patience);
+  // Has the worker call `query` and waits for that; nullopt after `patience`.
+  template <typename Query>
+  auto ask(const Query& query, Clock::duration patience)
+      -> std::optional<std::invoke_result_t<Query, const LiveView&>> {
+    std::optional<std::invoke_result_t<Query, const LiveView&>> result;
+    const bool done = run([&](const LiveView& view) { result.emplace(query(view)); }, patience);
+    return done ? std::move(result) : std::nullopt;
+  }
 
  private:
-  std::optional<std::vector<gateway::FlowSnapshot>> ask(FlowRequest request,
-                                                        Clock::duration patience);
-  std::timed_mutex one_reader_;  // requests are served one at a time
+  using Question = std::function<void(const LiveView&)>;
+  bool run(Question question, Clock::duration patience);
+
+  std::timed_mutex one_reader_;  // questions are served one at a time
   mutable std::mutex mutex_;     // guards all below; held only to copy or move
   std::condition_variable answered_;
   std::optional<Snapshot> snapshot_;
   Clock::time_point published_at_;
-  std::atomic<bool> wanted_ = false;
-  FlowRequest request_;
-  std::optional<std::vector<gateway::FlowSnapshot>> answer_;
+  std::atomic<bool> asked_ = false;
+  Question question_;  // of the reader that waits; it is called under the lock only
 };
 
 }  // namespace satrelay::ops

@@ -3,6 +3,7 @@
 #include <rte_telemetry.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -11,8 +12,8 @@
 #include <shared_mutex>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
+#include "config/words.h"
 #include "relay/ops/telemetry_replies.h"
 
 namespace satrelay::ops {
@@ -73,13 +74,11 @@ int ports(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) 
   });
 }
 
-template <typename Entry>
-int page_of(std::vector<Entry> Snapshot::*list, std::size_t most, const char* params,
-            rte_tel_data* reply) {
-  const auto page = parse_page(text_of(params), most);
+int peers(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  const auto page = parse_page(text_of(params), kPeersPerPage);
   if (!page) return -EINVAL;
   return with_snapshot([&](const SnapshotBoard::Published& published) {
-    const auto& all = published.snapshot.*list;
+    const auto& all = published.snapshot.peers;
     TelemetryDict dict(reply);
     const std::size_t first = std::min(page->first, all.size());
     const std::size_t end = first + std::min(page->count, all.size() - first);
@@ -87,39 +86,63 @@ int page_of(std::vector<Entry> Snapshot::*list, std::size_t most, const char* pa
   });
 }
 
-int peers(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  return page_of(&Snapshot::peers, kPeersPerPage, params, reply);
+// Has the worker look something up, and writes what it says.
+template <typename Query, typename Write>
+int with_live(const Query& query, const Write& write) noexcept {
+  return with_board([&](SnapshotBoard& board) {
+    const auto found = board.ask(query, kPatience);
+    if (!found) return -ETIMEDOUT;
+    write(*found);
+    return 0;
+  });
+}
+
+// `list(view, first, count)` gives the entries of a page.
+template <typename List>
+int listing(const char* params, std::size_t most, rte_tel_data* reply, const List& list) {
+  const auto page = parse_page(text_of(params), most);
+  if (!page) return -EINVAL;
+  return with_live([&](const LiveView& view) { return list(view, page->first, page->count); },
+                   [&](const auto& entries) {
+                     TelemetryDict dict(reply);
+                     for (std::size_t i = 0; i < entries.size(); ++i) {
+                       dict.add(std::to_string(page->first + i).c_str(), to_dict(entries[i]));
+                     }
+                   });
 }
 
 int rules(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  return page_of(&Snapshot::rules, kRulesPerPage, params, reply);
+  return listing(params, kRulesPerPage, reply,
+                 [](const LiveView& view, std::size_t first, std::size_t count) {
+                   return view.rules(first, count);
+                 });
 }
 
 int flows(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  const auto page = parse_page(text_of(params), kFlowsPerPage);
-  if (!page) return -EINVAL;
-  return with_board([&](SnapshotBoard& board) {
-    const auto listed = board.flows(page->first, page->count, kPatience);
-    if (!listed) return -ETIMEDOUT;
-    TelemetryDict dict(reply);
-    const std::size_t count = std::min(listed->size(), page->count);
-    for (std::size_t i = 0; i < count; ++i) {
-      dict.add(std::to_string(page->first + i).c_str(), to_dict((*listed)[i]));
-    }
-    return 0;
-  });
+  return listing(params, kFlowsPerPage, reply,
+                 [](const LiveView& view, std::size_t first, std::size_t count) {
+                   return view.flows(first, count);
+                 });
 }
 
 int flow(const char* /*command*/, const char* params, rte_tel_data* reply) {
   const auto number = parse_number(text_of(params));
   if (!number) return -EINVAL;
-  return with_board([&](SnapshotBoard& board) {
-    const auto found = board.flow(*number, kPatience);
-    if (!found) return -ETIMEDOUT;
-    TelemetryDict dict(reply);
-    if (!found->empty()) write_flow(found->front(), dict);
-    return 0;
-  });
+  return with_live([&](const LiveView& view) { return view.flow(*number); },
+                   [&](const std::optional<gateway::FlowSnapshot>& found) {
+                     TelemetryDict dict(reply);
+                     if (found) write_flow(*found, dict);
+                   });
+}
+
+int explain(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  const auto key = parse_policy_key(text_of(params));
+  if (!key) return -EINVAL;
+  return with_live([&](const LiveView& view) { return view.explain(*key); },
+                   [&](const gateway::Explanation& explanation) {
+                     TelemetryDict dict(reply);
+                     write_explanation(explanation, dict);
+                   });
 }
 
 struct Command {
@@ -132,8 +155,10 @@ constexpr Command kCommands[] = {
     {"/satrelay/status", status, "Uptime, flows, memory and sums over all flows. No parameters."},
     {"/satrelay/ports", ports, "The LAN and the WAN port, by name. No parameters."},
     {"/satrelay/peers", peers, "The far gateways, by position, paged. Parameters: first,count"},
-    {"/satrelay/rules", rules,
-     "Connections of the LAN by the rule that they fell under, paged. Parameters: first,count"},
+    {"/satrelay/rules", rules, "What fell under each rule, paged. Parameters: first,count"},
+    {"/satrelay/explain", explain,
+     "Which rule holds for a packet, and why. Parameters: "
+     "source,destination,port,protocol,vlan,dscp,outbound|inbound"},
     {"/satrelay/flows", flows,
      "The relayed TCP connections, by position, paged. Parameters: first,count"},
     {"/satrelay/flow", flow,
@@ -169,6 +194,37 @@ std::optional<std::uint64_t> parse_number(std::string_view digits) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   return number;
+}
+
+std::optional<gateway::PolicyKey> parse_policy_key(std::string_view text) {
+  std::array<std::string_view, 7> words;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t comma = text.find(',');
+    words[i] = text.substr(0, comma);
+    if ((comma == std::string_view::npos) != (i + 1 == words.size())) return std::nullopt;
+    if (comma != std::string_view::npos) text.remove_prefix(comma + 1);
+  }
+  const auto source = IpAddress::parse(words[0]);
+  const auto destination = IpAddress::parse(words[1]);
+  const auto port = parse_number(words[2]);
+  const auto protocol = parse_number(words[3]);
+  const auto vlan = parse_number(words[4]);
+  const auto dscp = parse_number(words[5]);
+  const auto direction = config::from_word<config::Direction>(words[6]);
+  if (!source || !destination || source->version() != destination->version() || !direction ||
+      port.value_or(65'536) > 65'535 || protocol.value_or(256) > 255 ||
+      vlan.value_or(config::kMostVlanId + 1U) > config::kMostVlanId ||
+      dscp.value_or(config::kMostDscp + 1U) > config::kMostDscp) {
+    return std::nullopt;
+  }
+  return gateway::PolicyKey{.source = *source,
+                            .destination = *destination,
+                            .port = static_cast<std::uint16_t>(*port),
+                            .protocol = static_cast<std::uint8_t>(*protocol),
+                            .vlan = static_cast<std::uint16_t>(*vlan),
+                            .dscp = static_cast<std::uint8_t>(*dscp),
+                            .direction = *direction,
+                            .peer = std::nullopt};
 }
 
 std::optional<Page> parse_page(std::string_view text, std::size_t most) {

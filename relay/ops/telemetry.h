@@ -31,5 +31,8 @@ struct Page {
 std::optional<Page> parse_page(std::string_view text, std::size_t most);
 // The parameter of a command about one thing; nullopt if it is no number.
 std::optional<std::uint64_t> parse_number(std::string_view digits);
+// "source,destination,port,protocol,vlan,dscp,direction", numbers but for addresses and the last;
+// nullopt if `text` is malformed.
+std::optional<gateway::PolicyKey> parse_policy_key(std::string_view text);
 
 }  // namespace satrelay::ops

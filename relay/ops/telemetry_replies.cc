@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "config/words.h"
+
 namespace satrelay::ops {
 namespace {
 
@@ -106,21 +108,17 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   return dict;
 }
 
-const char* word(config::Compress compress) {
-  constexpr const char* kWords[] = {"off", "auto", "on"};
-  return kWords[static_cast<std::size_t>(compress)];
+template <typename Enum>
+void add_word(TelemetryDict& dict, const char* key, Enum value) {
+  dict.add(key, std::string(config::word_of(value)));
 }
 
 TelemetryDict to_dict(const config::FlowModes& modes) {
   TelemetryDict dict;
-  const auto add = [&dict](const char* name, bool usual, const char* one, const char* other) {
-    dict.add(name, std::string(usual ? one : other));
-  };
-  const config::FlowModes usual;
-  add("handshake", modes.handshake == usual.handshake, "local", "remote");
-  add("ack", modes.ack == usual.ack, "local", "end-to-end");
-  add("close", modes.close == usual.close, "local", "confirmed");
-  add("window", modes.window == usual.window, "rewrite", "mirror");
+  add_word(dict, "handshake", modes.handshake);
+  add_word(dict, "ack", modes.ack);
+  add_word(dict, "close", modes.close);
+  add_word(dict, "window", modes.window);
   return dict;
 }
 
@@ -218,10 +216,42 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
 TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
   TelemetryDict dict;
   dict.add("rule", rule.number);
-  dict.add("action",
-           std::string(rule.action == config::Action::kAccelerate ? "accelerate" : "bridge"));
-  dict.add("connections", rule.connections);
+  dict.add("name", rule.name);
+  add_word(dict, "action", rule.action);
+  add_word(dict, "compress", rule.compress);
+  dict.add("modes", to_dict(rule.modes));
+  dict.add("changed", std::string(rule.is_changed ? "yes" : "no"));
+  dict.add("connections", rule.use.connections);
+  dict.add("from_lan_bytes", rule.use.bytes_from_lan);
+  dict.add("to_lan_bytes", rule.use.bytes_to_lan);
+  dict.add("bridged_frames", rule.use.bridged_frames);
+  dict.add("bridged_bytes", rule.use.bridged_bytes);
+  dict.add("dropped_frames", rule.use.dropped_frames);
+  dict.add("codec", to_dict(rule.use.codec));
   return dict;
+}
+
+void write_explanation(const gateway::Explanation& explanation, TelemetryDict& reply) {
+  const config::Rule& rule = explanation.in_force;
+  reply.add("rule", explanation.rule);
+  reply.add("name", rule.name);
+  add_word(reply, "action", rule.action);
+  add_word(reply, "compress", rule.compress);
+  reply.add("modes", to_dict(rule.modes));
+  reply.add("class", rule.traffic_class);
+  reply.add("peer", explanation.peer);
+  reply.add("prefix", explanation.prefix ? explanation.prefix->to_string() : "");
+  reply.add("bridged_as",
+            std::string(explanation.bridged_as ? gateway::name(*explanation.bridged_as) : ""));
+  TelemetryDict misses;
+  for (const gateway::Explanation::Miss& miss : explanation.misses) {
+    TelemetryDict entry;
+    entry.add("name", miss.name);
+    entry.add("criterion", std::string(miss.criterion ? to_string(*miss.criterion) : ""));
+    misses.add(std::to_string(miss.rule).c_str(), std::move(entry));
+  }
+  reply.add("misses", std::move(misses));
+  reply.add("more_misses", explanation.more_misses);
 }
 
 TelemetryDict to_dict(const gateway::FlowSnapshot& flow) {
@@ -243,7 +273,9 @@ void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply) {
   reply.add("path_rtt_us", microseconds(flow.path_rtt));
   reply.add("path_loss_ppm", parts_per_million(flow.path_loss_ratio));
   reply.add("path_rate_bps", flow.path_rate.to_bits_per_second());
-  reply.add("compress", std::string(word(flow.compress)));
+  reply.add("rule", flow.rule);
+  reply.add("rule_name", flow.rule_name);
+  add_word(reply, "compress", flow.compress);
   reply.add("modes", to_dict(flow.modes));
   reply.add("weight", flow.weight);
 }

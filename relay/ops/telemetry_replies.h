@@ -13,7 +13,7 @@ namespace satrelay::ops {
 // 16 KB that DPDK sends at once.
 inline constexpr std::size_t kFlowsPerPage = 12;
 inline constexpr std::size_t kPeersPerPage = 7;
-inline constexpr std::size_t kRulesPerPage = 64;
+inline constexpr std::size_t kRulesPerPage = 18;
 
 void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply);
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
@@ -22,5 +22,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer);
 TelemetryDict to_dict(const gateway::RuleSnapshot& rule);
 TelemetryDict to_dict(const gateway::FlowSnapshot& flow);                  // an entry of a listing
 void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all of it
+
+void write_explanation(const gateway::Explanation& explanation, TelemetryDict& reply);
 
 }  // namespace satrelay::ops

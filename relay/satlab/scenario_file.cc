@@ -8,6 +8,7 @@
 #include "config/read_common.h"
 #include "config/read_gateway.h"
 #include "config/read_rate_control.h"
+#include "config/read_rules.h"
 #include "config/read_sat_link.h"
 #include "config/text_file.h"
 #include "config/units.h"

@@ -8,8 +8,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "relay/satrelayctl/control.h"
+#include "relay/satrelayctl/explain.h"
 #include "relay/satrelayctl/keygen.h"
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/socket_search.h"
@@ -30,6 +32,7 @@ struct Capacity {
 struct Options {
   std::string socket;
   std::uint64_t flow = 0;
+  ctl::PacketQuestion packet;
   std::string control_socket;
   bool json = false;
   bool all = false;
@@ -41,9 +44,10 @@ std::string show(const std::string& what, const Options& options) {
   const std::string command = "/satrelay/" + what;
   const bool paged = what == "peers" || what == "flows" || what == "rules";
   const nlohmann::ordered_json reply =
-      paged            ? client.query_all(command)
-      : what == "flow" ? client.query(command + ',' + std::to_string(options.flow))
-                       : client.query(command);
+      paged               ? client.query_all(command)
+      : what == "flow"    ? client.query(command + ',' + std::to_string(options.flow))
+      : what == "explain" ? client.query(command + ',' + ctl::explain_parameters(options.packet))
+                          : client.query(command);
   if (what == "flow" && reply.empty()) {
     throw ctl::StatsError("there is no flow " + std::to_string(options.flow) +
                           ", or it has ended; see satrelayctl flows");
@@ -56,6 +60,7 @@ std::string show(const std::string& what, const Options& options) {
   if (what == "ports") return ctl::render_ports(reply);
   if (what == "peers") return ctl::render_peers(reply);
   if (what == "rules") return ctl::render_rules(reply);
+  if (what == "explain") return ctl::render_explanation(reply);
   if (what == "flows") return ctl::render_flows(reply);
   if (what == "flow") return ctl::render_flow(reply);
   return ctl::render_counters(reply, options.all ? ctl::Zeros::kShow : ctl::Zeros::kHide);
@@ -88,7 +93,25 @@ int main(int argc, char** argv) {
   app.add_subcommand("status", "Uptime, flows, memory, and sums over all flows");
   app.add_subcommand("ports", "The LAN and the WAN port, with their errors");
   app.add_subcommand("peers", "The far gateways: state, round-trip time, loss");
-  app.add_subcommand("rules", "How many connections of the LAN fell under each rule");
+  app.add_subcommand("rules", "What fell under each rule: connections, bytes, frames");
+  CLI::App* explain =
+      app.add_subcommand("explain", "Which rule holds for a connection or a packet, and why");
+  explain->add_option("SOURCE", options.packet.source, "Address of the client")->required();
+  explain
+      ->add_option("DESTINATION", options.packet.destination,
+                   "Address of the server, with its port: 198.51.100.7:443, [2001:db8::7]:443")
+      ->required();
+  explain->add_option("--protocol", options.packet.protocol, "tcp, udp, icmp or a number")
+      ->capture_default_str();
+  explain->add_option("--vlan", options.packet.vlan, "The outermost tag, or untagged")
+      ->capture_default_str();
+  explain->add_option("--dscp", options.packet.dscp, "0 to 63, or a name like EF or AF41")
+      ->capture_default_str();
+  explain
+      ->add_option("--direction", options.packet.direction,
+                   "outbound: from a host of this LAN; inbound: from one behind a peer")
+      ->check(CLI::IsMember({"outbound", "inbound"}))
+      ->capture_default_str();
   app.add_subcommand("flows", "Every relayed TCP connection");
   app.add_subcommand("flow", "Both halves of one connection, and what each direction waits for")
       ->add_option("ID", options.flow, "As in the first column of flows")
@@ -120,11 +143,22 @@ int main(int argc, char** argv) {
                           "Like 10min: flows that are left then are reset; without it none is");
   CLI::App* read_anew = app.add_subcommand(
       "reload", "Reads the configuration anew: taken over as a whole, or refused with the reason");
+  std::string rule;
+  std::vector<std::string> switches;
+  CLI::App* set_rule = app.add_subcommand(
+      "set", "Sets functions of a rule until the next reload: compress=off window=mirror");
+  set_rule->add_option("RULE", rule, "Its name or its number")->required();
+  set_rule
+      ->add_option("SWITCH=VALUE", switches,
+                   "compress=auto|on|off (also for connections that are there), "
+                   "handshake=local|remote, ack=local|end-to-end, close=local|confirmed, "
+                   "window=rewrite|mirror")
+      ->required();
   std::string key_file;
   CLI::App* make_key = app.add_subcommand(
       "keygen", "Makes the secret that two gateways share; asks no gateway for anything");
   make_key->add_option("FILE", key_file, "A new file, which only its owner may read; else printed");
-  for (CLI::App* command : {set, switch_bypass, start_drain, read_anew}) {
+  for (CLI::App* command : {set, switch_bypass, start_drain, read_anew, set_rule}) {
     command->add_option("--control-socket", options.control_socket,
                         "The gateway's control_socket, if its configuration names one");
   }
@@ -142,6 +176,11 @@ int main(int argc, char** argv) {
     if (set->parsed()) {
       return ctl::tell(target(options),
                        "capacity " + capacity.link + ' ' + capacity.way + ' ' + capacity.rate);
+    }
+    if (set_rule->parsed()) {
+      std::string line = "set " + rule;
+      for (const std::string& each : switches) line += ' ' + each;
+      return ctl::tell(target(options), line);
     }
     if (switch_bypass->parsed()) return ctl::tell(target(options), "bypass " + bypass);
     if (read_anew->parsed()) return ctl::reload(target(options));

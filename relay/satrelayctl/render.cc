@@ -141,16 +141,6 @@ std::string render_peers(const Json& peers) {
                       rows);
 }
 
-std::string render_rules(const Json& rules) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Json& rule : rules) {
-    std::string which = shown(rule, "rule", plain);
-    if (which == "0") which = "none";
-    rows.push_back({which, text(rule, "action"), shown(rule, "connections", human_count)});
-  }
-  return format_table({{"rule", Align::kRight}, {"action"}, {"connections", Align::kRight}}, rows);
-}
-
 std::string render_flows(const Json& flows) {
   std::vector<std::vector<std::string>> rows;
   for (const Json& flow : flows) {

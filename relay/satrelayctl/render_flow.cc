@@ -66,6 +66,13 @@ std::string modes(const Json& flow) {
   return out;
 }
 
+std::string rule(const Json& flow) {
+  const std::string which = shown(flow, "rule", plain);
+  const std::string name = text(flow, "rule_name");
+  if (which == "0") return "none";
+  return name.empty() || name == "-" ? which : which + " (" + name + ")";
+}
+
 }  // namespace
 
 std::string render_flow(const nlohmann::ordered_json& flow) {
@@ -75,8 +82,9 @@ std::string render_flow(const nlohmann::ordered_json& flow) {
            ", client on the " + (text(flow, "client_side") == "lan" ? "LAN" : "peer's LAN")},
       {"age",
        shown(flow, "age_ms", milliseconds) + ", idle for " + shown(flow, "idle_ms", milliseconds)},
-      {"rule", modes(flow) + "; compress " + text(flow, "compress") + ", weight " +
+      {"rule", rule(flow) + "; compress " + text(flow, "compress") + ", weight " +
                    shown(flow, "weight", plain)},
+      {"modes", modes(flow)},
       {"host", text(flow, "tcp_state") + ", RTT " + shown(flow, "lan_rtt_us", human_duration) +
                    ", segments of " + shown(flow, "lan_segment_bytes", plain) + " bytes"},
       {"path", "peer " + text(flow, "peer") + ", RTT " +

@@ -17,6 +17,10 @@ struct SetCapacity {
   gateway::LinkWay way;
   BitRate capacity;  // zero: as configured
 };
+struct SetRule {
+  std::string rule;  // its name or number
+  gateway::RuleChange change;
+};
 struct SetBypass {
   gateway::Admission admission;  // kBypass or kOpen
 };
@@ -28,8 +32,8 @@ struct ShowReload {};  // what came of it
 struct ShowHelp {};
 struct Quit {};
 
-using ControlCommand =
-    std::variant<SetCapacity, SetBypass, StartDrain, StartReload, ShowReload, ShowHelp, Quit>;
+using ControlCommand = std::variant<SetCapacity, SetRule, SetBypass, StartDrain, StartReload,
+                                    ShowReload, ShowHelp, Quit>;
 
 struct ControlParse {
   std::optional<ControlCommand> command;
@@ -44,6 +48,7 @@ extern const char* const kControlHelp;
 
 // Applies the command; "ok" or "error: ...", a line.
 std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now);
+std::string apply(const SetRule& command, gateway::Gateway& gateway);
 std::string apply(const SetBypass& command, gateway::Gateway& gateway, Instant now);
 
 }  // namespace satrelay::satrelayd

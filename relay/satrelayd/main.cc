@@ -128,6 +128,7 @@ std::string carry_out(const ControlCommand& command, Operations& operations) {
   if (const auto* capacity = std::get_if<SetCapacity>(&command)) {
     return apply(*capacity, operations.gateway, dpdk::now());
   }
+  if (const auto* set = std::get_if<SetRule>(&command)) return apply(*set, operations.gateway);
   if (const auto* bypass = std::get_if<SetBypass>(&command)) {
     return apply(*bypass, operations.gateway, dpdk::now());
   }
@@ -154,7 +155,7 @@ void look_after_reload(Operations& operations, Instant now) {
   const auto outcome = operations.reload.poll();
   if (!outcome) return;
   if (outcome->configuration) {
-    operations.gateway.reconfigure(*outcome->configuration, now);
+    operations.gateway.reconfigure(*outcome->configuration, now, outcome->rules);
     ops::set_log_level(outcome->configuration->log_level);
     operations.reload_result = "ok";
     ops::log_info("reload: taken over");

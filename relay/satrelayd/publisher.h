@@ -25,8 +25,6 @@ class Publisher {
   Instant next_timeout() const { return next_; }
 
  private:
-  std::vector<gateway::FlowSnapshot> answer_to(const ops::FlowRequest& request, Instant now) const;
-
   const gateway::Gateway& gateway_;
   std::array<const dpdk::Port*, 2> ports_;
   const Worker& worker_;

@@ -15,10 +15,13 @@ Reload::Outcome read_changes(const std::filesystem::path& file, const config::Ga
     for (const std::string& key : config::needs_restart(started, next)) {
       keys += (keys.empty() ? "" : ", ") + key;
     }
-    if (keys.empty()) return {.configuration = std::move(next), .error = ""};
-    return {.configuration = std::nullopt, .error = "needs a restart: " + keys};
+    if (!keys.empty()) {
+      return {.configuration = std::nullopt, .rules = {}, .error = "needs a restart: " + keys};
+    }
+    auto rules = gateway::Gateway::index_rules(next);
+    return {.configuration = std::move(next), .rules = std::move(rules), .error = ""};
   } catch (const std::exception& error) {
-    return {.configuration = std::nullopt, .error = error.what()};
+    return {.configuration = std::nullopt, .rules = {}, .error = error.what()};
   }
 }
 

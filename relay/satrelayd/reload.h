@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "config/schema.h"
+#include "relay/gateway/gateway.h"
 
 namespace satrelay::satrelayd {
 
@@ -22,8 +24,9 @@ class Reload {
   bool is_reading() const { return reading_.valid(); }
 
   struct Outcome {
-    std::optional<config::Gateway> configuration;  // to be taken over
-    std::string error;                             // or why not
+    std::optional<config::Gateway> configuration;     // to be taken over
+    std::shared_ptr<const gateway::RuleIndex> rules;  // its rules, made ready
+    std::string error;                                // or why not
   };
   // What came of it, once.
   std::optional<Outcome> poll();

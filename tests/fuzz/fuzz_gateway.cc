@@ -21,6 +21,16 @@ config::Gateway configuration() {
                    .address = *IpAddress::parse("192.0.2.2"),
                    .prefixes = {IpPrefix{}, IpPrefix{IpAddress::v6({}), 0}},
                    .link = "sat"}};
+  for (const auto action : {config::Action::kReset, config::Action::kDrop}) {
+    config::Rule rule;
+    rule.action = action;
+    rule.match.destination = {*IpPrefix::parse("10.0.0.0/9"), *IpPrefix::parse("fc00::/8")};
+    rule.match.port = {
+        {static_cast<std::uint16_t>(action == config::Action::kReset ? 1 : 256), 65535}};
+    rule.match.dscp = {0, 46};
+    config.rules.push_back(rule);
+  }
+  config.rules.emplace_back();
   config.limits.flows = 8;
   config.limits.memory = ByteCount(1 << 20);
   return config;

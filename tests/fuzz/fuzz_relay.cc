@@ -24,6 +24,7 @@
 #include "relay/gateway/open_metadata.h"
 #include "relay/sim/tcp_frame.h"
 #include "tests/fuzz/far_gateway.h"
+#include "tests/fuzz/relay_configuration.h"
 
 namespace satrelay {
 namespace {
@@ -31,9 +32,6 @@ namespace {
 using gateway::Gateway;
 using gateway::PortId;
 
-constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
-constexpr std::size_t kMemory = 1 << 20;
-constexpr std::uint32_t kFlows = 8;
 constexpr std::uint64_t kEpoch = 1000;
 constexpr MacAddress kGatewayMac{{2, 0, 0, 0, 0, 0xaa}};
 constexpr MacAddress kPeerMac{{2, 0, 0, 0, 0, 0xbb}};
@@ -47,49 +45,6 @@ void check(bool condition, unsigned line = __builtin_LINE()) {
   if (condition) return;
   std::fprintf(stderr, "fuzz_relay.cc:%u: a check fails\n", line);
   std::abort();
-}
-
-IpAddress own() { return IpAddress::v4({192, 0, 2, 1}); }
-IpAddress peer_address() { return IpAddress::v4({192, 0, 2, 2}); }
-IpAddress host_address() { return IpAddress::v4({203, 0, 113, 5}); }
-IpAddress far_address() { return IpAddress::v4({198, 51, 100, 5}); }
-
-// A rule a port, so that the client's port chooses the modes.
-std::vector<config::Rule> rules(unsigned variant) {
-  std::vector<config::Rule> list;
-  for (std::uint16_t port = 80; port < 86; ++port) {
-    config::Rule rule;
-    rule.match.port = {{port, port}};
-    const unsigned bits = port + variant;
-    if (bits % 6 == 5) rule.action = config::Action::kBridge;
-    if (bits % 3 == 1) rule.modes.handshake = config::HandshakeMode::kRemote;
-    if (bits % 6 == 4) rule.modes.ack = config::AckMode::kEndToEnd;
-    if (bits % 2 == 1) rule.modes.close = config::CloseMode::kConfirmed;
-    if (bits % 4 == 3) rule.modes.window = config::WindowMode::kMirror;
-    if (variant % 2 == 1) rule.compress = config::Compress::kOn;
-    list.push_back(rule);
-  }
-  return list;
-}
-
-config::Gateway configuration(unsigned variant) {
-  config::Gateway config;
-  config.gateway.own = own();
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config.links = {{.name = "sat", .send_rate = kRate, .receive_rate = kRate}};
-  config.peers = {{.name = "peer",
-                   .address = peer_address(),
-                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
-                   .link = "sat"}};
-  config.rules = rules(variant);
-  config.limits.flows = kFlows;
-  config.limits.half_open = 1 + variant % 4;
-  config.limits.memory = ByteCount(kMemory);
-  config.limits.idle_timeout = Duration::seconds(60 + variant * 10);
-  config.limits.half_close_timeout = Duration::seconds(30 + variant);
-  config.stp.give_up_after = Duration::seconds(5 + variant);
-  config.links[0].send_rate = kRate.scaled(1 + variant % 4, 4);
-  return config;
 }
 
 // A connection of the host on the LAN.
@@ -425,8 +380,27 @@ class World {
       default:
         gateway_->flows(in_.u8() % kFlows, 4, now_);
         gateway_->peers();
-        return;
+        return ask_about_rules();
     }
+  }
+
+  void ask_about_rules() {
+    const unsigned bits = in_.u8();
+    gateway::RuleChange change;
+    change.compress = static_cast<config::Compress>(bits % 3);
+    if ((bits & 8U) != 0) change.handshake = static_cast<config::HandshakeMode>(bits >> 4U & 1U);
+    if ((bits & 32U) != 0) change.ack = static_cast<config::AckMode>(bits >> 6U & 1U);
+    if ((bits & 128U) != 0) change.close = config::CloseMode::kConfirmed;
+    gateway_->set_rule(std::to_string(bits % 8), change);
+    gateway::PolicyKey key;
+    key.source = host_address();
+    key.destination = far_address();
+    key.port = static_cast<std::uint16_t>(80 + bits % 8);
+    key.protocol = 6;
+    key.direction = static_cast<config::Direction>(bits >> 7U & 1U);
+    const gateway::Explanation why = gateway_->explain(key, now_);
+    check(why.rule == (key.port < 86 ? key.port - 79U : 0U));
+    check(gateway_->rules(0, 10).size() == 7);
   }
 
   void open_from_host() {

@@ -16,6 +16,8 @@ MAX_LINES = 600
 # in docs/architecture.md.
 ENGINES = ["pep/base", "pep/wire", "pep/control", "pep/compress", "pep/crypto", "pep/tcp",
            "pep/stp"]
+# Plain values and the words for them.
+SCHEMA = ["config/schema.h", "config/words.h", "config/modes.h"]
 ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim"]
 MAY_INCLUDE = {
@@ -27,16 +29,17 @@ MAY_INCLUDE = {
     "pep/tcp": ["pep/base", "pep/wire", "pep/control"],
     "pep/stp": ["pep/base", "pep/control", "pep/crypto"],
     "config": ["pep/base"],
-    "relay/gateway": ENGINES + ["config/schema.h"],
+    "relay/gateway": ENGINES + SCHEMA,
     "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/schema.h"],
     "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
     "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h", "relay/gateway", "relay/link"],
-    "relay/ops": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
+    "relay/ops": ENGINES + SCHEMA + ["relay/gateway", "relay/link"],
     "relay/satrelayd": ON_TOP,
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config"],
     "relay/satlab": IN_VIRTUAL_TIME + ["relay/satrelayctl/scale.h", "relay/satrelayctl/table.h"],
-    "relay/satrelayctl": ["pep/base", "config/schema.h", "relay/ops/control_client.h"],
+    "relay/satrelayctl": ["pep/base", "config/schema.h", "config/ip_words.h",
+                          "relay/ops/control_client.h"],
     "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/satrelayctl"],
 }
@@ -51,7 +54,7 @@ IMPURE_HEADERS = re.compile(
 
 # The only code that may name DPDK.
 DPDK_PLACES = re.compile(r"^(relay/dpdk/|relay/ops/|relay/[a-z]+/main\.cc$|"
-                         r"tests/unit/relay/(dpdk|ops)/)")
+                         r"tests/unit/relay/(dpdk|ops)/|tests/bench/bench_policy\.cc$)")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 

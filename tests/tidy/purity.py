@@ -36,6 +36,7 @@ ALLOWED = [
     (r"__gxx_personality_v0$|_Unwind_Resume$|__cxa_\w+$|__dso_handle$|std::terminate|std::uncaught_exception|"
      r"std::get_unexpected|__clang_call_terminate$",
      "stack unwinding, emitted for every function with a destructor; statics with one"),
+    (r"__libc_single_threaded$", "how a shared_ptr counts"),
     (r"(vtable|typeinfo|typeinfo name|VTT|guard variable) for ", "types of the C++ run-time library"),
     (r"std::__throw_\w+", "containers' own checks"),
     (r"std::(exception|bad_alloc|bad_\w+|logic_error|runtime_error|length_error|out_of_range|"

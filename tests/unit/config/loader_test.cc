@@ -197,7 +197,7 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
   EXPECT_EQ(gateway_error("a: 1\n---\nb: 1\n"),
             "g.yaml:3:1: a second document begins here; write one document a file");
-  EXPECT_EQ(gateway_error(std::string(2U << 20, '#')), "g.yaml: is larger than 1 MiB");
+  EXPECT_EQ(gateway_error(std::string(9U << 20, '#')), "g.yaml: is larger than 8 MiB");
 }
 
 TEST(Document, SurvivesHostileText) {
@@ -256,7 +256,7 @@ TEST(Keys, MissingOnesAreNamed) {
        "g.yaml:4:9: peers[0].address: is missing; write the address of the far gateway, like "
        "192.0.2.2"},
       {"", "rules: [{compress: on}]\n",
-       "g.yaml:6:9: rules[0].action: is missing; write accelerate or bridge"},
+       "g.yaml:6:9: rules[0].action: is missing; write one of: accelerate, bridge, drop, reset"},
   });
 }
 
@@ -346,8 +346,10 @@ TEST(Values, WordsAndAddressesAreChecked) {
        "g.yaml:6:6: log: \"loud\" is not known here; allowed: error, warning, info, debug"},
       {"", "worker: {polling: lazy}\n",
        "g.yaml:6:19: worker.polling: \"lazy\" is not known here; allowed: adaptive, busy"},
-      {"", "rules: [{action: drop}]\n",
-       "g.yaml:6:18: rules[0].action: \"drop\" is not known here; allowed: accelerate, bridge"},
+      {"", "rules: [{action: deny}]\n",
+       "g.yaml:6:18: rules[0].action: \"deny\" is not known here; allowed: accelerate, bridge, "
+       "drop, "
+       "reset"},
       {"192.0.2.2", "192.0.2.256",
        "g.yaml:4:19: peers[0].address: \"192.0.2.256\" is not an address; write an IPv4 or IPv6 "
        "address, like 192.0.2.1"},
@@ -536,8 +538,8 @@ TEST(Contradictions, Rules) {
        "g.yaml:6:27: rules[1]: is never reached, because rules[0] matches everything; move it up "
        "or remove it"},
       {"", "rules: [{action: bridge, compress: on}]\n",
-       "g.yaml:6:36: rules[0].compress: contradicts action bridge: bridged frames pass untouched; "
-       "remove it"},
+       "g.yaml:6:36: rules[0].compress: contradicts action bridge: it is for connections that "
+       "are accelerated; remove it"},
       {"",
        "rules: [{match: {source: 10.0.0.0/8, destination: \"2001:db8::/32\"}, action: bridge}]\n",
        "g.yaml:6:17: rules[0].match: source and destination are of different families, so nothing "

@@ -52,8 +52,8 @@ TEST(ScheduleKeys, ClassesThatContradictAreRefused) {
             "g.yaml:6:37: rules[0].class: \"fast\" is not a class; there are: slow");
   EXPECT_EQ(
       error_of(link + "classes: {fast: {weight: 2}}\nrules: [{action: bridge, class: fast}]\n"),
-      "g.yaml:6:33: rules[0].class: contradicts action bridge: bridged frames are a class of "
-      "their own; remove it");
+      "g.yaml:6:33: rules[0].class: contradicts action bridge: it is for connections that are "
+      "accelerated; remove it");
   EXPECT_EQ(
       error_of(link + "classes: {fast: {weight: 0}}\n"),
       "g.yaml:5:26: classes.fast.weight: \"0\" is out of range; write a whole number from 1 to "

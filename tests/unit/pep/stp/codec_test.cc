@@ -299,7 +299,9 @@ TEST(FramesTest, AHelloThatEncryptsCarriesMessages) {
   hello.minimum_version = hello.maximum_version = kVersion;
   hello.epoch = 7;
   hello.encrypts = true;
-  const HelloKeys written{bytes_of("the offer"), bytes_of("and the acceptance")};
+  const std::vector<std::byte> offer = bytes_of("the offer");
+  const std::vector<std::byte> acceptance = bytes_of("and the acceptance");
+  const HelloKeys written{offer, acceptance};
   Buffer b;
   write_hello(b.out, hello, written);
   const ConstBytes whole = b.bytes();

@@ -130,22 +130,6 @@ TEST_F(GatewayTest, BridgesByRulePrefixAndForMidStreamSegments) {
   EXPECT_EQ(a_->flow_count(), 0U);
 }
 
-TEST_F(GatewayTest, CountsNewConnectionsByRule) {
-  start_peer();
-  const auto connections = [&] {
-    std::vector<std::uint64_t> counts;
-    for (const RuleSnapshot& rule : a_->rules()) counts.push_back(rule.connections);
-    return counts;
-  };
-  ASSERT_EQ(a_->rules().size(), 3U);
-  lan(tcp_frame(kClient, kServer, syn(40000, 22)));
-  lan(tcp_frame(kClient, kServer, syn(40000, 22)));  // a repetition is no new connection
-  lan(tcp_frame(kClient, kServer, syn(40001, 80)));
-  lan(tcp_frame(kClient, kServer, syn(40002, 80)));
-  lan(tcp_frame(kClient, "192.0.2.77", syn()));  // towards no peer: no rule is asked
-  EXPECT_EQ(connections(), (std::vector<std::uint64_t>{1, 2, 0}));
-}
-
 TEST_F(GatewayTest, AnswersASynForTheServer) {
   start_peer();
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);

@@ -57,7 +57,7 @@ class LanNeighboursTest : public testing::Test {
   std::size_t question() { return lan.poll_frame(out); }
 
   config::Gateway config = behind_a_router();
-  Policy policy{{}, config.peers};
+  Policy policy{config};
   LanNeighbours lan{config, policy, HashKey{1, 2}};
   FrameBytes out = FrameBytes(1514);
   Instant now = Instant::from_nanoseconds(1);
@@ -138,7 +138,7 @@ TEST_F(LanNeighboursTest, AsksWithNeighbourDiscoveryForIpv6) {
 TEST(LanNeighboursOfOneSegment, AreNotNeeded) {
   config::Gateway config = behind_a_router();
   config.peers[0].address = ip_of("192.0.2.3");
-  const Policy policy({}, config.peers);
+  const Policy policy(config);
   LanNeighbours lan(config, policy, HashKey{1, 2});
   EXPECT_FALSE(lan.is_routed(0));
   EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8)))));

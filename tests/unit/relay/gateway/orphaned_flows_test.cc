@@ -62,7 +62,7 @@ class OrphanedFlowsTest : public testing::Test {
   const wire::EthernetHeader from_ = flow_of(0).ethernet;
   Counters counters_;
   config::Gateway config_ = of_one_peer();
-  Policy policy_{{}, config_.peers};
+  Policy policy_{config_};
   LanNeighbours lan_{config_, policy_, HashKey{1, 2}};
   alignas(8) std::array<std::byte, 2 * FlowJournal::kRecordSize> memory_{};
   FlowJournal journal_{memory_};
@@ -179,7 +179,7 @@ TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
                    .address = ip_of("192.0.2.130"),
                    .prefixes = {*IpPrefix::parse("203.0.113.0/24")},
                    .link = "sat"}};
-  const Policy policy({}, routed.peers);
+  const Policy policy(routed);
   LanNeighbours lan(routed, policy, HashKey{1, 2});
   lan.set_router(kGatewayMac);
   OrphanedFlows orphans(2, HashKey{1, 2}, journal_, lan, counters_);

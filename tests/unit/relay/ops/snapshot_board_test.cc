@@ -18,10 +18,21 @@ Snapshot snapshot_with_flows(std::uint32_t flows) {
   return snapshot;
 }
 
-std::vector<gateway::FlowSnapshot> flows_from_port(std::uint16_t port, std::size_t count) {
-  std::vector<gateway::FlowSnapshot> flows(count);
-  for (auto& flow : flows) flow.client_port = port++;
-  return flows;
+// Flows whose port tells where they stand.
+class FlowsByPort final : public LiveView {
+ public:
+  std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const override {
+    std::vector<gateway::FlowSnapshot> flows(count);
+    for (auto& flow : flows) flow.client_port = static_cast<std::uint16_t>(first++);
+    return flows;
+  }
+  std::optional<gateway::FlowSnapshot> flow(std::uint64_t) const override { return std::nullopt; }
+  std::vector<gateway::RuleSnapshot> rules(std::size_t, std::size_t) const override { return {}; }
+  gateway::Explanation explain(const gateway::PolicyKey&) const override { return {}; }
+};
+
+auto flows_from(std::size_t first, std::size_t count) {
+  return [=](const LiveView& view) { return view.flows(first, count); };
 }
 
 TEST(SnapshotBoard, HasNothingBeforeTheFirstPublication) {
@@ -50,45 +61,26 @@ TEST(SnapshotBoard, TellsHowOldItIs) {
 
 TEST(SnapshotBoard, AsksForNothingWhileNobodyReads) {
   SnapshotBoard board;
-  EXPECT_FALSE(board.flow_request().has_value());
+  EXPECT_FALSE(board.is_asked());
+  EXPECT_TRUE(board.answer(FlowsByPort()));
 }
 
 TEST(SnapshotBoard, GivesUpOnASilentWorker) {
   SnapshotBoard board;
   const auto before = std::chrono::steady_clock::now();
-  EXPECT_FALSE(board.flows(0, 10, 50ms).has_value());
+  EXPECT_FALSE(board.ask(flows_from(0, 10), 50ms).has_value());
   EXPECT_GE(std::chrono::steady_clock::now() - before, 50ms);
-  EXPECT_FALSE(board.flow_request().has_value());  // nobody waits any more
+  EXPECT_FALSE(board.is_asked());  // nobody waits any more
 }
 
-TEST(SnapshotBoard, LateAnswersDoNotReachTheNextReader) {
+// A question whose reader has gone is not asked: what it would write to is gone, too.
+TEST(SnapshotBoard, LateAnswersReachNobody) {
   SnapshotBoard board;
-  FlowRequest late;
-  std::thread reader([&] { EXPECT_FALSE(board.flows(0, 1, 100ms).has_value()); });
-  for (std::optional<FlowRequest> request; !request; request = board.flow_request()) {
-    if (request) late = *request;
-    std::this_thread::yield();
-  }
-  reader.join();
-  std::atomic<bool> stop = false;
-  std::thread worker([&] {
-    bool answered_late = false;
-    while (!stop) {
-      const auto request = board.flow_request();
-      if (!request) continue;
-      if (!answered_late) {
-        answered_late =
-            board.answer(FlowRequest{request->id - 1, 0, 1, std::nullopt}, flows_from_port(1, 1));
-        continue;
-      }
-      board.answer(*request, flows_from_port(2, 1));
-    }
-  });
-  const auto flows = board.flows(0, 1, 5s);
-  stop = true;
-  worker.join();
-  ASSERT_TRUE(flows.has_value());
-  EXPECT_EQ(flows->at(0).client_port, 2);
+  bool called = false;
+  const auto late = [&](const LiveView&) { return called = true; };
+  EXPECT_FALSE(board.ask(late, 1ms).has_value());
+  EXPECT_TRUE(board.answer(FlowsByPort()));
+  EXPECT_FALSE(called);
 }
 
 // Readers on several threads at once, a worker that publishes and answers in a loop: every reader
@@ -100,10 +92,7 @@ TEST(SnapshotBoard, ServesManyReadersWhileTheWorkerNeverWaits) {
   std::thread worker([&] {
     while (!stop) {
       board.publish(snapshot_with_flows(3));
-      if (const auto request = board.flow_request()) {
-        board.answer(*request,
-                     flows_from_port(static_cast<std::uint16_t>(request->first), request->count));
-      }
+      if (board.is_asked()) board.answer(FlowsByPort());
       ++rounds;
     }
   });
@@ -113,7 +102,7 @@ TEST(SnapshotBoard, ServesManyReadersWhileTheWorkerNeverWaits) {
     readers.emplace_back([&, id] {
       for (std::uint16_t i = 0; i < 50; ++i) {
         const auto first = static_cast<std::uint16_t>(id * 1000 + i);
-        const auto flows = board.flows(first, 2, 5s);
+        const auto flows = board.ask(flows_from(first, 2), 5s);
         if (!flows || flows->size() != 2 || flows->at(0).client_port != first) ++wrong;
         const auto published = board.latest();
         if (published && published->snapshot.peers.size() != 3) ++wrong;

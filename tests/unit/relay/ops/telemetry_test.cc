@@ -123,7 +123,8 @@ TEST_F(TelemetryTest, AnswersNullUntilTheWorkerHasPublished) {
 TEST_F(TelemetryTest, ListsItsCommands) {
   const Telemetry telemetry(board_);
   const Json commands = query("/");
-  for (const char* command : {"status", "ports", "peers", "rules", "flows", "flow", "counters"}) {
+  for (const char* command :
+       {"status", "ports", "peers", "rules", "flows", "flow", "explain", "counters"}) {
     const std::string name = std::string("/satrelay/") + command;
     EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
   }
@@ -167,22 +168,6 @@ TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
   EXPECT_EQ(counters.at("bridged_not_tcp"), 11);
   EXPECT_EQ(counters.at("flows_established").get<std::uint64_t>(), kMost);
   EXPECT_EQ(counters.at("dropped_bad_checksum"), 0);
-}
-
-TEST_F(TelemetryTest, RulesComeInPagesAndTheLastIsNone) {
-  const Telemetry telemetry(board_);
-  Snapshot snapshot;
-  for (std::uint32_t number = 1; number <= 70; ++number) {
-    snapshot.rules.push_back({number, config::Action::kAccelerate, 1000 + number});
-  }
-  snapshot.rules.push_back({0, config::Action::kBridge, 5});
-  board_.publish(snapshot);
-  const Json first = query("/satrelay/rules");
-  EXPECT_EQ(first.size(), 64U);
-  EXPECT_EQ(first["0"], Json::parse(R"({"rule": 1, "action": "accelerate", "connections": 1001})"));
-  const Json second = query("/satrelay/rules,64");
-  EXPECT_EQ(second.size(), 7U);
-  EXPECT_EQ(second["70"], Json::parse(R"({"rule": 0, "action": "bridge", "connections": 5})"));
 }
 
 TEST_F(TelemetryTest, Ports) {
@@ -241,38 +226,147 @@ TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
   EXPECT_THROW(query("/satrelay/peers,x"), ctl::StatsError);
 }
 
+// What a test says that the engine has.
+class Live final : public LiveView {
+ public:
+  std::vector<gateway::FlowSnapshot> all_flows;
+  std::vector<gateway::RuleSnapshot> all_rules;
+  gateway::Explanation explanation;
+  mutable gateway::PolicyKey asked;
+
+  std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const override {
+    return part_of(all_flows, first, count);
+  }
+  std::optional<gateway::FlowSnapshot> flow(std::uint64_t id) const override {
+    const auto found = std::ranges::find(all_flows, id, &gateway::FlowSnapshot::id);
+    return found == all_flows.end() ? std::nullopt : std::optional(*found);
+  }
+  std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const override {
+    return part_of(all_rules, first, count);
+  }
+  gateway::Explanation explain(const gateway::PolicyKey& key) const override {
+    asked = key;
+    return explanation;
+  }
+
+ private:
+  template <typename Entry>
+  static std::vector<Entry> part_of(const std::vector<Entry>& all, std::size_t first,
+                                    std::size_t count) {
+    first = std::min(first, all.size());
+    count = std::min(count, all.size() - first);
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+  }
+};
+
+// Looks up what is asked for, for as long as it lives.
+class LiveWorker {
+ public:
+  LiveWorker(SnapshotBoard& board, const Live& live)
+      : thread_([&](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            if (board.is_asked()) board.answer(live);
+            std::this_thread::sleep_for(1ms);
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
 // A page of the longest entries must not be cut, or it would not be JSON any more.
 TEST_F(TelemetryTest, FlowsComeFromTheWorkerInPagesThatFit) {
   const Telemetry telemetry(board_);
-  std::vector<gateway::FlowSnapshot> table(100, largest_flow());
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    table[i].client_port = static_cast<std::uint16_t>(10'000 + i);
+  Live live;
+  live.all_flows.assign(100, largest_flow());
+  for (std::size_t i = 0; i < live.all_flows.size(); ++i) {
+    live.all_flows[i].client_port = static_cast<std::uint16_t>(10'000 + i);
   }
-  std::atomic<bool> stop = false;
-  std::thread worker([&] {
-    while (!stop) {
-      if (const auto request = board_.flow_request()) {
-        const std::size_t first = std::min(request->first, table.size());
-        const std::size_t count = std::min(request->count, table.size() - first);
-        const auto begin = table.begin() + static_cast<std::ptrdiff_t>(first);
-        board_.answer(*request, {begin, begin + static_cast<std::ptrdiff_t>(count)});
-      }
-      std::this_thread::sleep_for(1ms);
-    }
-  });
-  const Json page = query("/satrelay/flows");
+  const LiveWorker worker(board_, live);
+  EXPECT_EQ(query("/satrelay/flows").size(), kFlowsPerPage);
   const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/flows");
-  const Json beyond = query("/satrelay/flows,100");
-  stop = true;
-  worker.join();
-  EXPECT_EQ(page.size(), kFlowsPerPage);
-  ASSERT_EQ(all.size(), table.size());
+  ASSERT_EQ(all.size(), live.all_flows.size());
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].at("client_port"), 10'000 + i);
   EXPECT_EQ(all[0].at("client"), "2001:db8:1111:2222:3333:4444:5555:6666");
   EXPECT_EQ(all[0].at("client_side"), "peer");
   EXPECT_EQ(all[0].at("host_window_bytes").get<std::uint64_t>(), kMost);
   EXPECT_EQ(all[0].size(), 19U);
-  EXPECT_EQ(beyond.size(), 0U);
+  EXPECT_EQ(query("/satrelay/flows,100").size(), 0U);
+}
+
+gateway::RuleSnapshot largest_rule() {
+  gateway::RuleSnapshot rule;
+  rule.number = 65'535;
+  rule.name = std::string(32, 'r');
+  rule.action = config::Action::kAccelerate;
+  rule.modes = {.handshake = config::HandshakeMode::kRemote,
+                .ack = config::AckMode::kEndToEnd,
+                .close = config::CloseMode::kConfirmed,
+                .window = config::WindowMode::kMirror};
+  static_assert(sizeof rule.use % sizeof(std::uint64_t) == 0);
+  auto* words = reinterpret_cast<std::uint64_t*>(&rule.use);
+  std::fill(words, words + sizeof rule.use / sizeof *words, kMost);
+  return rule;
+}
+
+TEST_F(TelemetryTest, RulesComeFromTheWorkerInPagesThatFit) {
+  const Telemetry telemetry(board_);
+  Live live;
+  live.all_rules.assign(50, largest_rule());
+  live.all_rules[1].use.connections = 17;
+  live.all_rules[1].is_changed = true;
+  const LiveWorker worker(board_, live);
+  EXPECT_EQ(query("/satrelay/rules").size(), kRulesPerPage);
+  const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/rules");
+  ASSERT_EQ(all.size(), 50U);
+  EXPECT_EQ(all[0].at("name"), std::string(32, 'r'));
+  EXPECT_EQ(all[0].at("modes").at("ack"), "end-to-end");
+  EXPECT_EQ(all[0].at("bridged_bytes").get<std::uint64_t>(), kMost);
+  EXPECT_EQ(all[0].at("codec").at("encoded_bytes").get<std::uint64_t>(), kMost);
+  EXPECT_EQ(all[0].at("changed"), "no");
+  EXPECT_EQ(all[1].at("changed"), "yes");
+  EXPECT_EQ(all[1].at("connections"), 17);
+}
+
+TEST_F(TelemetryTest, ARuleIsExplained) {
+  const Telemetry telemetry(board_);
+  Live live;
+  live.explanation.rule = 3;
+  live.explanation.in_force.name = "web";
+  live.explanation.in_force.traffic_class = "bulk";
+  live.explanation.peer = "ship";
+  live.explanation.prefix = IpPrefix::parse("198.51.100.0/24");
+  live.explanation.bridged_as = gateway::Counter::kBridgedPeerDown;
+  live.explanation.misses = {{1, "", gateway::Criterion::kPort},
+                             {2, "voice", gateway::Criterion::kDscp}};
+  live.explanation.more_misses = 5;
+  const LiveWorker worker(board_, live);
+  const Json found = query("/satrelay/explain,10.0.0.5,198.51.100.7,443,6,100,46,inbound");
+  EXPECT_EQ(found, Json::parse(R"({"rule": 3, "name": "web", "action": "accelerate",
+    "compress": "auto", "modes": {"handshake": "local", "ack": "local", "close": "local",
+    "window": "rewrite"}, "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
+    "bridged_as": "bridged_peer_down", "misses": {"1": {"name": "", "criterion": "port"},
+    "2": {"name": "voice", "criterion": "dscp"}}, "more_misses": 5})"));
+  EXPECT_EQ(live.asked.source, IpAddress::parse("10.0.0.5"));
+  EXPECT_EQ(live.asked.destination, IpAddress::parse("198.51.100.7"));
+  EXPECT_EQ(live.asked.port, 443);
+  EXPECT_EQ(live.asked.protocol, 6);
+  EXPECT_EQ(live.asked.vlan, 100);
+  EXPECT_EQ(live.asked.dscp, 46);
+  EXPECT_EQ(live.asked.direction, config::Direction::kInbound);
+}
+
+TEST(PolicyKeyParameters, MistakesAreRefused) {
+  EXPECT_TRUE(parse_policy_key("10.0.0.5,198.51.100.7,443,6,0,0,outbound"));
+  for (const char* wrong :
+       {"", "10.0.0.5", "10.0.0.5,198.51.100.7,443,6,0,0", "10.0.0.5,198.51.100.7,443,6,0,0,out",
+        "10.0.0.5,198.51.100.7,443,6,0,0,outbound,", "10.0.0.5,2001:db8::1,443,6,0,0,outbound",
+        "10.0.0.5,198.51.100.7,65536,6,0,0,outbound", "10.0.0.5,198.51.100.7,1,256,0,0,outbound",
+        "10.0.0.5,198.51.100.7,1,6,4095,0,outbound", "10.0.0.5,198.51.100.7,1,6,0,64,outbound",
+        "10.0.0,198.51.100.7,1,6,0,0,outbound", "10.0.0.5,198.51.100.7,-1,6,0,0,outbound"}) {
+    EXPECT_FALSE(parse_policy_key(wrong)) << wrong;
+  }
 }
 
 TEST_F(TelemetryTest, OneFlowIsToldWhole) {
@@ -283,31 +377,25 @@ TEST_F(TelemetryTest, OneFlowIsToldWhole) {
   flow.wait_towards_host = gateway::Wait::kHostWindow;
   flow.stp_credit = 5;
   flow.path_loss_ratio = 0.01;
+  flow.rule = 2;
+  flow.rule_name = "web";
   flow.compress = config::Compress::kAuto;
   flow.modes.ack = config::AckMode::kEndToEnd;
-  std::atomic<bool> stop = false;
-  std::thread worker([&] {
-    while (!stop) {
-      if (const auto request = board_.flow_request()) {
-        board_.answer(*request, request->only == 17U ? std::vector{flow}
-                                                     : std::vector<gateway::FlowSnapshot>());
-      }
-      std::this_thread::sleep_for(1ms);
-    }
-  });
+  Live live;
+  live.all_flows = {flow};
+  const LiveWorker worker(board_, live);
   const Json found = query("/satrelay/flow,17");
-  const Json missing = query("/satrelay/flow,18");
-  stop = true;
-  worker.join();
   EXPECT_EQ(found.at("id"), 17);
   EXPECT_EQ(found.at("waits_towards_peer"), "credit");
   EXPECT_EQ(found.at("waits_towards_host"), "host_window");
   EXPECT_EQ(found.at("stp_credit_bytes"), 5);
   EXPECT_EQ(found.at("path_loss_ppm"), 10'000);
+  EXPECT_EQ(found.at("rule"), 2);
+  EXPECT_EQ(found.at("rule_name"), "web");
   EXPECT_EQ(found.at("compress"), "auto");
   EXPECT_EQ(found.at("modes").at("ack"), "end-to-end");
   EXPECT_EQ(found.at("modes").at("handshake"), "local");
-  EXPECT_TRUE(missing.empty());
+  EXPECT_TRUE(query("/satrelay/flow,18").empty());
   for (const char* wrong : {"/satrelay/flow", "/satrelay/flow,x", "/satrelay/flow,1,2"}) {
     EXPECT_THROW(query(wrong), ctl::StatsError) << wrong;
   }

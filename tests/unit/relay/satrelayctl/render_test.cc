@@ -151,14 +151,47 @@ TEST(RenderPorts, ShowsSpeedAndErrors) {
   EXPECT_NE(text.find("up 10.0 Gbit/s  1500      1 000  1.43 MiB"), std::string::npos) << text;
 }
 
-TEST(RenderRules, NamesTheLastOneNone) {
+TEST(RenderRules, ShowsWhatFellUnderEachAndWhatIsUnusual) {
   const Json rules = Json::parse(R"([
-    {"rule": 1, "action": "bridge", "connections": 12345},
-    {"rule": 0, "action": "bridge", "connections": 0}])");
+    {"rule": 1, "name": "web", "action": "accelerate", "compress": "off", "changed": "yes",
+     "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror"},
+     "connections": 12345, "from_lan_bytes": 1024, "to_lan_bytes": 2048, "bridged_frames": 3,
+     "bridged_bytes": 300, "dropped_frames": 0,
+     "codec": {"plain_bytes": 1000, "encoded_bytes": 250}},
+    {"rule": 0, "name": "", "action": "bridge", "compress": "auto", "changed": "no",
+     "connections": 0}])");
   EXPECT_EQ(render_rules(rules),
-            "rule  action  connections\n"
-            "   1  bridge       12 345\n"
-            "none  bridge            0\n");
+            "rule  name  action                                         connections  from lan"
+            "  became    to lan  bridged frames  bridged  dropped\n"
+            "   1  web   accelerate: compress off, window mirror (set)       12 345  1.00 KiB"
+            "  25.00%  2.00 KiB               3    300 B        0\n"
+            "none        bridge                                                   0         -"
+            "       -         -               -        -        -\n");
+}
+
+TEST(RenderExplanation, SaysWhyNotTheRulesBeforeAndWhatHappensNow) {
+  const Json explanation = Json::parse(R"({"rule": 23, "name": "web", "action": "accelerate",
+    "compress": "auto", "modes": {"handshake": "remote", "ack": "local", "close": "local",
+    "window": "rewrite"}, "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
+    "bridged_as": "", "misses": {"1": {"name": "", "criterion": "port"},
+    "2": {"name": "voice", "criterion": "dscp"}}, "more_misses": 20})");
+  EXPECT_EQ(render_explanation(explanation),
+            "rule 1          no: another port\n"
+            "rule 2   voice  no: another dscp\n"
+            "                and 20 more that do not match\n"
+            "rule 23  web    matches: accelerate, handshake remote, class bulk\n"
+            "peer            ship, for 198.51.100.0/24\n"
+            "now             relayed, if it is TCP\n");
+}
+
+TEST(RenderExplanation, OfNoRuleAndNoPeer) {
+  const Json explanation = Json::parse(R"({"rule": 0, "name": "", "action": "bridge",
+    "compress": "auto", "class": "", "peer": "", "prefix": "",
+    "bridged_as": "bridged_no_peer_prefix", "misses": {}, "more_misses": 0})");
+  EXPECT_EQ(render_explanation(explanation),
+            "no rule    matches: bridge\n"
+            "peer       none: no peer's prefix holds the far host\n"
+            "now        bridged, and counted as bridged_no_peer_prefix\n");
 }
 
 TEST(RenderCounters, HidesZerosUnlessAsked) {

@@ -23,6 +23,24 @@ TEST(ControlCommand, CapacityNamesLinkWayAndRate) {
   EXPECT_TRUE(std::get<SetCapacity>(*back.command).capacity.is_zero());
 }
 
+TEST(ControlCommand, SetNamesARuleAndItsSwitches) {
+  const ControlParse parse =
+      parse_control_command("set web compress=off handshake=remote ack=end-to-end window=mirror");
+  ASSERT_TRUE(parse.command);
+  const auto& set = std::get<SetRule>(*parse.command);
+  EXPECT_EQ(set.rule, "web");
+  EXPECT_EQ(set.change.compress, config::Compress::kOff);
+  EXPECT_EQ(set.change.handshake, config::HandshakeMode::kRemote);
+  EXPECT_EQ(set.change.ack, config::AckMode::kEndToEnd);
+  EXPECT_EQ(set.change.window, config::WindowMode::kMirror);
+  EXPECT_FALSE(set.change.close);
+  EXPECT_EQ(refusal("set 1 compress=yes"), "compress: allowed: off, auto, on");
+  for (const char* wrong : {"set", "set 1", "set 1 speed=high", "set 1 compress",
+                            "set 1 compress=on compress=off", "set 1 compress= on"}) {
+    EXPECT_FALSE(parse_control_command(wrong).command) << wrong;
+  }
+}
+
 TEST(ControlCommand, BypassAndDrain) {
   const auto bypass = [](std::string_view line) {
     return std::get<SetBypass>(*parse_control_command(line).command).admission;

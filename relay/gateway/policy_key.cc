@@ -1,0 +1,31 @@
+#include "relay/gateway/policy_key.h"
+
+namespace satrelay::gateway {
+namespace {
+
+bool has_ports(const Frame& frame) {
+  const std::uint8_t protocol = frame.ip.protocol;
+  if (protocol != wire::kProtocolTcp && protocol != wire::kProtocolUdp) return false;
+  if (frame.payload.size() < 4) return false;
+  return frame.kind != FrameKind::kFragment || frame.ip.is_first_fragment();
+}
+
+}  // namespace
+
+std::uint16_t outermost_vlan(const wire::EthernetHeader& ethernet) {
+  return ethernet.tag_count == 0 ? config::kUntagged : ethernet.tags[0].vlan_id();
+}
+
+PolicyKey policy_key(const Frame& frame, config::Direction direction) {
+  PolicyKey key;
+  key.source = frame.ip.source;
+  key.destination = frame.ip.destination;
+  if (has_ports(frame)) key.port = load_u16(frame.payload.data() + 2);
+  key.protocol = frame.ip.protocol;
+  key.vlan = outermost_vlan(frame.ethernet);
+  key.dscp = static_cast<std::uint8_t>(frame.ip.traffic_class >> 2);
+  key.direction = direction;
+  return key;
+}
+
+}  // namespace satrelay::gateway

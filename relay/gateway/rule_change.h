@@ -1,0 +1,26 @@
+// What an operator may set of a rule at run time: each function of a relayed connection by itself.
+#pragma once
+
+#include <optional>
+
+#include "config/schema.h"
+
+namespace satrelay::gateway {
+
+struct RuleChange {
+  std::optional<config::Compress> compress = {};
+  std::optional<config::HandshakeMode> handshake = {};
+  std::optional<config::AckMode> ack = {};
+  std::optional<config::CloseMode> close = {};
+  std::optional<config::WindowMode> window = {};
+
+  void apply(config::Rule& rule) const {
+    rule.compress = compress.value_or(rule.compress);
+    rule.modes.handshake = handshake.value_or(rule.modes.handshake);
+    rule.modes.ack = ack.value_or(rule.modes.ack);
+    rule.modes.close = close.value_or(rule.modes.close);
+    rule.modes.window = window.value_or(rule.modes.window);
+  }
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,24 @@
+// What is looked up in the engine itself when somebody asks: too much to be copied ten times a
+// second. Only the worker may call it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "relay/gateway/explanation.h"
+#include "relay/gateway/snapshot.h"
+
+namespace satrelay::ops {
+
+class LiveView {
+ public:
+  virtual ~LiveView() = default;
+  virtual std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const = 0;
+  virtual std::optional<gateway::FlowSnapshot> flow(std::uint64_t id) const = 0;
+  virtual std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const = 0;
+  virtual gateway::Explanation explain(const gateway::PolicyKey& key) const = 0;
+};
+
+}  // namespace satrelay::ops

@@ -1,0 +1,117 @@
+// The rules: what fell under each, and why a packet falls under one.
+#include <string_view>
+#include <vector>
+
+#include "relay/satrelayctl/render.h"
+#include "relay/satrelayctl/reply.h"
+#include "relay/satrelayctl/scale.h"
+#include "relay/satrelayctl/table.h"
+
+namespace satrelay::ctl {
+namespace {
+
+// What differs from what rules do when nothing is said: most rules say nothing.
+std::string switches(const Json& rule) {
+  const Json& modes = member(rule, "modes");
+  std::string out;
+  const auto add = [&](const Json& from, const char* name, std::string_view usual) {
+    const std::string word = text(from, name);
+    if (word == usual || word == "-") return;
+    if (!out.empty()) out += ", ";
+    out += name;
+    out += ' ';
+    out += word;
+  };
+  add(rule, "compress", "auto");
+  add(modes, "handshake", "local");
+  add(modes, "ack", "local");
+  add(modes, "close", "local");
+  add(modes, "window", "rewrite");
+  return out;
+}
+
+std::string compressed_to(const Json& codec) {
+  const auto before = number(codec, "plain_bytes");
+  const auto after = number(codec, "encoded_bytes");
+  if (!before || !after || *before == 0) return "-";
+  const double share = static_cast<double>(*after) / static_cast<double>(*before);
+  return human_share(static_cast<std::uint64_t>(share * 1e6));
+}
+
+std::string number_of(const Json& rule) {
+  const std::string which = shown(rule, "rule", plain);
+  return which == "0" ? "none" : which;
+}
+
+std::string optional_text(const Json& object, const char* key) {
+  std::string value = text(object, key);
+  return value == "-" ? "" : value;
+}
+
+std::string what_happens(const Json& explanation) {
+  const std::string action = text(explanation, "action");
+  if (action == "drop") return "dropped";
+  if (action == "reset") return "TCP is answered with RST; all else is dropped";
+  const std::string reason = optional_text(explanation, "bridged_as");
+  if (!reason.empty()) return "bridged, and counted as " + reason;
+  return action == "accelerate" ? "relayed, if it is TCP" : "bridged";
+}
+
+}  // namespace
+
+std::string render_rules(const Json& rules) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Json& rule : rules) {
+    std::string action = text(rule, "action");
+    const std::string more = switches(rule);
+    if (!more.empty()) action += ": " + more;
+    if (text(rule, "changed") == "yes") action += " (set)";
+    rows.push_back(
+        {number_of(rule), optional_text(rule, "name"), action,
+         shown(rule, "connections", human_count), shown(rule, "from_lan_bytes", human_bytes),
+         compressed_to(member(rule, "codec")), shown(rule, "to_lan_bytes", human_bytes),
+         shown(rule, "bridged_frames", human_count), shown(rule, "bridged_bytes", human_bytes),
+         shown(rule, "dropped_frames", human_count)});
+  }
+  return format_table({{"rule", Align::kRight},
+                       {"name"},
+                       {"action"},
+                       {"connections", Align::kRight},
+                       {"from lan", Align::kRight},
+                       {"became", Align::kRight},
+                       {"to lan", Align::kRight},
+                       {"bridged frames", Align::kRight},
+                       {"bridged", Align::kRight},
+                       {"dropped", Align::kRight}},
+                      rows);
+}
+
+std::string render_explanation(const Json& explanation) {
+  std::vector<std::vector<std::string>> rows;
+  const Json& misses = member(explanation, "misses");
+  if (misses.is_object()) {
+    for (const auto& [rule, miss] : misses.items()) {
+      rows.push_back(
+          {"rule " + rule, optional_text(miss, "name"), "no: another " + text(miss, "criterion")});
+    }
+  }
+  if (const auto more = number(explanation, "more_misses").value_or(0); more != 0) {
+    rows.push_back({"", "", "and " + human_count(more) + " more that do not match"});
+  }
+  std::string says = text(explanation, "action");
+  if (const std::string more = switches(explanation); !more.empty()) says += ", " + more;
+  if (const std::string name = optional_text(explanation, "class"); !name.empty()) {
+    says += ", class " + name;
+  }
+  const std::string which = number_of(explanation);
+  rows.push_back({which == "none" ? "no rule" : "rule " + which, optional_text(explanation, "name"),
+                  "matches: " + says});
+  const std::string peer = optional_text(explanation, "peer");
+  rows.push_back({"peer", "",
+                  peer.empty() ? "none: no peer's prefix holds the far host"
+                               : peer + ", for " + text(explanation, "prefix")});
+  rows.push_back({"now", "", what_happens(explanation)});
+  return format_table({{""}, {""}, {""}}, rows).substr(1);
+}
+
+}  // namespace satrelay::ctl

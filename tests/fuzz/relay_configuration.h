@@ -1,0 +1,65 @@
+// What fuzz_relay's gateway is configured with: eight variants, so that reading it anew changes
+// something.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/address.h"
+
+namespace satrelay {
+
+inline constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
+inline constexpr std::size_t kMemory = 1 << 20;
+inline constexpr std::uint32_t kFlows = 8;
+
+inline IpAddress own() { return IpAddress::v4({192, 0, 2, 1}); }
+inline IpAddress peer_address() { return IpAddress::v4({192, 0, 2, 2}); }
+inline IpAddress host_address() { return IpAddress::v4({203, 0, 113, 5}); }
+inline IpAddress far_address() { return IpAddress::v4({198, 51, 100, 5}); }
+
+// A rule a port, so that the client's port chooses the modes.
+inline std::vector<config::Rule> rules(unsigned variant) {
+  std::vector<config::Rule> list;
+  for (std::uint16_t port = 80; port < 86; ++port) {
+    config::Rule rule;
+    rule.match.port = {{port, port}};
+    const unsigned bits = port + variant;
+    if (bits % 6 == 5) rule.action = config::Action::kBridge;
+    if (bits % 3 == 1) rule.modes.handshake = config::HandshakeMode::kRemote;
+    if (bits % 6 == 4) rule.modes.ack = config::AckMode::kEndToEnd;
+    if (bits % 2 == 1) rule.modes.close = config::CloseMode::kConfirmed;
+    if (bits % 4 == 3) rule.modes.window = config::WindowMode::kMirror;
+    if (variant % 2 == 1) rule.compress = config::Compress::kOn;
+    // Of connections that are there when the configuration is read anew, too.
+    if (variant == 6 && port == 82) rule.action = config::Action::kReset;
+    if (variant == 7 && port == 83) rule.action = config::Action::kDrop;
+    if (rule.action != config::Action::kAccelerate) rule.modes = {};
+    list.push_back(rule);
+  }
+  return list;
+}
+
+inline config::Gateway configuration(unsigned variant) {
+  config::Gateway config;
+  config.gateway.own = own();
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
+  config.links = {{.name = "sat", .send_rate = kRate, .receive_rate = kRate}};
+  config.peers = {{.name = "peer",
+                   .address = peer_address(),
+                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
+                   .link = "sat"}};
+  config.rules = rules(variant);
+  config.limits.flows = kFlows;
+  config.limits.half_open = 1 + variant % 4;
+  config.limits.memory = ByteCount(kMemory);
+  config.limits.idle_timeout = Duration::seconds(60 + variant * 10);
+  config.limits.half_close_timeout = Duration::seconds(30 + variant);
+  config.stp.give_up_after = Duration::seconds(5 + variant);
+  config.links[0].send_rate = kRate.scaled(1 + variant % 4, 4);
+  return config;
+}
+
+}  // namespace satrelay

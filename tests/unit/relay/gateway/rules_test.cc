@@ -1,0 +1,302 @@
+// What each action of a rule does to which packets, what is counted, and what changes at run time.
+#include <gtest/gtest.h>
+
+#include "relay/gateway/frame.h"
+#include "tests/unit/relay/gateway/gateway_fixture.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using config::Action;
+using config::Direction;
+
+config::Rule rule_of(Action action, config::Match match = {}) {
+  config::Rule rule;
+  rule.action = action;
+  rule.match = std::move(match);
+  return rule;
+}
+
+config::Match to_port(std::uint16_t port) {
+  config::Match match;
+  match.port = {{port, port}};
+  return match;
+}
+
+class Rules : public GatewayTest {
+ protected:
+  void set_rules(std::vector<config::Rule> rules) {
+    config_a_.rules = std::move(rules);
+    a_->reconfigure(config_a_, now_);
+  }
+  RuleSnapshot rule(std::size_t number) const { return a_->rules(number - 1, 1).at(0); }
+  std::optional<wire::TcpHeader> answer(PortId port) {
+    const auto bytes = next_frame(port);
+    if (!bytes) return std::nullopt;
+    const auto tcp = wire::parse_tcp(look_at(*bytes).payload);
+    return tcp ? std::optional(tcp->header) : std::nullopt;
+  }
+  // What stands in the next frame, which may be for STP.
+  std::optional<wire::TcpHeader> tcp_on_the_wan() {
+    while (const auto bytes = next_frame(PortId::kWan)) {
+      const Frame frame = look_at(*bytes);
+      if (frame.kind == FrameKind::kTcp) return wire::parse_tcp(frame.payload)->header;
+    }
+    return std::nullopt;
+  }
+};
+
+wire::TcpHeader segment(std::uint8_t flags) {
+  wire::TcpHeader tcp;
+  tcp.source_port = 40000;
+  tcp.destination_port = 80;
+  tcp.sequence = 5000;
+  tcp.acknowledgment = 7000;
+  tcp.flags = flags;
+  return tcp;
+}
+
+TEST_F(Rules, DropTakesEveryPacketThatMatches) {
+  start_peer();
+  config::Match far;
+  far.destination = {*IpPrefix::parse("198.51.100.0/24")};
+  set_rules({rule_of(Action::kDrop, far), rule_of(Action::kAccelerate)});
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kDrop);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, segment(wire::TcpFlags::kAck))), Verdict::kDrop);
+  EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(8))), Verdict::kDrop);
+  EXPECT_EQ(lan(udp_frame(kClient, "198.51.101.1", 53, FrameBytes(8))), Verdict::kBridge);
+  EXPECT_FALSE(next_frame(PortId::kLan));
+  EXPECT_EQ(count(Counter::kDroppedByRule), 3U);
+  EXPECT_EQ(rule(1).use.dropped_frames, 3U);
+  EXPECT_EQ(rule(2).use.dropped_frames, 0U);
+}
+
+TEST_F(Rules, ResetAnswersASynAsIfNobodyListened) {
+  start_peer();
+  set_rules({rule_of(Action::kReset, to_port(80)), rule_of(Action::kAccelerate)});
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(), host_to_server(), "hello")), Verdict::kDrop);
+  const auto bytes = next_frame(PortId::kLan);
+  ASSERT_TRUE(bytes);
+  const Frame frame = look_at(*bytes);
+  EXPECT_EQ(frame.ethernet.destination, kHostMac);
+  EXPECT_EQ(frame.ethernet.source, kServerMac);
+  EXPECT_EQ(frame.ip.source, ip_of(kServer));
+  EXPECT_EQ(frame.ip.destination, ip_of(kClient));
+  const wire::TcpHeader tcp = wire::parse_tcp(frame.payload)->header;
+  EXPECT_EQ(tcp.source_port, 80);
+  EXPECT_EQ(tcp.destination_port, 40000);
+  EXPECT_EQ(tcp.flags, wire::TcpFlags::kRst | wire::TcpFlags::kAck);
+  EXPECT_EQ(tcp.sequence, 0U);
+  EXPECT_EQ(tcp.acknowledgment, syn().sequence + 5 + 1);  // the data and the SYN
+  EXPECT_EQ(rule(1).use.dropped_frames, 1U);
+}
+
+TEST_F(Rules, ResetSpeaksWithTheNumberThatTheHostExpects) {
+  set_rules({rule_of(Action::kReset)});
+  lan(tcp_frame(kClient, kServer, segment(wire::TcpFlags::kAck), host_to_server(), "data"));
+  const auto reset = answer(PortId::kLan);
+  ASSERT_TRUE(reset);
+  EXPECT_EQ(reset->flags, wire::TcpFlags::kRst);
+  EXPECT_EQ(reset->sequence, 7000U);
+  lan(tcp_frame(kClient, kServer, segment(wire::TcpFlags::kRst)));
+  EXPECT_FALSE(answer(PortId::kLan));  // never a reset for a reset
+  EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(8))), Verdict::kDrop);
+  EXPECT_FALSE(next_frame(PortId::kLan));
+}
+
+TEST_F(Rules, ResetDoesNotAnswerWhatIsDamaged) {
+  set_rules({rule_of(Action::kReset)});
+  FrameBytes damaged = tcp_frame(kClient, kServer, syn());
+  damaged.back() ^= std::byte{1};
+  EXPECT_EQ(lan(damaged), Verdict::kDrop);
+  EXPECT_FALSE(next_frame(PortId::kLan));
+}
+
+TEST_F(Rules, AFloodIsAnsweredByABurstAtMost) {
+  set_rules({rule_of(Action::kReset)});
+  for (std::uint16_t port = 1; port <= 1000; ++port) {
+    lan(tcp_frame(kClient, kServer, syn(port)));
+  }
+  int answers = 0;
+  while (answer(PortId::kLan)) ++answers;
+  EXPECT_EQ(answers, 64);
+  EXPECT_EQ(count(Counter::kDroppedByRule), 1000U);
+}
+
+TEST_F(Rules, InboundRulesHoldForWhatComesRawFromTheWan) {
+  config::Match inbound = to_port(80);
+  inbound.direction = Direction::kInbound;
+  set_rules({rule_of(Action::kReset, inbound), rule_of(Action::kBridge)});
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kBridge);
+  EXPECT_EQ(wan(tcp_frame(kServer, kClient, syn())), Verdict::kDrop);
+  const auto reset = tcp_on_the_wan();
+  ASSERT_TRUE(reset);
+  EXPECT_EQ(reset->flags, wire::TcpFlags::kRst | wire::TcpFlags::kAck);
+  EXPECT_EQ(reset->destination_port, 40000);
+  EXPECT_EQ(rule(1).use.dropped_frames, 1U);
+  EXPECT_EQ(rule(2).use.bridged_frames, 1U);
+}
+
+TEST_F(Rules, AConnectionThatAPeerOpensIsRefused) {
+  config_b_.rules = {rule_of(Action::kDrop, to_port(80)), rule_of(Action::kAccelerate)};
+  config_a_.rules.clear();
+  a_->reconfigure(config_a_, now_);
+  start_peer();
+  ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  const auto synack = answer(PortId::kLan);
+  ASSERT_TRUE(synack);
+  wire::TcpHeader ack = segment(wire::TcpFlags::kAck);
+  ack.sequence = syn().sequence + 1;
+  ack.acknowledgment = synack->sequence + 1;
+  lan(tcp_frame(kClient, kServer, ack));
+  for (int i = 0; i < 3; ++i) step();
+  EXPECT_EQ(b_->counters()[Counter::kFlowsRefusedByRule], 1U);
+  EXPECT_EQ(b_->flow_count(), 0U);
+  EXPECT_EQ(b_->rules(0, 1).at(0).use.connections, 1U);
+  const auto reset = answer(PortId::kLan);
+  ASSERT_TRUE(reset);
+  EXPECT_TRUE(reset->has(wire::TcpFlags::kRst));
+  EXPECT_EQ(count(Counter::kFlowsRefused), 1U);
+}
+
+TEST_F(Rules, VlanAndDscpAreLookedAt) {
+  config::Match voice;
+  voice.vlan = {100};
+  voice.dscp = {46};
+  set_rules({rule_of(Action::kDrop, voice), rule_of(Action::kBridge)});
+  wire::EthernetHeader tagged = host_to_server();
+  tagged.tags[0] = {.tpid = 0x8100, .tci = 100};
+  tagged.tag_count = 1;
+  wire::IpHeader ip;
+  ip.source = ip_of(kClient);
+  ip.destination = ip_of(kServer);
+  ip.protocol = wire::kProtocolUdp;
+  EXPECT_EQ(lan(ip_frame(tagged, ip, FrameBytes(16))), Verdict::kBridge);
+  ip.traffic_class = 46 << 2;
+  EXPECT_EQ(lan(ip_frame(tagged, ip, FrameBytes(16))), Verdict::kDrop);
+  EXPECT_EQ(lan(ip_frame(host_to_server(), ip, FrameBytes(16))), Verdict::kBridge);
+}
+
+// A rule against everything must not take the network itself down.
+TEST_F(Rules, NeighbourDiscoveryAndWhatIsNotIpPass) {
+  set_rules({rule_of(Action::kDrop)});
+  wire::IpHeader ip;
+  ip.source = ip_of("fe80::1");
+  ip.destination = ip_of("ff02::1:ff00:5");
+  ip.protocol = wire::kProtocolIcmpV6;
+  FrameBytes solicitation(24);
+  solicitation[0] = std::byte{135};
+  EXPECT_EQ(lan(ip_frame(host_to_server(), ip, solicitation)), Verdict::kBridge);
+  EXPECT_EQ(wan(ip_frame(host_to_server(), ip, solicitation)), Verdict::kBridge);
+  FrameBytes echo(24);
+  echo[0] = std::byte{128};
+  EXPECT_EQ(lan(ip_frame(host_to_server(), ip, echo)), Verdict::kDrop);
+  FrameBytes lldp(60);
+  wire::EthernetHeader ethernet = host_to_server();
+  ethernet.type = static_cast<wire::EtherType>(0x88cc);
+  wire::write_ethernet(ethernet, lldp);
+  EXPECT_EQ(lan(lldp), Verdict::kBridge);
+}
+
+TEST_F(Rules, CountConnectionsAndBridgedBytes) {
+  start_peer();
+  set_rules({rule_of(Action::kBridge, to_port(22)), rule_of(Action::kAccelerate, to_port(80))});
+  const FrameBytes ssh = tcp_frame(kClient, kServer, syn(40000, 22));
+  lan(ssh);
+  lan(ssh);  // a repetition is no new connection
+  lan(tcp_frame(kClient, kServer, syn(40001, 80)));
+  lan(tcp_frame(kClient, kServer, syn(40002, 80)));
+  const FrameBytes other = udp_frame(kClient, kServer, 53, FrameBytes(8));
+  lan(other);
+  const auto all = a_->rules(0, 10);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].use.connections, 1U);
+  EXPECT_EQ(all[0].use.bridged_frames, 2U);
+  EXPECT_EQ(all[0].use.bridged_bytes, 2 * ssh.size());
+  EXPECT_EQ(all[1].use.connections, 2U);
+  EXPECT_EQ(all[1].use.bridged_frames, 0U);
+  EXPECT_EQ(all[2].number, 0U);  // none
+  EXPECT_EQ(all[2].use.bridged_bytes, other.size());
+}
+
+TEST_F(Rules, AReloadLeavesTheGatewaysOwnSegmentAlone) {
+  config_a_.peers[0].prefixes = {*IpPrefix::parse("0.0.0.0/0")};
+  a_ = std::make_unique<Gateway>(
+      config_a_, Identity{.boot_epoch = 2, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+      now_);
+  start_peer();
+  lan(tcp_frame(kClient, "192.0.2.3", syn()));
+  EXPECT_EQ(count(Counter::kBridgedOwnSegment), 1U);
+  a_->reconfigure(config_a_, now_);
+  lan(tcp_frame(kClient, "192.0.2.3", syn(40001)));
+  EXPECT_EQ(count(Counter::kBridgedOwnSegment), 2U);
+}
+
+TEST_F(Rules, FunctionsAreSetUntilTheNextReload) {
+  using Result = Gateway::SetResult;
+  config::Rule web = rule_of(Action::kAccelerate, to_port(80));
+  web.name = "web";
+  set_rules({web, rule_of(Action::kBridge)});
+  EXPECT_EQ(a_->set_rule("web", {.compress = config::Compress::kOff}), Result::kSet);
+  EXPECT_EQ(a_->set_rule("1", {.handshake = config::HandshakeMode::kRemote,
+                               .ack = config::AckMode::kEndToEnd}),
+            Result::kSet);
+  EXPECT_EQ(rule(1).compress, config::Compress::kOff);
+  EXPECT_EQ(rule(1).modes.ack, config::AckMode::kEndToEnd);
+  EXPECT_TRUE(rule(1).is_changed);
+  EXPECT_EQ(a_->set_rule("web", {.handshake = config::HandshakeMode::kLocal}),
+            Result::kContradiction);
+  EXPECT_EQ(rule(1).modes.handshake, config::HandshakeMode::kRemote);
+  EXPECT_EQ(a_->set_rule("2", {.compress = config::Compress::kOff}), Result::kNotAccelerated);
+  EXPECT_EQ(a_->set_rule("mail", {.compress = config::Compress::kOff}), Result::kUnknownRule);
+  a_->reconfigure(config_a_, now_);
+  EXPECT_FALSE(rule(1).is_changed);
+  EXPECT_EQ(rule(1).compress, config::Compress::kAuto);
+}
+
+PolicyKey connection(std::uint16_t port) {
+  PolicyKey key;
+  key.source = ip_of(kClient);
+  key.destination = ip_of(kServer);
+  key.port = port;
+  key.protocol = wire::kProtocolTcp;
+  return key;
+}
+
+TEST_F(Rules, AreExplained) {
+  config::Match voice;
+  voice.protocol = {wire::kProtocolUdp};
+  config::Match ship;
+  ship.peer = {"peer"};
+  set_rules({rule_of(Action::kBridge, to_port(22)), rule_of(Action::kDrop, voice),
+             rule_of(Action::kAccelerate, ship)});
+  Explanation why = a_->explain(connection(80), now_);
+  EXPECT_EQ(why.rule, 3U);
+  ASSERT_EQ(why.misses.size(), 2U);
+  EXPECT_EQ(why.misses[0].criterion, Criterion::kPort);
+  EXPECT_EQ(why.misses[1].criterion, Criterion::kProtocol);
+  EXPECT_EQ(why.peer, "peer");
+  EXPECT_EQ(why.prefix, IpPrefix::parse("198.51.100.0/24"));
+  EXPECT_EQ(why.bridged_as, Counter::kBridgedPeerDown);
+  start_peer();
+  EXPECT_FALSE(a_->explain(connection(80), now_).bridged_as);
+  EXPECT_EQ(a_->explain(connection(22), now_).bridged_as, Counter::kBridgedByRule);
+  PolicyKey elsewhere = connection(80);
+  elsewhere.destination = ip_of("203.0.113.77");
+  why = a_->explain(elsewhere, now_);
+  EXPECT_EQ(why.rule, 0U);
+  EXPECT_EQ(why.misses.size(), 3U);
+  EXPECT_EQ(why.misses[2].criterion, Criterion::kPeer);
+  EXPECT_EQ(why.peer, "");
+  EXPECT_EQ(why.bridged_as, Counter::kBridgedNoPeerPrefix);
+}
+
+TEST_F(Rules, AnExplanationOfManyRulesIsShort) {
+  set_rules(std::vector<config::Rule>(1000, rule_of(Action::kBridge, to_port(22))));
+  const Explanation why = a_->explain(connection(80), now_);
+  EXPECT_EQ(why.misses.size(), Explanation::kMostMisses);
+  EXPECT_EQ(why.more_misses, 1000 - Explanation::kMostMisses);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway
