@@ -24,6 +24,7 @@ auto content(const GatewayAddress& g) { return std::tie(g.address, g.own, g.vlan
 auto content(const Peer& p) {
   return std::make_tuple(p.name, p.address, p.prefixes, p.link, p.security.keys.has_value());
 }
+auto content(const Access& a) { return std::tie(a.group, a.mode); }
 auto content(const Feedback& f) { return std::tie(f.mode, f.budget); }
 
 class Differences {
@@ -93,6 +94,8 @@ std::vector<std::string> needs_restart(const Gateway& started, const Gateway& ne
   found.compare("compress_level", started.compress_level, next.compress_level);
   found.compare("stats_socket_prefix", started.stats_socket_prefix, next.stats_socket_prefix);
   found.compare("control_socket", started.control_socket, next.control_socket);
+  found.compare("access.stats", started.stats_access, next.stats_access);
+  found.compare("access.control", started.control_access, next.control_access);
   found.compare("journal", started.journal, next.journal);
   return found.keys;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/interface_address.h"
+#include "config/read_access.h"
 #include "config/read_common.h"
 #include "config/read_rate_control.h"
 #include "config/read_rules.h"
@@ -235,9 +236,10 @@ std::string read_journal(const Value& value) {
 }
 
 Gateway read_gateway(const Value& document) {
-  const Fields fields = document.fields(
-      {"ports", "gateway", "links", "security", "peers", "classes", "rules", "stp", "limits", "tcp",
-       "worker", "compress_level", "stats_socket_prefix", "control_socket", "journal", "log"});
+  const Fields fields =
+      document.fields({"ports", "gateway", "links", "security", "peers", "classes", "rules", "stp",
+                       "limits", "tcp", "worker", "compress_level", "stats_socket_prefix",
+                       "control_socket", "access", "journal", "log"});
   Gateway config;
   const Fields ports =
       fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")
@@ -275,6 +277,15 @@ Gateway read_gateway(const Value& document) {
     constexpr std::string_view kHint = "write an absolute path, or none";
     config.control_socket =
         socket->text(kHint) == kNoSocket ? kNoSocket : read_socket_path(*socket);
+  }
+  if (const Value* access = fields.find("access")) {
+    const Fields sockets = access->fields({"stats", "control"});
+    if (const Value* stats = sockets.find("stats")) {
+      config.stats_access = read_access(*stats, Others::kMayRead);
+    }
+    if (const Value* control = sockets.find("control")) {
+      config.control_access = read_access(*control, Others::kMayNot);
+    }
   }
   if (const Value* journal = fields.find("journal")) config.journal = read_journal(*journal);
   if (const Value* log = fields.find("log")) config.log_level = read_log_level(*log);

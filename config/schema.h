@@ -209,6 +209,12 @@ struct Tcp {
 inline constexpr const char* kNoSocket = "none";
 inline constexpr const char* kNoJournal = "none";
 
+// Who else than the user of the gateway, and root, may use a socket of it.
+struct Access {
+  std::string group;          // "": none
+  std::uint16_t mode = 0600;  // of the socket: 0600, 0660 or (to read) 0666
+};
+
 enum class LogLevel : std::uint8_t { kError, kWarning, kInfo, kDebug };
 
 struct Gateway {
@@ -228,6 +234,8 @@ struct Gateway {
   std::string stats_socket_prefix = "satrelay";
   // Path of the control socket; "": control.sock beside the stats socket; kNoSocket: none.
   std::string control_socket;
+  Access stats_access;
+  Access control_access;
   // The flows are written down in a file beside the stats socket, and copied to this path; "": no
   // copy; kNoJournal: not written down.
   std::string journal;

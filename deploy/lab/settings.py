@@ -19,6 +19,7 @@ class GatewayOptions:
     limits: dict[str, str] = field(default_factory=dict)
     stp: dict[str, str] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)  # of the accelerating rule
+    access: dict[str, str] = field(default_factory=dict)
     bridged_hosts: tuple[str, ...] = ()  # prefixes: connections to and from these are bridged
     log_level: str = "info"
     security: str = "none"  # or psk: with a secret that the lab makes
@@ -53,6 +54,7 @@ rules:
   - {{action: accelerate{"".join(f", {key}: {word}" for key, word in options.modes.items())}}}
 worker: {{polling: {options.polling}}}
 {_section("limits", options.limits)}{_section("stp", options.stp)}\
+{_section("access", options.access)}\
 stats_socket_prefix: {name}
 log: {options.log_level}
 """

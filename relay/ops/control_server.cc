@@ -28,18 +28,11 @@ void remove_stale(const std::string& path, const sockaddr_un& address) {
   ::unlink(path.c_str());
 }
 
-// The user that runs this program, and root.
-bool is_trusted(int descriptor) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-  return peer.uid == 0 || peer.uid == ::geteuid();
-}
-
 }  // namespace
 
-ControlServer::ControlServer(const std::string& path, Wake wake, Handler handler)
-    : path_(path), wake_(std::move(wake)), handler_(std::move(handler)) {
+ControlServer::ControlServer(const std::string& path, Wake wake, Handler handler,
+                             const SocketAccess& access)
+    : path_(path), access_(access), wake_(std::move(wake)), handler_(std::move(handler)) {
   const sockaddr_un address = control_address(path);
   remove_stale(path, address);
   listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -52,6 +45,13 @@ ControlServer::ControlServer(const std::string& path, Wake wake, Handler handler
   if (bound != 0 || ::listen(listener_, static_cast<int>(kMostClients)) != 0) {
     ::close(listener_);
     fail_control(path, "bind", error);
+  }
+  try {
+    open_to(path, access_);
+  } catch (...) {
+    ::close(listener_);
+    ::unlink(path.c_str());
+    throw;
   }
   wake_.watch(listener_);
 }
@@ -79,7 +79,7 @@ void ControlServer::accept_clients(Instant now) {
                                   [](const Client& client) { return client.descriptor < 0; });
   const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0) return;
-  if (!is_trusted(descriptor)) {
+  if (!admits(access_, descriptor)) {
     // Nobody else gets here unless the mode of the file was changed.
     ::close(descriptor);
     return;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "pep/base/time.h"
+#include "relay/ops/socket_access.h"
 
 namespace satrelay::ops {
 
@@ -27,10 +28,11 @@ class ControlServer {
     std::function<void(int descriptor)> unwatch;
   };
 
-  // Opens the socket with mode 0600, so that only its owner (and root) can connect; who connects is
-  // asked for all the same. A stale file is replaced. Throws std::runtime_error, also if another
-  // process serves this path.
-  ControlServer(const std::string& path, Wake wake, Handler handler);
+  // Opens the socket with the mode, so that only its owner, root and, if there is one, the group
+  // can connect; who connects is asked for all the same. A stale file is replaced. Throws
+  // std::runtime_error, also if another process serves this path.
+  ControlServer(const std::string& path, Wake wake, Handler handler,
+                const SocketAccess& access = {});
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
   ~ControlServer();
@@ -54,6 +56,7 @@ class ControlServer {
   void close(Client& client);
 
   std::string path_;
+  SocketAccess access_;
   Wake wake_;
   Handler handler_;
   int listener_ = -1;

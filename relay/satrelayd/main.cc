@@ -1,4 +1,5 @@
 // satrelayd: the gateway at an earth station.
+#include <linux/capability.h>
 #include <sys/random.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -14,6 +16,7 @@
 #include <string>
 
 #include "config/loader.h"
+#include "relay/dpdk/capabilities.h"
 #include "relay/dpdk/clock.h"
 #include "relay/dpdk/control_thread.h"
 #include "relay/dpdk/eal.h"
@@ -165,8 +168,33 @@ void look_after_reload(Operations& operations, Instant now) {
   }
 }
 
+ops::SocketAccess access_of(const config::Access& access) {
+  return ops::resolve(access.group, access.mode);
+}
+
+// DPDK keeps the sockets in folders that only their owner may enter.
+void open_folders_to(const ops::SocketAccess& stats, const ops::SocketAccess& control) {
+  if (stats.is_private() && control.is_private()) return;
+  const std::filesystem::path folder = dpdk::Eal::runtime_directory();
+  for (const auto& each : {folder, folder.parent_path()}) {
+    std::filesystem::permissions(each, std::filesystem::perms(0755));
+  }
+}
+
+// What closing a port needs, and memory that a device is to reach.
+std::vector<int> needed_by(const config::Gateway& config) {
+  std::vector<int> capabilities;
+  for (const config::Port* port : {&config.lan, &config.wan}) {
+    if (port->driver == config::Driver::kAfXdp) capabilities.push_back(CAP_NET_ADMIN);
+    if (port->driver == config::Driver::kPci) capabilities.push_back(CAP_IPC_LOCK);
+  }
+  return capabilities;
+}
+
 void run(const config::Gateway& config, const std::string& file) {
   ops::open_log("satrelayd", config.log_level);
+  const ops::SocketAccess stats_access = access_of(config.stats_access);
+  const ops::SocketAccess control_access = access_of(config.control_access);
   dpdk::StopSignal::install();
   dpdk::ReloadSignal::install();
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
@@ -203,7 +231,10 @@ void run(const config::Gateway& config, const std::string& file) {
   Publisher publisher(gateway, {&lan, &wan}, worker, board);
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
   dpdk::PollLoop loop(config.worker.polling, ports);
-  ops::log_info("stats socket: " + dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2");
+  const std::string stats_socket = dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2";
+  open_folders_to(stats_access, control_access);
+  ops::open_to(stats_socket, stats_access);
+  ops::log_info("stats socket: " + stats_socket);
   Operations operations{
       .gateway = gateway,
       .drain = Drain(gateway, [](const std::string& text) { ops::log_info(text); }),
@@ -213,10 +244,11 @@ void run(const config::Gateway& config, const std::string& file) {
     const std::string path = config.control_socket.empty()
                                  ? dpdk::Eal::runtime_directory() + "/control.sock"
                                  : config.control_socket;
-    control.emplace(path,
-                    ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
-                                             [&](int descriptor) { loop.unwatch(descriptor); }},
-                    [&](std::string_view line) { return answer(line, operations); });
+    control.emplace(
+        path,
+        ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
+                                 [&](int descriptor) { loop.unwatch(descriptor); }},
+        [&](std::string_view line) { return answer(line, operations); }, control_access);
     ops::log_info("control socket: " + path);
   }
   for (const config::Peer& peer : config.peers) {
@@ -225,6 +257,7 @@ void run(const config::Gateway& config, const std::string& file) {
                      ": security: none; anyone on the satellite segment can read what the hosts "
                      "say, and forge it");
   }
+  ops::log_info("capabilities kept: " + dpdk::keep_only(needed_by(config)));
   ops::log_info("ready");
   loop.run([&](Instant now) {
     // First, so that the round sends what a command has changed.
@@ -253,6 +286,8 @@ int main_or_throw(int argc, char** argv) {
   try {
     const config::Gateway config = config::load_gateway(file);
     if (check) {
+      access_of(config.stats_access);
+      access_of(config.control_access);
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }
