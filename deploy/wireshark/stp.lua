@@ -6,6 +6,7 @@ local stp = Proto("satstp", "Satellite Transport Protocol (satrelay)")
 
 stp.prefs.ports = Pref.range("UDP ports", "7878", "Lane n uses the n-th port after the first", 65535)
 stp.prefs.verify_crc = Pref.bool("Verify the CRC32C", true, "Takes longer; a bad one is an expert item")
+stp.prefs.encrypted = Pref.bool("Packets are encrypted", false, "Where the capture has no HELLO, which would tell")
 
 -- The other files stand in a folder beside this one, wherever that is.
 local folder = debug.getinfo(1, "S").source:match("^@?(.*[/\\])") or ""
@@ -156,6 +157,12 @@ local function guarded(tree, c, call, ...)
   c.marks = c.marks .. (failure.expert == E.malformed and "[malformed] " or "[cut short] ")
 end
 
+-- A HELLO tells; where none was captured, the preference.
+local function is_encrypted(lane)
+  if lane.encrypts ~= nil then return lane.encrypts end
+  return stp.prefs.encrypted
+end
+
 -- Without the keys, which no capture has, all that can be told is how much there is.
 local function encrypted(r, tree, c, size)
   if size < 8 + 1 + 16 then malformed("Malformed: no room for a tag") end
@@ -165,9 +172,16 @@ local function encrypted(r, tree, c, size)
   c.words[1] = frames:len() .. " encrypted bytes"
 end
 
+-- `satrelayctl capture --decrypted` calls its interface so: packets of a session have neither tag nor CRC.
+local interface_name = Field.new("frame.interface_name")
+local function is_decrypted()
+  local name = interface_name()
+  return name ~= nil and tostring(name.value):find("decrypted", 1, true) ~= nil
+end
+
 local function packet(tvb, tree, pinfo, c)
   local size, captured = tvb:reported_len(), tvb:len()
-  if size < 13 then malformed("Malformed: " .. size .. " bytes are less than a packet has") end
+  if size < (is_decrypted() and 9 or 13) then malformed("Malformed: " .. size .. " bytes are less than a packet has") end
   local r = read.new(tvb, 0, captured, captured < size)
   local range = r:take(1)
   local first = range:uint()
@@ -189,15 +203,16 @@ local function packet(tvb, tree, pinfo, c)
     c.marks = "[version " .. c.version .. "] "
     if not c.is_hello then return end
   end
-  if c.lane.encrypts and not c.is_hello then return encrypted(r, tree, c, size) end
+  local trailer = (is_decrypted() and not c.is_hello) and 0 or 4
+  if trailer > 0 and not c.is_hello and is_encrypted(c.lane) then return encrypted(r, tree, c, size) end
   local status = UNVERIFIED
-  if captured >= size then
+  if captured >= size and trailer > 0 then
     status = check_crc(tvb, tree, c, size)
   else
     generated(tree, "crc.status", tvb:range(0, 1), status)
   end
   c.is_trusted = status ~= BAD
-  r.limit = math.min(captured, size - 4)
+  r.limit = math.min(captured, size - trailer)
   repeat add_frame(r, tree, c) until r:left() <= 0
   if r.cut then r:take(1) end
   if c.padding > 0 and c.others == 0 then

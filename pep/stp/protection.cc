@@ -58,6 +58,7 @@ bool Protection::is_worn_out(std::uint64_t next) const {
 }
 
 void Protection::close(MutableBytes packet, std::uint64_t number) {
+  show(PacketObserver::Way::kSent, packet, trailer_size());
   if (encrypts()) {
     send_->seal(packet, number);
   } else {
@@ -73,8 +74,8 @@ bool Protection::recognizes(std::uint16_t tag) const {
          });
 }
 
-std::optional<ConstBytes> Protection::open(const PacketHeader& header, std::uint64_t number,
-                                           ConstBytes packet, Instant now, Duration keep) {
+std::optional<ConstBytes> Protection::unseal(const PacketHeader& header, std::uint64_t number,
+                                             ConstBytes packet, Instant now, Duration keep) {
   if (!encrypts()) {
     if (!receive_seal_.verify(packet)) return std::nullopt;
     return frames_of(packet);

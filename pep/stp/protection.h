@@ -12,6 +12,7 @@
 #include "pep/stp/key_exchange.h"
 #include "pep/stp/packet.h"
 #include "pep/stp/packet_key.h"
+#include "pep/stp/packet_observer.h"
 #include "pep/stp/security.h"
 
 namespace satrelay::stp {
@@ -58,10 +59,24 @@ class Protection {
   // The frames of a packet that the peer has sent, until the next call; nullopt if another has, or
   // the packet has changed on the way. Its old key is kept for `keep`.
   std::optional<ConstBytes> open(const PacketHeader& header, std::uint64_t number,
-                                 ConstBytes packet, Instant now, Duration keep);
+                                 ConstBytes packet, Instant now, Duration keep) {
+    const auto frames = unseal(header, number, packet, now, keep);
+    if (frames && observer_ != nullptr) {
+      observer_->see(PacketObserver::Way::kReceived, packet.first(kHeaderSize), *frames);
+    }
+    return frames;
+  }
   Instant next_timeout() const { return receive_ ? receive_->expires() : Instant::never(); }
   void expire(Instant now) {
     if (receive_) receive_->expire(now);
+  }
+
+  // Sees every packet that close() and open() see, with no secret left in it; nullptr: nobody.
+  void set_observer(PacketObserver* observer) { observer_ = observer; }
+  void show(PacketObserver::Way way, ConstBytes packet, std::size_t trailer) const {
+    if (observer_ == nullptr) return;
+    observer_->see(way, packet.first(kHeaderSize),
+                   packet.subspan(kHeaderSize, packet.size() - kHeaderSize - trailer));
   }
 
   std::uint64_t keys_out() const { return keys_out_; }  // new keys of ours
@@ -73,6 +88,8 @@ class Protection {
     crypto::Key256 send;
   };
   Sender sender(bool is_even) const;
+  std::optional<ConstBytes> unseal(const PacketHeader& header, std::uint64_t number,
+                                   ConstBytes packet, Instant now, Duration keep);
 
   std::optional<Security> security_;
   std::uint8_t lane_;
@@ -85,6 +102,7 @@ class Protection {
   std::optional<crypto::Key256> proven_;  // the other key of the exchange that receive_ is from
   std::array<std::optional<Proposal>, 2> proposals_;
   std::vector<std::byte> plain_;
+  PacketObserver* observer_ = nullptr;
   std::uint64_t keys_out_ = 0;
   std::uint64_t keys_in_ = 0;
 };

@@ -437,6 +437,8 @@ void Session::release(StreamId stream) {
   impl_->free_if_over(*s);
 }
 
+void Session::set_observer(PacketObserver* observer) { impl_->protection.set_observer(observer); }
+
 void Session::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other) {
   if (impl_->key_exchange) impl_->key_exchange->set_secrets(psk, other);
 }

@@ -21,6 +21,7 @@
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
+#include "pep/stp/packet_observer.h"
 #include "pep/stp/security.h"
 
 namespace satrelay::stp {
@@ -221,6 +222,8 @@ class Session {
   void announce_capacity(BitRate capacity);
   // The shared secrets of handshakes from now on; only if the session encrypts. A session that is
   // there goes on with the keys that it has.
+  // Shows the packets of this session in the clear; nullptr: to nobody.
+  void set_observer(PacketObserver* observer);
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
   // Sends CLOSE (a few times) and refuses all else from now on.
   void close(Instant now);

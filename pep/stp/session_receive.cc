@@ -254,6 +254,7 @@ void Session::Impl::handle_packet(ConstBytes datagram) {
   if (!header || header->lane != config.lane) {
     ++counters.malformed;
   } else if (header->type == PacketType::kHello) {
+    protection.show(PacketObserver::Way::kReceived, datagram, 0);
     handle_hello(datagram, *header);
   } else if (header->version != kVersion) {
     ++counters.version_mismatch;

@@ -130,7 +130,9 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
   header.type = PacketType::kHello;
   header.lane = config.lane;
   header.number = handshake.hello_number();
-  return count_out(packet.close(header));
+  const MutableBytes whole = packet.close(header);
+  protection.show(PacketObserver::Way::kSent, whole, 0);
+  return count_out(whole);
 }
 
 bool Session::Impl::mtu_probe_waits() {

@@ -49,7 +49,7 @@ class FlowRelay final : public stp::StreamSource {
   // ACK that brings back its `cookie`. The reason to bridge it instead, if there is one.
   std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
                                 std::optional<std::uint32_t> cookie, std::size_t peer,
-                                const RulePtr& rule, Instant now);
+                                const RulePtr& chosen, Instant now);
   // With as many unanswered SYNs as there may be, one more is answered by a cookie if the rule lets
   // the gateway answer by itself: true if so.
   bool answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,

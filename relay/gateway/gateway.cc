@@ -334,6 +334,26 @@ Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way
   return CapacityResult::kSet;
 }
 
+void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {
+  const std::size_t before = wan_.stp_header_size();
+  frame_.resize(before + header.size() + rest.size());
+  std::ranges::copy(header, frame_.begin() + static_cast<std::ptrdiff_t>(before));
+  std::ranges::copy(rest, frame_.end() - static_cast<std::ptrdiff_t>(rest.size()));
+  const LinkWay link_way = way == Way::kSent ? LinkWay::kSend : LinkWay::kReceive;
+  wan_.write_stp_headers(peer_, header.size() + rest.size(), control::Priority{}, frame_, link_way);
+  observer_.see_plain(link_way, frame_);
+}
+
+void Gateway::observe_plain(PlainObserver* observer) {
+  for (const auto& peer : impl_->peers) peer->session.set_observer(nullptr);
+  impl_->plain_packets.clear();
+  if (observer == nullptr) return;
+  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
+    impl_->plain_packets.push_back(std::make_unique<PlainPackets>(impl_->wan, i, *observer));
+    impl_->peers[i]->session.set_observer(impl_->plain_packets.back().get());
+  }
+}
+
 const Counters& Gateway::counters() const { return impl_->counters; }
 
 Status Gateway::status(Instant now) const {

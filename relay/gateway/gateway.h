@@ -56,6 +56,14 @@ struct Identity {
   Entropy* entropy = nullptr;        // for keys; needed if a peer's security is not `none`
 };
 
+// Sees what STP carries in the clear: the packets as they are before they are encrypted and after
+// they were decrypted, without their checksum or tag, behind the headers that they have on the WAN.
+class PlainObserver {
+ public:
+  virtual ~PlainObserver() = default;
+  virtual void see_plain(LinkWay way, ConstBytes frame) = 0;
+};
+
 class Gateway {
  public:
   // `arena_memory` must outlive the gateway, and so must `journal`: there it writes down its flows,
@@ -107,6 +115,9 @@ class Gateway {
   // Tells peers with CLOSE that this gateway stops and resets all flows towards its hosts. Poll
   // frames afterwards until none come.
   void shut_down(Instant now);
+
+  // nullptr: nobody.
+  void observe_plain(PlainObserver* observer);
 
   const Counters& counters() const;
   Status status(Instant now) const;

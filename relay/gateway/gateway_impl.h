@@ -32,6 +32,20 @@ namespace satrelay::gateway {
 // Whatever is announced, a link that may be configured stays usable.
 inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
+// Puts the headers of the WAN before the packets of one peer, for somebody who looks at them.
+class PlainPackets final : public stp::PacketObserver {
+ public:
+  PlainPackets(const WanNode& wan, std::size_t peer, PlainObserver& observer)
+      : wan_(wan), peer_(peer), observer_(observer) {}
+  void see(Way way, ConstBytes header, ConstBytes rest) override;
+
+ private:
+  const WanNode& wan_;
+  std::size_t peer_;
+  PlainObserver& observer_;
+  std::vector<std::byte> frame_;
+};
+
 struct Gateway::Impl {
   Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
        MutableBytes arena_memory, MutableBytes journal, Instant now);
@@ -105,6 +119,7 @@ struct Gateway::Impl {
   BridgedQueue held{kMostHeldFrames};
   LanNeighbours lan;
   FlowRelay flows;
+  std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by peer, while somebody looks
   std::vector<std::unique_ptr<Peer>>
       peers;                  // sessions refer to flows and carriers: destroyed first
   std::size_t next_peer = 0;  // whose turn it is on the WAN

@@ -239,14 +239,16 @@ std::optional<MacAddress> WanNode::next_hop(std::size_t peer) const {
 }
 
 void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
-                                MutableBytes frame) const {
+                                MutableBytes frame, LinkWay way) const {
   const auto type = own_.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
-  const auto ethernet = header_to(*next_hop(peer), type);
+  auto ethernet = header_to(next_hop(peer).value_or(MacAddress()), type);
+  if (way == LinkWay::kReceive) std::swap(ethernet.source, ethernet.destination);
   wire::write_ethernet(ethernet, frame);
   const auto udp_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + datagram);
   wire::IpHeader ip;
   ip.source = own_;
   ip.destination = peers_[peer];
+  if (way == LinkWay::kReceive) std::swap(ip.source, ip.destination);
   ip.protocol = wire::kProtocolUdp;
   ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(priority) << 2);
   ip.payload_size = udp_size;

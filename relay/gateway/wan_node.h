@@ -18,6 +18,7 @@
 #include "pep/wire/icmp.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frame.h"
+#include "relay/gateway/link_way.h"
 
 namespace satrelay::gateway {
 
@@ -39,10 +40,11 @@ class WanNode {
   // The MAC behind which peer `index` is reached; nullopt while unresolved.
   std::optional<MacAddress> next_hop(std::size_t peer) const;
   // Size of the headers in front of an STP datagram, and the function that writes them, for
-  // `datagram` bytes of UDP payload that already stand behind them. Only if next_hop(peer).
+  // `datagram` bytes of UDP payload that already stand behind them; kReceive: as if the peer had
+  // sent them.
   std::size_t stp_header_size() const { return stp_header_size_; }
   void write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
-                         MutableBytes frame) const;
+                         MutableBytes frame, LinkWay way = LinkWay::kSend) const;
 
  private:
   // One next hop; peers behind the same router share it.

@@ -1,7 +1,6 @@
 #include "relay/ops/control_server.h"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,51 +15,17 @@ namespace {
 constexpr Duration kLookEvery = Duration::milliseconds(2);
 constexpr Duration kClientTimeout = Duration::seconds(60);
 
-// Removes a socket that nobody serves any more, and nothing else.
-void remove_stale(const std::string& path, const sockaddr_un& address) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return;
-  if (!S_ISSOCK(status.st_mode)) fail_control(path, "the file is there and is no socket", EEXIST);
-  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const bool is_served = connect_control(probe, address) || errno == EAGAIN;
-  ::close(probe);
-  if (is_served) fail_control(path, "another process serves it", EADDRINUSE);
-  ::unlink(path.c_str());
-}
-
 }  // namespace
 
 ControlServer::ControlServer(const std::string& path, Wake wake, Handler handler,
                              const SocketAccess& access)
-    : path_(path), access_(access), wake_(std::move(wake)), handler_(std::move(handler)) {
-  const sockaddr_un address = control_address(path);
-  remove_stale(path, address);
-  listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener_ < 0) fail_control(path, "open", errno);
-  // The file is born with its mode: there is no moment in which others may connect.
-  const mode_t mask = ::umask(0177);
-  const int bound = ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  const int error = errno;
-  ::umask(mask);
-  if (bound != 0 || ::listen(listener_, static_cast<int>(kMostClients)) != 0) {
-    ::close(listener_);
-    fail_control(path, "bind", error);
-  }
-  try {
-    open_to(path, access_);
-  } catch (...) {
-    ::close(listener_);
-    ::unlink(path.c_str());
-    throw;
-  }
-  wake_.watch(listener_);
+    : listener_(path, kMostClients, access), wake_(std::move(wake)), handler_(std::move(handler)) {
+  wake_.watch(listener_.descriptor());
 }
 
 ControlServer::~ControlServer() {
   for (Client& client : clients_) close(client);
-  wake_.unwatch(listener_);
-  ::close(listener_);
-  ::unlink(path_.c_str());
+  wake_.unwatch(listener_.descriptor());
 }
 
 void ControlServer::service(Instant now) {
@@ -77,13 +42,8 @@ void ControlServer::service(Instant now) {
 void ControlServer::accept_clients(Instant now) {
   const auto place = std::find_if(clients_.begin(), clients_.end(),
                                   [](const Client& client) { return client.descriptor < 0; });
-  const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  const int descriptor = listener_.accept();
   if (descriptor < 0) return;
-  if (!admits(access_, descriptor)) {
-    // Nobody else gets here unless the mode of the file was changed.
-    ::close(descriptor);
-    return;
-  }
   if (place == clients_.end()) {
     // Refused rather than left waiting: a readable listener would keep the loop awake.
     ::close(descriptor);

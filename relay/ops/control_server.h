@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "pep/base/time.h"
-#include "relay/ops/socket_access.h"
+#include "relay/ops/unix_listener.h"
 
 namespace satrelay::ops {
 
@@ -41,7 +41,7 @@ class ControlServer {
   void service(Instant now);
 
  private:
-  static constexpr std::size_t kMostClients = 4;
+  static constexpr int kMostClients = 4;
   static constexpr std::size_t kLongestLine = 256;
   struct Client {
     int descriptor = -1;
@@ -55,11 +55,9 @@ class ControlServer {
   bool send(Client& client, std::string_view text);
   void close(Client& client);
 
-  std::string path_;
-  SocketAccess access_;
+  UnixListener listener_;
   Wake wake_;
   Handler handler_;
-  int listener_ = -1;
   std::array<Client, kMostClients> clients_;
   Instant next_look_;
 };

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "relay/satrelayctl/capture.h"
 #include "relay/satrelayctl/control.h"
 #include "relay/satrelayctl/explain.h"
 #include "relay/satrelayctl/keygen.h"
@@ -154,6 +155,22 @@ int main(int argc, char** argv) {
                    "handshake=local|remote, ack=local|end-to-end, close=local|confirmed, "
                    "window=rewrite|mirror")
       ->required();
+  ctl::CaptureOptions capture;
+  CLI::App* look = app.add_subcommand(
+      "capture", "Writes the frames that pass a port into a file for Wireshark; Ctrl-C ends it");
+  look->add_option("--port", capture.port, "lan or wan")
+      ->required()
+      ->check(CLI::IsMember({"lan", "wan"}));
+  look->add_flag("--decrypted", capture.decrypted,
+                 "Of the WAN: STP before it is encrypted and after it was decrypted");
+  look->add_option("--filter", capture.filter, "As for tcpdump: 'tcp port 80'");
+  look->add_option("--write", capture.file, "FILE.pcapng, or - for standard output")->required();
+  look->add_option("--packets", capture.packets, "Ends after so many")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  look->add_option("--seconds", capture.seconds, "Ends after so long")->check(CLI::PositiveNumber);
+  look->add_option("--snaplen", capture.longest, "Keeps so many bytes of each frame")
+      ->check(CLI::Range(1, 16384));
   std::string key_file;
   CLI::App* make_key = app.add_subcommand(
       "keygen", "Makes the secret that two gateways share; asks no gateway for anything");
@@ -176,6 +193,10 @@ int main(int argc, char** argv) {
     if (set->parsed()) {
       return ctl::tell(target(options),
                        "capacity " + capacity.link + ' ' + capacity.way + ' ' + capacity.rate);
+    }
+    if (look->parsed()) {
+      const auto stats = ctl::choose_stats_socket(options.socket, ctl::runtime_folders());
+      return ctl::capture(stats.parent_path() / "capture.sock", capture);
     }
     if (set_rule->parsed()) {
       std::string line = "set " + rule;

@@ -32,6 +32,7 @@
 #include "relay/ops/log.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/telemetry.h"
+#include "relay/satrelayd/capture_service.h"
 #include "relay/satrelayd/control_command.h"
 #include "relay/satrelayd/drain.h"
 #include "relay/satrelayd/journal_file.h"
@@ -49,6 +50,7 @@ constexpr std::size_t kPackets = 16384 + gateway::Gateway::kMostHeldFrames;
 constexpr Duration kFarewell = Duration::milliseconds(100);
 
 constexpr Duration kJournalInterval = Duration::seconds(1);
+constexpr Duration kCaptureInterval = Duration::milliseconds(10);
 
 // UTC, nanoseconds.
 std::uint64_t wall_clock() {
@@ -56,6 +58,11 @@ std::uint64_t wall_clock() {
   std::timespec_get(&wall, TIME_UTC);
   return static_cast<std::uint64_t>(wall.tv_sec) * 1'000'000'000U +
          static_cast<std::uint64_t>(wall.tv_nsec);
+}
+
+// UTC at instant 0, nanoseconds.
+std::uint64_t epoch_utc() {
+  return wall_clock() - static_cast<std::uint64_t>((dpdk::now() - Instant()).to_nanoseconds());
 }
 
 class KernelEntropy final : public Entropy {
@@ -225,7 +232,8 @@ void run(const config::Gateway& config, const std::string& file) {
     journal_keeper.emplace("flow-journal", kJournalInterval,
                            [&, was_well = true]() mutable { look_after(*journal, was_well); });
   }
-  Worker worker(gateway, lan, wan, pool);
+  CaptureTap tap;
+  Worker worker(gateway, lan, wan, pool, tap);
   ops::SnapshotBoard board;
   const ops::Telemetry telemetry(board);
   Publisher publisher(gateway, {&lan, &wan}, worker, board);
@@ -250,6 +258,13 @@ void run(const config::Gateway& config, const std::string& file) {
                                  [&](int descriptor) { loop.unwatch(descriptor); }},
         [&](std::string_view line) { return answer(line, operations); }, control_access);
     ops::log_info("control socket: " + path);
+  }
+  std::optional<CaptureService> capture;
+  std::optional<dpdk::ControlThread> capture_keeper;
+  if (config.control_socket != config::kNoSocket) {
+    capture.emplace(dpdk::Eal::runtime_directory() + "/capture.sock", control_access, tap,
+                    epoch_utc, [](const std::string& text) { ops::log_info(text); });
+    capture_keeper.emplace("capture", kCaptureInterval, [&] { capture->look(dpdk::now()); });
   }
   for (const config::Peer& peer : config.peers) {
     if (peer.security.keys) continue;

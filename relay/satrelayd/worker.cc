@@ -13,11 +13,23 @@ constexpr int kBurstsPerTurn = 4;
 
 }  // namespace
 
-Worker::Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool)
+Worker::Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
+               CaptureTap& tap)
     : gateway_(gateway),
       pool_(pool),
+      tap_(tap),
       lan_{.id = gateway::PortId::kLan, .port = &lan},
       wan_{.id = gateway::PortId::kWan, .port = &wan} {}
+
+void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
+  tap_.see(way == gateway::LinkWay::kSend ? ops::CaptureWay::kOut : ops::CaptureWay::kIn, frame,
+           now_);
+}
+
+void Worker::put_out(Side& side, dpdk::Packet packet) {
+  if (tap_.sees(place_of(side))) tap_.see(ops::CaptureWay::kOut, packet.bytes(), now_);
+  side.out.push(std::move(packet));
+}
 
 void Worker::bridge(Side& to, dpdk::Packet packet) {
   if (to.out.full()) to.port->send(to.out);
@@ -25,7 +37,7 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
     ++to.drops.bridge_overflow;
     return;
   }
-  to.out.push(std::move(packet));
+  put_out(to, std::move(packet));
 }
 
 // The engine counts the held frames and lets no more come than the ring holds.
@@ -44,10 +56,11 @@ dpdk::Packet Worker::next_held() {
 
 bool Worker::receive(Side& from, Side& to) {
   if (from.port->receive(in_) == 0) return false;
-  const Instant now = dpdk::now();
+  now_ = dpdk::now();
   while (!in_.empty()) {
     dpdk::Packet packet = in_.pop();
-    switch (gateway_.handle_frame(from.id, packet.bytes(), now)) {
+    if (tap_.sees(place_of(from))) tap_.see(ops::CaptureWay::kIn, packet.bytes(), now_);
+    switch (gateway_.handle_frame(from.id, packet.bytes(), now_)) {
       case gateway::Verdict::kBridge:
         bridge(to, std::move(packet));
         break;
@@ -64,7 +77,7 @@ bool Worker::receive(Side& from, Side& to) {
 
 bool Worker::send(Side& side) {
   bool worked = false;
-  const Instant now = dpdk::now();
+  now_ = dpdk::now();
   for (int i = 0; i < kBurstsPerTurn; ++i) {
     bool more = true;
     while (more && !side.out.full()) {
@@ -73,15 +86,15 @@ bool Worker::send(Side& side) {
         ++side.drops.no_buffer;
         break;
       }
-      const gateway::Polled polled = gateway_.poll_frame(side.id, spare_.room(), now);
+      const gateway::Polled polled = gateway_.poll_frame(side.id, spare_.room(), now_);
       more = polled.kind != gateway::Polled::Kind::kNothing;
       if (!more) break;
       if (polled.kind == gateway::Polled::Kind::kHeld) {
-        side.out.push(next_held());
+        put_out(side, next_held());
         continue;
       }
       spare_.set_size(polled.size);
-      side.out.push(std::move(spare_));
+      put_out(side, std::move(spare_));
     }
     if (side.out.empty()) return worked;
     if (side.port->send(side.out) == 0) return worked;
@@ -92,6 +105,10 @@ bool Worker::send(Side& side) {
 }
 
 dpdk::PollLoop::Round Worker::round(Instant now) {
+  now_ = now;
+  if (tap_.settle()) {
+    gateway_.observe_plain(tap_.sees(ops::CapturePlace::kPlain) ? this : nullptr);
+  }
   bool worked = receive(lan_, wan_);
   worked |= receive(wan_, lan_);
   if (gateway_.next_timeout() <= now) gateway_.handle_timeout(now);

@@ -10,13 +10,15 @@
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
 #include "relay/gateway/gateway.h"
+#include "relay/satrelayd/capture.h"
 
 namespace satrelay::satrelayd {
 
-class Worker {
+class Worker final : private gateway::PlainObserver {
  public:
   // All must outlive the worker.
-  Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool);
+  Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
+         CaptureTap& tap);
 
   // One turn: everything that has come and is due, within a bound.
   dpdk::PollLoop::Round round(Instant now);
@@ -37,6 +39,12 @@ class Worker {
     dpdk::Burst out{};  // what the port has not taken yet
     Drops drops{};
   };
+  // Which frames of a port somebody wants to see.
+  static ops::CapturePlace place_of(const Side& side) {
+    return side.id == gateway::PortId::kLan ? ops::CapturePlace::kLan : ops::CapturePlace::kWan;
+  }
+  void see_plain(gateway::LinkWay way, ConstBytes frame) override;
+  void put_out(Side& side, dpdk::Packet packet);
   bool receive(Side& from, Side& to);
   bool send(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
@@ -45,6 +53,8 @@ class Worker {
 
   gateway::Gateway& gateway_;
   dpdk::PacketPool& pool_;
+  CaptureTap& tap_;
+  Instant now_;  // of the present round
   Side lan_;
   Side wan_;
   dpdk::Burst in_;

@@ -39,7 +39,7 @@ MAY_INCLUDE = {
     "relay/satperf": ENGINES + ["config"],
     "relay/satlab": IN_VIRTUAL_TIME + ["relay/satrelayctl/scale.h", "relay/satrelayctl/table.h"],
     "relay/satrelayctl": ["pep/base", "config/schema.h", "config/ip_words.h",
-                          "relay/ops/control_client.h"],
+                          "relay/ops/control_client.h", "relay/ops/capture_format.h"],
     "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/satrelayctl"],
 }

@@ -1,0 +1,41 @@
+// What passes over the capture socket of a gateway, both ends on one machine.
+//
+// The client sends a CaptureRequest and the instructions of its filter, as libpcap has compiled it.
+// The answer is a line, "ok" or "error: ...", and then CaptureRecords, each with the bytes of its
+// frame, until the client shuts its side down; then those that were taken before, and one of kEnd.
+#pragma once
+
+#include <cstdint>
+
+namespace satrelay::ops {
+
+enum class CapturePlace : std::uint8_t {
+  kLan = 0,
+  kWan = 1,
+  kPlain = 2,  // STP before it is encrypted and after it was decrypted
+};
+
+inline constexpr std::uint32_t kMostInstructions = 4096;  // as the kernel has it (BPF_MAXINSNS)
+inline constexpr std::uint32_t kLongestCapture = 16'384;  // bytes of a frame
+
+struct CaptureRequest {
+  static constexpr std::uint32_t kMagic = 0x53524331;
+  std::uint32_t magic = kMagic;
+  CapturePlace place = CapturePlace::kLan;
+  std::uint8_t unused[3] = {};
+  std::uint32_t longest = kLongestCapture;  // of a frame, so many bytes are kept
+  std::uint32_t instructions = 0;           // 0: everything
+};
+
+enum class CaptureWay : std::uint8_t { kIn = 0, kOut = 1, kEnd = 2 };
+
+struct CaptureRecord {
+  std::uint64_t time = 0;      // UTC, nanoseconds
+  std::uint32_t captured = 0;  // bytes that follow
+  std::uint32_t original = 0;  // bytes that the frame had
+  CaptureWay way = CaptureWay::kIn;
+  std::uint8_t unused[7] = {};
+  std::uint64_t lost = 0;  // kEnd: frames that matched and found no room
+};
+
+}  // namespace satrelay::ops

@@ -1,0 +1,35 @@
+// Writes pcapng, the capture format of Wireshark (draft-ietf-opsawg-pcapng): one section, one
+// Ethernet interface, nanoseconds, in this machine's byte order.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <span>
+#include <string>
+
+namespace satrelay::ctl {
+
+class PcapngWriter {
+ public:
+  struct Interface {
+    std::string name;         // "lan", "wan", "wan, decrypted"
+    std::string description;  // of the gateway
+    std::string filter;       // "": none
+    std::uint32_t longest = 0;
+  };
+  // Writes the headers. `out` must outlive the writer; its state tells whether all was written.
+  PcapngWriter(std::ostream& out, const Interface& interface, const std::string& application);
+
+  enum class Way : std::uint8_t { kInbound = 1, kOutbound = 2 };
+  // `time`: UTC, nanoseconds. `original`: the bytes that the frame had.
+  void packet(std::uint64_t time, Way way, std::uint32_t original,
+              std::span<const std::byte> bytes);
+  // How many matched, of which so many were lost before they could be written.
+  void statistics(std::uint64_t time, std::uint64_t received, std::uint64_t lost);
+
+ private:
+  void block(std::uint32_t type, const std::string& body);
+  std::ostream& out_;
+};
+
+}  // namespace satrelay::ctl

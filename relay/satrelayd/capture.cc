@@ -1,0 +1,82 @@
+#include "relay/satrelayd/capture.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace satrelay::satrelayd {
+namespace {
+
+// A hundredth of a second at 10 Gbit/s, and then some.
+constexpr std::size_t kRingSize = 16U << 20;
+
+}  // namespace
+
+CaptureRing::CaptureRing(std::size_t size) : memory_(size) {}
+
+void CaptureRing::copy_in(std::uint64_t at, ConstBytes bytes) {
+  const std::size_t begin = at % memory_.size();
+  const std::size_t first = std::min(bytes.size(), memory_.size() - begin);
+  std::memcpy(memory_.data() + begin, bytes.data(), first);
+  std::memcpy(memory_.data(), bytes.data() + first, bytes.size() - first);
+}
+
+bool CaptureRing::push(const ops::CaptureRecord& record, ConstBytes bytes) {
+  const std::uint64_t written = written_.load(std::memory_order_relaxed);
+  const std::uint64_t used = written - taken_.load(std::memory_order_acquire);
+  if (memory_.size() - used < sizeof record + bytes.size()) return false;
+  copy_in(written, std::as_bytes(std::span(&record, 1)));
+  copy_in(written + sizeof record, bytes);
+  written_.store(written + sizeof record + bytes.size(), std::memory_order_release);
+  return true;
+}
+
+ConstBytes CaptureRing::readable() const {
+  const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+  const auto size = static_cast<std::size_t>(written_.load(std::memory_order_acquire) - taken);
+  const std::size_t begin = taken % memory_.size();
+  return ConstBytes(memory_).subspan(begin, std::min(size, memory_.size() - begin));
+}
+
+void CaptureRing::take(std::size_t size) {
+  taken_.store(taken_.load(std::memory_order_relaxed) + size, std::memory_order_release);
+}
+
+void CaptureTap::see(ops::CaptureWay way, ConstBytes frame, Instant now) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(frame.data());
+  const auto size = static_cast<unsigned>(frame.size());
+  if (!what_.filter.empty() && bpf_filter(what_.filter.data(), bytes, size, size) == 0) return;
+  ops::CaptureRecord record;
+  record.time = what_.epoch + static_cast<std::uint64_t>((now - Instant()).to_nanoseconds());
+  record.original = size;
+  record.captured = static_cast<std::uint32_t>(std::min(frame.size(), what_.longest));
+  record.way = way;
+  if (!ring_->push(record, frame.first(record.captured))) ++lost_;
+}
+
+bool CaptureTap::settle() {
+  switch (state_.load(std::memory_order_acquire)) {
+    case State::kStarting:
+      place_ = what_.place;
+      state_.store(State::kOn, std::memory_order_release);
+      return true;
+    case State::kStopping:
+      state_.store(State::kOff, std::memory_order_release);
+      return true;
+    case State::kOff:
+    case State::kOn:
+      break;
+  }
+  return false;
+}
+
+void CaptureTap::start(What what) {
+  what_ = std::move(what);
+  ring_ = std::make_unique<CaptureRing>(kRingSize);
+  lost_ = 0;
+  state_.store(State::kStarting, std::memory_order_release);
+}
+
+void CaptureTap::stop() { state_.store(State::kStopping, std::memory_order_release); }
+
+}  // namespace satrelay::satrelayd
