@@ -17,6 +17,7 @@
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/socket_search.h"
 #include "relay/satrelayctl/stats_client.h"
+#include "relay/satrelayctl/top.h"
 
 namespace {
 
@@ -155,6 +156,13 @@ int main(int argc, char** argv) {
                    "handshake=local|remote, ack=local|end-to-end, close=local|confirmed, "
                    "window=rewrite|mirror")
       ->required();
+  ctl::TopOptions top;
+  CLI::App* live =
+      app.add_subcommand("top", "Peers, rules and the busiest flows, anew every second; q ends it");
+  live->add_option("--interval", top.interval, "Seconds between two screens")
+      ->check(CLI::Range(0.2, 3600.0))
+      ->capture_default_str();
+  live->add_flag("--once", top.once, "One screen of 80x24 on standard output");
   ctl::CaptureOptions capture;
   CLI::App* look = app.add_subcommand(
       "capture", "Writes the frames that pass a port into a file for Wireshark; Ctrl-C ends it");
@@ -193,6 +201,9 @@ int main(int argc, char** argv) {
     if (set->parsed()) {
       return ctl::tell(target(options),
                        "capacity " + capacity.link + ' ' + capacity.way + ' ' + capacity.rate);
+    }
+    if (live->parsed()) {
+      return ctl::top(ctl::choose_stats_socket(options.socket, ctl::runtime_folders()), top);
     }
     if (look->parsed()) {
       const auto stats = ctl::choose_stats_socket(options.socket, ctl::runtime_folders());

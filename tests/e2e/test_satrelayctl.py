@@ -1,8 +1,15 @@
 #!/usr/bin/env python3
 """satrelayctl shows a person, and as JSON a program, what a gateway does."""
 
+import fcntl
 import json
+import os
+import pty
+import select
+import struct
 import subprocess
+import termios
+import time
 
 from harness import CLIENT, SERVER, Lab, check, connection, main, make_lab, note, programs
 
@@ -56,6 +63,45 @@ def monotonic_counters_grow(lab: Lab) -> None:
     check(after["lan_frames_in"] > before["lan_frames_in"], "pings were not counted")
 
 
+def top_on_a_terminal() -> None:
+    """80x24: figures come anew, q ends it, and the terminal is as it was."""
+    with make_lab() as lab:
+        terminal, other_end = pty.openpty()
+        fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        before = termios.tcgetattr(other_end)
+        top = subprocess.Popen(
+            [lab.programs.satrelayctl, "--socket", lab.gateway_a.stats_socket, "top"]
+            + ["--interval", "0.5"],
+            stdin=other_end,
+            stdout=other_end,
+        )
+        screen = b""
+        with connection(lab, 9001) as (client, server):
+            deadline = time.monotonic() + 2.5
+            while time.monotonic() < deadline:
+                client.sendall(b"x" * 10_000)
+                server.recv(65536)
+                if select.select([terminal], [], [], 0.1)[0]:
+                    screen += os.read(terminal, 65536)
+            os.write(terminal, b"q")
+            while top.poll() is None and time.monotonic() < deadline + 5:
+                if select.select([terminal], [], [], 0.1)[0]:
+                    screen += os.read(terminal, 65536)
+        check(top.poll() == 0, f"q does not end it: {top.poll()}")
+        frames = screen.decode().split("\x1b[H")
+        check(len(frames) >= 3, f"{len(frames)} screens in 2.5 s")
+        lines = frames[-1].split("\x1b[J")[0].replace("\x1b[K", "").split("\r\n")
+        check(max(map(len, lines)) <= 80 and len(lines) <= 24, f"the screen: {lines}")
+        for word in ("remote", "alive", "accelerate", f"{SERVER.ipv4}:9001"):
+            check(word in frames[-1], f"'{word}' is not in {lines}")
+        check(screen.count(b"\x1b[?1049h") == screen.count(b"\x1b[?1049l") == 1, "the other screen")
+        check(termios.tcgetattr(other_end) == before, "the terminal is not as it was")
+        once = control(lab, lab.gateway_a, "top", "--once")
+        check(once.returncode == 0 and "\x1b" not in once.stdout, once.stdout + once.stderr)
+        os.close(terminal)
+        os.close(other_end)
+
+
 def mistakes_are_told() -> None:
     program = programs().satrelayctl
     done = subprocess.run(
@@ -71,4 +117,4 @@ def mistakes_are_told() -> None:
 
 
 if __name__ == "__main__":
-    main(satrelayctl, mistakes_are_told)
+    main(satrelayctl, top_on_a_terminal, mistakes_are_told)

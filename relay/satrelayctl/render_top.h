@@ -1,0 +1,29 @@
+// One screen of satrelayctl top. Pure: two samples of what the stats socket tells in, text out.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace satrelay::ctl {
+
+// What the stats socket has told at one moment.
+struct TopSample {
+  double seconds = 0;  // when, by any clock
+  nlohmann::ordered_json status;
+  nlohmann::ordered_json peers;
+  nlohmann::ordered_json rules;
+  nlohmann::ordered_json flows;  // the first of them
+  std::size_t flows_in_all = 0;
+};
+
+struct ScreenSize {
+  std::size_t rows = 24;
+  std::size_t columns = 80;
+};
+
+// At most `rows` lines of at most `columns` characters, each ended: the gateway, its peers, the
+// rules with most traffic, and as many of the busiest flows as there is room for.
+std::string render_top(const TopSample& before, const TopSample& now, ScreenSize size);
+
+}  // namespace satrelay::ctl
