@@ -37,7 +37,7 @@ TopSample sample(double seconds, std::uint64_t bytes) {
 
 TEST(RenderTop, ShowsRatesBetweenTwoSamples) {
   EXPECT_EQ(render_top(sample(10, 1'000'000), sample(12, 1'125'000), {}),
-            "up 1 min 00 s   flows 2, half-open 0   new flows bridged (bypass)   memory 50.00%~\n"
+            "up 1 min 00 s   flows 2, half-open 0   new flows bridged (bypass)   memory 50.0~\n"
             "\n"
             "peer  state     rtt   loss  flows       sends  of link    receives\n"
             "ship  alive  550 ms  1.00%      2  500 kbit/s   50.00%  250 kbit/s\n"
