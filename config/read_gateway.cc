@@ -268,7 +268,10 @@ Gateway read_gateway(const Value& document) {
   if (const Value* tcp = fields.find("tcp")) config.tcp = read_tcp(*tcp);
   if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
   if (const Value* level = fields.find("compress_level")) {
-    config.compress_level = static_cast<int>(level->integer({1, 19}));
+    constexpr std::string_view kHint = "write auto, or a level of zstd's from 1 to 19";
+    if (level->text(kHint) != "auto") {
+      config.compress_level = static_cast<int>(level->integer({1, 19}));
+    }
   }
   if (const Value* prefix = fields.find("stats_socket_prefix")) {
     config.stats_socket_prefix = read_stats_socket_prefix(*prefix);

@@ -229,7 +229,7 @@ struct Gateway {
   Limits limits;
   Tcp tcp;
   Worker worker;
-  int compress_level = 1;
+  int compress_level = 0;  // 0: as the link and the processor justify
   // DPDK file prefix: the socket is <runtime dir>/dpdk/<prefix>/dpdk_telemetry.v2
   std::string stats_socket_prefix = "satrelay";
   // Path of the control socket; "": control.sock beside the stats socket; kNoSocket: none.

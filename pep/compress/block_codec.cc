@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "pep/base/check.h"
+#include "pep/compress/effort.h"
 
 namespace satrelay::compress {
 
@@ -20,12 +21,14 @@ constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // as its octets stand on t
 
 // Memory that a context needs for any block of up to kMaxPlainBlock bytes. zstd's parameters depend
 // on the input's size in tiers, of which 16 KiB is the end of the first.
-std::size_t encoder_memory(int level) {
+std::size_t encoder_memory(int lowest, int highest) {
   constexpr std::size_t kFirstTier = std::size_t{16} * 1024;
   std::size_t size = 0;
-  for (const std::size_t plain : {kFirstTier, kMaxPlainBlock}) {
-    const ZSTD_compressionParameters parameters = ZSTD_getCParams(level, plain, 0);
-    size = std::max(size, ZSTD_estimateCCtxSize_usingCParams(parameters));
+  for (int level = lowest; level <= highest; ++level) {
+    for (const std::size_t plain : {kFirstTier, kMaxPlainBlock}) {
+      const ZSTD_compressionParameters parameters = ZSTD_getCParams(level, plain, 0);
+      size = std::max(size, ZSTD_estimateCCtxSize_usingCParams(parameters));
+    }
   }
   return size;
 }
@@ -40,21 +43,37 @@ Workspace make_workspace(std::size_t size) {
 }  // namespace
 
 struct BlockEncoder::Impl {
-  explicit Impl(int level) : workspace(make_workspace(encoder_memory(level))) {
+  Impl(int level, int highest)
+      : lowest_level(std::min(level, kLowestLevel)),
+        highest_level(highest),
+        workspace(make_workspace(encoder_memory(lowest_level, highest))) {
     context = ZSTD_initStaticCCtx(workspace.data(), workspace.size() * sizeof(std::max_align_t));
     SATRELAY_CHECK(context != nullptr);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+    set_level(level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);  // packets have a CRC of their own
   }
 
+  void set_level(int level) {
+    SATRELAY_CHECK(level >= lowest_level && level <= highest_level);
+    if (level == present_level) return;
+    present_level = level;
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+  }
+
+  int lowest_level;
+  int highest_level;
+  int present_level = 0;  // none yet
   Workspace workspace;
   ZSTD_CCtx* context = nullptr;  // lives in workspace
   CodecCounters counters;
 };
 
-BlockEncoder::BlockEncoder(int level) : impl_(std::make_unique<Impl>(level)) {}
+BlockEncoder::BlockEncoder(int level, int highest)
+    : impl_(std::make_unique<Impl>(level, highest)) {}
 BlockEncoder::~BlockEncoder() = default;
+
+void BlockEncoder::set_level(int level) { impl_->set_level(level); }
 
 const CodecCounters& BlockEncoder::counters() const { return impl_->counters; }
 

@@ -47,6 +47,7 @@ struct CodecCounters {
   std::uint64_t skipped_blocks = 0;  // left alone by the entropy probe, the mode or the size
   std::uint64_t compressed_blocks = 0;
   std::uint64_t expanded_blocks = 0;  // compressed, but not smaller: sent raw
+  std::uint64_t time_ns = 0;          // that compressing took; 0 where nobody measures it
 
   CodecCounters& operator+=(const CodecCounters& more) {
     plain_bytes += more.plain_bytes;
@@ -54,6 +55,7 @@ struct CodecCounters {
     skipped_blocks += more.skipped_blocks;
     compressed_blocks += more.compressed_blocks;
     expanded_blocks += more.expanded_blocks;
+    time_ns += more.time_ns;
     return *this;
   }
 };
@@ -61,8 +63,12 @@ struct CodecCounters {
 // One context, used by all flows of a worker in turn; blocks are independent of each other.
 class BlockEncoder {
  public:
-  explicit BlockEncoder(int level);  // zstd level, 1 by default of the configuration
+  // zstd's levels: what it begins with, and the highest that it may be set to.
+  explicit BlockEncoder(int level) : BlockEncoder(level, level) {}
+  BlockEncoder(int level, int highest);
   ~BlockEncoder();
+
+  void set_level(int level);
 
   // Compresses `plain` (1 to kMaxPlainBlock bytes) into `out` (as large as `plain`). The encoded
   // size, or nullopt if the block should be sent raw: incompressible by a probe of its entropy, too

@@ -63,7 +63,7 @@ PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& t
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
                      const Policy& policy, LanNeighbours& lan, Arena& arena,
                      std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
-                     MutableBytes journal, Counters& counters)
+                     MutableBytes journal, const Stopwatch* stopwatch, Counters& counters)
     : limits_(config.limits),
       host_side_(config, plan, secret),
       plan_(plan),
@@ -73,7 +73,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       peers_(peers),
       bridged_syns_(bridged_syns),
       counters_(counters),
-      splice_(config.compress_level, arena),
+      splice_(config.compress_level, stopwatch, arena),
       table_(config.limits.flows, secret),
       cookies_(secret, counters),
       journal_(journal),
@@ -426,7 +426,7 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now
   Flow& f = flow(context);
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes_from_lan;
-  const SpliceResult result = splice_.to_stream(f, session, largest_block(f));
+  const SpliceResult result = splice_.to_stream(f, session, largest_block(f), now);
   f.drained.add(f.bytes_from_lan - before, kPace, now);
   if (result == SpliceResult::kNoMemory) {
     session.set_ready(stream, false);

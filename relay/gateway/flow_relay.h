@@ -38,7 +38,7 @@ class FlowRelay final : public stp::StreamSource {
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
             const Policy& policy, LanNeighbours& lan, Arena& arena,
             std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
-            MutableBytes journal, Counters& counters);
+            MutableBytes journal, const Stopwatch* stopwatch, Counters& counters);
 
   // What the journal knows of flows from before this start.
   void recover(Instant now);

@@ -110,7 +110,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       wan(config, identity.wan_mac, counters, now),
       lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
       flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, lan, arena,
-            peers, bridged_syns, journal, counters) {
+            peers, bridged_syns, journal, identity.stopwatch, counters) {
   for (const config::Link& link : config.links) {
     carriers.push_back(std::make_unique<Carrier>(link));
   }

@@ -15,6 +15,7 @@
 #include "config/schema.h"
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
+#include "pep/base/stopwatch.h"
 #include "pep/base/time.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/counters.h"
@@ -50,10 +51,11 @@ struct Polled {
 
 // What only the host can know.
 struct Identity {
-  std::uint64_t boot_epoch = 0;      // wall clock at start, nanoseconds: larger at each start
-  std::uint64_t secret[2] = {0, 0};  // random key for initial sequence numbers (RFC 6528)
-  MacAddress wan_mac;                // source of what the gateway itself sends on the WAN
-  Entropy* entropy = nullptr;        // for keys; needed if a peer's security is not `none`
+  std::uint64_t boot_epoch = 0;          // wall clock at start, nanoseconds: larger at each start
+  std::uint64_t secret[2] = {0, 0};      // random key for initial sequence numbers (RFC 6528)
+  MacAddress wan_mac;                    // source of what the gateway itself sends on the WAN
+  Entropy* entropy = nullptr;            // for keys; needed if a peer's security is not `none`
+  const Stopwatch* stopwatch = nullptr;  // to measure compression with; nullptr: is not measured
 };
 
 // Sees what STP carries in the clear: the packets as they are before they are encrypted and after

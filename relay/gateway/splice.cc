@@ -42,9 +42,27 @@ void tell_marks(Flow& flow, stp::Session& session) {
 
 }  // namespace
 
-Splice::Splice(int compress_level, Arena& arena) : arena_(arena), encoder_(compress_level) {}
+Splice::Splice(int compress_level, const Stopwatch* stopwatch, Arena& arena)
+    : arena_(arena),
+      chooses_level_(compress_level == 0),
+      stopwatch_(stopwatch),
+      encoder_(chooses_level_ ? 1 : compress_level,
+               chooses_level_ ? compress::kHighestLevel : compress_level) {}
 
-SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t largest) {
+std::optional<std::size_t> Splice::compress(ConstBytes plain, const stp::Session& session,
+                                            std::uint64_t& time_ns, Instant now) {
+  if (chooses_level_) encoder_.set_level(effort_.level(session.send_rate()));
+  if (stopwatch_ == nullptr) return encoder_.compress(plain, *encoded_, compress::Mode::kOn);
+  const Instant begin = stopwatch_->read();
+  const auto encoded = encoder_.compress(plain, *encoded_, compress::Mode::kOn);
+  const Duration taken = stopwatch_->read() - begin;
+  effort_.spend(taken, now);
+  time_ns = static_cast<std::uint64_t>(taken.to_nanoseconds());
+  return encoded;
+}
+
+SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t largest,
+                               Instant now) {
   const Reassembler& received = flow.endpoint.received();
   std::uint64_t room = session.send_room(flow.stream);
   const std::uint64_t readable = received.readable();
@@ -66,10 +84,10 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
     sample = gathered;
   }
   const bool tried = worth_a_try(flow, size, sample);
+  std::uint64_t time_ns = 0;
   if (tried) {
     received.copy_front(MutableBytes(*plain_).first(size));
-    const auto encoded =
-        encoder_.compress(ConstBytes(*plain_).first(size), *encoded_, compress::Mode::kOn);
+    const auto encoded = compress(ConstBytes(*plain_).first(size), session, time_ns, now);
     if (encoded) {
       compress::write_block_header(
           {compress::BlockKind::kZstd, static_cast<std::uint32_t>(*encoded)}, header);
@@ -77,9 +95,10 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
       session.write(flow.stream, ConstBytes(*encoded_).first(*encoded));
       flow.endpoint.consume(size);
       flow.incompressible_run = 0;
-      count(
-          flow,
-          {.plain_bytes = size, .encoded_bytes = header.size() + *encoded, .compressed_blocks = 1});
+      count(flow, {.plain_bytes = size,
+                   .encoded_bytes = header.size() + *encoded,
+                   .compressed_blocks = 1,
+                   .time_ns = time_ns});
       return SpliceResult::kDone;
     }
   }
@@ -96,7 +115,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   count(flow, {.plain_bytes = size,
                .encoded_bytes = header.size() + size,
                .skipped_blocks = tried ? 0U : 1U,
-               .expanded_blocks = tried ? 1U : 0U});
+               .expanded_blocks = tried ? 1U : 0U,
+               .time_ns = time_ns});
   return SpliceResult::kDone;
 }
 

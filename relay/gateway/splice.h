@@ -4,10 +4,13 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "pep/base/arena.h"
+#include "pep/base/stopwatch.h"
 #include "pep/base/time.h"
 #include "pep/compress/block_codec.h"
+#include "pep/compress/effort.h"
 #include "relay/gateway/flow.h"
 
 namespace satrelay::gateway {
@@ -20,11 +23,12 @@ enum class SpliceResult : std::uint8_t {
 
 class Splice {
  public:
-  Splice(int compress_level, Arena& arena);
+  // `compress_level`: 0 for the one that link and processor justify. `stopwatch` may be nullptr.
+  Splice(int compress_level, const Stopwatch* stopwatch, Arena& arena);
 
   // One block of at most `largest` plain bytes from the host's bytes to the stream (the pacer asked
   // for it).
-  SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest);
+  SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest, Instant now);
   // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
   // compressed block more. `memory`: most plain bytes that there is room for now; reduced by what
   // was moved.
@@ -34,12 +38,18 @@ class Splice {
   const compress::CodecCounters& counters() const { return counters_; }
 
  private:
+  // The encoded size in encoded_, if compressing pays.
+  std::optional<std::size_t> compress(ConstBytes plain, const stp::Session& session,
+                                      std::uint64_t& time_ns, Instant now);
   void count(Flow& flow, const compress::CodecCounters& block);
   bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);
   SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
   SpliceResult zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
 
   Arena& arena_;
+  const bool chooses_level_;
+  const Stopwatch* stopwatch_;
+  compress::Effort effort_;
   compress::BlockEncoder encoder_;
   compress::BlockDecoder decoder_;
   compress::CodecCounters counters_;

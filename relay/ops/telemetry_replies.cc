@@ -56,6 +56,7 @@ TelemetryDict to_dict(const compress::CodecCounters& counters) {
   dict.add("skipped_blocks", counters.skipped_blocks);
   dict.add("compressed_blocks", counters.compressed_blocks);
   dict.add("expanded_blocks", counters.expanded_blocks);
+  dict.add("time_ns", counters.time_ns);
   return dict;
 }
 

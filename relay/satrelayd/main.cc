@@ -75,12 +75,20 @@ class KernelEntropy final : public Entropy {
   }
 };
 
-gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy) {
+// The worker has its core to itself, or nearly: time that passes is time that is spent.
+class DeviceClock final : public Stopwatch {
+ public:
+  Instant read() const override { return dpdk::now(); }
+};
+
+gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy,
+                                const Stopwatch& stopwatch) {
   gateway::Identity identity;
   identity.boot_epoch = wall_clock();
   entropy.fill(std::as_writable_bytes(std::span(identity.secret)));
   identity.wan_mac = wan_mac;
   identity.entropy = &entropy;
+  identity.stopwatch = &stopwatch;
   return identity;
 }
 
@@ -225,8 +233,9 @@ void run(const config::Gateway& config, const std::string& file) {
                 " MiB on " + std::string(memory.backing()));
   const std::unique_ptr<JournalFile> journal = open_journal(config);
   KernelEntropy entropy;
-  gateway::Gateway gateway(config, make_identity(wan.mac(), entropy), memory.bytes(), dpdk::now(),
-                           journal ? journal->records() : MutableBytes());
+  const DeviceClock clock;
+  gateway::Gateway gateway(config, make_identity(wan.mac(), entropy, clock), memory.bytes(),
+                           dpdk::now(), journal ? journal->records() : MutableBytes());
   std::optional<dpdk::ControlThread> journal_keeper;
   if (journal) {
     journal_keeper.emplace("flow-journal", kJournalInterval,

@@ -102,7 +102,7 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_EQ(config.limits.flows, 65536U);
   EXPECT_EQ(config.tcp.congestion, Congestion::kCubic);
   EXPECT_EQ(config.worker.polling, Polling::kAdaptive);
-  EXPECT_EQ(config.compress_level, 1);
+  EXPECT_EQ(config.compress_level, 0);
   EXPECT_EQ(config.stats_socket_prefix, "satrelay");
   EXPECT_EQ(config.control_socket, "");
   EXPECT_EQ(config.journal, "");

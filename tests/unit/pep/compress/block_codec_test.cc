@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pep/base/random.h"
+#include "pep/compress/effort.h"
 #include "tests/unit/pep/compress/allocations.h"
 
 namespace satrelay::compress {
@@ -133,6 +134,31 @@ TEST(BlockCodec, RoundTripAtEverySizeClassAndLevel) {
       ASSERT_TRUE(std::equal(plain.begin(), plain.end(), decoded.begin()));
     }
   }
+}
+
+// In memory that was set aside at the beginning, whatever comes behind what.
+TEST(BlockCodec, LevelsChangeFromBlockToBlock) {
+  BlockEncoder encoder(1, kHighestLevel);
+  BlockDecoder decoder;
+  Bytes out(kMaxPlainBlock);
+  Bytes decoded(kMaxPlainBlock);
+  Random random(6);
+  std::vector<std::size_t> sizes;
+  const Bytes plain = text(random, kMaxPlainBlock);
+  for (const int level : {9, kLowestLevel, 5, 9, 1, kLowestLevel, 9}) {
+    encoder.set_level(level);
+    for (const std::size_t size : {kMaxPlainBlock, std::size_t{1460}, std::size_t{16'384}}) {
+      const auto encoded = encoder.compress(ConstBytes(plain).first(size), out, Mode::kOn);
+      ASSERT_TRUE(encoded) << level;
+      if (size == kMaxPlainBlock) sizes.push_back(*encoded);
+      ASSERT_EQ(decoder.decompress(ConstBytes(out).first(*encoded), decoded), size);
+      ASSERT_TRUE(std::equal(plain.begin(), plain.begin() + static_cast<std::ptrdiff_t>(size),
+                             decoded.begin()));
+    }
+  }
+  EXPECT_LT(sizes[0], sizes[2]);  // 9 beside 5
+  EXPECT_LT(sizes[2], sizes[1]);  // 5 beside the lowest
+  EXPECT_EQ(sizes[0], sizes[6]);
 }
 
 TEST(BlockCodec, ModesAndCounters) {

@@ -1,0 +1,56 @@
+// How hard to compress: as hard as the processor keeps up with, beside all else that it does, on a
+// link of a given rate. Fast levels on fast links, up to 9 on slow ones.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::compress {
+
+inline constexpr int kLowestLevel = -5;
+inline constexpr int kHighestLevel = 9;  // of `auto`
+
+// The level for a link if nothing is known of the processor: what a core of 2020 does with a
+// quarter of its time, if its text shrinks to a quarter (docs/measurements.md, "Compression").
+constexpr int level_for(BitRate link) {
+  struct Step {
+    std::uint64_t megabits;
+    int level;
+  };
+  constexpr Step kSteps[] = {{35, 9}, {45, 7}, {65, 5}, {130, 3}, {1'000, 1}};
+  for (const Step& step : kSteps) {
+    if (link <= BitRate::bits_per_second(step.megabits * 1'000'000)) return step.level;
+  }
+  return kLowestLevel;
+}
+
+// Lowers the level while compression takes too much of the time, and raises it again.
+class Effort {
+ public:
+  // Took so long, of the time until `now`.
+  void spend(Duration time, Instant now) {
+    spent_ = spent_ + time;
+    if (now - since_ < kWindow) return;
+    const double share = spent_.to_seconds() / (now - since_).to_seconds();
+    if (share > kMost) most_ = std::max(most_ - 1, kLowestLevel);
+    if (share < kMost / 2) most_ = std::min(most_ + 1, kHighestLevel);
+    spent_ = Duration::zero();
+    since_ = now;
+  }
+  int level(BitRate link) const {
+    const int level = std::min(level_for(link), most_);
+    return level == 0 ? -1 : level;  // 0 is zstd's word for its default
+  }
+
+ private:
+  static constexpr Duration kWindow = Duration::milliseconds(100);
+  static constexpr double kMost = 0.3;  // of the worker's time
+  int most_ = kHighestLevel;
+  Duration spent_ = Duration::zero();
+  Instant since_;
+};
+
+}  // namespace satrelay::compress

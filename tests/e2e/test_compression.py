@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""What compression gains on a slow link with real text: this machine's own C++ headers, and random bytes beside."""
+
+import glob
+import json
+import os
+import random
+import threading
+import time
+
+from harness import ACCELERATED_PORT, Link, Lab, check, connection, control, main, make_lab, note, tell
+
+SIZE = 20_000_000
+RULE = "2"  # of the lab: the one that accelerates
+
+
+def headers() -> bytes:
+    """Text as people have written it, once through and again only if there is too little."""
+    text = b""
+    for path in sorted(glob.glob("/usr/include/**/*.h*", recursive=True)):
+        if os.path.isfile(path) and len(text) < SIZE:
+            with open(path, "rb") as file:
+                text += file.read()
+    return (text * (SIZE // len(text) + 1))[:SIZE]
+
+
+def codec(lab: Lab) -> dict:
+    """Of the gateway at the server, which sends."""
+    rules = json.loads(control(lab, lab.gateway_b, "rules", "--json").stdout)
+    return next(rule["codec"] for rule in rules if str(rule["rule"]) == RULE)
+
+
+def download(lab: Lab, data: bytes) -> tuple[float, dict]:
+    """Seconds, and what became of the bytes."""
+    before = codec(lab)
+    with connection(lab, ACCELERATED_PORT) as (client, server):
+        began = time.monotonic()
+
+        def send() -> None:
+            server.sendall(data)
+            server.shutdown(1)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        received = bytearray()
+        while part := client.recv(1 << 20):
+            received += part
+        seconds = time.monotonic() - began
+        sender.join()
+    check(received == data, "the bytes changed")
+    return seconds, {key: value - before[key] for key, value in codec(lab).items()}
+
+
+def compression() -> None:
+    with make_lab(Link(rate=10_000_000, rtt=0.55, loss=0)) as lab:
+        text = headers()
+        compressed, became = download(lab, text)
+        share = became["encoded_bytes"] / became["plain_bytes"]
+        check(became["time_ns"] > 0, "the time of compressing is not counted")
+        noise = random.Random(1).randbytes(2_000_000)
+        _, random_became = download(lab, noise)
+        growth = random_became["encoded_bytes"] / random_became["plain_bytes"]
+        check(growth < 1.005, f"random bytes grow by {growth}")
+        tell(lab, lab.gateway_b, "set", RULE, "compress=off")
+        plain, _ = download(lab, text)
+        note(
+            f"{SIZE / 1e6:g} MB of text at 10 Mbit/s: {plain:.1f} s, compressed {compressed:.1f} s, "
+            f"{plain / compressed:.1f} times faster; {share:.1%} of its bytes, "
+            f"{became['time_ns'] / 1e9:.2f} s of the worker; random bytes become {growth:.3%}"
+        )
+        check(plain / compressed >= 4, f"{plain:.1f} s and {compressed:.1f} s")
+
+
+if __name__ == "__main__":
+    main(compression)
