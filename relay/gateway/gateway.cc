@@ -144,8 +144,8 @@ void Gateway::Impl::take_events(std::size_t peer, Instant now) {
   }
 }
 
-// The lower of what the operator says here and what the receiver of the direction has announced. A
-// carrier with several receivers is as fast as the fastest of them.
+// The lower of what the operator says here, of the link and of the peer, and what the receiver of
+// the direction has announced. A carrier with several receivers is as fast as the fastest of them.
 void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
   BitRate most;
   for (const auto& peer : peers) {
@@ -154,6 +154,7 @@ void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
     if (const BitRate announced = peer->session.peer_capacity(); !announced.is_zero()) {
       capacity = std::min(capacity, std::max(announced, kLeastCapacity));
     }
+    if (!peer->most_rate.is_zero()) capacity = std::min(capacity, peer->most_rate);
     peer->controller->on_capacity(capacity);
     most = std::max(most, capacity);
   }
@@ -352,6 +353,15 @@ void Gateway::observe_plain(PlainObserver* observer) {
     impl_->plain_packets.push_back(std::make_unique<PlainPackets>(impl_->wan, i, *observer));
     impl_->peers[i]->session.set_observer(impl_->plain_packets.back().get());
   }
+}
+
+bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
+  const auto found = std::ranges::find_if(
+      impl_->peers, [&](const auto& candidate) { return candidate->config.name == peer; });
+  if (found == impl_->peers.end()) return false;
+  (*found)->most_rate = most.is_zero() ? most : std::max(most, kLeastCapacity);
+  impl_->apply_send_capacity((*found)->carrier, now);
+  return true;
 }
 
 const Counters& Gateway::counters() const { return impl_->counters; }

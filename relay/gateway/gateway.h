@@ -92,6 +92,10 @@ class Gateway {
   enum class CapacityResult : std::uint8_t { kSet, kUnknownLink, kUnusedLink, kAboveConfigured };
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
 
+  // No more than this is sent to a peer from now on, whatever its link carries, at least 1 kbit/s;
+  // zero: all there is. False if there is no peer of that name.
+  bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
+
   // Takes over what of a configuration can change while flows go on: rules, their classes,
   // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, of each peer the
   // keys, and of each link bridged_queue and send_rate, up to that of the start. The rest must be

@@ -65,6 +65,7 @@ struct Peer {
   std::uint16_t datagram_overhead;   // IP and UDP headers
   stp::Session session;
   Liaison liaison;
+  BitRate most_rate;  // to be sent to it, as the operator says; zero: all there is
   Instant suspect_since = Instant::never();
 };
 

@@ -145,6 +145,13 @@ int main(int argc, char** argv) {
                           "Like 10min: flows that are left then are reset; without it none is");
   CLI::App* read_anew = app.add_subcommand(
       "reload", "Reads the configuration anew: taken over as a whole, or refused with the reason");
+  std::string peer;
+  std::string peer_rate;
+  CLI::App* set_rate =
+      app.add_subcommand("rate", "No more than this is sent to a peer from now on");
+  set_rate->add_option("PEER", peer, "Its name")->required();
+  set_rate->add_option("RATE", peer_rate, "Like 20Mbit; configured: as much as the link carries")
+      ->required();
   std::string rule;
   std::vector<std::string> switches;
   CLI::App* set_rule = app.add_subcommand(
@@ -183,7 +190,7 @@ int main(int argc, char** argv) {
   CLI::App* make_key = app.add_subcommand(
       "keygen", "Makes the secret that two gateways share; asks no gateway for anything");
   make_key->add_option("FILE", key_file, "A new file, which only its owner may read; else printed");
-  for (CLI::App* command : {set, switch_bypass, start_drain, read_anew, set_rule}) {
+  for (CLI::App* command : {set, switch_bypass, start_drain, read_anew, set_rate, set_rule}) {
     command->add_option("--control-socket", options.control_socket,
                         "The gateway's control_socket, if its configuration names one");
   }
@@ -209,6 +216,7 @@ int main(int argc, char** argv) {
       const auto stats = ctl::choose_stats_socket(options.socket, ctl::runtime_folders());
       return ctl::capture(stats.parent_path() / "capture.sock", capture);
     }
+    if (set_rate->parsed()) return ctl::tell(target(options), "rate " + peer + ' ' + peer_rate);
     if (set_rule->parsed()) {
       std::string line = "set " + rule;
       for (const std::string& each : switches) line += ' ' + each;

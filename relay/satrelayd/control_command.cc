@@ -16,6 +16,15 @@ constexpr Duration kLongestDrain = Duration::seconds(24 * 3600);
 
 ControlParse fail(std::string_view what) { return {std::nullopt, std::string(what)}; }
 
+constexpr std::string_view kRateHint = "rate: write 1kbit or more, like 12Mbit, or configured";
+
+// Zero for "configured"; nullopt if it is no rate.
+std::optional<BitRate> parse_rate(std::string_view word) {
+  if (word == "configured") return BitRate();
+  const auto rate = config::parse_rate(word);
+  return rate && rate->to_bits_per_second() >= 1'000 ? rate : std::nullopt;
+}
+
 ControlParse parse_capacity(const Words& words) {
   if (words.count() != 4) return fail(kUsage);
   if (words[2] != "send" && words[2] != "receive") {
@@ -24,14 +33,17 @@ ControlParse parse_capacity(const Words& words) {
   SetCapacity command{std::string(words[1]),
                       words[2] == "send" ? gateway::LinkWay::kSend : gateway::LinkWay::kReceive,
                       BitRate()};
-  if (words[3] != "configured") {
-    const auto rate = config::parse_rate(words[3]);
-    if (!rate || rate->to_bits_per_second() < 1'000) {
-      return fail("rate: write 1kbit or more, like 12Mbit, or configured");
-    }
-    command.capacity = *rate;
-  }
+  const auto rate = parse_rate(words[3]);
+  if (!rate) return fail(kRateHint);
+  command.capacity = *rate;
   return {command, ""};
+}
+
+ControlParse parse_peer_rate(const Words& words) {
+  if (words.count() != 3) return fail("write: rate PEER RATE|configured");
+  const auto rate = parse_rate(words[2]);
+  if (!rate) return fail(kRateHint);
+  return {SetPeerRate{std::string(words[1]), *rate}, ""};
 }
 
 constexpr std::string_view kSetUsage =
@@ -85,6 +97,8 @@ ControlParse parse_drain(const Words& words) {
 
 const char* const kControlHelp =
     "capacity LINK send|receive RATE|configured    what the link carries from now on: 12Mbit\n"
+    "rate PEER RATE|configured                     most that is sent to a peer from now on: "
+    "12Mbit\n"
     "set RULE SWITCH=VALUE...                      functions of a rule: compress=off "
     "window=mirror\n"
     "bypass on|off                                 new flows are bridged; the others go on\n"
@@ -104,10 +118,16 @@ ControlParse parse_control_command(std::string_view line) {
     return {ShowReload{}, ""};
   }
   if (words[0] == "capacity") return parse_capacity(words);
+  if (words[0] == "rate") return parse_peer_rate(words);
   if (words[0] == "set") return parse_set(words);
   if (words[0] == "bypass") return parse_bypass(words);
   if (words[0] == "drain") return parse_drain(words);
   return fail("unknown command; write help for a list");
+}
+
+std::string apply(const SetPeerRate& command, gateway::Gateway& gateway, Instant now) {
+  if (gateway.set_peer_rate(command.peer, command.most, now)) return "ok\n";
+  return "error: no such peer; write the name of one, see satrelayctl peers\n";
 }
 
 std::string apply(const SetRule& command, gateway::Gateway& gateway) {

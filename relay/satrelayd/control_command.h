@@ -17,6 +17,10 @@ struct SetCapacity {
   gateway::LinkWay way;
   BitRate capacity;  // zero: as configured
 };
+struct SetPeerRate {
+  std::string peer;
+  BitRate most;  // zero: all that the link carries
+};
 struct SetRule {
   std::string rule;  // its name or number
   gateway::RuleChange change;
@@ -32,8 +36,8 @@ struct ShowReload {};  // what came of it
 struct ShowHelp {};
 struct Quit {};
 
-using ControlCommand = std::variant<SetCapacity, SetRule, SetBypass, StartDrain, StartReload,
-                                    ShowReload, ShowHelp, Quit>;
+using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetBypass, StartDrain,
+                                    StartReload, ShowReload, ShowHelp, Quit>;
 
 struct ControlParse {
   std::optional<ControlCommand> command;
@@ -48,6 +52,7 @@ extern const char* const kControlHelp;
 
 // Applies the command; "ok" or "error: ...", a line.
 std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now);
+std::string apply(const SetPeerRate& command, gateway::Gateway& gateway, Instant now);
 std::string apply(const SetRule& command, gateway::Gateway& gateway);
 std::string apply(const SetBypass& command, gateway::Gateway& gateway, Instant now);
 

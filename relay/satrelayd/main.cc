@@ -146,6 +146,9 @@ std::string carry_out(const ControlCommand& command, Operations& operations) {
   if (const auto* capacity = std::get_if<SetCapacity>(&command)) {
     return apply(*capacity, operations.gateway, dpdk::now());
   }
+  if (const auto* rate = std::get_if<SetPeerRate>(&command)) {
+    return apply(*rate, operations.gateway, dpdk::now());
+  }
   if (const auto* set = std::get_if<SetRule>(&command)) return apply(*set, operations.gateway);
   if (const auto* bypass = std::get_if<SetBypass>(&command)) {
     return apply(*bypass, operations.gateway, dpdk::now());

@@ -113,6 +113,22 @@ TEST_F(Capacity, TheReceiverTellsTheSender) {
   EXPECT_TRUE(engine(Side::kB).peers().at(0).announced.is_zero());
 }
 
+TEST_F(Capacity, APeerIsSentNoMoreThanTheOperatorSays) {
+  start(1);
+  gateway::Gateway& b = engine(Side::kB);
+  EXPECT_FALSE(b.set_peer_rate("near", kLow, network->loop().now()));
+  EXPECT_TRUE(b.set_peer_rate("far", kLow, network->loop().now()));
+  network->gateway(Side::kB).wake();
+  network->run_for(kRoundTrip);
+  const double limited = used(kLow, Duration::seconds(3));
+  EXPECT_GT(limited, 0.98);
+  EXPECT_LT(limited, 1.0);
+  EXPECT_TRUE(b.set_peer_rate("far", BitRate(), network->loop().now()));
+  network->gateway(Side::kB).wake();
+  network->run_for(kRoundTrip);
+  EXPECT_GT(used(kHigh, Duration::seconds(2)), 0.99);
+}
+
 TEST_F(Capacity, TheLowerOfBothEndsHoldsAndNeverMoreThanConfigured) {
   start(1);
   const Instant now = network->loop().now();

@@ -23,6 +23,18 @@ TEST(ControlCommand, CapacityNamesLinkWayAndRate) {
   EXPECT_TRUE(std::get<SetCapacity>(*back.command).capacity.is_zero());
 }
 
+TEST(ControlCommand, RateNamesAPeer) {
+  const ControlParse parse = parse_control_command("rate ship 20Mbit");
+  ASSERT_TRUE(parse.command);
+  EXPECT_EQ(std::get<SetPeerRate>(*parse.command).peer, "ship");
+  EXPECT_EQ(std::get<SetPeerRate>(*parse.command).most, BitRate::bits_per_second(20'000'000));
+  const ControlParse back = parse_control_command("rate ship configured");
+  ASSERT_TRUE(back.command);
+  EXPECT_TRUE(std::get<SetPeerRate>(*back.command).most.is_zero());
+  EXPECT_EQ(refusal("rate ship 999bit"), "rate: write 1kbit or more, like 12Mbit, or configured");
+  EXPECT_EQ(refusal("rate ship"), "write: rate PEER RATE|configured");
+}
+
 TEST(ControlCommand, SetNamesARuleAndItsSwitches) {
   const ControlParse parse =
       parse_control_command("set web compress=off handshake=remote ack=end-to-end window=mirror");
