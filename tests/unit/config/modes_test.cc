@@ -3,29 +3,14 @@
 
 #include <string>
 
-#include "config/error.h"
-#include "config/loader.h"
+#include "tests/unit/config/one_key.h"
 
 namespace satrelay::config {
 namespace {
 
-std::string with_rule(const std::string& rule) {
-  return "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
-         "gateway: {address: 192.0.2.1/30}\n"
-         "peers: [{address: 192.0.2.2, security: none}]\n"
-         "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit}}\n"
-         "rules: [" +
-         rule + "]\n";
-}
+std::string with_rule(const std::string& rule) { return with_line("rules: [" + rule + "]"); }
 
-std::string error_of(const std::string& rule) {
-  try {
-    parse_gateway(with_rule(rule), "g.yaml");
-  } catch (const ConfigError& e) {
-    return e.what();
-  }
-  return "no error";
-}
+std::string error_of(const std::string& rule) { return error_with_line("rules: [" + rule + "]"); }
 
 TEST(Modes, AllAreLocalByDefault) {
   EXPECT_FALSE(parse_gateway(with_rule("{action: accelerate}"), "g.yaml").rules.at(0).modes.any());

@@ -1,0 +1,30 @@
+// A gateway's configuration with one key more, on line 5, for tests of what may stand there.
+#pragma once
+
+#include <string>
+
+#include "config/error.h"
+#include "config/loader.h"
+
+namespace satrelay::config {
+
+// Its one peer is called ship.
+inline std::string with_line(const std::string& line) {
+  return "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
+         "gateway: {address: 192.0.2.1/30}\n"
+         "peers: [{name: ship, address: 192.0.2.2, security: none}]\n"
+         "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit}}\n" +
+         line + "\n";
+}
+
+// What the loader says to it.
+inline std::string error_with_line(const std::string& line) {
+  try {
+    parse_gateway(with_line(line), "g.yaml");
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace satrelay::config
