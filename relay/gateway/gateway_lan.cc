@@ -125,8 +125,9 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   }
   const PolicyKey seen = policy.key_of(frame, config::Direction::kOutbound);
   const RulePtr& rule = policy.match(seen);
-  if (is_barred(*rule))
+  if (is_barred(*rule)) {
     return treat(*rule, Counter::kBridgedByRule, frame, PortId::kLan, bytes, now);
+  }
   // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
   // answered.
   const auto recovered = flows.cookies().recover(key, tcp->header, now);

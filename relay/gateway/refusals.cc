@@ -11,6 +11,8 @@ using Flags = wire::TcpFlags;
 void Refusals::refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment,
                       std::size_t payload) {
   std::deque<Reset>& waiting = waiting_[index(port)];
+  // RFC 1122 section 4.2.3.10: what was for many is not answered.
+  if (frame.ethernet.destination.is_multicast() || frame.ip.destination.is_multicast()) return;
   if (segment.has(Flags::kRst) || waiting.size() == kMostWaiting) return;
   Reset reset{frame.ethernet,
               {frame.ip.source, frame.ip.destination, segment.source_port, segment.destination_port,

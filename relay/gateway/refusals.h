@@ -18,7 +18,7 @@ namespace satrelay::gateway {
 class Refusals {
  public:
   // `frame` carries `segment`, with `payload` bytes behind the header, and came in by `port`. A RST
-  // is not answered; nor is more than a burst at once.
+  // is not answered, nor what was for many, nor more than a burst at once.
   void refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment, std::size_t payload);
   std::size_t poll_frame(PortId port, MutableBytes out);
   bool empty(PortId port) const { return waiting_[index(port)].empty(); }

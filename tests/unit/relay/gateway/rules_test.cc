@@ -104,6 +104,15 @@ TEST_F(Rules, ResetSpeaksWithTheNumberThatTheHostExpects) {
   EXPECT_FALSE(next_frame(PortId::kLan));
 }
 
+TEST_F(Rules, ResetDoesNotAnswerWhatWasForMany) {
+  set_rules({rule_of(Action::kReset)});
+  EXPECT_EQ(lan(tcp_frame(kClient, "224.0.0.1", syn())), Verdict::kDrop);
+  wire::EthernetHeader broadcast = host_to_server();
+  broadcast.destination = MacAddress::broadcast();
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(), broadcast)), Verdict::kDrop);
+  EXPECT_FALSE(next_frame(PortId::kLan));
+}
+
 TEST_F(Rules, ResetDoesNotAnswerWhatIsDamaged) {
   set_rules({rule_of(Action::kReset)});
   FrameBytes damaged = tcp_frame(kClient, kServer, syn());
