@@ -1,7 +1,6 @@
 #include "relay/satrelayd/capture.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace satrelay::satrelayd {
@@ -17,8 +16,8 @@ CaptureRing::CaptureRing(std::size_t size) : memory_(size) {}
 void CaptureRing::copy_in(std::uint64_t at, ConstBytes bytes) {
   const std::size_t begin = at % memory_.size();
   const std::size_t first = std::min(bytes.size(), memory_.size() - begin);
-  std::memcpy(memory_.data() + begin, bytes.data(), first);
-  std::memcpy(memory_.data(), bytes.data() + first, bytes.size() - first);
+  std::ranges::copy(bytes.first(first), memory_.begin() + static_cast<std::ptrdiff_t>(begin));
+  std::ranges::copy(bytes.subspan(first), memory_.begin());
 }
 
 bool CaptureRing::push(const ops::CaptureRecord& record, ConstBytes bytes) {
