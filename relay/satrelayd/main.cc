@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "config/error.h"
 #include "config/loader.h"
 #include "relay/dpdk/capabilities.h"
 #include "relay/dpdk/clock.h"
@@ -186,8 +187,13 @@ void look_after_reload(Operations& operations, Instant now) {
   }
 }
 
+// A group that the machine lacks is a mistake of the configuration: to start again does not help.
 ops::SocketAccess access_of(const config::Access& access) {
-  return ops::resolve(access.group, access.mode);
+  try {
+    return ops::resolve(access.group, access.mode);
+  } catch (const std::runtime_error& error) {
+    throw config::ConfigError(error.what());
+  }
 }
 
 // DPDK keeps the sockets in folders that only their owner may enter.

@@ -46,6 +46,19 @@ def sockets() -> None:
         check(ask(lab, near, "bypass", "off", group=GROUP).returncode == 0, "bypass off")
 
 
+def an_unknown_group_is_a_mistake() -> None:
+    with make_lab() as lab:
+        path = lab.gateway_a.config_path + ".wrong"
+        with open(lab.gateway_a.config_path, encoding="ascii") as file:
+            yaml = file.read()
+        with open(path, "w", encoding="ascii") as file:
+            file.write(yaml + "access: {control: {group: nobody-has-this}}\n")
+        program = lab.gateway_a.daemon.argv[0]
+        done = subprocess.run([program, "-c", path, "--check"], capture_output=True, text=True)
+        check(done.returncode == 2, f"exit status {done.returncode}")
+        check('no group "nobody-has-this"' in done.stderr, done.stderr)
+
+
 def owners_only() -> None:
     with make_lab() as lab:
         near = lab.gateway_a
@@ -74,4 +87,4 @@ def capabilities() -> None:
 
 
 if __name__ == "__main__":
-    main(sockets, owners_only, capabilities)
+    main(sockets, an_unknown_group_is_a_mistake, owners_only, capabilities)
