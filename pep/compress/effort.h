@@ -13,7 +13,7 @@ namespace satrelay::compress {
 inline constexpr int kLowestLevel = -5;
 inline constexpr int kHighestLevel = 9;  // of `auto`
 
-// The level for a link if nothing is known of the processor: what a core of 2020 does with a
+// The level for a link if nothing is known of the processor: what a core does with a
 // quarter of its time, if its text shrinks to a quarter (docs/measurements.md, "Compression").
 constexpr int level_for(BitRate link) {
   struct Step {

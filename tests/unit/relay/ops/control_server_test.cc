@@ -2,7 +2,6 @@
 #include "relay/ops/control_server.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -11,25 +10,18 @@
 #include <thread>
 
 #include "relay/ops/control_client.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace satrelay::ops {
 namespace {
 
 class ControlSocket : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder =
-        (std::filesystem::temp_directory_path() / "satrelay-control-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    path_ = folder + "/control.sock";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   ControlServer::Wake no_wake() {
     return {[this](int) { ++watched_; }, [this](int) { --watched_; }};
   }
-  std::filesystem::path folder_;
-  std::string path_;
+  TemporaryFolder folder_;
+  const std::string path_ = folder_.file("control.sock");
   int watched_ = 0;
 };
 

@@ -1,17 +1,16 @@
 #include "relay/satrelayd/capture.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <thread>
 
 #include "relay/ops/control_client.h"
 #include "relay/satrelayd/capture_service.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -131,22 +130,9 @@ TEST(CaptureTap, SeesWhatItWasAskedForAndNoMore) {
 
 class CaptureSocket : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder =
-        (std::filesystem::temp_directory_path() / "satrelay-capture-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    service_.emplace((folder_ / "capture.sock").string(), ops::SocketAccess{}, tap_,
-                     [] { return std::uint64_t{0}; }, [](const std::string&) {});
-  }
-  void TearDown() override {
-    service_.reset();
-    std::filesystem::remove_all(folder_);
-  }
   int connect() {
     const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_TRUE(ops::connect_control(descriptor,
-                                     ops::control_address((folder_ / "capture.sock").string())));
+    EXPECT_TRUE(ops::connect_control(descriptor, ops::control_address(socket_)));
     return descriptor;
   }
   static void ask(int client, CaptureRequest request, const std::vector<bpf_insn>& filter) {
@@ -156,7 +142,7 @@ class CaptureSocket : public testing::Test {
   }
   void look(int times = 3) {
     for (int i = 0; i < times; ++i) {
-      service_->look(now_ += Duration::milliseconds(10));
+      service_.look(now_ += Duration::milliseconds(10));
       tap_.settle();
     }
   }
@@ -166,9 +152,11 @@ class CaptureSocket : public testing::Test {
     return {bytes, count > 0 ? static_cast<std::size_t>(count) : 0};
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
+  const std::string socket_ = folder_.file("capture.sock");
   CaptureTap tap_;
-  std::optional<CaptureService> service_;
+  CaptureService service_{socket_, ops::SocketAccess{}, tap_, [] { return std::uint64_t{0}; },
+                          [](const std::string&) {}};
   Instant now_;
 };
 
