@@ -6,6 +6,8 @@
 // for the past, and a late poll may catch up by one burst.
 #pragma once
 
+#include <algorithm>
+
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 
@@ -26,9 +28,12 @@ struct LinkOverhead {
 class Pacer {
  public:
   // `burst`: how much may leave at once, as time on the carrier. `debt_limit`: how far bridged
-  // traffic, which is not held back, may push the pacer into the future.
+  // traffic, which is not held back, may push the pacer into the future; at a low rate two long
+  // packets further than `burst`, or what leaves beside one of them would never be booked.
   Pacer(BitRate rate, LinkOverhead overhead, Duration burst, Duration debt_limit)
-      : rate_(rate), overhead_(overhead), burst_(burst), debt_limit_(debt_limit) {}
+      : overhead_(overhead), burst_(burst), least_debt_limit_(debt_limit) {
+    take(rate);
+  }
 
   bool can_send(Instant now) const { return busy_until_ <= now + burst_; }
   // When can_send() becomes true.
@@ -47,20 +52,28 @@ class Pacer {
     busy_until_ = earlier(busy_until_, later(booked, now + debt_limit_));
   }
   // A pacer with the same burst and overhead for another rate.
-  Pacer for_rate(BitRate rate) const { return {rate, overhead_, burst_, debt_limit_}; }
+  Pacer for_rate(BitRate rate) const { return {rate, overhead_, burst_, least_debt_limit_}; }
   // What is booked already was booked in bytes: at a lower rate it takes longer to leave.
   void set_rate(BitRate rate, Instant now) {
     if (rate == rate_) return;
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
-    rate_ = rate;
+    take(rate);
   }
   BitRate rate() const { return rate_; }
   const LinkOverhead& overhead() const { return overhead_; }
 
  private:
+  static constexpr ByteCount kTwoLongPackets = ByteCount(3'000);
+
+  void take(BitRate rate) {
+    rate_ = rate;
+    debt_limit_ = std::max(least_debt_limit_, burst_ + rate.time_for(kTwoLongPackets));
+  }
+
   BitRate rate_;
   LinkOverhead overhead_;
   Duration burst_;
+  Duration least_debt_limit_;
   Duration debt_limit_;
   Instant busy_until_;
 };

@@ -49,10 +49,24 @@ TEST(Pacer, ALowerRateCountsForWhatIsBooked) {
   EXPECT_EQ(pacer.next_send(), at_ms(10 + 3 - 4));
 }
 
+// Of 20 ms, or what two long packets and a burst take: 28 ms at 1 Mbit/s.
 TEST(Pacer, BridgedFramesPushItNoFurtherThanTheDebtLimit) {
   Pacer pacer = slow_pacer();
   for (int i = 0; i < 100; ++i) pacer.on_bridged(125, at_ms(0));
-  EXPECT_EQ(pacer.next_send(), at_ms(20 - 4));
+  EXPECT_EQ(pacer.next_send(), at_ms(28 - 4));
+  Pacer faster = slow_pacer();
+  faster.set_rate(BitRate::bits_per_second(10'000'000), at_ms(0));
+  for (int i = 0; i < 1000; ++i) faster.on_bridged(125, at_ms(0));
+  EXPECT_EQ(faster.next_send(), at_ms(20 - 4));
+}
+
+// Or the queue of a slow modem grows by each of them.
+TEST(Pacer, AtALowRateWhatLeavesBesideALongPacketIsBooked) {
+  Pacer pacer = slow_pacer();
+  pacer.set_rate(BitRate::bits_per_second(100'000), at_ms(0));
+  pacer.on_sent(1'250, at_ms(0));
+  pacer.on_bridged(125, at_ms(0));
+  EXPECT_EQ(pacer.next_send(), at_ms(110 - 4));
 }
 
 // On a slow link one packet books more than the debt limit: a ping must not set that free.

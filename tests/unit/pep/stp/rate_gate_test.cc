@@ -60,7 +60,7 @@ TEST_F(RateGateTest, ControlThatFillsTheRateDoesNotShutDataOut) {
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
   for (int i = 0; i < 1000; ++i) gate.debit(934, at_ms(i));  // eight times the rate
   EXPECT_FALSE(gate.open(at_ms(1000)));
-  EXPECT_TRUE(gate.open(at_ms(1020)));
+  EXPECT_TRUE(gate.open(at_ms(1025)));  // what two long packets take
 }
 
 TEST_F(RateGateTest, IsOpenWhenBothPacersAre) {
