@@ -88,6 +88,7 @@ std::vector<std::string> needs_restart(const Gateway& started, const Gateway& ne
       started.peers, next.peers,
       [](const Peer& was, const Peer& is) { return content(was) == content(is); });
   if (!same_peers) found.keys.emplace_back("peers");
+  found.compare("fair_hosts", started.fair_hosts, next.fair_hosts);
   compare_stp(started.stp, next.stp, found);
   compare_limits(started.limits, next.limits, found);
   found.compare("worker", started.worker, next.worker);

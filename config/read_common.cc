@@ -5,15 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "config/names.h"
+
 namespace satrelay::config {
 namespace {
 
 constexpr std::size_t kMaxInterfaceName = 15;  // IFNAMSIZ less the final zero
 constexpr std::size_t kMaxSocketPath = 107;    // sockaddr_un::sun_path less the final zero
-
-bool is_name_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-}
 
 bool is_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
@@ -89,7 +87,7 @@ Driver read_driver(const Value& value, const Fields& fields) {
 }  // namespace
 
 void check_name(const Value& place, const std::string& name) {
-  const bool good = !name.empty() && name.size() <= 32 &&
+  const bool good = !name.empty() && name.size() <= kMostNameCharacters &&
                     std::all_of(name.begin(), name.end(), is_name_character);
   if (!good) place.fail("is not a name; write 1 to 32 letters, digits, '_' or '-'");
 }

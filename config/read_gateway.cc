@@ -5,18 +5,21 @@
 #include <utility>
 #include <vector>
 
+#include "config/format.h"
 #include "config/interface_address.h"
 #include "config/read_access.h"
 #include "config/read_common.h"
 #include "config/read_rate_control.h"
 #include "config/read_rules.h"
 #include "config/read_security.h"
+#include "config/traffic_class.h"
 
 namespace satrelay::config {
 namespace {
 
 constexpr Bounds<BitRate> kLinkRate{BitRate::bits_per_second(1'000),
                                     BitRate::bits_per_second(100'000'000'000)};
+constexpr Bounds<BitRate> kClassRate = kLinkRate;
 constexpr Bounds<ByteCount> kMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
 constexpr Bounds<ByteCount> kFlowMemory{ByteCount(64ULL << 10), ByteCount(16ULL << 30)};
 // RFC 7323 section 2.3: no window beyond 1 GiB can be announced.
@@ -138,14 +141,25 @@ Feedback read_feedback(const Value& value) {
 
 std::vector<TrafficClass> read_classes(const Value& value) {
   constexpr std::string_view kHint =
-      "write a map of classes by name, like {interactive: {weight: 8}}";
+      "write a map of classes by name, like {voice: {guaranteed: 2Mbit}, bulk: {weight: 1}}";
   std::vector<TrafficClass> classes;
   for (const auto& [name, entry] : value.named_entries(kHint)) {
     check_name(entry, name);
-    const Fields fields = entry.fields({"weight"});
-    const std::uint64_t weight =
-        fields.require("weight", "write the share beside others, 1 to 255").integer({1, 255});
-    classes.push_back({name, static_cast<std::uint8_t>(weight)});
+    if (name == "relayed" || name == "bridged") {
+      entry.fail("is the name of what has no class; write another one");
+    }
+    if (classes.size() == kMostClasses) entry.fail("is one too many; there may be 15 classes");
+    const Fields fields = entry.fields({"weight", "guaranteed", "maximum"});
+    TrafficClass read{.name = name};
+    if (const Value* weight = fields.find("weight")) {
+      read.weight = static_cast<std::uint8_t>(weight->integer({1, 255}));
+    }
+    if (const Value* rate = fields.find("guaranteed")) read.guaranteed = rate->rate(kClassRate);
+    if (const Value* rate = fields.find("maximum")) {
+      read.maximum = rate->rate(kClassRate);
+      if (!rates_agree(read)) rate->fail("is less than what is guaranteed");
+    }
+    classes.push_back(std::move(read));
   }
   return classes;
 }
@@ -237,9 +251,9 @@ std::string read_journal(const Value& value) {
 
 Gateway read_gateway(const Value& document) {
   const Fields fields =
-      document.fields({"ports", "gateway", "links", "security", "peers", "classes", "rules", "stp",
-                       "limits", "tcp", "worker", "compress_level", "stats_socket_prefix",
-                       "control_socket", "access", "journal", "log"});
+      document.fields({"ports", "gateway", "links", "security", "peers", "classes", "fair_hosts",
+                       "rules", "stp", "limits", "tcp", "worker", "compress_level",
+                       "stats_socket_prefix", "control_socket", "access", "journal", "log"});
   Gateway config;
   const Fields ports =
       fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")
@@ -258,7 +272,19 @@ Gateway read_gateway(const Value& document) {
     config.peers.push_back(read_peer(peer, config.links, common));
   }
   if (config.peers.empty()) peers.fail("is empty; describe at least one far gateway");
-  if (const Value* classes = fields.find("classes")) config.classes = read_classes(*classes);
+  if (const Value* classes = fields.find("classes")) {
+    config.classes = read_classes(*classes);
+    for (const Link& link : config.links) {
+      if (guarantees_fit(config.classes, link)) continue;
+      classes->fail("guarantee more than " + std::to_string(kMostGuaranteedPercent) + "% of link " +
+                    link.name + ", which sends " + to_text(link.send_rate) +
+                    "; its bridged_share counts too");
+    }
+  }
+  if (const Value* hosts = fields.find("fair_hosts")) {
+    config.fair_hosts =
+        hosts->word<FairHosts>({{"local", FairHosts::kLocal}, {"remote", FairHosts::kRemote}});
+  }
   if (const Value* rules = fields.find("rules")) {
     config.rules = read_rules(*rules, config.classes);
   }

@@ -94,7 +94,6 @@ void read_class(const Value& value, const std::vector<TrafficClass>& classes, Ru
   const auto found = std::ranges::find(classes, name, &TrafficClass::name);
   if (found != classes.end()) {
     rule.traffic_class = name;
-    rule.weight = found->weight;
     return;
   }
   std::string known;
@@ -147,7 +146,11 @@ Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
   read_switch(fields, "close", rule.action, rule.modes.close);
   read_switch(fields, "window", rule.action, rule.modes.window);
   if (const char* what = contradiction_in(rule.modes)) fields.find("ack")->fail(what);
-  if (const Value* name = find_for_relayed(fields, "class", rule.action)) {
+  if (const Value* name = fields.find("class")) {
+    if (rule.action == Action::kDrop || rule.action == Action::kReset) {
+      name->fail("contradicts action " + std::string(word_of(rule.action)) +
+                 ": nothing is sent that could share a link; remove it");
+    }
     read_class(*name, classes, rule);
   }
   return rule;

@@ -147,11 +147,20 @@ struct Match {
   friend bool operator==(const Match&, const Match&) = default;
 };
 
-// Flows of a class share the capacity with others by weight.
+// What shares each link's capacity with other classes, relayed connections and bridged packets
+// alike. What rules give no class is in one of two: relayed connections, of weight 1, and bridged
+// packets (Link::bridged_share).
 struct TrafficClass {
   std::string name;
-  std::uint8_t weight = 1;
+  std::uint8_t weight = 1;  // of what guaranteed rates leave
+  BitRate guaranteed = {};  // zero: nothing
+  BitRate maximum = {};     // zero: all there is
+  friend bool operator==(const TrafficClass&, const TrafficClass&) = default;
 };
+inline constexpr std::size_t kMostClasses = 15;
+
+// Between which hosts a class is shared alike: those of this gateway's LAN or those behind peers.
+enum class FairHosts : std::uint8_t { kLocal, kRemote };
 
 struct Rule {
   std::string name;  // "": its place is its name
@@ -160,7 +169,6 @@ struct Rule {
   Compress compress = Compress::kAuto;
   FlowModes modes = {};
   std::string traffic_class;  // "": none
-  std::uint8_t weight = 1;    // of its class
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
@@ -224,6 +232,7 @@ struct Gateway {
   std::vector<Link> links;
   std::vector<Peer> peers;
   std::vector<TrafficClass> classes;
+  FairHosts fair_hosts = FairHosts::kLocal;
   std::vector<Rule> rules;  // none: everything towards a peer's prefixes is accelerated
   Stp stp;
   Limits limits;

@@ -359,8 +359,8 @@ void Session::set_context(StreamId stream, std::uint32_t context) {
   if (Stream* s = impl_->visible(stream)) s->context = context;
 }
 
-void Session::set_weight(StreamId stream, std::uint8_t weight) {
-  if (Stream* s = impl_->visible(stream)) s->weight = std::max<std::uint8_t>(weight, 1);
+void Session::set_group(StreamId stream, ClassId stream_class, std::uint64_t host) {
+  if (Stream* s = impl_->visible(stream)) impl_->schedule.join(*s, stream_class, host);
 }
 
 void Session::set_ready(StreamId stream, bool ready) {
@@ -459,9 +459,26 @@ void Session::close(Instant now) {
   s.close_packets = tell ? kClosePackets : 0;
 }
 
-std::size_t Session::poll_packet(MutableBytes out, Instant now) {
+std::size_t Session::poll_packet(MutableBytes out, Instant now, const Turn& turn) {
   impl_->now = now;
+  impl_->turn = turn;
+  impl_->sent_of_classes.clear();
   return impl_->poll_packet(out);
+}
+
+std::span<const Session::ClassBytes> Session::last_classes() const {
+  return impl_->sent_of_classes;
+}
+
+ClassSet Session::waiting() const {
+  const bool worn_out = impl_->protection.is_worn_out(impl_->ledger.next());
+  return impl_->data_allowed() && !worn_out ? impl_->has_bytes(kEveryClass) : 0;
+}
+
+bool Session::may_send(Instant now) const { return impl_->gate.open(now); }
+
+std::size_t Session::waiting_hosts(ClassId stream_class) const {
+  return std::max<std::size_t>(impl_->schedule.hosts(stream_class), 1);
 }
 
 std::optional<Event> Session::poll_event() {

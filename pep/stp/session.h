@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "pep/base/arena.h"
 #include "pep/base/byte_queue.h"
@@ -23,6 +24,7 @@
 #include "pep/control/rate_controller.h"
 #include "pep/stp/packet_observer.h"
 #include "pep/stp/security.h"
+#include "pep/stp/stream_class.h"
 
 namespace satrelay::stp {
 
@@ -173,6 +175,14 @@ struct Counters {
   std::uint64_t confirmations_in = 0, confirmations_out = 0;  // CONFIRM frames
 };
 
+// What the relay lets a session do with one packet.
+struct Turn {
+  ClassSet open =
+      kEveryClass;      // may send, sooner or later: what waits in others is as if not there
+  ClassId first = 0;    // whose bytes come first
+  bool streams = true;  // bytes of streams at all, or only what concerns the session
+};
+
 class Session {
  public:
   // `arena`, `carrier`, `controller` and `source` must outlive the session. The carrier's pacer may
@@ -195,9 +205,9 @@ class Session {
   static constexpr std::size_t kMaxMetadata = 256;
   std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context, Instant now);
   void set_context(StreamId stream, std::uint32_t context);
-  // Share of the capacity beside other streams that have bytes to send; 1 until it is set. 0 counts
-  // as 1.
-  void set_weight(StreamId stream, std::uint8_t weight);
+  // Within its class hosts take turns, and the streams of a host; 0 and 0 until it is set. Of
+  // `host` it matters only whether it is the same.
+  void set_group(StreamId stream, ClassId stream_class, std::uint64_t host);
   // The relay has (or no longer has) bytes for this stream: produce() will be called for it.
   void set_ready(StreamId stream, bool ready);
   // Stores encoded bytes to send; returns how many were taken: all of them, unless they exceed
@@ -230,9 +240,21 @@ class Session {
 
   // --- output --------------------------------------------------------------------------------
   // Writes the next UDP payload into `out` (at least datagram_size bytes) and debits the carrier; 0
-  // if nothing may leave at `now`.
-  std::size_t poll_packet(MutableBytes out, Instant now);
+  // if nothing may leave at `now`. `turn`: whose bytes of streams may be in it.
+  std::size_t poll_packet(MutableBytes out, Instant now, const Turn& turn = {});
   control::Priority last_priority() const;  // of the packet just polled
+  // And the bytes of streams in it, by class.
+  struct ClassBytes {
+    ClassId stream_class = 0;
+    std::size_t bytes = 0;
+  };
+  std::span<const ClassBytes> last_classes() const;
+  // The classes of which bytes could leave when pacers allow, as far as is known; and whether they
+  // do. Ask may_send() only for what waits.
+  ClassSet waiting() const;
+  bool may_send(Instant now) const;
+  // The hosts of a class that waits.
+  std::size_t waiting_hosts(ClassId stream_class) const;
   std::optional<Event> poll_event();
   // The earliest of timers, feedback and the pacer's next opening when something waits for it.
   Instant next_timeout() const;

@@ -28,14 +28,14 @@ bool Session::Impl::is_short(const Stream& stream) const {
 FecSender::Waiting Session::Impl::waiting() const {
   if (idle()) return FecSender::Waiting::kNothing;
   if (!opens.empty()) return FecSender::Waiting::kShort;
-  const Stream* next = schedule.next();
+  const Stream* next = first_stream();
   return next == nullptr || is_short(*next) ? FecSender::Waiting::kShort
                                             : FecSender::Waiting::kBulk;
 }
 
 // Whether little is left to send, as far as the relay has told.
 bool Session::Impl::near_end() const {
-  if (!schedule.has_new()) return true;
+  if (schedule.has_new() == 0) return true;
   const Stream* only = schedule.only_new();
   return only != nullptr && !only->ready && only->send.unsent() <= kTail;
 }
@@ -47,7 +47,7 @@ bool Session::Impl::wants_protection() const {
   if (!may_repair() || !fec->sender.has_room()) return false;
   if (!opens.empty()) return true;
   if (fec->policy.is_clean()) return false;
-  const Stream* next = schedule.next();
+  const Stream* next = first_stream();
   if (next != nullptr && is_short(*next)) return true;
   return near_end() || gate.free_at() + kQuiet <= now;
 }

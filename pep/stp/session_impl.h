@@ -131,11 +131,20 @@ struct Session::Impl {
   void write_data_frames(PacketBuilder& packet);
   bool write_opens(PacketBuilder& packet);
   enum class RepairCap : std::uint8_t { kShare, kNone };
-  void write_retransmissions(PacketBuilder& packet, RepairCap cap);
+  void write_class(PacketBuilder& packet, ClassId stream_class);
+  void write_retransmissions(PacketBuilder& packet, ClassId stream_class, RepairCap cap);
   void write_fins(PacketBuilder& packet);
-  void write_new_data(PacketBuilder& packet);
+  void write_new_data(PacketBuilder& packet, ClassId stream_class);
   void write_open_frame(PacketBuilder& packet, Stream& stream);
   void write_fin(PacketBuilder& packet, Stream& stream);
+  // Of these classes, those with bytes of streams to send, lost or new.
+  ClassSet has_bytes(ClassSet classes) const {
+    const ClassSet lost = schedule.has_lost(), fresh = schedule.has_new();
+    return classes & (lane_send.available() > 0 ? lost | fresh : lost);
+  }
+  // The stream with whose bytes the next packet begins, as far as can be told.
+  const Stream* first_stream() const;
+  void count_class(const Stream& stream, std::size_t bytes);
   bool idle() const;
   bool idle_but_for_copies() const;
   std::size_t write_data(PacketBuilder& packet, Stream& stream, std::uint64_t offset,
@@ -221,6 +230,8 @@ struct Session::Impl {
   AnnouncedCapacity peer_capacity;    // of what goes
   Instant memory_check = Instant::never();
   StreamSchedule schedule;
+  Turn turn;                                // of the last poll
+  std::vector<ClassBytes> sent_of_classes;  // in the packet that is being written
   CopyQueue copies;
   OpenList opens;
   FinList fins;

@@ -42,8 +42,14 @@ bool Session::Impl::data_allowed() const {
 bool Session::Impl::idle() const { return copies.empty() && idle_but_for_copies(); }
 
 bool Session::Impl::idle_but_for_copies() const {
-  return opens.empty() && !schedule.has_lost() && fins.empty() &&
-         (!schedule.has_new() || lane_send.available() == 0);
+  return opens.empty() && fins.empty() && has_bytes(turn.open) == 0;
+}
+
+const Stream* Session::Impl::first_stream() const {
+  const ClassSet waiting = has_bytes(turn.open);
+  if (waiting == 0) return nullptr;
+  const bool has_turn = (waiting & class_bit(turn.first)) != 0;
+  return schedule.next(has_turn ? turn.first : lowest_class(waiting));
 }
 
 // Whether poll_packet() would write data if the pacer let it.
@@ -273,10 +279,31 @@ void Session::Impl::write_data_frames(PacketBuilder& packet) {
   if (probe_packets > 0) --probe_packets;
   if (!write_opens(packet)) return;
   write_copies(packet);
-  write_retransmissions(packet, RepairCap::kShare);
   write_fins(packet);
-  write_new_data(packet);
-  write_retransmissions(packet, RepairCap::kNone);
+  if (!turn.streams) return;
+  write_class(packet, turn.first);
+  // What is left of the packet is for the others.
+  for (ClassSet others = has_bytes(turn.open) & ~class_bit(turn.first);
+       others != 0 && packet.remaining() >= kMinFragment; others &= others - 1) {
+    write_class(packet, lowest_class(others));
+  }
+}
+
+void Session::Impl::write_class(PacketBuilder& packet, ClassId stream_class) {
+  if ((has_bytes(turn.open) & class_bit(stream_class)) == 0) return;
+  write_retransmissions(packet, stream_class, RepairCap::kShare);
+  write_new_data(packet, stream_class);
+  write_retransmissions(packet, stream_class, RepairCap::kNone);
+}
+
+void Session::Impl::count_class(const Stream& stream, std::size_t bytes) {
+  const ClassId id = stream.group->stream_class;
+  const auto found = std::ranges::find(sent_of_classes, id, &ClassBytes::stream_class);
+  if (found != sent_of_classes.end()) {
+    found->bytes += bytes;
+  } else {
+    sent_of_classes.push_back({id, bytes});
+  }
 }
 
 // False if an OPEN still waits for the next packet: no data goes before it.
@@ -325,23 +352,25 @@ std::size_t Session::Impl::write_data(PacketBuilder& packet, Stream& stream, std
   packet.add_item(SentItem::make(fin ? ItemKind::kDataAndFin : ItemKind::kData, stream.index,
                                  stream.generation, offset, static_cast<std::uint16_t>(size),
                                  times_lost));
+  count_class(stream, size);
   return size;
 }
 
 // While new bytes of other streams wait, lost ones have their share; otherwise, and for what others
 // leave of a packet, all there is.
-void Session::Impl::write_retransmissions(PacketBuilder& packet, RepairCap cap) {
-  while (schedule.has_lost()) {
-    Stream& stream = *schedule.next_lost();
+void Session::Impl::write_retransmissions(PacketBuilder& packet, ClassId stream_class,
+                                          RepairCap cap) {
+  while (Stream* const lost = schedule.next_lost(stream_class)) {
+    Stream& stream = *lost;
     const bool capped =
         cap == RepairCap::kShare && lane_send.available() > 0 && schedule.others_wait(stream);
-    if (capped && !schedule.repair_has_turn()) return;
+    if (capped && !schedule.repair_has_turn(stream_class)) return;
     const auto [range, times_lost] = stream.send.first_lost();
     const std::size_t size = write_data(packet, stream, range.begin, range.size(), times_lost);
     if (size == 0) return;
     counters.retransmitted_bytes += size;
     plan_copies(stream, range.begin, size, times_lost);
-    if (capped) schedule.on_repaired(size, loss_ratio());
+    if (capped) schedule.on_repaired(stream, size, loss_ratio());
     schedule.update_lost(stream);
     if (packet.remaining() == 0 && stream.send.has_lost()) schedule.rotate_lost(stream);
   }
@@ -407,9 +436,11 @@ void Session::Impl::write_fin(PacketBuilder& packet, Stream& stream) {
   packet.add_item(SentItem::make(ItemKind::kDataAndFin, stream.index, stream.generation, end));
 }
 
-void Session::Impl::write_new_data(PacketBuilder& packet) {
-  while (schedule.has_new() && lane_send.available() > 0) {
-    Stream& stream = *schedule.next_new();
+void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) {
+  while (lane_send.available() > 0) {
+    Stream* const next = schedule.next_new(stream_class);
+    if (next == nullptr) return;
+    Stream& stream = *next;
     if (stream.send.unsent() == 0) {
       if (room(stream) == 0) {
         mark_blocked(stream);

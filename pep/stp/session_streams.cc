@@ -26,9 +26,9 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
   stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
   stream->reset_reason = stream->event_reason = ResetReason::kNone;
   stream->context = 0;
-  stream->weight = 1;
   stream->deficit = 0;
   stream->reset_final_size = 0;
+  schedule.join(*stream, 0, 0);
   stream->pending = {};
   stream->confirmations = {};
   stream->metadata_size = 0;
@@ -64,6 +64,7 @@ void Session::Impl::free_stream(Stream& stream) {
   }
   stream.send.reset();
   stream.receive.reset();
+  schedule.leave(stream);
   stream.phase = Stream::Phase::kFree;
   stream.generation = (stream.generation + 1) & SentItem::kGenerationMask;
   streams.erase(stream);

@@ -11,14 +11,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pep/base/intrusive_list.h"
 #include "pep/base/time.h"
 #include "pep/stp/confirmation.h"
-#include "pep/stp/intrusive_list.h"
 #include "pep/stp/receive_half.h"
 #include "pep/stp/send_half.h"
 #include "pep/stp/session.h"
 
 namespace satrelay::stp {
+
+struct StreamGroup;
 
 struct Stream {
   enum class Phase : std::uint8_t { kFree, kAwaitingOpen, kOpen, kResetting };
@@ -45,7 +47,7 @@ struct Stream {
   ResetReason reset_reason = ResetReason::kNone;
   std::uint32_t context = 0;
   // Of the schedule (stream_schedule.h).
-  std::uint8_t weight = 1;
+  StreamGroup* group = nullptr;     // its class and host
   Level new_level = Level::kYoung;  // valid while in a list
   Level lost_level = Level::kYoung;
   std::int64_t deficit = 0;  // bytes left of its turn

@@ -1,17 +1,23 @@
-// Which stream sends next: lost bytes before new ones, within a share that follows the loss; of the
-// new ones the first 64 KB of each stream before the rest; and on each of these two levels deficit
-// round robin (Shreedhar and Varghese, SIGCOMM '95) with the weights of the streams.
+// Which stream of a class sends next: lost bytes before new ones, within a share that follows the
+// loss; of the new ones the first 64 KB of each stream before the rest; and on each of these two
+// levels deficit round robin (Shreedhar and Varghese, SIGCOMM '95) over hosts, and over the streams
+// of a host. Which class has the turn is the caller's affair.
 //
 // Only the order is decided here: what a stream has to send, and whether credit lets it, is told by
 // the session.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
 
 #include "pep/stp/capped_share.h"
 #include "pep/stp/stream.h"
+#include "pep/stp/stream_group.h"
 
 namespace satrelay::stp {
 
@@ -23,131 +29,96 @@ class StreamSchedule {
   // ones an eighth.
   static constexpr CappedShare::Permille kYoungShare = 875;
 
-  // Of all bytes, while new ones of other streams wait: half as much again as lost bytes need in
-  // steady state, so that a backlog shrinks, and 5% for a path whose loss is not known yet. What an
-  // outage has eaten comes back over more time, but new streams are served meanwhile.
+  // Of all bytes of a class, while new ones of other streams wait: half as much again as lost bytes
+  // need in steady state, so that a backlog shrinks, and 5% for a path whose loss is not known yet.
+  // What an outage has eaten comes back over more time, but new streams are served meanwhile.
   static CappedShare::Permille repair_share(double loss_ratio) {
     return std::clamp<CappedShare::Permille>(50 + static_cast<int>(loss_ratio * 1500), 50, 800);
   }
 
-  // `quantum`: bytes a turn at weight 1, at least those of the largest packet.
-  explicit StreamSchedule(std::uint32_t quantum)
-      : quantum_(quantum), young_share_(quantum), repair_share_(quantum) {}
+  // `quantum`: bytes a turn, at least those of the largest packet.
+  explicit StreamSchedule(std::uint32_t quantum);
+  StreamSchedule(const StreamSchedule&) = delete;
+  StreamSchedule& operator=(const StreamSchedule&) = delete;
 
-  // Out of everything.
-  void remove(Stream& stream) {
-    set_new(stream, false);
-    list_of(lost_, stream.lost_level).remove(stream);
-  }
+  // The stream belongs to this class and host from now on. To be called before anything else is
+  // done with a stream.
+  void join(Stream& stream, ClassId stream_class, std::uint64_t host);
+  // The stream is no more.
+  void leave(Stream& stream);
+  // Out of everything, but for its class and host.
+  void remove(Stream& stream);
 
   // --- new bytes
   // Whether the stream has new bytes that it may send, or may be asked for some.
-  void set_new(Stream& stream, bool has_new) {
-    if (!has_new) {
-      list_of(new_, stream.new_level).remove(stream);
-      // What it did not use is not saved; what it overdrew is remembered.
-      stream.deficit = std::min<std::int64_t>(stream.deficit, 0);
-    } else if (!NewList::contains(stream)) {
-      stream.new_level = level_of(stream.send.sent());
-      list_of(new_, stream.new_level).push_back(stream);
-    }
-  }
-  bool has_new() const { return !new_.young.empty() || !new_.older.empty(); }
+  void set_new(Stream& stream, bool has_new);
+  ClassSet has_new() const { return has_new_; }
   // The stream with new bytes if there is just one.
-  const Stream* only_new() const {
-    if (new_.young.empty() == new_.older.empty()) return nullptr;
-    const NewList& list = new_.young.empty() ? new_.older : new_.young;
-    return list.front() == list.back() ? list.front() : nullptr;
-  }
-  // Who may send new bytes now; nullptr if nobody has any.
-  Stream* next_new() {
-    Stream* stream = first_new();
-    if (stream != nullptr && stream->deficit <= 0) {
-      stream->deficit += std::int64_t{quantum_} * stream->weight;
-    }
-    return stream;
-  }
-  // The front stream has sent so many new bytes: its turn ends when they are used up.
-  void on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio) {
-    if (has_lost()) repair_share_.on_other(bytes, repair_share(loss_ratio));
-    if (!new_.young.empty() && !new_.older.empty()) {
-      if (stream.new_level == Stream::Level::kYoung) {
-        young_share_.on_preferred(bytes, kYoungShare);
-      } else {
-        young_share_.on_other(bytes, kYoungShare);
-      }
-    }
-    stream.deficit -= static_cast<std::int64_t>(bytes);
-    const Stream::Level level = level_of(stream.send.sent());
-    if (stream.deficit > 0 && level == stream.new_level) return;
-    list_of(new_, stream.new_level).remove(stream);
-    stream.new_level = level;
-    list_of(new_, level).push_back(stream);
-  }
+  const Stream* only_new() const;
+  // Who of the class may send new bytes now; nullptr if nobody has any.
+  Stream* next_new(ClassId stream_class);
+  // The stream of next_new() has sent so many: its turn ends when they are used up.
+  void on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio);
   // The OPEN of the stream is in the packet: its first bytes shall follow there.
-  void promote(Stream& stream) {
-    if (NewList::contains(stream)) list_of(new_, stream.new_level).move_to_front(stream);
-  }
+  void promote(Stream& stream);
+  // Of the class, with new bytes.
+  std::size_t hosts(ClassId stream_class) const { return classes_[stream_class].hosts; }
 
   // --- lost bytes
   // After anything that adds to or takes from what the stream has lost.
-  void update_lost(Stream& stream) {
-    if (!stream.send.has_lost()) {
-      list_of(lost_, stream.lost_level).remove(stream);
-      return;
-    }
-    const Stream::Level level = level_of(stream.send.first_lost().range.begin);
-    if (LostList::contains(stream)) {
-      if (level == stream.lost_level) return;
-      list_of(lost_, stream.lost_level).remove(stream);
-    }
-    stream.lost_level = level;
-    list_of(lost_, level).push_back(stream);
-  }
-  bool has_lost() const { return !lost_.young.empty() || !lost_.older.empty(); }
-  Stream* next_lost() const {
-    return lost_.young.empty() ? lost_.older.front() : lost_.young.front();
-  }
-  // Whose bytes the next packet begins with, as far as can be told; nullptr if nothing waits.
-  const Stream* next() const { return has_lost() ? next_lost() : first_new(); }
-  // Whether new bytes of another stream than `stream` wait. Its own do not count: they would wait
-  // at the far side for those that were lost.
-  bool others_wait(const Stream& stream) const {
-    return has_other(new_.young, stream) || has_other(new_.older, stream);
-  }
+  void update_lost(Stream& stream);
+  ClassSet has_lost() const { return has_lost_; }
+  Stream* next_lost(ClassId stream_class) const;
+  // Whose bytes a packet of the class begins with, as far as can be told; nullptr if nothing waits.
+  const Stream* next(ClassId stream_class) const;
+  // Whether new bytes of another stream of its class than `stream` wait. Its own do not count: they
+  // would wait at the far side for those that were lost.
+  bool others_wait(const Stream& stream) const;
   // While others wait: whether lost bytes have the turn; to be told which were sent meanwhile.
-  bool repair_has_turn() const { return repair_share_.preferred(); }
-  void on_repaired(std::size_t bytes, double loss_ratio) {
-    repair_share_.on_preferred(bytes, repair_share(loss_ratio));
+  bool repair_has_turn(ClassId stream_class) const {
+    return classes_[stream_class].repair_share.preferred();
   }
+  void on_repaired(const Stream& stream, std::size_t bytes, double loss_ratio);
   // The next packet is another stream's.
-  void rotate_lost(Stream& stream) { list_of(lost_, stream.lost_level).move_to_back(stream); }
+  void rotate_lost(Stream& stream) { lost_list(stream).move_to_back(stream); }
 
  private:
-  template <typename List>
-  struct Levels {
-    List young, older;
+  struct Class {
+    explicit Class(std::uint32_t burst) : young_share(burst), repair_share(burst) {}
+    HostList young, older;
+    std::size_t hosts = 0;  // in these, twice if in both
+    LostList lost_young, lost_older;
+    CappedShare young_share, repair_share;
+
+    HostList& list(Stream::Level level) { return level == Stream::Level::kYoung ? young : older; }
+    HostTurn* first() const {
+      const bool is_young = !young.empty() && (older.empty() || young_share.preferred());
+      return is_young ? young.front() : older.front();
+    }
   };
-  Stream* first_new() const {
-    const bool young = !new_.young.empty() && (new_.older.empty() || young_share_.preferred());
-    return young ? new_.young.front() : new_.older.front();
-  }
-  template <typename List>
-  static List& list_of(Levels<List>& levels, Stream::Level level) {
-    return level == Stream::Level::kYoung ? levels.young : levels.older;
-  }
+  using GroupKey = std::pair<ClassId, std::uint64_t>;
+  struct GroupHash {
+    // Hosts come as keyed hashes, which need no more mixing.
+    std::size_t operator()(const GroupKey& key) const { return key.second + key.first; }
+  };
+
   static Stream::Level level_of(std::uint64_t offset) {
     return offset < kYoungBytes ? Stream::Level::kYoung : Stream::Level::kOlder;
   }
-  static bool has_other(const NewList& list, const Stream& stream) {
-    return !list.empty() && (list.front() != &stream || list.back() != &stream);
+  Class& class_of(const Stream& stream) { return classes_[stream.group->stream_class]; }
+  LostList& lost_list(Stream& stream) {
+    Class& c = class_of(stream);
+    return stream.lost_level == Stream::Level::kYoung ? c.lost_young : c.lost_older;
   }
+  void list_new(Stream& stream);
+  void unlist_new(Stream& stream);
+  void unlist_lost(Stream& stream);
 
   std::uint32_t quantum_;
-  Levels<NewList> new_;
-  Levels<LostList> lost_;
-  CappedShare young_share_;
-  CappedShare repair_share_;
+  std::array<Class, kClasses> classes_;
+  ClassSet has_new_ = 0;
+  ClassSet has_lost_ = 0;
+  std::unordered_map<GroupKey, std::unique_ptr<StreamGroup>, GroupHash> groups_;
 };
 
 }  // namespace satrelay::stp

@@ -61,13 +61,17 @@ PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& t
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                     const Policy& policy, LanNeighbours& lan, Arena& arena,
-                     std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
-                     MutableBytes journal, const Stopwatch* stopwatch, Counters& counters)
+                     const Policy& policy, const TrafficClasses& classes, LanNeighbours& lan,
+                     Arena& arena, std::vector<std::unique_ptr<Peer>>& peers,
+                     BridgedSyns& bridged_syns, MutableBytes journal, const Stopwatch* stopwatch,
+                     Counters& counters)
     : limits_(config.limits),
       host_side_(config, plan, secret),
       plan_(plan),
       policy_(policy),
+      classes_(classes),
+      fair_hosts_(config.fair_hosts),
+      host_key_(secret),
       lan_(lan),
       arena_(arena),
       peers_(peers),
@@ -136,7 +140,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                 .server_port = key.remote_port,
                 .traffic_class = frame.ip.traffic_class,
                 .hop_limit = frame.ip.hop_limit,
-                .weight = rule.weight,
+                .class_name = rule.traffic_class,
                 .modes = rule.modes,
                 .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
                 .options = syn.options};
@@ -202,7 +206,7 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   f.stream = event.stream;
   f.stream_state = StreamState::kOpen;
   session.set_context(event.stream, slot);
-  session.set_weight(event.stream, metadata->weight);
+  join_class(f);
   counters_.add(Counter::kFlowsFromPeer);
   f.endpoint.connect(metadata->options, now,
                      metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
@@ -257,8 +261,15 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
     return;
   }
   f.stream = *stream;
-  session_of(f).set_weight(f.stream, f.metadata.weight);
   f.stream_state = StreamState::kOpen;
+  join_class(f);
+}
+
+// The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
+void FlowRelay::join_class(const Flow& f) {
+  const bool local = fair_hosts_ == config::FairHosts::kLocal;
+  session_of(f).set_group(f.stream, classes_.of_relayed(f.metadata.class_name),
+                          hash_host(host_key_, local ? f.key.local : f.key.remote));
 }
 
 // --- input -------------------------------------------------------------------------------------
@@ -381,9 +392,11 @@ void FlowRelay::reconfigure(const config::Gateway& next) {
   limits_.idle_timeout = next.limits.idle_timeout;
   limits_.half_close_timeout = next.limits.half_close_timeout;
   host_side_.choose(next.tcp);
-  // Their timers may have become earlier.
+  // Their timers may have become earlier, and their classes others.
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-    if (flows_[slot] != nullptr) queue(slot);
+    if (flows_[slot] == nullptr) continue;
+    if (flows_[slot]->stream_state == StreamState::kOpen) join_class(flow(slot));
+    queue(slot);
   }
 }
 

@@ -36,7 +36,7 @@ class FlowRelay final : public stp::StreamSource {
  public:
   // `peers` is filled after construction, as each session needs this object as its source.
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-            const Policy& policy, LanNeighbours& lan, Arena& arena,
+            const Policy& policy, const TrafficClasses& classes, LanNeighbours& lan, Arena& arena,
             std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
             MutableBytes journal, const Stopwatch* stopwatch, Counters& counters);
 
@@ -117,6 +117,7 @@ class FlowRelay final : public stp::StreamSource {
   void advance(std::uint32_t slot, Instant now);
   void supersede(std::uint32_t slot, std::size_t peer, Instant now);
   void open_stream(std::uint32_t slot, Instant now);
+  void join_class(const Flow& f);  // its stream
   std::size_t largest_block(const Flow& f);
   void feed_stream(Flow& f);
   void feed_host(Flow& f, Instant now);
@@ -157,6 +158,9 @@ class FlowRelay final : public stp::StreamSource {
   HostSide host_side_;
   const MemoryPlan plan_;
   const Policy& policy_;
+  const TrafficClasses& classes_;
+  const config::FairHosts fair_hosts_;
+  const HashKey host_key_;
   LanNeighbours& lan_;
   Arena& arena_;
   std::vector<std::unique_ptr<Peer>>& peers_;

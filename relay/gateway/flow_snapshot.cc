@@ -42,7 +42,7 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.rule_name = f.rule->rule.name;
   s.compress = f.rule->rule.compress;
   s.modes = f.modes;
-  s.weight = f.metadata.weight;
+  s.traffic_class = f.metadata.class_name;
   s.wait_towards_peer = wait_towards_peer(f, peer);
   s.wait_towards_host = wait_towards_host(f, peer);
   return s;

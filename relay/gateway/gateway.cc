@@ -101,6 +101,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       started(now),
       plan(plan_memory(config)),
       arena(arena_memory, kBlockSize),
+      classes(config.classes),
       policy(config),
       bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
@@ -109,10 +110,10 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
       wan(config, identity.wan_mac, counters, now),
       lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
-      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, lan, arena,
-            peers, bridged_syns, journal, identity.stopwatch, counters) {
+      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, classes, lan,
+            arena, peers, bridged_syns, journal, identity.stopwatch, counters) {
   for (const config::Link& link : config.links) {
-    carriers.push_back(std::make_unique<Carrier>(link));
+    carriers.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1));
   }
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const config::Peer& peer = config.peers[i];
@@ -123,6 +124,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
         plan.lane_receive_limit[i], i, config.limits.flows + static_cast<std::uint32_t>(i),
         config.limits.flows, now));
   }
+  apply_classes(now);
   flows.recover(now);
 }
 
@@ -158,53 +160,10 @@ void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
     peer->controller->on_capacity(capacity);
     most = std::max(most, capacity);
   }
-  if (!most.is_zero()) carrier.pacer.set_rate(most.scaled(995, 1000), now);
-}
-
-// --- output ------------------------------------------------------------------------------------
-
-Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
-  if (const std::size_t size = wan.poll_frame(out); size > 0) {
-    return {.kind = Polled::Kind::kWritten, .size = size};
-  }
-  if (const std::size_t size = refusals.poll_frame(PortId::kWan, out); size > 0) {
-    debit_bridged(size - wire::kEthernetHeaderSize, now);
-    return {.kind = Polled::Kind::kWritten, .size = size};
-  }
-  const auto bridged_turn = [&](const auto& carrier) {
-    return carrier->pacer.can_send(now) && carrier->share.bridged_has_turn();
-  };
-  if (!held.empty() && std::ranges::any_of(carriers, bridged_turn)) return release_held(now);
-  if (const std::size_t size = poll_sessions(out, now); size > 0) {
-    return {.kind = Polled::Kind::kWritten, .size = size};
-  }
-  // What the sessions leave is for bridged frames.
-  bool room = false;
-  for (const auto& carrier : carriers) {
-    carrier->relayed_waits = !carrier->pacer.can_send(now);
-    room = room || !carrier->relayed_waits;
-  }
-  if (room && !held.empty()) return release_held(now);
-  return {};
-}
-
-std::size_t Gateway::Impl::poll_sessions(MutableBytes out, Instant now) {
-  const std::size_t header = wan.stp_header_size();
-  for (std::size_t i = 0; i < peers.size(); ++i) {
-    const std::size_t index = (next_peer + i) % peers.size();
-    if (!is_reachable(index)) continue;
-    const std::size_t size = peers[index]->session.poll_packet(out.subspan(header), now);
-    take_events(index, now);
-    if (size == 0) continue;
-    wan.write_stp_headers(index, size, peers[index]->session.last_priority(), out);
-    Carrier& carrier = peers[index]->carrier;
-    carrier.relayed_waits = true;
-    carrier.share.on_relayed(
-        carrier.pacer.overhead().accounted(size + peers[index]->datagram_overhead).value());
-    next_peer = (index + 1) % peers.size();
-    return header + size;
-  }
-  return 0;
+  if (most.is_zero()) return;
+  carrier.pacer.set_rate(most.scaled(995, 1000), now);
+  carrier.classes.set_rate(carrier.pacer.rate(), now);
+  apply_classes(now);
 }
 
 // --- the public face ---------------------------------------------------------------------------
@@ -216,6 +175,7 @@ Gateway::Gateway(const config::Gateway& config, const Identity& identity, Mutabl
 Gateway::~Gateway() = default;
 
 Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
+  impl_->last_call = now;
   const Frame seen = look_at(frame);
   if (port == PortId::kLan) {
     impl_->counters.add(Counter::kLanFramesIn);
@@ -226,6 +186,7 @@ Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
 }
 
 void Gateway::handle_timeout(Instant now) {
+  impl_->last_call = now;
   impl_->wan.handle_timeout(now);
   impl_->lan.handle_timeout(now);
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
@@ -242,6 +203,7 @@ void Gateway::handle_timeout(Instant now) {
 }
 
 Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
+  impl_->last_call = now;
   if (port == PortId::kLan) {
     std::size_t size = impl_->flows.poll_frame(out, now);
     if (size == 0) size = impl_->lan.poll_frame(out);
@@ -266,13 +228,12 @@ Instant Gateway::next_timeout() const {
     next = earlier(next, peer.suspect_since + impl_->config.stp.give_up_after);
     next = earlier(next, peer.liaison.next_timeout());
   }
-  if (!impl_->held.empty()) {
-    for (const auto& carrier : impl_->carriers) next = earlier(next, carrier->pacer.next_send());
-  }
-  return next;
+  return earlier(next, impl_->next_turn(impl_->last_call));
 }
 
 std::size_t Gateway::held_frames() const { return impl_->held.frames(); }
+
+std::size_t Gateway::held_slot() const { return impl_->held_slot; }
 
 std::size_t Gateway::max_frame_size() const {
   return wire::kMaxEthernetHeaderSize + std::max(impl_->config.lan.mtu, impl_->config.wan.mtu);
@@ -292,6 +253,8 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now,
   Impl& impl = *impl_;
   impl.config.stp.give_up_after = next.stp.give_up_after;
   impl.policy.replace_rules(next.rules, index ? std::move(index) : Policy::index(next));
+  impl.classes.replace(next.classes);
+  impl.apply_classes(now);
   for (std::size_t i = 0; i < next.peers.size(); ++i) {
     const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;
     if (keys) impl.peers[i]->session.set_secrets(keys->current, keys->other);

@@ -18,6 +18,7 @@
 #include "pep/base/stopwatch.h"
 #include "pep/base/time.h"
 #include "relay/gateway/admission.h"
+#include "relay/gateway/class_change.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/explanation.h"
 #include "relay/gateway/link_way.h"
@@ -34,7 +35,7 @@ constexpr PortId other(PortId port) { return port == PortId::kLan ? PortId::kWan
 enum class Verdict : std::uint8_t {
   kConsumed,  // the engine has taken what it needs: free the frame
   kBridge,    // send this very frame out of the other port
-  kQueued,    // keep this very frame behind those kept already, until poll_frame() lets it go
+  kQueued,    // keep this very frame in held_slot(), until poll_frame() lets it go
   kDrop,      // free the frame; a counter names the reason
 };
 
@@ -43,10 +44,11 @@ struct Polled {
   enum class Kind : std::uint8_t {
     kNothing,  // nothing is to be sent now
     kWritten,  // a frame of `size` bytes stands in `out`
-    kHeld,     // the oldest frame that was answered with kQueued leaves by this port now
+    kHeld,     // the frame that is kept in `slot` leaves by this port now
   };
   Kind kind = Kind::kNothing;
   std::size_t size = 0;
+  std::size_t slot = 0;
 };
 
 // What only the host can know.
@@ -83,7 +85,10 @@ class Gateway {
   Polled poll_frame(PortId port, MutableBytes out, Instant now);
   Instant next_timeout() const;
   static constexpr std::size_t kMostHeldFrames = 4096;
-  std::size_t held_frames() const;     // kept by the host now, at most kMostHeldFrames
+  std::size_t held_frames() const;  // kept by the host now, at most kMostHeldFrames
+  // Where the frame is to be kept that was last answered with kQueued: below kMostHeldFrames, and
+  // free.
+  std::size_t held_slot() const;
   std::size_t max_frame_size() const;  // header and VLAN tags included, no FCS
 
   // The modem carries another rate from now on (adaptive coding and modulation). kSend: obeyed at
@@ -96,7 +101,11 @@ class Gateway {
   // zero: all there is. False if there is no peer of that name.
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
 
-  // Takes over what of a configuration can change while flows go on: rules, their classes,
+  // Changes a class until the next reconfigure().
+  enum class ClassResult : std::uint8_t { kSet, kUnknownClass, kAboveLink, kContradiction };
+  ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
+
+  // Takes over what of a configuration can change while flows go on: rules, classes,
   // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, of each peer the
   // keys, and of each link bridged_queue and send_rate, up to that of the start. The rest must be
   // as it was (config/changes.h tells).
@@ -130,6 +139,8 @@ class Gateway {
   std::vector<PeerSnapshot> peers() const;
   // Rules [first, first + count) of the configuration; behind the last one stands "none".
   std::vector<RuleSnapshot> rules(std::size_t first, std::size_t count) const;
+  // In the order of the configuration; behind them the two without a name.
+  std::vector<ClassSnapshot> classes() const;
   // Flows [first, first + count) in table order.
   std::vector<FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
   // The one of that number; nullopt if there is none, or no more.

@@ -48,7 +48,7 @@ bool is_neighbour_discovery(const Frame& frame) {
 
 Verdict Gateway::Impl::treat(Counter reason, const Frame& frame, PortId from, ConstBytes bytes,
                              Instant now) {
-  if (is_neighbour_discovery(frame)) return bridge(reason, from, bytes, now);
+  if (is_neighbour_discovery(frame)) return bridge(reason, frame, from, bytes, now);
   const auto direction =
       from == PortId::kLan ? config::Direction::kOutbound : config::Direction::kInbound;
   const PolicyKey key = policy.key_of(frame, direction);
@@ -72,7 +72,7 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
     case config::Action::kBridge:
       break;
   }
-  const Verdict verdict = bridge(reason, from, bytes, now);
+  const Verdict verdict = bridge(reason, rule.bridged_class, frame, from, bytes, now);
   if (verdict != Verdict::kDrop) {
     ++rule.use.bridged_frames;
     rule.use.bridged_bytes += bytes.size();
@@ -80,7 +80,8 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
   return verdict;
 }
 
-Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Instant now) {
+Verdict Gateway::Impl::bridge(Counter reason, stp::ClassId id, const Frame& frame, PortId from,
+                              ConstBytes bytes, Instant now) {
   const std::size_t mtu = from == PortId::kWan ? config.lan.mtu : config.wan.mtu;
   if (bytes.size() > wire::kEthernetHeaderSize + mtu) {
     const auto ethernet = wire::parse_ethernet(bytes);
@@ -95,47 +96,24 @@ Verdict Gateway::Impl::bridge(Counter reason, PortId from, ConstBytes bytes, Ins
   }
   const std::size_t ip_bytes = bytes.size() - std::min(bytes.size(), wire::kEthernetHeaderSize);
   // What keeps the layer 2 network together (ARP, BPDU, LACP) is small and does not wait.
-  const bool at_once = reason == Counter::kBridgedNotIp || may_bridge_at_once(now);
-  if (!at_once && !held.push(ip_bytes, held_limit())) return drop(Counter::kDroppedBridgedQueue);
-  counters.add(reason);
-  if (!at_once) {
+  if (reason != Counter::kBridgedNotIp && !may_bridge_at_once(id, now)) {
+    const auto slot = held.push(
+        held_key(HashKey{identity.secret[0], identity.secret[1]}, config.fair_hosts, id, frame),
+        static_cast<std::uint16_t>(ip_bytes), held_limit(id));
+    if (!slot) {
+      ++classes[id].use.dropped_frames;
+      return drop(Counter::kDroppedBridgedQueue);
+    }
+    held_slot = *slot;
+    counters.add(reason);
     counters.add(Counter::kHeldFrames);
+    ++classes[id].use.held_frames;
     return Verdict::kQueued;
   }
+  counters.add(reason);
   counters.add(Counter::kWanFramesOut);
-  debit_bridged(ip_bytes, now);
+  debit_bridged(id, ip_bytes, now);
   return Verdict::kBridge;
-}
-
-// Which carrier a bridged frame takes is the modem's affair. With several, any that has room lets
-// it go.
-bool Gateway::Impl::may_bridge_at_once(Instant now) const {
-  return held.empty() && std::ranges::any_of(carriers, [&](const auto& carrier) {
-           return carrier->lets_bridged_go(now);
-         });
-}
-
-ByteCount Gateway::Impl::held_limit() const {
-  ByteCount most;
-  for (const auto& carrier : carriers) most = std::max(most, carrier->held_limit());
-  return most;
-}
-
-// Debited to the carriers that have room, and to all if none has: the frame may have taken any of
-// them, but one that is slower than the others must not be booked out by what they carry.
-void Gateway::Impl::debit_bridged(std::size_t ip_bytes, Instant now) {
-  const auto has_room = [&](const auto& carrier) { return carrier->pacer.can_send(now); };
-  const bool any = std::ranges::any_of(carriers, has_room);
-  for (const auto& carrier : carriers) {
-    if (any && !has_room(carrier)) continue;
-    carrier->pacer.on_bridged(ip_bytes, now);
-    carrier->share.on_bridged(carrier->pacer.overhead().accounted(ip_bytes).value());
-  }
-}
-
-Polled Gateway::Impl::release_held(Instant now) {
-  debit_bridged(held.pop(), now);
-  return {.kind = Polled::Kind::kHeld};
 }
 
 bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,

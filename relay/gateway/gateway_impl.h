@@ -1,5 +1,5 @@
 // The parts of a gateway and the steps of a frame through it: from the LAN (gateway_lan.cc), from
-// the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and out again (gateway.cc).
+// the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and out again (gateway_turns.cc).
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,21 @@
 #include "config/schema.h"
 #include "pep/base/arena.h"
 #include "pep/wire/tcp.h"
-#include "relay/gateway/bridged_queue.h"
 #include "relay/gateway/bridged_syns.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flow_key.h"
 #include "relay/gateway/flow_relay.h"
 #include "relay/gateway/frame.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/held_frames.h"
+#include "relay/gateway/held_key.h"
 #include "relay/gateway/lan_neighbours.h"
 #include "relay/gateway/memory_plan.h"
 #include "relay/gateway/misfits.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
 #include "relay/gateway/refusals.h"
+#include "relay/gateway/traffic_classes.h"
 #include "relay/gateway/wan_node.h"
 
 namespace satrelay::gateway {
@@ -72,7 +74,12 @@ struct Gateway::Impl {
   }
   bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
   bool checksum_ok(const Frame& frame);
-  Verdict bridge(Counter reason, PortId from, ConstBytes bytes, Instant now);
+  Verdict bridge(Counter reason, stp::ClassId id, const Frame& frame, PortId from, ConstBytes bytes,
+                 Instant now);
+  // What no rule is asked about.
+  Verdict bridge(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now) {
+    return bridge(reason, TrafficClasses::kBridged, frame, from, bytes, now);
+  }
   // An IP packet of no flow: whatever its rule says but to accelerate, which is to bridge it.
   Verdict treat(ActiveRule& rule, Counter reason, const Frame& frame, PortId from, ConstBytes bytes,
                 Instant now);
@@ -82,17 +89,26 @@ struct Gateway::Impl {
     return Verdict::kDrop;
   }
 
-  // --- bridged frames that wait --------------------------------------------------------------
-  bool may_bridge_at_once(Instant now) const;
-  ByteCount held_limit() const;
-  void debit_bridged(std::size_t ip_bytes, Instant now);
-  Polled release_held(Instant now);
-
-  // --- sessions and output -------------------------------------------------------------------
+  // --- sessions ------------------------------------------------------------------------------
   void take_events(std::size_t peer, Instant now);
   void apply_send_capacity(Carrier& carrier, Instant now);
+
+  // --- what leaves by the WAN port (gateway_turns.cc) ----------------------------------------
+  using Choice = Carrier::Choice;
+  static constexpr std::size_t kBridgedSource = 0;
+  // Who may send on the carrier now, bridged frames of these classes waiting.
+  std::optional<Choice> choose(const Carrier& carrier, stp::ClassSet bridged, Instant now) const;
+  std::optional<stp::ClassId> bridged_turn(Instant now) const;
   Polled poll_wan(MutableBytes out, Instant now);
+  bool choose_all(Instant now);
   std::size_t poll_sessions(MutableBytes out, Instant now);
+  void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
+  void debit_bridged(stp::ClassId id, std::size_t ip_bytes, Instant now);
+  Polled release_held(stp::ClassId id, Instant now);
+  bool may_bridge_at_once(stp::ClassId id, Instant now) const;
+  ByteCount held_limit(stp::ClassId id) const;
+  Instant next_turn(Instant now) const;
+  void apply_classes(Instant now);
 
   bool is_gateway_address(const IpAddress& address) const {
     return address == config.gateway.own ||
@@ -107,6 +123,7 @@ struct Gateway::Impl {
   const MemoryPlan plan;
   Arena arena;
   Counters counters;
+  TrafficClasses classes;
   Policy policy;
   BridgedSyns bridged_syns;   // from the LAN
   BridgedSyns syns_from_wan;  // all are bridged
@@ -116,7 +133,10 @@ struct Gateway::Impl {
   Refusals refusals;
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
-  BridgedQueue held{kMostHeldFrames};
+  HeldFrames held{kMostHeldFrames};
+  std::size_t held_slot = 0;  // of the last frame that was held
+  bool sessions_first = false;
+  Instant last_call;
   LanNeighbours lan;
   FlowRelay flows;
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by peer, while somebody looks

@@ -20,10 +20,10 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
     case FrameKind::kTcp:
       return handle_lan_tcp(frame, bytes, now);
     case FrameKind::kMalformed:
-      return bridge(Counter::kBridgedMalformed, kPort, bytes, now);
+      return bridge(Counter::kBridgedMalformed, frame, kPort, bytes, now);
     case FrameKind::kNotIp:
     case FrameKind::kArp:
-      return bridge(Counter::kBridgedNotIp, kPort, bytes, now);
+      return bridge(Counter::kBridgedNotIp, frame, kPort, bytes, now);
     case FrameKind::kFragment:
       if (concerns_relayed_flow(kPort, frame, slot)) {
         return drop(Counter::kDroppedFragmentOfRelayed);
@@ -99,7 +99,7 @@ std::optional<Counter> Gateway::Impl::reason_not_to_relay(const FlowKey& key,
 Verdict Gateway::Impl::handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes,
                                       Instant now) {
   const auto tcp = wire::parse_tcp(frame.payload);
-  if (!tcp) return bridge(Counter::kBridgedMalformed, PortId::kLan, bytes, now);
+  if (!tcp) return bridge(Counter::kBridgedMalformed, frame, PortId::kLan, bytes, now);
   if (!checksum_ok(frame)) return Verdict::kDrop;
   flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
   return Verdict::kConsumed;
@@ -107,7 +107,7 @@ Verdict Gateway::Impl::handle_relayed(std::uint32_t slot, const Frame& frame, Co
 
 Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
   const auto tcp = wire::parse_tcp(frame.payload);
-  if (!tcp) return bridge(Counter::kBridgedMalformed, PortId::kLan, bytes, now);
+  if (!tcp) return bridge(Counter::kBridgedMalformed, frame, PortId::kLan, bytes, now);
   const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
                     tcp->header.destination_port, vlans_of(frame.ethernet)};
   std::uint32_t slot = flows.find(key);

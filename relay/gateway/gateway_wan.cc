@@ -51,7 +51,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
   hear(lan.learn_from_wan(frame));
   const bool is_ip = frame.kind >= FrameKind::kFragment;
   return is_ip ? treat(Counter::kBridgedFromWan, frame, kPort, bytes, now)
-               : bridge(Counter::kBridgedFromWan, kPort, bytes, now);
+               : bridge(Counter::kBridgedFromWan, frame, kPort, bytes, now);
 }
 
 Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {

@@ -78,6 +78,10 @@ std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes) {
   return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
+std::uint64_t hash_host(const HashKey& key, const IpAddress& host) {
+  return sip_hash(key, std::as_bytes(std::span(host.octets())));
+}
+
 std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t more) {
   const auto words = words_of(flow);
   std::array<std::uint64_t, words.size() + 1> all{};

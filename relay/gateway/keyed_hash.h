@@ -23,6 +23,9 @@ std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow);
 // SipHash of a flow key and what else belongs to it.
 std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t more);
 
+// SipHash of a host's address.
+std::uint64_t hash_host(const HashKey& key, const IpAddress& host);
+
 // RFC 6528: F(4-tuple, secret) plus a clock that ticks every 4 microseconds.
 std::uint32_t initial_sequence(const HashKey& key, const FlowKey& flow, std::int64_t nanoseconds);
 

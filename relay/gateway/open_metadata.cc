@@ -5,8 +5,8 @@
 namespace satrelay::gateway {
 namespace {
 
-constexpr std::uint8_t kVersion = 2;
-constexpr std::uint8_t kMss = 1, kWindowScale = 2, kSack = 4, kTimestamps = 8, kWeight = 16,
+constexpr std::uint8_t kVersion = 3;
+constexpr std::uint8_t kMss = 1, kWindowScale = 2, kSack = 4, kTimestamps = 8, kClass = 16,
                        kModes = 32, kEcn = 64;
 constexpr std::uint8_t kRemoteHandshake = 1, kEndToEndAck = 2, kConfirmedClose = 4,
                        kMirroredWindow = 8;
@@ -64,7 +64,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   if (options.window_scale) bits |= kWindowScale;
   if (options.sack_permitted) bits |= kSack;
   if (options.timestamps) bits |= kTimestamps;
-  if (metadata.weight != 1) bits |= kWeight;
+  if (!metadata.class_name.empty()) bits |= kClass;
   if (metadata.modes.any()) bits |= kModes;
   if (metadata.ecn_offered) bits |= kEcn;
   writer.u8(static_cast<std::uint8_t>(bits));
@@ -82,8 +82,11 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   writer.u8(options.window_scale.value_or(0));
   writer.u8(metadata.traffic_class);
   writer.u8(metadata.hop_limit);
-  if (metadata.weight != 1) writer.u8(metadata.weight);
   if (metadata.modes.any()) writer.u8(encode(metadata.modes));
+  if (!metadata.class_name.empty()) {
+    writer.u8(static_cast<std::uint8_t>(metadata.class_name.size()));
+    writer.bytes(std::as_bytes(std::span(metadata.class_name)));
+  }
   return writer.ok() ? writer.written() : 0;
 }
 
@@ -116,12 +119,20 @@ std::optional<OpenMetadata> parse_open_metadata(ConstBytes bytes) {
   const std::uint8_t window_scale = reader.u8();
   metadata.traffic_class = reader.u8();
   metadata.hop_limit = reader.u8();
-  if ((bits & kWeight) != 0) metadata.weight = reader.u8();
   if ((bits & kModes) != 0) {
     metadata.modes = decode(reader.u8());
     if (!metadata.modes.any()) return std::nullopt;
   }
-  if (!reader.ok() || metadata.weight == 0 || reader.remaining() != 0) return std::nullopt;
+  if ((bits & kClass) != 0) {
+    const std::uint8_t size = reader.u8();
+    if (size == 0 || size > config::kMostNameCharacters) return std::nullopt;
+    for (std::size_t i = 0; i < size; ++i) {
+      const char letter = static_cast<char>(reader.u8());
+      if (!config::is_name_character(letter)) return std::nullopt;
+      metadata.class_name.push_back(letter);
+    }
+  }
+  if (!reader.ok() || reader.remaining() != 0) return std::nullopt;
   if (metadata.client.is_multicast() || metadata.server.is_multicast()) return std::nullopt;
   if ((bits & kMss) != 0) metadata.options.mss = mss;
   if ((bits & kWindowScale) != 0) metadata.options.window_scale = window_scale;

@@ -1,7 +1,6 @@
 #include "relay/gateway/peer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "pep/control/fixed_rate.h"
@@ -23,17 +22,16 @@ constexpr ByteCount kLeastHeld = ByteCount(64ULL << 10);
 
 }  // namespace
 
-Carrier::Carrier(const config::Link& link)
+Carrier::Carrier(const config::Link& link, std::size_t sources)
     : config(link),
       pacer(link.send_rate.scaled(995, 1000), control::LinkOverhead{link.overhead}, kBurst,
             kBridgedDebt),
-      share(link.bridged_share),
+      classes(pacer.rate(), sources),
       send_capacity(link.send_rate),
       receive_capacity(link.receive_rate) {}
 
-ByteCount Carrier::held_limit() const {
-  const auto permille = static_cast<std::uint64_t>(std::lround(config.bridged_share * 1000));
-  return std::max(kLeastHeld, pacer.rate().scaled(permille, 1000).bytes_in(config.bridged_queue));
+ByteCount Carrier::held_limit(stp::ClassId traffic_class) const {
+  return std::max(kLeastHeld, classes.expected_rate(traffic_class).bytes_in(config.bridged_queue));
 }
 
 std::unique_ptr<control::RateController> make_controller(const config::Link& link) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/schema.h"
@@ -9,7 +10,7 @@
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
-#include "relay/gateway/bridged_share.h"
+#include "relay/gateway/class_order.h"
 #include "relay/gateway/liaison.h"
 #include "relay/gateway/link_way.h"
 
@@ -17,7 +18,8 @@ namespace satrelay::gateway {
 
 // A satellite carrier. Peers may share one, and bridged frames are debited to it.
 struct Carrier {
-  explicit Carrier(const config::Link& link);
+  // `sources`: of what it carries, see ClassOrder.
+  Carrier(const config::Link& link, std::size_t sources);
   BitRate& capacity(LinkWay way) {
     return way == LinkWay::kSend ? send_capacity : receive_capacity;
   }
@@ -25,19 +27,18 @@ struct Carrier {
     return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
   }
 
-  // Whether a bridged frame that finds no other waiting may leave at once: the carrier has room,
-  // and streams have nothing to fill it with or have had their part.
-  bool lets_bridged_go(Instant now) const {
-    return pacer.can_send(now) && (!relayed_waits || share.bridged_has_turn());
-  }
-  // Bytes of bridged frames that may wait.
-  ByteCount held_limit() const;
+  // Bytes of bridged frames of a class that may wait.
+  ByteCount held_limit(stp::ClassId traffic_class) const;
 
   config::Link config;
   control::Pacer pacer;
-  BridgedShare share;
-  bool relayed_waits =
-      false;  // as far as is known: sessions were asked last while there was no room
+  ClassOrder classes;
+  // Who sends next: a class, and of its sources the bridged frames (0) or the peer before `source`.
+  struct Choice {
+    stp::ClassId traffic_class = 0;
+    std::size_t source = 0;
+  };
+  std::optional<Choice> choice;  // of the poll that goes on
   // As the operator says; never above what is configured.
   BitRate send_capacity;
   BitRate receive_capacity;

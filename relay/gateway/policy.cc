@@ -100,6 +100,15 @@ void Policy::replace_rules(const std::vector<Rule>& rules, std::shared_ptr<const
   index_ = std::move(index);
 }
 
+void Policy::set_classes(const TrafficClasses& classes) {
+  const auto set = [&](ActiveRule& rule) {
+    rule.relayed_class = classes.of_relayed(rule.rule.traffic_class);
+    rule.bridged_class = classes.of_bridged(rule.rule.traffic_class);
+  };
+  set(*none_);
+  for (const RulePtr& rule : rules_) set(*rule);
+}
+
 PolicyKey Policy::key_of(const Frame& frame, config::Direction direction) const {
   PolicyKey key = policy_key(frame, direction);
   key.peer = peer_for(direction == config::Direction::kOutbound ? key.destination : key.source);

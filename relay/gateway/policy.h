@@ -16,6 +16,7 @@
 #include "relay/gateway/policy_key.h"
 #include "relay/gateway/rule_index.h"
 #include "relay/gateway/rule_use.h"
+#include "relay/gateway/traffic_classes.h"
 
 namespace satrelay::gateway {
 
@@ -44,6 +45,9 @@ class Policy {
   // Whether `server` stands on the gateway's own segment, between the two gateways, where no peer
   // is to be asked for it: a modem, say. A peer's prefix within that subnet says otherwise.
   bool is_on_own_segment(const IpAddress& server) const;
+
+  // The classes of the rules, by their names. To be called after any change of either.
+  void set_classes(const TrafficClasses& classes);
 
   // What takes long with many rules, for replace_rules(); any thread may do it.
   static std::shared_ptr<const RuleIndex> index(const config::Gateway& config);

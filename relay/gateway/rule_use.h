@@ -7,6 +7,7 @@
 
 #include "config/schema.h"
 #include "pep/compress/block_codec.h"
+#include "pep/stp/stream_class.h"
 
 namespace satrelay::gateway {
 
@@ -24,6 +25,9 @@ struct ActiveRule {
   std::uint32_t number = 0;  // its place in the configuration, from 1; 0: no rule matched
   config::Rule rule;
   config::Rule configured;  // differs where the operator has set something since
+  // Of what it relays and of what it bridges (traffic_classes.h).
+  stp::ClassId relayed_class = 0;
+  stp::ClassId bridged_class = 0;
   RuleUse use;
 };
 using RulePtr = std::shared_ptr<ActiveRule>;

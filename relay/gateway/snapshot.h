@@ -13,6 +13,7 @@
 #include "pep/tcp/endpoint.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/rule_use.h"
+#include "relay/gateway/traffic_classes.h"
 #include "relay/gateway/wait.h"
 
 namespace satrelay::gateway {
@@ -59,6 +60,15 @@ struct RuleSnapshot {
   RuleUse use;
 };
 
+struct ClassSnapshot {
+  config::TrafficClass in_force;
+  bool is_changed = false;        // something was set since it was read
+  std::uint64_t held_frames = 0;  // bridged ones that wait now
+  std::uint64_t held_bytes = 0;
+  std::uint32_t hosts = 0;  // with something to send now
+  ClassUse use;
+};
+
 struct FlowSnapshot {
   std::uint64_t id = 0;
   IpAddress client;
@@ -92,7 +102,7 @@ struct FlowSnapshot {
   std::string rule_name;
   config::Compress compress{};
   config::FlowModes modes;
-  std::uint8_t weight = 1;
+  std::string traffic_class;  // "": none
   Wait wait_towards_peer{};
   Wait wait_towards_host{};
 };

@@ -136,10 +136,9 @@ void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mt
   if (const Value* present = fields.find("present")) {
     scenario.gateways_present = present->word<bool>({{"yes", true}, {"no", false}});
   }
-  std::vector<config::TrafficClass> classes;
-  if (const Value* list = fields.find("classes")) classes = config::read_classes(*list);
+  if (const Value* list = fields.find("classes")) scenario.classes = config::read_classes(*list);
   if (const Value* rules = fields.find("rules")) {
-    scenario.rules = config::read_rules(*rules, classes);
+    scenario.rules = config::read_rules(*rules, scenario.classes);
   }
   scenario.control = config::read_rate_control(
       fields,

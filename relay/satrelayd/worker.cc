@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "pep/base/check.h"
 #include "relay/dpdk/clock.h"
 
 namespace satrelay::satrelayd {
@@ -40,20 +39,6 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
   put_out(to, std::move(packet));
 }
 
-// The engine counts the held frames and lets no more come than the ring holds.
-void Worker::hold(dpdk::Packet packet) {
-  SATRELAY_CHECK(held_count_ < held_.size());
-  held_[(held_first_ + held_count_++) % held_.size()] = std::move(packet);
-}
-
-dpdk::Packet Worker::next_held() {
-  SATRELAY_CHECK(held_count_ > 0);
-  dpdk::Packet packet = std::move(held_[held_first_]);
-  held_first_ = (held_first_ + 1) % held_.size();
-  --held_count_;
-  return packet;
-}
-
 bool Worker::receive(Side& from, Side& to) {
   if (from.port->receive(in_) == 0) return false;
   now_ = dpdk::now();
@@ -65,7 +50,7 @@ bool Worker::receive(Side& from, Side& to) {
         bridge(to, std::move(packet));
         break;
       case gateway::Verdict::kQueued:
-        hold(std::move(packet));
+        held_[gateway_.held_slot()] = std::move(packet);
         break;
       case gateway::Verdict::kConsumed:
       case gateway::Verdict::kDrop:
@@ -90,7 +75,7 @@ bool Worker::send(Side& side) {
       more = polled.kind != gateway::Polled::Kind::kNothing;
       if (!more) break;
       if (polled.kind == gateway::Polled::Kind::kHeld) {
-        put_out(side, next_held());
+        put_out(side, std::move(held_[polled.slot]));
         continue;
       }
       spare_.set_size(polled.size);

@@ -48,8 +48,6 @@ class Worker final : private gateway::PlainObserver {
   bool receive(Side& from, Side& to);
   bool send(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
-  void hold(dpdk::Packet packet);
-  dpdk::Packet next_held();
 
   gateway::Gateway& gateway_;
   dpdk::PacketPool& pool_;
@@ -59,10 +57,7 @@ class Worker final : private gateway::PlainObserver {
   Side wan_;
   dpdk::Burst in_;
   dpdk::Packet spare_;  // allocated, but the engine had nothing to write
-  // What the engine lets go in this order: a ring.
-  std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};
-  std::size_t held_first_ = 0;
-  std::size_t held_count_ = 0;
+  std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};  // by the engine's slots
 };
 
 }  // namespace satrelay::satrelayd

@@ -83,10 +83,18 @@ std::string rule(const config::Rule& rule) {
   }
   constexpr const char* kCompress[] = {"off", "auto", "on"};
   text += std::string(", compress ") + kCompress[static_cast<std::size_t>(rule.compress)];
+  if (!rule.traffic_class.empty()) text += ", class " + rule.traffic_class;
   if (rule.modes.handshake == config::HandshakeMode::kRemote) text += ", handshake remote";
   if (rule.modes.ack == config::AckMode::kEndToEnd) text += ", ack end-to-end";
   if (rule.modes.close == config::CloseMode::kConfirmed) text += ", close confirmed";
   if (rule.modes.window == config::WindowMode::kMirror) text += ", window mirror";
+  return text;
+}
+
+std::string traffic_class(const config::TrafficClass& one) {
+  std::string text = print("weight %u", one.weight);
+  if (!one.guaranteed.is_zero()) text += ", guaranteed " + rate_of(one.guaranteed);
+  if (!one.maximum.is_zero()) text += ", maximum " + rate_of(one.maximum);
   return text;
 }
 
@@ -185,6 +193,9 @@ std::string describe(const Scenario& scenario) {
       if (std::ranges::none_of(scenario.flows, uses)) continue;
       text += print("host %zu of %s: ", i, name_of(side)) + host(hosts[i]) + "\n";
     }
+  }
+  for (const config::TrafficClass& one : scenario.classes) {
+    text += "class " + one.name + ": " + traffic_class(one) + "\n";
   }
   for (const config::Rule& one : scenario.rules) text += "rule: " + rule(one) + "\n";
   for (const auto& [when, line] : schedule(scenario)) {

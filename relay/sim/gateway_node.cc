@@ -43,7 +43,7 @@ GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std
 GatewayNode::~GatewayNode() = default;
 
 void GatewayNode::drop_held() {
-  for (const FrameHandle frame : held_) frames_->release(frame);
+  for (const auto& [slot, frame] : held_) frames_->release(frame);
   held_.clear();
 }
 
@@ -120,7 +120,9 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
     return;
   }
   if (verdict == Verdict::kQueued) {
-    held_.push_back(frame);
+    if (!held_.emplace(engine_->held_slot(), frame).second) {
+      throw std::logic_error("two frames are held in one slot");
+    }
     return;
   }
   if (verdict == Verdict::kDrop) {
@@ -146,8 +148,8 @@ void GatewayNode::poll(PortId port, Instant now) {
         break;
       case gateway::Polled::Kind::kHeld:
         frames_->release(frame);
-        out = held_.front();
-        held_.pop_front();
+        out = held_.at(polled.slot);
+        held_.erase(polled.slot);
         tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(out));
         break;
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,7 +80,7 @@ class GatewayNode final : public Actor, public FrameSink {
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned sink_ports_[2] = {0, 0};
   EngineProbe* probe_ = nullptr;
-  std::deque<FrameHandle> held_;  // what the engine lets go in this order
+  std::map<std::size_t, FrameHandle> held_;  // by the engine's slots
   bool fail_to_wire_ = false;
 };
 

@@ -52,6 +52,10 @@ config::Gateway Network::gateway_config(Side side) const {
   }
   config.peers.push_back(peer);
   config.rules = scenario_.rules;
+  config.classes = scenario_.classes;
+  const bool other = side == Side::kB;
+  const bool local = (scenario_.fair_hosts == config::FairHosts::kLocal) != other;
+  config.fair_hosts = local ? config::FairHosts::kLocal : config::FairHosts::kRemote;
   config.stp = scenario_.stp;
   config.limits = scenario_.station(side).limits;
   return config;

@@ -189,6 +189,26 @@ Plans random_plans(Random& random, std::uint64_t most) {
 }
 
 // Mostly all local, as operators have it.
+// In a third of all: two classes, and which rules are of them. From numbers of their own, so that
+// seeds mean what they meant before there were classes.
+void draw_classes(Scenario& scenario, std::uint64_t seed) {
+  Random random(~Random(seed).next());
+  if (!random.chance(0.33)) return;
+  const BitRate slower = std::min(scenario.a_to_b.rate, scenario.b_to_a.rate);
+  for (const char* name : {"first", "second"}) {
+    config::TrafficClass one{.name = name};
+    one.weight = static_cast<std::uint8_t>(1 + random.below(255));
+    if (random.chance(0.5)) one.guaranteed = slower.scaled(1 + random.below(39), 100);
+    // Transfers shall end in the time that they have without classes.
+    if (random.chance(0.3)) one.maximum = slower.scaled(70 + random.below(60), 100);
+    scenario.classes.push_back(one);
+  }
+  if (random.chance(0.3)) scenario.fair_hosts = config::FairHosts::kRemote;
+  for (config::Rule& rule : scenario.rules) {
+    if (random.chance(0.6)) rule.traffic_class = random.chance(0.5) ? "first" : "second";
+  }
+}
+
 config::FlowModes random_modes(Random& random) {
   config::FlowModes modes;
   if (random.chance(0.6)) return modes;
@@ -294,6 +314,7 @@ Scenario random_scenario(std::uint64_t seed) {
     scenario.rules.push_back(ssh);
   }
   scenario.rules.push_back(all);
+  draw_classes(scenario, seed);
 
   // Few enough bytes that the slower direction is done within about half a minute.
   const double most = random.chance(0.2) ? 16e6 : 4e6;

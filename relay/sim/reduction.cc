@@ -210,6 +210,12 @@ constexpr Entry kEntries[] = {
      [](Scenario& s, std::size_t i) {
        return assign(s.rules[i].compress, config::Compress::kOff);
      }},
+    {"classes", one,
+     [](Scenario& s, std::size_t) {
+       for (config::Rule& rule : s.rules) rule.traffic_class.clear();
+       s.fair_hosts = config::FairHosts::kLocal;
+       return clear(s.classes);
+     }},
     {"rule", rules,
      [](Scenario& s, std::size_t i) { return s.rules.size() > 1 && erase(s.rules, i); }},
     {"arp", one, [](Scenario& s, std::size_t) { return assign(s.static_neighbours, true); }},

@@ -90,6 +90,8 @@ struct Scenario {
   std::uint16_t wan_mtu = 1500;
   config::RateControl control;  // of both gateways
   std::vector<config::Rule> rules;
+  std::vector<config::TrafficClass> classes;
+  config::FairHosts fair_hosts = config::FairHosts::kLocal;  // of A; B has the other side's
   config::Stp stp;
   bool static_neighbours = true;
   std::vector<FlowSpec> flows;

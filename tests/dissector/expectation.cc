@@ -9,7 +9,7 @@
 namespace satrelay::dissector {
 namespace {
 
-constexpr std::uint8_t kFlow = 2, kAdmission = 0xc1, kFlows = 0xc2, kDoubt = 0xc3;
+constexpr std::uint8_t kFlow = 3, kAdmission = 0xc1, kFlows = 0xc2, kDoubt = 0xc3;
 
 std::string text_of(std::uint64_t value) { return std::to_string(value); }
 
@@ -308,7 +308,7 @@ std::string Observer::flow(ConstBytes bytes) {
   add("open.has_window_scale", open.options.window_scale ? 1 : 0);
   add("open.has_sack", open.options.sack_permitted ? 1 : 0);
   add("open.has_timestamps", open.options.timestamps ? 1 : 0);
-  add("open.has_weight", bit(options, 4));
+  add("open.has_class", bit(options, 4));
   add("open.has_modes", open.modes.any() ? 1 : 0);
   add("open.has_ecn", open.ecn_offered ? 1 : 0);
   add_text("open.ethernet.destination", open.ethernet.destination.to_string());
@@ -326,15 +326,16 @@ std::string Observer::flow(ConstBytes bytes) {
   if (open.options.window_scale) add("open.window_scale", *open.options.window_scale);
   add("open.traffic_class", open.traffic_class);
   add("open.hop_limit", open.hop_limit);
-  if (bit(options, 4) != 0) add("open.weight", open.weight);
   if (open.modes.any()) {
-    const std::uint8_t modes = load_u8(&bytes.back());
+    const std::size_t behind = open.class_name.empty() ? 0 : 1 + open.class_name.size();
+    const std::uint8_t modes = load_u8(&bytes[bytes.size() - 1 - behind]);
     add("open.modes", modes);
     add("open.modes.remote_handshake", open.modes.handshake == config::HandshakeMode::kRemote);
     add("open.modes.end_to_end_ack", open.modes.ack == config::AckMode::kEndToEnd);
     add("open.modes.confirmed_close", open.modes.close == config::CloseMode::kConfirmed);
     add("open.modes.mirrored_window", open.modes.window == config::WindowMode::kMirror);
   }
+  if (!open.class_name.empty()) add_text("open.class", open.class_name);
   const auto end = [&](const IpAddress& address, std::uint16_t port) {
     const std::string text = address.to_string();
     return (address.is_v4() ? text : "[" + text + "]") + ":" + text_of(port);

@@ -210,7 +210,7 @@ std::vector<gateway::OpenMetadata> example_flows() {
   full.options.timestamps = wire::TcpTimestamps{};
   full.traffic_class = 0xb8;
   full.hop_limit = 63;
-  full.weight = 200;
+  full.class_name = "voice-and_9";
   full.ecn_offered = true;
   full.modes = {config::HandshakeMode::kRemote, config::AckMode::kEndToEnd,
                 config::CloseMode::kConfirmed, config::WindowMode::kMirror};

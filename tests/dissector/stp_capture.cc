@@ -42,7 +42,7 @@ sim::Scenario scenario() {
   config::Rule rule;
   rule.modes = {config::HandshakeMode::kRemote, config::AckMode::kEndToEnd,
                 config::CloseMode::kConfirmed, config::WindowMode::kMirror};
-  rule.weight = 3;
+  rule.traffic_class = "web";
   rule.match.port = {{443, 443}};
   lab.rules = {rule, config::Rule()};
   // So little that credit must be renewed.

@@ -2,6 +2,7 @@
 // pause (1 octet), a length (2 octets), a frame. Whatever comes, nothing may trap, frames stay
 // within their size, and the flow table within its limit.
 #include <cstdlib>
+#include <set>
 #include <vector>
 
 #include "pep/base/bytes.h"
@@ -30,20 +31,31 @@ config::Gateway configuration() {
     rule.match.dscp = {0, 46};
     config.rules.push_back(rule);
   }
+  config.classes = {{.name = "voice", .guaranteed = BitRate::bits_per_second(1'000'000)},
+                    {.name = "bulk", .weight = 9, .maximum = BitRate::bits_per_second(300'000)}};
+  for (const config::TrafficClass& one : config.classes) {
+    config::Rule rule;
+    rule.match.source = {*IpPrefix::parse(one.name == "voice" ? "128.0.0.0/2" : "192.0.0.0/2")};
+    rule.traffic_class = one.name;
+    config.rules.push_back(rule);
+  }
   config.rules.emplace_back();
   config.limits.flows = 8;
   config.limits.memory = ByteCount(1 << 20);
   return config;
 }
 
-void drain(gateway::Gateway& gateway, std::size_t& held, Instant now) {
+using Slots = std::set<std::size_t>;
+
+void drain(gateway::Gateway& gateway, Slots& held, Instant now) {
   std::vector<std::byte> frame(gateway.max_frame_size());
   for (const auto port : {gateway::PortId::kLan, gateway::PortId::kWan}) {
     while (true) {
       const gateway::Polled polled = gateway.poll_frame(port, frame, now);
       if (polled.kind == gateway::Polled::Kind::kNothing) break;
       if (polled.size > frame.size()) std::abort();
-      if (polled.kind == gateway::Polled::Kind::kHeld && held-- == 0) std::abort();
+      const bool leaves = polled.kind == gateway::Polled::Kind::kHeld;
+      if (leaves && held.erase(polled.slot) == 0) std::abort();
     }
   }
 }
@@ -59,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                            {.boot_epoch = 1, .secret = {1, 2}, .wan_mac = {{2, 0, 0, 0, 0, 1}}},
                            memory, now);
   ByteReader reader(std::as_bytes(std::span(data, size)));
-  std::size_t held = 0;  // frames that a host would keep
+  Slots held;  // in which a host would keep frames
   while (reader.remaining() > 3) {
     const unsigned control = reader.u8();
     const std::size_t length = reader.u16() % 2048U;
@@ -67,10 +79,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     now += Duration::microseconds(std::int64_t{1} << (control >> 2U & 31U));
     if (gateway.next_timeout() <= now) gateway.handle_timeout(now);
     const auto port = (control & 1U) != 0 ? gateway::PortId::kWan : gateway::PortId::kLan;
-    if (gateway.handle_frame(port, frame, now) == gateway::Verdict::kQueued) ++held;
+    const bool waits = gateway.handle_frame(port, frame, now) == gateway::Verdict::kQueued;
+    if (waits && !held.insert(gateway.held_slot()).second) std::abort();
     // Frames also come in bursts, and then find the carrier busy.
     if ((control & 2U) == 0) drain(gateway, held, now);
-    if (gateway.held_frames() != held || held > gateway::Gateway::kMostHeldFrames) std::abort();
+    if (gateway.held_frames() != held.size()) std::abort();
+    if (!held.empty() && *held.rbegin() >= gateway::Gateway::kMostHeldFrames) std::abort();
     if (gateway.flow_count() > 8) std::abort();
   }
   return 0;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -138,7 +139,8 @@ class World {
       check(++frames < kMostFrames);
     }
     check(gateway_->flow_count() <= kFlows);
-    check(gateway_->held_frames() == held_ && held_ <= Gateway::kMostHeldFrames);
+    check(gateway_->held_frames() == held_.size());
+    check(held_.empty() || *held_.rbegin() < Gateway::kMostHeldFrames);
     std::erase_if(connections_, [](const Connection& c) { return c.endpoint->is_closed(); });
   }
 
@@ -154,7 +156,7 @@ class World {
         if (polled.kind == gateway::Polled::Kind::kNothing) break;
         any = true;
         if (polled.kind == gateway::Polled::Kind::kHeld) {
-          check(held_-- > 0);
+          check(held_.erase(polled.slot) == 1);
           continue;
         }
         check(polled.size <= gateway_->max_frame_size());
@@ -247,7 +249,9 @@ class World {
   }
 
   void give(PortId port, ConstBytes frame) {
-    if (gateway_->handle_frame(port, frame, now_) == gateway::Verdict::kQueued) ++held_;
+    if (gateway_->handle_frame(port, frame, now_) == gateway::Verdict::kQueued) {
+      check(held_.insert(gateway_->held_slot()).second);
+    }
   }
 
   // --- hosts -------------------------------------------------------------------------------------
@@ -368,7 +372,7 @@ class World {
         return;
       }
       case 30:  // the gateway itself is killed and started anew
-        held_ = 0;
+        held_.clear();
         gateway_.reset();
         gateway_ = std::make_unique<Gateway>(configuration(0),
                                              gateway::Identity{.boot_epoch = kEpoch + ++restarts_,
@@ -380,8 +384,21 @@ class World {
       default:
         gateway_->flows(in_.u8() % kFlows, 4, now_);
         gateway_->peers();
+        change_class();
         return ask_about_rules();
     }
+  }
+
+  void change_class() {
+    const unsigned bits = in_.u8();
+    gateway::ClassChange change;
+    change.as_configured = (bits & 2U) != 0;
+    if ((bits & 4U) != 0) change.weight = static_cast<std::uint8_t>(1 + bits / 8);
+    if ((bits & 8U) != 0) change.guaranteed = BitRate::bits_per_second(bits / 16 * 3'000'000U);
+    if ((bits & 16U) != 0) change.maximum = BitRate::bits_per_second(bits / 32 * 100'000U);
+    const auto result = gateway_->set_class((bits & 1U) != 0 ? "voice" : "bulk", change, now_);
+    check(result != Gateway::ClassResult::kUnknownClass);
+    check(gateway_->classes().size() == 4);
   }
 
   void ask_about_rules() {
@@ -461,7 +478,7 @@ class World {
     if ((bits & 4U) != 0) flow.modes.ack = config::AckMode::kEndToEnd;
     if ((bits & 8U) != 0) flow.modes.close = config::CloseMode::kConfirmed;
     if ((bits & 16U) != 0) flow.modes.window = config::WindowMode::kMirror;
-    flow.weight = static_cast<std::uint8_t>(1 + (bits >> 5U));
+    if ((bits >> 5U) != 0) flow.class_name = (bits >> 5U) > 3 ? "voice" : "unheard-of";
     flow.options.mss = 1460;
     flow.options.sack_permitted = true;
     return flow;
@@ -557,9 +574,9 @@ class World {
   std::vector<Connection> connections_;
   std::vector<wire::TcpHeader> answers_;
   std::uint32_t sequence_ = 1;
-  std::size_t held_ = 0;  // frames that the gateway's host keeps
-  bool listens_ = true;   // the host takes connections
-  bool reads_ = true;     // its programs take what arrives
+  std::set<std::size_t> held_;  // slots in which the gateway's host keeps frames
+  bool listens_ = true;         // the host takes connections
+  bool reads_ = true;           // its programs take what arrives
   bool far_reads_ = true;
 };
 

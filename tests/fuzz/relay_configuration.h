@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "config/schema.h"
@@ -37,6 +38,8 @@ inline std::vector<config::Rule> rules(unsigned variant) {
     if (variant == 6 && port == 82) rule.action = config::Action::kReset;
     if (variant == 7 && port == 83) rule.action = config::Action::kDrop;
     if (rule.action != config::Action::kAccelerate) rule.modes = {};
+    if (bits % 4 == 0) rule.traffic_class = "voice";
+    if (bits % 4 == 1) rule.traffic_class = "bulk";
     list.push_back(rule);
   }
   return list;
@@ -51,6 +54,10 @@ inline config::Gateway configuration(unsigned variant) {
                    .address = peer_address(),
                    .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
                    .link = "sat"}};
+  config.classes = {{.name = "voice", .guaranteed = kRate.scaled(1 + variant, 50)},
+                    {.name = "bulk", .weight = static_cast<std::uint8_t>(1 + variant * 30)}};
+  if (variant == 3) config.classes[1].maximum = kRate.scaled(1, 10);
+  if (variant == 4) std::swap(config.classes[0], config.classes[1]);
   config.rules = rules(variant);
   config.limits.flows = kFlows;
   config.limits.half_open = 1 + variant % 4;

@@ -4,82 +4,21 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <vector>
 
-#include "pep/wire/ethernet.h"
-#include "pep/wire/ip.h"
-#include "pep/wire/udp.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/udp_traffic.h"
 
 namespace satrelay::sim {
 namespace {
 
 using gateway::Counter;
 
-constexpr Instant kTcpStart = Instant::from_nanoseconds(5'000'000'000);
 constexpr Instant kUdpStart = Instant::from_nanoseconds(8'000'000'000);
 constexpr std::size_t kIpBytes = 1'500;
-constexpr double kFrameBits = (kIpBytes + config::kOverheadEthernet) * 8.0;  // on the link
+const double kFrameBits = UdpTraffic::frame_bits(kIpBytes);
 constexpr Duration kOneWay = Duration::milliseconds(275);
-
-// UDP at a constant rate from the second host of A to that of B; each datagram says when it was
-// sent.
-class UdpFlow {
- public:
-  UdpFlow(Network& network, double bits_per_second, Duration length) : network_(network) {
-    SimHost& source = network.host(Side::kA, 1);
-    SimHost& sink = network.host(Side::kB, 1);
-    prepare(source.spec().addresses, sink.spec().addresses);
-    sink.on_other_frame([this](ConstBytes frame) { receive(frame); });
-    const double interval = kFrameBits / bits_per_second;
-    const auto count = static_cast<std::uint64_t>(length.to_seconds() / interval);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto offset = static_cast<std::int64_t>(static_cast<double>(i) * interval * 1e9);
-      network.loop().at(kUdpStart + Duration::nanoseconds(offset), [this] { send(); });
-    }
-  }
-  std::uint64_t sent = 0;
-  std::uint64_t received = 0;
-  Duration longest_wait;  // beyond the link's delay
-
- private:
-  static constexpr std::size_t kStampAt =
-      wire::kEthernetHeaderSize + wire::kIpv4HeaderSize + wire::kUdpHeaderSize;
-
-  void prepare(const OwnAddresses& from, const OwnAddresses& to) {
-    frame_.resize(wire::kEthernetHeaderSize + kIpBytes);
-    wire::EthernetHeader ethernet;
-    ethernet.destination = to.mac;
-    ethernet.source = from.mac;
-    ethernet.type = wire::EtherType::kIpv4;
-    wire::write_ethernet(ethernet, frame_);
-    wire::IpHeader ip;
-    ip.source = from.v4;
-    ip.destination = to.v4;
-    ip.protocol = wire::kProtocolUdp;
-    ip.payload_size = static_cast<std::uint16_t>(kIpBytes - wire::kIpv4HeaderSize);
-    wire::write_ip(ip, MutableBytes(frame_).subspan(wire::kEthernetHeaderSize));
-    wire::write_udp({5'000, 5'001, ip.payload_size, 0},
-                    MutableBytes(frame_).subspan(kStampAt - wire::kUdpHeaderSize));
-  }
-  void send() {
-    store_u64(&frame_[kStampAt],
-              static_cast<std::uint64_t>(network_.loop().now().to_nanoseconds()));
-    network_.host(Side::kA, 1).send_raw(frame_);
-    ++sent;
-  }
-  void receive(ConstBytes frame) {
-    if (frame.size() != frame_.size()) return;
-    const auto stamp =
-        Instant::from_nanoseconds(static_cast<std::int64_t>(load_u64(&frame[kStampAt])));
-    longest_wait = std::max(longest_wait, network_.loop().now() - stamp - kOneWay);
-    ++received;
-  }
-  Network& network_;
-  std::vector<std::byte> frame_;
-};
 
 struct Shared {
   double udp_mbit = 0;  // as the link counts them, over eight seconds
@@ -95,7 +34,11 @@ Shared share_link(double udp_bits_per_second, bool with_tcp) {
   if (with_tcp) add_flow(scenario, Side::kA, sender(200'000'000), receiver());
   Tracer tracer;
   Network network(scenario, tracer);
-  UdpFlow udp(network, udp_bits_per_second, Duration::seconds(10));
+  UdpTraffic traffic(network, kOneWay);
+  const UdpResult& udp = traffic.add({.bits_per_second = udp_bits_per_second,
+                                      .ip_bytes = kIpBytes,
+                                      .start = kUdpStart,
+                                      .length = Duration::seconds(10)});
   network.loop().run_until(kUdpStart + Duration::seconds(1));
   (void)network.satellite().from_a().take_queue_peak();
   const std::uint64_t udp_before = udp.received;

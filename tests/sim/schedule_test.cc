@@ -82,7 +82,8 @@ TEST(Schedule, FlowsShareTheLinkByTheWeightsOfTheirClasses) {
     Scenario scenario = winds(14, 0);
     config::Rule heavy;
     heavy.match.port = {{81, 81}};
-    heavy.weight = 8;
+    heavy.traffic_class = "heavy";
+    scenario.classes = {{.name = "heavy", .weight = 8}};
     scenario.rules = {heavy, {}};
     for (const std::uint16_t port : {std::uint16_t{80}, std::uint16_t{81}}) {
       FlowSpec& flow = download

@@ -13,7 +13,7 @@ local REASONS = {
   [5] = "no_resources", [6] = "policy", [7] = "protocol_error", [8] = "peer_restart",
   [9] = "unknown_stream", [10] = "shutdown",
 }
-local KINDS = { [2] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt" }
+local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt" }
 local ADMISSIONS = { [0] = "open", [1] = "bypass", [2] = "draining" }
 local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks" }
 local CRC_STATUS = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
@@ -137,7 +137,7 @@ field("uint8", "open.ip_version", "IP version", base.DEC)
 field("uint8", "open.tag_count", "VLAN tags", base.DEC)
 field("uint8", "open.options", "Options", base.HEX)
 for at, option in ipairs({ { "mss", "MSS" }, { "window_scale", "Window scale" }, { "sack", "SACK permitted" },
-                           { "timestamps", "Timestamps offered" }, { "weight", "Weight" },
+                           { "timestamps", "Timestamps offered" }, { "class", "Class" },
                            { "modes", "Modes" }, { "ecn", "ECN offered" } }) do
   field("bool", "open.has_" .. option[1], option[2], 8, nil, 2 ^ (at - 1))
 end
@@ -155,7 +155,7 @@ field("uint16", "open.mss", "MSS", base.UNIT_STRING, BYTES)
 field("uint8", "open.window_scale", "Window scale", base.DEC)
 field("uint8", "open.traffic_class", "Traffic class", base.HEX)
 field("uint8", "open.hop_limit", "Hop limit", base.DEC)
-field("uint8", "open.weight", "Weight of the class", base.DEC)
+field("string", "open.class", "Class")
 field("uint8", "open.modes", "Modes", base.HEX)
 field("bool", "open.modes.remote_handshake", "Handshake: remote", 8, nil, 0x01)
 field("bool", "open.modes.end_to_end_ack", "Acknowledgments: end to end", 8, nil, 0x02)

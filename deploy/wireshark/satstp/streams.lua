@@ -19,7 +19,7 @@ local function flow_metadata(tree, r)
   local range = r:take(1)
   local options = range:uint()
   local bit_tree = tree:add(F["open.options"], range)
-  for _, name in ipairs({ "mss", "window_scale", "sack", "timestamps", "weight", "modes", "ecn" }) do
+  for _, name in ipairs({ "mss", "window_scale", "sack", "timestamps", "class", "modes", "ecn" }) do
     bit_tree:add(F["open.has_" .. name], range)
   end
   tree:add(F["open.ethernet.destination"], r:take(6))
@@ -43,7 +43,6 @@ local function flow_metadata(tree, r)
   if band(options, 2) ~= 0 then tree:add(F["open.window_scale"], scale) end
   r:add(tree, "open.traffic_class", 1)
   r:add(tree, "open.hop_limit", 1)
-  if band(options, 16) ~= 0 and r:add(tree, "open.weight", 1) == 0 then malformed("weight 0") end
   if band(options, 32) ~= 0 then
     local modes = r:take(1)
     local mode_tree = tree:add(F["open.modes"], modes)
@@ -51,6 +50,13 @@ local function flow_metadata(tree, r)
       mode_tree:add(F["open.modes." .. name], modes)
     end
     if modes:uint() % 16 == 0 then malformed("no modes") end
+  end
+  if band(options, 16) ~= 0 then
+    local size = r:take(1):uint()
+    if size == 0 or size > 32 then malformed("a class name of " .. size .. " octets") end
+    local name = r:take(size)
+    tree:add(F["open.class"], name)
+    if name:string():find("[^%w_-]") then malformed("no name of a class is like this") end
   end
   if r:left() > 0 then malformed(r:left() .. " octets left over") end
   return ends[1] .. " > " .. ends[2]

@@ -190,8 +190,8 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(gateway_error("# nothing\n"), "g.yaml: is empty; see the samples in config/samples");
   EXPECT_EQ(gateway_error("- a\n"),
             "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, security, "
-            "peers, classes, rules, stp, limits, tcp, worker, compress_level, stats_socket_prefix, "
-            "control_socket, access, journal, log");
+            "peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
+            "stats_socket_prefix, control_socket, access, journal, log");
   EXPECT_EQ(gateway_error("ports: {lan: [\n"),
             "g.yaml:2:1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
@@ -219,7 +219,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
        "g.yaml:6:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "security, peers, classes, rules, stp, limits, tcp, worker, compress_level, "
+       "security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
        "stats_socket_prefix, control_socket, access, journal, log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
@@ -228,7 +228,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "security"},
       {"", "log_level: info\n",
        "g.yaml:6:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "security, peers, classes, rules, stp, limits, tcp, worker, compress_level, "
+       "security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
        "stats_socket_prefix, control_socket, access, journal, log"},
   });
 }

@@ -68,7 +68,8 @@ TEST(Samples, TeleportAndRemoteAreTwoEndsOfOneLink) {
   EXPECT_EQ(teleport.lan.pci, "0000:01:00.0");
   EXPECT_EQ(teleport.peers[0].prefixes.size(), 2U);
   EXPECT_EQ(teleport.rules.at(0).action, Action::kBridge);
-  EXPECT_EQ(teleport.rules.at(1).compress, Compress::kOff);
+  EXPECT_EQ(teleport.rules.at(1).traffic_class, "voice");
+  EXPECT_EQ(teleport.rules.at(2).compress, Compress::kOff);
   EXPECT_EQ(teleport.limits.memory, ByteCount(1ULL << 30));
   EXPECT_EQ(teleport.worker.polling, Polling::kBusy);
   EXPECT_EQ(teleport.worker.cpu, 2U);

@@ -32,14 +32,42 @@ std::string link_with(const std::string& more) {
   return "links: {sat: {send_rate: 50Mbit, receive_rate: 10Mbit, " + more + "}}\n";
 }
 
-TEST(ScheduleKeys, RulesTakeTheWeightOfTheirClass) {
+TEST(ScheduleKeys, ClassesHaveAWeightAndRates) {
   const Gateway config = load(
-      "rules: [{match: {port: 22}, action: accelerate, class: typing}, {action: accelerate}]\n"
-      "classes: {bulk: {weight: 1}, typing: {weight: 255}}\n");
-  ASSERT_EQ(config.classes.size(), 2U);
-  EXPECT_EQ(config.classes[1].name, "typing");
-  EXPECT_EQ(config.rules.at(0).weight, 255);
-  EXPECT_EQ(config.rules.at(1).weight, 1);
+      "rules: [{match: {port: 22}, action: accelerate, class: typing},\n"
+      "        {match: {dscp: EF}, action: bridge, class: voice}, {action: accelerate}]\n"
+      "classes: {bulk: {maximum: 20Mbit}, typing: {weight: 255},\n"
+      "          voice: {guaranteed: 2Mbit, maximum: 2Mbit}}\n"
+      "fair_hosts: remote\n");
+  const std::vector<TrafficClass> classes{
+      {.name = "bulk", .maximum = BitRate::bits_per_second(20'000'000)},
+      {.name = "typing", .weight = 255},
+      {.name = "voice",
+       .guaranteed = BitRate::bits_per_second(2'000'000),
+       .maximum = BitRate::bits_per_second(2'000'000)}};
+  EXPECT_EQ(config.classes, classes);
+  EXPECT_EQ(config.rules.at(0).traffic_class, "typing");
+  EXPECT_EQ(config.rules.at(1).traffic_class, "voice");
+  EXPECT_EQ(config.rules.at(2).traffic_class, "");
+  EXPECT_EQ(config.fair_hosts, FairHosts::kRemote);
+  EXPECT_EQ(load("").fair_hosts, FairHosts::kLocal);
+}
+
+TEST(ScheduleKeys, RatesOfClassesMustBeThere) {
+  const std::string link = kLink;
+  EXPECT_EQ(error_of(link + "classes: {relayed: {weight: 2}}\n"),
+            "g.yaml:5:20: classes.relayed: is the name of what has no class; write another one");
+  EXPECT_EQ(error_of(link + "classes: {a: {guaranteed: 2Mbit, maximum: 1Mbit}}\n"),
+            "g.yaml:5:43: classes.a.maximum: is less than what is guaranteed");
+  EXPECT_EQ(error_of(link + "classes: {a: {guaranteed: 20Mbit}, b: {guaranteed: 23Mbit}}\n"),
+            "g.yaml:5:10: classes: guarantee more than 95% of link sat, which sends 50Mbit; its "
+            "bridged_share counts too");
+  EXPECT_EQ(error_of(link + "classes: {a: {guaranteed: 20Mbit}, b: {guaranteed: 22500kbit}}\n"),
+            "no error");
+  std::string many = "classes: {";
+  for (char c = 'a'; c < 'q'; ++c) many += std::string(c > 'a' ? ", " : "") + c + ": {}";
+  EXPECT_EQ(error_of(link + many + "}\n"),
+            "g.yaml:5:119: classes.p: is one too many; there may be 15 classes");
 }
 
 TEST(ScheduleKeys, ClassesThatContradictAreRefused) {
@@ -51,9 +79,9 @@ TEST(ScheduleKeys, ClassesThatContradictAreRefused) {
                             "rules: [{action: accelerate, class: fast}]\n"),
             "g.yaml:6:37: rules[0].class: \"fast\" is not a class; there are: slow");
   EXPECT_EQ(
-      error_of(link + "classes: {fast: {weight: 2}}\nrules: [{action: bridge, class: fast}]\n"),
-      "g.yaml:6:33: rules[0].class: contradicts action bridge: it is for connections that are "
-      "accelerated; remove it");
+      error_of(link + "classes: {fast: {weight: 2}}\nrules: [{action: drop, class: fast}]\n"),
+      "g.yaml:6:31: rules[0].class: contradicts action drop: nothing is sent that could share a "
+      "link; remove it");
   EXPECT_EQ(
       error_of(link + "classes: {fast: {weight: 0}}\n"),
       "g.yaml:5:26: classes.fast.weight: \"0\" is out of range; write a whole number from 1 to "

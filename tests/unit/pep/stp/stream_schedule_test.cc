@@ -1,8 +1,10 @@
-// The order of streams: turns by weight, young before older, lost bytes within their share.
+// The order of streams: turns of hosts and of their streams, young before older, lost bytes within
+// their share.
 #include "pep/stp/stream_schedule.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <map>
 #include <vector>
@@ -17,9 +19,9 @@ class StreamScheduleTest : public ::testing::Test {
   StreamScheduleTest() : memory_(64 << 20), arena_(memory_, 4096), schedule_(2 * kPacket) {}
 
   // A stream with `sent` new bytes behind it and as many more as the test may want.
-  Stream& add(std::uint64_t sent, std::uint8_t weight = 1) {
+  Stream& add(std::uint64_t sent, std::uint64_t host = 0, ClassId stream_class = 0) {
     Stream& stream = streams_.emplace_back(arena_);
-    stream.weight = weight;
+    schedule_.join(stream, stream_class, host);
     const std::vector<std::byte> bytes(sent + 2'500'000);
     stream.send.write(bytes, bytes.size(), 0);
     std::vector<std::byte> out(sent);
@@ -35,18 +37,18 @@ class StreamScheduleTest : public ::testing::Test {
   }
   // As the session does: lost bytes first if they have the turn.
   void send_packet() {
-    if (Stream* lost = schedule_.next_lost()) {
+    if (Stream* lost = schedule_.next_lost(0)) {
       const bool capped = schedule_.others_wait(*lost);
-      if (!capped || schedule_.repair_has_turn()) {
+      if (!capped || schedule_.repair_has_turn(0)) {
         std::vector<std::byte> out(kPacket);
         lost->send.take(lost->send.first_lost().range.begin, out);
         repaired_ += kPacket;
-        if (capped) schedule_.on_repaired(kPacket, loss_);
+        if (capped) schedule_.on_repaired(*lost, kPacket, loss_);
         schedule_.update_lost(*lost);
         return;
       }
     }
-    send_new(*schedule_.next_new());
+    send_new(*schedule_.next_new(0));
   }
   void lose(Stream& stream, std::uint64_t begin, std::uint64_t length) {
     stream.send.on_lost(begin, length, false, 1);
@@ -62,21 +64,48 @@ class StreamScheduleTest : public ::testing::Test {
   double loss_ = 0;
 };
 
-TEST_F(StreamScheduleTest, TurnsFollowTheWeights) {
-  Stream& one = add(100'000);
-  Stream& eight = add(100'000, 8);
-  Stream& three = add(100'000, 3);
-  for (int i = 0; i < 1'200; ++i) send_new(*schedule_.next_new());
-  EXPECT_EQ(sent_[&one], 100U * kPacket);
-  EXPECT_EQ(sent_[&eight], 800U * kPacket);
-  EXPECT_EQ(sent_[&three], 300U * kPacket);
+TEST_F(StreamScheduleTest, HostsShareAlikeHoweverManyStreamsTheyHave) {
+  Stream& alone = add(100'000, 1);
+  std::array<Stream*, 8> many{};
+  for (Stream*& stream : many) stream = &add(100'000, 2);
+  for (int i = 0; i < 1'600; ++i) send_new(*schedule_.next_new(0));
+  EXPECT_EQ(sent_[&alone], 800U * kPacket);
+  for (const Stream* stream : many) EXPECT_EQ(sent_[stream], 100U * kPacket);
+  EXPECT_EQ(schedule_.hosts(0), 2U);
+}
+
+TEST_F(StreamScheduleTest, AClassKnowsNothingOfTheOthers) {
+  Stream& here = add(100'000, 1);
+  Stream& there = add(100'000, 1, 5);
+  EXPECT_EQ(schedule_.has_new(), class_bit(0) | class_bit(5));
+  EXPECT_EQ(schedule_.only_new(), nullptr);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(schedule_.next_new(5), &there);
+  lose(there, 0, 1'400);
+  EXPECT_EQ(schedule_.has_lost(), class_bit(5));
+  EXPECT_EQ(schedule_.next_lost(0), nullptr);
+  EXPECT_FALSE(schedule_.others_wait(there));  // those of its class
+  schedule_.set_new(there, false);
+  EXPECT_EQ(schedule_.only_new(), &here);
+}
+
+// With all that it has to send, and what it has overdrawn.
+TEST_F(StreamScheduleTest, AStreamMovesToAnotherClass) {
+  Stream& stays = add(100'000, 1);
+  Stream& moves = add(100'000, 1);
+  lose(moves, 0, 1'400);
+  schedule_.join(moves, 3, 7);
+  EXPECT_EQ(schedule_.has_new(), class_bit(0) | class_bit(3));
+  EXPECT_EQ(schedule_.next_new(3), &moves);
+  EXPECT_EQ(schedule_.next_lost(3), &moves);
+  EXPECT_EQ(schedule_.next_lost(0), nullptr);
+  EXPECT_EQ(schedule_.next_new(0), &stays);
 }
 
 TEST_F(StreamScheduleTest, PacketsOfAnySizeGiveEqualShares) {
   Stream& large = add(100'000);
   Stream& small = add(100'000);
   for (int i = 0; i < 3'000; ++i) {
-    Stream& next = *schedule_.next_new();
+    Stream& next = *schedule_.next_new(0);
     send_new(next, &next == &large ? 1'399 : 611);
   }
   EXPECT_NEAR(static_cast<double>(sent_[&large]) / static_cast<double>(sent_[&small]), 1, 0.01);
@@ -88,7 +117,7 @@ TEST_F(StreamScheduleTest, LeavingAndComingBackGainsNothing) {
   Stream& steady = add(100'000);
   Stream& flapping = add(100'000);
   for (int i = 0; i < 2'000; ++i) {
-    Stream& next = *schedule_.next_new();
+    Stream& next = *schedule_.next_new(0);
     send_new(next);
     if (&next == &flapping) {
       schedule_.set_new(flapping, false);
@@ -100,7 +129,7 @@ TEST_F(StreamScheduleTest, LeavingAndComingBackGainsNothing) {
 
 TEST_F(StreamScheduleTest, TheFirstBytesOfAStreamGoAhead) {
   for (int i = 0; i < 20; ++i) add(100'000);
-  send_new(*schedule_.next_new());
+  send_new(*schedule_.next_new(0));
   Stream& young = add(0);
   std::uint64_t packets = 0;
   for (; young.send.sent() < StreamSchedule::kYoungBytes; ++packets) send_packet();
@@ -115,12 +144,13 @@ TEST_F(StreamScheduleTest, ShortFlowsWithoutEndLeaveAnEighth) {
   Stream& old = add(100'000);
   add(0);
   for (int i = 0; i < 8'000; ++i) {
-    Stream& next = *schedule_.next_new();
+    Stream& next = *schedule_.next_new(0);
     send_new(next);
     if (&next != &old && next.send.sent() >= StreamSchedule::kYoungBytes) {
       schedule_.remove(next);
       if (streams_.size() == 2) {
         next.send.reset();
+        schedule_.leave(streams_.back());
         streams_.pop_back();
       }
       add(0);
@@ -144,20 +174,20 @@ TEST_F(StreamScheduleTest, WhatWasLostComesFirstWhenNobodyElseWaits) {
   lose(bulk, 200'000, 1'400'000);
   for (int i = 0; i < 1'000; ++i) send_packet();
   EXPECT_EQ(repaired_, 1'400'000U);  // its own new bytes wait
-  EXPECT_FALSE(schedule_.has_lost());
+  EXPECT_EQ(schedule_.has_lost(), 0U);
 }
 
 TEST_F(StreamScheduleTest, LostFirstBytesComeBeforeOtherLostOnes) {
   Stream& bulk = add(3'000'000);
   Stream& other = add(200'000);
   lose(bulk, 200'000, 100'000);
-  EXPECT_EQ(schedule_.next_lost(), &bulk);
+  EXPECT_EQ(schedule_.next_lost(0), &bulk);
   lose(other, 1'400, 1'400);
-  EXPECT_EQ(schedule_.next_lost(), &other);
+  EXPECT_EQ(schedule_.next_lost(0), &other);
   lose(bulk, 0, 1'400);  // moves up, behind the other
-  EXPECT_EQ(schedule_.next_lost(), &other);
+  EXPECT_EQ(schedule_.next_lost(0), &other);
   send_packet();
-  EXPECT_EQ(schedule_.next_lost(), &bulk);
+  EXPECT_EQ(schedule_.next_lost(0), &bulk);
 }
 
 TEST_F(StreamScheduleTest, ShareFollowsTheLoss) {
@@ -170,9 +200,9 @@ TEST_F(StreamScheduleTest, ARemovedStreamIsNowhere) {
   Stream& stream = add(100'000);
   lose(stream, 0, 1'400);
   schedule_.remove(stream);
-  EXPECT_FALSE(schedule_.has_new());
-  EXPECT_FALSE(schedule_.has_lost());
-  EXPECT_EQ(schedule_.next_new(), nullptr);
+  EXPECT_EQ(schedule_.has_new(), 0U);
+  EXPECT_EQ(schedule_.has_lost(), 0U);
+  EXPECT_EQ(schedule_.next_new(0), nullptr);
 }
 
 }  // namespace

@@ -55,10 +55,34 @@ TEST_F(GatewayTest, DropsBridgedFramesBeyondTheLimit) {
   const FrameBytes frame = udp_frame(kClient, kServer, 53, FrameBytes(1'400));
   int taken = 0;
   while (lan(frame) != Verdict::kDrop && taken < 1'000) ++taken;
-  // 64 KiB, beside those that left at once.
-  EXPECT_EQ(a_->held_frames(), 65'536U / 1'428U);
+  // Half of 64 KiB for one flow, beside those that left at once.
+  EXPECT_EQ(a_->held_frames(), 65'536U / 2 / 1'428U + 1);
   EXPECT_EQ(count(Counter::kDroppedBridgedQueue), 1U);
   EXPECT_EQ(count(Counter::kBridgedNotTcp), static_cast<std::uint64_t>(taken));
+}
+
+TEST_F(GatewayTest, WhatWaitsInAClassLeavesThoughTheClassIsNoMore) {
+  config_a_.classes = {{.name = "slow", .maximum = BitRate::bits_per_second(10'000)}};
+  config::Rule rule;
+  rule.match.protocol = {config::kProtocolUdp};
+  rule.traffic_class = "slow";
+  config_a_.rules = {rule};
+  a_->reconfigure(config_a_, now_);
+  const FrameBytes frame = udp_frame(kClient, kServer, 53, FrameBytes(1'400));
+  EXPECT_EQ(lan(frame), Verdict::kBridge);
+  EXPECT_EQ(lan(frame), Verdict::kQueued);
+  const std::size_t slot = a_->held_slot();
+  FrameBytes out(a_->max_frame_size());
+  while (a_->poll_frame(PortId::kWan, out, now_).kind == Polled::Kind::kWritten) continue;
+  EXPECT_EQ(a_->held_frames(), 1U);
+  EXPECT_EQ(a_->classes().at(0).held_frames, 1U);
+  config_a_.classes.clear();
+  config_a_.rules[0].traffic_class.clear();
+  a_->reconfigure(config_a_, now_);
+  const Polled polled = a_->poll_frame(PortId::kWan, out, now_);
+  EXPECT_EQ(polled.kind, Polled::Kind::kHeld);
+  EXPECT_EQ(polled.slot, slot);
+  EXPECT_EQ(a_->held_frames(), 0U);
 }
 
 // A second carrier next to "sat", for which no peer stands.

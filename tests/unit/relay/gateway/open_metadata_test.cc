@@ -24,7 +24,7 @@ OpenMetadata sample(bool v4) {
   m.options.mss = 1440;
   m.options.window_scale = 7;
   m.options.sack_permitted = true;
-  m.weight = 8;
+  m.class_name = "voice-2";
   m.ecn_offered = true;
   return m;
 }
@@ -46,27 +46,36 @@ TEST_P(OpenMetadataTest, ComesBackAsItWasWritten) {
   EXPECT_EQ(read->traffic_class, m.traffic_class);
   EXPECT_EQ(read->hop_limit, m.hop_limit);
   EXPECT_EQ(read->options, m.options);
-  EXPECT_EQ(read->weight, m.weight);
+  EXPECT_EQ(read->class_name, m.class_name);
   EXPECT_EQ(read->ecn_offered, m.ecn_offered);
 }
 
-TEST_P(OpenMetadataTest, WeightOneIsLeftOutAndZeroRefused) {
+TEST_P(OpenMetadataTest, AClassIsNamedAsInTheConfigurationOrNotAtAll) {
   OpenMetadata m = sample(GetParam());
-  std::array<std::byte, kMaxOpenMetadata> bytes{};
+  std::array<std::byte, kMaxOpenMetadata + 1> bytes{};
   const std::size_t with = write_open_metadata(m, bytes);
-  bytes[with - 1] = std::byte{0};
-  EXPECT_FALSE(parse_open_metadata(ConstBytes(bytes).first(with)));
-  m.weight = 1;
+  for (const char wrong : {'\0', ' ', '"', '\n', '\x80'}) {
+    bytes[with - 1] = static_cast<std::byte>(wrong);
+    EXPECT_FALSE(parse_open_metadata(ConstBytes(bytes).first(with)));
+  }
+  m.class_name.clear();
   const std::size_t without = write_open_metadata(m, bytes);
-  EXPECT_EQ(without, with - 1);
+  EXPECT_EQ(without, with - 8);
   const auto read = parse_open_metadata(ConstBytes(bytes).first(without));
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->weight, 1);
+  EXPECT_EQ(read->class_name, "");
+  m.class_name = std::string(32, 'x');
+  const std::size_t longest = write_open_metadata(m, bytes);
+  EXPECT_TRUE(parse_open_metadata(ConstBytes(bytes).first(longest)));
+  m.class_name += 'x';
+  const std::size_t too_long = write_open_metadata(m, bytes);
+  EXPECT_FALSE(parse_open_metadata(ConstBytes(bytes).first(too_long)));
 }
 
 TEST_P(OpenMetadataTest, ModesComeBackAndNoneAreLeftOut) {
   using namespace config;
   OpenMetadata m = sample(GetParam());
+  m.class_name.clear();
   std::array<std::byte, kMaxOpenMetadata> bytes{};
   const std::size_t without = write_open_metadata(m, bytes);
   for (const FlowModes modes :

@@ -2,7 +2,7 @@
 // whether it is in the list.
 #pragma once
 
-namespace satrelay::stp {
+namespace satrelay {
 
 template <typename T>
 struct ListHook {
@@ -56,4 +56,4 @@ class IntrusiveList {
   T* tail_ = nullptr;
 };
 
-}  // namespace satrelay::stp
+}  // namespace satrelay

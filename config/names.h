@@ -1,0 +1,15 @@
+// What names in a configuration may be made of.
+#pragma once
+
+#include <cstddef>
+
+namespace satrelay::config {
+
+inline constexpr std::size_t kMostNameCharacters = 32;
+
+constexpr bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-';
+}
+
+}  // namespace satrelay::config

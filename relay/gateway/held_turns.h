@@ -1,0 +1,51 @@
+// Deficit round robin in which who begins goes first: the scheduler of FQ-CoDel (RFC 8290 section
+// 4.2). A flow that sends less than its share never waits for those that send more.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/intrusive_list.h"
+
+namespace satrelay::gateway {
+
+// `T` has a hook, std::int64_t deficit, bool is_fresh and bool empty() const.
+template <typename T, ListHook<T> T::*Hook>
+class HeldTurns {
+ public:
+  // `one` has something to send and is in no list.
+  void add(T& one, std::int64_t quantum) {
+    one.deficit = quantum;
+    one.is_fresh = true;
+    fresh_.push_back(one);
+  }
+  static bool contains(const T& one) { return List::contains(one); }
+  bool empty() const { return fresh_.empty() && old_.empty(); }
+
+  // Who sends next; nullptr if nobody has anything. `forget(T&)` is told of those that had nothing
+  // any more when their turn came, and are in no list then.
+  template <typename Forget>
+  T* next(std::int64_t quantum, Forget&& forget) {
+    while (T* const one = fresh_.empty() ? old_.front() : fresh_.front()) {
+      List& list = one->is_fresh ? fresh_ : old_;
+      // An empty one passes through the old ones, or it would begin again and again, always first.
+      const bool passes = one->is_fresh && !old_.empty();
+      if (one->empty() && !passes) {
+        list.remove(*one);
+        forget(*one);
+        continue;
+      }
+      if (!one->empty() && one->deficit > 0) return one;
+      if (one->deficit <= 0) one->deficit += quantum;
+      list.remove(*one);
+      one->is_fresh = false;
+      old_.push_back(*one);
+    }
+    return nullptr;
+  }
+
+ private:
+  using List = IntrusiveList<T, Hook>;
+  List fresh_, old_;
+};
+
+}  // namespace satrelay::gateway

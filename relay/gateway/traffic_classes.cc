@@ -1,0 +1,53 @@
+#include "relay/gateway/traffic_classes.h"
+
+#include <utility>
+
+namespace satrelay::gateway {
+
+using stp::ClassId;
+using stp::ClassSet;
+
+// Both the old and the new ones find a number, whatever a reload exchanges.
+static_assert(2 * config::kMostClasses + 2 <= stp::kClasses);
+
+TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configured) {
+  for (const auto& [id, name] :
+       {std::pair(kRelayed, kRelayedName), std::pair(kBridged, kBridgedName)}) {
+    classes_[id].in_force.name = classes_[id].configured.name = name;
+  }
+  replace(configured);
+}
+
+std::optional<ClassId> TrafficClasses::find(std::string_view name) const {
+  for (ClassSet set = in_use_; set != 0 && !name.empty(); set &= set - 1) {
+    const ClassId id = stp::lowest_class(set);
+    if (classes_[id].in_force.name == name) return id;
+  }
+  return std::nullopt;
+}
+
+void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured) {
+  constexpr ClassSet kNameless = stp::class_bit(kRelayed) | stp::class_bit(kBridged);
+  ClassSet next = kNameless;
+  for (const config::TrafficClass& each : configured) {
+    if (const auto id = find(each.name)) next |= stp::class_bit(*id);
+  }
+  // What still waits in a class that is no more must not be taken for another's.
+  ClassSet free = ~(in_use_ | next);
+  order_.clear();
+  for (const config::TrafficClass& each : configured) {
+    auto id = find(each.name);
+    if (!id) {
+      id = stp::lowest_class(free);
+      free &= free - 1;
+      classes_[*id] = {};
+      next |= stp::class_bit(*id);
+    }
+    classes_[*id].in_force = classes_[*id].configured = each;
+    order_.push_back(*id);
+  }
+  order_.insert(order_.end(), {kRelayed, kBridged});
+  in_use_ = next;
+}
+
+}  // namespace satrelay::gateway
