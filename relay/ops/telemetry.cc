@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <exception>
 #include <mutex>
 #include <shared_mutex>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "config/words.h"
 #include "relay/ops/telemetry_replies.h"
@@ -97,6 +99,13 @@ int with_live(const Query& query, const Write& write) noexcept {
   });
 }
 
+template <typename Entry>
+std::vector<Entry> part_of(std::vector<Entry> all, std::size_t first, std::size_t count) {
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(first, all.size())));
+  if (all.size() > count) all.resize(count);
+  return all;
+}
+
 // `list(view, first, count)` gives the entries of a page.
 template <typename List>
 int listing(const char* params, std::size_t most, rte_tel_data* reply, const List& list) {
@@ -115,6 +124,13 @@ int rules(const char* /*command*/, const char* params, rte_tel_data* reply) {
   return listing(params, kRulesPerPage, reply,
                  [](const LiveView& view, std::size_t first, std::size_t count) {
                    return view.rules(first, count);
+                 });
+}
+
+int classes(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  return listing(params, kClassesPerPage, reply,
+                 [](const LiveView& view, std::size_t first, std::size_t count) {
+                   return part_of(view.classes(), first, count);
                  });
 }
 
@@ -156,6 +172,8 @@ constexpr Command kCommands[] = {
     {"/satrelay/ports", ports, "The LAN and the WAN port, by name. No parameters."},
     {"/satrelay/peers", peers, "The far gateways, by position, paged. Parameters: first,count"},
     {"/satrelay/rules", rules, "What fell under each rule, paged. Parameters: first,count"},
+    {"/satrelay/classes", classes,
+     "What shares the links, and what was sent in each class, paged. Parameters: first,count"},
     {"/satrelay/explain", explain,
      "Which rule holds for a packet, and why. Parameters: "
      "source,destination,port,protocol,vlan,dscp,outbound|inbound"},

@@ -232,6 +232,27 @@ TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
   return dict;
 }
 
+TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
+  const config::TrafficClass& in_force = traffic_class.in_force;
+  // What is bridged without a class has a share of each link, and of the rest what others leave.
+  const bool has_weight = in_force.name != gateway::kBridgedName;
+  TelemetryDict dict;
+  dict.add("name", in_force.name);
+  dict.add("weight", has_weight ? in_force.weight : 0U);
+  dict.add("guaranteed_bps", in_force.guaranteed.to_bits_per_second());
+  dict.add("maximum_bps", in_force.maximum.to_bits_per_second());
+  dict.add("changed", std::string(traffic_class.is_changed ? "yes" : "no"));
+  dict.add("hosts", traffic_class.hosts);
+  dict.add("held_frames", traffic_class.held_frames);
+  dict.add("held_bytes", traffic_class.held_bytes);
+  dict.add("relayed_bytes", traffic_class.use.relayed_bytes);
+  dict.add("bridged_frames", traffic_class.use.bridged_frames);
+  dict.add("bridged_bytes", traffic_class.use.bridged_bytes);
+  dict.add("waited_frames", traffic_class.use.held_frames);
+  dict.add("dropped_frames", traffic_class.use.dropped_frames);
+  return dict;
+}
+
 void write_explanation(const gateway::Explanation& explanation, TelemetryDict& reply) {
   const config::Rule& rule = explanation.in_force;
   reply.add("rule", explanation.rule);
@@ -278,7 +299,7 @@ void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply) {
   reply.add("rule_name", flow.rule_name);
   add_word(reply, "compress", flow.compress);
   reply.add("modes", to_dict(flow.modes));
-  reply.add("weight", flow.weight);
+  reply.add("class", flow.traffic_class);
 }
 
 }  // namespace satrelay::ops

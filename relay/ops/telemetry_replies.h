@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "config/schema.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/telemetry_data.h"
 
@@ -14,12 +15,14 @@ namespace satrelay::ops {
 inline constexpr std::size_t kFlowsPerPage = 12;
 inline constexpr std::size_t kPeersPerPage = 7;
 inline constexpr std::size_t kRulesPerPage = 18;
+inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;  // all there can be
 
 void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply);
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
 TelemetryDict to_dict(const PortSnapshot& port);
 TelemetryDict to_dict(const gateway::PeerSnapshot& peer);
 TelemetryDict to_dict(const gateway::RuleSnapshot& rule);
+TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class);
 TelemetryDict to_dict(const gateway::FlowSnapshot& flow);                  // an entry of a listing
 void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all of it
 

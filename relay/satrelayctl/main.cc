@@ -44,7 +44,7 @@ std::string show(const std::string& what, const Options& options) {
   ctl::StatsClient client(ctl::choose_stats_socket(options.socket, ctl::runtime_folders()),
                           kTimeout);
   const std::string command = "/satrelay/" + what;
-  const bool paged = what == "peers" || what == "flows" || what == "rules";
+  const bool paged = what == "peers" || what == "flows" || what == "rules" || what == "classes";
   const nlohmann::ordered_json reply =
       paged               ? client.query_all(command)
       : what == "flow"    ? client.query(command + ',' + std::to_string(options.flow))
@@ -62,10 +62,16 @@ std::string show(const std::string& what, const Options& options) {
   if (what == "ports") return ctl::render_ports(reply);
   if (what == "peers") return ctl::render_peers(reply);
   if (what == "rules") return ctl::render_rules(reply);
+  if (what == "classes") return ctl::render_classes(reply);
   if (what == "explain") return ctl::render_explanation(reply);
   if (what == "flows") return ctl::render_flows(reply);
   if (what == "flow") return ctl::render_flow(reply);
   return ctl::render_counters(reply, options.all ? ctl::Zeros::kShow : ctl::Zeros::kHide);
+}
+
+std::string line_of(std::string line, const std::vector<std::string>& words) {
+  for (const std::string& each : words) line += ' ' + each;
+  return line;
 }
 
 ctl::ControlTarget target(const Options& options) {
@@ -96,6 +102,7 @@ int main(int argc, char** argv) {
   app.add_subcommand("ports", "The LAN and the WAN port, with their errors");
   app.add_subcommand("peers", "The far gateways: state, round-trip time, loss");
   app.add_subcommand("rules", "What fell under each rule: connections, bytes, frames");
+  app.add_subcommand("classes", "What shares the links: rates, what waits, what was sent in each");
   CLI::App* explain =
       app.add_subcommand("explain", "Which rule holds for a connection or a packet, and why");
   explain->add_option("SOURCE", options.packet.source, "Address of the client")->required();
@@ -163,9 +170,19 @@ int main(int argc, char** argv) {
                    "handshake=local|remote, ack=local|end-to-end, close=local|confirmed, "
                    "window=rewrite|mirror")
       ->required();
+  std::string traffic_class;
+  std::vector<std::string> part;
+  CLI::App* set_class = app.add_subcommand(
+      "class", "Sets the part of a class until the next reload: weight=4 guaranteed=2Mbit");
+  set_class->add_option("NAME", traffic_class, "Its name")->required();
+  set_class
+      ->add_option("KEY=VALUE", part,
+                   "weight=1 to 255, guaranteed=RATE|none, maximum=RATE|none; or configured: as it "
+                   "was read")
+      ->required();
   ctl::TopOptions top;
-  CLI::App* live =
-      app.add_subcommand("top", "Peers, rules and the busiest flows, anew every second; q ends it");
+  CLI::App* live = app.add_subcommand(
+      "top", "Peers, rules, classes and the busiest flows, anew every second; q ends it");
   live->add_option("--interval", top.interval, "Seconds between two screens")
       ->check(CLI::Range(0.2, 3600.0))
       ->capture_default_str();
@@ -190,7 +207,8 @@ int main(int argc, char** argv) {
   CLI::App* make_key = app.add_subcommand(
       "keygen", "Makes the secret that two gateways share; asks no gateway for anything");
   make_key->add_option("FILE", key_file, "A new file, which only its owner may read; else printed");
-  for (CLI::App* command : {set, switch_bypass, start_drain, read_anew, set_rate, set_rule}) {
+  for (CLI::App* command :
+       {set, switch_bypass, start_drain, read_anew, set_rate, set_rule, set_class}) {
     command->add_option("--control-socket", options.control_socket,
                         "The gateway's control_socket, if its configuration names one");
   }
@@ -218,9 +236,10 @@ int main(int argc, char** argv) {
     }
     if (set_rate->parsed()) return ctl::tell(target(options), "rate " + peer + ' ' + peer_rate);
     if (set_rule->parsed()) {
-      std::string line = "set " + rule;
-      for (const std::string& each : switches) line += ' ' + each;
-      return ctl::tell(target(options), line);
+      return ctl::tell(target(options), line_of("set " + rule, switches));
+    }
+    if (set_class->parsed()) {
+      return ctl::tell(target(options), line_of("class " + traffic_class, part));
     }
     if (switch_bypass->parsed()) return ctl::tell(target(options), "bypass " + bypass);
     if (read_anew->parsed()) return ctl::reload(target(options));

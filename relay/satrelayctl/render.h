@@ -11,6 +11,7 @@ std::string render_status(const nlohmann::ordered_json& status);
 std::string render_ports(const nlohmann::ordered_json& ports);
 std::string render_peers(const nlohmann::ordered_json& peers);
 std::string render_rules(const nlohmann::ordered_json& rules);
+std::string render_classes(const nlohmann::ordered_json& classes);
 std::string render_explanation(const nlohmann::ordered_json& explanation);
 std::string render_flows(const nlohmann::ordered_json& flows);
 std::string render_flow(const nlohmann::ordered_json& flow);  // of the command flow

@@ -82,8 +82,8 @@ std::string render_flow(const nlohmann::ordered_json& flow) {
            ", client on the " + (text(flow, "client_side") == "lan" ? "LAN" : "peer's LAN")},
       {"age",
        shown(flow, "age_ms", milliseconds) + ", idle for " + shown(flow, "idle_ms", milliseconds)},
-      {"rule", rule(flow) + "; compress " + text(flow, "compress") + ", weight " +
-                   shown(flow, "weight", plain)},
+      {"rule", rule(flow) + "; compress " + text(flow, "compress") + ", class " +
+                   (text(flow, "class").empty() ? "none" : text(flow, "class"))},
       {"modes", modes(flow)},
       {"host", text(flow, "tcp_state") + ", RTT " + shown(flow, "lan_rtt_us", human_duration) +
                    ", segments of " + shown(flow, "lan_segment_bytes", plain) + " bytes"},

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "relay/satrelayctl/reply.h"
@@ -15,9 +18,18 @@ namespace satrelay::ctl {
 namespace {
 
 constexpr std::size_t kMostRules = 4;
+constexpr std::size_t kMostClasses = 4;
 constexpr std::size_t kMostPeers = 6;
+// On a small screen the other tables become shorter for the sake of the flows, but not than this.
+constexpr std::size_t kFewestFlows = 4;
+constexpr std::size_t kFewestRows = 2;
 
 using Row = std::vector<std::string>;
+
+struct Table {
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+};
 
 std::string cut(std::string text, std::size_t most) {
   if (text.size() > most) {
@@ -48,6 +60,9 @@ class Growth {
   std::string bits(const Json& before, const Json& now, const char* key) const {
     return human_rate(static_cast<std::uint64_t>(per_second(before, now, key) * 8));
   }
+  std::string events(const Json& before, const Json& now, const char* key) const {
+    return human_count(static_cast<std::uint64_t>(per_second(before, now, key))) + "/s";
+  }
 
  private:
   double seconds_;
@@ -71,6 +86,17 @@ class Earlier {
   std::map<std::string, const Json*> entries_;
 };
 
+// To what the others, all to the right, leave of a line; never shorter than "relayed".
+void cut_first_column(Table& table, std::size_t columns) {
+  constexpr std::size_t kShortest = 7;
+  Table others = table;
+  others.columns.front().title.clear();
+  for (Row& row : others.rows) row.front().clear();
+  const std::size_t taken = format_table(others.columns, others.rows).find('\n');
+  const std::size_t most = columns > taken + kShortest ? columns - taken : kShortest;
+  for (Row& row : table.rows) row.front() = cut(row.front(), most);
+}
+
 std::string headline(const TopSample& now) {
   std::string line = "up " + shown(now.status, "uptime_ms", milliseconds) + "   flows " +
                      shown(now.status, "flows", human_count) + ", half-open " +
@@ -89,7 +115,28 @@ std::string headline(const TopSample& now) {
   return line + "\n\n";
 }
 
-std::string peers_table(const TopSample& before, const TopSample& now, const Growth& growth) {
+// The rows of what is busiest first.
+class Busiest {
+ public:
+  void add(double bytes, Row row) { entries_.push_back({bytes, std::move(row)}); }
+  std::vector<Row> first(std::size_t most) {
+    std::ranges::stable_sort(entries_, std::greater{}, &Entry::bytes);
+    std::vector<Row> rows;
+    for (Entry& entry : entries_) {
+      if (rows.size() < most) rows.push_back(std::move(entry.row));
+    }
+    return rows;
+  }
+
+ private:
+  struct Entry {
+    double bytes = 0;
+    Row row;
+  };
+  std::vector<Entry> entries_;
+};
+
+Table peers_table(const TopSample& before, const TopSample& now, const Growth& growth) {
   const Earlier earlier(before.peers, "name");
   std::vector<Row> rows;
   for (const Json& peer : now.peers) {
@@ -107,55 +154,76 @@ std::string peers_table(const TopSample& before, const TopSample& now, const Gro
          shown(peer, "loss_ppm", human_share), shown(peer, "streams", human_count),
          human_rate(static_cast<std::uint64_t>(sent)), share, growth.bits(was, is, "bytes_in")});
   }
-  return format_table({{"peer"},
-                       {"state"},
-                       {"rtt", Align::kRight},
-                       {"loss", Align::kRight},
-                       {"flows", Align::kRight},
-                       {"sends", Align::kRight},
-                       {"of link", Align::kRight},
-                       {"receives", Align::kRight}},
-                      rows);
+  return {{{"peer"},
+           {"state"},
+           {"rtt", Align::kRight},
+           {"loss", Align::kRight},
+           {"flows", Align::kRight},
+           {"sends", Align::kRight},
+           {"of link", Align::kRight},
+           {"receives", Align::kRight}},
+          std::move(rows)};
 }
 
 // The busiest first; those that nothing falls under are left out.
-std::string rules_table(const TopSample& before, const TopSample& now, const Growth& growth) {
+Table rules_table(const TopSample& before, const TopSample& now, const Growth& growth) {
   const Earlier earlier(before.rules, "rule");
-  struct Entry {
-    double bytes = 0;
-    Row row;
-  };
-  std::vector<Entry> entries;
+  Busiest busiest;
   for (const Json& rule : now.rules) {
     const Json& was = earlier.of(rule);
     double bytes = 0;
     for (const char* key : {"from_lan_bytes", "to_lan_bytes", "bridged_bytes"}) {
       bytes += growth.per_second(was, rule, key);
     }
-    const double dropped = growth.per_second(was, rule, "dropped_frames");
-    if (bytes + dropped <= 0) continue;
+    if (bytes + growth.per_second(was, rule, "dropped_frames") <= 0) continue;
     const std::string name = text(rule, "name");
     std::string which = shown(rule, "rule", plain);
     if (which == "0") which = "none";
     if (!name.empty() && name != "-") which += ' ' + name;
-    entries.push_back(
-        {bytes,
-         {cut(which, 14), text(rule, "action"), growth.bits(was, rule, "from_lan_bytes"),
-          growth.bits(was, rule, "to_lan_bytes"), growth.bits(was, rule, "bridged_bytes"),
-          human_count(static_cast<std::uint64_t>(dropped)) + "/s"}});
+    busiest.add(bytes,
+                {cut(which, 14), text(rule, "action"), growth.bits(was, rule, "from_lan_bytes"),
+                 growth.bits(was, rule, "to_lan_bytes"), growth.bits(was, rule, "bridged_bytes"),
+                 growth.events(was, rule, "dropped_frames")});
   }
-  std::ranges::stable_sort(entries, std::greater{}, &Entry::bytes);
-  std::vector<Row> rows;
-  for (Entry& entry : entries) {
-    if (rows.size() < kMostRules) rows.push_back(std::move(entry.row));
+  return {{{"rule"},
+           {"action"},
+           {"from lan", Align::kRight},
+           {"to lan", Align::kRight},
+           {"bridged", Align::kRight},
+           {"dropped", Align::kRight}},
+          busiest.first(kMostRules)};
+}
+
+// The busiest first; those that neither send nor hold anything are left out.
+Table classes_table(const TopSample& before, const TopSample& now, const Growth& growth,
+                    std::size_t columns) {
+  const Earlier earlier(before.classes, "name");
+  Busiest busiest;
+  for (const Json& each : now.classes) {
+    const Json& was = earlier.of(each);
+    const double bytes = growth.per_second(was, each, "relayed_bytes") +
+                         growth.per_second(was, each, "bridged_bytes");
+    const bool waits =
+        number(each, "hosts").value_or(0) + number(each, "held_frames").value_or(0) > 0;
+    if (!waits && bytes + growth.per_second(was, each, "dropped_frames") <= 0) continue;
+    busiest.add(bytes, {text(each, "name"), unless_zero(each, "weight", plain),
+                        unless_zero(each, "guaranteed_bps", human_rate),
+                        unless_zero(each, "maximum_bps", human_rate),
+                        human_rate(static_cast<std::uint64_t>(bytes * 8)),
+                        shown(each, "hosts", human_count), shown(each, "held_bytes", human_bytes),
+                        growth.events(was, each, "dropped_frames")});
   }
-  return format_table({{"rule"},
-                       {"action"},
-                       {"from lan", Align::kRight},
-                       {"to lan", Align::kRight},
-                       {"bridged", Align::kRight},
-                       {"dropped", Align::kRight}},
-                      rows);
+  Table table{{{"class"},
+               {"weight", Align::kRight},
+               {"guaranteed", Align::kRight},
+               {"maximum", Align::kRight},
+               {"sends", Align::kRight},
+               {"hosts", Align::kRight},
+               {"waiting", Align::kRight},
+               {"dropped", Align::kRight}},
+              busiest.first(kMostClasses)};
+  cut_first_column(table, columns);
+  return table;
 }
 
 std::string flows_table(const TopSample& before, const TopSample& now, const Growth& growth,
@@ -196,6 +264,23 @@ std::string flows_table(const TopSample& before, const TopSample& now, const Gro
                       rows);
 }
 
+// Takes the last row of the longest table, until no more than `most` are left, or few of each.
+void shorten(std::initializer_list<Table*> tables, std::size_t most) {
+  const auto size = [](const Table* table) { return table->rows.size(); };
+  const auto all = [&] {
+    std::size_t sum = 0;
+    for (const Table* table : tables) sum += size(table);
+    return sum;
+  };
+  while (all() > most) {
+    Table* longest = *std::ranges::max_element(tables, {}, size);
+    if (size(longest) <= kFewestRows) return;
+    longest->rows.pop_back();
+  }
+}
+
+std::string paragraph(const Table& table) { return format_table(table.columns, table.rows) + '\n'; }
+
 std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
@@ -204,11 +289,19 @@ std::size_t lines_of(const std::string& text) {
 
 std::string render_top(const TopSample& before, const TopSample& now, ScreenSize size) {
   const Growth growth(before, now);
-  std::string whole = headline(now) + peers_table(before, now, growth) + "\n" +
-                      rules_table(before, now, growth) + "\n";
+  const bool some_are_left_out = now.flows.size() < now.flows_in_all;
+  std::string whole = headline(now);
+  Table peers = peers_table(before, now, growth);
+  Table rules = rules_table(before, now, growth);
+  Table classes = classes_table(before, now, growth, size.columns);
+  // Each table has its titles and an empty line behind it, the flows have titles.
+  const std::size_t others = lines_of(whole) + (classes.rows.empty() ? 4 : 6) + 1 +
+                             std::min(now.flows.size(), kFewestFlows) + (some_are_left_out ? 1 : 0);
+  shorten({&rules, &classes, &peers}, size.rows > others ? size.rows - others : 0);
+  whole += paragraph(peers) + paragraph(rules);
+  if (!classes.rows.empty()) whole += paragraph(classes);
   const std::size_t used = lines_of(whole) + 1;  // and the flows' titles
   const std::size_t room = size.rows > used ? size.rows - used : 0;
-  const bool some_are_left_out = now.flows.size() < now.flows_in_all;
   if (room > 0) {
     whole += flows_table(before, now, growth, some_are_left_out ? room - 1 : room, size.columns);
   }

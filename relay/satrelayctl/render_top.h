@@ -13,6 +13,7 @@ struct TopSample {
   nlohmann::ordered_json status;
   nlohmann::ordered_json peers;
   nlohmann::ordered_json rules;
+  nlohmann::ordered_json classes;
   nlohmann::ordered_json flows;  // the first of them
   std::size_t flows_in_all = 0;
 };
@@ -23,7 +24,7 @@ struct ScreenSize {
 };
 
 // At most `rows` lines of at most `columns` characters, each ended: the gateway, its peers, the
-// rules with most traffic, and as many of the busiest flows as there is room for.
+// rules and the classes with most traffic, and as many of the busiest flows as there is room for.
 std::string render_top(const TopSample& before, const TopSample& now, ScreenSize size);
 
 }  // namespace satrelay::ctl

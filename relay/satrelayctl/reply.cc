@@ -32,6 +32,10 @@ std::string shown(const Json& object, const char* key, Scale scale) {
   return value ? scale(*value) : "-";
 }
 
+std::string unless_zero(const Json& object, const char* key, Scale scale) {
+  return number(object, key).value_or(0) == 0 ? "-" : shown(object, key, scale);
+}
+
 std::string milliseconds(std::uint64_t n) { return human_duration(n * 1000); }
 std::string plain(std::uint64_t n) { return std::to_string(n); }
 

@@ -18,6 +18,8 @@ std::string text(const Json& object, const char* key);
 
 using Scale = std::string (*)(std::uint64_t);  // scale.h
 std::string shown(const Json& object, const char* key, Scale scale);
+// The same, and "-" for 0 too: where that says that there is none.
+std::string unless_zero(const Json& object, const char* key, Scale scale);
 std::string milliseconds(std::uint64_t n);
 std::string plain(std::uint64_t n);
 // "198.51.100.7:443", "[2001:db8::7]:443"

@@ -40,6 +40,7 @@ TopSample take_sample(StatsClient& client) {
   sample.status = client.query("/satrelay/status");
   sample.peers = some_of(client, "/satrelay/peers", kMostRules);
   sample.rules = some_of(client, "/satrelay/rules", kMostRules);
+  sample.classes = some_of(client, "/satrelay/classes", kMostRules);
   sample.flows = some_of(client, "/satrelay/flows", kMostFlows);
   sample.flows_in_all = sample.status.value("flows", std::size_t{0});
   sample.seconds =

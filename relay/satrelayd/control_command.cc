@@ -1,5 +1,7 @@
 #include "relay/satrelayd/control_command.h"
 
+#include "config/ip_words.h"
+#include "config/traffic_class.h"
 #include "config/units.h"
 #include "config/words.h"
 #include "relay/ops/control_words.h"
@@ -18,9 +20,9 @@ ControlParse fail(std::string_view what) { return {std::nullopt, std::string(wha
 
 constexpr std::string_view kRateHint = "rate: write 1kbit or more, like 12Mbit, or configured";
 
-// Zero for "configured"; nullopt if it is no rate.
-std::optional<BitRate> parse_rate(std::string_view word) {
-  if (word == "configured") return BitRate();
+// Zero for the word that stands for no rate of one's own; nullopt if it is no rate.
+std::optional<BitRate> parse_rate(std::string_view word, std::string_view zero = "configured") {
+  if (word == zero) return BitRate();
   const auto rate = config::parse_rate(word);
   return rate && rate->to_bits_per_second() >= 1'000 ? rate : std::nullopt;
 }
@@ -49,12 +51,19 @@ ControlParse parse_peer_rate(const Words& words) {
 constexpr std::string_view kSetUsage =
     "write: set RULE SWITCH=VALUE..., a switch once: compress, handshake, ack, close or window";
 
-// True if `word` is "NAME=VALUE" with a value that the switch has, and not set yet.
+// What stands behind "NAME="; nullopt if it is the word of something else.
+std::optional<std::string_view> value_of(std::string_view word, std::string_view name) {
+  if (!word.starts_with(name) || word.substr(name.size(), 1) != "=") return std::nullopt;
+  return word.substr(name.size() + 1);
+}
+
+// True if `word` is "NAME=VALUE" and not set yet; `error` if the switch has no such value.
 template <typename Enum>
 bool take(std::string_view word, std::string_view name, std::optional<Enum>& out,
           std::string& error) {
-  if (!word.starts_with(name) || word.substr(name.size(), 1) != "=" || out) return false;
-  out = config::from_word<Enum>(word.substr(name.size() + 1));
+  const auto value = value_of(word, name);
+  if (!value || out) return false;
+  out = config::from_word<Enum>(*value);
   if (!out) error = std::string(name) + ": allowed: " + config::known_words<Enum>();
   return true;
 }
@@ -72,6 +81,50 @@ ControlParse parse_set(const Words& words) {
                        take(words[i], "window", change.window, error);
     if (!error.empty()) return fail(error);
     if (!known) return fail(kSetUsage);
+  }
+  return {command, ""};
+}
+
+constexpr std::string_view kClassUsage =
+    "write: class NAME configured, or class NAME KEY=VALUE..., a key once: weight, guaranteed or "
+    "maximum";
+
+bool take_rate(std::string_view word, std::string_view name, std::optional<BitRate>& out,
+               std::string& error) {
+  const auto value = value_of(word, name);
+  if (!value || out) return false;
+  out = parse_rate(*value, "none");
+  if (!out) error = std::string(name) + ": write 1kbit or more, like 2Mbit, or none";
+  return true;
+}
+
+bool take_weight(std::string_view word, std::optional<std::uint8_t>& out, std::string& error) {
+  const auto value = value_of(word, "weight");
+  if (!value || out) return false;
+  const auto weight = config::parse_number(*value, 255);
+  if (weight.value_or(0) == 0) {
+    error = "weight: write 1 to 255";
+  } else {
+    out = static_cast<std::uint8_t>(*weight);
+  }
+  return true;
+}
+
+ControlParse parse_class(const Words& words) {
+  if (words.count() < 3 || words.too_many()) return fail(kClassUsage);
+  SetClass command{std::string(words[1]), {}};
+  gateway::ClassChange& change = command.change;
+  if (words.count() == 3 && words[2] == "configured") {
+    change.as_configured = true;
+    return {command, ""};
+  }
+  for (std::size_t i = 2; i < words.count(); ++i) {
+    std::string error;
+    const bool known = take_weight(words[i], change.weight, error) ||
+                       take_rate(words[i], "guaranteed", change.guaranteed, error) ||
+                       take_rate(words[i], "maximum", change.maximum, error);
+    if (!error.empty()) return fail(error);
+    if (!known) return fail(kClassUsage);
   }
   return {command, ""};
 }
@@ -101,6 +154,8 @@ const char* const kControlHelp =
     "12Mbit\n"
     "set RULE SWITCH=VALUE...                      functions of a rule: compress=off "
     "window=mirror\n"
+    "class NAME configured|KEY=VALUE...            the part of a class: weight=4 guaranteed=2Mbit "
+    "maximum=none\n"
     "bypass on|off                                 new flows are bridged; the others go on\n"
     "drain [TIMEOUT]                               the same, and stops behind the last flow\n"
     "reload                                        reads the configuration anew\n"
@@ -120,6 +175,7 @@ ControlParse parse_control_command(std::string_view line) {
   if (words[0] == "capacity") return parse_capacity(words);
   if (words[0] == "rate") return parse_peer_rate(words);
   if (words[0] == "set") return parse_set(words);
+  if (words[0] == "class") return parse_class(words);
   if (words[0] == "bypass") return parse_bypass(words);
   if (words[0] == "drain") return parse_drain(words);
   return fail("unknown command; write help for a list");
@@ -144,6 +200,24 @@ std::string apply(const SetRule& command, gateway::Gateway& gateway) {
   }
   return "error: ack=end-to-end needs handshake=remote; otherwise the host sends everything again "
          "before an acknowledgment can be there\n";
+}
+
+std::string apply(const SetClass& command, gateway::Gateway& gateway, Instant now) {
+  using Result = gateway::Gateway::ClassResult;
+  switch (gateway.set_class(command.traffic_class, command.change, now)) {
+    case Result::kSet:
+      return "ok\n";
+    case Result::kUnknownClass:
+      return "error: no such class; write a name under classes: in the configuration; relayed and "
+             "bridged cannot be set\n";
+    case Result::kContradiction:
+      return "error: maximum would be less than guaranteed; set both, or maximum=none\n";
+    case Result::kAboveLink:
+      break;
+  }
+  return "error: all classes together would be guaranteed more than " +
+         std::to_string(config::kMostGuaranteedPercent) +
+         "% of a link, whose bridged_share counts too; guarantee less\n";
 }
 
 std::string apply(const SetBypass& command, gateway::Gateway& gateway, Instant now) {

@@ -25,6 +25,10 @@ struct SetRule {
   std::string rule;  // its name or number
   gateway::RuleChange change;
 };
+struct SetClass {
+  std::string traffic_class;
+  gateway::ClassChange change;
+};
 struct SetBypass {
   gateway::Admission admission;  // kBypass or kOpen
 };
@@ -36,8 +40,8 @@ struct ShowReload {};  // what came of it
 struct ShowHelp {};
 struct Quit {};
 
-using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetBypass, StartDrain,
-                                    StartReload, ShowReload, ShowHelp, Quit>;
+using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetClass, SetBypass,
+                                    StartDrain, StartReload, ShowReload, ShowHelp, Quit>;
 
 struct ControlParse {
   std::optional<ControlCommand> command;
@@ -54,6 +58,7 @@ extern const char* const kControlHelp;
 std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now);
 std::string apply(const SetPeerRate& command, gateway::Gateway& gateway, Instant now);
 std::string apply(const SetRule& command, gateway::Gateway& gateway);
+std::string apply(const SetClass& command, gateway::Gateway& gateway, Instant now);
 std::string apply(const SetBypass& command, gateway::Gateway& gateway, Instant now);
 
 }  // namespace satrelay::satrelayd

@@ -151,6 +151,9 @@ std::string carry_out(const ControlCommand& command, Operations& operations) {
     return apply(*rate, operations.gateway, dpdk::now());
   }
   if (const auto* set = std::get_if<SetRule>(&command)) return apply(*set, operations.gateway);
+  if (const auto* set = std::get_if<SetClass>(&command)) {
+    return apply(*set, operations.gateway, dpdk::now());
+  }
   if (const auto* bypass = std::get_if<SetBypass>(&command)) {
     return apply(*bypass, operations.gateway, dpdk::now());
   }

@@ -43,6 +43,7 @@ class Live final : public ops::LiveView {
   std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const override {
     return gateway_.rules(first, count);
   }
+  std::vector<gateway::ClassSnapshot> classes() const override { return gateway_.classes(); }
   gateway::Explanation explain(const gateway::PolicyKey& key) const override {
     return gateway_.explain(key, now_);
   }

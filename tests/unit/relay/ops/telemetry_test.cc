@@ -124,7 +124,7 @@ TEST_F(TelemetryTest, ListsItsCommands) {
   const Telemetry telemetry(board_);
   const Json commands = query("/");
   for (const char* command :
-       {"status", "ports", "peers", "rules", "flows", "flow", "explain", "counters"}) {
+       {"status", "ports", "peers", "rules", "classes", "flows", "flow", "explain", "counters"}) {
     const std::string name = std::string("/satrelay/") + command;
     EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
   }
@@ -231,6 +231,7 @@ class Live final : public LiveView {
  public:
   std::vector<gateway::FlowSnapshot> all_flows;
   std::vector<gateway::RuleSnapshot> all_rules;
+  std::vector<gateway::ClassSnapshot> all_classes;
   gateway::Explanation explanation;
   mutable gateway::PolicyKey asked;
 
@@ -244,6 +245,7 @@ class Live final : public LiveView {
   std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const override {
     return part_of(all_rules, first, count);
   }
+  std::vector<gateway::ClassSnapshot> classes() const override { return all_classes; }
   gateway::Explanation explain(const gateway::PolicyKey& key) const override {
     asked = key;
     return explanation;
@@ -327,6 +329,60 @@ TEST_F(TelemetryTest, RulesComeFromTheWorkerInPagesThatFit) {
   EXPECT_EQ(all[0].at("changed"), "no");
   EXPECT_EQ(all[1].at("changed"), "yes");
   EXPECT_EQ(all[1].at("connections"), 17);
+}
+
+gateway::ClassSnapshot largest_class() {
+  gateway::ClassSnapshot largest;
+  largest.in_force = {.name = std::string(32, 'c'),
+                      .weight = 255,
+                      .guaranteed = BitRate::bits_per_second(kMost),
+                      .maximum = BitRate::bits_per_second(kMost)};
+  largest.is_changed = true;
+  largest.held_frames = largest.held_bytes = kMost;
+  largest.hosts = std::numeric_limits<std::uint32_t>::max();
+  static_assert(sizeof largest.use % sizeof(std::uint64_t) == 0);
+  auto* words = reinterpret_cast<std::uint64_t*>(&largest.use);
+  std::fill(words, words + sizeof largest.use / sizeof *words, kMost);
+  return largest;
+}
+
+TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
+  const Telemetry telemetry(board_);
+  Live live;
+  live.all_classes.assign(kClassesPerPage, largest_class());
+  live.all_classes[1].in_force = {
+      .name = "voice", .weight = 4, .guaranteed = BitRate::bits_per_second(2'000'000)};
+  live.all_classes[1].is_changed = false;
+  live.all_classes[1].hosts = 3;
+  live.all_classes[1].held_frames = 5;
+  live.all_classes[1].held_bytes = 700;
+  live.all_classes[1].use = {.relayed_bytes = 11,
+                             .bridged_frames = 12,
+                             .bridged_bytes = 13,
+                             .held_frames = 14,
+                             .dropped_frames = 15};
+  live.all_classes[15].in_force = {.name = gateway::kRelayedName};
+  live.all_classes[16].in_force = {.name = gateway::kBridgedName};
+  const LiveWorker worker(board_, live);
+  EXPECT_EQ(query("/satrelay/classes").size(), kClassesPerPage);
+  const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/classes");
+  ASSERT_EQ(all.size(), kClassesPerPage);
+  EXPECT_EQ(all[0].at("name"), std::string(32, 'c'));
+  EXPECT_EQ(all[0].at("changed"), "yes");
+  EXPECT_EQ(all[0].at("maximum_bps").get<std::uint64_t>(), kMost);
+  EXPECT_EQ(all[1], Json::parse(R"({"name": "voice", "weight": 4, "guaranteed_bps": 2000000,
+    "maximum_bps": 0, "changed": "no", "hosts": 3, "held_frames": 5, "held_bytes": 700,
+    "relayed_bytes": 11, "bridged_frames": 12, "bridged_bytes": 13, "waited_frames": 14,
+    "dropped_frames": 15})"));
+  EXPECT_EQ(all[15].at("name"), "relayed");
+  EXPECT_EQ(all[15].at("weight"), 1);
+  EXPECT_EQ(all[16].at("name"), "bridged");
+  EXPECT_EQ(all[16].at("weight"), 0);
+  EXPECT_EQ(query("/satrelay/classes,1,2").size(), 2U);
+  EXPECT_EQ(query("/satrelay/classes,1,2").at("1").at("name"), "voice");
+  EXPECT_EQ(query("/satrelay/classes,16").size(), 1U);
+  EXPECT_EQ(query("/satrelay/classes,17").size(), 0U);
+  EXPECT_THROW(query("/satrelay/classes,x"), ctl::StatsError);
 }
 
 TEST_F(TelemetryTest, ARuleIsExplained) {

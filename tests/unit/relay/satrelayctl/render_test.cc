@@ -105,7 +105,7 @@ TEST(RenderFlow, SaysWhatEachDirectionWaitsFor) {
     "id": 17, "client": "198.51.100.10", "client_port": 40000, "server": "203.0.113.10",
     "server_port": 443, "peer": "remote", "client_side": "lan", "tcp_state": "ESTABLISHED",
     "age_ms": 61000, "idle_ms": 40, "from_lan_bytes": 2097152, "to_lan_bytes": 0,
-    "encoded_bytes": 524288, "lan_stored_bytes": 65536, "compress": "auto", "weight": 1,
+    "encoded_bytes": 524288, "lan_stored_bytes": 65536, "compress": "auto", "class": "",
     "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror"},
     "lan_rtt_us": 400, "path_rtt_us": 551000, "path_loss_ppm": 10400, "path_rate_bps": 50000000,
     "stp_unsent_bytes": 4096, "stp_credit_bytes": 0, "waits_towards_peer": "credit",
@@ -169,6 +169,27 @@ TEST(RenderRules, ShowsWhatFellUnderEachAndWhatIsUnusual) {
             "       -         -               -        -        -\n");
 }
 
+TEST(RenderClasses, ShowsThePartOfEachAndWhatBecameOfIt) {
+  const Json classes = Json::parse(R"([
+    {"name": "voice", "weight": 4, "guaranteed_bps": 2000000, "maximum_bps": 0, "changed": "yes",
+     "hosts": 3, "held_frames": 5, "held_bytes": 2048, "relayed_bytes": 0, "bridged_frames": 12345,
+     "bridged_bytes": 1048576, "waited_frames": 17, "dropped_frames": 1},
+    {"name": "bulk", "weight": 1, "guaranteed_bps": 0, "maximum_bps": 5000000, "changed": "no",
+     "hosts": 1, "held_frames": 0, "held_bytes": 0, "relayed_bytes": 3145728, "bridged_frames": 0,
+     "bridged_bytes": 0, "waited_frames": 0, "dropped_frames": 0},
+    {"name": "bridged", "weight": 0}])");
+  EXPECT_EQ(
+      render_classes(classes),
+      "class        weight   guaranteed      maximum  hosts  waiting frames   waiting   relayed"
+      "  bridged frames   bridged  had to wait  dropped\n"
+      "voice (set)       4  2.00 Mbit/s            -      3               5  2.00 KiB       0 B"
+      "          12 345  1.00 MiB           17        1\n"
+      "bulk              1            -  5.00 Mbit/s      1               0       0 B  3.00 MiB"
+      "               0       0 B            0        0\n"
+      "bridged           -            -            -      -               -         -         -"
+      "               -         -            -        -\n");
+}
+
 TEST(RenderExplanation, SaysWhyNotTheRulesBeforeAndWhatHappensNow) {
   const Json explanation = Json::parse(R"({"rule": 23, "name": "web", "action": "accelerate",
     "compress": "auto", "modes": {"handshake": "remote", "ack": "local", "close": "local",
@@ -214,6 +235,7 @@ TEST(Render, SurvivesAnyShape) {
     render_ports(value);
     render_peers(value);
     render_flows(value);
+    render_classes(value);
     render_counters(value, Zeros::kShow);
   }
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <vector>
+
 namespace satrelay::satrelayd {
 namespace {
 
@@ -53,6 +56,104 @@ TEST(ControlCommand, SetNamesARuleAndItsSwitches) {
   }
 }
 
+TEST(ControlCommand, ClassNamesAClassAndItsPart) {
+  const ControlParse parse =
+      parse_control_command("class voice weight=4 guaranteed=2Mbit maximum=none");
+  ASSERT_TRUE(parse.command);
+  const auto& set = std::get<SetClass>(*parse.command);
+  EXPECT_EQ(set.traffic_class, "voice");
+  EXPECT_EQ(set.change.weight, 4);
+  EXPECT_EQ(set.change.guaranteed, BitRate::bits_per_second(2'000'000));
+  ASSERT_TRUE(set.change.maximum);
+  EXPECT_TRUE(set.change.maximum->is_zero());
+  EXPECT_FALSE(set.change.as_configured);
+  const ControlParse one = parse_control_command("class voice maximum=1kbit");
+  ASSERT_TRUE(one.command);
+  EXPECT_EQ(std::get<SetClass>(*one.command).change.maximum, BitRate::bits_per_second(1'000));
+  EXPECT_FALSE(std::get<SetClass>(*one.command).change.weight);
+  EXPECT_FALSE(std::get<SetClass>(*one.command).change.guaranteed);
+  const ControlParse back = parse_control_command("class voice configured");
+  ASSERT_TRUE(back.command);
+  EXPECT_TRUE(std::get<SetClass>(*back.command).change.as_configured);
+}
+
+TEST(ControlCommand, MistakesOfAClassAreNamed) {
+  const std::string usage =
+      "write: class NAME configured, or class NAME KEY=VALUE..., a key once: weight, guaranteed or "
+      "maximum";
+  for (const char* wrong :
+       {"class", "class voice", "class voice weight", "class voice share=4",
+        "class voice weighty=4", "class voice weight=4 weight=4",
+        "class voice guaranteed=1Mbit guaranteed=1Mbit", "class voice maximum=none maximum=none",
+        "class voice configured weight=4", "class voice weight=4 configured",
+        "class 1 2 3 4 5 6 7 8"}) {
+    EXPECT_EQ(refusal(wrong), usage) << wrong;
+  }
+  for (const char* weight : {"", "0", "256", "65537", "-1", "1.5", "4x", "none"}) {
+    EXPECT_EQ(refusal("class voice weight=" + std::string(weight)), "weight: write 1 to 255")
+        << weight;
+  }
+  for (const std::string key : {"guaranteed", "maximum"}) {
+    for (const char* rate : {"", "0bit", "999bit", "2", "-1Mbit", "configured"}) {
+      EXPECT_EQ(refusal("class voice " + key + '=' + rate),
+                key + ": write 1kbit or more, like 2Mbit, or none")
+          << rate;
+    }
+  }
+}
+
+config::Gateway config_with_classes() {
+  const auto megabits = [](std::uint64_t n) { return BitRate::bits_per_second(n * 1'000'000); };
+  config::Gateway config;
+  config.gateway.own = *IpAddress::parse("192.0.2.1");
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
+  config.links = {{.name = "sat", .send_rate = megabits(10), .receive_rate = megabits(10)}};
+  config.links[0].bridged_share = 0.1;
+  config.peers = {{.name = "ship",
+                   .address = *IpAddress::parse("192.0.2.2"),
+                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
+                   .link = "sat"}};
+  config.classes = {{.name = "voice", .guaranteed = megabits(2)}, {.name = "bulk"}};
+  config.limits.memory = ByteCount(8U << 20);
+  return config;
+}
+
+TEST(ControlCommand, AClassIsSetOrTheReasonIsTold) {
+  std::vector<std::byte> memory(8U << 20);
+  const Instant now = Instant::from_nanoseconds(1);
+  const gateway::Identity identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = {}};
+  gateway::Gateway gateway(config_with_classes(), identity, memory, now);
+  const auto say = [&](const std::string& line) {
+    const ControlParse parse = parse_control_command("class " + line);
+    return parse.command ? apply(std::get<SetClass>(*parse.command), gateway, now) : parse.error;
+  };
+  EXPECT_EQ(say("voice weight=4 maximum=3Mbit"), "ok\n");
+  EXPECT_EQ(gateway.classes()[0].in_force,
+            (config::TrafficClass{.name = "voice",
+                                  .weight = 4,
+                                  .guaranteed = BitRate::bits_per_second(2'000'000),
+                                  .maximum = BitRate::bits_per_second(3'000'000)}));
+  EXPECT_TRUE(gateway.classes()[0].is_changed);
+  for (const char* name : {"video", "relayed", "bridged", "Voice"}) {
+    EXPECT_EQ(say(name + std::string(" weight=2")),
+              "error: no such class; write a name under classes: in the configuration; relayed and "
+              "bridged cannot be set\n");
+  }
+  for (const char* change :
+       {"maximum=1Mbit", "guaranteed=4Mbit", "guaranteed=2Mbit maximum=1Mbit"}) {
+    EXPECT_EQ(say(std::string("voice ") + change),
+              "error: maximum would be less than guaranteed; set both, or maximum=none\n");
+  }
+  // With voice's 2 and the 1 of what is bridged, 6.5 of 9.5 are left.
+  EXPECT_EQ(say("bulk guaranteed=6501kbit"),
+            "error: all classes together would be guaranteed more than 95% of a link, whose "
+            "bridged_share counts too; guarantee less\n");
+  EXPECT_EQ(say("bulk guaranteed=6500kbit"), "ok\n");
+  EXPECT_EQ(say("voice configured"), "ok\n");
+  EXPECT_EQ(gateway.classes()[0].in_force.weight, 1);
+  EXPECT_FALSE(gateway.classes()[0].is_changed);
+}
+
 TEST(ControlCommand, BypassAndDrain) {
   const auto bypass = [](std::string_view line) {
     return std::get<SetBypass>(*parse_control_command(line).command).admission;
@@ -68,6 +169,14 @@ TEST(ControlCommand, BypassAndDrain) {
   EXPECT_EQ(drain("drain 10min"), Duration::seconds(600));
   for (const char* timeout : {"0s", "25h", "soon", "1min 2min"}) {
     EXPECT_NE(refusal("drain " + std::string(timeout)).find("1s to 24h"), std::string::npos);
+  }
+}
+
+TEST(ControlCommand, HelpTellsOfEachCommand) {
+  const std::string help = std::string("\n") + kControlHelp;
+  for (const char* command : {"capacity", "rate", "set", "class", "bypass", "drain", "reload",
+                              "reload result", "help", "quit"}) {
+    EXPECT_NE(help.find('\n' + std::string(command) + ' '), std::string::npos) << command;
   }
 }
 
