@@ -1,9 +1,11 @@
 // Sets of rules by their number, of which there are many, and most small; and the first rule that
 // stands in one set of each kind. A set's words of 64 rules are kept only where they are not empty,
 // behind bits that say which are there (as in Baboescu and Varghese, "Scalable Packet
-// Classification", SIGCOMM 2001).
+// Classification", SIGCOMM 2001). Of a set with many rules all words are kept, and where many words
+// may hold the answer, 64 of them are looked at in one sweep.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -36,34 +38,86 @@ class RuleSets {
     for (std::size_t s = 0; s < summary_count_; ++s) {
       std::uint64_t candidates = ~std::uint64_t{0};
       for (const Either& pair : pairs) {
-        candidates &= words_[pair.one + s] | words_[pair.other + s];
+        candidates &= summary(pair.one)[s] | summary(pair.other)[s];
       }
-      for (; candidates != 0; candidates &= candidates - 1) {
-        const auto bit = static_cast<std::size_t>(std::countr_zero(candidates));
-        std::uint64_t rules = ~std::uint64_t{0};
-        for (const Either& pair : pairs) {
-          rules &= word(pair.one, s, bit) | word(pair.other, s, bit);
-        }
-        if (rules != 0) {
-          return (s * 64 + bit) * 64 + static_cast<std::size_t>(std::countr_zero(rules));
-        }
-      }
+      const auto found = std::popcount(candidates) > kFewWords ? sweep(pairs, s, candidates)
+                                                               : try_each(pairs, s, candidates);
+      if (found) return found;
     }
     return std::nullopt;
   }
 
  private:
+  using Block = std::array<std::uint64_t, 64>;  // words
+  // So many are looked up one by one in less time than a sweep takes.
+  static constexpr int kFewWords = 8;
+
+  const std::uint64_t* summary(SetId set) const { return &words_[set + 1]; }
+  bool is_dense(SetId set) const { return words_[set] != 0; }
+  // The kept words of a set; those of a dense one are all words of its blocks.
+  const std::uint64_t* kept(SetId set) const { return summary(set) + summary_count_; }
+
   std::uint64_t word(SetId set, std::size_t s, std::size_t bit) const {
-    const std::uint64_t* summary = &words_[set];
-    if ((summary[s] >> bit & 1) == 0) return 0;
-    auto at = static_cast<std::size_t>(std::popcount(summary[s] & ((std::uint64_t{1} << bit) - 1)));
-    for (std::size_t i = 0; i < s; ++i) at += static_cast<std::size_t>(std::popcount(summary[i]));
-    return summary[summary_count_ + at];
+    if (is_dense(set)) return kept(set)[s * 64 + bit];
+    const std::uint64_t* bits = summary(set);
+    if ((bits[s] >> bit & 1) == 0) return 0;
+    auto at = static_cast<std::size_t>(std::popcount(bits[s] & ((std::uint64_t{1} << bit) - 1)));
+    for (std::size_t i = 0; i < s; ++i) at += static_cast<std::size_t>(std::popcount(bits[i]));
+    return kept(set)[at];
+  }
+  static std::size_t rule_in(std::size_t s, std::size_t bit, std::uint64_t rules) {
+    return (s * 64 + bit) * 64 + static_cast<std::size_t>(std::countr_zero(rules));
+  }
+
+  std::optional<std::size_t> try_each(std::span<const Either> pairs, std::size_t s,
+                                      std::uint64_t candidates) const {
+    for (; candidates != 0; candidates &= candidates - 1) {
+      const auto bit = static_cast<std::size_t>(std::countr_zero(candidates));
+      std::uint64_t rules = ~std::uint64_t{0};
+      for (const Either& pair : pairs) {
+        rules &= word(pair.one, s, bit) | word(pair.other, s, bit);
+      }
+      if (rules != 0) return rule_in(s, bit, rules);
+    }
+    return std::nullopt;
+  }
+
+  // All words of block `s` of a set, in `scratch` if they do not stand side by side.
+  const std::uint64_t* block(SetId set, std::size_t s, Block& scratch) const {
+    if (is_dense(set)) return kept(set) + s * 64;
+    scratch = {};
+    for (std::uint64_t bits = summary(set)[s]; bits != 0; bits &= bits - 1) {
+      const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+      scratch[bit] = word(set, s, bit);
+    }
+    return scratch.data();
+  }
+  std::optional<std::size_t> sweep(std::span<const Either> pairs, std::size_t s,
+                                   std::uint64_t candidates) const {
+    Block rules, of_one, of_other;
+    rules.fill(~std::uint64_t{0});
+    for (const Either& pair : pairs) {
+      const bool both = summary(pair.one)[s] != 0 && summary(pair.other)[s] != 0;
+      const SetId some = summary(pair.one)[s] != 0 ? pair.one : pair.other;
+      const std::uint64_t* one = block(some, s, of_one);
+      if (!both) {
+        for (std::size_t i = 0; i < rules.size(); ++i) rules[i] &= one[i];
+        continue;
+      }
+      const std::uint64_t* other = block(pair.other, s, of_other);
+      for (std::size_t i = 0; i < rules.size(); ++i) rules[i] &= one[i] | other[i];
+    }
+    for (; candidates != 0; candidates &= candidates - 1) {
+      const auto bit = static_cast<std::size_t>(std::countr_zero(candidates));
+      if (rules[bit] != 0) return rule_in(s, bit, rules[bit]);
+    }
+    return std::nullopt;
   }
 
   std::size_t word_count_;
   std::size_t summary_count_;
-  // Set after set, each at its id: which words are there, then these.
+  // Set after set, each at its id: whether all its words are kept, which of them are not empty, and
+  // those that are kept.
   std::vector<std::uint64_t> words_;
   std::map<std::vector<std::uint64_t>, SetId> ids_;  // by what stands in words_
 };
