@@ -81,7 +81,11 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
                        protection.trailer_size());
   const bool is_ping = ping_due;
   write_control(packet);
-  if (gate.open(now) && data_waits()) write_data_frames(packet);
+  if (gate.open(now) && data_waits()) {
+    const std::size_t items = packet.items().size();
+    write_data_frames(packet);
+    if (packet.items().size() > items && probe_packets > 0) --probe_packets;
+  }
   if (is_protected && !packet.items().empty()) packet.protect();
   if (packet.empty()) return 0;
   if (is_ping && probes.frozen() && path.is_raised() && gate.open(now)) {
@@ -276,7 +280,6 @@ void Session::Impl::write_confirmations(PacketBuilder& packet) {
 }
 
 void Session::Impl::write_data_frames(PacketBuilder& packet) {
-  if (probe_packets > 0) --probe_packets;
   if (!write_opens(packet)) return;
   write_copies(packet);
   write_fins(packet);

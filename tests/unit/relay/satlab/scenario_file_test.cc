@@ -71,7 +71,8 @@ TEST(ScenarioFile, EveryKey) {
       "mtu: 1400\n"
       "gateways:\n"
       "  stp: {feedback: {mode: m-nack, budget: 5kbit}}\n"
-      "  rules: [{action: accelerate, compress: off}]\n"
+      "  classes: {gold: {weight: 3, maximum: 20kbit}}\n"
+      "  rules: [{action: accelerate, compress: off, class: gold}]\n"
       "  a: {limits: {memory: 32MiB}, tick: 1ms}\n"
       "hosts:\n"
       "  a: {count: 3, rate: 100Mbit, delay: 1ms, window: 1MiB, mss: 1000}\n"
@@ -106,6 +107,8 @@ TEST(ScenarioFile, EveryKey) {
   EXPECT_EQ(scenario.stp.mtu, 1400);
   EXPECT_EQ(scenario.stp.feedback.budget, BitRate::bits_per_second(5'000));
   EXPECT_EQ(scenario.rules.at(0).compress, config::Compress::kOff);
+  EXPECT_EQ(scenario.rules.at(0).traffic_class, "gold");
+  EXPECT_EQ(scenario.classes.at(0).maximum, BitRate::bits_per_second(20'000));
   EXPECT_EQ(scenario.stations[0].limits.memory, ByteCount(32 << 20));
   EXPECT_EQ(scenario.stations[0].tick, Duration::milliseconds(1));
   EXPECT_EQ(scenario.stations[1].limits.memory, ByteCount(0));
