@@ -102,6 +102,7 @@ struct Gateway::Impl {
   Polled poll_wan(MutableBytes out, Instant now);
   bool choose_all(Instant now);
   std::size_t poll_sessions(MutableBytes out, Instant now);
+  std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
   void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
   void debit_bridged(stp::ClassId id, std::size_t ip_bytes, Instant now);
   Polled release_held(stp::ClassId id, Instant now);

@@ -95,26 +95,40 @@ bool Gateway::Impl::choose_all(Instant now) {
   return any;
 }
 
+// With many peers it would take long to ask each of them before every packet.
 std::size_t Gateway::Impl::poll_sessions(MutableBytes out, Instant now) {
-  const std::size_t header = wan.stp_header_size();
-  for (std::size_t i = 0; i < peers.size(); ++i) {
+  if (peers.empty()) return 0;
+  // One in turn, so that what it must say waits for no more than a packet of each.
+  next_peer = (next_peer + 1) % peers.size();
+  if (const std::size_t size = poll_session(next_peer, out, now); size > 0) return size;
+  for (const auto& carrier : carriers) {
+    if (!carrier->choice || carrier->choice->source == kBridgedSource) continue;
+    const std::size_t chosen = carrier->choice->source - 1;
+    if (chosen == next_peer) continue;
+    if (const std::size_t size = poll_session(chosen, out, now); size > 0) return size;
+  }
+  for (std::size_t i = 1; i < peers.size(); ++i) {
     const std::size_t index = (next_peer + i) % peers.size();
-    if (!is_reachable(index)) continue;
-    stp::Session& session = peers[index]->session;
-    Carrier& carrier = peers[index]->carrier;
-    const bool has_turn = carrier.choice && carrier.choice->source == index + 1;
-    const stp::Turn turn{.open = carrier.classes.open(now),
-                         .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
-                         .streams = has_turn};
-    const std::size_t size = session.poll_packet(out.subspan(header), now, turn);
-    take_events(index, now);
-    if (size == 0) continue;
-    wan.write_stp_headers(index, size, session.last_priority(), out);
-    debit_relayed(index, size, now);
-    next_peer = (index + 1) % peers.size();
-    return header + size;
+    if (const std::size_t size = poll_session(index, out, now); size > 0) return size;
   }
   return 0;
+}
+
+std::size_t Gateway::Impl::poll_session(std::size_t index, MutableBytes out, Instant now) {
+  if (!is_reachable(index)) return 0;
+  const std::size_t header = wan.stp_header_size();
+  stp::Session& session = peers[index]->session;
+  const Carrier& carrier = peers[index]->carrier;
+  const bool has_turn = carrier.choice && carrier.choice->source == index + 1;
+  const stp::Turn turn{.open = carrier.classes.open(now),
+                       .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
+                       .streams = has_turn};
+  const std::size_t size = session.poll_packet(out.subspan(header), now, turn);
+  take_events(index, now);
+  if (size == 0) return 0;
+  wan.write_stp_headers(index, size, session.last_priority(), out);
+  debit_relayed(index, size, now);
+  return header + size;
 }
 
 // To the classes whose bytes it carries, its headers to the first; what concerns the session itself
