@@ -131,9 +131,11 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
   // answered.
   const auto recovered = flows.cookies().recover(key, tcp->header, now);
-  // What a host sends behind an ACK that was dropped must not be bridged: no host knows of it. The
-  // host repeats it all, from the ACK on.
-  if (!recovered && !is_syn && after_cookie.recalls(key, tcp->header.acknowledgment, now)) {
+  // What a host sends behind an ACK that was dropped, or lost, must not be bridged: no host knows
+  // of it. The host repeats it all, from the ACK on.
+  if (!recovered && !is_syn &&
+      (after_cookie.recalls(key, tcp->header.acknowledgment, now) ||
+       flows.cookies().follows_a_lost_ack(key, tcp->header, now))) {
     return drop(Counter::kDroppedAfterCookie);
   }
   const wire::TcpHeader& opening = recovered ? *recovered : tcp->header;

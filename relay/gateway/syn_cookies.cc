@@ -81,6 +81,7 @@ void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
   ++count_;
   last_ = now;
   recent_.add(1, kRecent, now);
+  sent_lately_.remember(key, header.sequence + 1, now);
   counters_.add(Counter::kSynCookiesSent);
 }
 

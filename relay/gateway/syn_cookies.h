@@ -21,6 +21,7 @@
 #include "pep/tcp/types.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/bridged_syns.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flow_key.h"
 #include "relay/gateway/keyed_hash.h"
@@ -33,7 +34,8 @@ class SynCookies {
   static constexpr Duration kPeriod = Duration::seconds(64);
   static constexpr std::size_t kMostWaiting = 1024;  // SYN-ACKs not yet polled
 
-  SynCookies(HashKey secret, Counters& counters) : secret_(secret), counters_(counters) {}
+  SynCookies(HashKey secret, Counters& counters)
+      : secret_(secret), counters_(counters), sent_lately_(secret, kLongestGap) {}
 
   // Queues the SYN-ACK. `config`: of the endpoint that this connection would have.
   void answer(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& syn,
@@ -42,6 +44,12 @@ class SynCookies {
   // answers no cookie of ours.
   std::optional<wire::TcpHeader> recover(const FlowKey& key, const wire::TcpHeader& segment,
                                          Instant now) const;
+
+  // Whether the segment, which brings no cookie back, follows one that would have, and that must
+  // have been lost: it acknowledges a cookie that this flow's SYN was answered with lately.
+  bool follows_a_lost_ack(const FlowKey& key, const wire::TcpHeader& segment, Instant now) const {
+    return sent_lately_.recalls(key, segment.acknowledgment, now);
+  }
 
   std::size_t poll_frame(MutableBytes out);
   bool has_frames() const { return count_ > 0; }
@@ -58,7 +66,10 @@ class SynCookies {
   HashKey secret_;
   Counters& counters_;
   static constexpr Duration kRecent = Duration::seconds(1);
+  // A host that has learnt the round trip from the SYN-ACK repeats what was lost well within this.
+  static constexpr Duration kLongestGap = Duration::seconds(10);
   RecentCount recent_;
+  BridgedSyns sent_lately_;  // flows and what acknowledges their cookies, as far as they find room
   Instant last_ = Instant::never();  // cookie sent
   std::vector<Waiting> waiting_;     // a ring, made on first use
   std::size_t first_ = 0;

@@ -226,6 +226,24 @@ TEST_F(FloodedGateway, DataThatComesWithoutItsAckBeginsItToo) {
       flows, [](const FlowSnapshot& flow) { return flow.bytes_from_lan + flow.lan_stored == 14; }));
 }
 
+// The far host knows nothing of the connection, and would answer with RST.
+TEST_F(FloodedGateway, WhatFollowsALostAckIsNotBridged) {
+  flood();
+  lan(tcp_frame(kClient, kServer, syn()));
+  const auto syn_ack = next_frame(PortId::kLan);
+  ASSERT_TRUE(syn_ack);
+  wire::TcpHeader second = ack_to(*syn_ack);
+  second.sequence += 14;  // the first bytes, and the ACK with them, have not come
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, second, host_to_server(), "more")), Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedAfterCookie), 1U);
+  lan(tcp_frame(kClient, kServer, ack_to(*syn_ack), host_to_server(), "GET / HTTP/1.0"));
+  EXPECT_EQ(a_->flow_count(), 4U);
+  // Of a number that we have not said nothing is known; nor long afterwards.
+  second.source_port = 51'000;
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, second, host_to_server(), "more")), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kDroppedAfterCookie), 1U);
+}
+
 TEST_F(FloodedGateway, WithAFullTableItBridges) {
   config_a_.limits.flows = 3;
   a_ = std::make_unique<Gateway>(
