@@ -145,7 +145,7 @@ std::vector<TrafficClass> read_classes(const Value& value) {
   std::vector<TrafficClass> classes;
   for (const auto& [name, entry] : value.named_entries(kHint)) {
     check_name(entry, name);
-    if (name == "relayed" || name == "bridged") {
+    if (name == kRelayedName || name == kBridgedName) {
       entry.fail("is the name of what has no class; write another one");
     }
     if (classes.size() == kMostClasses) entry.fail("is one too many; there may be 15 classes");

@@ -9,6 +9,10 @@
 
 namespace satrelay::config {
 
+// What rules give no class is in one of these, which no other class may be called.
+inline constexpr const char* kRelayedName = "relayed";
+inline constexpr const char* kBridgedName = "bridged";
+
 // Of a link, at most, bridged_share included: what is left keeps all else alive.
 inline constexpr std::uint64_t kMostGuaranteedPercent = 95;
 

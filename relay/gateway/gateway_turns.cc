@@ -222,10 +222,8 @@ void Gateway::Impl::apply_classes(Instant now) {
       const config::TrafficClass& c = classes[id].in_force;
       rates[id] = {.weight = c.weight, .guaranteed = c.guaranteed, .maximum = c.maximum};
     }
-    rates[TrafficClasses::kBridged] = {
-        .weight = 0,
-        .guaranteed = config::bridged_guarantee(carrier->config, carrier->pacer.rate()),
-        .maximum = {}};
+    rates[TrafficClasses::kBridged].guaranteed =
+        config::bridged_guarantee(carrier->config, carrier->pacer.rate());
     carrier->classes.set(rates, now);
   }
 }

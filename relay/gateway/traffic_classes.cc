@@ -1,6 +1,6 @@
 #include "relay/gateway/traffic_classes.h"
 
-#include <utility>
+#include "config/traffic_class.h"
 
 namespace satrelay::gateway {
 
@@ -11,10 +11,11 @@ using stp::ClassSet;
 static_assert(2 * config::kMostClasses + 2 <= stp::kClasses);
 
 TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configured) {
-  for (const auto& [id, name] :
-       {std::pair(kRelayed, kRelayedName), std::pair(kBridged, kBridgedName)}) {
-    classes_[id].in_force.name = classes_[id].configured.name = name;
-  }
+  classes_[kRelayed].in_force.name = config::kRelayedName;
+  classes_[kBridged].in_force.name = config::kBridgedName;
+  // Its part is bridged_share of each link, and of the rest what the others leave.
+  classes_[kBridged].in_force.weight = 0;
+  for (const ClassId id : {kRelayed, kBridged}) classes_[id].configured = classes_[id].in_force;
   replace(configured);
 }
 

@@ -56,8 +56,4 @@ class TrafficClasses {
   stp::ClassSet in_use_ = 0;
 };
 
-// Names of those without one; no class may be called so (config/read_gateway).
-inline constexpr const char* kRelayedName = "relayed";
-inline constexpr const char* kBridgedName = "bridged";
-
 }  // namespace satrelay::gateway

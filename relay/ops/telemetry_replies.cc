@@ -234,11 +234,9 @@ TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
 
 TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   const config::TrafficClass& in_force = traffic_class.in_force;
-  // What is bridged without a class has a share of each link, and of the rest what others leave.
-  const bool has_weight = in_force.name != gateway::kBridgedName;
   TelemetryDict dict;
   dict.add("name", in_force.name);
-  dict.add("weight", has_weight ? in_force.weight : 0U);
+  dict.add("weight", in_force.weight);
   dict.add("guaranteed_bps", in_force.guaranteed.to_bits_per_second());
   dict.add("maximum_bps", in_force.maximum.to_bits_per_second());
   dict.add("changed", std::string(traffic_class.is_changed ? "yes" : "no"));

@@ -73,8 +73,10 @@ class Network {
   // TCP frames that a gateway passed on untouched.
   std::uint64_t bridged_tcp();
 
- private:
+  // What the gateway of a side is started with.
   config::Gateway gateway_config(Side side) const;
+
+ private:
   void build_station(Side side);
   void introduce_hosts();
   void schedule_faults();

@@ -200,6 +200,25 @@ TEST(Classes, RatesChangeWhileTrafficGoesOn) {
   EXPECT_EQ(set("web", {.guaranteed = mbit(44)}), Result::kAboveLink);
 }
 
+TEST(Classes, AConnectionWhoseClassIsNoMoreIsOneWithoutAClass) {
+  Scenario scenario = make_lab(48, {}, 2);
+  scenario.classes = {{.name = "web", .weight = 9}, {.name = "backup", .weight = 4}};
+  scenario.rules = {tcp_rule(80, "web"), tcp_rule(873, "backup")};
+  add_bulk(scenario, 80);
+  add_bulk(scenario, 873);
+  Lab lab(scenario);
+  lab.warm_up();
+  const std::vector<double> before = lab.relayed();
+  EXPECT_NEAR(before[0] / before[1], 9.0 / 4, 0.1);
+  config::Gateway next = lab.network().gateway_config(Side::kA);
+  next.classes = {{.name = "backup", .weight = 4}};
+  next.rules[0].traffic_class.clear();
+  lab.gateway().reconfigure(next, lab.network().loop().now());
+  lab.network().run_for(Duration::seconds(2));
+  const std::vector<double> after = lab.relayed();
+  EXPECT_NEAR(after[0] / after[1], 1.0 / 4, 0.05);
+}
+
 // A call of 50 packets a second, 200 bytes each, beside four connections that take all they get and
 // a flood of UDP of another host; in a class, beside one of its own too.
 void expect_speech_in_time(BitRate rate, const std::string& traffic_class) {

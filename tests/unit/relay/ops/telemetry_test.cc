@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "config/traffic_class.h"
 #include "relay/ops/telemetry_replies.h"
 #include "relay/satrelayctl/stats_client.h"
 
@@ -361,8 +362,8 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
                              .bridged_bytes = 13,
                              .held_frames = 14,
                              .dropped_frames = 15};
-  live.all_classes[15].in_force = {.name = gateway::kRelayedName};
-  live.all_classes[16].in_force = {.name = gateway::kBridgedName};
+  live.all_classes[15].in_force = {.name = config::kRelayedName};
+  live.all_classes[16].in_force = {.name = config::kBridgedName, .weight = 0};
   const LiveWorker worker(board_, live);
   EXPECT_EQ(query("/satrelay/classes").size(), kClassesPerPage);
   const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/classes");

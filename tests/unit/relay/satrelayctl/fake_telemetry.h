@@ -1,4 +1,4 @@
-// A telemetry server with canned replies, and a folder of its own that goes with it.
+// A telemetry server with canned replies.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,26 +14,9 @@
 #include <string>
 #include <thread>
 
+#include "tests/unit/temporary_folder.h"
+
 namespace satrelay::ctl {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "satrelay-ctl-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Binds and listens; the descriptor.
 inline int listen_at(const std::filesystem::path& path) {
