@@ -8,6 +8,7 @@
 #include "config/format.h"
 #include "config/interface_address.h"
 #include "config/read_access.h"
+#include "config/read_classes.h"
 #include "config/read_common.h"
 #include "config/read_rate_control.h"
 #include "config/read_rules.h"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr Bounds<BitRate> kLinkRate{BitRate::bits_per_second(1'000),
                                     BitRate::bits_per_second(100'000'000'000)};
-constexpr Bounds<BitRate> kClassRate = kLinkRate;
 constexpr Bounds<ByteCount> kMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
 constexpr Bounds<ByteCount> kFlowMemory{ByteCount(64ULL << 10), ByteCount(16ULL << 30)};
 // RFC 7323 section 2.3: no window beyond 1 GiB can be announced.
@@ -139,31 +139,6 @@ Feedback read_feedback(const Value& value) {
 
 }  // namespace
 
-std::vector<TrafficClass> read_classes(const Value& value) {
-  constexpr std::string_view kHint =
-      "write a map of classes by name, like {voice: {guaranteed: 2Mbit}, bulk: {weight: 1}}";
-  std::vector<TrafficClass> classes;
-  for (const auto& [name, entry] : value.named_entries(kHint)) {
-    check_name(entry, name);
-    if (name == kRelayedName || name == kBridgedName) {
-      entry.fail("is the name of what has no class; write another one");
-    }
-    if (classes.size() == kMostClasses) entry.fail("is one too many; there may be 15 classes");
-    const Fields fields = entry.fields({"weight", "guaranteed", "maximum"});
-    TrafficClass read{.name = name};
-    if (const Value* weight = fields.find("weight")) {
-      read.weight = static_cast<std::uint8_t>(weight->integer({1, 255}));
-    }
-    if (const Value* rate = fields.find("guaranteed")) read.guaranteed = rate->rate(kClassRate);
-    if (const Value* rate = fields.find("maximum")) {
-      read.maximum = rate->rate(kClassRate);
-      if (!rates_agree(read)) rate->fail("is less than what is guaranteed");
-    }
-    classes.push_back(std::move(read));
-  }
-  return classes;
-}
-
 Stp read_stp(const Value& value, std::uint16_t default_mtu) {
   const Fields fields = value.fields({"port", "mtu", "path_mtu", "lanes", "ping_after",
                                       "suspect_after", "give_up_after", "feedback", "fec"});
@@ -272,8 +247,14 @@ Gateway read_gateway(const Value& document) {
     config.peers.push_back(read_peer(peer, config.links, common));
   }
   if (config.peers.empty()) peers.fail("is empty; describe at least one far gateway");
+  if (const Value* level = fields.find("compress_level")) {
+    constexpr std::string_view kHint = "write auto, or a level of zstd's from 1 to 19";
+    if (level->text(kHint) != "auto") {
+      config.compress_level = static_cast<int>(level->integer({1, 19}));
+    }
+  }
   if (const Value* classes = fields.find("classes")) {
-    config.classes = read_classes(*classes);
+    config.classes = read_classes(*classes, config.compress_level);
     for (const Link& link : config.links) {
       if (guarantees_fit(config.classes, link)) continue;
       classes->fail("guarantee more than " + std::to_string(kMostGuaranteedPercent) + "% of link " +
@@ -293,12 +274,6 @@ Gateway read_gateway(const Value& document) {
   if (const Value* limits = fields.find("limits")) config.limits = read_limits(*limits);
   if (const Value* tcp = fields.find("tcp")) config.tcp = read_tcp(*tcp);
   if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
-  if (const Value* level = fields.find("compress_level")) {
-    constexpr std::string_view kHint = "write auto, or a level of zstd's from 1 to 19";
-    if (level->text(kHint) != "auto") {
-      config.compress_level = static_cast<int>(level->integer({1, 19}));
-    }
-  }
   if (const Value* prefix = fields.find("stats_socket_prefix")) {
     config.stats_socket_prefix = read_stats_socket_prefix(*prefix);
   }

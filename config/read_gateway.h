@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "config/document.h"
 #include "config/schema.h"
@@ -13,8 +12,7 @@ namespace satrelay::config {
 // something else in the file is left to validation.h.
 Gateway read_gateway(const Value& document);
 
-// Its parts `classes`, `stp` and `limits`, for other files that describe gateways.
-std::vector<TrafficClass> read_classes(const Value& value);
+// Its parts `stp` and `limits`, for other files that describe gateways.
 Stp read_stp(const Value& value, std::uint16_t default_mtu);
 Limits read_limits(const Value& value);
 

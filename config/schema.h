@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,10 @@
 #include "pep/base/secret.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
+
+namespace satrelay::compress {
+class DictionaryLevels;
+}
 
 namespace satrelay::config {
 
@@ -155,9 +160,15 @@ struct TrafficClass {
   std::uint8_t weight = 1;  // of what guaranteed rates leave
   BitRate guaranteed = {};  // zero: nothing
   BitRate maximum = {};     // zero: all there is
+  // What its connections are compressed with towards peers that have it too; null: nothing. Ready
+  // for the levels of compress_level.
+  std::shared_ptr<const compress::DictionaryLevels> dictionary = {};
   friend bool operator==(const TrafficClass&, const TrafficClass&) = default;
 };
 inline constexpr std::size_t kMostClasses = 15;
+
+// As a level of compression: what the link and the processor justify.
+inline constexpr int kAutoLevel = 0;
 
 // Between which hosts a class is shared alike: those of this gateway's LAN or those behind peers.
 enum class FairHosts : std::uint8_t { kLocal, kRemote };
@@ -238,7 +249,7 @@ struct Gateway {
   Limits limits;
   Tcp tcp;
   Worker worker;
-  int compress_level = 0;  // 0: as the link and the processor justify
+  int compress_level = kAutoLevel;
   // DPDK file prefix: the socket is <runtime dir>/dpdk/<prefix>/dpdk_telemetry.v2
   std::string stats_socket_prefix = "satrelay";
   // Path of the control socket; "": control.sock beside the stats socket; kNoSocket: none.

@@ -15,8 +15,9 @@ namespace satrelay::compress {
 
 namespace {
 
-// Below this a zstd frame's own header eats what could be gained.
+// Below these a zstd frame's own header eats what could be gained.
 constexpr std::size_t kMinPlain = 128;
+constexpr std::size_t kMinPlainWithDictionary = 32;
 constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // as its octets stand on the wire
 
 // Memory that a context needs for any block of up to kMaxPlainBlock bytes. zstd's parameters depend
@@ -40,6 +41,15 @@ Workspace make_workspace(std::size_t size) {
   return Workspace(size / sizeof(std::max_align_t) + 1);
 }
 
+ZSTD_CCtx* context_in(Workspace& workspace) {
+  ZSTD_CCtx* context =
+      ZSTD_initStaticCCtx(workspace.data(), workspace.size() * sizeof(std::max_align_t));
+  SATRELAY_CHECK(context != nullptr);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);  // packets have a CRC of their own
+  return context;
+}
+
 }  // namespace
 
 struct BlockEncoder::Impl {
@@ -47,11 +57,16 @@ struct BlockEncoder::Impl {
       : lowest_level(std::min(level, kLowestLevel)),
         highest_level(highest),
         workspace(make_workspace(encoder_memory(lowest_level, highest))) {
-    context = ZSTD_initStaticCCtx(workspace.data(), workspace.size() * sizeof(std::max_align_t));
-    SATRELAY_CHECK(context != nullptr);
+    context = context_in(workspace);
     set_level(level);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);  // packets have a CRC of their own
+  }
+
+  void make_room(std::size_t size) {
+    if (size <= dictionary_room) return;
+    dictionary_room = size;
+    dictionary_workspace = make_workspace(size);
+    dictionary_context = context_in(dictionary_workspace);
+    ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_dictIDFlag, 0);  // the block names it
   }
 
   void set_level(int level) {
@@ -64,8 +79,20 @@ struct BlockEncoder::Impl {
   int lowest_level;
   int highest_level;
   int present_level = 0;  // none yet
+  // The dictionary brings its parameters, which are others than those without one. A context that
+  // serves both in turn would clean its tables each time.
+  std::size_t compress_with(const DictionaryLevels& dictionary, ConstBytes plain,
+                            MutableBytes out) {
+    SATRELAY_CHECK(dictionary.context_size() <= dictionary_room);
+    ZSTD_CCtx_refCDict(dictionary_context, dictionary.at(present_level));
+    return ZSTD_compress2(dictionary_context, out.data(), out.size(), plain.data(), plain.size());
+  }
+
   Workspace workspace;
   ZSTD_CCtx* context = nullptr;  // lives in workspace
+  std::size_t dictionary_room = 0;
+  Workspace dictionary_workspace;
+  ZSTD_CCtx* dictionary_context = nullptr;  // lives in dictionary_workspace
   CodecCounters counters;
 };
 
@@ -75,13 +102,19 @@ BlockEncoder::~BlockEncoder() = default;
 
 void BlockEncoder::set_level(int level) { impl_->set_level(level); }
 
+void BlockEncoder::make_room_for(const DictionaryLevels& dictionary) {
+  impl_->make_room(dictionary.context_size());
+}
+
 const CodecCounters& BlockEncoder::counters() const { return impl_->counters; }
 
-std::optional<std::size_t> BlockEncoder::compress(ConstBytes plain, MutableBytes out, Mode mode) {
+std::optional<std::size_t> BlockEncoder::compress(ConstBytes plain, MutableBytes out, Mode mode,
+                                                  const DictionaryLevels* dictionary) {
   SATRELAY_CHECK(plain.size() <= kMaxPlainBlock && out.size() >= plain.size());
   CodecCounters& counters = impl_->counters;
   counters.plain_bytes += plain.size();
-  const bool skip = mode == Mode::kOff || plain.size() < kMinPlain ||
+  const std::size_t least = dictionary == nullptr ? kMinPlain : kMinPlainWithDictionary;
+  const bool skip = mode == Mode::kOff || plain.size() < least ||
                     (mode == Mode::kAuto && !looks_compressible(plain));
   if (skip) {
     ++counters.skipped_blocks;
@@ -89,15 +122,18 @@ std::optional<std::size_t> BlockEncoder::compress(ConstBytes plain, MutableBytes
     return std::nullopt;
   }
   // With no more room than pays, the library gives up as soon as it sees that the block does not.
-  const std::size_t room = plain.size() - plain.size() / 16;
+  const MutableBytes room = out.first(plain.size() - plain.size() / 16);
   const std::size_t size =
-      ZSTD_compress2(impl_->context, out.data(), room, plain.data(), plain.size());
+      dictionary != nullptr
+          ? impl_->compress_with(*dictionary, plain, room)
+          : ZSTD_compress2(impl_->context, room.data(), room.size(), plain.data(), plain.size());
   if (ZSTD_isError(size) != 0) {
     ++counters.expanded_blocks;
     counters.encoded_bytes += kBlockHeaderSize + plain.size();
     return std::nullopt;
   }
   ++counters.compressed_blocks;
+  if (dictionary != nullptr) ++counters.dictionary_blocks;
   counters.encoded_bytes += kBlockHeaderSize + size;
   return size;
 }
@@ -115,7 +151,8 @@ struct BlockDecoder::Impl {
 BlockDecoder::BlockDecoder() : impl_(std::make_unique<Impl>()) {}
 BlockDecoder::~BlockDecoder() = default;
 
-std::optional<std::size_t> BlockDecoder::decompress(ConstBytes encoded, MutableBytes out) {
+std::optional<std::size_t> BlockDecoder::decompress(ConstBytes encoded, MutableBytes out,
+                                                    const Dictionary* dictionary) {
   SATRELAY_CHECK(out.size() >= kMaxPlainBlock);
   // Just one frame of today's format: no skippable frame, none behind the first, and none of the
   // formats before zstd 1.0, whose decoders allocate.
@@ -128,8 +165,9 @@ std::optional<std::size_t> BlockDecoder::decompress(ConstBytes encoded, MutableB
   if (ZSTD_findFrameCompressedSize(encoded.data(), encoded.size()) != encoded.size()) {
     return std::nullopt;
   }
-  const std::size_t size = ZSTD_decompressDCtx(impl_->context, out.data(), kMaxPlainBlock,
-                                               encoded.data(), encoded.size());
+  const std::size_t size = ZSTD_decompress_usingDDict(
+      impl_->context, out.data(), kMaxPlainBlock, encoded.data(), encoded.size(),
+      dictionary != nullptr ? dictionary->tables() : nullptr);
   if (ZSTD_isError(size) != 0) return std::nullopt;
   return size;
 }

@@ -1,5 +1,5 @@
-// The encoding of a relayed stream between the gateways: a sequence of blocks: raw, zstd or
-// marks.
+// The encoding of a relayed stream between the gateways: a sequence of blocks: raw, zstd, marks or
+// zstd with a dictionary.
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -11,8 +11,10 @@
 // Kind 0, raw: the encoded bytes are the plain bytes and may be delivered before the block is
 // whole. Kind 1, zstd: one zstd frame that decodes to at most kMaxPlainBlock bytes. Kind 2, marks:
 // no plain bytes, but how the sending host's packets look from here on: its traffic class (without
-// the ECN bits) and its hop limit, an octet each. Encoded length: 1 to kMaxPlainBlock, of marks 2.
-// Anything else is malformed and ends the stream.
+// the ECN bits) and its hop limit, an octet each. Kind 3, dictionary: an octet, the number that the
+// receiver has given a dictionary, then one zstd frame as of kind 1, to be decoded with that
+// dictionary and without its id. Encoded length: 1 to kMaxPlainBlock, of marks 2. Anything else is
+// malformed and ends the stream.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +23,16 @@
 #include <optional>
 
 #include "pep/base/bytes.h"
+#include "pep/compress/dictionary.h"
 
 namespace satrelay::compress {
 
 inline constexpr std::size_t kBlockHeaderSize = 4;
 inline constexpr std::size_t kMaxPlainBlock = 64 * 1024;
 
-enum class BlockKind : std::uint8_t { kRaw = 0, kZstd = 1, kMarks = 2 };
+enum class BlockKind : std::uint8_t { kRaw = 0, kZstd = 1, kMarks = 2, kDictionary = 3 };
 inline constexpr std::size_t kMarksSize = 2;
+inline constexpr std::size_t kDictionaryNumberSize = 1;
 
 struct BlockHeader {
   BlockKind kind = BlockKind::kRaw;
@@ -46,14 +50,16 @@ struct CodecCounters {
   std::uint64_t encoded_bytes = 0;   // came out, headers included
   std::uint64_t skipped_blocks = 0;  // left alone by the entropy probe, the mode or the size
   std::uint64_t compressed_blocks = 0;
-  std::uint64_t expanded_blocks = 0;  // compressed, but not smaller: sent raw
-  std::uint64_t time_ns = 0;          // that compressing took; 0 where nobody measures it
+  std::uint64_t dictionary_blocks = 0;  // of those, with a dictionary
+  std::uint64_t expanded_blocks = 0;    // compressed, but not smaller: sent raw
+  std::uint64_t time_ns = 0;            // that compressing took; 0 where nobody measures it
 
   CodecCounters& operator+=(const CodecCounters& more) {
     plain_bytes += more.plain_bytes;
     encoded_bytes += more.encoded_bytes;
     skipped_blocks += more.skipped_blocks;
     compressed_blocks += more.compressed_blocks;
+    dictionary_blocks += more.dictionary_blocks;
     expanded_blocks += more.expanded_blocks;
     time_ns += more.time_ns;
     return *this;
@@ -69,11 +75,15 @@ class BlockEncoder {
   ~BlockEncoder();
 
   void set_level(int level);
+  // Before the first block with that dictionary; the one place that may allocate.
+  void make_room_for(const DictionaryLevels& dictionary);
 
   // Compresses `plain` (1 to kMaxPlainBlock bytes) into `out` (as large as `plain`). The encoded
   // size, or nullopt if the block should be sent raw: incompressible by a probe of its entropy, too
-  // small to gain, or not smaller by at least 1/16.
-  std::optional<std::size_t> compress(ConstBytes plain, MutableBytes out, Mode mode);
+  // small to gain, or not smaller by at least 1/16. `dictionary`: nullptr, or one ready for the
+  // level that is set.
+  std::optional<std::size_t> compress(ConstBytes plain, MutableBytes out, Mode mode,
+                                      const DictionaryLevels* dictionary = nullptr);
   const CodecCounters& counters() const;
 
  private:
@@ -86,9 +96,10 @@ class BlockDecoder {
   BlockDecoder();
   ~BlockDecoder();
 
-  // Decodes the body of a zstd block into `out` (kMaxPlainBlock bytes). nullopt if it is malformed
-  // or would exceed kMaxPlainBlock.
-  std::optional<std::size_t> decompress(ConstBytes encoded, MutableBytes out);
+  // Decodes a zstd frame into `out` (kMaxPlainBlock bytes), with the dictionary that it was made
+  // with, if any. nullopt if it is malformed or would exceed kMaxPlainBlock.
+  std::optional<std::size_t> decompress(ConstBytes encoded, MutableBytes out,
+                                        const Dictionary* dictionary = nullptr);
 
  private:
   struct Impl;

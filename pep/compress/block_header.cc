@@ -8,8 +8,10 @@ std::optional<BlockHeader> parse_block_header(ConstBytes bytes) {
   const std::uint32_t word = load_u32(bytes.data());
   const auto kind = static_cast<BlockKind>(word >> 24);
   const BlockHeader header{.kind = kind, .encoded_size = word & 0xff'ffffU};
-  const bool known = kind == BlockKind::kRaw || kind == BlockKind::kZstd ||
-                     (kind == BlockKind::kMarks && header.encoded_size == kMarksSize);
+  const bool known =
+      kind == BlockKind::kRaw || kind == BlockKind::kZstd ||
+      (kind == BlockKind::kDictionary && header.encoded_size > kDictionaryNumberSize) ||
+      (kind == BlockKind::kMarks && header.encoded_size == kMarksSize);
   if (!known || header.encoded_size == 0 || header.encoded_size > kMaxPlainBlock) {
     return std::nullopt;
   }

@@ -11,6 +11,7 @@
 #include "pep/base/time.h"
 #include "pep/compress/block_codec.h"
 #include "pep/stp/session.h"
+#include "pep/stp/stream_class.h"
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/flow_journal.h"
@@ -66,13 +67,14 @@ struct Flow {
 
   StreamState stream_state = StreamState::kNone;
   stp::StreamId stream{};
-  bool finish_sent = false;     // session.finish() called
-  bool delivered = false;       // the peer's session has everything
-  bool close_handled = false;   // the endpoint's end was passed on
-  bool established = false;     // the handshake with the host was complete once
-  bool closed_to_host = false;  // endpoint.close() called
-  bool end_counted = false;     // a counter names how this flow ended
-  bool half_open = false;       // counted against limits.half_open
+  stp::ClassId traffic_class = 0;  // of the stream
+  bool finish_sent = false;        // session.finish() called
+  bool delivered = false;          // the peer's session has everything
+  bool close_handled = false;      // the endpoint's end was passed on
+  bool established = false;        // the handshake with the host was complete once
+  bool closed_to_host = false;     // endpoint.close() called
+  bool end_counted = false;        // a counter names how this flow ended
+  bool half_open = false;          // counted against limits.half_open
 
   // What the gateways tell each other of their hosts (flow_modes.h).
   std::uint64_t host_acknowledged = 0;      // plain bytes
@@ -90,7 +92,8 @@ struct Flow {
   // The encoded block under way towards the host.
   compress::BlockHeader block;
   std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed
-  std::uint32_t plain_written = 0;  // of a zstd block, when the host's side filled up in mid-block
+  std::uint32_t plain_written =
+      0;  // of a compressed block, when the host's side filled up in mid-block
 
   Instant created;
   Instant last_activity;

@@ -77,7 +77,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       peers_(peers),
       bridged_syns_(bridged_syns),
       counters_(counters),
-      splice_(config.compress_level, stopwatch, arena),
+      splice_(config.compress_level, dictionaries_, stopwatch, arena),
       table_(config.limits.flows, secret),
       cookies_(secret, counters),
       journal_(journal),
@@ -162,8 +162,9 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
 
 void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant now) {
   stp::Session& session = peers_[peer]->session;
-  if (peers_[peer]->liaison.handle_opened(event.stream, now)) {
-    if (const auto stream = peers_[peer]->liaison.take_doubt()) handle_doubt(peer, *stream, now);
+  if (Liaison& liaison = peers_[peer]->liaison; liaison.handle_opened(event.stream, now)) {
+    if (const auto stream = liaison.take_doubt()) handle_doubt(peer, *stream, now);
+    peers_[peer]->dictionaries.update(classes_, liaison.peer_dictionaries());
     return;
   }
   const auto metadata = parse_open_metadata(session.metadata(event.stream));
@@ -266,9 +267,10 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
 }
 
 // The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
-void FlowRelay::join_class(const Flow& f) {
+void FlowRelay::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
-  session_of(f).set_group(f.stream, classes_.of_relayed(f.metadata.class_name),
+  f.traffic_class = classes_.of_relayed(f.metadata.class_name);
+  session_of(f).set_group(f.stream, f.traffic_class,
                           hash_host(host_key_, local ? f.key.local : f.key.remote));
 }
 
@@ -342,6 +344,7 @@ void FlowRelay::handle_peer_event(std::size_t peer, const stp::Event& event, Ins
   if (event.kind == Kind::kPeerRestarted) reset_flows(peer, Counter::kFlowsResetPeerRestart, now);
   if (event.kind == Kind::kPeerClosed) reset_flows(peer, Counter::kFlowsResetPeerClosed, now);
   p.liaison.handle_event(event, orphans_, now);
+  p.dictionaries.update(classes_, p.liaison.peer_dictionaries());
 }
 
 void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant now) {
@@ -387,19 +390,6 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   advance(slot, now);
 }
 
-void FlowRelay::reconfigure(const config::Gateway& next) {
-  limits_.half_open = next.limits.half_open;
-  limits_.idle_timeout = next.limits.idle_timeout;
-  limits_.half_close_timeout = next.limits.half_close_timeout;
-  host_side_.choose(next.tcp);
-  // Their timers may have become earlier, and their classes others.
-  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-    if (flows_[slot] == nullptr) continue;
-    if (flows_[slot]->stream_state == StreamState::kOpen) join_class(flow(slot));
-    queue(slot);
-  }
-}
-
 void FlowRelay::handle_timeout(Instant now) {
   while (timers_.next_deadline() <= now) {
     const std::uint32_t slot = timers_.next_slot();
@@ -439,7 +429,8 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now
   Flow& f = flow(context);
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes_from_lan;
-  const SpliceResult result = splice_.to_stream(f, session, largest_block(f), now);
+  const SpliceResult result = splice_.to_stream(
+      f, session, largest_block(f), peers_[f.peer]->dictionaries.of(f.traffic_class), now);
   f.drained.add(f.bytes_from_lan - before, kPace, now);
   if (result == SpliceResult::kNoMemory) {
     session.set_ready(stream, false);

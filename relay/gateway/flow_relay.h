@@ -16,6 +16,7 @@
 #include "pep/wire/tcp.h"
 #include "relay/gateway/bridged_syns.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/dictionaries.h"
 #include "relay/gateway/flow.h"
 #include "relay/gateway/flow_journal.h"
 #include "relay/gateway/flow_table.h"
@@ -69,7 +70,9 @@ class FlowRelay final : public stp::StreamSource {
   // The peer is silent for too long: resets its flows towards their hosts, and their streams.
   void give_up(std::size_t peer, Instant now);
   // What of the configuration holds for flows and can change while they go on.
-  void reconfigure(const config::Gateway& next);
+  void reconfigure(const config::Gateway& next, Instant now);
+  // The dictionaries of the classes, to all peers and for what is sent to them.
+  void offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now);
   // Resets every flow of a peer (or of all) towards its host, counted as `reason`; their streams
   // are gone already.
   void reset_flows(std::optional<std::size_t> peer, Counter reason, Instant now);
@@ -117,7 +120,7 @@ class FlowRelay final : public stp::StreamSource {
   void advance(std::uint32_t slot, Instant now);
   void supersede(std::uint32_t slot, std::size_t peer, Instant now);
   void open_stream(std::uint32_t slot, Instant now);
-  void join_class(const Flow& f);  // its stream
+  void join_class(Flow& f);  // its stream
   std::size_t largest_block(const Flow& f);
   void feed_stream(Flow& f);
   void feed_host(Flow& f, Instant now);
@@ -166,6 +169,7 @@ class FlowRelay final : public stp::StreamSource {
   std::vector<std::unique_ptr<Peer>>& peers_;
   BridgedSyns& bridged_syns_;
   Counters& counters_;
+  Dictionaries dictionaries_;
   Splice splice_;
   FlowTable table_;
   SynCookies cookies_;

@@ -125,6 +125,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
         config.limits.flows, now));
   }
   apply_classes(now);
+  flows.offer_dictionaries(config.classes, now);
   flows.recover(now);
 }
 
@@ -267,7 +268,7 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now,
     carrier.send_capacity = carrier.config.send_rate;
     impl.apply_send_capacity(carrier, now);
   }
-  impl.flows.reconfigure(next);
+  impl.flows.reconfigure(next, now);
 }
 
 void Gateway::set_admission(Admission admission, Instant now) {
@@ -365,6 +366,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
                     .streams = static_cast<std::uint32_t>(session.stream_count()),
                     .packets_in_flight = session.packets_in_flight(),
                     .bytes_stored = session.bytes_stored(),
+                    .dictionaries = peer.dictionaries.classes(),
                     .counters = session.counters()});
   }
   return list;

@@ -10,8 +10,11 @@ namespace {
 constexpr std::uint8_t kAdmissionMessage = 0xc1;
 constexpr std::uint8_t kFlowsMessage = 0xc2;
 constexpr std::uint8_t kDoubtMessage = 0xc3;
-constexpr std::size_t kAdmissionSize = 6;
+constexpr std::uint8_t kDictionariesMessage = 0xc4;
 constexpr std::size_t kDoubtSize = 9;
+constexpr std::size_t kMostDictionaries = config::kMostClasses;
+constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;  // at most
+static_assert(kDictionariesSize <= stp::Session::kMaxMetadata);
 constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
 constexpr Duration kRetry = Duration::seconds(1);
 
@@ -37,6 +40,26 @@ std::optional<AdmissionMessage> parse_admission(ConstBytes bytes) {
   return message;  // what a later version appends is ignored
 }
 
+struct DictionariesMessage {
+  std::uint32_t sequence = 0;
+  std::vector<DictionaryOffer> offers;
+};
+
+std::optional<DictionariesMessage> parse_dictionaries(ConstBytes bytes) {
+  ByteReader reader(bytes);
+  reader.u8();
+  DictionariesMessage message;
+  message.sequence = reader.u32();
+  const std::uint8_t count = reader.u8();
+  if (!reader.ok() || message.sequence == 0 || count > kMostDictionaries) return std::nullopt;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uint8_t number = reader.u8();
+    message.offers.push_back({number, reader.u64()});
+  }
+  if (!reader.ok()) return std::nullopt;
+  return message;  // as above
+}
+
 }  // namespace
 
 // --- whether new flows are taken ---------------------------------------------------------------
@@ -47,14 +70,60 @@ void Liaison::announce(Admission admission, Instant now) {
   say(now);
 }
 
+bool Liaison::hear_admission(ConstBytes bytes) {
+  const auto message = parse_admission(bytes);
+  if (message && message->sequence > peer_sequence_) {
+    peer_sequence_ = message->sequence;
+    peer_admission_ = message->admission;
+  }
+  return message.has_value();
+}
+
+// --- which dictionaries there are --------------------------------------------------------------
+
+void Liaison::offer(const std::vector<DictionaryOffer>& dictionaries, Instant now) {
+  if (dictionaries.empty() && dictionaries_.empty()) return;
+  dictionaries_ = dictionaries;
+  ++dictionaries_sequence_;
+  say(now);
+}
+
+bool Liaison::hear_dictionaries(ConstBytes bytes) {
+  auto message = parse_dictionaries(bytes);
+  if (message && message->sequence > peer_dictionaries_sequence_) {
+    peer_dictionaries_sequence_ = message->sequence;
+    peer_dictionaries_ = std::move(message->offers);
+  }
+  return message.has_value();
+}
+
+// --- what is said again until it is heard ------------------------------------------------------
+
+void Liaison::say(ConstBytes message, Instant now) {
+  if (!session_.open_stream(message, context_, now)) retry_at_ = now + kRetry;
+}
+
 void Liaison::say(Instant now) {
-  if (sequence_ == 0 || session_.peer_state() != stp::PeerState::kAlive) return;
-  std::array<std::byte, kAdmissionSize> bytes{};
-  ByteWriter writer(bytes);
-  writer.u8(kAdmissionMessage);
-  writer.u32(sequence_);
-  writer.u8(static_cast<std::uint8_t>(admission_));
-  if (!session_.open_stream(bytes, context_, now)) retry_at_ = now + kRetry;
+  if (session_.peer_state() != stp::PeerState::kAlive) return;
+  std::array<std::byte, kDictionariesSize> bytes{};
+  if (sequence_ != 0) {
+    ByteWriter writer(bytes);
+    writer.u8(kAdmissionMessage);
+    writer.u32(sequence_);
+    writer.u8(static_cast<std::uint8_t>(admission_));
+    say(ConstBytes(bytes).first(writer.written()), now);
+  }
+  if (dictionaries_sequence_ != 0) {
+    ByteWriter writer(bytes);
+    writer.u8(kDictionariesMessage);
+    writer.u32(dictionaries_sequence_);
+    writer.u8(static_cast<std::uint8_t>(dictionaries_.size()));
+    for (const DictionaryOffer& each : dictionaries_) {
+      writer.u8(each.number);
+      writer.u64(each.fingerprint);
+    }
+    say(ConstBytes(bytes).first(writer.written()), now);
+  }
 }
 
 // --- whether a host has answered ---------------------------------------------------------------
@@ -163,13 +232,10 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
                    now);
     return true;
   }
-  if (kind != kAdmissionMessage) return false;
-  const auto message = parse_admission(metadata);
-  if (message && message->sequence > peer_sequence_) {
-    peer_sequence_ = message->sequence;
-    peer_admission_ = message->admission;
-  }
-  session_.reset(stream, message ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
+  if (kind != kAdmissionMessage && kind != kDictionariesMessage) return false;
+  const bool good =
+      kind == kAdmissionMessage ? hear_admission(metadata) : hear_dictionaries(metadata);
+  session_.reset(stream, good ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
   return true;
 }
 
@@ -187,6 +253,8 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
     case Kind::kPeerClosed:
       peer_admission_ = Admission::kOpen;
       peer_sequence_ = 0;
+      peer_dictionaries_.clear();
+      peer_dictionaries_sequence_ = 0;
       list_out_.reset();
       list_in_.reset();
       if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;

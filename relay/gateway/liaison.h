@@ -1,7 +1,7 @@
-// What a gateway tells one peer beside the flows: whether it takes new ones and, after a restart of
-// the peer, which flows there were. A message is a stream of its own (docs/stp.md section 15), so
-// that it is repaired, paced and under flow control as any; who has taken it ends the stream with
-// RESET, reason none.
+// What a gateway tells one peer beside the flows: whether it takes new ones, which dictionaries it
+// has and, after a restart of the peer, which flows there were. A message is a stream of its own
+// (docs/stp.md section 15), so that it is repaired, paced and under flow control as any; who has
+// taken it ends the stream with RESET, reason none.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/admission.h"
+#include "relay/gateway/dictionaries.h"
 #include "relay/gateway/open_metadata.h"
 #include "relay/gateway/orphaned_flows.h"
 
@@ -28,6 +29,8 @@ class Liaison {
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
+  // The same of the dictionaries that the peer's blocks may be made with.
+  void offer(const std::vector<DictionaryOffer>& dictionaries, Instant now);
   // A flow that the peer cannot know any more, should it have been started anew. `client`: as the
   // peer sees it.
   void remember(const OpenMetadata& flow, ClientSide client);
@@ -50,10 +53,14 @@ class Liaison {
 
   std::uint32_t context() const { return context_; }
   Admission peer_admission() const { return peer_admission_; }
+  const std::vector<DictionaryOffer>& peer_dictionaries() const { return peer_dictionaries_; }
   std::size_t remembered() const { return remembered_; }
 
  private:
   void say(Instant now);
+  void say(ConstBytes message, Instant now);
+  bool hear_admission(ConstBytes message);
+  bool hear_dictionaries(ConstBytes message);
   void list(Instant now);
   void read_list(OrphanedFlows& orphans, Instant now);
   void forget_flows();
@@ -68,6 +75,11 @@ class Liaison {
   std::uint32_t sequence_ = 0;  // of our announcements; 0: none yet
   Admission peer_admission_ = Admission::kOpen;
   std::uint32_t peer_sequence_ = 0;
+
+  std::vector<DictionaryOffer> dictionaries_;
+  std::uint32_t dictionaries_sequence_ = 0;  // as above
+  std::vector<DictionaryOffer> peer_dictionaries_;
+  std::uint32_t peer_dictionaries_sequence_ = 0;
 
   Instant next_doubt_;
   std::optional<stp::StreamId> doubted_;

@@ -13,6 +13,7 @@
 #include "relay/gateway/class_order.h"
 #include "relay/gateway/liaison.h"
 #include "relay/gateway/link_way.h"
+#include "relay/gateway/shared_dictionaries.h"
 
 namespace satrelay::gateway {
 
@@ -66,6 +67,7 @@ struct Peer {
   std::uint16_t datagram_overhead;   // IP and UDP headers
   stp::Session session;
   Liaison liaison;
+  SharedDictionaries dictionaries;
   BitRate most_rate;  // to be sent to it, as the operator says; zero: all there is
   Instant suspect_since = Instant::never();
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "config/schema.h"
@@ -47,6 +48,7 @@ struct PeerSnapshot {
   std::uint32_t streams = 0;
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;
+  std::size_t dictionaries = 0;  // classes whose dictionary the peer has too
   stp::Counters counters;
 };
 
@@ -103,6 +105,8 @@ struct FlowSnapshot {
   config::Compress compress{};
   config::FlowModes modes;
   std::string traffic_class;  // "": none
+  // Fingerprint of what its bytes from the LAN are compressed with now.
+  std::optional<std::uint64_t> dictionary;
   Wait wait_towards_peer{};
   Wait wait_towards_host{};
 };

@@ -1,14 +1,16 @@
 #include "relay/gateway/splice.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace satrelay::gateway {
 namespace {
 
 // Blocks that an append of one encoded block may touch, with room for header and misalignment.
 constexpr std::size_t kBlocksPerEncodedBlock = compress::kMaxPlainBlock / 4096 + 4;
-// Below this a block is sent raw: one packet's worth of text gains less than it costs.
+// Below these a block is sent raw: it gains less than it costs.
 constexpr std::size_t kSmallestCompressed = 256;
+constexpr std::size_t kSmallestWithDictionary = 64;
 
 // What does not shrink is left alone for a while, longer each time, so that a bulk of random bytes
 // costs no probe a block; what changes its nature is noticed within the longest run.
@@ -16,9 +18,9 @@ constexpr std::size_t kSample = 4096;
 constexpr std::uint64_t kShortestRun = 64 * 1024;
 constexpr std::uint64_t kLongestRun = 1024 * 1024;
 
-bool worth_a_try(const Flow& flow, std::size_t size, ConstBytes sample) {
+bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample) {
   const config::Compress wanted = flow.rule->rule.compress;
-  if (wanted == config::Compress::kOff || size < kSmallestCompressed) return false;
+  if (wanted == config::Compress::kOff || size < least) return false;
   if (wanted == config::Compress::kOn) return true;
   return flow.bytes_from_lan >= flow.try_compression_at && compress::looks_compressible(sample);
 }
@@ -40,29 +42,82 @@ void tell_marks(Flow& flow, stp::Session& session) {
   flow.told_marks = flow.host_marks;
 }
 
+// Of a compressed block, made with the dictionary of that number if with any; the header's size.
+std::size_t write_header(const Flow& flow, stp::Session& session, std::size_t encoded,
+                         std::optional<std::uint8_t> dictionary) {
+  std::array<std::byte, compress::kBlockHeaderSize + compress::kDictionaryNumberSize> header{};
+  const std::size_t more = dictionary ? compress::kDictionaryNumberSize : 0;
+  compress::write_block_header(
+      {dictionary ? compress::BlockKind::kDictionary : compress::BlockKind::kZstd,
+       static_cast<std::uint32_t>(more + encoded)},
+      header);
+  header.back() = static_cast<std::byte>(dictionary.value_or(0));
+  const auto written = ConstBytes(header).first(compress::kBlockHeaderSize + more);
+  session.write(flow.stream, written);
+  return written.size();
+}
+
 }  // namespace
 
-Splice::Splice(int compress_level, const Stopwatch* stopwatch, Arena& arena)
+Splice::Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch,
+               Arena& arena)
     : arena_(arena),
-      chooses_level_(compress_level == 0),
+      dictionaries_(dictionaries),
+      chooses_level_(compress_level == config::kAutoLevel),
       stopwatch_(stopwatch),
       encoder_(chooses_level_ ? 1 : compress_level,
                chooses_level_ ? compress::kHighestLevel : compress_level) {}
 
-std::optional<std::size_t> Splice::compress(ConstBytes plain, const stp::Session& session,
-                                            std::uint64_t& time_ns, Instant now) {
+std::optional<Splice::Encoded> Splice::compress(ConstBytes plain, SharedDictionary& dictionary) {
+  if (dictionary.levels != nullptr && dictionary.trial.is_due()) {
+    return compress_both_ways(plain, dictionary);
+  }
+  const bool pays = dictionary.levels != nullptr && dictionary.trial.pays();
+  const auto size =
+      encoder_.compress(plain, *encoded_, compress::Mode::kOn, pays ? dictionary.levels : nullptr);
+  if (!size) return std::nullopt;
+  return Encoded{*size, pays};
+}
+
+std::optional<Splice::Encoded> Splice::compress_both_ways(ConstBytes plain,
+                                                          SharedDictionary& dictionary) {
+  constexpr auto kOn = compress::Mode::kOn;
+  const auto with = encoder_.compress(plain, *encoded_, kOn, dictionary.levels);
+  const auto without = encoder_.compress(plain, *other_encoded_, kOn);
+  dictionary.trial.note(with.value_or(plain.size()), without.value_or(plain.size()));
+  if (!with && !without) return std::nullopt;
+  if (with && (!without || *with <= *without)) return Encoded{*with, true};
+  std::swap(encoded_, other_encoded_);
+  return Encoded{*without, false};
+}
+
+bool Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+                                  SharedDictionary& dictionary, std::uint64_t& time_ns,
+                                  Instant now) {
+  flow.endpoint.received().copy_front(MutableBytes(*plain_).first(size));
   if (chooses_level_) encoder_.set_level(effort_.level(session.send_rate()));
-  if (stopwatch_ == nullptr) return encoder_.compress(plain, *encoded_, compress::Mode::kOn);
-  const Instant begin = stopwatch_->read();
-  const auto encoded = encoder_.compress(plain, *encoded_, compress::Mode::kOn);
-  const Duration taken = stopwatch_->read() - begin;
+  const Instant begin = stopwatch_ != nullptr ? stopwatch_->read() : now;
+  const auto encoded = compress(ConstBytes(*plain_).first(size), dictionary);
+  const Duration taken = (stopwatch_ != nullptr ? stopwatch_->read() : now) - begin;
   effort_.spend(taken, now);
   time_ns = static_cast<std::uint64_t>(taken.to_nanoseconds());
-  return encoded;
+  if (!encoded) return false;
+  const bool with = encoded->with_dictionary;
+  const std::size_t header_size = write_header(
+      flow, session, encoded->size, with ? std::optional(dictionary.number) : std::nullopt);
+  session.write(flow.stream, ConstBytes(*encoded_).first(encoded->size));
+  flow.endpoint.consume(size);
+  flow.incompressible_run = 0;
+  count(flow, {.plain_bytes = size,
+               .encoded_bytes = header_size + encoded->size,
+               .compressed_blocks = 1,
+               .dictionary_blocks = with ? 1U : 0U,
+               .time_ns = time_ns});
+  return true;
 }
 
 SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t largest,
-                               Instant now) {
+                               SharedDictionary& dictionary, Instant now) {
   const Reassembler& received = flow.endpoint.received();
   std::uint64_t room = session.send_room(flow.stream);
   const std::uint64_t readable = received.readable();
@@ -75,7 +130,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   const auto size = static_cast<std::size_t>(
       std::min<std::uint64_t>({readable, room - compress::kBlockHeaderSize, largest}));
 
-  std::array<std::byte, compress::kBlockHeaderSize> header{};
+  const bool trained = dictionary.levels != nullptr && dictionary.trial.pays();
+  const std::size_t least = trained ? kSmallestWithDictionary : kSmallestCompressed;
   ConstBytes sample = received.front();
   if (sample.size() < std::min(size, kSample) && flow.bytes_from_lan >= flow.try_compression_at) {
     // Too little before the end of an arena block to judge by.
@@ -83,26 +139,13 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
     received.copy_front(gathered);
     sample = gathered;
   }
-  const bool tried = worth_a_try(flow, size, sample);
+  const bool tried = worth_a_try(flow, size, least, sample);
   std::uint64_t time_ns = 0;
-  if (tried) {
-    received.copy_front(MutableBytes(*plain_).first(size));
-    const auto encoded = compress(ConstBytes(*plain_).first(size), session, time_ns, now);
-    if (encoded) {
-      compress::write_block_header(
-          {compress::BlockKind::kZstd, static_cast<std::uint32_t>(*encoded)}, header);
-      session.write(flow.stream, header);
-      session.write(flow.stream, ConstBytes(*encoded_).first(*encoded));
-      flow.endpoint.consume(size);
-      flow.incompressible_run = 0;
-      count(flow, {.plain_bytes = size,
-                   .encoded_bytes = header.size() + *encoded,
-                   .compressed_blocks = 1,
-                   .time_ns = time_ns});
-      return SpliceResult::kDone;
-    }
+  if (tried && compressed_to_stream(flow, session, size, dictionary, time_ns, now)) {
+    return SpliceResult::kDone;
   }
-  if (size >= kSmallestCompressed) note_incompressible(flow);
+  if (size >= least) note_incompressible(flow);
+  std::array<std::byte, compress::kBlockHeaderSize> header{};
   compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
                                header);
   session.write(flow.stream, header);
@@ -166,7 +209,7 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
     const std::uint64_t before = flow.bytes_to_lan;
     result = flow.block.kind == compress::BlockKind::kRaw
                  ? raw_to_host(flow, session, std::min(useful, memory))
-                 : zstd_to_host(flow, session, memory);
+                 : compressed_to_host(flow, session, memory);
     const std::uint64_t moved = flow.bytes_to_lan - before;
     flow.rule->use.bytes_to_lan += moved;
     memory -= moved;
@@ -195,7 +238,7 @@ SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_
   return SpliceResult::kDone;
 }
 
-SpliceResult Splice::zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
+SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
   const Reassembler& stored = *session.received(flow.stream);
   // Waits for room for the largest block, so that a slow host does not make us decode one block
   // many times over.
@@ -206,7 +249,14 @@ SpliceResult Splice::zstd_to_host(Flow& flow, stp::Session& session, std::uint64
   if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
   const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);
   stored.copy_front(encoded);
-  const auto plain_size = decoder_.decompress(encoded, *plain_);
+  ConstBytes frame = encoded;
+  const compress::Dictionary* dictionary = nullptr;
+  if (flow.block.kind == compress::BlockKind::kDictionary) {
+    dictionary = dictionaries_.find(load_u8(encoded.data()));
+    if (dictionary == nullptr) return SpliceResult::kMalformed;
+    frame = frame.subspan(compress::kDictionaryNumberSize);
+  }
+  const auto plain_size = decoder_.decompress(frame, *plain_, dictionary);
   if (!plain_size || *plain_size < flow.plain_written) return SpliceResult::kMalformed;
   // What did not fit last time is decoded again: rare, and cheaper than a buffer for each flow.
   ConstBytes plain =

@@ -11,7 +11,9 @@
 #include "pep/base/time.h"
 #include "pep/compress/block_codec.h"
 #include "pep/compress/effort.h"
+#include "relay/gateway/dictionaries.h"
 #include "relay/gateway/flow.h"
+#include "relay/gateway/shared_dictionaries.h"
 
 namespace satrelay::gateway {
 
@@ -23,12 +25,20 @@ enum class SpliceResult : std::uint8_t {
 
 class Splice {
  public:
-  // `compress_level`: 0 for the one that link and processor justify. `stopwatch` may be nullptr.
-  Splice(int compress_level, const Stopwatch* stopwatch, Arena& arena);
+  // `compress_level`: one of zstd's, or kAutoLevel. `stopwatch` may be nullptr.
+  // `dictionaries`: those that the peers' blocks may be made with.
+  Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch,
+         Arena& arena);
+
+  // Before the first block with that dictionary.
+  void make_room_for(const compress::DictionaryLevels& dictionary) {
+    encoder_.make_room_for(dictionary);
+  }
 
   // One block of at most `largest` plain bytes from the host's bytes to the stream (the pacer asked
-  // for it).
-  SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest, Instant now);
+  // for it), with the dictionary if there is one and it pays.
+  SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest,
+                         SharedDictionary& dictionary, Instant now);
   // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
   // compressed block more. `memory`: most plain bytes that there is room for now; reduced by what
   // was moved.
@@ -38,15 +48,23 @@ class Splice {
   const compress::CodecCounters& counters() const { return counters_; }
 
  private:
-  // The encoded size in encoded_, if compressing pays.
-  std::optional<std::size_t> compress(ConstBytes plain, const stp::Session& session,
-                                      std::uint64_t& time_ns, Instant now);
+  struct Encoded {
+    std::size_t size = 0;
+    bool with_dictionary = false;
+  };
+  // In encoded_, if compressing pays.
+  std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary);
+  std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
+  // False, and nothing has happened but that it took `time_ns`: it does not pay.
+  bool compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+                            SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
   void count(Flow& flow, const compress::CodecCounters& block);
   bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);
   SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
-  SpliceResult zstd_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
+  SpliceResult compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
 
   Arena& arena_;
+  const Dictionaries& dictionaries_;
   const bool chooses_level_;
   const Stopwatch* stopwatch_;
   compress::Effort effort_;
@@ -56,6 +74,7 @@ class Splice {
   using Buffer = std::array<std::byte, compress::kMaxPlainBlock>;
   std::unique_ptr<Buffer> plain_ = std::make_unique<Buffer>();
   std::unique_ptr<Buffer> encoded_ = std::make_unique<Buffer>();
+  std::unique_ptr<Buffer> other_encoded_ = std::make_unique<Buffer>();
 };
 
 }  // namespace satrelay::gateway

@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "config/words.h"
+#include "pep/compress/dictionary.h"
 
 namespace satrelay::ops {
 namespace {
@@ -21,6 +24,21 @@ std::uint64_t milliseconds(Duration duration) {
 // DPDK has no fractions.
 std::uint64_t parts_per_million(double ratio) {
   return ratio > 0 ? static_cast<std::uint64_t>(std::llround(ratio * 1e6)) : 0U;
+}
+
+// The first 16 digits that sha256sum prints of the file; none: "".
+std::string digits_of(std::optional<std::uint64_t> fingerprint) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; fingerprint && shift >= 0; shift -= 4) {
+    text += kDigits[(*fingerprint >> shift) & 0xfU];
+  }
+  return text;
+}
+
+std::string dictionary_of(const config::TrafficClass& traffic_class) {
+  if (traffic_class.dictionary == nullptr) return "";
+  return digits_of(traffic_class.dictionary->dictionary()->fingerprint());
 }
 
 TelemetryDict to_dict(const tcp::Counters& counters) {
@@ -55,6 +73,7 @@ TelemetryDict to_dict(const compress::CodecCounters& counters) {
   dict.add("encoded_bytes", counters.encoded_bytes);
   dict.add("skipped_blocks", counters.skipped_blocks);
   dict.add("compressed_blocks", counters.compressed_blocks);
+  dict.add("dictionary_blocks", counters.dictionary_blocks);
   dict.add("expanded_blocks", counters.expanded_blocks);
   dict.add("time_ns", counters.time_ns);
   return dict;
@@ -210,6 +229,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("streams", peer.streams);
   dict.add("packets_in_flight", peer.packets_in_flight);
   dict.add("stored_bytes", peer.bytes_stored);
+  dict.add("dictionaries", peer.dictionaries);
   dict.add("counters", to_dict(peer.counters));
   return dict;
 }
@@ -239,6 +259,7 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   dict.add("weight", in_force.weight);
   dict.add("guaranteed_bps", in_force.guaranteed.to_bits_per_second());
   dict.add("maximum_bps", in_force.maximum.to_bits_per_second());
+  dict.add("dictionary", dictionary_of(in_force));
   dict.add("changed", std::string(traffic_class.is_changed ? "yes" : "no"));
   dict.add("hosts", traffic_class.hosts);
   dict.add("held_frames", traffic_class.held_frames);
@@ -298,6 +319,7 @@ void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply) {
   add_word(reply, "compress", flow.compress);
   reply.add("modes", to_dict(flow.modes));
   reply.add("class", flow.traffic_class);
+  reply.add("dictionary", digits_of(flow.dictionary));
 }
 
 }  // namespace satrelay::ops

@@ -5,6 +5,7 @@
 
 #include "config/document.h"
 #include "config/format.h"
+#include "config/read_classes.h"
 #include "config/read_common.h"
 #include "config/read_gateway.h"
 #include "config/read_rate_control.h"
@@ -136,7 +137,9 @@ void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mt
   if (const Value* present = fields.find("present")) {
     scenario.gateways_present = present->word<bool>({{"yes", true}, {"no", false}});
   }
-  if (const Value* list = fields.find("classes")) scenario.classes = config::read_classes(*list);
+  if (const Value* list = fields.find("classes")) {
+    scenario.classes = config::read_classes(*list, config::kAutoLevel);
+  }
   if (const Value* rules = fields.find("rules")) {
     scenario.rules = config::read_rules(*rules, scenario.classes);
   }
@@ -222,7 +225,8 @@ void read_flow(const Value& value, std::size_t index, Experiment& experiment) {
   if (const Value* content = fields.find("content")) {
     request.content = content->word<sim::Content>({{"random", sim::Content::kRandom},
                                                    {"text", sim::Content::kText},
-                                                   {"mixed", sim::Content::kMixed}});
+                                                   {"mixed", sim::Content::kMixed},
+                                                   {"answers", sim::Content::kAnswers}});
   }
   if (scenario.flows.size() + request.count > kMostFlows) {
     value.fail("brings the flows above " + std::to_string(kMostFlows) + "; write fewer");

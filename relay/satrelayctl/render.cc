@@ -38,7 +38,10 @@ std::string compression_line(const Json& codec) {
   if (!plain_bytes || !encoded) return "-";
   return human_bytes(*plain_bytes) + " became " + human_bytes(*encoded) +
          percent_of(*encoded, *plain_bytes) + "; " +
-         shown(codec, "compressed_blocks", human_count) + " blocks compressed, " +
+         shown(codec, "compressed_blocks", human_count) + " blocks compressed" +
+         (number(codec, "dictionary_blocks").value_or(0) == 0
+              ? ", "
+              : " (" + shown(codec, "dictionary_blocks", human_count) + " with a dictionary), ") +
          shown(codec, "skipped_blocks", human_count) + " left alone, " +
          shown(codec, "expanded_blocks", human_count) + " not smaller";
 }

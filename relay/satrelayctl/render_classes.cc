@@ -8,6 +8,15 @@
 
 namespace satrelay::ctl {
 
+namespace {
+
+std::string dictionary(const Json& each) {
+  const std::string fingerprint = text(each, "dictionary");
+  return fingerprint.empty() ? "-" : fingerprint;
+}
+
+}  // namespace
+
 std::string render_classes(const Json& classes) {
   std::vector<std::vector<std::string>> rows;
   for (const Json& each : classes) {
@@ -19,7 +28,7 @@ std::string render_classes(const Json& classes) {
          shown(each, "held_frames", human_count), shown(each, "held_bytes", human_bytes),
          shown(each, "relayed_bytes", human_bytes), shown(each, "bridged_frames", human_count),
          shown(each, "bridged_bytes", human_bytes), shown(each, "waited_frames", human_count),
-         shown(each, "dropped_frames", human_count)});
+         shown(each, "dropped_frames", human_count), dictionary(each)});
   }
   return format_table({{"class"},
                        {"weight", Align::kRight},
@@ -32,7 +41,8 @@ std::string render_classes(const Json& classes) {
                        {"bridged frames", Align::kRight},
                        {"bridged", Align::kRight},
                        {"had to wait", Align::kRight},
-                       {"dropped", Align::kRight}},
+                       {"dropped", Align::kRight},
+                       {"dictionary"}},
                       rows);
 }
 

@@ -50,6 +50,8 @@ std::string reason(std::span<const Reason> reasons, const std::string& word) {
 
 std::string compression(const Json& flow) {
   std::string mode = text(flow, "compress");
+  const std::string dictionary = text(flow, "dictionary");
+  if (!dictionary.empty() && dictionary != "-") mode += ", dictionary " + dictionary;
   const auto plain_bytes = number(flow, "from_lan_bytes");
   const auto encoded = number(flow, "encoded_bytes");
   if (!plain_bytes || !encoded || *plain_bytes == 0) return mode;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <string_view>
 
 namespace satrelay::sim {
 namespace {
@@ -32,6 +33,15 @@ const Table& table() {
   static const Table instance;
   return instance;
 }
+
+// Each '#' stands for a digit.
+constexpr std::string_view kAnswer =
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: no-cache\r\n"
+    "Connection: keep-alive\r\nX-Request: #########\r\nContent-Length: 113\r\n\r\n"
+    R"({"vessel": "#########", "latitude": "##.######", "longitude": "##.######", )"
+    R"("status": "under way", "course": ###})"
+    "\n";
+static_assert(kAnswer.size() == 256);
 
 // out = random ^ key, the key's bytes repeated.
 void combine(const std::byte* random, std::uint64_t key, MutableBytes out) {
@@ -85,12 +95,22 @@ void Pattern::fill_text(std::uint64_t offset, MutableBytes out) const {
   }
 }
 
+void Pattern::fill_answers(std::uint64_t offset, MutableBytes out) const {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint64_t at = offset + i;
+    const char c = kAnswer[at % kAnswer.size()];
+    out[i] = static_cast<std::byte>(c == '#' ? '0' + mix(seed_ + at) % 10 : c);
+  }
+}
+
 void Pattern::fill(std::uint64_t offset, MutableBytes out) const {
   switch (content_) {
     case Content::kRandom:
       return fill_random(offset, out);
     case Content::kText:
       return fill_text(offset, out);
+    case Content::kAnswers:
+      return fill_answers(offset, out);
     case Content::kMixed:
       break;
   }

@@ -11,9 +11,10 @@
 namespace satrelay::sim {
 
 enum class Content : std::uint8_t {
-  kRandom,  // incompressible
-  kText,    // compresses well
-  kMixed,   // stretches of 100,000 bytes of either kind
+  kRandom,   // incompressible
+  kText,     // compresses well
+  kMixed,    // stretches of 100,000 bytes of either kind
+  kAnswers,  // of one web service, 256 bytes each: alike but for some digits
 };
 
 class Pattern {
@@ -28,6 +29,7 @@ class Pattern {
  private:
   void fill_random(std::uint64_t offset, MutableBytes out) const;
   void fill_text(std::uint64_t offset, MutableBytes out) const;
+  void fill_answers(std::uint64_t offset, MutableBytes out) const;
   std::uint64_t text_word(std::uint64_t index) const;  // of eight bytes
   std::uint64_t seed_ = 0;
   Content content_ = Content::kRandom;

@@ -9,7 +9,8 @@
 namespace satrelay::dissector {
 namespace {
 
-constexpr std::uint8_t kFlow = 3, kAdmission = 0xc1, kFlows = 0xc2, kDoubt = 0xc3;
+constexpr std::uint8_t kFlow = 3, kAdmission = 0xc1, kFlows = 0xc2, kDoubt = 0xc3,
+                       kDictionaries = 0xc4;
 
 std::string text_of(std::uint64_t value) { return std::to_string(value); }
 
@@ -288,6 +289,19 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
     add("open.kind", kind);
     add("doubt.stream", stream);
     return "doubt about stream " + text_of(stream);
+  } else if (kind == kDictionaries && bytes.size() >= 6) {
+    const std::uint32_t sequence = in.u32();
+    const std::uint8_t count = in.u8();
+    if (sequence != 0 && count <= config::kMostClasses && in.remaining() >= 9U * count) {
+      add("open.kind", kind);
+      add("dictionaries.sequence", sequence);
+      add("dictionaries.count", count);
+      for (unsigned i = 0; i < count; ++i) {
+        add("dictionaries.number", in.u8());
+        add("dictionaries.fingerprint", in.u64());
+      }
+      return text_of(count) + " dictionaries";
+    }
   } else if (kind == kFlow && gateway::parse_open_metadata(bytes)) {
     carries = Carries::kBlocks;
     return flow(bytes);
@@ -390,6 +404,9 @@ void Observer::block(ConstBytes header, ConstBytes rest) {
     return;
   }
   add("block.length", parsed->encoded_size);
+  if (parsed->kind == compress::BlockKind::kDictionary && !rest.empty()) {
+    add("block.dictionary", load_u8(rest.data()));
+  }
   if (parsed->kind != compress::BlockKind::kMarks || rest.size() < 2) return;
   add("block.traffic_class", load_u8(rest.data()));
   add("block.hop_limit", load_u8(&rest[1]));

@@ -290,22 +290,29 @@ std::vector<Bytes> example_frames() {
   }
   frames.push_back(open(12, bytes({0xc2})));
   frames.push_back(open(14, bytes({0xc3, 0, 0, 0, 0, 0, 0, 0, 8})));
+  frames.push_back(open(18, bytes({0xc4, 0, 0, 0, 7, 0})));
+  frames.push_back(
+      open(18, bytes({0xc4, 0,    0,    0,    8,    2,    3,    1,    2,   3, 4, 5, 6, 7, 8,  //
+                      63,   0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8})));
   return frames;
 }
 
 std::vector<Bytes> odd_frames() {
   std::vector<Bytes> frames{
-      open(16, {}),                              // no metadata
-      open(16, bytes({0x77, 1, 2})),             // of no kind
-      open(16, bytes({0xc1, 0, 0, 0, 1})),       // short
-      open(16, bytes({0xc1, 0, 0, 0, 1, 9})),    // no such state
-      open(16, Bytes(257)),                      // too long
-      bytes({0x40, 0, 3, 1, 2, 3}),              // reserved
-      bytes({0x7f, 0, 0}),                       // of a later version
-      bytes({0x43, 0, 4, 1, 5, 0xaa, 0xbb}),     // RATE with more behind it
-      bytes({0x46, 0, 3, 1, 5, 0xaa}),           // START_CREDIT
-      bytes({0x44, 0, 7, 4, 1, 3, 9, 9, 2, 1}),  // CONFIRM
-      bytes({0x43, 0, 2, 0, 5}),                 // sequence 0
+      open(16, {}),                               // no metadata
+      open(16, bytes({0x77, 1, 2})),              // of no kind
+      open(16, bytes({0xc1, 0, 0, 0, 1})),        // short
+      open(16, bytes({0xc1, 0, 0, 0, 1, 9})),     // no such state
+      open(16, Bytes(257)),                       // too long
+      open(16, bytes({0xc4, 0, 0, 0, 0, 0})),     // sequence 0
+      open(16, bytes({0xc4, 0, 0, 0, 1, 16})),    // more dictionaries than classes
+      open(16, bytes({0xc4, 0, 0, 0, 1, 1, 9})),  // short
+      bytes({0x40, 0, 3, 1, 2, 3}),               // reserved
+      bytes({0x7f, 0, 0}),                        // of a later version
+      bytes({0x43, 0, 4, 1, 5, 0xaa, 0xbb}),      // RATE with more behind it
+      bytes({0x46, 0, 3, 1, 5, 0xaa}),            // START_CREDIT
+      bytes({0x44, 0, 7, 4, 1, 3, 9, 9, 2, 1}),   // CONFIRM
+      bytes({0x43, 0, 2, 0, 5}),                  // sequence 0
       bytes({0x46, 0, 2, 0, 5}),
       bytes({0x44, 0, 5, 4, 0, 1, 0, 0}),
       bytes({0x09}),  // a HELLO in a session

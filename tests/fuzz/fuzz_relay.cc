@@ -17,14 +17,13 @@
 
 #include "pep/base/arena.h"
 #include "pep/base/bytes.h"
-#include "pep/compress/block_codec.h"
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/arp.h"
 #include "relay/gateway/gateway.h"
-#include "relay/gateway/open_metadata.h"
 #include "relay/sim/tcp_frame.h"
 #include "tests/fuzz/far_gateway.h"
+#include "tests/fuzz/far_relay.h"
 #include "tests/fuzz/relay_configuration.h"
 
 namespace satrelay {
@@ -36,10 +35,6 @@ using gateway::PortId;
 constexpr std::uint64_t kEpoch = 1000;
 constexpr MacAddress kGatewayMac{{2, 0, 0, 0, 0, 0xaa}};
 constexpr MacAddress kPeerMac{{2, 0, 0, 0, 0, 0xbb}};
-constexpr MacAddress kHostMac{{2, 0, 0, 0, 0, 1}};
-constexpr MacAddress kFarMac{{2, 0, 0, 0, 0, 2}};
-constexpr std::uint16_t kFirstClientPort = 40'000, kFirstServerPort = 8'000;
-constexpr unsigned kPorts = 6;       // of clients, and of servers
 constexpr int kMostFrames = 20'000;  // that may leave at one instant
 
 void check(bool condition, unsigned line = __builtin_LINE()) {
@@ -58,7 +53,11 @@ struct Connection {
 class World {
  public:
   explicit World(ByteReader& in)
-      : in_(in), memory_(kMemory), host_memory_(kMemory), host_arena_(host_memory_, 2048) {
+      : in_(in),
+        relay_(in),
+        memory_(kMemory),
+        host_memory_(kMemory),
+        host_arena_(host_memory_, 2048) {
     now_ = Instant::from_nanoseconds(1'000'000'000);
     gateway_ = std::make_unique<Gateway>(
         configuration(0),
@@ -312,20 +311,14 @@ class World {
         return;
       case 10:
       case 11:
-        return open_from_far();
       case 12:
       case 13:
-        return say_admission();
       case 14:
-        return open_list();
       case 15:
-        return list_flow();
-      case 16:  // anything at all as metadata
-        far_->open(in_.bytes(std::min<std::size_t>(in_.u8(), in_.remaining())), now_);
-        return;
+      case 16:
       case 17:
       case 18:
-        return write_from_far();
+        return relay_.act(operation - 10, *far_, now_);
       case 19:
         if (const auto id = far_->stream(in_.u8())) far_->end(*id, false, {}, now_);
         return;
@@ -434,8 +427,7 @@ class World {
   void write_from_host(unsigned which) {
     Connection* c = connection(which);
     if (c == nullptr) return;
-    const std::vector<std::byte> bytes(in_.u8() * 64U + 1, std::byte{'x'});
-    c->endpoint->write(bytes);
+    c->endpoint->write(answers().first(in_.u8() * 64U + 1));
   }
 
   // A segment that no good host sends: of a known connection or of none.
@@ -453,83 +445,6 @@ class World {
     header.acknowledgment = in_.u32();
     header.window = in_.u16();
     send(header, in_.u8(), nullptr);
-  }
-
-  gateway::OpenMetadata metadata_of_flow() {
-    const unsigned which = in_.u8();
-    const unsigned bits = in_.u8();
-    gateway::OpenMetadata flow;
-    flow.ethernet.source = kFarMac;
-    flow.ethernet.destination = kHostMac;
-    flow.client = far_address();
-    flow.server = host_address();
-    flow.client_port = static_cast<std::uint16_t>(50'000 + which / kPorts % 4);
-    flow.server_port = static_cast<std::uint16_t>(kFirstServerPort + which % kPorts);
-    if ((bits & 1U) != 0) {
-      // As the gateway's own clients have opened it.
-      flow.ethernet.source = kHostMac;
-      flow.ethernet.destination = kFarMac;
-      flow.client = host_address();
-      flow.server = far_address();
-      flow.client_port = static_cast<std::uint16_t>(kFirstClientPort + which % kPorts);
-      flow.server_port = static_cast<std::uint16_t>(80 + which / kPorts % 6);
-    }
-    if ((bits & 2U) != 0) flow.modes.handshake = config::HandshakeMode::kRemote;
-    if ((bits & 4U) != 0) flow.modes.ack = config::AckMode::kEndToEnd;
-    if ((bits & 8U) != 0) flow.modes.close = config::CloseMode::kConfirmed;
-    if ((bits & 16U) != 0) flow.modes.window = config::WindowMode::kMirror;
-    if ((bits >> 5U) != 0) flow.class_name = (bits >> 5U) > 3 ? "voice" : "unheard-of";
-    flow.options.mss = 1460;
-    flow.options.sack_permitted = true;
-    return flow;
-  }
-
-  void open_from_far() {
-    std::array<std::byte, gateway::kMaxOpenMetadata> bytes{};
-    const std::size_t size = gateway::write_open_metadata(metadata_of_flow(), bytes);
-    far_->open(ConstBytes(bytes).first(size), now_);
-  }
-
-  void say_admission() {
-    std::array<std::byte, 6> message{};
-    ByteWriter writer(message);
-    const unsigned bits = in_.u8();
-    writer.u8(0xc1);
-    writer.u32(bits / 8);
-    writer.u8(static_cast<std::uint8_t>(bits % 8 < 5 ? bits % 3 : bits));
-    far_->open(ConstBytes(message).first(bits == 255 ? 3 : message.size()), now_);
-  }
-
-  void open_list() {
-    constexpr std::array<std::byte, 1> kMessage{std::byte{0xc2}};
-    far_->open(kMessage, now_);
-  }
-
-  void list_flow() {
-    const auto id = far_->stream(in_.u8());
-    const unsigned flags = in_.u8();
-    std::array<std::byte, 2 + gateway::kMaxOpenMetadata> entry{};
-    const std::size_t size =
-        gateway::write_open_metadata(metadata_of_flow(), MutableBytes(entry).subspan(2));
-    entry[0] = static_cast<std::byte>(flags & 3U);
-    entry[1] = static_cast<std::byte>(size + (flags > 250 ? 1 : 0));
-    if (id) far_->write(*id, ConstBytes(entry).first(2 + size));
-  }
-
-  void write_from_far() {
-    const auto id = far_->stream(in_.u8());
-    const unsigned what = in_.u8();
-    const ConstBytes bytes = in_.bytes(std::min<std::size_t>(what, in_.remaining()));
-    if (!id) return;
-    if (what % 4 != 3) {
-      std::array<std::byte, compress::kBlockHeaderSize> header{};
-      const std::size_t size = std::max<std::size_t>(bytes.size(), 1);
-      compress::write_block_header({static_cast<compress::BlockKind>(what % 3),
-                                    static_cast<std::uint32_t>(what % 3 == 2 ? 2 : size)},
-                                   header);
-      far_->write(*id, header);
-    }
-    far_->write(*id, bytes);
   }
 
   // --- the end -----------------------------------------------------------------------------------
@@ -563,6 +478,7 @@ class World {
   }
 
   ByteReader& in_;
+  FarRelay relay_;
   Instant now_;
   std::vector<std::byte> memory_;
   std::vector<std::byte> host_memory_;

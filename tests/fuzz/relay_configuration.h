@@ -2,19 +2,30 @@
 // something.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "config/schema.h"
 #include "pep/base/address.h"
+#include "pep/compress/dictionary.h"
+#include "pep/compress/effort.h"
+#include "tests/unit/pep/compress/dictionary_samples.h"
 
 namespace satrelay {
 
 inline constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
 inline constexpr std::size_t kMemory = 1 << 20;
 inline constexpr std::uint32_t kFlows = 8;
+inline constexpr MacAddress kHostMac{{2, 0, 0, 0, 0, 1}};
+inline constexpr MacAddress kFarMac{{2, 0, 0, 0, 0, 2}};
+inline constexpr std::uint16_t kFirstClientPort = 40'000, kFirstServerPort = 8'000;
+inline constexpr unsigned kPorts = 6;  // of clients, and of servers
 
 inline IpAddress own() { return IpAddress::v4({192, 0, 2, 1}); }
 inline IpAddress peer_address() { return IpAddress::v4({192, 0, 2, 2}); }
@@ -45,6 +56,32 @@ inline std::vector<config::Rule> rules(unsigned variant) {
   return list;
 }
 
+// What hosts send.
+inline ConstBytes answers() {
+  static const std::string kText = [] {
+    Random random(7);
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += compress::web_answer(random);
+    return text;
+  }();
+  return std::as_bytes(std::span(kText));
+}
+
+// One that fits it, and the same under another name.
+inline const std::shared_ptr<const compress::DictionaryLevels>& dictionary(unsigned which) {
+  static const auto kMade = [] {
+    compress::Bytes content = compress::trained_dictionary(1);
+    std::array<std::shared_ptr<const compress::DictionaryLevels>, 2> made;
+    for (auto& each : made) {
+      each = std::make_shared<const compress::DictionaryLevels>(
+          compress::Dictionary::make(content), compress::kLowestLevel, compress::kHighestLevel);
+      content.back() ^= std::byte{1};
+    }
+    return made;
+  }();
+  return kMade.at(which);
+}
+
 inline config::Gateway configuration(unsigned variant) {
   config::Gateway config;
   config.gateway.own = own();
@@ -56,6 +93,7 @@ inline config::Gateway configuration(unsigned variant) {
                    .link = "sat"}};
   config.classes = {{.name = "voice", .guaranteed = kRate.scaled(1 + variant, 50)},
                     {.name = "bulk", .weight = static_cast<std::uint8_t>(1 + variant * 30)}};
+  if (variant % 3 != 2) config.classes[1].dictionary = dictionary(variant % 3);
   if (variant == 3) config.classes[1].maximum = kRate.scaled(1, 10);
   if (variant == 4) std::swap(config.classes[0], config.classes[1]);
   config.rules = rules(variant);

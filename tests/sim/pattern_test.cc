@@ -9,7 +9,8 @@
 namespace satrelay::sim {
 namespace {
 
-constexpr Content kContents[] = {Content::kRandom, Content::kText, Content::kMixed};
+constexpr Content kContents[] = {Content::kRandom, Content::kText, Content::kMixed,
+                                 Content::kAnswers};
 constexpr std::size_t kSize = 300'000;
 
 std::vector<std::byte> whole(const Pattern& pattern) {

@@ -13,9 +13,10 @@ local REASONS = {
   [5] = "no_resources", [6] = "policy", [7] = "protocol_error", [8] = "peer_restart",
   [9] = "unknown_stream", [10] = "shutdown",
 }
-local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt" }
+local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
+                [0xc4] = "dictionaries" }
 local ADMISSIONS = { [0] = "open", [1] = "bypass", [2] = "draining" }
-local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks" }
+local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks", [3] = "dictionary" }
 local CRC_STATUS = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
 
 local F, all_fields = {}, {}
@@ -164,12 +165,17 @@ field("bool", "open.modes.mirrored_window", "Window: mirrored", 8, nil, 0x08)
 field("uint32", "admission.sequence", "Sequence", base.DEC)
 field("uint8", "admission.state", "Admission", base.DEC, ADMISSIONS)
 number("doubt.stream", "Stream in doubt")
+field("uint32", "dictionaries.sequence", "Sequence", base.DEC)
+field("uint8", "dictionaries.count", "Dictionaries", base.DEC)
+field("uint8", "dictionaries.number", "Number", base.DEC)
+field("uint64", "dictionaries.fingerprint", "Fingerprint", base.HEX)
 
 field("none", "block", "Block")
 field("uint8", "block.kind", "Kind", base.DEC, BLOCKS)
 field("uint24", "block.length", "Encoded length", base.UNIT_STRING, BYTES)
 field("uint8", "block.traffic_class", "Traffic class", base.HEX)
 field("uint8", "block.hop_limit", "Hop limit", base.DEC)
+field("uint8", "block.dictionary", "Dictionary, as the receiver counts", base.DEC)
 field("none", "entry", "Listed flow")
 field("bool", "entry.client_at_receiver", "The client is at the receiver's side", 8, nil, 0x01)
 field("uint8", "entry.length", "Length of the metadata", base.UNIT_STRING, BYTES)

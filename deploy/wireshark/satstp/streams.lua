@@ -76,6 +76,14 @@ local function metadata(tree, r)
     return "doubt about stream " .. tostring(r:add(tree, "doubt.stream", 8)), kind
   elseif kind == "flows" then
     return "list of flows", kind
+  elseif kind == "dictionaries" then
+    local sequence, count = r:add(tree, "dictionaries.sequence", 4), r:add(tree, "dictionaries.count", 1)
+    if sequence == 0 or count > 15 then malformed("no list of dictionaries is like this") end
+    for _ = 1, count do
+      r:add(tree, "dictionaries.number", 1)
+      r:add(tree, "dictionaries.fingerprint", 8)
+    end
+    return count .. " dictionaries", kind
   end
   malformed(string.format("kind 0x%02x", range:uint()))
 end
@@ -95,6 +103,7 @@ local UNITS = {
   flow = { header = 4, body = function(text)
     local kind, length = text:byte(1), (text:byte(2) * 256 + text:byte(3)) * 256 + text:byte(4)
     local sound = BLOCKS[kind] and length > 0 and length <= 65536 and (kind ~= 2 or length == 2)
+                  and (kind ~= 3 or length > 1)
     return sound and length
   end },
   flows = { header = 2, body = function(text) return text:byte(2) end },
@@ -131,6 +140,8 @@ local function add_block(tree, tvb, found, limit)
   if kind == 2 and body + 2 <= limit then
     item:add(F["block.traffic_class"], tvb:range(body, 1))
     item:add(F["block.hop_limit"], tvb:range(body + 1, 1))
+  elseif kind == 3 and body + 1 <= limit then
+    item:add(F["block.dictionary"], tvb:range(body, 1))
   end
 end
 

@@ -53,8 +53,8 @@ Bytes compressed_stream(Random& random, std::size_t size) {
 
 TEST(BlockHeader, RoundTripAndRefusals) {
   std::byte bytes[kBlockHeaderSize];
-  for (const BlockKind kind : {BlockKind::kRaw, BlockKind::kZstd}) {
-    for (const std::uint32_t size : {1U, 1000U, 65'536U}) {
+  for (const BlockKind kind : {BlockKind::kRaw, BlockKind::kZstd, BlockKind::kDictionary}) {
+    for (const std::uint32_t size : {2U, 1000U, 65'536U}) {
       write_block_header({.kind = kind, .encoded_size = size}, bytes);
       const auto header = parse_block_header(bytes);
       ASSERT_TRUE(header);
@@ -66,8 +66,9 @@ TEST(BlockHeader, RoundTripAndRefusals) {
   ASSERT_TRUE(parse_block_header(bytes));
   EXPECT_EQ(parse_block_header(bytes)->kind, BlockKind::kMarks);
   EXPECT_FALSE(parse_block_header(ConstBytes(bytes).first(3)));
-  for (const std::uint32_t word : {0x0000'0000U, 0x0100'0000U, 0x0001'0001U, 0x0101'0001U,
-                                   0x00ff'ffffU, 0x0200'0001U, 0x0200'0003U, 0xff00'0001U}) {
+  for (const std::uint32_t word :
+       {0x0000'0000U, 0x0100'0000U, 0x0001'0001U, 0x0101'0001U, 0x00ff'ffffU, 0x0200'0001U,
+        0x0200'0003U, 0x0300'0001U, 0x0400'0005U, 0xff00'0001U}) {
     store_u32(bytes, word);
     EXPECT_FALSE(parse_block_header(bytes)) << word;
   }

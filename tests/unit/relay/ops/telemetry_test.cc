@@ -19,6 +19,7 @@
 #include "config/traffic_class.h"
 #include "relay/ops/telemetry_replies.h"
 #include "relay/satrelayctl/stats_client.h"
+#include "tests/unit/pep/compress/dictionary_samples.h"
 
 namespace satrelay::ops {
 namespace {
@@ -338,6 +339,9 @@ gateway::ClassSnapshot largest_class() {
                       .weight = 255,
                       .guaranteed = BitRate::bits_per_second(kMost),
                       .maximum = BitRate::bits_per_second(kMost)};
+  static const auto kDictionary = std::make_shared<const compress::DictionaryLevels>(
+      compress::Dictionary::make(compress::trained_dictionary(1)), 1, 1);
+  largest.in_force.dictionary = kDictionary;
   largest.is_changed = true;
   largest.held_frames = largest.held_bytes = kMost;
   largest.hosts = std::numeric_limits<std::uint32_t>::max();
@@ -370,9 +374,11 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
   ASSERT_EQ(all.size(), kClassesPerPage);
   EXPECT_EQ(all[0].at("name"), std::string(32, 'c'));
   EXPECT_EQ(all[0].at("changed"), "yes");
+  const auto fingerprint = live.all_classes[0].in_force.dictionary->dictionary()->fingerprint();
+  EXPECT_EQ(std::stoull(all[0].at("dictionary").get<std::string>(), nullptr, 16), fingerprint);
   EXPECT_EQ(all[0].at("maximum_bps").get<std::uint64_t>(), kMost);
   EXPECT_EQ(all[1], Json::parse(R"({"name": "voice", "weight": 4, "guaranteed_bps": 2000000,
-    "maximum_bps": 0, "changed": "no", "hosts": 3, "held_frames": 5, "held_bytes": 700,
+    "maximum_bps": 0, "dictionary": "", "changed": "no", "hosts": 3, "held_frames": 5, "held_bytes": 700,
     "relayed_bytes": 11, "bridged_frames": 12, "bridged_bytes": 13, "waited_frames": 14,
     "dropped_frames": 15})"));
   EXPECT_EQ(all[15].at("name"), "relayed");
@@ -438,6 +444,7 @@ TEST_F(TelemetryTest, OneFlowIsToldWhole) {
   flow.rule_name = "web";
   flow.compress = config::Compress::kAuto;
   flow.modes.ack = config::AckMode::kEndToEnd;
+  flow.dictionary = 0x12'3456'789a'bcdeU;
   Live live;
   live.all_flows = {flow};
   const LiveWorker worker(board_, live);
@@ -450,6 +457,7 @@ TEST_F(TelemetryTest, OneFlowIsToldWhole) {
   EXPECT_EQ(found.at("rule"), 2);
   EXPECT_EQ(found.at("rule_name"), "web");
   EXPECT_EQ(found.at("compress"), "auto");
+  EXPECT_EQ(found.at("dictionary"), "00123456789abcde");
   EXPECT_EQ(found.at("modes").at("ack"), "end-to-end");
   EXPECT_EQ(found.at("modes").at("handshake"), "local");
   EXPECT_TRUE(query("/satrelay/flow,18").empty());

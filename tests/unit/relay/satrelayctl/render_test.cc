@@ -53,7 +53,7 @@ TEST(RenderStatus, ShowsSumsWithUnits) {
     "tcp": {"bytes_in": 1048576, "bytes_out": 2097152, "retransmitted_segments": 3,
             "retransmission_timeouts": 0},
     "codec": {"plain_bytes": 1000, "encoded_bytes": 250, "compressed_blocks": 5,
-              "skipped_blocks": 6, "expanded_blocks": 0}})");
+              "dictionary_blocks": 0, "skipped_blocks": 6, "expanded_blocks": 0}})");
   EXPECT_EQ(render_status(status),
             "uptime       2 h 03 min\n"
             "flows        12, and 1 half-open\n"
@@ -61,6 +61,10 @@ TEST(RenderStatus, ShowsSumsWithUnits) {
             "tcp          1.00 MiB in, 2.00 MiB out; 3 segments retransmitted, 0 timeouts\n"
             "compression  1000 B became 250 B (25.00%); 5 blocks compressed, 6 left alone, 0 not "
             "smaller\n");
+  const std::string with = render_status(
+      Json::parse(R"({"codec": {"plain_bytes": 2, "encoded_bytes": 1, "compressed_blocks": 5,
+                                "dictionary_blocks": 4}})"));
+  EXPECT_NE(with.find("5 blocks compressed (4 with a dictionary), "), std::string::npos) << with;
 }
 
 TEST(RenderStatus, SaysThatNewFlowsAreBridged) {
@@ -106,17 +110,17 @@ TEST(RenderFlow, SaysWhatEachDirectionWaitsFor) {
     "server_port": 443, "peer": "remote", "client_side": "lan", "tcp_state": "ESTABLISHED",
     "age_ms": 61000, "idle_ms": 40, "from_lan_bytes": 2097152, "to_lan_bytes": 0,
     "encoded_bytes": 524288, "lan_stored_bytes": 65536, "compress": "auto", "class": "",
-    "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror"},
+    "dictionary": "0123456789abcdef", "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror"},
     "lan_rtt_us": 400, "path_rtt_us": 551000, "path_loss_ppm": 10400, "path_rate_bps": 50000000,
     "stp_unsent_bytes": 4096, "stp_credit_bytes": 0, "waits_towards_peer": "credit",
     "waits_towards_host": "of a later version"})");
   const std::string text = render_flow(flow);
-  for (const char* part :
-       {"flow 17 ", "198.51.100.10:40000 > 203.0.113.10:443, client on the LAN", "window: mirror",
-        "peer remote, RTT 551 ms, loss 1.04%, 50.0 Mbit/s", "auto, 2.00 MiB became 512 KiB",
-        "unsent 4.00 KiB, not acknowledged -, credit 0",
-        "waits          the far host reads more slowly than this one writes",
-        "waits          of a later version"}) {
+  for (const char* part : {"flow 17 ", "198.51.100.10:40000 > 203.0.113.10:443, client on the LAN",
+                           "window: mirror", "peer remote, RTT 551 ms, loss 1.04%, 50.0 Mbit/s",
+                           "auto, dictionary 0123456789abcdef, 2.00 MiB became 512 KiB",
+                           "unsent 4.00 KiB, not acknowledged -, credit 0",
+                           "waits          the far host reads more slowly than this one writes",
+                           "waits          of a later version"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
   for (std::size_t at = 0; at < text.size();) {
@@ -173,21 +177,22 @@ TEST(RenderClasses, ShowsThePartOfEachAndWhatBecameOfIt) {
   const Json classes = Json::parse(R"([
     {"name": "voice", "weight": 4, "guaranteed_bps": 2000000, "maximum_bps": 0, "changed": "yes",
      "hosts": 3, "held_frames": 5, "held_bytes": 2048, "relayed_bytes": 0, "bridged_frames": 12345,
-     "bridged_bytes": 1048576, "waited_frames": 17, "dropped_frames": 1},
+     "bridged_bytes": 1048576, "waited_frames": 17, "dropped_frames": 1,
+     "dictionary": "0123456789abcdef"},
     {"name": "bulk", "weight": 1, "guaranteed_bps": 0, "maximum_bps": 5000000, "changed": "no",
      "hosts": 1, "held_frames": 0, "held_bytes": 0, "relayed_bytes": 3145728, "bridged_frames": 0,
-     "bridged_bytes": 0, "waited_frames": 0, "dropped_frames": 0},
+     "bridged_bytes": 0, "waited_frames": 0, "dropped_frames": 0, "dictionary": ""},
     {"name": "bridged", "weight": 0}])");
   EXPECT_EQ(
       render_classes(classes),
       "class        weight   guaranteed      maximum  hosts  waiting frames   waiting   relayed"
-      "  bridged frames   bridged  had to wait  dropped\n"
+      "  bridged frames   bridged  had to wait  dropped  dictionary\n"
       "voice (set)       4  2.00 Mbit/s            -      3               5  2.00 KiB       0 B"
-      "          12 345  1.00 MiB           17        1\n"
+      "          12 345  1.00 MiB           17        1  0123456789abcdef\n"
       "bulk              1            -  5.00 Mbit/s      1               0       0 B  3.00 MiB"
-      "               0       0 B            0        0\n"
+      "               0       0 B            0        0  -\n"
       "bridged           -            -            -      -               -         -         -"
-      "               -         -            -        -\n");
+      "               -         -            -        -  -\n");
 }
 
 TEST(RenderExplanation, SaysWhyNotTheRulesBeforeAndWhatHappensNow) {

@@ -1,0 +1,86 @@
+#include "config/read_classes.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/error.h"
+#include "config/read_common.h"
+#include "config/text_file.h"
+#include "config/traffic_class.h"
+#include "pep/compress/dictionary.h"
+#include "pep/compress/effort.h"
+
+namespace satrelay::config {
+namespace {
+
+constexpr Bounds<BitRate> kClassRate{BitRate::bits_per_second(1'000),
+                                     BitRate::bits_per_second(100'000'000'000)};
+
+std::shared_ptr<const compress::Dictionary> load_dictionary(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
+    throw ConfigError(file.string() + ": is no regular file");
+  }
+  if (const auto size = std::filesystem::file_size(file, error);
+      !error && size > compress::Dictionary::kMostBytes) {
+    throw ConfigError(file.string() + ": has " + std::to_string(size) +
+                      " bytes; a dictionary may have " +
+                      std::to_string(compress::Dictionary::kMostBytes));
+  }
+  const std::string content = read_text_file(file);
+  auto dictionary = compress::Dictionary::make(std::as_bytes(std::span(content)));
+  if (dictionary == nullptr) {
+    throw ConfigError(file.string() + ": is no dictionary of zstd; make one of samples with " +
+                      "`zstd --train FILES -o " + file.filename().string() + "`");
+  }
+  return dictionary;
+}
+
+std::shared_ptr<const compress::DictionaryLevels> read_dictionary(const Value& value,
+                                                                  int compress_level) {
+  const std::string file = value.text("write the absolute path of a dictionary of zstd");
+  if (!file.starts_with('/')) value.refuse("is no absolute path", "begin with a slash");
+  const bool any = compress_level == kAutoLevel;
+  try {
+    return std::make_shared<const compress::DictionaryLevels>(
+        load_dictionary(file), any ? compress::kLowestLevel : compress_level,
+        any ? compress::kHighestLevel : compress_level);
+  } catch (const ConfigError& error) {
+    value.fail(error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<TrafficClass> read_classes(const Value& value, int compress_level) {
+  constexpr std::string_view kHint =
+      "write a map of classes by name, like {voice: {guaranteed: 2Mbit}, bulk: {weight: 1}}";
+  std::vector<TrafficClass> classes;
+  for (const auto& [name, entry] : value.named_entries(kHint)) {
+    check_name(entry, name);
+    if (name == kRelayedName || name == kBridgedName) {
+      entry.fail("is the name of what has no class; write another one");
+    }
+    if (classes.size() == kMostClasses) entry.fail("is one too many; there may be 15 classes");
+    const Fields fields = entry.fields({"weight", "guaranteed", "maximum", "dictionary"});
+    TrafficClass read{.name = name};
+    if (const Value* weight = fields.find("weight")) {
+      read.weight = static_cast<std::uint8_t>(weight->integer({1, 255}));
+    }
+    if (const Value* rate = fields.find("guaranteed")) read.guaranteed = rate->rate(kClassRate);
+    if (const Value* rate = fields.find("maximum")) {
+      read.maximum = rate->rate(kClassRate);
+      if (!rates_agree(read)) rate->fail("is less than what is guaranteed");
+    }
+    if (const Value* file = fields.find("dictionary")) {
+      read.dictionary = read_dictionary(*file, compress_level);
+    }
+    classes.push_back(std::move(read));
+  }
+  return classes;
+}
+
+}  // namespace satrelay::config

@@ -1,0 +1,14 @@
+// `classes` of gateway.yaml and of other files that describe gateways.
+#pragma once
+
+#include <vector>
+
+#include "config/document.h"
+#include "config/schema.h"
+
+namespace satrelay::config {
+
+// Dictionaries are read too, and made ready for `compress_level`. Throws ConfigError.
+std::vector<TrafficClass> read_classes(const Value& value, int compress_level);
+
+}  // namespace satrelay::config

@@ -1,0 +1,67 @@
+// Dictionaries of zstd (RFC 8878 section 5): what the traffic of a class has in common, so that
+// even a short block finds something to refer to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "pep/base/bytes.h"
+
+// zstd's own, of which this header needs no more than the names.
+// NOLINTBEGIN(readability-identifier-naming)
+struct ZSTD_CDict_s;
+struct ZSTD_DDict_s;
+// NOLINTEND(readability-identifier-naming)
+
+namespace satrelay::compress {
+
+struct FreeDictionary {
+  void operator()(ZSTD_CDict_s* dictionary) const;
+  void operator()(ZSTD_DDict_s* dictionary) const;
+};
+using EncodingTables = std::unique_ptr<ZSTD_CDict_s, FreeDictionary>;
+using DecodingTables = std::unique_ptr<ZSTD_DDict_s, FreeDictionary>;
+
+// As `zstd --train` makes it; what decoding needs. Immutable.
+class Dictionary {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{256} * 1024;
+
+  // nullptr if `content` is none, or longer than kMostBytes.
+  static std::shared_ptr<const Dictionary> make(ConstBytes content);
+
+  // By which gateways tell dictionaries apart: the first 64 bits of the content's SHA-256.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  ConstBytes content() const { return content_; }
+  const ZSTD_DDict_s* tables() const { return tables_.get(); }
+
+ private:
+  explicit Dictionary(ConstBytes content);
+
+  std::vector<std::byte> content_;
+  std::uint64_t fingerprint_ = 0;
+  DecodingTables tables_;  // refer to content_
+};
+
+// A dictionary made ready to compress with at each level of a range, which takes some tenths of a
+// millisecond and up to 1.5 MB a level (above level 10 some milliseconds and 2 MB). Immutable.
+class DictionaryLevels {
+ public:
+  // zstd's levels; 0 is none of them, and left out.
+  DictionaryLevels(std::shared_ptr<const Dictionary> dictionary, int lowest, int highest);
+
+  const std::shared_ptr<const Dictionary>& dictionary() const { return dictionary_; }
+  const ZSTD_CDict_s* at(int level) const;
+  // Bytes that a context needs to compress with it a block of up to kMaxPlainBlock bytes.
+  std::size_t context_size() const { return context_size_; }
+
+ private:
+  std::shared_ptr<const Dictionary> dictionary_;
+  int lowest_;
+  std::vector<EncodingTables> levels_;
+  std::size_t context_size_ = 0;
+};
+
+}  // namespace satrelay::compress

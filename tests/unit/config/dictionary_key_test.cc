@@ -1,0 +1,66 @@
+// Where a class's dictionary comes from, and what is none.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+
+#include "pep/compress/dictionary.h"
+#include "pep/compress/effort.h"
+#include "tests/unit/config/one_key.h"
+#include "tests/unit/pep/compress/dictionary_samples.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace satrelay::config {
+namespace {
+
+class DictionaryKey : public ::testing::Test {
+ protected:
+  void write(const compress::Bytes& content) {
+    std::ofstream(file_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(content.data()),
+               static_cast<std::streamsize>(content.size()));
+  }
+  // What is wrong with the file, behind its name.
+  std::string error() const {
+    const std::string text = error_with_line(line_);
+    const std::string place = "g.yaml:5:29: classes.web.dictionary: " + file_ + ": ";
+    return text.starts_with(place) ? text.substr(place.size()) : text;
+  }
+
+  TemporaryFolder folder_;
+  std::string file_ = folder_.file("web.dict");
+  std::string line_ = "classes: {web: {dictionary: " + file_ + "}}";
+};
+
+TEST_F(DictionaryKey, IsReadAndMadeReadyForTheLevel) {
+  const compress::Bytes content = compress::trained_dictionary(1);
+  write(content);
+  const Gateway any = parse_gateway(with_line(line_), "g.yaml");
+  ASSERT_NE(any.classes[0].dictionary, nullptr);
+  const auto& dictionary = any.classes[0].dictionary->dictionary();
+  EXPECT_EQ(dictionary->fingerprint(), compress::Dictionary::make(content)->fingerprint());
+  for (const int level : {compress::kLowestLevel, -1, 1, compress::kHighestLevel}) {
+    EXPECT_NE(any.classes[0].dictionary->at(level), nullptr);
+  }
+  const Gateway one = parse_gateway(with_line(line_ + "\ncompress_level: 14"), "g.yaml");
+  EXPECT_NE(one.classes[0].dictionary->at(14), nullptr);
+}
+
+TEST_F(DictionaryKey, MistakesHaveTheirPlace) {
+  EXPECT_EQ(error(), "cannot be read: No such file or directory");
+  write(compress::bytes_of("no dictionary"));
+  EXPECT_EQ(error(),
+            "is no dictionary of zstd; make one of samples with `zstd --train FILES -o web.dict`");
+  write(compress::Bytes(300'000));
+  EXPECT_EQ(error(), "has 300000 bytes; a dictionary may have 262144");
+  std::filesystem::remove(file_);
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_EQ(error(), "is no regular file");
+  EXPECT_EQ(error_with_line("classes: {web: {dictionary: web.dict}}"),
+            "g.yaml:5:29: classes.web.dictionary: \"web.dict\" is no absolute path; begin with a "
+            "slash");
+}
+
+}  // namespace
+}  // namespace satrelay::config

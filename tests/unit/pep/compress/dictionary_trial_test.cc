@@ -1,0 +1,39 @@
+#include "pep/compress/dictionary_trial.h"
+
+#include <gtest/gtest.h>
+
+namespace satrelay::compress {
+namespace {
+
+// How many of `blocks` were tried.
+int tried(DictionaryTrial& trial, int blocks, std::size_t with, std::size_t without) {
+  int tries = 0;
+  for (int i = 0; i < blocks; ++i) {
+    if (!trial.is_due()) continue;
+    trial.note(with, without);
+    ++tries;
+  }
+  return tries;
+}
+
+TEST(DictionaryTrial, TriesTheFirstBlockAndFewMore) {
+  DictionaryTrial trial;
+  EXPECT_TRUE(trial.pays()) << "as configured";
+  EXPECT_EQ(tried(trial, 1, 100, 200), 1);
+  EXPECT_EQ(tried(trial, 16, 100, 200), 0);
+  EXPECT_EQ(tried(trial, 170, 100, 200), 10);
+  EXPECT_TRUE(trial.pays());
+}
+
+TEST(DictionaryTrial, GivesUpWhatLosesAndTakesItUpAgain) {
+  DictionaryTrial trial;
+  tried(trial, 1, 300, 200);
+  EXPECT_FALSE(trial.pays());
+  tried(trial, 17 * 1000, 300, 200);
+  EXPECT_FALSE(trial.pays());
+  tried(trial, 17 * 200, 100, 200);  // the past fades
+  EXPECT_TRUE(trial.pays());
+}
+
+}  // namespace
+}  // namespace satrelay::compress
