@@ -99,7 +99,7 @@ void Pattern::fill_answers(std::uint64_t offset, MutableBytes out) const {
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::uint64_t at = offset + i;
     const char c = kAnswer[at % kAnswer.size()];
-    out[i] = static_cast<std::byte>(c == '#' ? '0' + mix(seed_ + at) % 10 : c);
+    out[i] = static_cast<std::byte>(c == '#' ? static_cast<char>('0' + mix(seed_ + at) % 10) : c);
   }
 }
 
