@@ -59,8 +59,8 @@ class Liaison {
  private:
   void say(Instant now);
   void say(ConstBytes message, Instant now);
-  bool hear_admission(ConstBytes message);
-  bool hear_dictionaries(ConstBytes message);
+  bool hear_admission(ConstBytes bytes);
+  bool hear_dictionaries(ConstBytes bytes);
   void list(Instant now);
   void read_list(OrphanedFlows& orphans, Instant now);
   void forget_flows();
