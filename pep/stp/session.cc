@@ -100,7 +100,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
       streams(blocks, slots_for(settings.max_streams)),
-      schedule(2U * settings.datagram_size) {
+      schedule(2U * settings.datagram_size, settings.host_shares) {
   if (config.fec == FecMode::kAuto) fec = std::make_unique<Fec>(config.datagram_size);
   if (config.security) {
     key_exchange.emplace(*config.security, config.lane, config.opens_even_streams,

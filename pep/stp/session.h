@@ -22,6 +22,7 @@
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
+#include "pep/stp/host_share.h"
 #include "pep/stp/packet_observer.h"
 #include "pep/stp/security.h"
 #include "pep/stp/stream_class.h"
@@ -97,6 +98,8 @@ struct Config {
   std::uint32_t max_packets_in_flight = 1 << 21;     // 64 bytes each, once so many are
   FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
   FecMode fec = FecMode::kAuto;
+  // Of all that shares the carrier with the session's streams; nullptr: nothing does. Outlives it.
+  HostShares* host_shares = nullptr;
   std::optional<Security> security;  // nullopt: neither secret nor safe from forgery
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
@@ -247,6 +250,7 @@ class Session {
   struct ClassBytes {
     ClassId stream_class = 0;
     std::size_t bytes = 0;
+    std::size_t booked = 0;  // the same, each as often as its host waits somewhere (host_share.h)
   };
   std::span<const ClassBytes> last_classes() const;
   // The classes of which bytes could leave when pacers allow, as far as is known; and whether they

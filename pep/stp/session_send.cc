@@ -301,11 +301,13 @@ void Session::Impl::write_class(PacketBuilder& packet, ClassId stream_class) {
 
 void Session::Impl::count_class(const Stream& stream, std::size_t bytes) {
   const ClassId id = stream.group->stream_class;
+  const std::size_t booked = bytes * StreamSchedule::factor(stream);
   const auto found = std::ranges::find(sent_of_classes, id, &ClassBytes::stream_class);
   if (found != sent_of_classes.end()) {
     found->bytes += bytes;
+    found->booked += booked;
   } else {
-    sent_of_classes.push_back({id, bytes});
+    sent_of_classes.push_back({id, bytes, booked});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "pep/base/intrusive_list.h"
+#include "pep/stp/host_share.h"
 #include "pep/stp/stream.h"
 
 namespace satrelay::stp {
@@ -21,7 +22,10 @@ struct StreamGroup {
   ClassId stream_class = 0;
   std::uint32_t streams = 0;  // that belong to it, whether they wait or not
   HostTurn young, older;
+  HostShare* share = nullptr;  // nullptr: waits nowhere else
 
+  bool waits() const { return HostList::contains(young) || HostList::contains(older); }
+  std::uint32_t factor() const { return share == nullptr ? 1 : share->factor(); }
   HostTurn& turn(Stream::Level level) { return level == Stream::Level::kYoung ? young : older; }
 };
 

@@ -20,8 +20,10 @@ bool has_other(const HostList& list, const Stream& stream) {
 
 }  // namespace
 
-StreamSchedule::StreamSchedule(std::uint32_t quantum)
-    : quantum_(quantum), classes_(all_with<Class>(quantum, std::make_index_sequence<kClasses>())) {}
+StreamSchedule::StreamSchedule(std::uint32_t quantum, HostShares* shares)
+    : quantum_(quantum),
+      shares_(shares),
+      classes_(all_with<Class>(quantum, std::make_index_sequence<kClasses>())) {}
 
 void StreamSchedule::join(Stream& stream, ClassId stream_class, std::uint64_t host) {
   SATRELAY_DCHECK(stream_class < kClasses);
@@ -33,6 +35,7 @@ void StreamSchedule::join(Stream& stream, ClassId stream_class, std::uint64_t ho
     group = std::make_unique<StreamGroup>();
     group->host = host;
     group->stream_class = stream_class;
+    if (shares_ != nullptr) group->share = shares_->join(stream_class, host);
   }
   ++group->streams;
   stream.group = group.get();
@@ -44,7 +47,9 @@ void StreamSchedule::leave(Stream& stream) {
   if (stream.group == nullptr) return;
   StreamGroup& group = *stream.group;
   stream.group = nullptr;
-  if (--group.streams == 0) groups_.erase({group.stream_class, group.host});
+  if (--group.streams > 0) return;
+  if (shares_ != nullptr) shares_->leave(group.share);
+  groups_.erase({group.stream_class, group.host});
 }
 
 void StreamSchedule::remove(Stream& stream) {
@@ -60,6 +65,7 @@ void StreamSchedule::list_new(Stream& stream) {
   turn.streams.push_back(stream);
   if (HostList::contains(turn)) return;
   Class& c = class_of(stream);
+  if (stream.group->share != nullptr && !stream.group->waits()) ++stream.group->share->places;
   c.list(stream.new_level).push_back(turn);
   ++c.hosts;
   has_new_ |= class_bit(stream.group->stream_class);
@@ -71,6 +77,7 @@ void StreamSchedule::unlist_new(Stream& stream) {
   if (!turn.streams.empty()) return;
   Class& c = class_of(stream);
   c.list(stream.new_level).remove(turn);
+  if (stream.group->share != nullptr && !stream.group->waits()) --stream.group->share->places;
   // What it did not use is not saved; what it overdrew is remembered.
   turn.deficit = std::min<std::int64_t>(turn.deficit, 0);
   if (--c.hosts == 0) has_new_ &= ~class_bit(stream.group->stream_class);
@@ -94,9 +101,15 @@ const Stream* StreamSchedule::only_new() const {
 }
 
 Stream* StreamSchedule::next_new(ClassId stream_class) {
-  HostTurn* turn = classes_[stream_class].first();
+  Class& c = classes_[stream_class];
+  HostTurn* turn = c.first();
   if (turn == nullptr) return nullptr;
-  if (turn->deficit <= 0) turn->deficit += quantum_;
+  // One that waits elsewhere too overdraws its turn by more than a turn's worth.
+  while (turn->deficit <= 0 && (turn->deficit += quantum_) <= 0) {
+    HostList& list = c.list(turn->streams.front()->new_level);
+    list.move_to_back(*turn);
+    turn = list.front();
+  }
   Stream* stream = turn->streams.front();
   if (stream->deficit <= 0) stream->deficit += quantum_;
   return stream;
@@ -116,7 +129,7 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
     }
   }
   HostTurn& turn = stream.group->turn(stream.new_level);
-  turn.deficit -= sent;
+  turn.deficit -= sent * stream.group->factor();
   stream.deficit -= sent;
   if (turn.deficit <= 0) c.list(stream.new_level).move_to_back(turn);
   if (level_of(stream.send.sent()) != stream.new_level) {

@@ -36,8 +36,9 @@ class StreamSchedule {
     return std::clamp<CappedShare::Permille>(50 + static_cast<int>(loss_ratio * 1500), 50, 800);
   }
 
-  // `quantum`: bytes a turn, at least those of the largest packet.
-  explicit StreamSchedule(std::uint32_t quantum);
+  // `quantum`: bytes a turn, at least those of the largest packet. `shares`: with the queues in
+  // which the same hosts may wait too; nullptr: there are none.
+  explicit StreamSchedule(std::uint32_t quantum, HostShares* shares = nullptr);
   StreamSchedule(const StreamSchedule&) = delete;
   StreamSchedule& operator=(const StreamSchedule&) = delete;
 
@@ -61,6 +62,8 @@ class StreamSchedule {
   void on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio);
   // The OPEN of the stream is in the packet: its first bytes shall follow there.
   void promote(Stream& stream);
+  // How often new bytes of the stream are booked.
+  static std::uint32_t factor(const Stream& stream) { return stream.group->factor(); }
   // Of the class, with new bytes.
   std::size_t hosts(ClassId stream_class) const { return classes_[stream_class].hosts; }
 
@@ -115,6 +118,7 @@ class StreamSchedule {
   void unlist_lost(Stream& stream);
 
   std::uint32_t quantum_;
+  HostShares* shares_;
   std::array<Class, kClasses> classes_;
   ClassSet has_new_ = 0;
   ClassSet has_lost_ = 0;

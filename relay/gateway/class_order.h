@@ -51,10 +51,10 @@ class ClassOrder {
   std::uint64_t start(stp::ClassId id, std::size_t source) const {
     return classes_[id].sources.start(source);
   }
-  // To be told of all that leaves, in bytes as the carrier counts them. `hosts`: that wait in the
-  // source, at least 1.
-  void on_sent(stp::ClassId id, std::size_t source, ByteCount bytes, std::size_t hosts,
-               Instant now);
+  // To be told of all that leaves, in bytes as the carrier counts them, and what of it is booked to
+  // the source (pep/stp/host_share.h). `hosts`: that wait in the source, at least 1.
+  void on_sent(stp::ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
+               std::size_t hosts, Instant now);
 
  private:
   struct Class {

@@ -15,6 +15,9 @@ constexpr std::uint16_t kBaseMtu = 1200;
 // A server that did not answer may do so on another path: how long its connections are bridged.
 constexpr Duration kAsymmetricFor = Duration::seconds(300);
 
+// With bridged frames, and that of streams which are no flows.
+constexpr std::size_t kMostHeldHosts = 2 * Gateway::kMostHeldFrames + 1;
+
 // Streams at a time that are no flows but messages (liaison.h).
 constexpr std::uint32_t kMessageStreams = 8;
 
@@ -59,7 +62,8 @@ std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
 }
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
-                       std::size_t peer_index, const config::Link& link, const MemoryPlan& plan) {
+                       std::size_t peer_index, const config::Link& link, const MemoryPlan& plan,
+                       stp::HostShares& host_shares) {
   const config::Peer& peer = config.peers[peer_index];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
@@ -70,6 +74,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
+  stp.host_shares = &host_shares;
   stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
   stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
   stp.stream_send_limit = plan.flow_send_limit;
@@ -109,6 +114,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
       misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
       wan(config, identity.wan_mac, counters, now),
+      host_shares(config.limits.flows + kMostHeldHosts),
       lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
       flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, classes, lan,
             arena, peers, bridged_syns, journal, identity.stopwatch, counters) {
@@ -120,7 +126,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
     const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
     Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
     peers.push_back(std::make_unique<Peer>(
-        peer, carrier, stp_config(config, identity, i, *link, plan), arena, flows,
+        peer, carrier, stp_config(config, identity, i, *link, plan, host_shares), arena, flows,
         plan.lane_receive_limit[i], i, config.limits.flows + static_cast<std::uint32_t>(i),
         config.limits.flows, now));
   }

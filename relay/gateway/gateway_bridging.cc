@@ -112,7 +112,7 @@ Verdict Gateway::Impl::bridge(Counter reason, stp::ClassId id, const Frame& fram
   }
   counters.add(reason);
   counters.add(Counter::kWanFramesOut);
-  debit_bridged(id, ip_bytes, now);
+  debit_bridged(id, ip_bytes, 1, now);
   return Verdict::kBridge;
 }
 

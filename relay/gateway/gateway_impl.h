@@ -104,7 +104,7 @@ struct Gateway::Impl {
   std::size_t poll_sessions(MutableBytes out, Instant now);
   std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
   void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
-  void debit_bridged(stp::ClassId id, std::size_t ip_bytes, Instant now);
+  void debit_bridged(stp::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
   Polled release_held(stp::ClassId id, Instant now);
   bool may_bridge_at_once(stp::ClassId id, Instant now) const;
   ByteCount held_limit(stp::ClassId id) const;
@@ -134,7 +134,8 @@ struct Gateway::Impl {
   Refusals refusals;
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
-  HeldFrames held{kMostHeldFrames};
+  stp::HostShares host_shares;
+  HeldFrames held{kMostHeldFrames, host_shares};
   std::size_t held_slot = 0;  // of the last frame that was held
   bool sessions_first = false;
   Instant last_call;

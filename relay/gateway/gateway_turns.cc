@@ -52,7 +52,7 @@ Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
     return {.kind = Polled::Kind::kWritten, .size = size};
   }
   if (const std::size_t size = refusals.poll_frame(PortId::kWan, out); size > 0) {
-    debit_bridged(TrafficClasses::kBridged, size - wire::kEthernetHeaderSize, now);
+    debit_bridged(TrafficClasses::kBridged, size - wire::kEthernetHeaderSize, 1, now);
     return {.kind = Polled::Kind::kWritten, .size = size};
   }
   // What a session must say waits for no more than one bridged frame.
@@ -139,17 +139,19 @@ void Gateway::Impl::debit_relayed(std::size_t peer, std::size_t datagram, Instan
   std::size_t headers =
       carrier.pacer.overhead().accounted(datagram + peers[peer]->datagram_overhead).value();
   for (const auto& part : session.last_classes()) headers -= part.bytes;
-  for (const auto& [id, bytes] : session.last_classes()) {
+  for (const auto& [id, bytes, booked] : session.last_classes()) {
     const ByteCount all(bytes + headers);
+    const ByteCount all_booked(booked + headers);
     headers = 0;
-    carrier.classes.on_sent(id, peer + 1, all, session.waiting_hosts(id), now);
+    carrier.classes.on_sent(id, peer + 1, all, all_booked, session.waiting_hosts(id), now);
     classes[id].use.relayed_bytes += all.value();
   }
 }
 
 // Debited to the carriers that have room, and to all if none has: the frame may have taken any of
 // them, but one that is slower than the others must not be booked out by what they carry.
-void Gateway::Impl::debit_bridged(ClassId id, std::size_t ip_bytes, Instant now) {
+void Gateway::Impl::debit_bridged(ClassId id, std::size_t ip_bytes, std::uint32_t factor,
+                                  Instant now) {
   const auto has_room = [&](const auto& carrier) { return carrier->pacer.can_send(now); };
   const bool any = std::ranges::any_of(carriers, has_room);
   ByteCount accounted;
@@ -161,7 +163,8 @@ void Gateway::Impl::debit_bridged(ClassId id, std::size_t ip_bytes, Instant now)
     } else {
       carrier->pacer.on_bridged(ip_bytes, now);
     }
-    carrier->classes.on_sent(id, kBridgedSource, accounted, held.hosts(id), now);
+    carrier->classes.on_sent(id, kBridgedSource, accounted, ByteCount(accounted.value() * factor),
+                             held.hosts(id), now);
   }
   ++classes[id].use.bridged_frames;
   classes[id].use.bridged_bytes += accounted.value();
@@ -169,7 +172,7 @@ void Gateway::Impl::debit_bridged(ClassId id, std::size_t ip_bytes, Instant now)
 
 Polled Gateway::Impl::release_held(ClassId id, Instant now) {
   const HeldFrames::Frame frame = held.pop(id);
-  debit_bridged(id, frame.ip_bytes, now);
+  debit_bridged(id, frame.ip_bytes, frame.factor, now);
   return {.kind = Polled::Kind::kHeld, .slot = frame.slot};
 }
 

@@ -17,17 +17,20 @@ constexpr std::uint64_t kOfClass = 2;
 // A frame of usual length finds room with a host of which nothing waits yet, whoever else is there.
 constexpr std::uint64_t kLeast = 1500;
 
-// Nodes of other classes and hosts are others. Keys are hashes: this mixes no further.
-constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
-std::uint64_t host_key(const HeldKey& key) {
-  return key.host ^ (kOdd * (std::uint64_t{key.traffic_class} + 1));
+// Nodes of other classes and hosts are others.
+std::uint64_t host_key(const HeldKey& key) { return stp::in_class(key.traffic_class, key.host); }
+std::uint64_t flow_key(const HeldKey& key) {
+  return key.flow ^ (host_key(key) * 0x9E3779B97F4A7C15U);
 }
-std::uint64_t flow_key(const HeldKey& key) { return key.flow ^ (host_key(key) * kOdd); }
 
 }  // namespace
 
-HeldFrames::HeldFrames(std::size_t most_frames)
-    : slots_(most_frames), free_(most_frames), hosts_(2 * most_frames), flows_(2 * most_frames) {
+HeldFrames::HeldFrames(std::size_t most_frames, stp::HostShares& shares)
+    : shares_(shares),
+      slots_(most_frames),
+      free_(most_frames),
+      hosts_(2 * most_frames),
+      flows_(2 * most_frames) {
   SATRELAY_CHECK(most_frames < kNoSlot);
   std::iota(free_.rbegin(), free_.rend(), Slot{0});
 }
@@ -53,9 +56,15 @@ std::optional<HeldFrames::Slot> HeldFrames::push(const HeldKey& key, std::uint16
   const Slot slot = free_.back();
   free_.pop_back();
   slots_[slot] = {kNoSlot, ip_bytes};
-  if (host == nullptr) host = &hosts_.add(host_key(key));
+  if (host == nullptr) {
+    host = &hosts_.add(host_key(key));
+    host->share = shares_.join(key.traffic_class, key.host);
+  }
   if (!HeldTurns<Host, &Host::hook>::contains(*host)) c.turns.add(*host, kQuantum);
-  if (host->frames++ == 0) ++c.hosts;
+  if (host->frames++ == 0) {
+    ++c.hosts;
+    if (host->share != nullptr) ++host->share->places;
+  }
   host->bytes += ip_bytes;
   if (flow == nullptr) {
     flow = &flows_.add(flow_key(key));
@@ -83,17 +92,22 @@ HeldFrames::Frame HeldFrames::pop(stp::ClassId traffic_class) {
   flow->bytes -= ip_bytes;
   flow->deficit -= ip_bytes;
   host->bytes -= ip_bytes;
-  host->deficit -= ip_bytes;
-  if (--host->frames == 0) --c.hosts;
+  const std::uint32_t factor = host->share == nullptr ? 1 : host->share->factor();
+  host->deficit -= std::int64_t{ip_bytes} * factor;
+  if (--host->frames == 0) {
+    --c.hosts;
+    if (host->share != nullptr) --host->share->places;
+  }
   c.bytes -= ip_bytes;
   if (--c.frames == 0) waiting_ &= ~stp::class_bit(traffic_class);
   free_.push_back(slot);
-  return {slot, ip_bytes};
+  return {slot, ip_bytes, factor};
 }
 
 // Its flows have nothing either.
 void HeldFrames::forget(Host& host) {
   host.flows.next(kQuantum, [&](Flow& over) { flows_.remove(over); });
+  shares_.leave(host.share);
   hosts_.remove(host);
 }
 

@@ -13,10 +13,11 @@
 #include <optional>
 #include <vector>
 
+#include "pep/base/keyed_pool.h"
 #include "pep/base/units.h"
+#include "pep/stp/host_share.h"
 #include "pep/stp/stream_class.h"
 #include "relay/gateway/held_turns.h"
-#include "relay/gateway/keyed_pool.h"
 
 namespace satrelay::gateway {
 
@@ -33,10 +34,14 @@ class HeldFrames {
   struct Frame {
     Slot slot = 0;
     std::uint16_t ip_bytes = 0;
+    std::uint32_t factor = 1;  // how often its bytes are to be booked
   };
 
-  // Slots 0 to most_frames - 1, at most 65535.
-  explicit HeldFrames(std::size_t most_frames);
+  // Slots 0 to most_frames - 1, at most 65535. `shares`, with the queues in which the same hosts
+  // may wait too, outlives it.
+  HeldFrames(std::size_t most_frames, stp::HostShares& shares);
+  HeldFrames(const HeldFrames&) = delete;
+  HeldFrames& operator=(const HeldFrames&) = delete;
 
   // Where the frame is to be kept; nullopt if it finds no room. `limit`: of the class, in bytes.
   std::optional<Slot> push(const HeldKey& key, std::uint16_t ip_bytes, ByteCount limit);
@@ -70,6 +75,7 @@ class HeldFrames {
   struct Host {
     std::uint64_t key = 0;
     Host* chain = nullptr;
+    stp::HostShare* share = nullptr;  // nullptr: waits nowhere else
     std::uint64_t bytes = 0;
     std::size_t frames = 0;
     std::int64_t deficit = 0;
@@ -86,6 +92,7 @@ class HeldFrames {
   };
   void forget(Host& host);
 
+  stp::HostShares& shares_;
   std::vector<Queued> slots_;
   std::vector<Slot> free_;
   // Those that have nothing any more stay until their turn comes, and so are more than there are

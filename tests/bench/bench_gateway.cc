@@ -48,6 +48,10 @@ std::vector<Row> rows(bool quick) {
   const Duration large_time = Duration::milliseconds(2'000);  // four round trips
   std::vector<Row> list;
   list.push_back({"hot, 1 flow", hot, Duration::seconds(1), hot_time, 0, {}});
+  WorldSpec hub = hot;
+  hub.silent_peers = 49;
+  hub.gateway_memory = 1024 << 20;
+  list.push_back({"hot, 1 flow, 50 peers", hub, Duration::seconds(1), hot_time, 0, {}});
   list.push_back({"hot, 1,000 flows", many, Duration::seconds(1), hot_time, 0, {}});
   // The link is full, and what was lost twice and thrice has come.
   list.push_back(

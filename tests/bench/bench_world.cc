@@ -1,6 +1,7 @@
 #include "tests/bench/bench_world.h"
 
 #include <algorithm>
+#include <string>
 #include <cstring>
 
 namespace satrelay::bench {
@@ -39,6 +40,16 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   peer.prefixes = {*IpPrefix::parse(sending ? "203.0.113.0/24" : "198.51.100.0/24")};
   peer.link = "sat";
   config.peers.push_back(peer);
+  for (std::size_t i = 0; sending && i < spec.silent_peers; ++i) {
+    const auto low = static_cast<std::uint8_t>(i);
+    config.gateway.next_hop = peer.address;
+    config::Peer silent;
+    silent.name = "silent-" + std::to_string(i);
+    silent.address = IpAddress::v4({10, 9, 0, low});
+    silent.prefixes = {*IpPrefix::parse("10.8." + std::to_string(i) + ".0/24")};
+    silent.link = "sat";
+    config.peers.push_back(silent);
+  }
   config.limits.memory = ByteCount(spec.gateway_memory);
   config.limits.flows = static_cast<std::uint32_t>(std::max<std::size_t>(spec.flows + 16, 64));
   config.limits.half_open = config.limits.flows;

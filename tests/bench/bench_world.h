@@ -24,6 +24,7 @@ struct WorldSpec {
   Duration one_way_delay;  // zero for a link that is only a wire
   double loss = 0;         // on the data's way
   std::size_t flows = 1;
+  std::size_t silent_peers = 0;  // of the sending gateway, beside the one that it sends to
   // Most bytes sent by all flows and not yet at the far host; zero: as the windows allow.
   std::uint64_t outstanding = 0;
   std::uint64_t gateway_memory = 256ULL << 20;

@@ -105,6 +105,28 @@ TEST(Classes, RelayedAndBridgedTrafficOfAClassShareItsPart) {
   EXPECT_NEAR(udp_mbit, 50 * kLoad * 3 / 8, 0.4);
 }
 
+// One host has a connection and a flood of UDP, the other a connection, and all is of one class.
+TEST(Classes, AHostThatSendsBothWaysHasOneTurn) {
+  Scenario scenario = make_lab(49, {}, 2);
+  scenario.classes = {{.name = "gold"}};
+  scenario.rules = {udp_rule(5'001, "gold"), tcp_rule(80, "gold")};
+  add_bulk(scenario, 80, 0);
+  add_bulk(scenario, 80, 1);
+  Lab lab(scenario);
+  const UdpResult& udp = lab.add_udp(
+      {.host = 0, .bits_per_second = 60e6, .start = kUdpStart, .length = Duration::seconds(12)});
+  lab.warm_up();
+  const std::uint64_t before = udp.received;
+  const std::vector<double> tcp = lab.relayed();
+  const double udp_mbit =
+      static_cast<double>(udp.received - before) * UdpTraffic::frame_bits(1'500) / 8e6;
+  std::printf("  one host: TCP %.2f, UDP %.2f Mbit/s; the other: TCP %.2f Mbit/s\n", tcp[0],
+              udp_mbit, tcp[1]);
+  EXPECT_NEAR(tcp[1], 50 * kLoad / 2 * kPayload, 0.4);
+  EXPECT_NEAR(tcp[0], 50 * kLoad / 4 * kPayload, 0.4);
+  EXPECT_NEAR(udp_mbit, 50 * kLoad / 4, 0.4);
+}
+
 TEST(Classes, AHostGetsAsMuchAsAnotherHoweverManyConnectionsItHas) {
   Scenario scenario = make_lab(42, {}, 2);
   for (int i = 0; i < 9; ++i) add_bulk(scenario, 80, 0);

@@ -16,7 +16,8 @@ constexpr std::uint32_t kPacket = 1'400;
 
 class StreamScheduleTest : public ::testing::Test {
  protected:
-  StreamScheduleTest() : memory_(64 << 20), arena_(memory_, 4096), schedule_(2 * kPacket) {}
+  StreamScheduleTest()
+      : memory_(64 << 20), arena_(memory_, 4096), schedule_(2 * kPacket, &shares_) {}
 
   // A stream with `sent` new bytes behind it and as many more as the test may want.
   Stream& add(std::uint64_t sent, std::uint64_t host = 0, ClassId stream_class = 0) {
@@ -57,6 +58,7 @@ class StreamScheduleTest : public ::testing::Test {
 
   std::vector<std::byte> memory_;
   Arena arena_;
+  HostShares shares_{100};
   StreamSchedule schedule_;
   std::deque<Stream> streams_;
   std::map<const Stream*, std::uint64_t> sent_;
@@ -72,6 +74,30 @@ TEST_F(StreamScheduleTest, HostsShareAlikeHoweverManyStreamsTheyHave) {
   EXPECT_EQ(sent_[&alone], 800U * kPacket);
   for (const Stream* stream : many) EXPECT_EQ(sent_[stream], 100U * kPacket);
   EXPECT_EQ(schedule_.hosts(0), 2U);
+}
+
+TEST_F(StreamScheduleTest, AHostThatWaitsElsewhereTooHasHalfATurn) {
+  HostShare* const both = shares_.join(0, 1);
+  Stream& shared = add(100'000, 1);
+  Stream& young = add(0, 1);
+  Stream& other = add(100'000, 2);
+  EXPECT_EQ(both->places, 1U) << "here, on either level";
+  schedule_.set_new(young, false);
+  EXPECT_EQ(both->places, 1U);
+  ++both->places;
+  for (int i = 0; i < 900; ++i) send_new(*schedule_.next_new(0));
+  EXPECT_NEAR(static_cast<double>(sent_[&shared]), 300 * kPacket, 4 * kPacket);
+  EXPECT_NEAR(static_cast<double>(sent_[&other]), 600 * kPacket, 4 * kPacket);
+  --both->places;
+  sent_.clear();
+  for (int i = 0; i < 900; ++i) send_new(*schedule_.next_new(0));
+  EXPECT_NEAR(static_cast<double>(sent_[&shared]), 450 * kPacket, 4 * kPacket);
+  schedule_.set_new(shared, false);
+  EXPECT_EQ(both->places, 0U);
+  schedule_.leave(shared);
+  schedule_.leave(young);
+  EXPECT_EQ(both->users, 1U);
+  shares_.leave(both);
 }
 
 TEST_F(StreamScheduleTest, AClassKnowsNothingOfTheOthers) {

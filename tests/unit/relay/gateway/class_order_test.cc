@@ -33,7 +33,7 @@ class Carrier {
   // One packet of whoever has the turn; nothing for a packet's time if nobody may.
   void serve(ClassSet waiting, ByteCount packet = kPacket) {
     if (const auto id = order.next(waiting, now)) {
-      order.on_sent(*id, 0, packet, 1, now);
+      order.on_sent(*id, 0, packet, packet, 1, now);
       bytes[*id] += packet.value();
     }
     now += rate_.time_for(packet);
@@ -188,7 +188,7 @@ TEST(ClassOrder, SourcesShareInProportionToTheirHosts) {
     for (std::size_t s = 1; s < 3; ++s) {
       if (carrier.order.start(2, s) < carrier.order.start(2, next)) next = s;
     }
-    carrier.order.on_sent(2, next, kPacket, hosts[next], carrier.now);
+    carrier.order.on_sent(2, next, kPacket, kPacket, hosts[next], carrier.now);
     ++sent[next];
   }
   EXPECT_NEAR(static_cast<double>(sent[0]), 1'000, 2);

@@ -35,7 +35,8 @@ class HeldFramesTest : public ::testing::Test {
     return whose;
   }
 
-  HeldFrames held_{256};
+  stp::HostShares shares_{1'000};
+  HeldFrames held_{256, shares_};
   std::map<HeldFrames::Slot, std::pair<std::uint64_t, std::uint64_t>> kept_;
 };
 
@@ -45,6 +46,23 @@ TEST_F(HeldFramesTest, AFlowKeepsItsOrder) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(held_.pop(0).slot, slots[static_cast<std::size_t>(i)]);
   EXPECT_EQ(held_.frames(), 0U);
   EXPECT_EQ(held_.classes(), 0U);
+}
+
+TEST_F(HeldFramesTest, AHostThatWaitsElsewhereTooHasHalfATurn) {
+  stp::HostShare* const elsewhere = shares_.join(0, 1);
+  ++elsewhere->places;
+  for (int i = 0; i < 9; ++i) {
+    ASSERT_TRUE(push(1, 11, 1'000));
+    ASSERT_TRUE(push(2, 21, 1'000));
+  }
+  EXPECT_EQ(elsewhere->places, 2U);
+  std::map<std::uint64_t, int> left;
+  for (int i = 0; i < 9; ++i) ++left[pop().first];
+  EXPECT_NEAR(left[1], 3, 1);
+  EXPECT_NEAR(left[2], 6, 1);
+  while (held_.frames() > 0) pop();
+  EXPECT_EQ(elsewhere->places, 1U);
+  shares_.leave(elsewhere);
 }
 
 TEST_F(HeldFramesTest, HostsTakeTurnsAndSoDoTheFlowsOfAHost) {

@@ -8,7 +8,7 @@
 
 #include "pep/base/check.h"
 
-namespace satrelay::gateway {
+namespace satrelay {
 
 // `Node` has std::uint64_t key and Node* chain, which are the pool's; the rest begins as Node{}.
 template <typename Node>
@@ -57,4 +57,4 @@ class KeyedPool {
   Node* free_ = nullptr;
 };
 
-}  // namespace satrelay::gateway
+}  // namespace satrelay
