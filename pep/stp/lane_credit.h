@@ -16,19 +16,30 @@ struct LaneSendCredit {
 
 class LaneReceiveCredit {
  public:
+  // `sum` of what is outstanding in all lanes that have it is kept up to date; it may be nullptr.
+  explicit LaneReceiveCredit(std::uint64_t* sum) : sum_(sum != nullptr ? sum : &own_sum_) {}
+  LaneReceiveCredit(const LaneReceiveCredit&) = delete;
+  LaneReceiveCredit& operator=(const LaneReceiveCredit&) = delete;
   // `window`: the most that may be stored or on its way. `unit`: increments smaller than this are
   // not worth a frame.
   void start(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit) {
     window_ = window;
     granted_ = announced_ = initial_grant;
     unit_ = std::max<std::uint64_t>(1, unit);
+    *sum_ -= outstanding();
     received_ = released_ = 0;
     capped_ = false;
   }
   std::uint64_t granted() const { return granted_; }
   bool allows(std::uint64_t added) const { return added <= granted_ - received_; }
-  void on_received(std::uint64_t bytes) { received_ += bytes; }
-  void on_released(std::uint64_t bytes) { released_ += bytes; }
+  void on_received(std::uint64_t bytes) {
+    received_ += bytes;
+    *sum_ += bytes;
+  }
+  void on_released(std::uint64_t bytes) {
+    released_ += bytes;
+    *sum_ -= bytes;
+  }
   std::uint64_t outstanding() const { return received_ - released_; }
 
   // What the peer may still send: memory must be kept for it.
@@ -73,6 +84,8 @@ class LaneReceiveCredit {
   std::uint64_t released_ = 0;
   bool capped_ = false;
   bool lost_ = false;
+  std::uint64_t own_sum_ = 0;
+  std::uint64_t* sum_;
 };
 
 }  // namespace satrelay::stp

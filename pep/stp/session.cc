@@ -100,6 +100,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
       streams(blocks, slots_for(settings.max_streams)),
+      lane_receive(settings.all_stored),
       schedule(2U * settings.datagram_size, settings.host_shares) {
   if (config.fec == FecMode::kAuto) fec = std::make_unique<Fec>(config.datagram_size);
   if (config.security) {
@@ -471,8 +472,10 @@ std::span<const Session::ClassBytes> Session::last_classes() const {
 }
 
 ClassSet Session::waiting() const {
-  const bool worn_out = impl_->protection.is_worn_out(impl_->ledger.next());
-  return impl_->data_allowed() && !worn_out ? impl_->has_bytes(kEveryClass) : 0;
+  const ClassSet waiting = impl_->has_bytes(kEveryClass);
+  // Asked of each of many sessions before every packet: most have nothing.
+  if (waiting == 0 || !impl_->data_allowed()) return 0;
+  return impl_->protection.is_worn_out(impl_->ledger.next()) ? 0 : waiting;
 }
 
 bool Session::may_send(Instant now) const { return impl_->gate.open(now); }

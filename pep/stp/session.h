@@ -100,6 +100,8 @@ struct Config {
   FecMode fec = FecMode::kAuto;
   // Of all that shares the carrier with the session's streams; nullptr: nothing does. Outlives it.
   HostShares* host_shares = nullptr;
+  // The sum of bytes_stored() of all sessions that have this, kept up to date. Outlives them.
+  std::uint64_t* all_stored = nullptr;
   std::optional<Security> security;  // nullopt: neither secret nor safe from forgery
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "relay/gateway/flow_modes.h"
 #include "relay/gateway/flow_snapshot.h"
@@ -68,6 +69,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
     : limits_(config.limits),
       host_side_(config, plan, secret),
       plan_(plan),
+      promised_to_peers_(std::accumulate(plan.lane_receive_limit.begin(),
+                                         plan.lane_receive_limit.end(), std::uint64_t{0})),
       policy_(policy),
       classes_(classes),
       fair_hosts_(config.fair_hosts),

@@ -77,6 +77,9 @@ class FlowRelay final : public stp::StreamSource {
   // are gone already.
   void reset_flows(std::optional<std::size_t> peer, Counter reason, Instant now);
 
+  // Where the sessions sum up what they store: each byte of it is memory that is promised no more.
+  std::uint64_t* stored_of_peers() { return &stored_of_peers_; }
+
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t context, Instant now) override;
 
@@ -160,6 +163,8 @@ class FlowRelay final : public stp::StreamSource {
   config::Limits limits_;
   HostSide host_side_;
   const MemoryPlan plan_;
+  const std::uint64_t promised_to_peers_;
+  std::uint64_t stored_of_peers_ = 0;
   const Policy& policy_;
   const TrafficClasses& classes_;
   const config::FairHosts fair_hosts_;

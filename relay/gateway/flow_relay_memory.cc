@@ -22,12 +22,10 @@ constexpr std::uint32_t kSpareSegments = 4;
 std::uint64_t FlowRelay::spare_memory() const {
   const std::uint64_t free = arena_.free_blocks() * arena_.block_size();
   // A margin for blocks that are not full.
-  std::uint64_t promised = arena_.total_blocks() * arena_.block_size() / 32;
-  for (const auto& peer : peers_) {
-    const std::uint64_t stored = peer->session.bytes_stored();
-    promised += peer->lane_receive_limit > stored ? peer->lane_receive_limit - stored : 0;
-  }
-  return free > promised ? free - promised : 0;
+  const std::uint64_t margin = arena_.total_blocks() * arena_.block_size() / 32;
+  // A peer has never more stored than its limit.
+  const std::uint64_t kept = margin + promised_to_peers_ - stored_of_peers_;
+  return free > kept ? free - kept : 0;
 }
 
 // The streams into which the hosts' bytes go need blocks of their own.

@@ -63,7 +63,7 @@ std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
                        std::size_t peer_index, const config::Link& link, const MemoryPlan& plan,
-                       stp::HostShares& host_shares) {
+                       stp::HostShares& host_shares, std::uint64_t* all_stored) {
   const config::Peer& peer = config.peers[peer_index];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
@@ -75,6 +75,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
   stp.host_shares = &host_shares;
+  stp.all_stored = all_stored;
   stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
   stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
   stp.stream_send_limit = plan.flow_send_limit;
@@ -126,9 +127,9 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
     const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
     Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
     peers.push_back(std::make_unique<Peer>(
-        peer, carrier, stp_config(config, identity, i, *link, plan, host_shares), arena, flows,
-        plan.lane_receive_limit[i], i, config.limits.flows + static_cast<std::uint32_t>(i),
-        config.limits.flows, now));
+        peer, carrier,
+        stp_config(config, identity, i, *link, plan, host_shares, flows.stored_of_peers()), arena,
+        flows, i, config.limits.flows + static_cast<std::uint32_t>(i), config.limits.flows, now));
   }
   apply_classes(now);
   flows.offer_dictionaries(config.classes, now);

@@ -50,12 +50,11 @@ std::unique_ptr<control::RateController> make_controller(const config::Link& lin
 
 struct Peer {
   Peer(const config::Peer& peer_config, Carrier& peer_carrier, const stp::Config& stp_config,
-       Arena& arena, stp::StreamSource& source, std::uint64_t receive_limit, std::size_t number,
-       std::uint32_t message_context, std::uint32_t most_flows, Instant now)
+       Arena& arena, stp::StreamSource& source, std::size_t number, std::uint32_t message_context,
+       std::uint32_t most_flows, Instant now)
       : config(peer_config),
         carrier(peer_carrier),
         controller(make_controller(peer_carrier.config)),
-        lane_receive_limit(receive_limit),
         datagram_overhead(stp_config.datagram_overhead),
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
         liaison(session, number, message_context, most_flows) {}
@@ -63,8 +62,7 @@ struct Peer {
   config::Peer config;
   Carrier& carrier;
   std::unique_ptr<control::RateController> controller;
-  std::uint64_t lane_receive_limit;  // bytes that the peer may have stored here
-  std::uint16_t datagram_overhead;   // IP and UDP headers
+  std::uint16_t datagram_overhead;  // IP and UDP headers
   stp::Session session;
   Liaison liaison;
   SharedDictionaries dictionaries;
