@@ -1,8 +1,8 @@
 #include "tests/bench/bench_world.h"
 
 #include <algorithm>
-#include <string>
 #include <cstring>
+#include <string>
 
 namespace satrelay::bench {
 namespace {
