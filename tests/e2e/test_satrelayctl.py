@@ -87,6 +87,8 @@ def top_on_a_terminal() -> None:
             while top.poll() is None and time.monotonic() < deadline + 5:
                 if select.select([terminal], [], [], 0.1)[0]:
                     screen += os.read(terminal, 65536)
+        while select.select([terminal], [], [], 0)[0]:  # what it has written before it ended
+            screen += os.read(terminal, 65536)
         check(top.poll() == 0, f"q does not end it: {top.poll()}")
         frames = screen.decode().split("\x1b[H")
         check(len(frames) >= 3, f"{len(frames)} screens in 2.5 s")
