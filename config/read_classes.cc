@@ -33,8 +33,9 @@ std::shared_ptr<const compress::Dictionary> load_dictionary(const std::filesyste
   const std::string content = read_text_file(file);
   auto dictionary = compress::Dictionary::make(std::as_bytes(std::span(content)));
   if (dictionary == nullptr) {
-    throw ConfigError(file.string() + ": is no dictionary of zstd; make one of samples with " +
-                      "`zstd --train FILES -o " + file.filename().string() + "`");
+    throw ConfigError(file.string() +
+                      ": is no dictionary of zstd; make one of samples of the "
+                      "traffic with `zstd --train SAMPLES -o FILE`");
   }
   return dictionary;
 }

@@ -50,8 +50,10 @@ TEST_F(DictionaryKey, IsReadAndMadeReadyForTheLevel) {
 TEST_F(DictionaryKey, MistakesHaveTheirPlace) {
   EXPECT_EQ(error(), "cannot be read: No such file or directory");
   write(compress::bytes_of("no dictionary"));
-  EXPECT_EQ(error(),
-            "is no dictionary of zstd; make one of samples with `zstd --train FILES -o web.dict`");
+  EXPECT_EQ(
+      error(),
+      "is no dictionary of zstd; make one of samples of the traffic with `zstd --train SAMPLES "
+      "-o FILE`");
   write(compress::Bytes(300'000));
   EXPECT_EQ(error(), "has 300000 bytes; a dictionary may have 262144");
   std::filesystem::remove(file_);
