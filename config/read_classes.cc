@@ -40,14 +40,21 @@ std::shared_ptr<const compress::Dictionary> load_dictionary(const std::filesyste
   return dictionary;
 }
 
-std::shared_ptr<const compress::DictionaryLevels> read_dictionary(const Value& value,
-                                                                  int compress_level) {
+// Classes may share one.
+std::shared_ptr<const compress::DictionaryLevels> read_dictionary(
+    const Value& value, int compress_level, const std::vector<TrafficClass>& others) {
   const std::string file = value.text("write the absolute path of a dictionary of zstd");
   if (!file.starts_with('/')) value.refuse("is no absolute path", "begin with a slash");
   const bool any = compress_level == kAutoLevel;
   try {
+    auto dictionary = load_dictionary(file);
+    for (const TrafficClass& other : others) {
+      if (other.dictionary == nullptr) continue;
+      const auto& known = other.dictionary->dictionary();
+      if (known->fingerprint() == dictionary->fingerprint()) return other.dictionary;
+    }
     return std::make_shared<const compress::DictionaryLevels>(
-        load_dictionary(file), any ? compress::kLowestLevel : compress_level,
+        std::move(dictionary), any ? compress::kLowestLevel : compress_level,
         any ? compress::kHighestLevel : compress_level);
   } catch (const ConfigError& error) {
     value.fail(error.what());
@@ -77,7 +84,7 @@ std::vector<TrafficClass> read_classes(const Value& value, int compress_level) {
       if (!rates_agree(read)) rate->fail("is less than what is guaranteed");
     }
     if (const Value* file = fields.find("dictionary")) {
-      read.dictionary = read_dictionary(*file, compress_level);
+      read.dictionary = read_dictionary(*file, compress_level, classes);
     }
     classes.push_back(std::move(read));
   }

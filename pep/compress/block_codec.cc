@@ -67,6 +67,8 @@ struct BlockEncoder::Impl {
     dictionary_workspace = make_workspace(size);
     dictionary_context = context_in(dictionary_workspace);
     ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_dictIDFlag, 0);  // the block names it
+    // With another dictionary than it was made with a block may decode to other bytes.
+    ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_checksumFlag, 1);
   }
 
   void set_level(int level) {
@@ -84,7 +86,11 @@ struct BlockEncoder::Impl {
   std::size_t compress_with(const DictionaryLevels& dictionary, ConstBytes plain,
                             MutableBytes out) {
     SATRELAY_CHECK(dictionary.context_size() <= dictionary_room);
-    ZSTD_CCtx_refCDict(dictionary_context, dictionary.at(present_level));
+    // After a block for which there was no room the context is in mid-stream, and would go on with
+    // the dictionary that it had.
+    ZSTD_CCtx_reset(dictionary_context, ZSTD_reset_session_only);
+    const std::size_t taken = ZSTD_CCtx_refCDict(dictionary_context, dictionary.at(present_level));
+    SATRELAY_CHECK(ZSTD_isError(taken) == 0);
     return ZSTD_compress2(dictionary_context, out.data(), out.size(), plain.data(), plain.size());
   }
 

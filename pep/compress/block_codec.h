@@ -13,8 +13,8 @@
 // no plain bytes, but how the sending host's packets look from here on: its traffic class (without
 // the ECN bits) and its hop limit, an octet each. Kind 3, dictionary: an octet, the number that the
 // receiver has given a dictionary, then one zstd frame as of kind 1, to be decoded with that
-// dictionary and without its id. Encoded length: 1 to kMaxPlainBlock, of marks 2. Anything else is
-// malformed and ends the stream.
+// dictionary; it has no id of one, but a checksum of the plain bytes. Encoded length: 1 to
+// kMaxPlainBlock, of marks 2. Anything else is malformed and ends the stream.
 #pragma once
 
 #include <cstddef>

@@ -155,6 +155,7 @@ void Session::Impl::drop_connection() {
 
 void Session::Impl::establish() {
   state = PeerState::kAlive;
+  schedule.pause(false);
   lane_send.limit = handshake.peer().lane_credit;
   peer_start_credit.start(handshake.peer().stream_credit);
   own_capacity.on_new_session();
@@ -175,6 +176,7 @@ void Session::Impl::heard() {
   probes.on_heard(now);
   if (state == PeerState::kSuspect) {
     state = PeerState::kAlive;
+    schedule.pause(false);
     peer_events.push(Event::Kind::kPeerAlive);
   }
 }
@@ -206,6 +208,7 @@ void Session::Impl::run_timers() {
   }
   if (state == PeerState::kAlive && probes.silent(now)) {
     state = PeerState::kSuspect;
+    schedule.pause(true);
     peer_events.push(Event::Kind::kPeerSuspect);
   }
   if (now >= memory_check) check_memory();

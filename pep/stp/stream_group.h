@@ -13,6 +13,7 @@ namespace satrelay::stp {
 struct HostTurn {
   NewList streams;
   std::int64_t deficit = 0;  // bytes
+  bool is_promoted = false;  // has the next turn, whatever it has overdrawn
   ListHook<HostTurn> hook;
 };
 using HostList = IntrusiveList<HostTurn, &HostTurn::hook>;

@@ -57,6 +57,20 @@ void StreamSchedule::remove(Stream& stream) {
   unlist_lost(stream);
 }
 
+void StreamSchedule::count_place(StreamGroup& group, bool waits) const {
+  if (group.share == nullptr || is_paused_) return;
+  group.share->places += waits ? 1U : -1U;
+}
+
+void StreamSchedule::pause(bool paused) {
+  if (paused == is_paused_) return;
+  is_paused_ = false;
+  for (const auto& [key, group] : groups_) {
+    if (group->waits()) count_place(*group, !paused);
+  }
+  is_paused_ = paused;
+}
+
 // --- new bytes -----------------------------------------------------------------------------------
 
 void StreamSchedule::list_new(Stream& stream) {
@@ -65,7 +79,7 @@ void StreamSchedule::list_new(Stream& stream) {
   turn.streams.push_back(stream);
   if (HostList::contains(turn)) return;
   Class& c = class_of(stream);
-  if (stream.group->share != nullptr && !stream.group->waits()) ++stream.group->share->places;
+  if (!stream.group->waits()) count_place(*stream.group, true);
   c.list(stream.new_level).push_back(turn);
   ++c.hosts;
   has_new_ |= class_bit(stream.group->stream_class);
@@ -77,7 +91,8 @@ void StreamSchedule::unlist_new(Stream& stream) {
   if (!turn.streams.empty()) return;
   Class& c = class_of(stream);
   c.list(stream.new_level).remove(turn);
-  if (stream.group->share != nullptr && !stream.group->waits()) --stream.group->share->places;
+  turn.is_promoted = false;
+  if (!stream.group->waits()) count_place(*stream.group, false);
   // What it did not use is not saved; what it overdrew is remembered.
   turn.deficit = std::min<std::int64_t>(turn.deficit, 0);
   if (--c.hosts == 0) has_new_ &= ~class_bit(stream.group->stream_class);
@@ -105,7 +120,7 @@ Stream* StreamSchedule::next_new(ClassId stream_class) {
   HostTurn* turn = c.first();
   if (turn == nullptr) return nullptr;
   // One that waits elsewhere too overdraws its turn by more than a turn's worth.
-  while (turn->deficit <= 0 && (turn->deficit += quantum_) <= 0) {
+  while (turn->deficit <= 0 && (turn->deficit += quantum_) <= 0 && !turn->is_promoted) {
     HostList& list = c.list(turn->streams.front()->new_level);
     list.move_to_back(*turn);
     turn = list.front();
@@ -130,6 +145,7 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
   }
   HostTurn& turn = stream.group->turn(stream.new_level);
   turn.deficit -= sent * stream.group->factor();
+  turn.is_promoted = false;
   stream.deficit -= sent;
   if (turn.deficit <= 0) c.list(stream.new_level).move_to_back(turn);
   if (level_of(stream.send.sent()) != stream.new_level) {
@@ -143,6 +159,7 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
 void StreamSchedule::promote(Stream& stream) {
   if (!NewList::contains(stream)) return;
   HostTurn& turn = stream.group->turn(stream.new_level);
+  turn.is_promoted = true;
   turn.streams.move_to_front(stream);
   class_of(stream).list(stream.new_level).move_to_front(turn);
 }

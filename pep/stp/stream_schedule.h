@@ -50,6 +50,9 @@ class StreamSchedule {
   // Out of everything, but for its class and host.
   void remove(Stream& stream);
 
+  // Nothing is sent for a while: meanwhile its hosts do not count as waiting here.
+  void pause(bool paused);
+
   // --- new bytes
   // Whether the stream has new bytes that it may send, or may be asked for some.
   void set_new(Stream& stream, bool has_new);
@@ -113,12 +116,14 @@ class StreamSchedule {
     Class& c = class_of(stream);
     return stream.lost_level == Stream::Level::kYoung ? c.lost_young : c.lost_older;
   }
+  void count_place(StreamGroup& group, bool waits) const;
   void list_new(Stream& stream);
   void unlist_new(Stream& stream);
   void unlist_lost(Stream& stream);
 
   std::uint32_t quantum_;
   HostShares* shares_;
+  bool is_paused_ = false;
   std::array<Class, kClasses> classes_;
   ClassSet has_new_ = 0;
   ClassSet has_lost_ = 0;

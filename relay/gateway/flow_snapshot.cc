@@ -43,8 +43,10 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.compress = f.rule->rule.compress;
   s.modes = f.modes;
   s.traffic_class = f.metadata.class_name;
-  if (const auto* levels = peer.dictionaries.of(f.traffic_class).levels; levels != nullptr) {
-    s.dictionary = levels->dictionary()->fingerprint();
+  const SharedDictionary& dictionary = peer.dictionaries.of(f.traffic_class);
+  const bool is_used = s.compress != config::Compress::kOff && dictionary.trials.any_pays();
+  if (dictionary.levels != nullptr && is_used) {
+    s.dictionary = dictionary.levels->dictionary()->fingerprint();
   }
   s.wait_towards_peer = wait_towards_peer(f, peer);
   s.wait_towards_host = wait_towards_host(f, peer);

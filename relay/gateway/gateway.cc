@@ -115,24 +115,28 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
       misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
       wan(config, identity.wan_mac, counters, now),
-      host_shares(config.limits.flows + kMostHeldHosts),
       lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
       flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, classes, lan,
             arena, peers, bridged_syns, journal, identity.stopwatch, counters) {
   for (const config::Link& link : config.links) {
-    carriers.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1));
+    carriers.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1,
+                                                 config.limits.flows + kMostHeldHosts));
   }
+  // Which of several links a bridged frame takes is not known.
+  if (carriers.size() == 1) held.share_with(carriers.front()->host_shares);
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const config::Peer& peer = config.peers[i];
     const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
     Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
     peers.push_back(std::make_unique<Peer>(
         peer, carrier,
-        stp_config(config, identity, i, *link, plan, host_shares, flows.stored_of_peers()), arena,
-        flows, i, config.limits.flows + static_cast<std::uint32_t>(i), config.limits.flows, now));
+        stp_config(config, identity, i, *link, plan, carrier.host_shares, flows.stored_of_peers()),
+        arena, flows, i, config.limits.flows + static_cast<std::uint32_t>(i), config.limits.flows,
+        now));
   }
   apply_classes(now);
   flows.offer_dictionaries(config.classes, now);
+  config.classes.clear();  // `classes` has them, with what else a reload may exchange
   flows.recover(now);
 }
 

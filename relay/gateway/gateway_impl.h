@@ -134,8 +134,7 @@ struct Gateway::Impl {
   Refusals refusals;
   WanNode wan;
   std::vector<std::unique_ptr<Carrier>> carriers;
-  stp::HostShares host_shares;
-  HeldFrames held{kMostHeldFrames, host_shares};
+  HeldFrames held{kMostHeldFrames};
   std::size_t held_slot = 0;  // of the last frame that was held
   bool sessions_first = false;
   Instant last_call;

@@ -25,12 +25,8 @@ std::uint64_t flow_key(const HeldKey& key) {
 
 }  // namespace
 
-HeldFrames::HeldFrames(std::size_t most_frames, stp::HostShares& shares)
-    : shares_(shares),
-      slots_(most_frames),
-      free_(most_frames),
-      hosts_(2 * most_frames),
-      flows_(2 * most_frames) {
+HeldFrames::HeldFrames(std::size_t most_frames)
+    : slots_(most_frames), free_(most_frames), hosts_(2 * most_frames), flows_(2 * most_frames) {
   SATRELAY_CHECK(most_frames < kNoSlot);
   std::iota(free_.rbegin(), free_.rend(), Slot{0});
 }
@@ -58,7 +54,7 @@ std::optional<HeldFrames::Slot> HeldFrames::push(const HeldKey& key, std::uint16
   slots_[slot] = {kNoSlot, ip_bytes};
   if (host == nullptr) {
     host = &hosts_.add(host_key(key));
-    host->share = shares_.join(key.traffic_class, key.host);
+    if (shares_ != nullptr) host->share = shares_->join(key.traffic_class, key.host);
   }
   if (!HeldTurns<Host, &Host::hook>::contains(*host)) c.turns.add(*host, kQuantum);
   if (host->frames++ == 0) {
@@ -107,7 +103,7 @@ HeldFrames::Frame HeldFrames::pop(stp::ClassId traffic_class) {
 // Its flows have nothing either.
 void HeldFrames::forget(Host& host) {
   host.flows.next(kQuantum, [&](Flow& over) { flows_.remove(over); });
-  shares_.leave(host.share);
+  if (shares_ != nullptr) shares_->leave(host.share);
   hosts_.remove(host);
 }
 

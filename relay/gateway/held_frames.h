@@ -37,11 +37,13 @@ class HeldFrames {
     std::uint32_t factor = 1;  // how often its bytes are to be booked
   };
 
-  // Slots 0 to most_frames - 1, at most 65535. `shares`, with the queues in which the same hosts
-  // may wait too, outlives it.
-  HeldFrames(std::size_t most_frames, stp::HostShares& shares);
+  // Slots 0 to most_frames - 1, at most 65535.
+  explicit HeldFrames(std::size_t most_frames);
   HeldFrames(const HeldFrames&) = delete;
   HeldFrames& operator=(const HeldFrames&) = delete;
+
+  // Before the first frame: the queues in which the same hosts may wait too. Outlives this.
+  void share_with(stp::HostShares& shares) { shares_ = &shares; }
 
   // Where the frame is to be kept; nullopt if it finds no room. `limit`: of the class, in bytes.
   std::optional<Slot> push(const HeldKey& key, std::uint16_t ip_bytes, ByteCount limit);
@@ -92,7 +94,7 @@ class HeldFrames {
   };
   void forget(Host& host);
 
-  stp::HostShares& shares_;
+  stp::HostShares* shares_ = nullptr;
   std::vector<Queued> slots_;
   std::vector<Slot> free_;
   // Those that have nothing any more stay until their turn comes, and so are more than there are

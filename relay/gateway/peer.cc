@@ -22,11 +22,12 @@ constexpr ByteCount kLeastHeld = ByteCount(64ULL << 10);
 
 }  // namespace
 
-Carrier::Carrier(const config::Link& link, std::size_t sources)
+Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts)
     : config(link),
       pacer(link.send_rate.scaled(995, 1000), control::LinkOverhead{link.overhead}, kBurst,
             kBridgedDebt),
       classes(pacer.rate(), sources),
+      host_shares(most_hosts),
       send_capacity(link.send_rate),
       receive_capacity(link.receive_rate) {}
 

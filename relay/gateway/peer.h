@@ -19,8 +19,8 @@ namespace satrelay::gateway {
 
 // A satellite carrier. Peers may share one, and bridged frames are debited to it.
 struct Carrier {
-  // `sources`: of what it carries, see ClassOrder.
-  Carrier(const config::Link& link, std::size_t sources);
+  // `sources`: of what it carries, see ClassOrder. `most_hosts`: that may wait for it.
+  Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts);
   BitRate& capacity(LinkWay way) {
     return way == LinkWay::kSend ? send_capacity : receive_capacity;
   }
@@ -34,6 +34,7 @@ struct Carrier {
   config::Link config;
   control::Pacer pacer;
   ClassOrder classes;
+  stp::HostShares host_shares;
   // Who sends next: a class, and of its sources the bridged frames (0) or the peer before `source`.
   struct Choice {
     stp::ClassId traffic_class = 0;

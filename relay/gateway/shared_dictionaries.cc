@@ -6,6 +6,7 @@ namespace satrelay::gateway {
 
 void SharedDictionaries::update(const TrafficClasses& classes,
                                 const std::vector<DictionaryOffer>& of_peer) {
+  const auto before = shared_;
   shared_ = {};
   count_ = 0;
   for (const stp::ClassId id : classes.order()) {
@@ -14,7 +15,8 @@ void SharedDictionaries::update(const TrafficClasses& classes,
     const auto offer = std::ranges::find(of_peer, levels->dictionary()->fingerprint(),
                                          &DictionaryOffer::fingerprint);
     if (offer == of_peer.end()) continue;
-    shared_[id] = {levels, offer->number, {}};
+    const bool same = before[id].levels == levels && before[id].number == offer->number;
+    shared_[id] = {levels, offer->number, same ? before[id].trials : compress::DictionaryTrials()};
     ++count_;
   }
 }

@@ -18,7 +18,7 @@ namespace satrelay::gateway {
 struct SharedDictionary {
   const compress::DictionaryLevels* levels = nullptr;  // nullptr: none
   std::uint8_t number = 0;                             // that the peer has given it
-  compress::DictionaryTrial trial;
+  compress::DictionaryTrials trials;
 };
 
 class SharedDictionaries {

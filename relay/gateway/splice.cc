@@ -68,36 +68,46 @@ Splice::Splice(int compress_level, const Dictionaries& dictionaries, const Stopw
       encoder_(chooses_level_ ? 1 : compress_level,
                chooses_level_ ? compress::kHighestLevel : compress_level) {}
 
-std::optional<Splice::Encoded> Splice::compress(ConstBytes plain, SharedDictionary& dictionary) {
-  if (dictionary.levels != nullptr && dictionary.trial.is_due()) {
-    return compress_both_ways(plain, dictionary);
-  }
-  const bool pays = dictionary.levels != nullptr && dictionary.trial.pays();
+Splice::Way Splice::choose(SharedDictionary& dictionary, std::size_t size) {
+  if (dictionary.levels == nullptr) return Way::kWithout;
+  compress::DictionaryTrial& trial = dictionary.trials.of(size);
+  if (trial.is_due()) return Way::kBoth;
+  return trial.pays() ? Way::kWith : Way::kWithout;
+}
+
+std::optional<Splice::Encoded> Splice::compress(ConstBytes plain, Way way,
+                                                SharedDictionary& dictionary) {
+  if (way == Way::kBoth) return compress_both_ways(plain, dictionary);
+  const bool with = way == Way::kWith;
   const auto size =
-      encoder_.compress(plain, *encoded_, compress::Mode::kOn, pays ? dictionary.levels : nullptr);
+      encoder_.compress(plain, *encoded_, compress::Mode::kOn, with ? dictionary.levels : nullptr);
   if (!size) return std::nullopt;
-  return Encoded{*size, pays};
+  return Encoded{*size, with};
 }
 
 std::optional<Splice::Encoded> Splice::compress_both_ways(ConstBytes plain,
                                                           SharedDictionary& dictionary) {
   constexpr auto kOn = compress::Mode::kOn;
   const auto with = encoder_.compress(plain, *encoded_, kOn, dictionary.levels);
-  const auto without = encoder_.compress(plain, *other_encoded_, kOn);
-  dictionary.trial.note(with.value_or(plain.size()), without.value_or(plain.size()));
+  std::optional<std::size_t> without;
+  if (plain.size() >= kSmallestCompressed) {
+    without = encoder_.compress(plain, *other_encoded_, kOn);
+  }
+  dictionary.trials.of(plain.size())
+      .note(with.value_or(plain.size()), without.value_or(plain.size()));
   if (!with && !without) return std::nullopt;
   if (with && (!without || *with <= *without)) return Encoded{*with, true};
   std::swap(encoded_, other_encoded_);
   return Encoded{*without, false};
 }
 
-bool Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+bool Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size, Way way,
                                   SharedDictionary& dictionary, std::uint64_t& time_ns,
                                   Instant now) {
   flow.endpoint.received().copy_front(MutableBytes(*plain_).first(size));
   if (chooses_level_) encoder_.set_level(effort_.level(session.send_rate()));
   const Instant begin = stopwatch_ != nullptr ? stopwatch_->read() : now;
-  const auto encoded = compress(ConstBytes(*plain_).first(size), dictionary);
+  const auto encoded = compress(ConstBytes(*plain_).first(size), way, dictionary);
   const Duration taken = (stopwatch_ != nullptr ? stopwatch_->read() : now) - begin;
   effort_.spend(taken, now);
   time_ns = static_cast<std::uint64_t>(taken.to_nanoseconds());
@@ -130,8 +140,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   const auto size = static_cast<std::size_t>(
       std::min<std::uint64_t>({readable, room - compress::kBlockHeaderSize, largest}));
 
-  const bool trained = dictionary.levels != nullptr && dictionary.trial.pays();
-  const std::size_t least = trained ? kSmallestWithDictionary : kSmallestCompressed;
+  const std::size_t least =
+      dictionary.levels != nullptr ? kSmallestWithDictionary : kSmallestCompressed;
   ConstBytes sample = received.front();
   if (sample.size() < std::min(size, kSample) && flow.bytes_from_lan >= flow.try_compression_at) {
     // Too little before the end of an arena block to judge by.
@@ -139,12 +149,17 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
     received.copy_front(gathered);
     sample = gathered;
   }
-  const bool tried = worth_a_try(flow, size, least, sample);
+  bool tried = worth_a_try(flow, size, least, sample);
   std::uint64_t time_ns = 0;
-  if (tried && compressed_to_stream(flow, session, size, dictionary, time_ns, now)) {
-    return SpliceResult::kDone;
+  if (tried) {
+    const Way way = choose(dictionary, size);
+    tried = way != Way::kWithout || size >= kSmallestCompressed;
+    if (tried && compressed_to_stream(flow, session, size, way, dictionary, time_ns, now)) {
+      return SpliceResult::kDone;
+    }
   }
-  if (size >= least) note_incompressible(flow);
+  // Little says nothing of what follows.
+  if (size >= kSmallestCompressed) note_incompressible(flow);
   std::array<std::byte, compress::kBlockHeaderSize> header{};
   compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
                                header);

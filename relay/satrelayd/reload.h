@@ -17,7 +17,10 @@ class Reload {
  public:
   // `started`: the configuration that the gateway was started with, from `file`.
   Reload(std::filesystem::path file, const config::Gateway& started)
-      : file_(std::move(file)), started_(started) {}
+      : file_(std::move(file)), started_(started) {
+    // They may change, and dictionaries take much memory.
+    started_.classes.clear();
+  }
 
   // Begins to read; no effect while it reads already.
   void begin();

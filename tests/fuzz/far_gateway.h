@@ -47,13 +47,14 @@ inline std::vector<std::byte> stp_frame(ConstBytes datagram, const StpPath& path
 
 class FarGateway final : public stp::StreamSource {
  public:
-  FarGateway(std::uint64_t epoch, BitRate rate, Instant now)
+  enum class Streams : std::uint8_t { kOdd, kEven };  // that it opens
+  FarGateway(std::uint64_t epoch, BitRate rate, Instant now, Streams opens = Streams::kOdd)
       : memory_(1 << 20),
         arena_(memory_, 4096),
         pacer_(rate, control::LinkOverhead{}, Duration::milliseconds(4),
                Duration::milliseconds(50)),
         controller_(rate),
-        session_(config(epoch), arena_, pacer_, controller_, *this, now) {}
+        session_(config(epoch, opens), arena_, pacer_, controller_, *this, now) {}
 
   stp::Session& session() { return session_; }
   void produce(stp::StreamId id, std::uint32_t, Instant) override { session_.set_ready(id, false); }
@@ -90,10 +91,10 @@ class FarGateway final : public stp::StreamSource {
   }
 
  private:
-  static stp::Config config(std::uint64_t epoch) {
+  static stp::Config config(std::uint64_t epoch, Streams opens) {
     stp::Config config;
     config.boot_epoch = epoch;
-    config.opens_even_streams = false;
+    config.opens_even_streams = opens == Streams::kEven;
     config.max_streams = 32;
     config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
     return config;

@@ -67,7 +67,17 @@ inline ConstBytes answers() {
   return std::as_bytes(std::span(kText));
 }
 
-// One that fits it, and the same under another name.
+inline ConstBytes noise() {
+  static const std::vector<std::byte> kNoise = [] {
+    Random random(8);
+    std::vector<std::byte> bytes(answers().size());
+    for (std::byte& octet : bytes) octet = static_cast<std::byte>(random.next());
+    return bytes;
+  }();
+  return kNoise;
+}
+
+// One that fits the answers, and the same under another name.
 inline const std::shared_ptr<const compress::DictionaryLevels>& dictionary(unsigned which) {
   static const auto kMade = [] {
     compress::Bytes content = compress::trained_dictionary(1);

@@ -97,6 +97,50 @@ TEST(Dictionary, ThatDoesNotFitIsLeftAlone) {
   }
 }
 
+// What is other traffic, and first, says nothing of what comes later.
+TEST(Dictionary, AForeignObjectDoesNotSpoilIt) {
+  Tracer tracer;
+  Scenario scenario = small_objects(6, 100, trained(1));
+  add_flow(scenario, Side::kA, requester(1'000), responder(1'000, 3'000), Content::kText).start =
+      Instant() + Duration::seconds(5);
+  for (FlowSpec& flow : scenario.flows) {
+    if (flow.start == Instant() + Duration::seconds(5)) continue;
+    flow.start = flow.start + Duration::seconds(1);
+  }
+  Network network(scenario, tracer);
+  run(network);
+  for (const Side side : {Side::kA, Side::kB})
+    EXPECT_GE(codec(network, side).dictionary_blocks, 95U);
+}
+
+// Blocks that do not shrink, between those that do, and two dictionaries in turn.
+TEST(Dictionary, NoiseBetweenDoesNoHarm) {
+  Tracer tracer;
+  Scenario scenario = small_objects(7, 150, trained(1));
+  config::TrafficClass other = web(trained(2));
+  other.name = "other";
+  scenario.classes.push_back(other);
+  config::Rule rule = scenario.rules[0];
+  rule.compress = scenario.rules[0].compress = config::Compress::kOn;
+  rule.traffic_class = "other";
+  rule.match.port = {{81, 81}};
+  scenario.rules.insert(scenario.rules.begin(), rule);
+  for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+    scenario.flows[i].server_port = static_cast<std::uint16_t>(80 + i % 2);
+  }
+  for (const std::uint16_t port : {std::uint16_t{80}, std::uint16_t{81}}) {
+    for (int i = 0; i < 50; ++i) {
+      FlowSpec& noise =
+          add_flow(scenario, Side::kA, requester(300), responder(300, 500), Content::kRandom);
+      noise.server_port = port;
+      noise.start = noise.start + Duration::milliseconds(300 * i + 50);
+    }
+  }
+  Network network(scenario, tracer);
+  run(network);
+  EXPECT_GE(codec(network, Side::kB).dictionary_blocks, 140U);
+}
+
 TEST(Dictionary, IsUsedOnlyTowardsAPeerThatHasIt) {
   Tracer tracer;
   Network network(small_objects(2, 20, trained(1)), tracer);
@@ -121,6 +165,13 @@ TEST(Dictionary, MayBeExchangedUnderLoad) {
   link.loss = 0.05;
   Scenario scenario = small_objects(3, 200, first, link);
   add_flow(scenario, Side::kA, requester(300), responder(300, 200'000'000), Content::kAnswers);
+  for (int i = 0; i < 100; ++i) {
+    FlowSpec& noise =
+        add_flow(scenario, Side::kA, requester(300), responder(300, 500), Content::kRandom);
+    noise.start = noise.start + Duration::milliseconds(200 * i + 50);
+  }
+  scenario.rules[0].compress = config::Compress::kOn;
+  const std::size_t bulk = 200;
   Network network(scenario, tracer);
   network.loop().run_until(Instant() + Duration::seconds(8));
   const std::vector<std::pair<Side, Levels>> steps{{Side::kA, second},  {Side::kB, second},
@@ -130,7 +181,7 @@ TEST(Dictionary, MayBeExchangedUnderLoad) {
     reload(network, side, dictionary);
     network.run_for(Duration::milliseconds(1500));
   }
-  EXPECT_FALSE(network.flow(network.flow_count() - 1).over());
+  EXPECT_FALSE(network.flow(bulk).over());
   EXPECT_EQ(network.gateway(Side::kA).engine().peers()[0].dictionaries, 1U);
   const std::uint64_t before = codec(network, Side::kB).dictionary_blocks;
   EXPECT_GE(before, 20U);

@@ -51,7 +51,7 @@ ALLOWED = [
      "128-bit arithmetic"),
     (r"_GLOBAL_OFFSET_TABLE_$|__stack_chk_fail$|abort$|__assert_fail$|std::__glibcxx_assert_fail",
      "position independence, and stopping on a broken invariant"),
-    (r"ZSTD_(CCtx_(setParameter|refCDict)|compress2|decompress_usingDDict|(create[CD]Dict_advanced|free[CD]Dict)|"
+    (r"ZSTD_(CCtx_(setParameter|refCDict|reset)|compress2|decompress_usingDDict|(create[CD]Dict_advanced|free[CD]Dict)|"
      r"estimate[CD]CtxSize\w*|initStatic[CD]Ctx|findFrameCompressedSize|get(CParams|FrameContentSize|ErrorCode)|isError)$",
      "the compressor, in memory of ours; not its functions for files or threads"),
     (r"crc32_iscsi\w*$|(ec|gf)_\w+$", "ISA-L: checksums and erasure codes over memory"),

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "pep/compress/block_codec.h"
 #include "pep/compress/effort.h"
 #include "tests/unit/pep/compress/allocations.h"
@@ -92,7 +94,7 @@ TEST(Dictionary, AnyLevelAndSizeHasRoom) {
   BlockDecoder decoder;
   Bytes out(kMaxPlainBlock), back(kMaxPlainBlock);
   for (const std::size_t size :
-       {std::size_t{4096}, std::size_t{110} * 1024, Dictionary::kMostBytes}) {
+       {std::size_t{4096}, std::size_t{64} * 1024, Dictionary::kMostBytes}) {
     const auto dictionary = Dictionary::make(large_dictionary(size));
     ASSERT_NE(dictionary, nullptr);
     const DictionaryLevels levels(dictionary, kLowestLevel, 19);
@@ -113,6 +115,57 @@ TEST(Dictionary, AnyLevelAndSizeHasRoom) {
         EXPECT_EQ(Bytes(back.begin(), back.begin() + static_cast<std::ptrdiff_t>(*decoded)), plain);
       }
     }
+  }
+}
+
+TEST(Dictionary, AnotherOneIsNoticed) {
+  const Bytes content = trained_dictionary(1);
+  Bytes changed = content;
+  for (std::size_t i = changed.size() - 8'000; i < changed.size(); ++i) changed[i] ^= std::byte{1};
+  const auto right = Dictionary::make(content), wrong = Dictionary::make(changed);
+  ASSERT_TRUE(right && wrong);
+  const DictionaryLevels levels(right, 1, 1);
+  BlockEncoder encoder(1);
+  encoder.make_room_for(levels);
+  BlockDecoder decoder;
+  Bytes out(kMaxPlainBlock), back(kMaxPlainBlock);
+  Random random(5);
+  for (int i = 0; i < 100; ++i) {
+    const auto size = encoder.compress(bytes_of(web_answer(random)), out, Mode::kOn, &levels);
+    ASSERT_TRUE(size);
+    EXPECT_FALSE(decoder.decompress(ConstBytes(out).first(*size), back, wrong.get()));
+    EXPECT_TRUE(decoder.decompress(ConstBytes(out).first(*size), back, right.get()));
+  }
+}
+
+// zstd's context is in mid-stream after a block for which there was no room.
+TEST(Dictionary, ABlockThatDoesNotPayLeavesNothingBehind) {
+  const Bytes content = trained_dictionary(1);
+  Bytes changed = content;
+  std::reverse(changed.end() - 2'000, changed.end());
+  const auto first = Dictionary::make(content), second = Dictionary::make(changed);
+  ASSERT_TRUE(first && second);
+  const DictionaryLevels first_levels(first, kLowestLevel, kHighestLevel);
+  const DictionaryLevels second_levels(second, kLowestLevel, kHighestLevel);
+  BlockEncoder encoder(1, kHighestLevel);
+  encoder.make_room_for(first_levels);
+  BlockDecoder decoder;
+  Bytes out(kMaxPlainBlock), back(kMaxPlainBlock);
+  Random random(9);
+  for (int i = 0; i < 50; ++i) {
+    Bytes noise(200);
+    for (std::byte& octet : noise) octet = static_cast<std::byte>(random.next());
+    EXPECT_FALSE(
+        encoder.compress(noise, out, Mode::kOn, i % 2 == 0 ? &first_levels : &second_levels));
+    encoder.set_level(i % 3 == 0 ? 1 : 5);
+    const Bytes plain = bytes_of(web_answer(random));
+    const auto size =
+        encoder.compress(plain, out, Mode::kOn, i % 2 == 0 ? &second_levels : &first_levels);
+    ASSERT_TRUE(size);
+    const auto decoded = decoder.decompress(ConstBytes(out).first(*size), back,
+                                            i % 2 == 0 ? second.get() : first.get());
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(Bytes(back.begin(), back.begin() + static_cast<std::ptrdiff_t>(*decoded)), plain);
   }
 }
 

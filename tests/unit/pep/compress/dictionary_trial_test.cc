@@ -16,11 +16,11 @@ int tried(DictionaryTrial& trial, int blocks, std::size_t with, std::size_t with
   return tries;
 }
 
-TEST(DictionaryTrial, TriesTheFirstBlockAndFewMore) {
+TEST(DictionaryTrial, TriesTheFirstBlocksAndFewMore) {
   DictionaryTrial trial;
   EXPECT_TRUE(trial.pays()) << "as configured";
-  EXPECT_EQ(tried(trial, 1, 100, 200), 1);
-  EXPECT_EQ(tried(trial, 16, 100, 200), 0);
+  EXPECT_EQ(tried(trial, 4, 100, 200), 4);
+  EXPECT_EQ(tried(trial, 13, 100, 200), 0);
   EXPECT_EQ(tried(trial, 170, 100, 200), 10);
   EXPECT_TRUE(trial.pays());
 }
@@ -33,6 +33,16 @@ TEST(DictionaryTrial, GivesUpWhatLosesAndTakesItUpAgain) {
   EXPECT_FALSE(trial.pays());
   tried(trial, 17 * 200, 100, 200);  // the past fades
   EXPECT_TRUE(trial.pays());
+}
+
+TEST(DictionaryTrials, LongBlocksDoNotSpeakForShortOnes) {
+  DictionaryTrials trials;
+  trials.of(200).note(60, 200);
+  trials.of(60'000).note(30'000, 20'000);
+  EXPECT_TRUE(trials.of(300).pays());
+  EXPECT_FALSE(trials.of(20'000).pays());
+  EXPECT_TRUE(trials.of(3'000).pays());
+  EXPECT_TRUE(trials.any_pays());
 }
 
 }  // namespace

@@ -50,6 +50,9 @@ class Scenario {
     // Slow readers take a step every 20 ms; nothing else keeps a flow from ending.
     for (int i = 0; i < 30'000 && !over() && net_.error().empty(); ++i) {
       step(Duration::milliseconds(20));
+      for (int end = 0; end < 2; ++end) {
+        if (stored_[end] != net_.session(end).bytes_stored()) return "the sum of what is stored";
+      }
     }
     if (const std::string error = net_.error(); !error.empty()) return error;
     if (!over()) return "stalled: " + describe();
@@ -74,6 +77,7 @@ class Scenario {
   EndConfig config(bool even) {
     EndConfig config = end_config(even);
     config.session.boot_epoch = even ? 1000 : 2000;
+    config.session.all_stored = &stored_[even ? 0 : 1];
     config.block_size = std::size_t{256} << random_.below(5);
     config.arena_bytes = config.block_size * (48 + random_.below(2000));
     config.rate = BitRate::bits_per_second(200'000 << random_.below(10));
@@ -138,6 +142,7 @@ class Scenario {
 
   Random random_;
   bool corrupting_ = false;
+  std::uint64_t stored_[2]{};
   Network net_;
   std::uint64_t total_flows_ = 0;
   bool outages_ = false;

@@ -100,6 +100,37 @@ TEST_F(StreamScheduleTest, AHostThatWaitsElsewhereTooHasHalfATurn) {
   shares_.leave(both);
 }
 
+TEST_F(StreamScheduleTest, APromotedStreamIsNextWhateverItsHostHasOverdrawn) {
+  HostShare* const both = shares_.join(0, 1);
+  both->places += 4;
+  Stream& other = add(0, 2);
+  for (int i = 0; i < 20; ++i) {
+    Stream& opened = add(0, 1);
+    schedule_.promote(opened);
+    EXPECT_EQ(schedule_.next_new(0), &opened) << i;
+    send_new(opened);
+    schedule_.set_new(opened, false);
+  }
+  EXPECT_EQ(schedule_.next_new(0), &other);
+}
+
+TEST_F(StreamScheduleTest, WhatCannotBeSentDoesNotCount) {
+  HostShare* const host = shares_.join(0, 1);
+  Stream& stream = add(100'000, 1);
+  Stream& later = add(100'000, 1);
+  schedule_.pause(true);
+  schedule_.pause(true);
+  EXPECT_EQ(host->places, 0U);
+  schedule_.set_new(stream, false);
+  schedule_.set_new(later, false);
+  schedule_.set_new(later, true);
+  EXPECT_EQ(host->places, 0U);
+  schedule_.pause(false);
+  EXPECT_EQ(host->places, 1U);
+  schedule_.set_new(later, false);
+  EXPECT_EQ(host->places, 0U);
+}
+
 TEST_F(StreamScheduleTest, AClassKnowsNothingOfTheOthers) {
   Stream& here = add(100'000, 1);
   Stream& there = add(100'000, 1, 5);

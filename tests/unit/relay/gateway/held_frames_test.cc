@@ -18,6 +18,7 @@ constexpr std::uint16_t kLong = 1'400;
 
 class HeldFramesTest : public ::testing::Test {
  protected:
+  HeldFramesTest() { held_.share_with(shares_); }
   bool push(std::uint64_t host, std::uint64_t flow, std::uint16_t bytes = kLong,
             stp::ClassId id = 0, ByteCount limit = kLimit) {
     const auto slot = held_.push({id, host, flow}, bytes, limit);
@@ -36,7 +37,7 @@ class HeldFramesTest : public ::testing::Test {
   }
 
   stp::HostShares shares_{1'000};
-  HeldFrames held_{256, shares_};
+  HeldFrames held_{256};
   std::map<HeldFrames::Slot, std::pair<std::uint64_t, std::uint64_t>> kept_;
 };
 
