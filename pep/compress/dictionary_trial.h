@@ -40,13 +40,12 @@ class DictionaryTrial {
   std::uint64_t without_ = 0;
 };
 
-// Small blocks gain most, and a long one of other traffic must not outweigh many of them.
+// A long block of other traffic must not outweigh many short ones, which gain most.
 class DictionaryTrials {
  public:
   DictionaryTrial& of(std::size_t block) {
     return trials_[block < 1024 ? 0 : block < std::size_t{8} * 1024 ? 1 : 2];
   }
-  bool any_pays() const { return trials_[0].pays() || trials_[1].pays() || trials_[2].pays(); }
 
  private:
   std::array<DictionaryTrial, 3> trials_;

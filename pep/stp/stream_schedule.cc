@@ -144,7 +144,9 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
     }
   }
   HostTurn& turn = stream.group->turn(stream.new_level);
-  turn.deficit -= sent * stream.group->factor();
+  const std::int64_t factor = stream.group->factor();
+  // Promoted again and again, it would owe more than it can pay back.
+  turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{quantum_} * factor);
   turn.is_promoted = false;
   stream.deficit -= sent;
   if (turn.deficit <= 0) c.list(stream.new_level).move_to_back(turn);

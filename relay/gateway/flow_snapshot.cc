@@ -44,8 +44,7 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.modes = f.modes;
   s.traffic_class = f.metadata.class_name;
   const SharedDictionary& dictionary = peer.dictionaries.of(f.traffic_class);
-  const bool is_used = s.compress != config::Compress::kOff && dictionary.trials.any_pays();
-  if (dictionary.levels != nullptr && is_used) {
+  if (dictionary.levels != nullptr && s.compress != config::Compress::kOff) {
     s.dictionary = dictionary.levels->dictionary()->fingerprint();
   }
   s.wait_towards_peer = wait_towards_peer(f, peer);

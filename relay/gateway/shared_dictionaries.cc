@@ -15,8 +15,11 @@ void SharedDictionaries::update(const TrafficClasses& classes,
     const auto offer = std::ranges::find(of_peer, levels->dictionary()->fingerprint(),
                                          &DictionaryOffer::fingerprint);
     if (offer == of_peer.end()) continue;
-    const bool same = before[id].levels == levels && before[id].number == offer->number;
-    shared_[id] = {levels, offer->number, same ? before[id].trials : compress::DictionaryTrials()};
+    // What is known of it stays known over a reload, which makes new tables of the same file.
+    const SharedDictionary& old = before[id];
+    const bool is_same = old.levels != nullptr && old.fingerprint == offer->fingerprint;
+    shared_[id] = {levels, offer->fingerprint, offer->number,
+                   is_same ? old.trials : compress::DictionaryTrials()};
     ++count_;
   }
 }

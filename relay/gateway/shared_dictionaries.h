@@ -17,7 +17,8 @@ namespace satrelay::gateway {
 
 struct SharedDictionary {
   const compress::DictionaryLevels* levels = nullptr;  // nullptr: none
-  std::uint8_t number = 0;                             // that the peer has given it
+  std::uint64_t fingerprint = 0;
+  std::uint8_t number = 0;  // that the peer has given it
   compress::DictionaryTrials trials;
 };
 

@@ -70,13 +70,14 @@ Splice::Splice(int compress_level, const Dictionaries& dictionaries, const Stopw
 
 Splice::Way Splice::choose(SharedDictionary& dictionary, std::size_t size) {
   if (dictionary.levels == nullptr) return Way::kWithout;
+  if (size < kSmallestCompressed) return Way::kWith;  // or raw
   compress::DictionaryTrial& trial = dictionary.trials.of(size);
   if (trial.is_due()) return Way::kBoth;
   return trial.pays() ? Way::kWith : Way::kWithout;
 }
 
-std::optional<Splice::Encoded> Splice::compress(ConstBytes plain, Way way,
-                                                SharedDictionary& dictionary) {
+std::optional<Splice::Encoded> Splice::compress(ConstBytes plain, SharedDictionary& dictionary) {
+  const Way way = choose(dictionary, plain.size());
   if (way == Way::kBoth) return compress_both_ways(plain, dictionary);
   const bool with = way == Way::kWith;
   const auto size =
@@ -89,10 +90,7 @@ std::optional<Splice::Encoded> Splice::compress_both_ways(ConstBytes plain,
                                                           SharedDictionary& dictionary) {
   constexpr auto kOn = compress::Mode::kOn;
   const auto with = encoder_.compress(plain, *encoded_, kOn, dictionary.levels);
-  std::optional<std::size_t> without;
-  if (plain.size() >= kSmallestCompressed) {
-    without = encoder_.compress(plain, *other_encoded_, kOn);
-  }
+  const auto without = encoder_.compress(plain, *other_encoded_, kOn);
   dictionary.trials.of(plain.size())
       .note(with.value_or(plain.size()), without.value_or(plain.size()));
   if (!with && !without) return std::nullopt;
@@ -101,13 +99,13 @@ std::optional<Splice::Encoded> Splice::compress_both_ways(ConstBytes plain,
   return Encoded{*without, false};
 }
 
-bool Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size, Way way,
+bool Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                                   SharedDictionary& dictionary, std::uint64_t& time_ns,
                                   Instant now) {
   flow.endpoint.received().copy_front(MutableBytes(*plain_).first(size));
   if (chooses_level_) encoder_.set_level(effort_.level(session.send_rate()));
   const Instant begin = stopwatch_ != nullptr ? stopwatch_->read() : now;
-  const auto encoded = compress(ConstBytes(*plain_).first(size), way, dictionary);
+  const auto encoded = compress(ConstBytes(*plain_).first(size), dictionary);
   const Duration taken = (stopwatch_ != nullptr ? stopwatch_->read() : now) - begin;
   effort_.spend(taken, now);
   time_ns = static_cast<std::uint64_t>(taken.to_nanoseconds());
@@ -149,14 +147,10 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
     received.copy_front(gathered);
     sample = gathered;
   }
-  bool tried = worth_a_try(flow, size, least, sample);
+  const bool tried = worth_a_try(flow, size, least, sample);
   std::uint64_t time_ns = 0;
-  if (tried) {
-    const Way way = choose(dictionary, size);
-    tried = way != Way::kWithout || size >= kSmallestCompressed;
-    if (tried && compressed_to_stream(flow, session, size, way, dictionary, time_ns, now)) {
-      return SpliceResult::kDone;
-    }
+  if (tried && compressed_to_stream(flow, session, size, dictionary, time_ns, now)) {
+    return SpliceResult::kDone;
   }
   // Little says nothing of what follows.
   if (size >= kSmallestCompressed) note_incompressible(flow);

@@ -55,10 +55,10 @@ class Splice {
   enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // the dictionary
   static Way choose(SharedDictionary& dictionary, std::size_t size);
   // In encoded_, if compressing pays.
-  std::optional<Encoded> compress(ConstBytes plain, Way way, SharedDictionary& dictionary);
+  std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary);
   std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
   // False, and nothing has happened but that it took `time_ns`: it does not pay.
-  bool compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size, Way way,
+  bool compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                             SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
   void count(Flow& flow, const compress::CodecCounters& block);
   bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);

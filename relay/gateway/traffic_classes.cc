@@ -47,6 +47,10 @@ void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured
     classes_[*id].in_force = classes_[*id].configured = each;
     order_.push_back(*id);
   }
+  for (ClassSet gone = in_use_ & ~next; gone != 0; gone &= gone - 1) {
+    TrafficClassState& state = classes_[stp::lowest_class(gone)];
+    state.in_force.dictionary = state.configured.dictionary = nullptr;
+  }
   order_.insert(order_.end(), {kRelayed, kBridged});
   in_use_ = next;
 }

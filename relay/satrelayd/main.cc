@@ -14,6 +14,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "config/error.h"
 #include "config/loader.h"
@@ -218,7 +219,7 @@ std::vector<int> needed_by(const config::Gateway& config) {
   return capabilities;
 }
 
-void run(const config::Gateway& config, const std::string& file) {
+void run(config::Gateway config, const std::string& file) {
   ops::open_log("satrelayd", config.log_level);
   const ops::SocketAccess stats_access = access_of(config.stats_access);
   const ops::SocketAccess control_access = access_of(config.control_access);
@@ -268,6 +269,7 @@ void run(const config::Gateway& config, const std::string& file) {
       .gateway = gateway,
       .drain = Drain(gateway, [](const std::string& text) { ops::log_info(text); }),
       .reload = Reload(file, config)};
+  config.classes.clear();  // the gateway has them; what a reload replaces shall not stay here
   std::optional<ops::ControlServer> control;
   if (config.control_socket != config::kNoSocket) {
     const std::string path = config.control_socket.empty()
@@ -320,14 +322,14 @@ int main_or_throw(int argc, char** argv) {
   app.set_version_flag("--version", SATRELAY_VERSION);
   CLI11_PARSE(app, argc, argv);
   try {
-    const config::Gateway config = config::load_gateway(file);
+    config::Gateway config = config::load_gateway(file);
     if (check) {
       access_of(config.stats_access);
       access_of(config.control_access);
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }
-    run(config, file);
+    run(std::move(config), file);
     return EXIT_SUCCESS;
   } catch (const config::ConfigError& error) {
     ops::log_error(error.what());

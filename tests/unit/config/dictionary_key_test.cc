@@ -43,6 +43,10 @@ TEST_F(DictionaryKey, IsReadAndMadeReadyForTheLevel) {
   for (const int level : {compress::kLowestLevel, -1, 1, compress::kHighestLevel}) {
     EXPECT_NE(any.classes[0].dictionary->at(level), nullptr);
   }
+  const Gateway two = parse_gateway(
+      with_line("classes: {a: {dictionary: " + file_ + "}, b: {dictionary: " + file_ + "}}"),
+      "g.yaml");
+  EXPECT_EQ(two.classes[0].dictionary, two.classes[1].dictionary);
   const Gateway one = parse_gateway(with_line(line_ + "\ncompress_level: 14"), "g.yaml");
   EXPECT_NE(one.classes[0].dictionary->at(14), nullptr);
 }

@@ -79,7 +79,20 @@ TEST(SharedDictionaries, AreThoseThatBothHave) {
   EXPECT_EQ(shared.of(mail).levels, nullptr);
   EXPECT_EQ(shared.of(logs).levels, configured[2].dictionary.get());
   EXPECT_EQ(shared.of(logs).number, 17);
-  shared.update(classes, {});
+  // What is known of a file outlives a reload of it, not another file.
+  shared.of(logs).trials.of(300).note(300, 200);
+  TrafficClasses reloaded(configured);
+  reloaded.replace(
+      {class_with("web", nullptr), class_with("mail", nullptr), class_with("logs", dictionary(2))});
+  shared.update(reloaded, {{18, fingerprint_of(dictionary(2))}});
+  EXPECT_NE(shared.of(logs).levels, configured[2].dictionary.get());
+  EXPECT_EQ(shared.of(logs).number, 18);
+  EXPECT_FALSE(shared.of(logs).trials.of(300).pays());
+  reloaded.replace(
+      {class_with("web", nullptr), class_with("mail", nullptr), class_with("logs", dictionary(3))});
+  shared.update(reloaded, {{19, fingerprint_of(dictionary(3))}});
+  EXPECT_TRUE(shared.of(logs).trials.of(300).pays());
+  shared.update(reloaded, {});
   EXPECT_EQ(shared.of(logs).levels, nullptr);
 }
 
