@@ -96,6 +96,7 @@ std::vector<std::string> needs_restart(const Gateway& started, const Gateway& ne
   found.compare("stats_socket_prefix", started.stats_socket_prefix, next.stats_socket_prefix);
   found.compare("control_socket", started.control_socket, next.control_socket);
   found.compare("access.stats", started.stats_access, next.stats_access);
+  found.compare("access.user", started.user, next.user);
   found.compare("access.control", started.control_access, next.control_access);
   found.compare("journal", started.journal, next.journal);
   return found.keys;

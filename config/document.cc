@@ -12,8 +12,6 @@
 namespace satrelay::config {
 namespace {
 
-constexpr std::size_t kMaxText = 8 << 20;
-
 Place place_of(const YAML::Mark& mark) {
   return mark.is_null() ? Place{} : Place{mark.line + 1, mark.column + 1};
 }
@@ -65,7 +63,7 @@ std::string join(const std::string& path, const std::string& key) {
 
 }  // namespace
 
-void Places::fail(const std::string& path, const std::string& message) const {
+std::string Places::point_at(const std::string& path, const std::string& message) const {
   std::string nearest = path;
   while (!nearest.empty() && !places_.contains(nearest)) {
     const std::size_t end = nearest.find_last_of(".[");
@@ -77,7 +75,11 @@ void Places::fail(const std::string& path, const std::string& message) const {
   }
   text += ": ";
   if (!path.empty()) text += path + ": ";
-  throw ConfigError(text + message);
+  return text + message;
+}
+
+void Places::fail(const std::string& path, const std::string& message) const {
+  throw ConfigError(point_at(path, message));
 }
 
 Value::Value(Places& places, const YAML::Node& node, std::string path)
@@ -231,7 +233,9 @@ const Value& Fields::require(const std::string& key, std::string_view hint) cons
 }
 
 Value parse_document(const std::string& text, Places& places, const std::string& file) {
-  if (text.size() > kMaxText) throw ConfigError(file + ": is larger than 8 MiB");
+  if (text.size() > kMostDocumentBytes) {
+    throw ConfigError(file + ": is larger than " + to_text(ByteCount(kMostDocumentBytes)));
+  }
   std::vector<YAML::Node> documents;
   try {
     documents = YAML::LoadAll(text);

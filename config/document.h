@@ -5,6 +5,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -31,7 +32,10 @@ class Places {
   explicit Places(std::string file) : file_(std::move(file)) {}
   void record(const std::string& path, Place place) { places_[path] = place; }
   bool has(const std::string& path) const { return places_.contains(path); }
-  // Throws ConfigError. A path that is not in the file is shown at its nearest parent that is.
+  // "file:line:column: path: message". A path that is not in the file is shown at its nearest
+  // parent that is.
+  std::string point_at(const std::string& path, const std::string& message) const;
+  // Throws ConfigError that says so.
   [[noreturn]] void fail(const std::string& path, const std::string& message) const;
 
  private:
@@ -117,8 +121,10 @@ class Fields {
   std::map<std::string, Value> values_;
 };
 
+inline constexpr std::size_t kMostDocumentBytes = std::size_t{8} << 20;
+
 // The one document in `text`. Throws ConfigError for what is not YAML, for an empty text, for more
-// than one document and for more than 8 MiB.
+// than one document and for one that is longer.
 Value parse_document(const std::string& text, Places& places, const std::string& file);
 
 }  // namespace satrelay::config

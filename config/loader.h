@@ -3,18 +3,27 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "config/error.h"
 #include "config/schema.h"
+#include "config/validation.h"
 
 namespace satrelay::config {
 
-Gateway load_gateway(const std::filesystem::path& file);
-SatLink load_sat_link(const std::filesystem::path& file);
+// What else speaks against a configuration that is right in itself: this machine.
+template <typename Config>
+using Objection = std::function<std::optional<Contradiction>(const Config&)>;
+
+Gateway load_gateway(const std::filesystem::path& file, const Objection<Gateway>& objection = {});
+SatLink load_sat_link(const std::filesystem::path& file, const Objection<SatLink>& objection = {});
 
 // As above, from text; `file` appears in messages.
-Gateway parse_gateway(const std::string& text, const std::string& file);
-SatLink parse_sat_link(const std::string& text, const std::string& file);
+Gateway parse_gateway(const std::string& text, const std::string& file,
+                      const Objection<Gateway>& objection = {});
+SatLink parse_sat_link(const std::string& text, const std::string& file,
+                       const Objection<SatLink>& objection = {});
 
 }  // namespace satrelay::config

@@ -1,6 +1,7 @@
 #include "config/psk_file.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <string>
 
+#include "config/descriptor.h"
 #include "config/error.h"
 
 namespace satrelay::config {
@@ -19,28 +21,16 @@ constexpr std::size_t kDigits = 2 * kPskSize;
 constexpr std::size_t kLongest = 2 * (kDigits + 1);
 using Text = Secret<kLongest + 1>;
 
-class Descriptor {
- public:
-  // A pipe without a writer must not keep us waiting.
-  explicit Descriptor(const std::filesystem::path& file)
-      : number_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& message) {
   throw ConfigError(file.string() + ": " + message);
 }
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& file) {
-  fail(file, std::string("cannot be read: ") + std::strerror(errno));
+  const bool is_forbidden = errno == EACCES && ::geteuid() != 0;
+  fail(file, std::string("cannot be read: ") + std::strerror(errno) +
+                 (is_forbidden ? "; give it the group of the user that satrelayd runs as, and mode "
+                                 "0640 (chgrp, chmod)"
+                               : ""));
 }
 
 std::string octal(::mode_t mode) {
@@ -51,8 +41,18 @@ std::string octal(::mode_t mode) {
   return digits;
 }
 
+// The group that may read what belongs to root: that of the user, or, once root is that user, this
+// process's.
+std::optional<::gid_t> group_of(const std::string& reader) {
+  if (::geteuid() != 0) return ::getegid();
+  const ::passwd* found = ::getpwnam(reader.empty() ? kGatewayUser : reader.c_str());
+  if (found == nullptr && reader.empty()) found = ::getpwnam(kNobody);
+  return found != nullptr && found->pw_uid != 0 ? std::optional(found->pw_gid) : std::nullopt;
+}
+
 // Of the opened file, so that nobody can put another in its place in between.
-void check_who_may_read(const std::filesystem::path& file, const Descriptor& descriptor) {
+void check_who_may_read(const std::filesystem::path& file, const Descriptor& descriptor,
+                        const std::string& reader) {
   struct stat status {};
   if (::fstat(descriptor.number(), &status) != 0) fail_to_read(file);
   if (!S_ISREG(status.st_mode)) fail(file, "is no regular file");
@@ -60,9 +60,11 @@ void check_who_may_read(const std::filesystem::path& file, const Descriptor& des
     fail(file, "belongs to user " + std::to_string(status.st_uid) +
                    "; it must belong to root or to the user that satrelayd runs as");
   }
-  if ((status.st_mode & 077U) != 0) {
-    fail(file,
-         "has mode " + octal(status.st_mode) + ", so others may read or write it; set it to 0600");
+  const bool may_group = status.st_uid == 0 && group_of(reader) == status.st_gid;
+  if ((status.st_mode & (may_group ? 037U : 077U)) != 0) {
+    fail(file, "has mode " + octal(status.st_mode) +
+                   ", so others may read or write it; set it to 0600" +
+                   (may_group ? " or 0640" : ""));
   }
 }
 
@@ -108,10 +110,10 @@ Secret<kPskSize> key_of(ConstBytes line, const std::filesystem::path& file, int 
 
 }  // namespace
 
-PresharedKeys read_psk_file(const std::filesystem::path& file) {
-  const Descriptor descriptor(file);
+PresharedKeys read_psk_file(const std::filesystem::path& file, const std::string& reader) {
+  const Descriptor descriptor = open_to_read(file);
   if (descriptor.number() < 0) fail_to_read(file);
-  check_who_may_read(file, descriptor);
+  check_who_may_read(file, descriptor, reader);
   Text text;
   const std::size_t size = read_all(file, descriptor, text);
   if (size == 0) fail(file, "is empty; write a key of 64 hexadecimal digits");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "config/schema.h"
 
@@ -11,7 +12,8 @@ namespace satrelay::config {
 
 // Throws ConfigError, which names the file and, for what is wrong in it, line and column, but never
 // anything of its text. Refused is also a file that is not a regular one, or that others than root
-// and this process's user own or may read or write. What was read is wiped.
-PresharedKeys read_psk_file(const std::filesystem::path& file);
+// and this process's user own or may read or write; but its group may read it, if that is the one
+// of `reader`, the user that this process becomes when it is root's. What was read is wiped.
+PresharedKeys read_psk_file(const std::filesystem::path& file, const std::string& reader = "");
 
 }  // namespace satrelay::config

@@ -20,17 +20,7 @@ constexpr Bounds<BitRate> kClassRate{BitRate::bits_per_second(1'000),
                                      BitRate::bits_per_second(100'000'000'000)};
 
 std::shared_ptr<const compress::Dictionary> load_dictionary(const std::filesystem::path& file) {
-  std::error_code error;
-  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
-    throw ConfigError(file.string() + ": is no regular file");
-  }
-  if (const auto size = std::filesystem::file_size(file, error);
-      !error && size > compress::Dictionary::kMostBytes) {
-    throw ConfigError(file.string() + ": has " + std::to_string(size) +
-                      " bytes; a dictionary may have " +
-                      std::to_string(compress::Dictionary::kMostBytes));
-  }
-  const std::string content = read_text_file(file);
+  const std::string content = read_text_file(file, compress::Dictionary::kMostBytes);
   auto dictionary = compress::Dictionary::make(std::as_bytes(std::span(content)));
   if (dictionary == nullptr) {
     throw ConfigError(file.string() +

@@ -81,7 +81,7 @@ std::vector<Link> read_links(const Value& value) {
 }
 
 Peer read_peer(const Value& value, const std::vector<Link>& links,
-               const std::optional<Security>& common) {
+               const std::optional<Security>& common, const std::string& user) {
   const Fields fields = value.fields({"name", "address", "prefixes", "link", "security"});
   Peer peer;
   peer.address =
@@ -111,7 +111,7 @@ Peer read_peer(const Value& value, const std::vector<Link>& links,
     value.fail_at("link", "is missing; there are several links: write the name of one");
   }
   if (const Value* security = fields.find("security")) {
-    peer.security = read_security(*security);
+    peer.security = read_security(*security, user);
   } else if (common) {
     peer.security = *common;
   } else {
@@ -224,6 +224,19 @@ std::string read_journal(const Value& value) {
   return path;
 }
 
+void read_access_into(const Value& value, Gateway& config) {
+  const Fields fields = value.fields({"user", "stats", "control"});
+  if (const Value* user = fields.find("user")) {
+    config.user = user->text("write the name of a user of this machine, like satrelay");
+  }
+  if (const Value* stats = fields.find("stats")) {
+    config.stats_access = read_access(*stats, Others::kMayRead);
+  }
+  if (const Value* control = fields.find("control")) {
+    config.control_access = read_access(*control, Others::kMayNot);
+  }
+}
+
 Gateway read_gateway(const Value& document) {
   const Fields fields =
       document.fields({"ports", "gateway", "links", "security", "peers", "classes", "fair_hosts",
@@ -239,12 +252,14 @@ Gateway read_gateway(const Value& document) {
       fields.require("gateway", "write {address: 192.0.2.1/30} with the gateway's own address"));
   config.links =
       read_links(fields.require("links", "write {sat: {send_rate: 50Mbit, receive_rate: 50Mbit}}"));
+  if (const Value* access = fields.find("access")) read_access_into(*access, config);
   std::optional<Security> common;
-  if (const Value* security = fields.find("security")) common = read_security(*security);
+  if (const Value* security = fields.find("security"))
+    common = read_security(*security, config.user);
   const Value& peers =
       fields.require("peers", "write a list of far gateways, like [{address: 192.0.2.2}]");
   for (const Value& peer : peers.items("write a list of far gateways")) {
-    config.peers.push_back(read_peer(peer, config.links, common));
+    config.peers.push_back(read_peer(peer, config.links, common, config.user));
   }
   if (config.peers.empty()) peers.fail("is empty; describe at least one far gateway");
   if (const Value* level = fields.find("compress_level")) {
@@ -281,15 +296,6 @@ Gateway read_gateway(const Value& document) {
     constexpr std::string_view kHint = "write an absolute path, or none";
     config.control_socket =
         socket->text(kHint) == kNoSocket ? kNoSocket : read_socket_path(*socket);
-  }
-  if (const Value* access = fields.find("access")) {
-    const Fields sockets = access->fields({"stats", "control"});
-    if (const Value* stats = sockets.find("stats")) {
-      config.stats_access = read_access(*stats, Others::kMayRead);
-    }
-    if (const Value* control = sockets.find("control")) {
-      config.control_access = read_access(*control, Others::kMayNot);
-    }
   }
   if (const Value* journal = fields.find("journal")) config.journal = read_journal(*journal);
   if (const Value* log = fields.find("log")) config.log_level = read_log_level(*log);

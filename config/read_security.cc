@@ -7,7 +7,7 @@
 
 namespace satrelay::config {
 
-Security read_security(const Value& value) {
+Security read_security(const Value& value, const std::string& reader) {
   constexpr std::string_view kHint = "write {psk_file: /etc/satrelay/psk}, or none";
   Security security;
   if (!value.is_map()) {
@@ -20,7 +20,7 @@ Security read_security(const Value& value) {
   security.psk_file = file.text("write an absolute path");
   if (!security.psk_file.starts_with('/')) file.refuse("is no absolute path", "begin with a slash");
   try {
-    security.keys = read_psk_file(security.psk_file);
+    security.keys = read_psk_file(security.psk_file, reader);
   } catch (const ConfigError& error) {
     file.fail(error.what());
   }

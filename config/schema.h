@@ -207,13 +207,17 @@ struct Stp {
   Fec fec = Fec::kAuto;  // forward error correction, if the peer takes part
 };
 
+// Hosts that keep a silent connection alive ask every two hours (RFC 1122 section 4.2.3.6); who
+// stands between them waits four minutes longer at least (RFC 5382, REQ-5).
+inline constexpr Duration kLeastIdle = Duration::seconds(2 * 3600 + 4 * 60);
+
 struct Limits {
   std::uint32_t flows = 65536;
   std::uint32_t half_open = 4096;        // SYN answered, handshake not complete
   ByteCount memory = ByteCount(0);       // arena for stored bytes; 0: from the links' rates
   ByteCount flow_memory = ByteCount(0);  // most one flow may store, each way; 0: from `memory`
   ByteCount host_window = ByteCount(4ULL << 20);  // largest window advertised to a host
-  Duration idle_timeout = Duration::seconds(7200);
+  Duration idle_timeout = kLeastIdle;
   Duration half_close_timeout = Duration::seconds(600);
 };
 
@@ -233,6 +237,9 @@ struct Access {
   std::string group;          // "": none
   std::uint16_t mode = 0600;  // of the socket: 0600, 0660 or (to read) 0666
 };
+
+inline constexpr const char* kGatewayUser = "satrelay";
+inline constexpr const char* kNobody = "nobody";
 
 enum class LogLevel : std::uint8_t { kError, kWarning, kInfo, kDebug };
 
@@ -256,10 +263,14 @@ struct Gateway {
   std::string control_socket;
   Access stats_access;
   Access control_access;
+  // What root becomes once the ports are open; "": kGatewayUser, or else kNobody.
+  std::string user;
   // The flows are written down in a file beside the stats socket, and copied to this path; "": no
   // copy; kNoJournal: not written down.
   std::string journal;
   LogLevel log_level = LogLevel::kInfo;
+  // What is allowed and seldom meant, each with its place in the file.
+  std::vector<std::string> warnings;
 };
 
 // ---- satlink ---------------------------------------------------------------------------------

@@ -1,27 +1,58 @@
 #include "config/text_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
+#include "config/descriptor.h"
 #include "config/error.h"
+#include "config/format.h"
 
 namespace satrelay::config {
+namespace {
 
-std::string read_text_file(const std::filesystem::path& file) {
-  const auto cannot = [&](const std::string& why) {
-    return ConfigError(file.string() + ": cannot be read: " + why);
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) throw cannot("it is a directory");
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw cannot(std::strerror(errno != 0 ? errno : EIO));
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad()) throw cannot(std::strerror(EIO));
-  return text.str();
+constexpr std::size_t kPiece = 64 << 10;
+
+[[noreturn]] void fail(const std::filesystem::path& file, const std::string& message) {
+  throw ConfigError(file.string() + ": " + message);
+}
+
+[[noreturn]] void fail_to_read(const std::filesystem::path& file, int error) {
+  fail(file, std::string("cannot be read: ") + std::strerror(error));
+}
+
+// Of the opened file, so that nobody can put another in its place in between.
+void check_kind(const std::filesystem::path& file, const Descriptor& descriptor, std::size_t most) {
+  struct stat status {};
+  if (::fstat(descriptor.number(), &status) != 0) fail_to_read(file, errno);
+  if (S_ISDIR(status.st_mode)) fail(file, "cannot be read: it is a directory");
+  if (!S_ISREG(status.st_mode)) fail(file, "is no regular file");
+  if (static_cast<std::uintmax_t>(status.st_size) > most) {
+    fail(file, "is larger than " + to_text(ByteCount(most)));
+  }
+}
+
+}  // namespace
+
+std::string read_text_file(const std::filesystem::path& file, std::size_t most) {
+  const Descriptor descriptor = open_to_read(file);
+  if (descriptor.number() < 0) fail_to_read(file, errno);
+  check_kind(file, descriptor, most);
+  std::string text;
+  // A file may grow while it is read, and those of /proc say nothing of their length.
+  while (text.size() <= most) {
+    const std::size_t before = text.size();
+    text.resize(before + std::min(kPiece, most + 1 - before));
+    const ::ssize_t got = ::read(descriptor.number(), text.data() + before, text.size() - before);
+    if (got < 0 && errno != EINTR) fail_to_read(file, errno);
+    text.resize(before + static_cast<std::size_t>(std::max<::ssize_t>(got, 0)));
+    if (got == 0) return text;
+  }
+  fail(file, "is larger than " + to_text(ByteCount(most)));
 }
 
 }  // namespace satrelay::config

@@ -12,6 +12,8 @@
 namespace satrelay::config {
 namespace {
 
+constexpr std::size_t kMostTraceBytes = std::size_t{64} << 20;
+
 // One line's words, with where they stand.
 struct Line {
   const std::filesystem::path& file;
@@ -25,7 +27,7 @@ struct Line {
 
 template <typename Function>
 void for_each_line(const std::filesystem::path& file, Function&& function) {
-  std::istringstream text(read_text_file(file));
+  std::istringstream text(read_text_file(file, kMostTraceBytes));
   std::string raw;
   for (std::size_t number = 1; std::getline(text, raw); ++number) {
     std::istringstream words(raw.substr(0, raw.find('#')));

@@ -1,6 +1,6 @@
 // Traces of a link, recorded elsewhere: which frames it lost, and how its delay went. Text files, a
-// line each; empty lines and what follows a # do not count. Errors are ConfigError with
-// file and line.
+// line each, at most 64 MiB; empty lines and what follows a # do not count. Errors are ConfigError
+// with file and line.
 //
 //   loss:   the number of a lost frame, from 0, ascending; `period N` anywhere: then anew
 //   delay:  TIME DELAY, like `15s 30ms`, times ascending from the start of the run

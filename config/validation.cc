@@ -315,4 +315,15 @@ std::optional<Contradiction> find_contradiction(const SatLink& config) {
   return std::nullopt;
 }
 
+std::vector<Contradiction> find_doubtful(const Gateway& config) {
+  std::vector<Contradiction> found;
+  if (config.limits.idle_timeout < kLeastIdle) {
+    found.push_back({"limits.idle_timeout",
+                     "is shorter than the two hours after which hosts ask for each other "
+                     "(keep-alive): silent connections that they keep are reset; write 124min or "
+                     "more unless that is wanted"});
+  }
+  return found;
+}
+
 }  // namespace satrelay::config

@@ -1,8 +1,9 @@
-// Contradictions: values that are each allowed, but not together.
+// Contradictions: values that are each allowed, but not together; and values that are better not.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/schema.h"
 
@@ -16,5 +17,8 @@ struct Contradiction {
 // The first one found, or nullopt.
 std::optional<Contradiction> find_contradiction(const Gateway& config);
 std::optional<Contradiction> find_contradiction(const SatLink& config);
+
+// What is allowed and seldom meant, of the same form.
+std::vector<Contradiction> find_doubtful(const Gateway& config);
 
 }  // namespace satrelay::config

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what satrelay needs to be built, run and tested, from the distribution's own packages,
-# and reserves hugepages if it may. Running it again changes nothing.
+# makes the user that a gateway runs as, and reserves hugepages if it may. Running it again changes
+# nothing.
 set -euo pipefail
 # shellcheck source=deploy/progress.sh
 source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/progress.sh"
@@ -120,6 +121,19 @@ reserve_hugepages() {
   fi
 }
 
+# What satrelayd becomes when it needs no more of root's rights.
+make_user() {
+  if getent passwd satrelay >/dev/null; then return; fi
+  if ((EUID != 0)); then
+    say "user satrelay: left alone, that takes root; satrelayd runs as nobody"
+  elif useradd --system --user-group --no-create-home --home-dir /nonexistent \
+    --shell /usr/sbin/nologin --comment "satrelay gateway" satrelay; then
+    say "user satrelay: made"
+  else
+    say "user satrelay: could not be made; satrelayd runs as nobody"
+  fi
+}
+
 check_only=no hugepages=yes
 for argument in "$@"; do
   case $argument in
@@ -157,6 +171,7 @@ if ((${#missing[@]} > 0)); then
   install_packages "${missing[@]}"
 fi
 say "packages: all ${#packages[@]} are installed"
+make_user
 
 if [ "$hugepages" = yes ]; then
   if ((EUID == 0)); then

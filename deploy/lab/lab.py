@@ -13,7 +13,7 @@ from . import kernel, satlink_control, settings, topology
 from .daemon import Daemon
 from .gateway import Gateway
 from .link import Link
-from .machine import DeepBacklog, make_work_folder
+from .machine import DeepBacklog, let_gateways_read, make_work_folder
 from .settings import GatewayOptions
 from .topology import CLIENT, SERVER, Topology
 
@@ -111,6 +111,7 @@ class Lab:
         self.psk_file = os.path.join(self.folder, "psk")
         if self.options.security == "psk":
             kernel.run(self.programs.satrelayctl, "keygen", self.psk_file)
+            let_gateways_read(self.psk_file)
         for letter, own, peer, behind_peer, space in (
             ("a", own_a, own_b, SERVER, self.topology.gateway_a),
             ("b", own_b, own_a, CLIENT, self.topology.gateway_b),

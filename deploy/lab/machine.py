@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import pwd
 import shutil
 import tempfile
 
@@ -70,5 +71,25 @@ def make_work_folder(tag: str, bytes_needed: int) -> str:
         with open("/proc/meminfo", encoding="ascii") as meminfo:
             fields = dict(line.split(":") for line in meminfo)
         if int(fields["MemAvailable"].split()[0]) * 1024 > 6 * bytes_needed + (512 << 20):
-            return tempfile.mkdtemp(prefix=f"satrelay-{tag}-", dir=memory)
-    return tempfile.mkdtemp(prefix=f"satrelay-{tag}-")
+            return _passable(tempfile.mkdtemp(prefix=f"satrelay-{tag}-", dir=memory))
+    return _passable(tempfile.mkdtemp(prefix=f"satrelay-{tag}-"))
+
+
+def _passable(folder: str) -> str:
+    """The gateways read their files anew when they are no longer root's."""
+    os.chmod(folder, 0o711)
+    return folder
+
+
+def gateway_user() -> pwd.struct_passwd:
+    """What a gateway of root becomes, if its configuration does not say."""
+    try:
+        return pwd.getpwnam("satrelay")
+    except KeyError:
+        return pwd.getpwnam("nobody")
+
+
+def let_gateways_read(path: str) -> None:
+    """A file that is nobody else's business."""
+    os.chown(path, 0, gateway_user().pw_gid)
+    os.chmod(path, 0o640)

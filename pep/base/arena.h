@@ -22,7 +22,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   // kNoBlock when exhausted. Block contents are undefined.
-  BlockIndex allocate() {
+  [[nodiscard]] BlockIndex allocate() {
     if (free_.empty()) return kNoBlock;
     const BlockIndex block = free_.back();
     free_.pop_back();

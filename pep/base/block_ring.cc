@@ -65,6 +65,19 @@ void BlockRing::clear(std::uint64_t offset) {
   end_ = first_;
 }
 
+std::size_t BlockRing::blocks_held() const {
+  std::size_t held = 0;
+  for (std::uint64_t key = first_; key < end_; ++key) held += ring_[key & mask_] != kNoBlock;
+  return held;
+}
+
+bool BlockRing::covers(Range range) const {
+  for (std::uint64_t at = range.begin; at < range.end; at += arena_->block_size()) {
+    if (find(at) == kNoBlock) return false;
+  }
+  return range.size() == 0 || find(range.end - 1) != kNoBlock;
+}
+
 void BlockRing::grow(std::uint64_t keys) {
   constexpr std::uint64_t kMinKeys = 4;
   std::vector<BlockIndex> larger(std::bit_ceil(std::max(keys, kMinKeys)), kNoBlock);

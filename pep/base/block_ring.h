@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pep/base/arena.h"
+#include "pep/base/range_set.h"
 
 namespace satrelay {
 
@@ -24,13 +25,17 @@ class BlockRing {
   }
   // As find(), but takes a block from the arena where none is; kNoBlock when the arena is empty, or
   // when the blocks stored would span more than kMaxKeys keys.
-  BlockIndex find_or_allocate(std::uint64_t offset);
+  [[nodiscard]] BlockIndex find_or_allocate(std::uint64_t offset);
   // Gives back every block that lies wholly below `offset`.
   void release_below(std::uint64_t offset);
   // Gives back every block that lies wholly within [begin, end).
   void release_within(std::uint64_t begin, std::uint64_t end);
   // Gives back all blocks; the next one stored will be at or after `offset`.
   void clear(std::uint64_t offset);
+
+  // Counted, both O(keys).
+  std::size_t blocks_held() const;
+  bool covers(Range range) const;
 
   Arena& arena() { return *arena_; }
   const Arena& arena() const { return *arena_; }

@@ -7,6 +7,13 @@
 
 namespace satrelay {
 
+std::uint64_t ByteQueue::room(std::uint64_t blocks) const {
+  const std::uint64_t block = blocks_.arena().block_size();
+  const std::uint64_t used_of_last = end_ & (block - 1);
+  if (empty()) return blocks == 0 ? 0 : blocks * block - used_of_last;
+  return blocks * block + (used_of_last == 0 ? 0 : block - used_of_last);
+}
+
 std::size_t ByteQueue::append(ConstBytes bytes) {
   Arena& arena = blocks_.arena();
   const std::size_t mask = arena.block_size() - 1;

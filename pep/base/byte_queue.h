@@ -20,8 +20,11 @@ class ByteQueue {
   std::uint64_t size() const { return end_ - begin_; }
   bool empty() const { return begin_ == end_; }
 
+  // What append() stores at least if it may take `blocks` from the arena: all that, exactly, while
+  // there are no more. An empty queue goes on in mid-block, where the last one ended.
+  std::uint64_t room(std::uint64_t blocks) const;
   // Copies as many of `bytes` as the arena has room for; the count stored.
-  std::size_t append(ConstBytes bytes);
+  [[nodiscard]] std::size_t append(ConstBytes bytes);
   // Copies [offset, offset + out.size()), which must lie within [begin, end) and hold nothing that
   // was forgotten.
   void copy_out(std::uint64_t offset, MutableBytes out) const;
@@ -34,6 +37,7 @@ class ByteQueue {
   void forget(Range range);
   // Drops all bytes and restarts at offset zero.
   void reset();
+  std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counted: O(size())
 
  private:
   BlockRing blocks_;

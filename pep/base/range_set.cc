@@ -79,6 +79,22 @@ bool RangeSet::contains(std::uint64_t value) const {
   return index < range_count() && ranges()[index].begin <= value;
 }
 
+bool RangeSet::touches(std::uint64_t begin, std::uint64_t end) const {
+  const std::size_t index = begin == 0 ? 0 : first_ending_after(begin - 1);
+  return index < range_count() && ranges()[index].begin <= end;
+}
+
+RangeSet::Overlap RangeSet::overlap(std::uint64_t begin, std::uint64_t end) const {
+  Overlap result;
+  const auto all = ranges();
+  for (std::size_t i = first_ending_after(begin); i < all.size() && all[i].begin < end; ++i) {
+    const Range piece{std::max(all[i].begin, begin), std::min(all[i].end, end)};
+    if (result.total == 0) result.first = piece;
+    result.total += piece.size();
+  }
+  return result;
+}
+
 std::uint64_t RangeSet::insert(std::uint64_t begin, std::uint64_t end) {
   if (begin >= end) return 0;
   // The first range that overlaps or touches: its end is at or after begin.

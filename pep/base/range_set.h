@@ -31,6 +31,14 @@ class RangeSet {
   std::size_t range_count() const { return tail_ - head_; }
   std::uint64_t total() const { return total_; }  // integers in the set
   bool contains(std::uint64_t value) const;
+  // Whether inserting [begin, end), not empty, would enlarge a range instead of adding one.
+  bool touches(std::uint64_t begin, std::uint64_t end) const;
+  struct Overlap {
+    Range first;              // the lowest piece, empty if there is none
+    std::uint64_t total = 0;  // integers in all pieces
+  };
+  // What of [begin, end) is in the set.
+  Overlap overlap(std::uint64_t begin, std::uint64_t end) const;
   // The ranges in ascending order; invalidated by any mutation.
   std::span<const Range> ranges() const { return {slots_.data() + head_, tail_ - head_}; }
   // Index into ranges() of the first range with end > value; range_count() if there is none.

@@ -20,12 +20,13 @@ std::size_t Reassembler::insert(std::uint64_t offset, ConstBytes bytes, std::uin
     in_order_ += n;
     return n;
   }
-  return insert_gaps(std::max(offset, in_order_), end, offset, bytes);
+  return insert_gaps({std::max(offset, in_order_), end, limit}, offset, bytes);
 }
 
-// Stores those parts of [position, end) that are not stored yet; bytes[0] is at offset `base`.
-std::size_t Reassembler::insert_gaps(std::uint64_t position, std::uint64_t end, std::uint64_t base,
-                                     ConstBytes bytes) {
+// Stores those parts of `place` that are not stored yet; bytes[0] is at offset `base`.
+std::size_t Reassembler::insert_gaps(Place place, std::uint64_t base, ConstBytes bytes) {
+  std::uint64_t position = place.begin;
+  const std::uint64_t end = place.end;
   std::size_t total = 0;
   while (position < end) {
     const std::size_t index = out_of_order_.first_ending_after(position);
@@ -38,13 +39,16 @@ std::size_t Reassembler::insert_gaps(std::uint64_t position, std::uint64_t end, 
       }
       gap_end = std::min(end, next.begin);
     }
+    if (!has_place(position, gap_end, place.limit)) break;
     const std::size_t wanted = gap_end - position;
     const std::size_t n = store(position, bytes.subspan(position - base, wanted));
     total += n;
     if (position == in_order_) {
       in_order_ += n;
       join_in_order();
-    } else {
+    } else if (n > 0) {
+      // Cut short, it may no longer reach the piece behind it.
+      if (!has_place(position, position + n, place.limit)) return total - n;
       out_of_order_.insert(position, position + n);
     }
     if (n < wanted) break;
@@ -93,6 +97,19 @@ ConstBytes Reassembler::front() const {
   return run_at(consumed_);
 }
 
+std::size_t Reassembler::front(std::uint64_t most, std::span<ConstBytes> out) const {
+  std::uint64_t left = std::min(most, readable());
+  std::size_t count = 0;
+  for (std::uint64_t at = consumed_; left > 0 && count < out.size(); ++count) {
+    ConstBytes run = run_at(at);
+    run = run.first(static_cast<std::size_t>(std::min<std::uint64_t>(run.size(), left)));
+    out[count] = run;
+    at += run.size();
+    left -= run.size();
+  }
+  return count;
+}
+
 void Reassembler::copy_front(MutableBytes out) const {
   SATRELAY_CHECK(out.size() <= readable());
   std::size_t done = 0;
@@ -113,6 +130,12 @@ void Reassembler::consume(std::uint64_t count) {
   } else {
     blocks_.release_below(consumed_);
   }
+}
+
+bool Reassembler::is_stored() const {
+  if (!blocks_.covers({consumed_, in_order_})) return false;
+  return std::ranges::all_of(out_of_order_.ranges(),
+                             [&](const Range& range) { return blocks_.covers(range); });
 }
 
 void Reassembler::reset() {

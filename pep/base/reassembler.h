@@ -1,9 +1,11 @@
 // Restores the order of a stream whose pieces arrive in any order, overlapping or twice. Stores at
-// most `limit` bytes beyond what has been consumed; the first byte stored at an offset wins.
+// most `limit` bytes beyond what has been consumed, and of those beyond a gap no more separate
+// pieces than are in proportion to it; the first byte stored at an offset wins.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "pep/base/block_ring.h"
 #include "pep/base/bytes.h"
@@ -13,12 +15,26 @@ namespace satrelay {
 
 class Reassembler {
  public:
-  explicit Reassembler(Arena& arena) : blocks_(arena) {}
+  // A piece more is kept for each `bytes_a_piece` of the limit.
+  Reassembler(Arena& arena, std::uint64_t bytes_a_piece)
+      : blocks_(arena), bytes_a_piece_(bytes_a_piece) {}
 
   // Stores the part of [offset, offset + bytes.size()) that is new, within
-  // [consumed(), consumed() + limit) and for which the arena has room. Returns how many new bytes
-  // were stored. After an arena shortage a stored prefix is kept and the rest is as if lost.
-  std::size_t insert(std::uint64_t offset, ConstBytes bytes, std::uint64_t limit);
+  // [consumed(), consumed() + limit), for which the arena has room and there is a place. Returns
+  // how many new bytes were stored. After a shortage of either a stored prefix is kept and the rest
+  // is as if lost.
+  [[nodiscard]] std::size_t insert(std::uint64_t offset, ConstBytes bytes, std::uint64_t limit);
+
+  // Whether bytes at [begin, end), not empty, may be kept: those in order and those next to a piece
+  // always may, others only while there are not too many pieces. So the bookkeeping is in
+  // proportion to the memory that the limit stands for, and each insertion takes its share of time,
+  // whatever order bytes come in. What is refused is as if lost.
+  bool has_place(std::uint64_t begin, std::uint64_t end, std::uint64_t limit) const {
+    return begin <= in_order_ ||
+           out_of_order_.range_count() < kFewestPieces + limit / bytes_a_piece_ ||
+           out_of_order_.touches(begin, end);
+  }
+  static constexpr std::size_t kFewestPieces = 128;
 
   std::uint64_t consumed() const { return consumed_; }      // everything below was consumed
   std::uint64_t in_order_end() const { return in_order_; }  // first byte not yet received in order
@@ -30,15 +46,27 @@ class Reassembler {
 
   // The longest contiguous readable run; empty if nothing is readable.
   ConstBytes front() const;
+  // The runs that follow each other from the first readable byte on, as many as `out` has room for
+  // and no more than make `most` bytes: how many runs.
+  std::size_t front(std::uint64_t most, std::span<ConstBytes> out) const;
   // Copies the first out.size() readable bytes (at most readable()) without consuming them.
   void copy_front(MutableBytes out) const;
   void consume(std::uint64_t count);  // at most readable()
   // Drops all bytes and restarts at offset zero.
   void reset();
 
+  // To check the accounts, O(stored()): blocks of the arena, counted; and whether every byte that
+  // counts as stored lies in one.
+  std::size_t blocks_held() const { return blocks_.blocks_held(); }
+  bool is_stored() const;
+
  private:
-  std::size_t insert_gaps(std::uint64_t position, std::uint64_t end, std::uint64_t base,
-                          ConstBytes bytes);
+  struct Place {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t limit = 0;
+  };
+  std::size_t insert_gaps(Place place, std::uint64_t base, ConstBytes bytes);
   void join_in_order();
   std::size_t store(std::uint64_t offset, ConstBytes bytes);
   ConstBytes run_at(std::uint64_t offset) const;
@@ -46,6 +74,7 @@ class Reassembler {
   RangeSet out_of_order_;
   std::uint64_t consumed_ = 0;
   std::uint64_t in_order_ = 0;
+  std::uint64_t bytes_a_piece_;
 };
 
 }  // namespace satrelay

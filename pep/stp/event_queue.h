@@ -16,6 +16,7 @@ class PeerEvents {
     kinds_[(first_ + count_) % kinds_.size()] = kind;
     ++count_;
   }
+  bool empty() const { return count_ == 0; }
   std::optional<Event> pop() {
     if (count_ == 0) return std::nullopt;
     Event event;

@@ -33,9 +33,11 @@ class ParkedBytes {
     stream.parked = 0;
     unread_.remove(stream);
   }
-  // Those unread for at least `patience`.
+  // Those unread for at least `patience`. Where very many become so at once, some are counted with
+  // each call.
   std::uint64_t total(Duration patience, Instant now) {
-    while (!unread_.empty() && unread_.front()->unread_since + patience <= now) {
+    for (int i = 0; i < kMostAtOnce; ++i) {
+      if (unread_.empty() || unread_.front()->unread_since + patience > now) break;
       Stream& stream = *unread_.front();
       unread_.remove(stream);
       stream.parked = stream.receive.bytes().readable();
@@ -43,8 +45,10 @@ class ParkedBytes {
     }
     return total_;
   }
+  std::uint64_t noted() const { return total_; }  // as of the last total()
 
  private:
+  static constexpr int kMostAtOnce = 64;
   UnreadList unread_;  // the longest unread first
   std::uint64_t total_ = 0;
 };

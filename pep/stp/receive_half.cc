@@ -10,7 +10,9 @@ ReceiveHalf::Stored ReceiveHalf::store(std::uint64_t offset, ConstBytes bytes,
   if (offset > bytes_.in_order_end() && arena_->free_blocks() <= reserve_blocks) {
     return {0, holds(offset, end)};
   }
-  const std::size_t stored = bytes_.insert(offset, bytes, granted_ - bytes_.consumed());
+  const std::uint64_t limit = granted_ - bytes_.consumed();
+  if (!bytes_.has_place(offset, end, limit)) return {.scattered = true};
+  const std::size_t stored = bytes_.insert(offset, bytes, limit);
   return {stored, stored == bytes.size() || holds(offset, end)};
 }
 

@@ -14,8 +14,10 @@ namespace satrelay::stp {
 class ReceiveHalf {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  // Of what came beyond a gap (Reassembler::has_place()): at 10% loss a gap comes with each 14 KB.
+  static constexpr std::uint64_t kBytesAPiece = 8192;
 
-  explicit ReceiveHalf(Arena& arena) : bytes_(arena), arena_(&arena) {}
+  explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece), arena_(&arena) {}
 
   const Reassembler& bytes() const { return bytes_; }
   std::uint64_t charged() const { return charged_; }  // lane credit that the peer has spent here
@@ -50,12 +52,13 @@ class ReceiveHalf {
   void set_final_size(std::uint64_t size) { final_size_ = size; }
 
   struct Stored {
-    std::size_t bytes = 0;  // new ones
-    bool all = false;       // every byte of the range is held, or was consumed already
+    std::size_t bytes = 0;   // new ones
+    bool all = false;        // every byte of the range is held, or was consumed already
+    bool scattered = false;  // not kept, as it would be one piece too many
   };
   // Out-of-order bytes leave `reserve_blocks` of the arena to those in order, without which nothing
   // could ever be consumed.
-  Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
+  [[nodiscard]] Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
   void consume(std::uint64_t count, Instant now) {
     bytes_.consume(count);
     drain_.on_taken(count, bytes_.readable(), now);

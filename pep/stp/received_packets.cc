@@ -6,6 +6,16 @@
 
 namespace satrelay::stp {
 
+bool ReceivedPackets::has_place(std::uint64_t number) const {
+  const std::size_t gaps = missing_.range_count();
+  if (number >= next_ || gaps <= 2 * kReach) return true;
+  const std::size_t index = missing_.first_ending_after(number);
+  if (std::min(index, gaps - index) > kReach || index == gaps) return false;
+  const Range gap = missing_.ranges()[index];
+  const bool splits = gap.begin < number && number + 1 < gap.end;
+  return gaps < kMaxMissingRanges || !splits;
+}
+
 bool ReceivedPackets::record(std::uint64_t number, Instant now) {
   if (number < next_) {
     missing_.erase(number, number + 1);

@@ -38,6 +38,12 @@ class ReceivedPackets {
   bool is_duplicate(std::uint64_t number) const {
     return number < next_ && (number < floor_ || !missing_.contains(number));
   }
+  // Whether record() may be called of a packet that is no duplicate. A peer that fills the gaps
+  // below the highest in any order would make as many as there are packets, and have half of them
+  // moved for each: beyond the bound, and deep among very many, its packets count as lost. A path
+  // fills gaps near the highest, and the peer sends what was lost with new numbers.
+  bool has_place(std::uint64_t number) const;
+  static constexpr std::size_t kReach = 4096;  // gaps from either end
   // Marks a packet that is no duplicate as received; true if it opened a gap below itself.
   bool record(std::uint64_t number, Instant now);
   // As record(), for a packet below the highest that was not received but calculated: it says

@@ -7,9 +7,9 @@ namespace satrelay::stp {
 std::uint64_t SendHalf::room(std::uint64_t limit, std::uint64_t promised) const {
   if (finished() || queue_.size() >= limit) return 0;
   const std::uint64_t block = arena_->block_size();
-  const std::uint64_t in_last_block = queue_.empty() ? 0 : (block - queue_.end() % block) % block;
-  const std::uint64_t free = arena_->free_blocks() * block;
-  return std::min(limit - queue_.size(), in_last_block + (free > promised ? free - promised : 0));
+  const std::uint64_t free = arena_->free_blocks();
+  const std::uint64_t kept = (promised + block - 1) / block;
+  return std::min(limit - queue_.size(), queue_.room(free > kept ? free - kept : 0));
 }
 
 bool SendHalf::take(std::uint64_t offset, MutableBytes out) {

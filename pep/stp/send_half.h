@@ -17,10 +17,10 @@ class SendHalf {
   explicit SendHalf(Arena& arena) : arena_(&arena), queue_(arena) {}
 
   // --- the writer
-  // What write() would take: up to `limit` stored bytes, and no more than the arena has left when
-  // `promised` bytes of it are kept for the other direction.
+  // What write() takes, exactly: up to `limit` stored bytes, and no more than the arena has blocks
+  // for when `promised` bytes of it are kept for the other direction.
   std::uint64_t room(std::uint64_t limit, std::uint64_t promised) const;
-  std::size_t write(ConstBytes bytes, std::uint64_t limit, std::uint64_t promised) {
+  [[nodiscard]] std::size_t write(ConstBytes bytes, std::uint64_t limit, std::uint64_t promised) {
     const std::uint64_t allowed = room(limit, promised);
     return queue_.append(bytes.size() <= allowed ? bytes
                                                  : bytes.first(static_cast<std::size_t>(allowed)));
@@ -59,6 +59,7 @@ class SendHalf {
   bool done() const { return fin_ == Fin::kAcknowledged && queue_.empty(); }
 
   void reset();
+  std::size_t blocks_held() const { return queue_.blocks_held(); }  // counted
 
  private:
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };

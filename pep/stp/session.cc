@@ -11,9 +11,6 @@ namespace {
 
 constexpr int kClosePackets = 3;
 
-// Slots beyond max_streams: for streams that wait for the end of their reset, and for refusals.
-std::size_t slots_for(std::uint32_t max_streams) { return max_streams + max_streams / 4 + 64; }
-
 Handshake::Config handshake_config(const Config& config) {
   return {config.boot_epoch,          config.opens_even_streams,
           config.lane_count,          config.datagram_size,
@@ -77,6 +74,8 @@ const char* to_string(ResetReason reason) {
       return "unknown_stream";
     case ResetReason::kShutdown:
       return "shutdown";
+    case ResetReason::kNoRoute:
+      return "no_route";
   }
   return "unknown";
 }
@@ -99,9 +98,9 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       path({settings.datagram_base, settings.datagram_size, settings.path_mtu_known}),
       rtt(settings.initial_rtt),
       peer_feedback_interval(settings.feedback_minimum),
-      streams(blocks, slots_for(settings.max_streams)),
+      streams(new_table()),
       lane_receive(settings.all_stored),
-      schedule(2U * settings.datagram_size, settings.host_shares) {
+      schedule(new_schedule()) {
   if (config.fec == FecMode::kAuto) fec = std::make_unique<Fec>(config.datagram_size);
   if (config.security) {
     key_exchange.emplace(*config.security, config.lane, config.opens_even_streams,
@@ -113,10 +112,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
 // Forgets everything that was agreed with the peer; our own stream ids go on, so that the relay
 // never sees one twice.
 void Session::Impl::drop_connection() {
-  for (std::uint32_t i = 0; i < streams.slot_count(); ++i) {
-    Stream& stream = streams.at(i);
-    if (stream.phase != Stream::Phase::kFree) free_stream(stream);
-  }
+  leave_streams();
   peer_ids.clear();
   ledger.clear();
   copies.clear();
@@ -174,6 +170,7 @@ void Session::Impl::heard() {
     probes.on_return(now);
   }
   probes.on_heard(now);
+  key_doubt.on_heard();
   if (state == PeerState::kSuspect) {
     state = PeerState::kAlive;
     schedule.pause(false);
@@ -216,51 +213,10 @@ void Session::Impl::run_timers() {
   protection.expire(now);
 }
 
-// Streams that wait for something that does not come: an OPEN, the end of a reset, the end of a
-// stream that the relay has released. All wait equally long, so the list is in order of deadlines.
-void Session::Impl::run_linger() {
-  while (!linger.empty() && now >= linger.front()->linger_deadline) {
-    Stream& stream = *linger.front();
-    linger.remove(stream);
-    if (state != PeerState::kAlive) {
-      stream.linger_deadline = now + config.stream_linger;
-      linger.push_back(stream);
-    } else if (stream.phase == Stream::Phase::kResetting) {
-      free_stream(stream);
-    } else {
-      ++counters.streams_reset_out;
-      begin_reset(stream, ResetReason::kTimeout);
-    }
-  }
-}
-
-// The arena has other users, who do not tell when they return blocks.
-void Session::Impl::check_memory() {
-  memory_check = Instant::never();
-  lane_receive.update(free_memory());
-  bool waiting = lane_receive.capped();
-  // Each waiter once, in order; those still without room go to the end.
-  Stream* const last = memory_waiters.back();
-  while (!memory_waiters.empty()) {
-    Stream& stream = *memory_waiters.front();
-    const bool was_last = &stream == last;
-    memory_waiters.remove(stream);
-    if (room(stream) > 0) {
-      stream.blocked = false;
-      notify(stream, &Stream::Pending::writable);
-      update_active(stream);
-    } else {
-      memory_waiters.push_back(stream);
-    }
-    if (was_last) break;
-  }
-  waiting = waiting || !memory_waiters.empty();
-  if (waiting) memory_check = now + config.feedback_minimum;
-}
-
 std::optional<Event> Session::Impl::poll_stream_event() {
   while (!events.empty()) {
     Stream& stream = *events.front();
+    work.add();
     Event event;
     event.stream = StreamId{stream.id};
     event.context = stream.context;
@@ -297,6 +253,7 @@ std::optional<Event> Session::Impl::poll_stream_event() {
 }
 
 Instant Session::Impl::next_timeout() {
+  if (work_waits()) return now;
   if (state == PeerState::kClosed && closed_here) {
     return close_packets > 0 ? now : Instant::never();
   }
@@ -332,10 +289,12 @@ Session::~Session() = default;
 void Session::handle_packet(ConstBytes datagram, Instant now) {
   impl_->now = now;
   impl_->handle_packet(datagram);
+  impl_->go_on();
 }
 
 void Session::handle_timeout(Instant now) {
   impl_->now = now;
+  impl_->go_on();
   impl_->run_timers();
 }
 
@@ -500,7 +459,18 @@ std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch
 
 Duration Session::smoothed_rtt() const { return impl_->rtt.smoothed(); }
 
+std::optional<Duration> Session::measured_rtt() const {
+  if (!impl_->rtt.measured()) return std::nullopt;
+  return impl_->rtt.smoothed();
+}
+
 double Session::loss_ratio() const { return impl_->loss_ratio(); }
+
+bool Session::knows_loss() const { return impl_->recent_packets > 0; }
+
+bool Session::doubts_key(Instant now) const {
+  return impl_->state != PeerState::kAlive && impl_->key_doubt.holds(now);
+}
 
 std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
 
@@ -566,6 +536,17 @@ std::uint64_t Session::credit(StreamId stream) const {
                       : std::min(s->send.credit(impl_->peer_start_credit.limit()),
                                  impl_->lane_send.available());
 }
+
+bool Session::has_events() const { return !impl_->peer_events.empty() || !impl_->events.empty(); }
+
+std::optional<std::uint32_t> Session::context(StreamId stream) const {
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? std::nullopt : std::optional(s->context);
+}
+
+bool Session::work_waits() const { return impl_->work_waits(); }
+
+std::uint64_t Session::visited() const { return impl_->work.total(); }
 
 const Counters& Session::counters() const {
   impl_->counters.keys_in = impl_->protection.keys_in();

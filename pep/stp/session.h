@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "pep/base/arena.h"
 #include "pep/base/byte_queue.h"
@@ -48,7 +49,7 @@ enum class ResetReason : std::uint8_t {
   kNone = 0,
   kHostReset = 1,      // the host on the sender's LAN sent RST
   kRefused = 2,        // the far host answered the SYN with RST
-  kUnreachable = 3,    // SYNs unanswered, or ICMP unreachable
+  kUnreachable = 3,    // SYNs unanswered, and nobody says why
   kTimeout = 4,        // a host went silent
   kNoResources = 5,    // flow table or arena full
   kPolicy = 6,         // a rule of the receiver refuses the flow
@@ -56,6 +57,7 @@ enum class ResetReason : std::uint8_t {
   kPeerRestart = 8,    // never sent: reported locally on a new boot epoch
   kUnknownStream = 9,  // a frame named a stream that the sender of this RESET does not have
   kShutdown = 10,      // the gateway stops
+  kNoRoute = 11,       // SYNs unanswered, and ICMP has said why
 };
 const char* to_string(ResetReason reason);
 
@@ -102,6 +104,7 @@ struct Config {
   HostShares* host_shares = nullptr;
   // The sum of bytes_stored() of all sessions that have this, kept up to date. Outlives them.
   std::uint64_t* all_stored = nullptr;
+  std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;  // no peer shall know where an id is kept
   std::optional<Security> security;  // nullopt: neither secret nor safe from forgery
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
@@ -169,7 +172,9 @@ struct Counters {
   std::uint64_t unknown_frames = 0;         // of a later version: counted, ignored
   std::uint64_t stale_epoch = 0;            // of an old session
   std::uint64_t version_mismatch = 0;
-  std::uint64_t no_memory_drops = 0;  // stream bytes dropped because the arena was empty
+  std::uint64_t no_memory_drops = 0;       // stream bytes dropped because the arena was empty
+  std::uint64_t scattered_packets_in = 0;  // beyond too many gaps to be kept: dropped
+  std::uint64_t scattered_bytes_in = 0;    // of a stream: the same
   std::uint64_t credit_violations = 0;
   std::uint64_t streams_opened = 0, streams_accepted = 0, streams_refused = 0;
   std::uint64_t streams_reset_in = 0, streams_reset_out = 0;
@@ -178,6 +183,12 @@ struct Counters {
   std::uint64_t peer_restarts = 0;
   std::uint64_t capacities_in = 0, capacities_out = 0;        // RATE frames
   std::uint64_t confirmations_in = 0, confirmations_out = 0;  // CONFIRM frames
+};
+
+// Blocks of the arena that the streams hold.
+struct BlocksHeld {
+  std::size_t to_peer = 0;    // written and not yet forgotten
+  std::size_t from_peer = 0;  // received and not yet consumed
 };
 
 // What the relay lets a session do with one packet.
@@ -208,7 +219,8 @@ class Session {
   // `metadata` (at most kMaxMetadata bytes) reaches the peer with kOpened, even if lost on the way
   // at first, and before any byte of the stream.
   static constexpr std::size_t kMaxMetadata = 256;
-  std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context, Instant now);
+  [[nodiscard]] std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context,
+                                                    Instant now);
   void set_context(StreamId stream, std::uint32_t context);
   // Within its class hosts take turns, and the streams of a host; 0 and 0 until it is set. Of
   // `host` it matters only whether it is the same.
@@ -217,7 +229,9 @@ class Session {
   void set_ready(StreamId stream, bool ready);
   // Stores encoded bytes to send; returns how many were taken: all of them, unless they exceed
   // send_room().
-  std::size_t write(StreamId stream, ConstBytes bytes);
+  [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes);
+  // Stores all of `parts`, one behind the other, or nothing: false without the room.
+  [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts);
   // No more write(): the end of the stream follows the last byte.
   void finish(StreamId stream);
   // Tells the peer how far our host is: soon, and again until it arrives. Only the newest counts.
@@ -269,9 +283,14 @@ class Session {
   PeerState peer_state() const;
   std::uint64_t peer_epoch() const;  // 0 while unknown
   Duration smoothed_rtt() const;
+  // The same, and nothing while it is only assumed.
+  std::optional<Duration> measured_rtt() const;
   BitRate send_rate() const;           // what the controller allows now, as the modem counts
   double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
+  bool knows_loss() const;             // whether anything is known of what became of them
   std::size_t datagram_limit() const;  // UDP payload that the path is known to carry
+  // It does not answer, and HELLOs come in its name that no secret of ours opens.
+  bool doubts_key(Instant now) const;
   // What the peer says that the direction towards it carries; zero if it has said nothing.
   BitRate peer_capacity() const;
   std::uint64_t packets_in_flight() const;
@@ -289,6 +308,20 @@ class Session {
   std::uint64_t unacknowledged(StreamId stream) const;  // written and not known to be received
   std::uint64_t credit(StreamId stream) const;          // what flow control still lets it send
   const Counters& counters() const;
+  bool has_events() const;  // for poll_event()
+  // As set; nullopt if there is no such stream.
+  std::optional<std::uint32_t> context(StreamId stream) const;
+  // What was begun at once is done some at a time: handle_timeout() goes on with it, even while
+  // nothing can be sent.
+  bool work_waits() const;
+  // Objects that it went over since the start (work_count.h).
+  std::uint64_t visited() const;
+
+  // --- to check the accounts: O(streams and what they store) ----------------------------------
+  // Credit, streams and memory counted anew: the first that differs from what is kept of it, in
+  // words.
+  std::optional<std::string> audit() const;
+  BlocksHeld blocks_held() const;
 
  private:
   struct Impl;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "pep/base/lap.h"
+#include "pep/base/work_count.h"
 #include "pep/stp/capacity_announcement.h"
 #include "pep/stp/copy_queue.h"
 #include "pep/stp/event_queue.h"
@@ -12,6 +14,7 @@
 #include "pep/stp/feedback_clock.h"
 #include "pep/stp/frames.h"
 #include "pep/stp/handshake.h"
+#include "pep/stp/key_doubt.h"
 #include "pep/stp/key_exchange.h"
 #include "pep/stp/lane_credit.h"
 #include "pep/stp/loss_detector.h"
@@ -23,6 +26,7 @@
 #include "pep/stp/protection.h"
 #include "pep/stp/rate_gate.h"
 #include "pep/stp/received_packets.h"
+#include "pep/stp/remains.h"
 #include "pep/stp/reorder_tolerance.h"
 #include "pep/stp/rtt_estimator.h"
 #include "pep/stp/sent_ledger.h"
@@ -43,6 +47,16 @@ struct Session::Impl {
   void establish();
   void heard();
   void drop_connection();
+  void leave_streams();
+  // What was begun with very many objects at once and is done some at a time.
+  bool work_waits() const {
+    return !remains.empty() || schedule.go_on_waits() || activation.under_way() ||
+           first_credits.under_way();
+  }
+  void go_on();
+  void give_first_credits();
+  template <typename Visit>
+  void visit_open(Lap& lap, Visit&& visit);
   void close_by_peer();
   void run_timers();
   void run_linger();
@@ -54,6 +68,13 @@ struct Session::Impl {
   bool data_waits() const;
 
   // --- the life of a stream (session_streams.cc)
+  // Slots beyond max_streams: for streams that wait for the end of their reset, and for refusals.
+  StreamTable new_table() const {
+    return {arena, config.max_streams + config.max_streams / 4 + 64, config.hash_secret};
+  }
+  StreamSchedule new_schedule() const {
+    return StreamSchedule(2U * config.datagram_size, config.host_shares);
+  }
   bool opened_here(std::uint64_t id) const {
     return (id & 1U) == (config.opens_even_streams ? 0U : 1U);
   }
@@ -186,9 +207,11 @@ struct Session::Impl {
   Instant last_close;
   Handshake handshake;
   std::optional<KeyExchange> key_exchange;  // of a session that encrypts
+  KeyDoubt key_doubt;
   Protection protection;
   PeerEvents peer_events;
   Counters counters;
+  WorkCount work;
 
   // Packets
   SentLedger ledger;
@@ -230,7 +253,10 @@ struct Session::Impl {
   AnnouncedCapacity peer_capacity;    // of what goes
   Instant memory_check = Instant::never();
   StreamSchedule schedule;
-  Turn turn;                                // of the last poll
+  Remains remains;    // of earlier sessions
+  Lap activation;     // of streams: the peer lets more, or less, of each be sent
+  Lap first_credits;  // of streams that need a word of their own now
+  Turn turn;          // of the last poll
   std::vector<ClassBytes> sent_of_classes;  // in the packet that is being written
   CopyQueue copies;
   OpenList opens;

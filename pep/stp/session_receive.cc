@@ -8,6 +8,22 @@ namespace satrelay::stp {
 // Beside a round trip: for packets that were late already when the key changed.
 constexpr Duration kOldKeyKept = Duration::seconds(1);
 
+// Counts the frames that another handler applies.
+template <typename Handler>
+struct CountedFrames {
+  Handler& handler;
+  WorkCount& work;
+  template <typename Frame>
+  void operator()(const Frame& frame) {
+    work.add();
+    handler(frame);
+  }
+  void unknown(std::uint8_t type) {
+    work.add();
+    handler.unknown(type);
+  }
+};
+
 // Applies the frames of one valid packet.
 struct Session::Impl::FrameHandler {
   Impl& s;
@@ -36,11 +52,7 @@ struct Session::Impl::FrameHandler {
   }
   void operator()(const StartCreditFrame& frame) {
     eliciting = true;
-    if (!s.peer_start_credit.accept(frame)) return;
-    for (std::uint32_t i = 0; i < s.streams.slot_count(); ++i) {
-      Stream& stream = s.streams.at(i);
-      if (stream.phase == Stream::Phase::kOpen) s.update_active(stream);
-    }
+    if (s.peer_start_credit.accept(frame)) s.activation.begin(s.streams.slot_count());
   }
   void operator()(const RateFrame& frame) {
     eliciting = true;
@@ -226,7 +238,8 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
     const ReceiveHalf::Stored stored = receive.store(frame.offset, frame.bytes, s.reserve_blocks());
     s.counters.stream_bytes_in += stored.bytes;
     if (!stored.all) {
-      s.counters.no_memory_drops += frame.bytes.size() - stored.bytes;
+      (stored.scattered ? s.counters.scattered_bytes_in : s.counters.no_memory_drops) +=
+          frame.bytes.size() - stored.bytes;
       refused = true;
     }
   }
@@ -275,6 +288,11 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
   HelloFrame hello = parse_hello(in, keys);
   if (!is_hello || !in.ok()) {
     ++counters.malformed;
+    return;
+  }
+  // Sessions that follow each other faster than their streams can be freed.
+  if (remains.full()) {
+    ++counters.hellos_unread;
     return;
   }
   const bool peer_is_closed = state == PeerState::kClosed;
@@ -356,6 +374,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& h
   KeyExchange::Reading reading = key_exchange->read(hello, keys, silent, now);
   switch (reading.verdict) {
     case Verdict::kAuthentic:
+      key_doubt.on_heard();
       return reading;
     case Verdict::kRepeated:
       // Our answer may be lost.
@@ -363,6 +382,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& h
       break;
     case Verdict::kForged:
       ++counters.not_authentic;
+      key_doubt.on_unopened(now);
       break;
     case Verdict::kTooMany:
       ++counters.hellos_unread;
@@ -423,12 +443,17 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     ++counters.duplicate_packets_in;
     return;
   }
+  if (!received.has_place(number)) {
+    ++counters.scattered_packets_in;
+    return;
+  }
   if (!walk_frames(*frames, IgnoreFrames{})) {
     ++counters.malformed;
     return;
   }
   FrameHandler handler{*this};
-  walk_frames(*frames, handler);
+  CountedFrames<FrameHandler> counted{handler, work};
+  walk_frames(*frames, counted);
   if (handler.closed) {
     close_by_peer();
     return;
@@ -458,13 +483,14 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
   counters.repair_used = receiver.counters().used;
   counters.repair_wasted = receiver.counters().wasted;
   for (const FecReceiver::Packet& packet : receiver.repaired()) {
-    if (received.is_duplicate(packet.number)) continue;
+    if (received.is_duplicate(packet.number) || !received.has_place(packet.number)) continue;
     if (!walk_frames(packet.frames, IgnoreFrames{})) {
       ++counters.malformed;
       continue;
     }
     FrameHandler handler{*this};
-    walk_frames(packet.frames, handler);
+    CountedFrames<FrameHandler> counted{handler, work};
+    walk_frames(packet.frames, counted);
     if (handler.closed) {
       close_by_peer();
       return;

@@ -14,6 +14,8 @@ constexpr std::uint64_t kAmpleRoom = 128 * 1024;
 // After so many packets that nobody need report, one asks for a report: else the peer would never
 // settle a sender of feedback.
 constexpr int kMaxUnasked = 32;
+// Streams that may be asked for bytes for one packet.
+constexpr std::size_t kStreamsAsked = 64;
 // Part of the packets in flight that only control may use.
 constexpr std::uint32_t kControlShare = 16;
 
@@ -420,8 +422,9 @@ void Session::Impl::write_copies(PacketBuilder& packet) {
 
 // FINs that no byte can carry.
 void Session::Impl::write_fins(PacketBuilder& packet) {
-  while (!fins.empty()) {
+  for (std::size_t i = 0; i < kStreamsAsked && !fins.empty(); ++i) {
     Stream& stream = *fins.front();
+    work.add();
     if (stream.send.fin_due()) {
       if (!packet.fits(data_header_size(stream.id, stream.send.sent()) + kDataLengthSize)) return;
       write_fin(packet, stream);
@@ -442,10 +445,12 @@ void Session::Impl::write_fin(PacketBuilder& packet, Stream& stream) {
 }
 
 void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) {
-  while (lane_send.available() > 0) {
+  // Very many may have nothing after all.
+  for (std::size_t i = 0; i < kStreamsAsked && lane_send.available() > 0; ++i) {
     Stream* const next = schedule.next_new(stream_class);
     if (next == nullptr) return;
     Stream& stream = *next;
+    work.add();
     if (stream.send.unsent() == 0) {
       if (room(stream) == 0) {
         mark_blocked(stream);
@@ -465,9 +470,12 @@ void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) 
       }
       continue;
     }
-    const std::uint64_t available =
-        std::min({stream.send.unsent(), stream.send.credit(peer_start_credit.limit()),
-                  lane_send.available()});
+    const std::uint64_t credit = stream.send.credit(peer_start_credit.limit());
+    if (credit == 0) {  // it was taken back, and that has yet to reach this stream
+      update_active(stream);
+      continue;
+    }
+    const std::uint64_t available = std::min({stream.send.unsent(), credit, lane_send.available()});
     const std::size_t size = write_data(packet, stream, stream.send.sent(), available, 0);
     if (size == 0) return;
     lane_send.used += size;

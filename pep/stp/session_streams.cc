@@ -174,14 +174,8 @@ void Session::Impl::update_start_credit() {
   }
   const std::uint64_t before = start_credit.current();
   if (!start_credit.change(wanted) || start_credit.current() > before) return;
-  // Those that go on by what HELLO promised need a word of their own now.
-  for (std::uint32_t i = 0; i < streams.slot_count(); ++i) {
-    Stream& stream = streams.at(i);
-    const bool open = stream.phase == Stream::Phase::kOpen && !stream.receive.final_known();
-    if (open && stream.receive.told() == 0 && stream.receive.consumed() > 0) {
-      credits.push_back(stream);
-    }
-  }
+  first_credits.begin(streams.slot_count());
+  give_first_credits();
 }
 
 void Session::Impl::mark_blocked(Stream& stream) {
@@ -232,6 +226,24 @@ void Session::Impl::on_send_progress(Stream& stream) {
   memory_waiters.remove(stream);
   notify(stream, &Stream::Pending::writable);
   update_active(stream);
+}
+
+bool Session::write_whole(StreamId stream, std::span<const ConstBytes> parts) {
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr) return false;
+  std::uint64_t size = 0;
+  for (const ConstBytes part : parts) size += part.size();
+  const bool fits = impl_->room(*s) >= size;
+  for (const ConstBytes part : parts) {
+    if (!fits) break;
+    const std::size_t stored =
+        s->send.write(part, impl_->config.stream_send_limit, impl_->kept_for_receiving());
+    // Room is exact; and the far side would take what follows a hole for something else.
+    SATRELAY_CHECK(stored == part.size());
+  }
+  if ((!fits || impl_->room(*s) == 0) && !s->send.finished()) impl_->mark_blocked(*s);
+  impl_->update_active(*s);
+  return fits;
 }
 
 }  // namespace satrelay::stp

@@ -24,6 +24,7 @@ struct StreamGroup {
   std::uint32_t streams = 0;  // that belong to it, whether they wait or not
   HostTurn young, older;
   HostShare* share = nullptr;  // nullptr: waits nowhere else
+  bool is_counted = false;     // there, as one of the places where the host waits
 
   bool waits() const { return HostList::contains(young) || HostList::contains(older); }
   std::uint32_t factor() const { return share == nullptr ? 1 : share->factor(); }

@@ -30,7 +30,7 @@ void StreamSchedule::join(Stream& stream, ClassId stream_class, std::uint64_t ho
   const bool has_new = NewList::contains(stream);
   remove(stream);
   leave(stream);
-  std::unique_ptr<StreamGroup>& group = groups_[{stream_class, host}];
+  std::unique_ptr<StreamGroup>& group = groups_with(host)[{stream_class, host}];
   if (group == nullptr) {
     group = std::make_unique<StreamGroup>();
     group->host = host;
@@ -48,8 +48,10 @@ void StreamSchedule::leave(Stream& stream) {
   StreamGroup& group = *stream.group;
   stream.group = nullptr;
   if (--group.streams > 0) return;
+  if (group.is_counted) --group.share->places;
   if (shares_ != nullptr) shares_->leave(group.share);
-  groups_.erase({group.stream_class, group.host});
+  const GroupKey key{group.stream_class, group.host};
+  groups_with(key.second).erase(key);
 }
 
 void StreamSchedule::remove(Stream& stream) {
@@ -57,18 +59,29 @@ void StreamSchedule::remove(Stream& stream) {
   unlist_lost(stream);
 }
 
-void StreamSchedule::count_place(StreamGroup& group, bool waits) const {
-  if (group.share == nullptr || is_paused_) return;
-  group.share->places += waits ? 1U : -1U;
+void StreamSchedule::recount(StreamGroup& group) const {
+  const bool counts = group.share != nullptr && group.waits() && !is_paused_;
+  if (counts == group.is_counted) return;
+  group.is_counted = counts;
+  group.share->places += counts ? 1U : -1U;
 }
 
 void StreamSchedule::pause(bool paused) {
   if (paused == is_paused_) return;
-  is_paused_ = false;
-  for (const auto& [key, group] : groups_) {
-    if (group->waits()) count_place(*group, !paused);
-  }
   is_paused_ = paused;
+  if (shares_ != nullptr) recount_.begin(groups_.size());
+}
+
+void StreamSchedule::go_on(WorkCount& work) {
+  constexpr std::size_t kEnough = 256;
+  std::size_t visited = 0;
+  while (recount_.under_way() && visited < kEnough) {
+    recount_.step(groups_.size(), 1, [&](std::size_t part) {
+      visited += groups_[part].size();
+      for (const auto& [key, group] : groups_[part]) recount(*group);
+    });
+  }
+  work.add(visited);
 }
 
 // --- new bytes -----------------------------------------------------------------------------------
@@ -79,8 +92,8 @@ void StreamSchedule::list_new(Stream& stream) {
   turn.streams.push_back(stream);
   if (HostList::contains(turn)) return;
   Class& c = class_of(stream);
-  if (!stream.group->waits()) count_place(*stream.group, true);
   c.list(stream.new_level).push_back(turn);
+  recount(*stream.group);
   ++c.hosts;
   has_new_ |= class_bit(stream.group->stream_class);
 }
@@ -92,7 +105,7 @@ void StreamSchedule::unlist_new(Stream& stream) {
   Class& c = class_of(stream);
   c.list(stream.new_level).remove(turn);
   turn.is_promoted = false;
-  if (!stream.group->waits()) count_place(*stream.group, false);
+  recount(*stream.group);
   // What it did not use is not saved; what it overdrew is remembered.
   turn.deficit = std::min<std::int64_t>(turn.deficit, 0);
   if (--c.hosts == 0) has_new_ &= ~class_bit(stream.group->stream_class);
@@ -119,8 +132,11 @@ Stream* StreamSchedule::next_new(ClassId stream_class) {
   Class& c = classes_[stream_class];
   HostTurn* turn = c.first();
   if (turn == nullptr) return nullptr;
-  // One that waits elsewhere too overdraws its turn by more than a turn's worth.
-  while (turn->deficit <= 0 && (turn->deficit += quantum_) <= 0 && !turn->is_promoted) {
+  // One that waits elsewhere too overdraws its turn by more than a turn's worth. Where very many do
+  // so, one that still owes something has its turn: that is remembered.
+  for (int passed = 0; turn->deficit <= 0 && (turn->deficit += quantum_) <= 0 &&
+                       !turn->is_promoted && passed < kMostPassed;
+       ++passed) {
     HostList& list = c.list(turn->streams.front()->new_level);
     list.move_to_back(*turn);
     turn = list.front();

@@ -15,6 +15,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "pep/base/lap.h"
+#include "pep/base/work_count.h"
 #include "pep/stp/capped_share.h"
 #include "pep/stp/stream.h"
 #include "pep/stp/stream_group.h"
@@ -39,8 +41,8 @@ class StreamSchedule {
   // `quantum`: bytes a turn, at least those of the largest packet. `shares`: with the queues in
   // which the same hosts may wait too; nullptr: there are none.
   explicit StreamSchedule(std::uint32_t quantum, HostShares* shares = nullptr);
-  StreamSchedule(const StreamSchedule&) = delete;
-  StreamSchedule& operator=(const StreamSchedule&) = delete;
+  StreamSchedule(StreamSchedule&&) = default;
+  StreamSchedule& operator=(StreamSchedule&&) = default;
 
   // The stream belongs to this class and host from now on. To be called before anything else is
   // done with a stream.
@@ -50,8 +52,11 @@ class StreamSchedule {
   // Out of everything, but for its class and host.
   void remove(Stream& stream);
 
-  // Nothing is sent for a while: meanwhile its hosts do not count as waiting here.
+  // Nothing is sent for a while: meanwhile its hosts do not count as waiting here. Very many are
+  // told apart in as many steps as go_on_waits() asks for.
   void pause(bool paused);
+  bool go_on_waits() const { return recount_.under_way(); }
+  void go_on(WorkCount& work);
 
   // --- new bytes
   // Whether the stream has new bytes that it may send, or may be asked for some.
@@ -108,6 +113,9 @@ class StreamSchedule {
     std::size_t operator()(const GroupKey& key) const { return key.second + key.first; }
   };
 
+  // Hosts that one call of next_new() may pass over.
+  static constexpr int kMostPassed = 64;
+
   static Stream::Level level_of(std::uint64_t offset) {
     return offset < kYoungBytes ? Stream::Level::kYoung : Stream::Level::kOlder;
   }
@@ -116,7 +124,7 @@ class StreamSchedule {
     Class& c = class_of(stream);
     return stream.lost_level == Stream::Level::kYoung ? c.lost_young : c.lost_older;
   }
-  void count_place(StreamGroup& group, bool waits) const;
+  void recount(StreamGroup& group) const;
   void list_new(Stream& stream);
   void unlist_new(Stream& stream);
   void unlist_lost(Stream& stream);
@@ -127,7 +135,12 @@ class StreamSchedule {
   std::array<Class, kClasses> classes_;
   ClassSet has_new_ = 0;
   ClassSet has_lost_ = 0;
-  std::unordered_map<GroupKey, std::unique_ptr<StreamGroup>, GroupHash> groups_;
+  // In parts, each of which grows by itself: it takes long to move all at once.
+  using Groups = std::unordered_map<GroupKey, std::unique_ptr<StreamGroup>, GroupHash>;
+  static constexpr unsigned kPartBits = 7;
+  Groups& groups_with(std::uint64_t host) { return groups_[host >> (64 - kPartBits)]; }
+  std::array<Groups, 1U << kPartBits> groups_;
+  Lap recount_;  // of the parts
 };
 
 }  // namespace satrelay::stp

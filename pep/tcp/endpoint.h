@@ -51,20 +51,29 @@ class Endpoint {
   void connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn = EcnOffer::kNo);
 
   // --- input ---------------------------------------------------------------------------------
-  // A segment addressed to this endpoint, its checksum verified.
-  void handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
-                      EcnField ecn = EcnField::kNotCapable);
+  // A segment addressed to this endpoint, its checksum verified. Accepted: it lies in the window
+  // and acknowledges what is under way (RFC 9293 section 3.10.7.4, RFC 5961 section 5), or does so
+  // and repeats what came within a window before, as hosts do whose ACK was lost, or who ask
+  // whether we are there; or it is an exact answer of the handshake, or a valid reset. Only such a
+  // segment tells where the peer is and that it lives.
+  Acceptance handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
+                            EcnField ecn = EcnField::kNotCapable);
   // The path carries no more than `segment_limit` octets of options and payload in a segment, says
   // an ICMP message that quotes one with `sequence` (RFC 1191, RFC 8201). Whether it is believed:
   // RFC 5927 section 7.
   void handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit, Instant now);
+  // An ICMP error quotes a segment with `sequence`. One that quotes what is not under way is not
+  // believed (RFC 5927 section 4.1, RFC 9293 MUST-56). In SYN-SENT a hard error ends the attempt,
+  // and a soft one is told as the reason if no SYN is ever answered. Later none has any effect:
+  // what the network loses is sent again until R2 (RFC 5927 section 5.2).
+  void handle_path_error(std::uint32_t sequence, PathError error);
   // Runs every timer due at `now`.
   void handle_timeout(Instant now);
 
   // --- mutators: the application ---------------------------------------------------------------
   // Stores bytes to send; returns how many fitted send_limit and the arena. Allowed from
   // construction on, until close().
-  std::size_t write(ConstBytes bytes);
+  [[nodiscard]] std::size_t write(ConstBytes bytes);
   // No more write(): FIN follows the last byte.
   void close();
   // Sends RST (if synchronised) and closes at once. Everything stored is dropped.
@@ -137,6 +146,14 @@ class Endpoint {
   // In TIME-WAIT: whether this SYN begins a new incarnation of the connection, so that the owner
   // may replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).
   bool admits_new_incarnation(const wire::TcpHeader& syn) const;
+  // Blocks of the arena, counted: O(what is stored).
+  struct BlocksHeld {
+    std::size_t received = 0;
+    std::size_t to_send = 0;
+  };
+  BlocksHeld blocks_held() const {
+    return {receiver_.stream().blocks_held(), sender_.queue().blocks_held()};
+  }
   // The states visited, oldest first, for messages and tests.
   std::span<const State> trace() const { return std::span(trace_).first(trace_size_); }
 
@@ -150,12 +167,17 @@ class Endpoint {
   };
 
   // Input (endpoint_input.cc)
+  void process_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
+                       EcnField ecn);
   void handle_in_syn_sent(const wire::TcpHeader& header, Instant now);
   void handle_in_closed(const wire::TcpHeader& header);
   void handle_reset(std::int64_t position, Instant now);
   void handle_syn(const wire::TcpHeader& header, Instant now);
   bool passes_paws(const wire::TcpHeader& header, const Placement& placement, Instant now);
   bool is_acceptable(const Placement& placement) const;
+  bool repeats_recent(const Placement& placement) const;
+  bool has_plausible_ack(const wire::TcpHeader& header) const;
+  bool answers_our_ack(std::int64_t reset_position) const;
   void handle_unacceptable(const wire::TcpHeader& header, const Placement& placement, Instant now);
   bool completes_handshake(const wire::TcpHeader& header, Instant now);
   bool handle_acknowledgment(const wire::TcpHeader& header, const Placement& placement,
@@ -169,6 +191,7 @@ class Endpoint {
   Reports read_reports(const wire::TcpHeader& header, std::int64_t ack) const;
   void handle_payload(const wire::TcpHeader& header, ConstBytes payload, const Placement& placement,
                       Instant now);
+  std::optional<std::uint64_t> outstanding_position(std::uint32_t sequence) const;
   void challenge(Instant now);
   void note_keep_alive(const wire::TcpHeader& header, const Placement& placement);
   void note_stray_answer(const wire::TcpHeader& header, const Placement& placement);
@@ -218,9 +241,11 @@ class Endpoint {
   CloseReason reason_ = CloseReason::kNone;
   bool opened_actively_ = false;
   bool syn_owed_ = false;
-  bool syn_held_ = false;  // until answer()
+  bool syn_held_ = false;          // until answer()
+  bool path_error_heard_ = false;  // in SYN-SENT
   bool reading_stopped_ = false;
-  std::optional<wire::TcpHeader> reset_;  // to send next
+  Acceptance acceptance_ = Acceptance::kRefused;  // of the segment in hand
+  std::optional<wire::TcpHeader> reset_;          // to send next
   wire::TcpOptions peer_options_;
   static constexpr std::size_t kTraceSize = 10;  // no path through the diagram is longer
   std::array<State, kTraceSize> trace_{};

@@ -8,8 +8,15 @@ namespace satrelay::tcp {
 
 using wire::TcpFlags;
 
-void Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
-                              EcnField ecn) {
+Acceptance Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
+                                    EcnField ecn) {
+  acceptance_ = Acceptance::kRefused;
+  process_segment(header, payload, now, ecn);
+  return acceptance_;
+}
+
+void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
+                               EcnField ecn) {
   ++counters_.segments_in;
   if (state_ == State::kClosed) return handle_in_closed(header);
   if (state_ == State::kSynSent) return handle_in_syn_sent(header, now);
@@ -40,27 +47,48 @@ void Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload,
   handle_payload(header, payload, placement, now);
 }
 
-void Endpoint::handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit,
-                                     Instant now) {
-  // RFC 5927 section 4.1: what is quoted must be under way; before that, and below what is already
-  // known, nothing can be lost by it.
-  if (!is_synchronised()) return;
+// Of a segment that is under way: where in the stream it begins.
+std::optional<std::uint64_t> Endpoint::outstanding_position(std::uint32_t sequence) const {
+  if (!is_synchronised()) return std::nullopt;
   const std::int64_t position = send_space_.to_position(sequence, sender_.una());
   if (position < static_cast<std::int64_t>(sender_.una()) ||
       position >= static_cast<std::int64_t>(sender_.next())) {
-    return;
+    return std::nullopt;
   }
+  return static_cast<std::uint64_t>(position);
+}
+
+void Endpoint::handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit,
+                                     Instant now) {
+  // Before the connection stands nothing can be lost by it.
+  const auto position = outstanding_position(sequence);
+  if (!position) return;
   const std::uint16_t limit = std::max(segment_limit, kSmallestPathSegment);
   if (limit >= negotiation_.segment_limit) return;
   negotiation_.segment_limit = limit;
   ++counters_.path_mtu_reductions;
-  sender_.handle_smaller_path(static_cast<std::uint64_t>(position), negotiation_.segment_size(),
-                              now);
+  sender_.handle_smaller_path(*position, negotiation_.segment_size(), now);
+}
+
+void Endpoint::handle_path_error(std::uint32_t sequence, PathError error) {
+  const bool opening = state_ == State::kSynSent || (state_ == State::kSynReceived && !syn_held_);
+  const bool outstanding = opening ? sequence == send_space_.initial_sequence()
+                                   : outstanding_position(sequence).has_value();
+  if (!outstanding) {
+    ++counters_.path_errors_rejected;
+    return;
+  }
+  ++counters_.path_errors_in;
+  if (state_ != State::kSynSent) return;
+  if (error == PathError::kHard) return fail(CloseReason::kRefused);
+  path_error_heard_ = true;
 }
 
 void Endpoint::handle_in_closed(const wire::TcpHeader& header) {
   // The peer of a connection that we gave up may not have heard our RST.
-  if (reason_ != CloseReason::kAborted && reason_ != CloseReason::kTimeout) return;
+  const bool gave_up = reason_ == CloseReason::kAborted || reason_ == CloseReason::kTimeout ||
+                       reason_ == CloseReason::kUnreachable;
+  if (!gave_up) return;
   if (!header.has(TcpFlags::kRst) && header.has(TcpFlags::kAck)) reset_unacceptable(header);
 }
 
@@ -69,6 +97,7 @@ void Endpoint::handle_in_syn_sent(const wire::TcpHeader& header, Instant now) {
     if (!header.has(TcpFlags::kRst)) reset_unacceptable(header);
     return;
   }
+  if (header.has(TcpFlags::kAck)) acceptance_ = Acceptance::kAccepted;
   if (header.has(TcpFlags::kRst)) {
     if (header.has(TcpFlags::kAck)) fail(CloseReason::kRefused);
     return;
@@ -87,14 +116,25 @@ void Endpoint::handle_in_syn_sent(const wire::TcpHeader& header, Instant now) {
   receiver_.acks().owe_now();
 }
 
+// The number that the peer was told to be the next one: while acknowledgments are held, that is
+// lower than RCV.NXT, and a peer that knows the connection no more resets with it.
+bool Endpoint::answers_our_ack(std::int64_t reset_position) const {
+  const std::uint64_t told = receiver_.acknowledged();
+  if (told == receiver_.next() || reset_position < 0) return false;
+  const auto position = static_cast<std::uint64_t>(reset_position);
+  return position == told || position == last_ack_sent_;
+}
+
 // RFC 5961 section 3.2.
 void Endpoint::handle_reset(std::int64_t position, Instant now) {
   const auto next = static_cast<std::int64_t>(receiver_.next());
-  if (position != next) {
+  if (position != next && !answers_our_ack(position)) {
     if (syn_held_) ++stray_answers_;
-    if (position > next && position < static_cast<std::int64_t>(receiver_.edge())) challenge(now);
+    const auto told = static_cast<std::int64_t>(receiver_.acknowledged());
+    if (position > told && position < static_cast<std::int64_t>(receiver_.edge())) challenge(now);
     return;
   }
+  acceptance_ = Acceptance::kAccepted;
   if (state_ == State::kTimeWait) return fail(CloseReason::kNone);
   const bool refused = state_ == State::kSynReceived && opened_actively_;
   fail(refused ? CloseReason::kRefused : CloseReason::kResetByPeer);
@@ -106,10 +146,12 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
   }
   if (header.has(TcpFlags::kAck)) {  // the second half of a simultaneous open
     if (header.acknowledgment != send_space_.to_sequence(0)) return reset_unacceptable(header);
+    acceptance_ = Acceptance::kAccepted;
     establish(header.window, now);
     receiver_.acks().owe_now();
     return;
   }
+  acceptance_ = Acceptance::kAccepted;
   if (negotiation_.timestamps && header.options.timestamps) {
     timestamps_.update(header.options.timestamps->value, -1, last_ack_sent_);
   }
@@ -137,9 +179,28 @@ bool Endpoint::is_acceptable(const Placement& placement) const {
   return placement.occupies_sequence() ? placement.end > next : placement.begin >= next;
 }
 
+// What a peer may send again that has missed our ACKs, or a question whether we are there.
+bool Endpoint::repeats_recent(const Placement& placement) const {
+  const auto next = static_cast<std::int64_t>(receiver_.next());
+  const auto window = static_cast<std::int64_t>(receiver_.edge() - receiver_.stream().consumed());
+  return placement.begin < next && placement.begin >= next - std::max<std::int64_t>(window, 1) &&
+         placement.end <= next;
+}
+
+// RFC 5961 section 5.2.
+bool Endpoint::has_plausible_ack(const wire::TcpHeader& header) const {
+  const std::int64_t ack = send_space_.to_position(header.acknowledgment, sender_.una());
+  return ack <= static_cast<std::int64_t>(sender_.next()) &&
+         ack >= static_cast<std::int64_t>(sender_.una()) -
+                    static_cast<std::int64_t>(sender_.largest_peer_window());
+}
+
 void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placement& placement,
                                    Instant now) {
   ++counters_.out_of_window_segments_in;
+  if (is_synchronised() && repeats_recent(placement) && has_plausible_ack(header)) {
+    acceptance_ = Acceptance::kAccepted;
+  }
   if (placement.end <= static_cast<std::int64_t>(receiver_.next())) {
     receiver_.note_duplicate(placement.begin, placement.payload_end);
   }
@@ -202,12 +263,11 @@ bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placem
                                      Instant now) {
   const auto una = static_cast<std::int64_t>(sender_.una());
   const std::int64_t ack = send_space_.to_position(header.acknowledgment, sender_.una());
-  // RFC 5961 section 5.2.
-  if (ack > static_cast<std::int64_t>(sender_.next()) ||
-      ack < una - static_cast<std::int64_t>(sender_.largest_peer_window())) {
+  if (!has_plausible_ack(header)) {
     challenge(now);
     return false;
   }
+  acceptance_ = Acceptance::kAccepted;
   if (negotiation_.timestamps) {
     timestamps_.update(header.options.timestamps->value, placement.begin, last_ack_sent_);
   }

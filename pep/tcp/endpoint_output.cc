@@ -19,7 +19,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   }
   const bool owed = receiver_.acks().owed_now();
   // Without SACK the peer counts duplicate ACKs, and one with data on it is none (RFC 5681).
-  const bool duplicate = owed && !negotiation_.selective && receiver_.has_sack();
+  const bool duplicate = owed && !negotiation_.selective && receiver_.has_gap();
   if (!duplicate && sender_.has_work()) {
     if (auto segment = poll_data(now)) return segment;
   }

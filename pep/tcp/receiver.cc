@@ -9,7 +9,7 @@ namespace satrelay::tcp {
 Receiver::Receiver(const Config& config, Arena& arena, Timers& timers, Counters& counters)
     : arena_(arena),
       counters_(counters),
-      stream_(arena),
+      stream_(arena, kBytesAPiece),
       window_(config.receive_limit),
       acks_(timers, config.delayed_ack, config.mss),
       reserve_blocks_(reserve_blocks(arena, config.mss)) {
@@ -18,6 +18,7 @@ Receiver::Receiver(const Config& config, Arena& arena, Timers& timers, Counters&
 
 void Receiver::handle_data(std::int64_t position, ConstBytes payload, Instant now) {
   const std::uint64_t expected = stream_.in_order_end();
+  bool repeats = false;
   if (position < static_cast<std::int64_t>(expected)) {
     const std::uint64_t old = expected - static_cast<std::uint64_t>(position);
     note_duplicate(position, position + static_cast<std::int64_t>(std::min(old, payload.size())));
@@ -25,6 +26,7 @@ void Receiver::handle_data(std::int64_t position, ConstBytes payload, Instant no
     if (old >= payload.size()) return;
     payload = payload.subspan(old);
     position = static_cast<std::int64_t>(expected);
+    repeats = true;
   }
   // Nothing beyond the promised edge or the peer's FIN is used.
   const auto offset = static_cast<std::uint64_t>(position);
@@ -37,23 +39,51 @@ void Receiver::handle_data(std::int64_t position, ConstBytes payload, Instant no
     payload = payload.first(end - offset);
     acks_.owe_now();
   }
-  const std::uint64_t limit = window_.edge() - stream_.consumed();
-  if (offset > expected) {
-    store_out_of_order(offset, payload, limit);
-    return;
+  if (stream_.out_of_order().empty() && offset == expected) [[likely]] {
+    store_in_order(offset, payload, now);
+  } else {
+    store_around_gaps(offset, payload, repeats);
   }
-  const bool had_gap = !stream_.out_of_order().empty();
-  const std::size_t stored = stream_.insert(offset, payload, limit);
+}
+
+void Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Instant now) {
+  const std::uint64_t told = acknowledged();
+  const std::size_t stored = stream_.insert(offset, payload, limit());
   counters_.bytes_in += stored;
-  if (had_gap) {
-    counters_.duplicate_bytes_in += payload.size() - stored;
-    acks_.owe_now();  // RFC 5681 section 4.2: a gap is filled, wholly or in part
-  } else if (stored < payload.size()) {
+  if (stored < payload.size()) {
     counters_.unstored_bytes_in += payload.size() - stored;
     acks_.owe_now();
-  } else if (acknowledged() > expected) {
+  } else if (acknowledged() > told) {
     // What is held is acknowledged in time; an ACK that repeats the last one would speak of loss.
     acks_.on_in_order(stored, now);
+  }
+}
+
+// RFC 5681 section 4.2: what lies beyond a gap, or fills one, wholly or in part, is acknowledged at
+// once.
+void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats) {
+  acks_.owe_now();
+  const std::uint64_t end = offset + payload.size();
+  const bool beyond_gap = offset > stream_.in_order_end();
+  if (beyond_gap) ++counters_.out_of_order_segments_in;
+  const RangeSet::Overlap held = stream_.out_of_order().overlap(offset, end);
+  counters_.duplicate_bytes_in += held.total;
+  // RFC 2883 section 4: of several pieces that came again the first is reported, and where it lies
+  // beyond the ACK the block that holds it is named next.
+  if (held.total > 0 && !repeats) report_.on_duplicate(held.first);
+  const std::size_t fresh = payload.size() - held.total;
+  std::size_t stored = 0;
+  if (!stream_.has_place(offset, end, limit())) {
+    counters_.scattered_bytes_in += fresh;
+  } else if (beyond_gap && arena_.free_blocks() <= reserve_blocks_) {
+    counters_.unstored_bytes_in += fresh;
+  } else {
+    stored = stream_.insert(offset, payload, limit());
+    counters_.bytes_in += stored;
+    counters_.unstored_bytes_in += fresh - stored;
+  }
+  if (beyond_gap && (stored > 0 || held.total > 0)) {
+    report_.on_stored(held.total > 0 ? held.first.begin : offset);
   }
 }
 
@@ -67,24 +97,6 @@ void Receiver::release_fin() {
   if (!fin_held_) return;
   fin_held_ = false;
   if (fin_taken_) acks_.owe_now();
-}
-
-void Receiver::store_out_of_order(std::uint64_t offset, ConstBytes payload, std::uint64_t limit) {
-  ++counters_.out_of_order_segments_in;
-  acks_.owe_now();
-  if (arena_.free_blocks() <= reserve_blocks_) {
-    counters_.unstored_bytes_in += payload.size();
-    return;
-  }
-  const std::size_t stored = stream_.insert(offset, payload, limit);
-  counters_.bytes_in += stored;
-  report_.on_stored(offset);
-  if (stored == 0) {
-    note_duplicate(static_cast<std::int64_t>(offset),
-                   static_cast<std::int64_t>(offset + payload.size()));
-  } else {
-    counters_.duplicate_bytes_in += payload.size() - stored;
-  }
 }
 
 void Receiver::note_duplicate(std::int64_t begin, std::int64_t end) {

@@ -25,6 +25,9 @@ class Receiver {
   void handle_fin(std::int64_t position);
   // Whether the FIN is reached now for the first time: every byte before it has arrived.
   bool take_fin();
+  // Of what came beyond a gap (Reassembler::has_place()): a LAN that loses every fortieth segment
+  // of a large window has a gap in each 64 KiB.
+  static constexpr std::uint64_t kBytesAPiece = 65'536;
   // Data arrived that had arrived before.
   void note_duplicate(std::int64_t begin, std::int64_t end);
 
@@ -52,7 +55,8 @@ class Receiver {
   std::size_t write_sack(std::span<Range> out) {
     return report_.write(stream_.out_of_order(), out);
   }
-  bool has_sack() const { return !stream_.out_of_order().empty() || report_.has_duplicate(); }
+  bool has_gap() const { return !stream_.out_of_order().empty(); }
+  bool has_sack() const { return has_gap() || report_.has_duplicate(); }
   // The most blocks that write_sack() could have now.
   std::size_t sack_count() const {
     return stream_.out_of_order().range_count() + (report_.has_duplicate() ? 1 : 0);
@@ -73,7 +77,10 @@ class Receiver {
     return {next(), stream_.consumed(), arena_.free_blocks() << arena_.block_shift(),
             next() - acknowledged()};
   }
-  void store_out_of_order(std::uint64_t offset, ConstBytes payload, std::uint64_t limit);
+  std::uint64_t limit() const { return window_.edge() - stream_.consumed(); }
+  void store_in_order(std::uint64_t offset, ConstBytes payload, Instant now);
+  // `repeats`: what the segment had in common with the bytes in order is reported already.
+  void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats);
 
   static constexpr std::uint64_t kNoFin = ~std::uint64_t{0};
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "pep/base/range_set.h"
@@ -18,6 +19,12 @@ namespace satrelay::tcp {
 
 class Scoreboard {
  public:
+  // Of what the peer reports so many separate ranges are kept, and one more for each 64 KiB under
+  // way, which is a loss in forty segments. The rest is forgotten, as RFC 2018 section 8 allows:
+  // what it speaks of may be sent again in vain.
+  static constexpr std::size_t kFewestReports = 128;
+  static constexpr std::uint64_t kBytesAReport = 65'536;
+
   std::uint64_t una() const { return una_; }
   std::uint64_t next() const { return next_; }
   std::uint64_t outstanding() const { return next_ - una_; }
@@ -34,12 +41,16 @@ class Scoreboard {
 
   // Cumulative acknowledgment up to `ack`, in (una, next]. Returns the bytes not reported before.
   std::uint64_t acknowledge(std::uint64_t ack);
-  // A SACK block; whatever lies outside (una, next] is ignored. Calls `report` with each range that
-  // is new to us; returns the bytes in them.
+  bool has_place(Range block) const {
+    return sacked_.range_count() < kFewestReports + outstanding() / kBytesAReport ||
+           sacked_.touches(std::max(block.begin, una_), block.end);
+  }
+  // A SACK block; one without a place changes nothing, and whatever lies outside (una, next] is
+  // ignored. Calls `report` with each range that is new to us; returns the bytes in them.
   template <typename Report>
   std::uint64_t sack(Range block, Report&& report) {
     block.begin = std::max(block.begin, una_);
-    if (block.begin >= block.end || block.end > next_) return 0;
+    if (block.begin >= block.end || block.end > next_ || !has_place(block)) return 0;
     for_each_hole(block, report);
     const std::uint64_t fresh = sacked_.insert(block.begin, block.end);
     if (fresh > 0 && !lost_.empty()) lost_.erase(block.begin, block.end);

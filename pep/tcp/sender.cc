@@ -17,12 +17,8 @@ Sender::Sender(const Config& config, Arena& arena, Timers& timers, Counters& cou
       reserve_blocks_(reserve_blocks(arena, config.mss)) {}
 
 std::size_t Sender::write(ConstBytes bytes) {
-  const std::uint64_t block = arena_.block_size();
   const std::uint64_t free = arena_.free_blocks();
-  // What is left of the last block, which an empty queue does not hold.
-  const std::uint64_t tail =
-      queue_.empty() ? 0 : (block - (queue_.end() & (block - 1))) & (block - 1);
-  const std::uint64_t room = tail + (free > reserve_blocks_ ? free - reserve_blocks_ : 0) * block;
+  const std::uint64_t room = queue_.room(free > reserve_blocks_ ? free - reserve_blocks_ : 0);
   const std::uint64_t count = std::min({std::uint64_t{bytes.size()}, writable(), room});
   return count > 0 ? queue_.append(bytes.first(count)) : 0;
 }

@@ -54,7 +54,7 @@ class Sender {
   Sender(const Config& config, Arena& arena, Timers& timers, Counters& counters);
 
   // --- the application ---
-  std::size_t write(ConstBytes bytes);
+  [[nodiscard]] std::size_t write(ConstBytes bytes);
   std::uint64_t writable() const;
   void close() { closed_ = true; }
   bool close_called() const { return closed_; }

@@ -75,6 +75,10 @@ std::uint64_t Sender::take_reports(const Acknowledgment& acknowledgment, std::ui
   }
   if (selective_) {
     for (const Range& block : acknowledgment.sack) {
+      if (!board_.has_place(block)) {
+        ++counters_.reports_dropped;
+        continue;
+      }
       fresh += board_.sack(block, [&](Range range) { rack_.on_delivered(range, arrival); });
     }
   }

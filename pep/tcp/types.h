@@ -29,10 +29,14 @@ const char* to_string(State state);
 enum class CloseReason : std::uint8_t {
   kNone,         // still open, or closed in order
   kResetByPeer,  // RFC 5961-valid RST
-  kRefused,      // RST in SYN-SENT
+  kRefused,      // RST in SYN-SENT, or an ICMP message that says the same for good
   kTimeout,      // retransmissions, SYNs or probes went unanswered
+  kUnreachable,  // the same of SYNs, and an ICMP message has said why
   kAborted,      // abort()
 };
+
+// Whether a segment is the peer's, as far as its numbers can tell.
+enum class Acceptance : std::uint8_t { kRefused, kAccepted };
 
 struct Config {
   std::uint16_t mss = 1460;            // what we announce: the LAN MTU less 40 (IPv4) or 60 (IPv6)
@@ -61,6 +65,10 @@ struct Config {
   Duration half_closed = Duration::seconds(7200);
 };
 
+// What an ICMP error says of a segment: that it will never get through (RFC 1122 section 4.2.3.9:
+// protocol or port unreachable), or that it did not, this time.
+enum class PathError : std::uint8_t { kHard, kSoft };
+
 // What poll_segment() hands out. The owner writes ports and checksum, then appends
 // copy_payload(payload_offset, payload_size).
 struct SegmentToSend {
@@ -81,13 +89,18 @@ struct Counters {
   std::uint64_t fast_recoveries = 0;
   std::uint64_t tail_loss_probes = 0;
   std::uint64_t needless_retransmissions = 0;  // the peer has reported them (RFC 2883)
+  std::uint64_t reports_dropped = 0;           // SACK blocks beyond the most that are kept
   std::uint64_t congestion_echoes = 0;         // ECE that reduced a window
   std::uint64_t congestion_marks_in = 0;       // data that arrived with a CE mark
   std::uint64_t path_mtu_reductions = 0;
+  std::uint64_t path_errors_in = 0;        // ICMP about a segment that was under way
+  std::uint64_t path_errors_rejected = 0;  // about any other
   std::uint64_t duplicate_bytes_in = 0;
   std::uint64_t out_of_order_segments_in = 0;
   std::uint64_t out_of_window_segments_in = 0;  // answered with an ACK, not used
   std::uint64_t unstored_bytes_in = 0;  // no arena room: dropped unacknowledged, to be sent again
+  // Beyond too many gaps to be kept: dropped unacknowledged, to be sent again.
+  std::uint64_t scattered_bytes_in = 0;
   std::uint64_t paws_rejected = 0;
   std::uint64_t challenge_acks = 0;
   std::uint64_t zero_window_probes = 0;

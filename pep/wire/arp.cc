@@ -47,6 +47,18 @@ std::optional<ArpMessage> parse_arp(ConstBytes payload) {
   return message;
 }
 
+std::optional<IpAddress> arp_sender(ConstBytes payload) {
+  ByteReader reader(payload);
+  reader.u16();
+  if (reader.u16() != kProtocolIpv4) return std::nullopt;
+  const std::uint8_t hardware_length = reader.u8();
+  if (reader.u8() != kProtocolLength) return std::nullopt;
+  reader.u16();
+  reader.bytes(hardware_length);
+  const IpAddress sender = read_v4(reader);
+  return reader.ok() ? std::optional(sender) : std::nullopt;
+}
+
 void write_arp(const ArpMessage& message, MutableBytes out) {
   SATRELAY_CHECK(message.sender.is_v4() && message.target.is_v4());
   ByteWriter writer(out);

@@ -65,6 +65,11 @@ struct NeighbourMessage {
 // nullopt unless one of the two and well formed. That the hop limit is 255 (section 7.1) is the
 // caller's to check.
 std::optional<NeighbourMessage> parse_neighbour(const IcmpMessage& message);
+// RFC 4861: router and neighbour solicitations and advertisements, and redirects.
+bool is_neighbour_discovery(const IpHeader& ip, ConstBytes payload);
+// The address that an advertisement or a redirect ties to a link-layer address; nullopt of any
+// other message. Neither the checksum nor options are looked at.
+std::optional<IpAddress> advertised_neighbour(const IpHeader& ip, ConstBytes payload);
 // The ICMPv6 message with flags and link-layer option, checksum included; `ip` gives addresses.
 // A solicited advertisement sets S and O. Returns the size written.
 std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message, MutableBytes out);

@@ -26,8 +26,8 @@ struct IpHeader {
   std::uint32_t flow_label = 0;       // IPv6 only
   std::uint16_t identification = 0;   // IPv4 only
   bool dont_fragment = true;          // IPv4 only
-  bool more_fragments = false;        // IPv4 only
-  std::uint16_t fragment_offset = 0;  // IPv4 only, bytes
+  bool more_fragments = false;        // parse_ip(): IPv4 only
+  std::uint16_t fragment_offset = 0;  // the same, bytes
   std::uint16_t header_size = 0;      // with IPv4 options
   std::uint16_t payload_size = 0;     // bytes behind the header, by the length field
 
@@ -38,7 +38,7 @@ struct IpHeader {
 
 // Parses the header at the front of `packet`. nullopt if it is short, of another version, has a bad
 // IPv4 header checksum, or a length field that exceeds the packet. IPv6 extension headers are not
-// walked: `protocol` is what follows the fixed header.
+// walked (extension_headers.h): `protocol` is what follows the fixed header.
 std::optional<IpHeader> parse_ip(ConstBytes packet);
 
 // Writes an IPv4 header without options or an IPv6 header, with lengths from payload_size and the

@@ -10,9 +10,17 @@ constexpr std::uint8_t kSourceLinkLayer = 1;
 constexpr std::uint8_t kTargetLinkLayer = 2;
 constexpr std::size_t kOptionUnit = 8;
 constexpr std::size_t kTargetSize = 16;
+constexpr std::uint8_t kRedirect = 137;
 // Flags of an advertisement, section 4.4.
 constexpr std::uint32_t kSolicited = 0x4000'0000U;
 constexpr std::uint32_t kOverride = 0x2000'0000U;
+
+// Of at least kTargetSize octets.
+IpAddress load_target(ConstBytes body) {
+  std::array<std::uint8_t, kTargetSize> target;
+  std::memcpy(target.data(), body.data(), target.size());
+  return IpAddress::v6(target);
+}
 
 // Looks for the link-layer address; false if an option is malformed.
 bool parse_options(ConstBytes options, std::uint8_t wanted, std::optional<MacAddress>& found) {
@@ -40,15 +48,29 @@ std::optional<NeighbourMessage> parse_neighbour(const IcmpMessage& message) {
   if (message.code != 0 || message.body.size() < kTargetSize) return std::nullopt;
   NeighbourMessage neighbour;
   neighbour.advertisement = advertisement;
-  std::array<std::uint8_t, kTargetSize> target;
-  std::memcpy(target.data(), message.body.data(), target.size());
-  neighbour.target = IpAddress::v6(target);
+  neighbour.target = load_target(message.body);
   const std::uint8_t wanted = advertisement ? kTargetLinkLayer : kSourceLinkLayer;
   if (neighbour.target.is_multicast() ||
       !parse_options(message.body.subspan(kTargetSize), wanted, neighbour.link_layer)) {
     return std::nullopt;
   }
   return neighbour;
+}
+
+bool is_neighbour_discovery(const IpHeader& ip, ConstBytes payload) {
+  constexpr std::uint8_t kRouterSolicitation = 133;
+  if (ip.protocol != kProtocolIcmpV6 || ip.source.is_v4() || payload.empty()) return false;
+  const std::uint8_t type = load_u8(payload.data());
+  return type >= kRouterSolicitation && type <= kRedirect;
+}
+
+std::optional<IpAddress> advertised_neighbour(const IpHeader& ip, ConstBytes payload) {
+  if (!is_neighbour_discovery(ip, payload) || payload.size() < kIcmpHeaderSize + kTargetSize) {
+    return std::nullopt;
+  }
+  const std::uint8_t type = load_u8(payload.data());
+  if (type != kIcmpV6NeighbourAdvertisement && type != kRedirect) return std::nullopt;
+  return load_target(payload.subspan(kIcmpHeaderSize));
 }
 
 std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message, MutableBytes out) {

@@ -145,9 +145,23 @@ std::uint16_t KernelInterface::mtu() const {
   return static_cast<std::uint16_t>(std::clamp(request.ifr_mtu, 0, 65535));
 }
 
-bool KernelInterface::is_running() const {
+bool KernelInterface::has_flag(unsigned flag) const {
   ifreq request = request_for(name_);
-  return ::ioctl(socket_, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+  return ::ioctl(socket_, SIOCGIFFLAGS, &request) == 0 &&
+         (static_cast<unsigned>(request.ifr_flags) & flag) != 0;
+}
+
+bool KernelInterface::is_enabled() const { return has_flag(IFF_UP); }
+bool KernelInterface::is_running() const { return has_flag(IFF_RUNNING); }
+
+std::vector<std::string> KernelInterface::objections(std::uint16_t mtu) const {
+  std::vector<std::string> words;
+  if (!is_enabled()) words.emplace_back("is down");
+  if (const std::uint16_t present = this->mtu(); present < mtu) {
+    words.push_back("has an MTU of " + std::to_string(present));
+  }
+  if (!active_merge_offloads().empty()) words.emplace_back("merges received frames");
+  return words;
 }
 
 std::uint32_t KernelInterface::megabits() const {
@@ -257,6 +271,11 @@ void KernelInterface::bring_up() {
   if (::ioctl(socket_, SIOCSIFFLAGS, &request) != 0) {
     throw std::runtime_error("cannot bring interface " + name_ + " up: " + std::strerror(errno));
   }
+}
+
+std::string interface_name(unsigned index) {
+  std::array<char, IFNAMSIZ> name{};
+  return ::if_indextoname(index, name.data()) != nullptr ? name.data() : "";
 }
 
 std::vector<std::string> check_kernel_backlog() {

@@ -22,8 +22,13 @@ class KernelInterface {
   // sense.
   std::vector<std::string> prepare(std::uint16_t mtu);
 
+  // Why a port of that MTU cannot work on it as it is, a few words each: what prepare() would put
+  // right, if this process had the right to.
+  std::vector<std::string> objections(std::uint16_t mtu) const;
+
   unsigned index() const { return index_; }
   std::uint16_t mtu() const;
+  bool is_enabled() const;         // up
   bool is_running() const;         // up, with a carrier
   std::uint32_t megabits() const;  // 0: unknown
 
@@ -31,6 +36,7 @@ class KernelInterface {
   std::vector<std::string> active_merge_offloads() const;
 
  private:
+  bool has_flag(unsigned flag) const;
   bool try_mtu(unsigned mtu);
   void set_mtu(std::uint16_t mtu);
   void disable_merge_offloads(std::vector<std::string>& notices);
@@ -41,6 +47,9 @@ class KernelInterface {
   int socket_;
   unsigned index_;
 };
+
+// The name of the interface `index` in this network namespace; empty if there is none.
+std::string interface_name(unsigned index);
 
 // A notice if the kernel's queue for received frames is shorter than a burst of a fast link.
 std::vector<std::string> check_kernel_backlog();

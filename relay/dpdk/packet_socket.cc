@@ -25,17 +25,31 @@ namespace {
   throw std::runtime_error("af_packet socket: " + what + ": " + std::strerror(errno));
 }
 
+// The interface that the socket is bound to; 0 or less: none.
+int interface_of(int descriptor) {
+  sockaddr_ll address{};
+  socklen_t length = sizeof address;
+  return ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) == 0
+             ? address.sll_ifindex
+             : -1;
+}
+
 // The process's AF_PACKET socket bound to interface `index`; -1 if there is none.
 int find_socket(unsigned index) {
   for (const int descriptor : own_sockets(AF_PACKET)) {
-    sockaddr_ll address{};
-    socklen_t length = sizeof address;
-    if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) == 0 &&
-        address.sll_ifindex == static_cast<int>(index)) {
-      return descriptor;
-    }
+    if (interface_of(descriptor) == static_cast<int>(index)) return descriptor;
   }
   return -1;
+}
+
+void bind_socket(int descriptor, unsigned index) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(ETH_P_ALL);
+  address.sll_ifindex = static_cast<int>(index);
+  if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    fail("bind");
+  }
 }
 
 // Where `descriptor` is mapped, if in one piece of `length` bytes.
@@ -112,14 +126,18 @@ PacketSocket::PacketSocket(unsigned index, std::uint16_t mtu)
   const int moved = ::dup3(fresh, descriptor_, O_CLOEXEC);
   ::close(fresh);
   if (moved < 0) fail("dup3");
+  bind_socket(descriptor_, index);
+}
 
-  sockaddr_ll address{};
-  address.sll_family = AF_PACKET;
-  address.sll_protocol = htons(ETH_P_ALL);
-  address.sll_ifindex = static_cast<int>(index);
-  if (::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    fail("bind");
-  }
+bool PacketSocket::is_bound() const { return interface_of(descriptor_) > 0; }
+
+void PacketSocket::bind_to(unsigned index) {
+  bind_socket(descriptor_, index);
+  // The driver's own way needs rights, and is of the interface instead of the socket.
+  packet_mreq request{};
+  request.mr_ifindex = static_cast<int>(index);
+  request.mr_type = PACKET_MR_PROMISC;
+  set_option(descriptor_, SOL_PACKET, PACKET_ADD_MEMBERSHIP, request, "PACKET_MR_PROMISC");
 }
 
 PacketSocket::Waiting PacketSocket::inspect(std::size_t limit) {

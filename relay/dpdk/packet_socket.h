@@ -46,6 +46,13 @@ class PacketSocket {
   // The driver has taken `count` frames.
   void advance(std::size_t count);
 
+  // Whether it is still on the interface that it was bound to: the kernel takes it off one that
+  // vanishes. Any thread.
+  bool is_bound() const;
+  // To another interface, promiscuous; rings and descriptor stay. Needs no rights (packet(7): only
+  // opening does). Any thread. Throws std::runtime_error.
+  void bind_to(unsigned index);
+
   int descriptor() const { return descriptor_; }
   // Frames that found no free slot, since the socket was opened.
   std::uint64_t dropped() const;

@@ -11,6 +11,7 @@
 #include "relay/dpdk/device_arguments.h"
 #include "relay/dpdk/finish_checksum.h"
 #include "relay/dpdk/kernel_interface.h"
+#include "relay/dpdk/memif_socket.h"
 #include "relay/dpdk/own_sockets.h"
 #include "relay/dpdk/packet_socket.h"
 
@@ -40,13 +41,17 @@ std::string advice_for(config::Driver driver) {
 }  // namespace
 
 Port::Port(const std::string& name, const config::Port& config, PacketPool& pool)
-    : name_(name), config_(config), mtu_(config.mtu) {
+    : name_(name), config_(config), mtu_(config.mtu), watch_(config.interface) {
   try {
     if (is_kernel_driven(config_.driver)) {
-      notices_ = KernelInterface(config_.interface).prepare(mtu_);
+      KernelInterface interface(config_.interface);
+      notices_ = interface.prepare(mtu_);
+      index_ = interface.index();
     }
+    if (config_.memif_server) remove_stale_memif_socket(config_.socket);
     create_device();
     configure_device(pool);
+    link_ = ask_driver();
   } catch (const std::exception& error) {
     if (is_vdev_) rte_eal_hotplug_remove("vdev", device_.c_str());
     throw std::runtime_error("port " + description() + ": " + error.what());
@@ -60,6 +65,10 @@ Port::~Port() {
   }
   rte_eth_dev_close(id_);
   if (is_vdev_) rte_eal_hotplug_remove("vdev", device_.c_str());
+}
+
+void Port::give_to(uid_t user) {
+  if (config_.memif_server) give_memif_socket(config_.socket, user);
 }
 
 std::string Port::description() const { return name_ + ": " + describe(config_); }
@@ -79,7 +88,7 @@ void Port::create_device() {
     throw std::runtime_error("DPDK has no such device; " + advice_for(config_.driver));
   }
   if (config_.driver == config::Driver::kAfPacket) {
-    socket_ = std::make_unique<PacketSocket>(KernelInterface(config_.interface).index(), mtu_);
+    socket_ = std::make_unique<PacketSocket>(index_, mtu_);
   }
 }
 
@@ -169,6 +178,11 @@ std::size_t Port::receive(Burst& burst) {
 std::size_t Port::send(Burst& burst) {
   const std::size_t offered = burst.size();
   if (offered == 0) return 0;
+  if (is_off_.load(std::memory_order_relaxed)) [[unlikely]] {
+    while (!burst.empty()) static_cast<void>(burst.pop());
+    tx_down_ += offered;
+    return offered;
+  }
   const std::size_t sent = rte_eth_tx_burst(id_, 0, burst.packets_.data() + burst.begin_,
                                             static_cast<std::uint16_t>(offered));
   burst.begin_ += sent;
@@ -186,20 +200,77 @@ MacAddress Port::mac() const {
   return result;
 }
 
-LinkState Port::link() const {
+LinkState Port::ask_driver() const {
   if (is_kernel_driven(config_.driver)) {
     // The drivers' own answer is a constant.
-    try {
-      const KernelInterface interface(config_.interface);
-      return {interface.is_running(), interface.megabits()};
-    } catch (const std::exception&) {
-      return {};  // the interface has gone
-    }
+    const InterfaceView now_is = view();
+    return {.up = now_is.is_running, .gone = !now_is.is_there, .megabits = now_is.megabits};
   }
   rte_eth_link link{};
   if (rte_eth_link_get_nowait(id_, &link) != 0) return {};
   const bool known = link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
-  return {link.link_status == RTE_ETH_LINK_UP, known ? link.link_speed : 0};
+  return {.up = link.link_status == RTE_ETH_LINK_UP,
+          .gone = false,
+          .megabits = known ? link.link_speed : 0};
+}
+
+InterfaceView Port::view() const {
+  InterfaceView view;
+  view.name = interface_name(index_);
+  try {
+    // A new interface may have the old one's index: the socket knows better.
+    if (!view.name.empty() && (!socket_ || socket_->is_bound())) {
+      const KernelInterface interface(view.name);
+      view.is_enabled = interface.is_enabled();
+      view.is_running = view.is_enabled && interface.is_running();
+      view.megabits = interface.megabits();
+      return view;
+    }
+  } catch (const std::exception&) {
+    // It has gone this very moment.
+  }
+  view = {
+      .is_there = false, .name = "", .is_enabled = false, .is_running = false, .objections = {}};
+  try {
+    const KernelInterface successor(config_.interface);
+    view.objections = successor.objections(mtu_);
+    if (!socket_) view.objections.emplace_back("is not the one that af_xdp has opened");
+    view.has_successor = true;
+  } catch (const std::exception&) {
+    // Nobody has its name.
+  }
+  return view;
+}
+
+void Port::bind_to_successor(Instant now) {
+  try {
+    const unsigned index = KernelInterface(config_.interface).index();
+    socket_->bind_to(index);
+    index_ = index;
+    watch_.bound();
+  } catch (const std::exception& error) {
+    watch_.could_not_bind(error.what(), now);
+  }
+}
+
+std::vector<PortChange> Port::look(Instant now) {
+  InterfaceView now_is;
+  if (is_kernel_driven(config_.driver)) {
+    now_is = view();
+  } else {
+    const LinkState link = ask_driver();
+    now_is.is_running = link.up;
+    now_is.megabits = link.megabits;
+  }
+  if (watch_.look(now_is, now) == InterfaceWatch::Next::kBind) {
+    bind_to_successor(now);
+    now_is = view();
+    watch_.look(now_is, now);
+  }
+  link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
+  is_off_ = watch_.is_gone() || !now_is.is_enabled;
+  needs_new_start_ = watch_.needs_new_start();
+  return watch_.take_changes();
 }
 
 PortStats Port::stats() const {
@@ -217,6 +288,7 @@ PortStats Port::stats() const {
   stats.rx_checksums_finished = rx_checksums_finished_;
   stats.tx_errors = device.oerrors;
   stats.tx_unsent = tx_unsent_;
+  stats.tx_down = tx_down_;
   return stats;
 }
 

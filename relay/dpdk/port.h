@@ -1,6 +1,9 @@
 // A network port: any DPDK device, opened by its configuration.
 #pragma once
 
+#include <sys/types.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,7 +13,9 @@
 
 #include "config/schema.h"
 #include "pep/base/address.h"
+#include "pep/base/time.h"
 #include "relay/dpdk/burst.h"
+#include "relay/dpdk/interface_watch.h"
 #include "relay/dpdk/packet_pool.h"
 
 namespace satrelay::dpdk {
@@ -26,10 +31,12 @@ struct PortStats {
   std::uint64_t rx_checksums_finished = 0;  // left unfinished by a sender on this machine
   std::uint64_t tx_errors = 0;              // taken by the device, but not sent
   std::uint64_t tx_unsent = 0;              // not taken by the device
+  std::uint64_t tx_down = 0;                // dropped: the interface was off, or gone
 };
 
 struct LinkState {
   bool up = false;
+  bool gone = false;           // the kernel interface itself
   std::uint32_t megabits = 0;  // 0: unknown
 };
 
@@ -47,24 +54,37 @@ class Port {
 
   // Appends what has come to `burst`, up to its capacity; the number of frames.
   std::size_t receive(Burst& burst);
-  // Sends from the front of `burst`; the number taken. The rest stays in the burst.
+  // Sends from the front of `burst`; the number taken. The rest stays in the burst. What is sent to
+  // an interface that is off or gone is taken, dropped and counted, as by a cable that is out.
   std::size_t send(Burst& burst);
 
   const std::string& name() const { return name_; }
   std::string description() const;  // "lan: af_packet on lan0"
   std::uint16_t mtu() const { return mtu_; }
   MacAddress mac() const;
-  LinkState link() const;
+  // As the last look has found it.
+  LinkState link() const { return link_.load(std::memory_order_relaxed); }
+  // A look at the device, off the data path: one thread, several times a second. What has changed
+  // since the last one, in order. A port whose interface was replaced by one of the same name goes
+  // on with that one, if its driver can.
+  std::vector<PortChange> look(Instant now);
+  // The device has changed so that only a new start helps. Any thread.
+  bool needs_new_start() const { return needs_new_start_.load(std::memory_order_relaxed); }
   PortStats stats() const;
   // Becomes readable when frames have come, for poll(2); nullopt where the device has no such
   // thing and only polling tells.
   std::optional<int> wait_descriptor() const { return wait_descriptor_; }
+  // Before this process becomes another user: what that one must reach by its path.
+  void give_to(uid_t user);
   // What the operator should know about this port, one sentence each, found while opening it.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
   void create_device();
   void configure_device(PacketPool& pool);
+  InterfaceView view() const;
+  void bind_to_successor(Instant now);
+  LinkState ask_driver() const;
 
   std::string name_;
   config::Port config_;
@@ -78,6 +98,12 @@ class Port {
   std::uint64_t rx_merged_ = 0;
   std::uint64_t rx_checksums_finished_ = 0;
   std::uint64_t tx_unsent_ = 0;
+  std::uint64_t tx_down_ = 0;
+  unsigned index_ = 0;    // of the kernel interface
+  InterfaceWatch watch_;  // of the thread that looks
+  std::atomic<LinkState> link_;
+  std::atomic<bool> is_off_ = false;  // the kernel would keep what is sent for later
+  std::atomic<bool> needs_new_start_ = false;
   std::vector<std::string> notices_;
 };
 

@@ -23,4 +23,11 @@ bool BridgedSyns::recalls(const FlowKey& flow, std::uint32_t sequence, Instant n
   return place != set.end() && place->sequence == sequence && now < place->until;
 }
 
+void BridgedSyns::forget(const FlowKey& flow) {
+  const std::uint64_t hash = hash_flow(key_, flow);
+  const auto set = std::span(entries_).subspan(hash % kSets * kWays, kWays);
+  const auto place = std::ranges::find(set, hash, &Entry::hash);
+  if (place != set.end()) *place = Entry();
+}
+
 }  // namespace satrelay::gateway

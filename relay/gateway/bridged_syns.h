@@ -23,6 +23,7 @@ class BridgedSyns {
   void remember(const FlowKey& flow, std::uint32_t sequence, Instant now);
   // Whether this flow and sequence number were remembered, no longer than `memory` ago.
   bool recalls(const FlowKey& flow, std::uint32_t sequence, Instant now) const;
+  void forget(const FlowKey& flow);
 
  private:
   struct Entry {

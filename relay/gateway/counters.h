@@ -36,8 +36,9 @@ enum class Counter : std::uint8_t {
   kBridgedMidStream,
   kBridgedFromWan,
   kBridgedMulticast,
-  kBridgedOwnSegment,  // towards a host of the gateway's own subnet, or a link-local one
-  kBridgedAsymmetric,  // only one direction crosses this gateway
+  kBridgedOwnSegment,     // towards a host of the gateway's own subnet, or a link-local one
+  kBridgedAsymmetric,     // only one direction crosses this gateway
+  kBridgedForeignSource,  // from the LAN, in the name of a host that is behind a peer
   // Dropped (frames)
   kDroppedRelayedFromWan,
   kDroppedBadChecksum,
@@ -54,17 +55,20 @@ enum class Counter : std::uint8_t {
   kDroppedSynFlood,       // SYNs that came faster than their answers could leave
   kDroppedByRule,         // a rule says drop, or reset
   kDroppedAfterCookie,    // the ACK to a cookie, when there was no room or no peer for its flow
+  kDroppedAfterEnd,       // of a relayed connection that is over: answered with RST
   // Flows
-  kSynCookiesSent,    // SYNs answered without a flow, as limits.half_open was reached
-  kFlowsAccepted,     // SYN from the LAN answered
-  kFlowsBySynCookie,  // of these, from the ACK to a cookie
-  kFlowsEstablished,  // its handshake completed and OPEN sent
-  kFlowsFromPeer,     // OPEN received
-  kFlowsFinished,     // both directions closed in order
+  kSynCookiesSent,     // SYNs answered without a flow, as limits.half_open was reached
+  kFlowsAccepted,      // SYN from the LAN answered
+  kFlowsBySynCookie,   // of these, from the ACK to a cookie
+  kFlowsEstablished,   // its handshake completed and OPEN sent
+  kFlowsFromPeer,      // OPEN received
+  kFlowsOpenedByBoth,  // both hosts sent their SYN at once
+  kFlowsFinished,      // both directions closed in order
   kFlowsHandshakeTimeout,
-  kFlowsRefused,        // the far host answered with RST
-  kFlowsRefusedByRule,  // that a peer opened: a rule here says drop, or reset
-  kFlowsUnreachable,    // the far host did not answer
+  kFlowsRefused,         // the far host answered with RST
+  kFlowsRefusedByRule,   // that a peer opened: a rule here says drop, or reset
+  kFlowsRefusedForeign,  // that a peer opened: not for a host behind it, or to no host
+  kFlowsUnreachable,     // the far host did not answer
   kFlowsResetByHost,
   kFlowsResetByPeer,
   kFlowsResetPeerRestart,
@@ -77,12 +81,13 @@ enum class Counter : std::uint8_t {
   kFlowsResetShutdown,
   kFlowsUnjournalled,  // no room to write them down
   // Flows from before a restart
-  kFlowsListed,    // told to a peer that has restarted
-  kFlowsOrphaned,  // after our restart: in our journal, or told by the peer
-  kOrphansReset,   // their hosts were reset
-  kOrphansGone,    // their hosts knew nothing of them any more
-  kOrphansSilent,  // their hosts did not answer
-  kMisfitsReset,   // bridged, with directions that did not fit each other
+  kFlowsListed,     // told to a peer that has restarted
+  kFlowsOrphaned,   // after our restart: in our journal, or told by the peer
+  kOrphansReset,    // their hosts were reset
+  kOrphansGone,     // their hosts knew nothing of them any more
+  kOrphansSilent,   // their hosts did not answer
+  kOrphansRefused,  // told by a peer that they do not concern
+  kMisfitsReset,    // bridged, with directions that did not fit each other
   // The gateway's own address
   kArpAnswered,
   kNeighbourAnswered,

@@ -31,9 +31,9 @@ constexpr const char* to_string(Criterion criterion) {
   return kNames[static_cast<std::size_t>(criterion)];
 }
 
-// The first criterion of `match` that `key` does not meet; nullopt: it matches. This says what
+// The first criterion of `rule` that `key` does not meet; nullopt: it matches. This says what
 // matching means, rule by rule; RuleIndex finds the first of many.
-std::optional<Criterion> first_miss(const config::Match& match, const PolicyKey& key,
+std::optional<Criterion> first_miss(const config::Rule& rule, const PolicyKey& key,
                                     const std::vector<config::Peer>& peers);
 
 struct Explanation {

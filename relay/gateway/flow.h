@@ -16,6 +16,7 @@
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/flow_journal.h"
 #include "relay/gateway/flow_key.h"
+#include "relay/gateway/keyed_hash.h"
 #include "relay/gateway/open_metadata.h"
 #include "relay/gateway/rule_use.h"
 
@@ -46,14 +47,19 @@ struct Flow {
       : key(flow_key),
         rule(std::move(flow_rule)),
         origin(flow_origin),
+        flow_label(gateway::flow_label(flow_key)),
         endpoint(config, arena, &counters),
         created(now),
         last_activity(now) {}
 
   FlowKey key;
-  RulePtr rule;          // that it fell under here; never null
-  std::uint64_t id = 0;  // a number of its own among all flows since the start
+  RulePtr rule;                           // that it fell under here; never null
+  std::uint64_t upheavals = 0;            // of its peer that have reached it (upheavals.h)
+  std::uint64_t upheavals_looked_at = 0;  // of all peers
+  std::uint64_t configurations = 0;       // that have reached it
+  std::uint64_t id = 0;                   // a number of its own among all flows since the start
   Origin origin;
+  std::uint32_t flow_label;  // of IPv6 packets to the host
   std::size_t peer = 0;
   tcp::Endpoint endpoint;
   OpenMetadata metadata;           // as sent or received with OPEN
@@ -67,6 +73,10 @@ struct Flow {
 
   StreamState stream_state = StreamState::kNone;
   stp::StreamId stream{};
+  // Where both hosts have opened the connection at once, the stream that the peer has opened: by it
+  // the far host's bytes come, and by `stream` only ours go.
+  std::optional<stp::StreamId> inbound;
+  stp::StreamId inbound_stream() const { return inbound.value_or(stream); }
   stp::ClassId traffic_class = 0;  // of the stream
   bool finish_sent = false;        // session.finish() called
   bool delivered = false;          // the peer's session has everything
@@ -74,6 +84,7 @@ struct Flow {
   bool established = false;        // the handshake with the host was complete once
   bool closed_to_host = false;     // endpoint.close() called
   bool end_counted = false;        // a counter names how this flow ended
+  bool counted_over = false;       // among those that are over
   bool half_open = false;          // counted against limits.half_open
 
   // What the gateways tell each other of their hosts (flow_modes.h).

@@ -6,6 +6,7 @@
 
 #include "relay/gateway/flow_modes.h"
 #include "relay/gateway/flow_snapshot.h"
+#include "relay/gateway/path_error.h"
 #include "relay/gateway/path_mtu_advice.h"
 #include "relay/gateway/tcp_frame.h"
 
@@ -16,12 +17,15 @@ namespace {
 constexpr std::uint32_t kTurn = 16;
 constexpr std::uint64_t kSmallestBlock = 1024;
 constexpr std::size_t kAmplePlaces = 4096;
+// Flows that one call goes over: timers that are due, and those of which none has a frame.
+constexpr int kFlowsPerCall = 64;
 
 Counter counter_for(stp::ResetReason reason) {
   switch (reason) {
     case stp::ResetReason::kRefused:
       return Counter::kFlowsRefused;
     case stp::ResetReason::kUnreachable:
+    case stp::ResetReason::kNoRoute:
       return Counter::kFlowsUnreachable;
     case stp::ResetReason::kTimeout:
       return Counter::kFlowsResetTimeout;
@@ -82,10 +86,16 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       counters_(counters),
       splice_(config.compress_level, dictionaries_, stopwatch, arena),
       table_(config.limits.flows, secret),
+      ended_(secret, BridgedSyns::kRepetitions),
       cookies_(secret, counters),
+      claims_(config, policy),
+      turned_syns_(secret, BridgedSyns::kRepetitions),
       journal_(journal),
-      orphans_(config.limits.flows, secret, journal_, lan, counters),
+      orphans_(config.limits.flows, secret, journal_, lan, claims_, counters),
       flows_(config.limits.flows),
+      live_slots_(config.limits.flows),
+      by_id_(config.limits.flows),
+      unheard_(config.limits.flows),
       timers_(config.limits.flows),
       ring_(config.limits.flows),
       queued_(config.limits.flows, false) {
@@ -96,15 +106,28 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
 // --- opening -----------------------------------------------------------------------------------
 
 std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origin origin,
-                                  Instant now, std::optional<std::uint32_t> initial_sequence) {
+                                  std::size_t peer, Instant now,
+                                  std::optional<std::uint32_t> initial_sequence) {
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
   tcp::Config config = host_side_.config_for(key, first_window(), now);
   if (initial_sequence) config.initial_sequence = *initial_sequence;
+  if (origin == Origin::kPeer && claims_.is_behind_a_peer(key.local)) {
+    const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
+    turned_syns_.remember(back, config.initial_sequence, now);
+  }
   flows_[slot] = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
-  flows_[slot]->id = ++flows_so_far_;
+  Flow& f = flow(slot);
+  f.id = ++flows_so_far_;
+  f.peer = peer;
+  f.upheavals = peers_[peer]->upheavals.count();
+  f.upheavals_looked_at = upheavals_;
+  f.configurations = configurations_;
   table_.insert(key, slot);
+  by_id_.insert(f.id, slot);
+  live_slots_.set(slot);
   ++live_;
+  ++peers_[peer]->flows;
   return slot;
 }
 
@@ -130,9 +153,8 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
   const config::Rule& rule = chosen->rule;
   if (const auto lack = lack_of_room()) return lack;
   if (!cookie && half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
-  const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, now, cookie);
+  const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
-  f.peer = peer;
   f.modes = rule.modes;
   f.syn_sequence = syn.sequence;
   f.to_host = reversed(frame.ethernet);
@@ -176,6 +198,11 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
     counters_.add(Counter::kFlowsResetProtocol);
     return;
   }
+  if (!claims_.allow(peer, {metadata->client, metadata->server, metadata->ethernet})) {
+    session.reset(event.stream, stp::ResetReason::kPolicy, now);
+    counters_.add(Counter::kFlowsRefusedForeign);
+    return;
+  }
   // Behind a router the far LAN's header means nothing: this LAN's does.
   auto to_host = lan_.is_routed(peer) ? lan_.find(metadata->server) : metadata->ethernet;
   const bool unheard = !to_host;
@@ -184,7 +211,10 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   const FlowKey key{metadata->server, metadata->client, metadata->server_port,
                     metadata->client_port, vlans_of(*to_host)};
   orphans_.forget(key);
-  if (const std::uint32_t old = table_.find(key); old != kNoSlot) supersede(old, peer, now);
+  if (const std::uint32_t old = table_.find(key); old != kNoSlot) {
+    if (meet(old, peer, event.stream, *metadata, now)) return;
+    supersede(old, peer, now);
+  }
   if (table_.find(key) != kNoSlot || free_slots_.empty()) {
     session.reset(event.stream, stp::ResetReason::kNoResources, now);
     counters_.add(Counter::kFlowsResetNoResources);
@@ -197,9 +227,8 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
     counters_.add(Counter::kFlowsRefusedByRule);
     return;
   }
-  const std::uint32_t slot = new_flow(key, rule, Origin::kPeer, now);
+  const std::uint32_t slot = new_flow(key, rule, Origin::kPeer, peer, now);
   Flow& f = flow(slot);
-  f.peer = peer;
   f.metadata = *metadata;
   f.modes = metadata->modes;
   hold_back(f, now);
@@ -216,36 +245,9 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
                      metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
   if (unheard) {
     lan_.ask(key.local, now);
-    unheard_.push_back(slot);
+    unheard_.insert(unheard_hash(key.local, f.to_host), slot);
   }
   advance(slot, now);
-}
-
-void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards) {
-  std::erase_if(unheard_, [&](std::uint32_t slot) {
-    if (flows_[slot] == nullptr || !is_unheard(flow(slot))) return true;
-    Flow& f = flow(slot);
-    if (f.key.local != host || f.key.vlans != vlans_of(towards)) return false;
-    const wire::EtherType type = f.to_host.type;
-    f.to_host = towards;
-    f.to_host.type = type;
-    write_down(f);
-    queue(slot);
-    return true;
-  });
-}
-
-// The peer opens a 4-tuple anew. Our own TIME-WAIT, on the client's side, gives way; and so does a
-// flow that this peer opened, since its client has begun again and the RESET must have been lost.
-void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
-  Flow& f = flow(slot);
-  const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
-  if (!is_over(f) && !same_client) return;
-  if (f.stream_state == StreamState::kOpen) {
-    session_of(f).reset(f.stream, stp::ResetReason::kNone, now);
-    count_end(f, Counter::kFlowsResetByPeer);
-  }
-  remove(slot);
 }
 
 void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
@@ -273,61 +275,56 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
 void FlowRelay::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
   f.traffic_class = classes_.of_relayed(f.metadata.class_name);
-  session_of(f).set_group(f.stream, f.traffic_class,
-                          hash_host(host_key_, local ? f.key.local : f.key.remote));
+  const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
+  session_of(f).set_group(f.stream, f.traffic_class, host);
+  if (f.inbound) session_of(f).set_group(*f.inbound, f.traffic_class, host);
 }
 
 // --- input -------------------------------------------------------------------------------------
 
-bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn) {
-  const Flow& f = flow(slot);
-  if (!is_over(f)) return false;
-  if (!f.endpoint.is_closed() && !f.endpoint.admits_new_incarnation(syn)) return false;
-  remove(slot);
-  return true;
-}
-
 void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                                const wire::TcpHeader& header, ConstBytes payload, Instant now) {
+  catch_up(slot, now);
   Flow& f = flow(slot);
   const std::uint64_t owed = f.endpoint.unacknowledged();
-  if (frame.ethernet.source != f.to_host.destination ||
-      frame.ethernet.destination != f.to_host.source || frame.ethernet.tags != f.to_host.tags) {
-    f.to_host = reversed(frame.ethernet);
-    write_down(f);
-  }
-  if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
-    f.host_marks = marks_of(frame.ip.traffic_class, frame.ip.hop_limit);
-  }
   adjust_window(f, now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
+  tcp::Acceptance acceptance{};
   if (f.established && !payload.empty() && spare_memory() < kept_for_streams() + payload.size()) {
     // A promised window is not taken back, and many at once may promise more than there is. What
     // would take the room that the streams need to drain counts as lost: the host sends it again.
     counters_.add(Counter::kDroppedMemoryLow);
     wire::TcpHeader bare = header;
     bare.flags = static_cast<std::uint8_t>(bare.flags & ~wire::TcpFlags::kFin);
-    f.endpoint.handle_segment(bare, {}, now, ecn);
+    acceptance = f.endpoint.handle_segment(bare, {}, now, ecn);
   } else {
-    f.endpoint.handle_segment(header, payload, now, ecn);
+    acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   }
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
-  // That a host answers probes of its closed window is no reason to wait for it for ever.
-  if (!only_owes(f) || f.endpoint.unacknowledged() < owed) f.last_activity = now;
+  // Anybody on the LAN can send with these addresses and ports.
+  if (acceptance == tcp::Acceptance::kAccepted) {
+    if (const auto towards = reversed(frame.ethernet); towards != f.to_host) {
+      f.to_host = towards;
+      write_down(f);
+    }
+    if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
+      f.host_marks = marks_of(frame.ip.traffic_class, frame.ip.hop_limit);
+    }
+    // That a host answers probes of its closed window is no reason to wait for it for ever.
+    if (!only_owes(f) || f.endpoint.unacknowledged() < owed) f.last_activity = now;
+  }
   advance(slot, now);
 }
 
 void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now) {
+  catch_up(slot, now);
   Flow& f = flow(slot);
   if (const auto advice = path_mtu_advice(frame)) {
     f.endpoint.handle_packet_too_big(advice->sequence, advice->segment_limit, now);
-    advance(slot, now);
-    return;
+  } else if (const auto quoted = path_error(frame)) {
+    f.endpoint.handle_path_error(quoted->sequence, quoted->error);
   }
-  // RFC 1122 section 4.2.3.9: a soft error once the connection stands; before that there is nothing
-  // to wait for.
-  if (f.established || f.endpoint.is_closed()) return;
-  reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
+  advance(slot, now);
 }
 
 // About no stream.
@@ -335,17 +332,12 @@ void FlowRelay::handle_peer_event(std::size_t peer, const stp::Event& event, Ins
   using Kind = stp::Event::Kind;
   Peer& p = *peers_[peer];
   if (event.kind == Kind::kPeerAlive) p.suspect_since = Instant::never();
-  if (event.kind == Kind::kPeerAlive || event.kind == Kind::kPeerClosed) {
-    for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-      if (flows_[slot] == nullptr || flow(slot).peer != peer) continue;
-      if (awaits_stream(flow(slot))) advance(slot, now);
-    }
-  }
   if (event.kind == Kind::kPeerSuspect || event.kind == Kind::kPeerRestarted) {
     p.suspect_since = now;
   }
-  if (event.kind == Kind::kPeerRestarted) reset_flows(peer, Counter::kFlowsResetPeerRestart, now);
-  if (event.kind == Kind::kPeerClosed) reset_flows(peer, Counter::kFlowsResetPeerClosed, now);
+  if (event.kind == Kind::kPeerAlive) look_at_all();
+  if (event.kind == Kind::kPeerRestarted) upset(peer, Upheavals::Kind::kRestarted);
+  if (event.kind == Kind::kPeerClosed) upset(peer, Upheavals::Kind::kClosed);
   p.liaison.handle_event(event, orphans_, now);
   p.dictionaries.update(classes_, p.liaison.peer_dictionaries());
 }
@@ -377,16 +369,18 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   }
   const std::uint32_t slot = event.context;
   if (slot >= flows_.size() || flows_[slot] == nullptr) return;
+  catch_up(slot, now);
   Flow& f = flow(slot);
-  if (f.stream_state != StreamState::kOpen || f.stream != event.stream || f.peer != peer) return;
+  const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
+  if (f.stream_state != StreamState::kOpen || !known || f.peer != peer) return;
   if (event.kind == Kind::kReset) {
-    f.stream_state = StreamState::kOver;
+    reset_streams(f, stp::ResetReason::kNone, now);
     count_end(f, counter_for(event.reason));
     abort_or_abandon(f, event.reason, now);
   } else if (event.kind == Kind::kDelivered) {
-    f.delivered = true;
+    if (f.stream == event.stream) f.delivered = true;
   } else if (event.kind == Kind::kConfirmed) {
-    follow(f, session_of(f).confirmation(f.stream), now);
+    follow(f, session_of(f).confirmation(event.stream), now);
     adjust_window(f, now);
   }
   f.last_activity = now;
@@ -394,9 +388,11 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
 }
 
 void FlowRelay::handle_timeout(Instant now) {
-  while (timers_.next_deadline() <= now) {
+  for (int i = 0; i < kFlowsPerCall && timers_.next_deadline() <= now; ++i) {
     const std::uint32_t slot = timers_.next_slot();
     timers_.set(slot, Instant::never());
+    work_.add();
+    catch_up(slot, now);
     Flow& f = flow(slot);
     f.armed = Instant::never();  // settle() arms it anew
     f.endpoint.handle_timeout(now);
@@ -415,10 +411,14 @@ void FlowRelay::handle_timeout(Instant now) {
     advance(slot, now);
   }
   orphans_.handle_timeout(now);
+  go_on(now);
 }
 
 Instant FlowRelay::next_timeout() const {
-  if (ring_count_ > 0 || cookies_.has_frames()) return {};
+  if (ring_count_ > 0 || lap_left_ > 0 || !hearing_.empty() || cookies_.has_frames() ||
+      !farewells_.empty()) {
+    return {};
+  }
   return earlier(timers_.next_deadline(), orphans_.next_timeout());
 }
 
@@ -429,7 +429,9 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now
     peers_[context - flows_.size()]->liaison.produce(stream);
     return;
   }
+  catch_up(context, now);
   Flow& f = flow(context);
+  if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes_from_lan;
   const SpliceResult result = splice_.to_stream(
@@ -473,31 +475,38 @@ void FlowRelay::feed_host(Flow& f, Instant now) {
   std::uint64_t memory = spare_memory();
   const SpliceResult result = splice_.to_host(f, session, host_allowance(f), memory);
   if (result == SpliceResult::kMalformed) {
-    session.reset(f.stream, stp::ResetReason::kProtocolError, now);
-    f.stream_state = StreamState::kOver;
+    reset_streams(f, stp::ResetReason::kProtocolError, now);
     count_end(f, Counter::kFlowsResetProtocol);
     f.endpoint.abort(now);
     return;
   }
-  const Reassembler& stored = *session.received(f.stream);
+  const Reassembler& stored = *session.received(f.inbound_stream());
   if (stored.readable() > 0) {
     if (result == SpliceResult::kNoMemory || memory == 0) retry_later(f, now);
     return;
   }
-  if (f.closed_to_host || !session.received_end(f.stream)) return;
+  if (f.closed_to_host || !session.received_end(f.inbound_stream())) return;
   f.closed_to_host = true;
   f.endpoint.close();
 }
 
 void FlowRelay::release_stream_if_done(Flow& f) {
   stp::Session& session = session_of(f);
-  if (!f.delivered || !session.received_end(f.stream) || !all_confirmed(f, session)) return;
-  if (session.received(f.stream)->readable() > 0) return;
+  const stp::StreamId inbound = f.inbound_stream();
+  if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
+  if (session.received(inbound)->readable() > 0) return;
   session.release(f.stream);
+  if (f.inbound) {
+    // Not before: the end of a stream may overtake the OPEN of the other.
+    session.finish(inbound);
+    session.release(inbound);
+    f.inbound.reset();
+  }
   f.stream_state = StreamState::kOver;
 }
 
 void FlowRelay::advance(std::uint32_t slot, Instant now) {
+  work_.add();
   Flow& f = flow(slot);
   if (!f.established && f.endpoint.is_synchronised()) {
     f.established = true;
@@ -531,8 +540,15 @@ void FlowRelay::queue(std::uint32_t slot) {
 }
 
 std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
-  while (ring_count_ > 0) {
+  if (!farewells_.empty()) {
+    const Farewell last = farewells_.front();
+    farewells_.pop_front();
+    return write_bare_segment(last.to_host, last.key, last.header, out);
+  }
+  for (int i = 0; ring_count_ > 0 && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring_[ring_first_];
+    work_.add();
+    if (flows_[slot] != nullptr) catch_up(slot, now);
     if (flows_[slot] != nullptr && turn_ < kTurn && !is_unheard(flow(slot))) {
       if (const auto segment = flow(slot).endpoint.poll_segment(now)) {
         ++turn_;
@@ -548,7 +564,7 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
     if (more) {
       queue(slot);
     } else {
-      settle(slot);
+      settle(slot, now);
     }
   }
   // Last, so that a flood of SYNs takes what flows leave.
@@ -558,23 +574,25 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
 
 // --- getters -----------------------------------------------------------------------------------
 
-std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count,
-                                              Instant now) const {
+std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count, Instant now) {
   std::vector<FlowSnapshot> list;
-  std::size_t index = 0;
-  for (const auto& entry : flows_) {
-    if (entry == nullptr || index++ < first) continue;
-    if (list.size() == count) break;
-    list.push_back(describe(*entry, *peers_[entry->peer], now));
+  for (std::uint32_t slot = live_slots_.nth(first); slot != kNoSlot && list.size() < count;
+       slot = live_slots_.from(slot + 1)) {
+    work_.add();
+    catch_up(slot, now);
+    list.push_back(describe(flow(slot), *peers_[flow(slot).peer], now));
   }
   return list;
 }
 
-std::optional<FlowSnapshot> FlowRelay::snapshot(std::uint64_t id, Instant now) const {
-  const auto found = std::ranges::find_if(
-      flows_, [&](const auto& entry) { return entry != nullptr && entry->id == id; });
-  if (found == flows_.end()) return std::nullopt;
-  return describe(**found, *peers_[(*found)->peer], now);
+std::optional<FlowSnapshot> FlowRelay::snapshot(std::uint64_t id, Instant now) {
+  for (std::uint32_t slot = by_id_.first(id); slot != kNoSlot; slot = by_id_.next(slot)) {
+    work_.add();
+    if (flow(slot).id != id) continue;
+    catch_up(slot, now);
+    return describe(flow(slot), *peers_[flow(slot).peer], now);
+  }
+  return std::nullopt;
 }
 
 }  // namespace satrelay::gateway

@@ -4,17 +4,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "config/schema.h"
 #include "pep/base/arena.h"
 #include "pep/base/timer_heap.h"
+#include "pep/base/work_count.h"
 #include "pep/stp/session.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/bridged_syns.h"
+#include "relay/gateway/claims.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/dictionaries.h"
 #include "relay/gateway/flow.h"
@@ -23,13 +27,16 @@
 #include "relay/gateway/frame.h"
 #include "relay/gateway/host_side.h"
 #include "relay/gateway/lan_neighbours.h"
+#include "relay/gateway/live_slots.h"
 #include "relay/gateway/memory_plan.h"
 #include "relay/gateway/orphaned_flows.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
+#include "relay/gateway/slot_index.h"
 #include "relay/gateway/snapshot.h"
 #include "relay/gateway/splice.h"
 #include "relay/gateway/syn_cookies.h"
+#include "relay/gateway/upheavals.h"
 
 namespace satrelay::gateway {
 
@@ -56,26 +63,39 @@ class FlowRelay final : public stp::StreamSource {
   bool answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
                         const config::Rule& rule, Instant now);
   const SynCookies& cookies() const { return cookies_; }
+  const Claims& claims() const { return claims_; }
+  // Whether a SYN from the LAN is one of ours that comes back: a peer opened a connection to a host
+  // which is behind a peer, too, and a router of the LAN sends it there.
+  bool is_own_syn(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const {
+    return turned_syns_.recalls(untagged(key), syn.sequence, now);
+  }
   // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
   // 4-tuple anew; false if the flow is still needed.
-  bool make_way(std::uint32_t slot, const wire::TcpHeader& syn);
+  bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
-  // The host's LAN says that our segments cannot reach it, or are too big.
+  // Whether a flow with this key has ended lately, so that what its host still sends is answered
+  // with RST (RFC 9293 section 3.10.7.1): no other host knows of it.
+  bool has_ended(const FlowKey& key, Instant now) const { return ended_.recalls(key, 0, now); }
+  // A connection that is not relayed begins with this key.
+  void forget_ended(const FlowKey& key) { ended_.forget(key); }
+  // The host's LAN says that a segment of ours did not reach it, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   void handle_event(std::size_t peer, const stp::Event& event, Instant now);
   // How `host` is reached on the LAN has become known.
   void hear(const IpAddress& host, const wire::EthernetHeader& towards);
   void handle_timeout(Instant now);
   // The peer is silent for too long: resets its flows towards their hosts, and their streams.
-  void give_up(std::size_t peer, Instant now);
+  void give_up(std::size_t peer) { upset(peer, Upheavals::Kind::kLost); }
+  // Some more of what was begun with all flows and is done to them one by one.
+  void go_on(Instant now);
   // What of the configuration holds for flows and can change while they go on.
   void reconfigure(const config::Gateway& next, Instant now);
   // The dictionaries of the classes, to all peers and for what is sent to them.
   void offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now);
-  // Resets every flow of a peer (or of all) towards its host, counted as `reason`; their streams
-  // are gone already.
-  void reset_flows(std::optional<std::size_t> peer, Counter reason, Instant now);
+  // Resets every flow towards its host at once, and sends no less at once: for an end in order.
+  // Their streams are gone already.
+  void shut_down(Instant now);
 
   // Where the sessions sum up what they store: each byte of it is memory that is promised no more.
   std::uint64_t* stored_of_peers() { return &stored_of_peers_; }
@@ -92,25 +112,36 @@ class FlowRelay final : public stp::StreamSource {
 
   // --- getters -------------------------------------------------------------------------------
   std::size_t flow_count() const { return live_; }
-  std::size_t unfinished_flows() const;  // without those in TIME-WAIT
+  std::size_t unfinished_flows() const { return live_ - over_; }  // without those in TIME-WAIT
   // Of the flow that an event of an open stream is about; nullptr if there is none.
   const FlowKey* key_of(std::size_t peer, const stp::Event& event) const {
     if (event.context >= flows_.size() || flows_[event.context] == nullptr) return nullptr;
     const Flow& f = *flows_[event.context];
     const bool same = f.stream_state == StreamState::kOpen && f.stream == event.stream;
-    return same && f.peer == peer ? &f.key : nullptr;
+    return same && f.peer == peer && !is_behind(f) ? &f.key : nullptr;
   }
   std::uint32_t half_open() const { return half_open_; }
+  std::uint64_t visited() const { return work_.total(); }  // objects (pep/base/work_count.h)
   const compress::CodecCounters& codec_counters() const { return splice_.counters(); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
-  std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now) const;
-  std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now) const;
+  // What has happened to all flows of a peer happens to these before they are described.
+  std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);
+  std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
+
+  // As Gateway's (gateway_audit.cc).
+  std::optional<std::string> audit() const;
+  void add_held(ArenaUse& use) const;
 
  private:
+  // The router may send a segment back on another VLAN.
+  static FlowKey untagged(FlowKey key) {
+    key.vlans = {};
+    return key;
+  }
   Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
-  std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, Instant now,
-                         std::optional<std::uint32_t> initial_sequence = std::nullopt);
+  std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
+                         Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
   std::optional<Counter> lack_of_room() const;  // for one more flow
   void handle_peer_event(std::size_t peer, const stp::Event& event, Instant now);
   void remember(const Flow& f);  // for the peer, should it have been started anew
@@ -119,9 +150,25 @@ class FlowRelay final : public stp::StreamSource {
   void doubt(Flow& f, Instant now);
   void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
 
+  // What concerns all flows of a peer, or all there are. (flow_relay_upheaval.cc)
+  void upset(std::size_t peer, Upheavals::Kind kind);
+  void look_at_all();
+  void look_at(std::uint32_t slot, Instant now);
+  bool is_behind(const Flow& f) const;
+  // To be called before anything else is done with a flow.
+  void catch_up(std::uint32_t slot, Instant now);
+  void lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant now);
+  void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
+  void give_up(std::uint32_t slot, bool stream_gone, Instant now);
+  std::uint64_t unheard_hash(const IpAddress& host, const wire::EthernetHeader& towards) const;
+
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
   void supersede(std::uint32_t slot, std::size_t peer, Instant now);
+  void bid_farewell(Flow& f, Instant now);
+  bool meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
+            const OpenMetadata& metadata, Instant now);
+  void reset_streams(Flow& f, stp::ResetReason reason, Instant now);
   void open_stream(std::uint32_t slot, Instant now);
   void join_class(Flow& f);  // its stream
   std::size_t largest_block(const Flow& f);
@@ -132,7 +179,8 @@ class FlowRelay final : public stp::StreamSource {
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
-  void settle(std::uint32_t slot);  // after polling: arms the timer, or removes a flow that is over
+  // After polling: arms the timer, or removes a flow that is over.
+  void settle(std::uint32_t slot, Instant now);
   // The host believes in a connection of which the peer knows nothing yet.
   static bool awaits_stream(const Flow& f) {
     return f.origin == Origin::kLan && f.established && f.stream_state == StreamState::kNone &&
@@ -140,7 +188,7 @@ class FlowRelay final : public stp::StreamSource {
   }
   static bool is_unheard(const Flow& f) { return f.to_host.destination == MacAddress(); }
   bool is_over(const Flow& f) const;  // but for TIME-WAIT
-  void remove(std::uint32_t slot);
+  void remove(std::uint32_t slot, Instant now);
   void queue(std::uint32_t slot);
   void retry_later(Flow& f, Instant now);
 
@@ -174,15 +222,34 @@ class FlowRelay final : public stp::StreamSource {
   std::vector<std::unique_ptr<Peer>>& peers_;
   BridgedSyns& bridged_syns_;
   Counters& counters_;
+  WorkCount work_;
   Dictionaries dictionaries_;
   Splice splice_;
   FlowTable table_;
+  BridgedSyns ended_;  // established once; the sequence number is 0
+  // Resets that were owed when a flow had to make room.
+  struct Farewell {
+    wire::EthernetHeader to_host;
+    FlowKey key;
+    wire::TcpHeader header;
+  };
+  static constexpr std::size_t kMostFarewells = 256;
+  std::deque<Farewell> farewells_;
   SynCookies cookies_;
+  const Claims claims_;
+  BridgedSyns turned_syns_;  // ours, towards hosts behind peers, as they would come back
   FlowJournal journal_;
   OrphanedFlows orphans_;
   std::vector<std::unique_ptr<Flow>> flows_;  // by slot
   std::vector<std::uint32_t> free_slots_;
-  std::vector<std::uint32_t> unheard_;  // flows that wait for hear()
+  LiveSlots live_slots_;
+  SlotIndex by_id_;
+  SlotIndex unheard_;              // flows that wait for hear(), by host
+  std::deque<IpAddress> hearing_;  // hosts for which more wait
+  std::uint64_t upheavals_ = 0;    // of all peers
+  std::uint64_t configurations_ = 0;
+  std::uint32_t lap_next_ = 0;  // slot
+  std::uint32_t lap_left_ = 0;  // slots
   TimerHeap timers_;
   // Flows to poll for frames to their host: a ring in which each slot stands at most once.
   std::vector<std::uint32_t> ring_;
@@ -191,6 +258,8 @@ class FlowRelay final : public stp::StreamSource {
   std::size_t ring_count_ = 0;
   std::uint32_t turn_ = 0;  // segments that the first flow of the ring has sent in its turn
   std::size_t live_ = 0;
+  std::size_t over_ = 0;  // of them, but for TIME-WAIT
+  bool is_shutting_down_ = false;
   std::uint64_t flows_so_far_ = 0;
   std::uint32_t half_open_ = 0;
   tcp::Counters tcp_counters_;

@@ -9,12 +9,9 @@ void FlowRelay::reconfigure(const config::Gateway& next, Instant now) {
   limits_.half_close_timeout = next.limits.half_close_timeout;
   host_side_.choose(next.tcp);
   offer_dictionaries(next.classes, now);
-  // Their timers may have become earlier, and their classes others.
-  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-    if (flows_[slot] == nullptr) continue;
-    if (flows_[slot]->stream_state == StreamState::kOpen) join_class(flow(slot));
-    queue(slot);
-  }
+  ++configurations_;
+  look_at_all();
+  go_on(now);
 }
 
 void FlowRelay::offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now) {

@@ -16,11 +16,6 @@ bool FlowRelay::is_over(const Flow& f) const {
   return closed && f.stream_state != StreamState::kOpen;
 }
 
-std::size_t FlowRelay::unfinished_flows() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      flows_, [&](const auto& entry) { return entry != nullptr && !is_over(*entry); }));
-}
-
 void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
   f.close_handled = true;
   stp::ResetReason reason = stp::ResetReason::kNone;
@@ -36,6 +31,10 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
       reason = stp::ResetReason::kRefused;
       count_end(f, Counter::kFlowsRefused);
       break;
+    case tcp::CloseReason::kUnreachable:
+      reason = stp::ResetReason::kNoRoute;
+      count_end(f, Counter::kFlowsUnreachable);
+      break;
     case tcp::CloseReason::kTimeout:
       reason = f.established ? stp::ResetReason::kTimeout : stp::ResetReason::kUnreachable;
       count_end(f, f.established               ? Counter::kFlowsResetTimeout
@@ -43,8 +42,7 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
                                                : Counter::kFlowsHandshakeTimeout);
       break;
   }
-  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, reason, now);
-  f.stream_state = StreamState::kOver;
+  reset_streams(f, reason, now);
 }
 
 // A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
@@ -66,11 +64,19 @@ void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) 
 void FlowRelay::reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter,
                            Instant now) {
   Flow& f = flow(slot);
-  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, reason, now);
-  f.stream_state = StreamState::kOver;
+  reset_streams(f, reason, now);
   count_end(f, counter);
   f.endpoint.abort(now);
   queue(slot);
+}
+
+void FlowRelay::reset_streams(Flow& f, stp::ResetReason reason, Instant now) {
+  if (f.stream_state == StreamState::kOpen) {
+    session_of(f).reset(f.stream, reason, now);
+    if (f.inbound) session_of(f).reset(*f.inbound, reason, now);
+  }
+  f.stream_state = StreamState::kOver;
+  f.inbound.reset();
 }
 
 void FlowRelay::count_end(Flow& f, Counter counter) {
@@ -79,23 +85,33 @@ void FlowRelay::count_end(Flow& f, Counter counter) {
   counters_.add(counter);
 }
 
-void FlowRelay::remove(std::uint32_t slot) {
+void FlowRelay::remove(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   count_end(f, Counter::kFlowsFinished);
   if (f.half_open) --half_open_;
+  if (f.established) ended_.remember(f.key, 0, now);
   table_.erase(f.key);
   journal_.release(f.journal_place);
   timers_.set(slot, Instant::never());
+  by_id_.erase(slot);
+  unheard_.erase(slot);
+  live_slots_.clear(slot);
+  if (f.counted_over) --over_;
+  --peers_[f.peer]->flows;
   flows_[slot].reset();
   free_slots_.push_back(slot);
   --live_;
 }
 
-void FlowRelay::settle(std::uint32_t slot) {
+void FlowRelay::settle(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   if (f.endpoint.is_closed() && f.stream_state != StreamState::kOpen) {
-    remove(slot);
+    remove(slot, now);
     return;
+  }
+  if (!f.counted_over && is_over(f)) {
+    f.counted_over = true;
+    ++over_;
   }
   // Deadlines move away with almost every segment. A timer that comes too early only looks again,
   // which is cheaper than moving it each time.
@@ -110,7 +126,8 @@ void FlowRelay::settle(std::uint32_t slot) {
 bool FlowRelay::only_owes(const Flow& f) const {
   if (!f.endpoint.peer_finished()) return false;
   return f.stream_state == StreamState::kOver ||
-         (f.stream_state == StreamState::kOpen && peers_[f.peer]->session.received_end(f.stream));
+         (f.stream_state == StreamState::kOpen &&
+          peers_[f.peer]->session.received_end(f.inbound_stream()));
 }
 
 Duration FlowRelay::quiet_limit(const Flow& f) const {
@@ -127,21 +144,12 @@ Instant FlowRelay::deadline(const Flow& f) const {
   return earlier(f.last_activity + quiet_limit(f), next);
 }
 
-void FlowRelay::reset_flows(std::optional<std::size_t> peer, Counter reason, Instant now) {
-  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-    if (flows_[slot] == nullptr || (peer && flows_[slot]->peer != *peer)) continue;
-    Flow& f = flow(slot);
-    // A flow whose stream is over has all it needs from the peer: it ends by itself.
-    if (peer && f.stream_state != StreamState::kOpen) continue;
-    if (reason == Counter::kFlowsResetPeerRestart) remember(f);
-    // The session has dropped its streams already.
-    f.stream_state = StreamState::kOver;
-    if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin()) continue;
-    if (!f.endpoint.is_closed()) {
-      count_end(f, reason);
-      f.endpoint.abort(now);
-    }
-    queue(slot);
+void FlowRelay::shut_down(Instant now) {
+  is_shutting_down_ = true;
+  for (std::uint32_t slot = live_slots_.from(0); slot != kNoSlot;
+       slot = live_slots_.from(slot + 1)) {
+    catch_up(slot, now);
+    end_without_stream(slot, Counter::kFlowsResetShutdown, now);
   }
 }
 
@@ -177,25 +185,14 @@ void FlowRelay::doubt(Flow& f, Instant now) {
 }
 
 void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now) {
-  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-    if (flows_[slot] == nullptr) continue;
-    const Flow& f = flow(slot);
-    if (f.peer != peer || f.stream_state != StreamState::kOpen || f.stream != stream) continue;
-    const bool waits = f.endpoint.state() == tcp::State::kSynSent && !is_unheard(f);
-    if (!waits || now < f.created + kDoubtAfter) return;
-    reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
-    return;
-  }
-}
-
-void FlowRelay::give_up(std::size_t peer, Instant now) {
-  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-    if (flows_[slot] == nullptr || flows_[slot]->peer != peer) continue;
-    const bool awaits = awaits_stream(flow(slot));
-    if (flow(slot).stream_state != StreamState::kOpen && !awaits) continue;
-    if (!awaits) remember(flow(slot));
-    reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
-  }
+  const std::optional<std::uint32_t> context = peers_[peer]->session.context(stream);
+  if (!context || *context >= flows_.size() || flows_[*context] == nullptr) return;
+  catch_up(*context, now);
+  const Flow& f = flow(*context);
+  if (f.peer != peer || f.stream_state != StreamState::kOpen || f.stream != stream) return;
+  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !is_unheard(f);
+  if (!waits || now < f.created + kDoubtAfter) return;
+  reset_flow(*context, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
 }
 
 }  // namespace satrelay::gateway

@@ -23,7 +23,7 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
     s.stp_unacknowledged = peer.session.unacknowledged(f.stream);
     s.stp_unsent = peer.session.unsent(f.stream);
     s.stp_credit = peer.session.credit(f.stream);
-    if (const Reassembler* stored = peer.session.received(f.stream)) {
+    if (const Reassembler* stored = peer.session.received(f.inbound_stream())) {
       s.stp_stored = stored->stored();
       s.stp_in_order = stored->readable();
     }
@@ -31,12 +31,12 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.lan_unacknowledged = f.endpoint.unacknowledged();
   s.lan_window = f.endpoint.receive_window();
   s.host_window = f.endpoint.peer_window();
-  s.lan_rtt = f.endpoint.smoothed_rtt();
+  if (f.endpoint.smoothed_rtt() > Duration::zero()) s.lan_rtt = f.endpoint.smoothed_rtt();
   s.lan_congestion_window = f.endpoint.congestion_window();
   s.lan_segment_size = f.endpoint.send_mss();
   s.bytes_encoded = f.bytes_encoded;
-  s.path_rtt = peer.session.smoothed_rtt();
-  s.path_loss_ratio = peer.session.loss_ratio();
+  s.path_rtt = peer.session.measured_rtt();
+  if (peer.session.knows_loss()) s.path_loss_ratio = peer.session.loss_ratio();
   s.path_rate = peer.session.send_rate();
   s.rule = f.rule->number;
   s.rule_name = f.rule->rule.name;

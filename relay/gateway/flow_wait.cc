@@ -48,7 +48,7 @@ Wait wait_towards_host(const Flow& f, const Peer& peer) {
   if (f.endpoint.is_closed() || f.endpoint.finished_sending()) return Wait::kNothing;
   if (!f.established) return Wait::kHandshake;
   const bool open = f.stream_state == StreamState::kOpen;
-  const Reassembler* const stored = open ? peer.session.received(f.stream) : nullptr;
+  const Reassembler* const stored = open ? peer.session.received(f.inbound_stream()) : nullptr;
   const std::uint64_t ready = stored != nullptr ? stored->readable() : 0;
   const std::uint64_t queued = f.endpoint.unacknowledged();
   if (queued > 0 || ready > 0) return wait_at_host(f, queued, ready);

@@ -3,26 +3,31 @@
 namespace satrelay::gateway {
 namespace {
 
-FrameKind kind_of_v6(std::uint8_t next_header) {
-  switch (next_header) {
+// Steps over the extension headers.
+FrameKind look_behind(Frame& frame) {
+  frame.extensions = wire::walk_extension_headers(frame.ip.protocol, frame.payload);
+  frame.ip.protocol = frame.extensions.protocol;
+  frame.payload = frame.payload.subspan(frame.extensions.size);
+  if (const auto& fragment = frame.extensions.fragment; fragment && !fragment->is_atomic()) {
+    frame.ip.more_fragments = fragment->more;
+    frame.ip.fragment_offset = fragment->offset;
+    return FrameKind::kFragment;
+  }
+  return FrameKind::kIpExtension;
+}
+
+FrameKind kind_of_v6(Frame& frame) {
+  switch (frame.ip.protocol) {
     case wire::kProtocolTcp:
       return FrameKind::kTcp;
     case wire::kProtocolUdp:
       return FrameKind::kUdp;
     case wire::kProtocolIcmpV6:
       return FrameKind::kIcmp;
-    case 0:    // hop-by-hop options
-    case 43:   // routing
-    case 44:   // fragment
-    case 51:   // authentication
-    case 60:   // destination options
-    case 135:  // mobility
-    case 139:  // host identity
-    case 140:  // shim6
-      return FrameKind::kIpExtension;
     default:
-      return FrameKind::kOtherIp;
+      break;
   }
+  return wire::is_extension_header(frame.ip.protocol) ? look_behind(frame) : FrameKind::kOtherIp;
 }
 
 FrameKind kind_of_v4(const wire::IpHeader& ip) {
@@ -61,7 +66,7 @@ Frame look_at(ConstBytes bytes) {
   if (!ip || ip->source.is_v4() != (ethernet->type == wire::EtherType::kIpv4)) return frame;
   frame.ip = *ip;
   frame.payload = payload.subspan(ip->header_size, ip->payload_size);
-  frame.kind = ip->source.is_v4() ? kind_of_v4(*ip) : kind_of_v6(ip->protocol);
+  frame.kind = ip->source.is_v4() ? kind_of_v4(*ip) : kind_of_v6(frame);
   return frame;
 }
 

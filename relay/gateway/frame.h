@@ -5,6 +5,7 @@
 
 #include "pep/base/bytes.h"
 #include "pep/wire/ethernet.h"
+#include "pep/wire/extension_headers.h"
 #include "pep/wire/ip.h"
 
 namespace satrelay::gateway {
@@ -13,9 +14,9 @@ enum class FrameKind : std::uint8_t {
   kMalformed,  // too short, or its IP header contradicts itself
   kNotIp,      // ARP, LLDP, BPDU, MPLS, unknown EtherTypes, 802.3 lengths
   kArp,
-  kFragment,     // an IPv4 fragment, first or later
+  kFragment,     // of an IPv4 or IPv6 datagram, the first or a later one
   kIpOptions,    // IPv4 header with options
-  kIpExtension,  // IPv6 with an extension header before the transport
+  kIpExtension,  // IPv6 with an extension header before the transport, and no fragment
   kTcp,
   kUdp,
   kIcmp,  // ICMP over IPv4 or ICMPv6 over IPv6
@@ -25,9 +26,31 @@ enum class FrameKind : std::uint8_t {
 struct Frame {
   FrameKind kind = FrameKind::kMalformed;
   wire::EthernetHeader ethernet;
-  wire::IpHeader ip;   // valid from kFragment on
-  ConstBytes payload;  // kArp: behind the Ethernet header; IP kinds: the IP payload
+  // Valid from kFragment on. Of IPv6 its protocol is what follows the extension headers, and what
+  // it says of fragments is what a Fragment header says.
+  wire::IpHeader ip;
+  wire::ExtensionHeaders extensions;  // of IPv6
+  // kArp: behind the Ethernet header; IP kinds: the IP payload, behind extension headers.
+  ConstBytes payload;
 };
+
+// Whether it may hide the transport: rules that could match do (rule_index.h).
+inline bool hides_transport(const Frame& frame) {
+  return frame.extensions.end == wire::ExtensionHeaders::End::kUnknown;
+}
+
+// ICMP or ICMPv6 that is whole.
+inline bool is_icmp(const Frame& frame) {
+  const bool behind_extensions = frame.kind == FrameKind::kIpExtension && !hides_transport(frame) &&
+                                 frame.ip.protocol == wire::kProtocolIcmpV6;
+  return frame.kind == FrameKind::kIcmp || behind_extensions;
+}
+
+// A TCP segment that is whole, whatever stands before it.
+inline bool is_tcp(const Frame& frame) {
+  return frame.kind > FrameKind::kFragment && frame.ip.protocol == wire::kProtocolTcp &&
+         !hides_transport(frame);
+}
 
 Frame look_at(ConstBytes bytes);
 

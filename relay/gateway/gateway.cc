@@ -74,6 +74,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
+  stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (peer_index + 1));
   stp.host_shares = &host_shares;
   stp.all_stored = all_stored;
   stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
@@ -143,7 +144,11 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
 // --- sessions ----------------------------------------------------------------------------------
 
 void Gateway::Impl::take_events(std::size_t peer, Instant now) {
-  while (const auto event = peers[peer]->session.poll_event()) {
+  // One packet may tell of very many streams.
+  constexpr int kEventsPerCall = 64;
+  for (int i = 0; i < kEventsPerCall; ++i) {
+    const auto event = peers[peer]->session.poll_event();
+    if (!event) break;
     if (event->kind == stp::Event::Kind::kCapacity) apply_send_capacity(peers[peer]->carrier, now);
     if (event->kind == stp::Event::Kind::kReset &&
         event->reason == stp::ResetReason::kUnreachable) {
@@ -187,6 +192,7 @@ Gateway::Gateway(const config::Gateway& config, const Identity& identity, Mutabl
 Gateway::~Gateway() = default;
 
 Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
+  audit_at_intervals();
   impl_->last_call = now;
   const Frame seen = look_at(frame);
   if (port == PortId::kLan) {
@@ -198,6 +204,7 @@ Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
 }
 
 void Gateway::handle_timeout(Instant now) {
+  audit_at_intervals();
   impl_->last_call = now;
   impl_->wan.handle_timeout(now);
   impl_->lan.handle_timeout(now);
@@ -205,10 +212,10 @@ void Gateway::handle_timeout(Instant now) {
     Peer& peer = *impl_->peers[i];
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
     impl_->take_events(i, now);
-    peer.liaison.handle_timeout(now);
+    peer.liaison.handle_timeout(impl_->flows.orphans(), now);
     if (now >= peer.suspect_since + impl_->config.stp.give_up_after) {
       peer.suspect_since = Instant::never();
-      impl_->flows.give_up(i, now);
+      impl_->flows.give_up(i);
     }
   }
   impl_->flows.handle_timeout(now);
@@ -236,6 +243,7 @@ Instant Gateway::next_timeout() const {
   next = earlier(next, impl_->refusals.next_timeout());
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
     const Peer& peer = *impl_->peers[i];
+    if (peer.session.work_waits() || peer.session.has_events()) return impl_->last_call;
     if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());
     next = earlier(next, peer.suspect_since + impl_->config.stp.give_up_after);
     next = earlier(next, peer.liaison.next_timeout());
@@ -253,7 +261,7 @@ std::size_t Gateway::max_frame_size() const {
 
 void Gateway::shut_down(Instant now) {
   for (const auto& peer : impl_->peers) peer->session.close(now);
-  impl_->flows.reset_flows(std::nullopt, Counter::kFlowsResetShutdown, now);
+  impl_->flows.shut_down(now);
 }
 
 std::shared_ptr<const RuleIndex> Gateway::index_rules(const config::Gateway& next) {
@@ -341,6 +349,12 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
 
 const Counters& Gateway::counters() const { return impl_->counters; }
 
+std::uint64_t Gateway::visited() const {
+  std::uint64_t visited = impl_->flows.visited();
+  for (const auto& peer : impl_->peers) visited += peer->session.visited();
+  return visited;
+}
+
 Status Gateway::status(Instant now) const {
   Status status;
   status.uptime = now - impl_->started;
@@ -356,29 +370,39 @@ Status Gateway::status(Instant now) const {
 }
 
 std::vector<PeerSnapshot> Gateway::peers() const {
+  const auto path_mtu = [&](const stp::Session& session) -> std::optional<std::uint16_t> {
+    const stp::PeerState state = session.peer_state();
+    if (state != stp::PeerState::kAlive && state != stp::PeerState::kSuspect) return std::nullopt;
+    return static_cast<std::uint16_t>(session.datagram_limit() + stp_overhead(impl_->config));
+  };
   std::vector<PeerSnapshot> list;
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
     const Peer& peer = *impl_->peers[i];
     const stp::Session& session = peer.session;
-    list.push_back({.name = peer.config.name,
-                    .address = peer.config.address,
-                    .resolved = impl_->is_reachable(i),
-                    .state = session.peer_state(),
-                    .admission = peer.liaison.peer_admission(),
-                    .link = peer.config.link,
-                    .encrypts = peer.config.security.keys.has_value(),
-                    .send_rate = session.send_rate(),
-                    .controller = config::to_string(peer.carrier.config.control.controller),
-                    .announced = session.peer_capacity(),
-                    .path_mtu = static_cast<std::uint16_t>(session.datagram_limit() +
-                                                           stp_overhead(impl_->config)),
-                    .rtt = session.smoothed_rtt(),
-                    .loss_ratio = session.loss_ratio(),
-                    .streams = static_cast<std::uint32_t>(session.stream_count()),
-                    .packets_in_flight = session.packets_in_flight(),
-                    .bytes_stored = session.bytes_stored(),
-                    .dictionaries = peer.dictionaries.classes(),
-                    .counters = session.counters()});
+    list.push_back(
+        {.name = peer.config.name,
+         .address = peer.config.address,
+         .resolved = impl_->is_reachable(i),
+         .state = session.peer_state(),
+         .is_given_up =
+             session.peer_state() == stp::PeerState::kSuspect && peer.suspect_since.is_never(),
+         .wrong_key = session.doubts_key(impl_->last_call),
+         .admission = peer.liaison.peer_admission(),
+         .link = peer.config.link,
+         .encrypts = peer.config.security.keys.has_value(),
+         .send_rate = session.send_rate(),
+         .link_rate = peer.carrier.config.send_rate,
+         .commanded = peer.commanded(),
+         .controller = config::to_string(peer.carrier.config.control.controller),
+         .announced = session.peer_capacity(),
+         .path_mtu = path_mtu(session),
+         .rtt = session.measured_rtt(),
+         .loss_ratio = session.knows_loss() ? std::optional(session.loss_ratio()) : std::nullopt,
+         .streams = static_cast<std::uint32_t>(session.stream_count()),
+         .packets_in_flight = session.packets_in_flight(),
+         .bytes_stored = session.bytes_stored(),
+         .dictionaries = peer.dictionaries.classes(),
+         .counters = session.counters()});
   }
   return list;
 }
@@ -427,7 +451,7 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
       continue;
     }
     explanation.misses.push_back(
-        {each->number, each->rule.name, first_miss(each->rule.match, key, impl_->config.peers)});
+        {each->number, each->rule.name, first_miss(each->rule, key, impl_->config.peers)});
   }
   if (key.peer) {
     explanation.peer = impl_->config.peers[*key.peer].name;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -135,6 +136,12 @@ class Gateway {
   void observe_plain(PlainObserver* observer);
 
   const Counters& counters() const;
+  // Objects that the engine went over since its start: frames of packets, streams, flows, timers,
+  // entries of lists; the packets in flight that a report settles are not counted. No call of
+  // handle_*() or poll_*() goes over more than kMostVisited, however many there are; what is more
+  // follows in the next calls, for which next_timeout() asks at once.
+  static constexpr std::uint64_t kMostVisited = 2048;
+  std::uint64_t visited() const;
   Status status(Instant now) const;
   std::vector<PeerSnapshot> peers() const;
   // Rules [first, first + count) of the configuration; behind the last one stands "none".
@@ -147,7 +154,15 @@ class Gateway {
   std::optional<FlowSnapshot> flow(std::uint64_t id, Instant now) const;
   std::size_t flow_count() const;
 
+  // --- to check the accounts, O(flows and what they store); a build with checks does so by itself,
+  // at intervals ------------------------------------------------------------------------------
+  // Memory, credit and flows counted anew: the first that differs from what is kept of it, in
+  // words.
+  std::optional<std::string> audit() const;
+  ArenaUse arena_use() const;
+
  private:
+  void audit_at_intervals();
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

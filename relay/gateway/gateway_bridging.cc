@@ -10,38 +10,17 @@
 namespace satrelay::gateway {
 namespace {
 
-// Where the TCP header begins in the payload of a packet that is not to be split, if it is in
-// there.
-std::optional<std::size_t> tcp_header_in(const Frame& frame) {
-  switch (frame.kind) {
-    case FrameKind::kFragment:
-      if (!frame.ip.is_first_fragment()) return std::nullopt;
-      [[fallthrough]];
-    case FrameKind::kIpOptions:
-      if (frame.ip.protocol != wire::kProtocolTcp || frame.payload.size() < 4) return std::nullopt;
-      return 0;
-    case FrameKind::kIpExtension: {  // RFC 8200 section 4.5: a first fragment
-      constexpr std::size_t kFragmentHeader = 8;
-      if (frame.ip.protocol != 44 || frame.payload.size() < kFragmentHeader + 4 ||
-          load_u8(frame.payload.data()) != wire::kProtocolTcp ||
-          load_u16(frame.payload.data() + 2) >> 3 != 0) {
-        return std::nullopt;
-      }
-      return kFragmentHeader;
-    }
-    default:
-      return std::nullopt;
-  }
+// Whether the ports of a TCP segment, or of the first fragment of one, stand at the front of the
+// payload.
+bool shows_tcp_ports(const Frame& frame) {
+  const bool begins = frame.kind == FrameKind::kFragment && frame.ip.is_first_fragment() &&
+                      frame.ip.protocol == wire::kProtocolTcp && !hides_transport(frame);
+  return (begins || is_tcp(frame)) && frame.payload.size() >= 4;
 }
 
-// RFC 4861: without these no host is found, whatever rules say of packets between hosts.
+// Without these no host is found, whatever rules say of packets between hosts.
 bool is_neighbour_discovery(const Frame& frame) {
-  constexpr std::uint8_t kRouterSolicitation = 133, kRedirect = 137;
-  if (frame.kind != FrameKind::kIcmp || frame.ip.source.is_v4() || frame.payload.empty()) {
-    return false;
-  }
-  const std::uint8_t type = load_u8(frame.payload.data());
-  return type >= kRouterSolicitation && type <= kRedirect;
+  return frame.kind == FrameKind::kIcmp && wire::is_neighbour_discovery(frame.ip, frame.payload);
 }
 
 }  // namespace
@@ -59,8 +38,7 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
                              ConstBytes bytes, Instant now) {
   switch (rule.rule.action) {
     case config::Action::kReset:
-      if (const auto tcp =
-              frame.kind == FrameKind::kTcp ? wire::parse_tcp(frame.payload) : std::nullopt) {
+      if (const auto tcp = is_tcp(frame) ? wire::parse_tcp(frame.payload) : std::nullopt) {
         if (!checksum_ok(frame)) return Verdict::kDrop;
         refusals.refuse(from, frame, tcp->header, frame.payload.size() - tcp->header_size);
       }
@@ -120,7 +98,7 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
                                           std::uint32_t& slot) const {
   FlowKey key;
   key.vlans = vlans_of(frame.ethernet);
-  if (frame.kind == FrameKind::kIcmp) {
+  if (is_icmp(frame)) {
     const auto message = wire::parse_icmp(frame.ip, frame.payload);
     if (!message || !wire::is_icmp_error(frame.ip, *message)) return false;
     const auto quoted = wire::parse_quoted_flow(frame.ip, *message);
@@ -131,12 +109,11 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
     key.local_port = quoted->destination_port;
     key.remote_port = quoted->source_port;
   } else {
-    const auto at = tcp_header_in(frame);
-    if (!at) return false;
+    if (!shows_tcp_ports(frame)) return false;
     key.local = frame.ip.source;
     key.remote = frame.ip.destination;
-    key.local_port = load_u16(frame.payload.data() + *at);
-    key.remote_port = load_u16(frame.payload.data() + *at + 2);
+    key.local_port = load_u16(frame.payload.data());
+    key.remote_port = load_u16(frame.payload.data() + 2);
   }
   if (port == PortId::kWan) {
     std::swap(key.local, key.remote);

@@ -11,6 +11,7 @@
 
 #include "config/schema.h"
 #include "pep/base/arena.h"
+#include "pep/base/check.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/bridged_syns.h"
 #include "relay/gateway/counters.h"
@@ -55,6 +56,9 @@ struct Gateway::Impl {
   // --- from the LAN --------------------------------------------------------------------------
   Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
+  // The sender says that it is this gateway or a peer. They live on the WAN: from the LAN that is
+  // forged, or has come round by another way.
+  bool speaks_for_gateway(const Frame& frame) const;
   Verdict handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes, Instant now);
   // Why the segment, which is of no flow, does not begin one under `rule`.
   std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
@@ -138,6 +142,7 @@ struct Gateway::Impl {
   std::size_t held_slot = 0;  // of the last frame that was held
   bool sessions_first = false;
   Instant last_call;
+  std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
   LanNeighbours lan;
   FlowRelay flows;
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by peer, while somebody looks

@@ -1,20 +1,30 @@
 // What arrives on the LAN port.
+#include "pep/wire/arp.h"
+#include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
 
-namespace {
-
-bool is_barred(const ActiveRule& rule) {
-  return rule.rule.action == config::Action::kDrop || rule.rule.action == config::Action::kReset;
+bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
+  if (frame.kind == FrameKind::kArp) {
+    const auto sender = wire::arp_sender(frame.payload);
+    return sender && is_gateway_address(*sender) && wan.is_in_own_network(frame.ethernet);
+  }
+  if (frame.kind < FrameKind::kFragment) return false;
+  // STP crosses routers, so any VLAN may lead to a gateway.
+  if (frame.ip.protocol == wire::kProtocolUdp) return is_gateway_address(frame.ip.source);
+  if (!is_icmp(frame) || !wire::is_neighbour_discovery(frame.ip, frame.payload)) return false;
+  const auto advertised = wire::advertised_neighbour(frame.ip, frame.payload);
+  const bool claims =
+      is_gateway_address(frame.ip.source) || (advertised && is_gateway_address(*advertised));
+  return claims && wan.is_in_own_network(frame.ethernet);
 }
-
-}  // namespace
 
 Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant now) {
   constexpr PortId kPort = PortId::kLan;
   std::uint32_t slot = kNoSlot;
+  if (speaks_for_gateway(frame)) return drop(Counter::kDroppedForgedGateway);
   if (frame.kind != FrameKind::kTcp) hear(lan.learn_from_lan(frame));
   switch (frame.kind) {
     case FrameKind::kTcp:
@@ -30,26 +40,20 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
       }
       return treat(Counter::kBridgedFragment, frame, kPort, bytes, now);
     case FrameKind::kIpOptions:
-      if (concerns_relayed_flow(kPort, frame, slot)) return handle_relayed(slot, frame, bytes, now);
-      return treat(Counter::kBridgedIpOptions, frame, kPort, bytes, now);
     case FrameKind::kIpExtension:
-      if (concerns_relayed_flow(kPort, frame, slot)) {
-        return drop(Counter::kDroppedFragmentOfRelayed);
-      }
-      return treat(Counter::kBridgedIpExtension, frame, kPort, bytes, now);
     case FrameKind::kIcmp:
-      if (concerns_relayed_flow(kPort, frame, slot)) {
-        flows.handle_icmp_error(slot, frame, now);
-        return drop(Counter::kDroppedIcmpForRelayed);
-      }
-      break;
+      if (!concerns_relayed_flow(kPort, frame, slot)) break;
+      if (!is_icmp(frame)) return handle_relayed(slot, frame, bytes, now);
+      flows.handle_icmp_error(slot, frame, now);
+      return drop(Counter::kDroppedIcmpForRelayed);
     case FrameKind::kUdp:
-      if (is_gateway_address(frame.ip.source)) return drop(Counter::kDroppedForgedGateway);
-      break;
     case FrameKind::kOtherIp:
       break;
   }
-  return treat(Counter::kBridgedNotTcp, frame, kPort, bytes, now);
+  const Counter reason = frame.kind == FrameKind::kIpOptions     ? Counter::kBridgedIpOptions
+                         : frame.kind == FrameKind::kIpExtension ? Counter::kBridgedIpExtension
+                                                                 : Counter::kBridgedNotTcp;
+  return treat(reason, frame, kPort, bytes, now);
 }
 
 std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const Frame& frame,
@@ -68,7 +72,12 @@ std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const
   if (frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
     return Counter::kBridgedMulticast;
   }
-  if (const auto reason = reason_not_to_relay(key, rule, peer, now)) return reason;
+  if (const auto reason = reason_not_to_relay(key, rule, peer, now)) {
+    // One of ours that a router of the LAN sends on to another peer is in order.
+    const bool is_ours =
+        reason == Counter::kBridgedForeignSource && flows.is_own_syn(key, tcp, now);
+    if (!is_ours) return reason;
+  }
   const wire::TcpOptions& options = tcp.options;
   if (options.has_md5 || options.has_ao || options.has_mptcp_join) {
     return Counter::kBridgedTcpOptions;
@@ -92,14 +101,17 @@ std::optional<Counter> Gateway::Impl::reason_not_to_relay(const FlowKey& key,
   if (peers[*peer]->liaison.peer_admission() != Admission::kOpen) {
     return Counter::kBridgedPeerBypass;
   }
+  // Relayed, the peer would have it for a host's own word, and its answers would come back to
+  // whoever has said it. Bridged, they go where the address belongs.
+  if (flows.claims().is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
   return std::nullopt;
 }
 
-// A segment with IP options, say, of a flow whose SYN had none: its options end here.
+// A segment with IP options or extension headers of a flow whose SYN had none: they end here.
 Verdict Gateway::Impl::handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes,
                                       Instant now) {
   const auto tcp = wire::parse_tcp(frame.payload);
-  if (!tcp) return bridge(Counter::kBridgedMalformed, frame, PortId::kLan, bytes, now);
+  if (!tcp) return treat(Counter::kBridgedMalformed, frame, PortId::kLan, bytes, now);
   if (!checksum_ok(frame)) return Verdict::kDrop;
   flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
   return Verdict::kConsumed;
@@ -107,14 +119,15 @@ Verdict Gateway::Impl::handle_relayed(std::uint32_t slot, const Frame& frame, Co
 
 Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
   const auto tcp = wire::parse_tcp(frame.payload);
-  if (!tcp) return bridge(Counter::kBridgedMalformed, frame, PortId::kLan, bytes, now);
+  // Hosts forgive more than we do.
+  if (!tcp) return treat(Counter::kBridgedMalformed, frame, PortId::kLan, bytes, now);
   const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
                     tcp->header.destination_port, vlans_of(frame.ethernet)};
   std::uint32_t slot = flows.find(key);
   const bool is_syn =
       tcp->header.has(wire::TcpFlags::kSyn) && !tcp->header.has(wire::TcpFlags::kAck);
   if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
-  if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header))) {
+  if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header, now))) {
     flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
     return Verdict::kConsumed;
   }
@@ -125,7 +138,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   }
   const PolicyKey seen = policy.key_of(frame, config::Direction::kOutbound);
   const RulePtr& rule = policy.match(seen);
-  if (is_barred(*rule)) {
+  if (bars(rule->rule)) {
     return treat(*rule, Counter::kBridgedByRule, frame, PortId::kLan, bytes, now);
   }
   // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
@@ -151,6 +164,11 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     if (recovered) cookie = tcp->header.acknowledgment - 1;
     reason = flows.accept(key, frame, opening, cookie, *seen.peer, rule, now);
   }
+  if (reason == Counter::kBridgedMidStream && !is_syn && flows.has_ended(key, now)) {
+    if (!checksum_ok(frame)) return Verdict::kDrop;
+    refusals.refuse(PortId::kLan, frame, tcp->header, frame.payload.size() - tcp->header_size);
+    return drop(Counter::kDroppedAfterEnd);
+  }
   const bool opens = is_syn || recovered;
   if (opens && !was_bridged) ++rule->use.connections;
   if (!reason) {
@@ -166,7 +184,10 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     after_cookie.remember(key, tcp->header.acknowledgment, now);
     return drop(Counter::kDroppedAfterCookie);
   }
-  if (is_syn) bridged_syns.remember(key, opening.sequence, now);
+  if (is_syn) {
+    bridged_syns.remember(key, opening.sequence, now);
+    flows.forget_ended(key);
+  }
   misfits.look_from_lan(key, frame.ethernet, frame.payload);
   return treat(*rule, *reason, frame, PortId::kLan, bytes, now);
 }

@@ -22,10 +22,13 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
       if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedIcmpForRelayed);
       break;
     case FrameKind::kIpOptions:
-      if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedRelayedFromWan);
+    case FrameKind::kIpExtension:
+      if (concerns_relayed_flow(kPort, frame, slot)) {
+        return drop(is_icmp(frame) ? Counter::kDroppedIcmpForRelayed
+                                   : Counter::kDroppedRelayedFromWan);
+      }
       break;
     case FrameKind::kFragment:
-    case FrameKind::kIpExtension:
       if (concerns_relayed_flow(kPort, frame, slot)) {
         return drop(Counter::kDroppedFragmentOfRelayed);
       }
@@ -38,6 +41,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
         using Flags = wire::TcpFlags;
         if ((load_u8(frame.payload.data() + 13) & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
           syns_from_wan.remember(key, load_u32(frame.payload.data() + 4), now);
+          flows.forget_ended(key);
         }
         misfits.look_from_wan(key, frame.payload);
       }
@@ -65,6 +69,7 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   (*peer)->session.handle_packet(
       frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now);
   take_events(index, now);
+  flows.go_on(now);
   return Verdict::kConsumed;
 }
 

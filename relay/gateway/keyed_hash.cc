@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "pep/base/int128.h"
+#include "pep/wire/ip.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -95,6 +96,14 @@ std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow) {
   std::uint64_t h = fold(w[0] ^ key.k0, w[2] ^ key.k1 ^ 0x9E3779B97F4A7C15U);
   h ^= fold(w[1] ^ key.k1, w[3] ^ key.k0 ^ 0xD6E8FEB86659FD93U);
   return fold(h ^ w[4] ^ key.k0, (w[5] + 0xA0761D6478BD642FU) ^ key.k1 ^ std::rotl(w[4], 29));
+}
+
+std::uint32_t flow_label(const FlowKey& flow) {
+  constexpr HashKey kPublic{0x666c'6f77'206c'6162ULL, 0x656c'2036'3433'3720ULL};
+  constexpr std::uint64_t kLabels = 0xf'ffff;  // without 0
+  FlowKey tuple = flow;
+  tuple.vlans = {};
+  return static_cast<std::uint32_t>(sip_hash(kPublic, tuple, wire::kProtocolTcp) % kLabels + 1);
 }
 
 std::uint32_t initial_sequence(const HashKey& key, const FlowKey& flow, std::int64_t nanoseconds) {

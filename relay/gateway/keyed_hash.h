@@ -26,6 +26,10 @@ std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t mo
 // SipHash of a host's address.
 std::uint64_t hash_host(const HashKey& key, const IpAddress& host);
 
+// RFC 6437: the label of all packets of a flow from the far host, 1 to 0xfffff. Of the 5-tuple
+// alone, so that it needs no memory, and stays what it is after a restart.
+std::uint32_t flow_label(const FlowKey& flow);
+
 // RFC 6528: F(4-tuple, secret) plus a clock that ticks every 4 microseconds.
 std::uint32_t initial_sequence(const HashKey& key, const FlowKey& flow, std::int64_t nanoseconds);
 

@@ -23,6 +23,8 @@ constexpr std::uint8_t kClientAtReceiver = 1;
 constexpr std::size_t kEntryHeader = 2;
 constexpr std::size_t kLargestEntry = kEntryHeader + 255;
 static_assert(kMaxOpenMetadata <= 255);
+// Of a list that comes, in one call.
+constexpr int kEntriesPerStep = 64;
 
 struct AdmissionMessage {
   std::uint32_t sequence = 0;
@@ -135,7 +137,7 @@ void Liaison::doubt(stp::StreamId flow, Instant now) {
   ByteWriter writer(bytes);
   writer.u8(kDoubtMessage);
   writer.u64(static_cast<std::uint64_t>(flow));
-  session_.open_stream(bytes, context_, now);
+  static_cast<void>(session_.open_stream(bytes, context_, now));  // another doubt will follow
 }
 
 // --- which flows there were --------------------------------------------------------------------
@@ -146,19 +148,35 @@ void Liaison::remember(const OpenMetadata& flow, ClientSide client) {
   const std::size_t size = write_open_metadata(flow, MutableBytes(entry).subspan(kEntryHeader));
   entry[0] = std::byte{client == ClientSide::kHere ? kClientAtReceiver : std::uint8_t{0}};
   entry[1] = static_cast<std::byte>(size);
-  const auto bytes = ConstBytes(entry).first(kEntryHeader + size);
-  flows_.insert(flows_.end(), bytes.begin(), bytes.end());
+  // In chunks, as a list that is copied when it grows takes long to copy.
+  for (auto rest = ConstBytes(entry).first(kEntryHeader + size); !rest.empty();) {
+    const std::size_t at = flows_size_ % kChunk;
+    if (at == 0) flows_.emplace_back();
+    const std::size_t part = std::min(rest.size(), kChunk - at);
+    std::ranges::copy(rest.first(part), flows_.back().begin() + static_cast<std::ptrdiff_t>(at));
+    flows_size_ += part;
+    rest = rest.subspan(part);
+  }
   ++remembered_;
 }
 
+void Liaison::release_list(Instant now) {
+  list_is_held_ = false;
+  if (peer_restarted_) list(now);
+}
+
 void Liaison::forget_flows() {
-  std::vector<std::byte>().swap(flows_);
+  flows_.clear();
+  flows_.shrink_to_fit();
+  flows_size_ = 0;
   remembered_ = 0;
   peer_restarted_ = false;
 }
 
 void Liaison::list(Instant now) {
-  if (flows_.empty() || list_out_ || session_.peer_state() != stp::PeerState::kAlive) return;
+  if (flows_size_ == 0 || list_is_held_ || list_out_ ||
+      session_.peer_state() != stp::PeerState::kAlive)
+    return;
   constexpr std::array<std::byte, 1> kMetadata{std::byte{kFlowsMessage}};
   list_out_ = session_.open_stream(kMetadata, context_, now);
   if (!list_out_) {
@@ -174,11 +192,11 @@ void Liaison::produce(stp::StreamId stream) {
     session_.set_ready(stream, false);
     return;
   }
-  const auto room =
-      static_cast<std::size_t>(std::min<std::uint64_t>(session_.send_room(stream), 16 * 1024));
-  const auto part = ConstBytes(flows_).subspan(written_);
-  written_ += session_.write(stream, part.first(std::min(part.size(), room)));
-  if (written_ < flows_.size()) return;
+  const auto room = static_cast<std::size_t>(session_.send_room(stream));
+  const std::size_t at = written_ % kChunk;
+  const std::size_t part = std::min({kChunk - at, flows_size_ - written_, room});
+  written_ += session_.write(stream, ConstBytes(flows_[written_ / kChunk]).subspan(at, part));
+  if (written_ < flows_size_) return;
   session_.finish(stream);
   session_.set_ready(stream, false);
 }
@@ -188,7 +206,11 @@ void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
   const Reassembler* stored = session_.received(stream);
   if (stored == nullptr) return;
   bool good = true;
-  while (good && stored->readable() >= kEntryHeader) {
+  for (int entries = 0; good && stored->readable() >= kEntryHeader; ++entries) {
+    if (entries == kEntriesPerStep) {
+      reads_on_ = true;
+      return;
+    }
     std::array<std::byte, kLargestEntry> entry{};
     stored->copy_front(MutableBytes(entry).first(kEntryHeader));
     const std::size_t size = kEntryHeader + load_u8(&entry[1]);
@@ -199,12 +221,15 @@ void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
     good = flow && ++listed_ <= most_flows_;
     if (!good) break;
     const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
-    orphans.add(peer_, *flow, here ? ClientSide::kHere : ClientSide::kPeer, now);
+    // One that is none of the peer's business does not keep the others from being dealt with.
+    const ClientSide client = here ? ClientSide::kHere : ClientSide::kPeer;
+    if (!orphans.add(peer_, *flow, client, now)) list_refused_ = true;
   }
   const bool complete = session_.received_end(stream);
   if (good && !complete) return;
   good = good && stored->readable() == 0;
-  session_.reset(stream, good ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
+  const auto taken = list_refused_ ? stp::ResetReason::kPolicy : stp::ResetReason::kNone;
+  session_.reset(stream, good ? taken : stp::ResetReason::kProtocolError, now);
   list_in_.reset();
 }
 
@@ -220,6 +245,7 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     }
     list_in_ = stream;
     listed_ = 0;
+    list_refused_ = false;
     session_.set_context(stream, context_);
     return true;
   }
@@ -273,7 +299,8 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
   }
 }
 
-void Liaison::handle_timeout(Instant now) {
+void Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {
+  if (std::exchange(reads_on_, false) && list_in_) read_list(orphans, now);
   if (now < retry_at_) return;
   retry_at_ = Instant::never();
   say(now);

@@ -4,8 +4,10 @@
 // taken it ends the stream with RESET, reason none.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,6 +36,9 @@ class Liaison {
   // A flow that the peer cannot know any more, should it have been started anew. `client`: as the
   // peer sees it.
   void remember(const OpenMetadata& flow, ClientSide client);
+  // More of them follow one by one: until it is released, the list does not leave.
+  void hold_list() { list_is_held_ = true; }
+  void release_list(Instant now);
 
   // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15), now
   // or never.
@@ -46,8 +51,8 @@ class Liaison {
   // Events of the session that are about no stream, or one of this context. What the peer lists
   // goes to `orphans`.
   void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
-  void handle_timeout(Instant now);
-  Instant next_timeout() const { return retry_at_; }
+  void handle_timeout(OrphanedFlows& orphans, Instant now);
+  Instant next_timeout() const { return reads_on_ ? Instant() : retry_at_; }
   // The session asks for the next bytes of a stream of this context.
   void produce(stp::StreamId stream);
 
@@ -85,13 +90,18 @@ class Liaison {
   std::optional<stp::StreamId> doubted_;
 
   // Flows to list, as the message carries them; empty but for a restart of the peer.
-  std::vector<std::byte> flows_;
+  static constexpr std::size_t kChunk = 16 * 1024;
+  std::deque<std::array<std::byte, kChunk>> flows_;
+  std::size_t flows_size_ = 0;
+  bool list_is_held_ = false;
   std::uint32_t remembered_ = 0;
   bool peer_restarted_ = false;  // so that the list is due
   std::optional<stp::StreamId> list_out_;
   std::size_t written_ = 0;
   std::optional<stp::StreamId> list_in_;
   std::uint32_t listed_ = 0;
+  bool list_refused_ = false;  // some of it
+  bool reads_on_ = false;      // more of the list is there to be read
 };
 
 }  // namespace satrelay::gateway

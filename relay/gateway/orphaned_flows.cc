@@ -17,11 +17,14 @@ constexpr std::array<Duration, 8> kPatience = {
     Duration::seconds(4), Duration::seconds(8), Duration::seconds(16), Duration::seconds(60)};
 // SYNs leave at this distance, so that a full table is no burst that the LAN drops.
 constexpr Duration kSpacing = Duration::microseconds(20);
+// That one call goes over without a frame.
+constexpr int kFlowsPerCall = 64;
 
 }  // namespace
 
 bool OrphanedFlows::insert(const FlowKey& key, const Orphan& orphan, Instant now) {
-  if (table_.size() >= most_ || !table_.emplace(key, orphan).second) return false;
+  if (known_ >= most_ || !table_of(key).emplace(key, orphan).second) return false;
+  ++known_;
   ++open_;
   counters_.add(Counter::kFlowsOrphaned);
   due_[0].push_back({now, key});
@@ -36,12 +39,16 @@ void OrphanedFlows::recover(const FlowJournal::Record& flow, FlowJournal::Place 
   if (!insert(flow.key, orphan, now)) journal_.release(place);
 }
 
-void OrphanedFlows::add(std::size_t peer, const OpenMetadata& flow, ClientSide client,
+bool OrphanedFlows::add(std::size_t peer, const OpenMetadata& flow, ClientSide client,
                         Instant now) {
   const bool here = client == ClientSide::kHere;
   FlowKey key{here ? flow.client : flow.server, here ? flow.server : flow.client,
               here ? flow.client_port : flow.server_port,
               here ? flow.server_port : flow.client_port, vlans_of(flow.ethernet)};
+  if (!claims_.allow(peer, {key.remote, key.local, flow.ethernet})) {
+    counters_.add(Counter::kOrphansRefused);
+    return false;
+  }
   Orphan orphan{.to_host = flow.ethernet};
   if (here) std::swap(orphan.to_host->source, orphan.to_host->destination);
   if (!here && lan_.is_routed(peer)) {
@@ -50,13 +57,15 @@ void OrphanedFlows::add(std::size_t peer, const OpenMetadata& flow, ClientSide c
     key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};
   }
   insert(key, orphan, now);
+  return true;
 }
 
 bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
                                    const wire::TcpHeader& header) {
   if (open_ == 0) return false;
-  const auto found = table_.find(key);
-  if (found == table_.end() || found->second.is_over) return false;
+  Table& table = table_of(key);
+  const auto found = table.find(key);
+  if (found == table.end() || found->second.is_over) return false;
   using Flags = wire::TcpFlags;
   Orphan& orphan = found->second;
   if (header.has(Flags::kRst)) {
@@ -78,8 +87,10 @@ bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeade
 }
 
 void OrphanedFlows::forget(const FlowKey& key) {
-  const auto found = table_.find(key);
-  if (found != table_.end() && !found->second.is_over) {
+  if (known_ == 0) return;
+  Table& table = table_of(key);
+  const auto found = table.find(key);
+  if (found != table.end() && !found->second.is_over) {
     end(found->second, how_it_ended(found->second));
   }
 }
@@ -94,15 +105,17 @@ void OrphanedFlows::end(Orphan& orphan, Counter counter) {
 void OrphanedFlows::handle_timeout(Instant now) {
   // Those that were asked often enough, or were over before.
   std::deque<Due>& last = due_[std::size(due_) - 1];
-  while (!last.empty() && last.front().when <= now) {
-    const auto found = table_.find(last.front().key);
+  for (int i = 0; i < kFlowsPerCall && !last.empty() && last.front().when <= now; ++i) {
+    Table& table = table_of(last.front().key);
+    const auto found = table.find(last.front().key);
     last.pop_front();
-    if (found == table_.end()) continue;
+    if (found == table.end()) continue;
     Orphan& orphan = found->second;
     if (!orphan.is_over) {
       end(orphan, orphan.was_reset ? Counter::kOrphansReset : Counter::kOrphansSilent);
     }
-    table_.erase(found);
+    table.erase(found);
+    --known_;
   }
 }
 
@@ -137,13 +150,15 @@ std::size_t OrphanedFlows::poll_frame(MutableBytes out, Instant now) {
   }
   if (now < next_ask_) return 0;
   constexpr std::size_t kLast = kPatience.size() - 1;
+  int left = kFlowsPerCall;
   for (std::size_t tries = 0; tries < kLast; ++tries) {
     std::deque<Due>& queue = due_[tries];
-    while (!queue.empty() && queue.front().when <= now) {
+    for (; left > 0 && !queue.empty() && queue.front().when <= now; --left) {
       const FlowKey key = queue.front().key;
       queue.pop_front();
-      const auto found = table_.find(key);
-      if (found == table_.end()) continue;
+      Table& table = table_of(key);
+      const auto found = table.find(key);
+      if (found == table.end()) continue;
       Orphan& orphan = found->second;
       orphan.tries = static_cast<std::uint8_t>(orphan.is_over ? kLast : tries + 1);
       due_[orphan.tries].push_back({now + kPatience[orphan.tries], key});

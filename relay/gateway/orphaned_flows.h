@@ -10,10 +10,12 @@
 #include <deque>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/claims.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flow_journal.h"
 #include "relay/gateway/flow_key.h"
@@ -27,21 +29,23 @@ enum class ClientSide : std::uint8_t { kHere, kPeer };
 
 class OrphanedFlows {
  public:
-  // `journal` and `lan` must outlive it. A record of the journal that stands for one of these flows
-  // is released when the flow is over.
+  // `journal`, `lan` and `claims` must outlive it. A record of the journal that stands for one of
+  // these flows is released when the flow is over.
   OrphanedFlows(std::uint32_t most, HashKey secret, FlowJournal& journal, LanNeighbours& lan,
-                Counters& counters)
+                const Claims& claims, Counters& counters)
       : most_(most),
         secret_(secret),
         journal_(journal),
         lan_(lan),
+        claims_(claims),
         counters_(counters),
-        table_(0, Hash{secret}) {}
+        tables_(kTables, Table(0, Hash{secret})) {}
 
   // No effect if it is known already, or was, or if there are too many.
   void recover(const FlowJournal::Record& flow, FlowJournal::Place place, Instant now);
-  // As peer number `peer` lists it.
-  void add(std::size_t peer, const OpenMetadata& flow, ClientSide client, Instant now);
+  // As peer number `peer` lists it; false if that is none of its business.
+  [[nodiscard]] bool add(std::size_t peer, const OpenMetadata& flow, ClientSide client,
+                         Instant now);
   // A segment of its host, which is answered the way it came; the checksum is right. True if the
   // flow is one of these: then the segment is dealt with. A new SYN ends it, and is not dealt with.
   bool handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
@@ -89,10 +93,15 @@ class OrphanedFlows {
   HashKey secret_;
   FlowJournal& journal_;
   LanNeighbours& lan_;
+  const Claims& claims_;
   Counters& counters_;
-  // Allocated only while a restart is dealt with.
-  Table table_;
-  std::size_t open_ = 0;  // of the table, those that are not over
+  // Allocated only while a restart is dealt with; many, each of which grows by itself, as it takes
+  // long to move all at once.
+  static constexpr std::size_t kTables = 64;
+  Table& table_of(const FlowKey& key) { return tables_[hash_flow(secret_, key) >> 58]; }
+  std::vector<Table> tables_;
+  std::size_t known_ = 0;  // of all tables
+  std::size_t open_ = 0;   // of the table, those that are not over
   // By how often the host was asked before: all of one queue wait equally long.
   std::deque<Due> due_[8];
   std::deque<Reset> resets_;

@@ -35,6 +35,12 @@ ByteCount Carrier::held_limit(stp::ClassId traffic_class) const {
   return std::max(kLeastHeld, classes.expected_rate(traffic_class).bytes_in(config.bridged_queue));
 }
 
+BitRate Peer::commanded() const {
+  BitRate least = carrier.send_capacity;
+  if (!most_rate.is_zero()) least = std::min(least, most_rate);
+  return least < carrier.config.send_rate ? least : BitRate();
+}
+
 std::unique_ptr<control::RateController> make_controller(const config::Link& link) {
   const config::RateControl& chosen = link.control;
   switch (chosen.controller) {

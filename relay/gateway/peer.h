@@ -14,6 +14,7 @@
 #include "relay/gateway/liaison.h"
 #include "relay/gateway/link_way.h"
 #include "relay/gateway/shared_dictionaries.h"
+#include "relay/gateway/upheavals.h"
 
 namespace satrelay::gateway {
 
@@ -60,6 +61,9 @@ struct Peer {
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
         liaison(session, number, message_context, most_flows) {}
 
+  // What the operator allows to be sent to it, if that is below what is configured; else zero.
+  BitRate commanded() const;
+
   config::Peer config;
   Carrier& carrier;
   std::unique_ptr<control::RateController> controller;
@@ -69,6 +73,9 @@ struct Peer {
   SharedDictionaries dictionaries;
   BitRate most_rate;  // to be sent to it, as the operator says; zero: all there is
   Instant suspect_since = Instant::never();
+  Upheavals upheavals;           // of its flows
+  std::size_t flows = 0;         // that there are
+  std::size_t flows_behind = 0;  // that the last upheaval has yet to reach
 };
 
 }  // namespace satrelay::gateway

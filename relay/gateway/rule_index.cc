@@ -6,6 +6,10 @@ namespace satrelay::gateway {
 
 using config::Rule;
 
+bool bars(const Rule& rule) {
+  return rule.action == config::Action::kDrop || rule.action == config::Action::kReset;
+}
+
 // The rules that hold where a walk through the values of a criterion is.
 class RuleIndex::Collector final : public AddressSteps::Walker {
  public:
@@ -103,10 +107,32 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules, const std::vector<std::stri
       add(value, value);
     }
   });
+  const auto despite = [&](auto wants) {
+    Collector those(sets_, rules.size());
+    for (std::uint32_t i = 0; i < rules.size(); ++i) {
+      if (bars(rules[i]) || !wants(rules[i].match)) those.enter(i);
+    }
+    return those.value();
+  };
+  despite_hidden_port_ = despite([](const Match& m) { return !m.port.empty(); });
+  despite_hidden_transport_ =
+      despite([](const Match& m) { return !m.port.empty() || !m.protocol.empty(); });
   sets_.seal();
 }
 
 std::optional<std::size_t> RuleIndex::first_match(const PolicyKey& key) const {
+  auto first = first_match(key, key.protocol);
+  if (!protocol_.used || key.hidden == PolicyKey::Hidden::kTransport) return first;
+  for (const std::uint8_t number : key.extensions.numbers()) {
+    const auto found = first_match(key, number);
+    if (found && (!first || *found < *first)) first = found;
+  }
+  return first;
+}
+
+std::optional<std::size_t> RuleIndex::first_match(const PolicyKey& key,
+                                                  std::uint8_t protocol) const {
+  using Hidden = PolicyKey::Hidden;
   std::array<RuleSets::Either, 8> pairs;
   std::size_t count = 0;
   const auto address = [&](const Addresses& addresses, const IpAddress& value) {
@@ -117,8 +143,13 @@ std::optional<std::size_t> RuleIndex::first_match(const PolicyKey& key) const {
   };
   address(source_, key.source);
   address(destination_, key.destination);
-  value(port_, key.port);
-  value(protocol_, key.protocol);
+  if (key.hidden == Hidden::kNothing) {
+    value(port_, key.port);
+  } else {
+    const bool all = key.hidden == Hidden::kTransport;
+    pairs[count++] = {all ? despite_hidden_transport_ : despite_hidden_port_, RuleSets::kEmpty};
+  }
+  if (key.hidden != Hidden::kTransport) value(protocol_, protocol);
   value(vlan_, key.vlan);
   value(dscp_, key.dscp);
   value(direction_, static_cast<std::size_t>(key.direction));

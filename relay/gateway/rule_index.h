@@ -17,14 +17,21 @@
 
 namespace satrelay::gateway {
 
+// Whether it lets nothing pass.
+bool bars(const config::Rule& rule);
+
 class RuleIndex {
  public:
   // `peers`: their names, in the order that PolicyKey::peer counts. Takes some 10 us a rule.
   RuleIndex(const std::vector<config::Rule>& rules, const std::vector<std::string>& peers);
 
+  // What a packet hides (PolicyKey::hidden) matters to rules that want something of it: those that
+  // drop or reset match, the others do not.
   std::optional<std::size_t> first_match(const PolicyKey& key) const;
 
  private:
+  // With a protocol of the packet.
+  std::optional<std::size_t> first_match(const PolicyKey& key, std::uint8_t protocol) const;
   // One criterion: for every value the rules that want it, and the rules that want none.
   struct Table {
     bool used = false;
@@ -52,6 +59,9 @@ class RuleIndex {
   RuleSets sets_;
   Addresses source_, destination_;
   Table port_, protocol_, vlan_, dscp_, direction_, peer_;
+  // The rules that match, or are taken to, although the port, or the protocol too, is hidden.
+  RuleSets::SetId despite_hidden_port_ = RuleSets::kEmpty;
+  RuleSets::SetId despite_hidden_transport_ = RuleSets::kEmpty;
 };
 
 }  // namespace satrelay::gateway

@@ -31,20 +31,34 @@ struct Status {
   tcp::Counters tcp;  // sum over all flows since start
 };
 
+// By what the blocks of the arena are held.
+struct ArenaUse {
+  std::uint64_t from_hosts = 0;  // received of hosts, not yet in a stream
+  std::uint64_t to_peers = 0;    // in streams, not yet at the peer
+  std::uint64_t from_peers = 0;  // received of peers, not yet for a host
+  std::uint64_t to_hosts = 0;    // not yet acknowledged by a host
+  std::uint64_t blocks() const { return from_hosts + to_peers + from_peers + to_hosts; }
+};
+
 struct PeerSnapshot {
   std::string name;
   IpAddress address;
   bool resolved = false;  // the next hop's MAC is known
   stp::PeerState state{};
+  bool is_given_up = false;  // suspect for so long that its flows were reset
+  bool wrong_key = false;    // it seems to have another secret (Session::doubts_key())
   Admission admission = Admission::kOpen;  // whether the peer takes new flows
   std::string link;
   bool encrypts = false;
   BitRate send_rate;
+  BitRate link_rate;  // of its link, as configured
+  BitRate commanded;  // the operator's limit for the link or the peer, if below that; else zero
   std::string controller;
-  BitRate announced;           // what the peer says that the link to it carries; zero: nothing
-  std::uint16_t path_mtu = 0;  // IP bytes that the path is known to carry
-  Duration rtt;
-  double loss_ratio = 0;
+  BitRate announced;  // what the peer says that the link to it carries; zero: nothing
+  // Nothing while it is only assumed. path_mtu: IP bytes that the path is known to carry.
+  std::optional<std::uint16_t> path_mtu;
+  std::optional<Duration> rtt;
+  std::optional<double> loss_ratio;
   std::uint32_t streams = 0;
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;
@@ -88,17 +102,17 @@ struct FlowSnapshot {
   std::uint64_t stp_unacknowledged = 0;
   std::uint64_t stp_stored = 0;  // received from the peer, not yet given to TCP
   std::uint64_t lan_unacknowledged = 0;
-  std::uint64_t lan_window = 0;   // advertised to the host
-  std::uint64_t host_window = 0;  // advertised by the host
-  Duration lan_rtt;
+  std::uint64_t lan_window = 0;     // advertised to the host
+  std::uint64_t host_window = 0;    // advertised by the host
+  std::optional<Duration> lan_rtt;  // nothing while it is not measured
   std::uint64_t lan_congestion_window = 0;
   std::uint16_t lan_segment_size = 0;  // towards the host
   std::uint64_t bytes_encoded = 0;     // what the bytes from the LAN became in the stream
   std::uint64_t stp_unsent = 0;        // in the stream, not sent once
   std::uint64_t stp_credit = 0;        // what the peer still allows
   std::uint64_t stp_in_order = 0;      // of stp_stored, what can be given to the host
-  Duration path_rtt;                   // of the peer, as are the next two
-  double path_loss_ratio = 0;
+  std::optional<Duration> path_rtt;    // of the peer, as are the next two
+  std::optional<double> path_loss_ratio;
   BitRate path_rate;
   std::uint32_t rule = 0;  // that it fell under here; 0: none
   std::string rule_name;

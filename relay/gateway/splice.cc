@@ -33,28 +33,44 @@ void note_incompressible(Flow& flow) {
 
 constexpr std::size_t kMarksBlockSize = compress::kBlockHeaderSize + compress::kMarksSize;
 
-void tell_marks(Flow& flow, stp::Session& session) {
+bool tell_marks(Flow& flow, stp::Session& session) {
   std::array<std::byte, kMarksBlockSize> block{};
   compress::write_block_header({compress::BlockKind::kMarks, compress::kMarksSize}, block);
   block[compress::kBlockHeaderSize] = static_cast<std::byte>(flow.host_marks.traffic_class);
   block[compress::kBlockHeaderSize + 1] = static_cast<std::byte>(flow.host_marks.hop_limit);
-  session.write(flow.stream, block);
+  const ConstBytes parts[] = {block};
+  if (!session.write_whole(flow.stream, parts)) return false;
   flow.told_marks = flow.host_marks;
+  return true;
 }
 
-// Of a compressed block, made with the dictionary of that number if with any; the header's size.
-std::size_t write_header(const Flow& flow, stp::Session& session, std::size_t encoded,
-                         std::optional<std::uint8_t> dictionary) {
-  std::array<std::byte, compress::kBlockHeaderSize + compress::kDictionaryNumberSize> header{};
+using CompressedHeader =
+    std::array<std::byte, compress::kBlockHeaderSize + compress::kDictionaryNumberSize>;
+
+// Of a compressed block, made with the dictionary of that number if with any.
+ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> dictionary,
+                        CompressedHeader& header) {
   const std::size_t more = dictionary ? compress::kDictionaryNumberSize : 0;
   compress::write_block_header(
       {dictionary ? compress::BlockKind::kDictionary : compress::BlockKind::kZstd,
        static_cast<std::uint32_t>(more + encoded)},
       header);
   header.back() = static_cast<std::byte>(dictionary.value_or(0));
-  const auto written = ConstBytes(header).first(compress::kBlockHeaderSize + more);
-  session.write(flow.stream, written);
-  return written.size();
+  return ConstBytes(header).first(compress::kBlockHeaderSize + more);
+}
+
+// Everything that the peer sent is here, and it ends within a block or its header.
+bool is_cut_short(const Flow& flow, const stp::Session& session) {
+  if (!session.received_end(flow.inbound_stream())) return false;
+  const Reassembler& stored = *session.received(flow.inbound_stream());
+  const std::uint64_t readable = stored.readable();
+  if (flow.block_remaining > 0) return readable < flow.block_remaining;
+  if (readable == 0) return false;
+  if (readable < compress::kBlockHeaderSize) return true;
+  std::array<std::byte, compress::kBlockHeaderSize> bytes{};
+  stored.copy_front(bytes);
+  const auto header = compress::parse_block_header(bytes);
+  return !header || readable < bytes.size() + header->encoded_size;
 }
 
 }  // namespace
@@ -99,9 +115,9 @@ std::optional<Splice::Encoded> Splice::compress_both_ways(ConstBytes plain,
   return Encoded{*without, false};
 }
 
-bool Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
-                                  SharedDictionary& dictionary, std::uint64_t& time_ns,
-                                  Instant now) {
+Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+                                             SharedDictionary& dictionary, std::uint64_t& time_ns,
+                                             Instant now) {
   flow.endpoint.received().copy_front(MutableBytes(*plain_).first(size));
   if (chooses_level_) encoder_.set_level(effort_.level(session.send_rate()));
   const Instant begin = stopwatch_ != nullptr ? stopwatch_->read() : now;
@@ -109,19 +125,21 @@ bool Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t
   const Duration taken = (stopwatch_ != nullptr ? stopwatch_->read() : now) - begin;
   effort_.spend(taken, now);
   time_ns = static_cast<std::uint64_t>(taken.to_nanoseconds());
-  if (!encoded) return false;
+  if (!encoded) return Attempt::kDoesNotPay;
   const bool with = encoded->with_dictionary;
-  const std::size_t header_size = write_header(
-      flow, session, encoded->size, with ? std::optional(dictionary.number) : std::nullopt);
-  session.write(flow.stream, ConstBytes(*encoded_).first(encoded->size));
+  CompressedHeader bytes{};
+  const ConstBytes header =
+      write_header(encoded->size, with ? std::optional(dictionary.number) : std::nullopt, bytes);
+  const ConstBytes parts[] = {header, ConstBytes(*encoded_).first(encoded->size)};
+  if (!session.write_whole(flow.stream, parts)) return Attempt::kNoRoom;
   flow.endpoint.consume(size);
   flow.incompressible_run = 0;
   count(flow, {.plain_bytes = size,
-               .encoded_bytes = header_size + encoded->size,
+               .encoded_bytes = header.size() + encoded->size,
                .compressed_blocks = 1,
                .dictionary_blocks = with ? 1U : 0U,
                .time_ns = time_ns});
-  return true;
+  return Attempt::kWritten;
 }
 
 SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t largest,
@@ -132,7 +150,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   if (readable == 0 || room <= compress::kBlockHeaderSize) return SpliceResult::kDone;
   if (arena_.free_blocks() < kBlocksPerEncodedBlock) return SpliceResult::kNoMemory;
   if (flow.told_marks != flow.host_marks && room > kMarksBlockSize + compress::kBlockHeaderSize) {
-    tell_marks(flow, session);
+    if (!tell_marks(flow, session)) return SpliceResult::kNoMemory;
     room -= kMarksBlockSize;
   }
   const auto size = static_cast<std::size_t>(
@@ -149,27 +167,37 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   }
   const bool tried = worth_a_try(flow, size, least, sample);
   std::uint64_t time_ns = 0;
-  if (tried && compressed_to_stream(flow, session, size, dictionary, time_ns, now)) {
-    return SpliceResult::kDone;
+  if (tried) {
+    const Attempt attempt = compressed_to_stream(flow, session, size, dictionary, time_ns, now);
+    if (attempt == Attempt::kWritten) return SpliceResult::kDone;
+    if (attempt == Attempt::kNoRoom) return SpliceResult::kNoMemory;
   }
   // Little says nothing of what follows.
   if (size >= kSmallestCompressed) note_incompressible(flow);
-  std::array<std::byte, compress::kBlockHeaderSize> header{};
-  compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
-                               header);
-  session.write(flow.stream, header);
-  for (std::size_t left = size; left > 0;) {
-    const ConstBytes run = received.front().first(std::min(left, received.front().size()));
-    session.write(flow.stream, run);
-    left -= run.size();
-    flow.endpoint.consume(run.size());
-  }
-  count(flow, {.plain_bytes = size,
-               .encoded_bytes = header.size() + size,
+  const std::size_t written = raw_to_stream(flow, session, size);
+  if (written == 0) return SpliceResult::kNoMemory;
+  count(flow, {.plain_bytes = written,
+               .encoded_bytes = compress::kBlockHeaderSize + written,
                .skipped_blocks = tried ? 0U : 1U,
                .expanded_blocks = tried ? 1U : 0U,
                .time_ns = time_ns});
   return SpliceResult::kDone;
+}
+
+// The plain bytes that were written: `size`, less if they lie in many pieces; 0 without the room.
+std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t size) {
+  std::array<ConstBytes, 1 + kBlocksPerEncodedBlock> parts;
+  const std::size_t runs = flow.endpoint.received().front(size, std::span(parts).subspan<1>());
+  const auto payload = std::span(parts).subspan(1, runs);
+  size = 0;
+  for (const ConstBytes run : payload) size += run.size();
+  std::array<std::byte, compress::kBlockHeaderSize> header{};
+  compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
+                               header);
+  parts[0] = header;
+  if (!session.write_whole(flow.stream, std::span(parts).first(1 + runs))) return 0;
+  flow.endpoint.consume(size);
+  return size;
 }
 
 void Splice::count(Flow& flow, const compress::CodecCounters& block) {
@@ -183,7 +211,7 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
 
 // Reads the next block's header if all of it is there; false if there is nothing to go on with.
 bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result) {
-  const Reassembler& stored = *session.received(flow.stream);
+  const Reassembler& stored = *session.received(flow.inbound_stream());
   while (flow.block_remaining == 0) {
     if (stored.readable() < compress::kBlockHeaderSize) return false;
     std::array<std::byte, kMarksBlockSize> bytes{};
@@ -196,13 +224,13 @@ bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result)
     if (header->kind == compress::BlockKind::kMarks) {
       if (stored.readable() < bytes.size()) return false;
       stored.copy_front(bytes);
-      session.consume(flow.stream, bytes.size());
+      session.consume(flow.inbound_stream(), bytes.size());
       const ConstBytes marks = ConstBytes(bytes).subspan(compress::kBlockHeaderSize);
       flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(marks.data()) & 0xfcU),
                         .hop_limit = load_u8(marks.data() + 1)};
       continue;
     }
-    session.consume(flow.stream, compress::kBlockHeaderSize);
+    session.consume(flow.inbound_stream(), compress::kBlockHeaderSize);
     flow.block = *header;
     flow.block_remaining = header->encoded_size;
     flow.plain_written = 0;
@@ -225,18 +253,19 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
     useful -= std::min(useful, moved);
     if (result != SpliceResult::kDone || flow.block_remaining == remaining) break;
   }
-  return result;
+  // Half a block is no end: what is missing was meant to come.
+  return is_cut_short(flow, session) ? SpliceResult::kMalformed : result;
 }
 
 SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
-  const Reassembler& stored = *session.received(flow.stream);
+  const Reassembler& stored = *session.received(flow.inbound_stream());
   while (flow.block_remaining > 0 && stored.readable() > 0 && most > 0) {
     ConstBytes run = stored.front();
     run = run.first(static_cast<std::size_t>(
         std::min<std::uint64_t>({run.size(), flow.block_remaining, most})));
     const std::uint64_t room = flow.endpoint.writable();
     const std::size_t taken = flow.endpoint.write(run);
-    session.consume(flow.stream, taken);
+    session.consume(flow.inbound_stream(), taken);
     flow.block_remaining -= static_cast<std::uint32_t>(taken);
     flow.bytes_to_lan += taken;
     most -= taken;
@@ -248,11 +277,11 @@ SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_
 }
 
 SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
-  const Reassembler& stored = *session.received(flow.stream);
+  const Reassembler& stored = *session.received(flow.inbound_stream());
   // Waits for room for the largest block, so that a slow host does not make us decode one block
   // many times over.
   if (stored.readable() < flow.block_remaining) {
-    session.set_reader_needs(flow.stream, flow.block_remaining);
+    session.set_reader_needs(flow.inbound_stream(), flow.block_remaining);
     return SpliceResult::kDone;
   }
   if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
@@ -276,7 +305,7 @@ SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::
   flow.plain_written += static_cast<std::uint32_t>(taken);
   flow.bytes_to_lan += taken;
   if (taken == plain.size()) {
-    session.consume(flow.stream, flow.block_remaining);
+    session.consume(flow.inbound_stream(), flow.block_remaining);
     flow.block_remaining = 0;
     return SpliceResult::kDone;
   }

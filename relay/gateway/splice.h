@@ -37,13 +37,13 @@ class Splice {
 
   // One block of at most `largest` plain bytes from the host's bytes to the stream (the pacer asked
   // for it), with the dictionary if there is one and it pays.
-  SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest,
-                         SharedDictionary& dictionary, Instant now);
+  [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest,
+                                       SharedDictionary& dictionary, Instant now);
   // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
   // compressed block more. `memory`: most plain bytes that there is room for now; reduced by what
   // was moved.
-  SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
-                       std::uint64_t& memory);
+  [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
+                                     std::uint64_t& memory);
 
   const compress::CodecCounters& counters() const { return counters_; }
 
@@ -57,9 +57,14 @@ class Splice {
   // In encoded_, if compressing pays.
   std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary);
   std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
-  // False, and nothing has happened but that it took `time_ns`: it does not pay.
-  bool compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
-                            SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
+  enum class Attempt : std::uint8_t {
+    kWritten,
+    kDoesNotPay,  // nothing has happened but that it took `time_ns`
+    kNoRoom,      // the same
+  };
+  Attempt compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+                               SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
+  std::size_t raw_to_stream(Flow& flow, stp::Session& session, std::size_t size);
   void count(Flow& flow, const compress::CodecCounters& block);
   bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);
   SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most);

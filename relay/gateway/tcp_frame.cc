@@ -4,6 +4,7 @@
 #include "pep/wire/checksum.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/keyed_hash.h"
 
 namespace satrelay::gateway {
 
@@ -21,6 +22,7 @@ std::size_t write_tcp_frame(const Flow& flow, const tcp::SegmentToSend& segment,
   ip.traffic_class =
       static_cast<std::uint8_t>(flow.far_marks.traffic_class | static_cast<unsigned>(segment.ecn));
   ip.hop_limit = flow.far_marks.hop_limit;
+  ip.flow_label = flow.flow_label;
   ip.payload_size = static_cast<std::uint16_t>(tcp_size);
 
   const std::size_t ip_at = flow.to_host.size();
@@ -47,6 +49,7 @@ std::size_t write_bare_segment(const wire::EthernetHeader& to_host, const FlowKe
   ip.source = key.remote;
   ip.destination = key.local;
   ip.protocol = wire::kProtocolTcp;
+  if (!ip.source.is_v4()) ip.flow_label = flow_label(key);
   ip.payload_size = static_cast<std::uint16_t>(tcp_size);
   const std::size_t ip_at = to_host.size();
   const std::size_t ip_size = ip.source.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize;

@@ -54,6 +54,17 @@ bool WanNode::on_own_vlan(const Frame& frame) const {
   return frame.ethernet.tag_count == 1 && frame.ethernet.tags[0].vlan_id() == *vlan_;
 }
 
+bool WanNode::is_in_own_network(const wire::EthernetHeader& ethernet) const {
+  std::optional<std::uint16_t> vlan;
+  for (std::size_t i = 0; i < ethernet.tag_count; ++i) {
+    const std::uint16_t id = ethernet.tags[i].vlan_id();
+    if (id == 0) continue;
+    if (vlan) return false;
+    vlan = id;
+  }
+  return vlan == vlan_;
+}
+
 bool WanNode::is_for_own_address(const Frame& frame) const {
   return frame.ip.destination == own_ && on_own_vlan(frame);
 }
@@ -79,7 +90,7 @@ std::size_t WanNode::poll_frame(MutableBytes out) {
 }
 
 void WanNode::learn(const IpAddress& address, const MacAddress& mac, Instant now) {
-  if (mac.is_multicast()) return;
+  if (mac.is_multicast() || mac == MacAddress() || mac == mac_) return;
   const auto neighbour = std::ranges::find(neighbours_, address, &Neighbour::address);
   if (neighbour == neighbours_.end()) return;
   neighbour->mac = mac;
@@ -92,8 +103,9 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
   const auto arp = wire::parse_arp(frame.payload);
   if (!arp) return false;
   // RFC 5227 section 2.4, without the defence: the operator must decide whose address it is.
-  if (arp->sender == own_ && arp->sender_mac != mac_) counters_.add(Counter::kAddressConflicts);
-  if (arp->target != own_) return false;
+  const bool conflict = arp->sender == own_ && arp->sender_mac != mac_;
+  if (conflict) counters_.add(Counter::kAddressConflicts);
+  if (arp->target != own_) return conflict;  // what is false is not passed on
   learn(arp->sender, arp->sender_mac, now);
   if (arp->operation == wire::ArpOperation::kReply) return true;
   PendingFrame* out = new_frame();
@@ -111,19 +123,23 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
   return true;
 }
 
+bool WanNode::speaks_as_own(const Frame& frame) const {
+  return wire::is_neighbour_discovery(frame.ip, frame.payload) &&
+         (frame.ip.source == own_ || wire::advertised_neighbour(frame.ip, frame.payload) == own_);
+}
+
 bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   if (!on_own_vlan(frame)) return false;
-  // A twin looks for its neighbours in our name.
-  if (!own_.is_v4() && frame.ip.source == own_ && frame.ethernet.source != mac_) {
-    counters_.add(Counter::kAddressConflicts);
-  }
+  // A twin looks for its neighbours in our name, or says that it is us.
+  const bool conflict = frame.ethernet.source != mac_ && speaks_as_own(frame);
+  if (conflict) counters_.add(Counter::kAddressConflicts);
   const bool own = frame.ip.destination == own_;
-  if (!own && (own_.is_v4() || frame.ip.destination != solicited_node(own_))) return false;
+  if (!own && (own_.is_v4() || frame.ip.destination != solicited_node(own_))) return conflict;
   const auto message = wire::parse_icmp(frame.ip, frame.payload);
-  if (!message) return own;
+  if (!message) return own || conflict;
   if (!own_.is_v4() && (message->type == wire::kIcmpV6NeighbourSolicitation ||
                         message->type == wire::kIcmpV6NeighbourAdvertisement)) {
-    return handle_neighbour(frame, *message, now) || own;
+    return handle_neighbour(frame, *message, now) || own || conflict;
   }
   const std::uint8_t request = own_.is_v4() ? wire::kIcmpEchoRequest : wire::kIcmpV6EchoRequest;
   if (!own || message->type != request || message->code != 0) return own;

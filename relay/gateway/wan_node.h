@@ -31,6 +31,9 @@ class WanNode {
   bool handle_arp(const Frame& frame, Instant now);
   bool handle_icmp(const Frame& frame, Instant now);
   bool is_for_own_address(const Frame& frame) const;
+  // Whether hosts take the frame for one of the gateway's own network. Tags that name no VLAN (IEEE
+  // 802.1Q, id 0: a priority) count as none, as hosts have it.
+  bool is_in_own_network(const wire::EthernetHeader& ethernet) const;
   bool is_own_mac(const MacAddress& mac) const { return mac == mac_; }
 
   void handle_timeout(Instant now);
@@ -62,6 +65,7 @@ class WanNode {
 
   wire::EthernetHeader header_to(const MacAddress& destination, wire::EtherType type) const;
   bool on_own_vlan(const Frame& frame) const;
+  bool speaks_as_own(const Frame& frame) const;  // in Neighbour Discovery
   bool handle_neighbour(const Frame& frame, const wire::IcmpMessage& message, Instant now);
   void learn(const IpAddress& address, const MacAddress& mac, Instant now);
   void request(const Neighbour& neighbour);

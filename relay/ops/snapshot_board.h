@@ -32,6 +32,7 @@ struct PortSnapshot {
   MacAddress mac;
   std::uint16_t mtu = 0;
   bool link_up = false;
+  bool gone = false;                // the kernel interface itself
   std::uint32_t link_megabits = 0;  // 0: unknown
   std::uint64_t rx_frames = 0, rx_bytes = 0;
   std::uint64_t tx_frames = 0, tx_bytes = 0;
@@ -42,6 +43,7 @@ struct PortSnapshot {
   std::uint64_t rx_checksums_finished = 0;  // left unfinished by a sender on this machine
   std::uint64_t tx_errors = 0;              // taken by the device, but not sent
   std::uint64_t tx_unsent = 0;              // not taken by the device
+  std::uint64_t tx_down = 0;                // dropped: the interface was off, or gone
 };
 
 struct Snapshot {

@@ -28,7 +28,7 @@ std::vector<gid_t> further_groups(int descriptor) {
 }  // namespace
 
 SocketAccess resolve(const std::string& group, mode_t mode) {
-  SocketAccess access{mode, std::nullopt};
+  SocketAccess access{mode, std::nullopt, std::nullopt};
   if (group.empty()) return access;
   const struct group* found = ::getgrnam(group.c_str());
   if (found == nullptr) {
@@ -40,12 +40,14 @@ SocketAccess resolve(const std::string& group, mode_t mode) {
 }
 
 void open_to(const std::string& path, const SocketAccess& access) {
+  constexpr auto kSame = static_cast<uid_t>(-1);
   // The group first: the mode must not let in the one that the socket was born with.
   const bool done =
-      (!access.group || ::chown(path.c_str(), static_cast<uid_t>(-1), *access.group) == 0) &&
+      ::chown(path.c_str(), access.owner.value_or(kSame), access.group.value_or(kSame)) == 0 &&
       ::chmod(path.c_str(), access.mode) == 0;
   if (!done) {
-    throw std::runtime_error(path + ": its group and mode cannot be set: " + std::strerror(errno));
+    throw std::runtime_error(path +
+                             ": its owner, group and mode cannot be set: " + std::strerror(errno));
   }
 }
 

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "config/words.h"
 #include "pep/compress/dictionary.h"
@@ -24,6 +26,28 @@ std::uint64_t milliseconds(Duration duration) {
 // DPDK has no fractions.
 std::uint64_t parts_per_million(double ratio) {
   return ratio > 0 ? static_cast<std::uint64_t>(std::llround(ratio * 1e6)) : 0U;
+}
+
+// DPDK's dicts know no null either: what was never measured is left out.
+void add_measured(TelemetryDict& dict, const char* key, std::optional<Duration> duration) {
+  if (duration) dict.add(key, microseconds(*duration));
+}
+
+void add_measured(TelemetryDict& dict, const char* key, std::optional<double> ratio) {
+  if (ratio) dict.add(key, parts_per_million(*ratio));
+}
+
+std::string state_of(const gateway::PeerSnapshot& peer) {
+  return peer.wrong_key ? "wrong_key" : stp::to_string(peer.state);
+}
+
+// How many are in each state that occurs.
+TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
+  std::map<std::string, std::uint64_t> count;
+  for (const gateway::PeerSnapshot& peer : peers) ++count[state_of(peer)];
+  TelemetryDict dict;
+  for (const auto& [state, number] : count) dict.add(state.c_str(), number);
+  return dict;
 }
 
 // The first 16 digits that sha256sum prints of the file; none: "".
@@ -54,6 +78,10 @@ TelemetryDict to_dict(const tcp::Counters& counters) {
   dict.add("out_of_order_segments_in", counters.out_of_order_segments_in);
   dict.add("out_of_window_segments_in", counters.out_of_window_segments_in);
   dict.add("unstored_bytes_in", counters.unstored_bytes_in);
+  dict.add("scattered_bytes_in", counters.scattered_bytes_in);
+  dict.add("reports_dropped", counters.reports_dropped);
+  dict.add("path_errors_in", counters.path_errors_in);
+  dict.add("path_errors_rejected", counters.path_errors_rejected);
   dict.add("paws_rejected", counters.paws_rejected);
   dict.add("challenge_acks", counters.challenge_acks);
   dict.add("tail_loss_probes", counters.tail_loss_probes);
@@ -109,6 +137,8 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("stale_epoch", counters.stale_epoch);
   dict.add("version_mismatch", counters.version_mismatch);
   dict.add("no_memory_drops", counters.no_memory_drops);
+  dict.add("scattered_packets_in", counters.scattered_packets_in);
+  dict.add("scattered_bytes_in", counters.scattered_bytes_in);
   dict.add("credit_violations", counters.credit_violations);
   dict.add("streams_opened", counters.streams_opened);
   dict.add("streams_accepted", counters.streams_accepted);
@@ -161,7 +191,7 @@ void write_summary(const gateway::FlowSnapshot& flow, TelemetryDict& dict) {
   dict.add("lan_unacknowledged_bytes", flow.lan_unacknowledged);
   dict.add("lan_window_bytes", flow.lan_window);
   dict.add("host_window_bytes", flow.host_window);
-  dict.add("lan_rtt_us", microseconds(flow.lan_rtt));
+  add_measured(dict, "lan_rtt_us", flow.lan_rtt);
 }
 
 }  // namespace
@@ -174,6 +204,7 @@ void write_status(const SnapshotBoard::Published& published, TelemetryDict& repl
                           duration_cast<std::chrono::milliseconds>(published.age).count()));
   reply.add("boot_epoch", status.boot_epoch);
   reply.add("new_flows", std::string(gateway::to_string(status.admission)));
+  reply.add("peers", count_states(published.snapshot.peers));
   reply.add("flows", status.flows);
   reply.add("half_open", status.half_open);
   reply.add("arena_bytes", status.arena_bytes);
@@ -195,7 +226,7 @@ TelemetryDict to_dict(const PortSnapshot& port) {
   dict.add("device", port.device);
   dict.add("mac", port.mac.to_string());
   dict.add("mtu_bytes", port.mtu);
-  dict.add("link", std::string(port.link_up ? "up" : "down"));
+  dict.add("link", std::string(port.gone ? "gone" : port.link_up ? "up" : "down"));
   dict.add("link_mbit_per_s", port.link_megabits);
   dict.add("rx_frames", port.rx_frames);
   dict.add("rx_bytes", port.rx_bytes);
@@ -208,6 +239,7 @@ TelemetryDict to_dict(const PortSnapshot& port) {
   dict.add("rx_checksums_finished", port.rx_checksums_finished);
   dict.add("tx_errors", port.tx_errors);
   dict.add("tx_unsent", port.tx_unsent);
+  dict.add("tx_down", port.tx_down);
   return dict;
 }
 
@@ -215,7 +247,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   TelemetryDict dict;
   dict.add("name", peer.name);
   dict.add("address", peer.address.to_string());
-  dict.add("state", std::string(stp::to_string(peer.state)));
+  dict.add("state", state_of(peer));
   dict.add("new_flows", std::string(gateway::to_string(peer.admission)));
   dict.add("next_hop", std::string(peer.resolved ? "resolved" : "unresolved"));
   dict.add("link", peer.link);
@@ -223,9 +255,9 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("controller", peer.controller);
   dict.add("security", peer.encrypts ? "aes-128-gcm" : "none");
   dict.add("announced_bps", peer.announced.to_bits_per_second());
-  dict.add("path_mtu_bytes", peer.path_mtu);
-  dict.add("rtt_us", microseconds(peer.rtt));
-  dict.add("loss_ppm", parts_per_million(peer.loss_ratio));
+  if (peer.path_mtu) dict.add("path_mtu_bytes", *peer.path_mtu);
+  add_measured(dict, "rtt_us", peer.rtt);
+  add_measured(dict, "loss_ppm", peer.loss_ratio);
   dict.add("streams", peer.streams);
   dict.add("packets_in_flight", peer.packets_in_flight);
   dict.add("stored_bytes", peer.bytes_stored);
@@ -311,8 +343,8 @@ void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply) {
   reply.add("stp_unsent_bytes", flow.stp_unsent);
   reply.add("stp_credit_bytes", flow.stp_credit);
   reply.add("stp_in_order_bytes", flow.stp_in_order);
-  reply.add("path_rtt_us", microseconds(flow.path_rtt));
-  reply.add("path_loss_ppm", parts_per_million(flow.path_loss_ratio));
+  add_measured(reply, "path_rtt_us", flow.path_rtt);
+  add_measured(reply, "path_loss_ppm", flow.path_loss_ratio);
   reply.add("path_rate_bps", flow.path_rate.to_bits_per_second());
   reply.add("rule", flow.rule);
   reply.add("rule_name", flow.rule_name);

@@ -304,7 +304,8 @@ Experiment parse_scenario(const std::string& text, const std::string& file,
 }
 
 Experiment load_scenario(const std::filesystem::path& file, std::optional<std::uint64_t> seed) {
-  return parse_scenario(config::read_text_file(file), file.string(), seed);
+  return parse_scenario(config::read_text_file(file, config::kMostDocumentBytes), file.string(),
+                        seed);
 }
 
 }  // namespace satrelay::satlab

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
+#include "relay/satlab/heap_probe.h"
 #include "relay/sim/checks.h"
 #include "relay/sim/describe.h"
 #include "relay/sim/minimise.h"
@@ -22,6 +24,9 @@ namespace {
 constexpr char kEndOfLine = '\0';
 // No seed takes a second; with sanitizers and on a busy machine a few.
 constexpr unsigned kMostSeconds = 120;
+// Beside the arena, and beside what it has at its start.
+constexpr std::int64_t kHeapOfAGateway = std::int64_t{16} << 20;
+constexpr std::int64_t kHeapOfAFlow = 8 << 10;
 
 void write_all(int file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
@@ -57,6 +62,21 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// A gateway that was started anew has given all back, unseen.
+std::string inspect_heaps(const sim::Network& network, const std::array<HeapProbe, 2>& heaps) {
+  const sim::Scenario& scenario = network.scenario();
+  if (!scenario.restarts.empty()) return {};
+  for (std::size_t i = 0; i < heaps.size(); ++i) {
+    const std::int64_t most =
+        kHeapOfAGateway + kHeapOfAFlow * std::int64_t{scenario.stations[i].limits.flows};
+    if (heaps[i].most() > most) {
+      return std::string("gateway ") + (i == 0 ? "a" : "b") + " took " +
+             std::to_string(heaps[i].most()) + " bytes beside its arena";
+    }
+  }
+  return {};
+}
+
 std::string indented(const std::string& text, const char* by) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -73,7 +93,14 @@ std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames) 
   sim::Tracer tracer;
   if (frames == Frames::kTraced) tracer.enable(stdout);
   sim::Network network(scenario, tracer);
-  std::vector<std::string> broken = sim::run_and_check(network);
+  std::array<HeapProbe, 2> heaps;
+  for (const sim::Side side : {sim::Side::kA, sim::Side::kB}) {
+    if (network.is_running(side)) {
+      network.gateway(side).set_probe(&heaps[static_cast<std::size_t>(side)]);
+    }
+  }
+  std::vector<std::string> broken = sim::run_and_check(
+      network, {[&heaps](sim::Network& inspected) { return inspect_heaps(inspected, heaps); }});
   for (const std::string& line : sim::stop_and_check_frames(network)) broken.push_back(line);
   return broken;
 }
@@ -109,9 +136,9 @@ std::vector<std::string> run_apart(const sim::Scenario& scenario, Complaints com
   return broken;
 }
 
-SoakFailure minimise_failure(std::uint64_t seed, const sim::Scenario& scenario,
+SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& scenario,
                              const std::vector<std::string>& broken, std::size_t most_runs) {
-  SoakFailure failure{seed, broken, {}, scenario, broken};
+  SoakFailure failure{which, broken, {}, scenario, broken};
   // Another fault on the way would lead elsewhere.
   const std::string kind = sim::kind_of(broken.at(0));
   const auto fails = [&](const sim::Scenario& candidate) {
@@ -127,13 +154,17 @@ SoakFailure minimise_failure(std::uint64_t seed, const sim::Scenario& scenario,
 }
 
 std::string soak_command_for(const SoakFailure& failure) {
-  std::string command = "satlab soak --seed " + std::to_string(failure.seed);
+  std::string command = "satlab soak";
+  if (failure.which.profile != sim::Profile::kUsual) {
+    command += std::string(" --profile ") + sim::name_of(failure.which.profile);
+  }
+  command += " --seed " + std::to_string(failure.which.seed);
   if (!failure.steps.empty()) command += " --without '" + sim::to_string(failure.steps) + "'";
   return command;
 }
 
 std::string failure_text(const SoakFailure& failure) {
-  std::string text = "seed " + std::to_string(failure.seed) + " fails:\n";
+  std::string text = "seed " + std::to_string(failure.which.seed) + " fails:\n";
   for (const std::string& line : failure.broken) text += indented(line, "  ");
   text += "the simplest schedule that does so:\n" + indented(sim::describe(failure.scenario), "  ");
   text += "it breaks:\n";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "relay/sim/profile.h"
 #include "relay/sim/reduction.h"
 #include "relay/sim/scenario.h"
 
@@ -18,8 +19,13 @@ std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames);
 enum class Complaints : std::uint8_t { kShown, kHidden };  // what the process says on stderr
 std::vector<std::string> run_apart(const sim::Scenario& scenario, Complaints complaints);
 
-struct SoakFailure {
+struct ScenarioName {
+  sim::Profile profile = sim::Profile::kUsual;
   std::uint64_t seed = 0;
+};
+
+struct SoakFailure {
+  ScenarioName which;
   std::vector<std::string> broken;
   // The simplest scenario that breaks the same promise.
   std::vector<sim::Reduction> steps;
@@ -28,7 +34,7 @@ struct SoakFailure {
 };
 
 // `most_runs`: what finding the simplest scenario may cost.
-SoakFailure minimise_failure(std::uint64_t seed, const sim::Scenario& scenario,
+SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& scenario,
                              const std::vector<std::string>& broken, std::size_t most_runs);
 
 // What failed, the simplest schedule, and how to see it again.

@@ -13,7 +13,7 @@
 #include "relay/satlab/soak.h"
 #include "relay/sim/churn.h"
 #include "relay/sim/describe.h"
-#include "relay/sim/random_scenario.h"
+#include "relay/sim/profile.h"
 
 namespace satrelay::satlab {
 namespace {
@@ -21,6 +21,11 @@ namespace {
 // Whoever has as many wants to see the first ones, and soon.
 constexpr std::size_t kMostMinimised = 3;
 constexpr std::size_t kMostRuns = 500;
+
+sim::Profile profile_of(const SoakOptions& options) {
+  // The command line takes no other names.
+  return sim::parse_profile(options.profile).value_or(sim::Profile::kUsual);
+}
 
 struct SoakResult {
   std::uint64_t run = 0;
@@ -31,12 +36,13 @@ struct SoakResult {
 SoakResult soak(const SoakOptions& options) {
   SoakResult result;
   Progress progress("soak", options.quiet ? Loudness::kQuiet : Loudness::kNormal);
+  const sim::Profile profile = profile_of(options);
   for (; result.run < options.seeds && !result.interrupted; ++result.run) {
     const std::uint64_t seed = options.first + result.run;
     progress.show(
         static_cast<double>(result.run) / static_cast<double>(options.seeds),
         "seed " + std::to_string(seed) + ", " + std::to_string(result.failures.size()) + " failed");
-    const sim::Scenario scenario = sim::random_scenario(seed);
+    const sim::Scenario scenario = sim::random_scenario(profile, seed);
     const std::vector<std::string> broken = run_apart(scenario, Complaints::kShown);
     if (StopSignal::is_raised()) {
       result.interrupted = true;
@@ -44,7 +50,8 @@ SoakResult soak(const SoakOptions& options) {
     }
     if (broken.empty()) continue;
     const bool minimised = result.failures.size() < kMostMinimised;
-    result.failures.push_back(minimise_failure(seed, scenario, broken, minimised ? kMostRuns : 0));
+    result.failures.push_back(
+        minimise_failure({profile, seed}, scenario, broken, minimised ? kMostRuns : 0));
     std::fputs(minimised ? failure_text(result.failures.back()).c_str()
                          : ("seed " + std::to_string(seed) + " fails: " + broken[0] + "\n").c_str(),
                stdout);
@@ -55,12 +62,13 @@ SoakResult soak(const SoakOptions& options) {
 
 nlohmann::ordered_json to_json(const SoakOptions& options, const SoakResult& result) {
   nlohmann::ordered_json json;
+  json["profile"] = options.profile;
   json["first"] = options.first;
   json["seeds"] = result.run;
   json["interrupted"] = result.interrupted;
   json["failures"] = nlohmann::ordered_json::array();
   for (const SoakFailure& failure : result.failures) {
-    json["failures"].push_back({{"seed", failure.seed},
+    json["failures"].push_back({{"seed", failure.which.seed},
                                 {"broken", failure.broken},
                                 {"command", soak_command_for(failure)},
                                 {"schedule", sim::describe(failure.scenario)},
@@ -77,7 +85,7 @@ int run_one(std::uint64_t seed, const SoakOptions& options) {
                  options.without.c_str());
     return 2;
   }
-  sim::Scenario scenario = sim::random_scenario(seed);
+  sim::Scenario scenario = sim::random_scenario(profile_of(options), seed);
   for (const sim::Reduction& step : *steps) {
     if (sim::apply(step, scenario)) continue;
     std::fprintf(stderr, "satlab: --without: %s does not apply to seed %llu\n",
@@ -141,8 +149,15 @@ int soak_command(const SoakOptions& options) {
   StopSignal::install();
   const SoakResult result = soak(chosen);
   if (!options.quiet) {
-    std::printf("%llu seeds from %llu, %zu failed\n", static_cast<unsigned long long>(result.run),
-                static_cast<unsigned long long>(chosen.first), result.failures.size());
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    std::printf("%llu seeds from %llu, %zu failed, %.1f s of the processor\n",
+                static_cast<unsigned long long>(result.run),
+                static_cast<unsigned long long>(chosen.first), result.failures.size(),
+                seconds(usage.ru_utime) + seconds(usage.ru_stime));
   }
   if (json) {
     json->write(to_json(chosen, result).dump(2) + "\n");

@@ -8,6 +8,7 @@
 namespace satrelay::satlab {
 
 struct SoakOptions {
+  std::string profile = "usual";  // a name that sim::parse_profile() knows
   std::uint64_t first = 1;
   std::uint64_t seeds = 1000;
   std::optional<std::uint64_t> seed;  // only this one

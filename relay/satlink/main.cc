@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "config/loader.h"
+#include "config/machine_memory.h"
 #include "relay/dpdk/eal.h"
 #include "relay/dpdk/kernel_interface.h"
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
+#include "relay/dpdk/port_watch.h"
 #include "relay/dpdk/scheduling.h"
 #include "relay/dpdk/telemetry_command.h"
 #include "relay/ops/control_client.h"
@@ -51,12 +53,40 @@ void log_summary(const char* name, const link::DirectionCounters& c) {
                 std::to_string(c.dropped_memory));
 }
 
-void run(const config::SatLink& config) {
-  dpdk::StopSignal::install();
-  const std::uint16_t mtu = std::max(config.a.mtu, config.b.mtu);
+std::uint16_t largest_mtu(const config::SatLink& config) {
+  return std::max(config.a.mtu, config.b.mtu);
+}
+
+Sizing sizing_of(const config::SatLink& config) {
+  const std::uint16_t mtu = largest_mtu(config);
   const std::size_t packet_bytes =
       (dpdk::PacketPool::memory_for(65536, mtu) - dpdk::PacketPool::memory_for(0, mtu)) / 65536;
-  const Sizing sizing = size_for(config, packet_bytes);
+  return size_for(config, packet_bytes);
+}
+
+ByteCount frame_store(const config::SatLink& config) {
+  return ByteCount(dpdk::PacketPool::memory_for(sizing_of(config).packets, largest_mtu(config)));
+}
+
+std::optional<config::Contradiction> object_to_memory(const config::SatLink& config) {
+  const ByteCount needed = frame_store(config);
+  const std::string excess = config::exceeds_total(needed, config::machine_memory());
+  if (excess.empty()) return std::nullopt;
+  return config::Contradiction{.path = config.memory == ByteCount(0) ? "" : "memory",
+                               .message = std::to_string(needed.value() >> 20) +
+                                          "MiB for frames in flight are " + excess +
+                                          "; write less"};
+}
+
+void run(const config::SatLink& config) {
+  dpdk::StopSignal::install();
+  const std::uint16_t mtu = largest_mtu(config);
+  const Sizing sizing = sizing_of(config);
+  if (const std::string excess =
+          config::exceeds_available(frame_store(config), config::machine_memory());
+      !excess.empty()) {
+    throw std::runtime_error("the memory for frames in flight is " + excess);
+  }
   const std::string prefix =
       config.stats_socket_prefix.empty() ? "satlink" : config.stats_socket_prefix;
   const dpdk::Eal eal({.program = "satlink",
@@ -79,6 +109,9 @@ void run(const config::SatLink& config) {
   if (config.worker.polling == config::Polling::kAdaptive && !dpdk::request_prompt_scheduling()) {
     ops::log_info("no real-time scheduling: on a busy machine frames may leave late");
   }
+  const dpdk::PortWatch port_watch(ports, [](const dpdk::Port& port, const auto& change) {
+    ops::log_warning(to_text(port, change));
+  });
   dpdk::PollLoop loop(config.worker.polling, ports);
   dpdk::TelemetryCommand telemetry("/satlink/counters", "All counters since start. No parameters.");
   std::optional<ops::ControlServer> control;
@@ -95,12 +128,14 @@ void run(const config::SatLink& config) {
                 dpdk::Eal::stats_socket());
   loop.run([&](Instant now) {
     if (control) control->service(now);
+    if (port_watch.needs_new_start()) dpdk::StopSignal::request();
     if (telemetry.is_asked()) telemetry.answer(collect_counters(emulator, a, b));
     return emulator.round(now);
   });
   ops::log_info("stopping");
   log_summary("a_to_b", emulator.a_to_b().counters());
   log_summary("b_to_a", emulator.b_to_a().counters());
+  if (port_watch.needs_new_start()) throw std::runtime_error("a port needs a new start");
 }
 
 int send_command(const std::string& path, const std::vector<std::string>& words) {
@@ -139,7 +174,7 @@ int main(int argc, char** argv) {
       std::cerr << app.help();
       return 2;
     }
-    const auto config = satrelay::config::load_sat_link(file);
+    const auto config = satrelay::config::load_sat_link(file, sl::object_to_memory);
     if (check) {
       std::cout << file << ": good\n";
       return 0;

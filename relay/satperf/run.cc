@@ -255,10 +255,11 @@ void Run::flow_over(Flow& flow) {
 }
 
 bool Run::publish(const Snapshot& snapshot) {
-  if (!records_ || config_.end == End::kClient || session_.send_room(*records_) < kRecordSize) {
-    return false;
-  }
-  record_bytes_ += session_.write(*records_, write_record(snapshot));
+  if (!records_ || config_.end == End::kClient) return false;
+  const auto record = write_record(snapshot);
+  const ConstBytes parts[] = {record};
+  if (!session_.write_whole(*records_, parts)) return false;
+  record_bytes_ += record.size();
   if (snapshot.complete != 0) session_.finish(*records_);
   return true;
 }

@@ -1,7 +1,9 @@
 #include "relay/satrelayctl/keygen.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,6 +31,17 @@ std::string make_key() {
   return line;
 }
 
+namespace {
+
+// The gateway reads it as root when it starts, and as its own user when it reloads.
+bool let_gateway_read(int descriptor) {
+  const passwd* user = ::geteuid() == 0 ? ::getpwnam(config::kGatewayUser) : nullptr;
+  return user == nullptr ||
+         (::fchown(descriptor, 0, user->pw_gid) == 0 && ::fchmod(descriptor, 0640) == 0);
+}
+
+}  // namespace
+
 void write_key_file(const std::filesystem::path& file) {
   const auto fail = [&](const std::string& what) {
     throw std::runtime_error(file.string() + what + ": " + std::strerror(errno));
@@ -38,7 +51,7 @@ void write_key_file(const std::filesystem::path& file) {
   std::string line = make_key();
   const bool is_written =
       ::write(descriptor, line.data(), line.size()) == static_cast<::ssize_t>(line.size()) &&
-      ::fsync(descriptor) == 0;
+      let_gateway_read(descriptor) && ::fsync(descriptor) == 0;
   wipe(std::as_writable_bytes(std::span(line)));
   const bool is_closed = ::close(descriptor) == 0;
   if (is_written && is_closed) return;

@@ -15,6 +15,7 @@
 #include "relay/satrelayctl/explain.h"
 #include "relay/satrelayctl/keygen.h"
 #include "relay/satrelayctl/render.h"
+#include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/socket_search.h"
 #include "relay/satrelayctl/stats_client.h"
 #include "relay/satrelayctl/top.h"
@@ -45,7 +46,7 @@ std::string show(const std::string& what, const Options& options) {
                           kTimeout);
   const std::string command = "/satrelay/" + what;
   const bool paged = what == "peers" || what == "flows" || what == "rules" || what == "classes";
-  const nlohmann::ordered_json reply =
+  nlohmann::ordered_json reply =
       paged               ? client.query_all(command)
       : what == "flow"    ? client.query(command + ',' + std::to_string(options.flow))
       : what == "explain" ? client.query(command + ',' + ctl::explain_parameters(options.packet))
@@ -55,6 +56,7 @@ std::string show(const std::string& what, const Options& options) {
                           ", or it has ended; see satrelayctl flows");
   }
   if (options.json) {
+    ctl::name_unmeasured(what, reply);
     // Host names and such come from the network: replace what is not UTF-8.
     return reply.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }

@@ -53,6 +53,17 @@ std::string tcp_line(const Json& tcp) {
          " timeouts";
 }
 
+// "2 alive, 1 suspect"
+std::string peers_line(const Json& peers) {
+  std::string line;
+  if (!peers.is_object()) return "-";
+  for (const auto& [state, count] : peers.items()) {
+    if (!line.empty()) line += ", ";
+    line += shown(peers, state.c_str(), human_count) + ' ' + state_words(state);
+  }
+  return line;
+}
+
 constexpr std::uint64_t kStaleMilliseconds = 2000;
 
 }  // namespace
@@ -60,6 +71,7 @@ constexpr std::uint64_t kStaleMilliseconds = 2000;
 std::string render_status(const Json& status) {
   std::vector<std::vector<std::string>> rows{
       {"uptime", shown(status, "uptime_ms", milliseconds)},
+      {"peers", peers_line(member(status, "peers"))},
       {"flows", shown(status, "flows", human_count) + ", and " +
                     shown(status, "half_open", human_count) + " half-open"},
       {"memory", memory_line(status)},
@@ -68,7 +80,7 @@ std::string render_status(const Json& status) {
   };
   if (const std::string admission = text(status, "new_flows");
       admission != "-" && admission != "open") {
-    rows.insert(rows.begin() + 2, {"new flows", "bridged (" + admission + ")"});
+    rows.insert(rows.begin() + 3, {"new flows", "bridged (" + admission + ")"});
   }
   if (number(status, "age_ms").value_or(0) > kStaleMilliseconds) {
     rows.push_back({"WARNING", "the worker has told nothing for " +
@@ -89,7 +101,7 @@ std::string render_ports(const Json& ports) {
                     shown(port, "tx_bytes", human_bytes), shown(port, "rx_missed", human_count),
                     shown(port, "rx_errors", human_count), shown(port, "rx_no_buffer", human_count),
                     shown(port, "rx_merged", human_count), shown(port, "tx_errors", human_count),
-                    shown(port, "tx_unsent", human_count)});
+                    shown(port, "tx_unsent", human_count), shown(port, "tx_down", human_count)});
   }
   return format_table({{"port"},
                        {"device"},
@@ -105,7 +117,8 @@ std::string render_ports(const Json& ports) {
                        {"no buffer", Align::kRight},
                        {"merged", Align::kRight},
                        {"tx errors", Align::kRight},
-                       {"unsent", Align::kRight}},
+                       {"unsent", Align::kRight},
+                       {"down", Align::kRight}},
                       rows);
 }
 
@@ -113,7 +126,11 @@ std::string render_peers(const Json& peers) {
   std::vector<std::vector<std::string>> rows;
   for (const Json& peer : peers) {
     const Json& counters = member(peer, "counters");
-    std::string state = text(peer, "state");
+    std::string state = state_words(text(peer, "state"));
+    if (state == "refused") {
+      state += number(counters, "security_mismatch").value_or(0) > 0 ? " (only one encrypts)"
+                                                                     : " (another version)";
+    }
     const std::string admission = text(peer, "new_flows");
     if (admission != "-" && admission != "open") state += " (" + admission + ")";
     if (text(peer, "next_hop") == "unresolved") state += " (next hop unresolved)";

@@ -149,10 +149,11 @@ Table peers_table(const TopSample& before, const TopSample& now, const Growth& g
     if (rate && *rate > 0) {
       share = human_share(static_cast<std::uint64_t>(sent / static_cast<double>(*rate) * 1e6));
     }
-    rows.push_back(
-        {cut(text(peer, "name"), 12), text(peer, "state"), shown(peer, "rtt_us", human_duration),
-         shown(peer, "loss_ppm", human_share), shown(peer, "streams", human_count),
-         human_rate(static_cast<std::uint64_t>(sent)), share, growth.bits(was, is, "bytes_in")});
+    rows.push_back({cut(text(peer, "name"), 12), state_words(text(peer, "state")),
+                    shown(peer, "rtt_us", human_duration), shown(peer, "loss_ppm", human_share),
+                    shown(peer, "streams", human_count),
+                    human_rate(static_cast<std::uint64_t>(sent)), share,
+                    growth.bits(was, is, "bytes_in")});
   }
   return {{{"peer"},
            {"state"},

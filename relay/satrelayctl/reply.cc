@@ -1,5 +1,7 @@
 #include "relay/satrelayctl/reply.h"
 
+#include <initializer_list>
+
 #include "relay/satrelayctl/scale.h"
 
 namespace satrelay::ctl {
@@ -38,6 +40,24 @@ std::string unless_zero(const Json& object, const char* key, Scale scale) {
 
 std::string milliseconds(std::uint64_t n) { return human_duration(n * 1000); }
 std::string plain(std::uint64_t n) { return std::to_string(n); }
+
+void name_unmeasured(std::string_view command, Json& reply) {
+  const auto name = [](Json& entry, std::initializer_list<const char*> keys) {
+    for (const char* key : keys) {
+      if (!entry.contains(key)) entry[key] = nullptr;
+    }
+  };
+  if (command == "flow") name(reply, {"lan_rtt_us", "path_rtt_us", "path_loss_ppm"});
+  if (!reply.is_array()) return;
+  for (Json& entry : reply) {
+    if (command == "peers") name(entry, {"path_mtu_bytes", "rtt_us", "loss_ppm"});
+    if (command == "flows") name(entry, {"lan_rtt_us"});
+  }
+}
+
+std::string state_words(const std::string& state) {
+  return state == "wrong_key" ? "wrong key?" : state;
+}
 
 std::string endpoint(const Json& flow, const char* address, const char* port) {
   const std::string host = text(flow, address);

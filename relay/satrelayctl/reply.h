@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace satrelay::ctl {
 
@@ -22,6 +23,11 @@ std::string shown(const Json& object, const char* key, Scale scale);
 std::string unless_zero(const Json& object, const char* key, Scale scale);
 std::string milliseconds(std::uint64_t n);
 std::string plain(std::uint64_t n);
+// Names with null what the reply of `command` leaves out, as it was never measured: the socket has
+// no null.
+void name_unmeasured(std::string_view command, Json& reply);
+// Of a peer, in words: "alive", "wrong key?"
+std::string state_words(const std::string& state);
 // "198.51.100.7:443", "[2001:db8::7]:443"
 std::string endpoint(const Json& flow, const char* address, const char* port);
 

@@ -18,7 +18,9 @@ std::string flows_left(std::size_t count) {
 
 Duration longest_round_trip(const gateway::Gateway& gateway) {
   Duration longest;
-  for (const gateway::PeerSnapshot& peer : gateway.peers()) longest = std::max(longest, peer.rtt);
+  for (const gateway::PeerSnapshot& peer : gateway.peers()) {
+    longest = std::max(longest, peer.rtt.value_or(Duration::zero()));
+  }
   return longest;
 }
 

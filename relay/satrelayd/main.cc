@@ -1,23 +1,30 @@
 // satrelayd: the gateway at an earth station.
 #include <linux/capability.h>
+#include <malloc.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "config/error.h"
 #include "config/loader.h"
+#include "config/machine_memory.h"
 #include "relay/dpdk/capabilities.h"
 #include "relay/dpdk/clock.h"
 #include "relay/dpdk/control_thread.h"
@@ -26,26 +33,39 @@
 #include "relay/dpdk/packet_pool.h"
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
+#include "relay/dpdk/port_watch.h"
 #include "relay/dpdk/reload_signal.h"
 #include "relay/dpdk/stop_signal.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/memory_plan.h"
 #include "relay/ops/control_server.h"
+#include "relay/ops/event_log.h"
 #include "relay/ops/log.h"
+#include "relay/ops/run_lock.h"
+#include "relay/ops/run_user.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/telemetry.h"
+#include "relay/ops/watch.h"
 #include "relay/satrelayd/capture_service.h"
 #include "relay/satrelayd/control_command.h"
 #include "relay/satrelayd/drain.h"
 #include "relay/satrelayd/journal_file.h"
+#include "relay/satrelayd/port_event.h"
 #include "relay/satrelayd/publisher.h"
 #include "relay/satrelayd/reload.h"
+#include "relay/satrelayd/start_memory.h"
 #include "relay/satrelayd/worker.h"
 
 namespace satrelay::satrelayd {
 namespace {
 
+// What deploy/satrelay-supervise acts on.
 constexpr int kBadConfiguration = 2;
+constexpr int kStartAgain = 3;
+constexpr int kAlreadyRunning = 4;
+
+// SIGTERM came before the gateway was ready.
+struct StoppedAtStart {};
 // Device rings both ways on two ports, bursts, and frames being built.
 constexpr std::size_t kPackets = 16384 + gateway::Gateway::kMostHeldFrames;
 // After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
@@ -53,6 +73,7 @@ constexpr Duration kFarewell = Duration::milliseconds(100);
 
 constexpr Duration kJournalInterval = Duration::seconds(1);
 constexpr Duration kCaptureInterval = Duration::milliseconds(10);
+constexpr Duration kWatchInterval = Duration::milliseconds(100);
 
 // UTC, nanoseconds.
 std::uint64_t wall_clock() {
@@ -121,6 +142,16 @@ void look_after(JournalFile& journal, bool& was_well) {
   }
 }
 
+// Tells what has changed on the board since the last look, and writes what anybody has told.
+void look_for_events(const ops::SnapshotBoard& board, ops::Watch& watch, ops::EventLog& events) {
+  const auto latest = board.latest();
+  if (latest) {
+    const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(latest->age);
+    watch.look(latest->snapshot, Duration::nanoseconds(age.count()), dpdk::now());
+  }
+  events.write(dpdk::now());
+}
+
 void say_farewell(gateway::Gateway& gateway, Worker& worker) {
   const Instant end = dpdk::now() + kFarewell;
   gateway.shut_down(dpdk::now());
@@ -184,6 +215,7 @@ void look_after_reload(Operations& operations, Instant now) {
     operations.gateway.reconfigure(*outcome->configuration, now, outcome->rules);
     ops::set_log_level(outcome->configuration->log_level);
     operations.reload_result = "ok";
+    for (const std::string& warning : outcome->configuration->warnings) ops::log_warning(warning);
     ops::log_info("reload: taken over");
   } else {
     operations.reload_result = "error: " + outcome->error;
@@ -198,6 +230,32 @@ ops::SocketAccess access_of(const config::Access& access) {
   } catch (const std::runtime_error& error) {
     throw config::ConfigError(error.what());
   }
+}
+
+// Nobody if root has not started it, or is to stay: then there is nothing to change to.
+std::optional<ops::RunUser> find_run_user(const config::Gateway& config) {
+  if (::geteuid() != 0) return std::nullopt;
+  auto user = ops::find_user(config.user.empty() ? config::kGatewayUser : config.user);
+  if (!user && config.user.empty()) user = ops::find_user(config::kNobody);
+  if (!user) throw config::ConfigError(ops::no_such_user(config::kGatewayUser));
+  if (user->user == 0) return std::nullopt;
+  return user;
+}
+
+void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user) {
+  if (user && config.user.empty() && user->name != config::kGatewayUser) {
+    ops::log_warning("runs as " + user->name + ", which other programs may run as too: " +
+                     ops::no_such_user(config::kGatewayUser));
+  } else if (!user && ::geteuid() == 0) {
+    ops::log_warning("access.user: root; who breaks into the gateway reads root's files");
+  } else if (!user && !config.user.empty()) {
+    ops::log_warning("access.user has no effect: only root can become another user");
+  }
+}
+
+std::optional<config::Contradiction> object_to_user(const config::Gateway& config) {
+  if (config.user.empty() || ops::find_user(config.user)) return std::nullopt;
+  return config::Contradiction{.path = "access.user", .message = ops::no_such_user(config.user)};
 }
 
 // DPDK keeps the sockets in folders that only their owner may enter.
@@ -219,12 +277,87 @@ std::vector<int> needed_by(const config::Gateway& config) {
   return capabilities;
 }
 
-void run(config::Gateway config, const std::string& file) {
+StartMemory memory_of(const config::Gateway& config) {
+  const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
+  return start_memory(config, ByteCount(dpdk::PacketPool::memory_for(kPackets, mtu)));
+}
+
+// What this machine has against a configuration.
+std::optional<config::Contradiction> object(const config::Gateway& config) {
+  if (auto objection = object_to_user(config)) return objection;
+  return find_excess(config, memory_of(config), config::machine_memory());
+}
+
+// Others may take memory meanwhile, and whoever starts a gateway may change his mind.
+void watch_memory(const dpdk::LargeMemory::Progress& progress) {
+  if (dpdk::StopSignal::requested()) throw StoppedAtStart();
+  if (progress.is_reserved) return;
+  const std::string excess =
+      config::exceeds_available(ByteCount(progress.left), config::machine_memory());
+  if (excess.empty()) return;
+  throw std::runtime_error(std::to_string(progress.left >> 20) + " MiB more for stored bytes are " +
+                           excess);
+}
+
+// What two gateways would take from each other.
+class RunLocks {
+ public:
+  // Throws ops::AlreadyRunning, or std::system_error.
+  explicit RunLocks(const config::Gateway& config) {
+    const std::filesystem::path folder = ops::runtime_folder(config.stats_socket_prefix);
+    ops::make_runtime_folder(folder);
+    runtime_.emplace(folder / "lock", "stats_socket_prefix " + config.stats_socket_prefix);
+    if (config.journal == config::kNoJournal || config.journal.empty()) return;
+    try {
+      journal_.emplace(config.journal + ".lock", "journal " + config.journal);
+    } catch (const std::system_error&) {
+      // Then there will be no journal either, and the log will say so.
+    }
+  }
+
+ private:
+  std::optional<ops::RunLock> runtime_;
+  std::optional<ops::RunLock> journal_;
+};
+
+std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user) {
+  if (!user) return dpdk::keep_only(needed_by(config));
+  return dpdk::keep_only(
+      needed_by(config),
+      dpdk::Identity{.user = user->user, .group = user->group, .groups = user->groups});
+}
+
+// What root could read is no longer for everybody here.
+void warn_of_reload(const config::Gateway& config, const std::string& file) {
+  std::set<std::string> files{file};
+  for (const config::Peer& peer : config.peers) {
+    if (!peer.security.psk_file.empty()) files.insert(peer.security.psk_file);
+  }
+  for (const std::string& each : files) {
+    if (::access(each.c_str(), R_OK) == 0) continue;
+    ops::log_warning(each + " cannot be read any more (" + std::strerror(errno) +
+                     "), so that a reload will be refused; let the group of the gateway's user "
+                     "read it: chgrp, chmod 0640");
+  }
+}
+
+int run(config::Gateway config, const std::string& file) {
   ops::open_log("satrelayd", config.log_level);
-  const ops::SocketAccess stats_access = access_of(config.stats_access);
-  const ops::SocketAccess control_access = access_of(config.control_access);
+  for (const std::string& warning : config.warnings) ops::log_warning(warning);
+  ops::EventLog events(ops::log);
+  const std::optional<ops::RunUser> user = find_run_user(config);
+  ops::SocketAccess stats_access = access_of(config.stats_access);
+  ops::SocketAccess control_access = access_of(config.control_access);
+  if (user) stats_access.owner = control_access.owner = user->user;
+  warn_of_user(config, user);
+  // Before anything that a gateway which runs already would notice.
+  const RunLocks locks(config);
   dpdk::StopSignal::install();
   dpdk::ReloadSignal::install();
+  if (const std::string lack = lacking_now(memory_of(config), config::machine_memory());
+      !lack.empty()) {
+    throw std::runtime_error(lack);
+  }
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
   const dpdk::Eal eal({.program = "satrelayd",
                        .file_prefix = config.stats_socket_prefix,
@@ -241,7 +374,7 @@ void run(config::Gateway config, const std::string& file) {
                   port->mac().to_string());
     for (const std::string& notice : port->notices()) ops::log_warning(notice);
   }
-  dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value());
+  dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value(), watch_memory);
   ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
                 " MiB on " + std::string(memory.backing()));
   const std::unique_ptr<JournalFile> journal = open_journal(config);
@@ -259,7 +392,15 @@ void run(config::Gateway config, const std::string& file) {
   ops::SnapshotBoard board;
   const ops::Telemetry telemetry(board);
   Publisher publisher(gateway, {&lan, &wan}, worker, board);
+  ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
+  // Not the worker's affair: what is written to may take its time.
+  const dpdk::ControlThread watcher("events", kWatchInterval,
+                                    [&] { look_for_events(board, watch, events); });
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
+  const dpdk::PortWatch port_watch(ports,
+                                   [&](const dpdk::Port& port, const dpdk::PortChange& change) {
+                                     events.tell(event_of(port.name(), change));
+                                   });
   dpdk::PollLoop loop(config.worker.polling, ports);
   const std::string stats_socket = dpdk::Eal::runtime_directory() + "/dpdk_telemetry.v2";
   open_folders_to(stats_access, control_access);
@@ -295,7 +436,13 @@ void run(config::Gateway config, const std::string& file) {
                      ": security: none; anyone on the satellite segment can read what the hosts "
                      "say, and forge it");
   }
-  ops::log_info("capabilities kept: " + dpdk::keep_only(needed_by(config)));
+  if (user) {
+    for (dpdk::Port* port : ports) port->give_to(user->user);
+    ops::give_runtime_folder(dpdk::Eal::runtime_directory(), user->user);
+  }
+  const std::string kept = give_up_rights(config, user);
+  ops::log_info((user ? "runs as " + user->name + "; " : "") + "capabilities kept: " + kept);
+  if (user) warn_of_reload(config, file);
   ops::log_info("ready");
   loop.run([&](Instant now) {
     // First, so that the round sends what a command has changed.
@@ -303,13 +450,16 @@ void run(config::Gateway config, const std::string& file) {
     dpdk::PollLoop::Round round = worker.round(now);
     publisher.run(now);
     look_after_reload(operations, now);
-    if (operations.drain.is_over(now)) dpdk::StopSignal::request();
+    if (operations.drain.is_over(now) || port_watch.needs_new_start()) {
+      dpdk::StopSignal::request();
+    }
     round.next_timeout = earlier(
         round.next_timeout, earlier(publisher.next_timeout(), operations.drain.next_timeout()));
     return round;
   });
   ops::log_info("stopping");
   say_farewell(gateway, worker);
+  return port_watch.needs_new_start() ? kStartAgain : EXIT_SUCCESS;
 }
 
 int main_or_throw(int argc, char** argv) {
@@ -322,15 +472,21 @@ int main_or_throw(int argc, char** argv) {
   app.set_version_flag("--version", SATRELAY_VERSION);
   CLI11_PARSE(app, argc, argv);
   try {
-    config::Gateway config = config::load_gateway(file);
+    config::Gateway config = config::load_gateway(file, object);
     if (check) {
       access_of(config.stats_access);
       access_of(config.control_access);
+      for (const std::string& warning : config.warnings) std::cout << warning << '\n';
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }
-    run(std::move(config), file);
+    return run(std::move(config), file);
+  } catch (const StoppedAtStart&) {
+    ops::log_info("stopped before it was ready");
     return EXIT_SUCCESS;
+  } catch (const ops::AlreadyRunning& error) {
+    ops::log_error(error.what());
+    return kAlreadyRunning;
   } catch (const config::ConfigError& error) {
     ops::log_error(error.what());
     return kBadConfiguration;
@@ -341,6 +497,9 @@ int main_or_throw(int argc, char** argv) {
 }  // namespace satrelay::satrelayd
 
 int main(int argc, char** argv) {
+  // Where very many flows end, glibc would gather what they leave in its fast bins, and put all of
+  // it together in one free(), for 7 ms (docs/measurements.md, "The longest call").
+  mallopt(M_MXFAST, 0);
   satrelay::ops::open_log("satrelayd", satrelay::config::LogLevel::kInfo);
   try {
     return satrelay::satrelayd::main_or_throw(argc, argv);

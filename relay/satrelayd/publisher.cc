@@ -17,6 +17,7 @@ ops::PortSnapshot snapshot_of(const dpdk::Port& port, const Worker::Drops& drops
           .mac = port.mac(),
           .mtu = port.mtu(),
           .link_up = link.up,
+          .gone = link.gone,
           .link_megabits = link.megabits,
           .rx_frames = stats.rx_frames,
           .rx_bytes = stats.rx_bytes,
@@ -28,7 +29,8 @@ ops::PortSnapshot snapshot_of(const dpdk::Port& port, const Worker::Drops& drops
           .rx_merged = stats.rx_merged,
           .rx_checksums_finished = stats.rx_checksums_finished,
           .tx_errors = stats.tx_errors,
-          .tx_unsent = stats.tx_unsent + drops.bridge_overflow};
+          .tx_unsent = stats.tx_unsent + drops.bridge_overflow,
+          .tx_down = stats.tx_down};
 }
 
 class Live final : public ops::LiveView {

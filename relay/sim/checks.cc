@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
+#include <utility>
 
 #include "relay/sim/excuses.h"
+#include "relay/sim/network_addresses.h"
+#include "relay/sim/tricks.h"
 
 namespace satrelay::sim {
 namespace {
@@ -35,6 +39,9 @@ std::string describe(const Outcome& o) {
       break;
     case tcp::CloseReason::kTimeout:
       text += ", timed out";
+      break;
+    case tcp::CloseReason::kUnreachable:
+      text += ", unreachable";
       break;
     case tcp::CloseReason::kAborted:
       text += ", by own RST";
@@ -187,15 +194,22 @@ class FlowCheck {
   std::vector<std::string>& broken_;
 };
 
+bool forges(const Scenario& scenario, LanTrick trick) {
+  return std::ranges::any_of(scenario.forgings, [trick](const Forging& forging) {
+    return (forging.tricks & bit(trick)) != 0;
+  });
+}
+
 void check_sessions(Network& network, std::vector<std::string>& broken) {
   for (const Side side : {Side::kA, Side::kB}) {
     if (!network.is_running(side)) continue;
     for (const auto& peer : network.gateway(side).engine().peers()) {
+      if (peer.name == kHostileName) continue;  // it may say what it likes
       const stp::Counters& c = peer.counters;
       const std::string who = network.gateway(side).name() + ": ";
       // A flipped bit may fall where it is noticed before the CRC is looked at.
       const bool flips = network.scenario().a_to_b.corrupt + network.scenario().b_to_a.corrupt > 0;
-      if (c.malformed != 0 && !flips) {
+      if (c.malformed != 0 && !flips && !forges(network.scenario(), LanTrick::kStp)) {
         broken.push_back(who + std::to_string(c.malformed) + " malformed STP packets");
       }
       if (c.unknown_frames != 0) broken.push_back(who + "unknown STP frames");
@@ -225,10 +239,15 @@ std::vector<std::string> check_flows(Network& network) {
   if (without_room > network.counted(Counter::kFlowsResetNoResources)) {
     broken.emplace_back("more flows were refused for want of room than the gateways say");
   }
-  if (network.counted(Counter::kFlowsResetProtocol) != 0) {
+  if (network.impostors() > 0 && network.scenario().hostile_peer) {
+    broken.emplace_back("a gateway was talked into speaking for a host of another");
+  }
+  // Of its own flows the hostile peer may say what nobody can read, and be lost.
+  const bool hostile = network.scenario().hostile_peer.has_value();
+  if (!hostile && network.counted(Counter::kFlowsResetProtocol) != 0) {
     broken.emplace_back("a gateway could not read what the other said");
   }
-  if (network.counted(Counter::kFlowsResetPeerLost) != 0 &&
+  if (!hostile && network.counted(Counter::kFlowsResetPeerLost) != 0 &&
       peers_are_never_given_up(network.scenario())) {
     broken.emplace_back("flows of a peer that was not silent for long enough were given up");
   }
@@ -249,6 +268,7 @@ std::vector<std::string> check_memory(Network& network) {
       }
       if (node.engine().held_frames() != 0) broken.push_back(node.name() + " holds bridged frames");
       if (status.half_open != 0) broken.push_back(node.name() + " counts half-open flows");
+      if (const auto wrong = node.engine().audit()) broken.push_back(node.name() + ": " + *wrong);
       if (status.arena_used != 0) {
         broken.push_back(node.name() + " still holds " + std::to_string(status.arena_used) +
                          " bytes");
@@ -285,14 +305,18 @@ std::string kind_of(const std::string& broken) {
   return kind;
 }
 
-std::vector<std::string> run_and_check(Network& network) {
+std::vector<std::string> run_and_check(Network& network, std::vector<Inspection> inspections) {
+  const auto watch = std::make_shared<Watch>(network, std::move(inspections));
+  watch->start();
   try {
     // Beyond every timer: patience of the hosts and idle timeouts of the gateways, twice.
     network.run_until_flows_over(Instant() + Duration::seconds(4'000));
     // A client that has given up leaves what is still on its way, and a server that may yet begin.
     network.run_for(Duration::seconds(10));
     network.run_until_drained(network.loop().now() + Duration::seconds(4'000));
+    watch->stop();
   } catch (const std::exception& error) {
+    watch->stop();
     return {error.what()};
   }
   std::vector<std::string> broken = check_flows(network);

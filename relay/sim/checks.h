@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "relay/sim/network.h"
+#include "relay/sim/watch.h"
 
 namespace satrelay::sim {
 
-// Runs the scenario to its end and lists every broken promise; empty if all were kept.
-std::vector<std::string> run_and_check(Network& network);
+// Runs the scenario to its end and lists every broken promise; empty if all were kept. The
+// inspections are made every few seconds, beside those of relay/sim/watch.h.
+std::vector<std::string> run_and_check(Network& network, std::vector<Inspection> inspections = {});
 
 // The checks alone, for networks that a test ran itself.
 std::vector<std::string> check_flows(Network& network);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "relay/sim/tricks.h"
+
 namespace satrelay::sim {
 namespace {
 
@@ -171,6 +173,18 @@ std::vector<Timed> schedule(const Scenario& scenario) {
         shrinking.when,
         print("host %zu of %s has room for %llu bytes a connection", shrinking.host,
               name_of(shrinking.side), static_cast<unsigned long long>(shrinking.receive_limit)));
+  }
+  if (const auto& hostile = scenario.hostile_peer) {
+    lines.emplace_back(hostile->from, print("a hostile peer of gateway %s makes %u packets in ",
+                                            name_of(hostile->victim), hostile->packets) +
+                                          seconds(hostile->length) + ": " +
+                                          names_of_peer_tricks(hostile->tricks));
+  }
+  for (const Forging& forging : scenario.forgings) {
+    lines.emplace_back(
+        forging.from,
+        print("a host of %s forges %u frames in ", name_of(forging.side), forging.frames) +
+            seconds(forging.length) + ": " + names_of_lan_tricks(forging.tricks));
   }
   std::ranges::stable_sort(lines, {}, &Timed::first);
   return lines;

@@ -1,5 +1,6 @@
 #include "relay/sim/gateway_node.h"
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -99,6 +100,16 @@ void GatewayNode::keep_journal(bool on) {
   journal_.assign(on ? config_.limits.flows * kWords : 0, 0);
 }
 
+template <typename Call>
+auto GatewayNode::watched(Call call) {
+  const std::uint64_t before = engine_->visited();
+  if (probe_ != nullptr) probe_->enter();
+  const auto result = call();
+  if (probe_ != nullptr) probe_->leave();
+  most_visited_ = std::max(most_visited_, engine_->visited() - before);
+  return result;
+}
+
 void GatewayNode::receive(unsigned port, FrameHandle frame) {
   const std::size_t far = port == 0 ? 1 : 0;
   if (engine_ == nullptr) {
@@ -110,9 +121,8 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
     return;
   }
   const auto in = static_cast<PortId>(port);
-  if (probe_ != nullptr) probe_->enter();
-  const Verdict verdict = engine_->handle_frame(in, frames_->bytes(frame), loop_->now());
-  if (probe_ != nullptr) probe_->leave();
+  const Verdict verdict =
+      watched([&] { return engine_->handle_frame(in, frames_->bytes(frame), loop_->now()); });
   loop_->wake(id_);
   if (verdict == Verdict::kBridge && sinks_[far] != nullptr) {
     tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frame));
@@ -135,9 +145,8 @@ void GatewayNode::poll(PortId port, Instant now) {
   const auto index = static_cast<std::size_t>(port);
   while (true) {
     const FrameHandle frame = frames_->acquire();
-    if (probe_ != nullptr) probe_->enter();
-    const gateway::Polled polled = engine_->poll_frame(port, frames_->room(frame), now);
-    if (probe_ != nullptr) probe_->leave();
+    const gateway::Polled polled =
+        watched([&] { return engine_->poll_frame(port, frames_->room(frame), now); });
     FrameHandle out = frame;
     switch (polled.kind) {
       case gateway::Polled::Kind::kNothing:
@@ -163,9 +172,10 @@ void GatewayNode::poll(PortId port, Instant now) {
 
 void GatewayNode::run(Instant now) {
   if (engine_ == nullptr) return;
-  if (probe_ != nullptr) probe_->enter();
-  engine_->handle_timeout(now);
-  if (probe_ != nullptr) probe_->leave();
+  watched([&] {
+    engine_->handle_timeout(now);
+    return true;
+  });
   poll(PortId::kLan, now);
   poll(PortId::kWan, now);
 }

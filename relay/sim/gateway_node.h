@@ -58,12 +58,17 @@ class GatewayNode final : public Actor, public FrameSink {
   gateway::Gateway& engine() { return *engine_; }
   // Over all runs.
   std::uint64_t counted(gateway::Counter counter) const;
+  // The most objects that one call has gone over, in all runs.
+  std::uint64_t most_visited() const { return most_visited_; }
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
 
  private:
   void poll(gateway::PortId port, Instant now);
   void drop_held();
+  // One call of the engine, under the eyes of the probe.
+  template <typename Call>
+  auto watched(Call call);
   EventLoop* loop_;
   FramePool* frames_;
   Tracer* tracer_;
@@ -80,6 +85,7 @@ class GatewayNode final : public Actor, public FrameSink {
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned sink_ports_[2] = {0, 0};
   EngineProbe* probe_ = nullptr;
+  std::uint64_t most_visited_ = 0;
   std::map<std::size_t, FrameHandle> held_;  // by the engine's slots
   bool fail_to_wire_ = false;
 };

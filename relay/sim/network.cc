@@ -5,6 +5,7 @@
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
+#include "relay/sim/network_addresses.h"
 
 namespace satrelay::sim {
 namespace {
@@ -12,13 +13,7 @@ namespace {
 using gateway::Counter;
 using gateway::PortId;
 
-// The gateways' own addresses and the prefixes behind each.
-constexpr const char* kGatewayAddress[] = {"192.0.2.1", "192.0.2.2"};
-constexpr const char* kPrefixV4[] = {"198.51.100.0/24", "203.0.113.0/24"};
-constexpr const char* kPrefixV6[] = {"2001:db8:a::/48", "2001:db8:b::/48"};
 constexpr std::uint64_t kFirstEpoch = 1'700'000'000'000'000'000U;
-constexpr MacAddress kGatewayMac[] = {{{0x02, 0x00, 0x5e, 0x00, 0xff, 0x0a}},
-                                      {{0x02, 0x00, 0x5e, 0x00, 0xff, 0x0b}}};
 
 }  // namespace
 
@@ -51,6 +46,9 @@ config::Gateway Network::gateway_config(Side side) const {
     peer.security.keys->current.bytes()[0] = std::byte{1};
   }
   config.peers.push_back(peer);
+  if (scenario_.hostile_peer && scenario_.hostile_peer->victim == side) {
+    add_hostile_peer(scenario_, config);
+  }
   config.rules = scenario_.rules;
   config.classes = scenario_.classes;
   const bool other = side == Side::kB;
@@ -72,6 +70,8 @@ Network::Network(const Scenario& scenario, Tracer& tracer)
   build_station(Side::kB);
   introduce_hosts();
   for (const FlowSpec& flow : scenario.flows) open(flow);
+  if (scenario.hostile_peer && scenario.gateways_present) let_in_hostile_peer();
+  for (const Forging& forging : scenario.forgings) let_in_forger(forging);
   schedule_faults();
 }
 
@@ -228,7 +228,7 @@ void Network::note_on_link(ConstBytes frame) {
 
 std::optional<SimHost::Reception> Network::receive(const SocketPair& at_server) {
   const auto found = by_server_pair_.find(at_server);
-  if (found == by_server_pair_.end()) return std::nullopt;
+  if (found == by_server_pair_.end()) return receive_stranger(at_server);
   FlowResult& flow = flows_[found->second];
   if (flow.server.started) {
     ++flow.repeated_opens;
@@ -286,6 +286,7 @@ std::size_t Network::frames_left_over() {
   for (const auto& hosts : hosts_) {
     for (const auto& host : hosts) host->neighbours().clear();
   }
+  for (const auto& host : attackers_) host->neighbours().clear();
   return frames_.in_use();
 }
 

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "relay/sim/event_loop.h"
+#include "relay/sim/forger.h"
 #include "relay/sim/frame_pool.h"
 #include "relay/sim/gateway_node.h"
 #include "relay/sim/host.h"
+#include "relay/sim/hostile_terminal.h"
 #include "relay/sim/lan.h"
 #include "relay/sim/satellite.h"
 #include "relay/sim/scenario.h"
@@ -73,6 +75,10 @@ class Network {
   // TCP frames that a gateway passed on untouched.
   std::uint64_t bridged_tcp();
 
+  // SYNs at honest hosts in the name of a host that has sent none: no gateway may be talked into
+  // one.
+  std::uint64_t impostors() const { return impostors_; }
+
   // What the gateway of a side is started with.
   config::Gateway gateway_config(Side side) const;
 
@@ -81,6 +87,14 @@ class Network {
   void introduce_hosts();
   void schedule_faults();
   void vanish(const Vanishing& vanishing);
+  void let_in_hostile_peer();
+  std::vector<KnownFlow> known_flows() const;
+  // Both addresses of each host of a side, IPv4 first.
+  std::vector<Acquaintance> hosts_of(Side side) const;
+  Acquaintances acquaintances() const;
+  void let_in_forger(const Forging& forging);
+  void bait_hostile_peer();
+  std::optional<SimHost::Reception> receive_stranger(const SocketPair& at_server);
   void start_flow(std::size_t index);
   void note_on_link(ConstBytes frame);
   std::optional<SimHost::Reception> receive(const SocketPair& at_server);
@@ -90,7 +104,8 @@ class Network {
   Tracer* tracer_;
   EventLoop loop_;
   FramePool frames_;
-  std::deque<FlowResult> flows_;  // addresses stay valid; outlives the hosts below
+  std::deque<FlowResult> flows_;   // addresses stay valid; outlives the hosts below
+  std::deque<Outcome> strangers_;  // of connections with hosts that are not honest; the same
   std::vector<FlowSpec> specs_;
   std::unordered_map<SocketPair, std::size_t, SocketPairHash> by_server_pair_;
   std::unique_ptr<SatelliteLink> satellite_;
@@ -98,6 +113,11 @@ class Network {
   std::unique_ptr<GatewayNode> gateways_[2];
   bool stopped_ = false;  // gateways are not started any more
   std::vector<std::unique_ptr<SimHost>> hosts_[2];
+  std::unique_ptr<HostileTerminal> hostile_;
+  std::unique_ptr<WanJunction> junction_;
+  std::vector<std::unique_ptr<SimHost>> attackers_;
+  std::vector<std::unique_ptr<Forger>> forgers_;
+  std::uint64_t impostors_ = 0;
   std::uint16_t next_port_ = 20'000;
   std::size_t first_open_ = 0;  // flows before it are over
 };

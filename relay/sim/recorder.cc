@@ -18,8 +18,8 @@ GatewaySample sample_gateway(Network& network, Side side) {
   sample.peer = peer.state;
   sample.stp = peer.counters;
   sample.send_rate = peer.send_rate;
-  sample.rtt = peer.rtt;
-  sample.loss_ratio = peer.loss_ratio;
+  sample.rtt = peer.rtt.value_or(Duration::zero());
+  sample.loss_ratio = peer.loss_ratio.value_or(0);
   sample.packets_in_flight = peer.packets_in_flight;
   sample.bytes_stored = peer.bytes_stored;
   return sample;

@@ -42,7 +42,30 @@ bool halve(Duration& duration) {
   return true;
 }
 
+bool halve(std::uint32_t& count) {
+  if (count < 2) return false;
+  count /= 2;
+  return true;
+}
+
+template <typename T>
+bool remove(std::optional<T>& part) {
+  part.reset();
+  return true;
+}
+
+constexpr std::size_t kMostTricks = 32;  // bits of a set of them
+
+// One at least is left: without any there is another reduction.
+bool drop_trick(std::uint32_t& tricks, std::size_t which) {
+  const std::uint32_t left = tricks & ~(std::uint32_t{1} << which);
+  if (left == tricks || left == 0) return false;
+  tricks = left;
+  return true;
+}
+
 std::size_t one(const Scenario&) { return 1; }
+std::size_t hostile(const Scenario& s) { return s.hostile_peer ? 1 : 0; }
 std::size_t two(const Scenario&) { return 2; }  // sides, or directions of the link
 std::size_t flows(const Scenario& s) { return s.flows.size(); }
 std::size_t plans(const Scenario& s) { return 2 * s.flows.size(); }
@@ -169,6 +192,15 @@ constexpr Entry kEntries[] = {
      [](Scenario& s, std::size_t i) { return erase(s.vanishings, i); }},
     {"shrinking", [](const Scenario& s) { return s.shrinkings.size(); },
      [](Scenario& s, std::size_t i) { return erase(s.shrinkings, i); }},
+    {"hostile-peer", hostile, [](Scenario& s, std::size_t) { return remove(s.hostile_peer); }},
+    {"forging", [](const Scenario& s) { return s.forgings.size(); },
+     [](Scenario& s, std::size_t i) { return erase(s.forgings, i); }},
+    {"peer-trick", [](const Scenario& s) { return hostile(s) * kMostTricks; },
+     [](Scenario& s, std::size_t i) { return drop_trick(s.hostile_peer->tricks, i); }},
+    {"lan-trick", [](const Scenario& s) { return s.forgings.size() * kMostTricks; },
+     [](Scenario& s, std::size_t i) {
+       return drop_trick(s.forgings[i / kMostTricks].tricks, i % kMostTricks);
+     }},
     // The link, by direction.
     {"bursts", two, no_bursts},
     {"loss", two, [](Scenario& s, std::size_t i) { return assign(way(s, i).loss, 0.0); }},
@@ -232,6 +264,10 @@ constexpr Entry kEntries[] = {
     {"start", flows, start_early},
     {"shorter-outage", [](const Scenario& s) { return s.outages.size(); },
      [](Scenario& s, std::size_t i) { return halve(s.outages[i].length); }},
+    {"fewer-packets", hostile,
+     [](Scenario& s, std::size_t) { return halve(s.hostile_peer->packets); }},
+    {"fewer-frames", [](const Scenario& s) { return s.forgings.size(); },
+     [](Scenario& s, std::size_t i) { return halve(s.forgings[i].frames); }},
     {"shorter-restart", [](const Scenario& s) { return s.restarts.size(); },
      [](Scenario& s, std::size_t i) { return halve(s.restarts[i].down); }},
 };

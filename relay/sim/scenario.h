@@ -72,6 +72,28 @@ struct Shrinking {
   std::uint64_t receive_limit = 0;
 };
 
+// A third terminal, whose gateway has the right keys and says what it likes (hostile_peer.h). It is
+// the second peer of one gateway, and nothing to the other.
+struct HostilePeer {
+  Side victim = Side::kA;
+  std::uint64_t seed = 1;
+  Instant from;
+  Duration length;            // then it begins anew, and behaves
+  std::uint32_t packets = 0;  // of its own making, spread over that time
+  std::uint32_t tricks = 0;   // a bit for each PeerTrick
+};
+
+// A computer on a LAN that forges frames (forger.h). It knows who talks to whom, but no sequence
+// numbers.
+struct Forging {
+  Side side = Side::kA;
+  std::uint64_t seed = 1;
+  Instant from;
+  Duration length;
+  std::uint32_t frames = 0;  // spread over that time
+  std::uint32_t tricks = 0;  // a bit for each LanTrick
+};
+
 struct Station {
   config::LinkDirection cable;  // of each host, both directions
   std::vector<HostSpec> hosts;
@@ -99,6 +121,8 @@ struct Scenario {
   std::vector<Restart> restarts;
   std::vector<Outage> outages;
   std::vector<Shrinking> shrinkings;
+  std::optional<HostilePeer> hostile_peer;
+  std::vector<Forging> forgings;
   bool journal = false;   // the gateways keep one of their flows, which outlives their restarts
   bool encrypts = false;  // the gateways share a secret
   bool gateways_present = true;  // false: the LANs hang on the link directly

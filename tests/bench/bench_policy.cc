@@ -240,7 +240,7 @@ bool measure(const Case& which, std::size_t size, std::size_t calls) {
       timed(calls, [&](std::size_t i) { keep(index.first_match(keys[i % kKeys])); });
   const auto one_by_one = [&](const PolicyKey& key) {
     return std::ranges::find_if(
-        rules, [&](const Rule& rule) { return !gateway::first_miss(rule.match, key, {}); });
+        rules, [&](const Rule& rule) { return !gateway::first_miss(rule, key, {}); });
   };
   const double tried = timed(
       std::max<std::size_t>(calls / size, 64),

@@ -1,6 +1,7 @@
 #include "tests/bench/micro.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -57,7 +58,7 @@ double store_and_fetch(std::size_t frames) {
   std::vector<std::byte> out(kPayload);
   return timed(frames, [&](std::size_t i) {
     const std::uint64_t at = queue.end();
-    queue.append(ConstBytes(in).subspan(i % kBatch * kPayload, kPayload));
+    static_cast<void>(queue.append(ConstBytes(in).subspan(i % kBatch * kPayload, kPayload)));
     queue.copy_out(at, out);
     queue.release_below(queue.end() - queue.end() % kPayload);
   });
@@ -133,7 +134,7 @@ PairTimes tcp_pair(std::size_t frames) {
     give(sender, backward, backward_count);
     if (sender.next_timeout() <= now) sender.handle_timeout(now);
     for (std::size_t i = 0; i < kBatch && sender.writable() >= kPayload; ++i) {
-      sender.write(content);
+      if (sender.write(content) == 0) std::abort();
     }
     forward_count = 0;
     drain(sender, forward, forward_count);
@@ -154,8 +155,8 @@ class EndlessSource final : public stp::StreamSource {
  public:
   void produce(stp::StreamId stream, std::uint32_t, Instant) override {
     const std::uint64_t room = session->send_room(stream);
-    session->write(stream,
-                   ConstBytes(content).first(std::min<std::uint64_t>(room, content.size())));
+    const auto part = ConstBytes(content).first(std::min<std::uint64_t>(room, content.size()));
+    if (session->write(stream, part) < part.size()) std::abort();
     if (session->send_room(stream) == 0) session->set_ready(stream, false);
   }
   stp::Session* session = nullptr;

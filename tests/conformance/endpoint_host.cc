@@ -97,6 +97,15 @@ void EndpointHost::deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) {
   poll();
 }
 
+// As relay/gateway/path_error.cc has it.
+void EndpointHost::deliver_unreachable(std::uint32_t sequence, std::uint8_t code) {
+  const bool hard = code == 2 || code == 3;
+  if (endpoint_) {
+    endpoint_->handle_path_error(sequence, hard ? tcp::PathError::kHard : tcp::PathError::kSoft);
+  }
+  poll();
+}
+
 void EndpointHost::connect(const std::vector<Option>& offer, EcnOffered ecn) {
   // The far client's SYN, whose options the endpoint may offer, goes through the same parser.
   Segment syn;
@@ -164,6 +173,8 @@ std::string EndpointHost::error() {
       return "refused";
     case tcp::CloseReason::kTimeout:
       return "timeout";
+    case tcp::CloseReason::kUnreachable:
+      return "unreachable";
     case tcp::CloseReason::kAborted:
       return "aborted";
   }

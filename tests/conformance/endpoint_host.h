@@ -20,6 +20,7 @@ class EndpointHost final : public Host {
   std::optional<Departure> wait_for_segment(Instant deadline) override;
   void deliver(std::vector<std::byte> segment, Ecn ecn) override;
   void deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) override;
+  void deliver_unreachable(std::uint32_t sequence, std::uint8_t code) override;
   void listen() override { listening_ = true; }
   void connect(const std::vector<Option>& offer, EcnOffered ecn) override;
   std::size_t write(ConstBytes bytes) override;

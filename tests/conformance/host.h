@@ -45,6 +45,8 @@ class Host {
   virtual void deliver(std::vector<std::byte> segment, Ecn ecn) = 0;
   // An ICMP error about a packet of ours that began at `sequence`.
   virtual void deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) = 0;
+  // Another "destination unreachable" (RFC 792), with this code.
+  virtual void deliver_unreachable(std::uint32_t sequence, std::uint8_t code) = 0;
 
   // The application.
   virtual void listen() = 0;
@@ -59,7 +61,8 @@ class Host {
   // The next connection between the same ports is the one that is meant from now on.
   virtual void forget_connection() = 0;
   virtual std::string state() = 0;  // "ESTABLISHED"
-  virtual std::string error() = 0;  // "none", "reset", "refused", "timeout" or "aborted"
+  virtual std::string
+  error() = 0;  // "none", "reset", "refused", "timeout", "unreachable" or "aborted"
 };
 
 }  // namespace satrelay::conformance

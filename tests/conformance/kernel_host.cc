@@ -148,10 +148,19 @@ void KernelHost::deliver(std::vector<std::byte> segment, Ecn ecn) {
 }
 
 void KernelHost::deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) {
-  // RFC 792 and 1191: type 3, code 4, the next hop's MTU; then the packet's IP header and 8 bytes.
+  deliver_icmp(4, sequence, mtu);
+}
+
+void KernelHost::deliver_unreachable(std::uint32_t sequence, std::uint8_t code) {
+  deliver_icmp(code, sequence, 0);
+}
+
+void KernelHost::deliver_icmp(std::uint8_t code, std::uint32_t sequence, std::uint16_t mtu) {
+  // RFC 792 and 1191: type 3, the code, the next hop's MTU; then the packet's IP header and 8
+  // bytes.
   std::vector<std::byte> message(8 + wire::kIpv4HeaderSize + 8);
   store_u8(message.data(), 3);
-  store_u8(message.data() + 1, 4);
+  store_u8(message.data() + 1, code);
   store_u16(message.data() + 6, mtu);
   wire::IpHeader quoted;
   quoted.source = kHost;

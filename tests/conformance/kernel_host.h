@@ -22,6 +22,7 @@ class KernelHost final : public Host {
   std::optional<Departure> wait_for_segment(Instant deadline) override;
   void deliver(std::vector<std::byte> segment, Ecn ecn) override;
   void deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) override;
+  void deliver_unreachable(std::uint32_t sequence, std::uint8_t code) override;
   void listen() override;
   void connect(const std::vector<Option>& offer, EcnOffered ecn) override;
   std::size_t write(ConstBytes bytes) override;
@@ -36,6 +37,7 @@ class KernelHost final : public Host {
   std::string error() override;
 
  private:
+  void deliver_icmp(std::uint8_t code, std::uint32_t sequence, std::uint16_t mtu);
   int make_socket() const;
   int connection();  // accepted by now, or -1
   void note_error(int number);

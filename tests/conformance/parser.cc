@@ -33,7 +33,7 @@ constexpr VerbWord kVerbs[] = {
 constexpr const char* kStates[] = {"CLOSED",     "SYN-SENT",   "SYN-RECEIVED", "ESTABLISHED",
                                    "FIN-WAIT-1", "FIN-WAIT-2", "CLOSE-WAIT",   "CLOSING",
                                    "LAST-ACK",   "TIME-WAIT"};
-constexpr const char* kErrors[] = {"none", "reset", "refused", "timeout", "aborted"};
+constexpr const char* kErrors[] = {"none", "reset", "refused", "timeout", "unreachable", "aborted"};
 
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
@@ -71,13 +71,14 @@ void require_one_of(const std::string& word, const char* const (&known)[N]) {
   }
 }
 
-// "icmp too-big 1400 quoting 1"
-Act parse_too_big(const std::vector<std::string>& words) {
-  if (words.size() != 5 || words[1] != "too-big" || words[3] != "quoting") {
-    throw NotationError("should be: icmp too-big MTU quoting SEQUENCE");
+// "icmp too-big 1400 quoting 1"; "icmp unreachable 3 quoting 0"
+Act parse_icmp(const std::vector<std::string>& words) {
+  const bool known = words.size() == 5 && (words[1] == "too-big" || words[1] == "unreachable");
+  if (!known || words[3] != "quoting") {
+    throw NotationError("should be: icmp too-big MTU|unreachable CODE quoting SEQUENCE");
   }
   Act act;
-  act.verb = Verb::kTooBig;
+  act.verb = words[1] == "too-big" ? Verb::kTooBig : Verb::kUnreachable;
   act.count = parse_number(words[2]);
   act.begin = parse_number(words[4]);
   return act;
@@ -97,7 +98,7 @@ Act parse_connect(const std::vector<std::string>& words) {
 
 Act parse_act(const std::vector<std::string>& words) {
   if (words.empty()) throw NotationError("nothing happens here");
-  if (words[0] == "icmp") return parse_too_big(words);
+  if (words[0] == "icmp") return parse_icmp(words);
   if (words[0] == "connect") return parse_connect(words);
   const auto* const it =
       std::find_if(std::begin(kVerbs), std::end(kVerbs),

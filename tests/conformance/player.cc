@@ -311,6 +311,9 @@ void Player::act(const Act& act, Instant at) {
       written_ = 0;
       read_ = 0;
       return;
+    case Verb::kUnreachable:
+      return host_.deliver_unreachable(isn_.value_or(0) + static_cast<std::uint32_t>(act.begin),
+                                       static_cast<std::uint8_t>(act.count));
     case Verb::kTooBig:
       return host_.deliver_too_big(isn_.value_or(0) + static_cast<std::uint32_t>(act.begin),
                                    static_cast<std::uint16_t>(act.count));

@@ -75,6 +75,7 @@ enum class Verb : std::uint8_t {
   kError,           // the application must be told word
   kNothing,         // no segment until then
   kNewIncarnation,  // the peer's next connection; its sequence begins count later
+  kUnreachable,     // ICMP: destination unreachable, code count; quotes the segment at `begin`
   kTooBig,          // ICMP: packets may have count bytes; quotes the segment at `begin`
 };
 

@@ -1,7 +1,8 @@
 """What the e2e tests share: the lab of the demo, a way to skip, and checks that tell what they saw.
 
 A test is an executable file test_*: exit status 0 passed, 1 failed, 77 skipped (reason on the last
-line). It uses the programs of the build folder in SATRELAY_BUILD, or else of build/.
+line). A line "skipped check: ..." is one check that was not judged, as others kept the machine busy
+while it measured (RealTime). It uses the programs of the build folder in SATRELAY_BUILD, or else of build/.
 """
 
 import contextlib
@@ -18,11 +19,13 @@ sys.dont_write_bytecode = True
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(REPOSITORY, "deploy"))
 
-from lab.daemon import Daemon  # noqa: E402
+from lab.daemon import Daemon, DaemonFailed  # noqa: E402
 from lab.lab import Lab, Programs  # noqa: E402
 from lab.link import Link  # noqa: E402
 from lab.settings import ACCELERATED_PORT, BRIDGED_PORT, GatewayOptions  # noqa: E402
 from lab.topology import CLIENT, SERVER  # noqa: E402
+
+from interference import Interference, adopt_orphans  # noqa: E402
 
 _SKIPPED = 77
 _labs: list[Lab] = []
@@ -39,6 +42,36 @@ class Failed(AssertionError):
 def check(condition, message: str) -> None:
     if not condition:
         raise Failed(message)
+
+
+class RealTime:
+    """Around what is measured in real time: make one where the measurement begins.
+
+    Its checks are judged as any others if nobody else used the machine meanwhile. If somebody did,
+    one that fails is told as skipped, with what the others did; it proves nothing.
+    """
+
+    def __init__(self, others: Interference | None = None):
+        self._others = others or Interference()
+
+    def check(self, condition, message: str) -> bool:
+        """Whether it held; False only if it was told as skipped."""
+        if condition:
+            return True
+        reason = self._others.reason()
+        if reason is None:
+            raise Failed(message)
+        note(f"skipped check: {' '.join(message.split())}: {reason}")
+        return False
+
+    def must(self, condition, message: str) -> None:
+        """The same of what the rest of the test builds upon: all of it is skipped."""
+        if condition:
+            return
+        reason = self._others.reason()
+        if reason is None:
+            raise Failed(message)
+        raise Skip(f"the machine was busy: {' '.join(message.split())}: {reason}")
 
 
 def note(text: str) -> None:
@@ -77,10 +110,11 @@ def watch(lab):
 def main(*tests) -> None:
     """Runs the functions and exits as the file comment says."""
     signal.signal(signal.SIGTERM, _interrupted)
+    adopt_orphans()
     try:
         for test in tests:
             began = time.monotonic()
-            test()
+            _run(test)
             note(f"ok: {test.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s)")
     except Skip as reason:
         print(f"skipped: {reason}")
@@ -92,6 +126,18 @@ def main(*tests) -> None:
                 print(f"--- {name}: its last lines\n{log}")
         print(f"FAILED: {error}")
         sys.exit(1)
+
+
+def _run(test) -> None:
+    """A time that has run out says as little on a busy machine as any other measurement."""
+    since = RealTime()
+    try:
+        test()
+    except (TimeoutError, subprocess.TimeoutExpired, DaemonFailed) as error:
+        if isinstance(error, DaemonFailed) and "not within" not in str(error):
+            raise
+        traceback.print_exc(file=sys.stdout)
+        since.must(False, f"{test.__name__}: {error}")
 
 
 def _interrupted(number, frame):
@@ -190,9 +236,9 @@ def was_reset(end: socket.socket) -> bool:
 
 def eventually(condition, timeout: float, what: str) -> float:
     """Waits until `condition()` is true; how long that took."""
-    began = time.monotonic()
+    began, measured = time.monotonic(), RealTime()
     while not condition():
-        check(time.monotonic() - began < timeout, f"not within {timeout:g} s: {what}")
+        measured.must(time.monotonic() - began < timeout, f"not within {timeout:g} s: {what}")
         time.sleep(0.05)
     return time.monotonic() - began
 

@@ -2,14 +2,29 @@
 """Who may use the sockets of a gateway, and what it keeps of root's rights."""
 
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
 
-from harness import GatewayOptions, check, converse, main, make_lab, note
+from harness import (
+    GatewayOptions,
+    check,
+    connection,
+    control,
+    converse,
+    echo,
+    eventually,
+    main,
+    make_lab,
+    note,
+    tell,
+)
+from lab.machine import gateway_user
 
 GROUP = "games"  # one that every Debian has
-STRANGER = "nobody"
+STRANGER = "bin"
+ANOTHER = "daemon"  # a user that every Debian has
 
 
 def ask(lab, gateway, *words: str, group: str | None) -> subprocess.CompletedProcess:
@@ -68,23 +83,108 @@ def owners_only() -> None:
         check(near.query("status")["new_flows"] == "open", "a stranger has switched it")
 
 
-def capabilities() -> None:
+def threads_of(daemon) -> list[dict[str, str]]:
+    """What /proc says of each."""
+    threads = []
+    for task in os.listdir(f"/proc/{daemon.pid}/task"):
+        with open(f"/proc/{daemon.pid}/task/{task}/status", encoding="ascii") as file:
+            fields = (line.split(":", 1) for line in file)
+            threads.append({key: value.strip() for key, value in fields})
+    check(len(threads) > 2, f"{len(threads)} threads are fewer than DPDK makes")
+    return threads
+
+
+def check_user(daemon, user: pwd.struct_passwd) -> None:
+    """No thread is root's any more, or may become it, or has anything of its rights."""
+    groups = sorted(os.getgrouplist(user.pw_name, user.pw_gid))
+    for thread in threads_of(daemon):
+        name = thread["Name"]
+        check(thread["Uid"].split() == [str(user.pw_uid)] * 4, f"{name} is {thread['Uid']}")
+        check(thread["Gid"].split() == [str(user.pw_gid)] * 4, f"{name}: group {thread['Gid']}")
+        has = sorted(int(group) for group in thread["Groups"].split())
+        check(has == groups, f"{name} is in the groups {has} instead of {groups}")
+        left = {key: thread[key] for key in ("CapPrm", "CapEff", "CapInh", "CapAmb")}
+        check(set(left.values()) == {"0" * 16}, f"{name} has {left}")
+        check(thread["NoNewPrivs"] == "1", f"{name} could gain more by executing")
+    # Memory of a process that leaves no core is root's to look at.
+    check(os.stat(f"/proc/{daemon.pid}/mem").st_uid == 0, "its user may look into its memory")
+    note(f"{len(threads_of(daemon))} threads are {user.pw_name}'s, and without capabilities")
+
+
+def rights() -> None:
     with make_lab() as lab:
         near = lab.gateway_a
         converse(lab, 9001)
-        tasks = os.listdir(f"/proc/{near.daemon.pid}/task")
-        check(len(tasks) > 2, f"{len(tasks)} threads are fewer than DPDK makes")
-        for task in tasks:
-            with open(f"/proc/{near.daemon.pid}/task/{task}/status", encoding="ascii") as file:
-                lines = dict(line.split(":", 1) for line in file)
-            left = {key: lines[key].strip() for key in ("CapPrm", "CapEff", "CapInh", "CapAmb")}
-            check(set(left.values()) == {"0" * 16}, f"thread {lines['Name'].strip()} has {left}")
-            check(lines["NoNewPrivs"].strip() == "1", "it could gain more by executing")
-        note(f"{len(tasks)} threads without capabilities")
+        check_user(near.daemon, gateway_user())
         check("capabilities kept: none" in near.daemon.log(400), "the log does not say so")
         # What needs rights at its end needs them no more.
         check(near.daemon.stop() == 0, "it does not stop in order")
+        left = os.listdir(os.path.dirname(near.stats_socket))
+        check(left == ["lock"], f"it leaves {left} behind")
+
+
+def another_user() -> None:
+    """Named in the configuration; and root takes back the folder of the one before."""
+    with make_lab() as lab:
+        near = lab.gateway_a
+        check(near.daemon.stop() == 0, "it does not stop in order")
+        with open(near.config_path, "a", encoding="ascii") as file:
+            file.write(f"access: {{user: {ANOTHER}, control: {{group: {GROUP}}}}}\n")
+        near.start()
+        lab.wait_for_peers()
+        check_user(near.daemon, pwd.getpwnam(ANOTHER))
+        check(ask(lab, near, "bypass", "on", group=GROUP).returncode == 0, "the group was not heard")
+        check(ask(lab, near, "bypass", "off", group=GROUP).returncode == 0, "bypass off")
+        converse(lab, 9001)
+
+
+def an_unknown_user_is_a_mistake() -> None:
+    with make_lab() as lab:
+        near = lab.gateway_a
+        check(near.daemon.stop() == 0, "it does not stop in order")
+        with open(near.config_path, "a", encoding="ascii") as file:
+            file.write("access: {user: nobody-has-this}\n")
+        for options in (["--check"], []):
+            done = subprocess.run([*near.daemon.argv, *options], capture_output=True, text=True)
+            check(done.returncode == 2, f"exit status {done.returncode}")
+            check(f"{near.config_path}:" in done.stderr, f"no place: {done.stderr}")
+            check('no user "nobody-has-this"' in done.stderr, done.stderr)
+
+
+def without_rights_everything_goes_on() -> None:
+    """Reload with its key, a copy of the journal, commands; test_capture has the capture."""
+    with make_lab(options=GatewayOptions(security="psk")) as lab:
+        near = lab.gateway_a
+        check(near.daemon.stop() == 0, "it does not stop in order")
+        copy = os.path.join(lab.folder, "flows")
+        with open(near.config_path, "a", encoding="ascii") as file:
+            file.write(f"journal: {copy}\n")
+        near.start()
+        lab.wait_for_peers()
+        tell(lab, near, "reload")
+        with connection(lab, 9001) as ends:
+            echo(*ends, b"once")
+            began = os.stat(copy).st_mtime_ns
+            eventually(lambda: os.stat(copy).st_mtime_ns > began, 5, "the journal is copied")
+        # What root had read is closed to its user: said at once, and at the reload.
+        os.chmod(lab.psk_file, 0o600)
+        refused = control(lab, near, "reload")
+        check(refused.returncode == 1, "a key that cannot be read was taken over")
+        check("Permission denied" in refused.stderr and "0640" in refused.stderr, refused.stderr)
+        check(near.daemon.stop() == 0, "it does not stop in order")
+        near.start()
+        check(f"{lab.psk_file} cannot be read any more" in near.daemon.log(), "no warning")
+        lab.wait_for_peers()
+        converse(lab, 9002)
 
 
 if __name__ == "__main__":
-    main(sockets, an_unknown_group_is_a_mistake, owners_only, capabilities)
+    main(
+        sockets,
+        an_unknown_group_is_a_mistake,
+        owners_only,
+        rights,
+        another_user,
+        an_unknown_user_is_a_mistake,
+        without_rights_everything_goes_on,
+    )

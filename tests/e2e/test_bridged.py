@@ -5,7 +5,7 @@ import random
 import struct
 
 import frames
-from harness import CLIENT, SERVER, Lab, Link, check, connection, main, make_lab, note
+from harness import CLIENT, SERVER, Lab, Link, RealTime, check, connection, main, make_lab, note
 
 ETHERTYPE_IPV4 = b"\x08\x00"
 ETHERTYPE_IPV6 = b"\x86\xdd"
@@ -84,6 +84,7 @@ def frames_to_bridge(source, destination, from_mac: bytes, to_mac: bytes) -> dic
 
 def every_frame_once_and_unchanged(lab: Lab, sender, source, receiver, destination) -> None:
     (space, interface), (far_space, far_interface) = sender, receiver
+    measured = RealTime()  # as frames are waited for no longer than that
     sent = frames_to_bridge(source, destination, space.mac(interface), far_space.mac(far_interface))
     with frames.Tap(space, interface) as out, frames.Tap(far_space, far_interface) as tap:
         for frame in sent.values():
@@ -94,7 +95,8 @@ def every_frame_once_and_unchanged(lab: Lab, sender, source, receiver, destinati
         if count == 0:
             near = [a.hex() for a in arrived if a[:12] == frame[:12] and abs(len(a) - len(frame)) < 8]
             note(f"{name}: sent {frame.hex()}\nof the same addresses and length: {near}")
-        check(count == 1, f"{name} arrived {count} times")
+        check(count <= 1, f"{name} arrived {count} times")
+        measured.check(count == 1, f"{name} arrived {count} times")
     note(f"{len(sent)} kinds of frames passed untouched")
 
 

@@ -4,10 +4,12 @@
 import glob
 import os
 import re
+import resource
 import subprocess
 import tempfile
+import time
 
-from harness import REPOSITORY, check, main, note, programs
+from harness import REPOSITORY, RealTime, build_folder, check, main, note, programs
 
 GOOD = """\
 ports: {lan: {interface: lan0, driver: af_packet}, wan: {interface: sat0, driver: af_packet}}
@@ -28,12 +30,26 @@ MISTAKES = (
     ("no peers", ("peers: [{", "peers: []\n#[{"), 4, "peers"),
     ("no word about security", ("security: none\n", ""), 4, "security"),
     ("no such key file", ("security: none", "security: {psk_file: /nonexistent/psk}"), 6, "psk"),
+    (
+        "more memory than any machine has",
+        ("security: none\n", "security: none\nlimits: {memory: 900GiB}\n"),
+        7,
+        "this machine has",
+    ),
     ("no YAML", ("rules: [{", "rules: [{{{"), 5, ""),
 )
 
 
 def run(*argv: str):
-    return subprocess.run(argv, capture_output=True, text=True, timeout=20)
+    return subprocess.run(
+        argv, capture_output=True, text=True, timeout=20, preexec_fn=spare_the_machine
+    )
+
+
+def spare_the_machine() -> None:
+    """A program that takes what it is refused does not take it from others."""
+    most = 4 << 30
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def samples_pass() -> None:
@@ -77,5 +93,29 @@ def a_missing_file_is_named() -> None:
         check("/nonexistent/gateway.yaml" in done.stderr, f"not named in: {done.stderr}")
 
 
+def what_never_ends_is_not_read() -> None:
+    satlab = os.path.join(build_folder(), "relay", "satlab", "satlab")
+    with tempfile.TemporaryDirectory() as folder:
+        fifo = os.path.join(folder, "fifo")
+        os.mkfifo(fifo)
+        endless = os.path.join(folder, "endless.yaml")
+        with open(endless, "w", encoding="ascii") as file:
+            file.truncate(1 << 40)
+        for file in ("/dev/zero", fifo, folder, endless):
+            for argv in (
+                (programs().satrelayd, "--check", "-c", file),
+                (programs().satrelayd, "-c", file),
+                (programs().satlink, "-c", file),
+                (satlab, "run", file),
+            ):
+                began, measured = time.monotonic(), RealTime()
+                done = run(*argv)
+                seconds = time.monotonic() - began
+                check(done.returncode > 0, f"{argv}: status {done.returncode}: {done.stderr}")
+                check(f"{file}: " in done.stderr, f"{argv}: not named in: {done.stderr}")
+                measured.check(seconds < 5, f"{argv} took {seconds:.1f} s")
+            note(f"{done.stderr.strip()}")
+
+
 if __name__ == "__main__":
-    main(samples_pass, mistakes_are_placed, a_missing_file_is_named)
+    main(samples_pass, mistakes_are_placed, a_missing_file_is_named, what_never_ends_is_not_read)

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from harness import REPOSITORY, SERVER, check, converse, eventually, main, make_lab, note
+from harness import REPOSITORY, SERVER, RealTime, check, converse, eventually, main, make_lab, note
 from lab import topology
 
 PORTS = (topology.LAN_INTERFACE, topology.WAN_INTERFACE)
@@ -70,12 +70,12 @@ def killed_and_joined() -> None:
         time.sleep(1)
         victim = gateway_pid(far.daemon.pid)
         check(victim is not None, "the supervisor runs no gateway")
-        killed = time.time()
+        killed, measured = time.time(), RealTime()
         os.kill(victim, signal.SIGKILL)
         eventually(lambda: ping.after(killed + lab.link.rtt), 5, "an answer crosses the bridge")
         silence = ping.longest_gap(killed - 0.2, ping.after(killed + lab.link.rtt))
         note(f"ping: {silence:.2f} s without an answer when the gateway died")
-        check(silence < 1 + lab.link.rtt, "the ports were not joined within a second")
+        measured.check(silence < 1 + lab.link.rtt, "the ports were not joined within a second")
 
         eventually(
             lambda: gateway_pid(far.daemon.pid) not in (None, victim), 10, "it is started again"
@@ -89,6 +89,14 @@ def killed_and_joined() -> None:
         before = lab.gateway_a.counter("flows_established")
         converse(lab, 9002)
         check(lab.gateway_a.counter("flows_established") == before + 1, "not accelerated again")
+
+        # A second supervisor finds the gateway running, and leaves its ports alone.
+        argv = ("ip", "netns", "exec", far.space.name, *far.daemon.argv)
+        again = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+        check(again.returncode == 4, f"status {again.returncode}: {again.stderr}")
+        check("joined" not in again.stderr, f"ports of a running gateway: {again.stderr}")
+        converse(lab, 9005)
+        check(lab.gateway_a.counter("flows_established") == before + 2, "it no longer relays")
 
         # An orderly stop leaves the ports joined, and TCP passes.
         check(far.daemon.stop(10) == 0, "the supervisor did not end with the gateway's status")

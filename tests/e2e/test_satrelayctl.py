@@ -11,7 +11,7 @@ import subprocess
 import termios
 import time
 
-from harness import CLIENT, SERVER, Lab, check, connection, main, make_lab, note, programs
+from harness import CLIENT, SERVER, Lab, RealTime, check, connection, main, make_lab, note, programs
 
 VIEWS = ("status", "ports", "peers", "rules", "flows", "counters")
 
@@ -75,7 +75,7 @@ def top_on_a_terminal() -> None:
             stdin=other_end,
             stdout=other_end,
         )
-        screen = b""
+        screen, measured = b"", RealTime()
         with connection(lab, 9001) as (client, server):
             deadline = time.monotonic() + 2.5
             while time.monotonic() < deadline:
@@ -91,7 +91,7 @@ def top_on_a_terminal() -> None:
             screen += os.read(terminal, 65536)
         check(top.poll() == 0, f"q does not end it: {top.poll()}")
         frames = screen.decode().split("\x1b[H")
-        check(len(frames) >= 3, f"{len(frames)} screens in 2.5 s")
+        measured.check(len(frames) >= 3, f"{len(frames)} screens in 2.5 s")
         lines = frames[-1].split("\x1b[J")[0].replace("\x1b[K", "").split("\r\n")
         check(max(map(len, lines)) <= 80 and len(lines) <= 24, f"the screen: {lines}")
         for word in ("remote", "alive", "accelerate", f"{SERVER.ipv4}:9001"):

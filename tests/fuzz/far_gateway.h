@@ -9,6 +9,7 @@
 #include "pep/base/address.h"
 #include "pep/base/arena.h"
 #include "pep/base/bytes.h"
+#include "pep/base/check.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
 #include "pep/stp/session.h"
@@ -66,7 +67,8 @@ class FarGateway final : public stp::StreamSource {
     return streams_[which % streams_.size()];
   }
   void write(stp::StreamId id, ConstBytes bytes) {
-    session_.write(id, bytes.first(std::min<std::size_t>(bytes.size(), session_.send_room(id))));
+    const auto part = bytes.first(std::min<std::size_t>(bytes.size(), session_.send_room(id)));
+    SATRELAY_CHECK(session_.write(id, part) == part.size());
   }
   void end(stp::StreamId id, bool reset, stp::ResetReason reason, Instant now) {
     if (reset) {

@@ -428,7 +428,8 @@ class World {
     Connection* c = connection(which);
     if (c == nullptr) return;
     const unsigned size = in_.u8();
-    c->endpoint->write((which % 4 == 3 ? noise() : answers()).first(size * 64U + 1));
+    static_cast<void>(
+        c->endpoint->write((which % 4 == 3 ? noise() : answers()).first(size * 64U + 1)));
   }
 
   // A segment that no good host sends: of a known connection or of none.

@@ -11,6 +11,9 @@ from discovery import Test
 from outcome import FAIL, PASS, SKIP, Case, Outcome
 
 SKIP_STATUS = 77
+# How the end-to-end tests tell of what they did not judge (tests/e2e/harness.py).
+SKIPPED_CHECK = "skipped check: "
+BUSY = "skipped: the machine was busy: "
 
 
 def invoker(test: Test) -> dict:
@@ -44,6 +47,21 @@ def gtest_cases(report: str) -> list[Case]:
         elif entry.get("status") == "run":
             cases.append(Case(name, PASS))
     return cases
+
+
+def note_disturbed(outcome: Outcome, text: str) -> None:
+    """Checks of real time that were skipped count beside the test that they are of."""
+    if outcome.result == SKIP:
+        if outcome.note.startswith(BUSY):
+            outcome.disturbed.append(outcome.note.removeprefix(BUSY))
+        return
+    for line in text.splitlines():
+        if line.startswith(SKIPPED_CHECK):
+            outcome.disturbed.append(line.removeprefix(SKIPPED_CHECK))
+    if outcome.disturbed and not outcome.cases:
+        outcome.cases = [Case("check", SKIP, reason) for reason in outcome.disturbed]
+        if outcome.result == PASS:
+            outcome.cases.insert(0, Case(outcome.name, PASS))
 
 
 _running: set[subprocess.Popen] = set()
@@ -117,4 +135,5 @@ def run(test: Test, logs: str) -> Outcome:
         outcome.result, outcome.note = FAIL, f"ended by {name}"
     elif process.returncode != 0:
         outcome.result, outcome.note = FAIL, f"exit status {process.returncode}"
+    note_disturbed(outcome, text)
     return outcome

@@ -68,6 +68,15 @@ def execute(tests: list[Test], logs: str) -> Progress:
     return progress
 
 
+def print_disturbed(outcomes: list[Outcome]) -> None:
+    """What a machine with other work on it could not tell."""
+    told = [(outcome.name, each) for outcome in outcomes for each in outcome.disturbed]
+    for name, each in told:
+        print(f"not judged: {name}: {each}")
+    if told:
+        print(f"{len(told)} not judged, as others kept the machine busy: run these again when it is idle")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build")
@@ -106,6 +115,7 @@ def main() -> int:
     for outcome in progress.outcomes:
         if outcome.result == FAIL:
             print(f"failed: {outcome.name}: {outcome.note}")
+    print_disturbed(progress.outcomes)
     print(f"took {time.monotonic() - started:.0f} s; logs: {logs}")
     failed = progress.count(FAIL)
     print(f"{progress.count(PASS)} passed, {failed} failed, {progress.count(SKIP)} skipped")

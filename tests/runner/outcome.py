@@ -22,6 +22,8 @@ class Outcome:
     cases: list[Case] = field(default_factory=list)
     note: str = ""  # of a failure or a skip: one line
     log: str = ""
+    # What was measured in real time and not judged, as others kept the machine busy.
+    disturbed: list[str] = field(default_factory=list)
 
     def count(self, result: str) -> int:
         if not self.cases:

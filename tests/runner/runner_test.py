@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The runner tells a pass from a failure, a crash, a hang and a skip."""
 
+import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -8,6 +10,7 @@ import unittest
 
 from discovery import Test
 from execution import run
+from main import print_disturbed
 from outcome import FAIL, PASS, SKIP
 
 REPORT = """<?xml version="1.0"?><testsuites><testsuite name="A">
@@ -54,6 +57,28 @@ class Runner(unittest.TestCase):
         self.assertEqual(outcome.note, "took longer than 0.5 s")
         with open(outcome.log, encoding="ascii") as log:
             self.assertEqual(log.read(), "cleaned\n")
+
+    def test_checks_that_were_not_judged_are_counted_and_named(self):
+        line = "skipped check: 9 of 10: in these 2.0 s other processes took 1.9 of 2 CPUs"
+        outcome = self.outcome(f"echo one; echo '{line}'; echo two; exit 0")
+        self.assertEqual(self.counts(outcome), [1, 0, 1])
+        told = line.removeprefix("skipped check: ")
+        self.assertEqual(outcome.disturbed, [told])
+        self.assertEqual(outcome.cases[1].reason, told)
+        outcome = self.outcome(f"echo '{line}'; exit 1")
+        self.assertEqual(self.counts(outcome), [0, 1, 1])
+        outcome = self.outcome("echo skipped: the machine was busy: not within 3 s; exit 77")
+        self.assertEqual(self.counts(outcome), [0, 0, 1])
+        self.assertEqual(outcome.disturbed, ["not within 3 s"])
+        self.assertEqual(self.outcome("exit 0").disturbed, [])
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            print_disturbed([self.outcome(f"echo '{line}'"), self.outcome("exit 0")])
+        self.assertEqual(
+            out.getvalue(),
+            f"not judged: unit-x: {told}\n"
+            "1 not judged, as others kept the machine busy: run these again when it is idle\n",
+        )
 
     def script_with_report(self, report: str, status: int) -> str:
         path = os.path.join(self.folder, "report.xml")

@@ -72,6 +72,26 @@ TEST(KeepAlives, DisturbNobodyWhoIsThere) {
   EXPECT_EQ(network.flow(0).client.received, 1'000U);
 }
 
+// RFC 5382, REQ-5: who keeps a silent connection alive as RFC 1122 allows keeps it.
+TEST(KeepAlives, OfTwoHoursKeepASilentConnectionForADay) {
+  constexpr Duration kDay = Duration::seconds(24 * 3600);
+  for (const Side side : {Side::kA, Side::kB}) {
+    Scenario scenario = lab(kLocal);
+    Plan client = requester(100);
+    Plan server = slow(responder(100, 1'000), BitRate(), kDay);
+    client.patience = server.patience = kDay * 2;
+    (side == Side::kA ? client : server).keep_alive = Duration::seconds(7'200);
+    add_flow(scenario, Side::kA, client, server);
+    Tracer tracer;
+    Network network(scenario, tracer);
+    network.run_for(kDay + Duration::seconds(60));
+    const FlowResult& flow = network.flow(0);
+    EXPECT_EQ(flow.client.received, 1'000U);
+    EXPECT_TRUE(flow.client.saw_end && flow.server.saw_end);
+    EXPECT_EQ(network.counted(gateway::Counter::kFlowsResetIdle), 0U);
+  }
+}
+
 TEST(Modes, ARemoteHandshakeWaitsForTheServer) {
   for (const bool remote : {false, true}) {
     Scenario scenario = lab(remote ? kRemote : kLocal);

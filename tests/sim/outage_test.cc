@@ -60,7 +60,7 @@ class OutageTest : public ::testing::Test {
     EXPECT_LT(silence, 0.01 * static_cast<double>(kRate.to_bits_per_second()))
         << "fed to the outage";
     EXPECT_FALSE(network->flow(0).client.ended);
-    const double loss = sending_side().loss_ratio;
+    const double loss = sending_side().loss_ratio.value();
     set(ways, false);
     const Instant back = network->loop().now();
     // The other end's probe comes half a round trip after the return, and is word enough.
@@ -83,7 +83,8 @@ class OutageTest : public ::testing::Test {
     if (ways != Ways::kReturn) {
       EXPECT_GT(again, 3'000'000U);
     }
-    EXPECT_LE(sending_side().loss_ratio, loss + 0.001) << "the outage counts as loss of the link";
+    EXPECT_LE(sending_side().loss_ratio.value(), loss + 0.001)
+        << "the outage counts as loss of the link";
     ASSERT_TRUE(network->run_until_flows_over(back + Duration::seconds(60)));
     for (const std::string& broken : check_flows(*network)) ADD_FAILURE() << broken;
     EXPECT_EQ(network->counted(gateway::Counter::kFlowsResetPeerLost), 0U);

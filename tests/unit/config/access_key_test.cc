@@ -29,6 +29,14 @@ TEST(AccessKey, AGroupMayBeLetInAndForFiguresEverybody) {
   EXPECT_EQ(config.control_access.group, "satops");
 }
 
+TEST(AccessKey, TheUserIsOneOfTheMachine) {
+  EXPECT_EQ(parse_gateway(with_access(""), "g.yaml").user, "");
+  EXPECT_EQ(parse_gateway(with_access("user: relay"), "g.yaml").user, "relay");
+  EXPECT_EQ(error_of("user: [a]"),
+            "g.yaml:5:16: access.user: is a list; write the name of a user of this machine, like "
+            "satrelay");
+}
+
 TEST(AccessKey, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(error_of("control: {group: a, mode: 0666}"),
             "g.yaml:5:36: access.control.mode: \"0666\" is not a mode that makes sense here; write "

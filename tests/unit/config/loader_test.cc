@@ -197,7 +197,7 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
   EXPECT_EQ(gateway_error("a: 1\n---\nb: 1\n"),
             "g.yaml:3:1: a second document begins here; write one document a file");
-  EXPECT_EQ(gateway_error(std::string(9U << 20, '#')), "g.yaml: is larger than 8 MiB");
+  EXPECT_EQ(gateway_error(std::string(9U << 20, '#')), "g.yaml: is larger than 8MiB");
 }
 
 TEST(Document, SurvivesHostileText) {

@@ -1,6 +1,7 @@
 #include "config/psk_file.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,6 +92,51 @@ TEST_F(PskFileTest, RefusesAnotherOwner) {
   const std::string error_of_owner = error_of(file);
   ASSERT_EQ(::seteuid(0), 0);
   EXPECT_EQ(error_of_owner, "no error");
+}
+
+// Root reads it at the start, and the user that it then becomes at a reload.
+TEST_F(PskFileTest, TheGroupOfTheGatewaysUserMayRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const ::passwd* found = ::getpwnam("daemon");
+  ASSERT_NE(found, nullptr);
+  const ::passwd user = *found;  // the next call overwrites it
+  const auto error = [&](const std::filesystem::path& file, const std::string& reader) {
+    try {
+      read_psk_file(file, reader);
+    } catch (const ConfigError& wrong) {
+      return std::string(wrong.what()).substr(file.string().size());
+    }
+    return std::string("no error");
+  };
+  const std::filesystem::path file = write(kFirst, 0640);
+  EXPECT_EQ(error(file, "root"), ": has mode 0640, so others may read or write it; set it to 0600");
+  ASSERT_EQ(::chown(file.c_str(), 0, user.pw_gid), 0);
+  ::chmod(folder_.c_str(), 0755);
+  EXPECT_EQ(error(file, "daemon"), "no error");
+  EXPECT_EQ(error(file, "bin"), ": has mode 0640, so others may read or write it; set it to 0600");
+  EXPECT_EQ(error(file, ""), ": has mode 0640, so others may read or write it; set it to 0600");
+  // Once it is that user's process, and a stranger's.
+  const auto error_as = [&](::gid_t group) {
+    EXPECT_EQ(::setegid(group), 0);
+    EXPECT_EQ(::seteuid(user.pw_uid), 0);
+    const std::string text = error(file, "");
+    EXPECT_EQ(::seteuid(0), 0);
+    EXPECT_EQ(::setegid(0), 0);
+    return text;
+  };
+  EXPECT_EQ(error_as(user.pw_gid), "no error");
+  ::chmod(file.c_str(), 0660);
+  EXPECT_EQ(error_as(user.pw_gid),
+            ": has mode 0660, so others may read or write it; set it to 0600 or 0640");
+  ::chmod(file.c_str(), 0600);
+  EXPECT_EQ(error_as(user.pw_gid),
+            ": cannot be read: Permission denied; give it the group of the user that satrelayd "
+            "runs as, and mode 0640 (chgrp, chmod)");
+  // A file of the user's own is for nobody else.
+  ASSERT_EQ(::chown(file.c_str(), user.pw_uid, user.pw_gid), 0);
+  ::chmod(file.c_str(), 0640);
+  EXPECT_EQ(error_as(user.pw_gid),
+            ": has mode 0640, so others may read or write it; set it to 0600");
 }
 
 TEST_F(PskFileTest, RefusesWhatIsNoRegularFile) {

@@ -107,7 +107,7 @@ TEST(Samples, VlanAndNextHop) {
   EXPECT_EQ(config.stp.feedback.mode, FeedbackMode::kMNack);
   EXPECT_EQ(config.stp.fec, Fec::kOff);
   EXPECT_EQ(config.stp.feedback.budget, BitRate::bits_per_second(20'000));
-  EXPECT_EQ(config.limits.idle_timeout, Duration::seconds(1800));
+  EXPECT_EQ(config.limits.idle_timeout, Duration::seconds(3 * 3600));
   EXPECT_EQ(config.limits.half_close_timeout, Duration::seconds(120));
   EXPECT_EQ(config.compress_level, 3);
 }

@@ -38,14 +38,14 @@ TEST(ByteQueue, HoldsNoMemoryWhileEmpty) {
   Arena arena(memory, 64);
   ByteQueue queue(arena);
   const std::byte one[10] = {};
-  queue.append(one);
+  ASSERT_EQ(queue.append(one), sizeof one);
   queue.release_below(5);
   EXPECT_EQ(arena.used_blocks(), 1U);
   queue.release_below(10);
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(arena.used_blocks(), 0U);
   EXPECT_TRUE(queue.contiguous(10).empty());
-  queue.append(one);
+  ASSERT_EQ(queue.append(one), sizeof one);
   EXPECT_EQ(queue.begin(), 10U);
   EXPECT_EQ(queue.end(), 20U);
   queue.release_below(3);  // below begin: nothing to forget
@@ -61,7 +61,7 @@ TEST(ByteQueue, ForgetsBlocksInTheMiddle) {
   ByteQueue queue(arena);
   Random random(2);
   const auto bytes = random_bytes(random, 400);
-  queue.append(bytes);
+  ASSERT_EQ(queue.append(bytes), bytes.size());
   EXPECT_EQ(arena.used_blocks(), 7U);
   queue.forget({70, 300});  // wholly: blocks 2 and 3
   EXPECT_EQ(arena.used_blocks(), 5U);
@@ -74,7 +74,7 @@ TEST(ByteQueue, ForgetsBlocksInTheMiddle) {
   queue.copy_out(256, out);
   EXPECT_TRUE(std::equal(out.begin(), out.end(), bytes.begin() + 256));
   EXPECT_DEATH(queue.copy_out(200, std::span(out).first(100)), "");
-  queue.append(std::span(out).first(100));
+  ASSERT_EQ(queue.append(std::span(out).first(100)), 100U);
   queue.release_below(450);
   EXPECT_EQ(arena.used_blocks(), 1U);
   queue.release_below(500);
@@ -86,7 +86,7 @@ TEST(ByteQueueDeathTest, RefusesToReadWhatItDoesNotHold) {
   Arena arena(memory, 64);
   ByteQueue queue(arena);
   std::byte bytes[100] = {};
-  queue.append(bytes);
+  ASSERT_EQ(queue.append(bytes), sizeof bytes);
   queue.release_below(50);
   EXPECT_DEATH(queue.copy_out(49, std::span(bytes).first(1)), "");
   EXPECT_DEATH(queue.copy_out(60, std::span(bytes).first(41)), "");

@@ -25,6 +25,22 @@ TEST(RangeSet, MergesOverlappingAndAdjacentRanges) {
   EXPECT_EQ(set.total(), 100U);
 }
 
+TEST(RangeSet, TellsWhatItHasOfARange) {
+  RangeSet set;
+  set.insert(10, 20);
+  set.insert(30, 40);
+  EXPECT_TRUE(set.touches(0, 10));
+  EXPECT_TRUE(set.touches(20, 21));
+  EXPECT_TRUE(set.touches(0, 100));
+  EXPECT_FALSE(set.touches(21, 29));
+  EXPECT_FALSE(set.touches(41, 50));
+  EXPECT_EQ(set.overlap(0, 10).total, 0U);
+  EXPECT_EQ(set.overlap(20, 30).total, 0U);
+  EXPECT_EQ(set.overlap(15, 35).first, (Range{15, 20}));
+  EXPECT_EQ(set.overlap(15, 35).total, 10U);
+  EXPECT_EQ(set.overlap(25, 100).first, (Range{30, 40}));
+}
+
 TEST(RangeSet, SplitsWhenErased) {
   RangeSet set;
   set.insert(0, 100);

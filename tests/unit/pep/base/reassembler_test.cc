@@ -27,7 +27,7 @@ class ReassemblerTest : public testing::Test {
  protected:
   std::vector<std::byte> memory_ = std::vector<std::byte>(8 * 16);
   Arena arena_{memory_, 16};
-  Reassembler reassembler_{arena_};
+  Reassembler reassembler_{arena_, 1'000};
 };
 
 TEST_F(ReassemblerTest, RestoresOrder) {
@@ -45,11 +45,52 @@ TEST_F(ReassemblerTest, RestoresOrder) {
 }
 
 TEST_F(ReassemblerTest, TheFirstByteStoredWins) {
-  reassembler_.insert(2, bytes_of("BB"), kNoLimit);
+  EXPECT_EQ(reassembler_.insert(2, bytes_of("BB"), kNoLimit), 2U);
   EXPECT_EQ(reassembler_.insert(0, bytes_of("aaaaaa"), kNoLimit), 4U);
   EXPECT_EQ(reassembler_.insert(0, bytes_of("cccccc"), kNoLimit), 0U);
   EXPECT_EQ(reassembler_.insert(4, bytes_of("ddddd"), kNoLimit), 3U);
   EXPECT_EQ(read_all(reassembler_), "aaBBaaddd");
+}
+
+class PiecesTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kLimit = 4096;
+  static constexpr std::size_t kMost = Reassembler::kFewestPieces + 4;  // one for each 1 KiB
+  // Single bytes at even offsets from 10 on, as many as may be.
+  PiecesTest() {
+    for (std::uint64_t i = 0; i < kMost; ++i) {
+      EXPECT_EQ(pieces_.insert(10 + 2 * i, bytes_of("x"), kLimit), 1U);
+    }
+  }
+  std::vector<std::byte> memory_ = std::vector<std::byte>(64 * 64);
+  Arena arena_{memory_, 64};
+  Reassembler pieces_{arena_, 1024};
+};
+
+TEST_F(PiecesTest, NoMoreAreKeptThanMayBe) {
+  const std::uint64_t last = 10 + 2 * (kMost - 1);
+  EXPECT_FALSE(pieces_.has_place(last + 2, last + 3, kLimit));
+  EXPECT_EQ(pieces_.insert(last + 2, bytes_of("y"), kLimit), 0U);
+  EXPECT_EQ(pieces_.insert(last + 1, bytes_of("y"), kLimit), 1U) << "grows a piece";
+  EXPECT_EQ(pieces_.insert(last + 3, bytes_of("y"), kLimit), 0U);
+  EXPECT_EQ(pieces_.insert(11, bytes_of("y"), kLimit), 1U) << "joins two";
+  EXPECT_EQ(pieces_.insert(last + 3, bytes_of("y"), kLimit), 1U) << "in their place";
+  EXPECT_EQ(pieces_.out_of_order().range_count(), kMost);
+  EXPECT_EQ(pieces_.insert(0, bytes_of("0123456789"), kLimit), 10U) << "in order";
+  EXPECT_EQ(read_all(pieces_), "0123456789xyx");
+}
+
+TEST_F(PiecesTest, OneThatIsCutShortMakesNoneTooMany) {
+  EXPECT_EQ(pieces_.insert(11, bytes_of("y"), kLimit), 1U);
+  EXPECT_EQ(pieces_.insert(1000, bytes_of("x"), kLimit), 1U);
+  ASSERT_EQ(pieces_.out_of_order().range_count(), kMost);
+  std::vector<BlockIndex> taken;
+  while (arena_.free_blocks() > 1) taken.push_back(arena_.allocate());
+  // It would reach the piece behind it, but the arena ends two bytes after its begin.
+  EXPECT_EQ(pieces_.insert(830, std::vector<std::byte>(170), kLimit), 0U);
+  EXPECT_EQ(pieces_.out_of_order().range_count(), kMost);
+  for (const BlockIndex block : taken) arena_.release(block);
+  EXPECT_EQ(pieces_.insert(830, std::vector<std::byte>(170), kLimit), 170U);
 }
 
 TEST_F(ReassemblerTest, StoresNothingBeyondTheLimit) {
@@ -64,7 +105,7 @@ TEST_F(ReassemblerTest, StoresNothingBeyondTheLimit) {
 TEST_F(ReassemblerTest, OffsetsNearTheEndOfSpaceAreHarmless) {
   EXPECT_EQ(reassembler_.insert(kNoLimit - 1, bytes_of("abc"), 100), 0U);
   // With no limit the ring refuses the span only if something is stored elsewhere.
-  reassembler_.insert(1, bytes_of("b"), kNoLimit);
+  EXPECT_EQ(reassembler_.insert(1, bytes_of("b"), kNoLimit), 1U);
   EXPECT_EQ(reassembler_.insert(kNoLimit - 1, bytes_of("abc"), kNoLimit), 0U);
   EXPECT_EQ(reassembler_.insert(0, bytes_of("a"), kNoLimit), 1U);
   EXPECT_EQ(read_all(reassembler_), "ab");
@@ -87,7 +128,7 @@ TEST_F(ReassemblerTest, KeepsAPrefixWhenTheArenaIsExhausted) {
 
 TEST_F(ReassemblerTest, CopyFrontDoesNotConsume) {
   const std::string text = "0123456789abcdefghijklmnopqrstuvwxyz";
-  reassembler_.insert(0, bytes_of(text), kNoLimit);
+  ASSERT_EQ(reassembler_.insert(0, bytes_of(text), kNoLimit), text.size());
   reassembler_.consume(3);
   std::string out(30, ' ');
   reassembler_.copy_front(std::as_writable_bytes(std::span(out)));
@@ -97,7 +138,7 @@ TEST_F(ReassemblerTest, CopyFrontDoesNotConsume) {
 }
 
 TEST_F(ReassemblerTest, RefusesToConsumeWhatIsNotReadable) {
-  reassembler_.insert(0, bytes_of("abc"), kNoLimit);
+  EXPECT_EQ(reassembler_.insert(0, bytes_of("abc"), kNoLimit), 3U);
   EXPECT_DEATH(reassembler_.consume(4), "");
 }
 
@@ -110,7 +151,7 @@ TEST(Reassembler, AgreesWithAMapOfBytes) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    Reassembler reassembler(arena);
+    Reassembler reassembler(arena, 1'000);
     std::map<std::uint64_t, std::byte> model;  // unconsumed bytes
     std::uint64_t consumed = 0;
     std::uint64_t in_order = 0;

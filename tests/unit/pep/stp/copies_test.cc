@@ -40,7 +40,7 @@ TEST(SendHalfTest, WhatArrivedMeanwhileIsNotLost) {
   Arena arena(memory, 4096);
   SendHalf half(arena);
   std::vector<std::byte> bytes(3'000);
-  half.write(bytes, 10'000, 0);
+  ASSERT_EQ(half.write(bytes, 10'000, 0), bytes.size());
   half.take(0, bytes);
   half.on_acknowledged(1'000, 1'000, false);
   half.on_lost(500, 2'000, false, 3);

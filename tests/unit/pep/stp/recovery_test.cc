@@ -218,6 +218,26 @@ TEST_F(ReportTest, ForgettingBelowTheFloorMeansLost) {
   EXPECT_EQ(log.acked.size() + log.lost_packets.size(), count + 1);
 }
 
+TEST_F(ReportTest, APeerThatFillsGapsInAnyOrderMakesNoMoreThanAreKept) {
+  received.record(1U << 22, at(0));
+  std::uint64_t kept = 0;
+  std::uint64_t refused = 0;
+  for (std::uint64_t i = 0; i < 40'000; ++i) {
+    const std::uint64_t number = 1 + 2 * (i * 40'503 % (1U << 20));
+    ASSERT_FALSE(received.is_duplicate(number));
+    if (received.has_place(number)) {
+      received.record(number, at(0));
+      ++kept;
+    } else {
+      ++refused;
+      EXPECT_FALSE(received.is_duplicate(number)) << "it may come again";
+    }
+  }
+  EXPECT_GT(refused, 10'000U);
+  EXPECT_EQ(received.missing_ranges(), kept + 1);
+  EXPECT_TRUE(received.has_place((1U << 22) + 5)) << "what is new always has";
+}
+
 TEST_F(ReportTest, SettledPacketsAreForgottenAndTheirCopiesRecognised) {
   arrive(0, 9, at(0));
   arrive(12, 99, at(0));

@@ -183,6 +183,45 @@ TEST_F(SecurityTest, AnotherSecretConnectsNobody) {
   EXPECT_GT(net.session(0).counters().not_authentic, 10U);
   EXPECT_GT(net.session(1).counters().not_authentic, 10U);
   EXPECT_LT(net.channels[0].sent, 40U);
+  for (int end = 0; end < 2; ++end) EXPECT_TRUE(net.session(end).doubts_key(net.now)) << end;
+  // Whoever spoke with the wrong key has gone.
+  net.stop(1);
+  net.run(Duration::seconds(40));
+  EXPECT_FALSE(net.session(0).doubts_key(net.now));
+  net.configs[1].session.security = security();
+  net.start(1, 3000);
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
+}
+
+TEST_F(SecurityTest, APeerThatComesBackWithAnotherSecretIsDoubtedOnceItIsMissed) {
+  connect();
+  net.run(Duration::seconds(5));
+  EXPECT_FALSE(net.session(0).doubts_key(net.now));
+  net.stop(1);
+  net.configs[1].session.security->psk.bytes()[31] ^= std::byte{1};
+  net.start(1, 3000);
+  net.run(Duration::seconds(2));
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kAlive);
+  EXPECT_FALSE(net.session(0).doubts_key(net.now))
+      << "a forger must not make an alive peer look wrong";
+  EXPECT_TRUE(net.run(Duration::seconds(5), [&] { return net.session(0).doubts_key(net.now); }));
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kSuspect);
+}
+
+// Who has stopped in order is not greeted any more, so that nothing but time tells that whoever
+// came in its place has gone, too.
+TEST_F(SecurityTest, APeerThatStoppedAndComesBackWithAnotherSecretIsDoubtedForAWhile) {
+  connect();
+  net.session(1).close(net.now);
+  net.run(Duration::seconds(2));
+  ASSERT_EQ(net.session(0).peer_state(), PeerState::kClosed);
+  net.stop(1);
+  net.configs[1].session.security->psk.bytes()[31] ^= std::byte{1};
+  net.start(1, 3000);
+  EXPECT_TRUE(net.run(Duration::seconds(5), [&] { return net.session(0).doubts_key(net.now); }));
+  net.stop(1);
+  net.run(Duration::seconds(40));
+  EXPECT_FALSE(net.session(0).doubts_key(net.now));
 }
 
 TEST_F(SecurityTest, TheSecretChangesWithoutAMomentWithoutOne) {

@@ -52,7 +52,7 @@ class ParkedBytesTest : public ::testing::Test {
   void arrive(Stream& stream, std::size_t bytes) {
     const std::vector<std::byte> payload(bytes);
     stream.receive.promise(1 << 20);
-    stream.receive.store(stream.receive.bytes().in_order_end(), payload, 0);
+    EXPECT_TRUE(stream.receive.store(stream.receive.bytes().in_order_end(), payload, 0).all);
     parked_.on_arrived(stream, now_);
   }
   void take(Stream& stream, std::uint64_t bytes) {

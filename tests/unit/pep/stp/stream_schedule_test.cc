@@ -24,7 +24,7 @@ class StreamScheduleTest : public ::testing::Test {
     Stream& stream = streams_.emplace_back(arena_);
     schedule_.join(stream, stream_class, host);
     const std::vector<std::byte> bytes(sent + 2'500'000);
-    stream.send.write(bytes, bytes.size(), 0);
+    EXPECT_EQ(stream.send.write(bytes, bytes.size(), 0), bytes.size());
     std::vector<std::byte> out(sent);
     stream.send.take(0, out);
     schedule_.set_new(stream, true);
@@ -56,6 +56,7 @@ class StreamScheduleTest : public ::testing::Test {
     schedule_.update_lost(stream);
   }
 
+  WorkCount work_;
   std::vector<std::byte> memory_;
   Arena arena_;
   HostShares shares_{100};
@@ -119,13 +120,14 @@ TEST_F(StreamScheduleTest, WhatCannotBeSentDoesNotCount) {
   Stream& stream = add(100'000, 1);
   Stream& later = add(100'000, 1);
   schedule_.pause(true);
-  schedule_.pause(true);
+  schedule_.go_on(work_);
   EXPECT_EQ(host->places, 0U);
   schedule_.set_new(stream, false);
   schedule_.set_new(later, false);
   schedule_.set_new(later, true);
   EXPECT_EQ(host->places, 0U);
   schedule_.pause(false);
+  schedule_.go_on(work_);
   EXPECT_EQ(host->places, 1U);
   schedule_.set_new(later, false);
   EXPECT_EQ(host->places, 0U);

@@ -360,7 +360,7 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
       if (session->send_room(id) < block.size()) {
         session->set_ready(id, false);
       } else {
-        session->write(id, block);
+        EXPECT_EQ(session->write(id, block), block.size());
       }
     }
   } blocks;

@@ -366,6 +366,34 @@ TEST(Memory, LastBlocksAreKeptForInOrderData) {
   EXPECT_EQ(s.endpoint().received().readable(), 1024u);
 }
 
+// One byte in each place, so that each makes a piece of its own: a few are kept, the others are as
+// if lost, and nothing of that stands in the way of the stream.
+TEST(Memory, ScatteredBytesAreKeptInAFewPieces) {
+  Script s(limited(64'000));
+  s.establish_as_server();
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::uint32_t at = 3 + 2 * (i * 389 % 1000);
+    s.in(". " + std::to_string(at) + ":" + std::to_string(at + 1) + " ack 1");
+    s.out();
+  }
+  const RangeSet& kept = s.endpoint().received().out_of_order();
+  const std::size_t most = Reassembler::kFewestPieces;
+  EXPECT_EQ(kept.range_count(), most);
+  EXPECT_EQ(s.endpoint().counters().scattered_bytes_in, 1000u - most);
+  EXPECT_EQ(s.endpoint().counters().bytes_in, most);
+  // What grows a piece, or closes a gap, finds a place.
+  const Range first = kept.ranges().front();
+  s.in(". " + std::to_string(first.end + 1) + ":" + std::to_string(first.end + 2) + " ack 1");
+  s.out();
+  EXPECT_EQ(kept.ranges().front().end, first.end + 1);
+  s.in(". 1:1461 ack 1");
+  s.out_all();
+  s.in(". 1461:2921 ack 1");
+  EXPECT_EQ(s.out_all().back().substr(0, 15), ". 1:1 ack 2921 ");
+  EXPECT_TRUE(kept.empty());
+  s.consume(2920);
+}
+
 // --- zero window
 // ------------------------------------------------------------------------------------
 

@@ -157,6 +157,24 @@ TEST(Sack, NonsenseBlocksAreIgnored) {
   EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
 }
 
+// A report for each second byte, in no order: some are kept, the others forgotten.
+TEST(Sack, ReportsOfScatteredBytesAreForgotten) {
+  Script s;
+  send_ten(s, kSack);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::uint32_t at = 1003 + 2 * (i * 389 % 1000);
+    s.in(ack(1, " sack " + std::to_string(at) + ":" + std::to_string(at + 1)));
+    s.out_all();
+  }
+  EXPECT_EQ(s.endpoint().counters().reports_dropped, 1000u - Scoreboard::kFewestReports);
+  // One that joins many is kept, and the rest goes on as ever.
+  s.in(ack(1, " sack 1001:10001"));
+  s.wait_for_timer();
+  EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
+  s.in(ack(10'001));
+  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+}
+
 TEST(Sack, FinCanBeReported) {
   Script s;
   s.establish_as_server(kSack);

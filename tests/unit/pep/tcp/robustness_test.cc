@@ -51,6 +51,94 @@ TEST(Reset, InTimeWaitClosesInOrder) {
   EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
 }
 
+// As long as what was stored is not acknowledged, the peer does not know our RCV.NXT.
+TEST(Reset, AnswersTheAcknowledgmentThatWasSent) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().hold_acknowledgments(0, s.now());
+  s.in(". 1:101 ack 1");
+  s.in("S 900000:900000 win 100");  // the peer has begun anew
+  EXPECT_EQ(s.out(), ". 1:1 ack 1");
+  s.in("R 51:51");
+  EXPECT_EQ(s.out(), ". 1:1 ack 1") << "it stands between what was told and what was stored";
+  s.in("R 0:0");
+  EXPECT_EQ(s.endpoint().state(), State::kEstablished);
+  s.in("R 1:1");
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+}
+
+TEST(Reset, AnswersTheLastAcknowledgmentThoughMoreIsReleased) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().hold_acknowledgments(0, s.now());
+  s.in(". 1:101 ack 1");
+  s.in("S 900000:900000 win 100");
+  EXPECT_EQ(s.out(), ". 1:1 ack 1");
+  s.endpoint().hold_acknowledgments(50, s.now());
+  s.in("R 1:1");
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+}
+
+TEST(Reset, BelowWhatIsStoredIsIgnoredIfNothingIsHeld) {
+  Script s;
+  s.establish_as_server();
+  s.in(". 1:101 ack 1");  // its ACK is delayed
+  s.in("R 1:1");
+  EXPECT_EQ(s.endpoint().state(), State::kEstablished);
+}
+
+constexpr auto kRefused = Acceptance::kRefused;
+constexpr auto kAccepted = Acceptance::kAccepted;
+
+TEST(Acceptance, NeedsTheWindowAndWhatIsUnderWay) {
+  Script s;
+  s.establish_as_server();
+  s.write(1000);
+  s.out_all();
+  EXPECT_EQ(s.in(". 1:101 ack 1"), kAccepted);
+  EXPECT_EQ(s.in(". 301:401 ack 501"), kAccepted) << "out of order";
+  EXPECT_EQ(s.in(". 101:101 ack 1001"), kAccepted);
+  for (const auto line :
+       {". 200001:200101 ack 1001", ". 900000:900000 ack 1001",  // beyond the window
+        ". 101:201 ack 1002", ". 101:201 ack 900000",            // not sent
+        ". 101:201 ack -200000",                                 // long ago
+        ". -100000:-99000 ack 1001",                             // longer than a window ago
+        "S 900000:900000 win 100", "R 5000:5000", "R 1:1", "- 101:201"}) {
+    EXPECT_EQ(s.in(line), kRefused) << line;
+  }
+  EXPECT_EQ(s.in("R 101:101"), kAccepted);
+  EXPECT_EQ(s.in(". 101:201 ack 1001"), kRefused) << "closed";
+}
+
+// A host whose ACKs were sent to where it is no more repeats itself, and asks whether we are there.
+TEST(Acceptance, OfWhatIsRepeatedOrAsked) {
+  Script s;
+  s.establish_as_server();
+  s.in(". 1:1001 ack 1");
+  EXPECT_EQ(s.in(". 1:1001 ack 1"), kAccepted);
+  EXPECT_EQ(s.in(". 1000:1000 ack 1"), kAccepted) << "keep-alive";
+  EXPECT_EQ(s.in(". 1000:1001 ack 1"), kAccepted) << "keep-alive with a byte";
+  EXPECT_EQ(s.in(". 1:1001 ack 2"), kRefused);
+  EXPECT_EQ(s.in(". 1000:1000 ack 2"), kRefused);
+}
+
+TEST(Acceptance, InTheHandshakeNeedsTheExactNumbers) {
+  Script server;
+  server.accept("S 0:0 win 65535 mss 1460");
+  server.out();
+  EXPECT_EQ(server.in("S 0:0 win 65535 mss 1460"), kAccepted) << "again";
+  EXPECT_EQ(server.in("S 7:7 win 65535 mss 1460"), kRefused);
+  EXPECT_EQ(server.in(". 1:1 ack 2"), kRefused);
+  EXPECT_EQ(server.in(". 0:0 ack 1"), kRefused);
+  EXPECT_EQ(server.in(". 1:1 ack 1"), kAccepted);
+  Script client;
+  client.connect("mss 1460");
+  client.out();
+  EXPECT_EQ(client.in("S. 0:0 ack 2 win 65535 mss 1460"), kRefused);
+  EXPECT_EQ(client.in("R. 0:0 ack 2"), kRefused);
+  EXPECT_EQ(client.in("S. 0:0 ack 1 win 65535 mss 1460"), kAccepted);
+}
+
 TEST(Challenge, SynInAnEstablishedConnection) {
   Script s;
   s.establish_as_server();
@@ -296,7 +384,9 @@ TEST(Garbage, RandomSegmentsInEveryState) {
         const std::size_t size = random.chance(0.5) ? 0 : random.below(payload.size());
         endpoint.handle_segment(header, ConstBytes(payload).first(size), now);
         endpoint.handle_timeout(now);
-        if (random.chance(0.3)) endpoint.write(ConstBytes(payload).first(random.below(3000)));
+        if (random.chance(0.3)) {
+          static_cast<void>(endpoint.write(ConstBytes(payload).first(random.below(3000))));
+        }
         if (random.chance(0.1)) endpoint.set_receive_limit(random.below(100'000));
         if (random.chance(0.02)) endpoint.close();
         if (random.chance(0.01)) endpoint.abort(now);

@@ -146,12 +146,12 @@ void Script::connect(const std::string& offer) {
   endpoint_->connect(parse("S 0:0 " + offer, payload).options, now_);
 }
 
-void Script::in(const std::string& line) {
+Acceptance Script::in(const std::string& line) {
   std::vector<std::byte> payload;
   const wire::TcpHeader header = parse(line, payload);
   log_.push_back(time_stamp(now_) + "  > " + line);
-  endpoint_->handle_segment(header, payload, now_,
-                            line.ends_with(" ce") ? EcnField::kMarked : EcnField::kNotCapable);
+  return endpoint_->handle_segment(
+      header, payload, now_, line.ends_with(" ce") ? EcnField::kMarked : EcnField::kNotCapable);
 }
 
 std::string Script::out() {

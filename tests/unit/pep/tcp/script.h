@@ -49,7 +49,7 @@ class Script {
   void accept(const std::string& syn);
   void connect(const std::string& offer);
   // A segment from the peer; payload follows pattern().
-  void in(const std::string& line);
+  Acceptance in(const std::string& line);
   // The next segment of the endpoint, or "-".
   std::string out();
   // All segments that the endpoint has to send now.

@@ -11,6 +11,17 @@
 namespace satrelay::gateway {
 namespace {
 
+TEST_F(GatewayTest, ShowsNoFigureThatWasNotMeasured) {
+  const PeerSnapshot before = a_->peers()[0];
+  EXPECT_EQ(before.rtt, std::nullopt);
+  EXPECT_EQ(before.loss_ratio, std::nullopt);
+  EXPECT_EQ(before.path_mtu, std::nullopt);
+  start_peer();
+  const PeerSnapshot after = a_->peers()[0];
+  EXPECT_TRUE(after.path_mtu.has_value());
+  EXPECT_EQ(after.loss_ratio, 0) << "the first packets have been reported on";
+}
+
 TEST_F(GatewayTest, BridgesWhatIsNotTcp) {
   EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(20))), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedNotTcp), 1U);
@@ -240,7 +251,7 @@ TEST_F(GatewayTest, KeepsFlowsOfDifferentVlansApart) {
 }
 
 TEST_F(GatewayTest, AnswersArpForItsOwnAddressOnTheWanOnly) {
-  const auto request = [](std::string_view target) {
+  const auto request = [](std::string_view target, std::string_view sender = "192.0.2.2") {
     FrameBytes frame(14 + wire::kArpSize);
     wire::EthernetHeader ethernet;
     ethernet.source = kPeerMac;
@@ -249,7 +260,7 @@ TEST_F(GatewayTest, AnswersArpForItsOwnAddressOnTheWanOnly) {
     wire::write_ethernet(ethernet, frame);
     wire::write_arp({.operation = wire::ArpOperation::kRequest,
                      .sender_mac = kPeerMac,
-                     .sender = ip_of("192.0.2.2"),
+                     .sender = ip_of(sender),
                      .target_mac = {},
                      .target = ip_of(target)},
                     MutableBytes(frame).subspan(14));
@@ -259,7 +270,7 @@ TEST_F(GatewayTest, AnswersArpForItsOwnAddressOnTheWanOnly) {
   EXPECT_EQ(count(Counter::kArpAnswered), 1U);
   EXPECT_TRUE(a_->peers()[0].resolved);
   EXPECT_EQ(wan(request("192.0.2.9")), Verdict::kBridge);
-  EXPECT_EQ(lan(request("192.0.2.1")), Verdict::kBridge);
+  EXPECT_EQ(lan(request("192.0.2.1", kClient)), Verdict::kBridge);
   const auto answer = next_frame(PortId::kWan);
   ASSERT_TRUE(answer);
   const auto reply = wire::parse_arp(ConstBytes(*answer).subspan(14));
@@ -286,7 +297,7 @@ TEST_F(GatewayTest, AnotherMachineWithItsAddressIsCounted) {
   };
   EXPECT_EQ(wan(request(kGatewayMac)), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kAddressConflicts), 0U) << "our own, come back";
-  EXPECT_EQ(wan(request(kServerMac)), Verdict::kBridge);
+  EXPECT_EQ(wan(request(kServerMac)), Verdict::kConsumed);
   EXPECT_EQ(count(Counter::kAddressConflicts), 1U);
 }
 

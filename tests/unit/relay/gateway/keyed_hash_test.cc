@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
 
 namespace satrelay::gateway {
 namespace {
@@ -35,6 +36,21 @@ TEST(HashFlow, DependsOnEveryMember) {
   other.vlans = {0, 7};
   EXPECT_NE(hash_flow(key, flow), hash_flow(key, other));
   EXPECT_NE(hash_flow(key, flow), hash_flow({1, 3}, flow));
+}
+
+TEST(FlowLabel, DependsOnThe5TupleAlone) {
+  const std::uint32_t label = flow_label(some_flow());
+  EXPECT_GT(label, 0U);
+  EXPECT_LE(label, 0xf'ffffU);
+  FlowKey other = some_flow();
+  other.vlans = {0, 7};
+  EXPECT_EQ(flow_label(other), label);
+  std::set<std::uint32_t> labels;
+  for (std::uint16_t port = 1; port <= 1000; ++port) {
+    other.local_port = port;
+    labels.insert(flow_label(other));
+  }
+  EXPECT_GT(labels.size(), 990U);
 }
 
 TEST(InitialSequence, AdvancesWithTimeAndDiffersBetweenFlows) {

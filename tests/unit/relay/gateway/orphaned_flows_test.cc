@@ -29,6 +29,7 @@ OpenMetadata flow_of(std::uint16_t client_port) {
 config::Gateway of_one_peer() {
   config::Gateway config;
   config.peers.emplace_back();
+  config.peers[0].prefixes = {IpPrefix{}};
   return config;
 }
 
@@ -66,13 +67,14 @@ class OrphanedFlowsTest : public testing::Test {
   LanNeighbours lan_{config_, policy_, HashKey{1, 2}};
   alignas(8) std::array<std::byte, 2 * FlowJournal::kRecordSize> memory_{};
   FlowJournal journal_{memory_};
-  OrphanedFlows orphans_{2, HashKey{1, 2}, journal_, lan_, counters_};
+  Claims claims_{config_, policy_};
+  OrphanedFlows orphans_{2, HashKey{1, 2}, journal_, lan_, claims_, counters_};
   Instant now_ = Instant() + Duration::seconds(1);
   std::array<std::byte, 128> buffer_{};
 };
 
 TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustObey) {
-  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
+  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_LE(orphans_.next_timeout(), now_);
   const auto syn = poll();
   ASSERT_TRUE(syn);
@@ -102,7 +104,7 @@ TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustOb
 }
 
 TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
-  orphans_.add(0, flow_of(40'000), ClientSide::kHere, now_);
+  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kHere, now_));
   const auto syn = poll();
   ASSERT_TRUE(syn);
   EXPECT_EQ(syn->tcp.source_port, 80);
@@ -115,10 +117,10 @@ TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
 }
 
 TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
-  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
+  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_FALSE(orphans_.handle_segment(server_, from_, segment(Flags::kSyn, 0)));
   EXPECT_EQ(orphans_.size(), 0U);
-  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
+  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
   orphans_.forget(server_);
   EXPECT_EQ(orphans_.size(), 0U);
   EXPECT_FALSE(poll());
@@ -126,7 +128,7 @@ TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
 }
 
 TEST_F(OrphanedFlowsTest, AHostThatIsSilentIsAskedSevenTimesAndForgotten) {
-  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
+  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
   int asked = 0;
   for (int second = 0; second <= 91; ++second) {
     while (poll()) ++asked;
@@ -151,7 +153,7 @@ TEST_F(OrphanedFlowsTest, TheListDoesNotBringBackWhatTheJournalHadAndIsOver) {
   EXPECT_TRUE(orphans_.handle_segment(server_, from_, segment(Flags::kRst | Flags::kAck, 1)));
   EXPECT_FALSE(journal_.read(place)) << "a second crash would not ask again";
   pass(Duration::seconds(2));
-  orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_);
+  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_EQ(orphans_.size(), 0U);
   EXPECT_FALSE(poll());
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 1U);
@@ -165,7 +167,8 @@ TEST_F(OrphanedFlowsTest, TheListDoesNotBringBackWhatTheJournalHadAndIsOver) {
 
 TEST_F(OrphanedFlowsTest, NoMoreThanTheLimitAndNoneTwice) {
   for (const int port : {1, 2, 2, 3}) {
-    orphans_.add(0, flow_of(static_cast<std::uint16_t>(port)), ClientSide::kPeer, now_);
+    EXPECT_TRUE(
+        orphans_.add(0, flow_of(static_cast<std::uint16_t>(port)), ClientSide::kPeer, now_));
   }
   EXPECT_EQ(orphans_.size(), 2U);
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 2U);
@@ -182,8 +185,9 @@ TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
   const Policy policy(routed);
   LanNeighbours lan(routed, policy, HashKey{1, 2});
   lan.set_router(kGatewayMac);
-  OrphanedFlows orphans(2, HashKey{1, 2}, journal_, lan, counters_);
-  orphans.add(0, flow_of(40'000), ClientSide::kPeer, now_);
+  const Claims claims(routed, policy);
+  OrphanedFlows orphans(2, HashKey{1, 2}, journal_, lan, claims, counters_);
+  ASSERT_TRUE(orphans.add(0, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_EQ(orphans.poll_frame(buffer_, now_), 0U);
   ASSERT_GT(lan.poll_frame(buffer_), 0U) << "who has it?";
   wire::EthernetHeader back;

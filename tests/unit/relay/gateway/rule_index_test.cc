@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string_view>
 
 #include "pep/base/random.h"
@@ -20,7 +21,7 @@ const std::vector<std::string> kPeerNames = {"hub", "ship"};
 
 std::optional<std::size_t> tried_one_by_one(const std::vector<Rule>& rules, const PolicyKey& key) {
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    if (!first_miss(rules[i].match, key, kPeers)) return i;
+    if (!first_miss(rules[i], key, kPeers)) return i;
   }
   return std::nullopt;
 }
@@ -62,12 +63,14 @@ Rule random_rule(Random& random, std::uint64_t rarity) {
     const std::uint64_t more = random.below(4) == 0 ? 65'530 : random.below(3);
     return config::PortRange{first, static_cast<std::uint16_t>(first + more)};
   });
-  some(rule.match.protocol,
-       [&] { return static_cast<std::uint8_t>(random.below(2) == 0 ? 6 : 17); });
+  some(rule.match.protocol, [&] {
+    return std::array<std::uint8_t, 4>{6, 17, 60, 44}[random.below(4)];
+  });
   some(rule.match.vlan, [&] { return static_cast<std::uint16_t>(random.below(4)); });
   some(rule.match.dscp, [&] { return static_cast<std::uint8_t>(random.below(3) * 23); });
   some(rule.match.peer, [&] { return kPeerNames[random.below(2)]; });
   if (wanted()) rule.match.direction = static_cast<Direction>(random.below(2));
+  rule.action = static_cast<config::Action>(random.below(4));
   return rule;
 }
 
@@ -82,6 +85,14 @@ PolicyKey random_key(Random& random) {
   key.dscp = static_cast<std::uint8_t>(random.below(3) * 23);
   key.direction = static_cast<Direction>(random.below(2));
   if (random.below(3) != 0) key.peer = random.below(2);
+  if (random.below(4) == 0) key.hidden = static_cast<PolicyKey::Hidden>(random.below(3));
+  if (random.below(4) == 0) {
+    std::array<std::byte, 24> chain{};
+    constexpr std::uint8_t kNumbers[] = {60, 44, 0};
+    for (std::size_t i = 0; i < 2; ++i) chain[8 * i] = std::byte{kNumbers[random.below(2) + i]};
+    chain[16] = std::byte{key.protocol};
+    key.extensions = wire::walk_extension_headers(kNumbers[random.below(3)], chain);
+  }
   return key;
 }
 

@@ -1,4 +1,4 @@
-// docs/operations.md speaks of every counter.
+// docs/operations.md speaks of every counter and of every event.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -6,18 +6,37 @@
 #include <string>
 
 #include "relay/gateway/counters.h"
+#include "relay/ops/event.h"
 
 namespace satrelay::ops {
 namespace {
 
-TEST(Documentation, NamesEveryCounter) {
+std::string operations() {
   std::ifstream file(SATRELAY_OPERATIONS_DOC);
-  ASSERT_TRUE(file);
+  EXPECT_TRUE(file);
   std::ostringstream text;
   text << file.rdbuf();
+  return text.str();
+}
+
+TEST(Documentation, NamesEveryCounter) {
+  const std::string text = operations();
   for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {
     const std::string name(gateway::name(static_cast<gateway::Counter>(i)));
-    EXPECT_NE(text.str().find("`" + name + "`"), std::string::npos) << name;
+    EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << name;
+  }
+}
+
+// A row each: | `name` | severity | ...
+TEST(Documentation, ListsEveryEventWithItsSeverity) {
+  const std::string text = operations();
+  for (std::size_t i = 0; i < kEventKinds; ++i) {
+    const EventDescription& event = describe(static_cast<EventKind>(i));
+    const std::string severity = event.severity == Severity::kError     ? "error"
+                                 : event.severity == Severity::kWarning ? "warning"
+                                                                        : "info";
+    const std::string row = "\n| `" + std::string(event.name) + "` | " + severity + " | ";
+    EXPECT_NE(text.find(row), std::string::npos) << row;
   }
 }
 

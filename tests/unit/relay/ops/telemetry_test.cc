@@ -18,6 +18,7 @@
 
 #include "config/traffic_class.h"
 #include "relay/ops/telemetry_replies.h"
+#include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/stats_client.h"
 #include "tests/unit/pep/compress/dictionary_samples.h"
 
@@ -94,6 +95,7 @@ gateway::PeerSnapshot largest_peer() {
   peer.state = stp::PeerState::kConnecting;
   peer.link = std::string(32, 'l');
   peer.send_rate = BitRate::bits_per_second(kMost);
+  peer.path_mtu = 65535;
   peer.rtt = Duration::seconds(3600);
   peer.loss_ratio = 1;
   peer.streams = std::numeric_limits<std::uint32_t>::max();
@@ -110,7 +112,8 @@ gateway::FlowSnapshot largest_flow() {
   flow.peer = std::string(32, 'p');
   flow.from_lan = false;
   flow.tcp_state = tcp::State::kSynReceived;
-  flow.age = flow.idle = flow.lan_rtt = Duration::seconds(1'000'000'000);
+  flow.age = flow.idle = Duration::seconds(1'000'000'000);
+  flow.lan_rtt = flow.age;
   flow.bytes_from_lan = flow.bytes_to_lan = flow.lan_stored = flow.stp_unacknowledged = kMost;
   flow.stp_stored = flow.lan_unacknowledged = flow.lan_window = flow.host_window = kMost;
   return flow;
@@ -224,8 +227,38 @@ TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
   EXPECT_EQ(all[0].at("loss_ppm"), 10'400);
   EXPECT_EQ(all[0].at("counters").at("bytes_out"), 77);
   EXPECT_EQ(all[0].at("counters").size(), sizeof(stp::Counters) / sizeof(std::uint64_t));
+  EXPECT_EQ(all[0].at("path_mtu_bytes"), 65535);
   EXPECT_EQ(query("/satrelay/peers,20").size(), 0U);
   EXPECT_THROW(query("/satrelay/peers,x"), ctl::StatsError);
+}
+
+TEST_F(TelemetryTest, WhatWasNeverMeasuredIsLeftOut) {
+  const Telemetry telemetry(board_);
+  Snapshot snapshot;
+  snapshot.peers.push_back(largest_peer());
+  snapshot.peers[0].rtt.reset();
+  snapshot.peers[0].loss_ratio.reset();
+  snapshot.peers[0].path_mtu.reset();
+  board_.publish(snapshot);
+  Json peers = ctl::StatsClient(socket_, 3s).query_all("/satrelay/peers");
+  for (const char* key : {"rtt_us", "loss_ppm", "path_mtu_bytes"}) {
+    EXPECT_FALSE(peers[0].contains(key)) << key;
+  }
+  ctl::name_unmeasured("peers", peers);
+  for (const char* key : {"rtt_us", "loss_ppm", "path_mtu_bytes"}) {
+    EXPECT_TRUE(peers[0].at(key).is_null()) << key;
+  }
+}
+
+TEST_F(TelemetryTest, APeerThatSeemsToHaveAnotherKeyIsCounted) {
+  const Telemetry telemetry(board_);
+  Snapshot snapshot;
+  snapshot.peers.assign(3, largest_peer());
+  snapshot.peers[1].wrong_key = true;
+  board_.publish(snapshot);
+  EXPECT_EQ(query("/satrelay/status").at("peers"),
+            Json::parse(R"({"connecting": 2, "wrong_key": 1})"));
+  EXPECT_EQ(query("/satrelay/peers").at("1").at("state"), "wrong_key");
 }
 
 // What a test says that the engine has.

@@ -279,7 +279,7 @@ TEST(Run, DamagedPayloadIsCounted) {
     pattern.fill(0, block * kBlock, MutableBytes(payload).subspan(block * kBlock, kBlock));
   }
   payload[kBlock + 100] ^= std::byte{1};
-  client.write(*stream, payload);
+  ASSERT_EQ(client.write(*stream, payload), payload.size());
   client.finish(*stream);
   exchange();
   const Snapshot seen = server.snapshot(now);

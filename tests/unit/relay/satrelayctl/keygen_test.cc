@@ -1,6 +1,7 @@
 #include "relay/satrelayctl/keygen.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,7 +25,10 @@ TEST(Keygen, MakesAKeyThatAGatewayReads) {
   ::umask(before);
   struct stat status {};
   ASSERT_EQ(::stat(kFile.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  // The gateway's user reads it at a reload.
+  const ::passwd* user = ::geteuid() == 0 ? ::getpwnam(config::kGatewayUser) : nullptr;
+  EXPECT_EQ(status.st_mode & 0777U, user == nullptr ? 0600U : 0640U);
+  EXPECT_TRUE(user == nullptr || status.st_gid == user->pw_gid);
   const config::PresharedKeys keys = config::read_psk_file(kFile);
   EXPECT_FALSE(std::ranges::all_of(keys.current.bytes(),
                                    [](std::byte octet) { return octet == std::byte{0}; }));

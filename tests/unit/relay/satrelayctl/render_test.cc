@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "relay/gateway/wait.h"
+#include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/scale.h"
 #include "relay/satrelayctl/table.h"
 
@@ -48,7 +49,8 @@ TEST(Table, LinesUp) {
 
 TEST(RenderStatus, ShowsSumsWithUnits) {
   const Json status = Json::parse(R"({
-    "uptime_ms": 7380000, "age_ms": 40, "boot_epoch": 1, "flows": 12, "half_open": 1,
+    "uptime_ms": 7380000, "age_ms": 40, "boot_epoch": 1,
+    "peers": {"alive": 2, "wrong_key": 1}, "flows": 12, "half_open": 1,
     "arena_bytes": 268435456, "arena_used_bytes": 67108864,
     "tcp": {"bytes_in": 1048576, "bytes_out": 2097152, "retransmitted_segments": 3,
             "retransmission_timeouts": 0},
@@ -56,6 +58,7 @@ TEST(RenderStatus, ShowsSumsWithUnits) {
               "dictionary_blocks": 0, "skipped_blocks": 6, "expanded_blocks": 0}})");
   EXPECT_EQ(render_status(status),
             "uptime       2 h 03 min\n"
+            "peers        2 alive, 1 wrong key?\n"
             "flows        12, and 1 half-open\n"
             "memory       64.0 MiB of 256 MiB (25.00%)\n"
             "tcp          1.00 MiB in, 2.00 MiB out; 3 segments retransmitted, 0 timeouts\n"
@@ -93,6 +96,28 @@ TEST(RenderPeers, ShowsLinkAndState) {
       "streams  in flight    stored      sent  received  lost  sent again\n"
       "remote  192.0.2.2  alive (next hop unresolved)  sat   50.0 Mbit/s      1500  551 ms  1.04%  "
       "      3      2 300  4.00 KiB  1.00 MiB  2.00 KiB     9    12.8 KiB\n");
+}
+
+TEST(RenderPeers, ShowsNoFigureThatWasNotMeasured) {
+  Json peers = Json::parse(R"([{"name": "remote", "address": "192.0.2.2", "state": "wrong_key",
+                                "link": "sat", "send_rate_bps": 50000000}])");
+  const std::string text = render_peers(peers);
+  EXPECT_NE(text.find("wrong key?  sat   50.0 Mbit/s         -    -     -"), std::string::npos)
+      << text;
+  name_unmeasured("peers", peers);
+  EXPECT_EQ(render_peers(peers), text);
+}
+
+TEST(RenderPeers, SaysWhyAPeerIsRefused) {
+  const auto shown = [](const char* counters) {
+    return render_peers(
+        Json::parse(std::string(R"([{"state": "refused", "counters": )") + counters + "}]"));
+  };
+  EXPECT_NE(
+      shown(R"({"version_mismatch": 3, "security_mismatch": 0})").find("refused (another version)"),
+      std::string::npos);
+  EXPECT_NE(shown(R"({"security_mismatch": 3})").find("refused (only one encrypts)"),
+            std::string::npos);
 }
 
 TEST(RenderFlows, BracketsIpv6AddressesAndShowsWhatIsMissing) {

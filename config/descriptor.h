@@ -1,0 +1,32 @@
+// A descriptor of a file that closes itself.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+namespace satrelay::config {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }  // -1: could not be opened, and errno says why
+
+ private:
+  int number_;
+};
+
+// For reading a file that somebody else has named: a pipe without a writer must not keep us
+// waiting, and a terminal must not become ours.
+inline Descriptor open_to_read(const std::filesystem::path& file) {
+  return Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+}
+
+}  // namespace satrelay::config

@@ -1,0 +1,20 @@
+// How much an engine has done, in objects that it went over: frames of packets, streams, flows,
+// timers, entries of lists. Unlike time it is the same in each run, so a simulation
+// can demand that no call does much at once, however many objects there are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace satrelay {
+
+class WorkCount {
+ public:
+  void add(std::uint64_t objects = 1) { total_ += objects; }
+  std::uint64_t total() const { return total_; }
+
+ private:
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace satrelay

@@ -1,0 +1,53 @@
+// IPv6 extension headers (RFC 8200 section 4, RFC 4302, RFC 6564): what stands between the fixed
+// header and the transport header, of which only the fixed header's next-header field tells.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::wire {
+
+// More than a sender has use for: RFC 8200 section 4.1 names six, one of which may stand there
+// twice.
+inline constexpr std::size_t kMostExtensionHeaders = 16;
+
+struct ExtensionHeaders {
+  enum class End : std::uint8_t {
+    kTransport,      // `protocol` stands at `size`
+    kLaterFragment,  // the rest of a datagram that began elsewhere, at `size`
+    kUnknown,        // too many of them, a malformed one, or they go on in a later fragment
+  };
+  // RFC 8200 section 4.5. An atomic fragment (RFC 6946: offset 0, and no more) is one of its own.
+  struct Fragment {
+    std::uint32_t identification = 0;
+    std::uint16_t offset = 0;  // bytes
+    bool more = false;
+    std::size_t data_at = 0;  // of the fragment's part, behind the Fragment header
+    bool is_atomic() const { return offset == 0 && !more; }
+  };
+
+  End end = End::kTransport;
+  std::uint8_t protocol = 0;  // what stands at `size`, or should, or is said to follow
+  std::size_t size = 0;       // bytes that were stepped over
+  std::optional<Fragment> fragment;
+  // The numbers of the headers that were stepped over, in their order.
+  std::span<const std::uint8_t> numbers() const { return std::span(numbers_).first(count_); }
+
+ private:
+  friend ExtensionHeaders walk_extension_headers(std::uint8_t first, ConstBytes payload);
+  std::array<std::uint8_t, kMostExtensionHeaders> numbers_{};
+  std::uint8_t count_ = 0;
+};
+
+bool is_extension_header(std::uint8_t number);
+// `first` is the fixed header's next-header value, `payload` all that its length covers. Looks at
+// kMostExtensionHeaders headers at the most, of up to 2,048 bytes each. What is encrypted (ESP) is
+// a transport here, and so is "no next header".
+ExtensionHeaders walk_extension_headers(std::uint8_t first, ConstBytes payload);
+
+}  // namespace satrelay::wire

@@ -1,0 +1,92 @@
+#include "relay/ops/event.h"
+
+#include <array>
+
+namespace satrelay::ops {
+namespace {
+
+using enum Severity;
+
+// In the order of EventKind.
+constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
+    {"peer_alive", kInfo, "alive, new connections are relayed", ""},
+    {"peer_returned", kInfo, "heard again", ""},
+    {"peer_unheard", kWarning, "not heard since the start, new connections are bridged",
+     "check its address, the link, and whether the far gateway runs"},
+    {"peer_silent", kWarning, "silent, new connections are bridged and open ones wait",
+     "check the link and the far gateway"},
+    {"peer_lost", kError, "given up, its connections were reset",
+     "check the link and the far gateway"},
+    {"peer_restarted", kWarning, "was started anew, its connections were reset",
+     "its own log tells why"},
+    {"peer_closed", kWarning, "has stopped in order, its connections were reset",
+     "start it again; until then new connections are bridged"},
+    {"peer_wrong_key", kError, "what it sends does not open with our key",
+     "compare psk_file at both ends, then reload the gateway that has the wrong one"},
+    {"peer_other_version", kError, "speaks another version of STP, new connections are bridged",
+     "run the same version at both ends"},
+    {"peer_unlike_security", kError, "only one of both ends encrypts, new connections are bridged",
+     "set security alike at both ends"},
+    {"rate_cut", kWarning, "less is sent than the link is configured for",
+     "check the modem; satrelayctl peers shows the rate"},
+    {"rate_restored", kInfo, "as much is sent again as the link is configured for", ""},
+    {"port_up", kInfo, "link up", ""},
+    {"port_down", kError, "link down, nothing passes", "check the cable and the device before it"},
+    {"port_gone", kError, "its device has gone, nothing passes", "bring the device back"},
+    {"port_returned", kInfo, "its device is back", ""},
+    {"port_renamed", kWarning, "its device has another name, and is still the port",
+     "name it so in the configuration before the next start"},
+    {"port_unfit", kError, "its device has come back as it cannot be used, the gateway ends",
+     "its supervisor starts it anew; see that the device is as it was"},
+    {"frames_merged", kWarning, "frames were dropped, a receive offload had merged them",
+     "switch it off at the sender and here: ethtool -K <interface> gro off lro off"},
+    {"frames_missed", kWarning, "frames were lost before the worker could take them",
+     "give the worker a core of its own: worker.cpu, polling: busy"},
+    {"memory_low", kWarning, "memory is low, windows shrink and new connections are bridged",
+     "raise limits.memory"},
+    {"memory_normal", kInfo, "there is memory again", ""},
+    {"table_full", kWarning, "as many connections as there may be, new ones are bridged",
+     "raise limits.flows"},
+    {"address_conflict", kError, "another machine on the WAN uses the gateway's address",
+     "give each its own"},
+    {"gateway_forged", kWarning, "a host of the LAN speaks in a gateway's name", "find the host"},
+    {"source_forged", kWarning,
+     "connections came from the LAN with an address behind a peer, and were not relayed",
+     "find the host, or correct the peer's prefixes"},
+    {"peer_overreaches", kWarning,
+     "connections from a peer were refused, as their client is not behind it",
+     "find the host behind it that forges its address, or correct the peer's prefixes"},
+    {"worker_stuck", kError, "the worker has told nothing for some time",
+     "look for what takes its core; if it stays so, restart the gateway"},
+    {"worker_returned", kInfo, "the worker goes on", ""},
+}};
+static_assert(!kDescriptions.back().name.empty(), "an event has no description");
+
+}  // namespace
+
+const EventDescription& describe(EventKind kind) {
+  return kDescriptions[static_cast<std::size_t>(kind)];
+}
+
+std::string to_line(const Event& event) {
+  const EventDescription& description = describe(event.kind);
+  std::string line = event.subject;
+  line.append(": ").append(description.text);
+  if (!event.detail.empty()) line.append(" (").append(event.detail).append(")");
+  if (!description.advice.empty()) line.append("; ").append(description.advice);
+  return line.append(" [").append(description.name).append("]");
+}
+
+config::LogLevel level_of(Severity severity) {
+  switch (severity) {
+    case kError:
+      return config::LogLevel::kError;
+    case kWarning:
+      return config::LogLevel::kWarning;
+    case kInfo:
+      break;
+  }
+  return config::LogLevel::kInfo;
+}
+
+}  // namespace satrelay::ops

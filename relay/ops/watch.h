@@ -1,0 +1,87 @@
+// Finds out what has changed by comparing what the gateway tells of itself now with what it told
+// before. So the engine knows nothing of events, a storm of packets makes no more of them than
+// there are looks, and the worker does nothing for it: a thread of its own reads the board that the
+// stats socket has. What comes and goes between two looks (a tenth of a second) is told where a
+// counter keeps it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "relay/ops/event.h"
+#include "relay/ops/snapshot_board.h"
+
+namespace satrelay::ops {
+
+// A counter that ought to stand still: what it has grown by, no more often than once a minute.
+class Growth {
+ public:
+  static constexpr Duration kInterval = Duration::seconds(60);
+  std::optional<std::uint64_t> look(std::uint64_t value, Instant now);
+
+ private:
+  std::uint64_t told_ = 0;
+  Instant next_;
+};
+
+class Watch {
+ public:
+  using Tell = std::function<void(Event)>;
+  // A peer that was not heard so long after the start is told of.
+  static constexpr Duration kUnheardAfter = Duration::seconds(10);
+  // A rate is cut that stays below nine tenths of the link's for so long, and restored from 95% on.
+  static constexpr Duration kCutAfter = Duration::seconds(2);
+  // Memory is low from nine tenths on, or when it has run out; and normal again below three
+  // quarters when it has not run out for so long.
+  static constexpr Duration kMemoryNormalAfter = Duration::seconds(10);
+  static constexpr Duration kWorkerStuckAfter = Duration::seconds(2);
+
+  explicit Watch(Tell tell) : tell_(std::move(tell)) {}
+
+  // `age` of the snapshot: how long the worker has told nothing.
+  void look(const Snapshot& snapshot, Duration age, Instant now);
+
+ private:
+  struct Peer {
+    stp::PeerState state = stp::PeerState::kConnecting;
+    Instant since;  // in this state
+    std::uint64_t restarts = 0;
+    std::uint64_t security_mismatches = 0;
+    bool unheard_told = false;
+    bool wrong_key = false;
+    bool given_up = false;
+    bool was_full = false;  // its rate
+    bool rate_cut = false;
+    Instant low_since = Instant::never();
+  };
+  struct Port {
+    Growth merged;
+    Growth missed;
+  };
+
+  void look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
+  void look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
+  void look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
+  void look_at(const PortSnapshot& now_is, Port& before, Instant now);
+  void look_at_memory(const Snapshot& snapshot, Instant now);
+  void look_at_counters(const gateway::Counters& counters, Instant now);
+
+  Tell tell_;
+  std::optional<Instant> began_;
+  std::vector<Peer> peers_;
+  std::vector<Port> ports_;
+  bool memory_low_ = false;
+  std::uint64_t out_of_memory_ = 0;
+  Instant memory_short_at_;
+  static constexpr std::size_t kWatchedCounters = 5;
+  std::array<Growth, kWatchedCounters> counters_;
+  bool worker_stuck_ = false;
+};
+
+}  // namespace satrelay::ops

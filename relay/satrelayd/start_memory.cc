@@ -1,0 +1,47 @@
+#include "relay/satrelayd/start_memory.h"
+
+#include "config/format.h"
+#include "relay/gateway/flow_journal.h"
+#include "relay/gateway/memory_plan.h"
+
+namespace satrelay::satrelayd {
+namespace {
+
+std::string words_of(const StartMemory& needed) {
+  const std::uint64_t mebibytes = (needed.beside.value() + (1U << 20) - 1) >> 20;
+  return config::to_text(needed.arena) + " for stored bytes and " + std::to_string(mebibytes) +
+         "MiB for packets and the journal";
+}
+
+}  // namespace
+
+StartMemory start_memory(const config::Gateway& config, ByteCount packets) {
+  const bool has_journal = config.journal != config::kNoJournal;
+  const std::uint64_t records =
+      has_journal ? config.limits.flows * gateway::FlowJournal::kRecordSize : 0;
+  // What stands in the copy on a disk is remembered.
+  const std::uint64_t copies = config.journal.empty() ? 1 : 2;
+  return {.arena = gateway::plan_memory(config).arena,
+          .beside = packets + ByteCount(copies * records)};
+}
+
+std::optional<config::Contradiction> find_excess(const config::Gateway& config,
+                                                 const StartMemory& needed,
+                                                 const config::MachineMemory& machine) {
+  const std::string excess = config::exceeds_total(needed.total(), machine);
+  if (excess.empty()) return std::nullopt;
+  const bool given = config.limits.memory != ByteCount(0);
+  return config::Contradiction{
+      .path = given ? "limits.memory" : "links",
+      .message =
+          words_of(needed) + " are " + excess +
+          (given ? "; write less" : "; write less than their rates ask for in limits.memory")};
+}
+
+std::string lacking_now(const StartMemory& needed, const config::MachineMemory& machine) {
+  const std::string excess = config::exceeds_available(needed.total(), machine);
+  if (excess.empty()) return "";
+  return words_of(needed) + " are " + excess + "; write less in limits.memory, or end what uses it";
+}
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,29 @@
+// What a gateway takes of memory when it starts, beside what the machine has.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/machine_memory.h"
+#include "config/schema.h"
+#include "config/validation.h"
+
+namespace satrelay::satrelayd {
+
+struct StartMemory {
+  ByteCount arena;   // for stored bytes
+  ByteCount beside;  // packets and the journal
+  ByteCount total() const { return arena + beside; }
+};
+
+// `packets`: what the pool of packets takes.
+StartMemory start_memory(const config::Gateway& config, ByteCount packets);
+
+// Refuses what this machine will never have.
+std::optional<config::Contradiction> find_excess(const config::Gateway& config,
+                                                 const StartMemory& needed,
+                                                 const config::MachineMemory& machine);
+// What the machine lacks at this moment, a sentence; "": nothing.
+std::string lacking_now(const StartMemory& needed, const config::MachineMemory& machine);
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,103 @@
+// Frames as no honest gateway writes them: well-formed, about any stream, packet or host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/base/random.h"
+#include "pep/stp/frames.h"
+#include "relay/gateway/open_metadata.h"
+#include "relay/sim/tricks.h"
+
+namespace satrelay::sim {
+
+// Both ends of a connection, and the MACs behind them.
+struct Acquaintance {
+  IpAddress address;
+  MacAddress mac;
+};
+struct KnownFlow {
+  Acquaintance client;
+  Acquaintance server;
+  std::uint16_t client_port = 0;
+  std::uint16_t server_port = 0;
+};
+
+// Whom the hostile peer may speak of.
+struct Acquaintances {
+  std::vector<Acquaintance> own;     // hosts behind itself
+  std::vector<Acquaintance> near;    // behind its victim
+  std::vector<Acquaintance> others;  // behind other peers, and no hosts at all
+  std::vector<KnownFlow> flows;      // between hosts that it has nothing to do with
+  std::vector<std::uint16_t> ports;  // on which hosts listen
+};
+
+class FrameCrafter {
+ public:
+  FrameCrafter(std::uint64_t seed, std::uint32_t tricks, Acquaintances known)
+      : random_(seed), tricks_(tricks), known_(std::move(known)) {}
+
+  // What the crafter has to know of the session that it writes for.
+  struct Session {
+    bool opens_even = false;
+    std::uint64_t sent = 0;  // packets
+  };
+  void begin_session();
+  void note_stream(std::uint64_t id) { theirs_.push_back(id); }
+  bool knows(PeerTrick trick) const { return (tricks_ & bit(trick)) != 0; }
+  Random& random() { return random_; }
+
+  // Adds a frame or a few; nothing if it knows no trick that fits.
+  void craft(ByteWriter& out, const Session& session);
+  // A packet's frames that are malformed somewhere.
+  void garbage(ByteWriter& out);
+
+ private:
+  struct Own {
+    std::uint64_t id = 0;
+    std::uint64_t offset = 0;
+  };
+
+  void open(ByteWriter& out, const Session& session);
+  void data(ByteWriter& out);
+  void early_end(ByteWriter& out);
+  void credit(ByteWriter& out);
+  void starts(ByteWriter& out);
+  void report(ByteWriter& out, const Session& session);
+  void reset(ByteWriter& out);
+  void confirm(ByteWriter& out);
+  void rate(ByteWriter& out);
+  void ping(ByteWriter& out, const Session& session);
+  void message(ByteWriter& out, const Session& session);
+  void flow_list(ByteWriter& out, const Session& session);
+  void unknown(ByteWriter& out);
+  void repair(ByteWriter& out, const Session& session);
+
+  std::uint64_t new_stream(const Session& session);
+  std::uint64_t any_stream();
+  Own* any_own();
+  std::uint64_t any_number();  // small, near a limit, or anything
+  const Acquaintance& any_of(const std::vector<Acquaintance>& list);
+  const Acquaintance& anybody();
+  gateway::OpenMetadata metadata();
+  std::size_t write_metadata(MutableBytes out);
+  void write_data(ByteWriter& out, std::uint64_t stream, std::uint64_t offset, ConstBytes bytes,
+                  bool fin);
+  void write_block(ByteWriter& out, Own& own, std::size_t declared, std::size_t given, bool fin);
+  void random_bytes(MutableBytes out);
+
+  Random random_;
+  std::uint32_t tricks_;
+  Acquaintances known_;
+  std::vector<std::uint64_t> theirs_;  // streams that the victim has opened
+  std::vector<Own> own_;
+  std::uint64_t next_index_ = 0;
+  std::uint64_t starts_ = 0;    // sequence of START_CREDIT
+  std::uint64_t rates_ = 0;     // of RATE
+  std::uint64_t confirms_ = 0;  // of CONFIRM
+  std::uint32_t messages_ = 0;
+};
+
+}  // namespace satrelay::sim

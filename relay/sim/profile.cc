@@ -1,0 +1,44 @@
+#include "relay/sim/profile.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "relay/sim/hostile_scenario.h"
+#include "relay/sim/memory_scenario.h"
+#include "relay/sim/random_scenario.h"
+
+namespace satrelay::sim {
+namespace {
+
+// In the order of Profile.
+constexpr std::array<const char*, 5> kNames = {"usual", "memory", "hostile-peer", "hostile-lan",
+                                               "mixed"};
+
+}  // namespace
+
+const char* name_of(Profile profile) { return kNames[static_cast<std::size_t>(profile)]; }
+
+std::optional<Profile> parse_profile(std::string_view name) {
+  const auto* found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<Profile>(found - kNames.begin());
+}
+
+Scenario random_scenario(Profile profile, std::uint64_t seed) {
+  switch (profile) {
+    case Profile::kMemory:
+      return memory_scenario(seed);
+    case Profile::kHostilePeer:
+      return hostile_peer_scenario(seed);
+    case Profile::kHostileLan:
+      return hostile_lan_scenario(seed);
+    case Profile::kMixed:
+      return mixed_scenario(seed);
+    case Profile::kUsual:
+      break;
+  }
+  return random_scenario(seed);
+}
+
+}  // namespace satrelay::sim

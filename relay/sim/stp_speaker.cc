@@ -1,0 +1,139 @@
+#include "relay/sim/stp_speaker.h"
+
+#include "pep/base/sequence.h"
+#include "pep/stp/frames.h"
+#include "pep/stp/packet.h"
+
+namespace satrelay::sim {
+namespace {
+
+constexpr Duration kOldKeyKept = Duration::seconds(2);
+
+stp::Handshake::Config handshake_config(const StpSpeaker::Config& config) {
+  stp::Handshake::Config handshake;
+  handshake.epoch = config.epoch;
+  handshake.opens_even_streams = config.opens_even_streams;
+  handshake.datagram_size = StpSpeaker::kDatagramSize;
+  handshake.capabilities = stp::kCapabilityRepair;
+  handshake.encrypts = config.security.has_value();
+  return handshake;
+}
+
+}  // namespace
+
+StpSpeaker::StpSpeaker(const Config& config, Instant now)
+    : config_(config),
+      handshake_(handshake_config(config), now),
+      protection_(config.security, 0, config.opens_even_streams, kDatagramSize) {
+  if (config.security) {
+    key_exchange_.emplace(*config.security, std::uint8_t{0}, config.opens_even_streams,
+                          config.epoch);
+  }
+}
+
+std::optional<ConstBytes> StpSpeaker::handle_packet(ConstBytes datagram, Instant now) {
+  const auto header = stp::parse_header(datagram);
+  if (!header) return std::nullopt;
+  if (header->type == stp::PacketType::kHello) {
+    handle_hello(datagram, *header, now);
+    return std::nullopt;
+  }
+  if (!handshake_.knows_peer() || !protection_.recognizes(header->session_tag)) {
+    handshake_.answer_stranger(now);
+    return std::nullopt;
+  }
+  const std::uint64_t number = unwrap_sequence<32>(header->number, received_.next());
+  if (!received_.plausible(number) || received_.is_duplicate(number)) return std::nullopt;
+  const auto frames = protection_.open(*header, number, datagram, now, kOldKeyKept);
+  if (!frames) return std::nullopt;
+  protection_.send_with_proven(next_, now);
+  can_send_ = true;
+  handshake_.handle_session_packet();
+  if (!stp::walk_frames(*frames, stp::IgnoreFrames{})) return std::nullopt;
+  bytes_received_ += datagram.size();
+  received_.record(number, now);
+  return frames;
+}
+
+void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& header, Instant now) {
+  if (!stp::SessionSeal().verify(datagram)) return;
+  ByteReader in(stp::frames_of(datagram));
+  const bool is_hello = in.u8() == static_cast<std::uint8_t>(stp::FrameType::kHello);
+  stp::HelloKeys keys;
+  stp::HelloFrame hello = stp::parse_hello(in, keys);
+  if (!is_hello || !in.ok()) return;
+  std::optional<stp::SessionKeys> session_keys;
+  if (key_exchange_) {
+    const auto reading = key_exchange_->read(hello, keys, false, now);
+    using Verdict = stp::KeyExchange::Reading::Verdict;
+    if (reading.verdict == Verdict::kRepeated && hello.answer_wanted) {
+      handshake_.answer_stranger(now);
+    }
+    if (reading.verdict != Verdict::kAuthentic) return;
+    hello = reading.hello;
+    session_keys = reading.keys;
+  }
+  using Outcome = stp::Handshake::Outcome;
+  const Outcome outcome = handshake_.handle_hello(hello, header.number, false, now);
+  if (outcome == Outcome::kNewPeer) {
+    protection_.clear();
+    protection_.bind(config_.epoch, hello.epoch);
+    received_.clear();
+    next_ = 0;
+    bytes_received_ = 0;
+    can_send_ = !config_.security;
+    began_ = true;
+  }
+  const bool goes_on = outcome == Outcome::kNewPeer || outcome == Outcome::kEstablished ||
+                       outcome == Outcome::kNothing;
+  if (goes_on) take_keys(session_keys, now);
+}
+
+void StpSpeaker::take_keys(const std::optional<stp::SessionKeys>& of_our_offer, Instant now) {
+  if (!key_exchange_) return;
+  using Offerer = stp::Protection::Offerer;
+  if (const auto of_theirs = key_exchange_->take_accepted(handshake_.peer().epoch)) {
+    protection_.propose(Offerer::kPeer, *of_theirs);
+  }
+  if (!of_our_offer) return;
+  protection_.propose(Offerer::kWe, *of_our_offer);
+  protection_.send_with(of_our_offer->send, next_, now);
+  can_send_ = true;
+}
+
+std::vector<std::byte> StpSpeaker::hello(Instant now) {
+  stp::HelloFrame hello = handshake_.make_hello(config_.lane_credit, config_.stream_credit, now);
+  stp::HelloKeys keys;
+  if (key_exchange_) {
+    keys.accept = key_exchange_->accept(hello);
+    take_keys(std::nullopt, now);
+    hello.answer_wanted = hello.answer_wanted || key_exchange_->wants_answer();
+    if (hello.answer_wanted) keys.offer = key_exchange_->offer(hello, now);
+  }
+  std::vector<std::byte> datagram(kDatagramSize);
+  ByteWriter frames(MutableBytes(datagram).subspan(stp::kHeaderSize));
+  stp::write_hello(frames, hello, keys);
+  datagram.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
+  stp::PacketHeader header;
+  header.type = stp::PacketType::kHello;
+  header.number = handshake_.hello_number();
+  stp::write_header(header, datagram.data());
+  stp::SessionSeal().close(datagram);
+  return datagram;
+}
+
+std::vector<std::byte> StpSpeaker::packet(ConstBytes frames, Instant now) {
+  protection_.prepare(next_, now);
+  std::vector<std::byte> datagram(stp::kHeaderSize + frames.size() + protection_.trailer_size());
+  std::copy(frames.begin(), frames.end(), datagram.begin() + stp::kHeaderSize);
+  stp::PacketHeader header;
+  header.session_tag = protection_.tag();
+  header.key_phase = protection_.phase();
+  header.number = static_cast<std::uint32_t>(next_);
+  stp::write_header(header, datagram.data());
+  protection_.close(datagram, next_);
+  ++next_;
+  return datagram;
+}
+
+}  // namespace satrelay::sim

@@ -1,0 +1,66 @@
+// One end of an STP session that has the right keys and no manners: the handshake and the packets'
+// protection are those of pep/stp, but whoever owns it says which frames are sent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/stp/handshake.h"
+#include "pep/stp/key_exchange.h"
+#include "pep/stp/protection.h"
+#include "pep/stp/received_packets.h"
+#include "pep/stp/security.h"
+
+namespace satrelay::sim {
+
+class StpSpeaker {
+ public:
+  struct Config {
+    std::uint64_t epoch = 0;
+    bool opens_even_streams = false;
+    std::optional<stp::Security> security;
+    std::uint64_t lane_credit = 0;
+    std::uint64_t stream_credit = 0;
+  };
+  static constexpr std::uint16_t kDatagramSize = 1472;
+
+  StpSpeaker(const Config& config, Instant now);
+
+  // The frames of a packet of this session that is new and sound, valid until the next call;
+  // nullopt for all else, HELLOs among it.
+  std::optional<ConstBytes> handle_packet(ConstBytes datagram, Instant now);
+  // Whether a session began with one of the last packets; once.
+  bool take_began() { return std::exchange(began_, false); }
+
+  Instant next_hello() const { return handshake_.next_hello(); }
+  std::vector<std::byte> hello(Instant now);
+  // A greeting is due, as for a stranger.
+  void greet(Instant now) { handshake_.answer_stranger(now); }
+
+  bool can_send() const { return can_send_; }
+  // A packet of the session with these frames; numbered one after the other, but for skip().
+  std::vector<std::byte> packet(ConstBytes frames, Instant now);
+  void skip(std::uint64_t numbers) { next_ += numbers; }
+  std::uint64_t next_number() const { return next_; }
+  stp::ReceivedPackets& received() { return received_; }
+  std::uint64_t bytes_received() const { return bytes_received_; }
+
+ private:
+  void handle_hello(ConstBytes datagram, const stp::PacketHeader& header, Instant now);
+  void take_keys(const std::optional<stp::SessionKeys>& of_our_offer, Instant now);
+
+  Config config_;
+  stp::Handshake handshake_;
+  std::optional<stp::KeyExchange> key_exchange_;
+  stp::Protection protection_;
+  stp::ReceivedPackets received_;
+  std::uint64_t next_ = 0;  // packet number
+  std::uint64_t bytes_received_ = 0;
+  bool can_send_ = false;
+  bool began_ = false;
+};
+
+}  // namespace satrelay::sim

@@ -1,0 +1,215 @@
+// The most processor time that one call of the engine takes with very many flows, event by event:
+// whatever a packet or an operator asks for, a packet of another flow shall not wait for it long.
+#include <malloc.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pep/stp/frames.h"
+#include "tests/bench/crowd.h"
+
+namespace satrelay::bench {
+namespace {
+
+struct Case {
+  const char* name;
+  Crowd::Spec spec;
+  std::function<void(Crowd& crowd)> work;
+};
+
+void say_all(Crowd& crowd, std::size_t count, std::size_t room, const Crowd::WriteFrame& write) {
+  for (std::size_t i = 0; i < count;) {
+    i = crowd.say(i, count, write, room);
+    crowd.settle();
+  }
+}
+
+void list_flows(Crowd& crowd, std::size_t count) {
+  constexpr std::uint64_t kList = (1ULL << 18) + 1;
+  const std::byte kind{0xc2};
+  crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) {
+    stp::write_open(frames, {kList, ConstBytes(&kind, 1)});
+  });
+  std::vector<std::byte> list;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto entry = crowd.metadata(i);
+    list.push_back(std::byte{0});
+    list.push_back(static_cast<std::byte>(entry.size()));
+    list.insert(list.end(), entry.begin(), entry.end());
+  }
+  // All but the first part, and then that: so much is in order at once.
+  constexpr std::size_t kPart = 1200;
+  const auto send = [&](std::size_t at) {
+    const std::size_t size = std::min(kPart, list.size() - at);
+    crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) {
+      frames.u8(static_cast<std::uint8_t>(stp::FrameType::kData) | stp::kDataHasLength |
+                (at + size == list.size() ? stp::kDataFin : 0U));
+      stp::write_varint(frames, kList);
+      stp::write_varint(frames, at);
+      frames.u16(static_cast<std::uint16_t>(size));
+      std::ranges::copy(ConstBytes(list).subspan(at, size), frames.reserve(size).begin());
+    });
+  };
+  for (std::size_t at = kPart; at < list.size(); at += kPart) send(at);
+  send(0);
+  crowd.settle();
+}
+
+std::vector<Case> cases(std::size_t flows) {
+  const Crowd::Spec many{.flows = flows};
+  const Crowd::Spec none{.flows = 0};
+  std::vector<Case> list;
+  list.push_back({"OPEN, as many as fit", none, [=](Crowd& crowd) { crowd.open_flows(0, flows); }});
+  list.push_back({"START_CREDIT, as many as fit", many, [](Crowd& crowd) {
+                    for (std::size_t i = 0; i < 10; ++i) {
+                      crowd.say(
+                          0, 1000,
+                          [&](ByteWriter& frames, std::size_t n) {
+                            stp::write_start_credit(frames, {1 + i * 1000 + n, 1000 + n % 2});
+                          },
+                          stp::kMaxStartCreditFrameSize);
+                    }
+                    crowd.settle();
+                  }});
+  list.push_back({"STREAM_CREDIT, as many as fit", many, [=](Crowd& crowd) {
+                    say_all(crowd, flows, stp::kMaxStreamCreditFrameSize,
+                            [](ByteWriter& frames, std::size_t i) {
+                              stp::write_stream_credit(frames, {Crowd::stream(i), 1U << 21});
+                            });
+                  }});
+  list.push_back({"a byte of each stream", many, [=](Crowd& crowd) {
+                    say_all(crowd, flows, 16, [](ByteWriter& frames, std::size_t i) {
+                      frames.u8(static_cast<std::uint8_t>(stp::FrameType::kData) |
+                                stp::kDataHasLength);
+                      stp::write_varint(frames, Crowd::stream(i));
+                      stp::write_varint(frames, 0);
+                      frames.u16(1);
+                      frames.u8(0);
+                    });
+                  }});
+  list.push_back(
+      {"RESET, as many as fit", many, [=](Crowd& crowd) {
+         say_all(crowd, flows, stp::kMaxResetFrameSize, [](ByteWriter& frames, std::size_t i) {
+           stp::write_reset(frames, {Crowd::stream(i), stp::ResetReason::kHostReset, 0});
+         });
+       }});
+  list.push_back(
+      {"RESET of streams never opened", none, [=](Crowd& crowd) {
+         say_all(crowd, flows, stp::kMaxResetFrameSize, [](ByteWriter& frames, std::size_t i) {
+           stp::write_reset(frames, {Crowd::stream(i), stp::ResetReason::kHostReset, 0});
+         });
+         crowd.pass(Duration::seconds(125));
+       }});
+  list.push_back({"the peer is started anew", many, [](Crowd& crowd) { crowd.restart_peer(); }});
+  list.push_back({"the peer closes", many, [](Crowd& crowd) {
+                    crowd.say(0, 1, [](ByteWriter& frames, std::size_t) {
+                      stp::write_close(frames, {stp::ResetReason::kShutdown});
+                    });
+                    crowd.settle();
+                  }});
+  list.push_back({"the peer falls silent", many, [](Crowd& crowd) {
+                    crowd.pass(Duration::seconds(4), /*peer_speaks=*/false);
+                    crowd.pass(Duration::seconds(1));
+                  }});
+  list.push_back({"the peer is given up", many, [](Crowd& crowd) {
+                    crowd.pass(crowd.config().stp.give_up_after + Duration::seconds(4), false);
+                  }});
+  list.push_back({"the peer lists flows", none, [=](Crowd& crowd) { list_flows(crowd, flows); }});
+  list.push_back({"reload", many, [](Crowd& crowd) {
+                    crowd.reload(crowd.config());
+                    crowd.settle();
+                  }});
+  list.push_back({"SYNs repeated all at once",
+                  {.flows = flows, .hosts = Crowd::Hosts::kSilent},
+                  [](Crowd& crowd) { crowd.pass(Duration::seconds(2)); }});
+  list.push_back({"all idle at once",
+                  {.flows = flows, .idle_timeout = Duration::seconds(600)},
+                  [](Crowd& crowd) { crowd.pass(Duration::seconds(605)); }});
+  list.push_back({"a host is found on the LAN",
+                  {.flows = flows, .hosts = Crowd::Hosts::kUnknown, .one_server = true},
+                  [](Crowd& crowd) {
+                    crowd.from_lan(crowd.server_frame(0));
+                    crowd.settle();
+                  }});
+  list.push_back({"frames while others are looked for",
+                  {.flows = flows, .hosts = Crowd::Hosts::kUnknown},
+                  [](Crowd& crowd) {
+                    for (std::size_t i = 0; i < 1000; ++i) crowd.from_lan(crowd.server_frame(i));
+                    crowd.settle();
+                  }});
+  list.push_back({"a page of flows, one flow", many, [=](Crowd& crowd) {
+                    const Instant now = Instant::from_nanoseconds(60'000'000'000);
+                    crowd.call([&] { (void)crowd.engine().flows(flows - 12, 12, now); });
+                    for (std::size_t id = 1; id < flows; id += flows / 100) {
+                      crowd.call([&] { (void)crowd.engine().flow(id, now); });
+                    }
+                    crowd.call([&] { (void)crowd.engine().flow(1U << 30, now); });
+                  }});
+  list.push_back({"drain", many, [](Crowd& crowd) {
+                    const Instant now = Instant::from_nanoseconds(60'000'000'000);
+                    crowd.call(
+                        [&] { crowd.engine().set_admission(gateway::Admission::kDraining, now); });
+                    crowd.call([&] { (void)crowd.engine().unfinished_flows(); });
+                  }});
+  return list;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("The most time that one call takes with many flows", "bench_steps");
+  bool quick = false;
+  std::size_t flows = 60'000;
+  int repeats = 5;
+  std::string only;
+  app.add_flag("--quick", quick, "few flows, once: only to see that it works");
+  app.add_option("--flows", flows, "that there are");
+  app.add_option("--repeats", repeats, "of which the least counts");
+  app.add_option("--only", only, "events whose name holds this");
+  CLI11_PARSE(app, argc, argv);
+  if (quick) {
+    flows = 2'000;
+    repeats = 1;
+  }
+  std::printf(
+      "The longest call of the engine with %zu flows: milliseconds of the thread, least of\n"
+      "%d repeats, and objects visited (0: not counted).\n\n%-36s %9s %9s %9s\n",
+      flows, repeats, "event", "ms", "objects", "calls");
+  for (const Case& each : cases(flows)) {
+    if (std::string(each.name).find(only) == std::string::npos) continue;
+    Worst least{.milliseconds = 1e9};
+    std::uint64_t calls = 0;
+    for (int i = 0; i < repeats; ++i) {
+      Crowd crowd(each.spec);
+      if (crowd.flows() != each.spec.flows) {
+        std::fprintf(stderr, "%s: only %zu flows\n", each.name, crowd.flows());
+        return 1;
+      }
+      const std::uint64_t before = crowd.calls();
+      each.work(crowd);
+      calls = crowd.calls() - before;
+      least.milliseconds = std::min(least.milliseconds, crowd.worst().milliseconds);
+      least.visited = crowd.worst().visited;
+    }
+    std::printf("%-36s %9.3f %9llu %9llu\n", each.name, least.milliseconds,
+                static_cast<unsigned long long>(least.visited),
+                static_cast<unsigned long long>(calls));
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace satrelay::bench
+
+int main(int argc, char** argv) {
+  mallopt(M_MXFAST, 0);  // as satrelayd has it
+  try {
+    return satrelay::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_steps: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,302 @@
+#include "tests/bench/crowd.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "pep/stp/packet.h"
+#include "pep/wire/arp.h"
+#include "relay/gateway/frame.h"
+#include "relay/gateway/open_metadata.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::bench {
+namespace {
+
+using gateway::ip_of;
+using gateway::kGatewayMac;
+using gateway::kHostMac;
+using gateway::kPeerMac;
+using gateway::kServerMac;
+using gateway::PortId;
+
+constexpr std::uint64_t kOwnEpoch = 1;
+constexpr std::size_t kLargest = 1472;
+constexpr std::uint16_t kStpPort = 7878;
+
+IpAddress numbered(std::uint8_t first, std::size_t i) {
+  return IpAddress::v4({first, static_cast<std::uint8_t>(i >> 16),
+                        static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i)});
+}
+
+config::Gateway config_for(const Crowd::Spec& spec) {
+  config::Gateway config;
+  config.gateway.own = ip_of("192.0.2.1");
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/24");
+  // A peer outside of the subnet is behind a router.
+  const bool routed = spec.hosts == Crowd::Hosts::kUnknown;
+  config.links = {{.name = "sat",
+                   .send_rate = BitRate::bits_per_second(1'000'000'000),
+                   .receive_rate = BitRate::bits_per_second(1'000'000'000)}};
+  config.peers = {{.name = "peer",
+                   .address = ip_of(routed ? "192.0.3.2" : "192.0.2.2"),
+                   .prefixes = {*IpPrefix::parse("10.0.0.0/8")},
+                   .link = "sat"}};
+  if (routed) config.gateway.next_hop = ip_of("192.0.2.2");
+  config.rules = {{}};
+  config.stp.port = kStpPort;
+  config.limits.flows = 65536;
+  config.limits.half_open = 65536;
+  config.limits.memory = ByteCount(spec.memory);
+  config.limits.idle_timeout = spec.idle_timeout;
+  return config;
+}
+
+double thread_milliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+// An engine of before does not count.
+template <typename Engine>
+std::uint64_t visited(const Engine& engine) {
+  if constexpr (requires { engine.visited(); }) {
+    return engine.visited();
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace
+
+Crowd::Crowd(const Spec& spec)
+    : spec_(spec), config_(config_for(spec)), memory_(spec.memory, spec.memory / 8), buffer_(2048) {
+  engine_ = std::make_unique<gateway::Gateway>(
+      config_, gateway::Identity{.boot_epoch = kOwnEpoch, .secret = {3, 5}, .wan_mac = kGatewayMac},
+      memory_.bytes(), now_);
+  restart_peer();
+  open_flows(0, spec.flows);
+  forget();
+}
+
+Crowd::~Crowd() = default;
+
+void Crowd::call(const std::function<void()>& work) {
+  const std::uint64_t before = visited(*engine_);
+  const double begin = thread_milliseconds();
+  work();
+  worst_.milliseconds = std::max(worst_.milliseconds, thread_milliseconds() - begin);
+  worst_.visited = std::max(worst_.visited, visited(*engine_) - before);
+  ++calls_;
+}
+
+void Crowd::open_flows(std::size_t from, std::size_t end) {
+  while (from < end) {
+    from = say(from, end, [&](ByteWriter& frames, std::size_t i) {
+      stp::write_open(frames, {stream(i), metadata(i)});
+    });
+    settle();
+  }
+}
+
+std::vector<std::byte> Crowd::metadata(std::size_t i) const {
+  gateway::OpenMetadata open;
+  open.ethernet.source = kHostMac;
+  open.ethernet.destination = kServerMac;
+  open.ethernet.type = wire::EtherType::kIpv4;
+  open.client = numbered(10, i);
+  open.server = spec_.one_server ? numbered(198, 51 << 8) : numbered(198, i);
+  open.client_port = 4000;
+  open.server_port = 80;
+  open.options.mss = 1460;
+  std::vector<std::byte> bytes(gateway::kMaxOpenMetadata);
+  bytes.resize(gateway::write_open_metadata(open, bytes));
+  return bytes;
+}
+
+std::vector<std::byte> Crowd::server_frame(std::size_t i) const {
+  wire::EthernetHeader back;
+  back.source = kServerMac;
+  back.destination = kHostMac;
+  const IpAddress server = spec_.one_server ? numbered(198, 51 << 8) : numbered(198, i);
+  return gateway::udp_frame(server.to_string(), numbered(10, i).to_string(), 9,
+                            std::vector<std::byte>(8), back);
+}
+
+// --- the peer ------------------------------------------------------------------------------------
+
+void Crowd::hello() {
+  stp::HelloFrame hello;
+  hello.minimum_version = hello.maximum_version = stp::kVersion;
+  hello.opens_even_streams = false;
+  hello.answer_wanted = true;
+  hello.epoch = peer_epoch_;
+  hello.peer_epoch = kOwnEpoch;
+  hello.echo = heard_hello_;
+  hello.datagram_size = kLargest;
+  hello.lane_credit = 64U << 20;
+  hello.stream_credit = 1U << 20;
+  std::vector<std::byte> packet(kLargest);
+  ByteWriter frames(MutableBytes(packet).subspan(stp::kHeaderSize));
+  stp::write_hello(frames, hello);
+  stp::PacketHeader header;
+  header.type = stp::PacketType::kHello;
+  header.number = ++hello_number_;
+  stp::write_header(header, packet.data());
+  packet.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
+  stp::SessionSeal().close(packet);
+  from_wan(packet);
+}
+
+void Crowd::restart_peer() {
+  ++peer_epoch_;
+  number_ = 0;
+  for (int i = 0; i < 40; ++i) {
+    hello();
+    settle();
+    now_ += Duration::milliseconds(50);
+    settle();
+    if (engine_->peers()[0].state == stp::PeerState::kAlive && i > 2) return;
+  }
+  throw std::runtime_error("the peer was not greeted");
+}
+
+void Crowd::greet_anew() {
+  ++peer_epoch_;
+  number_ = 0;
+  hello();
+  now_ += Duration::milliseconds(50);
+  for (int i = 0; i < 4; ++i) poll(PortId::kWan);
+  hello();
+}
+
+void Crowd::reload(const config::Gateway& next) {
+  const auto index = gateway::Gateway::index_rules(next);
+  call([&] { engine_->reconfigure(next, now_, index); });
+}
+
+std::size_t Crowd::say(std::size_t i, std::size_t end, const WriteFrame& write, std::size_t room) {
+  std::vector<std::byte> packet(kLargest);
+  ByteWriter frames(MutableBytes(packet).subspan(stp::kHeaderSize,
+                                                 kLargest - stp::kHeaderSize - stp::kTrailerSize));
+  for (; i < end && frames.remaining() >= room; ++i) write(frames, i);
+  stp::PacketHeader header;
+  const stp::SessionSeal seal(peer_epoch_, kOwnEpoch);
+  header.session_tag = seal.tag();
+  header.number = number_++;
+  stp::write_header(header, packet.data());
+  packet.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
+  seal.close(packet);
+  from_wan(packet);
+  return i;
+}
+
+void Crowd::from_wan(ConstBytes datagram) {
+  wire::EthernetHeader ethernet;
+  ethernet.source = kPeerMac;
+  ethernet.destination = kGatewayMac;
+  const auto frame =
+      gateway::udp_frame(config_.peers[0].address.to_string(), "192.0.2.1", kStpPort,
+                         std::vector<std::byte>(datagram.begin(), datagram.end()), ethernet);
+  call([&] { (void)engine_->handle_frame(PortId::kWan, frame, now_); });
+}
+
+// ARP, and the number of a HELLO, which the next one shall echo.
+void Crowd::hear_wan(ConstBytes frame) {
+  const gateway::Frame seen = gateway::look_at(frame);
+  if (seen.kind == gateway::FrameKind::kArp) {
+    const auto question = wire::parse_arp(seen.payload);
+    if (!question || question->operation != wire::ArpOperation::kRequest) return;
+    std::vector<std::byte> reply(wire::kEthernetHeaderSize + wire::kArpSize);
+    wire::EthernetHeader ethernet;
+    ethernet.source = kPeerMac;
+    ethernet.destination = kGatewayMac;
+    ethernet.type = wire::EtherType::kArp;
+    wire::write_ethernet(ethernet, reply);
+    wire::write_arp({.operation = wire::ArpOperation::kReply,
+                     .sender_mac = kPeerMac,
+                     .sender = question->target,
+                     .target_mac = kGatewayMac,
+                     .target = question->sender},
+                    MutableBytes(reply).subspan(wire::kEthernetHeaderSize));
+    (void)engine_->handle_frame(PortId::kWan, reply, now_);
+    return;
+  }
+  if (seen.kind != gateway::FrameKind::kUdp) return;
+  const auto header = stp::parse_header(seen.payload.subspan(wire::kUdpHeaderSize));
+  if (header && header->type == stp::PacketType::kHello) heard_hello_ = header->number;
+}
+
+// --- the hosts -----------------------------------------------------------------------------------
+
+void Crowd::answer(ConstBytes frame) {
+  const gateway::Frame seen = gateway::look_at(frame);
+  if (seen.kind != gateway::FrameKind::kTcp) return;
+  const auto tcp = wire::parse_tcp(seen.payload);
+  using Flags = wire::TcpFlags;
+  if (!tcp || !tcp->header.has(Flags::kSyn)) return;
+  ++syns_;
+  if (spec_.hosts != Hosts::kAnswer) return;
+  wire::TcpHeader reply;
+  reply.source_port = tcp->header.destination_port;
+  reply.destination_port = tcp->header.source_port;
+  reply.sequence = 7;
+  reply.acknowledgment = tcp->header.sequence + 1;
+  reply.flags = Flags::kSyn | Flags::kAck;
+  reply.window = 65535;
+  reply.options.mss = 1460;
+  wire::EthernetHeader back = seen.ethernet;
+  std::swap(back.source, back.destination);
+  answers_.push_back(
+      gateway::tcp_frame(seen.ip.destination.to_string(), seen.ip.source.to_string(), reply, back));
+}
+
+void Crowd::from_lan(const std::vector<std::byte>& frame) {
+  call([&] { (void)engine_->handle_frame(PortId::kLan, frame, now_); });
+}
+
+// --- the engine ----------------------------------------------------------------------------------
+
+bool Crowd::poll(PortId port) {
+  gateway::Polled polled;
+  call([&] { polled = engine_->poll_frame(port, buffer_, now_); });
+  if (polled.kind == gateway::Polled::Kind::kNothing) return false;
+  if (polled.kind == gateway::Polled::Kind::kHeld) return true;
+  const auto frame = ConstBytes(buffer_).first(polled.size);
+  if (port == PortId::kLan) {
+    answer(frame);
+  } else {
+    hear_wan(frame);
+  }
+  return true;
+}
+
+void Crowd::settle() {
+  constexpr int kMostRounds = 1'000'000;
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (engine_->next_timeout() <= now_) call([&] { engine_->handle_timeout(now_); });
+    while (poll(PortId::kLan)) {
+    }
+    while (poll(PortId::kWan)) {
+    }
+    if (answers_.empty() && engine_->next_timeout() > now_) return;
+    for (const auto& frame : std::exchange(answers_, {})) from_lan(frame);
+  }
+  throw std::runtime_error("the engine always has something to do");
+}
+
+void Crowd::pass(Duration time, bool peer_speaks) {
+  const Instant end = now_ + time;
+  while (now_ < end) {
+    now_ = earlier(end, now_ + Duration::milliseconds(100));
+    if (peer_speaks) {
+      say(0, 1, [](ByteWriter& frames, std::size_t) { stp::write_ping(frames, {0}); });
+    }
+    settle();
+  }
+}
+
+}  // namespace satrelay::bench

@@ -1,0 +1,96 @@
+// A gateway with very many flows, and a peer that says whatever it is told to: to see what one
+// call of the engine takes at most. The peer is no session but packets, made by hand; hosts answer
+// SYNs, and nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/stp/frames.h"
+#include "relay/gateway/gateway.h"
+#include "tests/bench/large_memory.h"
+
+namespace satrelay::bench {
+
+// The most that one call took.
+struct Worst {
+  double milliseconds = 0;  // of the thread's processor time
+  std::uint64_t visited = 0;
+};
+
+class Crowd {
+ public:
+  enum class Hosts : std::uint8_t { kAnswer, kSilent, kUnknown };  // unknown: behind a router
+  struct Spec {
+    std::size_t flows = 0;
+    Hosts hosts = Hosts::kAnswer;
+    bool one_server = false;  // or one for each flow
+    Duration idle_timeout = Duration::seconds(7200);
+    std::size_t memory = 512U << 20;
+  };
+  explicit Crowd(const Spec& spec);
+  ~Crowd();
+
+  gateway::Gateway& engine() { return *engine_; }
+  const config::Gateway& config() const { return config_; }
+  std::size_t flows() const { return engine_->flow_count(); }
+
+  // --- what is measured, each call of the engine by itself
+  void call(const std::function<void()>& work);
+  // Packets of the peer with as many frames as write(frames, i) finds room for, from i on; where it
+  // stopped.
+  using WriteFrame = std::function<void(ByteWriter& frames, std::size_t i)>;
+  std::size_t say(std::size_t i, std::size_t end, const WriteFrame& write, std::size_t room = 60);
+  void from_lan(const std::vector<std::byte>& frame);
+  // Until the engine has nothing more to do or to say.
+  void settle();
+  // With a PING of the peer now and then, unless it is silent.
+  void pass(Duration time, bool peer_speaks = true);
+
+  // The peer is started anew, and greeted.
+  void restart_peer();
+  // The same, but the engine gets no time for more than its answer.
+  void greet_anew();
+  void reload(const config::Gateway& next);
+  static std::uint64_t stream(std::size_t flow) { return 2 * flow + 1; }
+  // To open flow `i`, or to list it.
+  std::vector<std::byte> metadata(std::size_t i) const;
+  // A frame of the server of flow `i`, of no connection.
+  std::vector<std::byte> server_frame(std::size_t i) const;
+
+  Worst worst() const { return worst_; }
+  void forget() { worst_ = {}; }
+  std::uint64_t calls() const { return calls_; }
+  std::uint64_t syns() const { return syns_; }  // to hosts
+  void open_flows(std::size_t from, std::size_t end);
+
+ private:
+  void hello();
+  void from_wan(ConstBytes datagram);
+  void hear_wan(ConstBytes frame);
+  void answer(ConstBytes frame);
+  bool poll(gateway::PortId port);
+
+  Spec spec_;
+  config::Gateway config_;
+  LargeMemory memory_;
+  std::unique_ptr<gateway::Gateway> engine_;
+  Instant now_ = Instant::from_nanoseconds(1'000'000'000);
+  std::vector<std::byte> buffer_;
+  Worst worst_;
+  std::uint64_t calls_ = 0;
+  std::uint64_t syns_ = 0;
+  std::uint64_t peer_epoch_ = 10;
+  std::uint32_t hello_number_ = 0;
+  std::uint32_t heard_hello_ = 0;
+  std::uint32_t number_ = 0;
+  std::vector<std::vector<std::byte>> answers_;  // that hosts owe
+};
+
+}  // namespace satrelay::bench

@@ -1,0 +1,108 @@
+// What an operator is told while a peer and the link between come and go.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "relay/ops/watch.h"
+#include "relay/sim/network.h"
+#include "relay/sim/plans.h"
+#include "relay/sim/scenario.h"
+
+namespace satrelay::sim {
+namespace {
+
+using Names = std::vector<std::string>;
+
+class Events : public ::testing::Test {
+ protected:
+  Events() {
+    LinkSpec link;
+    link.one_way_delay = Duration::milliseconds(275);
+    scenario = make_lab(1, link);
+  }
+  void start() {
+    network.emplace(scenario, tracer);
+    run_for(Duration::seconds(8));
+  }
+  // As gateway A's host does: it looks at the gateway ten times a second.
+  void run_for(Duration time) {
+    const Instant end = network->loop().now() + time;
+    while (network->loop().now() < end) {
+      network->run_for(Duration::milliseconds(100));
+      const Instant now = network->loop().now();
+      const gateway::Gateway& engine = network->gateway(Side::kA).engine();
+      ops::Snapshot snapshot;
+      snapshot.status = engine.status(now);
+      snapshot.peers = engine.peers();
+      snapshot.counters = engine.counters();
+      watch.look(snapshot, Duration::zero(), now);
+    }
+  }
+  Names take() { return std::exchange(told, {}); }
+
+  Scenario scenario;
+  Tracer tracer;
+  std::optional<Network> network;
+  Names told;
+  ops::Watch watch{[this](const ops::Event& event) {
+    told.emplace_back(ops::describe(event.kind).name);
+    last_detail = event.detail;
+  }};
+  std::string last_detail;
+};
+
+TEST_F(Events, APeerThatIsKilledIsMissedGivenUpAndGreetedAnew) {
+  start();
+  EXPECT_EQ(take(), Names{"peer_alive"});
+  const auto rtt = network->gateway(Side::kA).engine().peers()[0].rtt;
+  EXPECT_NEAR(rtt.value_or(Duration::zero()).to_seconds(), 0.55, 0.01);
+  run_for(Duration::seconds(30));
+  EXPECT_EQ(take(), Names{}) << "nothing has changed";
+  network->gateway(Side::kB).kill();
+  run_for(Duration::seconds(5));
+  EXPECT_EQ(take(), Names{"peer_silent"});
+  run_for(Duration::seconds(125));
+  EXPECT_EQ(take(), Names{"peer_lost"});
+  network->gateway(Side::kB).start(2'000'000'000'000'000'000U);
+  run_for(Duration::seconds(5));
+  EXPECT_EQ(take(), (Names{"peer_restarted", "peer_alive"}));
+}
+
+TEST_F(Events, AnOutageIsOverAfterATime) {
+  start();
+  take();
+  network->satellite().from_b().set_outage(true);
+  run_for(Duration::seconds(20));
+  network->satellite().from_b().set_outage(false);
+  run_for(Duration::seconds(5));
+  EXPECT_EQ(take(), (Names{"peer_silent", "peer_returned"}));
+  EXPECT_EQ(last_detail.substr(0, 6), "after ");
+}
+
+TEST_F(Events, APeerThatStopsInOrder) {
+  start();
+  take();
+  network->gateway(Side::kB).shut_down();
+  run_for(Duration::seconds(3));
+  EXPECT_EQ(take(), Names{"peer_closed"});
+}
+
+// The link carries a quarter of what is configured, and the guard of the rate finds out.
+TEST_F(Events, ALinkThatCarriesLessThanConfigured) {
+  add_flow(scenario, Side::kA, requester(40'000'000), receiver());
+  start();
+  EXPECT_EQ(take(), Names{"peer_alive"});
+  auto& way = network->satellite().from_a();
+  way.set_rate(way.rate().scaled(1, 4));
+  run_for(Duration::seconds(20));
+  const Names names = take();
+  EXPECT_EQ(std::ranges::count(names, "rate_cut"), 1) << testing::PrintToString(names);
+  EXPECT_NE(last_detail.find("rate control found less"), std::string::npos) << last_detail;
+}
+
+}  // namespace
+}  // namespace satrelay::sim

@@ -1,0 +1,35 @@
+// What is allowed and seldom meant is told, with its place.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "config/loader.h"
+
+namespace satrelay::config {
+namespace {
+
+Gateway load(const std::string& more) {
+  return parse_gateway(
+      "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
+      "gateway: {address: 192.0.2.1/30}\n"
+      "links: {sat: {send_rate: 50Mbit, receive_rate: 50Mbit}}\n"
+      "peers: [{address: 192.0.2.2, security: none}]\n" +
+          more,
+      "g.yaml");
+}
+
+// RFC 5382, REQ-5.
+TEST(Warnings, AnIdleTimeoutThatResetsWhatHostsKeepAlive) {
+  EXPECT_EQ(load("").limits.idle_timeout, Duration::seconds(124 * 60));
+  EXPECT_TRUE(load("").warnings.empty());
+  EXPECT_TRUE(load("limits: {idle_timeout: 124min}\n").warnings.empty());
+  EXPECT_EQ(load("limits: {idle_timeout: 2h}\n").warnings,
+            std::vector<std::string>{
+                "g.yaml:5:24: limits.idle_timeout: is shorter than the two hours after which hosts "
+                "ask for each other (keep-alive): silent connections that they keep are reset; "
+                "write 124min or more unless that is wanted"});
+}
+
+}  // namespace
+}  // namespace satrelay::config

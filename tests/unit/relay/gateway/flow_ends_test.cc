@@ -1,0 +1,250 @@
+// How connections begin and end at their edges: both hosts at once, and what is said after the end.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/relay/gateway/gateway_fixture.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using Flags = wire::TcpFlags;
+
+// A host with one connection, which takes and acknowledges what comes in order.
+class MiniHost {
+ public:
+  struct Socket {
+    const char* address;
+    std::uint16_t port;
+  };
+  MiniHost(Socket own, Socket far, std::uint32_t isn) : own_(own), far_(far), next_(isn) {}
+
+  FrameBytes frame(std::uint8_t flags, std::string_view payload = {}) {
+    wire::TcpHeader tcp;
+    tcp.source_port = own_.port;
+    tcp.destination_port = far_.port;
+    tcp.sequence = next_;
+    tcp.acknowledgment = (flags & Flags::kAck) != 0 ? expected_ : 0;
+    tcp.flags = flags;
+    tcp.window = 64240;
+    if ((flags & Flags::kSyn) != 0) tcp.options.mss = 1460;
+    next_ += static_cast<std::uint32_t>(payload.size());
+    if ((flags & (Flags::kSyn | Flags::kFin)) != 0) ++next_;
+    return tcp_frame(own_.address, far_.address, tcp, host_to_server(), payload);
+  }
+
+  void send(Gateway& gateway, Instant now, std::uint8_t flags, std::string_view payload = {}) {
+    EXPECT_EQ(gateway.handle_frame(PortId::kLan, frame(flags, payload), now), Verdict::kConsumed);
+  }
+
+  // All that the gateway has to say to it.
+  void listen(Gateway& gateway, Instant now) {
+    FrameBytes out(gateway.max_frame_size());
+    while (const std::size_t size = gateway.poll_frame(PortId::kLan, out, now).size) {
+      const Frame seen = look_at(ConstBytes(out).first(size));
+      const auto tcp = wire::parse_tcp(seen.payload);
+      ASSERT_TRUE(tcp);
+      flow_labels.push_back(seen.ip.flow_label);
+      if (!silent) take(gateway, now, seen.payload.subspan(tcp->header_size), tcp->header);
+    }
+  }
+
+  std::string received;
+  std::vector<std::uint32_t> flow_labels;
+  int resets = 0;
+  int syns = 0;
+  std::uint32_t reset_sequence = 0;
+  bool saw_end = false;
+
+  bool silent = false;  // what comes is lost
+
+ private:
+  void take(Gateway& gateway, Instant now, ConstBytes payload, const wire::TcpHeader& tcp) {
+    if (tcp.has(Flags::kRst)) {
+      ++resets;
+      reset_sequence = tcp.sequence;
+      return;
+    }
+    if (tcp.has(Flags::kSyn)) {
+      expected_ = tcp.sequence + 1;
+      if (!tcp.has(Flags::kAck)) ++syns;
+      send(gateway, now, tcp.has(Flags::kAck) ? Flags::kAck : kSynAck);
+      return;
+    }
+    if (payload.empty() && !tcp.has(Flags::kFin)) return;
+    if (tcp.sequence == expected_) {
+      for (const std::byte b : payload) received += static_cast<char>(b);
+      expected_ += static_cast<std::uint32_t>(payload.size()) + (tcp.has(Flags::kFin) ? 1U : 0U);
+      saw_end = saw_end || tcp.has(Flags::kFin);
+    }
+    send(gateway, now, Flags::kAck);
+  }
+  static constexpr std::uint8_t kSynAck = Flags::kSyn | Flags::kAck;
+  Socket own_;
+  Socket far_;
+  std::uint32_t next_;
+  std::uint32_t expected_ = 0;
+};
+
+class FlowEnds : public GatewayTest {
+ protected:
+  void SetUp() override { start_peer(); }
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      listen();
+      step();
+    }
+    listen();
+  }
+  void listen() {
+    near_.listen(*a_, now_);
+    far_.listen(*b_, now_);
+  }
+  static constexpr std::uint8_t kFinAck = Flags::kFin | Flags::kAck;
+  static constexpr std::uint8_t kPushAck = Flags::kPsh | Flags::kAck;
+  MiniHost near_{{kClient, 40000}, {kServer, 80}, 1000};
+  MiniHost far_{{kServer, 80}, {kClient, 40000}, 500'000};
+};
+
+TEST_F(FlowEnds, AStrayAckAfterTheEndIsAnsweredWithRst) {
+  near_.send(*a_, now_, Flags::kSyn);
+  run(10);
+  near_.send(*a_, now_, kFinAck);
+  run(10);
+  ASSERT_TRUE(far_.saw_end);
+  far_.send(*b_, now_, kFinAck);
+  run(20);
+  ASSERT_TRUE(near_.saw_end);
+  ASSERT_EQ(a_->flow_count(), 0U) << "out of LAST-ACK";
+  const FrameBytes stray = near_.frame(Flags::kAck);
+  const auto tcp = wire::parse_tcp(look_at(stray).payload);
+  EXPECT_EQ(lan(stray), Verdict::kDrop);
+  EXPECT_EQ(count(Counter::kDroppedAfterEnd), 1U);
+  near_.listen(*a_, now_);
+  EXPECT_EQ(near_.resets, 1);
+  EXPECT_EQ(near_.reset_sequence, tcp->header.acknowledgment);
+  // A new connection of the same ports that is bridged is left alone.
+  EXPECT_EQ(wan(far_.frame(Flags::kSyn)), Verdict::kBridge);
+  EXPECT_EQ(lan(stray), Verdict::kBridge);
+}
+
+TEST_F(FlowEnds, WhatWasNeverRelayedIsBridgedInMidStream) {
+  EXPECT_EQ(lan(near_.frame(Flags::kAck)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedMidStream), 1U);
+}
+
+// The end of the old connection and the beginning of the new arrive in one go.
+TEST_F(FlowEnds, TheHostOfAFlowThatMakesRoomIsReset) {
+  near_.send(*a_, now_, Flags::kSyn);
+  run(10);
+  ASSERT_EQ(far_.syns, 1);
+  near_.send(*a_, now_, Flags::kRst | Flags::kAck);
+  near_ = MiniHost({kClient, 40000}, {kServer, 80}, 900'000);
+  near_.send(*a_, now_, Flags::kSyn);
+  near_.listen(*a_, now_);
+  run(10);
+  EXPECT_EQ(far_.resets, 1);
+  EXPECT_EQ(far_.syns, 2);
+  far_.send(*b_, now_, kPushAck, "hello");
+  run(10);
+  EXPECT_EQ(near_.received, "hello");
+}
+
+class SimultaneousOpen : public FlowEnds {
+ protected:
+  void finish() {
+    run(20);
+    EXPECT_EQ(far_.received, "from the client side");
+    EXPECT_EQ(near_.received, "from the server side");
+    EXPECT_EQ(a_->flow_count(), 1U);
+    EXPECT_EQ(b_->flow_count(), 1U);
+    near_.send(*a_, now_, kPushAck, ", more");
+    far_.send(*b_, now_, kPushAck, ", too");
+    near_.send(*a_, now_, kFinAck);
+    run(20);
+    EXPECT_EQ(far_.received, "from the client side, more");
+    EXPECT_TRUE(far_.saw_end);
+    EXPECT_FALSE(near_.saw_end);
+    far_.send(*b_, now_, kPushAck, ", and after");
+    far_.send(*b_, now_, kFinAck);
+    run(20);
+    EXPECT_EQ(near_.received, "from the server side, too, and after");
+    EXPECT_TRUE(near_.saw_end);
+    EXPECT_EQ(near_.resets + far_.resets, 0);
+    run(700);  // TIME-WAIT, and the last words of streams
+    EXPECT_EQ(a_->flow_count(), 0U);
+    EXPECT_EQ(b_->flow_count(), 0U);
+    EXPECT_EQ(a_->peers()[0].streams + b_->peers()[0].streams, 0U);
+    EXPECT_EQ(a_->status(now_).arena_used + b_->status(now_).arena_used, 0U);
+  }
+  std::uint64_t met() const {
+    return count(Counter::kFlowsOpenedByBoth) + b_->counters()[Counter::kFlowsOpenedByBoth];
+  }
+};
+
+TEST_F(SimultaneousOpen, BothHostsSpeakAtOnce) {
+  near_.send(*a_, now_, Flags::kSyn);
+  far_.send(*b_, now_, Flags::kSyn);
+  listen();
+  near_.send(*a_, now_, kPushAck, "from the client side");
+  far_.send(*b_, now_, kPushAck, "from the server side");
+  finish();
+  EXPECT_EQ(met(), 2U);
+}
+
+TEST_F(SimultaneousOpen, OneHandshakeIsStillUnderWay) {
+  far_.send(*b_, now_, Flags::kSyn);
+  far_.silent = true;
+  near_.send(*a_, now_, Flags::kSyn);
+  listen();
+  near_.send(*a_, now_, kPushAck, "from the client side");
+  run(5);
+  far_.silent = false;
+  run(20);
+  far_.send(*b_, now_, kPushAck, "from the server side");
+  finish();
+  EXPECT_EQ(met(), 1U);
+}
+
+TEST_F(SimultaneousOpen, AResetEndsBoth) {
+  near_.send(*a_, now_, Flags::kSyn);
+  far_.send(*b_, now_, Flags::kSyn);
+  run(10);
+  near_.send(*a_, now_, Flags::kRst | Flags::kAck);
+  run(100);
+  EXPECT_EQ(far_.resets, 1);
+  EXPECT_EQ(a_->flow_count() + b_->flow_count(), 0U);
+  EXPECT_EQ(a_->peers()[0].streams + b_->peers()[0].streams, 0U);
+}
+
+class FlowLabels : public FlowEnds {
+ protected:
+  static constexpr auto kClient6 = "2001:db8:1::5";
+  static constexpr auto kServer6 = "2001:db8:2::5";
+  void SetUp() override {
+    config_a_.peers[0].prefixes.push_back(*IpPrefix::parse("2001:db8:2::/48"));
+    config_b_.peers[0].prefixes.push_back(*IpPrefix::parse("2001:db8:1::/48"));
+    a_ = std::make_unique<Gateway>(
+        config_a_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+        now_);
+    start_peer();
+    near_ = MiniHost({kClient6, 40000}, {kServer6, 80}, 1000);
+    far_ = MiniHost({kServer6, 80}, {kClient6, 40000}, 1000);
+  }
+};
+
+TEST_F(FlowLabels, AllPacketsOfAFlowHaveTheSame) {  // RFC 6437
+  near_.send(*a_, now_, Flags::kSyn);
+  run(10);
+  far_.send(*b_, now_, kPushAck, "hello");
+  run(10);
+  far_.send(*b_, now_, kFinAck);
+  run(10);
+  ASSERT_GE(near_.flow_labels.size(), 3U);
+  for (const std::uint32_t label : near_.flow_labels) EXPECT_EQ(label, near_.flow_labels[0]);
+  EXPECT_NE(near_.flow_labels[0], 0U);
+  EXPECT_NE(near_.flow_labels[0], far_.flow_labels.at(0)) << "the other direction is another flow";
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

@@ -1,0 +1,229 @@
+// With thousands of flows no call goes over all of them, whatever a peer says or an operator asks
+// for; and what is done to them one by one is done to each, whatever comes between.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "pep/stp/frames.h"
+#include "tests/bench/crowd.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using bench::Crowd;
+
+// More than may be visited at once.
+constexpr std::size_t kFlows = 3 * Gateway::kMostVisited;
+
+class StepsTest : public ::testing::Test {
+ protected:
+  static void expect_few(const Crowd& crowd) {
+    EXPECT_LE(crowd.worst().visited, Gateway::kMostVisited);
+    EXPECT_GT(crowd.worst().visited, 0U);
+  }
+  static std::uint64_t counted(Crowd& crowd, Counter counter) {
+    return crowd.engine().counters()[counter];
+  }
+  static void close_peer(Crowd& crowd) {
+    crowd.say(0, 1, [](ByteWriter& frames, std::size_t) {
+      stp::write_close(frames, {stp::ResetReason::kShutdown});
+    });
+  }
+  static constexpr Instant kLater = Instant::from_nanoseconds(120'000'000'000);
+};
+
+TEST_F(StepsTest, OpeningVeryManyIsNoWorseForTheLast) {
+  Crowd crowd({.flows = 0});
+  crowd.open_flows(0, kFlows);
+  EXPECT_EQ(crowd.flows(), kFlows);
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, ThePeerSaysHowMuchMayBeSentOfEachStream) {
+  Crowd crowd({.flows = kFlows});
+  for (std::size_t i = 0; i < 3; ++i) {
+    crowd.say(
+        0, 1000,
+        [&](ByteWriter& frames, std::size_t n) {
+          stp::write_start_credit(frames, {1 + i * 1000 + n, 1000 + n % 2});
+        },
+        stp::kMaxStartCreditFrameSize);
+  }
+  crowd.settle();
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, OnePacketResetsMany) {
+  Crowd crowd({.flows = kFlows});
+  for (std::size_t i = 0; i < kFlows;) {
+    i = crowd.say(
+        i, kFlows,
+        [](ByteWriter& frames, std::size_t flow) {
+          stp::write_reset(frames, {Crowd::stream(flow), stp::ResetReason::kHostReset, 0});
+        },
+        stp::kMaxResetFrameSize);
+  }
+  crowd.settle();
+  EXPECT_EQ(crowd.flows(), 0U);
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, AllStreamsLingerAndEndAtOnce) {
+  Crowd crowd({.flows = 0});
+  for (std::size_t i = 0; i < kFlows;) {
+    i = crowd.say(
+        i, kFlows,
+        [](ByteWriter& frames, std::size_t flow) {
+          stp::write_reset(frames, {Crowd::stream(flow), stp::ResetReason::kHostReset, 0});
+        },
+        stp::kMaxResetFrameSize);
+  }
+  crowd.pass(Duration::seconds(125));
+  expect_few(crowd);
+  crowd.open_flows(kFlows, kFlows + 10);
+  EXPECT_EQ(crowd.flows(), 10U);
+}
+
+TEST_F(StepsTest, APeerThatWasStartedAnewHasNoneOfItsFlows) {
+  Crowd crowd({.flows = kFlows});
+  crowd.restart_peer();
+  EXPECT_EQ(counted(crowd, Counter::kFlowsResetPeerRestart), kFlows);
+  EXPECT_EQ(counted(crowd, Counter::kFlowsListed), kFlows);
+  EXPECT_EQ(crowd.flows(), 0U);
+  EXPECT_LT(crowd.engine().status(kLater).arena_used, 1U << 20) << "the list, on its way";
+  expect_few(crowd);
+  crowd.open_flows(0, 10);
+  EXPECT_EQ(crowd.flows(), 10U);
+}
+
+TEST_F(StepsTest, APeerThatClosesHasNoneOfItsFlows) {
+  Crowd crowd({.flows = kFlows});
+  close_peer(crowd);
+  EXPECT_EQ(crowd.flows(), kFlows) << "most have yet to hear of it";
+  crowd.settle();
+  EXPECT_EQ(counted(crowd, Counter::kFlowsResetPeerClosed), kFlows);
+  EXPECT_EQ(crowd.flows(), 0U);
+  expect_few(crowd);
+}
+
+// The streams that the peer opens in its new session have the numbers of the old ones.
+TEST_F(StepsTest, ThePeerOpensTheSameFlowsBeforeTheOldOnesAreReset) {
+  Crowd crowd({.flows = kFlows});
+  close_peer(crowd);
+  crowd.greet_anew();
+  ASSERT_GT(crowd.flows(), kFlows / 2) << "most have yet to hear of it";
+  // Those that the lap comes to last.
+  constexpr std::size_t kAgain = 200;
+  std::size_t opened = 0;
+  while (opened < kAgain) {
+    opened = crowd.say(opened, kAgain, [&](ByteWriter& frames, std::size_t i) {
+      stp::write_open(frames, {Crowd::stream(kFlows - 1 - i), crowd.metadata(kFlows - 1 - i)});
+    });
+  }
+  ASSERT_GT(crowd.flows(), kFlows / 2) << "most have yet to hear of it";
+  crowd.settle();
+  EXPECT_EQ(counted(crowd, Counter::kFlowsResetPeerClosed) +
+                counted(crowd, Counter::kFlowsResetPeerRestart),
+            kFlows);
+  EXPECT_EQ(counted(crowd, Counter::kFlowsFromPeer), kFlows + kAgain);
+  EXPECT_EQ(crowd.flows(), kAgain);
+  EXPECT_EQ(crowd.engine().peers()[0].streams, kAgain);
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, APeerThatIsStartedAgainAndAgainLeavesNothing) {
+  Crowd crowd({.flows = kFlows});
+  for (int i = 0; i < 6; ++i) crowd.greet_anew();
+  crowd.settle();
+  EXPECT_EQ(counted(crowd, Counter::kFlowsResetPeerRestart), kFlows);
+  EXPECT_EQ(crowd.flows(), 0U);
+  EXPECT_LT(crowd.engine().status(kLater).arena_used, 1U << 20) << "the list, on its way";
+  expect_few(crowd);
+  crowd.open_flows(0, 10);
+  EXPECT_EQ(crowd.flows(), 10U);
+}
+
+TEST_F(StepsTest, APeerThatIsSilentIsGivenUp) {
+  Crowd crowd({.flows = kFlows});
+  crowd.pass(crowd.config().stp.give_up_after + Duration::seconds(4), /*peer_speaks=*/false);
+  EXPECT_EQ(counted(crowd, Counter::kFlowsResetPeerLost), kFlows);
+  EXPECT_EQ(crowd.flows(), 0U);
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, ASegmentOfAHostFindsItsFlowReset) {
+  Crowd crowd({.flows = kFlows});
+  close_peer(crowd);
+  const std::uint64_t before = counted(crowd, Counter::kFlowsResetPeerClosed);
+  ASSERT_LT(before, kFlows / 2);
+  // Its flow is among the last that the lap would come to.
+  const auto last = crowd.engine().flow(1, kLater);  // by the number that it was given
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->tcp_state, tcp::State::kClosed) << "described as what it is";
+  crowd.settle();
+  EXPECT_EQ(counted(crowd, Counter::kFlowsResetPeerClosed), kFlows);
+}
+
+TEST_F(StepsTest, AReloadReachesAllFlows) {
+  Crowd crowd({.flows = kFlows, .idle_timeout = Duration::seconds(7200)});
+  config::Gateway next = crowd.config();
+  next.limits.idle_timeout = Duration::seconds(60);
+  next.limits.half_close_timeout = Duration::seconds(60);
+  crowd.reload(next);
+  crowd.pass(Duration::seconds(70));
+  EXPECT_EQ(counted(crowd, Counter::kFlowsResetIdle), kFlows);
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, AllTimersAtOnce) {
+  Crowd crowd({.flows = kFlows, .hosts = Crowd::Hosts::kSilent});
+  crowd.pass(Duration::seconds(4));
+  EXPECT_EQ(crowd.flows(), kFlows);
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, VeryManyWaitForOneHost) {
+  Crowd crowd({.flows = kFlows, .hosts = Crowd::Hosts::kUnknown, .one_server = true});
+  EXPECT_EQ(crowd.syns(), 0U);
+  crowd.from_lan(crowd.server_frame(0));
+  crowd.settle();
+  EXPECT_EQ(crowd.syns(), kFlows);
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, AFrameOfOneHostDoesNotLookAtAllThatWaitForOthers) {
+  Crowd crowd({.flows = kFlows, .hosts = Crowd::Hosts::kUnknown});
+  crowd.from_lan(crowd.server_frame(7));
+  crowd.settle();
+  EXPECT_EQ(crowd.syns(), 1U);
+  expect_few(crowd);
+}
+
+TEST_F(StepsTest, FlowsAreFoundByTheirNumberAndPlace) {
+  Crowd crowd({.flows = kFlows});
+  std::map<std::uint64_t, std::size_t> ids;
+  for (std::size_t first = 0; first < kFlows; first += 100) {
+    crowd.call([&] {
+      for (const FlowSnapshot& flow : crowd.engine().flows(first, 100, kLater)) ++ids[flow.id];
+    });
+  }
+  EXPECT_EQ(ids.size(), kFlows) << "each stands on one page";
+  for (const auto& [id, times] : ids) {
+    EXPECT_EQ(times, 1U);
+    if (id % 97 != 0) continue;
+    crowd.call([&] {
+      const auto flow = crowd.engine().flow(id, kLater);
+      ASSERT_TRUE(flow);
+      EXPECT_EQ(flow->id, id);
+    });
+  }
+  crowd.call([&] { EXPECT_FALSE(crowd.engine().flow(1U << 30, kLater)); });
+  crowd.call([&] { EXPECT_TRUE(crowd.engine().flows(kFlows, 10, kLater).empty()); });
+  EXPECT_EQ(crowd.engine().unfinished_flows(), kFlows);
+  EXPECT_LE(crowd.worst().visited, 100U);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

@@ -1,0 +1,198 @@
+#include "relay/ops/watch.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace satrelay::ops {
+namespace {
+
+using gateway::Counter;
+using stp::PeerState;
+
+// A gateway with one peer and a port, all well, of which a test changes something.
+class WatchTest : public testing::Test {
+ protected:
+  WatchTest() {
+    snapshot_.status.arena_bytes = 64U << 20;
+    snapshot_.peers.resize(1);
+    snapshot_.ports.resize(1);
+    peer().name = "hub";
+    peer().resolved = true;
+    peer().send_rate = BitRate::bits_per_second(49'750'000);
+    peer().link_rate = BitRate::bits_per_second(50'000'000);
+    port().name = "lan";
+  }
+  // What is told of `passes` in which nothing changes, from now on.
+  std::vector<std::string> look(Duration passes = Duration::zero(),
+                                Duration age = Duration::zero()) {
+    told_.clear();
+    const Instant end = now_ + passes;
+    for (; now_ < end; now_ = now_ + Duration::milliseconds(100)) watch_.look(snapshot_, age, now_);
+    watch_.look(snapshot_, age, now_);
+    return told_;
+  }
+  std::vector<std::string> look_at(PeerState state, Duration passes = Duration::zero()) {
+    peer().state = state;
+    return look(passes);
+  }
+  gateway::PeerSnapshot& peer() { return snapshot_.peers.front(); }
+  PortSnapshot& port() { return snapshot_.ports.front(); }
+  using Lines = std::vector<std::string>;
+
+  Instant now_ = Instant::from_nanoseconds(1);
+  Snapshot snapshot_;
+  std::vector<std::string> told_;
+  Watch watch_{[this](const Event& event) {
+    std::string line(describe(event.kind).name);
+    line += ' ' + event.subject;
+    if (!event.detail.empty()) line += ", " + event.detail;
+    told_.push_back(line);
+  }};
+};
+
+TEST_F(WatchTest, APeerComesGoesSilentReturnsAndIsGivenUp) {
+  EXPECT_EQ(look(Duration::seconds(5)), Lines{});
+  EXPECT_EQ(look_at(PeerState::kAlive), Lines{"peer_alive peer hub"});
+  EXPECT_EQ(look(Duration::seconds(60)), Lines{});
+  EXPECT_EQ(look_at(PeerState::kSuspect), Lines{"peer_silent peer hub"});
+  EXPECT_EQ(look(Duration::milliseconds(12'300)), Lines{});
+  EXPECT_EQ(look_at(PeerState::kAlive), Lines{"peer_returned peer hub, after 12.3 s"});
+  look_at(PeerState::kSuspect);
+  peer().is_given_up = true;
+  EXPECT_EQ(look(Duration::seconds(60)), Lines{"peer_lost peer hub"});
+  peer().is_given_up = false;
+  EXPECT_EQ(look_at(PeerState::kAlive), Lines{"peer_returned peer hub, after 60.0 s"});
+  EXPECT_EQ(look_at(PeerState::kClosed), Lines{"peer_closed peer hub"});
+  EXPECT_EQ(look_at(PeerState::kConnecting, Duration::seconds(60)), Lines{});
+  EXPECT_EQ(look_at(PeerState::kAlive), Lines{"peer_alive peer hub"});
+}
+
+TEST_F(WatchTest, ARestartIsToldEvenIfItIsOverAtTheNextLook) {
+  look_at(PeerState::kAlive);
+  ++peer().counters.peer_restarts;
+  EXPECT_EQ(look(), (Lines{"peer_restarted peer hub", "peer_alive peer hub"}));
+  ++peer().counters.peer_restarts;
+  EXPECT_EQ(look_at(PeerState::kConnecting), Lines{"peer_restarted peer hub"});
+  EXPECT_EQ(look_at(PeerState::kAlive), Lines{"peer_alive peer hub"});
+}
+
+TEST_F(WatchTest, APeerThatIsNeverHeardIsToldOfOnce) {
+  peer().resolved = false;
+  EXPECT_EQ(look(Duration::seconds(9)), Lines{});
+  EXPECT_EQ(look(Duration::seconds(2)),
+            Lines{"peer_unheard peer hub, nobody answers for its next hop"});
+  EXPECT_EQ(look(Duration::seconds(600)), Lines{});
+}
+
+TEST_F(WatchTest, AWrongKeyIsToldInsteadOfSilence) {
+  peer().wrong_key = true;
+  EXPECT_EQ(look(Duration::seconds(60)), Lines{"peer_wrong_key peer hub"});
+  peer().wrong_key = false;
+  EXPECT_EQ(look_at(PeerState::kAlive), Lines{"peer_alive peer hub"});
+}
+
+TEST_F(WatchTest, ARefusalSaysWhy) {
+  ++peer().counters.version_mismatch;
+  EXPECT_EQ(look_at(PeerState::kRefused), Lines{"peer_other_version peer hub"});
+  look_at(PeerState::kAlive);
+  ++peer().counters.security_mismatch;
+  EXPECT_EQ(look_at(PeerState::kRefused), Lines{"peer_unlike_security peer hub"});
+}
+
+TEST_F(WatchTest, ARateThatIsCutIsToldWithItsCause) {
+  const BitRate full = peer().send_rate;
+  look_at(PeerState::kAlive, Duration::seconds(10));
+  peer().send_rate = BitRate::bits_per_second(12'000'000);
+  EXPECT_EQ(look(Duration::milliseconds(1'900)), Lines{}) << "a moment is not worth a word";
+  EXPECT_EQ(look(Duration::seconds(60)),
+            Lines{"rate_cut peer hub, 12.0 Mbit/s of 50.0 Mbit/s, rate control found less"});
+  peer().send_rate = full;
+  EXPECT_EQ(look(), Lines{"rate_restored peer hub, 49.8 Mbit/s"});
+
+  peer().send_rate = BitRate::bits_per_second(11'940'000);
+  peer().commanded = BitRate::bits_per_second(12'000'000);
+  EXPECT_EQ(look(Duration::seconds(3)),
+            Lines{"rate_cut peer hub, 11.9 Mbit/s of 50.0 Mbit/s, as commanded here"});
+  peer().send_rate = full;
+  peer().commanded = BitRate();
+  look();
+  peer().send_rate = peer().announced = BitRate::bits_per_second(4'000'000);
+  EXPECT_EQ(look(Duration::seconds(3)),
+            Lines{"rate_cut peer hub, 4.0 Mbit/s of 50.0 Mbit/s, the far gateway says that no more "
+                  "arrives"});
+}
+
+TEST_F(WatchTest, AControllerThatBeginsWithLittleIsNotCut) {
+  peer().send_rate = BitRate::bits_per_second(1'000'000);
+  look_at(PeerState::kAlive);
+  EXPECT_EQ(look(Duration::seconds(60)), Lines{});
+}
+
+TEST_F(WatchTest, AControllerThatBeginsAnewIsNotCut) {
+  const BitRate full = peer().send_rate;
+  look_at(PeerState::kAlive, Duration::seconds(10));
+  look_at(PeerState::kClosed, Duration::seconds(1));
+  peer().send_rate = BitRate::bits_per_second(1'000'000);
+  EXPECT_EQ(look_at(PeerState::kAlive, Duration::seconds(10)), Lines{"peer_alive peer hub"});
+  peer().send_rate = full;
+  EXPECT_EQ(look(Duration::seconds(1)), Lines{});
+  // After a silence it goes on as it was.
+  peer().send_rate = BitRate::bits_per_second(1'000'000);
+  EXPECT_EQ(look(Duration::seconds(3)).size(), 1U);
+  look_at(PeerState::kSuspect, Duration::seconds(1));
+  EXPECT_EQ(look_at(PeerState::kAlive, Duration::seconds(5)).size(), 1U) << "only its return";
+  peer().send_rate = full;
+  EXPECT_EQ(look(), Lines{"rate_restored peer hub, 49.8 Mbit/s"});
+}
+
+TEST_F(WatchTest, LostFramesAreCountedAndToldOnceAMinute) {
+  look_at(PeerState::kAlive);
+  port().rx_merged = 1;
+  EXPECT_EQ(look(), Lines{"frames_merged port lan, 1 frame"});
+  port().rx_merged = 2'000;
+  port().rx_missed = 6;
+  port().rx_no_buffer = 1;
+  EXPECT_EQ(look(Duration::seconds(59)), Lines{"frames_missed port lan, 7 frames"});
+  EXPECT_EQ(look(Duration::seconds(1)), Lines{"frames_merged port lan, 1999 frames"});
+  EXPECT_EQ(look(Duration::seconds(600)), Lines{});
+}
+
+TEST_F(WatchTest, MemoryIsLowWhenItRanOutAndNormalAfterAWhile) {
+  look_at(PeerState::kAlive);
+  snapshot_.status.arena_used = 32U << 20;
+  snapshot_.counters.add(Counter::kDroppedMemoryLow);
+  EXPECT_EQ(look(), Lines{"memory_low gateway, 32 of 64 MiB taken"});
+  EXPECT_EQ(look(Duration::seconds(9)), Lines{});
+  EXPECT_EQ(look(Duration::seconds(1)), Lines{"memory_normal gateway, 32 of 64 MiB taken"});
+  snapshot_.status.arena_used = 58U << 20;
+  EXPECT_EQ(look(), Lines{"memory_low gateway, 58 of 64 MiB taken"});
+  snapshot_.status.arena_used = 50U << 20;
+  EXPECT_EQ(look(Duration::seconds(60)), Lines{}) << "between the two";
+  snapshot_.status.arena_used = 0;
+  EXPECT_EQ(look(), Lines{"memory_normal gateway, 0 of 64 MiB taken"});
+}
+
+TEST_F(WatchTest, CountersThatOughtToStandStillAreTold) {
+  look_at(PeerState::kAlive);
+  snapshot_.counters.add(Counter::kBridgedTableFull, 3);
+  snapshot_.counters.add(Counter::kAddressConflicts);
+  snapshot_.counters.add(Counter::kDroppedForgedGateway);
+  snapshot_.counters.add(Counter::kBridgedForeignSource, 7);
+  snapshot_.counters.add(Counter::kFlowsRefusedForeign);
+  EXPECT_EQ(look(), (Lines{"table_full gateway, 3 times", "address_conflict gateway, 1 time",
+                           "gateway_forged gateway, 1 time", "source_forged gateway, 7 times",
+                           "peer_overreaches gateway, 1 time"}));
+}
+
+TEST_F(WatchTest, AWorkerThatTellsNothingIsToldOf) {
+  look_at(PeerState::kAlive);
+  EXPECT_EQ(look(Duration::zero(), Duration::milliseconds(2'100)),
+            Lines{"worker_stuck gateway, 2.1 s"});
+  EXPECT_EQ(look(Duration::seconds(1), Duration::seconds(10)), Lines{});
+  EXPECT_EQ(look(), Lines{"worker_returned gateway"});
+}
+
+}  // namespace
+}  // namespace satrelay::ops
