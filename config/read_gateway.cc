@@ -175,11 +175,15 @@ Limits read_limits(const Value& value) {
   const Fields fields = value.fields({"flows", "half_open", "memory", "flow_memory", "host_window",
                                       "idle_timeout", "half_close_timeout"});
   Limits limits;
+  // Defaults never contradict a smaller limit that was given.
+  if (const Value* memory = fields.find("memory")) {
+    limits.memory = memory->size(kMemory);
+    const std::uint64_t served = limits.memory.value() / kMemoryOfAFlow.value();
+    limits.flows = static_cast<std::uint32_t>(std::min<std::uint64_t>(limits.flows, served));
+  }
   if (const Value* flows = fields.find("flows")) {
     limits.flows = static_cast<std::uint32_t>(flows->integer({1, 10'000'000}));
   }
-  if (const Value* memory = fields.find("memory")) limits.memory = memory->size(kMemory);
-  // Defaults never contradict a smaller limit that was given.
   limits.half_open = std::min(limits.half_open, limits.flows);
   if (const Value* half_open = fields.find("half_open")) {
     limits.half_open = static_cast<std::uint32_t>(half_open->integer({1, 10'000'000}));

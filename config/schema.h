@@ -211,6 +211,10 @@ struct Stp {
 // stands between them waits four minutes longer at least (RFC 5382, REQ-5).
 inline constexpr Duration kLeastIdle = Duration::seconds(2 * 3600 + 4 * 60);
 
+// What a relayed flow takes of `limits.memory` at least: what it has to itself, and as much of what
+// flows share.
+inline constexpr ByteCount kMemoryOfAFlow = ByteCount(4096);
+
 struct Limits {
   std::uint32_t flows = 65536;
   std::uint32_t half_open = 4096;        // SYN answered, handshake not complete

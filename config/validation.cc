@@ -323,6 +323,13 @@ std::vector<Contradiction> find_doubtful(const Gateway& config) {
                      "(keep-alive): silent connections that they keep are reset; write 124min or "
                      "more unless that is wanted"});
   }
+  const ByteCount memory = config.limits.memory;
+  const std::uint64_t served = memory.value() / kMemoryOfAFlow.value();
+  if (memory != ByteCount(0) && served < config.limits.flows) {
+    found.push_back({"limits.flows", "is more than limits.memory serves: with " + to_text(memory) +
+                                         " some " + std::to_string(served) + " flows, at " +
+                                         to_text(kMemoryOfAFlow) + " each; the rest are bridged"});
+  }
   return found;
 }
 

@@ -3,13 +3,36 @@
 #include <algorithm>
 #include <bit>
 
+#include "pep/base/check.h"
+
 namespace satrelay {
+
+bool BlockRing::own(std::uint32_t blocks) {
+  SATRELAY_CHECK(own_ == 0 && first_ == end_);
+  if (!arena_->set_aside(blocks)) return false;
+  own_ = blocks;
+  return true;
+}
+
+void BlockRing::disown() {
+  SATRELAY_CHECK(first_ == end_);
+  arena_->give_up(own_);
+  own_ = 0;
+}
+
+BlockIndex BlockRing::take(std::uint64_t key) {
+  return is_own(key) ? arena_->allocate_set_aside() : arena_->allocate();
+}
+
+void BlockRing::give_back(std::uint64_t key, BlockIndex block) {
+  is_own(key) ? arena_->release_set_aside(block) : arena_->release(block);
+}
 
 BlockIndex BlockRing::find_or_allocate(std::uint64_t offset) {
   const std::uint64_t key = offset >> arena_->block_shift();
   if (key >= first_ && key < end_) {
     BlockIndex& entry = ring_[key & mask_];
-    if (entry == kNoBlock) entry = arena_->allocate();
+    if (entry == kNoBlock) entry = take(key);
     return entry;
   }
   return extend(key);
@@ -22,7 +45,7 @@ BlockIndex BlockRing::extend(std::uint64_t key) {
   const std::uint64_t new_first = was_empty ? key : std::min(first_, key);
   const std::uint64_t new_end = was_empty ? key + 1 : std::max(end_, key + 1);
   if (new_end - new_first > kMaxKeys) return kNoBlock;
-  const BlockIndex block = arena_->allocate();
+  const BlockIndex block = take(key);
   if (block == kNoBlock) return kNoBlock;
   if (new_end - new_first > ring_.size()) grow(new_end - new_first);
   if (was_empty) {
@@ -38,10 +61,22 @@ BlockIndex BlockRing::extend(std::uint64_t key) {
 }
 
 void BlockRing::release_below(std::uint64_t offset) {
-  const std::uint64_t key = std::min(offset >> arena_->block_shift(), end_);
+  const std::uint64_t base = offset >> arena_->block_shift();
+  const std::uint64_t key = std::min(base, end_);
   for (; first_ < key; ++first_) {
     const BlockIndex block = ring_[first_ & mask_];
-    if (block != kNoBlock) arena_->release(block);
+    if (block != kNoBlock) give_back(first_, block);
+  }
+  if (base > base_) move_base(base);
+}
+
+// Nothing is stored below `base`, which has moved on. Keys that have become the ring's own may have
+// a block already, which need not be set aside then.
+void BlockRing::move_base(std::uint64_t base) {
+  const std::uint64_t begin = std::max(base_ + own_, base);
+  base_ = base;
+  for (std::uint64_t key = std::max(begin, first_); key < std::min(base_ + own_, end_); ++key) {
+    if (ring_[key & mask_] != kNoBlock) arena_->give_up(1);
   }
 }
 
@@ -51,7 +86,7 @@ void BlockRing::release_within(std::uint64_t begin, std::uint64_t end) {
   for (key = std::max(key, first_); key < after; ++key) {
     BlockIndex& entry = ring_[key & mask_];
     if (entry == kNoBlock) continue;
-    arena_->release(entry);
+    give_back(key, entry);
     entry = kNoBlock;
   }
 }
@@ -59,15 +94,25 @@ void BlockRing::release_within(std::uint64_t begin, std::uint64_t end) {
 void BlockRing::clear(std::uint64_t offset) {
   for (; first_ < end_; ++first_) {
     const BlockIndex block = ring_[first_ & mask_];
-    if (block != kNoBlock) arena_->release(block);
+    if (block != kNoBlock) give_back(first_, block);
   }
   first_ = offset >> arena_->block_shift();
   end_ = first_;
+  base_ = first_;
 }
 
 std::size_t BlockRing::blocks_held() const {
   std::size_t held = 0;
   for (std::uint64_t key = first_; key < end_; ++key) held += ring_[key & mask_] != kNoBlock;
+  return held;
+}
+
+std::size_t BlockRing::own_blocks_held() const {
+  std::size_t held = 0;
+  const std::uint64_t after = std::min(base_ + own_, end_);
+  for (std::uint64_t key = std::max(base_, first_); key < after; ++key) {
+    held += ring_[key & mask_] != kNoBlock;
+  }
   return held;
 }
 

@@ -9,9 +9,10 @@ namespace satrelay {
 
 std::uint64_t ByteQueue::room(std::uint64_t blocks) const {
   const std::uint64_t block = blocks_.arena().block_size();
-  const std::uint64_t used_of_last = end_ & (block - 1);
-  if (empty()) return blocks == 0 ? 0 : blocks * block - used_of_last;
-  return blocks * block + (used_of_last == 0 ? 0 : block - used_of_last);
+  // Where the blocks that are taken end: an empty queue has none, not even the one it ended in.
+  const std::uint64_t taken = empty() ? end_ & ~(block - 1) : (end_ + block - 1) & ~(block - 1);
+  const std::uint64_t room_end = std::max(taken, blocks_.own_end()) + blocks * block;
+  return room_end > end_ ? room_end - end_ : 0;
 }
 
 std::size_t ByteQueue::append(ConstBytes bytes) {

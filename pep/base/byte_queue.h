@@ -20,8 +20,13 @@ class ByteQueue {
   std::uint64_t size() const { return end_ - begin_; }
   bool empty() const { return begin_ == end_; }
 
-  // What append() stores at least if it may take `blocks` from the arena: all that, exactly, while
-  // there are no more. An empty queue goes on in mid-block, where the last one ended.
+  // As BlockRing's, of an empty queue.
+  [[nodiscard]] bool own(std::uint32_t blocks) { return blocks_.own(blocks); }
+  void disown() { blocks_.disown(); }
+
+  // What append() stores at least if it may take `blocks` from the arena beside its own: all that,
+  // exactly, while there are no more. An empty queue goes on in mid-block, where the last one
+  // ended.
   std::uint64_t room(std::uint64_t blocks) const;
   // Copies as many of `bytes` as the arena has room for; the count stored.
   [[nodiscard]] std::size_t append(ConstBytes bytes);
@@ -38,6 +43,7 @@ class ByteQueue {
   // Drops all bytes and restarts at offset zero.
   void reset();
   std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counted: O(size())
+  std::size_t blocks_set_aside() const { return blocks_.own_blocks() - blocks_.own_blocks_held(); }
 
  private:
   BlockRing blocks_;

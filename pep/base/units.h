@@ -23,6 +23,9 @@ class ByteCount {
   friend constexpr ByteCount operator-(ByteCount a, ByteCount b) {
     return ByteCount(a.bytes_ > b.bytes_ ? a.bytes_ - b.bytes_ : 0);
   }
+  friend constexpr ByteCount operator*(ByteCount a, std::uint64_t n) {
+    return ByteCount(a.bytes_ * n);
+  }
   constexpr ByteCount& operator+=(ByteCount b) { return *this = *this + b; }
   constexpr ByteCount& operator-=(ByteCount b) { return *this = *this - b; }
 

@@ -7,7 +7,8 @@ namespace satrelay::stp {
 ReceiveHalf::Stored ReceiveHalf::store(std::uint64_t offset, ConstBytes bytes,
                                        std::size_t reserve_blocks) {
   const std::uint64_t end = offset + bytes.size();
-  if (offset > bytes_.in_order_end() && arena_->free_blocks() <= reserve_blocks) {
+  if (offset > bytes_.in_order_end() && end > bytes_.own_end() &&
+      arena_->free_blocks() <= reserve_blocks) {
     return {0, holds(offset, end)};
   }
   const std::uint64_t limit = granted_ - bytes_.consumed();
@@ -27,7 +28,7 @@ bool ReceiveHalf::holds(std::uint64_t begin, std::uint64_t end) const {
 
 void ReceiveHalf::reset() {
   bytes_.reset();
-  charged_ = granted_ = told_ = 0;
+  charged_ = granted_ = told_ = told_at_ = 0;
   final_size_ = kUnknown;
   drain_ = {};
   taken_ = {};

@@ -19,6 +19,10 @@ class ReceiveHalf {
 
   explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece), arena_(&arena) {}
 
+  // As BlockRing's: blocks in which bytes always find room, of a stream that begins.
+  [[nodiscard]] bool own(std::uint32_t blocks) { return bytes_.own(blocks); }
+  void disown() { bytes_.disown(); }
+
   const Reassembler& bytes() const { return bytes_; }
   std::uint64_t charged() const { return charged_; }  // lane credit that the peer has spent here
   std::uint64_t consumed() const { return bytes_.consumed(); }
@@ -35,8 +39,11 @@ class ReceiveHalf {
   std::uint64_t tell(std::uint64_t limit) {
     told_ = std::max(told_, limit);
     granted_ = std::max(granted_, told_);
+    told_at_ = bytes_.consumed();
     return told_;
   }
+  // What the reader has taken since.
+  std::uint64_t consumed_since_told() const { return bytes_.consumed() - told_at_; }
   // Whether data that ends at `end`, or the end of the stream itself, contradicts what is known.
   bool contradicts(std::uint64_t end, bool fin) const {
     return (final_known() && (end > final_size_ || (fin && end != final_size_))) ||
@@ -69,8 +76,11 @@ class ReceiveHalf {
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     return drain_.window(limit, ahead, now);
   }
-  // Drops all bytes; the accounting stays.
-  void discard() { bytes_.reset(); }
+  // Drops all bytes, for which no blocks are its own any more; the accounting stays.
+  void drop_memory() {
+    bytes_.reset();
+    bytes_.disown();
+  }
   void reset();
 
  private:
@@ -82,6 +92,7 @@ class ReceiveHalf {
   std::uint64_t charged_ = 0;
   std::uint64_t granted_ = 0;
   std::uint64_t told_ = 0;
+  std::uint64_t told_at_ = 0;  // consumed then
   std::uint64_t final_size_ = kUnknown;
 };
 

@@ -16,9 +16,13 @@ class SendHalf {
  public:
   explicit SendHalf(Arena& arena) : arena_(&arena), queue_(arena) {}
 
+  // As BlockRing's: blocks that can always be written to, of a stream that begins.
+  [[nodiscard]] bool own(std::uint32_t blocks) { return queue_.own(blocks); }
+  void disown() { queue_.disown(); }
+
   // --- the writer
-  // What write() takes, exactly: up to `limit` stored bytes, and no more than the arena has blocks
-  // for when `promised` bytes of it are kept for the other direction.
+  // What write() takes, exactly: up to `limit` stored bytes, and no more than there are blocks for:
+  // its own, and what the arena has when `promised` bytes are kept for the other direction.
   std::uint64_t room(std::uint64_t limit, std::uint64_t promised) const;
   [[nodiscard]] std::size_t write(ConstBytes bytes, std::uint64_t limit, std::uint64_t promised) {
     const std::uint64_t allowed = room(limit, promised);
@@ -59,7 +63,8 @@ class SendHalf {
   bool done() const { return fin_ == Fin::kAcknowledged && queue_.empty(); }
 
   void reset();
-  std::size_t blocks_held() const { return queue_.blocks_held(); }  // counted
+  std::size_t blocks_held() const { return queue_.blocks_held(); }            // counted
+  std::size_t blocks_set_aside() const { return queue_.blocks_set_aside(); }  // counted
 
  private:
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };

@@ -153,6 +153,7 @@ void Session::Impl::establish() {
   state = PeerState::kAlive;
   schedule.pause(false);
   lane_send.limit = handshake.peer().lane_credit;
+  lane_shares.start(lane_send.limit);
   peer_start_credit.start(handshake.peer().stream_credit);
   own_capacity.on_new_session();
   path.start(static_cast<std::uint16_t>(
@@ -302,11 +303,9 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
                                              Instant now) {
   Impl& s = *impl_;
   s.now = now;
-  if (!s.connected() || metadata.size() > kMaxMetadata || s.open_count >= s.config.max_streams) {
-    return std::nullopt;
-  }
+  if (!s.connected() || metadata.size() > kMaxMetadata || !s.has_place()) return std::nullopt;
   const std::uint64_t id = s.next_local_index * 2 + (s.config.opens_even_streams ? 0 : 1);
-  Stream* stream = s.create_stream(id, Stream::Phase::kOpen);
+  Stream* stream = s.create_stream(id, Stream::Phase::kOpen, s.config.own_blocks);
   if (stream == nullptr) return std::nullopt;
   ++s.next_local_index;
   stream->context = context;
@@ -534,8 +533,10 @@ std::uint64_t Session::credit(StreamId stream) const {
   const Stream* s = impl_->visible(stream);
   return s == nullptr ? 0
                       : std::min(s->send.credit(impl_->peer_start_credit.limit()),
-                                 impl_->lane_send.available());
+                                 impl_->lane_available(*s));
 }
+
+bool Session::has_lane_share() const { return impl_->has_lane_share(); }
 
 bool Session::has_events() const { return !impl_->peer_events.empty() || !impl_->events.empty(); }
 

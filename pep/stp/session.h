@@ -94,6 +94,9 @@ struct Config {
   bool path_mtu_known = true;
   std::uint16_t datagram_overhead = 28;  // IP and UDP headers, for the pacer
   std::uint32_t max_streams = 65536;
+  // Blocks of the arena that are set aside for each half of a stream, so that it goes on however
+  // little memory the others leave.
+  std::uint32_t own_blocks = 0;
   std::uint64_t lane_receive_limit = 64ULL << 20;    // credit granted to the peer for all streams
   std::uint64_t stream_receive_limit = 64ULL << 20;  // and for one
   std::uint64_t stream_send_limit = 64ULL << 20;     // stored and not yet acknowledged, per stream
@@ -189,6 +192,7 @@ struct Counters {
 struct BlocksHeld {
   std::size_t to_peer = 0;    // written and not yet forgotten
   std::size_t from_peer = 0;  // received and not yet consumed
+  std::size_t set_aside = 0;  // for the streams, and not held
 };
 
 // What the relay lets a session do with one packet.
@@ -214,7 +218,7 @@ class Session {
   void handle_timeout(Instant now);
 
   // --- mutators ------------------------------------------------------------------------------
-  // Opens a stream at once (0-RTT); nullopt without a peer, or if max_streams is reached. With one
+  // Opens a stream at once (0-RTT); nullopt without a peer, place or memory. With one
   // that is suspect the OPEN waits.
   // `metadata` (at most kMaxMetadata bytes) reaches the peer with kOpened, even if lost on the way
   // at first, and before any byte of the stream.
@@ -296,6 +300,9 @@ class Session {
   std::uint64_t packets_in_flight() const;
   std::uint64_t bytes_stored() const;  // received and not consumed, all streams
   std::size_t stream_count() const;
+  // Whether one stream more would go on in both directions, though the readers of all others took
+  // nothing any more (docs/stp.md section 6).
+  bool has_lane_share() const;
   // After kOpened and until the first mutator on the stream.
   ConstBytes metadata(StreamId stream) const;
   const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream

@@ -16,7 +16,9 @@ const char* contradiction(const Stream& stream) {
   const bool idle =
       stream.phase == Stream::Phase::kFree || stream.phase == Stream::Phase::kResetting;
   if (idle) {
-    return stream.send.blocks_held() + stream.receive.bytes().blocks_held() > 0
+    return stream.send.blocks_held() + stream.receive.bytes().blocks_held() +
+                       stream.blocks_set_aside() >
+                   0
                ? "a stream that is over holds memory"
                : nullptr;
   }
@@ -39,6 +41,7 @@ BlocksHeld Session::blocks_held() const {
     const Stream& stream = impl_->streams.at(i);
     held.to_peer += stream.send.blocks_held();
     held.from_peer += stream.receive.bytes().blocks_held();
+    held.set_aside += stream.blocks_set_aside();
   }
   impl_->remains.add_held(held);
   return held;
@@ -46,9 +49,10 @@ BlocksHeld Session::blocks_held() const {
 
 std::optional<std::string> Session::audit() const {
   const Impl& s = *impl_;
-  std::uint64_t stored = 0, parked = 0, open = 0;
+  std::uint64_t stored = 0, parked = 0, open = 0, shares = 0;
   for (std::uint32_t i = 0; i < s.streams.slot_count(); ++i) {
     const Stream& stream = s.streams.at(i);
+    shares += stream.lane_share.left;
     if (const char* const wrong = contradiction(stream)) {
       return std::string(wrong) + ": stream " + std::to_string(stream.id);
     }
@@ -62,6 +66,9 @@ std::optional<std::string> Session::audit() const {
   if (open != s.open_count) return differ("open streams", s.open_count, open);
   if (stored != s.lane_receive.outstanding()) {
     return differ("lane credit that is used", s.lane_receive.outstanding(), stored);
+  }
+  if (shares != s.lane_shares.reserved()) {
+    return differ("shares of the lane", s.lane_shares.reserved(), shares);
   }
   if (parked != s.parked.noted()) return differ("parked bytes", s.parked.noted(), parked);
   return std::nullopt;

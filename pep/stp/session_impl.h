@@ -17,6 +17,7 @@
 #include "pep/stp/key_doubt.h"
 #include "pep/stp/key_exchange.h"
 #include "pep/stp/lane_credit.h"
+#include "pep/stp/lane_share.h"
 #include "pep/stp/loss_detector.h"
 #include "pep/stp/packet.h"
 #include "pep/stp/packet_builder.h"
@@ -79,7 +80,17 @@ struct Session::Impl {
     return (id & 1U) == (config.opens_even_streams ? 0U : 1U);
   }
   Stream* visible(StreamId id) const;
-  Stream* create_stream(std::uint64_t id, Stream::Phase phase);
+  // `own`: blocks that the arena must have for each half.
+  Stream* create_stream(std::uint64_t id, Stream::Phase phase, std::uint32_t own);
+  // Whether there are a place and memory for one more that carries bytes.
+  bool has_place() const {
+    return open_count < config.max_streams && arena.free_blocks() >= 2U * config.own_blocks;
+  }
+  // Whether it would go on, in both directions, though all the others stood still.
+  bool has_lane_share() const {
+    return lane_shares.has_place(lane_send.available()) &&
+           lane_receive.promised() >= (open_count + 1) * LaneShares::kShare;
+  }
   void free_stream(Stream& stream);
   void unlink(Stream& stream);
   void begin_reset(Stream& stream, ResetReason reason);
@@ -93,6 +104,10 @@ struct Session::Impl {
   // As long as credit that is granted now takes to bring bytes.
   Duration reach_of_credit() const { return rtt.smoothed() + feedback.interval(); }
   void update_active(Stream& stream);
+  std::uint64_t lane_available(const Stream& stream) const {
+    return lane_shares.available(stream.lane_share, lane_send.available());
+  }
+  void wake_lane_waiters();
   void notify(Stream& stream, bool Stream::Pending::*event);
   void on_send_progress(Stream& stream);
   std::uint64_t room(const Stream& stream) const {
@@ -244,6 +259,7 @@ struct Session::Impl {
   std::uint64_t next_local_index = 0;
   std::size_t open_count = 0;  // kOpen and kAwaitingOpen
   LaneSendCredit lane_send;
+  LaneShares lane_shares;
   LaneReceiveCredit lane_receive;
   std::uint64_t hello_lane_credit = 0;
   StartCredit start_credit;              // of streams that the peer sends
@@ -268,6 +284,7 @@ struct Session::Impl {
   EventList events;
   LingerList linger;
   MemoryList memory_waiters;
+  LaneList lane_waiters;
 };
 
 }  // namespace satrelay::stp

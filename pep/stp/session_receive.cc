@@ -42,12 +42,14 @@ struct Session::Impl::FrameHandler {
   void operator()(const LaneCreditFrame& frame) {
     eliciting = true;
     s.lane_send.limit = std::max(s.lane_send.limit, frame.limit);
+    s.wake_lane_waiters();
   }
   void operator()(const StreamCreditFrame& frame) {
     eliciting = true;
     Stream* stream = s.streams.find(frame.stream);
     if (stream == nullptr || stream->phase == Stream::Phase::kResetting) return;
     stream->send.raise_limit(frame.limit);
+    stream->lane_share.base = stream->send.sent();
     s.update_active(*stream);
   }
   void operator()(const StartCreditFrame& frame) {
@@ -84,10 +86,20 @@ struct Session::Impl::FrameHandler {
     if (s.opened_here(id)) return (id >> 1) < s.next_local_index ? Id::kClosed : Id::kImpossible;
     return s.peer_ids.is_new(id >> 1) ? Id::kNew : Id::kClosed;
   }
-  // A slot for a stream of the peer that is seen for the first time.
+  // A slot for a stream of the peer that is seen for the first time, and for which there is a
+  // place; or, without memory, for one that is to be reset at once.
   Stream* accept(std::uint64_t id, Stream::Phase phase) {
-    Stream* stream =
-        s.streams.full() || !s.peer_ids.mark_used(id >> 1) ? nullptr : s.create_stream(id, phase);
+    return insert(id, phase, s.config.own_blocks);
+  }
+  Stream* accept_to_reset(std::uint64_t id, ResetReason reason) {
+    Stream* stream = insert(id, Stream::Phase::kOpen, 0);
+    if (stream != nullptr) s.begin_reset(*stream, reason);
+    return stream;
+  }
+  Stream* insert(std::uint64_t id, Stream::Phase phase, std::uint32_t own) {
+    Stream* stream = s.streams.full() || !s.peer_ids.mark_used(id >> 1)
+                         ? nullptr
+                         : s.create_stream(id, phase, own);
     if (stream == nullptr) refused = true;
     return stream;
   }
@@ -126,11 +138,9 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
       s.linger.remove(*stream);
       break;
     case Id::kNew: {
-      if (s.open_count >= s.config.max_streams) {
-        stream = accept(frame.stream, Stream::Phase::kOpen);
-        if (stream == nullptr) return;
-        ++s.counters.streams_refused;
-        s.begin_reset(*stream, ResetReason::kNoResources);
+      if (!s.has_place()) {
+        stream = accept_to_reset(frame.stream, ResetReason::kNoResources);
+        if (stream != nullptr) ++s.counters.streams_refused;
         return;
       }
       stream = accept(frame.stream, Stream::Phase::kOpen);
@@ -159,9 +169,8 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
       return;
     case Id::kNew:
       // Opened and reset before we saw either: settle the accounts, tell nobody.
-      stream = accept(frame.stream, Stream::Phase::kOpen);
+      stream = accept_to_reset(frame.stream, ResetReason::kNone);
       if (stream == nullptr) return;
-      s.begin_reset(*stream, ResetReason::kNone);
       break;
     case Id::kPresent:
       if (stream->phase != Stream::Phase::kResetting) {
@@ -207,7 +216,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
       return;
     case Id::kNew:
       // Its OPEN is late or lost. The bytes are held; the relay hears of them after the OPEN.
-      if (s.open_count >= s.config.max_streams) {
+      if (!s.has_place()) {
         refused = true;
         return;
       }

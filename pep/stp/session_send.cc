@@ -445,12 +445,17 @@ void Session::Impl::write_fin(PacketBuilder& packet, Stream& stream) {
 }
 
 void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) {
+  wake_lane_waiters();
   // Very many may have nothing after all.
   for (std::size_t i = 0; i < kStreamsAsked && lane_send.available() > 0; ++i) {
     Stream* const next = schedule.next_new(stream_class);
     if (next == nullptr) return;
     Stream& stream = *next;
     work.add();
+    if (lane_available(stream) == 0) {
+      update_active(stream);
+      continue;
+    }
     if (stream.send.unsent() == 0) {
       if (room(stream) == 0) {
         mark_blocked(stream);
@@ -475,7 +480,8 @@ void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) 
       update_active(stream);
       continue;
     }
-    const std::uint64_t available = std::min({stream.send.unsent(), credit, lane_send.available()});
+    const std::uint64_t available =
+        std::min({stream.send.unsent(), credit, lane_available(stream)});
     const std::size_t size = write_data(packet, stream, stream.send.sent(), available, 0);
     if (size == 0) return;
     lane_send.used += size;

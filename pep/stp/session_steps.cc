@@ -22,6 +22,8 @@ void Session::Impl::leave_streams() {
   events = {};
   linger = {};
   memory_waiters = {};
+  lane_waiters = {};
+  lane_shares.start(0);
   parked = {};
   activation.stop();
   first_credits.stop();

@@ -8,7 +8,8 @@ namespace {
 
 // A reader that pauses for less is not taken for one that does not read.
 constexpr Duration kPause = Duration::milliseconds(200);
-constexpr std::uint64_t kLeastCredit = 4096;
+// Of the streams that wait for the lane's credit, woken at a time.
+constexpr int kMostWoken = 16;
 
 }  // namespace
 
@@ -17,9 +18,10 @@ Stream* Session::Impl::visible(StreamId id) const {
   return stream != nullptr && stream->visible() && !stream->released ? stream : nullptr;
 }
 
-Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
+Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase, std::uint32_t own) {
   Stream* stream = streams.insert(id);
   if (stream == nullptr) return nullptr;
+  SATRELAY_CHECK(stream->own_memory(own));
   stream->phase = phase;
   stream->ready = stream->blocked = stream->released = stream->delivered = false;
   stream->credit_urgent = stream->open_due = stream->reset_due = false;
@@ -34,6 +36,8 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase) {
   stream->metadata_size = 0;
   stream->reader_needs = 0;
   stream->receive.promise(config.stream_receive_limit);
+  stream->lane_share = {};
+  lane_shares.update(stream->lane_share, true, 0);
   if (phase != Stream::Phase::kResetting) ++open_count;
   if (phase == Stream::Phase::kAwaitingOpen) {
     stream->linger_deadline = now + config.stream_linger;
@@ -52,6 +56,8 @@ void Session::Impl::unlink(Stream& stream) {
   confirms.remove(stream);
   linger.remove(stream);
   memory_waiters.remove(stream);
+  lane_waiters.remove(stream);
+  lane_shares.update(stream.lane_share, false, 0);
 }
 
 void Session::Impl::free_stream(Stream& stream) {
@@ -62,7 +68,7 @@ void Session::Impl::free_stream(Stream& stream) {
     lane_receive.on_released(stream.receive.charged() - stream.receive.consumed());
     --open_count;
   }
-  stream.send.reset();
+  stream.drop_memory();
   stream.receive.reset();
   schedule.leave(stream);
   stream.phase = Stream::Phase::kFree;
@@ -77,8 +83,7 @@ void Session::Impl::begin_reset(Stream& stream, ResetReason reason) {
   stream.reset_reason = reason;
   stream.final_size_known = stream.receive.final_known();
   lane_receive.on_released(stream.receive.charged() - stream.receive.consumed());
-  stream.receive.discard();
-  stream.send.reset();
+  stream.drop_memory();
   stream.phase = Stream::Phase::kResetting;
   --open_count;
   stream.reset_due = true;
@@ -122,10 +127,15 @@ void Session::Impl::consume(Stream& stream, std::uint64_t count) {
   if (stream.receive.final_known()) return;
   const std::uint64_t window = stream_window(stream);
   const std::uint64_t step = window / (start_credit.lowered() ? 4 : 16);
-  if (stream.receive.consumed() + window >=
-      std::max(stream.receive.told(), start_credit.current()) + std::max<std::uint64_t>(1, step)) {
-    credits.push_back(stream);
-  }
+  const bool more =
+      stream.receive.consumed() + window >=
+      std::max(stream.receive.told(), start_credit.current()) + std::max<std::uint64_t>(1, step);
+  // Where bytes that nobody reads hold the lane's credit, the peer goes on with its share of the
+  // lane for as long as it hears that this reader reads.
+  const bool reads = start_credit.lowered() &&
+                     lane_receive.promised() < config.lane_receive_limit / 2 &&
+                     stream.receive.consumed_since_told() >= LaneShares::kShare / 2;
+  if (more || reads) credits.push_back(stream);
 }
 
 // What the peer may have stored here of one stream, or on its way.
@@ -147,7 +157,7 @@ std::uint64_t Session::Impl::stream_window(Stream& stream) {
 
 // What every stream may have stored here, however many they are: an eighth of the lane for all.
 std::uint64_t Session::Impl::least_credit() const {
-  return std::max(kLeastCredit,
+  return std::max(LaneShares::kShare,
                   config.lane_receive_limit / 8 / std::max<std::uint64_t>(1, open_count));
 }
 
@@ -192,12 +202,27 @@ void Session::Impl::mark_blocked(Stream& stream) {
 // Keeps the stream in the list of those that the scheduler can serve, or out of it.
 void Session::Impl::update_active(Stream& stream) {
   const bool has_bytes = stream.send.unsent() > 0;
-  const bool serves = stream.phase == Stream::Phase::kOpen &&
-                      stream.send.credit(peer_start_credit.limit()) > 0 &&
-                      (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
-  schedule.set_new(stream, serves);
+  const bool is_open = stream.phase == Stream::Phase::kOpen;
+  lane_shares.update(stream.lane_share, is_open && (has_bytes || !stream.send.finished()),
+                     stream.send.sent());
+  const bool wants = is_open && stream.send.credit(peer_start_credit.limit()) > 0 &&
+                     (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
+  // With no credit left for anybody the schedule keeps it.
+  const bool waits = wants && lane_send.available() > 0 && lane_available(stream) == 0;
+  schedule.set_new(stream, wants && !waits);
+  waits ? lane_waiters.push_back(stream) : lane_waiters.remove(stream);
   if (stream.phase == Stream::Phase::kOpen && stream.send.fin_due()) {
     fins.push_back(stream);
+  }
+}
+
+void Session::Impl::wake_lane_waiters() {
+  for (int i = 0; i < kMostWoken && !lane_waiters.empty(); ++i) {
+    if (lane_shares.beyond_shares(lane_send.available()) == 0) return;
+    Stream& stream = *lane_waiters.front();
+    work.add();
+    lane_waiters.remove(stream);
+    update_active(stream);
   }
 }
 

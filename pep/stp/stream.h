@@ -14,6 +14,7 @@
 #include "pep/base/intrusive_list.h"
 #include "pep/base/time.h"
 #include "pep/stp/confirmation.h"
+#include "pep/stp/lane_share.h"
 #include "pep/stp/receive_half.h"
 #include "pep/stp/send_half.h"
 #include "pep/stp/session.h"
@@ -60,6 +61,7 @@ struct Stream {
   Instant unread_since;
 
   ConfirmationExchange confirmations;
+  LaneShare lane_share;
 
   SendHalf send;
   ReceiveHalf receive;
@@ -82,10 +84,27 @@ struct Stream {
   ListHook<Stream> event_hook;
   ListHook<Stream> linger_hook;
   ListHook<Stream> memory_hook;  // writer waits for arena blocks
+  ListHook<Stream> lane_hook;    // what it has to send waits for credit of the lane
   ListHook<Stream> unread_hook;  // bytes wait for the reader
 
   std::uint16_t metadata_size = 0;
   std::array<std::byte, Session::kMaxMetadata> metadata;
+
+  // Sets aside blocks of the arena for each half; false, and none, if there are too few.
+  [[nodiscard]] bool own_memory(std::uint32_t blocks) {
+    if (!send.own(blocks)) return false;
+    if (receive.own(blocks)) return true;
+    send.disown();
+    return false;
+  }
+  void drop_memory() {
+    send.reset();
+    send.disown();
+    receive.drop_memory();
+  }
+  std::size_t blocks_set_aside() const {
+    return send.blocks_set_aside() + receive.bytes().blocks_set_aside();
+  }
 
   bool visible() const { return phase == Phase::kOpen; }
 };
@@ -100,6 +119,7 @@ using ConfirmList = IntrusiveList<Stream, &Stream::confirm_hook>;
 using EventList = IntrusiveList<Stream, &Stream::event_hook>;
 using LingerList = IntrusiveList<Stream, &Stream::linger_hook>;
 using MemoryList = IntrusiveList<Stream, &Stream::memory_hook>;
+using LaneList = IntrusiveList<Stream, &Stream::lane_hook>;
 using UnreadList = IntrusiveList<Stream, &Stream::unread_hook>;
 
 }  // namespace satrelay::stp

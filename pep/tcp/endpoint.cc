@@ -222,6 +222,18 @@ void Endpoint::abandon() {
 
 void Endpoint::consume(std::uint64_t count) { receiver_.consume(count); }
 
+bool Endpoint::own_memory(std::uint32_t blocks) {
+  if (!sender_.own(blocks)) return false;
+  if (receiver_.own(blocks)) return true;
+  sender_.disown();
+  return false;
+}
+
+void Endpoint::give_up_own_memory() {
+  if (sender_.queue().empty()) sender_.disown();
+  if (receiver_.stream().stored() == 0) receiver_.disown();
+}
+
 void Endpoint::set_receive_limit(std::uint64_t bytes) { receiver_.set_limit(bytes); }
 
 void Endpoint::stop_reading(Instant now) {

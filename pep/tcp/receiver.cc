@@ -75,7 +75,7 @@ void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool 
   std::size_t stored = 0;
   if (!stream_.has_place(offset, end, limit())) {
     counters_.scattered_bytes_in += fresh;
-  } else if (beyond_gap && arena_.free_blocks() <= reserve_blocks_) {
+  } else if (beyond_gap && end > stream_.own_end() && arena_.free_blocks() <= reserve_blocks_) {
     counters_.unstored_bytes_in += fresh;
   } else {
     stored = stream_.insert(offset, payload, limit());

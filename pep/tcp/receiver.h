@@ -33,7 +33,14 @@ class Receiver {
 
   void consume(std::uint64_t count);
   void set_limit(std::uint64_t bytes);
-  void drop() { stream_.reset(); }
+  void drop() {
+    stream_.reset();
+    stream_.disown();
+  }
+  [[nodiscard]] bool own(std::uint32_t blocks) { return stream_.own(blocks); }
+  void disown() { stream_.disown(); }
+  // While set, nothing is stored beyond its own blocks; what is beyond is as if lost.
+  void set_frugal(bool frugal) { frugal_ = frugal; }
 
   // What is stored may be acknowledged later than TCP would: from `from` on not yet, and the FIN
   // not before release_fin(). Both only move on.
@@ -74,10 +81,20 @@ class Receiver {
 
  private:
   ReceiveWindow::Memory memory() const {
-    return {next(), stream_.consumed(), arena_.free_blocks() << arena_.block_shift(),
+    return {next(), stream_.consumed(), own_room() + (arena_.free_blocks() << arena_.block_shift()),
             next() - acknowledged()};
   }
-  std::uint64_t limit() const { return window_.edge() - stream_.consumed(); }
+  // Beyond what is in order, in its own blocks.
+  std::uint64_t own_room() const {
+    const std::uint64_t in_order = stream_.in_order_end();
+    return stream_.own_end() > in_order ? stream_.own_end() - in_order : 0;
+  }
+  // What may be stored beyond what was consumed.
+  std::uint64_t limit() const {
+    const std::uint64_t edge =
+        frugal_ ? std::min(window_.edge(), stream_.in_order_end() + own_room()) : window_.edge();
+    return edge - stream_.consumed();
+  }
   void store_in_order(std::uint64_t offset, ConstBytes payload, Instant now);
   // `repeats`: what the segment had in common with the bytes in order is reported already.
   void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats);
@@ -96,6 +113,7 @@ class Receiver {
   bool fin_held_ = false;
   bool fin_taken_ = false;
   bool window_check_ = false;
+  bool frugal_ = false;
 };
 
 }  // namespace satrelay::tcp

@@ -28,7 +28,10 @@ std::uint64_t Sender::writable() const {
   return config_.send_limit - queue_.size();
 }
 
-void Sender::drop() { queue_.reset(); }
+void Sender::drop() {
+  queue_.reset();
+  queue_.disown();
+}
 
 void Sender::establish(const Established& parameters) {
   segment_size_ = parameters.segment_size;

@@ -96,6 +96,8 @@ class Sender {
 
   // --- getters ---
   const ByteQueue& queue() const { return queue_; }
+  [[nodiscard]] bool own(std::uint32_t blocks) { return queue_.own(blocks); }
+  void disown() { queue_.disown(); }
   const Scoreboard& scoreboard() const { return board_; }
   std::uint64_t una() const { return board_.una(); }
   std::uint64_t next() const { return board_.next(); }

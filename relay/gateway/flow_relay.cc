@@ -84,7 +84,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       peers_(peers),
       bridged_syns_(bridged_syns),
       counters_(counters),
-      splice_(config.compress_level, dictionaries_, stopwatch, arena),
+      splice_(config.compress_level, dictionaries_, stopwatch),
       table_(config.limits.flows, secret),
       ended_(secret, BridgedSyns::kRepetitions),
       cookies_(secret, counters),
@@ -118,6 +118,7 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
   }
   flows_[slot] = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
   Flow& f = flow(slot);
+  SATRELAY_CHECK(f.endpoint.own_memory(kOwnBlocks));  // as lack_of_room() has seen
   f.id = ++flows_so_far_;
   f.peer = peer;
   f.upheavals = peers_[peer]->upheavals.count();
@@ -132,9 +133,9 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
 }
 
 bool FlowRelay::answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                                 const config::Rule& rule, Instant now) {
+                                 std::size_t peer, const config::Rule& rule, Instant now) {
   if (half_open_ < limits_.half_open || rule.modes.handshake != config::HandshakeMode::kLocal ||
-      lack_of_room()) {
+      lack_of_room(peer)) {
     return false;
   }
   // Of a flood's cookies hardly any come back; but with few places left, there is one for each.
@@ -151,7 +152,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                                          std::optional<std::uint32_t> cookie, std::size_t peer,
                                          const RulePtr& chosen, Instant now) {
   const config::Rule& rule = chosen->rule;
-  if (const auto lack = lack_of_room()) return lack;
+  if (const auto lack = lack_of_room(peer)) return lack;
   if (!cookie && half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
@@ -215,7 +216,7 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
     if (meet(old, peer, event.stream, *metadata, now)) return;
     supersede(old, peer, now);
   }
-  if (table_.find(key) != kNoSlot || free_slots_.empty()) {
+  if (table_.find(key) != kNoSlot || !has_place()) {
     session.reset(event.stream, stp::ResetReason::kNoResources, now);
     counters_.add(Counter::kFlowsResetNoResources);
     return;
@@ -289,17 +290,12 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   const std::uint64_t owed = f.endpoint.unacknowledged();
   adjust_window(f, now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
-  tcp::Acceptance acceptance{};
-  if (f.established && !payload.empty() && spare_memory() < kept_for_streams() + payload.size()) {
-    // A promised window is not taken back, and many at once may promise more than there is. What
-    // would take the room that the streams need to drain counts as lost: the host sends it again.
-    counters_.add(Counter::kDroppedMemoryLow);
-    wire::TcpHeader bare = header;
-    bare.flags = static_cast<std::uint8_t>(bare.flags & ~wire::TcpFlags::kFin);
-    acceptance = f.endpoint.handle_segment(bare, {}, now, ecn);
-  } else {
-    acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
-  }
+  // A promised window is not taken back, and many at once may promise more than there is. What
+  // would take the room that the streams need to drain counts as lost: the host sends it again.
+  f.endpoint.set_frugal(spare_memory() < kept_for_streams() + payload.size());
+  const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
+  const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
+  if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
@@ -472,7 +468,8 @@ void FlowRelay::feed_stream(Flow& f) {
 void FlowRelay::feed_host(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   if (f.endpoint.is_closed()) return;
-  std::uint64_t memory = spare_memory();
+  // However little is spare, its own blocks are the flow's.
+  std::uint64_t memory = std::max(spare_memory(), own_store());
   const SpliceResult result = splice_.to_host(f, session, host_allowance(f), memory);
   if (result == SpliceResult::kMalformed) {
     reset_streams(f, stp::ResetReason::kProtocolError, now);

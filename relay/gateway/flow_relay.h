@@ -61,7 +61,7 @@ class FlowRelay final : public stp::StreamSource {
   // With as many unanswered SYNs as there may be, one more is answered by a cookie if the rule lets
   // the gateway answer by itself: true if so.
   bool answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                        const config::Rule& rule, Instant now);
+                        std::size_t peer, const config::Rule& rule, Instant now);
   const SynCookies& cookies() const { return cookies_; }
   const Claims& claims() const { return claims_; }
   // Whether a SYN from the LAN is one of ours that comes back: a peer opened a connection to a host
@@ -142,7 +142,7 @@ class FlowRelay final : public stp::StreamSource {
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
                          Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
-  std::optional<Counter> lack_of_room() const;  // for one more flow
+  std::optional<Counter> lack_of_room(std::size_t peer) const;  // for one more flow
   void handle_peer_event(std::size_t peer, const stp::Event& event, Instant now);
   void remember(const Flow& f);  // for the peer, should it have been started anew
   void write_down(Flow& f);      // for ourselves
@@ -196,6 +196,9 @@ class FlowRelay final : public stp::StreamSource {
   // (flow_relay_memory.cc)
   std::uint64_t spare_memory() const;
   std::uint64_t kept_for_streams() const;
+  // What each store of a flow can hold in blocks of its own, wherever in a block it begins.
+  std::uint64_t own_store() const { return (kOwnBlocks - 1) * arena_.block_size() + 1; }
+  bool has_place() const;              // for one more flow, however slow
   std::uint64_t first_window() const;  // to offer a host whose bytes the link has yet to take
   std::uint64_t window_limit(Flow& f, Instant now) const;  // to offer a host now
   static std::uint64_t host_allowance(const Flow& f);

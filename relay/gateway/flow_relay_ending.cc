@@ -112,6 +112,7 @@ void FlowRelay::settle(std::uint32_t slot, Instant now) {
   if (!f.counted_over && is_over(f)) {
     f.counted_over = true;
     ++over_;
+    f.endpoint.give_up_own_memory();
   }
   // Deadlines move away with almost every segment. A timer that comes too early only looks again,
   // which is cheaper than moving it each time.

@@ -28,9 +28,11 @@ std::uint64_t FlowRelay::spare_memory() const {
   return free > kept ? free - kept : 0;
 }
 
-// The streams into which the hosts' bytes go need blocks of their own.
+// The streams into which the hosts' bytes go need room, beyond what each has to itself.
 std::uint64_t FlowRelay::kept_for_streams() const {
-  return arena_.total_blocks() * arena_.block_size() / 8;
+  const std::uint64_t wanted = arena_.total_blocks() * arena_.block_size() / 8;
+  const std::uint64_t own = live_ * kOwnBlocks * arena_.block_size();
+  return wanted > own ? wanted - own : 0;
 }
 
 // Half of the memory for hosts' windows is for flows that the link drains, in a fair part each; so
@@ -54,7 +56,8 @@ std::uint64_t FlowRelay::window_limit(Flow& f, Instant now) const {
 }
 
 void FlowRelay::adjust_window(Flow& f, Instant now) {
-  const std::uint64_t limit = std::min(window_limit(f, now), mirrored_window(f));
+  const std::uint64_t limit =
+      std::min(std::max(window_limit(f, now), own_store()), mirrored_window(f));
   f.endpoint.set_receive_limit(limit);
   if (limit < kSmallWindow) f.retry_at = earlier(f.retry_at, now + kReopen);
 }
@@ -63,10 +66,17 @@ void FlowRelay::retry_later(Flow& f, Instant now) {
   f.retry_at = earlier(f.retry_at, now + kRetry);
 }
 
-std::optional<Counter> FlowRelay::lack_of_room() const {
+std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
   if (free_slots_.empty()) return Counter::kBridgedTableFull;
-  if (first_window() < kSmallWindow) return Counter::kBridgedMemoryLow;
+  if (!has_place() || first_window() < kSmallWindow || !peers_[peer]->session.has_lane_share()) {
+    return Counter::kBridgedMemoryLow;
+  }
   return std::nullopt;
+}
+
+bool FlowRelay::has_place() const {
+  constexpr std::size_t kStores = 4;
+  return !free_slots_.empty() && arena_.free_blocks() >= kStores * kOwnBlocks;
 }
 
 // What the host's TCP can have under way now, and a little more, so that segments are full. The

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint16_t kBaseMtu = 1200;
 // A server that did not answer may do so on another path: how long its connections are bridged.
 constexpr Duration kAsymmetricFor = Duration::seconds(300);
+constexpr std::size_t kFewestBridgedSyns = 4096;
 
 // With bridged frames, and that of streams which are no flows.
 constexpr std::size_t kMostHeldHosts = 2 * Gateway::kMostHeldFrames + 1;
@@ -74,6 +75,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
+  stp.own_blocks = kOwnBlocks;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (peer_index + 1));
   stp.host_shares = &host_shares;
   stp.all_stored = all_stored;
@@ -107,10 +109,11 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       identity(gateway_identity),
       started(now),
       plan(plan_memory(config)),
-      arena(arena_memory, kBlockSize),
+      arena(arena_memory, plan.block_size),
       classes(config.classes),
       policy(config),
-      bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
+      bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions,
+                   std::max<std::size_t>(config.limits.flows, kFewestBridgedSyns)),
       syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       after_cookie(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
       unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),

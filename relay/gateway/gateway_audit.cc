@@ -24,6 +24,7 @@ void FlowRelay::add_held(ArenaUse& use) const {
     const auto held = each->endpoint.blocks_held();
     use.from_hosts += held.received;
     use.to_hosts += held.to_send;
+    use.set_aside += held.set_aside;
   }
 }
 
@@ -51,6 +52,7 @@ ArenaUse Gateway::arena_use() const {
     const stp::BlocksHeld held = peer->session.blocks_held();
     use.to_peers += held.to_peer;
     use.from_peers += held.from_peer;
+    use.set_aside += held.set_aside;
   }
   return use;
 }
@@ -63,6 +65,9 @@ std::optional<std::string> Gateway::audit() const {
   const ArenaUse use = arena_use();
   if (use.blocks() != impl_->arena.used_blocks()) {
     return differ("blocks of the arena", impl_->arena.used_blocks(), use.blocks());
+  }
+  if (use.set_aside != impl_->arena.set_aside_blocks()) {
+    return differ("blocks set aside", impl_->arena.set_aside_blocks(), use.set_aside);
   }
   return std::nullopt;
 }

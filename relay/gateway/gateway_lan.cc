@@ -157,7 +157,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   if (!reason && was_bridged) reason = Counter::kBridgedMidStream;
   if (!reason) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
-    if (is_syn && flows.answer_by_cookie(key, frame, opening, rule->rule, now)) {
+    if (is_syn && flows.answer_by_cookie(key, frame, opening, *seen.peer, rule->rule, now)) {
       return Verdict::kConsumed;
     }
     std::optional<std::uint32_t> cookie;

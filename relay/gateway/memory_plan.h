@@ -11,10 +11,14 @@
 
 namespace satrelay::gateway {
 
-inline constexpr std::size_t kBlockSize = 4096;
+// Blocks that each of a flow's four stores (from its host, to the peer, from the peer, to its host)
+// has to itself, so that nothing that other flows do can stop it: one block that is half read, and
+// the next.
+inline constexpr std::uint32_t kOwnBlocks = 2;
 
 struct MemoryPlan {
   ByteCount arena;
+  std::size_t block_size = 0;                     // of the arena, bytes
   std::vector<std::uint64_t> lane_receive_limit;  // by peer, bytes
   std::vector<std::uint64_t> flow_receive_limit;  // of one flow, by peer, bytes
   std::uint64_t flow_send_limit = 0;              // of one flow, bytes
@@ -23,10 +27,11 @@ struct MemoryPlan {
 };
 
 // With `limits.memory` 0 the arena holds four seconds of all links, both directions, and at least
-// 64 MiB. One flow that fills a lossy link needs 0.6 s of it at the sender; and at the receiver
-// three round trips' worth, for what arrives while a retransmission is on its way and until the
-// credit for it is renewed. Three eighths of four seconds, times the flow's share of a lane, hold
-// that.
+// config::kMemoryOfAFlow for each flow of the table. Blocks are the smaller the less memory there
+// is for a flow: a store that is not empty takes one whole. One flow that fills a lossy link needs
+// 0.6 s of it at the sender; and at the receiver three round trips' worth, for what arrives while a
+// retransmission is on its way and until the credit for it is renewed. Three eighths of four
+// seconds, times the flow's share of a lane, hold that.
 MemoryPlan plan_memory(const config::Gateway& config);
 
 }  // namespace satrelay::gateway

@@ -7,7 +7,10 @@ namespace satrelay::gateway {
 namespace {
 
 // Blocks that an append of one encoded block may touch, with room for header and misalignment.
-constexpr std::size_t kBlocksPerEncodedBlock = compress::kMaxPlainBlock / 4096 + 4;
+// Of a block that is sent raw, in memory.
+constexpr std::size_t kMostPieces = 64;
+// What is written into a stream at least, if there is as much: headers cost little then.
+constexpr std::size_t kLeastWritten = 128;
 // Below these a block is sent raw: it gains less than it costs.
 constexpr std::size_t kSmallestCompressed = 256;
 constexpr std::size_t kSmallestWithDictionary = 64;
@@ -75,10 +78,8 @@ bool is_cut_short(const Flow& flow, const stp::Session& session) {
 
 }  // namespace
 
-Splice::Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch,
-               Arena& arena)
-    : arena_(arena),
-      dictionaries_(dictionaries),
+Splice::Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch)
+    : dictionaries_(dictionaries),
       chooses_level_(compress_level == config::kAutoLevel),
       stopwatch_(stopwatch),
       encoder_(chooses_level_ ? 1 : compress_level,
@@ -147,8 +148,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   const Reassembler& received = flow.endpoint.received();
   std::uint64_t room = session.send_room(flow.stream);
   const std::uint64_t readable = received.readable();
-  if (readable == 0 || room <= compress::kBlockHeaderSize) return SpliceResult::kDone;
-  if (arena_.free_blocks() < kBlocksPerEncodedBlock) return SpliceResult::kNoMemory;
+  const std::uint64_t least = std::min<std::uint64_t>(readable, kLeastWritten);
+  if (readable == 0 || room < compress::kBlockHeaderSize + least) return SpliceResult::kDone;
   if (flow.told_marks != flow.host_marks && room > kMarksBlockSize + compress::kBlockHeaderSize) {
     if (!tell_marks(flow, session)) return SpliceResult::kNoMemory;
     room -= kMarksBlockSize;
@@ -156,7 +157,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   const auto size = static_cast<std::size_t>(
       std::min<std::uint64_t>({readable, room - compress::kBlockHeaderSize, largest}));
 
-  const std::size_t least =
+  const std::size_t least_compressed =
       dictionary.levels != nullptr ? kSmallestWithDictionary : kSmallestCompressed;
   ConstBytes sample = received.front();
   if (sample.size() < std::min(size, kSample) && flow.bytes_from_lan >= flow.try_compression_at) {
@@ -165,7 +166,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
     received.copy_front(gathered);
     sample = gathered;
   }
-  const bool tried = worth_a_try(flow, size, least, sample);
+  const bool tried = worth_a_try(flow, size, least_compressed, sample);
   std::uint64_t time_ns = 0;
   if (tried) {
     const Attempt attempt = compressed_to_stream(flow, session, size, dictionary, time_ns, now);
@@ -186,7 +187,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
 
 // The plain bytes that were written: `size`, less if they lie in many pieces; 0 without the room.
 std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t size) {
-  std::array<ConstBytes, 1 + kBlocksPerEncodedBlock> parts;
+  std::array<ConstBytes, 1 + kMostPieces> parts;
   const std::size_t runs = flow.endpoint.received().front(size, std::span(parts).subspan<1>());
   const auto payload = std::span(parts).subspan(1, runs);
   size = 0;

@@ -27,8 +27,7 @@ class Splice {
  public:
   // `compress_level`: one of zstd's, or kAutoLevel. `stopwatch` may be nullptr.
   // `dictionaries`: those that the peers' blocks may be made with.
-  Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch,
-         Arena& arena);
+  Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch);
 
   // Before the first block with that dictionary.
   void make_room_for(const compress::DictionaryLevels& dictionary) {
@@ -70,7 +69,6 @@ class Splice {
   SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
   SpliceResult compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
 
-  Arena& arena_;
   const Dictionaries& dictionaries_;
   const bool chooses_level_;
   const Stopwatch* stopwatch_;

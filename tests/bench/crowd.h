@@ -33,6 +33,7 @@ class Crowd {
     bool one_server = false;  // or one for each flow
     Duration idle_timeout = Duration::seconds(7200);
     std::size_t memory = 512U << 20;
+    bool opens = true;  // at once
   };
   explicit Crowd(const Spec& spec);
   ~Crowd();
@@ -40,6 +41,7 @@ class Crowd {
   gateway::Gateway& engine() { return *engine_; }
   const config::Gateway& config() const { return config_; }
   std::size_t flows() const { return engine_->flow_count(); }
+  Instant now() const { return now_; }
 
   // --- what is measured, each call of the engine by itself
   void call(const std::function<void()>& work);

@@ -47,7 +47,7 @@ TEST(Memory, ManyCompressedStreamsShareASmallCredit) {
 // What a slow reader was granted at first it takes in the end; what it is granted anew follows from
 // how fast it reads, so that it leaves memory to others.
 TEST(Memory, ASlowReaderComesToHoldOnlyWhatItWillSoonTake) {
-  Scenario scenario = make_lab(23, {});
+  Scenario scenario = with_memory(23, ByteCount(64U << 20));
   add_flow(scenario, Side::kA, sender(60'000'000),
            slow(receiver(), BitRate::bits_per_second(6'000'000)));
   Tracer tracer;

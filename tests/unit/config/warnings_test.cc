@@ -31,5 +31,17 @@ TEST(Warnings, AnIdleTimeoutThatResetsWhatHostsKeepAlive) {
                 "write 124min or more unless that is wanted"});
 }
 
+TEST(Warnings, MoreFlowsThanTheMemoryServes) {
+  EXPECT_EQ(load("").limits.flows, 65'536U);
+  EXPECT_EQ(load("limits: {memory: 64MiB}\n").limits.flows, 16'384U);
+  EXPECT_EQ(load("limits: {memory: 10GiB}\n").limits.flows, 65'536U);
+  EXPECT_TRUE(load("limits: {memory: 64MiB}\n").warnings.empty());
+  EXPECT_TRUE(load("limits: {memory: 64MiB, flows: 16384}\n").warnings.empty());
+  EXPECT_EQ(load("limits: {memory: 64MiB, flows: 16385}\n").warnings,
+            std::vector<std::string>{
+                "g.yaml:5:32: limits.flows: is more than limits.memory serves: with 64MiB some "
+                "16384 flows, at 4KiB each; the rest are bridged"});
+}
+
 }  // namespace
 }  // namespace satrelay::config

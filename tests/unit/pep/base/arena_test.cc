@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <set>
 
 #include "pep/base/block_ring.h"
@@ -127,6 +128,110 @@ TEST_F(BlockRingTest, AgreesWithAMap) {
     }
   }
   EXPECT_EQ(arena_.used_blocks(), 0U);
+}
+
+TEST(Arena, WhatIsSetAsideNobodyElseGets) {
+  std::vector<std::byte> memory(4 * 64);
+  Arena arena(memory, 64);
+  ASSERT_TRUE(arena.set_aside(3));
+  EXPECT_EQ(arena.free_blocks(), 1U);
+  EXPECT_FALSE(arena.set_aside(2));
+  EXPECT_NE(arena.allocate(), kNoBlock);
+  EXPECT_EQ(arena.allocate(), kNoBlock);
+  const BlockIndex own = arena.allocate_set_aside();
+  EXPECT_NE(own, kNoBlock);
+  EXPECT_EQ(arena.set_aside_blocks(), 2U);
+  EXPECT_EQ(arena.used_blocks(), 2U);
+  arena.release_set_aside(own);
+  EXPECT_EQ(arena.allocate(), kNoBlock);
+  arena.give_up(3);
+  EXPECT_NE(arena.allocate(), kNoBlock);
+}
+
+TEST(BlockRing, ItsOwnBlocksAreTheFirstFromItsBaseOn) {
+  std::vector<std::byte> memory(8 * 64);
+  Arena arena(memory, 64);
+  BlockRing ring(arena);
+  ASSERT_TRUE(ring.own(2));
+  std::vector<BlockIndex> others;
+  for (BlockIndex block = arena.allocate(); block != kNoBlock; block = arena.allocate()) {
+    others.push_back(block);
+  }
+  EXPECT_EQ(others.size(), 6U);
+  EXPECT_EQ(ring.own_end(), 128U);
+  EXPECT_EQ(ring.find_or_allocate(128), kNoBlock);
+  EXPECT_NE(ring.find_or_allocate(64), kNoBlock);  // in any order
+  EXPECT_NE(ring.find_or_allocate(0), kNoBlock);
+  ring.release_below(64);
+  EXPECT_EQ(ring.own_end(), 192U);
+  EXPECT_NE(ring.find_or_allocate(128), kNoBlock);
+  EXPECT_EQ(ring.find_or_allocate(192), kNoBlock);
+  ring.clear(1'000);
+  EXPECT_NE(ring.find_or_allocate(1'000), kNoBlock);
+  EXPECT_NE(ring.find_or_allocate(1'060), kNoBlock);
+  EXPECT_EQ(ring.find_or_allocate(1'100), kNoBlock);
+}
+
+TEST(BlockRing, WhatItTookOfTheOthersBecomesItsOwn) {
+  std::vector<std::byte> memory(6 * 64);
+  Arena arena(memory, 64);
+  BlockRing ring(arena);
+  ASSERT_TRUE(ring.own(2));
+  for (std::uint64_t at = 0; at < 4 * 64; at += 64) ASSERT_NE(ring.find_or_allocate(at), kNoBlock);
+  EXPECT_EQ(arena.set_aside_blocks(), 0U);
+  EXPECT_EQ(arena.free_blocks(), 2U);
+  ring.release_below(128);  // two are left, which are its own now
+  EXPECT_EQ(arena.set_aside_blocks(), 0U);
+  EXPECT_EQ(arena.free_blocks(), 4U);
+  ring.release_below(192);
+  EXPECT_EQ(arena.set_aside_blocks(), 1U);
+  EXPECT_EQ(arena.free_blocks(), 4U);
+}
+
+// Whatever a ring does, as many blocks are set aside as it may still take, and no more.
+TEST(BlockRing, AccountsForItsOwnBlocks) {
+  Random random(7);
+  std::vector<std::byte> memory(64 * 64);
+  Arena arena(memory, 64);
+  {
+    std::vector<std::unique_ptr<BlockRing>> rings;
+    std::vector<std::uint64_t> bases(6);
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+      rings.push_back(std::make_unique<BlockRing>(arena));
+      ASSERT_TRUE(rings.back()->own(static_cast<std::uint32_t>(i % 4)));
+    }
+    for (int step = 0; step < 20'000; ++step) {
+      const std::size_t i = random.below(rings.size());
+      BlockRing& ring = *rings[i];
+      const std::uint64_t at = bases[i] + random.below(12 * 64);
+      switch (random.below(8)) {
+        case 0:
+          bases[i] += random.below(3 * 64);
+          ring.release_below(bases[i]);
+          break;
+        case 1:
+          ring.release_within(at, at + random.below(5 * 64));
+          break;
+        case 2:
+          bases[i] += random.below(1'000);
+          ring.clear(bases[i]);
+          break;
+        default:
+          const bool stored = ring.find_or_allocate(at) != kNoBlock;
+          EXPECT_TRUE(stored || at >= ring.own_end());
+          break;
+      }
+      std::size_t held = 0, set_aside = 0;
+      for (const auto& each : rings) {
+        held += each->blocks_held();
+        set_aside += each->own_blocks() - each->own_blocks_held();
+      }
+      ASSERT_EQ(arena.used_blocks(), held) << step;
+      ASSERT_EQ(arena.set_aside_blocks(), set_aside) << step;
+      ASSERT_EQ(arena.free_blocks(), 64 - held - set_aside) << step;
+    }
+  }
+  EXPECT_EQ(arena.free_blocks(), 64U);
 }
 
 }  // namespace

@@ -37,5 +37,21 @@ TEST(BridgedSyns, OneSynDoesNotMakeItForgetAnother) {
   }
 }
 
+// A crowd that comes at once, for which the flow table has no room, is bridged to its end.
+TEST(BridgedSyns, KnowsAsManyAsItIsMadeFor) {
+  constexpr std::uint32_t kMany = 20'000;
+  BridgedSyns syns({1, 2}, BridgedSyns::kRepetitions, kMany);
+  const Instant now = Instant() + Duration::seconds(1);
+  const auto nth = [](std::uint32_t i) {
+    FlowKey key = flow(static_cast<std::uint16_t>(i % 10'000 + 1));
+    key.remote_port = static_cast<std::uint16_t>(i / 10'000);
+    return key;
+  };
+  for (std::uint32_t i = 0; i < kMany; ++i) syns.remember(nth(i), i, now);
+  std::uint32_t known = 0;
+  for (std::uint32_t i = 0; i < kMany; ++i) known += syns.recalls(nth(i), i, now) ? 1 : 0;
+  EXPECT_GT(known, kMany - kMany / 1'000);
+}
+
 }  // namespace
 }  // namespace satrelay::gateway

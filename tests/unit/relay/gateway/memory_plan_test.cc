@@ -27,7 +27,41 @@ TEST(MemoryPlan, HasAFloorForSlowLinks) {
   for (auto& link : config.links) {
     link.send_rate = link.receive_rate = BitRate::bits_per_second(64'000);
   }
+  config.limits.flows = 1'000;
   EXPECT_EQ(plan_memory(config).arena, ByteCount(64ULL << 20));
+}
+
+TEST(MemoryPlan, ServesTheFlowsOfTheTable) {
+  config::Gateway config = two_peers();
+  for (auto& link : config.links) {
+    link.send_rate = link.receive_rate = BitRate::bits_per_second(64'000);
+  }
+  config.limits.flows = 1'000;
+  const std::uint64_t of_one_flow = plan_memory(config).flow_receive_limit[0];
+  config.limits.flows = 65'536;
+  const MemoryPlan plan = plan_memory(config);
+  EXPECT_EQ(plan.arena, ByteCount(256ULL << 20));
+  EXPECT_EQ(plan.flow_receive_limit[0], of_one_flow);
+}
+
+TEST(MemoryPlan, HalfOfItIsWhatTheFlowsHaveToThemselves) {
+  config::Gateway config = two_peers();
+  const auto block_size = [&](std::uint64_t memory, std::uint32_t flows) {
+    config.limits.memory = ByteCount(memory);
+    config.limits.flows = flows;
+    return plan_memory(config).block_size;
+  };
+  for (const std::uint64_t memory : {4ULL << 20, 64ULL << 20, 1ULL << 30, 10ULL << 30}) {
+    for (const std::uint32_t flows : {1U, 100U, 1'000U, 65'536U}) {
+      const std::size_t size = block_size(memory, flows);
+      if (memory < config::kMemoryOfAFlow.value() * flows) continue;
+      EXPECT_LE(4 * kOwnBlocks * size * flows, memory / 2) << memory << " " << flows;
+    }
+  }
+  EXPECT_EQ(block_size(256ULL << 20, 65'536), 256U);
+  EXPECT_EQ(block_size(1ULL << 30, 65'536), 1'024U);
+  EXPECT_EQ(block_size(10ULL << 30, 65'536), 4'096U);
+  EXPECT_EQ(block_size(1ULL << 20, 65'536), 256U);  // serves fewer
 }
 
 TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {

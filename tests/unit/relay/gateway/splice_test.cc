@@ -34,7 +34,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
                Duration::milliseconds(50)),
         controller_(kRate),
         session_(config(), arena_, pacer_, controller_, *this, now_),
-        splice_(1, dictionaries_, nullptr, arena_) {
+        splice_(1, dictionaries_, nullptr) {
     for (int i = 0; i < 10; ++i) exchange();
     EXPECT_EQ(session_.peer_state(), stp::PeerState::kAlive);
   }

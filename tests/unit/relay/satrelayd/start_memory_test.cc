@@ -44,7 +44,7 @@ TEST(StartMemoryTest, WhatTheMachineWillNeverHaveIsAMistakeWithItsPlace) {
 
 TEST(StartMemoryTest, SoIsWhatTheLinksAskFor) {
   const std::string error = error_on(machine_with(0, 0), "log: info");
-  EXPECT_TRUE(error.starts_with("g.yaml:4:8: links: 64MiB for stored bytes")) << error;
+  EXPECT_TRUE(error.starts_with("g.yaml:4:8: links: 256MiB for stored bytes")) << error;
 }
 
 TEST(StartMemoryTest, CountsTheJournalAndItsCopy) {
