@@ -177,6 +177,7 @@ def refusals(lab: Lab, configuration: Configuration, folder: str) -> None:
 def dictionary() -> None:
     with make_lab(Link(rate=10_000_000, rtt=0.2, loss=0.01), GatewayOptions()) as lab:
         with tempfile.TemporaryDirectory(prefix="satrelay-dictionary-") as folder:
+            os.chmod(folder, 0o711)  # the gateways are no longer root's when they reload
             configuration = Configuration(lab)
             small_objects(lab, configuration, folder)
             refusals(lab, configuration, folder)
