@@ -23,7 +23,7 @@ bool PortWatch::needs_new_start() const {
 }
 
 std::string to_text(const Port& port, const PortChange& change) {
-  const std::string subject = "port " + port.name() + ": " + change.detail;
+  std::string subject = "port " + port.name() + ": " + change.detail;
   switch (change.kind) {
     case PortChangeKind::kUp:
       return subject + " is up";

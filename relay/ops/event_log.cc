@@ -29,7 +29,7 @@ void EventLog::write(Instant now) {
       leave_out(kind, kind.last_subject, now);
       kind.left_out += overflow[i] - 1;
     }
-    if (now >= kind.say_at) say_left_out(static_cast<EventKind>(i), now);
+    if (now >= kind.say_at) say_left_out(static_cast<EventKind>(i));
   }
 }
 
@@ -45,7 +45,7 @@ void EventLog::write(const Event& event, Instant now) {
   }
   if (kind.lines == kBurst) kind.more_at = now + kInterval;
   --kind.lines;
-  if (kind.left_out > 0) say_left_out(event.kind, now);
+  if (kind.left_out > 0) say_left_out(event.kind);
   sink_(level_of(describe(event.kind).severity), to_line(event));
 }
 
@@ -55,7 +55,7 @@ void EventLog::leave_out(Kind& kind, const std::string& subject, Instant now) {
   kind.say_at = std::min(kind.say_at, now + kSayLeftOutAfter);
 }
 
-void EventLog::say_left_out(EventKind kind_of_all, Instant) {
+void EventLog::say_left_out(EventKind kind_of_all) {
   Kind& kind = kinds_[static_cast<std::size_t>(kind_of_all)];
   const EventDescription& description = describe(kind_of_all);
   std::string line(description.name);

@@ -43,7 +43,7 @@ class EventLog {
   };
   void write(const Event& event, Instant now);
   void leave_out(Kind& kind, const std::string& subject, Instant now);
-  void say_left_out(EventKind kind, Instant now);
+  void say_left_out(EventKind kind_of_all);
 
   Sink sink_;
   std::mutex mutex_;  // guards the next two

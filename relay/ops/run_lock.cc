@@ -50,7 +50,10 @@ RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
       const std::string holder = error == EWOULDBLOCK ? holder_of(descriptor_) : "";
       ::close(descriptor_);
       if (error != EWOULDBLOCK) fail(error, file);
-      throw AlreadyRunning(holder + " uses " + what + " already (it holds " + file.string() + ")");
+      std::string message = holder;
+      message.append(" uses ").append(what).append(" already (it holds ");
+      message.append(file.string()).append(")");
+      throw AlreadyRunning(message);
     }
     if (is_in_place(descriptor_, file)) break;
     ::close(descriptor_);

@@ -57,7 +57,7 @@ class Forger {
   void flood();
   void garbage();
   void send_ip(wire::EthernetHeader ethernet, wire::IpHeader ip, ConstBytes payload);
-  void send_tcp(const Segment& segment, const wire::TcpHeader& header, std::size_t payload);
+  void send_tcp(const Segment& segment, const wire::TcpHeader& header_to_send, std::size_t payload);
   wire::EthernetHeader header(const Segment& segment);
   void random_bytes(MutableBytes out);
 

@@ -92,7 +92,7 @@ class Network {
   // Both addresses of each host of a side, IPv4 first.
   std::vector<Acquaintance> hosts_of(Side side) const;
   Acquaintances acquaintances() const;
-  void let_in_forger(const Forging& forging);
+  void let_in_forger(const Forging& spec);
   void bait_hostile_peer();
   std::optional<SimHost::Reception> receive_stranger(const SocketPair& at_server);
   void start_flow(std::size_t index);

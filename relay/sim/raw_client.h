@@ -27,7 +27,7 @@ class RawClient {
 
   void open();
   // A frame from the LAN; true if it was one of this connection's.
-  bool handle_frame(ConstBytes frame);
+  bool handle_frame(ConstBytes bytes);
   // The next segment of its manner; nothing before the connection stands.
   void step();
   // RST with the right number.

@@ -17,10 +17,10 @@ constexpr const char* kLanTricks[] = {"resets",   "data",       "SYNs",  "moved 
                                       "disorder", "overlaps",   "SACKs", "floods",      "garbage"};
 static_assert(std::size(kLanTricks) == static_cast<std::size_t>(LanTrick::kEnd));
 
-template <std::size_t kCount>
-std::string names_of(const char* const (&names)[kCount], std::uint32_t tricks) {
+template <std::size_t Count>
+std::string names_of(const char* const (&names)[Count], std::uint32_t tricks) {
   std::string text;
-  for (std::size_t i = 0; i < kCount; ++i) {
+  for (std::size_t i = 0; i < Count; ++i) {
     if ((tricks >> i & 1U) == 0) continue;
     if (!text.empty()) text += ", ";
     text += names[i];
