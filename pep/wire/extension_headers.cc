@@ -15,7 +15,7 @@ constexpr std::size_t kUnit = 8;  // the least size of any of them
 
 // By its length field. RFC 4302 section 2.2 counts in words, less two.
 std::size_t size_of(std::uint8_t number, const std::byte* header) {
-  if (number == kFragment) return kUnit;
+  if (number == kFragment) return kFragmentHeaderSize;
   const std::size_t length = load_u8(header + 1);
   return number == kAuthentication ? (length + 2) * 4 : (length + 1) * kUnit;
 }
@@ -42,6 +42,7 @@ ExtensionHeaders walk_extension_headers(std::uint8_t first, ConstBytes payload) 
   using End = ExtensionHeaders::End;
   ExtensionHeaders headers;
   headers.protocol = first;
+  std::optional<std::size_t> named_at;
   while (is_extension_header(headers.protocol)) {
     const std::uint8_t number = headers.protocol;
     const ConstBytes rest = payload.subspan(headers.size);
@@ -51,19 +52,24 @@ ExtensionHeaders walk_extension_headers(std::uint8_t first, ConstBytes payload) 
     // A fragment within a fragment is put together twice by some, and by others not at all.
     if (size > rest.size() || (number == kFragment && headers.fragment)) return headers;
     headers.numbers_[headers.count_++] = number;
+    const std::size_t before = headers.size;
     headers.size += size;
     headers.protocol = load_u8(rest.data());
+    if (number == kRouting && load_u8(rest.data() + 3) != 0) headers.segments_left = true;
     if (number == kFragment) {
       const std::uint16_t field = load_u16(rest.data() + 2);
       headers.fragment = {.identification = load_u32(rest.data() + 4),
                           .offset = static_cast<std::uint16_t>(field & 0xfff8U),
                           .more = (field & 1U) != 0,
-                          .data_at = headers.size};
+                          .next_header = headers.protocol,
+                          .data_at = headers.size,
+                          .named_at = named_at};
       if (headers.fragment->offset != 0) {
         headers.end = End::kLaterFragment;
         return headers;
       }
     }
+    named_at = before;
     headers.end = End::kTransport;
   }
   return headers;

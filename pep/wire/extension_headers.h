@@ -15,6 +15,7 @@ namespace satrelay::wire {
 // More than a sender has use for: RFC 8200 section 4.1 names six, one of which may stand there
 // twice.
 inline constexpr std::size_t kMostExtensionHeaders = 16;
+inline constexpr std::size_t kFragmentHeaderSize = 8;
 
 struct ExtensionHeaders {
   enum class End : std::uint8_t {
@@ -27,7 +28,10 @@ struct ExtensionHeaders {
     std::uint32_t identification = 0;
     std::uint16_t offset = 0;  // bytes
     bool more = false;
-    std::size_t data_at = 0;  // of the fragment's part, behind the Fragment header
+    std::uint8_t next_header = 0;  // of the Fragment header
+    std::size_t data_at = 0;       // of the fragment's part, behind the Fragment header
+    // Where the Fragment header is named as the next one; nullopt: in the fixed header.
+    std::optional<std::size_t> named_at;
     bool is_atomic() const { return offset == 0 && !more; }
   };
 
@@ -35,6 +39,9 @@ struct ExtensionHeaders {
   std::uint8_t protocol = 0;  // what stands at `size`, or should, or is said to follow
   std::size_t size = 0;       // bytes that were stepped over
   std::optional<Fragment> fragment;
+  // A Routing header names further hosts to pass (RFC 8200 section 4.4): the fixed header's
+  // destination is not that of the transport.
+  bool segments_left = false;
   // The numbers of the headers that were stepped over, in their order.
   std::span<const std::uint8_t> numbers() const { return std::span(numbers_).first(count_); }
 

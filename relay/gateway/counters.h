@@ -15,7 +15,8 @@ enum class Counter : std::uint8_t {
   kLanFramesOut,
   kWanFramesIn,
   kWanFramesOut,
-  kHeldFrames,  // bridged from the LAN, and waited for their turn on the carrier
+  kHeldFrames,            // bridged from the LAN, and waited for their turn on the carrier
+  kDatagramsReassembled,  // from fragments of the LAN, to be judged as one
   // Bridged, by reason (frames)
   kBridgedNotIp,
   kBridgedNotTcp,
@@ -44,7 +45,14 @@ enum class Counter : std::uint8_t {
   kDroppedBadChecksum,
   kDroppedUnfinishedChecksum,
   kDroppedIcmpForRelayed,
-  kDroppedFragmentOfRelayed,
+  kDroppedFragmentOfRelayed,  // from the WAN, the first one
+  // Of datagrams from the LAN that cannot be put together
+  kDroppedFragmentOverlap,    // with what it overlaps, and all else of the datagram
+  kDroppedFragmentDuplicate,  // had come before
+  kDroppedFragmentMalformed,  // an offset or a length that cannot be
+  kDroppedFragmentTooMany,    // of a datagram in more than 64
+  kDroppedFragmentNoRoom,     // too many waited: the oldest gave way
+  kDroppedFragmentTimeout,    // the rest did not come
   kDroppedStpUnknownPeer,
   kDroppedToGateway,
   kDroppedForgedGateway,  // from the LAN, in the name of a gateway

@@ -32,6 +32,8 @@ struct Frame {
   wire::ExtensionHeaders extensions;  // of IPv6
   // kArp: behind the Ethernet header; IP kinds: the IP payload, behind extension headers.
   ConstBytes payload;
+  // From fragments (reassembly.h): they are what is bridged, if it is.
+  bool reassembled = false;
 };
 
 // Whether it may hide the transport: rules that could match do (rule_index.h).
@@ -46,10 +48,11 @@ inline bool is_icmp(const Frame& frame) {
   return frame.kind == FrameKind::kIcmp || behind_extensions;
 }
 
-// A TCP segment that is whole, whatever stands before it.
+// A TCP segment that is whole, between the hosts that the IP header names, whatever stands before
+// it.
 inline bool is_tcp(const Frame& frame) {
   return frame.kind > FrameKind::kFragment && frame.ip.protocol == wire::kProtocolTcp &&
-         !hides_transport(frame);
+         !hides_transport(frame) && !frame.extensions.segments_left;
 }
 
 Frame look_at(ConstBytes bytes);

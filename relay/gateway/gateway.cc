@@ -119,6 +119,8 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
       misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
       wan(config, identity.wan_mac, counters, now),
+      reassembly(HashKey{identity.secret[0], identity.secret[1]},
+                 wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
       lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
       flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, classes, lan,
             arena, peers, bridged_syns, journal, identity.stopwatch, counters) {
@@ -209,6 +211,7 @@ Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
 void Gateway::handle_timeout(Instant now) {
   audit_at_intervals();
   impl_->last_call = now;
+  impl_->reassembly.handle_timeout(now);
   impl_->wan.handle_timeout(now);
   impl_->lan.handle_timeout(now);
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
@@ -244,6 +247,8 @@ Instant Gateway::next_timeout() const {
   Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
   next = earlier(next, earlier(impl_->lan.next_timeout(), impl_->misfits.next_timeout()));
   next = earlier(next, impl_->refusals.next_timeout());
+  next = earlier(next, impl_->reassembly.next_timeout());
+  next = earlier(next, impl_->released.next_timeout());
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
     const Peer& peer = *impl_->peers[i];
     if (peer.session.work_waits() || peer.session.has_events()) return impl_->last_call;
@@ -254,7 +259,7 @@ Instant Gateway::next_timeout() const {
   return earlier(next, impl_->next_turn(impl_->last_call));
 }
 
-std::size_t Gateway::held_frames() const { return impl_->held.frames(); }
+std::size_t Gateway::held_frames() const { return impl_->held.frames() - impl_->released.held(); }
 
 std::size_t Gateway::held_slot() const { return impl_->held_slot; }
 
@@ -353,7 +358,7 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
 const Counters& Gateway::counters() const { return impl_->counters; }
 
 std::uint64_t Gateway::visited() const {
-  std::uint64_t visited = impl_->flows.visited();
+  std::uint64_t visited = impl_->flows.visited() + impl_->reassembly.visited();
   for (const auto& peer : impl_->peers) visited += peer->session.visited();
   return visited;
 }

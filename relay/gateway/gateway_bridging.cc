@@ -51,7 +51,10 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
       break;
   }
   const Verdict verdict = bridge(reason, rule.bridged_class, frame, from, bytes, now);
-  if (verdict != Verdict::kDrop) {
+  if (frame.reassembled) {
+    rule.use.bridged_frames += fragments_bridged.frames;
+    rule.use.bridged_bytes += fragments_bridged.bytes;
+  } else if (verdict != Verdict::kDrop) {
     ++rule.use.bridged_frames;
     rule.use.bridged_bytes += bytes.size();
   }
@@ -60,6 +63,7 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
 
 Verdict Gateway::Impl::bridge(Counter reason, stp::ClassId id, const Frame& frame, PortId from,
                               ConstBytes bytes, Instant now) {
+  if (frame.reassembled) return bridge_fragments(id, frame, now);
   const std::size_t mtu = from == PortId::kWan ? config.lan.mtu : config.wan.mtu;
   if (bytes.size() > wire::kEthernetHeaderSize + mtu) {
     const auto ethernet = wire::parse_ethernet(bytes);
@@ -72,9 +76,18 @@ Verdict Gateway::Impl::bridge(Counter reason, stp::ClassId id, const Frame& fram
     counters.add(Counter::kLanFramesOut);
     return Verdict::kBridge;
   }
-  const std::size_t ip_bytes = bytes.size() - std::min(bytes.size(), wire::kEthernetHeaderSize);
+  const Verdict verdict = admit(reason, id, frame, bytes.size(), now);
+  if (verdict == Verdict::kBridge) counters.add(Counter::kWanFramesOut);
+  return verdict;
+}
+
+Verdict Gateway::Impl::admit(Counter reason, stp::ClassId id, const Frame& frame,
+                             std::size_t frame_size, Instant now) {
+  const std::size_t ip_bytes = frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
+  // Not before fragments that came earlier.
+  const bool must_wait = released.any_to_send() && !frame.reassembled;
   // What keeps the layer 2 network together (ARP, BPDU, LACP) is small and does not wait.
-  if (reason != Counter::kBridgedNotIp && !may_bridge_at_once(id, now)) {
+  if (reason != Counter::kBridgedNotIp && (must_wait || !may_bridge_at_once(id, now))) {
     const auto slot = held.push(
         held_key(HashKey{identity.secret[0], identity.secret[1]}, config.fair_hosts, id, frame),
         static_cast<std::uint16_t>(ip_bytes), held_limit(id));
@@ -89,9 +102,34 @@ Verdict Gateway::Impl::bridge(Counter reason, stp::ClassId id, const Frame& fram
     return Verdict::kQueued;
   }
   counters.add(reason);
-  counters.add(Counter::kWanFramesOut);
   debit_bridged(id, ip_bytes, 1, now);
   return Verdict::kBridge;
+}
+
+// In the order in which they came, each as if it had just come.
+Verdict Gateway::Impl::bridge_fragments(stp::ClassId id, const Frame& frame, Instant now) {
+  fragments_bridged = {};
+  while (const auto cell = reassembly.take_fragment()) {
+    const std::size_t size = reassembly.frame(*cell).size();
+    Verdict verdict = Verdict::kDrop;
+    if (size > frame.ethernet.size() + config.wan.mtu) {
+      counters.add(Counter::kDroppedTooLong);
+    } else {
+      verdict = admit(Counter::kBridgedFragment, id, frame, size, now);
+    }
+    if (verdict == Verdict::kDrop) {
+      reassembly.release(*cell);
+      continue;
+    }
+    if (verdict == Verdict::kBridge) {
+      released.send(*cell);
+    } else {
+      released.hold(held_slot, *cell);
+    }
+    ++fragments_bridged.frames;
+    fragments_bridged.bytes += size;
+  }
+  return fragments_bridged.frames > 0 ? Verdict::kConsumed : Verdict::kDrop;
 }
 
 bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,

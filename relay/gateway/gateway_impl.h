@@ -26,7 +26,9 @@
 #include "relay/gateway/misfits.h"
 #include "relay/gateway/peer.h"
 #include "relay/gateway/policy.h"
+#include "relay/gateway/reassembly.h"
 #include "relay/gateway/refusals.h"
+#include "relay/gateway/released_fragments.h"
 #include "relay/gateway/traffic_classes.h"
 #include "relay/gateway/wan_node.h"
 
@@ -56,10 +58,10 @@ struct Gateway::Impl {
   // --- from the LAN --------------------------------------------------------------------------
   Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
+  Verdict handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now);
   // The sender says that it is this gateway or a peer. They live on the WAN: from the LAN that is
   // forged, or has come round by another way.
   bool speaks_for_gateway(const Frame& frame) const;
-  Verdict handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes, Instant now);
   // Why the segment, which is of no flow, does not begin one under `rule`.
   std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
                                           const wire::TcpHeader& tcp, const config::Rule& rule,
@@ -71,6 +73,8 @@ struct Gateway::Impl {
   // --- from the WAN --------------------------------------------------------------------------
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
+  // A segment of a connection that is not relayed.
+  void look_from_wan(const FlowKey& key, ConstBytes segment, Instant now);
 
   // --- from either ---------------------------------------------------------------------------
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
@@ -80,6 +84,11 @@ struct Gateway::Impl {
   bool checksum_ok(const Frame& frame);
   Verdict bridge(Counter reason, stp::ClassId id, const Frame& frame, PortId from, ConstBytes bytes,
                  Instant now);
+  // From the LAN: kBridge if the frame may leave now, which is booked; kQueued if it waits in
+  // held_slot.
+  Verdict admit(Counter reason, stp::ClassId id, const Frame& frame, std::size_t frame_size,
+                Instant now);
+  Verdict bridge_fragments(stp::ClassId id, const Frame& frame, Instant now);
   // What no rule is asked about.
   Verdict bridge(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now) {
     return bridge(reason, TrafficClasses::kBridged, frame, from, bytes, now);
@@ -109,7 +118,7 @@ struct Gateway::Impl {
   std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
   void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
   void debit_bridged(stp::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
-  Polled release_held(stp::ClassId id, Instant now);
+  Polled release_held(stp::ClassId id, MutableBytes out, Instant now);
   bool may_bridge_at_once(stp::ClassId id, Instant now) const;
   ByteCount held_limit(stp::ClassId id) const;
   Instant next_turn(Instant now) const;
@@ -140,6 +149,11 @@ struct Gateway::Impl {
   std::vector<std::unique_ptr<Carrier>> carriers;
   HeldFrames held{kMostHeldFrames};
   std::size_t held_slot = 0;  // of the last frame that was held
+  Reassembly reassembly;      // of what comes from the LAN
+  ReleasedFragments released{reassembly, kMostHeldFrames};
+  struct {
+    std::uint64_t frames = 0, bytes = 0;
+  } fragments_bridged;  // by the last bridge_fragments()
   bool sessions_first = false;
   Instant last_call;
   std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()

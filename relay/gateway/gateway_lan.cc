@@ -5,6 +5,21 @@
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
+namespace {
+
+// What stands before the transport is what tells more of a segment that is bridged.
+Counter reason_for(const Frame& frame, Counter otherwise) {
+  switch (frame.kind) {
+    case FrameKind::kIpOptions:
+      return Counter::kBridgedIpOptions;
+    case FrameKind::kIpExtension:
+      return Counter::kBridgedIpExtension;
+    default:
+      return otherwise;
+  }
+}
+
+}  // namespace
 
 bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
   if (frame.kind == FrameKind::kArp) {
@@ -25,35 +40,51 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
   constexpr PortId kPort = PortId::kLan;
   std::uint32_t slot = kNoSlot;
   if (speaks_for_gateway(frame)) return drop(Counter::kDroppedForgedGateway);
-  if (frame.kind != FrameKind::kTcp) hear(lan.learn_from_lan(frame));
+  if (is_tcp(frame)) return handle_lan_tcp(frame, bytes, now);
+  hear(lan.learn_from_lan(frame));
   switch (frame.kind) {
-    case FrameKind::kTcp:
-      return handle_lan_tcp(frame, bytes, now);
     case FrameKind::kMalformed:
       return bridge(Counter::kBridgedMalformed, frame, kPort, bytes, now);
     case FrameKind::kNotIp:
     case FrameKind::kArp:
       return bridge(Counter::kBridgedNotIp, frame, kPort, bytes, now);
     case FrameKind::kFragment:
-      if (concerns_relayed_flow(kPort, frame, slot)) {
-        return drop(Counter::kDroppedFragmentOfRelayed);
-      }
-      return treat(Counter::kBridgedFragment, frame, kPort, bytes, now);
+      return handle_lan_fragment(frame, bytes, now);
     case FrameKind::kIpOptions:
     case FrameKind::kIpExtension:
     case FrameKind::kIcmp:
       if (!concerns_relayed_flow(kPort, frame, slot)) break;
-      if (!is_icmp(frame)) return handle_relayed(slot, frame, bytes, now);
       flows.handle_icmp_error(slot, frame, now);
       return drop(Counter::kDroppedIcmpForRelayed);
+    case FrameKind::kTcp:
     case FrameKind::kUdp:
     case FrameKind::kOtherIp:
       break;
   }
-  const Counter reason = frame.kind == FrameKind::kIpOptions     ? Counter::kBridgedIpOptions
-                         : frame.kind == FrameKind::kIpExtension ? Counter::kBridgedIpExtension
-                                                                 : Counter::kBridgedNotTcp;
-  return treat(reason, frame, kPort, bytes, now);
+  return treat(reason_for(frame, Counter::kBridgedNotTcp), frame, kPort, bytes, now);
+}
+
+// What may be TCP is judged when it is whole: by what flow it belongs to, what rules say of its
+// ports, in whose name it speaks, and its checksum, which no network card has seen.
+Verdict Gateway::Impl::handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now) {
+  if (!Reassembly::may_be_tcp(frame)) {
+    return treat(Counter::kBridgedFragment, frame, PortId::kLan, bytes, now);
+  }
+  switch (reassembly.add(frame, bytes, now)) {
+    case Reassembly::Addition::kHeld:
+      return Verdict::kConsumed;
+    case Reassembly::Addition::kDropped:
+      return Verdict::kDrop;
+    case Reassembly::Addition::kWhole:
+      break;
+  }
+  Frame whole = look_at(reassembly.whole());
+  whole.reassembled = true;
+  // A fragment within a fragment is put together twice by some, and by others not at all.
+  const Verdict verdict = whole.extensions.fragment ? drop(Counter::kDroppedFragmentMalformed)
+                                                    : handle_lan(whole, reassembly.whole(), now);
+  reassembly.end_whole();
+  return verdict;
 }
 
 std::optional<Counter> Gateway::Impl::reason_to_bridge(const FlowKey& key, const Frame& frame,
@@ -107,20 +138,14 @@ std::optional<Counter> Gateway::Impl::reason_not_to_relay(const FlowKey& key,
   return std::nullopt;
 }
 
-// A segment with IP options or extension headers of a flow whose SYN had none: they end here.
-Verdict Gateway::Impl::handle_relayed(std::uint32_t slot, const Frame& frame, ConstBytes bytes,
-                                      Instant now) {
-  const auto tcp = wire::parse_tcp(frame.payload);
-  if (!tcp) return treat(Counter::kBridgedMalformed, frame, PortId::kLan, bytes, now);
-  if (!checksum_ok(frame)) return Verdict::kDrop;
-  flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
-  return Verdict::kConsumed;
-}
-
+// IP options and extension headers of a relayed segment end here.
 Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
   const auto tcp = wire::parse_tcp(frame.payload);
   // Hosts forgive more than we do.
-  if (!tcp) return treat(Counter::kBridgedMalformed, frame, PortId::kLan, bytes, now);
+  if (!tcp) {
+    const Counter reason = reason_for(frame, Counter::kBridgedMalformed);
+    return treat(reason, frame, PortId::kLan, bytes, now);
+  }
   const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
                     tcp->header.destination_port, vlans_of(frame.ethernet)};
   std::uint32_t slot = flows.find(key);
@@ -155,6 +180,11 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   auto reason = reason_to_bridge(key, frame, opening, rule->rule, seen.peer, now);
   const bool was_bridged = bridged_syns.recalls(key, opening.sequence, now);
   if (!reason && was_bridged) reason = Counter::kBridgedMidStream;
+  // A SYN keeps them, and its connection too: the hosts may need them on the way. A cookie has
+  // answered a SYN that had none.
+  if (!reason && !recovered && frame.kind != FrameKind::kTcp) {
+    reason = reason_for(frame, Counter::kBridgedMidStream);
+  }
   if (!reason) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
     if (is_syn && flows.answer_by_cookie(key, frame, opening, *seen.peer, rule->rule, now)) {
@@ -189,7 +219,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
     flows.forget_ended(key);
   }
   misfits.look_from_lan(key, frame.ethernet, frame.payload);
-  return treat(*rule, *reason, frame, PortId::kLan, bytes, now);
+  return treat(*rule, reason_for(frame, *reason), frame, PortId::kLan, bytes, now);
 }
 
 }  // namespace satrelay::gateway

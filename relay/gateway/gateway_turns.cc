@@ -48,6 +48,9 @@ std::optional<Gateway::Impl::Choice> Gateway::Impl::choose(const Carrier& carrie
 }
 
 Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
+  if (const std::size_t size = released.poll_frame(out); size > 0) {
+    return {.kind = Polled::Kind::kWritten, .size = size};
+  }
   if (const std::size_t size = wan.poll_frame(out); size > 0) {
     return {.kind = Polled::Kind::kWritten, .size = size};
   }
@@ -58,7 +61,7 @@ Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
   // What a session must say waits for no more than one bridged frame.
   if (!sessions_first) {
     sessions_first = true;
-    if (const auto id = bridged_turn(now)) return release_held(*id, now);
+    if (const auto id = bridged_turn(now)) return release_held(*id, out, now);
   }
   sessions_first = false;
   bool session_has_turn = choose_all(now);
@@ -71,7 +74,7 @@ Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
     session_has_turn = choose_all(now);
     if (!session_has_turn) break;
   }
-  if (const auto id = bridged_turn(now)) return release_held(*id, now);
+  if (const auto id = bridged_turn(now)) return release_held(*id, out, now);
   return {};
 }
 
@@ -170,9 +173,12 @@ void Gateway::Impl::debit_bridged(ClassId id, std::size_t ip_bytes, std::uint32_
   classes[id].use.bridged_bytes += accounted.value();
 }
 
-Polled Gateway::Impl::release_held(ClassId id, Instant now) {
+Polled Gateway::Impl::release_held(ClassId id, MutableBytes out, Instant now) {
   const HeldFrames::Frame frame = held.pop(id);
   debit_bridged(id, frame.ip_bytes, frame.factor, now);
+  if (released.holds(frame.slot)) {
+    return {.kind = Polled::Kind::kWritten, .size = released.write_held(frame.slot, out)};
+  }
   return {.kind = Polled::Kind::kHeld, .slot = frame.slot};
 }
 

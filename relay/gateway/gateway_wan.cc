@@ -7,6 +7,15 @@
 
 namespace satrelay::gateway {
 
+void Gateway::Impl::look_from_wan(const FlowKey& key, ConstBytes segment, Instant now) {
+  using Flags = wire::TcpFlags;
+  if ((load_u8(segment.data() + 13) & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
+    syns_from_wan.remember(key, load_u32(segment.data() + 4), now);
+    flows.forget_ended(key);
+  }
+  misfits.look_from_wan(key, segment);
+}
+
 Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant now) {
   constexpr PortId kPort = PortId::kWan;
   std::uint32_t slot = kNoSlot;
@@ -21,29 +30,25 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
       if (wan.handle_icmp(frame, now)) return Verdict::kConsumed;
       if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedIcmpForRelayed);
       break;
-    case FrameKind::kIpOptions:
-    case FrameKind::kIpExtension:
-      if (concerns_relayed_flow(kPort, frame, slot)) {
-        return drop(is_icmp(frame) ? Counter::kDroppedIcmpForRelayed
-                                   : Counter::kDroppedRelayedFromWan);
-      }
-      break;
     case FrameKind::kFragment:
+      // Without the first one nobody can put the others together.
       if (concerns_relayed_flow(kPort, frame, slot)) {
         return drop(Counter::kDroppedFragmentOfRelayed);
       }
       break;
+    case FrameKind::kIpOptions:
+    case FrameKind::kIpExtension:
+      if (is_icmp(frame) && concerns_relayed_flow(kPort, frame, slot)) {
+        return drop(Counter::kDroppedIcmpForRelayed);
+      }
+      if (!is_tcp(frame)) break;
+      [[fallthrough]];
     case FrameKind::kTcp:
       if (frame.payload.size() >= wire::kTcpHeaderSize) {
         const FlowKey key{frame.ip.destination, frame.ip.source, load_u16(frame.payload.data() + 2),
                           load_u16(frame.payload.data()), vlans_of(frame.ethernet)};
         if (flows.find(key) != kNoSlot) return drop(Counter::kDroppedRelayedFromWan);
-        using Flags = wire::TcpFlags;
-        if ((load_u8(frame.payload.data() + 13) & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
-          syns_from_wan.remember(key, load_u32(frame.payload.data() + 4), now);
-          flows.forget_ended(key);
-        }
-        misfits.look_from_wan(key, frame.payload);
+        look_from_wan(key, frame.payload, now);
       }
       break;
     default:

@@ -1,6 +1,9 @@
 #include "relay/sim/host.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "relay/sim/fragments.h"
 
 namespace satrelay::sim {
 namespace {
@@ -270,7 +273,34 @@ void SimHost::send_segment(const Connection& connection, const tcp::SegmentToSen
                                   connection.endpoint->copy_payload(segment.payload_offset, out);
                               }));
   tracer_->frame(now, spec_.name, "out", frames_->bytes(handle));
+  if (spec_.wrapping.any()) {
+    send_wrapped(handle, connection.pair, header.has(wire::TcpFlags::kSyn), now);
+    return;
+  }
   neighbours_.send(handle, connection.pair.remote, now);
+}
+
+void SimHost::send_wrapped(FrameHandle frame, const SocketPair& pair, bool is_syn, Instant now) {
+  const Wrapping& wrapping = spec_.wrapping;
+  const ConstBytes plain = frames_->bytes(frame);
+  std::vector<std::byte> segment(plain.begin(), plain.end());
+  frames_->release(frame);
+  if (wrapping.extension_header && !is_syn && !pair.local.is_v4()) {
+    segment = with_extension_header(segment, *wrapping.extension_header);
+  }
+  std::vector<std::vector<std::byte>> parts;
+  const std::size_t headers = wire::kEthernetHeaderSize +
+                              (pair.local.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize);
+  if (wrapping.fragment_size > 0 && segment.size() > headers + wrapping.fragment_size) {
+    parts = fragments_of(
+        segment, {.size = wrapping.fragment_size, .identification = next_identification_++});
+    if (wrapping.order == Wrapping::Order::kLastToFirst) std::ranges::reverse(parts);
+  } else {
+    parts.push_back(std::move(segment));
+  }
+  for (const std::vector<std::byte>& part : parts) {
+    neighbours_.send(frames_->copy_of(part), pair.remote, now);
+  }
 }
 
 void SimHost::flush() {

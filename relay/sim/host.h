@@ -23,6 +23,16 @@
 
 namespace satrelay::sim {
 
+// What a host's TCP segments look like on its LAN, of that host alone: no other takes them so.
+struct Wrapping {
+  enum class Order : std::uint8_t { kFirstToLast, kLastToFirst };
+  std::size_t fragment_size = 0;  // segments longer than that are sent in fragments; 0: none
+  Order order = Order::kFirstToLast;
+  // Over IPv6 one of this number before each segment but a SYN.
+  std::optional<std::uint8_t> extension_header = std::nullopt;
+  bool any() const { return fragment_size > 0 || extension_header; }
+};
+
 struct HostSpec {
   std::string name;
   OwnAddresses addresses;
@@ -32,6 +42,7 @@ struct HostSpec {
   bool offer_timestamps = true;
   std::size_t memory = 64 << 20;
   std::uint64_t seed = 1;
+  Wrapping wrapping;
 };
 
 // Both ends of a connection as one host sees them.
@@ -103,6 +114,7 @@ class SimHost final : public Actor {
   void handle_syn(const SocketPair& pair, const TcpFrame& frame, Instant now);
   void answer_with_reset(const SocketPair& pair, const TcpFrame& frame, Instant now);
   void send_segment(const Connection& connection, const tcp::SegmentToSend& segment, Instant now);
+  void send_wrapped(FrameHandle frame, const SocketPair& pair, bool is_syn, Instant now);
   wire::EthernetHeader ethernet_header(const IpAddress& remote) const;
   void flush();
 
@@ -126,6 +138,7 @@ class SimHost final : public Actor {
   TimerHeap timers_;
   std::vector<FrameHandle> inbox_;
   std::uint64_t frames_not_understood_ = 0;
+  std::uint32_t next_identification_ = 0;
   bool vanished_ = false;
 };
 

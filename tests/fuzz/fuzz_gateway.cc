@@ -1,12 +1,16 @@
 // A gateway under arbitrary frames and arbitrary time. The input is a list of records: a port and a
-// pause (1 octet), a length (2 octets), a frame. Whatever comes, nothing may trap, frames stay
-// within their size, and the flow table within its limit.
+// pause (1 octet), a length (2 octets), a frame, which may come in fragments. Whatever comes,
+// nothing may trap, frames stay within their size, and the flow table within its limit.
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <vector>
 
 #include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
 #include "relay/gateway/gateway.h"
+#include "relay/sim/fragments.h"
 
 namespace satrelay {
 namespace {
@@ -45,6 +49,24 @@ config::Gateway configuration() {
   return config;
 }
 
+using Frames = std::vector<std::vector<std::byte>>;
+
+// An IP frame in fragments of 8 to 256 bytes, of few identifications, one of them lost, and in
+// either order; any other frame as it is.
+Frames in_fragments(ConstBytes frame, unsigned draw) {
+  const auto ethernet = wire::parse_ethernet(frame);
+  const auto ip = ethernet ? wire::parse_ip(frame.subspan(ethernet->size())) : std::nullopt;
+  Frames frames;
+  if (!ip) {
+    frames.emplace_back(frame.begin(), frame.end());
+    return frames;
+  }
+  frames = sim::fragments_of(frame, {.size = 8 * (1 + (draw & 31U)), .identification = draw & 3U});
+  if ((draw & 32U) != 0) std::ranges::reverse(frames);
+  if ((draw & 64U) != 0 && frames.size() > 1) frames.erase(frames.begin() + 1);
+  return frames;
+}
+
 using Slots = std::set<std::size_t>;
 
 void drain(gateway::Gateway& gateway, Slots& held, Instant now) {
@@ -74,13 +96,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Slots held;  // in which a host would keep frames
   while (reader.remaining() > 3) {
     const unsigned control = reader.u8();
-    const std::size_t length = reader.u16() % 2048U;
+    const unsigned shape = reader.u16();
+    const std::size_t length = shape % 2048U;
     const ConstBytes frame = reader.bytes(std::min(length, reader.remaining()));
     now += Duration::microseconds(std::int64_t{1} << (control >> 2U & 31U));
     if (gateway.next_timeout() <= now) gateway.handle_timeout(now);
     const auto port = (control & 1U) != 0 ? gateway::PortId::kWan : gateway::PortId::kLan;
-    const bool waits = gateway.handle_frame(port, frame, now) == gateway::Verdict::kQueued;
-    if (waits && !held.insert(gateway.held_slot()).second) std::abort();
+    Frames frames{{frame.begin(), frame.end()}};
+    if ((control & 128U) != 0) frames = in_fragments(frame, shape >> 9U);
+    for (const auto& each : frames) {
+      const bool waits = gateway.handle_frame(port, each, now) == gateway::Verdict::kQueued;
+      if (waits && !held.insert(gateway.held_slot()).second) std::abort();
+    }
     // Frames also come in bursts, and then find the carrier busy.
     if ((control & 2U) == 0) drain(gateway, held, now);
     if (gateway.held_frames() != held.size()) std::abort();

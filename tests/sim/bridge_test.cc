@@ -1,6 +1,7 @@
 // What is not TCP for a peer passes as if the gateways were a cable.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -8,7 +9,9 @@
 
 #include "pep/base/random.h"
 #include "pep/wire/checksum.h"
+#include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
+#include "relay/sim/fragments.h"
 #include "relay/sim/network.h"
 #include "relay/sim/scenario.h"
 
@@ -44,6 +47,13 @@ class FrameMaker {
     Frame broadcast = udp(200, IpVersion::kV4, {});
     std::memset(broadcast.data(), 0xff, 6);
     frames.push_back(broadcast);
+    // Of TCP they leave when all are there; what is no IP does not wait for them.
+    for (const auto version : {IpVersion::kV4, IpVersion::kV6}) {
+      for (const Frame& part : segment_in_fragments(version, 1)) frames.push_back(part);
+      std::vector<Frame> parts = segment_in_fragments(version, 2);
+      std::ranges::reverse(parts);
+      for (const Frame& part : parts) frames.push_back(part);
+    }
     return frames;
   }
 
@@ -93,10 +103,24 @@ class FrameMaker {
     ip.protocol = protocol;
     return packet(ip, payload, {});
   }
-  // Of a TCP packet that nobody relays.
+  // Of a connection that nobody relays.
+  std::vector<Frame> segment_in_fragments(IpVersion version, std::uint32_t identification) {
+    wire::IpHeader ip = addressed(version);
+    ip.protocol = wire::kProtocolTcp;
+    ip.dont_fragment = false;
+    Frame frame = packet(ip, 1'000, {{0x8100, 0x2007}});
+    const MutableBytes segment = MutableBytes(frame).last(1'000);
+    wire::TcpHeader tcp;
+    tcp.source_port = 40'000;
+    tcp.destination_port = 80;
+    tcp.flags = wire::TcpFlags::kAck;
+    wire::write_tcp(tcp, segment);
+    return fragments_of(frame, {.size = 400, .identification = identification});
+  }
+  // Of UDP, the middle of a datagram of which the rest does not come.
   Frame fragment(std::size_t payload) {
     wire::IpHeader ip = addressed(IpVersion::kV4);
-    ip.protocol = wire::kProtocolTcp;
+    ip.protocol = wire::kProtocolUdp;
     ip.dont_fragment = false;
     ip.more_fragments = true;
     ip.fragment_offset = 1'480;

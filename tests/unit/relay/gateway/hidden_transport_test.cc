@@ -107,24 +107,16 @@ TEST_F(HiddenTransport, ResetAnswersThemToo) {
   EXPECT_EQ(answer->acknowledgment, 1001U);
 }
 
-TEST_F(HiddenTransport, OfFragmentsTheFirstIsJudged) {
-  const FrameBytes behind = joined({fragment_header(wire::kProtocolTcp, 0, true), syn_segment(23)});
-  EXPECT_EQ(lan(v6_frame(kFragment, behind)), Verdict::kDrop);
-  const FrameBytes options = joined({fragment_header(kDestinationOptions, 0, true),
-                                     empty_header(wire::kProtocolTcp), syn_segment(23)});
-  EXPECT_EQ(lan(v6_frame(kFragment, options)), Verdict::kDrop);
-  const FrameBytes atomic =
-      joined({fragment_header(wire::kProtocolTcp, 0, false), syn_segment(23)});
-  EXPECT_EQ(lan(v6_frame(kFragment, atomic)), Verdict::kDrop);
-  const FrameBytes other = joined({fragment_header(wire::kProtocolTcp, 0, true), syn_segment(80)});
-  EXPECT_EQ(lan(v6_frame(kFragment, other)), Verdict::kBridge);
+// Other fragments are judged as a whole: fragments_test.cc.
+TEST_F(HiddenTransport, AnAtomicFragmentIsJudged) {
+  const auto atomic = [](std::uint16_t port) {
+    return joined({fragment_header(wire::kProtocolTcp, 0, false), syn_segment(port)});
+  };
+  EXPECT_EQ(lan(v6_frame(kFragment, atomic(23))), Verdict::kDrop);
+  EXPECT_EQ(lan(v6_frame(kFragment, atomic(80))), Verdict::kBridge);
 }
 
 TEST_F(HiddenTransport, WhatCannotBeSeenIsTakenForWhatIsForbidden) {
-  // The headers go on in a later fragment (RFC 7112).
-  const FrameBytes cut =
-      joined({fragment_header(kDestinationOptions, 0, true),
-              FrameBytes{std::byte{wire::kProtocolTcp}, std::byte{1}}, FrameBytes(6)});
   // One that is longer than the packet, and too many of them.
   FrameBytes beyond = joined({empty_header(wire::kProtocolTcp), syn_segment(23)});
   beyond[1] = std::byte{200};
@@ -133,12 +125,11 @@ TEST_F(HiddenTransport, WhatCannotBeSeenIsTakenForWhatIsForbidden) {
     many = joined({many, empty_header(kDestinationOptions)});
   }
   many = joined({many, empty_header(wire::kProtocolTcp), syn_segment(23)});
-  // Ports that come later.
-  const FrameBytes tiny =
-      joined({fragment_header(kDestinationOptions, 0, true), empty_header(wire::kProtocolTcp)});
-  const std::vector<FrameBytes> hidden = {
-      v6_frame(kFragment, cut), v6_frame(kDestinationOptions, beyond),
-      v6_frame(kDestinationOptions, many), v6_frame(kFragment, tiny)};
+  // Ports that are not there.
+  const FrameBytes tiny = joined({empty_header(wire::kProtocolTcp), FrameBytes(2)});
+  const std::vector<FrameBytes> hidden = {v6_frame(kDestinationOptions, beyond),
+                                          v6_frame(kDestinationOptions, many),
+                                          v6_frame(kDestinationOptions, tiny)};
   for (const FrameBytes& frame : hidden) EXPECT_EQ(lan(frame), Verdict::kDrop);
   // A rule that wants nothing of what is hidden comes first.
   config::Match client;

@@ -118,8 +118,10 @@ TEST_F(Transparency, AFurtherPathOfAMultipathConnectionIsBridged) {
 }
 
 TEST_F(Transparency, IpOptionsOnASynAreBridgedAndInMidFlowEnd) {
-  EXPECT_EQ(lan(with_ip_options(tcp_frame(kClient, kServer, syn()))), Verdict::kBridge);
+  EXPECT_EQ(lan(with_ip_options(tcp_frame(kClient, kServer, syn(40001)))), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedIpOptions), 1U);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(40001))), Verdict::kBridge)
+      << "the server may have answered it";
   ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
   const auto syn_ack = answer();
   ASSERT_TRUE(syn_ack);
@@ -144,34 +146,6 @@ TEST_F(Transparency, ExtensionHeadersAreBridged) {
     EXPECT_EQ(lan(v6_with(static_cast<std::uint8_t>(next), body)), Verdict::kBridge);
   }
   EXPECT_EQ(count(Counter::kBridgedIpExtension), 3U);
-}
-
-TEST_F(Transparency, FirstFragmentsOfARelayedFlowAreDropped) {
-  ASSERT_EQ(lan(tcp_frame(kClientV6, kServerV6, syn())), Verdict::kConsumed);
-  ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
-  // Fragment header, then the ports of that flow; M set.
-  FrameBytes first =
-      bytes({wire::kProtocolTcp, 0, 0, 1, 0, 0, 0, 9, 40000 >> 8, 40000 & 0xff, 0, 80});
-  first.resize(40);
-  EXPECT_EQ(lan(v6_with(44, first)), Verdict::kDrop);
-  FrameBytes later = first;
-  later[3] = std::byte{0x29};
-  EXPECT_EQ(lan(v6_with(44, later)), Verdict::kBridge);
-  FrameBytes other = first;
-  other[8] = std::byte{1};
-  EXPECT_EQ(lan(v6_with(44, other)), Verdict::kBridge);
-  wire::IpHeader ip;
-  ip.source = ip_of(kClient);
-  ip.destination = ip_of(kServer);
-  ip.protocol = wire::kProtocolTcp;
-  ip.dont_fragment = false;
-  ip.more_fragments = true;
-  const FrameBytes payload(first.begin() + 8, first.end());
-  EXPECT_EQ(lan(ip_frame(host_to_server(), ip, payload)), Verdict::kDrop);
-  ip.fragment_offset = 32;
-  EXPECT_EQ(lan(ip_frame(host_to_server(), ip, payload)), Verdict::kBridge);
-  EXPECT_EQ(count(Counter::kDroppedFragmentOfRelayed), 2U);
-  EXPECT_EQ(count(Counter::kBridgedFragment), 3U);
 }
 
 TEST_F(Transparency, OneOrTwoVlanTagsAreRelayedAndComeBack) {

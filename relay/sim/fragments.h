@@ -1,0 +1,27 @@
+// Cuts frames into fragments, as a host or a router with a smaller MTU does (RFC 791 section 3.2,
+// RFC 8200 section 4.5).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/bytes.h"
+
+namespace satrelay::sim {
+
+struct Cut {
+  std::size_t size = 576;  // of the datagram in each fragment but the last; a multiple of 8
+  std::uint32_t identification = 0;
+  // IPv6: how many bytes of extension headers stand before the Fragment header.
+  std::size_t unfragmentable = 0;
+};
+
+// Of an IP frame, in order; IPv4 options stand in each.
+std::vector<std::vector<std::byte>> fragments_of(ConstBytes frame, const Cut& cut);
+
+// An IPv6 frame with an empty extension header of that number (hop-by-hop, routing, destination
+// options, or Fragment: an atomic one) before all others.
+std::vector<std::byte> with_extension_header(ConstBytes frame, std::uint8_t number);
+
+}  // namespace satrelay::sim
