@@ -89,6 +89,11 @@ struct PresharedKeys {
 struct Security {
   std::string psk_file;
   std::optional<PresharedKeys> keys;  // nullopt: `none`, neither secret nor safe from forgery
+
+  // Wipes them; that there are some stays known. Whoever keeps a configuration keeps no keys.
+  void forget_keys() {
+    if (keys) keys = PresharedKeys();
+  }
 };
 
 struct Peer {

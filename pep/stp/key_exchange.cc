@@ -10,11 +10,6 @@ constexpr std::string_view kLabel = "satrelay STP 1";
 constexpr std::size_t kPayloadSize = kHelloFrameSize + 4;
 // An offer that is not accepted for so long is followed by another.
 constexpr Duration kOfferLifetime = Duration::seconds(8);
-// Messages that are looked at: so many at once, and one each interval. A check costs some
-// microseconds, an acceptance that is a forgery, while an offer waits, a hundred.
-constexpr int kChecks = 16;
-constexpr Duration kCheckInterval = Duration::milliseconds(1);
-
 bool same(ConstBytes a, ConstBytes b) {
   return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
@@ -23,11 +18,7 @@ bool same(ConstBytes a, ConstBytes b) {
 
 KeyExchange::KeyExchange(const Security& security, std::uint8_t lane, bool opens_even_streams,
                          std::uint64_t epoch)
-    : security_(security),
-      lane_(lane),
-      is_even_(opens_even_streams),
-      epoch_(epoch),
-      checks_left_(kChecks) {}
+    : security_(security), lane_(lane), is_even_(opens_even_streams), epoch_(epoch) {}
 
 // Whose offer it is stands there, so that nobody can make an end talk to itself.
 KeyExchange::Bytes KeyExchange::prologue(bool from_even) const {
@@ -67,20 +58,23 @@ std::optional<KeyExchange::Said> KeyExchange::parse(ConstBytes payload) {
   return said;
 }
 
-bool KeyExchange::may_check(Instant now) {
-  const std::int64_t earned = (now - last_refill_) / kCheckInterval;
+// A check costs some microseconds, an acceptance that is a forgery, while an offer waits, a
+// hundred.
+bool KeyExchange::Budget::take(Instant now) {
+  const std::int64_t earned = (now - last_refill_) / kInterval;
   if (earned > 0) {
-    checks_left_ = static_cast<int>(std::min<std::int64_t>(kChecks, checks_left_ + earned));
+    left_ = static_cast<int>(std::min<std::int64_t>(kChecks, left_ + earned));
     last_refill_ = now;
   }
-  if (checks_left_ == 0) return false;
-  --checks_left_;
+  if (left_ == 0) return false;
+  --left_;
   return true;
 }
 
 KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys& keys,
                                        bool peer_silent, Instant now) {
   Reading reading;
+  Budget& budget = clear.peer_epoch == epoch_ ? of_who_names_us_ : of_all_;
   std::optional<Said> offered;
   std::optional<Said> accepted;
   using Verdict = Reading::Verdict;
@@ -89,7 +83,7 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
       reading.verdict = Verdict::kRepeated;
     } else if (!offering_) {
       reading.verdict = Verdict::kStale;
-    } else if (!may_check(now)) {
+    } else if (!budget.take(now)) {
       reading.verdict = Verdict::kTooMany;
     } else {
       accepted = read_accept(keys.accept, reading);
@@ -98,7 +92,7 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
   if (!keys.offer.empty()) {
     if (same(keys.offer, last_offer_)) {
       if (!accepted) reading.verdict = Verdict::kRepeated;
-    } else if (!may_check(now)) {
+    } else if (!budget.take(now)) {
       if (!accepted) reading.verdict = Verdict::kTooMany;
     } else {
       Reading of_offer;
@@ -132,11 +126,13 @@ std::optional<KeyExchange::Said> KeyExchange::read_accept(ConstBytes message, Re
   if (!said) return std::nullopt;
   reading.keys = SessionKeys{keys.from_initiator, keys.from_responder};
   wants_answer_ = false;
-  // An older boot may have taken the place of a newer one.
-  if (said->hello.epoch != newest_.epoch) {
-    newest_ = last_age_.epoch == said->hello.epoch ? last_age_ : Age{said->hello.epoch, 0};
-  }
+  settle(said->hello.epoch);
   return said;
+}
+
+void KeyExchange::settle(std::uint64_t peer_epoch) {
+  if (newest_.epoch != peer_epoch) newest_ = {peer_epoch, 0};
+  if (last_.epoch == peer_epoch) newest_ = std::max(newest_, last_);
 }
 
 std::optional<KeyExchange::Said> KeyExchange::read_offer(ConstBytes message, bool peer_silent,
@@ -156,20 +152,15 @@ std::optional<KeyExchange::Said> KeyExchange::read_offer(ConstBytes message, boo
   const auto said = parse(text);
   if (!said) return std::nullopt;
   const Age age{said->hello.epoch, said->number};
-  const bool is_newer = age > newest_;
-  if (!is_newer && !(peer_silent && age.epoch < newest_.epoch)) {
+  const bool is_old = age <= newest_ && !(peer_silent && age.epoch < newest_.epoch);
+  if (is_old || (age.epoch == last_.epoch && age <= last_)) {
     reading.verdict = Reading::Verdict::kStale;
     return std::nullopt;
   }
-  if (is_newer) {
-    newest_ = age;
-  } else {
-    wants_answer_ = true;
-  }
+  if (age.epoch == newest_.epoch) newest_ = age;
+  last_ = age;
   accepting_ = answer;
-  last_age_ = age;
   last_offer_.assign(message.begin(), message.end());
-  accepting_number_ = said->number;
   accept_.clear();
   accepted_.reset();
   return said;
@@ -190,11 +181,11 @@ ConstBytes KeyExchange::offer(const HelloFrame& ours, Instant now) {
 
 ConstBytes KeyExchange::accept(const HelloFrame& ours) {
   if (!accepting_) return accept_;
-  const Bytes text = payload(ours, accepting_number_);
+  const Bytes text = payload(ours, last_.number);
   accept_.resize(text.size() + crypto::NoiseHandshake::kOverhead);
   if (accepting_->write_message(text, accept_) == crypto::NoiseResult::kOk) {
     const crypto::NoiseKeys keys = accepting_->split();
-    accepted_ = SessionKeys{keys.from_responder, keys.from_initiator};
+    accepted_ = Accepted{last_.epoch, {keys.from_responder, keys.from_initiator}};
   } else {
     accept_.clear();  // a weak key of the peer: it gets none
   }
@@ -206,13 +197,8 @@ void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto
   security_.psk = psk;
   security_.other = other;
   withdraw_offer();
-}
-
-std::optional<SessionKeys> KeyExchange::take_accepted(std::uint64_t peer_epoch) {
-  if (last_age_.epoch != peer_epoch) return std::nullopt;
-  std::optional<SessionKeys> keys = accepted_;
-  accepted_.reset();
-  return keys;
+  // What was begun under the old secrets is computed from them. Its sender offers again.
+  accepting_.reset();
 }
 
 }  // namespace satrelay::stp

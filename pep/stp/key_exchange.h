@@ -11,11 +11,14 @@
 //
 // An accepted offer is proof that its acceptor is there now: nobody else could have answered it.
 // An offer is not: it may be an old one, played again. But as long as one is repeated it stays the
-// same, and a new one has a higher number; so each is read once, and the newest counts.
+// same, and a new one has a higher number; so those of the peer are read once each, and the newest
+// counts. Those of a newcomer are read whatever others have offered: until there is proof of it, it
+// is in nobody's way.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "pep/base/time.h"
@@ -51,19 +54,25 @@ class KeyExchange {
   KeyExchange(const Security& security, std::uint8_t lane, bool opens_even_streams,
               std::uint64_t epoch);
 
-  // `peer_silent`: as in Handshake; an offer of an older boot is looked at all the same.
+  // `peer_silent`: as in Handshake; else an offer of an older boot than the peer's is stale.
   Reading read(const HelloFrame& clear, const HelloKeys& keys, bool peer_silent, Instant now);
 
-  // Whether the peer shall accept an offer of ours although it is known: one that was read is only
-  // believed then, or our key is worn out.
+  // The peer is now the boot with this epoch: there is proof of it.
+  void settle(std::uint64_t peer_epoch);
+
+  // Whether the peer shall accept an offer of ours although it is known: it may not have our keys.
   bool wants_answer() const { return wants_answer_; }
   void want_answer() { wants_answer_ = true; }
   // What the next HELLO carries beside `ours`; valid until the next call.
   ConstBytes offer(const HelloFrame& ours, Instant now);
   // Empty: there is no offer to accept.
   ConstBytes accept(const HelloFrame& ours);
-  // Once, after an offer of this boot of the peer has been accepted: its keys.
-  std::optional<SessionKeys> take_accepted(std::uint64_t peer_epoch);
+  // Once, after an offer has been accepted: its keys, and of which boot it is.
+  struct Accepted {
+    std::uint64_t epoch = 0;
+    SessionKeys keys;
+  };
+  std::optional<Accepted> take_accepted() { return std::exchange(accepted_, std::nullopt); }
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
   // What we have to say has changed: the next offer is a new one.
   void withdraw_offer() { offering_.reset(); }
@@ -86,7 +95,18 @@ class KeyExchange {
     Instant at;
   };
 
-  bool may_check(Instant now);
+  // So many messages are looked at at once, and one each interval.
+  class Budget {
+   public:
+    bool take(Instant now);
+
+   private:
+    static constexpr int kChecks = 16;
+    static constexpr Duration kInterval = Duration::milliseconds(1);
+    int left_ = kChecks;
+    Instant last_refill_;
+  };
+
   Bytes prologue(bool from_even) const;
   crypto::PrivateKey ephemeral();
   static Bytes payload(const HelloFrame& hello, std::uint32_t number);
@@ -103,17 +123,18 @@ class KeyExchange {
   std::uint32_t offers_ = 0;
   Bytes last_accept_;  // of ours, that was read
 
-  Bytes last_offer_;  // of the peer, that was read
-  Age newest_;
-  Age last_age_;
-  std::uint32_t accepting_number_ = 0;
+  Bytes last_offer_;                                 // that was read, of the peer or a newcomer
+  Age last_;                                         // the same
+  Age newest_;                                       // of the peer
   std::optional<crypto::NoiseHandshake> accepting_;  // message 2 is not written yet
   Bytes accept_;
-  std::optional<SessionKeys> accepted_;
+  std::optional<Accepted> accepted_;
   bool wants_answer_ = false;
 
-  int checks_left_;
-  Instant last_refill_;
+  // Who names our epoch has heard a HELLO of ours, which those have not who only send in the peer's
+  // name: however much they send, it is heard.
+  Budget of_all_;
+  Budget of_who_names_us_;
 };
 
 }  // namespace satrelay::stp

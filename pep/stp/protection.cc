@@ -6,8 +6,10 @@ namespace satrelay::stp {
 
 Protection::Protection(const std::optional<Security>& security, std::uint8_t lane,
                        bool opens_even_streams, std::size_t datagram_size)
-    : security_(security), lane_(lane), is_even_(opens_even_streams) {
-  if (encrypts()) plain_.resize(datagram_size);
+    : lane_(lane), is_even_(opens_even_streams) {
+  if (!security) return;
+  key_life_ = {security->packets_per_key, security->time_per_key};
+  plain_.resize(datagram_size);
 }
 
 Sender Protection::sender(bool is_even) const {
@@ -34,27 +36,23 @@ void Protection::propose(Offerer offerer, const SessionKeys& keys) {
       Proposal{ReceiveKey(keys.receive, sender(!is_even_)), keys.send});
 }
 
-void Protection::send_with(const crypto::Key256& key, std::uint64_t next, Instant now) {
-  if (!send_ || is_worn_out(next)) send_.emplace(key, sender(is_even_), next, now);
-}
-
 void Protection::send_with_proven(std::uint64_t next, Instant now) {
-  if (proven_) send_with(*proven_, next, now);
+  if (proven_ && (!send_ || is_worn_out(next))) send_with(*proven_, next, now);
   proven_.reset();
 }
 
 void Protection::prepare(std::uint64_t next, Instant now) {
   if (!send_) return;
   const std::uint64_t packets = send_->packets(next);
-  const bool is_due = packets >= security_->packets_per_key ||
-                      (packets > 0 && now - send_->since() >= security_->time_per_key);
+  const bool is_due =
+      packets >= key_life_->packets || (packets > 0 && now - send_->since() >= key_life_->time);
   if (!is_due || !send_->may_follow()) return;
   send_->follow(next, now);
   ++keys_out_;
 }
 
 bool Protection::is_worn_out(std::uint64_t next) const {
-  return send_ && send_->packets(next) >= 2 * security_->packets_per_key;
+  return send_ && send_->packets(next) >= 2 * key_life_->packets;
 }
 
 void Protection::close(MutableBytes packet, std::uint64_t number) {

@@ -23,7 +23,7 @@ class Protection {
   Protection(const std::optional<Security>& security, std::uint8_t lane, bool opens_even_streams,
              std::size_t datagram_size);
 
-  bool encrypts() const { return security_.has_value(); }
+  bool encrypts() const { return key_life_.has_value(); }
   std::size_t trailer_size() const { return encrypts() ? crypto::kTagSize : kTrailerSize; }
 
   // --- keys ----------------------------------------------------------------------------------
@@ -35,9 +35,12 @@ class Protection {
   // of each is remembered.
   enum class Offerer : std::uint8_t { kWe, kPeer };
   void propose(Offerer offerer, const SessionKeys& keys);
-  // Of what is sent from packet `next` on, unless there is a key already that is not worn out.
-  void send_with(const crypto::Key256& key, std::uint64_t next, Instant now);
-  // The same, once the peer has sent under proposed keys: with the other of them.
+  // Of what is sent from packet `next` on.
+  void send_with(const crypto::Key256& key, std::uint64_t next, Instant now) {
+    send_.emplace(key, sender(is_even_), next, now);
+  }
+  // The same, once the peer has sent under proposed keys: with the other of them, unless there is a
+  // key already that is not worn out.
   void send_with_proven(std::uint64_t next, Instant now);
 
   // --- the way out ---------------------------------------------------------------------------
@@ -45,6 +48,16 @@ class Protection {
   void prepare(std::uint64_t next, Instant now);
   // The peer has not heard of the key for so long that nothing more may be sent under it.
   bool is_worn_out(std::uint64_t next) const;
+  // The same for `patience`: it may know another key instead, of an exchange that was under way.
+  bool is_unheard(std::uint64_t next, Duration patience, Instant now) const {
+    return send_ && !send_->may_follow() && send_->packets(next) > 0 &&
+           now - send_->since() >= patience;
+  }
+  // Whether the keys of another exchange shall take the place of the present one: as long as the
+  // peer has not told that it knows that, it knows the newest that it has accepted.
+  bool may_replace(std::uint64_t next) const {
+    return send_ && (!send_->may_follow() || is_worn_out(next));
+  }
   std::uint16_t tag() const { return encrypts() ? send_->tag() : send_seal_.tag(); }
   bool phase() const { return encrypts() && send_->phase(); }
   // Fills the trailer of a packet whose header and frames stand in front of it, and encrypts.
@@ -91,7 +104,12 @@ class Protection {
   std::optional<ConstBytes> unseal(const PacketHeader& header, std::uint64_t number,
                                    ConstBytes packet, Instant now, Duration keep);
 
-  std::optional<Security> security_;
+  // Of a session that encrypts; the secrets are none of ours.
+  struct KeyLife {
+    std::uint64_t packets = 0;
+    Duration time;
+  };
+  std::optional<KeyLife> key_life_;
   std::uint8_t lane_;
   bool is_even_;
   SessionSeal send_seal_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "pep/stp/session_impl.h"
 
@@ -91,6 +92,8 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       handshake(handshake_config(settings), start),
       protection(settings.security, settings.lane, settings.opens_even_streams,
                  settings.datagram_size),
+      newcomer(settings.security, settings.lane, settings.opens_even_streams,
+               settings.datagram_size),
       ledger(settings.max_packets_in_flight),
       feedback({settings.feedback_minimum, settings.feedback_maximum, settings.feedback_budget,
                 settings.feedback_mode}),
@@ -105,7 +108,9 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
   if (config.security) {
     key_exchange.emplace(*config.security, config.lane, config.opens_even_streams,
                          config.boot_epoch);
+    config.security.reset();  // a secret is kept once, and forgotten when another follows
   }
+  renew_promise();
   drop_connection();
 }
 
@@ -113,6 +118,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
 // never sees one twice.
 void Session::Impl::drop_connection() {
   leave_streams();
+  doubts_peer = false;
   peer_ids.clear();
   ledger.clear();
   copies.clear();
@@ -135,10 +141,6 @@ void Session::Impl::drop_connection() {
   probe_packets = unasked_packets = 0;
   if (fec != nullptr) fec->clear();
   lane_send = {};
-  const std::uint64_t offered_credit = hello_lane_credit;
-  hello_lane_credit = std::min(config.lane_receive_limit, free_memory());
-  // What has been sealed in an offer cannot be taken back.
-  if (key_exchange && hello_lane_credit != offered_credit) key_exchange->withdraw_offer();
   const std::uint64_t arena_bytes = arena.total_blocks() * arena.block_size();
   lane_receive.start(config.lane_receive_limit, hello_lane_credit,
                      std::min(config.lane_receive_limit, arena_bytes) / 32);
@@ -147,6 +149,26 @@ void Session::Impl::drop_connection() {
   if (peer_capacity.clear()) peer_events.push(Event::Kind::kCapacity);
   probes.start(now);
   update_rtt();
+}
+
+// What HELLO promises from now on.
+void Session::Impl::renew_promise() {
+  const std::uint64_t promised = hello_lane_credit;
+  hello_lane_credit = std::min(config.lane_receive_limit, free_memory());
+  // What has been sealed in an offer cannot be taken back.
+  if (key_exchange && hello_lane_credit != promised) key_exchange->withdraw_offer();
+}
+
+// The newcomer has proved to be the peer: what there was with another is over.
+void Session::Impl::take_over() {
+  const bool restarted = connected();
+  drop_connection();
+  std::swap(protection, newcomer);
+  newcomer.clear();
+  if (restarted) {
+    ++counters.peer_restarts;
+    peer_events.push(Event::Kind::kPeerRestarted);
+  }
 }
 
 void Session::Impl::establish() {
@@ -172,9 +194,12 @@ void Session::Impl::heard() {
   }
   probes.on_heard(now);
   key_doubt.on_heard();
+  const bool was_doubted = std::exchange(doubts_peer, false);
   if (state == PeerState::kSuspect) {
     state = PeerState::kAlive;
     schedule.pause(false);
+    peer_events.push(Event::Kind::kPeerAlive);
+  } else if (was_doubted) {
     peer_events.push(Event::Kind::kPeerAlive);
   }
 }
@@ -184,6 +209,7 @@ void Session::Impl::close_by_peer() {
   drop_connection();
   protection.clear();
   handshake.stop();
+  if (handshake.newcomer() == 0) renew_promise();
   state = PeerState::kClosed;
   peer_events.push(Event::Kind::kPeerClosed);
 }
@@ -399,7 +425,10 @@ void Session::release(StreamId stream) {
   impl_->free_if_over(*s);
 }
 
-void Session::set_observer(PacketObserver* observer) { impl_->protection.set_observer(observer); }
+void Session::set_observer(PacketObserver* observer) {
+  impl_->protection.set_observer(observer);
+  impl_->newcomer.set_observer(observer);
+}
 
 void Session::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other) {
   if (impl_->key_exchange) impl_->key_exchange->set_secrets(psk, other);
@@ -415,7 +444,7 @@ void Session::close(Instant now) {
   // Packet numbers go on: the peer must not take the CLOSE for an old packet.
   s.closing_number = s.ledger.next();
   s.drop_connection();
-  s.handshake.stop();
+  s.handshake.end();
   s.state = PeerState::kClosed;
   s.closed_here = true;
   s.close_packets = tell ? kClosePackets : 0;
@@ -466,6 +495,10 @@ std::optional<Duration> Session::measured_rtt() const {
 double Session::loss_ratio() const { return impl_->loss_ratio(); }
 
 bool Session::knows_loss() const { return impl_->recent_packets > 0; }
+
+bool Session::doubts_peer() const {
+  return impl_->doubts_peer && impl_->state == PeerState::kAlive;
+}
 
 bool Session::doubts_key(Instant now) const {
   return impl_->state != PeerState::kAlive && impl_->key_doubt.holds(now);
@@ -550,8 +583,9 @@ bool Session::work_waits() const { return impl_->work_waits(); }
 std::uint64_t Session::visited() const { return impl_->work.total(); }
 
 const Counters& Session::counters() const {
-  impl_->counters.keys_in = impl_->protection.keys_in();
-  impl_->counters.keys_out = impl_->protection.keys_out();
+  // Either has counted what it counted while it was the session's.
+  impl_->counters.keys_in = impl_->protection.keys_in() + impl_->newcomer.keys_in();
+  impl_->counters.keys_out = impl_->protection.keys_out() + impl_->newcomer.keys_out();
   return impl_->counters;
 }
 

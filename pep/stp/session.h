@@ -123,7 +123,7 @@ struct Config {
 // What the relay learns from the session.
 struct Event {
   enum class Kind : std::uint8_t {
-    kPeerAlive,  // HELLO answered, or heard again after kPeerSuspect
+    kPeerAlive,  // HELLO answered, or heard again after kPeerSuspect, or while it was doubted
     kPeerSuspect,
     kPeerRestarted,  // new boot epoch: every stream is gone already (no kReset follows)
     kPeerClosed,     // the peer sent CLOSE: every stream is gone already (no kReset follows)
@@ -169,6 +169,7 @@ struct Counters {
   std::uint64_t bad_crc = 0;                // CRC32C mismatch: dropped
   std::uint64_t not_authentic = 0;          // forged, or changed on the way: dropped
   std::uint64_t hellos_unread = 0;          // too many at once to look at their keys
+  std::uint64_t newcomers = 0;              // that greeted us, and had yet to prove to be the peer
   std::uint64_t security_mismatch = 0;      // HELLOs of a peer that encrypts unlike us
   std::uint64_t keys_in = 0, keys_out = 0;  // that followed the first of a session
   std::uint64_t malformed = 0;              // dropped whole
@@ -293,6 +294,9 @@ class Session {
   double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
   bool knows_loss() const;             // whether anything is known of what became of them
   std::size_t datagram_limit() const;  // UDP payload that the path is known to carry
+  // Somebody greets in its name, and it has not been heard since: it may have been started anew,
+  // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
+  bool doubts_peer() const;
   // It does not answer, and HELLOs come in its name that no secret of ours opens.
   bool doubts_key(Instant now) const;
   // What the peer says that the direction towards it carries; zero if it has said nothing.

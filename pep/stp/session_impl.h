@@ -46,6 +46,8 @@ struct Session::Impl {
   // --- the peer (session.cc)
   bool connected() const { return state == PeerState::kAlive || state == PeerState::kSuspect; }
   void establish();
+  void take_over();
+  void renew_promise();
   void heard();
   void drop_connection();
   void leave_streams();
@@ -127,8 +129,23 @@ struct Session::Impl {
   void handle_hello(ConstBytes datagram, const PacketHeader& header);
   std::optional<KeyExchange::Reading> read_keys(const HelloFrame& hello, const HelloKeys& keys,
                                                 bool silent);
+  void bind_newcomer(std::uint64_t epoch);
+  void doubt_peer();
+  void note_refusal();
+  void take_accepted_keys();
   void take_keys(const std::optional<SessionKeys>& of_our_offer);
+  bool needs_keys() const {
+    return protection.is_worn_out(ledger.next()) ||
+           protection.is_unheard(ledger.next(), config.suspect_after, now);
+  }
   void handle_frames(ConstBytes datagram, const PacketHeader& header);
+  // The frames of a packet of the session, which may begin with it; else it is counted.
+  struct Opened {
+    std::uint64_t number = 0;
+    ConstBytes frames;
+  };
+  std::optional<Opened> open_packet(ConstBytes datagram, const PacketHeader& header);
+  std::optional<Opened> open_of_newcomer(ConstBytes datagram, const PacketHeader& header);
   enum class GapMay : std::uint8_t { kBeDisorder, kBeRepaired };
   void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
   void handle_protection(std::uint64_t number, ConstBytes frames,
@@ -153,7 +170,7 @@ struct Session::Impl {
 
   // --- the way out (session_send.cc)
   std::size_t poll_packet(MutableBytes out);
-  void renew_keys();
+  void greet_again();
   std::size_t send_hello(MutableBytes out);
   std::size_t send_close(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
@@ -216,6 +233,7 @@ struct Session::Impl {
   Instant now;  // of the last call
 
   PeerState state = PeerState::kConnecting;
+  bool doubts_peer = false;  // while it is alive, as far as is known
   bool closed_here = false;
   int close_packets = 0;  // still to send
   std::uint64_t closing_number = 0;
@@ -224,6 +242,7 @@ struct Session::Impl {
   std::optional<KeyExchange> key_exchange;  // of a session that encrypts
   KeyDoubt key_doubt;
   Protection protection;
+  Protection newcomer;  // of its session, should it prove to be the peer
   PeerEvents peer_events;
   Counters counters;
   WorkCount work;

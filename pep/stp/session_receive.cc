@@ -304,60 +304,78 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
     ++counters.hellos_unread;
     return;
   }
-  const bool peer_is_closed = state == PeerState::kClosed;
-  if (closed_here || (peer_is_closed && hello.epoch == handshake.peer().epoch)) {
+  if (closed_here || (!connected() && hello.epoch == handshake.peer().epoch)) {
     ++counters.stale_epoch;
     return;
   }
-  bool silent = peer_is_closed || (state == PeerState::kSuspect && probes.silent(now));
+  const bool silent = !connected() || (state == PeerState::kSuspect && probes.silent(now));
   std::optional<SessionKeys> session_keys;
   if (key_exchange) {
     const auto reading = read_keys(hello, keys, silent);
     if (!reading) return;
     hello = reading->hello;
     session_keys = reading->keys;
-    // An older boot may only take the place of a newer one if it is there now.
-    silent = silent && session_keys;
   }
+  handshake.expire(now);
+  const std::uint64_t known_newcomer = handshake.newcomer();
   switch (handshake.handle_hello(hello, header.number, silent, now)) {
     case Handshake::Outcome::kStale:
       ++counters.stale_epoch;
       return;
     case Handshake::Outcome::kIncompatible:
       ++counters.version_mismatch;
-      if (!connected()) state = PeerState::kRefused;
+      note_refusal();
       return;
     case Handshake::Outcome::kUnlikeSecurity:
       ++counters.security_mismatch;
-      if (!connected()) state = PeerState::kRefused;
+      note_refusal();
       return;
-    case Handshake::Outcome::kNewPeer: {
-      const bool restarted = connected();
-      drop_connection();
-      state = PeerState::kConnecting;
-      if (restarted) {
-        ++counters.peer_restarts;
-        peer_events.push(Event::Kind::kPeerRestarted);
+    case Handshake::Outcome::kNewcomer:
+      ++counters.newcomers;
+      // Of several in a row, each may take what was promised to another.
+      if (known_newcomer == 0) {
+        renew_promise();
+        doubt_peer();
       }
-      protection.clear();
-      protection.bind(config.boot_epoch, hello.epoch);
-      take_keys(session_keys);
-      if (handshake.state() == Handshake::State::kEstablished) establish();
+      bind_newcomer(hello.epoch);
+      if (state == PeerState::kRefused) state = PeerState::kConnecting;
       break;
-    }
     case Handshake::Outcome::kEstablished:
+      if (known_newcomer != hello.epoch) bind_newcomer(hello.epoch);
+      take_over();
       take_keys(session_keys);
       establish();
+      ping_due = hello.answer_wanted;  // proof for the peer, should our answer be for another
       break;
     case Handshake::Outcome::kNothing:
-      if (protection.is_worn_out(ledger.next())) take_keys(session_keys);
-      if (connected() && hello.peer_epoch == config.boot_epoch) heard();
+      if (connected() && hello.epoch == handshake.peer().epoch) {
+        if (protection.may_replace(ledger.next())) take_keys(session_keys);
+        if (hello.peer_epoch == config.boot_epoch) heard();
+      }
       break;
   }
   if (const Duration sample = handshake.take_rtt_sample(); sample > Duration::zero()) {
     rtt.on_sample(sample);
     update_rtt();
   }
+}
+
+void Session::Impl::bind_newcomer(std::uint64_t epoch) {
+  newcomer.clear();
+  newcomer.bind(config.boot_epoch, epoch);
+}
+
+// If it is there it answers soon. Once for as long as there are newcomers: else who floods us with
+// their HELLOs would keep everybody waiting.
+void Session::Impl::doubt_peer() {
+  if (state != PeerState::kAlive) return;
+  doubts_peer = true;
+  ping_due = true;
+}
+
+// Nobody who could be the peer has been heard.
+void Session::Impl::note_refusal() {
+  if (!connected() && handshake.newcomer() == 0) state = PeerState::kRefused;
 }
 
 // What the peer has said in a HELLO, if it has; else that is counted.
@@ -373,7 +391,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& h
       mismatch != Handshake::Outcome::kNothing) {
     ++(mismatch == Handshake::Outcome::kUnlikeSecurity ? counters.security_mismatch
                                                        : counters.version_mismatch);
-    if (!handshake.knows_peer()) {
+    if (!handshake.knows_peer() && handshake.newcomer() == 0) {
       state = PeerState::kRefused;
     } else if (hello.answer_wanted) {
       handshake.answer_stranger(now);  // so that it can tell its operator, too
@@ -395,6 +413,11 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& h
       break;
     case Verdict::kTooMany:
       ++counters.hellos_unread;
+      // The peer's own may be among them. What it says in answer to ours is read.
+      if (state != PeerState::kAlive) {
+        key_exchange->want_answer();
+        handshake.ask_soon(now);
+      }
       break;
     case Verdict::kStale:
     case Verdict::kNothing:
@@ -404,49 +427,84 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& h
   return std::nullopt;
 }
 
+// Of an offer of theirs, which our next HELLO accepts.
+void Session::Impl::take_accepted_keys() {
+  const auto accepted = key_exchange->take_accepted();
+  if (!accepted) return;
+  if (accepted->epoch == handshake.newcomer()) {
+    newcomer.propose(Protection::Offerer::kPeer, accepted->keys);
+  } else if (connected() && accepted->epoch == handshake.peer().epoch) {
+    protection.propose(Protection::Offerer::kPeer, accepted->keys);
+  }
+}
+
 // `of_our_offer`: nullopt unless the peer has just accepted it.
 void Session::Impl::take_keys(const std::optional<SessionKeys>& of_our_offer) {
-  if (!key_exchange) return;
-  if (const auto of_theirs = key_exchange->take_accepted(handshake.peer().epoch)) {
-    protection.propose(Protection::Offerer::kPeer, *of_theirs);
-  }
   if (!of_our_offer) return;
   protection.propose(Protection::Offerer::kWe, *of_our_offer);
   protection.send_with(of_our_offer->send, ledger.next(), now);
 }
 
-void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
-  if (state == PeerState::kClosed) {
-    // The peer has missed our CLOSE.
-    if (closed_here && close_packets == 0 && now >= last_close + ProbeTimer::kProbeInterval) {
-      close_packets = 1;
+// A packet that the newcomer has sent proves that it knows us, and so takes our HELLO for an
+// answer.
+std::optional<Session::Impl::Opened> Session::Impl::open_of_newcomer(ConstBytes datagram,
+                                                                     const PacketHeader& header) {
+  const bool may_begin = handshake.newcomer() != 0 && !remains.full();
+  if (!may_begin || !newcomer.recognizes(header.session_tag)) return std::nullopt;
+  const std::uint64_t number = unwrap_sequence<32>(header.number, 0);
+  const auto frames =
+      newcomer.open(header, number, datagram, now, config.initial_rtt + kOldKeyKept);
+  if (!frames) return std::nullopt;
+  handshake.establish_newcomer();
+  if (key_exchange) {
+    key_exchange->settle(handshake.peer().epoch);
+    key_exchange->withdraw_offer();  // whoever accepts it was there before
+  }
+  take_over();
+  establish();
+  return Opened{number, *frames};
+}
+
+std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datagram,
+                                                                const PacketHeader& header) {
+  handshake.expire(now);
+  const bool recognized = protection.recognizes(header.session_tag);
+  if (recognized) {
+    const std::uint64_t number = unwrap_sequence<32>(header.number, received.next());
+    // One that is played again neither costs its decryption nor is it a sign of life.
+    if (protection.encrypts() && received.is_duplicate(number)) {
+      ++counters.duplicate_packets_in;
+      return std::nullopt;
     }
-    ++counters.stale_epoch;
-    return;
+    const auto frames =
+        protection.open(header, number, datagram, now, rtt.smoothed() + kOldKeyKept);
+    if (frames) return Opened{number, *frames};
   }
-  if (!handshake.knows_peer() || !protection.recognizes(header.session_tag)) {
-    ++counters.stale_epoch;
-    handshake.answer_stranger(now);
-    return;
-  }
-  const std::uint64_t number = unwrap_sequence<32>(header.number, received.next());
-  // One that is played again neither costs its decryption nor is it a sign of life.
-  if (protection.encrypts() && received.is_duplicate(number)) {
-    ++counters.duplicate_packets_in;
-    return;
-  }
-  const std::optional<ConstBytes> frames =
-      protection.open(header, number, datagram, now, rtt.smoothed() + kOldKeyKept);
-  if (!frames) {
+  if (auto opened = open_of_newcomer(datagram, header)) return opened;
+  if (recognized || (handshake.newcomer() != 0 && newcomer.recognizes(header.session_tag))) {
     ++(protection.encrypts() ? counters.not_authentic : counters.bad_crc);
+  } else {
+    ++counters.stale_epoch;
+    if (state != PeerState::kClosed) handshake.answer_stranger(now);
+  }
+  return std::nullopt;
+}
+
+void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
+  if (closed_here) {
+    // The peer has missed our CLOSE.
+    if (close_packets == 0 && now >= last_close + ProbeTimer::kProbeInterval) close_packets = 1;
+    ++counters.stale_epoch;
     return;
   }
+  const auto opened = open_packet(datagram, header);
+  if (!opened) return;
+  const auto [number, frames] = *opened;
   if (!received.plausible(number)) {
     ++counters.malformed;
     return;
   }
   protection.send_with_proven(ledger.next(), now);
-  if (handshake.handle_session_packet()) establish();
   heard();
   if (received.is_duplicate(number)) {
     ++counters.duplicate_packets_in;
@@ -456,13 +514,13 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     ++counters.scattered_packets_in;
     return;
   }
-  if (!walk_frames(*frames, IgnoreFrames{})) {
+  if (!walk_frames(frames, IgnoreFrames{})) {
     ++counters.malformed;
     return;
   }
   FrameHandler handler{*this};
   CountedFrames<FrameHandler> counted{handler, work};
-  walk_frames(*frames, counted);
+  walk_frames(frames, counted);
   if (handler.closed) {
     close_by_peer();
     return;
@@ -474,7 +532,7 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
                      may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);
-  if (may_be_repaired) handle_protection(number, *frames, handler.repair);
+  if (may_be_repaired) handle_protection(number, frames, handler.repair);
 }
 
 // What the packet does for those that were lost beside it.

@@ -70,7 +70,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
     return close_packets > 0 ? send_close(out) : 0;
   }
   run_timers();
-  if (connected()) renew_keys();
+  if (connected()) greet_again();
   if (handshake.hello_due(now)) return send_hello(out);
   if (!connected() || protection.is_worn_out(ledger.next())) return 0;
   gate.update(rtt.smoothed(), datagram_limit(), now);
@@ -98,12 +98,13 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   return finish_packet(packet);
 }
 
-// Without reports there is no telling whether the peer knows the present key; then, when it is worn
-// out, the peer is asked for others.
-void Session::Impl::renew_keys() {
+// A peer that is not heard may be another by now, or take us for another; and without reports there
+// is no telling whether it knows the present key. Then it is asked.
+void Session::Impl::greet_again() {
   protection.prepare(ledger.next(), now);
-  if (!protection.is_worn_out(ledger.next())) return;
-  key_exchange->want_answer();
+  const bool lacks_keys = needs_keys();
+  if (!lacks_keys && state != PeerState::kSuspect) return;
+  if (key_exchange) key_exchange->want_answer();
   handshake.ask_again(now);
 }
 
@@ -132,7 +133,7 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
   HelloKeys keys;
   if (key_exchange) {
     keys.accept = key_exchange->accept(hello);
-    take_keys(std::nullopt);
+    take_accepted_keys();
     hello.answer_wanted = hello.answer_wanted || key_exchange->wants_answer();
     if (hello.answer_wanted) keys.offer = key_exchange->offer(hello, now);
   }

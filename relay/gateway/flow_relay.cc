@@ -515,7 +515,8 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
       counters_.add(Counter::kFlowsEstablished);
     }
   }
-  if (awaits_stream(f)) {
+  // With a peer that may have been started anew it waits until that is settled.
+  if (awaits_stream(f) && !session_of(f).doubts_peer()) {
     open_stream(slot, now);
     if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
   }

@@ -140,6 +140,8 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
         arena, flows, i, config.limits.flows + static_cast<std::uint32_t>(i), config.limits.flows,
         now));
   }
+  // The sessions have the secrets, which a reload may exchange.
+  for (config::Peer& peer : config.peers) peer.security.forget_keys();
   apply_classes(now);
   flows.offer_dictionaries(config.classes, now);
   config.classes.clear();  // `classes` has them, with what else a reload may exchange

@@ -59,7 +59,9 @@ struct Peer {
         controller(make_controller(peer_carrier.config)),
         datagram_overhead(stp_config.datagram_overhead),
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
-        liaison(session, number, message_context, most_flows) {}
+        liaison(session, number, message_context, most_flows) {
+    config.security.forget_keys();  // the session has them
+  }
 
   // What the operator allows to be sent to it, if that is below what is configured; else zero.
   BitRate commanded() const;

@@ -129,6 +129,7 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("bad_crc", counters.bad_crc);
   dict.add("not_authentic", counters.not_authentic);
   dict.add("hellos_unread", counters.hellos_unread);
+  dict.add("newcomers", counters.newcomers);
   dict.add("security_mismatch", counters.security_mismatch);
   dict.add("keys_in", counters.keys_in);
   dict.add("keys_out", counters.keys_out);

@@ -430,7 +430,8 @@ int run(config::Gateway config, const std::string& file) {
                     epoch_utc, [](const std::string& text) { ops::log_info(text); });
     capture_keeper.emplace("capture", kCaptureInterval, [&] { capture->look(dpdk::now()); });
   }
-  for (const config::Peer& peer : config.peers) {
+  for (config::Peer& peer : config.peers) {
+    peer.security.forget_keys();  // as with classes
     if (peer.security.keys) continue;
     ops::log_warning("peer " + peer.name +
                      ": security: none; anyone on the satellite segment can read what the hosts "

@@ -20,6 +20,7 @@ class Reload {
       : file_(std::move(file)), started_(started) {
     // They may change, and dictionaries take much memory.
     started_.classes.clear();
+    for (config::Peer& peer : started_.peers) peer.security.forget_keys();
   }
 
   // Begins to read; no effect while it reads already.

@@ -12,7 +12,6 @@
 namespace satrelay::sim {
 namespace {
 
-constexpr std::uint16_t kStpPort = 7878;
 constexpr std::uint64_t kFirstEpoch = 1'800'000'000'000'000'000U;
 constexpr Duration kReportInterval = Duration::milliseconds(200);
 // Room for frames in a packet, whatever its trailer.
@@ -204,6 +203,7 @@ void HostileTerminal::make_trouble(Instant now) {
   if (crafter_.knows(PeerTrick::kSilence) && random_.chance(0.03)) {
     silent_until_ = now + Duration::milliseconds(static_cast<std::int64_t>(random_.below(8'000)));
   }
+  if (crafter_.knows(PeerTrick::kGreetings) && random_.chance(0.3)) greet_as_another(now);
   if (!speaker_->can_send()) return;
   if (crafter_.knows(PeerTrick::kClose) && random_.chance(0.03)) return send_close(now);
   if (crafter_.knows(PeerTrick::kGarbage) && random_.chance(0.3)) return send_garbage(now);
@@ -257,6 +257,19 @@ void HostileTerminal::send_garbage(Instant now) {
   send_frames(ConstBytes(room).first(out.written()), now);
 }
 
+// Sometimes very often.
+void HostileTerminal::greet_as_another(Instant now) {
+  ForgedHello hello{.from = config_.honest, .to = config_.victim};
+  for (std::uint64_t left = random_.chance(0.1) ? 300 : 1; left > 0; --left) {
+    hello.epoch = random_.chance(0.2) ? 1 + random_.below(1'000) : ++greetings_ | 1ULL << 62;
+    if (config_.psk) {
+      hello.offer.resize(103);
+      for (std::byte& octet : hello.offer) octet = static_cast<std::byte>(random_.next());
+    }
+    queue(write_forged_hello(hello), now);
+  }
+}
+
 void HostileTerminal::send_close(Instant now) {
   std::array<std::byte, 16> room{};
   ByteWriter out(room);
@@ -272,22 +285,7 @@ void HostileTerminal::send_frames(ConstBytes frames, Instant now) {
 
 void HostileTerminal::send_datagram(ConstBytes datagram, Instant now) {
   last_datagram_.assign(datagram.begin(), datagram.end());
-  wire::EthernetHeader ethernet;
-  ethernet.source = config_.own.mac;
-  ethernet.destination = config_.victim.mac;
-  ethernet.type = wire::EtherType::kIpv4;
-  wire::IpHeader ip;
-  ip.source = config_.own.address;
-  ip.destination = config_.victim.address;
-  ip.protocol = wire::kProtocolUdp;
-  ip.payload_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + datagram.size());
-  std::vector<std::byte> frame(ethernet.size() + wire::kIpv4HeaderSize + ip.payload_size);
-  wire::write_ethernet(ethernet, frame);
-  const MutableBytes packet = MutableBytes(frame).subspan(ethernet.size());
-  const MutableBytes udp = packet.subspan(wire::write_ip(ip, packet));
-  wire::write_udp({kStpPort, kStpPort, ip.payload_size, 0}, udp);
-  std::ranges::copy(datagram, udp.begin() + wire::kUdpHeaderSize);
-  queue(frame, now);
+  queue(write_stp_frame(config_.own, config_.victim, datagram), now);
 }
 
 void HostileTerminal::queue(ConstBytes frame, Instant now) {

@@ -15,6 +15,7 @@
 #include "pep/base/seeded_entropy.h"
 #include "pep/crypto/noise.h"
 #include "relay/sim/event_loop.h"
+#include "relay/sim/forged_hello.h"
 #include "relay/sim/frame_crafter.h"
 #include "relay/sim/frame_pool.h"
 #include "relay/sim/scenario.h"
@@ -22,18 +23,13 @@
 
 namespace satrelay::sim {
 
-// A node of the WAN.
-struct WanAddress {
-  IpAddress address;  // IPv4
-  MacAddress mac;
-};
-
 class HostileTerminal final : public Actor, public FrameSink {
  public:
   struct Config {
     HostilePeer spec;
     WanAddress own;
     WanAddress victim;
+    WanAddress honest;               // the victim's other peer, whose address it may forge
     Duration delay;                  // one way
     std::optional<crypto::Psk> psk;  // shared with the victim; nullopt: nothing is encrypted
     Acquaintances known;
@@ -60,6 +56,7 @@ class HostileTerminal final : public Actor, public FrameSink {
   void make_trouble(Instant now);
   void send_crafted(Instant now);
   void send_garbage(Instant now);
+  void greet_as_another(Instant now);
   void send_close(Instant now);
   void send_answers(Instant now);
   void send_datagram(ConstBytes datagram, Instant now);
@@ -82,6 +79,7 @@ class HostileTerminal final : public Actor, public FrameSink {
   std::optional<StpSpeaker> speaker_;
   bool behaves_ = false;  // from the end of its time on
   std::uint32_t made_ = 0;
+  std::uint64_t greetings_ = 0;  // in another's name
   Instant next_trouble_;
   Instant report_at_ = Instant::never();
   Instant last_report_;

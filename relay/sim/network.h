@@ -40,6 +40,7 @@ class Network {
   Network(const Scenario& scenario, Tracer& tracer);
 
   EventLoop& loop() { return loop_; }
+  FramePool& frames() { return frames_; }
   SatelliteLink& satellite() { return *satellite_; }
   GatewayNode& gateway(Side side) { return *gateways_[static_cast<std::size_t>(side)]; }
   // False if there is none, or it was killed.

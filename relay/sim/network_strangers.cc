@@ -121,6 +121,7 @@ void Network::let_in_hostile_peer() {
   config.spec = spec;
   config.own = {*IpAddress::parse(kHostileAddress), kHostileMac};
   config.victim = {*IpAddress::parse(kGatewayAddress[victim]), kGatewayMac[victim]};
+  config.honest = {*IpAddress::parse(kGatewayAddress[1 - victim]), kGatewayMac[1 - victim]};
   config.delay = scenario_.a_to_b.delay;
   if (scenario_.encrypts) {
     config.psk.emplace();

@@ -38,7 +38,7 @@ std::optional<ConstBytes> StpSpeaker::handle_packet(ConstBytes datagram, Instant
     handle_hello(datagram, *header, now);
     return std::nullopt;
   }
-  if (!handshake_.knows_peer() || !protection_.recognizes(header->session_tag)) {
+  if (bound_to_ == 0 || !protection_.recognizes(header->session_tag)) {
     handshake_.answer_stranger(now);
     return std::nullopt;
   }
@@ -48,7 +48,10 @@ std::optional<ConstBytes> StpSpeaker::handle_packet(ConstBytes datagram, Instant
   if (!frames) return std::nullopt;
   protection_.send_with_proven(next_, now);
   can_send_ = true;
-  handshake_.handle_session_packet();
+  if (handshake_.newcomer() == bound_to_) {
+    handshake_.establish_newcomer();
+    if (key_exchange_) key_exchange_->settle(bound_to_);
+  }
   if (!stp::walk_frames(*frames, stp::IgnoreFrames{})) return std::nullopt;
   bytes_received_ += datagram.size();
   received_.record(number, now);
@@ -75,7 +78,9 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
   }
   using Outcome = stp::Handshake::Outcome;
   const Outcome outcome = handshake_.handle_hello(hello, header.number, false, now);
-  if (outcome == Outcome::kNewPeer) {
+  const bool greets = outcome == Outcome::kNewcomer || outcome == Outcome::kEstablished;
+  if (greets && hello.epoch != bound_to_) {
+    bound_to_ = hello.epoch;  // whoever it is
     protection_.clear();
     protection_.bind(config_.epoch, hello.epoch);
     received_.clear();
@@ -84,20 +89,13 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
     can_send_ = !config_.security;
     began_ = true;
   }
-  const bool goes_on = outcome == Outcome::kNewPeer || outcome == Outcome::kEstablished ||
-                       outcome == Outcome::kNothing;
-  if (goes_on) take_keys(session_keys, now);
+  const bool lacks_keys = outcome == Outcome::kEstablished || protection_.is_worn_out(next_);
+  if (session_keys && lacks_keys) take_keys(*session_keys, now);
 }
 
-void StpSpeaker::take_keys(const std::optional<stp::SessionKeys>& of_our_offer, Instant now) {
-  if (!key_exchange_) return;
-  using Offerer = stp::Protection::Offerer;
-  if (const auto of_theirs = key_exchange_->take_accepted(handshake_.peer().epoch)) {
-    protection_.propose(Offerer::kPeer, *of_theirs);
-  }
-  if (!of_our_offer) return;
-  protection_.propose(Offerer::kWe, *of_our_offer);
-  protection_.send_with(of_our_offer->send, next_, now);
+void StpSpeaker::take_keys(const stp::SessionKeys& of_our_offer, Instant now) {
+  protection_.propose(stp::Protection::Offerer::kWe, of_our_offer);
+  protection_.send_with(of_our_offer.send, next_, now);
   can_send_ = true;
 }
 
@@ -106,7 +104,10 @@ std::vector<std::byte> StpSpeaker::hello(Instant now) {
   stp::HelloKeys keys;
   if (key_exchange_) {
     keys.accept = key_exchange_->accept(hello);
-    take_keys(std::nullopt, now);
+    const auto accepted = key_exchange_->take_accepted();
+    if (accepted && accepted->epoch == bound_to_) {
+      protection_.propose(stp::Protection::Offerer::kPeer, accepted->keys);
+    }
     hello.answer_wanted = hello.answer_wanted || key_exchange_->wants_answer();
     if (hello.answer_wanted) keys.offer = key_exchange_->offer(hello, now);
   }

@@ -50,14 +50,15 @@ class StpSpeaker {
 
  private:
   void handle_hello(ConstBytes datagram, const stp::PacketHeader& header, Instant now);
-  void take_keys(const std::optional<stp::SessionKeys>& of_our_offer, Instant now);
+  void take_keys(const stp::SessionKeys& of_our_offer, Instant now);
 
   Config config_;
   stp::Handshake handshake_;
   std::optional<stp::KeyExchange> key_exchange_;
   stp::Protection protection_;
   stp::ReceivedPackets received_;
-  std::uint64_t next_ = 0;  // packet number
+  std::uint64_t bound_to_ = 0;  // the boot that it speaks with; 0: none yet
+  std::uint64_t next_ = 0;      // packet number
   std::uint64_t bytes_received_ = 0;
   bool can_send_ = false;
   bool began_ = false;

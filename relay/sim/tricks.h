@@ -22,9 +22,10 @@ enum class PeerTrick : std::uint8_t {
   kFlowLists,  // flows that it says there were
   kEpochs,     // begins anew, now and then with an older epoch
   kClose,
-  kUnknown,  // frames of a later version, and repairs of nothing
-  kGarbage,  // malformed frames, other versions, wrong tags, numbers that jump or repeat
-  kSilence,  // neither reports nor answers for a while
+  kUnknown,    // frames of a later version, and repairs of nothing
+  kGarbage,    // malformed frames, other versions, wrong tags, numbers that jump or repeat
+  kSilence,    // neither reports nor answers for a while
+  kGreetings,  // HELLOs in the name of the honest peer, with rising epochs and with old ones
   kEnd,
 };
 

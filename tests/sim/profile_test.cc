@@ -78,6 +78,7 @@ Scenario lab_with_flow() {
 // What the victim has counted of the hostile peer when its time is over.
 struct Felt {
   stp::Counters session;
+  stp::Counters honest;  // the session with the other peer
   std::uint64_t from_peer = 0;
   std::uint64_t protocol = 0;
 };
@@ -95,7 +96,7 @@ Felt felt_of(std::uint32_t tricks) {
   network.run_for(Duration::milliseconds(11'900));
   Felt felt;
   for (const auto& peer : network.gateway(Side::kA).engine().peers()) {
-    if (peer.name == kHostileName) felt.session = peer.counters;
+    (peer.name == kHostileName ? felt.session : felt.honest) = peer.counters;
   }
   felt.from_peer = network.counted(Counter::kFlowsFromPeer);
   felt.protocol = network.counted(Counter::kFlowsResetProtocol);
@@ -120,6 +121,8 @@ TEST(HostilePeer, ItsTricksReachItsVictim) {
       {PeerTrick::kRates, [](const Felt& f) { return f.session.capacities_in > 50; }},
       {PeerTrick::kMessages, [](const Felt& f) { return f.session.streams_accepted > 50; }},
       {PeerTrick::kFlowLists, [](const Felt& f) { return f.session.streams_accepted > 50; }},
+      {PeerTrick::kGreetings,
+       [](const Felt& f) { return f.honest.newcomers > 50 && f.honest.peer_restarts == 0; }},
       {PeerTrick::kEpochs, [](const Felt& f) { return f.session.peer_restarts > 2; }},
       {PeerTrick::kUnknown,
        [](const Felt& f) {

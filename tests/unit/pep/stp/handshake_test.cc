@@ -41,7 +41,7 @@ TEST_P(HandshakeTest, SurvivesHeavyLoss) {
   EXPECT_TRUE(net.run(Duration::seconds(120), [&] { return net.both_alive(); }));
 }
 
-TEST_P(HandshakeTest, ARestartIsRecognisedWithinOneRoundTrip) {
+TEST_P(HandshakeTest, ARestartIsRecognisedWithinOneAndAHalfRoundTrips) {
   connect();
   net.apps[0].open(50'000'000, 0, net.now);
   net.run(Duration::seconds(3));
@@ -51,7 +51,7 @@ TEST_P(HandshakeTest, ARestartIsRecognisedWithinOneRoundTrip) {
   net.start(1, 3000);
   const Instant restart = net.now;
   ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.apps[0].restarts == 1; }));
-  EXPECT_LE((net.now - restart).to_milliseconds(), 550);
+  EXPECT_LE((net.now - restart).to_milliseconds(), 825);
   EXPECT_EQ(net.session(0).stream_count(), 0U);
   EXPECT_EQ(net.ends[0]->arena().used_blocks(), 0U);
   ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
@@ -78,7 +78,8 @@ TEST_P(HandshakeTest, ARestartIsRecognisedEvenIfItsHellosAreLost) {
   net.channels[1].outage = false;
   const Instant restart = net.now;
   ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.apps[0].restarts == 1; }));
-  EXPECT_LE((net.now - restart).to_milliseconds(), 550);
+  // Strangers are answered every 50 ms at most.
+  EXPECT_LE((net.now - restart).to_milliseconds(), 825 + 50);
   EXPECT_GT(net.session(1).counters().stale_epoch, 0U);
 }
 
@@ -113,7 +114,7 @@ TEST_P(HandshakeTest, AnOldHelloDoesNotEndTheSession) {
   connect();
   net.stop(1);
   net.start(1, 3000);
-  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
+  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.apps[0].restarts == 1; }));
   const int restarts = net.apps[0].restarts;
   net.session(0).handle_packet(old_hello, net.now);
   net.run(Duration::seconds(2));

@@ -56,17 +56,17 @@ TEST_F(KeyExchangeTest, BothEndsHaveTheSameKeys) {
   EXPECT_EQ(offered.hello.epoch, 1'000U);
   EXPECT_EQ(offered.hello.peer_epoch, 0U);  // it may be an old one
   EXPECT_FALSE(offered.keys);
-  EXPECT_FALSE(b.exchange.take_accepted(1'000));  // not accepted yet
+  EXPECT_FALSE(b.exchange.take_accepted());  // not accepted yet
   const auto accepted = read(a, b, {}, b.accept());
   ASSERT_EQ(accepted.verdict, Verdict::kAuthentic);
   EXPECT_EQ(accepted.hello.peer_epoch, 1'000U);
-  EXPECT_FALSE(b.exchange.take_accepted(999));
-  const auto keys = b.exchange.take_accepted(1'000);
-  ASSERT_TRUE(keys && accepted.keys);
-  EXPECT_TRUE(same(keys->send, accepted.keys->receive));
-  EXPECT_TRUE(same(keys->receive, accepted.keys->send));
-  EXPECT_FALSE(same(keys->send, keys->receive));
-  EXPECT_FALSE(b.exchange.take_accepted(1'000));  // once
+  const auto given = b.exchange.take_accepted();
+  ASSERT_TRUE(given && accepted.keys);
+  EXPECT_EQ(given->epoch, 1'000U);
+  EXPECT_TRUE(same(given->keys.send, accepted.keys->receive));
+  EXPECT_TRUE(same(given->keys.receive, accepted.keys->send));
+  EXPECT_FALSE(same(given->keys.send, given->keys.receive));
+  EXPECT_FALSE(b.exchange.take_accepted());  // once
 }
 
 TEST_F(KeyExchangeTest, OnlyWhatIsSealedIsBelieved) {
@@ -113,17 +113,48 @@ TEST_F(KeyExchangeTest, AnOlderBootIsOnlyBelievedWhenItIsThere) {
   Boot earlier(true, 500);
   const Bytes old = earlier.offer(now);
   ASSERT_EQ(read(b, a, a.offer(now), {}).verdict, Verdict::kAuthentic);
+  b.exchange.settle(1'000);
   EXPECT_EQ(read(b, earlier, old, {}).verdict, Verdict::kStale);
-  EXPECT_FALSE(b.exchange.wants_answer());
-  // The peer is silent, its clock may have been set back: it is asked.
+  // The peer is silent, its clock may have been set back.
   ASSERT_EQ(read(b, earlier, old, {}, true).verdict, Verdict::kAuthentic);
-  EXPECT_TRUE(b.exchange.wants_answer());
   ASSERT_EQ(read(earlier, b, b.offer(now), b.accept()).verdict, Verdict::kAuthentic);
   const auto proof = read(b, earlier, {}, earlier.accept(), true);
   ASSERT_EQ(proof.verdict, Verdict::kAuthentic);
   EXPECT_EQ(proof.hello.epoch, 500U);
   EXPECT_TRUE(proof.keys);
-  EXPECT_FALSE(b.exchange.wants_answer());
+}
+
+TEST_F(KeyExchangeTest, AnOfferWithoutProofIsInNobodysWay) {
+  Boot ahead(true, 9'000);  // its clock was wrong, and is right again
+  const Bytes played = ahead.offer(now);
+  ASSERT_EQ(read(b, ahead, played, {}).verdict, Verdict::kAuthentic);
+  EXPECT_EQ(read(b, a, a.offer(now), {}).verdict, Verdict::kAuthentic);
+  b.exchange.settle(1'000);
+  ASSERT_EQ(read(b, ahead, played, {}).verdict, Verdict::kAuthentic);
+  now += Duration::seconds(9);
+  EXPECT_EQ(read(b, a, a.offer(now), {}).verdict, Verdict::kAuthentic);
+}
+
+TEST_F(KeyExchangeTest, AnOfferOfThePeerIsReadOnceWhoeverOffersInBetween) {
+  const Bytes offer = a.offer(now);
+  ASSERT_EQ(read(b, a, offer, {}).verdict, Verdict::kAuthentic);
+  b.exchange.settle(1'000);
+  Boot other(true, 9'000);
+  ASSERT_EQ(read(b, other, other.offer(now), {}).verdict, Verdict::kAuthentic);
+  EXPECT_EQ(read(b, a, offer, {}).verdict, Verdict::kStale);
+}
+
+TEST_F(KeyExchangeTest, WhoNamesOurEpochIsReadHoweverManyForgeriesThereAre) {
+  read(b, a, a.offer(now), {});
+  const Bytes accept = b.accept();
+  for (std::uint32_t i = 0; i < 1'000; ++i) {
+    Bytes forged(103);
+    store_u32(forged.data(), i + 1);
+    a.exchange.read(b.hello, {forged, {}}, false, now);
+  }
+  EXPECT_EQ(a.exchange.read(b.hello, {{}, accept}, false, now).verdict, Verdict::kTooMany);
+  b.hello.peer_epoch = 1'000;
+  EXPECT_EQ(a.exchange.read(b.hello, {{}, accept}, false, now).verdict, Verdict::kAuthentic);
 }
 
 TEST_F(KeyExchangeTest, EitherOfTwoSecretsIsUnderstood) {

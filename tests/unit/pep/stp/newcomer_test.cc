@@ -1,0 +1,367 @@
+// Who greets in the peer's name: forged, played again, with epochs of any height, in any number.
+// The old session goes on until there is proof of another, and only a restart of the peer is ever
+// needed to be its peer again.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "pep/base/random.h"
+#include "pep/stp/frames.h"
+#include "pep/stp/packet.h"
+#include "tests/unit/pep/stp/application.h"
+
+namespace satrelay::stp::test {
+namespace {
+
+using Packet = std::vector<std::byte>;
+
+constexpr std::uint64_t kHigh = 1ULL << 62;
+constexpr std::uint64_t kSeeds = 20;
+
+// What anybody can send in the name of end 1.
+Packet forged_hello(std::uint64_t epoch, std::uint64_t peer_epoch = 0) {
+  Packet packet(kHeaderSize + kHelloFrameSize + kTrailerSize);
+  PacketHeader header;
+  header.type = PacketType::kHello;
+  header.number = 1;
+  write_header(header, packet.data());
+  ByteWriter out(MutableBytes(packet).subspan(kHeaderSize, kHelloFrameSize));
+  HelloFrame hello;
+  hello.minimum_version = hello.maximum_version = kVersion;
+  hello.opens_even_streams = false;
+  hello.answer_wanted = true;
+  hello.epoch = epoch;
+  hello.peer_epoch = peer_epoch;
+  hello.lane_count = 1;
+  hello.datagram_size = 1472;
+  hello.lane_credit = hello.stream_credit = 1 << 20;
+  write_hello(out, hello);
+  SessionSeal().close(packet);
+  return packet;
+}
+
+class NewcomerTest : public ::testing::TestWithParam<Sealed> {
+ protected:
+  NewcomerTest()
+      : net(end_config(true, GetParam()), end_config(false, GetParam()),
+            Duration::milliseconds(275), {}, 1) {}
+  bool encrypts() const { return GetParam() == Sealed::kByKey; }
+  // HELLOs that end `end` sends when it is started with this epoch, and that nobody hears.
+  std::vector<Packet> hellos_of(int end, std::uint64_t epoch) {
+    std::vector<Packet> hellos;
+    net.on_packet = [&](int from, ConstBytes packet) {
+      if (from == end) hellos.emplace_back(packet.begin(), packet.end());
+    };
+    net.channels[end].outage = true;
+    net.start(end, epoch);
+    net.run(Duration::milliseconds(300));
+    net.stop(end);
+    net.channels[end].outage = false;
+    net.on_packet = nullptr;
+    return hellos;
+  }
+  // One that is not the peer's, though the peer might have sent it: forged, or played again.
+  Packet false_hello(std::uint64_t epoch) {
+    return encrypts() ? hellos_of(1, epoch).front() : forged_hello(epoch);
+  }
+  void start_flow() { ASSERT_TRUE(net.apps[0].open(50'000'000, 0, net.now)); }
+  void expect_flow_ends() {
+    EXPECT_TRUE(net.run(Duration::seconds(120), [&] { return net.apps[1].finished_flows == 1; }));
+    EXPECT_EQ(net.apps[0].restarts, 0);
+    EXPECT_EQ(net.error(), "");
+  }
+  void hear(const Packet& packet) { net.session(0).handle_packet(packet, net.now); }
+  bool meets(std::uint64_t epoch) {
+    return net.both_alive() && net.session(0).peer_epoch() == epoch;
+  }
+  Network net;
+};
+
+TEST_P(NewcomerTest, TheOldSessionGoesOnUntilThereIsProofOfAnother) {
+  const Packet lie = false_hello(kHigh);
+  ASSERT_TRUE(net.connect());
+  start_flow();
+  net.run(Duration::seconds(1));
+  hear(lie);
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kAlive);
+  EXPECT_EQ(net.session(0).stream_count(), 1U);
+  expect_flow_ends();
+}
+
+TEST_P(NewcomerTest, ThePeerMayBeginAnewAfterAFalseHelloOfAHigherEpoch) {
+  const Packet lie = false_hello(kHigh);
+  ASSERT_TRUE(net.connect());
+  hear(lie);
+  net.run(Duration::milliseconds(100));
+  net.stop(1);
+  net.start(1, 3000);
+  const Instant restart = net.now;
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return meets(3000); }));
+  EXPECT_LE((net.now - restart).to_milliseconds(), 1'100);
+}
+
+TEST_P(NewcomerTest, NobodyIsLockedOutBeforeTheFirstSession) {
+  const Packet lie = false_hello(kHigh);
+  net.start(0, 1000);
+  hear(lie);
+  net.run(Duration::milliseconds(100));
+  EXPECT_EQ(net.session(0).peer_epoch(), 0U);
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kConnecting);
+  net.start(1, 2000);
+  EXPECT_TRUE(net.run(Duration::seconds(2), [&] { return meets(2000); }));
+}
+
+TEST_P(NewcomerTest, ASilentPeerKeepsItsPlace) {
+  const Packet lie = false_hello(kHigh), old_lie = false_hello(10);
+  ASSERT_TRUE(net.connect());
+  start_flow();
+  net.run(Duration::seconds(1));
+  net.channels[0].outage = net.channels[1].outage = true;
+  for (int i = 0; i < 20; ++i) {
+    net.run(Duration::milliseconds(500));
+    hear(lie);
+    hear(old_lie);
+  }
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kSuspect);
+  EXPECT_EQ(net.session(0).peer_epoch(), 2000U);
+  net.channels[0].outage = net.channels[1].outage = false;
+  expect_flow_ends();
+}
+
+TEST_P(NewcomerTest, RisingEpochsKeepNobodyOut) {
+  std::vector<Packet> lies;
+  for (std::uint64_t i = 0; i < 20; ++i) lies.push_back(false_hello(kHigh + i));
+  net.start(0, 1000);
+  const auto lie = [&](Duration time, auto&& done) {
+    std::uint64_t i = 0;
+    const Instant end = net.now + time;
+    while (net.now < end && !done()) {
+      if (encrypts()) {
+        hear(lies[i++ % lies.size()]);
+      } else {
+        for (int j = 0; j < 20; ++j) hear(forged_hello(kHigh + 1'000 + i++));
+      }
+      net.run(Duration::milliseconds(2));
+    }
+    return done();
+  };
+  lie(Duration::milliseconds(500), [] { return false; });
+  net.start(1, 2000);
+  EXPECT_TRUE(lie(Duration::seconds(2), [&] { return meets(2000); }));
+  start_flow();
+  lie(Duration::seconds(2), [] { return false; });
+  EXPECT_EQ(net.apps[0].restarts, 0);
+  // It begins anew meanwhile, and its old streams go at once.
+  net.stop(1);
+  net.start(1, 3000);
+  EXPECT_TRUE(lie(Duration::seconds(2), [&] { return meets(3000); }));
+  EXPECT_EQ(net.session(0).stream_count(), 0U);
+}
+
+TEST_P(NewcomerTest, AFloodIsAnsweredWithAFewHellos) {
+  std::vector<Packet> lies;
+  for (std::uint64_t i = 0; i < 20; ++i) lies.push_back(false_hello(kHigh + i));
+  for (const bool connected : {false, true}) {
+    net.start(0, 1000);
+    if (connected) {
+      ASSERT_TRUE(net.connect());
+    }
+    const std::uint64_t sent = net.channels[0].sent;
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+      hear(encrypts() ? lies[i % lies.size()] : forged_hello(kHigh + i));
+      if (i % 10 == 0) net.run(Duration::milliseconds(1));
+    }
+    EXPECT_LT(net.channels[0].sent - sent, connected ? 80U : 140U);  // in 2 s
+    EXPECT_EQ(net.ends[0]->arena().used_blocks(), 0U);
+    net.stop(1);
+  }
+}
+
+TEST_P(NewcomerTest, ANewcomerWithoutProofIsForgotten) {
+  const Packet lie = false_hello(kHigh);
+  net.start(0, 1000);
+  hear(lie);
+  std::uint64_t named = 0;
+  net.on_packet = [&](int end, ConstBytes packet) {
+    if (end != 0) return;
+    ByteReader in(frames_of(packet));
+    in.u8();
+    HelloKeys keys;
+    named = parse_hello(in, keys).peer_epoch;
+  };
+  net.run(Duration::seconds(3));
+  EXPECT_EQ(named, kHigh);
+  net.run(Duration::seconds(4));
+  EXPECT_EQ(named, 0U);
+  net.on_packet = nullptr;
+}
+
+TEST_P(NewcomerTest, BothMayStartAnewAtOnce) {
+  ASSERT_TRUE(net.connect());
+  start_flow();
+  net.run(Duration::seconds(1));
+  for (int end = 0; end < 2; ++end) {
+    net.stop(end);
+    net.start(end, 3000 + static_cast<std::uint64_t>(end));
+  }
+  const Instant restart = net.now;
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return meets(3001); }));
+  EXPECT_LE((net.now - restart).to_milliseconds(), 3 * 275 + 50);
+}
+
+// The clock of one end, or of both, was ahead and is right again.
+TEST_P(NewcomerTest, AClockThatIsSetBackCostsTheTimeOfASuspicion) {
+  for (const int end : {0, 1}) {
+    ASSERT_TRUE(net.connect());
+    net.stop(end);
+    net.start(end, 500);
+    const Instant restart = net.now;
+    EXPECT_TRUE(net.run(Duration::seconds(10), [&] {
+      return net.both_alive() && net.session(1 - end).peer_epoch() == 500;
+    })) << end;
+    EXPECT_LE((net.now - restart).to_seconds(), 3.0 + 1.1 + 0.825) << end;
+    net.run(Duration::seconds(3));
+  }
+}
+
+TEST_P(NewcomerTest, AClockThatIsSetBackBeforeTheFirstProofCostsNothing) {
+  // Its first boot is greeted, and gone before it could answer.
+  const Packet ahead = encrypts() ? hellos_of(1, kHigh).front() : forged_hello(kHigh);
+  net.start(0, 1000);
+  hear(ahead);
+  net.run(Duration::milliseconds(100));
+  net.start(1, 500);
+  EXPECT_TRUE(net.run(Duration::seconds(2), [&] { return meets(500); }));
+  start_flow();
+  expect_flow_ends();
+}
+
+// All that would tell one end of the other is lost for longer than a newcomer is remembered.
+TEST_P(NewcomerTest, ProofThatIsLostComesLater) {
+  ASSERT_TRUE(net.connect());
+  net.run(Duration::seconds(1));
+  net.stop(1);
+  net.start(1, 3000);
+  ASSERT_TRUE(net.run(Duration::seconds(2),
+                      [&] { return net.session(1).peer_state() == PeerState::kAlive; }));
+  EXPECT_EQ(net.session(0).peer_epoch(), 2000U);
+  net.channels[1].flush();
+  net.channels[1].outage = true;
+  net.run(Duration::seconds(20));
+  net.channels[1].outage = false;
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return meets(3000); }));
+  start_flow();
+  EXPECT_TRUE(net.run(Duration::seconds(60), [&] { return net.apps[1].finished_flows == 1; }));
+}
+
+TEST_P(NewcomerTest, APeerThatHasClosedKeepsNobodyOut) {
+  const Packet lie = false_hello(kHigh);
+  ASSERT_TRUE(net.connect());
+  net.session(1).close(net.now);
+  net.run(Duration::seconds(1));
+  ASSERT_EQ(net.session(0).peer_state(), PeerState::kClosed);
+  hear(lie);
+  net.run(Duration::milliseconds(200));
+  net.stop(1);
+  net.start(1, 1500);  // and its clock is wrong
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return meets(1500); }));
+}
+
+// Packets under the keys of an exchange that was overtaken by another are not understood. Whoever
+// sent them asks for keys again.
+TEST_P(NewcomerTest, HeavyLossAndFalseHellosEndInASession) {
+  std::vector<Packet> lies;
+  for (std::uint64_t i = 0; i < 5; ++i) lies.push_back(false_hello(kHigh + i));
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Random random(seed);
+    Network pair(net.configs[0], net.configs[1], Duration::milliseconds(275), {.loss = 0.5}, seed);
+    for (std::uint64_t boot = 0; boot < 10; ++boot) {
+      const std::uint64_t epoch = 3000 + boot;
+      const int end = random.chance(0.5) ? 0 : 1;
+      pair.start(end, epoch);
+      if (boot == 0) pair.start(1 - end, 2000);
+      Instant last_lie;
+      const auto meets = [&] {
+        if (pair.now > last_lie && random.chance(0.2)) {
+          last_lie = pair.now;
+          pair.session(0).handle_packet(lies[random.below(lies.size())], pair.now);
+        }
+        return pair.both_alive() && pair.session(1 - end).peer_epoch() == epoch;
+      };
+      EXPECT_TRUE(pair.run(Duration::seconds(60), meets)) << seed << ", " << boot;
+      ASSERT_TRUE(pair.apps[0].open(2'000, 2'000, pair.now));
+      EXPECT_TRUE(pair.run(Duration::seconds(60), [&] { return pair.apps[0].all_over(); }))
+          << seed << ", " << boot;
+    }
+    EXPECT_EQ(pair.error(), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Session, NewcomerTest,
+                         ::testing::Values(Sealed::kByChecksum, Sealed::kByKey),
+                         [](const auto& param_info) {
+                           return param_info.param == Sealed::kByKey ? "ByKey" : "ByChecksum";
+                         });
+
+// --- a session that encrypts, and floods of what nobody with the secret has sent -----------------
+
+class FloodTest : public ::testing::TestWithParam<bool> {
+ protected:
+  FloodTest()
+      : net(end_config(true, Sealed::kByKey), end_config(false, Sealed::kByKey),
+            Duration::milliseconds(275), {}, 1) {}
+  // 100,000 a second to one end or to both, for so long or until `done`.
+  template <typename Done>
+  bool flood(Duration time, Done&& done) {
+    const Instant end = net.now + time;
+    while (net.now < end && !done()) {
+      for (int i = 0; i < 50; ++i) {
+        for (std::size_t at = kHeaderSize + kHelloFrameSize + 2; at < greeting.size() - 10; ++at) {
+          greeting[at] = static_cast<std::byte>(random.next());
+        }
+        SessionSeal().close(greeting);
+        for (const int victim : {0, 1}) {
+          if (victim == 1 && !GetParam()) continue;
+          if (net.ends[victim]) net.session(victim).handle_packet(greeting, net.now);
+        }
+      }
+      net.run(Duration::microseconds(500));
+    }
+    return done();
+  }
+  void make_greeting() {
+    net.on_packet = [&](int, ConstBytes packet) { greeting.assign(packet.begin(), packet.end()); };
+    net.start(1, 1);
+    net.settle();
+    net.on_packet = nullptr;
+    net.stop(1);
+    net.channels[1].flush();
+  }
+  Network net;
+  Packet greeting;
+  Random random{5};
+};
+
+TEST_P(FloodTest, AGenuinePeerIsMetAllTheSame) {
+  make_greeting();
+  net.start(0, 1000);
+  const auto met = [&](std::uint64_t epoch) {
+    return [this, epoch] { return net.both_alive() && net.session(0).peer_epoch() == epoch; };
+  };
+  flood(Duration::seconds(1), [] { return false; });
+  net.start(1, 2000);
+  // Where both are flooded it takes luck: one of a hundred HELLOs is read.
+  const bool both = GetParam();
+  EXPECT_TRUE(flood(Duration::seconds(both ? 30 : 2), met(2000)));
+  EXPECT_GT(net.session(0).counters().hellos_unread, 50'000U);
+  net.stop(1);
+  net.start(1, 3000);
+  EXPECT_TRUE(flood(Duration::seconds(both ? 30 : 6), met(3000)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Session, FloodTest, ::testing::Bool(), [](const auto& param_info) {
+  return param_info.param ? "AtBothEnds" : "AtOneEnd";
+});
+
+}  // namespace
+}  // namespace satrelay::stp::test
