@@ -92,7 +92,9 @@ struct Security {
 
   // Wipes them; that there are some stays known. Whoever keeps a configuration keeps no keys.
   void forget_keys() {
-    if (keys) keys = PresharedKeys();
+    if (!keys) return;
+    keys->current = Secret<kPskSize>();
+    keys->other.reset();
   }
 };
 
