@@ -25,7 +25,7 @@ struct ForgedHello {
   std::vector<std::byte> offer = {};
 };
 // The whole frame.
-std::vector<std::byte> write_forged_hello(const ForgedHello& hello);
+std::vector<std::byte> write_forged_hello(const ForgedHello& forged);
 
 // As a frame between the ports of STP.
 std::vector<std::byte> write_stp_frame(const WanAddress& from, const WanAddress& to,
