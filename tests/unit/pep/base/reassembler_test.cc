@@ -71,6 +71,9 @@ TEST_F(PiecesTest, NoMoreAreKeptThanMayBe) {
   const std::uint64_t last = 10 + 2 * (kMost - 1);
   EXPECT_FALSE(pieces_.has_place(last + 2, last + 3, kLimit));
   EXPECT_EQ(pieces_.insert(last + 2, bytes_of("y"), kLimit), 0U);
+  const std::size_t used = arena_.used_blocks();
+  EXPECT_EQ(pieces_.insert(2000, bytes_of("y"), kLimit), 0U);
+  EXPECT_EQ(arena_.used_blocks(), used) << "nor do they take memory";
   EXPECT_EQ(pieces_.insert(last + 1, bytes_of("y"), kLimit), 1U) << "grows a piece";
   EXPECT_EQ(pieces_.insert(last + 3, bytes_of("y"), kLimit), 0U);
   EXPECT_EQ(pieces_.insert(11, bytes_of("y"), kLimit), 1U) << "joins two";

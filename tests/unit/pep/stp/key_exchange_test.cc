@@ -122,6 +122,9 @@ TEST_F(KeyExchangeTest, AnOlderBootIsOnlyBelievedWhenItIsThere) {
   ASSERT_EQ(proof.verdict, Verdict::kAuthentic);
   EXPECT_EQ(proof.hello.epoch, 500U);
   EXPECT_TRUE(proof.keys);
+  // From then on it is the peer, whose next offer is read like any other's.
+  now += Duration::seconds(9);
+  EXPECT_EQ(read(b, earlier, earlier.offer(now), {}).verdict, Verdict::kAuthentic);
 }
 
 TEST_F(KeyExchangeTest, AnOfferWithoutProofIsInNobodysWay) {
@@ -168,6 +171,15 @@ TEST_F(KeyExchangeTest, EitherOfTwoSecretsIsUnderstood) {
   EXPECT_EQ(read(a, c, c.offer(now), {}).verdict, Verdict::kForged);
   a.exchange.set_secrets(changing.psk, std::nullopt);
   EXPECT_EQ(read(a, c, c.offer(now), {}).verdict, Verdict::kAuthentic);
+}
+
+TEST_F(KeyExchangeTest, AnOfferUnderASecretThatIsNoMoreIsNotAccepted) {
+  ASSERT_EQ(read(b, a, a.offer(now), {}).verdict, Verdict::kAuthentic);
+  Security changed = security();
+  changed.psk.bytes()[0] ^= std::byte{1};
+  b.exchange.set_secrets(changed.psk, std::nullopt);
+  EXPECT_TRUE(b.accept().empty());
+  EXPECT_FALSE(b.exchange.take_accepted());
 }
 
 TEST_F(KeyExchangeTest, WhatIsMeantForOthersIsNotUnderstood) {

@@ -7,6 +7,7 @@
 
 #include "pep/base/random.h"
 #include "pep/stp/frames.h"
+#include "pep/stp/handshake.h"
 #include "pep/stp/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
@@ -71,6 +72,20 @@ class NewcomerTest : public ::testing::TestWithParam<Sealed> {
     EXPECT_EQ(net.error(), "");
   }
   void hear(const Packet& packet) { net.session(0).handle_packet(packet, net.now); }
+  // The handshake of end 0 alone, and what is said to it.
+  using Outcome = Handshake::Outcome;
+  Handshake boot_1000() {
+    return {{.epoch = 1000, .opens_even_streams = true, .encrypts = encrypts()}, net.now};
+  }
+  HelloFrame hello_of(std::uint64_t epoch, std::uint64_t peer_epoch) const {
+    HelloFrame hello;
+    hello.minimum_version = hello.maximum_version = kVersion;
+    hello.opens_even_streams = false;
+    hello.encrypts = encrypts();
+    hello.epoch = epoch;
+    hello.peer_epoch = peer_epoch;
+    return hello;
+  }
   bool meets(std::uint64_t epoch) {
     return net.both_alive() && net.session(0).peer_epoch() == epoch;
   }
@@ -236,6 +251,39 @@ TEST_P(NewcomerTest, AClockThatIsSetBackBeforeTheFirstProofCostsNothing) {
   expect_flow_ends();
 }
 
+// Only who accepts our offer, now, can name our epoch in a session that encrypts.
+TEST_P(NewcomerTest, WhoAcceptsAnOfferIsThereWhateverItsClockSays) {
+  Handshake handshake = boot_1000();
+  HelloFrame hello = hello_of(2000, 1000);
+  ASSERT_EQ(handshake.handle_hello(hello, 1, false, net.now), Outcome::kEstablished);
+  hello.epoch = 500;
+  EXPECT_EQ(handshake.handle_hello(hello, 2, false, net.now),
+            encrypts() ? Outcome::kEstablished : Outcome::kStale);
+  EXPECT_EQ(handshake.peer().epoch, encrypts() ? 500U : 2000U);
+}
+
+TEST_P(NewcomerTest, IsGreetedThoughTheOneBeforeSaysOnlyNowThatItEnds) {
+  Handshake handshake = boot_1000();
+  ASSERT_EQ(handshake.handle_hello(hello_of(2000, 1000), 1, false, net.now), Outcome::kEstablished);
+  ASSERT_EQ(handshake.handle_hello(hello_of(3000, 0), 1, false, net.now), Outcome::kNewcomer);
+  handshake.stop();
+  ASSERT_TRUE(handshake.hello_due(net.now));
+  EXPECT_EQ(handshake.make_hello(0, 0, net.now).peer_epoch, 3000U);
+}
+
+TEST_P(NewcomerTest, WaitsWhileThePeerIsOwedAnAnswer) {
+  Handshake handshake = boot_1000();
+  ASSERT_EQ(handshake.handle_hello(hello_of(2000, 1000), 1, false, net.now), Outcome::kEstablished);
+  HelloFrame question = hello_of(2000, 1000);
+  question.answer_wanted = true;
+  ASSERT_EQ(handshake.handle_hello(question, 7, false, net.now), Outcome::kNothing);
+  ASSERT_EQ(handshake.handle_hello(hello_of(3000, 0), 8, false, net.now), Outcome::kNewcomer);
+  const HelloFrame answer = handshake.make_hello(0, 0, net.now);
+  EXPECT_EQ(answer.peer_epoch, 2000U);
+  EXPECT_EQ(answer.echo, 7U);
+  EXPECT_EQ(handshake.make_hello(0, 0, net.now).peer_epoch, 3000U);
+}
+
 // All that would tell one end of the other is lost for longer than a newcomer is remembered.
 TEST_P(NewcomerTest, ProofThatIsLostComesLater) {
   ASSERT_TRUE(net.connect());
@@ -358,6 +406,20 @@ TEST_P(FloodTest, AGenuinePeerIsMetAllTheSame) {
     net.stop(1);
   }
   EXPECT_GT(net.session(0).counters().hellos_unread, 15'000U);
+}
+
+// The peer's own may be among them, and what it answers is read.
+TEST_P(FloodTest, WhatIsLeftUnreadIsAskedFor) {
+  make_greeting();
+  net.start(0, 1000);
+  int hellos = 0;
+  net.on_packet = [&](int from, ConstBytes) { hellos += from == 0 ? 1 : 0; };
+  net.run(Duration::milliseconds(5'500));
+  hellos = 0;  // one a second by now
+  flood(Duration::milliseconds(100), [] { return false; });
+  EXPECT_GT(net.session(0).counters().hellos_unread, 0U);
+  EXPECT_GE(hellos, 1);
+  EXPECT_LE(hellos, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Session, FloodTest, ::testing::Bool(), [](const auto& param_info) {

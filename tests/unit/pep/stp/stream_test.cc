@@ -1,6 +1,7 @@
 // Streams: order of arrival, resets, credit, fairness and slow readers.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "pep/stp/frames.h"
@@ -150,6 +151,32 @@ TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
   net.session(1).handle_timeout(net.now + Duration::milliseconds(2010));
   EXPECT_EQ(net.session(1).stream_count(), 1U);
   EXPECT_EQ(net.session(1).counters().streams_reset_out, 1U);
+}
+
+// Each byte is a piece of its own beyond a gap.
+TEST_F(StreamTest, TooManyPiecesAreNotAcknowledged) {
+  net.configs[1].session.stream_receive_limit = 100'000;
+  connect();
+  const auto hand_over_byte = [&](std::uint64_t offset) {
+    hand_over(1, [&](ByteWriter& out) {
+      out.u8(0x12);
+      write_varint(out, 40);
+      write_varint(out, offset);
+      out.u16(1);
+      out.u8(0);
+    });
+  };
+  const auto counters = [&] { return net.session(1).counters(); };
+  std::uint64_t offset = 10;
+  while (counters().scattered_bytes_in == 0 && offset < 10'000) hand_over_byte(offset += 2);
+  ASSERT_EQ(counters().scattered_bytes_in, 1U);
+  const std::uint64_t stored = counters().stream_bytes_in;
+  --next_by_hand;
+  hand_over_byte(offset);
+  EXPECT_EQ(counters().duplicate_packets_in, 0U) << "the packet counts as lost";
+  EXPECT_EQ(counters().scattered_bytes_in, 2U);
+  hand_over_byte(offset - 1);  // next to the last that was kept
+  EXPECT_EQ(counters().stream_bytes_in, stored + 1);
 }
 
 // Nobody can have received, or have had repaired, more than was sent.
@@ -394,6 +421,23 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
     }
   }
   EXPECT_GT(read, 5'000'000U);
+}
+
+// What is cut short would be taken for the beginning of what follows.
+TEST_F(StreamTest, AWholeForWhichThereIsNoRoomIsNotBegun) {
+  net.configs[0].session.stream_send_limit = 1'000;
+  connect();
+  Session& s = net.session(0);
+  const auto id = s.open_stream({}, 0, net.now);
+  ASSERT_TRUE(id);
+  const std::vector<std::byte> bytes(600);
+  const std::array<ConstBytes, 2> parts{bytes, bytes};
+  EXPECT_FALSE(s.write_whole(*id, parts));
+  EXPECT_EQ(s.send_room(*id), 1'000U);
+  EXPECT_TRUE(s.write_whole(*id, std::span(parts).first<1>()));
+  EXPECT_EQ(s.send_room(*id), 400U);
+  s.finish(*id);
+  EXPECT_FALSE(s.write_whole(*id, std::span(parts).first<1>())) << "behind the end";
 }
 
 TEST_F(StreamTest, CallsOnUnknownStreamsDoNothing) {

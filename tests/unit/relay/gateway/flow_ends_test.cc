@@ -100,6 +100,18 @@ class FlowEnds : public GatewayTest {
     near_.listen(*a_, now_);
     far_.listen(*b_, now_);
   }
+  // A connection that both hosts end, until gateway A knows it no more.
+  void relay_one_to_its_end() {
+    near_.send(*a_, now_, Flags::kSyn);
+    run(10);
+    near_.send(*a_, now_, kFinAck);
+    run(10);
+    ASSERT_TRUE(far_.saw_end);
+    far_.send(*b_, now_, kFinAck);
+    run(20);
+    ASSERT_TRUE(near_.saw_end);
+    ASSERT_EQ(a_->flow_count(), 0U) << "out of LAST-ACK";
+  }
   static constexpr std::uint8_t kFinAck = Flags::kFin | Flags::kAck;
   static constexpr std::uint8_t kPushAck = Flags::kPsh | Flags::kAck;
   MiniHost near_{{kClient, 40000}, {kServer, 80}, 1000};
@@ -107,15 +119,7 @@ class FlowEnds : public GatewayTest {
 };
 
 TEST_F(FlowEnds, AStrayAckAfterTheEndIsAnsweredWithRst) {
-  near_.send(*a_, now_, Flags::kSyn);
-  run(10);
-  near_.send(*a_, now_, kFinAck);
-  run(10);
-  ASSERT_TRUE(far_.saw_end);
-  far_.send(*b_, now_, kFinAck);
-  run(20);
-  ASSERT_TRUE(near_.saw_end);
-  ASSERT_EQ(a_->flow_count(), 0U) << "out of LAST-ACK";
+  relay_one_to_its_end();
   const FrameBytes stray = near_.frame(Flags::kAck);
   const auto tcp = wire::parse_tcp(look_at(stray).payload);
   EXPECT_EQ(lan(stray), Verdict::kDrop);
@@ -126,6 +130,14 @@ TEST_F(FlowEnds, AStrayAckAfterTheEndIsAnsweredWithRst) {
   // A new connection of the same ports that is bridged is left alone.
   EXPECT_EQ(wan(far_.frame(Flags::kSyn)), Verdict::kBridge);
   EXPECT_EQ(lan(stray), Verdict::kBridge);
+}
+
+TEST_F(FlowEnds, ANewConnectionOfTheHostThatIsBridgedIsLeftAlone) {
+  relay_one_to_its_end();
+  a_->set_admission(Admission::kBypass, now_);
+  EXPECT_EQ(lan(near_.frame(Flags::kSyn)), Verdict::kBridge);
+  EXPECT_EQ(lan(near_.frame(Flags::kAck)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kDroppedAfterEnd), 0U);
 }
 
 TEST_F(FlowEnds, WhatWasNeverRelayedIsBridgedInMidStream) {
@@ -244,6 +256,14 @@ TEST_F(FlowLabels, AllPacketsOfAFlowHaveTheSame) {  // RFC 6437
   for (const std::uint32_t label : near_.flow_labels) EXPECT_EQ(label, near_.flow_labels[0]);
   EXPECT_NE(near_.flow_labels[0], 0U);
   EXPECT_NE(near_.flow_labels[0], far_.flow_labels.at(0)) << "the other direction is another flow";
+}
+
+TEST_F(FlowLabels, AResetBehindTheEndHasItToo) {
+  relay_one_to_its_end();
+  EXPECT_EQ(lan(near_.frame(Flags::kAck)), Verdict::kDrop);
+  near_.listen(*a_, now_);
+  ASSERT_EQ(near_.resets, 1);
+  EXPECT_EQ(near_.flow_labels.back(), near_.flow_labels.front());
 }
 
 }  // namespace
