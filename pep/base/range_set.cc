@@ -17,6 +17,7 @@ void RangeSet::make_room(std::size_t free_share_in_front) {
   constexpr std::size_t kMinSlots = 8;
   const std::size_t count = range_count();
   const std::size_t wanted = std::max(kMinSlots, 2 * (count + 1));
+  moved_ += count;
   if (slots_.size() < wanted) {
     // Twice what is needed again, so that a growing set seldom comes here.
     std::vector<Range> larger(2 * wanted);
@@ -43,9 +44,11 @@ void RangeSet::insert_at(std::size_t index, Range range) {
     if (head_ == 0) make_room(kHalfInFront);
     std::copy(at(0), at(index), at(0) - 1);
     --head_;
+    moved_ += index;
   } else {
     if (tail_ == slots_.size()) make_room(kQuarterInFront);
     Range* const end = slots_.data() + tail_;
+    moved_ += range_count() - index;
     std::copy_backward(at(index), end, end + 1);
     ++tail_;
   }
@@ -55,6 +58,7 @@ void RangeSet::insert_at(std::size_t index, Range range) {
 void RangeSet::erase_at(std::size_t index, std::size_t count) {
   if (count == 0) return;
   const std::size_t behind = range_count() - index - count;
+  moved_ += std::min(index, behind);
   if (index < behind) {
     std::copy_backward(at(0), at(index), at(index + count));
     head_ += count;

@@ -39,6 +39,8 @@ class RangeSet {
   };
   // What of [begin, end) is in the set.
   Overlap overlap(std::uint64_t begin, std::uint64_t end) const;
+  // Ranges that have been shifted in memory since the set began: what its edits have cost.
+  std::uint64_t moved() const { return moved_; }
   // The ranges in ascending order; invalidated by any mutation.
   std::span<const Range> ranges() const { return {slots_.data() + head_, tail_ - head_}; }
   // Index into ranges() of the first range with end > value; range_count() if there is none.
@@ -55,6 +57,7 @@ class RangeSet {
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
   std::uint64_t total_ = 0;
+  std::uint64_t moved_ = 0;
 };
 
 }  // namespace satrelay

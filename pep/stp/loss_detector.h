@@ -2,7 +2,8 @@
 //
 // Packets are settled (known to have arrived, or declared lost) or not. Unsettled ones are those of
 // unresolved_, all below frontier_, and everything sent from frontier_ on, of which no report has
-// spoken yet. So a report costs O(its ranges + newly settled packets), whatever is in flight.
+// spoken yet. So a report costs O(its ranges + newly settled packets), whatever is in flight. As one
+// report may settle all of it, the visitor says when it has had enough for now.
 #pragma once
 
 #include <algorithm>
@@ -43,11 +44,19 @@ class LossDetector {
   Instant deadline() const { return deadline_; }
 
   // `report.highest` has been sent. The visitor has acknowledged(n), lost(n) and spurious(n): a
-  // packet declared lost earlier that arrived after all. It must not call back.
+  // packet declared lost earlier that arrived after all; looks(), at a run of the report; and
+  // goes_on(). It must not call back. Returns from where to go on with the report, beginning with
+  // kFromTheStart; kWhole: it is done.
+  static constexpr std::uint64_t kFromTheStart = 0;
+  static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
   template <typename Visitor>
-  void handle_report(const FeedbackFrame& report, const Rule& rule, Instant now, Visitor& visitor);
+  [[nodiscard]] std::uint64_t handle_report(const FeedbackFrame& report, std::uint64_t from,
+                                            const Rule& rule, Instant now, Visitor& visitor);
+  // As long as the visitor goes on; then it is due again at once.
   template <typename Visitor>
   void handle_timeout(Instant now, Visitor& visitor);
+  // What edits of the sets have cost (RangeSet).
+  std::uint64_t moved() const { return unresolved_.moved() + lost_.moved(); }
   // Gives up on one packet, whatever becomes of it.
   template <typename Visitor>
   void abandon_below(std::uint64_t number, Visitor& visitor) {
@@ -55,7 +64,7 @@ class LossDetector {
       unresolved_.insert(frontier_, number);
       frontier_ = number;
     }
-    lose(0, number, visitor);
+    (void)lose(0, number, visitor);  // one
   }
   void clear() {
     unresolved_.clear();
@@ -66,36 +75,49 @@ class LossDetector {
   }
 
  private:
-  // Calls function(n) for the members of `set` within [begin, end) and takes them out.
-  template <typename Function>
-  static void take(RangeSet& set, std::uint64_t begin, std::uint64_t end, Function&& function) {
-    if (begin >= end || set.empty()) return;
+  // Calls function(n) for the members of `set` within [begin, end) and takes them out, as long as
+  // the visitor goes on: where it has stopped, `end` if it has not.
+  template <typename Visitor, typename Function>
+  static std::uint64_t take(RangeSet& set, std::uint64_t begin, std::uint64_t end, Visitor& visitor,
+                            Function&& function) {
+    if (begin >= end || set.empty()) return std::max(begin, end);
     const auto ranges = set.ranges();
+    std::uint64_t stop = end;
     bool any = false;
-    for (std::size_t i = set.first_ending_after(begin); i < ranges.size() && ranges[i].begin < end;
+    for (std::size_t i = set.first_ending_after(begin); i < ranges.size() && ranges[i].begin < stop;
          ++i) {
-      any = true;
       const std::uint64_t last = std::min(ranges[i].end, end);
-      for (std::uint64_t n = std::max(ranges[i].begin, begin); n < last; ++n) function(n);
+      for (std::uint64_t n = std::max(ranges[i].begin, begin); n < last; ++n) {
+        if (!visitor.goes_on()) {
+          stop = n;
+          break;
+        }
+        any = true;
+        function(n);
+      }
     }
-    if (any) set.erase(begin, end);
+    if (any) set.erase(begin, stop);
+    return stop;
   }
   template <typename Visitor>
-  void lose(std::uint64_t begin, std::uint64_t end, Visitor& visitor) {
-    take(unresolved_, begin, end, [&](std::uint64_t n) {
+  std::uint64_t lose(std::uint64_t begin, std::uint64_t end, Visitor& visitor) {
+    return take(unresolved_, begin, end, visitor, [&](std::uint64_t n) {
       visitor.lost(n);
       lost_.insert(n, n + 1);
     });
   }
-  // Reported missing.
+  // Reported missing; where the visitor has stopped, `end` if it has not.
   template <typename Visitor>
-  void judge(std::uint64_t begin, std::uint64_t end, const Rule& rule, Instant now,
-             Visitor& visitor) {
-    if (begin >= end) return;
-    lose(begin, std::min(end, rule.uncertain), visitor);
+  std::uint64_t judge(std::uint64_t begin, std::uint64_t end, const Rule& rule, Instant now,
+                      Visitor& visitor) {
+    if (begin >= end) return std::max(begin, end);
+    const std::uint64_t certain = std::min(end, rule.uncertain);
+    const std::uint64_t stop = lose(begin, certain, visitor);
+    if (stop < certain) return stop;
     if (end > rule.uncertain && unresolved_.contains(end - 1)) {
       suspect(std::max(begin, rule.uncertain), end, rule.wait, now);
     }
+    return end;
   }
   void suspect(std::uint64_t begin, std::uint64_t end, Duration wait, Instant now) {
     if (deadline_.is_never()) {
@@ -119,38 +141,69 @@ class LossDetector {
 };
 
 template <typename Visitor>
-void LossDetector::handle_report(const FeedbackFrame& report, const Rule& rule, Instant now,
-                                 Visitor& visitor) {
+std::uint64_t LossDetector::handle_report(const FeedbackFrame& report, std::uint64_t from,
+                                          const Rule& rule, Instant now, Visitor& visitor) {
   if (report.end > frontier_) {
     unresolved_.insert(frontier_, report.end);
     frontier_ = report.end;
   }
-  lost_.erase_below(std::min(report.begin, report.floor));
-  // The far side has forgotten what lies below its floor: assume the worst, which costs only
-  // bandwidth.
-  lose(0, std::min(report.floor, frontier_), visitor);
-  wait_ = rule.wait;
+  if (from == kFromTheStart) {
+    lost_.erase_below(std::min(report.begin, report.floor));
+    // The far side has forgotten what lies below its floor: assume the worst, which costs only
+    // bandwidth.
+    const std::uint64_t floor = std::min(report.floor, frontier_);
+    if (lose(0, floor, visitor) < floor) return kFromTheStart;
+    wait_ = rule.wait;
+  }
   std::span<const Range> spared = rule.repairable;
+  std::uint64_t stop = kWhole;
+  const auto looks_at = [&](std::uint64_t begin, std::uint64_t end) {
+    if (stop != kWhole || end <= from) return false;
+    if (!visitor.goes_on()) {
+      stop = begin;
+      return false;
+    }
+    visitor.looks();
+    return true;
+  };
   report.for_each_run(
       [&](std::uint64_t begin, std::uint64_t end) {
-        take(unresolved_, begin, end, [&](std::uint64_t n) { visitor.acknowledged(n); });
-        take(lost_, begin, end, [&](std::uint64_t n) { visitor.spurious(n); });
+        begin = std::max(begin, from);
+        if (!looks_at(begin, end)) return;
+        std::uint64_t at =
+            take(unresolved_, begin, end, visitor, [&](std::uint64_t n) { visitor.acknowledged(n); });
+        at = take(lost_, begin, at, visitor, [&](std::uint64_t n) { visitor.spurious(n); });
+        if (at < end) stop = at;
       },
       [&](std::uint64_t begin, std::uint64_t end) {
+        begin = std::max(begin, from);
+        if (!looks_at(begin, end)) return;
         while (!spared.empty() && spared.front().end <= begin) spared = spared.subspan(1);
         for (const Range& range : spared) {
           if (range.begin >= end) break;
-          judge(begin, range.begin, rule, now, visitor);
+          if (range.begin > begin) {
+            const std::uint64_t at = judge(begin, range.begin, rule, now, visitor);
+            if (at < range.begin) {
+              stop = at;
+              return;
+            }
+          }
           begin = std::max(begin, range.end);
         }
-        judge(begin, end, rule, now, visitor);
+        const std::uint64_t at = judge(begin, end, rule, now, visitor);
+        if (at < end) stop = at;
       });
+  return stop;
 }
 
 template <typename Visitor>
 void LossDetector::handle_timeout(Instant now, Visitor& visitor) {
   if (now < deadline_) return;
-  lose(suspect_begin_, suspect_end_, visitor);
+  const std::uint64_t stop = lose(suspect_begin_, suspect_end_, visitor);
+  if (stop < suspect_end_) {
+    suspect_begin_ = stop;
+    return;
+  }
   deadline_ = Instant::never();
   if (later_suspect_end_ > suspect_end_) {
     suspect_begin_ = suspect_end_;

@@ -38,6 +38,12 @@ class LostRanges {
       if (!set.empty()) set.erase(begin, end);
     }
   }
+  // What edits of the sets have cost (RangeSet).
+  std::uint64_t moved() const {
+    std::uint64_t moved = 0;
+    for (const RangeSet& set : by_losses_) moved += set.moved();
+    return moved;
+  }
   void clear() {
     for (RangeSet& set : by_losses_) set.clear();
   }

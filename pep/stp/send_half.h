@@ -63,6 +63,8 @@ class SendHalf {
   bool done() const { return fin_ == Fin::kAcknowledged && queue_.empty(); }
 
   void reset();
+  // What edits of the sets have cost (RangeSet).
+  std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
   std::size_t blocks_held() const { return queue_.blocks_held(); }            // counted
   std::size_t blocks_set_aside() const { return queue_.blocks_set_aside(); }  // counted
 

@@ -1,11 +1,14 @@
 // What each packet in flight carried: a ring indexed by packet number, 64 bytes a packet, that
-// starts small and doubles up to its limit. It holds references, never copies of bytes: a lost
-// packet is repaired from the state of its streams.
+// starts small and doubles up to its limit. It is made of chunks, so that no growth copies what
+// there is. It holds references, never copies of bytes: a lost packet is repaired from the state
+// of its streams.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -77,7 +80,9 @@ class SentLedger {
                      std::span<const SentItem> items, std::uint64_t oldest_unresolved);
   // nullptr if the packet was never sent or its slot has been used again.
   const SentPacket* find(std::uint64_t number) const {
-    return number < next_ && next_ - number <= ring_.size() ? &ring_[number & mask_] : nullptr;
+    if (number >= next_ || chunk_of(next_ - 1) - chunk_of(number) > mask_) return nullptr;
+    const Chunk* chunk = ring_[chunk_of(number) & mask_].get();
+    return chunk == nullptr ? nullptr : &(*chunk)[number % kChunk];
   }
   // The items of a packet; those past the third only until it is settled.
   template <typename Function>
@@ -87,7 +92,7 @@ class SentLedger {
     for (std::size_t i = 0; i < in_place; ++i) function(packet.items[i]);
     for (std::size_t i = in_place; i < packet.item_count; ++i) {
       // By value: what the function does may grow the pool.
-      const SentItem item = overflow_[packet.overflow][i - SentPacket::kInlineItems];
+      const SentItem item = overflow(packet.overflow).items[i - SentPacket::kInlineItems];
       function(item);
     }
   }
@@ -96,14 +101,36 @@ class SentLedger {
   void clear();
 
  private:
-  void grow(std::uint64_t oldest_unresolved);
-  using Overflow = std::array<SentItem, kMaxItems - SentPacket::kInlineItems>;
+  static constexpr std::size_t kChunk = 256;
+  using Chunk = std::array<SentPacket, kChunk>;
+  struct Overflow {
+    std::array<SentItem, kMaxItems - SentPacket::kInlineItems> items;
+    std::uint32_t next_free = kNone;
+  };
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::size_t kOverflowChunk = 64;
+  using OverflowChunk = std::array<Overflow, kOverflowChunk>;
+
+  static std::uint64_t chunk_of(std::uint64_t number) { return number / kChunk; }
+  SentPacket& at(std::uint64_t number) {
+    return (*ring_[chunk_of(number) & mask_])[number % kChunk];
+  }
+  const Overflow& overflow(std::uint32_t i) const {
+    return (*overflow_[i / kOverflowChunk])[i % kOverflowChunk];
+  }
+  Overflow& overflow(std::uint32_t i) {
+    return (*overflow_[i / kOverflowChunk])[i % kOverflowChunk];
+  }
+  void begin_chunk(std::uint64_t oldest_unresolved);
+  std::uint32_t take_overflow();
+
   std::size_t max_packets_;
-  std::vector<SentPacket> ring_;
+  std::vector<std::unique_ptr<Chunk>> ring_;  // by the chunk's number; a power of two
   std::uint64_t mask_;
   std::uint64_t next_ = 0;
-  std::vector<Overflow> overflow_;
-  std::vector<std::uint32_t> free_overflow_;
+  std::vector<std::unique_ptr<OverflowChunk>> overflow_;
+  std::uint32_t overflow_used_ = 0;  // so many have been taken
+  std::uint32_t free_overflow_ = kNone;
 };
 
 }  // namespace satrelay::stp

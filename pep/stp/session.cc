@@ -77,6 +77,8 @@ const char* to_string(ResetReason reason) {
       return "shutdown";
     case ResetReason::kNoRoute:
       return "no_route";
+    case ResetReason::kInUse:
+      return "in_use";
   }
   return "unknown";
 }
@@ -124,6 +126,7 @@ void Session::Impl::drop_connection() {
   copies.clear();
   gate.clear();
   losses.clear();
+  reports.clear();
   tolerance = {};
   recent_packets = recent_losses = 0;
   received.clear();
@@ -314,13 +317,13 @@ Session::Session(const Config& config, Arena& arena, control::Pacer& carrier,
 Session::~Session() = default;
 
 void Session::handle_packet(ConstBytes datagram, Instant now) {
-  impl_->now = now;
+  impl_->begin_call(now);
   impl_->handle_packet(datagram);
   impl_->go_on();
 }
 
 void Session::handle_timeout(Instant now) {
-  impl_->now = now;
+  impl_->begin_call(now);
   impl_->go_on();
   impl_->run_timers();
 }
@@ -355,7 +358,7 @@ void Session::set_ready(StreamId stream, bool ready) {
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return;
   s->ready = ready;
-  if (ready && s->blocked && impl_->room(*s) > 0) s->blocked = false;
+  if (ready && s->blocked && impl_->has_room(*s)) s->blocked = false;
   impl_->update_active(*s);
 }
 
@@ -364,8 +367,7 @@ std::size_t Session::write(StreamId stream, ConstBytes bytes) {
   if (s == nullptr) return 0;
   const std::size_t stored =
       s->send.write(bytes, impl_->config.stream_send_limit, impl_->kept_for_receiving());
-  if (impl_->room(*s) == 0 && !s->send.finished()) impl_->mark_blocked(*s);
-  impl_->update_active(*s);
+  impl_->on_written(*s);
   return stored;
 }
 

@@ -58,6 +58,7 @@ enum class ResetReason : std::uint8_t {
   kUnknownStream = 9,  // a frame named a stream that the sender of this RESET does not have
   kShutdown = 10,      // the gateway stops
   kNoRoute = 11,       // SYNs unanswered, and ICMP has said why
+  kInUse = 12,         // the far host has a connection with these addresses and ports
 };
 const char* to_string(ResetReason reason);
 
@@ -129,7 +130,7 @@ struct Event {
     kPeerClosed,     // the peer sent CLOSE: every stream is gone already (no kReset follows)
     kOpened,         // a peer-opened stream; metadata() holds what its OPEN carried
     kReadable,       // new in-order bytes, or the end of the stream
-    kWritable,       // send_room() grew from 0
+    kWritable,       // there is the room that the writer has lacked
     kReset,          // the peer reset the stream; it is gone once the event is polled
     kCapacity,       // peer_capacity() has changed
     kConfirmed,      // confirmation() has changed, or confirmed() has become true
@@ -165,6 +166,7 @@ struct Counters {
   std::uint64_t mtu_probes = 0, mtu_probes_lost = 0;
   std::uint64_t mtu_black_holes = 0;  // falls back to datagram_base
   std::uint64_t feedback_in = 0, feedback_out = 0;
+  std::uint64_t feedback_dropped = 0;  // of a peer that sends more than can be worked off
   std::uint64_t duplicate_packets_in = 0;
   std::uint64_t bad_crc = 0;                // CRC32C mismatch: dropped
   std::uint64_t not_authentic = 0;          // forged, or changed on the way: dropped
@@ -237,6 +239,9 @@ class Session {
   [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes);
   // Stores all of `parts`, one behind the other, or nothing: false without the room.
   [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts);
+  // The writer begins nothing with less room than this: produce() is called, and kWritable told,
+  // when there is so much. No more than a stream has to itself, or it may wait for ever.
+  void wait_for_room(StreamId stream, std::uint64_t bytes);
   // No more write(): the end of the stream follows the last byte.
   void finish(StreamId stream);
   // Tells the peer how far our host is: soon, and again until it arrives. Only the newest counts.

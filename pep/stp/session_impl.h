@@ -28,6 +28,7 @@
 #include "pep/stp/rate_gate.h"
 #include "pep/stp/received_packets.h"
 #include "pep/stp/remains.h"
+#include "pep/stp/report_backlog.h"
 #include "pep/stp/reorder_tolerance.h"
 #include "pep/stp/rtt_estimator.h"
 #include "pep/stp/sent_ledger.h"
@@ -54,7 +55,11 @@ struct Session::Impl {
   // What was begun with very many objects at once and is done some at a time.
   bool work_waits() const {
     return !remains.empty() || schedule.go_on_waits() || activation.under_way() ||
-           first_credits.under_way();
+           first_credits.under_way() || !reports.empty();
+  }
+  void begin_call(Instant at) {
+    now = at;
+    enough_settled = work.total() + kSettledAtOnce;
   }
   void go_on();
   void give_first_credits();
@@ -121,7 +126,10 @@ struct Session::Impl {
     return std::max<std::uint64_t>(lane_receive.promised(),
                                    arena.total_blocks() / 8 * arena.block_size());
   }
+  // What the writer needs before it writes anything.
+  bool has_room(const Stream& stream) const { return room(stream) >= stream.room_needed; }
   void mark_blocked(Stream& stream);
+  void on_written(Stream& stream);
 
   // --- the way in (session_receive.cc)
   struct FrameHandler;
@@ -152,7 +160,11 @@ struct Session::Impl {
                          const std::optional<RepairFrame>& repair);
 
   // --- what became of our packets (session_loss.cc)
+  // What one call settles, in objects of WorkCount: what is more waits for the next.
+  static constexpr std::uint64_t kSettledAtOnce = 1024;
   void handle_report(const FeedbackFrame& report);
+  [[nodiscard]] bool work_off(ReportUnderWay& under_way);
+  void work_off_reports();
   void note_outage();
   LossDetector::Rule loss_rule(const FeedbackFrame& report);
   void ask_for_missed_reports(const FeedbackFrame& report);
@@ -250,6 +262,8 @@ struct Session::Impl {
   // Packets
   SentLedger ledger;
   LossDetector losses;
+  ReportBacklog reports;
+  std::uint64_t enough_settled = 0;  // of `work`, in this call
   ReorderTolerance tolerance;  // of what we send
   ReceivedPackets received;
   FeedbackClock feedback;

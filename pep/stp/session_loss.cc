@@ -23,8 +23,23 @@ struct Session::Impl::Settler {
   Impl& s;
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
+  std::uint64_t moved = s.losses.moved();  // of the detector's sets, as far as counted
+
+  // Searches and shifts of small entries, many of which take as long as one packet.
+  static constexpr std::uint64_t kRangesPerObject = 64;
+  void count_moved(std::uint64_t& counted, std::uint64_t now) {
+    const std::uint64_t objects = (now - counted) / kRangesPerObject;
+    s.work.add(objects);
+    counted += objects * kRangesPerObject;
+  }
+  void looks() { s.work.add(); }
+  bool goes_on() {
+    count_moved(moved, s.losses.moved());
+    return s.work.total() < s.enough_settled;
+  }
 
   void acknowledged(std::uint64_t number) {
+    s.work.add();
     const SentPacket* packet = s.ledger.find(number);
     if (packet == nullptr) return;
     ++delivered_packets;
@@ -35,6 +50,7 @@ struct Session::Impl::Settler {
     s.ledger.settle(number);
   }
   void lost(std::uint64_t number) {
+    s.work.add();
     const SentPacket* packet = s.ledger.find(number);
     if (packet == nullptr) return;
     if (s.path.on_lost(number, packet->bytes, s.now)) {
@@ -55,6 +71,7 @@ struct Session::Impl::Settler {
     s.ledger.settle(number);
   }
   void spurious(std::uint64_t number) {
+    s.work.add();
     ++s.counters.spurious_losses;
     if (const SentPacket* packet = s.ledger.find(number)) {
       s.gate.on_delivered_late(*packet);
@@ -78,6 +95,7 @@ struct Session::Impl::Settler {
     }
     Stream* stream = s.owner(item);
     if (stream == nullptr) return;
+    s.work.add();
     const bool resetting = stream->phase == Stream::Phase::kResetting;
     switch (item.kind()) {
       case ItemKind::kReset:
@@ -102,8 +120,10 @@ struct Session::Impl::Settler {
         return;
       default:
         if (resetting) return;
+        std::uint64_t shifted = stream->send.moved();
         stream->send.on_lost(item.offset, item.length, item.kind() == ItemKind::kDataAndFin,
                              times_lost);
+        count_moved(shifted, stream->send.moved());
         s.schedule.update_lost(*stream);
         if (stream->send.fin_due()) s.fins.push_back(*stream);
     }
@@ -118,6 +138,7 @@ struct Session::Impl::Settler {
       }
       Stream* stream = s.owner(item);
       if (stream == nullptr) return;
+      s.work.add();
       const bool resetting = stream->phase == Stream::Phase::kResetting;
       switch (item.kind()) {
         case ItemKind::kReset:
@@ -140,8 +161,10 @@ struct Session::Impl::Settler {
           return;
         default:
           if (resetting) return;
+          std::uint64_t shifted = stream->send.moved();
           stream->send.on_acknowledged(item.offset, item.length,
                                        item.kind() == ItemKind::kDataAndFin);
+          count_moved(shifted, stream->send.moved());
           s.on_send_progress(*stream);
       }
     });
@@ -185,16 +208,14 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   }
   ++counters.feedback_in;
   protection.on_reported(report.highest);
+  ReportUnderWay under_way{.report = report};
   const SentPacket* const newest = ledger.find(report.highest);
-  Duration rtt_sample;
-  if (losses.is_unresolved(report.highest)) {
-    if (newest != nullptr) {
-      const auto delay_us =
-          static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
-      rtt_sample =
-          std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
-      rtt.on_sample(rtt_sample);
-    }
+  if (newest != nullptr && losses.is_unresolved(report.highest)) {
+    const auto delay_us =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
+    under_way.rtt =
+        std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
+    rtt.on_sample(under_way.rtt);
   }
   peer_feedback_interval = std::clamp(Duration::milliseconds(static_cast<std::int64_t>(
                                           std::min<std::uint64_t>(report.interval_ms, 60'000))),
@@ -202,20 +223,32 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   update_rtt();
   note_outage();
   probes.on_report(now);
+  if (reports.empty() && work_off(under_way)) return;
+  if (!reports.push(under_way)) ++counters.feedback_dropped;
+}
+
+void Session::Impl::work_off_reports() {
+  while (!reports.empty() && work_off(reports.front())) reports.pop();
+}
+
+// Until it is done, or there has been enough in this call.
+bool Session::Impl::work_off(ReportUnderWay& under_way) {
+  const FeedbackFrame& report = under_way.report;
   Settler settler{*this};
-  losses.handle_report(report, loss_rule(report), now, settler);
-  gate.on_report(report, newest, rtt_sample, now - last_report, now);
-  last_report = now;
+  under_way.from = losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
+  under_way.delivered += settler.delivered_packets;
   count_losses(settler.lost_packets);
+  if (under_way.from != LossDetector::kWhole) return false;
+  gate.on_report(report, ledger.find(report.highest), under_way.rtt, now - last_report, now);
+  last_report = now;
   // The path has lost these too.
   const std::uint64_t repaired = note_repaired(report);
   recent_losses += static_cast<double>(repaired);
   if (fec != nullptr) {
-    fec->policy.on_report(settler.delivered_packets - std::min(repaired, settler.delivered_packets),
-                          repaired);
+    fec->policy.on_report(under_way.delivered - std::min(repaired, under_way.delivered), repaired);
   }
   constexpr double kWindow = 10'000;
-  recent_packets += static_cast<double>(settler.delivered_packets);
+  recent_packets += static_cast<double>(under_way.delivered);
   if (recent_packets > kWindow) {
     recent_losses *= kWindow / recent_packets;
     recent_packets = kWindow;
@@ -223,6 +256,7 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   // Reports share the path with what we send: the more is lost, the more often each thing is said.
   feedback.set_repeats(repeats_for(loss_ratio()));
   ask_for_missed_reports(report);
+  return true;
 }
 
 // All reports about some packet were lost: asks for another one. At once for a new hole, and again

@@ -458,7 +458,7 @@ void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) 
       continue;
     }
     if (stream.send.unsent() == 0) {
-      if (room(stream) == 0) {
+      if (!has_room(stream)) {
         mark_blocked(stream);
         update_active(stream);
         continue;

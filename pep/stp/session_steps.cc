@@ -50,6 +50,7 @@ void Session::Impl::go_on() {
   schedule.go_on(work);
   visit_open(activation, [&](Stream& stream) { update_active(stream); });
   give_first_credits();
+  work_off_reports();
 }
 
 // Those that go on by what HELLO promised need a word of their own now.
@@ -93,7 +94,7 @@ void Session::Impl::check_memory() {
     work.add();
     all = &stream == last;
     memory_waiters.remove(stream);
-    if (room(stream) > 0) {
+    if (has_room(stream)) {
       any_had_room = true;
       stream.blocked = false;
       notify(stream, &Stream::Pending::writable);

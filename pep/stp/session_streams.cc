@@ -28,6 +28,7 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase, std:
   stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
   stream->reset_reason = stream->event_reason = ResetReason::kNone;
   stream->context = 0;
+  stream->room_needed = 1;
   stream->deficit = 0;
   stream->reset_final_size = 0;
   schedule.join(*stream, 0, 0);
@@ -199,6 +200,12 @@ void Session::Impl::mark_blocked(Stream& stream) {
   if (memory_check.is_never()) memory_check = now + config.feedback_minimum;
 }
 
+void Session::Impl::on_written(Stream& stream) {
+  stream.room_needed = 1;
+  if (!has_room(stream) && !stream.send.finished()) mark_blocked(stream);
+  update_active(stream);
+}
+
 // Keeps the stream in the list of those that the scheduler can serve, or out of it.
 void Session::Impl::update_active(Stream& stream) {
   const bool has_bytes = stream.send.unsent() > 0;
@@ -242,7 +249,7 @@ void Session::Impl::on_send_progress(Stream& stream) {
     return;
   }
   if (!stream.blocked) return;
-  if (room(stream) == 0) {
+  if (!has_room(stream)) {
     // There may be nothing left in flight that could wake it, and it is the arena that is full now.
     mark_blocked(stream);
     return;
@@ -266,9 +273,22 @@ bool Session::write_whole(StreamId stream, std::span<const ConstBytes> parts) {
     // Room is exact; and the far side would take what follows a hole for something else.
     SATRELAY_CHECK(stored == part.size());
   }
-  if ((!fits || impl_->room(*s) == 0) && !s->send.finished()) impl_->mark_blocked(*s);
+  if (!fits) {
+    if (!s->send.finished()) impl_->mark_blocked(*s);
+    impl_->update_active(*s);
+    return false;
+  }
+  impl_->on_written(*s);
+  return true;
+}
+
+void Session::wait_for_room(StreamId stream, std::uint64_t bytes) {
+  Stream* s = impl_->visible(stream);
+  if (s == nullptr || s->send.finished()) return;
+  s->room_needed =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, impl_->config.stream_send_limit));
+  if (!impl_->has_room(*s)) impl_->mark_blocked(*s);
   impl_->update_active(*s);
-  return fits;
 }
 
 }  // namespace satrelay::stp

@@ -35,7 +35,7 @@ struct Stream {
   std::uint16_t generation = 0;
   Phase phase = Phase::kFree;
   bool ready = false;          // the relay has bytes: produce() may be called
-  bool blocked = false;        // the writer found no room
+  bool blocked = false;        // the writer found too little room
   bool released = false;       // the relay has let go; freed when both directions are over
   bool delivered = false;      // kDelivered is due or was told
   bool credit_urgent = false;  // the peer is short of credit
@@ -47,6 +47,7 @@ struct Stream {
   bool final_size_known = false;  // of the peer's direction, while resetting
   ResetReason reset_reason = ResetReason::kNone;
   std::uint32_t context = 0;
+  std::uint32_t room_needed = 1;  // by the writer, before it is asked for bytes again
   // Of the schedule (stream_schedule.h).
   StreamGroup* group = nullptr;     // its class and host
   Level new_level = Level::kYoung;  // valid while in a list

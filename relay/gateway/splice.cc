@@ -149,7 +149,11 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   std::uint64_t room = session.send_room(flow.stream);
   const std::uint64_t readable = received.readable();
   const std::uint64_t least = std::min<std::uint64_t>(readable, kLeastWritten);
-  if (readable == 0 || room < compress::kBlockHeaderSize + least) return SpliceResult::kDone;
+  if (readable == 0) return SpliceResult::kDone;
+  if (room < compress::kBlockHeaderSize + least) {
+    session.wait_for_room(flow.stream, compress::kBlockHeaderSize + least);
+    return SpliceResult::kDone;
+  }
   if (flow.told_marks != flow.host_marks && room > kMarksBlockSize + compress::kBlockHeaderSize) {
     if (!tell_marks(flow, session)) return SpliceResult::kNoMemory;
     room -= kMarksBlockSize;

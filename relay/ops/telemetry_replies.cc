@@ -124,6 +124,7 @@ TelemetryDict to_dict(const stp::Counters& counters) {
   dict.add("repair_wasted", counters.repair_wasted);
   dict.add("repair_dropped", counters.repair_dropped);
   dict.add("feedback_in", counters.feedback_in);
+  dict.add("feedback_dropped", counters.feedback_dropped);
   dict.add("feedback_out", counters.feedback_out);
   dict.add("duplicate_packets_in", counters.duplicate_packets_in);
   dict.add("bad_crc", counters.bad_crc);

@@ -251,6 +251,7 @@ class Network {
         }
         if (!ends[end]) continue;
         if (session(end).next_timeout() <= now) session(end).handle_timeout(now);
+        busy = busy || session(end).work_waits();
         apps[end].handle_events(now);
         std::byte buffer[9000];
         while (const std::size_t size = session(end).poll_packet(buffer, now)) {
