@@ -253,7 +253,7 @@ void Endpoint::on_own_fin_acknowledged(Instant now) {
   } else if (state_ == State::kClosing) {
     enter_time_wait(now);
   } else if (state_ == State::kLastAck && !receiver_.holds_fin()) {
-    fail(CloseReason::kNone);
+    last_word_is_ours_ ? enter_time_wait(now) : fail(CloseReason::kNone);
   }
 }
 
@@ -271,6 +271,7 @@ void Endpoint::release_fin(Instant now) {
 
 // The last word is ours then, and may be lost: the peer's FIN must be answered again.
 void Endpoint::on_fin_released(Instant now) {
+  last_word_is_ours_ = state_ == State::kLastAck;
   if (state_ == State::kLastAck && sender_.fin_acknowledged()) enter_time_wait(now);
   if (state_ == State::kTimeWait) timers_.arm(Timer::kClose, now + config_.time_wait);
 }

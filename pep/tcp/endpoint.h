@@ -89,6 +89,14 @@ class Endpoint {
   // The peer's FIN is not acknowledged until release_fin().
   void hold_fin() { receiver_.hold_fin(); }
   void release_fin(Instant now);
+  // Whether a segment of the peer's answers no SYN of ours but belongs to a connection that it has:
+  // a reset, which RFC 9293 asks for, would end that.
+  bool shows_another_connection(const wire::TcpHeader& header) const {
+    return state_ == State::kSynSent && header.has(wire::TcpFlags::kAck) &&
+           !header.has(wire::TcpFlags::kRst) &&
+           header.acknowledgment != send_space_.to_sequence(0);
+  }
+  bool has_repeated_syn() const { return syn_retries_ > 0; }
   bool holds_fin() const { return receiver_.holds_fin(); }  // it has come, unacknowledged
   // The application takes `count` of the readable bytes; may cause a window update.
   void consume(std::uint64_t count);
@@ -253,6 +261,7 @@ class Endpoint {
   bool syn_held_ = false;          // until answer()
   bool path_error_heard_ = false;  // in SYN-SENT
   bool reading_stopped_ = false;
+  bool last_word_is_ours_ = false;  // what answers the peer's FIN left, or leaves, behind our FIN
   Acceptance acceptance_ = Acceptance::kRefused;  // of the segment in hand
   std::optional<wire::TcpHeader> reset_;          // to send next
   wire::TcpOptions peer_options_;

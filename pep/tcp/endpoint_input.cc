@@ -93,10 +93,8 @@ void Endpoint::handle_in_closed(const wire::TcpHeader& header) {
 }
 
 void Endpoint::handle_in_syn_sent(const wire::TcpHeader& header, Instant now) {
-  if (header.has(TcpFlags::kAck) && header.acknowledgment != send_space_.to_sequence(0)) {
-    if (!header.has(TcpFlags::kRst)) reset_unacceptable(header);
-    return;
-  }
+  if (shows_another_connection(header)) return reset_unacceptable(header);
+  if (header.has(TcpFlags::kAck) && header.acknowledgment != send_space_.to_sequence(0)) return;
   if (header.has(TcpFlags::kAck)) acceptance_ = Acceptance::kAccepted;
   if (header.has(TcpFlags::kRst)) {
     if (header.has(TcpFlags::kAck)) fail(CloseReason::kRefused);

@@ -104,6 +104,24 @@ TEST(Close, HalfCloseByThePeerStillSends) {
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
 }
 
+// Our FIN left before we might acknowledge the peer's: that our FIN has arrived says nothing of
+// the acknowledgment, which is still to be sent, and may be lost.
+TEST(Close, WhoAcknowledgesAHeldFinHasTheLastWord) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().hold_fin();
+  s.in("FP. 1:11 ack 1");
+  s.endpoint().consume(10);
+  s.endpoint().close();
+  EXPECT_EQ(s.out(), "F. 1:1 ack 11");
+  s.endpoint().release_fin(s.now());
+  s.in(". 12:12 ack 2");
+  EXPECT_EQ(s.endpoint().state(), State::kTimeWait);
+  EXPECT_EQ(s.out(), ". 2:2 ack 12");
+  s.in("FP. 1:11 ack 2");
+  EXPECT_EQ(s.out(), ". 2:2 ack 12 sack 1:11");
+}
+
 TEST(Close, FinWaitsForTheBytesBeforeIt) {
   Script s;
   s.establish_as_server();
