@@ -63,6 +63,7 @@ enum class Counter : std::uint8_t {
   kDroppedSynFlood,       // SYNs that came faster than their answers could leave
   kDroppedByRule,         // a rule says drop, or reset
   kDroppedAfterCookie,    // the ACK to a cookie, when there was no room or no peer for its flow
+  kDroppedNoAnswer,       // of a host that was sent a SYN, of another connection: see kFlowsInUse
   kDroppedAfterEnd,       // of a relayed connection that is over: answered with RST
   // Flows
   kSynCookiesSent,     // SYNs answered without a flow, as limits.half_open was reached
@@ -77,6 +78,7 @@ enum class Counter : std::uint8_t {
   kFlowsRefusedByRule,   // that a peer opened: a rule here says drop, or reset
   kFlowsRefusedForeign,  // that a peer opened: not for a host behind it, or to no host
   kFlowsUnreachable,     // the far host did not answer
+  kFlowsInUse,           // the far host has a connection with these addresses and ports
   kFlowsResetByHost,
   kFlowsResetByPeer,
   kFlowsResetPeerRestart,

@@ -27,6 +27,8 @@ Counter counter_for(stp::ResetReason reason) {
     case stp::ResetReason::kUnreachable:
     case stp::ResetReason::kNoRoute:
       return Counter::kFlowsUnreachable;
+    case stp::ResetReason::kInUse:
+      return Counter::kFlowsInUse;
     case stp::ResetReason::kTimeout:
       return Counter::kFlowsResetTimeout;
     case stp::ResetReason::kNoResources:
@@ -89,6 +91,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       ended_(secret, BridgedSyns::kRepetitions),
       cookies_(secret, counters),
       claims_(config, policy),
+      in_use_(secret, BridgedSyns::kRepetitions),
       turned_syns_(secret, BridgedSyns::kRepetitions),
       journal_(journal),
       orphans_(config.limits.flows, secret, journal_, lan, claims_, counters),
@@ -287,6 +290,12 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                                const wire::TcpHeader& header, ConstBytes payload, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
+  if (would_end_another(f, header)) {
+    counters_.add(Counter::kDroppedNoAnswer);
+    // The host itself would have answered the first SYN by now: that was no forger's word.
+    if (f.endpoint.has_repeated_syn()) give_way(slot, now);
+    return;
+  }
   const std::uint64_t owed = f.endpoint.unacknowledged();
   adjust_window(f, now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);

@@ -76,6 +76,8 @@ class FlowRelay final : public stp::StreamSource {
                       ConstBytes payload, Instant now);
   // Whether a flow with this key has ended lately, so that what its host still sends is answered
   // with RST (RFC 9293 section 3.10.7.1): no other host knows of it.
+  // Lately the far host had a connection with these addresses and ports that no gateway relays.
+  bool is_in_use(const FlowKey& key, Instant now) const { return in_use_.recalls(key, 0, now); }
   bool has_ended(const FlowKey& key, Instant now) const { return ended_.recalls(key, 0, now); }
   // A connection that is not relayed begins with this key.
   void forget_ended(const FlowKey& key) { ended_.forget(key); }
@@ -147,6 +149,8 @@ class FlowRelay final : public stp::StreamSource {
   void remember(const Flow& f);  // for the peer, should it have been started anew
   void write_down(Flow& f);      // for ourselves
   void handle_opened(std::size_t peer, const stp::Event& event, Instant now);
+  static bool would_end_another(const Flow& f, const wire::TcpHeader& header);
+  void give_way(std::uint32_t slot, Instant now);
   void doubt(Flow& f, Instant now);
   void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
 
@@ -240,6 +244,7 @@ class FlowRelay final : public stp::StreamSource {
   std::deque<Farewell> farewells_;
   SynCookies cookies_;
   const Claims claims_;
+  BridgedSyns in_use_;       // between hosts that have a connection, through no relay; number 0
   BridgedSyns turned_syns_;  // ours, towards hosts behind peers, as they would come back
   FlowJournal journal_;
   OrphanedFlows orphans_;

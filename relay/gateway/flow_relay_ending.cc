@@ -45,9 +45,28 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
   reset_streams(f, reason, now);
 }
 
+// Whether a segment of the far host's belongs to a connection that is bridged, or was there before
+// the gateways. Until its handshake is over nobody knows whether a flow that waits for that was
+// asked for by its client, or by somebody else in its name: what the rules of TCP would answer
+// could end a connection of honest hosts. And nobody knows whose word the segment is.
+bool FlowRelay::would_end_another(const Flow& f, const wire::TcpHeader& header) {
+  return f.origin == Origin::kPeer && f.modes.handshake == config::HandshakeMode::kRemote &&
+         f.endpoint.shows_another_connection(header);
+}
+
+// The client's gateway bridges the next SYN: the hosts settle it between them.
+void FlowRelay::give_way(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  reset_streams(f, stp::ResetReason::kInUse, now);
+  count_end(f, Counter::kFlowsInUse);
+  f.endpoint.abandon();
+  advance(slot, now);
+}
+
 // A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
 // nobody answered: its host tries again, as it would without a gateway. If the far gateway has no
-// room, it would be in vain again: the next try is bridged.
+// room, or the far host such a connection already, it would be in vain again: the next try is
+// bridged; in the latter case any, for a while, so that a forger disturbs the connection but once.
 void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
   const bool waits = f.origin == Origin::kLan && !f.established &&
                      f.modes.handshake == config::HandshakeMode::kRemote;
@@ -55,6 +74,7 @@ void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) 
     if (reason == stp::ResetReason::kNoResources) {
       bridged_syns_.remember(f.key, f.syn_sequence, now);
     }
+    if (reason == stp::ResetReason::kInUse) in_use_.remember(f.key, 0, now);
     f.endpoint.abandon();
   } else {
     f.endpoint.abort(now);

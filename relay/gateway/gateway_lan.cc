@@ -179,7 +179,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   const wire::TcpHeader& opening = recovered ? *recovered : tcp->header;
   auto reason = reason_to_bridge(key, frame, opening, rule->rule, seen.peer, now);
   const bool was_bridged = bridged_syns.recalls(key, opening.sequence, now);
-  if (!reason && was_bridged) reason = Counter::kBridgedMidStream;
+  if (!reason && (was_bridged || flows.is_in_use(key, now))) reason = Counter::kBridgedMidStream;
   // A SYN keeps them, and its connection too: the hosts may need them on the way. A cookie has
   // answered a SYN that had none.
   if (!reason && !recovered && frame.kind != FrameKind::kTcp) {

@@ -114,5 +114,100 @@ TEST_F(ForgedSegment, DoesNotChangeTheMarksThatTheFarHostSees) {
   EXPECT_GT(crossed(1), alone + 1) << "its own";
 }
 
+// Two hosts have a connection that no gateway relays, and somebody on the client's LAN sends a SYN
+// with its addresses and ports, which the gateways pass on before anybody has answered.
+class ForgedSyn : public RelayedTest {
+ protected:
+  void SetUp() override {
+    config_a_.rules.back().modes.handshake = config::HandshakeMode::kRemote;
+    RelayedTest::SetUp();
+  }
+  // What the gateway of the server says to it.
+  std::vector<wire::TcpHeader> to_server() {
+    std::vector<wire::TcpHeader> heard;
+    FrameBytes frame(b_->max_frame_size());
+    while (const std::size_t size = b_->poll_frame(PortId::kLan, frame, now_).size) {
+      const Frame seen = look_at(ConstBytes(frame).first(size));
+      if (seen.kind != FrameKind::kTcp) continue;
+      const auto tcp = wire::parse_tcp(seen.payload);
+      if (tcp) heard.push_back(tcp->header);
+    }
+    return heard;
+  }
+  void from_server(std::uint8_t flags, std::uint32_t acknowledgment) {
+    wire::TcpHeader tcp;
+    tcp.source_port = 80;
+    tcp.destination_port = 40000;
+    tcp.sequence = 777;
+    tcp.acknowledgment = acknowledgment;
+    tcp.flags = flags;
+    tcp.window = 1000;
+    wire::EthernetHeader back;
+    back.source = kServerMac;
+    back.destination = kPeerMac;
+    b_->handle_frame(PortId::kLan, tcp_frame(kServer, kClient, tcp, back), now_);
+  }
+};
+
+TEST_F(ForgedSyn, EndsNoConnectionThatNobodyRelays) {
+  ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  step();
+  const auto syns = to_server();
+  ASSERT_EQ(syns.size(), 1U);
+  from_server(wire::TcpFlags::kAck, syns[0].sequence - 5000);
+  EXPECT_TRUE(to_server().empty()) << "a reset would have the very number that the server takes";
+  EXPECT_EQ(b_->flow_count(), 1U) << "anybody may have sent that";
+  for (int i = 0; i < 12; ++i) step();
+  ASSERT_EQ(to_server().size(), 1U) << "the SYN again";
+  from_server(wire::TcpFlags::kAck, syns[0].sequence - 5000);
+  EXPECT_TRUE(to_server().empty());
+  EXPECT_EQ(b_->counters()[Counter::kDroppedNoAnswer], 2U);
+  EXPECT_EQ(b_->counters()[Counter::kFlowsInUse], 1U);
+  EXPECT_EQ(b_->flow_count(), 0U);
+  step();
+  EXPECT_EQ(count(Counter::kFlowsInUse), 1U);
+  EXPECT_FALSE(hear()) << "the client never asked";
+  // The next one is bridged, whatever its number; another connection is not.
+  wire::TcpHeader next = syn();
+  next.sequence += 12345;
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, next)), Verdict::kBridge);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(40001))), Verdict::kConsumed);
+  now_ += Duration::seconds(121);
+  for (int i = 0; i < 20; ++i) step();
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, next)), Verdict::kConsumed);
+}
+
+TEST_F(ForgedSyn, AForgedAnswerDoesNotKeepTheServersFromCounting) {
+  ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  step();
+  const auto syns = to_server();
+  ASSERT_EQ(syns.size(), 1U);
+  from_server(wire::TcpFlags::kAck, syns[0].sequence - 5000);
+  from_server(wire::TcpFlags::kSyn | wire::TcpFlags::kAck, syns[0].sequence + 1);
+  const auto answer = to_server();
+  ASSERT_EQ(answer.size(), 1U);
+  EXPECT_EQ(answer[0].flags, wire::TcpFlags::kAck);
+  step();
+  const auto answered = hear();
+  ASSERT_TRUE(answered);
+  EXPECT_TRUE(answered->has(wire::TcpFlags::kSyn));
+}
+
+// Who has completed a handshake has asked for it: what is in its way is what it has forgotten.
+TEST_F(ForgedSyn, AClientThatIsKnownEndsWhatItHasForgotten) {
+  config_a_.rules.back().modes = {};
+  restart();
+  start_peer();
+  open();
+  step();
+  const auto syns = to_server();
+  ASSERT_EQ(syns.size(), 1U);
+  from_server(wire::TcpFlags::kAck, syns[0].sequence - 5000);
+  const auto answer = to_server();
+  ASSERT_EQ(answer.size(), 1U);
+  EXPECT_EQ(answer[0].flags, wire::TcpFlags::kRst);
+  EXPECT_EQ(answer[0].sequence, syns[0].sequence - 5000);
+}
+
 }  // namespace
 }  // namespace satrelay::gateway
