@@ -263,6 +263,10 @@ bool Network::drained() {
     if (!is_running(side)) continue;
     if (gateway(side).engine().flow_count() != 0) return false;
     if (gateway(side).engine().status(loop_.now()).arena_used != 0) return false;
+    // A stream without bytes waits until the peer has heard how it ended.
+    for (const auto& peer : gateway(side).engine().peers()) {
+      if (peer.streams != 0) return false;
+    }
   }
   return true;
 }

@@ -1,12 +1,44 @@
 #include "relay/sim/watch.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <stdexcept>
 
 namespace satrelay::sim {
 namespace {
 
 constexpr Duration kInterval = Duration::seconds(5);
+
+std::optional<gateway::FlowSnapshot> find_flow(GatewayNode& node, const SocketPair& pair,
+                                               Instant now) {
+  const auto flows = node.engine().flows(0, node.engine().flow_count(), now);
+  const auto flow = std::ranges::find_if(flows, [&](const gateway::FlowSnapshot& f) {
+    return f.client == pair.local && f.server == pair.remote && f.client_port == pair.local_port &&
+           f.server_port == pair.remote_port;
+  });
+  return flow == flows.end() ? std::nullopt : std::optional(*flow);
+}
+
+// What a gateway knows of a flow, for who looks why it stands still.
+std::string as_seen_by(GatewayNode& node, const SocketPair& pair, Instant now) {
+  const auto flow = find_flow(node, pair, now);
+  std::string text = "\n      " + node.name() + ": ";
+  if (!flow) return text + "does not know it";
+  text += tcp::to_string(flow->tcp_state);
+  text += ", from host " + std::to_string(flow->bytes_from_lan) + ", stored " +
+          std::to_string(flow->lan_stored) + ", window " + std::to_string(flow->lan_window) +
+          "; to peer: waits for ";
+  text += to_string(flow->wait_towards_peer);
+  text += ", unsent " + std::to_string(flow->stp_unsent) + ", unacknowledged " +
+          std::to_string(flow->stp_unacknowledged) + ", credit " +
+          std::to_string(flow->stp_credit) + "; to host: waits for ";
+  text += to_string(flow->wait_towards_host);
+  text += ", stored " + std::to_string(flow->stp_stored) + ", in order " +
+          std::to_string(flow->stp_in_order) + ", unacknowledged " +
+          std::to_string(flow->lan_unacknowledged);
+  return text;
+}
 
 }  // namespace
 
@@ -84,6 +116,19 @@ void Watch::look_at_flows() {
   }
 }
 
+// A gateway that gives a flow up says so once, and where frames are lost its RST may be. A host that
+// has been acknowledged everything does not ask again: it waits until it loses patience.
+bool Watch::may_have_lost_a_reset(std::size_t flow, const Outcome& sender) const {
+  const Side side = &sender == &network_->flow(flow).client
+                        ? network_->spec(flow).client_side
+                        : opposite(network_->spec(flow).client_side);
+  if (!sender.sent_all || network_->scenario().station(side).cable.loss == 0) return false;
+  return std::ranges::none_of(std::array{Side::kA, Side::kB}, [&](Side s) {
+    return network_->is_running(s) &&
+           find_flow(network_->gateway(s), network_->flow(flow).pair, network_->loop().now());
+  });
+}
+
 void Watch::look_at(std::size_t flow, Way& way, const Outcome& sender, const Outcome& receiver) {
   const Instant now = network_->loop().now();
   const bool moved = way.arrived != receiver.arrived || way.ended != receiver.saw_end;
@@ -95,12 +140,21 @@ void Watch::look_at(std::size_t flow, Way& way, const Outcome& sender, const Out
     return;
   }
   if (now - way.since < kStandstill) return;
+  if (may_have_lost_a_reset(flow, sender)) {
+    way.since = now;
+    return;
+  }
+  std::string seen;
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (!network_->is_running(side)) continue;
+    seen += as_seen_by(network_->gateway(side), network_->flow(flow).pair, now);
+  }
   throw std::runtime_error(
       "flow " + std::to_string(flow) + " (from " +
       (network_->spec(flow).client_side == Side::kA ? "A" : "B") + "): stands still towards the " +
       (&receiver == &network_->flow(flow).server ? "server" : "client") + "\n      wrote " +
       std::to_string(sender.written) + ", got " + std::to_string(receiver.received) + " after " +
-      std::to_string((now - Instant()).to_milliseconds() / 1000) + " s");
+      std::to_string((now - Instant()).to_milliseconds() / 1000) + " s" + seen);
 }
 
 }  // namespace satrelay::sim

@@ -40,6 +40,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   void look_at_flows();
   void look_at_steps();
   void look_at_accounts();
+  bool may_have_lost_a_reset(std::size_t flow, const Outcome& sender) const;
   void look_at(std::size_t flow, Way& way, const Outcome& sender, const Outcome& receiver);
   bool is_disturbed() const;
 
