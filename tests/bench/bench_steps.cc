@@ -129,6 +129,32 @@ std::vector<Case> cases(std::size_t flows) {
   list.push_back({"all idle at once",
                   {.flows = flows, .idle_timeout = Duration::seconds(600)},
                   [](Crowd& crowd) { crowd.pass(Duration::seconds(605)); }});
+  const auto in_flight = [](Crowd& crowd) {
+    crowd.pass(Duration::seconds(605));
+    crowd.forget();
+  };
+  list.push_back({"all in flight is reported",
+                  {.flows = flows, .idle_timeout = Duration::seconds(600)},
+                  [=](Crowd& crowd) {
+                    in_flight(crowd);
+                    crowd.report([](std::uint64_t) { return true; });
+                    crowd.settle();
+                  }});
+  list.push_back({"every other is lost, and comes late",
+                  {.flows = flows, .idle_timeout = Duration::seconds(600)},
+                  [=](Crowd& crowd) {
+                    in_flight(crowd);
+                    crowd.report([](std::uint64_t number) { return number % 2 == 0; });
+                    crowd.settle();
+                    crowd.report([](std::uint64_t) { return true; });
+                    crowd.settle();
+                  }});
+  list.push_back(
+      {"a class changes", many, [](Crowd& crowd) {
+         const Instant now = crowd.now();
+         crowd.call([&] { (void)crowd.engine().set_class("", {.weight = std::uint8_t{7}}, now); });
+         crowd.settle();
+       }});
   list.push_back({"a host is found on the LAN",
                   {.flows = flows, .hosts = Crowd::Hosts::kUnknown, .one_server = true},
                   [](Crowd& crowd) {

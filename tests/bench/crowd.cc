@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pep/stp/packet.h"
+#include "pep/stp/received_packets.h"
 #include "pep/wire/arp.h"
 #include "relay/gateway/frame.h"
 #include "relay/gateway/open_metadata.h"
@@ -154,6 +155,7 @@ void Crowd::hello() {
 void Crowd::restart_peer() {
   ++peer_epoch_;
   number_ = 0;
+  heard_.clear();
   for (int i = 0; i < 40; ++i) {
     hello();
     settle();
@@ -167,6 +169,7 @@ void Crowd::restart_peer() {
 void Crowd::greet_anew() {
   ++peer_epoch_;
   number_ = 0;
+  heard_.clear();
   hello();
   now_ += Duration::milliseconds(50);
   for (int i = 0; i < 4; ++i) poll(PortId::kWan);
@@ -227,7 +230,24 @@ void Crowd::hear_wan(ConstBytes frame) {
   }
   if (seen.kind != gateway::FrameKind::kUdp) return;
   const auto header = stp::parse_header(seen.payload.subspan(wire::kUdpHeaderSize));
-  if (header && header->type == stp::PacketType::kHello) heard_hello_ = header->number;
+  if (!header) return;
+  if (header->type == stp::PacketType::kHello) {
+    heard_hello_ = header->number;
+  } else {
+    heard_.push_back(header->number);
+  }
+}
+
+void Crowd::report(const Arrived& arrived) {
+  stp::ReceivedPackets received;
+  for (const std::uint64_t number : heard_) {
+    if (arrived(number)) received.record(number, now_);
+  }
+  for (bool complete = false; !complete;) {
+    say(0, 1, [&](ByteWriter& frames, std::size_t) {
+      complete = received.write_report(frames, {}, now_);
+    });
+  }
 }
 
 // --- the hosts -----------------------------------------------------------------------------------

@@ -55,6 +55,10 @@ class Crowd {
   // With a PING of the peer now and then, unless it is silent.
   void pass(Duration time, bool peer_speaks = true);
 
+  // The peer reports all packets of this session at once; as if those had arrived of which
+  // arrived(number) says so.
+  using Arrived = std::function<bool(std::uint64_t number)>;
+  void report(const Arrived& arrived);
   // The peer is started anew, and greeted.
   void restart_peer();
   // The same, but the engine gets no time for more than its answer.
@@ -92,6 +96,7 @@ class Crowd {
   std::uint32_t hello_number_ = 0;
   std::uint32_t heard_hello_ = 0;
   std::uint32_t number_ = 0;
+  std::vector<std::uint64_t> heard_;             // numbers of the engine's packets
   std::vector<std::vector<std::byte>> answers_;  // that hosts owe
 };
 

@@ -32,7 +32,8 @@ class Application final : public StreamSource {
 
   std::uint64_t plan_size = 0;  // bytes of a flow, when opened by the peer: taken from metadata
   std::uint64_t chunk = 8192;
-  bool push = false;  // write() at once instead of waiting for produce()
+  std::uint64_t least_room = 0;  // with less produce() writes nothing
+  bool push = false;             // write() at once instead of waiting for produce()
   std::map<std::uint64_t, Flow> flows;
   std::string error;
   int restarts = 0, alive = 0, suspect = 0, peer_closed = 0, capacities = 0;
@@ -64,7 +65,10 @@ class Application final : public StreamSource {
       session_->set_ready(id, false);
       return;
     }
-    write_some(id, it->second, chunk);
+    Flow& flow = it->second;
+    const std::uint64_t needed = std::min(least_room, flow.to_send - flow.written);
+    if (session_->send_room(id) < needed) return session_->wait_for_room(id, needed);
+    write_some(id, flow, chunk);
   }
 
   void handle_events(Instant now) {

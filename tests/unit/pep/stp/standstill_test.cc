@@ -93,6 +93,34 @@ TEST_F(StandstillTest, EachStreamHasMemoryOfItsOwn) {
   EXPECT_TRUE(gets_through(1'000));
 }
 
+// Those that have too little room for what they would write are not asked in turn for ever, and are
+// when there is enough.
+TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
+  for (EndConfig& config : net_.configs) {
+    config.arena_bytes = 1000 * 256;
+    config.block_size = 256;
+    config.session.own_blocks = 2;
+    config.session.lane_receive_limit = 100'000;
+  }
+  ASSERT_TRUE(net_.connect());
+  net_.apps[0].chunk = 100;
+  net_.apps[0].least_room = 200;
+  // The schedule asks so many in one call, and the list of those that wait so many in another.
+  constexpr std::size_t kStreams = 150;
+  for (std::size_t i = 0; i < kStreams; ++i) ASSERT_TRUE(net_.apps[0].open(2'000, 0, net_.now));
+  Arena& arena = net_.ends[0]->arena();
+  std::vector<BlockIndex> taken;
+  for (BlockIndex b = arena.allocate(); b != kNoBlock; b = arena.allocate()) taken.push_back(b);
+  net_.channels[0].outage = true;
+  net_.run(Duration::seconds(2));
+  EXPECT_EQ(net_.error(), "");
+  net_.channels[0].outage = false;
+  EXPECT_TRUE(
+      net_.run(Duration::seconds(120), [&] { return net_.apps[1].finished_flows == kStreams; }));
+  EXPECT_EQ(net_.error(), "");
+  for (const BlockIndex block : taken) arena.release(block);
+}
+
 // The peer opens more than there is memory for: it is told so, and the others go on.
 TEST_F(StandstillTest, WhatThereIsNoMemoryForIsRefused) {
   net_.configs[1].arena_bytes = 10 * 256;

@@ -201,6 +201,25 @@ TEST_F(StepsTest, AFrameOfOneHostDoesNotLookAtAllThatWaitForOthers) {
   expect_few(crowd);
 }
 
+TEST_F(StepsTest, OneReportSettlesAllThatIsInFlight) {
+  for (const bool half_first : {false, true}) {
+    Crowd crowd({.flows = kFlows, .idle_timeout = Duration::seconds(600)});
+    crowd.pass(Duration::seconds(605));
+    EXPECT_EQ(crowd.flows(), 0U);
+    EXPECT_GT(crowd.engine().peers()[0].packets_in_flight, Gateway::kMostVisited) << "resets";
+    crowd.forget();
+    if (half_first) {
+      crowd.report([](std::uint64_t number) { return number % 2 == 0; });
+      crowd.settle();
+    }
+    crowd.report([](std::uint64_t) { return true; });
+    crowd.settle();
+    EXPECT_GT(crowd.engine().peers()[0].counters.feedback_in, 0U);
+    EXPECT_EQ(crowd.engine().peers()[0].packets_in_flight, 0U);
+    expect_few(crowd);
+  }
+}
+
 TEST_F(StepsTest, FlowsAreFoundByTheirNumberAndPlace) {
   Crowd crowd({.flows = kFlows});
   std::map<std::uint64_t, std::size_t> ids;
