@@ -33,6 +33,7 @@ class Application final : public StreamSource {
   std::uint64_t plan_size = 0;  // bytes of a flow, when opened by the peer: taken from metadata
   std::uint64_t chunk = 8192;
   std::uint64_t least_room = 0;  // with less produce() writes nothing
+  std::uint64_t asked_in_vain = 0;
   bool push = false;             // write() at once instead of waiting for produce()
   std::map<std::uint64_t, Flow> flows;
   std::string error;
@@ -67,7 +68,10 @@ class Application final : public StreamSource {
     }
     Flow& flow = it->second;
     const std::uint64_t needed = std::min(least_room, flow.to_send - flow.written);
-    if (session_->send_room(id) < needed) return session_->wait_for_room(id, needed);
+    if (session_->send_room(id) < needed) {
+      ++asked_in_vain;
+      return session_->wait_for_room(id, needed);
+    }
     write_some(id, flow, chunk);
   }
 

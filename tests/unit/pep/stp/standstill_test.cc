@@ -117,6 +117,7 @@ TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
   net_.channels[0].outage = false;
   EXPECT_TRUE(
       net_.run(Duration::seconds(120), [&] { return net_.apps[1].finished_flows == kStreams; }));
+  EXPECT_LT(net_.apps[0].asked_in_vain, 20 * kStreams);
   EXPECT_EQ(net_.error(), "");
   for (const BlockIndex block : taken) arena.release(block);
 }
