@@ -2,8 +2,8 @@
 //
 // Packets are settled (known to have arrived, or declared lost) or not. Unsettled ones are those of
 // unresolved_, all below frontier_, and everything sent from frontier_ on, of which no report has
-// spoken yet. So a report costs O(its ranges + newly settled packets), whatever is in flight. As one
-// report may settle all of it, the visitor says when it has had enough for now.
+// spoken yet. So a report costs O(its ranges + newly settled packets), whatever is in flight. As
+// one report may settle all of it, the visitor says when it has had enough for now.
 #pragma once
 
 #include <algorithm>
@@ -170,8 +170,8 @@ std::uint64_t LossDetector::handle_report(const FeedbackFrame& report, std::uint
       [&](std::uint64_t begin, std::uint64_t end) {
         begin = std::max(begin, from);
         if (!looks_at(begin, end)) return;
-        std::uint64_t at =
-            take(unresolved_, begin, end, visitor, [&](std::uint64_t n) { visitor.acknowledged(n); });
+        std::uint64_t at = take(unresolved_, begin, end, visitor,
+                                [&](std::uint64_t n) { visitor.acknowledged(n); });
         at = take(lost_, begin, at, visitor, [&](std::uint64_t n) { visitor.spurious(n); });
         if (at < end) stop = at;
       },

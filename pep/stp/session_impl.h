@@ -28,8 +28,8 @@
 #include "pep/stp/rate_gate.h"
 #include "pep/stp/received_packets.h"
 #include "pep/stp/remains.h"
-#include "pep/stp/report_backlog.h"
 #include "pep/stp/reorder_tolerance.h"
+#include "pep/stp/report_backlog.h"
 #include "pep/stp/rtt_estimator.h"
 #include "pep/stp/sent_ledger.h"
 #include "pep/stp/session.h"
@@ -264,7 +264,7 @@ struct Session::Impl {
   LossDetector losses;
   ReportBacklog reports;
   std::uint64_t enough_settled = 0;  // of `work`, in this call
-  ReorderTolerance tolerance;  // of what we send
+  ReorderTolerance tolerance;        // of what we send
   ReceivedPackets received;
   FeedbackClock feedback;
   ProbeTimer probes;

@@ -93,8 +93,7 @@ class Endpoint {
   // a reset, which RFC 9293 asks for, would end that.
   bool shows_another_connection(const wire::TcpHeader& header) const {
     return state_ == State::kSynSent && header.has(wire::TcpFlags::kAck) &&
-           !header.has(wire::TcpFlags::kRst) &&
-           header.acknowledgment != send_space_.to_sequence(0);
+           !header.has(wire::TcpFlags::kRst) && header.acknowledgment != send_space_.to_sequence(0);
   }
   bool has_repeated_syn() const { return syn_retries_ > 0; }
   bool holds_fin() const { return receiver_.holds_fin(); }  // it has come, unacknowledged

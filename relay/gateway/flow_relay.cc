@@ -290,12 +290,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                                const wire::TcpHeader& header, ConstBytes payload, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
-  if (would_end_another(f, header)) {
-    counters_.add(Counter::kDroppedNoAnswer);
-    // The host itself would have answered the first SYN by now: that was no forger's word.
-    if (f.endpoint.has_repeated_syn()) give_way(slot, now);
-    return;
-  }
+  if (makes_way(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
   adjust_window(f, now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);

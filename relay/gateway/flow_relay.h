@@ -149,8 +149,7 @@ class FlowRelay final : public stp::StreamSource {
   void remember(const Flow& f);  // for the peer, should it have been started anew
   void write_down(Flow& f);      // for ourselves
   void handle_opened(std::size_t peer, const stp::Event& event, Instant now);
-  static bool would_end_another(const Flow& f, const wire::TcpHeader& header);
-  void give_way(std::uint32_t slot, Instant now);
+  bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
   void doubt(Flow& f, Instant now);
   void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
 

@@ -48,19 +48,22 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
 // Whether a segment of the far host's belongs to a connection that is bridged, or was there before
 // the gateways. Until its handshake is over nobody knows whether a flow that waits for that was
 // asked for by its client, or by somebody else in its name: what the rules of TCP would answer
-// could end a connection of honest hosts. And nobody knows whose word the segment is.
-bool FlowRelay::would_end_another(const Flow& f, const wire::TcpHeader& header) {
-  return f.origin == Origin::kPeer && f.modes.handshake == config::HandshakeMode::kRemote &&
-         f.endpoint.shows_another_connection(header);
-}
-
-// The client's gateway bridges the next SYN: the hosts settle it between them.
-void FlowRelay::give_way(std::uint32_t slot, Instant now) {
+// could end a connection of honest hosts. And nobody knows whose word the segment is; but the host
+// would have answered the first SYN before there is a second. Then the client's gateway bridges the
+// next one: the hosts settle it between them.
+bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now) {
   Flow& f = flow(slot);
+  if (f.origin != Origin::kPeer || f.modes.handshake != config::HandshakeMode::kRemote ||
+      !f.endpoint.shows_another_connection(header)) {
+    return false;
+  }
+  counters_.add(Counter::kDroppedNoAnswer);
+  if (!f.endpoint.has_repeated_syn()) return true;
   reset_streams(f, stp::ResetReason::kInUse, now);
   count_end(f, Counter::kFlowsInUse);
   f.endpoint.abandon();
   advance(slot, now);
+  return true;
 }
 
 // A SYN that waits for the far host is answered with RST if that host refused it, and not at all if

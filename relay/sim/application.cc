@@ -158,6 +158,7 @@ void Application::write(tcp::Endpoint& endpoint, Instant now) {
 }
 
 void Application::note_end(const tcp::Endpoint& endpoint, Instant now) {
+  outcome_->asks_nothing = endpoint.unacknowledged() == 0;
   outcome_->sent_all = outcome_->sent_all || (outcome_->closed && endpoint.finished_sending());
   const bool clean = outcome_->saw_end && outcome_->sent_all;
   // Closed and nothing left to read, yet not both ends seen, is an end too, and a wrong one.

@@ -63,7 +63,8 @@ struct Outcome {
   bool vanished = false;  // the host disappeared under it
   bool saw_end = false;   // the peer's FIN, after all its bytes
   Instant saw_end_at;
-  bool sent_all = false;  // own bytes and FIN acknowledged
+  bool sent_all = false;      // own bytes and FIN acknowledged
+  bool asks_nothing = false;  // all that it has sent is acknowledged
   bool ended = false;
   Instant ended_at;
   tcp::CloseReason reason = tcp::CloseReason::kNone;

@@ -116,13 +116,13 @@ void Watch::look_at_flows() {
   }
 }
 
-// A gateway that gives a flow up says so once, and where frames are lost its RST may be. A host that
-// has been acknowledged everything does not ask again: it waits until it loses patience.
+// A gateway that gives a flow up says so once, and where frames are lost its RST may be. A host
+// that has been acknowledged everything does not ask again: it waits until it loses patience.
 bool Watch::may_have_lost_a_reset(std::size_t flow, const Outcome& sender) const {
   const Side side = &sender == &network_->flow(flow).client
                         ? network_->spec(flow).client_side
                         : opposite(network_->spec(flow).client_side);
-  if (!sender.sent_all || network_->scenario().station(side).cable.loss == 0) return false;
+  if (!sender.asks_nothing || network_->scenario().station(side).cable.loss == 0) return false;
   return std::ranges::none_of(std::array{Side::kA, Side::kB}, [&](Side s) {
     return network_->is_running(s) &&
            find_flow(network_->gateway(s), network_->flow(flow).pair, network_->loop().now());

@@ -34,7 +34,7 @@ class Application final : public StreamSource {
   std::uint64_t chunk = 8192;
   std::uint64_t least_room = 0;  // with less produce() writes nothing
   std::uint64_t asked_in_vain = 0;
-  bool push = false;             // write() at once instead of waiting for produce()
+  bool push = false;  // write() at once instead of waiting for produce()
   std::map<std::uint64_t, Flow> flows;
   std::string error;
   int restarts = 0, alive = 0, suspect = 0, peer_closed = 0, capacities = 0;
