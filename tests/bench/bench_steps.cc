@@ -149,12 +149,22 @@ std::vector<Case> cases(std::size_t flows) {
                     crowd.report([](std::uint64_t) { return true; });
                     crowd.settle();
                   }});
-  list.push_back(
-      {"a class changes", many, [](Crowd& crowd) {
-         const Instant now = crowd.now();
-         crowd.call([&] { (void)crowd.engine().set_class("", {.weight = std::uint8_t{7}}, now); });
-         crowd.settle();
-       }});
+  list.push_back({"all flows change their class, it its rate", many, [](Crowd& crowd) {
+                    config::Gateway next = crowd.config();
+                    next.classes = {{.name = "voice"}};
+                    next.rules[0].traffic_class = "voice";
+                    crowd.reload(next);
+                    crowd.settle();
+                    auto result = gateway::Gateway::ClassResult::kUnknownClass;
+                    crowd.call([&] {
+                      result = crowd.engine().set_class(
+                          "voice", {.maximum = BitRate::bits_per_second(1'000'000)}, crowd.now());
+                    });
+                    if (result != gateway::Gateway::ClassResult::kSet) {
+                      throw std::runtime_error("the class is not set");
+                    }
+                    crowd.settle();
+                  }});
   list.push_back({"a host is found on the LAN",
                   {.flows = flows, .hosts = Crowd::Hosts::kUnknown, .one_server = true},
                   [](Crowd& crowd) {
@@ -201,7 +211,7 @@ int run(int argc, char** argv) {
   }
   std::printf(
       "The longest call of the engine with %zu flows: milliseconds of the thread, least of\n"
-      "%d repeats, and objects visited (0: not counted).\n\n%-36s %9s %9s %9s\n",
+      "%d repeats, and objects visited (0: not counted).\n\n%-42s %9s %9s %9s\n",
       flows, repeats, "event", "ms", "objects", "calls");
   for (const Case& each : cases(flows)) {
     if (std::string(each.name).find(only) == std::string::npos) continue;
@@ -219,7 +229,7 @@ int run(int argc, char** argv) {
       least.milliseconds = std::min(least.milliseconds, crowd.worst().milliseconds);
       least.visited = crowd.worst().visited;
     }
-    std::printf("%-36s %9.3f %9llu %9llu\n", each.name, least.milliseconds,
+    std::printf("%-42s %9.3f %9llu %9llu\n", each.name, least.milliseconds,
                 static_cast<unsigned long long>(least.visited),
                 static_cast<unsigned long long>(calls));
     std::fflush(stdout);
