@@ -160,6 +160,8 @@ void Application::write(tcp::Endpoint& endpoint, Instant now) {
 void Application::note_end(const tcp::Endpoint& endpoint, Instant now) {
   outcome_->asks_nothing = endpoint.unacknowledged() == 0;
   outcome_->sent_all = outcome_->sent_all || (outcome_->closed && endpoint.finished_sending());
+  const bool closed = endpoint.finished_sending() && endpoint.peer_finished();
+  if (closed && outcome_->closed_at == Instant()) outcome_->closed_at = now;
   const bool clean = outcome_->saw_end && outcome_->sent_all;
   // Closed and nothing left to read, yet not both ends seen, is an end too, and a wrong one.
   const bool broken = endpoint.is_closed() && (endpoint.close_reason() != tcp::CloseReason::kNone ||

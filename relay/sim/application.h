@@ -64,6 +64,7 @@ struct Outcome {
   bool saw_end = false;   // the peer's FIN, after all its bytes
   Instant saw_end_at;
   bool sent_all = false;      // own bytes and FIN acknowledged
+  Instant closed_at;          // when that was so, and the peer's FIN had come, read or not
   bool asks_nothing = false;  // all that it has sent is acknowledged
   bool ended = false;
   Instant ended_at;

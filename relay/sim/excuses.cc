@@ -8,6 +8,8 @@ namespace {
 
 using gateway::Counter;
 
+constexpr int kByChance = 3;  // of a connection's SYNs, as many may be lost so
+
 const config::Rule* rule_of(const Scenario& scenario, const FlowSpec& flow) {
   for (const config::Rule& rule : scenario.rules) {
     bool matches = rule.match.port.empty();
@@ -62,7 +64,6 @@ bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& sp
 // more rarely. Three of them may be lost by chance.
 bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
   constexpr int kSyns = 8;
-  constexpr int kByChance = 3;
   constexpr Duration kPath = Duration::seconds(2);  // there and back, and neighbours found again
   int in_vain = 0;
   for (int i = 0; i < kSyns; ++i) {
@@ -78,6 +79,12 @@ bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
     if (lost) ++in_vain;
   }
   return in_vain >= kSyns - kByChance;
+}
+
+// So many went into a queue of bridged frames that was full, and the link has lost the rest.
+bool are_syns_lost(Network& network, const FlowResult& flow) {
+  return network.counted(Counter::kDroppedBridgedQueue) > 0 && !flow.server.started &&
+         flow.lost_raw >= kByChance && flow.lost_raw == flow.crossed_raw;
 }
 
 bool is_forgotten(const Scenario& scenario, const FlowSpec& spec, const FlowResult& flow) {
@@ -111,7 +118,7 @@ Excuses excuses_of(Network& network, std::size_t index) {
                                 return is_caught_by(loss, scenario, spec, flow);
                               });
   excuses.forgotten = is_forgotten(scenario, spec, flow);
-  excuses.syns_in_vain = are_syns_in_vain(scenario, flow);
+  excuses.syns_in_vain = are_syns_in_vain(scenario, flow) || are_syns_lost(network, flow);
   excuses.ack_of_cookie_may_be_lost = network.counted(Counter::kSynCookiesSent) > 0 &&
                                       scenario.station(spec.client_side).cable.loss > 0;
   const config::Rule* rule = rule_of(scenario, spec);
@@ -134,7 +141,7 @@ bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& 
   const bool ended_well =
       gone.ended && gone.reason == tcp::CloseReason::kNone && gone.received == plan.send_bytes;
   return flow.crossed_raw > 0 && ended_well && left.closed && left.saw_end && left.was_reset() &&
-         left.ended_at >= gone.ended_at + network.host(side, host).spec().tcp.time_wait;
+         left.ended_at >= gone.closed_at + network.host(side, host).spec().tcp.time_wait;
 }
 
 bool peers_are_never_given_up(const Scenario& scenario) {

@@ -82,6 +82,14 @@ void Forger::send_tcp(const Segment& segment, const wire::TcpHeader& header_to_s
   ip.source = (up ? segment.flow.client : segment.flow.server).address;
   ip.destination = (up ? segment.flow.server : segment.flow.client).address;
   ip.hop_limit = static_cast<std::uint8_t>(random_.chance(0.8) ? 64 : random_.below(256));
+  const bool is_near = std::ranges::none_of(
+      known_.far, [&ip](const Acquaintance& host) { return host.address == ip.source; });
+  if (tcp.flags == TcpFlags::kSyn && is_near) {
+    asked_for_.insert({.local = ip.destination,
+                       .remote = ip.source,
+                       .local_port = tcp.destination_port,
+                       .remote_port = tcp.source_port});
+  }
   std::array<std::byte, 2'000> frame{};
   const std::size_t size = write_tcp_frame(header(segment), ip, tcp, payload, frame,
                                            [this](MutableBytes out) { random_bytes(out); });

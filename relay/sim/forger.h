@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "pep/base/address.h"
@@ -34,6 +35,10 @@ class Forger {
 
   // `host`: its place on the LAN; outlives it, as does the loop.
   Forger(EventLoop& loop, SimHost& host, const Forging& spec, Knowledge known);
+
+  // Whether it has asked, in the name of a host of its LAN, for the connection that a server sees
+  // so.
+  bool has_asked_for(const SocketPair& at_server) const { return asked_for_.contains(at_server); }
 
  private:
   struct Segment {
@@ -69,6 +74,7 @@ class Forger {
   std::uint32_t made_ = 0;
   std::uint16_t next_port_ = kFirstPort;
   std::optional<RawClient> raw_;
+  std::unordered_set<SocketPair, SocketPairHash> asked_for_;
 };
 
 }  // namespace satrelay::sim

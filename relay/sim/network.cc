@@ -65,7 +65,12 @@ Network::Network(const Scenario& scenario, Tracer& tracer)
       frames_(wire::kMaxEthernetHeaderSize + std::max(scenario.lan_mtu, scenario.wan_mtu)) {
   satellite_ = std::make_unique<SatelliteLink>(loop_, frames_, tracer, scenario.a_to_b,
                                                scenario.b_to_a, scenario.overhead, scenario.seed);
-  satellite_->on_frame([this](unsigned, ConstBytes frame) { note_on_link(frame); });
+  satellite_->on_frame([this](unsigned, ConstBytes frame) {
+    if (FlowResult* flow = flow_of(frame)) ++flow->crossed_raw;
+  });
+  satellite_->on_lost([this](ConstBytes frame) {
+    if (FlowResult* flow = flow_of(frame)) ++flow->lost_raw;
+  });
   build_station(Side::kA);
   build_station(Side::kB);
   introduce_hosts();
@@ -209,13 +214,13 @@ void Network::start_flow(std::size_t index) {
   client.connect(flows_[index].pair, spec.client_plan, flows_[index].client);
 }
 
-void Network::note_on_link(ConstBytes frame) {
+FlowResult* Network::flow_of(ConstBytes frame) {
   const auto ethernet = wire::parse_ethernet(frame);
-  if (!ethernet) return;
+  if (!ethernet) return nullptr;
   const auto ip = wire::parse_ip(frame.subspan(ethernet->size()));
-  if (!ip || ip->protocol != wire::kProtocolTcp) return;
+  if (!ip || ip->protocol != wire::kProtocolTcp) return nullptr;
   const auto tcp = wire::parse_tcp(frame.subspan(ethernet->size() + ip->header_size));
-  if (!tcp) return;
+  if (!tcp) return nullptr;
   const std::uint16_t source = tcp->header.source_port;
   const std::uint16_t destination = tcp->header.destination_port;
   // Of the client, or of the server.
@@ -223,7 +228,7 @@ void Network::note_on_link(ConstBytes frame) {
   if (flow == by_server_pair_.end()) {
     flow = by_server_pair_.find({ip->source, ip->destination, source, destination});
   }
-  if (flow != by_server_pair_.end()) ++flows_[flow->second].crossed_raw;
+  return flow == by_server_pair_.end() ? nullptr : &flows_[flow->second];
 }
 
 std::optional<SimHost::Reception> Network::receive(const SocketPair& at_server) {

@@ -28,6 +28,7 @@ struct FlowResult {
   Outcome server;
   std::uint32_t repeated_opens = 0;  // SYNs at the server after it had taken the connection
   std::uint64_t crossed_raw = 0;     // its frames on the link that were not carried by STP
+  std::uint64_t lost_raw = 0;        // of these, those that the link has lost as they entered it
 
   bool over() const {
     return (client.ended || client.vanished) &&
@@ -97,7 +98,8 @@ class Network {
   void bait_hostile_peer();
   std::optional<SimHost::Reception> receive_stranger(const SocketPair& at_server);
   void start_flow(std::size_t index);
-  void note_on_link(ConstBytes frame);
+  // That of a TCP frame as hosts send them; nullptr of anything else.
+  FlowResult* flow_of(ConstBytes frame);
   std::optional<SimHost::Reception> receive(const SocketPair& at_server);
   bool drained();
 

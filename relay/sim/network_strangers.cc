@@ -205,6 +205,11 @@ std::optional<SimHost::Reception> Network::receive_stranger(const SocketPair& at
     Random random(scenario_.seed + strangers_.size());
     return SimHost::Reception{plan_for_stranger(random), &strangers_.emplace_back()};
   }
+  // In the name of a host of the forger's own LAN, which has no such connection any more: no
+  // gateway can tell.
+  const bool is_forged = std::ranges::any_of(
+      forgers_, [&](const auto& forger) { return forger->has_asked_for(at_server); });
+  if (is_forged) return std::nullopt;
   // A gateway that was started anew asks hosts for their numbers in the names of their peers.
   if (scenario_.restarts.empty()) ++impostors_;
   return std::nullopt;

@@ -41,6 +41,7 @@ void SatelliteLink::receive(unsigned port, FrameHandle frame) {
       break;
     case Fate::kDropped:
       tracer_->frame(loop_->now(), port == kA ? "sat a>b" : "sat b>a", "lost", bytes);
+      if (on_lost_) on_lost_(bytes);
       frames_->release(frame);
       break;
     case Fate::kDuplicated:

@@ -30,6 +30,8 @@ class SatelliteLink final : public Actor, public FrameSink {
   void on_frame(std::function<void(unsigned from, ConstBytes)> call) {
     on_frame_.push_back(std::move(call));
   }
+  // Sees every frame that the link loses as it enters.
+  void on_lost(std::function<void(ConstBytes)> call) { on_lost_ = std::move(call); }
   void set_outage(bool outage, config::LinkWays ways = config::LinkWays::kBoth);
   link::LinkDirection& from_a() { return a_to_b_; }
   link::LinkDirection& from_b() { return b_to_a_; }
@@ -49,6 +51,7 @@ class SatelliteLink final : public Actor, public FrameSink {
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned ports_[2] = {0, 0};
   std::vector<std::function<void(unsigned, ConstBytes)>> on_frame_;
+  std::function<void(ConstBytes)> on_lost_;
 };
 
 }  // namespace satrelay::sim
