@@ -48,7 +48,7 @@ constexpr const char* to_string(Controller controller) {
   return kNames[static_cast<std::size_t>(controller)];
 }
 
-// What chooses the rate towards a link, and its parameters (docs/operations.md).
+// What chooses the rate towards a link, and its parameters (docs/configuration.md).
 struct RateControl {
   Controller controller = Controller::kFixedRate;
   BitRate target;                                 // hpfp; zero: the link's rate
@@ -111,8 +111,8 @@ struct Peer {
 enum class Action : std::uint8_t { kAccelerate, kBridge, kDrop, kReset };
 enum class Compress : std::uint8_t { kOff, kAuto, kOn };
 
-// How much of what a host sees is the far host's doing, per rule (docs/operations.md). The default
-// of each is the one that costs no round trip.
+// How much of what a host sees is the far host's doing, per rule (docs/configuration.md). The
+// default of each is the one that costs no round trip.
 enum class HandshakeMode : std::uint8_t { kLocal, kRemote };  // when a SYN is answered
 enum class AckMode : std::uint8_t { kLocal, kEndToEnd };      // when data is acknowledged
 enum class CloseMode : std::uint8_t { kLocal, kConfirmed };   // when a FIN is acknowledged

@@ -26,7 +26,7 @@ std::uint16_t transport_checksum(const IpAddress& source, const IpAddress& desti
 bool transport_checksum_ok(const IpAddress& source, const IpAddress& destination,
                            std::uint8_t protocol, ConstBytes segment);
 // Whether the field holds just the pseudo-header sum: a checksum left to an offload that never
-// happened (the ethtool hint in docs/operations.md).
+// happened (the ethtool hint in docs/statistics.md).
 bool transport_checksum_unfinished(const IpAddress& source, const IpAddress& destination,
                                    std::uint8_t protocol, ConstBytes segment);
 

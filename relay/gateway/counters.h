@@ -1,5 +1,5 @@
 // Every reason for which the gateway bridges, refuses, resets or drops has a name and a monotonic
-// counter. The names are those of the stats socket and of docs/operations.md.
+// counter. The names are those of the stats socket and of docs/statistics.md.
 #pragma once
 
 #include <array>

@@ -53,7 +53,7 @@ enum class Severity : std::uint8_t { kError, kWarning, kInfo };
 
 // What is the same for all events of a kind.
 struct EventDescription {
-  std::string_view name;  // snake_case, stable; docs/operations.md lists them
+  std::string_view name;  // snake_case, stable; docs/statistics.md lists them
   Severity severity = Severity::kInfo;
   std::string_view text;    // what has happened, to the subject
   std::string_view advice;  // what to do, if there is anything

@@ -1,5 +1,5 @@
 // The stats socket: commands under /satrelay/ of DPDK's telemetry. Its threads read a board that
-// the worker fills; docs/operations.md describes the commands.
+// the worker fills; docs/statistics.md describes the commands.
 #pragma once
 
 #include <cstddef>

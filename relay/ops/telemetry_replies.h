@@ -1,4 +1,4 @@
-// What each command of the stats socket answers; docs/operations.md lists the fields. Names carry
+// What each command of the stats socket answers; docs/statistics.md lists the fields. Names carry
 // the unit of their value. All numbers are unsigned integers.
 #pragma once
 

@@ -467,7 +467,7 @@ int main_or_throw(int argc, char** argv) {
   CLI::App app("satrelayd: a transparent gateway that carries TCP over a satellite link");
   std::string file;
   bool check = false;
-  app.add_option("-c,--config", file, "gateway.yaml (docs/operations.md lists its keys)")
+  app.add_option("-c,--config", file, "gateway.yaml (docs/configuration.md lists its keys)")
       ->required();
   app.add_flag("--check", check, "only validate the configuration");
   app.set_version_flag("--version", SATRELAY_VERSION);

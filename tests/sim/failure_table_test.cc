@@ -1,4 +1,4 @@
-// The rows of the failure table in docs/operations.md that have no test elsewhere: how soon each is
+// The rows of the failures in docs/troubleshooting.md that have no test elsewhere: how soon each is
 // found, and how it ends.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is relayed, what passes untouched and what ends at the gateway, by what the packets carry:
-// the table "What happens to which traffic" of docs/operations.md.
+// the table "What happens to which traffic" of docs/guide.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// docs/operations.md speaks of every counter and of every event.
+// docs/statistics.md speaks of every counter and of every event.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -11,8 +11,8 @@
 namespace satrelay::ops {
 namespace {
 
-std::string operations() {
-  std::ifstream file(SATRELAY_OPERATIONS_DOC);
+std::string statistics() {
+  std::ifstream file(SATRELAY_STATISTICS_DOC);
   EXPECT_TRUE(file);
   std::ostringstream text;
   text << file.rdbuf();
@@ -20,7 +20,7 @@ std::string operations() {
 }
 
 TEST(Documentation, NamesEveryCounter) {
-  const std::string text = operations();
+  const std::string text = statistics();
   for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {
     const std::string name(gateway::name(static_cast<gateway::Counter>(i)));
     EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << name;
@@ -29,7 +29,7 @@ TEST(Documentation, NamesEveryCounter) {
 
 // A row each: | `name` | severity | ...
 TEST(Documentation, ListsEveryEventWithItsSeverity) {
-  const std::string text = operations();
+  const std::string text = statistics();
   for (std::size_t i = 0; i < kEventKinds; ++i) {
     const EventDescription& event = describe(static_cast<EventKind>(i));
     const std::string severity = event.severity == Severity::kError     ? "error"
