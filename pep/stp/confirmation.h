@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "pep/stp/session.h"
+#include "pep/stp/types.h"
 
 namespace satrelay::stp {
 

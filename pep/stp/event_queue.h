@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "pep/stp/session.h"
+#include "pep/stp/types.h"
 
 namespace satrelay::stp {
 

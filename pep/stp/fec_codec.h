@@ -12,13 +12,14 @@
 #include <span>
 
 #include "pep/base/bytes.h"
+#include "pep/stp/repair_frame.h"
 
 namespace satrelay::stp {
 
 class FecCodec {
  public:
-  static constexpr std::size_t kMaxSources = 64;
-  static constexpr std::size_t kMaxRepairs = 24;
+  static constexpr std::size_t kMaxSources = kMaxRepairSources;
+  static constexpr std::size_t kMaxRepairs = kMaxRepairRows;
   // Symbols are worked on in whole units of this, zero-padded.
   static constexpr std::size_t kUnit = 64;
   static constexpr std::size_t padded(std::size_t size) {

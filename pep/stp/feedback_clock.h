@@ -7,7 +7,7 @@
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
-#include "pep/stp/session.h"
+#include "pep/stp/types.h"
 
 namespace satrelay::stp {
 

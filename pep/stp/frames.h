@@ -8,7 +8,7 @@
 #include "pep/base/bytes.h"
 #include "pep/stp/feedback_frame.h"
 #include "pep/stp/repair_frame.h"
-#include "pep/stp/session.h"
+#include "pep/stp/types.h"
 #include "pep/stp/varint.h"
 
 namespace satrelay::stp {

@@ -1,6 +1,5 @@
 #include "pep/stp/repair_frame.h"
 
-#include "pep/stp/fec_codec.h"
 #include "pep/stp/frames.h"
 
 namespace satrelay::stp {
@@ -24,10 +23,9 @@ RepairFrame parse_repair(ByteReader& body) {
   }
   frame.symbol = body.rest();
   // The first and the last number of the span are members, and none beyond.
-  const bool sound = body.ok() && frame.row < FecCodec::kMaxRepairs && frame.members.contains(0) &&
-                     frame.members.span() == span &&
-                     frame.members.count() <= FecCodec::kMaxSources && frame.distance >= span &&
-                     frame.distance <= kMaxRepairDistance &&
+  const bool sound = body.ok() && frame.row < kMaxRepairRows && frame.members.contains(0) &&
+                     frame.members.span() == span && frame.members.count() <= kMaxRepairSources &&
+                     frame.distance >= span && frame.distance <= kMaxRepairDistance &&
                      frame.symbol.size() > kSymbolLengthSize;
   if (!sound) fail(body);
   return frame;

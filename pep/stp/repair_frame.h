@@ -55,6 +55,8 @@ inline constexpr std::size_t kSymbolLengthSize = 2;
 // What a REPAIR frame takes besides the frames of the block's longest packet, at most.
 inline constexpr std::size_t kMaxRepairOverhead =
     3 + 4 + 2 + BlockMembers::kMaxSpan / 8 + kSymbolLengthSize;
+// Packets that a repair protects, and repairs of a block.
+inline constexpr std::size_t kMaxRepairSources = 64, kMaxRepairRows = 24;
 // Farther away than this is no block that a sender still repairs.
 inline constexpr std::uint64_t kMaxRepairDistance = (1U << 30) - 1;
 

@@ -35,54 +35,6 @@ const Config& checked(const Config& config) {
 
 }  // namespace
 
-const char* to_string(PeerState state) {
-  switch (state) {
-    case PeerState::kConnecting:
-      return "connecting";
-    case PeerState::kAlive:
-      return "alive";
-    case PeerState::kSuspect:
-      return "suspect";
-    case PeerState::kRefused:
-      return "refused";
-    case PeerState::kClosed:
-      return "closed";
-  }
-  return "unknown";
-}
-
-const char* to_string(ResetReason reason) {
-  switch (reason) {
-    case ResetReason::kNone:
-      return "none";
-    case ResetReason::kHostReset:
-      return "host_reset";
-    case ResetReason::kRefused:
-      return "refused";
-    case ResetReason::kUnreachable:
-      return "unreachable";
-    case ResetReason::kTimeout:
-      return "timeout";
-    case ResetReason::kNoResources:
-      return "no_resources";
-    case ResetReason::kPolicy:
-      return "policy";
-    case ResetReason::kProtocolError:
-      return "protocol_error";
-    case ResetReason::kPeerRestart:
-      return "peer_restart";
-    case ResetReason::kUnknownStream:
-      return "unknown_stream";
-    case ResetReason::kShutdown:
-      return "shutdown";
-    case ResetReason::kNoRoute:
-      return "no_route";
-    case ResetReason::kInUse:
-      return "in_use";
-  }
-  return "unknown";
-}
-
 Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carrier,
                     control::RateController& rate_controller, StreamSource& stream_source,
                     Instant start)

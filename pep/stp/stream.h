@@ -17,7 +17,7 @@
 #include "pep/stp/lane_share.h"
 #include "pep/stp/receive_half.h"
 #include "pep/stp/send_half.h"
-#include "pep/stp/session.h"
+#include "pep/stp/types.h"
 
 namespace satrelay::stp {
 

@@ -8,6 +8,7 @@
 #include "relay/gateway/flow_snapshot.h"
 #include "relay/gateway/path_error.h"
 #include "relay/gateway/path_mtu_advice.h"
+#include "relay/gateway/bare_segment.h"
 #include "relay/gateway/tcp_frame.h"
 
 namespace satrelay::gateway {

@@ -23,14 +23,12 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/explanation.h"
 #include "relay/gateway/link_way.h"
+#include "relay/gateway/port_id.h"
 #include "relay/gateway/rule_change.h"
 #include "relay/gateway/rule_index.h"
 #include "relay/gateway/snapshot.h"
 
 namespace satrelay::gateway {
-
-enum class PortId : std::uint8_t { kLan = 0, kWan = 1 };
-constexpr PortId other(PortId port) { return port == PortId::kLan ? PortId::kWan : PortId::kLan; }
 
 // What the host does with the frame it passed to handle_frame().
 enum class Verdict : std::uint8_t {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "pep/wire/tcp.h"
-#include "relay/gateway/tcp_frame.h"
+#include "relay/gateway/bare_segment.h"
 
 namespace satrelay::gateway {
 namespace {

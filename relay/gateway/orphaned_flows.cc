@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "relay/gateway/tcp_frame.h"
+#include "relay/gateway/bare_segment.h"
 
 namespace satrelay::gateway {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "relay/gateway/tcp_frame.h"
+#include "relay/gateway/bare_segment.h"
 
 namespace satrelay::gateway {
 

@@ -11,7 +11,7 @@
 #include "pep/wire/tcp.h"
 #include "relay/gateway/flow_key.h"
 #include "relay/gateway/frame.h"
-#include "relay/gateway/gateway.h"
+#include "relay/gateway/port_id.h"
 
 namespace satrelay::gateway {
 

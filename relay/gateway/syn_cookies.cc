@@ -5,7 +5,7 @@
 #include "pep/tcp/ecn.h"
 #include "pep/tcp/negotiation.h"
 #include "pep/tcp/timestamps.h"
-#include "relay/gateway/tcp_frame.h"
+#include "relay/gateway/bare_segment.h"
 
 namespace satrelay::gateway {
 namespace {

@@ -4,7 +4,6 @@
 #include "pep/wire/checksum.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
-#include "relay/gateway/keyed_hash.h"
 
 namespace satrelay::gateway {
 
@@ -37,29 +36,6 @@ std::size_t write_tcp_frame(const Flow& flow, const tcp::SegmentToSend& segment,
   }
   store_u16(tcp_bytes.data() + wire::kTcpChecksumOffset,
             wire::transport_checksum(ip.source, ip.destination, wire::kProtocolTcp, tcp_bytes));
-  return ip_at + ip_size + tcp_size;
-}
-
-std::size_t write_bare_segment(const wire::EthernetHeader& to_host, const FlowKey& key,
-                               wire::TcpHeader header, MutableBytes out) {
-  header.source_port = key.remote_port;
-  header.destination_port = key.local_port;
-  const std::size_t tcp_size = wire::tcp_header_size(header);
-  wire::IpHeader ip;
-  ip.source = key.remote;
-  ip.destination = key.local;
-  ip.protocol = wire::kProtocolTcp;
-  if (!ip.source.is_v4()) ip.flow_label = flow_label(key);
-  ip.payload_size = static_cast<std::uint16_t>(tcp_size);
-  const std::size_t ip_at = to_host.size();
-  const std::size_t ip_size = ip.source.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize;
-  SATRELAY_CHECK(ip_at + ip_size + tcp_size <= out.size());
-  wire::write_ethernet(to_host, out);
-  wire::write_ip(ip, out.subspan(ip_at));
-  const MutableBytes tcp = out.subspan(ip_at + ip_size, tcp_size);
-  wire::write_tcp(header, tcp);
-  store_u16(tcp.data() + wire::kTcpChecksumOffset,
-            wire::transport_checksum(ip.source, ip.destination, wire::kProtocolTcp, tcp));
   return ip_at + ip_size + tcp_size;
 }
 

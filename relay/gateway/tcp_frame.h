@@ -11,10 +11,6 @@ namespace satrelay::gateway {
 
 // Headers, payload and checksums; the size of the frame. `out` must hold the LAN MTU and an
 // Ethernet header with its VLAN tags.
-// A segment without payload that belongs to no flow, to the host of `key`.
-std::size_t write_bare_segment(const wire::EthernetHeader& to_host, const FlowKey& key,
-                               wire::TcpHeader header, MutableBytes out);
-
 std::size_t write_tcp_frame(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out);
 
 }  // namespace satrelay::gateway
