@@ -23,11 +23,11 @@
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
-#include "pep/stp/host_share.h"
-#include "pep/stp/packet_observer.h"
-#include "pep/stp/security.h"
-#include "pep/stp/stream_class.h"
+#include "pep/stp/connection/security.h"
+#include "pep/stp/streams/host_share.h"
+#include "pep/stp/streams/stream_class.h"
 #include "pep/stp/types.h"
+#include "pep/stp/wire/packet_observer.h"
 
 namespace satrelay::stp {
 
@@ -152,7 +152,7 @@ class Session {
   // that is suspect the OPEN waits.
   // `metadata` (at most kMaxMetadata bytes) reaches the peer with kOpened, even if lost on the way
   // at first, and before any byte of the stream.
-  static constexpr std::size_t kMaxMetadata = 256;
+  static constexpr std::size_t kMaxMetadata = stp::kMaxMetadata;
   [[nodiscard]] std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context,
                                                     Instant now);
   void set_context(StreamId stream, std::uint32_t context);

@@ -1,6 +1,7 @@
 // Words that all parts of a session share, and its user: of streams, of the peer, of what happens.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace satrelay::stp {
@@ -9,6 +10,9 @@ namespace satrelay::stp {
 // opens even ids, the other odd ones (Config::opens_even_streams). Never reused while a Session
 // lives, not even after a restart of the peer.
 enum class StreamId : std::uint64_t {};
+
+// Bytes that an OPEN may carry for the far relay.
+inline constexpr std::size_t kMaxMetadata = 256;
 
 enum class PeerState : std::uint8_t {
   kConnecting,  // no HELLO answered yet, or a restarted peer is greeted anew

@@ -45,6 +45,13 @@ struct EthernetHeader {
   EtherType type{};  // of the payload, behind all tags
 
   constexpr std::size_t size() const { return kEthernetHeaderSize + 4U * tag_count; }
+  // Of what goes back.
+  constexpr EthernetHeader reversed() const {
+    EthernetHeader header = *this;
+    header.source = destination;
+    header.destination = source;
+    return header;
+  }
   friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;
 };
 

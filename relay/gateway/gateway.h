@@ -19,14 +19,14 @@
 #include "pep/base/stopwatch.h"
 #include "pep/base/time.h"
 #include "relay/gateway/admission.h"
-#include "relay/gateway/class_change.h"
 #include "relay/gateway/counters.h"
-#include "relay/gateway/explanation.h"
-#include "relay/gateway/link_way.h"
 #include "relay/gateway/port_id.h"
-#include "relay/gateway/rule_change.h"
-#include "relay/gateway/rule_index.h"
+#include "relay/gateway/rules/explanation.h"
+#include "relay/gateway/rules/rule_change.h"
+#include "relay/gateway/rules/rule_index.h"
 #include "relay/gateway/snapshot.h"
+#include "relay/gateway/uplink/class_change.h"
+#include "relay/gateway/uplink/link_way.h"
 
 namespace satrelay::gateway {
 

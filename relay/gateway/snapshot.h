@@ -13,9 +13,9 @@
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "relay/gateway/admission.h"
-#include "relay/gateway/rule_use.h"
-#include "relay/gateway/traffic_classes.h"
-#include "relay/gateway/wait.h"
+#include "relay/gateway/flows/wait.h"
+#include "relay/gateway/rules/rule_use.h"
+#include "relay/gateway/uplink/traffic_classes.h"
 
 namespace satrelay::gateway {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "relay/gateway/explanation.h"
+#include "relay/gateway/rules/explanation.h"
 #include "relay/gateway/snapshot.h"
 
 namespace satrelay::ops {

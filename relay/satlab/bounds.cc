@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "pep/stp/packet.h"
-#include "pep/stp/varint.h"
+#include "pep/stp/wire/packet.h"
+#include "pep/stp/wire/varint.h"
 
 namespace satrelay::satlab {
 namespace {

@@ -17,7 +17,7 @@ struct Reason {
   std::string_view sentence;
 };
 
-// The words of relay/gateway/wait.h.
+// The words of relay/gateway/flows/wait.h.
 constexpr Reason kTowardsPeer[] = {
     {"handshake", "the connection with the host does not stand yet"},
     {"peer", "the peer is silent, or is being greeted after a restart"},

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "relay/gateway/flow_journal.h"
+#include "relay/gateway/recovery/flow_journal.h"
 
 namespace satrelay::satrelayd {
 namespace {

@@ -1,7 +1,7 @@
-// Where a gateway's journal of its flows (relay/gateway/flow_journal.h) outlives its process: a
-// file of the runtime directory, in memory, which is mapped, so that writing a record costs no
-// system call and kill -9 loses none; and, if the operator wants that, a copy on a disk, which also
-// outlives the machine's power.
+// Where a gateway's journal of its flows (relay/gateway/recovery/flow_journal.h) outlives its
+// process: a file of the runtime directory, in memory, which is mapped, so that writing a record
+// costs no system call and kill -9 loses none; and, if the operator wants that, a copy on a disk,
+// which also outlives the machine's power.
 //
 //   octet  0        8          12       16            24           4096
 //        +--------+----------+--------+-------------+-----------+------+----------------------

@@ -1,8 +1,8 @@
 #include "relay/satrelayd/start_memory.h"
 
 #include "config/format.h"
-#include "relay/gateway/flow_journal.h"
-#include "relay/gateway/memory_plan.h"
+#include "relay/gateway/flows/memory_plan.h"
+#include "relay/gateway/recovery/flow_journal.h"
 
 namespace satrelay::satrelayd {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "pep/stp/frames.h"
-#include "pep/stp/packet.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/udp.h"

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
-#include "pep/stp/frames.h"
-#include "pep/stp/packet.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
 #include "pep/wire/arp.h"
 #include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "pep/compress/block_codec.h"
-#include "pep/stp/varint.h"
+#include "pep/stp/wire/varint.h"
 #include "relay/sim/draws.h"
 
 namespace satrelay::sim {

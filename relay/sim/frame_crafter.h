@@ -7,8 +7,8 @@
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/random.h"
-#include "pep/stp/frames.h"
-#include "relay/gateway/open_metadata.h"
+#include "pep/stp/wire/frames.h"
+#include "relay/gateway/frames/open_metadata.h"
 #include "relay/sim/tricks.h"
 
 namespace satrelay::sim {

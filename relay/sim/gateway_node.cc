@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "relay/gateway/flow_journal.h"
-#include "relay/gateway/memory_plan.h"
+#include "relay/gateway/flows/memory_plan.h"
+#include "relay/gateway/recovery/flow_journal.h"
 
 namespace satrelay::sim {
 

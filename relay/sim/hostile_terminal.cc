@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "pep/stp/packet.h"
+#include "pep/stp/wire/packet.h"
 #include "pep/wire/arp.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"

@@ -1,8 +1,8 @@
 #include "relay/sim/stp_speaker.h"
 
 #include "pep/base/sequence.h"
-#include "pep/stp/frames.h"
-#include "pep/stp/packet.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
 
 namespace satrelay::sim {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
-#include "pep/stp/handshake.h"
-#include "pep/stp/key_exchange.h"
-#include "pep/stp/protection.h"
-#include "pep/stp/received_packets.h"
-#include "pep/stp/security.h"
+#include "pep/stp/connection/handshake.h"
+#include "pep/stp/connection/key_exchange.h"
+#include "pep/stp/connection/protection.h"
+#include "pep/stp/connection/security.h"
+#include "pep/stp/packets/received_packets.h"
 
 namespace satrelay::sim {
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "pep/compress/block_codec.h"
-#include "pep/stp/frames.h"
-#include "relay/gateway/memory_plan.h"
+#include "pep/stp/wire/frames.h"
+#include "relay/gateway/flows/memory_plan.h"
 #include "tests/bench/crowd.h"
 
 namespace satrelay::bench {

@@ -15,8 +15,8 @@
 
 #include "pep/base/bytes.h"
 #include "pep/base/random.h"
-#include "relay/gateway/explanation.h"
-#include "relay/gateway/rule_index.h"
+#include "relay/gateway/rules/explanation.h"
+#include "relay/gateway/rules/rule_index.h"
 #include "tests/bench/timed.h"
 
 namespace satrelay::bench {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pep/stp/frames.h"
+#include "pep/stp/wire/frames.h"
 #include "tests/bench/crowd.h"
 
 namespace satrelay::bench {

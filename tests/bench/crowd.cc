@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "pep/stp/packet.h"
-#include "pep/stp/received_packets.h"
+#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/wire/packet.h"
 #include "pep/wire/arp.h"
-#include "relay/gateway/frame.h"
-#include "relay/gateway/open_metadata.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/frames/open_metadata.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::bench {

@@ -12,7 +12,7 @@
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
-#include "pep/stp/frames.h"
+#include "pep/stp/wire/frames.h"
 #include "relay/gateway/gateway.h"
 #include "tests/bench/large_memory.h"
 

@@ -97,7 +97,7 @@ void EndpointHost::deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) {
   poll();
 }
 
-// As relay/gateway/path_error.cc has it.
+// As relay/gateway/frames/path_error.cc has it.
 void EndpointHost::deliver_unreachable(std::uint32_t sequence, std::uint8_t code) {
   const bool hard = code == 2 || code == 3;
   if (endpoint_) {

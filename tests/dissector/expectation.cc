@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "pep/compress/block_codec.h"
-#include "relay/gateway/open_metadata.h"
+#include "relay/gateway/frames/open_metadata.h"
 
 namespace satrelay::dissector {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "pep/base/bytes.h"
-#include "pep/stp/frames.h"
-#include "pep/stp/packet.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
 
 namespace satrelay::dissector {
 

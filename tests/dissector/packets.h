@@ -8,9 +8,9 @@
 
 #include "pep/base/address.h"
 #include "pep/base/random.h"
-#include "pep/stp/frames.h"
-#include "pep/stp/packet.h"
-#include "relay/gateway/open_metadata.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
+#include "relay/gateway/frames/open_metadata.h"
 
 namespace satrelay::dissector {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "pep/wire/udp.h"
-#include "relay/gateway/frame.h"
+#include "relay/gateway/frames/frame.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"

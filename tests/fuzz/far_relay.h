@@ -9,7 +9,7 @@
 
 #include "pep/base/bytes.h"
 #include "pep/compress/block_codec.h"
-#include "relay/gateway/open_metadata.h"
+#include "relay/gateway/frames/open_metadata.h"
 #include "tests/fuzz/far_gateway.h"
 #include "tests/fuzz/relay_configuration.h"
 

@@ -10,9 +10,9 @@
 #include "pep/base/seeded_entropy.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
-#include "pep/stp/frames.h"
-#include "pep/stp/packet.h"
 #include "pep/stp/session.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
 
 namespace satrelay::stp {
 namespace {

@@ -8,8 +8,8 @@
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
-#include "relay/gateway/frame.h"
-#include "relay/gateway/open_metadata.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/frames/open_metadata.h"
 
 namespace satrelay {
 namespace {

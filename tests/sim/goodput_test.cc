@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "pep/stp/packet.h"
+#include "pep/stp/wire/packet.h"
 #include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "pep/base/bytes.h"
-#include "pep/stp/crc32c.h"
+#include "pep/stp/wire/crc32c.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/udp.h"

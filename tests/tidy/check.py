@@ -20,6 +20,9 @@ ENGINES = ["pep/base", "pep/wire", "pep/control", "pep/compress", "pep/crypto", 
 SCHEMA = ["config/schema.h", "config/words.h", "config/modes.h", "config/names.h", "config/traffic_class.h"]
 ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim"]
+# Of a room's house, the headers that concern every room.
+GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
+SESSION = ["pep/base", "pep/control", "pep/stp/types.h"]
 MAY_INCLUDE = {
     "pep/base": [],
     "pep/wire": ["pep/base"],
@@ -28,8 +31,29 @@ MAY_INCLUDE = {
     "pep/crypto": ["pep/base"],
     "pep/tcp": ["pep/base", "pep/wire", "pep/control"],
     "pep/stp": ["pep/base", "pep/control", "pep/crypto"],
+    # The rooms of pep/stp: each includes only those above it.
+    "pep/stp/wire": SESSION,
+    "pep/stp/connection": SESSION + ["pep/crypto", "pep/stp/wire"],
+    "pep/stp/streams": SESSION + ["pep/stp/wire"],
+    "pep/stp/packets": SESSION + ["pep/stp/wire", "pep/stp/connection", "pep/stp/streams"],
+    "pep/stp/fec/fec": SESSION + ["pep/stp/wire", "pep/stp/packets"],
     "config": ["pep/base", "pep/compress"],
     "relay/gateway": ENGINES + SCHEMA,
+    # The rooms of relay/gateway: each includes only those above it.
+    "relay/gateway/frames": GATEWAY,
+    "relay/gateway/uplink": GATEWAY + ["relay/gateway/frames"],
+    "relay/gateway/rules": GATEWAY + ["relay/gateway/frames", "relay/gateway/uplink"],
+    "relay/gateway/opening": GATEWAY + ["relay/gateway/frames", "relay/gateway/port_id.h"],
+    "relay/gateway/addresses": GATEWAY + ["relay/gateway/frames", "relay/gateway/uplink",
+                                          "relay/gateway/rules"],
+    "relay/gateway/recovery": GATEWAY + ["relay/gateway/frames", "relay/gateway/rules",
+                                         "relay/gateway/addresses"],
+    "relay/gateway/peers": GATEWAY + ["relay/gateway/frames", "relay/gateway/uplink",
+                                      "relay/gateway/recovery", "relay/gateway/admission.h"],
+    "relay/gateway/flows": GATEWAY + ["relay/gateway/frames", "relay/gateway/uplink",
+                                      "relay/gateway/rules", "relay/gateway/opening",
+                                      "relay/gateway/addresses", "relay/gateway/recovery",
+                                      "relay/gateway/peers", "relay/gateway/snapshot.h"],
     "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/schema.h"],
     "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
     "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h", "relay/gateway", "relay/link"],
@@ -70,7 +94,7 @@ FOREIGN = {"LICENSE"}
 def folder_of(path):
     """The key of MAY_INCLUDE that governs `path`; None if there is none."""
     parts = path.split("/")
-    for length in (2, 1):
+    for length in (3, 2, 1):
         key = "/".join(parts[:length])
         if len(parts) > length and key in MAY_INCLUDE:
             return key

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/crc32c.h"
-#include "pep/stp/frames.h"
-#include "pep/stp/packet.h"
+#include "pep/stp/wire/crc32c.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
 
 namespace satrelay::stp {
 namespace {
@@ -242,7 +242,7 @@ TEST(FramesTest, DataRefusesNothingAndTooMuch) {
 
 TEST(FramesTest, OpenRefusesLongMetadata) {
   Buffer b;
-  const std::vector<std::byte> metadata(Session::kMaxMetadata + 1);
+  const std::vector<std::byte> metadata(kMaxMetadata + 1);
   write_open(b.out, {8, metadata});
   EXPECT_EQ(read(b.bytes()), std::nullopt);
 }

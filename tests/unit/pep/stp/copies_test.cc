@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "pep/stp/copy_queue.h"
-#include "pep/stp/lost_ranges.h"
-#include "pep/stp/send_half.h"
-#include "pep/stp/sent_ledger.h"
+#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/streams/copy_queue.h"
+#include "pep/stp/streams/lost_ranges.h"
+#include "pep/stp/streams/send_half.h"
 
 namespace satrelay::stp {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/fec.h"
-#include "pep/stp/frames.h"
-#include "pep/stp/received_packets.h"
+#include "pep/stp/fec/fec.h"
+#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/wire/frames.h"
 
 namespace satrelay::stp {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "pep/stp/frames.h"
-#include "pep/stp/packet.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test {

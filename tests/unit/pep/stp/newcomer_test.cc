@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/frames.h"
-#include "pep/stp/handshake.h"
-#include "pep/stp/packet.h"
+#include "pep/stp/connection/handshake.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/feedback_clock.h"
-#include "pep/stp/loss_detector.h"
-#include "pep/stp/received_packets.h"
-#include "pep/stp/reorder_tolerance.h"
-#include "pep/stp/sent_ledger.h"
+#include "pep/stp/packets/feedback_clock.h"
+#include "pep/stp/packets/loss_detector.h"
+#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/packets/reorder_tolerance.h"
+#include "pep/stp/packets/sent_ledger.h"
 
 namespace satrelay::stp {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/arrival_order.h"
-#include "pep/stp/received_packets.h"
-#include "pep/stp/reorder_tolerance.h"
+#include "pep/stp/packets/arrival_order.h"
+#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/packets/reorder_tolerance.h"
 
 namespace satrelay::stp {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "relay/gateway/reassembly.h"
+#include "relay/gateway/frames/reassembly.h"
 #include "tests/unit/relay/gateway/relayed_fixture.h"
 
 namespace satrelay::gateway {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "relay/gateway/frame.h"
+#include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
 namespace satrelay::gateway {

@@ -1,7 +1,7 @@
 // What each action of a rule does to which packets, what is counted, and what changes at run time.
 #include <gtest/gtest.h>
 
-#include "relay/gateway/frame.h"
+#include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
 namespace satrelay::gateway {

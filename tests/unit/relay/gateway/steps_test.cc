@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "pep/stp/frames.h"
+#include "pep/stp/wire/frames.h"
 #include "tests/bench/crowd.h"
 
 namespace satrelay::gateway {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "relay/gateway/flow.h"
-#include "relay/gateway/frame.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
 namespace satrelay::gateway {

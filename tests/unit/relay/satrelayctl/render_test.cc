@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "relay/gateway/wait.h"
+#include "relay/gateway/flows/wait.h"
 #include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/scale.h"
 #include "relay/satrelayctl/table.h"

@@ -1,0 +1,215 @@
+// Decides from feedback alone which packets arrived and which are lost (docs/stp.md section 7).
+//
+// Packets are settled (known to have arrived, or declared lost) or not. Unsettled ones are those of
+// unresolved_, all below frontier_, and everything sent from frontier_ on, of which no report has
+// spoken yet. So a report costs O(its ranges + newly settled packets), whatever is in flight. As
+// one report may settle all of it, the visitor says when it has had enough for now.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "pep/base/range_set.h"
+#include "pep/base/time.h"
+#include "pep/stp/wire/frames.h"
+
+namespace satrelay::stp {
+
+class LossDetector {
+ public:
+  // What separates a loss from mere disorder (reorder_tolerance.h).
+  struct Rule {
+    std::uint64_t uncertain = 0;  // missing packets below it are lost
+    Duration wait;                // and those above it if nothing is heard of them for so long
+    // What is missing of these may be repaired yet, a later report tells; ascending and disjoint.
+    std::span<const Range> repairable = {};
+  };
+
+  std::uint64_t oldest_unresolved() const {
+    return unresolved_.empty() ? frontier_ : unresolved_.ranges().front().begin;
+  }
+  std::uint64_t frontier() const { return frontier_; }
+  bool is_unresolved(std::uint64_t number) const {
+    return number >= frontier_ || unresolved_.contains(number);
+  }
+  // There is one.
+  std::uint64_t newest_unresolved_below(std::uint64_t number) const {
+    const auto ranges = unresolved_.ranges();
+    std::size_t i = unresolved_.first_ending_after(number);
+    if (i < ranges.size() && ranges[i].begin < number) return number - 1;
+    return i > 0 ? ranges[i - 1].end - 1 : 0;
+  }
+  // When a packet that was reported missing, but may yet be only late, counts as lost.
+  Instant deadline() const { return deadline_; }
+
+  // `report.highest` has been sent. The visitor has acknowledged(n), lost(n) and spurious(n): a
+  // packet declared lost earlier that arrived after all; looks(), at a run of the report; and
+  // goes_on(). It must not call back. Returns from where to go on with the report, beginning with
+  // kFromTheStart; kWhole: it is done.
+  static constexpr std::uint64_t kFromTheStart = 0;
+  static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
+  template <typename Visitor>
+  [[nodiscard]] std::uint64_t handle_report(const FeedbackFrame& report, std::uint64_t from,
+                                            const Rule& rule, Instant now, Visitor& visitor);
+  // As long as the visitor goes on; then it is due again at once.
+  template <typename Visitor>
+  void handle_timeout(Instant now, Visitor& visitor);
+  // What edits of the sets have cost (RangeSet).
+  std::uint64_t moved() const { return unresolved_.moved() + lost_.moved(); }
+  // Gives up on one packet, whatever becomes of it.
+  template <typename Visitor>
+  void abandon_below(std::uint64_t number, Visitor& visitor) {
+    if (number > frontier_) {
+      unresolved_.insert(frontier_, number);
+      frontier_ = number;
+    }
+    (void)lose(0, number, visitor);  // one
+  }
+  void clear() {
+    unresolved_.clear();
+    lost_.clear();
+    frontier_ = 0;
+    deadline_ = Instant::never();
+    suspect_end_ = later_suspect_end_ = 0;
+  }
+
+ private:
+  // Calls function(n) for the members of `set` within [begin, end) and takes them out, as long as
+  // the visitor goes on: where it has stopped, `end` if it has not.
+  template <typename Visitor, typename Function>
+  static std::uint64_t take(RangeSet& set, std::uint64_t begin, std::uint64_t end, Visitor& visitor,
+                            Function&& function) {
+    if (begin >= end || set.empty()) return std::max(begin, end);
+    const auto ranges = set.ranges();
+    std::uint64_t stop = end;
+    bool any = false;
+    for (std::size_t i = set.first_ending_after(begin); i < ranges.size() && ranges[i].begin < stop;
+         ++i) {
+      const std::uint64_t last = std::min(ranges[i].end, end);
+      for (std::uint64_t n = std::max(ranges[i].begin, begin); n < last; ++n) {
+        if (!visitor.goes_on()) {
+          stop = n;
+          break;
+        }
+        any = true;
+        function(n);
+      }
+    }
+    if (any) set.erase(begin, stop);
+    return stop;
+  }
+  template <typename Visitor>
+  std::uint64_t lose(std::uint64_t begin, std::uint64_t end, Visitor& visitor) {
+    return take(unresolved_, begin, end, visitor, [&](std::uint64_t n) {
+      visitor.lost(n);
+      lost_.insert(n, n + 1);
+    });
+  }
+  // Reported missing; where the visitor has stopped, `end` if it has not.
+  template <typename Visitor>
+  std::uint64_t judge(std::uint64_t begin, std::uint64_t end, const Rule& rule, Instant now,
+                      Visitor& visitor) {
+    if (begin >= end) return std::max(begin, end);
+    const std::uint64_t certain = std::min(end, rule.uncertain);
+    const std::uint64_t stop = lose(begin, certain, visitor);
+    if (stop < certain) return stop;
+    if (end > rule.uncertain && unresolved_.contains(end - 1)) {
+      suspect(std::max(begin, rule.uncertain), end, rule.wait, now);
+    }
+    return end;
+  }
+  void suspect(std::uint64_t begin, std::uint64_t end, Duration wait, Instant now) {
+    if (deadline_.is_never()) {
+      suspect_begin_ = begin;
+      suspect_end_ = end;
+      deadline_ = now + wait;
+    } else if (end <= suspect_end_) {
+      suspect_begin_ = std::min(suspect_begin_, begin);
+    }
+    later_suspect_end_ = std::max(later_suspect_end_, end);
+  }
+
+  Duration wait_;  // of the last report's rule
+  RangeSet unresolved_;
+  RangeSet lost_;  // recently declared lost, to notice that it was wrong
+  std::uint64_t frontier_ = 0;
+  Instant deadline_ = Instant::never();
+  std::uint64_t suspect_begin_ = 0;  // what the deadline is about
+  std::uint64_t suspect_end_ = 0;
+  std::uint64_t later_suspect_end_ = 0;  // what has become suspect since
+};
+
+template <typename Visitor>
+std::uint64_t LossDetector::handle_report(const FeedbackFrame& report, std::uint64_t from,
+                                          const Rule& rule, Instant now, Visitor& visitor) {
+  if (report.end > frontier_) {
+    unresolved_.insert(frontier_, report.end);
+    frontier_ = report.end;
+  }
+  if (from == kFromTheStart) {
+    lost_.erase_below(std::min(report.begin, report.floor));
+    // The far side has forgotten what lies below its floor: assume the worst, which costs only
+    // bandwidth.
+    const std::uint64_t floor = std::min(report.floor, frontier_);
+    if (lose(0, floor, visitor) < floor) return kFromTheStart;
+    wait_ = rule.wait;
+  }
+  std::span<const Range> spared = rule.repairable;
+  std::uint64_t stop = kWhole;
+  const auto looks_at = [&](std::uint64_t begin, std::uint64_t end) {
+    if (stop != kWhole || end <= from) return false;
+    if (!visitor.goes_on()) {
+      stop = begin;
+      return false;
+    }
+    visitor.looks();
+    return true;
+  };
+  report.for_each_run(
+      [&](std::uint64_t begin, std::uint64_t end) {
+        begin = std::max(begin, from);
+        if (!looks_at(begin, end)) return;
+        std::uint64_t at = take(unresolved_, begin, end, visitor,
+                                [&](std::uint64_t n) { visitor.acknowledged(n); });
+        at = take(lost_, begin, at, visitor, [&](std::uint64_t n) { visitor.spurious(n); });
+        if (at < end) stop = at;
+      },
+      [&](std::uint64_t begin, std::uint64_t end) {
+        begin = std::max(begin, from);
+        if (!looks_at(begin, end)) return;
+        while (!spared.empty() && spared.front().end <= begin) spared = spared.subspan(1);
+        for (const Range& range : spared) {
+          if (range.begin >= end) break;
+          if (range.begin > begin) {
+            const std::uint64_t at = judge(begin, range.begin, rule, now, visitor);
+            if (at < range.begin) {
+              stop = at;
+              return;
+            }
+          }
+          begin = std::max(begin, range.end);
+        }
+        const std::uint64_t at = judge(begin, end, rule, now, visitor);
+        if (at < end) stop = at;
+      });
+  return stop;
+}
+
+template <typename Visitor>
+void LossDetector::handle_timeout(Instant now, Visitor& visitor) {
+  if (now < deadline_) return;
+  const std::uint64_t stop = lose(suspect_begin_, suspect_end_, visitor);
+  if (stop < suspect_end_) {
+    suspect_begin_ = stop;
+    return;
+  }
+  deadline_ = Instant::never();
+  if (later_suspect_end_ > suspect_end_) {
+    suspect_begin_ = suspect_end_;
+    suspect_end_ = later_suspect_end_;
+    deadline_ = now + wait_;
+  }
+}
+
+}  // namespace satrelay::stp

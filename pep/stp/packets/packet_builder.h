@@ -1,0 +1,92 @@
+// A packet under construction: frames behind a header whose place is kept, and the list of what
+// must be repaired if the packet is lost.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "pep/control/rate_controller.h"
+#include "pep/stp/connection/protection.h"
+#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/streams/stream.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
+
+namespace satrelay::stp {
+
+class PacketBuilder {
+ public:
+  PacketBuilder(MutableBytes room, std::size_t trailer)
+      : room_(room),
+        trailer_(trailer),
+        frames_(room.subspan(kHeaderSize, room.size() - kHeaderSize - trailer)) {}
+
+  ByteWriter& frames() { return frames_; }
+  std::size_t remaining() const { return frames_.remaining(); }
+  bool empty() const { return frames_.written() == 0; }
+  bool fits(std::size_t frame) const { return frame <= remaining() && can_add_item(); }
+  bool can_add_item() const { return item_count_ < items_.size(); }
+  void add_item(const SentItem& item) {
+    items_[item_count_++] = item;
+    eliciting_ = true;
+  }
+  void add_item(ItemKind kind, const Stream& stream) {
+    add_item(SentItem::make(kind, stream.index, stream.generation));
+  }
+  std::span<const SentItem> items() const { return std::span(items_).first(item_count_); }
+
+  // What stream bytes it carries, for the rate controller.
+  void carries(control::Purpose purpose) { purpose_ = std::max(purpose_, purpose); }
+  control::Purpose purpose() const { return purpose_; }
+
+  // A REPAIR frame shall be able to stand for this packet.
+  void protect() { is_protected_ = true; }
+  bool is_protected() const { return is_protected_; }
+
+  // PADDING up to the end.
+  void pad() {
+    const MutableBytes rest = frames_.reserve(frames_.remaining());
+    std::fill(rest.begin(), rest.end(), std::byte{0});
+  }
+
+  void set_eliciting() { eliciting_ = true; }
+  bool eliciting() const { return eliciting_; }
+
+  // What has been written, until the packet is closed.
+  ConstBytes written() const { return room_.subspan(kHeaderSize, frames_.written()); }
+
+  // Header and trailer put on: the whole packet, as the next of its session.
+  MutableBytes close(PacketHeader header, std::uint64_t number, Protection& protection) {
+    header.session_tag = protection.tag();
+    header.key_phase = protection.phase();
+    header.number = static_cast<std::uint32_t>(number);
+    const MutableBytes packet = begin_packet(header);
+    protection.close(packet, number);
+    return packet;
+  }
+  // Or as one of none.
+  MutableBytes close(const PacketHeader& header) {
+    const MutableBytes packet = begin_packet(header);
+    SessionSeal().close(packet);
+    return packet;
+  }
+
+ private:
+  MutableBytes begin_packet(const PacketHeader& header) {
+    const MutableBytes packet = room_.first(kHeaderSize + frames_.written() + trailer_);
+    write_header(header, packet.data());
+    return packet;
+  }
+  MutableBytes room_;
+  std::size_t trailer_;
+  ByteWriter frames_;
+  std::array<SentItem, SentLedger::kMaxItems> items_;
+  std::size_t item_count_ = 0;
+  control::Purpose purpose_ = control::Purpose::kControl;
+  bool eliciting_ = false;
+  bool is_protected_ = false;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,93 @@
+// Which packets of the peer have arrived, and the reports about them (docs/stp.md section 7).
+//
+// A report covers packet numbers from where the third-last regular report ended up to the highest
+// seen, so that each gap, and each arrival, stands in three reports or more and a lost report costs
+// nothing; where many reports are lost it reaches further back. When all reports about some packet
+// are lost the peer asks (PING) and the next two reports reach back to it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "pep/base/range_set.h"
+#include "pep/base/time.h"
+#include "pep/stp/packets/arrival_order.h"
+#include "pep/stp/wire/feedback_frame.h"
+
+namespace satrelay::stp {
+
+struct ReportContext {
+  int repeats = 3;  // in how many regular reports each packet stands
+  std::uint64_t interval_ms = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t stored = 0;
+  std::uint64_t repaired = 0;  // packets
+};
+
+class ReceivedPackets {
+ public:
+  // A number this far beyond the highest seen comes from no working peer.
+  static constexpr std::uint64_t kMaxJump = 1ULL << 24;
+  static constexpr std::size_t kMaxMissingRanges = 1U << 17;
+  static constexpr std::size_t kMaxRepeats = 8;
+  // Reports that follow each other faster, because of new gaps, count as one.
+  static constexpr Duration kRegularInterval = Duration::milliseconds(25);
+
+  std::uint64_t next() const { return next_; }  // one past the highest seen
+  bool plausible(std::uint64_t number) const { return number < next_ + kMaxJump; }
+  bool is_duplicate(std::uint64_t number) const {
+    return number < next_ && (number < floor_ || !missing_.contains(number));
+  }
+  // Whether record() may be called of a packet that is no duplicate. A peer that fills the gaps
+  // below the highest in any order would make as many as there are packets, and have half of them
+  // moved for each: beyond the bound, and deep among very many, its packets count as lost. A path
+  // fills gaps near the highest, and the peer sends what was lost with new numbers.
+  bool has_place(std::uint64_t number) const;
+  static constexpr std::size_t kReach = 4096;  // gaps from either end
+  // Marks a packet that is no duplicate as received; true if it opened a gap below itself.
+  bool record(std::uint64_t number, Instant now);
+  // As record(), for a packet below the highest that was not received but calculated: it says
+  // nothing about the path's order.
+  void record_repaired(std::uint64_t number) { missing_.erase(number, number + 1); }
+  // How late packets have lately arrived out of order; zero on a path that keeps it.
+  Duration lateness(Instant now) { return order_.lateness(now); }
+
+  bool is_missing(std::uint64_t number) const { return missing_.contains(number); }
+  std::uint64_t floor() const { return floor_; }
+  std::size_t missing_ranges() const { return missing_.range_count(); }
+
+  // The peer needs no report below `number`.
+  void settle(std::uint64_t number);
+  // The peer has missed reports: the next one begins at `number`, if that is still known.
+  void rewind(std::uint64_t number);
+
+  // Writes the next part of a report into `out`, which has room for kMinReportRoom bytes; true if
+  // this completed the report.
+  static constexpr std::size_t kMinReportRoom = 128;
+  bool write_report(ByteWriter& out, const ReportContext& context, Instant now);
+  void clear();
+
+ private:
+  void begin_report(int repeats, Instant now);
+  bool write_ranges(ByteWriter& out);
+  bool write_bitmap(ByteWriter& out);
+  bool bitmap_is_shorter() const;
+  void prune();
+  ArrivalOrder order_;
+  RangeSet missing_;  // within [floor_, next_)
+  std::uint64_t next_ = 0;
+  Instant highest_at_;
+  std::uint64_t floor_ = 0;
+  std::uint64_t settled_ = 0;
+  std::array<std::uint64_t, kMaxRepeats> ends_{};  // of the last regular reports, newest first
+  Instant regular_at_;
+  std::uint64_t covered_from_ = 0;     // what the last report still stood up for
+  std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint: none asked for
+  int rewound_reports_ = 0;            // still to be rewound
+  bool in_report_ = false;
+  std::uint64_t report_begin_ = 0;
+  std::uint64_t cursor_ = 0;
+  std::uint64_t report_end_ = 0;
+};
+
+}  // namespace satrelay::stp

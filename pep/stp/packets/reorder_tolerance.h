@@ -1,0 +1,55 @@
+// When a gap counts as a loss. On a path that keeps order, once three later packets have arrived;
+// on one that does not, once the packet is later than any of late has been (RFC 8985 does the same
+// with its reordering window).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/packets/sent_ledger.h"
+
+namespace satrelay::stp {
+
+class ReorderTolerance {
+ public:
+  static constexpr std::uint64_t kPackets = 3;
+  static constexpr Duration kMinimum = Duration::milliseconds(5);
+
+  // `lateness`: how late packets of this direction have lately arrived, as their receiver saw it.
+  void set_lateness(Duration lateness) {
+    keeps_order_ = lateness <= Duration::zero();
+    time_ = std::max(kMinimum, lateness * 5 / 4);
+  }
+  bool keeps_order() const { return keeps_order_; }
+  Duration time() const { return time_; }
+
+  // The first packet, counted from the oldest, that cannot yet be called lost although `highest`
+  // arrived `delay` before the report was made.
+  std::uint64_t first_uncertain(std::uint64_t highest, Duration delay, std::uint64_t oldest,
+                                const SentLedger& ledger) const {
+    const std::uint64_t counted =
+        keeps_order_ && highest + 1 > kPackets ? highest + 1 - kPackets : 0;
+    const SentPacket* newest = ledger.find(highest);
+    if (newest == nullptr) return counted;
+    const Instant limit = newest->sent + delay - time_;
+    std::uint64_t low = std::max(oldest, counted);
+    std::uint64_t high = highest + 1;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      const SentPacket* packet = ledger.find(middle);
+      if (packet == nullptr || packet->sent <= limit) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+ private:
+  bool keeps_order_ = true;
+  Duration time_ = kMinimum;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,56 @@
+// Reports of the peer that settle more packets than one call may: the first of them is being worked
+// off, the others wait. Few are kept; what is dropped stands in the reports that follow.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/stp/packets/loss_detector.h"
+#include "pep/stp/wire/feedback_frame.h"
+
+namespace satrelay::stp {
+
+// A report, and what has been done of it.
+struct ReportUnderWay {
+  FeedbackFrame report;
+  Duration rtt = Duration::zero();  // that it shows, if any
+  std::uint64_t from = LossDetector::kFromTheStart;
+  std::uint64_t delivered = 0;  // packets
+};
+
+class ReportBacklog {
+ public:
+  static constexpr std::size_t kMost = 8;
+
+  bool empty() const { return count_ == 0; }
+  // There is one.
+  ReportUnderWay& front() { return entries_[first_].under_way; }
+  void pop() {
+    first_ = (first_ + 1) % kMost;
+    --count_;
+  }
+  // Its runs are copied; false if there is no place.
+  [[nodiscard]] bool push(const ReportUnderWay& under_way) {
+    if (count_ == kMost) return false;
+    Entry& entry = entries_[(first_ + count_++) % kMost];
+    entry.under_way = under_way;
+    entry.runs.assign(under_way.report.runs.begin(), under_way.report.runs.end());
+    entry.under_way.report.runs = entry.runs;
+    return true;
+  }
+  void clear() { first_ = count_ = 0; }
+
+ private:
+  struct Entry {
+    ReportUnderWay under_way;
+    std::vector<std::byte> runs;
+  };
+  std::array<Entry, kMost> entries_;
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace satrelay::stp

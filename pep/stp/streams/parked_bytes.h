@@ -1,0 +1,56 @@
+// How many bytes lie in order before readers that have taken none of theirs for a while: memory
+// that comes back nobody knows when. O(1) for each packet and each read.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/streams/stream.h"
+
+namespace satrelay::stp {
+
+class ParkedBytes {
+ public:
+  // More bytes are in order.
+  void on_arrived(Stream& stream, Instant now) {
+    const std::uint64_t readable = stream.receive.bytes().readable();
+    if (readable == 0 || readable < stream.reader_needs) return;
+    if (stream.parked > 0) {
+      total_ += readable - stream.parked;
+      stream.parked = readable;
+    } else if (!UnreadList::contains(stream)) {
+      stream.unread_since = now;
+      unread_.push_back(stream);
+    }
+  }
+  // The reader has taken some, or waits for more than there is.
+  void on_taken(Stream& stream, Instant now) {
+    forget(stream);
+    on_arrived(stream, now);
+  }
+  void forget(Stream& stream) {
+    total_ -= stream.parked;
+    stream.parked = 0;
+    unread_.remove(stream);
+  }
+  // Those unread for at least `patience`. Where very many become so at once, some are counted with
+  // each call.
+  std::uint64_t total(Duration patience, Instant now) {
+    for (int i = 0; i < kMostAtOnce; ++i) {
+      if (unread_.empty() || unread_.front()->unread_since + patience > now) break;
+      Stream& stream = *unread_.front();
+      unread_.remove(stream);
+      stream.parked = stream.receive.bytes().readable();
+      total_ += stream.parked;
+    }
+    return total_;
+  }
+  std::uint64_t noted() const { return total_; }  // as of the last total()
+
+ private:
+  static constexpr int kMostAtOnce = 64;
+  UnreadList unread_;  // the longest unread first
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace satrelay::stp

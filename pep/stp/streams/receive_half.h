@@ -1,0 +1,99 @@
+// The receiving direction of one stream: order, credit and the end of the stream.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/reassembler.h"
+#include "pep/base/recent_count.h"
+#include "pep/stp/streams/drain_prediction.h"
+
+namespace satrelay::stp {
+
+class ReceiveHalf {
+ public:
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  // Of what came beyond a gap (Reassembler::has_place()): at 10% loss a gap comes with each 14 KB.
+  static constexpr std::uint64_t kBytesAPiece = 8192;
+
+  explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece), arena_(&arena) {}
+
+  // As BlockRing's: blocks in which bytes always find room, of a stream that begins.
+  [[nodiscard]] bool own(std::uint32_t blocks) { return bytes_.own(blocks); }
+  void disown() { bytes_.disown(); }
+
+  const Reassembler& bytes() const { return bytes_; }
+  std::uint64_t charged() const { return charged_; }  // lane credit that the peer has spent here
+  std::uint64_t consumed() const { return bytes_.consumed(); }
+  std::uint64_t granted() const { return granted_; }  // what may come at most
+  std::uint64_t told() const { return told_; }        // by STREAM_CREDIT; 0: nothing yet
+  std::uint64_t final_size() const { return final_size_; }
+  bool final_known() const { return final_size_ != kUnknown; }
+  bool complete() const { return final_known() && bytes_.in_order_end() == final_size_; }
+  bool drained() const { return final_known() && bytes_.consumed() == final_size_; }
+
+  // What HELLO has promised for every stream.
+  void promise(std::uint64_t limit) { granted_ = limit; }
+  // STREAM_CREDIT says so; never lowered.
+  std::uint64_t tell(std::uint64_t limit) {
+    told_ = std::max(told_, limit);
+    granted_ = std::max(granted_, told_);
+    told_at_ = bytes_.consumed();
+    return told_;
+  }
+  // What the reader has taken since.
+  std::uint64_t consumed_since_told() const { return bytes_.consumed() - told_at_; }
+  // Whether data that ends at `end`, or the end of the stream itself, contradicts what is known.
+  bool contradicts(std::uint64_t end, bool fin) const {
+    return (final_known() && (end > final_size_ || (fin && end != final_size_))) ||
+           (fin && end < charged_);
+  }
+  // Charges the peer for bytes up to `end`; how many were new.
+  std::uint64_t charge(std::uint64_t end) {
+    if (end <= charged_) return 0;
+    const std::uint64_t added = end - charged_;
+    charged_ = end;
+    return added;
+  }
+  void set_final_size(std::uint64_t size) { final_size_ = size; }
+
+  struct Stored {
+    std::size_t bytes = 0;   // new ones
+    bool all = false;        // every byte of the range is held, or was consumed already
+    bool scattered = false;  // not kept, as it would be one piece too many
+  };
+  // Out-of-order bytes leave `reserve_blocks` of the arena to those in order, without which nothing
+  // could ever be consumed.
+  [[nodiscard]] Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
+  void consume(std::uint64_t count, Instant now) {
+    bytes_.consume(count);
+    drain_.on_taken(count, bytes_.readable(), now);
+  }
+  // What the reader has taken in about the last `period`: to be kept while it matters.
+  RecentCount& taken() { return taken_; }
+  // What the peer should be allowed to send beyond what was consumed: at most `limit`.
+  std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
+    return drain_.window(limit, ahead, now);
+  }
+  // Drops all bytes, for which no blocks are its own any more; the accounting stays.
+  void drop_memory() {
+    bytes_.reset();
+    bytes_.disown();
+  }
+  void reset();
+
+ private:
+  bool holds(std::uint64_t begin, std::uint64_t end) const;
+  Reassembler bytes_;
+  DrainPrediction drain_;
+  RecentCount taken_;
+  Arena* arena_;
+  std::uint64_t charged_ = 0;
+  std::uint64_t granted_ = 0;
+  std::uint64_t told_ = 0;
+  std::uint64_t told_at_ = 0;  // consumed then
+  std::uint64_t final_size_ = kUnknown;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,71 @@
+// How much of a stream may be sent before its first STREAM_CREDIT (START_CREDIT frames, docs/stp.md
+// section 6). HELLO names it, and it is lowered while readers leave their bytes lying, as each new
+// stream might be another of that kind. Only the newest announcement counts, as with RATE.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/stp/wire/frames.h"
+
+namespace satrelay::stp {
+
+// The receiver's side, which grants.
+class StartCredit {
+ public:
+  // As HELLO says it.
+  void start(std::uint64_t full) {
+    *this = StartCredit();
+    full_ = current_ = full;
+  }
+  std::uint64_t current() const { return current_; }
+  bool lowered() const { return current_ < full_; }
+  // Whether that is worth telling, and is told; small changes are not.
+  bool change(std::uint64_t wanted) {
+    const bool tells = wanted < current_ - current_ / 4 || wanted > current_ + current_ / 4 ||
+                       (wanted == full_ && current_ != full_);
+    if (!tells) return false;
+    current_ = wanted;
+    ++sequence_;
+    due_ = true;
+    return true;
+  }
+  void on_lost(std::uint64_t sequence) {
+    if (sequence == sequence_) due_ = true;
+  }
+  bool due() const { return due_; }
+  StartCreditFrame take() {
+    due_ = false;
+    return {sequence_, current_};
+  }
+
+ private:
+  std::uint64_t full_ = 0;
+  std::uint64_t current_ = 0;
+  std::uint64_t sequence_ = 0;
+  bool due_ = false;
+};
+
+// The sender's side, which keeps to it.
+class GrantedStartCredit {
+ public:
+  void start(std::uint64_t full) { *this = {full, 0}; }
+  // Whether anything has changed.
+  bool accept(const StartCreditFrame& frame) {
+    if (frame.sequence <= sequence_) return false;
+    sequence_ = frame.sequence;
+    const bool changed = frame.limit != limit_;
+    limit_ = frame.limit;
+    return changed;
+  }
+  std::uint64_t limit() const { return limit_; }
+
+  GrantedStartCredit() = default;
+
+ private:
+  GrantedStartCredit(std::uint64_t limit, std::uint64_t sequence)
+      : limit_(limit), sequence_(sequence) {}
+  std::uint64_t limit_ = 0;
+  std::uint64_t sequence_ = 0;
+};
+
+}  // namespace satrelay::stp

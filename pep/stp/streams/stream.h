@@ -1,0 +1,126 @@
+// One stream: both halves, its opening and its end, and its places in the session's lists.
+//
+//   opened here:    open_stream() ---------------------------> kOpen --reset()/RESET--> kResetting
+//   opened by peer: DATA first -> kAwaitingOpen --OPEN-------> kOpen                        |
+//                   OPEN first ------------------------------> kOpen --both over--> (free) <+
+//
+// kResetting: gone for the relay; kept until the peer has our RESET and we know how much it sent.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/intrusive_list.h"
+#include "pep/base/time.h"
+#include "pep/stp/streams/confirmation.h"
+#include "pep/stp/streams/lane_share.h"
+#include "pep/stp/streams/receive_half.h"
+#include "pep/stp/streams/send_half.h"
+#include "pep/stp/types.h"
+
+namespace satrelay::stp {
+
+struct StreamGroup;
+
+struct Stream {
+  enum class Phase : std::uint8_t { kFree, kAwaitingOpen, kOpen, kResetting };
+  // Of the schedule: the first bytes of a stream go ahead of the rest.
+  enum class Level : std::uint8_t { kYoung, kOlder };
+
+  explicit Stream(Arena& arena) : send(arena), receive(arena) {}
+
+  std::uint64_t id = 0;
+  std::uint32_t index = 0;  // slot in the table
+  std::uint16_t generation = 0;
+  Phase phase = Phase::kFree;
+  bool ready = false;          // the relay has bytes: produce() may be called
+  bool blocked = false;        // the writer found too little room
+  bool released = false;       // the relay has let go; freed when both directions are over
+  bool delivered = false;      // kDelivered is due or was told
+  bool credit_urgent = false;  // the peer is short of credit
+  // What the next packets must carry, from the state and not from copies.
+  bool open_due = false;
+  bool open_acknowledged = false;
+  bool reset_due = false;
+  bool reset_acknowledged = false;
+  bool final_size_known = false;  // of the peer's direction, while resetting
+  ResetReason reset_reason = ResetReason::kNone;
+  std::uint32_t context = 0;
+  std::uint32_t room_needed = 1;  // by the writer, before it is asked for bytes again
+  // Of the schedule (stream_schedule.h).
+  StreamGroup* group = nullptr;     // its class and host
+  Level new_level = Level::kYoung;  // valid while in a list
+  Level lost_level = Level::kYoung;
+  std::int64_t deficit = 0;  // bytes left of its turn
+  std::uint64_t reset_final_size = 0;
+  Instant linger_deadline;
+
+  // Of what the reader has not taken (parked_bytes.h).
+  std::uint64_t reader_needs = 0;  // at once, or it can take none of it
+  std::uint64_t parked = 0;
+  Instant unread_since;
+
+  ConfirmationExchange confirmations;
+  LaneShare lane_share;
+
+  SendHalf send;
+  ReceiveHalf receive;
+
+  // Events not yet polled.
+  struct Pending {
+    bool opened = false, readable = false, writable = false, delivered = false, confirmed = false,
+         reset = false;
+    bool any() const { return opened || readable || writable || delivered || confirmed || reset; }
+  } pending;
+  ResetReason event_reason = ResetReason::kNone;
+
+  ListHook<Stream> new_hook;      // new bytes to send, or ready to produce them
+  ListHook<Stream> lost_hook;     // lost bytes to send again
+  ListHook<Stream> open_hook;     // OPEN due
+  ListHook<Stream> fin_hook;      // FIN due with no byte to carry it
+  ListHook<Stream> reset_hook;    // RESET due
+  ListHook<Stream> credit_hook;   // CREDIT due
+  ListHook<Stream> confirm_hook;  // CONFIRM due
+  ListHook<Stream> event_hook;
+  ListHook<Stream> linger_hook;
+  ListHook<Stream> memory_hook;  // writer waits for arena blocks
+  ListHook<Stream> lane_hook;    // what it has to send waits for credit of the lane
+  ListHook<Stream> unread_hook;  // bytes wait for the reader
+
+  std::uint16_t metadata_size = 0;
+  std::array<std::byte, kMaxMetadata> metadata;
+
+  // Sets aside blocks of the arena for each half; false, and none, if there are too few.
+  [[nodiscard]] bool own_memory(std::uint32_t blocks) {
+    if (!send.own(blocks)) return false;
+    if (receive.own(blocks)) return true;
+    send.disown();
+    return false;
+  }
+  void drop_memory() {
+    send.reset();
+    send.disown();
+    receive.drop_memory();
+  }
+  std::size_t blocks_set_aside() const {
+    return send.blocks_set_aside() + receive.bytes().blocks_set_aside();
+  }
+
+  bool visible() const { return phase == Phase::kOpen; }
+};
+
+using NewList = IntrusiveList<Stream, &Stream::new_hook>;
+using LostList = IntrusiveList<Stream, &Stream::lost_hook>;
+using OpenList = IntrusiveList<Stream, &Stream::open_hook>;
+using FinList = IntrusiveList<Stream, &Stream::fin_hook>;
+using ResetList = IntrusiveList<Stream, &Stream::reset_hook>;
+using CreditList = IntrusiveList<Stream, &Stream::credit_hook>;
+using ConfirmList = IntrusiveList<Stream, &Stream::confirm_hook>;
+using EventList = IntrusiveList<Stream, &Stream::event_hook>;
+using LingerList = IntrusiveList<Stream, &Stream::linger_hook>;
+using MemoryList = IntrusiveList<Stream, &Stream::memory_hook>;
+using LaneList = IntrusiveList<Stream, &Stream::lane_hook>;
+using UnreadList = IntrusiveList<Stream, &Stream::unread_hook>;
+
+}  // namespace satrelay::stp

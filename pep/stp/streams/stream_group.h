@@ -1,0 +1,34 @@
+// The streams of one host in one class: they share that host's turns (stream_schedule.h).
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/intrusive_list.h"
+#include "pep/stp/streams/host_share.h"
+#include "pep/stp/streams/stream.h"
+
+namespace satrelay::stp {
+
+// A host's place on one level: its streams with new bytes, and what is left of its turn.
+struct HostTurn {
+  NewList streams;
+  std::int64_t deficit = 0;  // bytes
+  bool is_promoted = false;  // has the next turn, whatever it has overdrawn
+  ListHook<HostTurn> hook;
+};
+using HostList = IntrusiveList<HostTurn, &HostTurn::hook>;
+
+struct StreamGroup {
+  std::uint64_t host = 0;
+  ClassId stream_class = 0;
+  std::uint32_t streams = 0;  // that belong to it, whether they wait or not
+  HostTurn young, older;
+  HostShare* share = nullptr;  // nullptr: waits nowhere else
+  bool is_counted = false;     // there, as one of the places where the host waits
+
+  bool waits() const { return HostList::contains(young) || HostList::contains(older); }
+  std::uint32_t factor() const { return share == nullptr ? 1 : share->factor(); }
+  HostTurn& turn(Stream::Level level) { return level == Stream::Level::kYoung ? young : older; }
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,231 @@
+#include "pep/stp/streams/stream_schedule.h"
+
+#include "pep/base/check.h"
+
+namespace satrelay::stp {
+namespace {
+
+template <typename T, std::size_t... Index>
+std::array<T, sizeof...(Index)> all_with(std::uint32_t argument,
+                                         std::index_sequence<Index...> /*count*/) {
+  return {((void)Index, T(argument))...};
+}
+
+bool has_other(const HostList& list, const Stream& stream) {
+  if (list.empty()) return false;
+  if (list.front() != list.back()) return true;
+  const NewList& streams = list.front()->streams;
+  return streams.front() != &stream || streams.back() != &stream;
+}
+
+}  // namespace
+
+StreamSchedule::StreamSchedule(std::uint32_t quantum, HostShares* shares)
+    : quantum_(quantum),
+      shares_(shares),
+      classes_(all_with<Class>(quantum, std::make_index_sequence<kClasses>())) {}
+
+void StreamSchedule::join(Stream& stream, ClassId stream_class, std::uint64_t host) {
+  SATRELAY_DCHECK(stream_class < kClasses);
+  const bool has_new = NewList::contains(stream);
+  remove(stream);
+  leave(stream);
+  std::unique_ptr<StreamGroup>& group = groups_with(host)[{stream_class, host}];
+  if (group == nullptr) {
+    group = std::make_unique<StreamGroup>();
+    group->host = host;
+    group->stream_class = stream_class;
+    if (shares_ != nullptr) group->share = shares_->join(stream_class, host);
+  }
+  ++group->streams;
+  stream.group = group.get();
+  if (has_new) set_new(stream, true);
+  update_lost(stream);
+}
+
+void StreamSchedule::leave(Stream& stream) {
+  if (stream.group == nullptr) return;
+  StreamGroup& group = *stream.group;
+  stream.group = nullptr;
+  if (--group.streams > 0) return;
+  if (group.is_counted) --group.share->places;
+  if (shares_ != nullptr) shares_->leave(group.share);
+  const GroupKey key{group.stream_class, group.host};
+  groups_with(key.second).erase(key);
+}
+
+void StreamSchedule::remove(Stream& stream) {
+  set_new(stream, false);
+  unlist_lost(stream);
+}
+
+void StreamSchedule::recount(StreamGroup& group) const {
+  const bool counts = group.share != nullptr && group.waits() && !is_paused_;
+  if (counts == group.is_counted) return;
+  group.is_counted = counts;
+  group.share->places += counts ? 1U : -1U;
+}
+
+void StreamSchedule::pause(bool paused) {
+  if (paused == is_paused_) return;
+  is_paused_ = paused;
+  if (shares_ != nullptr) recount_.begin(groups_.size());
+}
+
+void StreamSchedule::go_on(WorkCount& work) {
+  constexpr std::size_t kEnough = 256;
+  std::size_t visited = 0;
+  while (recount_.under_way() && visited < kEnough) {
+    recount_.step(groups_.size(), 1, [&](std::size_t part) {
+      visited += groups_[part].size();
+      for (const auto& [key, group] : groups_[part]) recount(*group);
+    });
+  }
+  work.add(visited);
+}
+
+// --- new bytes -----------------------------------------------------------------------------------
+
+void StreamSchedule::list_new(Stream& stream) {
+  stream.new_level = level_of(stream.send.sent());
+  HostTurn& turn = stream.group->turn(stream.new_level);
+  turn.streams.push_back(stream);
+  if (HostList::contains(turn)) return;
+  Class& c = class_of(stream);
+  c.list(stream.new_level).push_back(turn);
+  recount(*stream.group);
+  ++c.hosts;
+  has_new_ |= class_bit(stream.group->stream_class);
+}
+
+void StreamSchedule::unlist_new(Stream& stream) {
+  HostTurn& turn = stream.group->turn(stream.new_level);
+  turn.streams.remove(stream);
+  if (!turn.streams.empty()) return;
+  Class& c = class_of(stream);
+  c.list(stream.new_level).remove(turn);
+  turn.is_promoted = false;
+  recount(*stream.group);
+  // What it did not use is not saved; what it overdrew is remembered.
+  turn.deficit = std::min<std::int64_t>(turn.deficit, 0);
+  if (--c.hosts == 0) has_new_ &= ~class_bit(stream.group->stream_class);
+}
+
+void StreamSchedule::set_new(Stream& stream, bool has_new) {
+  if (!has_new) {
+    if (NewList::contains(stream)) unlist_new(stream);
+    stream.deficit = std::min<std::int64_t>(stream.deficit, 0);
+  } else if (!NewList::contains(stream)) {
+    list_new(stream);
+  }
+}
+
+const Stream* StreamSchedule::only_new() const {
+  if (has_new_ == 0) return nullptr;
+  const Class& c = classes_[lowest_class(has_new_)];
+  if (has_new_ != class_bit(lowest_class(has_new_)) || c.hosts != 1) return nullptr;
+  const NewList& streams = c.first()->streams;
+  return streams.front() == streams.back() ? streams.front() : nullptr;
+}
+
+Stream* StreamSchedule::next_new(ClassId stream_class) {
+  Class& c = classes_[stream_class];
+  HostTurn* turn = c.first();
+  if (turn == nullptr) return nullptr;
+  // One that waits elsewhere too overdraws its turn by more than a turn's worth. Where very many do
+  // so, one that still owes something has its turn: that is remembered.
+  for (int passed = 0; turn->deficit <= 0 && (turn->deficit += quantum_) <= 0 &&
+                       !turn->is_promoted && passed < kMostPassed;
+       ++passed) {
+    HostList& list = c.list(turn->streams.front()->new_level);
+    list.move_to_back(*turn);
+    turn = list.front();
+  }
+  Stream* stream = turn->streams.front();
+  if (stream->deficit <= 0) stream->deficit += quantum_;
+  return stream;
+}
+
+void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio) {
+  Class& c = class_of(stream);
+  const auto sent = static_cast<std::int64_t>(bytes);
+  if (has_lost_ & class_bit(stream.group->stream_class)) {
+    c.repair_share.on_other(bytes, repair_share(loss_ratio));
+  }
+  if (!c.young.empty() && !c.older.empty()) {
+    if (stream.new_level == Stream::Level::kYoung) {
+      c.young_share.on_preferred(bytes, kYoungShare);
+    } else {
+      c.young_share.on_other(bytes, kYoungShare);
+    }
+  }
+  HostTurn& turn = stream.group->turn(stream.new_level);
+  const std::int64_t factor = stream.group->factor();
+  // Promoted again and again, it would owe more than it can pay back.
+  turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{quantum_} * factor);
+  turn.is_promoted = false;
+  stream.deficit -= sent;
+  if (turn.deficit <= 0) c.list(stream.new_level).move_to_back(turn);
+  if (level_of(stream.send.sent()) != stream.new_level) {
+    unlist_new(stream);
+    list_new(stream);
+  } else if (stream.deficit <= 0) {
+    turn.streams.move_to_back(stream);
+  }
+}
+
+void StreamSchedule::promote(Stream& stream) {
+  if (!NewList::contains(stream)) return;
+  HostTurn& turn = stream.group->turn(stream.new_level);
+  turn.is_promoted = true;
+  turn.streams.move_to_front(stream);
+  class_of(stream).list(stream.new_level).move_to_front(turn);
+}
+
+// --- lost bytes ----------------------------------------------------------------------------------
+
+void StreamSchedule::unlist_lost(Stream& stream) {
+  if (!LostList::contains(stream)) return;
+  lost_list(stream).remove(stream);
+  const Class& c = class_of(stream);
+  if (c.lost_young.empty() && c.lost_older.empty()) {
+    has_lost_ &= ~class_bit(stream.group->stream_class);
+  }
+}
+
+void StreamSchedule::update_lost(Stream& stream) {
+  if (!stream.send.has_lost()) {
+    unlist_lost(stream);
+    return;
+  }
+  const Stream::Level level = level_of(stream.send.first_lost().range.begin);
+  if (LostList::contains(stream)) {
+    if (level == stream.lost_level) return;
+    unlist_lost(stream);
+  }
+  stream.lost_level = level;
+  lost_list(stream).push_back(stream);
+  has_lost_ |= class_bit(stream.group->stream_class);
+}
+
+Stream* StreamSchedule::next_lost(ClassId stream_class) const {
+  const Class& c = classes_[stream_class];
+  return c.lost_young.empty() ? c.lost_older.front() : c.lost_young.front();
+}
+
+const Stream* StreamSchedule::next(ClassId stream_class) const {
+  if (const Stream* lost = next_lost(stream_class)) return lost;
+  const HostTurn* turn = classes_[stream_class].first();
+  return turn == nullptr ? nullptr : turn->streams.front();
+}
+
+bool StreamSchedule::others_wait(const Stream& stream) const {
+  const Class& c = classes_[stream.group->stream_class];
+  return has_other(c.young, stream) || has_other(c.older, stream);
+}
+
+void StreamSchedule::on_repaired(const Stream& stream, std::size_t bytes, double loss_ratio) {
+  class_of(stream).repair_share.on_preferred(bytes, repair_share(loss_ratio));
+}
+
+}  // namespace satrelay::stp

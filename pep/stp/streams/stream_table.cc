@@ -1,0 +1,96 @@
+#include "pep/stp/streams/stream_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace satrelay::stp {
+
+Stream* StreamTable::find(std::uint64_t id) const {
+  const std::uint64_t hash = hash_of(id);
+  const Part& part = parts_[part_of(hash)];
+  if (part.used == 0) return nullptr;
+  for (std::size_t i = part.home(hash);; i = (i + 1) & part.mask) {
+    const Entry& entry = part.entries[i];
+    if (entry.index == kEmpty) return nullptr;
+    if (entry.id == id) return slots_[entry.index].get();
+  }
+}
+
+Stream* StreamTable::insert(std::uint64_t id) {
+  if (full()) return nullptr;
+  if (free_.empty()) {
+    slots_.push_back(std::make_unique<Stream>(*arena_));
+    slots_.back()->index = static_cast<std::uint32_t>(slots_.size() - 1);
+    free_.reserve(slots_.capacity());
+    free_.push_back(slots_.back()->index);
+  }
+  const std::uint64_t hash = hash_of(id);
+  Part& part = parts_[part_of(hash)];
+  make_room(part);
+  Stream& stream = *slots_[free_.back()];
+  free_.pop_back();
+  ++used_;
+  ++part.used;
+  stream.id = id;
+  part.place({id, stream.index}, hash);
+  return &stream;
+}
+
+void StreamTable::Part::place(Entry entry, std::uint64_t hash) {
+  std::size_t i = home(hash);
+  while (entries[i].index != kEmpty) i = (i + 1) & mask;
+  entries[i] = entry;
+}
+
+// For one entry more.
+void StreamTable::make_room(Part& part) const {
+  constexpr std::size_t kInitialEntries = 8;
+  if ((part.used + 1) * 2 <= part.entries.size()) return;
+  std::vector<Entry> old(std::max(2 * part.entries.size(), kInitialEntries), Entry{0, kEmpty});
+  old.swap(part.entries);
+  part.mask = part.entries.size() - 1;
+  for (const Entry& entry : old) {
+    if (entry.index != kEmpty) part.place(entry, hash_of(entry.id));
+  }
+}
+
+void StreamTable::erase(Stream& stream) {
+  const std::uint64_t hash = hash_of(stream.id);
+  Part& part = parts_[part_of(hash)];
+  std::vector<Entry>& entries = part.entries;
+  std::size_t hole = part.home(hash);
+  while (entries[hole].index != stream.index) hole = (hole + 1) & part.mask;
+  // Backward shift: no tombstones, so lookups stay short however many streams come and go.
+  for (std::size_t i = (hole + 1) & part.mask; entries[i].index != kEmpty;
+       i = (i + 1) & part.mask) {
+    const std::size_t distance = (i - part.home(hash_of(entries[i].id))) & part.mask;
+    if (((i - hole) & part.mask) <= distance) {
+      entries[hole] = entries[i];
+      hole = i;
+    }
+  }
+  entries[hole].index = kEmpty;
+  free_.push_back(stream.index);
+  --used_;
+  --part.used;
+}
+
+bool PeerIds::mark_used(std::uint64_t index) {
+  if (index < next_) {
+    const std::size_t run = unopened_.first_ending_after(index);
+    if (run == unopened_.range_count()) return true;
+    const Range ids = unopened_.ranges()[run];
+    const bool splits = ids.begin < index && index + 1 < ids.end;
+    if (splits && unopened_.range_count() >= kMaxRuns) return false;
+    unopened_.erase(index, index + 1);
+    return true;
+  }
+  if (index > next_) {
+    if (unopened_.range_count() >= kMaxRuns) return false;
+    unopened_.insert(next_, index);
+  }
+  next_ = index + 1;
+  return true;
+}
+
+}  // namespace satrelay::stp

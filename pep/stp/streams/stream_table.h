@@ -1,0 +1,89 @@
+// The streams of a session: slots that are made on first use and then kept, found by slot number
+// or, through open-addressing hashes, by id. The ids are spread over many small hashes, each of
+// which grows by itself, so that no insertion moves more than a small part of them. Also remembers
+// which ids have been used: ids are monotonic, so one below the highest seen that is neither
+// present nor still unopened is closed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "pep/base/arena.h"
+#include "pep/base/range_set.h"
+#include "pep/stp/streams/stream.h"
+
+namespace satrelay::stp {
+
+class StreamTable {
+ public:
+  // `secret`: so that no peer can choose ids that all fall into one place of a hash.
+  StreamTable(Arena& arena, std::size_t max_slots, std::uint64_t secret)
+      : arena_(&arena), max_slots_(max_slots), multiplier_(secret | 1U) {}
+
+  Stream* find(std::uint64_t id) const;
+  Stream& at(std::uint32_t index) const { return *slots_[index]; }
+  // A slot for `id`, which is not present; nullptr when all are in use.
+  Stream* insert(std::uint64_t id);
+  // Gives the slot back; the caller has taken the stream out of all lists.
+  void erase(Stream& stream);
+
+  std::size_t size() const { return used_; }
+  bool full() const { return used_ == max_slots_; }
+  std::size_t slot_count() const { return slots_.size(); }
+  // For a table that nothing is looked for in any more: the last slot is no more.
+  void drop_last() { slots_.pop_back(); }
+
+ private:
+  struct Entry {
+    std::uint64_t id;
+    std::uint32_t index;
+  };
+  static constexpr std::uint32_t kEmpty = 0xffff'ffffU;
+  struct Part {
+    std::vector<Entry> entries;
+    std::size_t used = 0;
+    std::size_t mask = 0;
+
+    std::size_t home(std::uint64_t hash) const {
+      return static_cast<std::size_t>(hash >> 32) & mask;
+    }
+    void place(Entry entry, std::uint64_t hash);
+  };
+  static constexpr unsigned kPartBits = 6;
+  // Multiply-shift (Dietzfelbinger et al., 1997): of the product the upper bits count.
+  std::uint64_t hash_of(std::uint64_t id) const { return id * multiplier_; }
+  static std::size_t part_of(std::uint64_t hash) { return hash >> (64 - kPartBits); }
+  void make_room(Part& part) const;
+
+  Arena* arena_;
+  std::size_t max_slots_;
+  std::uint64_t multiplier_;
+  std::size_t used_ = 0;
+  std::vector<std::unique_ptr<Stream>> slots_;
+  std::vector<std::uint32_t> free_;
+  std::array<Part, 1U << kPartBits> parts_;
+};
+
+// Which stream ids of the peer have been opened.
+class PeerIds {
+ public:
+  // Many separate runs of unopened ids come from no working peer, and each id used moves half.
+  static constexpr std::size_t kMaxRuns = 1U << 13;
+
+  // `index`: the id without its parity bit.
+  bool is_new(std::uint64_t index) const { return index >= next_ || unopened_.contains(index); }
+  // False if the bookkeeping would outgrow its bound.
+  bool mark_used(std::uint64_t index);
+  void clear() {
+    next_ = 0;
+    unopened_.clear();
+  }
+
+ private:
+  std::uint64_t next_ = 0;
+  RangeSet unopened_;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,100 @@
+// FEEDBACK: one report, or one part of a long report, about what became of packets [begin, end)
+// (docs/stp.md section 7). Its list of ranges or its bitmap, whichever is shorter, is kept as it
+// stands in the packet.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+#include "pep/stp/wire/varint.h"
+
+namespace satrelay::stp {
+
+struct FeedbackFrame {
+  // Count field of a report in the form of a bitmap.
+  static constexpr std::uint16_t kBitmap = 0xffff;
+
+  std::uint64_t highest = 0;         // highest packet number seen
+  std::uint64_t delay_us = 0;        // since it arrived
+  std::uint32_t arrived_us = 0;      // when, by the reporter's clock, low 32 bits
+  std::uint64_t interval_ms = 0;     // until the next regular report, roughly
+  std::uint64_t floor = 0;           // the reporter knows nothing below it any more
+  std::uint64_t first = 0;           // where the report begins of which this may be a later part
+  std::uint64_t begin = 0;           // of this part
+  std::uint64_t end = 0;             // exclusive; at most highest + 1
+  std::uint64_t bytes_received = 0;  // UDP payload since the session began
+  std::uint64_t stored = 0;          // stream bytes held for the reader
+  std::uint64_t ce_count = 0;        // packets with ECN congestion experienced
+  std::uint64_t repaired = 0;        // lost packets that REPAIR frames gave back
+  std::uint64_t late_us = 0;         // most that packets have arrived out of order of late
+  std::uint16_t count = 0;           // of ranges, or kBitmap
+  std::uint64_t bits = 0;            // in the bitmap
+  ConstBytes runs;                   // pairs (received, missing), or the bitmap; valid
+
+  // Calls received(begin, end) and missing(begin, end) in ascending order over [begin, end); no
+  // two calls of a kind follow each other.
+  template <typename Received, typename Missing>
+  void for_each_run(Received&& received, Missing&& missing) const {
+    if (count == kBitmap) {
+      for_each_bitmap_run(received, missing);
+      return;
+    }
+    ByteReader in(runs);
+    std::uint64_t cursor = begin;
+    for (unsigned i = 0; i < count; ++i) {
+      const std::uint64_t arrived = read_varint(in);
+      if (arrived > 0) received(cursor, cursor + arrived);
+      cursor += arrived;
+      const std::uint64_t lost = read_varint(in);
+      missing(cursor, cursor + lost);
+      cursor += lost;
+    }
+    if (cursor < end) received(cursor, end);
+  }
+
+ private:
+  // How many bits from `at` on are alike; `has_arrived` tells which.
+  std::uint64_t run_length(std::uint64_t at, bool& has_arrived) const {
+    std::uint64_t length = 0;
+    bool known = false;
+    while (at < bits) {
+      const auto byte = load_u8(runs.data() + at / 8);
+      const auto in_byte = static_cast<unsigned>(at % 8);
+      const auto rest = static_cast<std::uint8_t>(byte >> in_byte);
+      if (!known) {
+        has_arrived = (rest & 1U) != 0;
+        known = true;
+      }
+      const auto alike =
+          static_cast<unsigned>(has_arrived ? std::countr_one(rest) : std::countr_zero(rest));
+      const std::uint64_t step = std::min<std::uint64_t>(std::min(alike, 8 - in_byte), bits - at);
+      length += step;
+      at += step;
+      if (alike < 8 - in_byte) break;
+    }
+    return length;
+  }
+  template <typename Received, typename Missing>
+  void for_each_bitmap_run(Received&& received, Missing&& missing) const {
+    std::uint64_t pending = begin;  // arrived from here on, not told yet
+    std::uint64_t at = 0;
+    while (at < bits) {
+      bool has_arrived = false;
+      const std::uint64_t length = run_length(at, has_arrived);
+      if (!has_arrived) {
+        if (pending < begin + at) received(pending, begin + at);
+        missing(begin + at, begin + at + length);
+        pending = begin + at + length;
+      }
+      at += length;
+    }
+    if (pending < end) received(pending, end);
+  }
+};
+
+// Called behind the type byte; fails the reader on anything malformed.
+FeedbackFrame parse_feedback(ByteReader& in);
+
+}  // namespace satrelay::stp

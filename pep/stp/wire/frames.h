@@ -1,0 +1,246 @@
+// The frames of STP version 1: value types, parsers and writers (docs/stp.md section 5). A parser
+// accepts only what the specification allows; logic behind it sees valid values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+#include "pep/base/units.h"
+#include "pep/stp/types.h"
+#include "pep/stp/wire/feedback_frame.h"
+#include "pep/stp/wire/repair_frame.h"
+#include "pep/stp/wire/varint.h"
+
+namespace satrelay::stp {
+
+enum class FrameType : std::uint8_t {
+  kPadding = 0x00,
+  kPing = 0x01,
+  kSettled = 0x02,
+  kFeedback = 0x03,
+  kLaneCredit = 0x04,
+  kStreamCredit = 0x05,
+  kOpen = 0x06,
+  kReset = 0x07,
+  kClose = 0x08,
+  kHello = 0x09,  // in HELLO packets only
+  kData = 0x10,   // 0x10 to 0x13
+  kRepair = 0x42,
+  kExtension = 0x40,  // this and above: a 16-bit length follows, so that a receiver can skip it
+  kRate = 0x43,
+  kConfirm = 0x44,
+  kStartCredit = 0x46,
+};
+inline constexpr std::uint8_t kDataFin = 0x01;
+inline constexpr std::uint8_t kDataHasLength = 0x02;
+
+struct HelloFrame {
+  std::uint8_t minimum_version = 0;
+  std::uint8_t maximum_version = 0;
+  bool opens_even_streams = false;
+  bool answer_wanted = false;
+  bool encrypts = false;  // HelloKeys follow
+  std::uint8_t lane_count = 1;
+  std::uint32_t capabilities = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t peer_epoch = 0;  // 0: not known yet
+  std::uint32_t echo = 0;        // number of the HELLO that this one answers; 0: none
+  std::uint16_t datagram_size = 0;
+  std::uint64_t lane_credit = 0;
+  std::uint64_t stream_credit = 0;
+  friend bool operator==(const HelloFrame&, const HelloFrame&) = default;
+};
+inline constexpr std::size_t kHelloFrameSize = 51;
+// What follows in the HELLO of an end that encrypts: messages of Noise handshakes (docs/stp.md
+// section 16).
+struct HelloKeys {
+  ConstBytes offer;   // message 1 of the sender's own; empty: none
+  ConstBytes accept;  // message 2, to the newest offer of the receiver; empty: none
+};
+// Capabilities.
+inline constexpr std::uint32_t kCapabilityRepair = 0x01;
+
+struct PingFrame {
+  std::uint64_t settled = 0;  // report from this packet number on
+};
+struct SettledFrame {
+  std::uint64_t settled = 0;  // no report below this packet number is needed
+};
+struct LaneCreditFrame {
+  std::uint64_t limit = 0;
+};
+struct StreamCreditFrame {
+  std::uint64_t stream = 0;
+  std::uint64_t limit = 0;
+};
+struct OpenFrame {
+  std::uint64_t stream = 0;
+  ConstBytes metadata;
+};
+struct ResetFrame {
+  std::uint64_t stream = 0;
+  ResetReason reason = ResetReason::kNone;
+  std::uint64_t final_size = 0;  // stream bytes that the sender of this frame has sent
+};
+// The capacity of the direction from the receiver of this frame to its sender; zero: as configured.
+struct RateFrame {
+  std::uint64_t sequence = 0;  // from 1 on in a session, growing
+  BitRate capacity;
+};
+// What may be sent of a stream before its first STREAM_CREDIT.
+struct StartCreditFrame {
+  std::uint64_t sequence = 0;  // from 1 on in a session, growing
+  std::uint64_t limit = 0;
+};
+struct ConfirmFrame {
+  std::uint64_t stream = 0;
+  std::uint64_t sequence = 0;  // of the stream's CONFIRM frames, from 1 on
+  Confirmation confirmation;
+};
+struct CloseFrame {
+  ResetReason reason = ResetReason::kNone;
+};
+struct DataFrame {
+  std::uint64_t stream = 0;
+  std::uint64_t offset = 0;
+  bool fin = false;
+  ConstBytes bytes;
+};
+
+// A parser is called behind the type byte and fails the reader on anything malformed.
+HelloFrame parse_hello(ByteReader& in, HelloKeys& keys);
+OpenFrame parse_open(ByteReader& in);
+ResetFrame parse_reset(ByteReader& in);
+DataFrame parse_data(ByteReader& in, std::uint8_t type);
+// Behind its length: `body` is what the length covers.
+RateFrame parse_rate(ByteReader& body);
+ConfirmFrame parse_confirm(ByteReader& body);
+StartCreditFrame parse_start_credit(ByteReader& body);
+
+// `keys` are left out unless the frame encrypts.
+void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys = {});
+void write_ping(ByteWriter& out, const PingFrame& frame);
+void write_settled(ByteWriter& out, const SettledFrame& frame);
+void write_lane_credit(ByteWriter& out, const LaneCreditFrame& frame);
+void write_stream_credit(ByteWriter& out, const StreamCreditFrame& frame);
+void write_open(ByteWriter& out, const OpenFrame& frame);
+void write_reset(ByteWriter& out, const ResetFrame& frame);
+void write_close(ByteWriter& out, const CloseFrame& frame);
+void write_rate(ByteWriter& out, const RateFrame& frame);
+void write_confirm(ByteWriter& out, const ConfirmFrame& frame);
+void write_start_credit(ByteWriter& out, const StartCreditFrame& frame);
+
+constexpr std::size_t open_frame_size(std::uint64_t stream, std::size_t metadata) {
+  return 1 + varint_size(stream) + varint_size(metadata) + metadata;
+}
+// Type, stream and offset of a DATA frame without a length field.
+constexpr std::size_t data_header_size(std::uint64_t stream, std::uint64_t offset) {
+  return 1 + varint_size(stream) + varint_size(offset);
+}
+inline constexpr std::size_t kDataLengthSize = 2;
+inline constexpr std::size_t kMaxResetFrameSize = 1 + kMaxVarintSize + 1 + kMaxVarintSize;
+inline constexpr std::size_t kMaxStreamCreditFrameSize = 1 + 2 * kMaxVarintSize;
+inline constexpr std::size_t kMaxLaneCreditFrameSize = 1 + kMaxVarintSize;
+inline constexpr std::size_t kMaxPingFrameSize = 1 + kMaxVarintSize;
+inline constexpr std::size_t kMaxRateFrameSize = 1 + 2 + 2 * kMaxVarintSize;
+inline constexpr std::size_t kMaxStartCreditFrameSize = 1 + 2 + 2 * kMaxVarintSize;
+inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 5 * kMaxVarintSize;
+
+inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
+
+// Walks the frames of a session packet; false if any of them is malformed. The visitor has
+// overloads operator()(const XFrame&) for each frame and unknown(type). The reader of a packet
+// walks twice: first with IgnoreFrames, so that a malformed packet has no effect at all.
+template <typename Visitor>
+bool walk_frames(ConstBytes frames, Visitor&& visitor) {
+  ByteReader in(frames);
+  while (in.remaining() > 0) {
+    const std::uint8_t type = in.u8();
+    if ((type & 0xfcU) == static_cast<std::uint8_t>(FrameType::kData)) {
+      const DataFrame frame = parse_data(in, type);
+      if (in.ok()) visitor(frame);
+    } else if (type >= static_cast<std::uint8_t>(FrameType::kExtension)) {
+      ByteReader body(in.bytes(in.u16()));
+      if (!in.ok()) return false;
+      if (type == static_cast<std::uint8_t>(FrameType::kRate)) {
+        const RateFrame frame = parse_rate(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else if (type == static_cast<std::uint8_t>(FrameType::kConfirm)) {
+        const ConfirmFrame frame = parse_confirm(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else if (type == static_cast<std::uint8_t>(FrameType::kStartCredit)) {
+        const StartCreditFrame frame = parse_start_credit(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else if (type == static_cast<std::uint8_t>(FrameType::kRepair)) {
+        const RepairFrame frame = parse_repair(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else {
+        visitor.unknown(type);
+      }
+    } else {
+      switch (static_cast<FrameType>(type)) {
+        case FrameType::kPadding:
+          break;
+        case FrameType::kPing: {
+          const PingFrame frame{read_varint(in)};
+          if (in.ok()) visitor(frame);
+          break;
+        }
+        case FrameType::kSettled: {
+          const SettledFrame frame{read_varint(in)};
+          if (in.ok()) visitor(frame);
+          break;
+        }
+        case FrameType::kFeedback: {
+          const FeedbackFrame frame = parse_feedback(in);
+          if (in.ok()) visitor(frame);
+          break;
+        }
+        case FrameType::kLaneCredit: {
+          const LaneCreditFrame frame{read_varint(in)};
+          if (in.ok()) visitor(frame);
+          break;
+        }
+        case FrameType::kStreamCredit: {
+          StreamCreditFrame frame;
+          frame.stream = read_varint(in);
+          frame.limit = read_varint(in);
+          if (in.ok()) visitor(frame);
+          break;
+        }
+        case FrameType::kOpen: {
+          const OpenFrame frame = parse_open(in);
+          if (in.ok()) visitor(frame);
+          break;
+        }
+        case FrameType::kReset: {
+          const ResetFrame frame = parse_reset(in);
+          if (in.ok()) visitor(frame);
+          break;
+        }
+        case FrameType::kClose: {
+          const CloseFrame frame{static_cast<ResetReason>(in.u8())};
+          if (in.ok()) visitor(frame);
+          break;
+        }
+        default:
+          return false;
+      }
+    }
+    if (!in.ok()) return false;
+  }
+  return true;
+}
+
+struct IgnoreFrames {
+  template <typename Frame>
+  void operator()(const Frame&) const {}
+  void unknown(std::uint8_t) const {}
+};
+
+}  // namespace satrelay::stp

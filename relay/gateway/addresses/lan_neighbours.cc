@@ -1,0 +1,163 @@
+#include "relay/gateway/addresses/lan_neighbours.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pep/wire/arp.h"
+#include "pep/wire/icmp.h"
+#include "relay/gateway/addresses/solicited_node.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr Duration kInterval = Duration::seconds(1);
+
+bool is_packet(const Frame& frame) {
+  return frame.kind != FrameKind::kMalformed && frame.kind != FrameKind::kNotIp &&
+         frame.kind != FrameKind::kArp;
+}
+
+}  // namespace
+
+LanNeighbours::LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key)
+    : policy_(policy), key_(key) {
+  for (const config::Peer& peer : config.peers) {
+    const bool routed = !config.gateway.address.contains(peer.address);
+    routed_.push_back(routed);
+    any_ = any_ || routed;
+  }
+  if (any_) entries_.resize(kEntries);
+  questions_.reserve(kQuestions);
+}
+
+std::size_t LanNeighbours::place(const IpAddress& host) const {
+  FlowKey flow;
+  flow.local = host;
+  return hash_flow(key_, flow) % kEntries;
+}
+
+std::optional<wire::EthernetHeader> LanNeighbours::find(const IpAddress& host) const {
+  if (!any_) return std::nullopt;
+  const Entry& entry = entries_[place(host)];
+  return entry.used && entry.host == host ? std::optional(entry.towards) : std::nullopt;
+}
+
+bool LanNeighbours::is_far(const IpAddress& host) const {
+  const auto peer = policy_.peer_for(host);
+  return peer && routed_[*peer];
+}
+
+LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
+                                        const wire::EthernetHeader& towards) {
+  entries_[place(host)] = {host, towards, true};
+  std::erase_if(questions_, [&](const Question& question) { return question.host == host; });
+  return {host, towards};
+}
+
+// An answer tells the host's MAC, but not which of the router's it uses: as before, or the one that
+// the gateway uses itself.
+std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host,
+                                                           const MacAddress& mac,
+                                                           const wire::EthernetHeader& seen) {
+  if (mac.is_multicast() || mac == MacAddress() || mac == router_) return std::nullopt;
+  wire::EthernetHeader towards = seen;
+  const auto known = find(host);
+  towards.source = known && known->tags == seen.tags ? known->source : router_;
+  towards.destination = mac;
+  return put(host, towards);
+}
+
+std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_lan(const Frame& frame) {
+  if (!any_) return std::nullopt;
+  if (frame.kind == FrameKind::kArp) {
+    const auto arp = wire::parse_arp(frame.payload);
+    if (!arp || arp->sender == IpAddress::v4({})) return std::nullopt;
+    return put_mac(arp->sender, arp->sender_mac, frame.ethernet);
+  }
+  if (!is_packet(frame)) return std::nullopt;
+  if (frame.kind == FrameKind::kIcmp && !frame.ip.source.is_v4() && frame.ip.hop_limit == 255) {
+    const auto message = wire::parse_icmp(frame.ip, frame.payload);
+    const auto neighbour = message ? wire::parse_neighbour(*message) : std::nullopt;
+    if (neighbour && neighbour->advertisement && neighbour->link_layer) {
+      return put_mac(neighbour->target, *neighbour->link_layer, frame.ethernet);
+    }
+  }
+  const wire::EthernetHeader& seen = frame.ethernet;
+  if (seen.source.is_multicast() || seen.destination.is_multicast() ||
+      !is_far(frame.ip.destination)) {
+    return std::nullopt;
+  }
+  wire::EthernetHeader towards = seen;
+  std::swap(towards.source, towards.destination);
+  return put(frame.ip.source, towards);
+}
+
+std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_wan(const Frame& frame) {
+  if (!any_ || !is_packet(frame) || frame.ethernet.destination.is_multicast() ||
+      !is_far(frame.ip.source) || is_far(frame.ip.destination)) {
+    return std::nullopt;
+  }
+  return put(frame.ip.destination, frame.ethernet);
+}
+
+// --- questions ---------------------------------------------------------------------------------
+
+void LanNeighbours::ask(const IpAddress& host, Instant now) {
+  if (std::ranges::find(questions_, host, &Question::host) != questions_.end()) return;
+  if (questions_.size() == kQuestions) questions_.erase(questions_.begin());
+  questions_.push_back({.host = host, .next = now + kInterval, .left = kTries - 1, .due = true});
+}
+
+void LanNeighbours::handle_timeout(Instant now) {
+  std::erase_if(questions_, [&](Question& question) {
+    if (question.next > now) return false;
+    if (question.left == 0) return true;
+    --question.left;
+    question.due = true;
+    question.next = now + kInterval;
+    return false;
+  });
+}
+
+Instant LanNeighbours::next_timeout() const {
+  Instant next = Instant::never();
+  for (const Question& question : questions_) next = earlier(next, question.next);
+  return next;
+}
+
+std::size_t LanNeighbours::poll_frame(MutableBytes out) {
+  const auto question = std::ranges::find(questions_, true, &Question::due);
+  if (question == questions_.end()) return 0;
+  question->due = false;
+  wire::EthernetHeader ethernet;
+  ethernet.source = router_;
+  if (question->host.is_v4()) {
+    ethernet.destination = MacAddress::broadcast();
+    ethernet.type = wire::EtherType::kArp;
+    wire::write_ethernet(ethernet, out);
+    wire::write_arp({.operation = wire::ArpOperation::kRequest,
+                     .sender_mac = router_,
+                     .sender = IpAddress::v4({}),
+                     .target_mac = {},
+                     .target = question->host},
+                    out.subspan(ethernet.size()));
+    return ethernet.size() + wire::kArpSize;
+  }
+  wire::IpHeader ip;
+  ip.source = IpAddress::v6({});
+  ip.destination = solicited_node(question->host);
+  ip.protocol = wire::kProtocolIcmpV6;
+  ip.hop_limit = 255;
+  ethernet.destination = multicast_mac(ip.destination);
+  ethernet.type = wire::EtherType::kIpv6;
+  wire::write_ethernet(ethernet, out);
+  const std::size_t ip_at = ethernet.size();
+  const std::size_t body = wire::write_neighbour(
+      ip, {.advertisement = false, .target = question->host, .link_layer = {}},
+      out.subspan(ip_at + wire::kIpv6HeaderSize));
+  ip.payload_size = static_cast<std::uint16_t>(body);
+  wire::write_ip(ip, out.subspan(ip_at));
+  return ip_at + wire::kIpv6HeaderSize + body;
+}
+
+}  // namespace satrelay::gateway

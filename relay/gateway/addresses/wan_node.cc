@@ -1,0 +1,283 @@
+#include "relay/gateway/addresses/wan_node.h"
+
+#include <algorithm>
+
+#include "pep/wire/arp.h"
+#include "pep/wire/checksum.h"
+#include "pep/wire/icmp.h"
+#include "pep/wire/udp.h"
+#include "relay/gateway/addresses/solicited_node.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr Duration kRequestInterval = Duration::seconds(1);
+constexpr Duration kRefreshInterval = Duration::seconds(30);
+constexpr std::uint8_t kAskAllAfter = 5;  // unanswered refreshes
+
+}  // namespace
+
+WanNode::WanNode(const config::Gateway& config, const MacAddress& mac, Counters& counters,
+                 Instant now)
+    : own_(config.gateway.own),
+      mac_(mac),
+      vlan_(config.gateway.vlan),
+      stp_port_(config.stp.port),
+      stp_header_size_(wire::kEthernetHeaderSize + (vlan_ ? 4U : 0U) +
+                       (own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize) +
+                       wire::kUdpHeaderSize),
+      counters_(counters) {
+  for (const config::Peer& peer : config.peers) {
+    const bool local = config.gateway.address.contains(peer.address);
+    const IpAddress hop = local ? peer.address : config.gateway.next_hop.value_or(peer.address);
+    const auto known = std::ranges::find(neighbours_, hop, &Neighbour::address);
+    neighbour_of_peer_.push_back(static_cast<std::size_t>(known - neighbours_.begin()));
+    if (known == neighbours_.end()) neighbours_.push_back({hop, std::nullopt, now, 0});
+    peers_.push_back(peer.address);
+  }
+}
+
+wire::EthernetHeader WanNode::header_to(const MacAddress& destination, wire::EtherType type) const {
+  wire::EthernetHeader header;
+  header.destination = destination;
+  header.source = mac_;
+  header.type = type;
+  if (vlan_) {
+    header.tag_count = 1;
+    header.tags[0] = {static_cast<std::uint16_t>(wire::EtherType::kVlan), *vlan_};
+  }
+  return header;
+}
+
+bool WanNode::on_own_vlan(const Frame& frame) const {
+  if (!vlan_) return frame.ethernet.tag_count == 0;
+  return frame.ethernet.tag_count == 1 && frame.ethernet.tags[0].vlan_id() == *vlan_;
+}
+
+bool WanNode::is_in_own_network(const wire::EthernetHeader& ethernet) const {
+  std::optional<std::uint16_t> vlan;
+  for (std::size_t i = 0; i < ethernet.tag_count; ++i) {
+    const std::uint16_t id = ethernet.tags[i].vlan_id();
+    if (id == 0) continue;
+    if (vlan) return false;
+    vlan = id;
+  }
+  return vlan == vlan_;
+}
+
+bool WanNode::is_for_own_address(const Frame& frame) const {
+  return frame.ip.destination == own_ && on_own_vlan(frame);
+}
+
+WanNode::PendingFrame* WanNode::new_frame() {
+  if (pending_count_ == kMaxPending) return nullptr;  // answers and requests are repeated
+  PendingFrame& frame = pending_[(pending_first_ + pending_count_) % kMaxPending];
+  ++pending_count_;
+  frame.size = 0;
+  return &frame;
+}
+
+std::size_t WanNode::poll_frame(MutableBytes out) {
+  while (pending_count_ > 0) {
+    const PendingFrame& frame = pending_[pending_first_];
+    pending_first_ = (pending_first_ + 1) % kMaxPending;
+    --pending_count_;
+    if (frame.size == 0 || frame.size > out.size()) continue;
+    std::copy_n(frame.bytes.begin(), frame.size, out.begin());
+    return frame.size;
+  }
+  return 0;
+}
+
+void WanNode::learn(const IpAddress& address, const MacAddress& mac, Instant now) {
+  if (mac.is_multicast() || mac == MacAddress() || mac == mac_) return;
+  const auto neighbour = std::ranges::find(neighbours_, address, &Neighbour::address);
+  if (neighbour == neighbours_.end()) return;
+  neighbour->mac = mac;
+  neighbour->unanswered = 0;
+  neighbour->next_request = now + kRefreshInterval;
+}
+
+bool WanNode::handle_arp(const Frame& frame, Instant now) {
+  if (!own_.is_v4() || !on_own_vlan(frame)) return false;
+  const auto arp = wire::parse_arp(frame.payload);
+  if (!arp) return false;
+  // RFC 5227 section 2.4, without the defence: the operator must decide whose address it is.
+  const bool conflict = arp->sender == own_ && arp->sender_mac != mac_;
+  if (conflict) counters_.add(Counter::kAddressConflicts);
+  if (arp->target != own_) return conflict;  // what is false is not passed on
+  learn(arp->sender, arp->sender_mac, now);
+  if (arp->operation == wire::ArpOperation::kReply) return true;
+  PendingFrame* out = new_frame();
+  if (out == nullptr) return true;
+  const auto ethernet = header_to(arp->sender_mac, wire::EtherType::kArp);
+  wire::write_ethernet(ethernet, out->bytes);
+  wire::write_arp({.operation = wire::ArpOperation::kReply,
+                   .sender_mac = mac_,
+                   .sender = own_,
+                   .target_mac = arp->sender_mac,
+                   .target = arp->sender},
+                  MutableBytes(out->bytes).subspan(ethernet.size()));
+  out->size = ethernet.size() + wire::kArpSize;
+  counters_.add(Counter::kArpAnswered);
+  return true;
+}
+
+bool WanNode::speaks_as_own(const Frame& frame) const {
+  return wire::is_neighbour_discovery(frame.ip, frame.payload) &&
+         (frame.ip.source == own_ || wire::advertised_neighbour(frame.ip, frame.payload) == own_);
+}
+
+bool WanNode::handle_icmp(const Frame& frame, Instant now) {
+  if (!on_own_vlan(frame)) return false;
+  // A twin looks for its neighbours in our name, or says that it is us.
+  const bool conflict = frame.ethernet.source != mac_ && speaks_as_own(frame);
+  if (conflict) counters_.add(Counter::kAddressConflicts);
+  const bool own = frame.ip.destination == own_;
+  if (!own && (own_.is_v4() || frame.ip.destination != solicited_node(own_))) return conflict;
+  const auto message = wire::parse_icmp(frame.ip, frame.payload);
+  if (!message) return own || conflict;
+  if (!own_.is_v4() && (message->type == wire::kIcmpV6NeighbourSolicitation ||
+                        message->type == wire::kIcmpV6NeighbourAdvertisement)) {
+    return handle_neighbour(frame, *message, now) || own || conflict;
+  }
+  const std::uint8_t request = own_.is_v4() ? wire::kIcmpEchoRequest : wire::kIcmpV6EchoRequest;
+  if (!own || message->type != request || message->code != 0) return own;
+  const auto ethernet = header_to(frame.ethernet.source, frame.ethernet.type);
+  PendingFrame* out = new_frame();
+  if (out == nullptr) return true;
+  const std::size_t ip_size = own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize;
+  const std::size_t size = ethernet.size() + ip_size + wire::kIcmpHeaderSize + message->body.size();
+  if (size > out->bytes.size()) return true;  // a larger ping goes unanswered
+  wire::IpHeader ip;
+  ip.source = own_;
+  ip.destination = frame.ip.source;
+  ip.protocol = frame.ip.protocol;
+  ip.traffic_class = frame.ip.traffic_class;
+  ip.payload_size = static_cast<std::uint16_t>(wire::kIcmpHeaderSize + message->body.size());
+  wire::IcmpMessage reply = *message;
+  reply.type = own_.is_v4() ? wire::kIcmpEchoReply : wire::kIcmpV6EchoReply;
+  MutableBytes room(out->bytes);
+  wire::write_ethernet(ethernet, room);
+  wire::write_ip(ip, room.subspan(ethernet.size()));
+  wire::write_icmp(ip, reply, room.subspan(ethernet.size() + ip_size));
+  out->size = size;
+  counters_.add(Counter::kPingAnswered);
+  return true;
+}
+
+bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& message, Instant now) {
+  if (frame.ip.hop_limit != 255) return false;  // RFC 4861 section 7.1: not from this link
+  const auto neighbour = wire::parse_neighbour(message);
+  if (!neighbour) return false;
+  if (neighbour->advertisement) {
+    if (neighbour->link_layer) learn(neighbour->target, *neighbour->link_layer, now);
+    return frame.ip.destination == own_;
+  }
+  if (neighbour->target != own_) return false;
+  if (neighbour->link_layer) learn(frame.ip.source, *neighbour->link_layer, now);
+  const auto ethernet = header_to(frame.ethernet.source, wire::EtherType::kIpv6);
+  PendingFrame* out = new_frame();
+  if (out == nullptr) return true;
+  wire::IpHeader ip;
+  ip.source = own_;
+  ip.destination = frame.ip.source;
+  ip.protocol = wire::kProtocolIcmpV6;
+  ip.hop_limit = 255;
+  MutableBytes room(out->bytes);
+  wire::write_ethernet(ethernet, room);
+  const std::size_t ip_at = ethernet.size();
+  const std::size_t body =
+      wire::write_neighbour(ip, {.advertisement = true, .target = own_, .link_layer = mac_},
+                            room.subspan(ip_at + wire::kIpv6HeaderSize));
+  ip.payload_size = static_cast<std::uint16_t>(body);
+  wire::write_ip(ip, room.subspan(ip_at));
+  out->size = ip_at + wire::kIpv6HeaderSize + body;
+  counters_.add(Counter::kNeighbourAnswered);
+  return true;
+}
+
+void WanNode::request(const Neighbour& neighbour) {
+  // All are asked if the one that was known does not answer: it may have been replaced.
+  const bool ask_known = neighbour.mac && neighbour.unanswered < kAskAllAfter;
+  PendingFrame* out = new_frame();
+  if (out == nullptr) return;
+  MutableBytes room(out->bytes);
+  if (neighbour.address.is_v4()) {
+    const auto ethernet =
+        header_to(ask_known ? *neighbour.mac : MacAddress::broadcast(), wire::EtherType::kArp);
+    wire::write_ethernet(ethernet, room);
+    wire::write_arp({.operation = wire::ArpOperation::kRequest,
+                     .sender_mac = mac_,
+                     .sender = own_,
+                     .target_mac = {},
+                     .target = neighbour.address},
+                    room.subspan(ethernet.size()));
+    out->size = ethernet.size() + wire::kArpSize;
+    return;
+  }
+  wire::IpHeader ip;
+  ip.source = own_;
+  ip.destination = ask_known ? neighbour.address : solicited_node(neighbour.address);
+  ip.protocol = wire::kProtocolIcmpV6;
+  ip.hop_limit = 255;
+  const auto ethernet =
+      header_to(ask_known ? *neighbour.mac : multicast_mac(ip.destination), wire::EtherType::kIpv6);
+  wire::write_ethernet(ethernet, room);
+  const std::size_t ip_at = ethernet.size();
+  const std::size_t body = wire::write_neighbour(
+      ip, {.advertisement = false, .target = neighbour.address, .link_layer = mac_},
+      room.subspan(ip_at + wire::kIpv6HeaderSize));
+  ip.payload_size = static_cast<std::uint16_t>(body);
+  wire::write_ip(ip, room.subspan(ip_at));
+  out->size = ip_at + wire::kIpv6HeaderSize + body;
+}
+
+void WanNode::handle_timeout(Instant now) {
+  for (Neighbour& neighbour : neighbours_) {
+    if (neighbour.next_request > now) continue;
+    // A neighbour that stopped answering keeps its MAC until another one is learned: behind a
+    // satellite link it is silent during an outage, and must be reached at once when that ends.
+    request(neighbour);
+    if (neighbour.unanswered < kAskAllAfter) ++neighbour.unanswered;
+    neighbour.next_request = now + kRequestInterval;
+  }
+}
+
+Instant WanNode::next_timeout() const {
+  Instant next = Instant::never();
+  for (const Neighbour& neighbour : neighbours_) next = earlier(next, neighbour.next_request);
+  return next;
+}
+
+std::optional<MacAddress> WanNode::next_hop(std::size_t peer) const {
+  return neighbours_[neighbour_of_peer_[peer]].mac;
+}
+
+void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
+                                MutableBytes frame, LinkWay way) const {
+  const auto type = own_.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
+  auto ethernet = header_to(next_hop(peer).value_or(MacAddress()), type);
+  if (way == LinkWay::kReceive) std::swap(ethernet.source, ethernet.destination);
+  wire::write_ethernet(ethernet, frame);
+  const auto udp_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + datagram);
+  wire::IpHeader ip;
+  ip.source = own_;
+  ip.destination = peers_[peer];
+  if (way == LinkWay::kReceive) std::swap(ip.source, ip.destination);
+  ip.protocol = wire::kProtocolUdp;
+  ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(priority) << 2);
+  ip.payload_size = udp_size;
+  const std::size_t udp_at = ethernet.size() + wire::write_ip(ip, frame.subspan(ethernet.size()));
+  const MutableBytes udp = frame.subspan(udp_at, udp_size);
+  wire::write_udp({stp_port_, stp_port_, udp_size, 0}, udp);
+  // IPv4 leaves the UDP checksum out (RFC 768): each STP packet carries a CRC32C of its own, and
+  // the sum would be a second pass over the payload. IPv6 requires it (RFC 8200 section 8.1).
+  if (!own_.is_v4()) {
+    const std::uint16_t sum =
+        wire::transport_checksum(ip.source, ip.destination, wire::kProtocolUdp, udp);
+    store_u16(udp.data() + wire::kUdpChecksumOffset, sum == 0 ? std::uint16_t{0xffff} : sum);
+  }
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,88 @@
+// The gateway as a node on the WAN: it owns one MAC and one address there, answers ARP, Neighbour
+// Discovery and ping for that address, and resolves the next hop of each peer.
+//
+// Frames to send wait in a short queue; poll_frame() takes them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/control/rate_controller.h"
+#include "pep/wire/icmp.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/uplink/link_way.h"
+
+namespace satrelay::gateway {
+
+class WanNode {
+ public:
+  WanNode(const config::Gateway& config, const MacAddress& mac, Counters& counters, Instant now);
+
+  // Whether the frame is the gateway's own business (and was dealt with); STP datagrams are not
+  // this class's: is_for_own_address() tells.
+  bool handle_arp(const Frame& frame, Instant now);
+  bool handle_icmp(const Frame& frame, Instant now);
+  bool is_for_own_address(const Frame& frame) const;
+  // Whether hosts take the frame for one of the gateway's own network. Tags that name no VLAN (IEEE
+  // 802.1Q, id 0: a priority) count as none, as hosts have it.
+  bool is_in_own_network(const wire::EthernetHeader& ethernet) const;
+  bool is_own_mac(const MacAddress& mac) const { return mac == mac_; }
+
+  void handle_timeout(Instant now);
+  Instant next_timeout() const;
+  std::size_t poll_frame(MutableBytes out);
+
+  // The MAC behind which peer `index` is reached; nullopt while unresolved.
+  std::optional<MacAddress> next_hop(std::size_t peer) const;
+  // Size of the headers in front of an STP datagram, and the function that writes them, for
+  // `datagram` bytes of UDP payload that already stand behind them; kReceive: as if the peer had
+  // sent them.
+  std::size_t stp_header_size() const { return stp_header_size_; }
+  void write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
+                         MutableBytes frame, LinkWay way = LinkWay::kSend) const;
+
+ private:
+  // One next hop; peers behind the same router share it.
+  struct Neighbour {
+    IpAddress address;
+    std::optional<MacAddress> mac;
+    Instant next_request;
+    std::uint8_t unanswered = 0;
+  };
+  struct PendingFrame {
+    std::array<std::byte, 1600> bytes;
+    std::size_t size = 0;
+  };
+  static constexpr std::size_t kMaxPending = 32;
+
+  wire::EthernetHeader header_to(const MacAddress& destination, wire::EtherType type) const;
+  bool on_own_vlan(const Frame& frame) const;
+  bool speaks_as_own(const Frame& frame) const;  // in Neighbour Discovery
+  bool handle_neighbour(const Frame& frame, const wire::IcmpMessage& message, Instant now);
+  void learn(const IpAddress& address, const MacAddress& mac, Instant now);
+  void request(const Neighbour& neighbour);
+  PendingFrame* new_frame();
+
+  IpAddress own_;
+  MacAddress mac_;
+  std::optional<std::uint16_t> vlan_;
+  std::uint16_t stp_port_;
+  std::size_t stp_header_size_;
+  Counters& counters_;
+  std::vector<IpAddress> peers_;
+  std::vector<std::size_t> neighbour_of_peer_;
+  std::vector<Neighbour> neighbours_;
+  std::array<PendingFrame, kMaxPending> pending_{};
+  std::size_t pending_first_ = 0;
+  std::size_t pending_count_ = 0;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,123 @@
+// One relayed flow at one gateway: a TCP endpoint that stands in for the far host, and the STP
+// stream to the gateway in front of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "config/schema.h"
+#include "pep/base/recent_count.h"
+#include "pep/base/time.h"
+#include "pep/compress/block_codec.h"
+#include "pep/stp/session.h"
+#include "pep/stp/streams/stream_class.h"
+#include "pep/tcp/endpoint.h"
+#include "pep/wire/ethernet.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/recovery/flow_journal.h"
+#include "relay/gateway/rules/rule_use.h"
+
+namespace satrelay::gateway {
+
+enum class Origin : std::uint8_t {
+  kLan,   // the client is on this gateway's LAN: our endpoint plays the server
+  kPeer,  // the client is behind the peer: our endpoint plays the client
+};
+
+// The STP half of a flow.
+enum class StreamState : std::uint8_t {
+  kNone,  // not opened: the local handshake is not complete, or the peer is being greeted anew
+  kOpen,
+  kOver,  // released or reset; the session knows it no more
+};
+
+// What a host chooses for its packets, and the way to the gateway has left of it.
+struct PathMarks {
+  static PathMarks of(std::uint8_t traffic_class, std::uint8_t hop_limit) {
+    return {.traffic_class = static_cast<std::uint8_t>(traffic_class & 0xfcU),
+            .hop_limit = hop_limit};
+  }
+
+  std::uint8_t traffic_class = 0;  // DSCP; the ECN bits are 0, as they are each hop's own
+  std::uint8_t hop_limit = 64;
+  friend bool operator==(const PathMarks&, const PathMarks&) = default;
+};
+
+struct Flow {
+  Flow(const FlowKey& flow_key, RulePtr flow_rule, Origin flow_origin, const tcp::Config& config,
+       Arena& arena, tcp::Counters& counters, Instant now)
+      : key(flow_key),
+        rule(std::move(flow_rule)),
+        origin(flow_origin),
+        flow_label(gateway::flow_label(flow_key)),
+        endpoint(config, arena, &counters),
+        created(now),
+        last_activity(now) {}
+
+  FlowKey key;
+  RulePtr rule;                           // that it fell under here; never null
+  std::uint64_t upheavals = 0;            // of its peer that have reached it (upheavals.h)
+  std::uint64_t upheavals_looked_at = 0;  // of all peers
+  std::uint64_t configurations = 0;       // that have reached it
+  std::uint64_t id = 0;                   // a number of its own among all flows since the start
+  Origin origin;
+  std::uint32_t flow_label;  // of IPv6 packets to the host
+  std::size_t peer = 0;
+  tcp::Endpoint endpoint;
+  OpenMetadata metadata;           // as sent or received with OPEN
+  std::uint32_t syn_sequence = 0;  // of the host's SYN, if that came from the LAN
+  wire::EthernetHeader to_host;    // L2 header of our frames; follows the host's latest frame
+  FlowJournal::Place journal_place = FlowJournal::kNowhere;
+  PathMarks host_marks;  // of our host's latest data
+  PathMarks told_marks;  // as the far gateway takes them to be
+  PathMarks far_marks;   // of the far host: those of our frames to this one
+  config::FlowModes modes;
+
+  StreamState stream_state = StreamState::kNone;
+  stp::StreamId stream{};
+  // Where both hosts have opened the connection at once, the stream that the peer has opened: by it
+  // the far host's bytes come, and by `stream` only ours go.
+  std::optional<stp::StreamId> inbound;
+  stp::StreamId inbound_stream() const { return inbound.value_or(stream); }
+  stp::ClassId traffic_class = 0;  // of the stream
+  bool finish_sent = false;        // session.finish() called
+  bool delivered = false;          // the peer's session has everything
+  bool close_handled = false;      // the endpoint's end was passed on
+  bool established = false;        // the handshake with the host was complete once
+  bool closed_to_host = false;     // endpoint.close() called
+  bool end_counted = false;        // a counter names how this flow ended
+  bool counted_over = false;       // among those that are over
+  bool half_open = false;          // counted against limits.half_open
+
+  // What the gateways tell each other of their hosts (flow_modes.h).
+  std::uint64_t host_acknowledged = 0;      // plain bytes
+  std::uint64_t confirmed_window = 0;       // of our host, as told
+  std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
+  std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
+  std::uint64_t stray_answers = 0;          // of our host that the peer was asked about
+
+  // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
+  std::uint64_t try_compression_at = 0;
+  std::uint64_t incompressible_run = 0;
+
+  RecentCount drained;  // bytes from the LAN that the link has taken
+
+  // The encoded block under way towards the host.
+  compress::BlockHeader block;
+  std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed
+  std::uint32_t plain_written =
+      0;  // of a compressed block, when the host's side filled up in mid-block
+
+  Instant created;
+  Instant last_activity;
+  Instant retry_at = Instant::never();  // memory ran out: try again then
+  Instant armed = Instant::never();     // when the timer table calls; never after the deadline
+  std::uint64_t bytes_from_lan = 0;     // plain
+  std::uint64_t bytes_encoded = 0;      // what became of them in the stream
+  std::uint64_t bytes_to_lan = 0;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,63 @@
+#include "relay/gateway/flows/flow_modes.h"
+
+#include <algorithm>
+
+namespace satrelay::gateway {
+
+using config::AckMode;
+using config::CloseMode;
+using config::WindowMode;
+
+void hold_back(Flow& f, Instant now) {
+  if (f.modes.ack == AckMode::kEndToEnd) f.endpoint.hold_acknowledgments(0, now);
+  if (f.modes.close == CloseMode::kConfirmed) f.endpoint.hold_fin();
+}
+
+void confirm(Flow& f, stp::Session& session) {
+  stp::Confirmation ours;
+  ours.keep_alives = f.endpoint.keep_alives();
+  if (!f.modes.any()) {
+    if (ours.keep_alives > 0) session.confirm(f.stream, ours);
+    return;
+  }
+  f.host_acknowledged = std::max(f.host_acknowledged, f.endpoint.acknowledged());
+  ours.answered = f.established;
+  ours.ended = f.endpoint.finished_sending();
+  // What no mode asks for is not told, so that it costs nothing.
+  if (f.modes.ack == AckMode::kEndToEnd) ours.delivered = f.host_acknowledged;
+  if (f.modes.window == WindowMode::kMirror && f.established) {
+    ours.window = f.endpoint.is_closed() ? f.confirmed_window : f.endpoint.peer_window();
+    f.confirmed_window = ours.window;
+  }
+  session.confirm(f.stream, ours);
+}
+
+void follow(Flow& f, const stp::Confirmation& far, Instant now) {
+  if (far.keep_alives > f.far_keep_alives) {
+    f.far_keep_alives = far.keep_alives;
+    f.endpoint.send_keep_alive(now);
+  }
+  if (far.answered) f.endpoint.answer(now);
+  if (f.modes.ack == AckMode::kEndToEnd) {
+    f.endpoint.hold_acknowledgments(far.ended ? tcp::Endpoint::kNoHold : far.delivered, now);
+  }
+  if (far.ended) f.endpoint.release_fin(now);
+  f.far_window = far.answered ? std::optional(far.window) : std::nullopt;
+}
+
+bool all_confirmed(const Flow& f, const stp::Session& session) {
+  if (!f.modes.any()) return true;
+  if (!session.confirmed(f.stream)) return false;
+  if (f.modes.ack == AckMode::kLocal && f.modes.close == CloseMode::kLocal) return true;
+  // Each host waits for an acknowledgment until the other has everything.
+  return f.endpoint.finished_sending() && session.confirmation(f.stream).ended;
+}
+
+std::uint64_t mirrored_window(const Flow& f) {
+  // As large as TCP's own without scaling, until the far host has spoken.
+  constexpr std::uint64_t kUnknown = 65'535;
+  if (f.modes.window == WindowMode::kRewrite) return ~std::uint64_t{0};
+  return f.far_window.value_or(kUnknown);
+}
+
+}  // namespace satrelay::gateway

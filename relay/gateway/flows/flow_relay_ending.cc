@@ -1,0 +1,222 @@
+// How flows end: by their hosts, by their peer, by silence, or because the gateway says so.
+#include <algorithm>
+
+#include "relay/gateway/flows/flow_relay.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// A SYN that was not answered so long was sent again at least once.
+constexpr Duration kDoubtAfter = Duration::seconds(1);
+
+}  // namespace
+
+bool FlowRelay::is_over(const Flow& f) const {
+  const bool closed = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
+  return closed && f.stream_state != StreamState::kOpen;
+}
+
+void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
+  f.close_handled = true;
+  stp::ResetReason reason = stp::ResetReason::kNone;
+  switch (f.endpoint.close_reason()) {
+    case tcp::CloseReason::kNone:
+    case tcp::CloseReason::kAborted:  // counted, and told to the peer, where it was decided
+      return;
+    case tcp::CloseReason::kResetByPeer:
+      reason = stp::ResetReason::kHostReset;
+      count_end(f, Counter::kFlowsResetByHost);
+      break;
+    case tcp::CloseReason::kRefused:
+      reason = stp::ResetReason::kRefused;
+      count_end(f, Counter::kFlowsRefused);
+      break;
+    case tcp::CloseReason::kUnreachable:
+      reason = stp::ResetReason::kNoRoute;
+      count_end(f, Counter::kFlowsUnreachable);
+      break;
+    case tcp::CloseReason::kTimeout:
+      reason = f.established ? stp::ResetReason::kTimeout : stp::ResetReason::kUnreachable;
+      count_end(f, f.established               ? Counter::kFlowsResetTimeout
+                   : f.origin == Origin::kPeer ? Counter::kFlowsUnreachable
+                                               : Counter::kFlowsHandshakeTimeout);
+      break;
+  }
+  reset_streams(f, reason, now);
+}
+
+// Whether a segment of the far host's belongs to a connection that is bridged, or was there before
+// the gateways. Until its handshake is over nobody knows whether a flow that waits for that was
+// asked for by its client, or by somebody else in its name: what the rules of TCP would answer
+// could end a connection of honest hosts. And nobody knows whose word the segment is; but the host
+// would have answered the first SYN before there is a second. Then the client's gateway bridges the
+// next one: the hosts settle it between them.
+bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now) {
+  Flow& f = flow(slot);
+  if (f.origin != Origin::kPeer || f.modes.handshake != config::HandshakeMode::kRemote ||
+      !f.endpoint.shows_another_connection(header)) {
+    return false;
+  }
+  counters_.add(Counter::kDroppedNoAnswer);
+  if (!f.endpoint.has_repeated_syn()) return true;
+  reset_streams(f, stp::ResetReason::kInUse, now);
+  count_end(f, Counter::kFlowsInUse);
+  f.endpoint.abandon();
+  advance(slot, now);
+  return true;
+}
+
+// A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
+// nobody answered: its host tries again, as it would without a gateway. If the far gateway has no
+// room, or the far host such a connection already, it would be in vain again: the next try is
+// bridged; in the latter case any, for a while, so that a forger disturbs the connection but once.
+void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
+  const bool waits = f.origin == Origin::kLan && !f.established &&
+                     f.modes.handshake == config::HandshakeMode::kRemote;
+  if (waits && reason != stp::ResetReason::kRefused) {
+    if (reason == stp::ResetReason::kNoResources) {
+      bridged_syns_.remember(f.key, f.syn_sequence, now);
+    }
+    if (reason == stp::ResetReason::kInUse) in_use_.remember(f.key, 0, now);
+    f.endpoint.abandon();
+  } else {
+    f.endpoint.abort(now);
+  }
+}
+
+void FlowRelay::reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter,
+                           Instant now) {
+  Flow& f = flow(slot);
+  reset_streams(f, reason, now);
+  count_end(f, counter);
+  f.endpoint.abort(now);
+  queue(slot);
+}
+
+void FlowRelay::reset_streams(Flow& f, stp::ResetReason reason, Instant now) {
+  if (f.stream_state == StreamState::kOpen) {
+    session_of(f).reset(f.stream, reason, now);
+    if (f.inbound) session_of(f).reset(*f.inbound, reason, now);
+  }
+  f.stream_state = StreamState::kOver;
+  f.inbound.reset();
+}
+
+void FlowRelay::count_end(Flow& f, Counter counter) {
+  if (f.end_counted) return;
+  f.end_counted = true;
+  counters_.add(counter);
+}
+
+void FlowRelay::remove(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  count_end(f, Counter::kFlowsFinished);
+  if (f.half_open) --half_open_;
+  if (f.established) ended_.remember(f.key, 0, now);
+  table_.erase(f.key);
+  journal_.release(f.journal_place);
+  timers_.set(slot, Instant::never());
+  by_id_.erase(slot);
+  unheard_.erase(slot);
+  live_slots_.clear(slot);
+  if (f.counted_over) --over_;
+  --peers_[f.peer]->flows;
+  flows_[slot].reset();
+  free_slots_.push_back(slot);
+  --live_;
+}
+
+void FlowRelay::settle(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  if (f.endpoint.is_closed() && f.stream_state != StreamState::kOpen) {
+    remove(slot, now);
+    return;
+  }
+  if (!f.counted_over && is_over(f)) {
+    f.counted_over = true;
+    ++over_;
+    f.endpoint.give_up_own_memory();
+  }
+  // Deadlines move away with almost every segment. A timer that comes too early only looks again,
+  // which is cheaper than moving it each time.
+  const Instant due = deadline(f);
+  if (due >= f.armed) return;
+  f.armed = due;
+  timers_.set(slot, due);
+}
+
+// Both hosts have closed, and what the far one sent is all that is left to do: it has gone, and
+// nobody but this gateway would notice if the near one never took it (RFC 6429).
+bool FlowRelay::only_owes(const Flow& f) const {
+  if (!f.endpoint.peer_finished()) return false;
+  return f.stream_state == StreamState::kOver ||
+         (f.stream_state == StreamState::kOpen &&
+          peers_[f.peer]->session.received_end(f.inbound_stream()));
+}
+
+Duration FlowRelay::quiet_limit(const Flow& f) const {
+  const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
+  return half_closed || only_owes(f) ? limits_.half_close_timeout : limits_.idle_timeout;
+}
+
+Instant FlowRelay::deadline(const Flow& f) const {
+  Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
+  if (is_unheard(f) && !f.endpoint.is_closed()) {
+    next = earlier(next, f.created + LanNeighbours::kPatience);
+  }
+  if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
+  return earlier(f.last_activity + quiet_limit(f), next);
+}
+
+void FlowRelay::shut_down(Instant now) {
+  is_shutting_down_ = true;
+  for (std::uint32_t slot = live_slots_.from(0); slot != kNoSlot;
+       slot = live_slots_.from(slot + 1)) {
+    catch_up(slot, now);
+    end_without_stream(slot, Counter::kFlowsResetShutdown, now);
+  }
+}
+
+void FlowRelay::remember(const Flow& f) {
+  const ClientSide client = f.origin == Origin::kPeer ? ClientSide::kHere : ClientSide::kPeer;
+  peers_[f.peer]->liaison.remember(f.metadata, client);
+  counters_.add(Counter::kFlowsListed);
+}
+
+void FlowRelay::write_down(Flow& f) {
+  if (f.journal_place != FlowJournal::kNowhere) {
+    journal_.change(f.journal_place, {f.key, f.to_host});
+    return;
+  }
+  f.journal_place = journal_.keep({f.key, f.to_host});
+  const bool full = f.journal_place == FlowJournal::kNowhere && journal_.places() > 0;
+  if (full) counters_.add(Counter::kFlowsUnjournalled);
+}
+
+void FlowRelay::recover(Instant now) {
+  for (FlowJournal::Place place = 0; place < journal_.places(); ++place) {
+    if (const auto record = journal_.read(place)) orphans_.recover(*record, place, now);
+  }
+}
+
+// The client behaves as if somebody else answered it too: the server, whose answers to the far
+// gateway's SYN take another way. Only the far gateway knows whether it waits for them.
+void FlowRelay::doubt(Flow& f, Instant now) {
+  f.stray_answers = f.endpoint.stray_answers();
+  const bool far_host_spoke = f.bytes_to_lan > 0 || f.far_window;
+  if (f.origin != Origin::kLan || f.stream_state != StreamState::kOpen || far_host_spoke) return;
+  peers_[f.peer]->liaison.doubt(f.stream, now);
+}
+
+void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now) {
+  const std::optional<std::uint32_t> context = peers_[peer]->session.context(stream);
+  if (!context || *context >= flows_.size() || flows_[*context] == nullptr) return;
+  catch_up(*context, now);
+  const Flow& f = flow(*context);
+  if (f.peer != peer || f.stream_state != StreamState::kOpen || f.stream != stream) return;
+  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !is_unheard(f);
+  if (!waits || now < f.created + kDoubtAfter) return;
+  reset_flow(*context, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,55 @@
+#include "relay/gateway/flows/flow_snapshot.h"
+
+#include "relay/gateway/flows/flow_wait.h"
+
+namespace satrelay::gateway {
+
+FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
+  FlowSnapshot s;
+  s.id = f.id;
+  s.client = f.metadata.client;
+  s.client_port = f.metadata.client_port;
+  s.server = f.metadata.server;
+  s.server_port = f.metadata.server_port;
+  s.peer = peer.config.name;
+  s.from_lan = f.origin == Origin::kLan;
+  s.tcp_state = f.endpoint.state();
+  s.age = now - f.created;
+  s.idle = now - f.last_activity;
+  s.bytes_from_lan = f.bytes_from_lan;
+  s.bytes_to_lan = f.bytes_to_lan;
+  s.lan_stored = f.endpoint.received().stored();
+  if (f.stream_state == StreamState::kOpen) {
+    s.stp_unacknowledged = peer.session.unacknowledged(f.stream);
+    s.stp_unsent = peer.session.unsent(f.stream);
+    s.stp_credit = peer.session.credit(f.stream);
+    if (const Reassembler* stored = peer.session.received(f.inbound_stream())) {
+      s.stp_stored = stored->stored();
+      s.stp_in_order = stored->readable();
+    }
+  }
+  s.lan_unacknowledged = f.endpoint.unacknowledged();
+  s.lan_window = f.endpoint.receive_window();
+  s.host_window = f.endpoint.peer_window();
+  if (f.endpoint.smoothed_rtt() > Duration::zero()) s.lan_rtt = f.endpoint.smoothed_rtt();
+  s.lan_congestion_window = f.endpoint.congestion_window();
+  s.lan_segment_size = f.endpoint.send_mss();
+  s.bytes_encoded = f.bytes_encoded;
+  s.path_rtt = peer.session.measured_rtt();
+  if (peer.session.knows_loss()) s.path_loss_ratio = peer.session.loss_ratio();
+  s.path_rate = peer.session.send_rate();
+  s.rule = f.rule->number;
+  s.rule_name = f.rule->rule.name;
+  s.compress = f.rule->rule.compress;
+  s.modes = f.modes;
+  s.traffic_class = f.metadata.class_name;
+  const SharedDictionary& dictionary = peer.dictionaries.of(f.traffic_class);
+  if (dictionary.levels != nullptr && s.compress != config::Compress::kOff) {
+    s.dictionary = dictionary.levels->dictionary()->fingerprint();
+  }
+  s.wait_towards_peer = wait_towards_peer(f, peer);
+  s.wait_towards_host = wait_towards_host(f, peer);
+  return s;
+}
+
+}  // namespace satrelay::gateway

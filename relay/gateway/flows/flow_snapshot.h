@@ -1,0 +1,13 @@
+// What the stats socket tells about one flow, gathered from both of its halves.
+#pragma once
+
+#include "pep/base/time.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/snapshot.h"
+
+namespace satrelay::gateway {
+
+FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now);
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,60 @@
+#include "relay/gateway/flows/flow_wait.h"
+
+#include <array>
+#include <cstddef>
+
+namespace satrelay::gateway {
+namespace {
+
+bool is_heard(const Peer& peer) { return peer.session.peer_state() == stp::PeerState::kAlive; }
+
+// With bytes that have come for the host, `queued` of them given to its TCP and `ready` not yet.
+Wait wait_at_host(const Flow& f, std::uint64_t queued, std::uint64_t ready) {
+  const bool compressed = f.block.kind != compress::BlockKind::kRaw;
+  if (queued == 0 && compressed && ready < f.block_remaining) return Wait::kRestOfBlock;
+  if (queued >= f.endpoint.peer_window()) return Wait::kHostWindow;
+  if (queued >= f.endpoint.congestion_window()) return Wait::kHostPath;
+  return ready > 0 && !f.retry_at.is_never() ? Wait::kMemory : Wait::kAcknowledgment;
+}
+
+}  // namespace
+
+std::string_view to_string(Wait wait) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "handshake",   "peer",      "source",         "our_window", "credit",
+      "store",       "link",      "acknowledgment", "lost_bytes", "rest_of_block",
+      "host_window", "host_path", "memory",         "nothing"};
+  return kWords.at(static_cast<std::size_t>(wait));
+}
+
+Wait wait_towards_peer(const Flow& f, const Peer& peer) {
+  if (f.endpoint.is_closed() || f.stream_state == StreamState::kOver) return Wait::kNothing;
+  if (!f.established) return Wait::kHandshake;
+  if (f.delivered) return Wait::kNothing;
+  if (f.stream_state == StreamState::kNone || !is_heard(peer)) return Wait::kPeer;
+  const stp::Session& session = peer.session;
+  if (session.unsent(f.stream) > 0) {
+    return session.credit(f.stream) == 0 ? Wait::kCredit : Wait::kLink;
+  }
+  if (f.endpoint.received().readable() > 0) {
+    return session.send_room(f.stream) == 0 ? Wait::kStore : Wait::kLink;
+  }
+  if (f.endpoint.received().stored() > 0) return Wait::kLostBytes;
+  if (session.unacknowledged(f.stream) > 0 || f.finish_sent) return Wait::kAcknowledgment;
+  return f.endpoint.receive_window() < f.endpoint.send_mss() ? Wait::kOurWindow : Wait::kSource;
+}
+
+Wait wait_towards_host(const Flow& f, const Peer& peer) {
+  if (f.endpoint.is_closed() || f.endpoint.finished_sending()) return Wait::kNothing;
+  if (!f.established) return Wait::kHandshake;
+  const bool open = f.stream_state == StreamState::kOpen;
+  const Reassembler* const stored = open ? peer.session.received(f.inbound_stream()) : nullptr;
+  const std::uint64_t ready = stored != nullptr ? stored->readable() : 0;
+  const std::uint64_t queued = f.endpoint.unacknowledged();
+  if (queued > 0 || ready > 0) return wait_at_host(f, queued, ready);
+  if (f.closed_to_host) return Wait::kAcknowledgment;  // of the FIN
+  if (!open || !is_heard(peer)) return Wait::kPeer;
+  return stored->stored() > 0 ? Wait::kLostBytes : Wait::kSource;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,13 @@
+// Why a flow stands where it does, in each of its directions.
+#pragma once
+
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/wait.h"
+#include "relay/gateway/peers/peer.h"
+
+namespace satrelay::gateway {
+
+Wait wait_towards_peer(const Flow& f, const Peer& peer);
+Wait wait_towards_host(const Flow& f, const Peer& peer);
+
+}  // namespace satrelay::gateway

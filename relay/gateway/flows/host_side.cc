@@ -1,0 +1,48 @@
+#include "relay/gateway/flows/host_side.h"
+
+#include <algorithm>
+
+#include "pep/compress/block_codec.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr std::uint64_t kSmallestSendLimit = 4 * compress::kMaxPlainBlock;
+
+std::uint8_t window_scale_for(std::uint64_t window) {
+  std::uint8_t scale = 0;
+  while (scale < 14 && (window >> scale) > 65535) ++scale;
+  return scale;
+}
+
+control::Congestion congestion(config::Congestion choice) {
+  return choice == config::Congestion::kNewReno ? control::Congestion::kNewReno
+                                                : control::Congestion::kCubic;
+}
+
+}  // namespace
+
+HostSide::HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret)
+    : secret_(secret), lan_mtu_(config.lan.mtu) {
+  choose(config.tcp);
+  common_.window_scale = window_scale_for(plan.host_window);
+  common_.send_limit = std::max(plan.host_window, kSmallestSendLimit);
+}
+
+void HostSide::choose(const config::Tcp& tcp) {
+  common_.congestion = congestion(tcp.congestion);
+  common_.ecn = tcp.ecn;
+}
+
+tcp::Config HostSide::config_for(const FlowKey& key, std::uint64_t receive_limit,
+                                 Instant now) const {
+  tcp::Config config = common_;
+  config.mss = static_cast<std::uint16_t>(lan_mtu_ - (key.local.is_v4() ? 40 : 60));
+  config.initial_sequence = initial_sequence(secret_, key, now.to_nanoseconds());
+  // RFC 7323 section 5.4: an offset of its own for each flow.
+  config.timestamp_offset = initial_sequence({secret_.k1, secret_.k0}, key, 0);
+  config.receive_limit = receive_limit;
+  return config;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,30 @@
+// How the endpoint of a flow is set up: what the operator chose for the gateway's TCP towards
+// hosts, and what follows from the LAN, the memory and the flow itself.
+#pragma once
+
+#include <cstdint>
+
+#include "config/schema.h"
+#include "pep/tcp/endpoint.h"
+#include "relay/gateway/flows/memory_plan.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class HostSide {
+ public:
+  HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret);
+
+  // For connections from now on.
+  void choose(const config::Tcp& tcp);
+  // `receive_limit`: what the host may have stored here.
+  tcp::Config config_for(const FlowKey& key, std::uint64_t receive_limit, Instant now) const;
+
+ private:
+  HashKey secret_;
+  std::uint16_t lan_mtu_;
+  tcp::Config common_;  // what all flows share
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,69 @@
+#include "relay/gateway/flows/memory_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr Duration kLinkTime = Duration::seconds(4);
+// Of an arena for few flows.
+constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
+// Large blocks cost less time, and leave more unused.
+constexpr std::size_t kSmallestBlock = 256;
+constexpr std::size_t kLargestBlock = 4096;
+
+const config::Link* find_link(const config::Gateway& config, const std::string& name) {
+  const auto link = std::ranges::find(config.links, name, &config::Link::name);
+  return link == config.links.end() ? nullptr : &*link;
+}
+
+std::uint64_t receive_rate(const config::Gateway& config, const config::Peer& peer) {
+  const config::Link* link = find_link(config, peer.link);
+  return link == nullptr ? 0 : std::max<std::uint64_t>(link->receive_rate.to_bits_per_second(), 1);
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const config::Gateway& config) {
+  MemoryPlan plan;
+  plan.arena = config.limits.memory;
+  ByteCount useful = plan.arena;  // for few flows
+  if (plan.arena == ByteCount(0)) {
+    for (const config::Link& link : config.links) {
+      plan.arena += link.send_rate.bytes_in(kLinkTime) + link.receive_rate.bytes_in(kLinkTime);
+    }
+    useful = std::max(plan.arena, kLeastUseful);
+    plan.arena = std::max(useful, config::kMemoryOfAFlow * config.limits.flows);
+  }
+  // All that the flows have of their own takes half of the arena at most.
+  const std::uint64_t flow_share = plan.arena.value() / std::max(config.limits.flows, 1U);
+  plan.block_size = std::clamp<std::size_t>(std::bit_floor(flow_share / (2 * 4 * kOwnBlocks)),
+                                            kSmallestBlock, kLargestBlock);
+  // Three eighths for credit, shared between peers by the rate at which they can fill it. What is
+  // there for the sake of many flows is no reason to store more of one.
+  const std::uint64_t credit = plan.arena.value() / 8 * 3;
+  const std::uint64_t useful_credit = useful.value() / 8 * 3;
+  std::uint64_t rates = 0;
+  for (const config::Peer& peer : config.peers) rates += receive_rate(config, peer);
+  const auto explicit_limit = [&](std::uint64_t derived) {
+    const std::uint64_t given = config.limits.flow_memory.value();
+    return given == 0 ? derived : std::min(given, derived);
+  };
+  for (const config::Peer& peer : config.peers) {
+    const std::uint64_t share =
+        quotient(static_cast<Uint128>(credit) * receive_rate(config, peer), rates);
+    plan.lane_receive_limit.push_back(share);
+    // One flow that is read slowly leaves a quarter of its lane to the others.
+    const std::uint64_t useful_share =
+        quotient(static_cast<Uint128>(useful_credit) * receive_rate(config, peer), rates);
+    plan.flow_receive_limit.push_back(explicit_limit(std::min(share, useful_share) / 4 * 3));
+  }
+  plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3);
+  plan.host_window = std::min(config.limits.host_window.value(), plan.arena.value() / 16);
+  // Half of what is left beside credit, the margin and the part of the streams.
+  plan.host_windows = plan.arena.value() / 64 * 15;
+  return plan;
+}
+
+}  // namespace satrelay::gateway

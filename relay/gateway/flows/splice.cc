@@ -1,0 +1,320 @@
+#include "relay/gateway/flows/splice.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace satrelay::gateway {
+namespace {
+
+// Blocks that an append of one encoded block may touch, with room for header and misalignment.
+// Of a block that is sent raw, in memory.
+constexpr std::size_t kMostPieces = 64;
+// What is written into a stream at least, if there is as much: headers cost little then.
+constexpr std::size_t kLeastWritten = 128;
+// Below these a block is sent raw: it gains less than it costs.
+constexpr std::size_t kSmallestCompressed = 256;
+constexpr std::size_t kSmallestWithDictionary = 64;
+
+// What does not shrink is left alone for a while, longer each time, so that a bulk of random bytes
+// costs no probe a block; what changes its nature is noticed within the longest run.
+constexpr std::size_t kSample = 4096;
+constexpr std::uint64_t kShortestRun = 64 * 1024;
+constexpr std::uint64_t kLongestRun = 1024 * 1024;
+
+bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample) {
+  const config::Compress wanted = flow.rule->rule.compress;
+  if (wanted == config::Compress::kOff || size < least) return false;
+  if (wanted == config::Compress::kOn) return true;
+  return flow.bytes_from_lan >= flow.try_compression_at && compress::looks_compressible(sample);
+}
+
+void note_incompressible(Flow& flow) {
+  if (flow.bytes_from_lan < flow.try_compression_at) return;  // was not even looked at
+  flow.incompressible_run = std::clamp(flow.incompressible_run * 2, kShortestRun, kLongestRun);
+  flow.try_compression_at = flow.bytes_from_lan + flow.incompressible_run;
+}
+
+constexpr std::size_t kMarksBlockSize = compress::kBlockHeaderSize + compress::kMarksSize;
+
+bool tell_marks(Flow& flow, stp::Session& session) {
+  std::array<std::byte, kMarksBlockSize> block{};
+  compress::write_block_header({compress::BlockKind::kMarks, compress::kMarksSize}, block);
+  block[compress::kBlockHeaderSize] = static_cast<std::byte>(flow.host_marks.traffic_class);
+  block[compress::kBlockHeaderSize + 1] = static_cast<std::byte>(flow.host_marks.hop_limit);
+  const ConstBytes parts[] = {block};
+  if (!session.write_whole(flow.stream, parts)) return false;
+  flow.told_marks = flow.host_marks;
+  return true;
+}
+
+using CompressedHeader =
+    std::array<std::byte, compress::kBlockHeaderSize + compress::kDictionaryNumberSize>;
+
+// Of a compressed block, made with the dictionary of that number if with any.
+ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> dictionary,
+                        CompressedHeader& header) {
+  const std::size_t more = dictionary ? compress::kDictionaryNumberSize : 0;
+  compress::write_block_header(
+      {dictionary ? compress::BlockKind::kDictionary : compress::BlockKind::kZstd,
+       static_cast<std::uint32_t>(more + encoded)},
+      header);
+  header.back() = static_cast<std::byte>(dictionary.value_or(0));
+  return ConstBytes(header).first(compress::kBlockHeaderSize + more);
+}
+
+// Everything that the peer sent is here, and it ends within a block or its header.
+bool is_cut_short(const Flow& flow, const stp::Session& session) {
+  if (!session.received_end(flow.inbound_stream())) return false;
+  const Reassembler& stored = *session.received(flow.inbound_stream());
+  const std::uint64_t readable = stored.readable();
+  if (flow.block_remaining > 0) return readable < flow.block_remaining;
+  if (readable == 0) return false;
+  if (readable < compress::kBlockHeaderSize) return true;
+  std::array<std::byte, compress::kBlockHeaderSize> bytes{};
+  stored.copy_front(bytes);
+  const auto header = compress::parse_block_header(bytes);
+  return !header || readable < bytes.size() + header->encoded_size;
+}
+
+}  // namespace
+
+Splice::Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch)
+    : dictionaries_(dictionaries),
+      chooses_level_(compress_level == config::kAutoLevel),
+      stopwatch_(stopwatch),
+      encoder_(chooses_level_ ? 1 : compress_level,
+               chooses_level_ ? compress::kHighestLevel : compress_level) {}
+
+Splice::Way Splice::choose(SharedDictionary& dictionary, std::size_t size) {
+  if (dictionary.levels == nullptr) return Way::kWithout;
+  if (size < kSmallestCompressed) return Way::kWith;  // or raw
+  compress::DictionaryTrial& trial = dictionary.trials.of(size);
+  if (trial.is_due()) return Way::kBoth;
+  return trial.pays() ? Way::kWith : Way::kWithout;
+}
+
+std::optional<Splice::Encoded> Splice::compress(ConstBytes plain, SharedDictionary& dictionary) {
+  const Way way = choose(dictionary, plain.size());
+  if (way == Way::kBoth) return compress_both_ways(plain, dictionary);
+  const bool with = way == Way::kWith;
+  const auto size =
+      encoder_.compress(plain, *encoded_, compress::Mode::kOn, with ? dictionary.levels : nullptr);
+  if (!size) return std::nullopt;
+  return Encoded{*size, with};
+}
+
+std::optional<Splice::Encoded> Splice::compress_both_ways(ConstBytes plain,
+                                                          SharedDictionary& dictionary) {
+  constexpr auto kOn = compress::Mode::kOn;
+  const auto with = encoder_.compress(plain, *encoded_, kOn, dictionary.levels);
+  const auto without = encoder_.compress(plain, *other_encoded_, kOn);
+  dictionary.trials.of(plain.size())
+      .note(with.value_or(plain.size()), without.value_or(plain.size()));
+  if (!with && !without) return std::nullopt;
+  if (with && (!without || *with <= *without)) return Encoded{*with, true};
+  std::swap(encoded_, other_encoded_);
+  return Encoded{*without, false};
+}
+
+Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+                                             SharedDictionary& dictionary, std::uint64_t& time_ns,
+                                             Instant now) {
+  flow.endpoint.received().copy_front(MutableBytes(*plain_).first(size));
+  if (chooses_level_) encoder_.set_level(effort_.level(session.send_rate()));
+  const Instant begin = stopwatch_ != nullptr ? stopwatch_->read() : now;
+  const auto encoded = compress(ConstBytes(*plain_).first(size), dictionary);
+  const Duration taken = (stopwatch_ != nullptr ? stopwatch_->read() : now) - begin;
+  effort_.spend(taken, now);
+  time_ns = static_cast<std::uint64_t>(taken.to_nanoseconds());
+  if (!encoded) return Attempt::kDoesNotPay;
+  const bool with = encoded->with_dictionary;
+  CompressedHeader bytes{};
+  const ConstBytes header =
+      write_header(encoded->size, with ? std::optional(dictionary.number) : std::nullopt, bytes);
+  const ConstBytes parts[] = {header, ConstBytes(*encoded_).first(encoded->size)};
+  if (!session.write_whole(flow.stream, parts)) return Attempt::kNoRoom;
+  flow.endpoint.consume(size);
+  flow.incompressible_run = 0;
+  count(flow, {.plain_bytes = size,
+               .encoded_bytes = header.size() + encoded->size,
+               .compressed_blocks = 1,
+               .dictionary_blocks = with ? 1U : 0U,
+               .time_ns = time_ns});
+  return Attempt::kWritten;
+}
+
+SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t largest,
+                               SharedDictionary& dictionary, Instant now) {
+  const Reassembler& received = flow.endpoint.received();
+  std::uint64_t room = session.send_room(flow.stream);
+  const std::uint64_t readable = received.readable();
+  const std::uint64_t least = std::min<std::uint64_t>(readable, kLeastWritten);
+  if (readable == 0) return SpliceResult::kDone;
+  if (room < compress::kBlockHeaderSize + least) {
+    session.wait_for_room(flow.stream, compress::kBlockHeaderSize + least);
+    return SpliceResult::kDone;
+  }
+  if (flow.told_marks != flow.host_marks && room > kMarksBlockSize + compress::kBlockHeaderSize) {
+    if (!tell_marks(flow, session)) return SpliceResult::kNoMemory;
+    room -= kMarksBlockSize;
+  }
+  const auto size = static_cast<std::size_t>(
+      std::min<std::uint64_t>({readable, room - compress::kBlockHeaderSize, largest}));
+
+  const std::size_t least_compressed =
+      dictionary.levels != nullptr ? kSmallestWithDictionary : kSmallestCompressed;
+  ConstBytes sample = received.front();
+  if (sample.size() < std::min(size, kSample) && flow.bytes_from_lan >= flow.try_compression_at) {
+    // Too little before the end of an arena block to judge by.
+    const MutableBytes gathered = MutableBytes(*plain_).first(std::min(size, kSample));
+    received.copy_front(gathered);
+    sample = gathered;
+  }
+  const bool tried = worth_a_try(flow, size, least_compressed, sample);
+  std::uint64_t time_ns = 0;
+  if (tried) {
+    const Attempt attempt = compressed_to_stream(flow, session, size, dictionary, time_ns, now);
+    if (attempt == Attempt::kWritten) return SpliceResult::kDone;
+    if (attempt == Attempt::kNoRoom) return SpliceResult::kNoMemory;
+  }
+  // Little says nothing of what follows.
+  if (size >= kSmallestCompressed) note_incompressible(flow);
+  const std::size_t written = raw_to_stream(flow, session, size);
+  if (written == 0) return SpliceResult::kNoMemory;
+  count(flow, {.plain_bytes = written,
+               .encoded_bytes = compress::kBlockHeaderSize + written,
+               .skipped_blocks = tried ? 0U : 1U,
+               .expanded_blocks = tried ? 1U : 0U,
+               .time_ns = time_ns});
+  return SpliceResult::kDone;
+}
+
+// The plain bytes that were written: `size`, less if they lie in many pieces; 0 without the room.
+std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t size) {
+  std::array<ConstBytes, 1 + kMostPieces> parts;
+  const std::size_t runs = flow.endpoint.received().front(size, std::span(parts).subspan<1>());
+  const auto payload = std::span(parts).subspan(1, runs);
+  size = 0;
+  for (const ConstBytes run : payload) size += run.size();
+  std::array<std::byte, compress::kBlockHeaderSize> header{};
+  compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
+                               header);
+  parts[0] = header;
+  if (!session.write_whole(flow.stream, std::span(parts).first(1 + runs))) return 0;
+  flow.endpoint.consume(size);
+  return size;
+}
+
+void Splice::count(Flow& flow, const compress::CodecCounters& block) {
+  counters_ += block;
+  RuleUse& use = flow.rule->use;
+  use.codec += block;
+  use.bytes_from_lan += block.plain_bytes;
+  flow.bytes_from_lan += block.plain_bytes;
+  flow.bytes_encoded += block.encoded_bytes;
+}
+
+// Reads the next block's header if all of it is there; false if there is nothing to go on with.
+bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result) {
+  const Reassembler& stored = *session.received(flow.inbound_stream());
+  while (flow.block_remaining == 0) {
+    if (stored.readable() < compress::kBlockHeaderSize) return false;
+    std::array<std::byte, kMarksBlockSize> bytes{};
+    stored.copy_front(MutableBytes(bytes).first(compress::kBlockHeaderSize));
+    const auto header = compress::parse_block_header(bytes);
+    if (!header) {
+      result = SpliceResult::kMalformed;
+      return false;
+    }
+    if (header->kind == compress::BlockKind::kMarks) {
+      if (stored.readable() < bytes.size()) return false;
+      stored.copy_front(bytes);
+      session.consume(flow.inbound_stream(), bytes.size());
+      const ConstBytes marks = ConstBytes(bytes).subspan(compress::kBlockHeaderSize);
+      flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(marks.data()) & 0xfcU),
+                        .hop_limit = load_u8(marks.data() + 1)};
+      continue;
+    }
+    session.consume(flow.inbound_stream(), compress::kBlockHeaderSize);
+    flow.block = *header;
+    flow.block_remaining = header->encoded_size;
+    flow.plain_written = 0;
+  }
+  return true;
+}
+
+SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
+                             std::uint64_t& memory) {
+  SpliceResult result = SpliceResult::kDone;
+  while (useful > 0 && memory > 0 && next_block(flow, session, result)) {
+    const std::uint32_t remaining = flow.block_remaining;
+    const std::uint64_t before = flow.bytes_to_lan;
+    result = flow.block.kind == compress::BlockKind::kRaw
+                 ? raw_to_host(flow, session, std::min(useful, memory))
+                 : compressed_to_host(flow, session, memory);
+    const std::uint64_t moved = flow.bytes_to_lan - before;
+    flow.rule->use.bytes_to_lan += moved;
+    memory -= moved;
+    useful -= std::min(useful, moved);
+    if (result != SpliceResult::kDone || flow.block_remaining == remaining) break;
+  }
+  // Half a block is no end: what is missing was meant to come.
+  return is_cut_short(flow, session) ? SpliceResult::kMalformed : result;
+}
+
+SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
+  const Reassembler& stored = *session.received(flow.inbound_stream());
+  while (flow.block_remaining > 0 && stored.readable() > 0 && most > 0) {
+    ConstBytes run = stored.front();
+    run = run.first(static_cast<std::size_t>(
+        std::min<std::uint64_t>({run.size(), flow.block_remaining, most})));
+    const std::uint64_t room = flow.endpoint.writable();
+    const std::size_t taken = flow.endpoint.write(run);
+    session.consume(flow.inbound_stream(), taken);
+    flow.block_remaining -= static_cast<std::uint32_t>(taken);
+    flow.bytes_to_lan += taken;
+    most -= taken;
+    if (taken < run.size()) {
+      return taken < room ? SpliceResult::kNoMemory : SpliceResult::kDone;
+    }
+  }
+  return SpliceResult::kDone;
+}
+
+SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
+  const Reassembler& stored = *session.received(flow.inbound_stream());
+  // Waits for room for the largest block, so that a slow host does not make us decode one block
+  // many times over.
+  if (stored.readable() < flow.block_remaining) {
+    session.set_reader_needs(flow.inbound_stream(), flow.block_remaining);
+    return SpliceResult::kDone;
+  }
+  if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
+  const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);
+  stored.copy_front(encoded);
+  ConstBytes frame = encoded;
+  const compress::Dictionary* dictionary = nullptr;
+  if (flow.block.kind == compress::BlockKind::kDictionary) {
+    dictionary = dictionaries_.find(load_u8(encoded.data()));
+    if (dictionary == nullptr) return SpliceResult::kMalformed;
+    frame = frame.subspan(compress::kDictionaryNumberSize);
+  }
+  const auto plain_size = decoder_.decompress(frame, *plain_, dictionary);
+  if (!plain_size || *plain_size < flow.plain_written) return SpliceResult::kMalformed;
+  // What did not fit last time is decoded again: rare, and cheaper than a buffer for each flow.
+  ConstBytes plain =
+      ConstBytes(*plain_).subspan(flow.plain_written, *plain_size - flow.plain_written);
+  const std::uint64_t room = std::min(flow.endpoint.writable(), most);
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(plain.size(), room));
+  const std::size_t taken = flow.endpoint.write(plain.first(wanted));
+  flow.plain_written += static_cast<std::uint32_t>(taken);
+  flow.bytes_to_lan += taken;
+  if (taken == plain.size()) {
+    session.consume(flow.inbound_stream(), flow.block_remaining);
+    flow.block_remaining = 0;
+    return SpliceResult::kDone;
+  }
+  return taken < wanted || taken == most ? SpliceResult::kNoMemory : SpliceResult::kDone;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,85 @@
+// Moves bytes between the two halves of a flow, through the block codec. Knows nothing of flows
+// opening or ending.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "pep/base/arena.h"
+#include "pep/base/stopwatch.h"
+#include "pep/base/time.h"
+#include "pep/compress/block_codec.h"
+#include "pep/compress/effort.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/shared_dictionaries.h"
+
+namespace satrelay::gateway {
+
+enum class SpliceResult : std::uint8_t {
+  kDone,       // moved all there was, or all that the taking half has room for
+  kNoMemory,   // the arena is short: try again later
+  kMalformed,  // the peer's stream breaks the block format
+};
+
+class Splice {
+ public:
+  // `compress_level`: one of zstd's, or kAutoLevel. `stopwatch` may be nullptr.
+  // `dictionaries`: those that the peers' blocks may be made with.
+  Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch);
+
+  // Before the first block with that dictionary.
+  void make_room_for(const compress::DictionaryLevels& dictionary) {
+    encoder_.make_room_for(dictionary);
+  }
+
+  // One block of at most `largest` plain bytes from the host's bytes to the stream (the pacer asked
+  // for it), with the dictionary if there is one and it pays.
+  [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest,
+                                       SharedDictionary& dictionary, Instant now);
+  // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
+  // compressed block more. `memory`: most plain bytes that there is room for now; reduced by what
+  // was moved.
+  [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
+                                     std::uint64_t& memory);
+
+  const compress::CodecCounters& counters() const { return counters_; }
+
+ private:
+  struct Encoded {
+    std::size_t size = 0;
+    bool with_dictionary = false;
+  };
+  enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // the dictionary
+  static Way choose(SharedDictionary& dictionary, std::size_t size);
+  // In encoded_, if compressing pays.
+  std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary);
+  std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
+  enum class Attempt : std::uint8_t {
+    kWritten,
+    kDoesNotPay,  // nothing has happened but that it took `time_ns`
+    kNoRoom,      // the same
+  };
+  Attempt compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+                               SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
+  std::size_t raw_to_stream(Flow& flow, stp::Session& session, std::size_t size);
+  void count(Flow& flow, const compress::CodecCounters& block);
+  bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);
+  SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
+  SpliceResult compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
+
+  const Dictionaries& dictionaries_;
+  const bool chooses_level_;
+  const Stopwatch* stopwatch_;
+  compress::Effort effort_;
+  compress::BlockEncoder encoder_;
+  compress::BlockDecoder decoder_;
+  compress::CodecCounters counters_;
+  using Buffer = std::array<std::byte, compress::kMaxPlainBlock>;
+  std::unique_ptr<Buffer> plain_ = std::make_unique<Buffer>();
+  std::unique_ptr<Buffer> encoded_ = std::make_unique<Buffer>();
+  std::unique_ptr<Buffer> other_encoded_ = std::make_unique<Buffer>();
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,73 @@
+#include "relay/gateway/frames/frame.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// Steps over the extension headers.
+FrameKind look_behind(Frame& frame) {
+  frame.extensions = wire::walk_extension_headers(frame.ip.protocol, frame.payload);
+  frame.ip.protocol = frame.extensions.protocol;
+  frame.payload = frame.payload.subspan(frame.extensions.size);
+  if (const auto& fragment = frame.extensions.fragment; fragment && !fragment->is_atomic()) {
+    frame.ip.more_fragments = fragment->more;
+    frame.ip.fragment_offset = fragment->offset;
+    return FrameKind::kFragment;
+  }
+  return FrameKind::kIpExtension;
+}
+
+FrameKind kind_of_v6(Frame& frame) {
+  switch (frame.ip.protocol) {
+    case wire::kProtocolTcp:
+      return FrameKind::kTcp;
+    case wire::kProtocolUdp:
+      return FrameKind::kUdp;
+    case wire::kProtocolIcmpV6:
+      return FrameKind::kIcmp;
+    default:
+      break;
+  }
+  return wire::is_extension_header(frame.ip.protocol) ? look_behind(frame) : FrameKind::kOtherIp;
+}
+
+FrameKind kind_of_v4(const wire::IpHeader& ip) {
+  if (ip.is_fragment()) return FrameKind::kFragment;
+  if (ip.has_options()) return FrameKind::kIpOptions;
+  switch (ip.protocol) {
+    case wire::kProtocolTcp:
+      return FrameKind::kTcp;
+    case wire::kProtocolUdp:
+      return FrameKind::kUdp;
+    case wire::kProtocolIcmp:
+      return FrameKind::kIcmp;
+    default:
+      return FrameKind::kOtherIp;
+  }
+}
+
+}  // namespace
+
+Frame look_at(ConstBytes bytes) {
+  Frame frame;
+  const auto ethernet = wire::parse_ethernet(bytes);
+  if (!ethernet) return frame;
+  frame.ethernet = *ethernet;
+  const ConstBytes payload = bytes.subspan(ethernet->size());
+  if (ethernet->type == wire::EtherType::kArp) {
+    frame.kind = FrameKind::kArp;
+    frame.payload = payload;
+    return frame;
+  }
+  if (ethernet->type != wire::EtherType::kIpv4 && ethernet->type != wire::EtherType::kIpv6) {
+    frame.kind = FrameKind::kNotIp;
+    return frame;
+  }
+  const auto ip = wire::parse_ip(payload);
+  if (!ip || ip->source.is_v4() != (ethernet->type == wire::EtherType::kIpv4)) return frame;
+  frame.ip = *ip;
+  frame.payload = payload.subspan(ip->header_size, ip->payload_size);
+  frame.kind = ip->source.is_v4() ? kind_of_v4(*ip) : kind_of_v6(frame);
+  return frame;
+}
+
+}  // namespace satrelay::gateway

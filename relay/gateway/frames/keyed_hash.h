@@ -1,0 +1,36 @@
+// SipHash-2-4 (Aumasson, Bernstein 2012): a keyed hash that an outsider cannot steer. Used for
+// initial sequence numbers (RFC 6528) and for the flow table.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+#include "relay/gateway/frames/flow_key.h"
+
+namespace satrelay::gateway {
+
+struct HashKey {
+  std::uint64_t k0 = 0;
+  std::uint64_t k1 = 0;
+};
+
+std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes);
+
+// Hash of a flow key for table look-ups: a keyed multiply-and-fold, cheaper than SipHash, as it
+// decides only where an entry stands.
+std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow);
+
+// SipHash of a flow key and what else belongs to it.
+std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t more);
+
+// SipHash of a host's address.
+std::uint64_t hash_host(const HashKey& key, const IpAddress& host);
+
+// RFC 6437: the label of all packets of a flow from the far host, 1 to 0xfffff. Of the 5-tuple
+// alone, so that it needs no memory, and stays what it is after a restart.
+std::uint32_t flow_label(const FlowKey& flow);
+
+// RFC 6528: F(4-tuple, secret) plus a clock that ticks every 4 microseconds.
+std::uint32_t initial_sequence(const HashKey& key, const FlowKey& flow, std::int64_t nanoseconds);
+
+}  // namespace satrelay::gateway

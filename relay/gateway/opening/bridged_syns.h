@@ -1,0 +1,44 @@
+// Remembers SYNs that were bridged, so that a repeated one is bridged again: the server may have
+// answered the first already, and a flow that began while bridging stays bridged to its end.
+//
+// Fixed size, eight places for each hash: where all are taken, the SYN that will be forgotten first
+// gives way, and a repetition of it is treated as new.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class BridgedSyns {
+ public:
+  // Longer than hosts repeat their SYNs: the sixth repetition, usually the last, leaves after 63 s.
+  static constexpr Duration kRepetitions = Duration::seconds(120);
+  // Those of so many connections are kept, but for one in some thousands.
+  static constexpr std::size_t kFewest = 1024;
+  BridgedSyns(HashKey key, Duration memory, std::size_t connections = kFewest);
+
+  void remember(const FlowKey& flow, std::uint32_t sequence, Instant now);
+  // Whether this flow and sequence number were remembered, no longer than `memory` ago.
+  bool recalls(const FlowKey& flow, std::uint32_t sequence, Instant now) const;
+  void forget(const FlowKey& flow);
+
+ private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    Instant until;
+    std::uint32_t sequence = 0;
+  };
+  static constexpr std::size_t kWays = 8;
+  std::size_t set_of(std::uint64_t hash) const { return hash % (entries_.size() / kWays) * kWays; }
+  HashKey key_;
+  Duration memory_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace satrelay::gateway

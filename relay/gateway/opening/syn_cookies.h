@@ -1,0 +1,79 @@
+// SYN cookies (RFC 4987 section 3.6): what a gateway answers to SYNs when it remembers as many
+// unanswered ones as it may. The SYN-ACK's own sequence number says what the SYN was; the state
+// comes with the client's ACK. So a flood of forged SYNs takes no memory and keeps nobody out.
+//
+//   sequence number:  hash(4-tuple, client's number, minute) xor index of the MSS (3 bits)
+//   timestamp:        ... | ECN | SACK | window scale (4 bits; 15: none)
+//
+// A client without timestamps gets a connection without SACK and window scale. An ACK that comes
+// from nowhere is taken for the answer to a cookie once in 2^28 tries.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/recent_count.h"
+#include "pep/base/time.h"
+#include "pep/tcp/types.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/opening/bridged_syns.h"
+
+namespace satrelay::gateway {
+
+class SynCookies {
+ public:
+  // The ACK must come within one to two of these.
+  static constexpr Duration kPeriod = Duration::seconds(64);
+  static constexpr std::size_t kMostWaiting = 1024;  // SYN-ACKs not yet polled
+
+  SynCookies(HashKey secret, Counters& counters)
+      : secret_(secret), counters_(counters), sent_lately_(secret, kLongestGap) {}
+
+  // Queues the SYN-ACK. `config`: of the endpoint that this connection would have.
+  void answer(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& syn,
+              const tcp::Config& config, Instant now);
+  // The SYN, as far as the cookie tells, that this segment's sender once sent; nullopt if it
+  // answers no cookie of ours.
+  std::optional<wire::TcpHeader> recover(const FlowKey& key, const wire::TcpHeader& segment,
+                                         Instant now) const;
+
+  // Whether the segment, which brings no cookie back, follows one that would have, and that must
+  // have been lost: it acknowledges a cookie that this flow's SYN was answered with lately.
+  bool follows_a_lost_ack(const FlowKey& key, const wire::TcpHeader& segment, Instant now) const {
+    return sent_lately_.recalls(key, segment.acknowledgment, now);
+  }
+
+  std::size_t poll_frame(MutableBytes out);
+  bool has_frames() const { return count_ > 0; }
+  // Cookies that may come back any moment: those of the last second or two.
+  std::uint64_t outstanding(Instant now) { return recent_.amount(kRecent, now); }
+
+ private:
+  struct Waiting {
+    wire::EthernetHeader to_host;
+    FlowKey key;
+    wire::TcpHeader header;
+  };
+  std::uint32_t hash(const FlowKey& key, std::uint32_t client_sequence, std::int64_t period) const;
+  HashKey secret_;
+  Counters& counters_;
+  static constexpr Duration kRecent = Duration::seconds(1);
+  // A host that has learnt the round trip from the SYN-ACK repeats what was lost well within this.
+  static constexpr Duration kLongestGap = Duration::seconds(10);
+  RecentCount recent_;
+  BridgedSyns sent_lately_;  // flows and what acknowledges their cookies, as far as they find room
+  Instant last_ = Instant::never();  // cookie sent
+  std::vector<Waiting> waiting_;     // a ring, made on first use
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,26 @@
+#include "relay/gateway/peers/dictionaries.h"
+
+#include <algorithm>
+
+namespace satrelay::gateway {
+
+void Dictionaries::replace(const std::vector<config::TrafficClass>& classes) {
+  offered_.clear();
+  for (const config::TrafficClass& each : classes) {
+    if (each.dictionary == nullptr) continue;
+    const std::uint64_t fingerprint = each.dictionary->dictionary()->fingerprint();
+    const auto is_it = [&](const auto& known) { return known->fingerprint() == fingerprint; };
+    auto found = std::ranges::find_if(known_, is_it);
+    if (found == known_.end()) {
+      if (known_.size() == kMost) continue;
+      found = known_.insert(known_.end(), each.dictionary->dictionary());
+    }
+    // Classes may share one.
+    if (std::ranges::find(offered_, fingerprint, &DictionaryOffer::fingerprint) != offered_.end()) {
+      continue;
+    }
+    offered_.push_back({static_cast<std::uint8_t>(found - known_.begin()), fingerprint});
+  }
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,310 @@
+#include "relay/gateway/peers/liaison.h"
+
+#include <algorithm>
+#include <array>
+
+namespace satrelay::gateway {
+namespace {
+
+// First octet of the metadata; flows have the version of theirs there (open_metadata.h).
+constexpr std::uint8_t kAdmissionMessage = 0xc1;
+constexpr std::uint8_t kFlowsMessage = 0xc2;
+constexpr std::uint8_t kDoubtMessage = 0xc3;
+constexpr std::uint8_t kDictionariesMessage = 0xc4;
+constexpr std::size_t kDoubtSize = 9;
+constexpr std::size_t kMostDictionaries = config::kMostClasses;
+constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;  // at most
+static_assert(kDictionariesSize <= stp::Session::kMaxMetadata);
+constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
+constexpr Duration kRetry = Duration::seconds(1);
+
+// An entry of the list: flags, the length of the metadata, the metadata of the flow's OPEN.
+constexpr std::uint8_t kClientAtReceiver = 1;
+constexpr std::size_t kEntryHeader = 2;
+constexpr std::size_t kLargestEntry = kEntryHeader + 255;
+static_assert(kMaxOpenMetadata <= 255);
+// Of a list that comes, in one call.
+constexpr int kEntriesPerStep = 64;
+
+struct AdmissionMessage {
+  std::uint32_t sequence = 0;
+  Admission admission = Admission::kOpen;
+};
+
+std::optional<AdmissionMessage> parse_admission(ConstBytes bytes) {
+  ByteReader reader(bytes);
+  reader.u8();
+  AdmissionMessage message;
+  message.sequence = reader.u32();
+  const std::uint8_t admission = reader.u8();
+  if (!reader.ok() || message.sequence == 0 || admission > kLastAdmission) return std::nullopt;
+  message.admission = static_cast<Admission>(admission);
+  return message;  // what a later version appends is ignored
+}
+
+struct DictionariesMessage {
+  std::uint32_t sequence = 0;
+  std::vector<DictionaryOffer> offers;
+};
+
+std::optional<DictionariesMessage> parse_dictionaries(ConstBytes bytes) {
+  ByteReader reader(bytes);
+  reader.u8();
+  DictionariesMessage message;
+  message.sequence = reader.u32();
+  const std::uint8_t count = reader.u8();
+  if (!reader.ok() || message.sequence == 0 || count > kMostDictionaries) return std::nullopt;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uint8_t number = reader.u8();
+    message.offers.push_back({number, reader.u64()});
+  }
+  if (!reader.ok()) return std::nullopt;
+  return message;  // as above
+}
+
+}  // namespace
+
+// --- whether new flows are taken ---------------------------------------------------------------
+
+void Liaison::announce(Admission admission, Instant now) {
+  admission_ = admission;
+  ++sequence_;
+  say(now);
+}
+
+bool Liaison::hear_admission(ConstBytes bytes) {
+  const auto message = parse_admission(bytes);
+  if (message && message->sequence > peer_sequence_) {
+    peer_sequence_ = message->sequence;
+    peer_admission_ = message->admission;
+  }
+  return message.has_value();
+}
+
+// --- which dictionaries there are --------------------------------------------------------------
+
+void Liaison::offer(const std::vector<DictionaryOffer>& dictionaries, Instant now) {
+  if (dictionaries.empty() && dictionaries_.empty()) return;
+  dictionaries_ = dictionaries;
+  ++dictionaries_sequence_;
+  say(now);
+}
+
+bool Liaison::hear_dictionaries(ConstBytes bytes) {
+  auto message = parse_dictionaries(bytes);
+  if (message && message->sequence > peer_dictionaries_sequence_) {
+    peer_dictionaries_sequence_ = message->sequence;
+    peer_dictionaries_ = std::move(message->offers);
+  }
+  return message.has_value();
+}
+
+// --- what is said again until it is heard ------------------------------------------------------
+
+void Liaison::say(ConstBytes message, Instant now) {
+  if (!session_.open_stream(message, context_, now)) retry_at_ = now + kRetry;
+}
+
+void Liaison::say(Instant now) {
+  if (session_.peer_state() != stp::PeerState::kAlive) return;
+  std::array<std::byte, kDictionariesSize> bytes{};
+  if (sequence_ != 0) {
+    ByteWriter writer(bytes);
+    writer.u8(kAdmissionMessage);
+    writer.u32(sequence_);
+    writer.u8(static_cast<std::uint8_t>(admission_));
+    say(ConstBytes(bytes).first(writer.written()), now);
+  }
+  if (dictionaries_sequence_ != 0) {
+    ByteWriter writer(bytes);
+    writer.u8(kDictionariesMessage);
+    writer.u32(dictionaries_sequence_);
+    writer.u8(static_cast<std::uint8_t>(dictionaries_.size()));
+    for (const DictionaryOffer& each : dictionaries_) {
+      writer.u8(each.number);
+      writer.u64(each.fingerprint);
+    }
+    say(ConstBytes(bytes).first(writer.written()), now);
+  }
+}
+
+// --- whether a host has answered ---------------------------------------------------------------
+
+void Liaison::doubt(stp::StreamId flow, Instant now) {
+  if (now < next_doubt_) return;
+  next_doubt_ = now + kBetweenDoubts;
+  std::array<std::byte, kDoubtSize> bytes{};
+  ByteWriter writer(bytes);
+  writer.u8(kDoubtMessage);
+  writer.u64(static_cast<std::uint64_t>(flow));
+  static_cast<void>(session_.open_stream(bytes, context_, now));  // another doubt will follow
+}
+
+// --- which flows there were --------------------------------------------------------------------
+
+void Liaison::remember(const OpenMetadata& flow, ClientSide client) {
+  if (remembered_ >= most_flows_) return;
+  std::array<std::byte, kLargestEntry> entry{};
+  const std::size_t size = write_open_metadata(flow, MutableBytes(entry).subspan(kEntryHeader));
+  entry[0] = std::byte{client == ClientSide::kHere ? kClientAtReceiver : std::uint8_t{0}};
+  entry[1] = static_cast<std::byte>(size);
+  // In chunks, as a list that is copied when it grows takes long to copy.
+  for (auto rest = ConstBytes(entry).first(kEntryHeader + size); !rest.empty();) {
+    const std::size_t at = flows_size_ % kChunk;
+    if (at == 0) flows_.emplace_back();
+    const std::size_t part = std::min(rest.size(), kChunk - at);
+    std::ranges::copy(rest.first(part), flows_.back().begin() + static_cast<std::ptrdiff_t>(at));
+    flows_size_ += part;
+    rest = rest.subspan(part);
+  }
+  ++remembered_;
+}
+
+void Liaison::release_list(Instant now) {
+  list_is_held_ = false;
+  if (peer_restarted_) list(now);
+}
+
+void Liaison::forget_flows() {
+  flows_.clear();
+  flows_.shrink_to_fit();
+  flows_size_ = 0;
+  remembered_ = 0;
+  peer_restarted_ = false;
+}
+
+void Liaison::list(Instant now) {
+  if (flows_size_ == 0 || list_is_held_ || list_out_ ||
+      session_.peer_state() != stp::PeerState::kAlive)
+    return;
+  constexpr std::array<std::byte, 1> kMetadata{std::byte{kFlowsMessage}};
+  list_out_ = session_.open_stream(kMetadata, context_, now);
+  if (!list_out_) {
+    retry_at_ = now + kRetry;
+    return;
+  }
+  written_ = 0;
+  session_.set_ready(*list_out_, true);
+}
+
+void Liaison::produce(stp::StreamId stream) {
+  if (stream != list_out_) {
+    session_.set_ready(stream, false);
+    return;
+  }
+  const auto room = static_cast<std::size_t>(session_.send_room(stream));
+  const std::size_t at = written_ % kChunk;
+  const std::size_t part = std::min({kChunk - at, flows_size_ - written_, room});
+  written_ += session_.write(stream, ConstBytes(flows_[written_ / kChunk]).subspan(at, part));
+  if (written_ < flows_size_) return;
+  session_.finish(stream);
+  session_.set_ready(stream, false);
+}
+
+void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
+  const stp::StreamId stream = *list_in_;
+  const Reassembler* stored = session_.received(stream);
+  if (stored == nullptr) return;
+  bool good = true;
+  for (int entries = 0; good && stored->readable() >= kEntryHeader; ++entries) {
+    if (entries == kEntriesPerStep) {
+      reads_on_ = true;
+      return;
+    }
+    std::array<std::byte, kLargestEntry> entry{};
+    stored->copy_front(MutableBytes(entry).first(kEntryHeader));
+    const std::size_t size = kEntryHeader + load_u8(&entry[1]);
+    if (stored->readable() < size) break;
+    stored->copy_front(MutableBytes(entry).first(size));
+    session_.consume(stream, size);
+    const auto flow = parse_open_metadata(ConstBytes(entry).first(size).subspan(kEntryHeader));
+    good = flow && ++listed_ <= most_flows_;
+    if (!good) break;
+    const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
+    // One that is none of the peer's business does not keep the others from being dealt with.
+    const ClientSide client = here ? ClientSide::kHere : ClientSide::kPeer;
+    if (!orphans.add(peer_, *flow, client, now)) list_refused_ = true;
+  }
+  const bool complete = session_.received_end(stream);
+  if (good && !complete) return;
+  good = good && stored->readable() == 0;
+  const auto taken = list_refused_ ? stp::ResetReason::kPolicy : stp::ResetReason::kNone;
+  session_.reset(stream, good ? taken : stp::ResetReason::kProtocolError, now);
+  list_in_.reset();
+}
+
+// --- both --------------------------------------------------------------------------------------
+
+bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
+  const ConstBytes metadata = session_.metadata(stream);
+  const std::uint8_t kind = metadata.empty() ? std::uint8_t{0} : load_u8(metadata.data());
+  if (kind == kFlowsMessage) {
+    if (list_in_) {
+      session_.reset(stream, stp::ResetReason::kNoResources, now);
+      return true;
+    }
+    list_in_ = stream;
+    listed_ = 0;
+    list_refused_ = false;
+    session_.set_context(stream, context_);
+    return true;
+  }
+  if (kind == kDoubtMessage) {
+    ByteReader reader(metadata);
+    reader.u8();
+    const auto flow = static_cast<stp::StreamId>(reader.u64());
+    if (reader.ok()) doubted_ = flow;
+    session_.reset(stream, reader.ok() ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError,
+                   now);
+    return true;
+  }
+  if (kind != kAdmissionMessage && kind != kDictionariesMessage) return false;
+  const bool good =
+      kind == kAdmissionMessage ? hear_admission(metadata) : hear_dictionaries(metadata);
+  session_.reset(stream, good ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
+  return true;
+}
+
+void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now) {
+  using Kind = stp::Event::Kind;
+  switch (event.kind) {
+    case Kind::kPeerAlive:
+      // A peer that was only silent knows its flows: those that were given up meanwhile are reset
+      // over the session.
+      if (!peer_restarted_) forget_flows();
+      say(now);
+      list(now);
+      return;
+    case Kind::kPeerRestarted:
+    case Kind::kPeerClosed:
+      peer_admission_ = Admission::kOpen;
+      peer_sequence_ = 0;
+      peer_dictionaries_.clear();
+      peer_dictionaries_sequence_ = 0;
+      list_out_.reset();
+      list_in_.reset();
+      if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;
+      return;
+    case Kind::kReset:
+      if (event.stream == list_in_) list_in_.reset();
+      if (event.stream != list_out_) return;
+      list_out_.reset();
+      forget_flows();
+      return;
+    case Kind::kReadable:
+      if (event.stream == list_in_) read_list(orphans, now);
+      return;
+    default:
+      return;
+  }
+}
+
+void Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {
+  if (std::exchange(reads_on_, false) && list_in_) read_list(orphans, now);
+  if (now < retry_at_) return;
+  retry_at_ = Instant::never();
+  say(now);
+  list(now);
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,107 @@
+// What a gateway tells one peer beside the flows: whether it takes new ones, which dictionaries it
+// has and, after a restart of the peer, which flows there were. A message is a stream of its own
+// (docs/stp.md section 15), so that it is repaired, paced and under flow control as any; who has
+// taken it ends the stream with RESET, reason none.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/admission.h"
+#include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/recovery/orphaned_flows.h"
+
+namespace satrelay::gateway {
+
+class Liaison {
+ public:
+  // `session` must outlive the liaison; it is that of peer number `peer`. `context` marks its
+  // streams in the session's events; at most `most_flows` are listed.
+  Liaison(stp::Session& session, std::size_t peer, std::uint32_t context, std::uint32_t most_flows)
+      : session_(session), peer_(peer), context_(context), most_flows_(most_flows) {}
+
+  // Tells the peer, now or when it is alive.
+  void announce(Admission admission, Instant now);
+  // The same of the dictionaries that the peer's blocks may be made with.
+  void offer(const std::vector<DictionaryOffer>& dictionaries, Instant now);
+  // A flow that the peer cannot know any more, should it have been started anew. `client`: as the
+  // peer sees it.
+  void remember(const OpenMetadata& flow, ClientSide client);
+  // More of them follow one by one: until it is released, the list does not leave.
+  void hold_list() { list_is_held_ = true; }
+  void release_list(Instant now);
+
+  // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15), now
+  // or never.
+  void doubt(stp::StreamId flow, Instant now);
+  // The same from the peer, once.
+  std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
+
+  // A stream that the peer has opened: true if it was a message, and not a flow.
+  bool handle_opened(stp::StreamId stream, Instant now);
+  // Events of the session that are about no stream, or one of this context. What the peer lists
+  // goes to `orphans`.
+  void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
+  void handle_timeout(OrphanedFlows& orphans, Instant now);
+  Instant next_timeout() const { return reads_on_ ? Instant() : retry_at_; }
+  // The session asks for the next bytes of a stream of this context.
+  void produce(stp::StreamId stream);
+
+  std::uint32_t context() const { return context_; }
+  Admission peer_admission() const { return peer_admission_; }
+  const std::vector<DictionaryOffer>& peer_dictionaries() const { return peer_dictionaries_; }
+  std::size_t remembered() const { return remembered_; }
+
+ private:
+  void say(Instant now);
+  void say(ConstBytes message, Instant now);
+  bool hear_admission(ConstBytes bytes);
+  bool hear_dictionaries(ConstBytes bytes);
+  void list(Instant now);
+  void read_list(OrphanedFlows& orphans, Instant now);
+  void forget_flows();
+
+  stp::Session& session_;
+  std::size_t peer_;
+  std::uint32_t context_;
+  std::uint32_t most_flows_;
+  Instant retry_at_ = Instant::never();
+
+  Admission admission_ = Admission::kOpen;
+  std::uint32_t sequence_ = 0;  // of our announcements; 0: none yet
+  Admission peer_admission_ = Admission::kOpen;
+  std::uint32_t peer_sequence_ = 0;
+
+  std::vector<DictionaryOffer> dictionaries_;
+  std::uint32_t dictionaries_sequence_ = 0;  // as above
+  std::vector<DictionaryOffer> peer_dictionaries_;
+  std::uint32_t peer_dictionaries_sequence_ = 0;
+
+  Instant next_doubt_;
+  std::optional<stp::StreamId> doubted_;
+
+  // Flows to list, as the message carries them; empty but for a restart of the peer.
+  static constexpr std::size_t kChunk = 16 * 1024;
+  std::deque<std::array<std::byte, kChunk>> flows_;
+  std::size_t flows_size_ = 0;
+  bool list_is_held_ = false;
+  std::uint32_t remembered_ = 0;
+  bool peer_restarted_ = false;  // so that the list is due
+  std::optional<stp::StreamId> list_out_;
+  std::size_t written_ = 0;
+  std::optional<stp::StreamId> list_in_;
+  std::uint32_t listed_ = 0;
+  bool list_refused_ = false;  // some of it
+  bool reads_on_ = false;      // more of the list is there to be read
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,27 @@
+#include "relay/gateway/peers/shared_dictionaries.h"
+
+#include <algorithm>
+
+namespace satrelay::gateway {
+
+void SharedDictionaries::update(const TrafficClasses& classes,
+                                const std::vector<DictionaryOffer>& of_peer) {
+  const auto before = shared_;
+  shared_ = {};
+  count_ = 0;
+  for (const stp::ClassId id : classes.order()) {
+    const compress::DictionaryLevels* levels = classes[id].configured.dictionary.get();
+    if (levels == nullptr) continue;
+    const auto offer = std::ranges::find(of_peer, levels->dictionary()->fingerprint(),
+                                         &DictionaryOffer::fingerprint);
+    if (offer == of_peer.end()) continue;
+    // What is known of it stays known over a reload, which makes new tables of the same file.
+    const SharedDictionary& old = before[id];
+    const bool is_same = old.levels != nullptr && old.fingerprint == offer->fingerprint;
+    shared_[id] = {levels, offer->fingerprint, offer->number,
+                   is_same ? old.trials : compress::DictionaryTrials()};
+    ++count_;
+  }
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,39 @@
+// What the connections of each class are compressed with towards one peer: the class's dictionary,
+// if the peer has it too.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/compress/dictionary.h"
+#include "pep/compress/dictionary_trial.h"
+#include "pep/stp/streams/stream_class.h"
+#include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/uplink/traffic_classes.h"
+
+namespace satrelay::gateway {
+
+struct SharedDictionary {
+  const compress::DictionaryLevels* levels = nullptr;  // nullptr: none
+  std::uint64_t fingerprint = 0;
+  std::uint8_t number = 0;  // that the peer has given it
+  compress::DictionaryTrials trials;
+};
+
+class SharedDictionaries {
+ public:
+  // `of_peer`: what the peer says that it has. The dictionaries stay with `classes`.
+  void update(const TrafficClasses& classes, const std::vector<DictionaryOffer>& of_peer);
+
+  SharedDictionary& of(stp::ClassId id) { return shared_[id]; }
+  const SharedDictionary& of(stp::ClassId id) const { return shared_[id]; }
+  std::size_t classes() const { return count_; }  // that have one
+
+ private:
+  std::array<SharedDictionary, stp::kClasses> shared_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,53 @@
+// What a gateway must still know of its flows when it is started anew after a crash: the 4-tuple of
+// each, and how its host is reached. Kept in memory that the host of the engine provides, which
+// outlives it (relay/satrelayd/journal_file.h); a record is 64 octets:
+//
+//   octet  0               16              32      36      42      48         56     58     60
+//        +---------------+---------------+-------+-------+-------+----------+------+------+--------+
+//        | local address | remote address| ports | dst   | src   | 2 x TPID | IP   | tags | CRC32C
+//        | |               |               | 2 x 2 | MAC   | MAC   | and TCI  | 4, 6 | 0..2 | of
+//        0.. |
+//        +---------------+---------------+-------+-------+-------+----------+------+------+--------+
+//
+// The IP version stands in octet 56, 57 is zero, and so is all of a record that is free. One that
+// was half written when the end came does not match its CRC, and counts as free.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+#include "relay/gateway/frames/flow_key.h"
+
+namespace satrelay::gateway {
+
+class FlowJournal {
+ public:
+  static constexpr std::size_t kRecordSize = 64;
+  using Place = std::uint32_t;
+  static constexpr Place kNowhere = 0xffff'ffffU;
+  struct Record {
+    FlowKey key;
+    wire::EthernetHeader to_host;
+  };
+
+  // `memory`: aligned to 8 octets, with the records of an earlier run or zeros; empty: nothing is
+  // kept. Another thread may copy it meanwhile, by words (std::atomic_ref).
+  explicit FlowJournal(MutableBytes memory);
+
+  Place places() const { return static_cast<Place>(memory_.size() / kRecordSize); }
+  std::optional<Record> read(Place place) const;
+  // kNowhere if there is no room.
+  Place keep(const Record& record);
+  void change(Place place, const Record& record);  // no effect on kNowhere
+  void release(Place place);                       // the same
+
+ private:
+  MutableBytes memory_;
+  std::vector<Place> free_;  // lowest last, so that few pages are touched
+};
+
+}  // namespace satrelay::gateway

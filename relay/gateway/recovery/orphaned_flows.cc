@@ -1,0 +1,184 @@
+#include "relay/gateway/recovery/orphaned_flows.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "relay/gateway/frames/bare_segment.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// How long after being asked a host is asked again, or given up: SYN, challenge ACK and RST may
+// each be lost, and hosts limit their challenge ACKs (RFC 5961 section 5).
+constexpr std::array<Duration, 8> kPatience = {
+    Duration::zero(),     Duration::seconds(1), Duration::seconds(1),  Duration::seconds(2),
+    Duration::seconds(4), Duration::seconds(8), Duration::seconds(16), Duration::seconds(60)};
+// SYNs leave at this distance, so that a full table is no burst that the LAN drops.
+constexpr Duration kSpacing = Duration::microseconds(20);
+// That one call goes over without a frame.
+constexpr int kFlowsPerCall = 64;
+
+}  // namespace
+
+bool OrphanedFlows::insert(const FlowKey& key, const Orphan& orphan, Instant now) {
+  if (known_ >= most_ || !table_of(key).emplace(key, orphan).second) return false;
+  ++known_;
+  ++open_;
+  counters_.add(Counter::kFlowsOrphaned);
+  due_[0].push_back({now, key});
+  return true;
+}
+
+void OrphanedFlows::recover(const FlowJournal::Record& flow, FlowJournal::Place place,
+                            Instant now) {
+  Orphan orphan;
+  orphan.to_host = flow.to_host;
+  orphan.place = place;
+  if (!insert(flow.key, orphan, now)) journal_.release(place);
+}
+
+bool OrphanedFlows::add(std::size_t peer, const OpenMetadata& flow, ClientSide client,
+                        Instant now) {
+  const bool here = client == ClientSide::kHere;
+  FlowKey key{here ? flow.client : flow.server, here ? flow.server : flow.client,
+              here ? flow.client_port : flow.server_port,
+              here ? flow.server_port : flow.client_port, vlans_of(flow.ethernet)};
+  if (!claims_.allow(peer, {key.remote, key.local, flow.ethernet})) {
+    counters_.add(Counter::kOrphansRefused);
+    return false;
+  }
+  Orphan orphan{.to_host = flow.ethernet};
+  if (here) std::swap(orphan.to_host->source, orphan.to_host->destination);
+  if (!here && lan_.is_routed(peer)) {
+    // Behind a router the client's L2 header means nothing.
+    orphan.to_host = lan_.find(key.local);
+    key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};
+  }
+  insert(key, orphan, now);
+  return true;
+}
+
+bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
+                                   const wire::TcpHeader& header) {
+  if (open_ == 0) return false;
+  Table& table = table_of(key);
+  const auto found = table.find(key);
+  if (found == table.end() || found->second.is_over) return false;
+  using Flags = wire::TcpFlags;
+  Orphan& orphan = found->second;
+  if (header.has(Flags::kRst)) {
+    end(orphan, how_it_ended(orphan));
+    return true;
+  }
+  if (header.has(Flags::kSyn) && !header.has(Flags::kAck)) {
+    end(orphan, how_it_ended(orphan));
+    return false;
+  }
+  counters_.add(Counter::kDroppedOrphaned);
+  if (!header.has(Flags::kAck) || resets_.size() >= kMostResets) return true;
+  // RFC 9293 section 3.10.7.1: <SEQ=SEG.ACK><CTL=RST>, which is what the host expects next.
+  orphan.to_host = from;
+  std::swap(orphan.to_host->source, orphan.to_host->destination);
+  resets_.push_back({key, *orphan.to_host, header.acknowledgment});
+  orphan.was_reset = true;
+  return true;
+}
+
+void OrphanedFlows::forget(const FlowKey& key) {
+  if (known_ == 0) return;
+  Table& table = table_of(key);
+  const auto found = table.find(key);
+  if (found != table.end() && !found->second.is_over) {
+    end(found->second, how_it_ended(found->second));
+  }
+}
+
+void OrphanedFlows::end(Orphan& orphan, Counter counter) {
+  orphan.is_over = true;
+  --open_;
+  counters_.add(counter);
+  journal_.release(orphan.place);
+}
+
+void OrphanedFlows::handle_timeout(Instant now) {
+  // Those that were asked often enough, or were over before.
+  std::deque<Due>& last = due_[std::size(due_) - 1];
+  for (int i = 0; i < kFlowsPerCall && !last.empty() && last.front().when <= now; ++i) {
+    Table& table = table_of(last.front().key);
+    const auto found = table.find(last.front().key);
+    last.pop_front();
+    if (found == table.end()) continue;
+    Orphan& orphan = found->second;
+    if (!orphan.is_over) {
+      end(orphan, orphan.was_reset ? Counter::kOrphansReset : Counter::kOrphansSilent);
+    }
+    table.erase(found);
+    --known_;
+  }
+}
+
+// Of no size if the host has to be found on the LAN first: it is looked for there, and asked when
+// its turn comes again.
+std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes out, Instant now) {
+  if (!orphan.to_host) {
+    orphan.to_host = lan_.find(key.local);
+    if (!orphan.to_host || vlans_of(*orphan.to_host) != key.vlans) {
+      orphan.to_host.reset();
+      lan_.ask(key.local, now);
+      return 0;
+    }
+  }
+  orphan.to_host->type =
+      key.local.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;  // ARP taught it, say
+  next_ask_ = now + kSpacing;
+  wire::TcpHeader syn;
+  syn.sequence = initial_sequence(secret_, key, now.to_nanoseconds());
+  syn.flags = wire::TcpFlags::kSyn;
+  return write_bare_segment(*orphan.to_host, key, syn, out);
+}
+
+std::size_t OrphanedFlows::poll_frame(MutableBytes out, Instant now) {
+  if (!resets_.empty()) {
+    const Reset reset = resets_.front();
+    resets_.pop_front();
+    wire::TcpHeader header;
+    header.sequence = reset.sequence;
+    header.flags = wire::TcpFlags::kRst;
+    return write_bare_segment(reset.to_host, reset.key, header, out);
+  }
+  if (now < next_ask_) return 0;
+  constexpr std::size_t kLast = kPatience.size() - 1;
+  int left = kFlowsPerCall;
+  for (std::size_t tries = 0; tries < kLast; ++tries) {
+    std::deque<Due>& queue = due_[tries];
+    for (; left > 0 && !queue.empty() && queue.front().when <= now; --left) {
+      const FlowKey key = queue.front().key;
+      queue.pop_front();
+      Table& table = table_of(key);
+      const auto found = table.find(key);
+      if (found == table.end()) continue;
+      Orphan& orphan = found->second;
+      orphan.tries = static_cast<std::uint8_t>(orphan.is_over ? kLast : tries + 1);
+      due_[orphan.tries].push_back({now + kPatience[orphan.tries], key});
+      if (orphan.is_over) continue;
+      if (const std::size_t size = ask(key, orphan, out, now); size > 0) return size;
+    }
+  }
+  return 0;
+}
+
+Instant OrphanedFlows::next_timeout() const {
+  if (!resets_.empty()) return Instant();
+  Instant next = Instant::never();
+  for (std::size_t tries = 0; tries < std::size(due_); ++tries) {
+    if (due_[tries].empty()) continue;
+    const bool asks = tries + 1 < std::size(due_);
+    next = earlier(next,
+                   asks ? std::max(due_[tries].front().when, next_ask_) : due_[tries].front().when);
+  }
+  return next;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,73 @@
+#include "relay/gateway/rules/claims.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace satrelay::gateway {
+namespace {
+
+// RFC 6890: what never stands for one host that is reached through a router. Link-local addresses
+// mean another host on each link.
+bool is_special(const IpAddress& address) {
+  const auto& o = address.octets();
+  if (address.is_multicast()) return true;
+  if (address.is_v4()) {
+    const bool broadcast = std::all_of(o.begin(), o.begin() + 4, [](auto b) { return b == 0xff; });
+    return o[0] == 0 || o[0] == 127 || (o[0] == 169 && o[1] == 254) || broadcast;
+  }
+  if (o[0] == 0xfe && (o[1] & 0xc0U) == 0x80) return true;
+  // ::/96, with ::, ::1 and the old IPv4-compatible ones; ::ffff:0:0/96, which is IPv4 in disguise.
+  const bool ten_zeros = std::all_of(o.begin(), o.begin() + 10, [](auto b) { return b == 0; });
+  return ten_zeros && ((o[10] == 0 && o[11] == 0) || (o[10] == 0xff && o[11] == 0xff));
+}
+
+// The last address of an IPv4 subnet that has one for broadcast (RFC 3021); else an unspecified
+// one.
+IpAddress broadcast_of(const IpPrefix& subnet) {
+  if (!subnet.address.is_v4() || subnet.length > 30) return IpAddress::v4({});
+  std::array<std::uint8_t, 4> octets{};
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned kept = std::min(8U, subnet.length - std::min<unsigned>(subnet.length, 8 * i));
+    octets[i] = static_cast<std::uint8_t>(subnet.address.octets()[i] | (0xffU >> kept));
+  }
+  return IpAddress::v4(octets);
+}
+
+bool is_station(const MacAddress& mac) { return !mac.is_multicast() && mac != MacAddress(); }
+
+// What the gateway would send on its LAN: from one station to another, and IP behind the tags.
+bool is_plain(const wire::EthernetHeader& header) {
+  const auto tags = std::span(header.tags).first(header.tag_count);
+  return is_station(header.source) && is_station(header.destination) &&
+         std::ranges::all_of(tags, [](const wire::VlanTag& tag) {
+           return tag.tpid == static_cast<std::uint16_t>(wire::EtherType::kVlan) ||
+                  tag.tpid == static_cast<std::uint16_t>(wire::EtherType::kServiceVlan);
+         });
+}
+
+}  // namespace
+
+Claims::Claims(const config::Gateway& config, const Policy& policy)
+    : policy_(policy), broadcast_(broadcast_of(config.gateway.address)) {
+  gateways_.push_back(config.gateway.own);
+  for (const config::Peer& peer : config.peers) gateways_.push_back(peer.address);
+}
+
+bool Claims::is_host(const IpAddress& address) const {
+  return !is_special(address) && address != broadcast_ &&
+         std::ranges::find(gateways_, address) == gateways_.end();
+}
+
+bool Claims::allow(std::size_t peer, const Ends& ends) const {
+  return is_host(ends.there) && is_host(ends.here) && ends.there != ends.here &&
+         policy_.peer_for(ends.there) == peer && is_plain(ends.ethernet);
+}
+
+bool Claims::is_behind_a_peer(const IpAddress& host) const {
+  const auto prefix = policy_.prefix_for(host);
+  return prefix && prefix->length > 0;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,75 @@
+// Whose turn a carrier is, of the classes of traffic and, within a class, of the sources that send
+// in it: the bridged frames and each peer's session.
+//
+// Classes whose guaranteed rate is not used up go first, the one that has waited longest for it
+// before the others (virtual clock: Zhang, SIGCOMM '90). What is left is shared by weight, and what
+// a class has got of that is not counted against its guarantee. The sources of a class share its
+// turns in proportion to the hosts that wait in them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/control/pacer.h"
+#include "pep/stp/streams/stream_class.h"
+#include "relay/gateway/uplink/fair_tags.h"
+
+namespace satrelay::gateway {
+
+struct ClassRates {
+  std::uint32_t weight = 0;  // 0: only what the others leave
+  BitRate guaranteed = {};   // zero: nothing
+  BitRate maximum = {};      // zero: all there is
+  friend bool operator==(const ClassRates&, const ClassRates&) = default;
+};
+
+class ClassOrder {
+ public:
+  // `rate`: of the carrier. Guaranteed rates are never more than config::kMostGuaranteedPercent of
+  // it together: when it becomes slower than that, all shrink alike.
+  ClassOrder(BitRate rate, std::size_t sources);
+
+  void set(const std::array<ClassRates, stp::kClasses>& rates, Instant now);
+  void set_rate(BitRate rate, Instant now);
+
+  // Of those that wait, the one whose turn it is; nullopt if none may send now.
+  std::optional<stp::ClassId> next(stp::ClassSet waiting, Instant now) const;
+  // Those that are not held back by their maximum.
+  stp::ClassSet open(Instant now) const;
+  bool has_maxima() const { return limited_ != 0; }
+  // When the first of these is no longer held back; not of an empty set.
+  Instant opens_at(stp::ClassSet classes) const;
+  // What the class gets while all others that have a weight wait too, as far as is configured.
+  BitRate expected_rate(stp::ClassId id) const;
+
+  // Where a source of the class stands: the smallest goes first.
+  std::uint64_t start(stp::ClassId id, std::size_t source) const {
+    return classes_[id].sources.start(source);
+  }
+  // To be told of all that leaves, in bytes as the carrier counts them, and what of it is booked to
+  // the source (pep/stp/streams/host_share.h). `hosts`: that wait in the source, at least 1.
+  void on_sent(stp::ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
+               std::size_t hosts, Instant now);
+
+ private:
+  struct Class {
+    ClassRates rates;
+    std::optional<control::Pacer> guaranteed, maximum;
+    FairTags sources{0};
+  };
+  void apply(Class& c, Instant now) const;
+  BitRate guaranteed(const Class& c) const;  // of what the carrier carries now
+
+  BitRate rate_;
+  std::uint64_t all_guaranteed_ = 0;  // bit/s, as configured
+  std::array<Class, stp::kClasses> classes_;
+  stp::ClassSet limited_ = 0;  // have a maximum
+  FairTags tags_{stp::kClasses};
+};
+
+}  // namespace satrelay::gateway

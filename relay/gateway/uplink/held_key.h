@@ -1,0 +1,16 @@
+// Among whom a bridged packet that waits takes its turn.
+#pragma once
+
+#include "config/schema.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/uplink/held_frames.h"
+
+namespace satrelay::gateway {
+
+// `frame` comes from the LAN. Its flow is what its addresses, its protocol and, where they are to
+// be seen, its ports say; a frame that is not IP is of one host with all others that are not.
+HeldKey held_key(const HashKey& key, config::FairHosts fair, stp::ClassId traffic_class,
+                 const Frame& frame);
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,58 @@
+#include "relay/gateway/uplink/traffic_classes.h"
+
+#include "config/traffic_class.h"
+
+namespace satrelay::gateway {
+
+using stp::ClassId;
+using stp::ClassSet;
+
+// Both the old and the new ones find a number, whatever a reload exchanges.
+static_assert(2 * config::kMostClasses + 2 <= stp::kClasses);
+
+TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configured) {
+  classes_[kRelayed].in_force.name = config::kRelayedName;
+  classes_[kBridged].in_force.name = config::kBridgedName;
+  // Its part is bridged_share of each link, and of the rest what the others leave.
+  classes_[kBridged].in_force.weight = 0;
+  for (const ClassId id : {kRelayed, kBridged}) classes_[id].configured = classes_[id].in_force;
+  replace(configured);
+}
+
+std::optional<ClassId> TrafficClasses::find(std::string_view name) const {
+  for (ClassSet set = in_use_; set != 0 && !name.empty(); set &= set - 1) {
+    const ClassId id = stp::lowest_class(set);
+    if (classes_[id].in_force.name == name) return id;
+  }
+  return std::nullopt;
+}
+
+void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured) {
+  constexpr ClassSet kNameless = stp::class_bit(kRelayed) | stp::class_bit(kBridged);
+  ClassSet next = kNameless;
+  for (const config::TrafficClass& each : configured) {
+    if (const auto id = find(each.name)) next |= stp::class_bit(*id);
+  }
+  // What still waits in a class that is no more must not be taken for another's.
+  ClassSet free = ~(in_use_ | next);
+  order_.clear();
+  for (const config::TrafficClass& each : configured) {
+    auto id = find(each.name);
+    if (!id) {
+      id = stp::lowest_class(free);
+      free &= free - 1;
+      classes_[*id] = {};
+      next |= stp::class_bit(*id);
+    }
+    classes_[*id].in_force = classes_[*id].configured = each;
+    order_.push_back(*id);
+  }
+  for (ClassSet gone = in_use_ & ~next; gone != 0; gone &= gone - 1) {
+    TrafficClassState& state = classes_[stp::lowest_class(gone)];
+    state.in_force.dictionary = state.configured.dictionary = nullptr;
+  }
+  order_.insert(order_.end(), {kRelayed, kBridged});
+  in_use_ = next;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,179 @@
+// The search for the path MTU as a state machine against a path of a given size.
+#include "pep/stp/connection/path_mtu.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "pep/base/random.h"
+
+namespace satrelay::stp {
+namespace {
+
+// Sends what the search asks for, a round trip at a time.
+class PathMtuTest : public ::testing::Test {
+ protected:
+  // One round trip: everything due is sent and settled. Probes sent.
+  std::size_t round(PathMtu& mtu, std::size_t path, double loss = 0) {
+    struct Probe {
+      std::uint64_t number;
+      std::uint16_t size;
+    };
+    std::vector<Probe> probes;
+    while (const std::uint16_t size = mtu.probe_due(now)) {
+      probes.push_back({number++, size});
+      mtu.on_probe_sent(probes.back().number);
+    }
+    now += Duration::milliseconds(500);
+    for (const Probe& probe : probes) {
+      const bool arrives = probe.size <= path && !random.chance(loss);
+      EXPECT_TRUE(arrives ? mtu.on_acknowledged(probe.number, probe.size, now)
+                          : mtu.on_lost(probe.number, probe.size, now));
+    }
+    return probes.size();
+  }
+  // Round trips until the limit is within the resolution of `path`; 100 if that never happens.
+  int rounds_to(PathMtu& mtu, std::size_t path, double loss = 0) {
+    for (int rounds = 1; rounds < 100; ++rounds) {
+      round(mtu, path, loss);
+      EXPECT_LE(mtu.limit(), path);
+      if (std::size_t{mtu.limit()} + PathMtu::kResolution > path) return rounds;
+    }
+    return 100;
+  }
+  Instant now;
+  std::uint64_t number = 1;
+  Random random{1};
+};
+
+constexpr PathMtu::Config kStandard{.base = 1172, .maximum = 1472};
+constexpr PathMtu::Config kJumbo{.base = 1172, .maximum = 8972};
+
+TEST_F(PathMtuTest, StartsAtTheBaseAndConfirmsTheMaximumInOneRoundTrip) {
+  PathMtu mtu(kJumbo);
+  EXPECT_EQ(mtu.limit(), 1172);
+  EXPECT_EQ(mtu.state(), PathMtu::State::kSearching);
+  EXPECT_EQ(mtu.probe_due(now), 8972);
+  EXPECT_TRUE(mtu.is_last_of_round());
+  EXPECT_EQ(round(mtu, 8972), 1U);
+  EXPECT_EQ(mtu.limit(), 8972);
+  EXPECT_EQ(mtu.state(), PathMtu::State::kComplete);
+  EXPECT_EQ(mtu.probe_due(now + Duration::seconds(10'000)), 0);
+  EXPECT_TRUE(mtu.next_timeout().is_never());
+}
+
+TEST_F(PathMtuTest, WhatIsKnownNeedsNoSearch) {
+  PathMtu mtu({.base = 1172, .maximum = 8972, .known = true});
+  EXPECT_EQ(mtu.limit(), 8972);
+  EXPECT_EQ(mtu.probe_due(now), 0);
+}
+
+TEST_F(PathMtuTest, APeerThatTakesLessIsNeverProbedBeyond) {
+  PathMtu mtu(kJumbo);
+  mtu.start(1472);
+  EXPECT_EQ(mtu.probe_due(now), 1472);
+  mtu.start(1000);
+  EXPECT_EQ(mtu.limit(), 1000);
+  EXPECT_EQ(mtu.probe_due(now), 0);
+}
+
+TEST_F(PathMtuTest, FindsEverySizeInFewRoundTrips) {
+  for (std::size_t path = 1172; path <= 1472; path += 7) {
+    PathMtu mtu(kStandard);
+    EXPECT_LE(rounds_to(mtu, path), 4) << path;
+  }
+  for (std::size_t path = 1172; path <= 8972; path += 61) {
+    PathMtu mtu(kJumbo);
+    EXPECT_LE(rounds_to(mtu, path), 5) << path;
+    for (int i = 0; i < 6; ++i) round(mtu, path);
+    EXPECT_EQ(mtu.state(), PathMtu::State::kComplete) << path;
+    EXPECT_EQ(round(mtu, path), 0U) << path;
+  }
+}
+
+TEST_F(PathMtuTest, LossMakesTheSearchLongerNotWrong) {
+  int most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    PathMtu mtu(kStandard);
+    most = std::max(most, rounds_to(mtu, 1472, 0.1));
+  }
+  EXPECT_LE(most, 8);
+}
+
+TEST_F(PathMtuTest, TriesAgainAfterTheRaiseInterval) {
+  PathMtu mtu(kStandard);
+  while (mtu.state() != PathMtu::State::kComplete) round(mtu, 1172);
+  EXPECT_EQ(mtu.limit(), 1172);
+  EXPECT_EQ(mtu.probe_due(now + PathMtu::kRaiseInterval - Duration::seconds(1)), 0);
+  now = mtu.next_timeout();
+  EXPECT_EQ(round(mtu, 1472), 1U);
+  EXPECT_EQ(mtu.limit(), 1472);
+}
+
+class BlackHoleTest : public PathMtuTest {
+ protected:
+  BlackHoleTest() { mtu.start(1472); }
+  void large(bool arrives) { send(1472, arrives); }
+  void small(bool arrives) { send(60, arrives); }
+  bool black_hole() { return mtu.take_verdict() == PathMtu::Verdict::kBlackHole; }
+  PathMtu mtu{{.base = 1172, .maximum = 1472, .known = true}};
+
+ private:
+  void send(std::size_t size, bool arrives) {
+    ++number;
+    EXPECT_FALSE(arrives ? mtu.on_acknowledged(number, size, now) : mtu.on_lost(number, size, now));
+  }
+};
+
+TEST_F(BlackHoleTest, LargePacketsVanishAmongSmallOnesThatArrive) {
+  for (int i = 0; i < 3; ++i) {
+    large(false);
+    large(false);
+    small(true);
+  }
+  EXPECT_FALSE(black_hole());
+  large(false);
+  EXPECT_TRUE(black_hole());
+  EXPECT_EQ(mtu.limit(), 1172);
+  EXPECT_FALSE(black_hole()) << "said once";
+  // And the search begins again.
+  EXPECT_EQ(mtu.state(), PathMtu::State::kSearching);
+  EXPECT_LE(rounds_to(mtu, 1300), 4);
+}
+
+TEST_F(BlackHoleTest, AnOutageIsNone) {
+  for (int i = 0; i < 1000; ++i) large(false);
+  for (int i = 0; i < 100; ++i) {
+    small(false);
+    large(false);
+  }
+  // Back: small ones, and the large ones with them.
+  small(true);
+  small(true);
+  small(true);
+  small(true);
+  large(true);
+  large(false);
+  EXPECT_FALSE(black_hole());
+  EXPECT_EQ(mtu.limit(), 1472);
+}
+
+TEST_F(BlackHoleTest, LossByChanceIsNone) {
+  for (int i = 0; i < 200'000; ++i) {
+    large(!random.chance(0.1));
+    if (i % 3 == 0) small(!random.chance(0.1));
+    ASSERT_FALSE(black_hole()) << i;
+  }
+}
+
+TEST_F(BlackHoleTest, SizesUpToTheBaseAreNeverBlamed) {
+  for (int i = 0; i < 100; ++i) {
+    small(false);
+    small(true);
+  }
+  EXPECT_FALSE(black_hole());
+}
+
+}  // namespace
+}  // namespace satrelay::stp

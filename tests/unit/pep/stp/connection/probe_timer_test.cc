@@ -1,0 +1,65 @@
+#include "pep/stp/connection/probe_timer.h"
+
+#include <gtest/gtest.h>
+
+namespace satrelay::stp {
+namespace {
+
+Instant at(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
+
+// Round trip 500 ms, reports every 25 ms: patience is 800 ms.
+struct ProbeTimerTest : testing::Test {
+  ProbeTimerTest() {
+    probes.start(at(0));
+    probes.set_patience(Duration::milliseconds(500), Duration::milliseconds(25));
+  }
+  void send(int packets, Instant now) {
+    for (int i = 0; i < packets; ++i) probes.on_sent(now);
+  }
+  ProbeTimer probes{{}};
+};
+
+TEST_F(ProbeTimerTest, ManyPacketsWithoutAReportMeanSilence) {
+  send(10, at(1000));
+  EXPECT_FALSE(probes.probe_due(at(1799)));
+  ASSERT_TRUE(probes.probe_due(at(1800)));
+  EXPECT_TRUE(probes.on_probe(at(1800)));
+  EXPECT_TRUE(probes.frozen());
+  probes.on_report(at(2300));
+  EXPECT_FALSE(probes.frozen());
+}
+
+// A lone packet may be lost by chance: what is to be sent next need not wait for a report.
+TEST_F(ProbeTimerTest, AFewPacketsWithoutAReportAreAskedAboutFirst) {
+  send(1, at(1000));
+  ASSERT_TRUE(probes.probe_due(at(1800)));
+  EXPECT_TRUE(probes.on_probe(at(1800)));
+  EXPECT_FALSE(probes.frozen());
+  send(100, at(1850));
+  for (std::int64_t ms = 1900; ms < 2600; ms += 100) {
+    ASSERT_TRUE(probes.probe_due(at(ms)));
+    EXPECT_FALSE(probes.on_probe(at(ms)));
+    EXPECT_FALSE(probes.frozen()) << ms;
+  }
+  // The first probe should have been answered by now.
+  EXPECT_FALSE(probes.on_probe(at(2600)));
+  EXPECT_TRUE(probes.frozen());
+}
+
+TEST_F(ProbeTimerTest, AnOutageIsMoreThanOneUnansweredProbe) {
+  send(10, at(1000));
+  probes.on_probe(at(1800));
+  EXPECT_FALSE(probes.is_outage(Duration::milliseconds(500), at(2499)));
+  EXPECT_TRUE(probes.is_outage(Duration::milliseconds(500), at(2500)));
+}
+
+TEST_F(ProbeTimerTest, AnIdlePeerIsAskedWhenNothingWasHeardForLong) {
+  probes.on_heard(at(100));
+  EXPECT_FALSE(probes.ping_due(at(1099)));
+  EXPECT_TRUE(probes.ping_due(at(1100)));
+  EXPECT_FALSE(probes.silent(at(3099)));
+  EXPECT_TRUE(probes.silent(at(3100)));
+}
+
+}  // namespace
+}  // namespace satrelay::stp

@@ -1,0 +1,451 @@
+// Sessions that encrypt, and who tries to disturb them: what is changed, played again, sent back,
+// cut, made up or too much.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
+#include "tests/unit/pep/stp/application.h"
+
+namespace satrelay::stp::test {
+namespace {
+
+using Packet = std::vector<std::byte>;
+
+class SecurityTest : public ::testing::Test {
+ protected:
+  SecurityTest()
+      : net(end_config(true, Sealed::kByKey), end_config(false, Sealed::kByKey),
+            Duration::milliseconds(275), {}, 1) {}
+  void connect() { ASSERT_TRUE(net.connect()); }
+  // What an end sends from now on is kept, too.
+  void record(int end) {
+    net.on_packet = [this, end](int from, ConstBytes packet) {
+      if (from == end) recorded.emplace_back(packet.begin(), packet.end());
+    };
+  }
+  static bool is_hello(ConstBytes packet) {
+    return parse_header(packet)->type == PacketType::kHello;
+  }
+  // Whether anything of its frames can be read in a packet.
+  static bool shows(ConstBytes packet, ConstBytes text) {
+    return std::search(packet.begin(), packet.end(), text.begin(), text.end()) != packet.end();
+  }
+  void expect_works() {
+    const std::uint64_t before = net.apps[0].finished_flows;
+    ASSERT_TRUE(net.apps[0].open(50'000, 50'000, net.now));
+    EXPECT_TRUE(
+        net.run(Duration::seconds(20), [&] { return net.apps[0].finished_flows == before + 1; }));
+    EXPECT_EQ(net.error(), "");
+  }
+  // Whom the next HELLO of end 1 greets; 0: nobody.
+  std::uint64_t named_in_hello() {
+    std::byte packet[2000];
+    const std::size_t size = net.session(1).poll_packet(packet, net.now);
+    ByteReader in(frames_of(ConstBytes(packet).first(size)));
+    in.u8();
+    HelloKeys keys;
+    return parse_hello(in, keys).peer_epoch;
+  }
+  Network net;
+  std::vector<Packet> recorded;
+};
+
+TEST_F(SecurityTest, NothingOfAFlowTravelsInTheClear) {
+  connect();
+  record(0);
+  const auto id = net.apps[0].open(3'000, 0, net.now);
+  ASSERT_TRUE(id);
+  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.apps[1].finished_flows == 1; }));
+  std::byte text[16];
+  for (std::size_t i = 0; i < sizeof text; ++i) {
+    text[i] = stream_byte(static_cast<std::uint64_t>(*id), true, i);
+  }
+  ASSERT_GT(recorded.size(), 2U);
+  for (const Packet& packet : recorded) EXPECT_FALSE(shows(packet, text));
+}
+
+TEST_F(SecurityTest, NoBitOfASessionPacketCanBeChanged) {
+  connect();
+  record(0);
+  ASSERT_TRUE(net.apps[0].open(200, 0, net.now));
+  net.channels[0].outage = true;  // the genuine ones do not arrive
+  net.run(Duration::milliseconds(300));
+  ASSERT_FALSE(recorded.empty());
+  const Counters before = net.session(1).counters();
+  std::uint64_t flips = 0;
+  for (std::size_t bit = 0; bit < recorded[0].size() * 8; ++bit, ++flips) {
+    Packet changed = recorded[0];
+    changed[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    net.session(1).handle_packet(changed, net.now);
+  }
+  const Counters& after = net.session(1).counters();
+  EXPECT_EQ(net.session(1).stream_count(), 0U);
+  EXPECT_EQ(after.streams_accepted, before.streams_accepted);
+  EXPECT_EQ(after.stream_bytes_in, before.stream_bytes_in);
+  const auto refused = [](const Counters& c) {
+    return c.not_authentic + c.malformed + c.stale_epoch + c.version_mismatch + c.bad_crc +
+           c.duplicate_packets_in;
+  };
+  EXPECT_EQ(refused(after) - refused(before), flips);  // each has its counter
+  // The genuine one is as welcome as ever.
+  net.session(1).handle_packet(recorded[0], net.now);
+  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_TRUE(net.both_alive());
+}
+
+TEST_F(SecurityTest, NoBitOfAHelloCanBeChanged) {
+  net.start(0, 1000);
+  net.start(1, 2000);
+  record(0);
+  net.settle();
+  ASSERT_TRUE(is_hello(recorded.at(0)));
+  net.channels[0].flush();
+  net.channels[1].flush();
+  // With a checksum that is right again, as a forger makes it.
+  const Packet genuine = recorded[0];
+  int taken = 0;
+  for (std::size_t bit = 0; bit < (genuine.size() - kTrailerSize) * 8; ++bit) {
+    net.now += Duration::milliseconds(2);
+    net.start(1, 2000);
+    Packet changed = genuine;
+    changed[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    SessionSeal().close(changed);
+    net.session(1).handle_packet(changed, net.now);
+    const std::uint64_t greeted = named_in_hello();
+    taken += greeted != 0 ? 1 : 0;
+    EXPECT_TRUE(greeted == 0 || greeted == 1000);
+  }
+  // Fields that may change while an offer is repeated, and those that only the sealed copy is
+  // believed of, make no difference; nothing else is taken.
+  EXPECT_LT(taken, static_cast<int>(kHelloFrameSize + kHeaderSize) * 8);
+  net.start(1, 2000);
+  net.session(1).handle_packet(genuine, net.now);
+  EXPECT_EQ(named_in_hello(), 1000U);
+}
+
+TEST_F(SecurityTest, WhatIsPlayedAgainHasNoEffect) {
+  connect();
+  record(0);
+  expect_works();
+  net.on_packet = nullptr;
+  net.run(Duration::seconds(2));
+  std::erase_if(recorded, is_hello);
+  const Counters before = net.session(1).counters();
+  for (const Packet& packet : recorded) net.session(1).handle_packet(packet, net.now);
+  const Counters& after = net.session(1).counters();
+  EXPECT_EQ(after.duplicate_packets_in - before.duplicate_packets_in, recorded.size());
+  EXPECT_EQ(after.streams_accepted, before.streams_accepted);
+  EXPECT_EQ(after.not_authentic, before.not_authentic);
+  expect_works();
+}
+
+TEST_F(SecurityTest, ReplaysDoNotHideAnOutage) {
+  connect();
+  record(0);
+  expect_works();
+  net.on_packet = nullptr;
+  net.channels[0].outage = net.channels[1].outage = true;
+  for (int i = 0; i < 100; ++i) {
+    net.run(Duration::milliseconds(50));
+    for (const Packet& packet : recorded) net.session(1).handle_packet(packet, net.now);
+  }
+  EXPECT_EQ(net.session(1).peer_state(), PeerState::kSuspect);
+}
+
+TEST_F(SecurityTest, WhatIsSentBackHasNoEffect) {
+  record(0);
+  connect();
+  expect_works();
+  net.on_packet = nullptr;
+  const Counters before = net.session(0).counters();
+  for (const Packet& packet : recorded) net.session(0).handle_packet(packet, net.now);
+  const Counters& after = net.session(0).counters();
+  EXPECT_EQ(after.streams_accepted, before.streams_accepted);
+  EXPECT_EQ(after.packets_in - before.packets_in,
+            after.stale_epoch - before.stale_epoch + after.not_authentic - before.not_authentic);
+  EXPECT_EQ(net.session(0).peer_epoch(), 2000U);
+  expect_works();
+}
+
+TEST_F(SecurityTest, AGreetingSentBackIsNoPeer) {
+  net.start(0, 1000);
+  record(0);
+  for (int i = 0; i < 5; ++i) {
+    net.run(Duration::seconds(1));
+    for (const Packet& packet : recorded) net.session(0).handle_packet(packet, net.now);
+  }
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kConnecting);
+  EXPECT_EQ(net.session(0).peer_epoch(), 0U);
+}
+
+TEST_F(SecurityTest, AnotherSecretConnectsNobody) {
+  net.configs[1].session.security->psk.bytes()[31] ^= std::byte{1};
+  net.start(0, 1000);
+  net.start(1, 2000);
+  EXPECT_FALSE(net.run(Duration::seconds(20), [&] {
+    return net.session(0).peer_state() == PeerState::kAlive ||
+           net.session(1).peer_state() == PeerState::kAlive;
+  }));
+  EXPECT_GT(net.session(0).counters().not_authentic, 10U);
+  EXPECT_GT(net.session(1).counters().not_authentic, 10U);
+  EXPECT_LT(net.channels[0].sent, 40U);
+  for (int end = 0; end < 2; ++end) EXPECT_TRUE(net.session(end).doubts_key(net.now)) << end;
+  // Whoever spoke with the wrong key has gone.
+  net.stop(1);
+  net.run(Duration::seconds(40));
+  EXPECT_FALSE(net.session(0).doubts_key(net.now));
+  net.configs[1].session.security = security();
+  net.start(1, 3000);
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
+}
+
+TEST_F(SecurityTest, APeerThatComesBackWithAnotherSecretIsDoubtedOnceItIsMissed) {
+  connect();
+  net.run(Duration::seconds(5));
+  EXPECT_FALSE(net.session(0).doubts_key(net.now));
+  net.stop(1);
+  net.configs[1].session.security->psk.bytes()[31] ^= std::byte{1};
+  net.start(1, 3000);
+  net.run(Duration::seconds(2));
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kAlive);
+  EXPECT_FALSE(net.session(0).doubts_key(net.now))
+      << "a forger must not make an alive peer look wrong";
+  EXPECT_TRUE(net.run(Duration::seconds(5), [&] { return net.session(0).doubts_key(net.now); }));
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kSuspect);
+}
+
+// Who has stopped in order is not greeted any more, so that nothing but time tells that whoever
+// came in its place has gone, too.
+TEST_F(SecurityTest, APeerThatStoppedAndComesBackWithAnotherSecretIsDoubtedForAWhile) {
+  connect();
+  net.session(1).close(net.now);
+  net.run(Duration::seconds(2));
+  ASSERT_EQ(net.session(0).peer_state(), PeerState::kClosed);
+  net.stop(1);
+  net.configs[1].session.security->psk.bytes()[31] ^= std::byte{1};
+  net.start(1, 3000);
+  EXPECT_TRUE(net.run(Duration::seconds(5), [&] { return net.session(0).doubts_key(net.now); }));
+  net.stop(1);
+  net.run(Duration::seconds(40));
+  EXPECT_FALSE(net.session(0).doubts_key(net.now));
+}
+
+TEST_F(SecurityTest, TheSecretChangesWithoutAMomentWithoutOne) {
+  Security both = security();
+  crypto::Psk next = both.psk;
+  next.bytes()[0] ^= std::byte{0xff};
+  // One end speaks the next one already, the other still the old one; each understands both.
+  net.configs[0].session.security->other = next;
+  net.configs[1].session.security->other = net.configs[1].session.security->psk;
+  net.configs[1].session.security->psk = next;
+  connect();
+  expect_works();
+}
+
+TEST_F(SecurityTest, WhoDoesNotEncryptIsRefused) {
+  net.configs[1].session.security.reset();
+  net.start(0, 1000);
+  net.start(1, 2000);
+  net.run(Duration::seconds(5));
+  for (int end = 0; end < 2; ++end) {
+    EXPECT_EQ(net.session(end).peer_state(), PeerState::kRefused) << end;
+    EXPECT_GT(net.session(end).counters().security_mismatch, 0U) << end;
+  }
+  EXPECT_LT(net.channels[0].sent, 20U);
+  // Set right, it is greeted.
+  net.configs[1].session.security = security();
+  net.stop(1);
+  net.start(1, 3000);
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
+}
+
+TEST_F(SecurityTest, APeerThatComesBackWithoutEncryptionIsTold) {
+  connect();
+  net.stop(1);
+  net.configs[1].session.security.reset();
+  net.start(1, 3000);
+  ASSERT_TRUE(net.run(Duration::seconds(3),
+                      [&] { return net.session(1).peer_state() == PeerState::kRefused; }));
+  EXPECT_TRUE(net.run(Duration::seconds(1), [&] {
+    return net.session(0).counters().security_mismatch > 0 &&
+           net.session(1).counters().security_mismatch > 0;
+  }));
+  // Here the old session is missed, and nobody takes its place.
+  EXPECT_TRUE(net.run(Duration::seconds(5),
+                      [&] { return net.session(0).peer_state() == PeerState::kSuspect; }));
+  EXPECT_EQ(net.apps[0].restarts, 0);
+}
+
+TEST_F(SecurityTest, NobodyTalksAnEndOutOfASession) {
+  connect();
+  // A HELLO in the clear, of a newer boot, and one of another version.
+  for (const bool encrypts : {false, true}) {
+    for (const std::uint8_t version : {std::uint8_t{1}, std::uint8_t{9}}) {
+      std::byte room[kHeaderSize + kHelloFrameSize + 4 + kTrailerSize];
+      PacketHeader header;
+      header.type = PacketType::kHello;
+      header.number = 1;
+      write_header(header, room);
+      ByteWriter out(MutableBytes(room).subspan(kHeaderSize));
+      HelloFrame hello;
+      hello.minimum_version = hello.maximum_version = version;
+      hello.epoch = 9000;
+      hello.peer_epoch = 1000;
+      hello.encrypts = encrypts;
+      write_hello(out, hello, {});
+      const MutableBytes packet =
+          MutableBytes(room).first(kHeaderSize + out.written() + kTrailerSize);
+      SessionSeal().close(packet);
+      net.session(0).handle_packet(packet, net.now);
+    }
+  }
+  EXPECT_EQ(net.session(0).peer_epoch(), 2000U);
+  EXPECT_TRUE(net.both_alive());
+  expect_works();
+}
+
+TEST_F(SecurityTest, TruncatedAndOversizedPacketsAreCounted) {
+  connect();
+  record(0);
+  ASSERT_TRUE(net.apps[0].open(5'000, 0, net.now));
+  net.run(Duration::milliseconds(100));
+  std::erase_if(recorded, is_hello);
+  ASSERT_FALSE(recorded.empty());
+  const Packet packet = recorded.back();
+  const Counters before = net.session(1).counters();
+  std::uint64_t sent = 0;
+  for (std::size_t size = 0; size < packet.size(); ++size, ++sent) {
+    net.session(1).handle_packet(ConstBytes(packet).first(size), net.now);
+  }
+  for (const std::size_t more : {1U, 100U, 10'000U, 60'000U}) {
+    Packet longer(packet.size() + more);
+    std::copy(packet.begin(), packet.end(), longer.begin());
+    net.session(1).handle_packet(longer, net.now);
+    ++sent;
+  }
+  const Counters& after = net.session(1).counters();
+  EXPECT_EQ(after.malformed + after.not_authentic - before.malformed - before.not_authentic, sent);
+  net.on_packet = nullptr;
+  expect_works();
+}
+
+// Offers without the secret cost no memory and no answers, and those beyond a thousand a second no
+// work either.
+TEST_F(SecurityTest, AFloodOfGreetingsIsNotAnswered) {
+  connect();
+  record(0);
+  net.stop(0);
+  net.start(0, 3000);
+  net.settle();
+  ASSERT_TRUE(is_hello(recorded.at(0)));
+  net.stop(0);
+  Packet greeting = recorded[0];
+  net.channels[0].flush();
+  const std::uint64_t sent = net.channels[1].sent;
+  Random random(5);
+  for (int i = 0; i < 50'000; ++i) {
+    // Another key each time, so that none can be recognised as known.
+    for (std::size_t at = kHeaderSize + kHelloFrameSize + 2; at < greeting.size() - 10; ++at) {
+      greeting[at] = static_cast<std::byte>(random.next());
+    }
+    SessionSeal().close(greeting);
+    net.session(1).handle_packet(greeting, net.now);
+    if (i % 100 == 0) net.run(Duration::milliseconds(1));
+  }
+  const Counters& c = net.session(1).counters();
+  EXPECT_LT(c.not_authentic, 700U);
+  EXPECT_GT(c.hellos_unread, 49'000U);
+  EXPECT_LT(net.channels[1].sent - sent, 10U);  // its own PINGs
+  EXPECT_EQ(net.session(1).peer_epoch(), 1000U);
+}
+
+// An old greeting, recorded in an earlier life of the peer, is not taken for the peer, whether the
+// path is silent or not.
+TEST_F(SecurityTest, AnOldGreetingEndsNoSession) {
+  record(0);
+  connect();
+  const std::vector<Packet> old = recorded;
+  net.stop(0);
+  net.start(0, 4000);
+  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.apps[1].restarts == 1; }));
+  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.both_alive(); }));
+  ASSERT_TRUE(net.apps[0].open(50'000'000, 0, net.now));
+  net.run(Duration::seconds(2));
+  const auto play = [&] {
+    for (const Packet& packet : old) net.session(1).handle_packet(packet, net.now);
+  };
+  play();
+  net.channels[0].outage = net.channels[1].outage = true;
+  for (int i = 0; i < 20; ++i) {
+    net.run(Duration::milliseconds(500));
+    play();
+  }
+  EXPECT_EQ(net.session(1).peer_state(), PeerState::kSuspect);
+  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  net.channels[0].outage = net.channels[1].outage = false;
+  ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.both_alive(); }));
+  EXPECT_EQ(net.apps[1].restarts, 1);
+  EXPECT_EQ(net.session(1).peer_epoch(), 4000U);
+  EXPECT_TRUE(net.run(Duration::seconds(60), [&] { return net.apps[1].finished_flows == 1; }));
+  EXPECT_EQ(net.error(), "");
+}
+
+TEST_F(SecurityTest, KeysFollowEachOtherUnderLoadWithoutAStall) {
+  for (EndConfig& config : net.configs) {
+    config.session.security->packets_per_key = 3'000;  // a second or so
+    config.session.security->time_per_key = Duration::seconds(2);
+  }
+  for (Channel& channel : net.channels) {
+    channel.set_faults({.loss = 0.05, .duplicate = 0.01, .reorder = 0.05});
+  }
+  connect();
+  ASSERT_TRUE(net.apps[0].open(20'000'000, 20'000'000, net.now));
+  const Instant start = net.now;
+  ASSERT_TRUE(net.run(Duration::seconds(60), [&] { return net.apps[0].finished_flows == 1; }))
+      << net.error();
+  const Duration with = net.now - start;
+  EXPECT_GE(net.session(0).counters().keys_out, 4U);
+  for (int end = 0; end < 2; ++end) {
+    const Counters& c = net.session(end).counters();
+    EXPECT_EQ(c.keys_in, net.session(1 - end).counters().keys_out);
+    EXPECT_EQ(c.not_authentic, 0U);
+  }
+  EXPECT_EQ(net.error(), "");
+  // The same without a change of keys.
+  Network other(end_config(true, Sealed::kByKey), end_config(false, Sealed::kByKey),
+                Duration::milliseconds(275), {}, 1);
+  for (Channel& channel : other.channels) {
+    channel.set_faults({.loss = 0.05, .duplicate = 0.01, .reorder = 0.05});
+  }
+  ASSERT_TRUE(other.connect());
+  ASSERT_TRUE(other.apps[0].open(20'000'000, 20'000'000, other.now));
+  const Instant begin = other.now;
+  ASSERT_TRUE(other.run(Duration::seconds(60), [&] { return other.apps[0].finished_flows == 1; }));
+  EXPECT_EQ(other.session(0).counters().keys_out, 0U);
+  EXPECT_LT(with.to_seconds(), (other.now - begin).to_seconds() * 1.01);
+}
+
+// No key serves for more packets than it may, whatever happens.
+TEST_F(SecurityTest, AKeyThatThePeerNeverHearsOfIsNotWornOut) {
+  net.configs[0].session.security->packets_per_key = 100;
+  connect();
+  ASSERT_TRUE(net.apps[0].open(50'000'000, 0, net.now));
+  net.run(Duration::milliseconds(700));
+  record(0);
+  net.channels[1].outage = true;  // no report comes back
+  net.run(Duration::seconds(60));
+  std::map<bool, int> by_phase;
+  for (const Packet& packet : recorded) ++by_phase[parse_header(packet)->key_phase];
+  EXPECT_LE(by_phase[false], 200);
+  EXPECT_LE(by_phase[true], 200);
+  net.on_packet = nullptr;
+  net.channels[1].outage = false;
+  EXPECT_TRUE(net.run(Duration::seconds(120), [&] { return net.apps[1].finished_flows == 1; }));
+}
+
+}  // namespace
+}  // namespace satrelay::stp::test

@@ -1,0 +1,167 @@
+#include "pep/stp/packets/rate_gate.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace satrelay::stp {
+namespace {
+
+using control::Priority;
+using control::Purpose;
+
+Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
+constexpr BitRate kMegabit = BitRate::bits_per_second(1'000'000);
+
+// Remembers what it is told, and answers as it is set.
+class Recorder final : public control::RateController {
+ public:
+  void on_start(const control::StartSample& sample) override { starts.push_back(sample); }
+  void on_feedback(const control::FeedbackSample& sample) override { samples.push_back(sample); }
+  void on_capacity(BitRate capacity) override { answer = capacity; }
+  Priority on_sent(Purpose purpose, ByteCount, Instant) override {
+    return purpose == Purpose::kNewData ? Priority::kLow : Priority::kHigh;
+  }
+  BitRate rate() const override { return answer; }
+  ByteCount window() const override { return room; }
+
+  BitRate answer = kMegabit;
+  ByteCount room = kNoWindow;
+  std::vector<control::StartSample> starts;
+  std::vector<control::FeedbackSample> samples;
+};
+
+// 28 bytes of IP and UDP and 38 of Ethernet around each datagram; 59 bytes at once at 1 Mbit/s.
+struct RateGateTest : testing::Test {
+  control::Pacer carrier{BitRate::bits_per_second(10'000'000), control::LinkOverhead{38},
+                         Duration::milliseconds(1), Duration::milliseconds(20)};
+  Recorder controller;
+  RateGate gate{carrier, controller, 28};
+  SentLedger ledger{256};
+
+  SentPacket& send(std::size_t datagram, Purpose purpose, Instant now) {
+    SentPacket& packet = ledger.append(now, datagram, true, {}, 0);
+    packet.low_priority = control::is_low(gate.on_sent(purpose, datagram, now));
+    gate.debit(datagram, now);
+    return packet;
+  }
+  void report(std::uint64_t highest, std::uint64_t bytes, std::uint32_t arrived_us, Instant now) {
+    FeedbackFrame frame;
+    frame.highest = highest;
+    frame.bytes_received = bytes;
+    frame.arrived_us = arrived_us;
+    gate.on_report(frame, ledger.find(highest), Duration::milliseconds(500),
+                   Duration::milliseconds(25), now);
+  }
+};
+
+// Control leaves though the gate is closed; whatever it adds up to, data waits 20 ms at most.
+TEST_F(RateGateTest, ControlThatFillsTheRateDoesNotShutDataOut) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  for (int i = 0; i < 1000; ++i) gate.debit(934, at_ms(i));  // eight times the rate
+  EXPECT_FALSE(gate.open(at_ms(1000)));
+  EXPECT_TRUE(gate.open(at_ms(1025)));  // what two long packets take
+}
+
+TEST_F(RateGateTest, IsOpenWhenBothPacersAre) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  EXPECT_TRUE(gate.open(at_ms(0)));
+  send(934, Purpose::kNewData, at_ms(0));  // 1000 bytes: 8 ms at 1 Mbit/s, 0.8 at 10
+  EXPECT_TRUE(carrier.can_send(at_ms(0)));
+  EXPECT_FALSE(gate.open(at_ms(6)));
+  EXPECT_EQ(gate.opens_at(), at_ms(7));
+  EXPECT_TRUE(gate.open(at_ms(7)));
+  for (int i = 0; i < 20; ++i) carrier.on_sent(962, at_ms(7));  // another peer's
+  EXPECT_FALSE(gate.open(at_ms(7)));
+  EXPECT_EQ(gate.opens_at(), at_ms(7 + 16 - 1));
+}
+
+// Another session on the same carrier keeps its own rate.
+TEST_F(RateGateTest, LeavesTheCarriersRateAlone) {
+  controller.answer = BitRate::bits_per_second(100'000);
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  EXPECT_EQ(carrier.rate(), BitRate::bits_per_second(10'000'000));
+  send(934, Purpose::kNewData, at_ms(0));
+  EXPECT_EQ(gate.opens_at(), at_ms(80 - 1));
+  controller.answer = kMegabit;
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  EXPECT_EQ(gate.opens_at(), at_ms(8 - 1));
+}
+
+// To begin a burst, everything before must be on the carrier, not merely room for one more.
+TEST_F(RateGateTest, IsFreeWhenAllIsSent) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  send(934, Purpose::kNewData, at_ms(0));
+  EXPECT_EQ(gate.opens_at(), at_ms(7));
+  EXPECT_EQ(gate.free_at(), at_ms(8));
+}
+
+// The peer's clock is told in 32 bits of microseconds, which is 71 minutes.
+TEST_F(RateGateTest, ReportsMayBeHoursApart) {
+  constexpr std::int64_t kHour = 3'600'000;
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  for (std::int64_t i = 1; i <= 5; ++i) {
+    send(934, Purpose::kNewData, at_ms(i * kHour));
+    report(static_cast<std::uint64_t>(i - 1), 934,
+           static_cast<std::uint32_t>(i * kHour * 1000 + 250'000), at_ms(i * kHour + 500));
+  }
+  EXPECT_EQ(controller.samples.at(4).arrived - controller.samples.at(0).arrived,
+            Duration::seconds(4 * 3600));
+}
+
+TEST_F(RateGateTest, TellsTheControllerOfEachSessionOnce) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(3));
+  gate.update(Duration::milliseconds(600), 934, at_ms(4));
+  ASSERT_EQ(controller.starts.size(), 1U);
+  EXPECT_EQ(controller.starts[0].rtt, Duration::milliseconds(500));
+  EXPECT_EQ(controller.starts[0].packet, ByteCount(1000));
+  gate.clear();
+  gate.update(Duration::milliseconds(600), 934, at_ms(5));
+  EXPECT_EQ(controller.starts.size(), 2U);
+}
+
+TEST_F(RateGateTest, ReportsWhatBecameOfPackets) {
+  controller.room = ByteCount(3000);
+  SentPacket first = send(934, Purpose::kNewData, at_ms(0));
+  SentPacket second = send(934, Purpose::kRetransmission, at_ms(1));
+  SentPacket third = send(434, Purpose::kNewData, at_ms(2));
+  EXPECT_EQ(gate.in_flight(), ByteCount(2500));
+  EXPECT_TRUE(gate.window_open());
+  SentPacket fourth = send(434, Purpose::kControl, at_ms(3));
+  EXPECT_FALSE(gate.window_open());
+  EXPECT_EQ(gate.last_priority(), Priority::kHigh);
+
+  gate.on_lost(first);
+  gate.on_lost(second);
+  gate.on_delivered(third);
+  report(2, 434, 0xffff'fc00U, at_ms(600));
+  const control::FeedbackSample sample = controller.samples.at(0);
+  EXPECT_EQ(sample.packets_lost, 2U);
+  EXPECT_EQ(sample.low_priority_packets_lost, 1U);
+  EXPECT_EQ(sample.packets_delivered, 1U);
+  EXPECT_EQ(sample.newly_delivered, ByteCount(500));
+  EXPECT_EQ(sample.in_flight, ByteCount(500));
+  EXPECT_EQ(sample.received, ByteCount(500));
+  EXPECT_EQ(sample.sent, at_ms(2));
+  EXPECT_EQ(sample.rtt, Duration::milliseconds(500));
+
+  // The receiver's clock has wrapped meanwhile; the first packet was only late.
+  gate.on_delivered(fourth);
+  gate.on_delivered_late(first);
+  report(3, 434 + 434 + 934, 0x3e8, at_ms(700));
+  const control::FeedbackSample later = controller.samples.at(1);
+  EXPECT_EQ(later.packets_lost, 0U);
+  EXPECT_EQ(later.in_flight, ByteCount(0));
+  EXPECT_EQ(later.received, ByteCount(2000));
+  EXPECT_EQ(later.sent, at_ms(3));
+  EXPECT_EQ(later.arrived - sample.arrived, Duration::microseconds(0x400 + 0x3e8));
+
+  // A report that was overtaken says nothing new about the newest packet.
+  report(2, 434, 0xffff'fc00U, at_ms(800));
+  EXPECT_EQ(controller.samples.at(2).sent, at_ms(3));
+  EXPECT_EQ(controller.samples.at(2).arrived, later.arrived);
+  EXPECT_EQ(controller.samples.at(2).received, later.received);
+}
+
+}  // namespace
+}  // namespace satrelay::stp

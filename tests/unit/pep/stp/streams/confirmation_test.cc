@@ -1,0 +1,89 @@
+#include "pep/stp/streams/confirmation.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/pep/stp/application.h"
+
+namespace satrelay::stp::test {
+namespace {
+
+TEST(ConfirmationExchangeTest, OnlyTheNewestCountsAndNothingIsTakenBack) {
+  ConfirmationExchange exchange;
+  EXPECT_FALSE(exchange.hear(0, {.answered = true})) << "frames are numbered from 1 on";
+  EXPECT_TRUE(exchange.hear(5, {.answered = true, .delivered = 100, .window = 10}));
+  EXPECT_FALSE(exchange.hear(4, {.delivered = 200}));
+  EXPECT_TRUE(exchange.hear(6, {.delivered = 50, .window = 20}));
+  EXPECT_EQ(exchange.theirs(), (Confirmation{.answered = true, .delivered = 100, .window = 20}));
+  EXPECT_FALSE(exchange.hear(7, {.delivered = 60, .window = 20})) << "nothing new";
+}
+
+TEST(ConfirmationExchangeTest, IsAcknowledgedWhenItsLastFrameIs) {
+  ConfirmationExchange exchange;
+  EXPECT_TRUE(exchange.all_acknowledged());
+  EXPECT_TRUE(exchange.say({.answered = true}));
+  EXPECT_FALSE(exchange.say({.answered = true}));
+  const std::uint64_t first = exchange.on_sent();
+  const std::uint64_t second = exchange.on_sent();
+  EXPECT_FALSE(exchange.is_newest(first));
+  EXPECT_TRUE(exchange.is_newest(second));
+  exchange.on_acknowledged(first);
+  EXPECT_FALSE(exchange.all_acknowledged());
+  exchange.on_acknowledged(second);
+  EXPECT_TRUE(exchange.all_acknowledged());
+}
+
+// Over a path that loses a third of all packets the newest state arrives, and is known to have.
+TEST(ConfirmationTest, ArrivesWhateverIsLost) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Network net(end_config(true), end_config(false), Duration::milliseconds(275), {.loss = 0.3},
+                seed);
+    net.start(0, 1000);
+    net.start(1, 2000);
+    ASSERT_TRUE(net.run(Duration::seconds(30), [&] {
+      return net.session(0).peer_state() == PeerState::kAlive &&
+             net.session(1).peer_state() == PeerState::kAlive;
+    }));
+    const auto id = net.apps[0].open(1'000, 50'000'000, net.now);
+    ASSERT_TRUE(id);
+    for (std::uint64_t i = 1; i <= 50; ++i) {
+      net.session(0).confirm(*id, {.answered = true, .delivered = i * 1'000, .window = i});
+      net.run(Duration::milliseconds(20));
+    }
+    EXPECT_TRUE(net.run(Duration::seconds(20), [&] { return net.session(0).confirmed(*id); }));
+    EXPECT_EQ(net.session(1).confirmation(*id),
+              (Confirmation{.answered = true, .delivered = 50'000, .window = 50}));
+    // Progress is told no oftener than reports are.
+    EXPECT_LT(net.session(0).counters().confirmations_out, 60U);
+    EXPECT_EQ(net.error(), "");
+  }
+}
+
+// A packet that is refused, because the OPEN of its stream was lost, and that the path doubles,
+// does not count as received twice: a report of more bytes than were sent would never be believed
+// again.
+TEST(ConfirmationTest, RefusedTwiceIsNotReceivedTwice) {
+  EndConfig end = end_config(true);
+  end.session.fec = FecMode::kOff;
+  EndConfig other = end_config(false);
+  other.session.fec = FecMode::kOff;
+  Network net(end, other, Duration::milliseconds(275), {.duplicate = 1.0}, 1);
+  net.start(0, 1000);
+  net.start(1, 2000);
+  net.run(Duration::seconds(5));
+  net.channels[0].outage = true;
+  const auto id = net.apps[0].open(1'000, 100'000'000, net.now);
+  ASSERT_TRUE(id);
+  net.run(Duration::milliseconds(1));
+  net.channels[0].outage = false;
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    net.session(0).confirm(*id, {.answered = true, .window = i});
+    net.run(Duration::milliseconds(25));
+  }
+  net.run(Duration::seconds(10));
+  EXPECT_EQ(net.session(0).counters().malformed, 0U);
+  EXPECT_EQ(net.session(1).confirmation(*id), (Confirmation{.answered = true, .window = 20}));
+  EXPECT_EQ(net.error(), "");
+}
+
+}  // namespace
+}  // namespace satrelay::stp::test

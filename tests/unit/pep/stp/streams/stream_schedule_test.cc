@@ -1,0 +1,268 @@
+// The order of streams: turns of hosts and of their streams, young before older, lost bytes within
+// their share.
+#include "pep/stp/streams/stream_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace satrelay::stp {
+namespace {
+
+constexpr std::uint32_t kPacket = 1'400;
+
+class StreamScheduleTest : public ::testing::Test {
+ protected:
+  StreamScheduleTest()
+      : memory_(64 << 20), arena_(memory_, 4096), schedule_(2 * kPacket, &shares_) {}
+
+  // A stream with `sent` new bytes behind it and as many more as the test may want.
+  Stream& add(std::uint64_t sent, std::uint64_t host = 0, ClassId stream_class = 0) {
+    Stream& stream = streams_.emplace_back(arena_);
+    schedule_.join(stream, stream_class, host);
+    const std::vector<std::byte> bytes(sent + 2'500'000);
+    EXPECT_EQ(stream.send.write(bytes, bytes.size(), 0), bytes.size());
+    std::vector<std::byte> out(sent);
+    stream.send.take(0, out);
+    schedule_.set_new(stream, true);
+    return stream;
+  }
+  void send_new(Stream& stream, std::size_t bytes = kPacket) {
+    std::vector<std::byte> out(bytes);
+    stream.send.take(stream.send.sent(), out);
+    sent_[&stream] += bytes;
+    schedule_.on_new_sent(stream, bytes, loss_);
+  }
+  // As the session does: lost bytes first if they have the turn.
+  void send_packet() {
+    if (Stream* lost = schedule_.next_lost(0)) {
+      const bool capped = schedule_.others_wait(*lost);
+      if (!capped || schedule_.repair_has_turn(0)) {
+        std::vector<std::byte> out(kPacket);
+        lost->send.take(lost->send.first_lost().range.begin, out);
+        repaired_ += kPacket;
+        if (capped) schedule_.on_repaired(*lost, kPacket, loss_);
+        schedule_.update_lost(*lost);
+        return;
+      }
+    }
+    send_new(*schedule_.next_new(0));
+  }
+  void lose(Stream& stream, std::uint64_t begin, std::uint64_t length) {
+    stream.send.on_lost(begin, length, false, 1);
+    schedule_.update_lost(stream);
+  }
+
+  WorkCount work_;
+  std::vector<std::byte> memory_;
+  Arena arena_;
+  HostShares shares_{100};
+  StreamSchedule schedule_;
+  std::deque<Stream> streams_;
+  std::map<const Stream*, std::uint64_t> sent_;
+  std::uint64_t repaired_ = 0;
+  double loss_ = 0;
+};
+
+TEST_F(StreamScheduleTest, HostsShareAlikeHoweverManyStreamsTheyHave) {
+  Stream& alone = add(100'000, 1);
+  std::array<Stream*, 8> many{};
+  for (Stream*& stream : many) stream = &add(100'000, 2);
+  for (int i = 0; i < 1'600; ++i) send_new(*schedule_.next_new(0));
+  EXPECT_EQ(sent_[&alone], 800U * kPacket);
+  for (const Stream* stream : many) EXPECT_EQ(sent_[stream], 100U * kPacket);
+  EXPECT_EQ(schedule_.hosts(0), 2U);
+}
+
+TEST_F(StreamScheduleTest, AHostThatWaitsElsewhereTooHasHalfATurn) {
+  HostShare* const both = shares_.join(0, 1);
+  Stream& shared = add(100'000, 1);
+  Stream& young = add(0, 1);
+  Stream& other = add(100'000, 2);
+  EXPECT_EQ(both->places, 1U) << "here, on either level";
+  schedule_.set_new(young, false);
+  EXPECT_EQ(both->places, 1U);
+  ++both->places;
+  for (int i = 0; i < 900; ++i) send_new(*schedule_.next_new(0));
+  EXPECT_NEAR(static_cast<double>(sent_[&shared]), 300 * kPacket, 4 * kPacket);
+  EXPECT_NEAR(static_cast<double>(sent_[&other]), 600 * kPacket, 4 * kPacket);
+  --both->places;
+  sent_.clear();
+  for (int i = 0; i < 900; ++i) send_new(*schedule_.next_new(0));
+  EXPECT_NEAR(static_cast<double>(sent_[&shared]), 450 * kPacket, 4 * kPacket);
+  schedule_.set_new(shared, false);
+  EXPECT_EQ(both->places, 0U);
+  schedule_.leave(shared);
+  schedule_.leave(young);
+  EXPECT_EQ(both->users, 1U);
+  shares_.leave(both);
+}
+
+TEST_F(StreamScheduleTest, APromotedStreamIsNextWhateverItsHostHasOverdrawn) {
+  HostShare* const both = shares_.join(0, 1);
+  both->places += 4;
+  Stream& other = add(0, 2);
+  for (int i = 0; i < 20; ++i) {
+    Stream& opened = add(0, 1);
+    schedule_.promote(opened);
+    EXPECT_EQ(schedule_.next_new(0), &opened) << i;
+    send_new(opened);
+    schedule_.set_new(opened, false);
+  }
+  EXPECT_EQ(schedule_.next_new(0), &other);
+}
+
+TEST_F(StreamScheduleTest, WhatCannotBeSentDoesNotCount) {
+  HostShare* const host = shares_.join(0, 1);
+  Stream& stream = add(100'000, 1);
+  Stream& later = add(100'000, 1);
+  schedule_.pause(true);
+  schedule_.go_on(work_);
+  EXPECT_EQ(host->places, 0U);
+  schedule_.set_new(stream, false);
+  schedule_.set_new(later, false);
+  schedule_.set_new(later, true);
+  EXPECT_EQ(host->places, 0U);
+  schedule_.pause(false);
+  schedule_.go_on(work_);
+  EXPECT_EQ(host->places, 1U);
+  schedule_.set_new(later, false);
+  EXPECT_EQ(host->places, 0U);
+}
+
+TEST_F(StreamScheduleTest, AClassKnowsNothingOfTheOthers) {
+  Stream& here = add(100'000, 1);
+  Stream& there = add(100'000, 1, 5);
+  EXPECT_EQ(schedule_.has_new(), class_bit(0) | class_bit(5));
+  EXPECT_EQ(schedule_.only_new(), nullptr);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(schedule_.next_new(5), &there);
+  lose(there, 0, 1'400);
+  EXPECT_EQ(schedule_.has_lost(), class_bit(5));
+  EXPECT_EQ(schedule_.next_lost(0), nullptr);
+  EXPECT_FALSE(schedule_.others_wait(there));  // those of its class
+  schedule_.set_new(there, false);
+  EXPECT_EQ(schedule_.only_new(), &here);
+}
+
+// With all that it has to send, and what it has overdrawn.
+TEST_F(StreamScheduleTest, AStreamMovesToAnotherClass) {
+  Stream& stays = add(100'000, 1);
+  Stream& moves = add(100'000, 1);
+  lose(moves, 0, 1'400);
+  schedule_.join(moves, 3, 7);
+  EXPECT_EQ(schedule_.has_new(), class_bit(0) | class_bit(3));
+  EXPECT_EQ(schedule_.next_new(3), &moves);
+  EXPECT_EQ(schedule_.next_lost(3), &moves);
+  EXPECT_EQ(schedule_.next_lost(0), nullptr);
+  EXPECT_EQ(schedule_.next_new(0), &stays);
+}
+
+TEST_F(StreamScheduleTest, PacketsOfAnySizeGiveEqualShares) {
+  Stream& large = add(100'000);
+  Stream& small = add(100'000);
+  for (int i = 0; i < 3'000; ++i) {
+    Stream& next = *schedule_.next_new(0);
+    send_new(next, &next == &large ? 1'399 : 611);
+  }
+  EXPECT_NEAR(static_cast<double>(sent_[&large]) / static_cast<double>(sent_[&small]), 1, 0.01);
+}
+
+// A source that gives its bytes one at a time leaves the list after each; that must not renew its
+// turn.
+TEST_F(StreamScheduleTest, LeavingAndComingBackGainsNothing) {
+  Stream& steady = add(100'000);
+  Stream& flapping = add(100'000);
+  for (int i = 0; i < 2'000; ++i) {
+    Stream& next = *schedule_.next_new(0);
+    send_new(next);
+    if (&next == &flapping) {
+      schedule_.set_new(flapping, false);
+      schedule_.set_new(flapping, true);
+    }
+  }
+  EXPECT_LE(sent_[&flapping], sent_[&steady] + 2 * kPacket);
+}
+
+TEST_F(StreamScheduleTest, TheFirstBytesOfAStreamGoAhead) {
+  for (int i = 0; i < 20; ++i) add(100'000);
+  send_new(*schedule_.next_new(0));
+  Stream& young = add(0);
+  std::uint64_t packets = 0;
+  for (; young.send.sent() < StreamSchedule::kYoungBytes; ++packets) send_packet();
+  EXPECT_LE(packets * kPacket, StreamSchedule::kYoungBytes * 8 / 7 + 2 * kPacket);
+  // From then on it is one of many.
+  const std::uint64_t before = sent_[&young];
+  for (int i = 0; i < 42 * 10; ++i) send_packet();
+  EXPECT_NEAR(static_cast<double>(sent_[&young] - before), 20.0 * kPacket, 2.0 * kPacket);
+}
+
+TEST_F(StreamScheduleTest, ShortFlowsWithoutEndLeaveAnEighth) {
+  Stream& old = add(100'000);
+  add(0);
+  for (int i = 0; i < 8'000; ++i) {
+    Stream& next = *schedule_.next_new(0);
+    send_new(next);
+    if (&next != &old && next.send.sent() >= StreamSchedule::kYoungBytes) {
+      schedule_.remove(next);
+      if (streams_.size() == 2) {
+        next.send.reset();
+        schedule_.leave(streams_.back());
+        streams_.pop_back();
+      }
+      add(0);
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(sent_[&old]), 1'000.0 * kPacket, 10.0 * kPacket);
+}
+
+TEST_F(StreamScheduleTest, WhatWasLostHasItsShareWhileOthersWait) {
+  loss_ = 0.10;
+  Stream& bulk = add(3'000'000);
+  add(100'000);
+  lose(bulk, 200'000, 2'500'000);
+  for (int i = 0; i < 1'000; ++i) send_packet();
+  EXPECT_EQ(StreamSchedule::repair_share(loss_), 200);
+  EXPECT_NEAR(static_cast<double>(repaired_), 200.0 * kPacket, 5.0 * kPacket);
+}
+
+TEST_F(StreamScheduleTest, WhatWasLostComesFirstWhenNobodyElseWaits) {
+  Stream& bulk = add(3'000'000);
+  lose(bulk, 200'000, 1'400'000);
+  for (int i = 0; i < 1'000; ++i) send_packet();
+  EXPECT_EQ(repaired_, 1'400'000U);  // its own new bytes wait
+  EXPECT_EQ(schedule_.has_lost(), 0U);
+}
+
+TEST_F(StreamScheduleTest, LostFirstBytesComeBeforeOtherLostOnes) {
+  Stream& bulk = add(3'000'000);
+  Stream& other = add(200'000);
+  lose(bulk, 200'000, 100'000);
+  EXPECT_EQ(schedule_.next_lost(0), &bulk);
+  lose(other, 1'400, 1'400);
+  EXPECT_EQ(schedule_.next_lost(0), &other);
+  lose(bulk, 0, 1'400);  // moves up, behind the other
+  EXPECT_EQ(schedule_.next_lost(0), &other);
+  send_packet();
+  EXPECT_EQ(schedule_.next_lost(0), &bulk);
+}
+
+TEST_F(StreamScheduleTest, ShareFollowsTheLoss) {
+  EXPECT_EQ(StreamSchedule::repair_share(0), 50);
+  EXPECT_EQ(StreamSchedule::repair_share(0.01), 65);
+  EXPECT_EQ(StreamSchedule::repair_share(0.9), 800);
+}
+
+TEST_F(StreamScheduleTest, ARemovedStreamIsNowhere) {
+  Stream& stream = add(100'000);
+  lose(stream, 0, 1'400);
+  schedule_.remove(stream);
+  EXPECT_EQ(schedule_.has_new(), 0U);
+  EXPECT_EQ(schedule_.has_lost(), 0U);
+  EXPECT_EQ(schedule_.next_new(0), nullptr);
+}
+
+}  // namespace
+}  // namespace satrelay::stp

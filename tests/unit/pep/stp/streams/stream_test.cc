@@ -1,0 +1,461 @@
+// Streams: order of arrival, resets, credit, fairness and slow readers.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
+#include "tests/unit/pep/stp/application.h"
+
+namespace satrelay::stp::test {
+namespace {
+
+class StreamTest : public ::testing::Test {
+ protected:
+  StreamTest() : net(end_config(true), end_config(false), Duration::milliseconds(275), {}, 1) {}
+  void connect() {
+    net.start(0, 1000);
+    net.start(1, 2000);
+    ASSERT_TRUE(net.run(Duration::seconds(3), [&] {
+      return net.session(0).peer_state() == PeerState::kAlive &&
+             net.session(1).peer_state() == PeerState::kAlive;
+    }));
+  }
+  void expect_all_memory_back() {
+    net.run(Duration::seconds(5));
+    for (int end = 0; end < 2; ++end) {
+      EXPECT_EQ(net.ends[end]->arena().used_blocks(), 0U);
+      EXPECT_EQ(net.session(end).bytes_stored(), 0U);
+      EXPECT_EQ(net.session(end).stream_count(), 0U);
+    }
+    EXPECT_EQ(net.error(), "");
+  }
+  // Gives an end a packet of its peer that is made by hand.
+  template <typename Write>
+  void hand_over(int end, Write&& write) {
+    std::byte packet[128];
+    ByteWriter out(MutableBytes(packet).subspan(kHeaderSize));
+    write(out);
+    PacketHeader header;
+    const SessionSeal seal(end == 1 ? 1000 : 2000, end == 1 ? 2000 : 1000);
+    header.session_tag = seal.tag();
+    header.number = next_by_hand++;
+    const MutableBytes whole(packet, kHeaderSize + out.written() + kTrailerSize);
+    write_header(header, whole.data());
+    seal.close(whole);
+    net.session(end).handle_packet(whole, net.now);
+  }
+  // The next packets of an end, taken off the wire.
+  std::vector<std::vector<std::byte>> take(int end) {
+    std::vector<std::vector<std::byte>> packets;
+    std::byte buffer[1500];
+    while (const std::size_t size = net.session(end).poll_packet(buffer, net.now)) {
+      packets.emplace_back(buffer, buffer + size);
+    }
+    return packets;
+  }
+  Network net;
+  std::uint32_t next_by_hand = 500;
+};
+
+TEST_F(StreamTest, MetadataAndFirstBytesShareThePacket) {
+  connect();
+  net.apps[0].push = true;
+  net.apps[0].open(600, 0, net.now);
+  const auto packets = take(0);
+  ASSERT_EQ(packets.size(), 1U);
+  net.session(1).handle_packet(packets[0], net.now);
+  const auto opened = net.session(1).poll_event();
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->kind, Event::Kind::kOpened);
+  EXPECT_EQ(net.session(1).metadata(opened->stream).size(), 24U);
+  EXPECT_EQ(net.session(1).received(opened->stream)->readable(), 600U);
+  EXPECT_TRUE(net.session(1).received_end(opened->stream));
+}
+
+TEST_F(StreamTest, OpenGoesOutWithoutData) {
+  connect();
+  const auto id = net.session(0).open_stream({}, 0, net.now);
+  ASSERT_TRUE(id);
+  const auto packets = take(0);
+  ASSERT_EQ(packets.size(), 1U);
+  net.session(1).handle_packet(packets[0], net.now);
+  EXPECT_EQ(net.session(1).poll_event()->kind, Event::Kind::kOpened);
+}
+
+// Nothing may follow that would show the loss of the first packet, and no loss is known yet.
+TEST_F(StreamTest, TheRepairOfALostFirstPacketOpensTheStream) {
+  connect();
+  net.apps[0].push = true;
+  net.apps[0].open(100, 0, net.now);
+  ASSERT_EQ(take(0).size(), 1U);
+  std::vector<std::vector<std::byte>> repair;
+  for (int i = 0; i < 5 && repair.empty(); ++i) {
+    net.now += Duration::milliseconds(1);
+    repair = take(0);
+  }
+  ASSERT_FALSE(repair.empty());
+  net.session(1).handle_packet(repair[0], net.now);
+  const auto opened = net.session(1).poll_event();
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->kind, Event::Kind::kOpened);
+  EXPECT_EQ(net.session(1).received(opened->stream)->readable(), 100U);
+}
+
+TEST_F(StreamTest, DataThatOvertakesItsOpenIsHeld) {
+  connect();
+  net.apps[0].push = true;
+  net.apps[0].open(4000, 0, net.now);
+  std::vector<std::vector<std::byte>> packets;
+  for (int i = 0; i < 10 && packets.size() < 3; ++i) {
+    for (auto& packet : take(0)) packets.push_back(packet);
+    net.now += Duration::milliseconds(1);
+  }
+  ASSERT_EQ(packets.size(), 3U);
+  net.session(1).handle_packet(packets[1], net.now);
+  net.session(1).handle_packet(packets[2], net.now);
+  EXPECT_FALSE(net.session(1).poll_event());
+  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  net.session(1).handle_packet(packets[0], net.now);
+  net.apps[1].handle_events(net.now);
+  EXPECT_EQ(net.apps[1].bytes_read, 4000U);
+  EXPECT_EQ(net.error(), "");
+}
+
+TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
+  net.configs[1].session.stream_linger = Duration::seconds(4);
+  connect();
+  net.apps[0].push = true;
+  const auto id = net.apps[0].open(4000, 0, net.now);
+  ASSERT_TRUE(id);
+  const auto packets = take(0);
+  ASSERT_FALSE(packets.empty());
+  // A packet of another stream of the same peer, made by hand, whose OPEN was never sent.
+  hand_over(1, [](ByteWriter& out) {
+    out.u8(0x12);
+    write_varint(out, 40);
+    write_varint(out, 0);
+    out.u16(4);
+    out.u32(0);
+  });
+  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  net.session(1).handle_timeout(net.now + Duration::seconds(1));
+  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  net.now += Duration::seconds(2);
+  net.session(1).handle_packet(packets[0], net.now);
+  net.session(1).handle_timeout(net.now);
+  EXPECT_EQ(net.session(1).stream_count(), 2U);
+  net.session(1).handle_timeout(net.now + Duration::milliseconds(1990));
+  net.session(1).handle_timeout(net.now + Duration::milliseconds(2010));
+  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_EQ(net.session(1).counters().streams_reset_out, 1U);
+}
+
+// Each byte is a piece of its own beyond a gap.
+TEST_F(StreamTest, TooManyPiecesAreNotAcknowledged) {
+  net.configs[1].session.stream_receive_limit = 100'000;
+  connect();
+  const auto hand_over_byte = [&](std::uint64_t offset) {
+    hand_over(1, [&](ByteWriter& out) {
+      out.u8(0x12);
+      write_varint(out, 40);
+      write_varint(out, offset);
+      out.u16(1);
+      out.u8(0);
+    });
+  };
+  const auto counters = [&] { return net.session(1).counters(); };
+  std::uint64_t offset = 10;
+  while (counters().scattered_bytes_in == 0 && offset < 10'000) hand_over_byte(offset += 2);
+  ASSERT_EQ(counters().scattered_bytes_in, 1U);
+  const std::uint64_t stored = counters().stream_bytes_in;
+  --next_by_hand;
+  hand_over_byte(offset);
+  EXPECT_EQ(counters().duplicate_packets_in, 0U) << "the packet counts as lost";
+  EXPECT_EQ(counters().scattered_bytes_in, 2U);
+  hand_over_byte(offset - 1);  // next to the last that was kept
+  EXPECT_EQ(counters().stream_bytes_in, stored + 1);
+}
+
+// Nobody can have received, or have had repaired, more than was sent.
+TEST_F(StreamTest, AReportOfMoreThanWasSentIsRefused) {
+  connect();
+  net.apps[0].open(3'000'000, 0, net.now);
+  net.run(Duration::milliseconds(200));
+  const Counters sent = net.session(0).counters();
+  ASSERT_GT(sent.packets_out, 10U);
+  struct Row {
+    const char* what;
+    std::uint64_t highest, bytes, repaired;
+    bool fine;
+  };
+  const Row rows[] = {{"a packet that was not sent", 1'000'000, 100, 0, false},
+                      {"bytes", 5, sent.bytes_out + 1, 0, false},
+                      {"repairs", 5, 100, sent.packets_out + 1, false},
+                      {"what may be", 5, 100, 0, true}};
+  for (const Row& row : rows) {
+    const Counters before = net.session(0).counters();
+    hand_over(0, [&](ByteWriter& out) {
+      ReceivedPackets received;
+      received.record(row.highest, net.now);
+      received.write_report(out, {.bytes_received = row.bytes, .repaired = row.repaired}, net.now);
+    });
+    const Counters after = net.session(0).counters();
+    EXPECT_EQ(after.malformed - before.malformed, row.fine ? 0U : 1U) << row.what;
+    EXPECT_EQ(after.feedback_in - before.feedback_in, row.fine ? 1U : 0U) << row.what;
+  }
+}
+
+TEST_F(StreamTest, AResetCrossesWithItsReason) {
+  connect();
+  const auto id = net.apps[0].open(3'000'000, 3'000'000, net.now);
+  net.run(Duration::seconds(1));
+  std::optional<Event> seen;
+  net.session(0).reset(*id, ResetReason::kRefused, net.now);
+  net.apps[0].flows.erase(static_cast<std::uint64_t>(*id));
+  for (int i = 0; i < 1000 && !seen; ++i) {
+    net.now += Duration::milliseconds(1);
+    while (auto packet = net.channels[1].receive(net.now)) {
+      net.session(0).handle_packet(*packet, net.now);
+    }
+    for (auto& packet : take(0)) net.channels[0].send(packet, net.now);
+    while (auto packet = net.channels[0].receive(net.now)) {
+      net.session(1).handle_packet(*packet, net.now);
+    }
+    while (const auto event = net.session(1).poll_event()) {
+      if (event->kind == Event::Kind::kReset) seen = event;
+    }
+    for (auto& packet : take(1)) net.channels[1].send(packet, net.now);
+  }
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->reason, ResetReason::kRefused);
+  EXPECT_EQ(seen->context, 88U);
+  EXPECT_EQ(net.session(1).received(*id), nullptr);
+  net.apps[1].flows.clear();
+  expect_all_memory_back();
+}
+
+TEST_F(StreamTest, CreditComesBackFromResetStreams) {
+  net.configs[1].session.lane_receive_limit = 200'000;
+  connect();
+  // Each stream sends until the lane is full, is never read, and is then reset: by turns from
+  // either side. The lane must never run dry for good.
+  for (int i = 0; i < 30; ++i) {
+    net.apps[1].on_opened = [](Session&, std::uint64_t, Application::Flow& flow) {
+      flow.read_quantum = 0;
+    };
+    const auto id = net.apps[0].open(1'000'000, 0, net.now);
+    ASSERT_TRUE(id);
+    net.run(Duration::seconds(1));
+    EXPECT_GT(net.session(1).bytes_stored(), 100'000U) << i;
+    net.session(i % 2).reset(*id, ResetReason::kHostReset, net.now);
+    net.apps[i % 2].flows.erase(static_cast<std::uint64_t>(*id));
+    net.run(Duration::seconds(2));
+    EXPECT_EQ(net.session(1).bytes_stored(), 0U) << i;
+  }
+  expect_all_memory_back();
+}
+
+TEST_F(StreamTest, ASlowReaderHoldsItsCapAndOthersProceed) {
+  net.configs[1].session.stream_receive_limit = 300'000;
+  connect();
+  bool first = true;
+  net.apps[1].on_opened = [&](Session&, std::uint64_t, Application::Flow& flow) {
+    if (first) flow.read_quantum = 0;
+    first = false;
+  };
+  const auto slow = net.apps[0].open(5'000'000, 0, net.now);
+  net.run(Duration::seconds(3));
+  const auto fast = net.apps[0].open(2'000'000, 0, net.now);
+  const std::uint64_t fast_id = static_cast<std::uint64_t>(*fast);
+  EXPECT_TRUE(net.run(Duration::seconds(10), [&] {
+    EXPECT_LE(net.session(1).received(*slow)->stored(), 300'000U);
+    const auto it = net.apps[1].flows.find(fast_id);
+    return it != net.apps[1].flows.end() && it->second.end_seen;
+  }));
+  EXPECT_EQ(net.session(0).credit(*slow), 0U);
+  EXPECT_LE(net.session(0).unacknowledged(*slow), net.configs[0].session.stream_send_limit);
+  // The reader wakes: the rest comes.
+  net.apps[1].flows[static_cast<std::uint64_t>(*slow)].read_quantum = ~std::uint64_t{0};
+  net.apps[1].read_all(net.now);
+  EXPECT_TRUE(net.run(Duration::seconds(20), [&] { return net.apps[1].finished_flows == 2; }));
+  expect_all_memory_back();
+}
+
+TEST_F(StreamTest, BackloggedStreamsShareTheLinkEvenly) {
+  for (EndConfig& config : net.configs) config.arena_bytes = 64 << 20;
+  connect();
+  for (int i = 0; i < 10; ++i) net.apps[0].open(30'000'000, 0, net.now);
+  net.run(Duration::seconds(1));
+  for (int interval = 0; interval < 3; ++interval) {
+    std::map<std::uint64_t, std::uint64_t> before;
+    for (auto& [id, flow] : net.apps[1].flows) before[id] = flow.read;
+    net.run(Duration::seconds(5));
+    double sum = 0, squares = 0;
+    for (auto& [id, flow] : net.apps[1].flows) {
+      const double rate = static_cast<double>(flow.read - before[id]);
+      sum += rate;
+      squares += rate * rate;
+    }
+    const double jain = sum * sum / (10 * squares);
+    EXPECT_GE(jain, 0.99);
+    EXPECT_GT(sum * 8 / 5, 0.95 * 50e6);
+  }
+}
+
+TEST_F(StreamTest, ManySmallStreamsShareAPacket) {
+  connect();
+  net.apps[0].push = true;
+  for (int i = 0; i < 8; ++i) net.apps[0].open(50, 0, net.now);
+  EXPECT_EQ(take(0).size(), 1U);
+}
+
+TEST_F(StreamTest, RefusesStreamsBeyondTheLimit) {
+  net.configs[1].session.max_streams = 4;
+  connect();
+  for (int i = 0; i < 7; ++i) net.apps[0].open(100, 100'000'000, net.now);
+  net.run(Duration::seconds(3));
+  EXPECT_EQ(net.session(1).stream_count(), 4U);
+  EXPECT_EQ(net.session(1).counters().streams_refused, 3U);
+  EXPECT_EQ(net.apps[0].reset_flows, 3U);
+  EXPECT_EQ(net.session(0).stream_count(), 4U);
+}
+
+TEST_F(StreamTest, HalfCloseLeavesTheOtherDirectionOpen) {
+  connect();
+  const auto id = net.session(0).open_stream({}, 1, net.now);
+  net.session(0).finish(*id);
+  std::optional<StreamId> far;
+  bool ended = false;
+  for (int i = 0; i < 100; ++i) {
+    net.now += Duration::milliseconds(20);
+    for (auto& packet : take(0)) net.session(1).handle_packet(packet, net.now);
+    for (auto& packet : take(1)) net.session(0).handle_packet(packet, net.now);
+    while (const auto event = net.session(1).poll_event()) {
+      if (event->kind == Event::Kind::kOpened) far = event->stream;
+      if (event->kind == Event::Kind::kReadable) ended = net.session(1).received_end(event->stream);
+    }
+    if (i == 50) {
+      ASSERT_TRUE(far);
+      EXPECT_TRUE(ended);
+      const std::byte late[] = {std::byte{42}};
+      EXPECT_EQ(net.session(1).write(*far, late), 1U);
+    }
+  }
+  EXPECT_EQ(net.session(0).received(*id)->readable(), 1U);
+  EXPECT_FALSE(net.session(0).received_end(*id));
+}
+
+TEST_F(StreamTest, ProduceIsNotCalledAgainForASourceWithNothing) {
+  struct Lazy final : StreamSource {
+    int calls = 0;
+    void produce(StreamId, std::uint32_t, Instant) override { ++calls; }
+  } lazy;
+  EndConfig config = end_config(true);
+  net.start(1, 2000);
+  End end(config, lazy, net.now);
+  // By hand: only the handshake is wanted.
+  for (int i = 0; i < 100; ++i) {
+    net.now += Duration::milliseconds(20);
+    std::byte buffer[1500];
+    while (const std::size_t n = end.session().poll_packet(buffer, net.now)) {
+      net.session(1).handle_packet(ConstBytes(buffer, n), net.now);
+    }
+    for (auto& packet : take(1)) end.session().handle_packet(packet, net.now);
+  }
+  const auto id = end.session().open_stream({}, 0, net.now);
+  ASSERT_TRUE(id);
+  end.session().set_ready(*id, true);
+  std::byte buffer[1500];
+  while (end.session().poll_packet(buffer, net.now) > 0) {
+  }
+  EXPECT_EQ(lazy.calls, 1);
+  EXPECT_GT(end.session().next_timeout(), net.now);
+  end.session().set_ready(*id, true);
+  while (end.session().poll_packet(buffer, net.now) > 0) {
+  }
+  EXPECT_EQ(lazy.calls, 2);
+}
+
+TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
+  struct Blocks final : StreamSource {
+    Session* session = nullptr;
+    std::vector<std::byte> block = std::vector<std::byte>(60'000);
+    void produce(StreamId id, std::uint32_t, Instant) override {
+      if (session->send_room(id) < block.size()) {
+        session->set_ready(id, false);
+      } else {
+        EXPECT_EQ(session->write(id, block), block.size());
+      }
+    }
+  } blocks;
+  EndConfig config = end_config(true);
+  config.session.stream_send_limit = 100'000;  // never room for two
+  net.start(1, 2000);
+  End end(config, blocks, net.now);
+  blocks.session = &end.session();
+  std::uint64_t read = 0;
+  bool opened = false;
+  for (int i = 0; i < 20'000; ++i) {
+    net.now += Duration::milliseconds(1);
+    std::byte buffer[1500];
+    while (const std::size_t n = end.session().poll_packet(buffer, net.now)) {
+      net.session(1).handle_packet(ConstBytes(buffer, n), net.now);
+    }
+    for (auto& packet : take(1)) end.session().handle_packet(packet, net.now);
+    while (const auto event = end.session().poll_event()) {
+      if (event->kind == Event::Kind::kWritable) end.session().set_ready(event->stream, true);
+    }
+    while (const auto event = net.session(1).poll_event()) {
+      if (event->kind != Event::Kind::kReadable) continue;
+      const std::uint64_t n = net.session(1).received(event->stream)->readable();
+      net.session(1).consume(event->stream, n);
+      read += n;
+    }
+    if (!opened && end.session().peer_state() == PeerState::kAlive) {
+      const auto id = end.session().open_stream({}, 0, net.now);
+      end.session().set_ready(*id, true);
+      opened = true;
+    }
+  }
+  EXPECT_GT(read, 5'000'000U);
+}
+
+// What is cut short would be taken for the beginning of what follows.
+TEST_F(StreamTest, AWholeForWhichThereIsNoRoomIsNotBegun) {
+  net.configs[0].session.stream_send_limit = 1'000;
+  connect();
+  Session& s = net.session(0);
+  const auto id = s.open_stream({}, 0, net.now);
+  ASSERT_TRUE(id);
+  const std::vector<std::byte> bytes(600);
+  const std::array<ConstBytes, 2> parts{bytes, bytes};
+  EXPECT_FALSE(s.write_whole(*id, parts));
+  EXPECT_EQ(s.send_room(*id), 1'000U);
+  EXPECT_TRUE(s.write_whole(*id, std::span(parts).first<1>()));
+  EXPECT_EQ(s.send_room(*id), 400U);
+  s.finish(*id);
+  EXPECT_FALSE(s.write_whole(*id, std::span(parts).first<1>())) << "behind the end";
+}
+
+TEST_F(StreamTest, CallsOnUnknownStreamsDoNothing) {
+  connect();
+  Session& s = net.session(0);
+  const StreamId unknown{12'346};
+  const std::byte bytes[4] = {};
+  EXPECT_EQ(s.write(unknown, bytes), 0U);
+  s.finish(unknown);
+  s.set_ready(unknown, true);
+  s.reset(unknown, ResetReason::kTimeout, net.now);
+  s.consume(unknown, 5);
+  s.release(unknown);
+  EXPECT_EQ(s.received(unknown), nullptr);
+  EXPECT_EQ(s.send_room(unknown), 0U);
+  EXPECT_TRUE(s.metadata(unknown).empty());
+  EXPECT_EQ(s.counters().streams_reset_out, 0U);
+}
+
+}  // namespace
+}  // namespace satrelay::stp::test

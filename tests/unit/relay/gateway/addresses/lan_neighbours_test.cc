@@ -1,0 +1,149 @@
+#include "relay/gateway/addresses/lan_neighbours.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "pep/wire/arp.h"
+#include "pep/wire/icmp.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr MacAddress kRouterMac{{2, 0, 0, 0, 0, 0x77}};
+constexpr auto kHost = "203.0.113.5";
+constexpr auto kFar = "198.51.100.5";
+
+config::Gateway behind_a_router() {
+  config::Gateway config;
+  config.gateway.own = ip_of("192.0.2.2");
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/29");
+  config.gateway.next_hop = ip_of("192.0.2.1");
+  config.peers = {{.name = "far",
+                   .address = ip_of("192.0.2.130"),
+                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
+                   .link = "sat"}};
+  return config;
+}
+
+wire::EthernetHeader tagged(const MacAddress& from, const MacAddress& to) {
+  wire::EthernetHeader ethernet;
+  ethernet.source = from;
+  ethernet.destination = to;
+  ethernet.tag_count = 1;
+  ethernet.tags[0] = {0x8100, 7};
+  return ethernet;
+}
+
+class LanNeighboursTest : public testing::Test {
+ protected:
+  LanNeighboursTest() { lan.set_router(kRouterMac); }
+  FrameBytes arp(std::string_view sender, const MacAddress& mac) {
+    FrameBytes frame(14 + wire::kArpSize);
+    wire::EthernetHeader ethernet;
+    ethernet.source = mac;
+    ethernet.destination = kRouterMac;
+    ethernet.type = wire::EtherType::kArp;
+    wire::write_ethernet(ethernet, frame);
+    wire::write_arp({.operation = wire::ArpOperation::kReply,
+                     .sender_mac = mac,
+                     .sender = ip_of(sender),
+                     .target_mac = kRouterMac,
+                     .target = ip_of("0.0.0.0")},
+                    MutableBytes(frame).subspan(14));
+    return frame;
+  }
+  std::size_t question() { return lan.poll_frame(out); }
+
+  config::Gateway config = behind_a_router();
+  Policy policy{config};
+  LanNeighbours lan{config, policy, HashKey{1, 2}};
+  FrameBytes out = FrameBytes(1514);
+  Instant now = Instant::from_nanoseconds(1);
+};
+
+TEST_F(LanNeighboursTest, LearnsFromWhatHostsSendFarAndGetFromThere) {
+  const FrameBytes sent = udp_frame(kHost, kFar, 9, FrameBytes(8), tagged(kHostMac, kRouterMac));
+  const auto heard = lan.learn_from_lan(look_at(sent));
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(heard->host, ip_of(kHost));
+  const auto towards = lan.find(ip_of(kHost));
+  ASSERT_TRUE(towards);
+  EXPECT_EQ(towards->destination, kHostMac);
+  EXPECT_EQ(towards->source, kRouterMac);
+  EXPECT_EQ(towards->tags[0].vlan_id(), 7);
+  const FrameBytes got =
+      udp_frame(kFar, "203.0.113.6", 9, FrameBytes(8), tagged(kRouterMac, kServerMac));
+  ASSERT_TRUE(lan.learn_from_wan(look_at(got)));
+  EXPECT_EQ(lan.find(ip_of("203.0.113.6"))->destination, kServerMac);
+  // Between two hosts of the LAN: says nothing of the router.
+  EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame("203.0.113.7", kHost, 9, FrameBytes(8)))));
+  EXPECT_FALSE(lan.find(ip_of("203.0.113.7")));
+  EXPECT_FALSE(lan.find(ip_of(kFar)));
+}
+
+TEST_F(LanNeighboursTest, AnAnswerChangesTheHostsMacAndKeepsTheRouters) {
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
+  EXPECT_EQ(lan.find(ip_of(kHost))->source, kRouterMac);
+  wire::EthernetHeader by_another = host_to_server();
+  by_another.destination = kPeerMac;  // the router has a second MAC
+  ASSERT_TRUE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8), by_another))));
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kServerMac))));
+  EXPECT_EQ(lan.find(ip_of(kHost))->destination, kServerMac);
+  EXPECT_EQ(lan.find(ip_of(kHost))->source, kPeerMac);
+  EXPECT_FALSE(lan.learn_from_lan(look_at(arp("203.0.113.8", kRouterMac)))) << "our own question";
+}
+
+TEST_F(LanNeighboursTest, AsksThreeTimesASecondApartUntilAnswered) {
+  lan.ask(ip_of(kHost), now);
+  ASSERT_EQ(question(), 14 + wire::kArpSize);
+  const auto arp_request = wire::parse_arp(ConstBytes(out).subspan(14));
+  ASSERT_TRUE(arp_request);
+  EXPECT_EQ(arp_request->target, ip_of(kHost));
+  EXPECT_EQ(arp_request->sender, ip_of("0.0.0.0"));
+  EXPECT_EQ(arp_request->sender_mac, kRouterMac);
+  int asked = 1;
+  EXPECT_EQ(question(), 0U);
+  for (int i = 0; i < 10; ++i) {
+    now = now + Duration::seconds(1);
+    lan.handle_timeout(now);
+    if (question() > 0) ++asked;
+  }
+  EXPECT_EQ(asked, 3);
+  EXPECT_TRUE(lan.next_timeout().is_never());
+  lan.ask(ip_of(kHost), now);
+  ASSERT_GT(question(), 0U);
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
+  EXPECT_TRUE(lan.next_timeout().is_never());
+}
+
+TEST_F(LanNeighboursTest, AsksWithNeighbourDiscoveryForIpv6) {
+  lan.ask(ip_of("2001:db8:a::5"), now);
+  const std::size_t size = question();
+  ASSERT_GT(size, 0U);
+  const Frame frame = look_at(ConstBytes(out).first(size));
+  ASSERT_EQ(frame.kind, FrameKind::kIcmp);
+  EXPECT_EQ(frame.ip.source, ip_of("::"));
+  EXPECT_EQ(frame.ip.destination, ip_of("ff02::1:ff00:5"));
+  EXPECT_EQ(frame.ip.hop_limit, 255);
+  const auto message = wire::parse_icmp(frame.ip, frame.payload);
+  ASSERT_TRUE(message);
+  const auto neighbour = wire::parse_neighbour(*message);
+  ASSERT_TRUE(neighbour);
+  EXPECT_EQ(neighbour->target, ip_of("2001:db8:a::5"));
+  EXPECT_FALSE(neighbour->link_layer) << "RFC 4861 section 4.3: not with an open source";
+}
+
+TEST(LanNeighboursOfOneSegment, AreNotNeeded) {
+  config::Gateway config = behind_a_router();
+  config.peers[0].address = ip_of("192.0.2.3");
+  const Policy policy(config);
+  LanNeighbours lan(config, policy, HashKey{1, 2});
+  EXPECT_FALSE(lan.is_routed(0));
+  EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8)))));
+  EXPECT_FALSE(lan.find(ip_of(kHost)));
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

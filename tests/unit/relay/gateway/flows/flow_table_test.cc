@@ -1,0 +1,46 @@
+#include "relay/gateway/flows/flow_table.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "pep/base/random.h"
+
+namespace satrelay::gateway {
+namespace {
+
+FlowKey flow_number(std::uint64_t n) {
+  FlowKey key;
+  key.local = IpAddress::v4({10, 0, 0, static_cast<std::uint8_t>(n)});
+  key.remote = IpAddress::v4({10, 1, 0, 1});
+  key.local_port = static_cast<std::uint16_t>(n >> 8);
+  return key;
+}
+
+TEST(FlowTable, AgreesWithAMapThroughRandomInsertionsAndErasures) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    constexpr std::uint32_t kMax = 200;
+    FlowTable table(kMax, {random.next(), random.next()});
+    std::map<std::uint64_t, std::uint32_t> model;
+    for (int step = 0; step < 5000; ++step) {
+      const std::uint64_t n = random.below(400);
+      if (random.chance(0.5)) {
+        table.erase(flow_number(n));
+        model.erase(n);
+      } else if (model.size() < kMax && !model.contains(n)) {
+        table.insert(flow_number(n), static_cast<std::uint32_t>(step));
+        model[n] = static_cast<std::uint32_t>(step);
+      }
+      const std::uint64_t probe = random.below(400);
+      const auto expected = model.find(probe);
+      ASSERT_EQ(table.find(flow_number(probe)),
+                expected == model.end() ? kNoSlot : expected->second)
+          << "seed " << seed << " step " << step;
+    }
+    for (const auto& [n, slot] : model) ASSERT_EQ(table.find(flow_number(n)), slot);
+  }
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

@@ -1,0 +1,100 @@
+#include "relay/gateway/flows/memory_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace satrelay::gateway {
+namespace {
+
+config::Gateway two_peers() {
+  config::Gateway config;
+  config.links = {{.name = "fast",
+                   .send_rate = BitRate::bits_per_second(1'000'000'000),
+                   .receive_rate = BitRate::bits_per_second(1'000'000'000)},
+                  {.name = "slow",
+                   .send_rate = BitRate::bits_per_second(250'000'000),
+                   .receive_rate = BitRate::bits_per_second(250'000'000)}};
+  config.peers = {{.name = "a", .address = {}, .prefixes = {}, .link = "fast"},
+                  {.name = "b", .address = {}, .prefixes = {}, .link = "slow"}};
+  return config;
+}
+
+TEST(MemoryPlan, HoldsFourSecondsOfAllLinksBothWays) {
+  EXPECT_EQ(plan_memory(two_peers()).arena, ByteCount(1'250'000'000));
+}
+
+TEST(MemoryPlan, HasAFloorForSlowLinks) {
+  config::Gateway config = two_peers();
+  for (auto& link : config.links) {
+    link.send_rate = link.receive_rate = BitRate::bits_per_second(64'000);
+  }
+  config.limits.flows = 1'000;
+  EXPECT_EQ(plan_memory(config).arena, ByteCount(64ULL << 20));
+}
+
+TEST(MemoryPlan, ServesTheFlowsOfTheTable) {
+  config::Gateway config = two_peers();
+  for (auto& link : config.links) {
+    link.send_rate = link.receive_rate = BitRate::bits_per_second(64'000);
+  }
+  config.limits.flows = 1'000;
+  const std::uint64_t of_one_flow = plan_memory(config).flow_receive_limit[0];
+  config.limits.flows = 65'536;
+  const MemoryPlan plan = plan_memory(config);
+  EXPECT_EQ(plan.arena, ByteCount(256ULL << 20));
+  EXPECT_EQ(plan.flow_receive_limit[0], of_one_flow);
+}
+
+TEST(MemoryPlan, HalfOfItIsWhatTheFlowsHaveToThemselves) {
+  config::Gateway config = two_peers();
+  const auto block_size = [&](std::uint64_t memory, std::uint32_t flows) {
+    config.limits.memory = ByteCount(memory);
+    config.limits.flows = flows;
+    return plan_memory(config).block_size;
+  };
+  for (const std::uint64_t memory : {4ULL << 20, 64ULL << 20, 1ULL << 30, 10ULL << 30}) {
+    for (const std::uint32_t flows : {1U, 100U, 1'000U, 65'536U}) {
+      const std::size_t size = block_size(memory, flows);
+      if (memory < config::kMemoryOfAFlow.value() * flows) continue;
+      EXPECT_LE(4 * kOwnBlocks * size * flows, memory / 2) << memory << " " << flows;
+    }
+  }
+  EXPECT_EQ(block_size(256ULL << 20, 65'536), 256U);
+  EXPECT_EQ(block_size(1ULL << 30, 65'536), 1'024U);
+  EXPECT_EQ(block_size(10ULL << 30, 65'536), 4'096U);
+  EXPECT_EQ(block_size(1ULL << 20, 65'536), 256U);  // serves fewer
+}
+
+TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {
+  const MemoryPlan plan = plan_memory(two_peers());
+  ASSERT_EQ(plan.lane_receive_limit.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(plan.lane_receive_limit[0]) /
+                  static_cast<double>(plan.lane_receive_limit[1]),
+              4.0, 0.01);
+  EXPECT_LE(plan.lane_receive_limit[0] + plan.lane_receive_limit[1], plan.arena.value() / 8 * 3);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_LT(plan.flow_receive_limit[i], plan.lane_receive_limit[i]);
+    EXPECT_GT(plan.flow_receive_limit[i], plan.lane_receive_limit[i] / 2);
+  }
+}
+
+TEST(MemoryPlan, WindowsOfAllHostsLeaveRoomForTheStreamsTheyGoInto) {
+  const MemoryPlan plan = plan_memory(two_peers());
+  const std::uint64_t credit = plan.lane_receive_limit[0] + plan.lane_receive_limit[1];
+  EXPECT_GT(plan.host_windows, plan.host_window);
+  EXPECT_LE(credit + 2 * plan.host_windows + plan.arena.value() / 8, plan.arena.value());
+}
+
+TEST(MemoryPlan, ObeysExplicitLimits) {
+  config::Gateway config = two_peers();
+  config.limits.memory = ByteCount(128ULL << 20);
+  config.limits.flow_memory = ByteCount(1ULL << 20);
+  config.limits.host_window = ByteCount(1ULL << 30);
+  const MemoryPlan plan = plan_memory(config);
+  EXPECT_EQ(plan.arena, ByteCount(128ULL << 20));
+  EXPECT_EQ(plan.flow_receive_limit[0], 1ULL << 20);
+  EXPECT_EQ(plan.flow_send_limit, 1ULL << 20);
+  EXPECT_EQ(plan.host_window, 8ULL << 20);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

@@ -1,0 +1,95 @@
+// What a peer says of its dictionaries, well-formed or not.
+#include "relay/gateway/peers/liaison.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "tests/fuzz/far_gateway.h"
+
+namespace satrelay::gateway {
+namespace {
+
+class LiaisonTest : public ::testing::Test {
+ protected:
+  LiaisonTest() {
+    for (int i = 0; i < 10; ++i) exchange();
+    EXPECT_EQ(near_.session().peer_state(), stp::PeerState::kAlive);
+  }
+
+  void exchange() {
+    now_ += Duration::milliseconds(20);
+    for (FarGateway* from : {&near_, &far_}) {
+      stp::Session& to = (from == &near_ ? far_ : near_).session();
+      if (from->session().next_timeout() <= now_) from->session().handle_timeout(now_);
+      std::array<std::byte, 1472> packet{};
+      while (const std::size_t size = from->session().poll_packet(packet, now_, {})) {
+        to.handle_packet(ConstBytes(packet).first(size), now_);
+      }
+    }
+  }
+  // What the liaison at the other end answers: the reason of its RESET.
+  std::optional<stp::ResetReason> say(std::initializer_list<unsigned> octets) {
+    std::vector<std::byte> message;
+    for (const unsigned octet : octets) message.push_back(static_cast<std::byte>(octet));
+    const auto stream = far_.session().open_stream(message, 0, now_);
+    EXPECT_TRUE(stream);
+    exchange();
+    exchange();
+    while (const auto event = near_.session().poll_event()) {
+      if (event->kind == stp::Event::Kind::kOpened) {
+        EXPECT_TRUE(liaison_.handle_opened(event->stream, now_));
+      }
+    }
+    exchange();
+    exchange();
+    std::optional<stp::ResetReason> reason;
+    while (const auto event = far_.session().poll_event()) {
+      if (event->kind == stp::Event::Kind::kReset && event->stream == *stream) {
+        reason = event->reason;
+      }
+    }
+    return reason;
+  }
+  std::vector<unsigned> numbers() const {
+    std::vector<unsigned> list;
+    for (const DictionaryOffer& each : liaison_.peer_dictionaries()) list.push_back(each.number);
+    return list;
+  }
+
+  Instant now_ = Instant::from_nanoseconds(1'000'000'000);
+  FarGateway near_{1, BitRate::bits_per_second(10'000'000), now_, FarGateway::Streams::kEven};
+  FarGateway far_{2, BitRate::bits_per_second(10'000'000), now_};
+  Liaison liaison_{near_.session(), 0, 100, 8};
+};
+
+constexpr auto kTaken = stp::ResetReason::kNone;
+constexpr auto kMalformed = stp::ResetReason::kProtocolError;
+
+TEST_F(LiaisonTest, TheNewestListOfDictionariesHolds) {
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 5, 2, 7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1, 1, 1, 1}),
+            kTaken);
+  EXPECT_EQ(numbers(), (std::vector<unsigned>{7, 9}));
+  EXPECT_EQ(liaison_.peer_dictionaries()[0].fingerprint, 0x0102'0304'0506'0708U);
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 5, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8}), kTaken) << "as new as that";
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 4, 0}), kTaken) << "older";
+  EXPECT_EQ(numbers(), (std::vector<unsigned>{7, 9}));
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 6, 1, 3, 1, 2, 3, 4, 5, 6, 7, 8, 99, 99}), kTaken) << "more behind";
+  EXPECT_EQ(numbers(), std::vector<unsigned>{3});
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 7, 0}), kTaken);
+  EXPECT_TRUE(numbers().empty());
+}
+
+TEST_F(LiaisonTest, WhatIsNoListOfDictionariesChangesNothing) {
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 5, 1, 7, 1, 2, 3, 4, 5, 6, 7, 8}), kTaken);
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 0, 0}), kMalformed) << "sequence 0";
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 6}), kMalformed);
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 6, 1, 3, 1, 2, 3, 4, 5, 6, 7}), kMalformed) << "cut short";
+  EXPECT_EQ(say({0xc4, 0, 0, 0, 6, 16}), kMalformed) << "more than classes";
+  EXPECT_EQ(numbers(), std::vector<unsigned>{7});
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

@@ -1,0 +1,373 @@
+// Who may speak for whom: a hub before two terminals, of which one says what it should not, and a
+// host of the hub's LAN that borrows a terminal's address.
+#include "relay/gateway/rules/claims.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "pep/wire/arp.h"
+#include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/gateway.h"
+#include "tests/fuzz/far_gateway.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using stp::ResetReason;
+using Flags = wire::TcpFlags;
+
+config::Peer peer_with(std::string_view name, std::string_view address,
+                       std::initializer_list<std::string_view> prefixes) {
+  config::Peer peer{.name = std::string(name),
+                    .address = ip_of(address),
+                    .prefixes = {},
+                    .link = "sat",
+                    .security = {}};
+  for (const std::string_view prefix : prefixes) {
+    peer.prefixes.push_back(*IpPrefix::parse(prefix));
+  }
+  return peer;
+}
+
+// Two terminals; a third is the way to everything else.
+config::Gateway hub() {
+  config::Gateway config;
+  config.gateway.own = ip_of("192.0.2.1");
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/29");
+  config.links = {{.name = "sat",
+                   .send_rate = BitRate::bits_per_second(50'000'000),
+                   .receive_rate = BitRate::bits_per_second(50'000'000)}};
+  config.peers = {peer_with("t1", "192.0.2.2", {"10.1.0.0/16", "2001:db8:1::/48"}),
+                  peer_with("t2", "192.0.2.3", {"10.2.0.0/16", "2001:db8:2::/48"})};
+  config.limits.flows = 16;
+  config.limits.half_open = 8;
+  config.limits.memory = ByteCount(8U << 20);
+  return config;
+}
+
+OpenMetadata open_of(std::string_view client, std::string_view server) {
+  OpenMetadata open;
+  open.ethernet = host_to_server();
+  open.client = ip_of(client);
+  open.server = ip_of(server);
+  open.client_port = 40'000;
+  open.server_port = 80;
+  open.options.mss = 1460;
+  return open;
+}
+
+// --- the rule ----------------------------------------------------------------------------------
+
+class ClaimsTest : public testing::Test {
+ protected:
+  bool allows(std::size_t peer, std::string_view there, std::string_view here,
+              const wire::EthernetHeader& ethernet = host_to_server()) {
+    const IpAddress far = ip_of(there), near = ip_of(here);
+    const Policy policy(config_);
+    return Claims(config_, policy).allow(peer, {far, near, ethernet});
+  }
+  config::Gateway config_ = hub();
+};
+
+TEST_F(ClaimsTest, APeerSpeaksForTheHostsBehindItAndForNoOther) {
+  EXPECT_TRUE(allows(0, "10.1.0.5", "203.0.113.5"));
+  EXPECT_TRUE(allows(0, "2001:db8:1::5", "2001:db8::9"));
+  EXPECT_FALSE(allows(1, "10.1.0.5", "203.0.113.5"));
+  EXPECT_FALSE(allows(1, "2001:db8:1::5", "2001:db8::9"));
+  EXPECT_FALSE(allows(0, "203.0.113.7", "203.0.113.5")) << "a host of this LAN, or of nobody";
+  EXPECT_TRUE(allows(0, "10.1.0.5", "10.2.0.5")) << "from terminal to terminal";
+}
+
+TEST_F(ClaimsTest, TheLongestPrefixSaysWhoseAHostIs) {
+  config_.peers[1].prefixes.push_back(*IpPrefix::parse("10.1.7.0/24"));
+  EXPECT_TRUE(allows(0, "10.1.6.5", "203.0.113.5"));
+  EXPECT_FALSE(allows(0, "10.1.7.5", "203.0.113.5"));
+  EXPECT_TRUE(allows(1, "10.1.7.5", "203.0.113.5"));
+}
+
+TEST_F(ClaimsTest, APeerForEverythingSpeaksForAllThatIsNobodyElses) {
+  config_.peers.push_back(peer_with("rest", "192.0.2.4", {"0.0.0.0/0", "::/0"}));
+  EXPECT_TRUE(allows(2, "198.51.100.1", "203.0.113.5"));
+  EXPECT_TRUE(allows(2, "2001:db8:ffff::1", "2001:db8::9"));
+  EXPECT_FALSE(allows(2, "10.1.0.5", "203.0.113.5"));
+  EXPECT_FALSE(allows(2, "2001:db8:2::5", "2001:db8::9"));
+  const Policy policy(config_);
+  const Claims claims(config_, policy);
+  EXPECT_TRUE(claims.is_behind_a_peer(ip_of("10.1.0.5")));
+  EXPECT_FALSE(claims.is_behind_a_peer(ip_of("203.0.113.5"))) << "this LAN lies in it, too";
+}
+
+TEST_F(ClaimsTest, NeitherEndIsAnythingButAHost) {
+  config_.peers.push_back(peer_with("rest", "192.0.2.4", {"0.0.0.0/0", "::/0"}));
+  for (const std::string_view none :
+       {"0.0.0.0", "0.1.2.3", "127.0.0.1", "169.254.1.1", "224.0.0.1", "255.255.255.255",
+        "192.0.2.1" /* this gateway */, "192.0.2.2" /* a peer */, "192.0.2.7" /* all there */}) {
+    EXPECT_FALSE(allows(2, none, "203.0.113.5")) << none;
+    EXPECT_FALSE(allows(0, "10.1.0.5", none)) << none;
+  }
+  for (const std::string_view none :
+       {"::", "::1", "::ffff:10.1.0.5", "::10.1.0.5", "fe80::1", "febf::1", "ff02::1"}) {
+    EXPECT_FALSE(allows(2, none, "2001:db8::9")) << none;
+    EXPECT_FALSE(allows(0, "2001:db8:1::5", none)) << none;
+  }
+  EXPECT_TRUE(allows(2, "192.0.2.6", "203.0.113.5"));
+  EXPECT_TRUE(allows(2, "fec0::1", "2001:db8::9"));
+  EXPECT_FALSE(allows(0, "10.1.0.5", "10.1.0.5")) << "a host with itself";
+}
+
+TEST_F(ClaimsTest, FramesGoFromOneStationToAnotherAndCarryIp) {
+  const auto with = [&](auto&& change) {
+    wire::EthernetHeader header = host_to_server();
+    change(header);
+    return allows(0, "10.1.0.5", "203.0.113.5", header);
+  };
+  EXPECT_FALSE(with([](auto& h) { h.destination = MacAddress::broadcast(); }));
+  EXPECT_FALSE(with([](auto& h) { h.source.octets[0] = 1; }));
+  EXPECT_FALSE(with([](auto& h) { h.destination = {}; }));
+  EXPECT_FALSE(with([](auto& h) { h.source = {}; }));
+  const auto tagged = [&](std::uint16_t outer, std::uint16_t inner) {
+    return with([&](auto& h) {
+      h.tag_count = 2;
+      h.tags = {{{outer, 7}, {inner, 8}}};
+    });
+  };
+  EXPECT_TRUE(tagged(0x88a8, 0x8100));
+  EXPECT_FALSE(tagged(0x0806, 0x8100)) << "a frame that would be ARP";
+  EXPECT_FALSE(tagged(0x8100, 0x0800));
+}
+
+// --- a gateway ---------------------------------------------------------------------------------
+
+class HubTest : public testing::Test {
+ protected:
+  HubTest() : memory_(8U << 20) {
+    hub_ = std::make_unique<Gateway>(
+        config_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_,
+        now_);
+    for (int i = 0; i < 40; ++i) step();
+    for (const PeerSnapshot& peer : hub_->peers()) {
+      EXPECT_EQ(peer.state, stp::PeerState::kAlive) << peer.name;
+    }
+  }
+
+  void step() {
+    now_ += Duration::milliseconds(100);
+    if (hub_->next_timeout() <= now_) hub_->handle_timeout(now_);
+    for (int round = 0; round < 8; ++round) {
+      for (std::size_t peer = 0; peer < 2; ++peer) speak(peer);
+      FrameBytes frame(hub_->max_frame_size());
+      while (const std::size_t size = hub_->poll_frame(PortId::kWan, frame, now_).size) {
+        carry(ConstBytes(frame).first(size));
+      }
+      while (const std::size_t size = hub_->poll_frame(PortId::kLan, frame, now_).size) {
+        on_lan_.emplace_back(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
+      }
+    }
+  }
+  void speak(std::size_t peer) {
+    stp::Session& session = terminals_[peer].session();
+    if (session.next_timeout() <= now_) session.handle_timeout(now_);
+    std::array<std::byte, 1472> packet{};
+    while (const std::size_t size = session.poll_packet(packet, now_)) {
+      hub_->handle_frame(
+          PortId::kWan,
+          stp_frame(ConstBytes(packet).first(size),
+                    {kPeerMac, kGatewayMac, config_.peers[peer].address, config_.gateway.own}),
+          now_);
+    }
+    while (const auto event = session.poll_event()) {
+      if (event->kind == stp::Event::Kind::kReset) reasons_[peer].push_back(event->reason);
+      if (event->kind == stp::Event::Kind::kOpened) {
+        const auto open = parse_open_metadata(session.metadata(event->stream));
+        if (open) opened_[peer].push_back(*open);
+      }
+    }
+  }
+  void carry(ConstBytes bytes) {
+    const Frame frame = look_at(bytes);
+    if (frame.kind == FrameKind::kArp) {
+      const auto arp = wire::parse_arp(frame.payload);
+      FrameBytes reply(60);
+      wire::EthernetHeader header;
+      header.source = kPeerMac;
+      header.destination = kGatewayMac;
+      header.type = wire::EtherType::kArp;
+      wire::write_ethernet(header, reply);
+      wire::write_arp({.operation = wire::ArpOperation::kReply,
+                       .sender_mac = kPeerMac,
+                       .sender = arp->target,
+                       .target_mac = kGatewayMac,
+                       .target = config_.gateway.own},
+                      MutableBytes(reply).subspan(header.size()));
+      hub_->handle_frame(PortId::kWan, reply, now_);
+      return;
+    }
+    if (frame.kind != FrameKind::kUdp) return;
+    for (std::size_t peer = 0; peer < 2; ++peer) {
+      if (frame.ip.destination != config_.peers[peer].address) continue;
+      terminals_[peer].session().handle_packet(frame.payload.subspan(wire::kUdpHeaderSize), now_);
+    }
+  }
+
+  void open(std::size_t peer, const OpenMetadata& metadata) {
+    std::array<std::byte, kMaxOpenMetadata> bytes{};
+    const std::size_t size = write_open_metadata(metadata, bytes);
+    terminals_[peer].open(ConstBytes(bytes).first(size), now_);
+    step();
+    step();
+  }
+  struct Syn {
+    Frame frame;
+    wire::TcpHeader tcp;
+  };
+  // What the hub has said on its LAN.
+  std::optional<Syn> syn_on_lan() {
+    for (const FrameBytes& bytes : on_lan_) {
+      const Frame frame = look_at(bytes);
+      const auto tcp = wire::parse_tcp(frame.payload);
+      if (frame.kind == FrameKind::kTcp && tcp && tcp->header.flags == Flags::kSyn) {
+        return Syn{frame, tcp->header};
+      }
+    }
+    return std::nullopt;
+  }
+  Verdict lan(const FrameBytes& frame) { return hub_->handle_frame(PortId::kLan, frame, now_); }
+  std::uint64_t count(Counter counter) const { return hub_->counters()[counter]; }
+  static wire::TcpHeader syn(std::uint32_t sequence) {
+    wire::TcpHeader tcp;
+    tcp.source_port = 40'000;
+    tcp.destination_port = 80;
+    tcp.sequence = sequence;
+    tcp.flags = Flags::kSyn;
+    tcp.window = 64240;
+    tcp.options.mss = 1460;
+    return tcp;
+  }
+
+  Instant now_ = Instant::from_nanoseconds(1);
+  config::Gateway config_ = hub();
+  std::vector<std::byte> memory_;
+  std::unique_ptr<Gateway> hub_;
+  FarGateway terminals_[2] = {{7, BitRate::bits_per_second(10'000'000), now_},
+                              {8, BitRate::bits_per_second(10'000'000), now_}};
+  std::vector<ResetReason> reasons_[2];
+  std::vector<OpenMetadata> opened_[2];
+  std::vector<FrameBytes> on_lan_;
+};
+
+TEST_F(HubTest, AnOpenInTheNameOfAnotherTerminalsHostReachesNoServer) {
+  open(1, open_of("10.1.0.5", "203.0.113.5"));
+  EXPECT_FALSE(syn_on_lan());
+  EXPECT_EQ(reasons_[1], std::vector<ResetReason>{ResetReason::kPolicy});
+  EXPECT_EQ(count(Counter::kFlowsRefusedForeign), 1U);
+  EXPECT_EQ(count(Counter::kFlowsFromPeer), 0U);
+  open(1, open_of("10.2.0.5", "203.0.113.5"));
+  ASSERT_TRUE(syn_on_lan());
+  EXPECT_EQ(syn_on_lan()->frame.ip.source, ip_of("10.2.0.5"));
+  EXPECT_EQ(count(Counter::kFlowsFromPeer), 1U);
+  EXPECT_EQ(count(Counter::kFlowsRefusedForeign), 1U);
+}
+
+TEST_F(HubTest, AnOpenToNoHostReachesNobody) {
+  for (const std::string_view server : {"192.0.2.1", "192.0.2.3", "255.255.255.255", "127.0.0.1"}) {
+    open(0, open_of("10.1.0.5", server));
+  }
+  EXPECT_EQ(count(Counter::kFlowsRefusedForeign), 4U);
+  EXPECT_FALSE(syn_on_lan());
+}
+
+// A list's good entries are dealt with, whatever stands between them.
+TEST_F(HubTest, AListOfFlowsConcernsTheHostsBehindItsSender) {
+  stp::Session& session = terminals_[1].session();
+  constexpr std::array<std::byte, 1> kFlowsMessage{std::byte{0xc2}};
+  const auto stream = session.open_stream(kFlowsMessage, 0, now_);
+  ASSERT_TRUE(stream);
+  const auto list = [&](std::uint8_t client_at_receiver, const OpenMetadata& flow) {
+    std::array<std::byte, 2 + kMaxOpenMetadata> entry{};
+    const std::size_t size = write_open_metadata(flow, MutableBytes(entry).subspan(2));
+    entry[0] = std::byte{client_at_receiver};
+    entry[1] = static_cast<std::byte>(size);
+    EXPECT_EQ(session.write(*stream, ConstBytes(entry).first(2 + size)), 2 + size);
+  };
+  list(0, open_of("10.1.0.5", "203.0.113.5"));  // t1's client
+  list(1, open_of("203.0.113.5", "10.1.0.5"));  // t1's server
+  list(1, open_of("203.0.113.5", "127.0.0.1"));
+  list(0, open_of("10.2.0.5", "203.0.113.6"));
+  session.finish(*stream);
+  for (int i = 0; i < 5; ++i) step();
+  EXPECT_EQ(count(Counter::kOrphansRefused), 3U);
+  EXPECT_EQ(count(Counter::kFlowsOrphaned), 1U);
+  EXPECT_EQ(reasons_[1], std::vector<ResetReason>{ResetReason::kPolicy});
+  ASSERT_TRUE(syn_on_lan());
+  EXPECT_EQ(syn_on_lan()->frame.ip.destination, ip_of("203.0.113.6"));
+}
+
+// What a host of this LAN says in the name of one behind a peer is not made a peer's business.
+TEST_F(HubTest, ASynFromTheLanInTheNameOfATerminalsHostIsNotRelayed) {
+  EXPECT_EQ(lan(tcp_frame("10.1.0.5", "10.2.0.5", syn(1000))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedForeignSource), 1U);
+  EXPECT_EQ(lan(tcp_frame("10.1.0.5", "10.1.0.9", syn(2000))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedForeignSource), 2U);
+  EXPECT_EQ(count(Counter::kFlowsAccepted), 0U);
+  EXPECT_EQ(lan(tcp_frame("203.0.113.5", "10.2.0.5", syn(3000))), Verdict::kConsumed);
+  EXPECT_EQ(count(Counter::kFlowsAccepted), 1U);
+}
+
+// From terminal to terminal: the hub's own SYN comes back by a router of its LAN, which has changed
+// its MACs, TTL and VLAN, and is relayed; one that differs by its number is a forgery.
+TEST_F(HubTest, ASynOfOursThatARouterSendsBackIsRelayedToTheOtherTerminal) {
+  open(0, open_of("10.1.0.5", "10.2.0.5"));
+  const auto ours = syn_on_lan();
+  ASSERT_TRUE(ours);
+  wire::EthernetHeader by_router;
+  by_router.source = {{2, 0, 0, 0, 0, 0x77}};
+  by_router.destination = {{2, 0, 0, 0, 0, 0x88}};
+  by_router.tag_count = 1;
+  by_router.tags[0] = {0x8100, 12};
+  EXPECT_EQ(lan(tcp_frame("10.1.0.5", "10.2.0.5", syn(ours->tcp.sequence + 1), by_router)),
+            Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedForeignSource), 1U);
+  wire::TcpHeader back = syn(ours->tcp.sequence);
+  EXPECT_EQ(lan(tcp_frame("10.1.0.5", "10.2.0.6", back, by_router)), Verdict::kBridge)
+      << "to another host";
+  EXPECT_EQ(lan(tcp_frame("10.1.0.5", "10.2.0.5", back, by_router)), Verdict::kConsumed);
+  EXPECT_EQ(count(Counter::kFlowsAccepted), 1U);
+  back.sequence += 1;
+  back.acknowledgment = 0;
+  // Its answer, and the last ACK by way of the router, open the connection towards t2.
+  step();
+  std::optional<wire::TcpHeader> answer;
+  for (const FrameBytes& bytes : on_lan_) {
+    const auto tcp = wire::parse_tcp(look_at(bytes).payload);
+    if (tcp && tcp->header.flags == (Flags::kSyn | Flags::kAck)) answer = tcp->header;
+  }
+  ASSERT_TRUE(answer);
+  back.flags = Flags::kAck;
+  back.acknowledgment = answer->sequence + 1;
+  back.options = {};
+  EXPECT_EQ(lan(tcp_frame("10.1.0.5", "10.2.0.5", back, by_router)), Verdict::kConsumed);
+  step();
+  step();
+  ASSERT_EQ(opened_[1].size(), 1U);
+  EXPECT_EQ(opened_[1][0].client, ip_of("10.1.0.5"));
+  EXPECT_EQ(opened_[1][0].server, ip_of("10.2.0.5"));
+}
+
+// The hub remembers its SYN for as long as hosts repeat theirs.
+TEST_F(HubTest, ASynOfOursThatComesBackTooLateIsForeign) {
+  open(0, open_of("10.1.0.5", "10.2.0.5"));
+  const auto ours = syn_on_lan();
+  ASSERT_TRUE(ours);
+  for (int i = 0; i < 1'210; ++i) step();
+  EXPECT_EQ(lan(tcp_frame("10.1.0.5", "10.2.0.5", syn(ours->tcp.sequence))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedForeignSource), 1U);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway
