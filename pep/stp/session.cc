@@ -48,15 +48,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
                  settings.datagram_size),
       newcomer(settings.security, settings.lane, settings.opens_even_streams,
                settings.datagram_size),
-      ledger(settings.max_packets_in_flight),
-      feedback({settings.feedback_minimum, settings.feedback_maximum, settings.feedback_budget,
-                settings.feedback_mode}),
-      probes({settings.ping_after, settings.suspect_after}),
-      path({settings.datagram_base, settings.datagram_size, settings.path_mtu_known}),
-      rtt(settings.initial_rtt),
-      peer_feedback_interval(settings.feedback_minimum),
       streams(new_table()),
-      lane_receive(settings.all_stored),
       schedule(new_schedule()) {
   if (config.fec == FecMode::kAuto) fec = std::make_unique<Fec>(config.datagram_size);
   if (config.security) {
@@ -72,38 +64,11 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
 // never sees one twice.
 void Session::Impl::drop_connection() {
   leave_streams();
-  doubts_peer = false;
-  peer_ids.clear();
-  ledger.clear();
-  copies.clear();
   gate.clear();
-  losses.clear();
-  reports.clear();
-  tolerance = {};
-  recent_packets = recent_losses = 0;
-  received.clear();
-  feedback.clear();
-  rtt = RttEstimator(config.initial_rtt);
-  peer_feedback_interval = config.feedback_minimum;
-  last_report = now;
-  last_request = now;
-  asked_below = 0;
-  outage_end = 0;
-  session_bytes_in = 0;
-  gap_begin = kMaxVarint;
-  announced_settled = 0;
-  ping_due = false;
-  probe_packets = unasked_packets = 0;
   if (fec != nullptr) fec->clear();
-  lane_send = {};
-  const std::uint64_t arena_bytes = arena.total_blocks() * arena.block_size();
-  lane_receive.start(config.lane_receive_limit, hello_lane_credit,
-                     std::min(config.lane_receive_limit, arena_bytes) / 32);
-  start_credit.start(config.stream_receive_limit);
-  memory_check = Instant::never();
-  if (peer_capacity.clear()) peer_events.push(Event::Kind::kCapacity);
-  probes.start(now);
-  update_rtt();
+  const bool had_capacity = connection && !connection->peer_capacity.capacity().is_zero();
+  connection.emplace(config, arena, hello_lane_credit, now);
+  if (had_capacity) peer_events.push(Event::Kind::kCapacity);
 }
 
 // What HELLO promises from now on.
@@ -129,27 +94,28 @@ void Session::Impl::take_over() {
 void Session::Impl::establish() {
   state = PeerState::kAlive;
   schedule.pause(false);
-  lane_send.limit = handshake.peer().lane_credit;
-  lane_shares.start(lane_send.limit);
-  peer_start_credit.start(handshake.peer().stream_credit);
+  connection->lane_send.limit = handshake.peer().lane_credit;
+  lane_shares.start(connection->lane_send.limit);
+  connection->peer_start_credit.start(handshake.peer().stream_credit);
   own_capacity.on_new_session();
-  path.start(static_cast<std::uint16_t>(
+  connection->path.start(static_cast<std::uint16_t>(
       std::max<std::size_t>(handshake.peer().datagram_size, kMinDatagram)));
-  probes.start(now);
-  if (lane_receive.granted() < config.lane_receive_limit) {
-    memory_check = now + config.feedback_minimum;  // memory was short when the HELLO was made
+  connection->probes.start(now);
+  if (connection->lane_receive.granted() < config.lane_receive_limit) {
+    connection->memory_check =
+        now + config.feedback_minimum;  // memory was short when the HELLO was made
   }
   peer_events.push(Event::Kind::kPeerAlive);
 }
 
 void Session::Impl::heard() {
-  if (probes.is_return(now)) {
+  if (connection->probes.is_return(now)) {
     note_outage();
-    probes.on_return(now);
+    connection->probes.on_return(now);
   }
-  probes.on_heard(now);
+  connection->probes.on_heard(now);
   key_doubt.on_heard();
-  const bool was_doubted = std::exchange(doubts_peer, false);
+  const bool was_doubted = std::exchange(connection->doubts_peer, false);
   if (state == PeerState::kSuspect) {
     state = PeerState::kAlive;
     schedule.pause(false);
@@ -169,28 +135,23 @@ void Session::Impl::close_by_peer() {
   peer_events.push(Event::Kind::kPeerClosed);
 }
 
-void Session::Impl::update_rtt() {
-  probes.set_patience(rtt.smoothed(), peer_feedback_interval);
-  feedback.set_maximum(rtt.smoothed());
-}
-
 void Session::Impl::run_timers() {
   if (!connected()) return;
   run_loss_timer();
   run_fec();
-  if (probes.probe_due(now)) {
+  if (connection->probes.probe_due(now)) {
     ++counters.tail_probes;
-    ping_due = true;
-    if (probes.on_probe(now)) arm_tail_probe();
-  } else if (probes.ping_due(now)) {
-    ping_due = true;
+    connection->ping_due = true;
+    if (connection->probes.on_probe(now)) arm_tail_probe();
+  } else if (connection->probes.ping_due(now)) {
+    connection->ping_due = true;
   }
-  if (state == PeerState::kAlive && probes.silent(now)) {
+  if (state == PeerState::kAlive && connection->probes.silent(now)) {
     state = PeerState::kSuspect;
     schedule.pause(true);
     peer_events.push(Event::Kind::kPeerSuspect);
   }
-  if (now >= memory_check) check_memory();
+  if (now >= connection->memory_check) check_memory();
   if (!linger.empty() && now >= linger.front()->linger_deadline) run_linger();
   protection.expire(now);
 }
@@ -241,19 +202,19 @@ Instant Session::Impl::next_timeout() {
   }
   Instant at = handshake.next_hello();
   if (!connected()) return at;
-  if (protection.is_worn_out(ledger.next())) {
-    return state == PeerState::kAlive ? earlier(at, probes.suspect_at()) : at;
+  if (protection.is_worn_out(connection->ledger.next())) {
+    return state == PeerState::kAlive ? earlier(at, connection->probes.suspect_at()) : at;
   }
   if (control_waits()) return now;
-  if (!confirms.empty()) at = earlier(at, next_confirm);
-  if (received.next() > 0) at = earlier(at, feedback.due());
-  at = earlier(at, probes.next_probe());
-  if (state == PeerState::kAlive) at = earlier(at, probes.suspect_at());
-  at = earlier(at, losses.deadline());
-  at = earlier(at, memory_check);
+  if (!confirms.empty()) at = earlier(at, connection->next_confirm);
+  if (connection->received.next() > 0) at = earlier(at, connection->feedback.due());
+  at = earlier(at, connection->probes.next_probe());
+  if (state == PeerState::kAlive) at = earlier(at, connection->probes.suspect_at());
+  at = earlier(at, connection->losses.deadline());
+  at = earlier(at, connection->memory_check);
   if (!linger.empty()) at = earlier(at, linger.front()->linger_deadline);
   // A search that is due during an outage waits for its end.
-  if (path.next_timeout() > now) at = earlier(at, path.next_timeout());
+  if (connection->path.next_timeout() > now) at = earlier(at, connection->path.next_timeout());
   if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
   at = earlier(at, fec_timeout());
   at = earlier(at, protection.next_timeout());
@@ -340,7 +301,7 @@ void Session::confirm(StreamId stream, const Confirmation& confirmation) {
   if (!s->confirmations.say(confirmation)) return;
   // What a host waits for does not wait for the clock.
   if (confirmation.answered != before.answered || confirmation.ended != before.ended) {
-    impl_->next_confirm = impl_->now;
+    impl_->connection->next_confirm = impl_->now;
   }
   impl_->confirms.push_back(*s);
 }
@@ -396,7 +357,7 @@ void Session::close(Instant now) {
   if (s.closed_here) return;
   const bool tell = s.connected();
   // Packet numbers go on: the peer must not take the CLOSE for an old packet.
-  s.closing_number = s.ledger.next();
+  s.closing_number = s.connection->ledger.next();
   s.drop_connection();
   s.handshake.end();
   s.state = PeerState::kClosed;
@@ -419,7 +380,7 @@ ClassSet Session::waiting() const {
   const ClassSet waiting = impl_->has_bytes(kEveryClass);
   // Asked of each of many sessions before every packet: most have nothing.
   if (waiting == 0 || !impl_->data_allowed()) return 0;
-  return impl_->protection.is_worn_out(impl_->ledger.next()) ? 0 : waiting;
+  return impl_->protection.is_worn_out(impl_->connection->ledger.next()) ? 0 : waiting;
 }
 
 bool Session::may_send(Instant now) const { return impl_->gate.open(now); }
@@ -439,19 +400,19 @@ PeerState Session::peer_state() const { return impl_->state; }
 
 std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch; }
 
-Duration Session::smoothed_rtt() const { return impl_->rtt.smoothed(); }
+Duration Session::smoothed_rtt() const { return impl_->connection->rtt.smoothed(); }
 
 std::optional<Duration> Session::measured_rtt() const {
-  if (!impl_->rtt.measured()) return std::nullopt;
-  return impl_->rtt.smoothed();
+  if (!impl_->connection->rtt.measured()) return std::nullopt;
+  return impl_->connection->rtt.smoothed();
 }
 
 double Session::loss_ratio() const { return impl_->loss_ratio(); }
 
-bool Session::knows_loss() const { return impl_->recent_packets > 0; }
+bool Session::knows_loss() const { return impl_->connection->recent_packets > 0; }
 
 bool Session::doubts_peer() const {
-  return impl_->doubts_peer && impl_->state == PeerState::kAlive;
+  return impl_->connection->doubts_peer && impl_->state == PeerState::kAlive;
 }
 
 bool Session::doubts_key(Instant now) const {
@@ -460,15 +421,17 @@ bool Session::doubts_key(Instant now) const {
 
 std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
 
-BitRate Session::peer_capacity() const { return impl_->peer_capacity.capacity(); }
+BitRate Session::peer_capacity() const { return impl_->connection->peer_capacity.capacity(); }
 
 BitRate Session::send_rate() const { return impl_->gate.rate(); }
 
 control::Priority Session::last_priority() const { return impl_->gate.last_priority(); }
 
-std::uint64_t Session::packets_in_flight() const { return impl_->probes.in_flight(); }
+std::uint64_t Session::packets_in_flight() const { return impl_->connection->probes.in_flight(); }
 
-std::uint64_t Session::bytes_stored() const { return impl_->lane_receive.outstanding(); }
+std::uint64_t Session::bytes_stored() const {
+  return impl_->connection->lane_receive.outstanding();
+}
 
 std::size_t Session::stream_count() const { return impl_->open_count; }
 
@@ -519,7 +482,7 @@ std::uint64_t Session::unacknowledged(StreamId stream) const {
 std::uint64_t Session::credit(StreamId stream) const {
   const Stream* s = impl_->visible(stream);
   return s == nullptr ? 0
-                      : std::min(s->send.credit(impl_->peer_start_credit.limit()),
+                      : std::min(s->send.credit(impl_->connection->peer_start_credit.limit()),
                                  impl_->lane_available(*s));
 }
 

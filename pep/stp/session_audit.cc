@@ -64,8 +64,8 @@ std::optional<std::string> Session::audit() const {
     parked += stream.parked;
   }
   if (open != s.open_count) return differ("open streams", s.open_count, open);
-  if (stored != s.lane_receive.outstanding()) {
-    return differ("lane credit that is used", s.lane_receive.outstanding(), stored);
+  if (stored != s.connection->lane_receive.outstanding()) {
+    return differ("lane credit that is used", s.connection->lane_receive.outstanding(), stored);
   }
   if (shares != s.lane_shares.reserved()) {
     return differ("shares of the lane", s.lane_shares.reserved(), shares);

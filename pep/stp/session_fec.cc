@@ -21,7 +21,7 @@ bool Session::Impl::may_repair() const {
 }
 
 bool Session::Impl::is_short(const Stream& stream) const {
-  return stream.send.sent() < FecPolicy::short_flow(gate.rate(), rtt.smoothed());
+  return stream.send.sent() < FecPolicy::short_flow(gate.rate(), connection->rtt.smoothed());
 }
 
 // What the carrier has to do besides repairs.
@@ -85,14 +85,15 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
 
 // The next repair as a packet of its own; 0 if none may leave.
 std::size_t Session::Impl::send_repair(MutableBytes out) {
-  if (!may_repair() || probes.frozen() || !data_allowed() || !gate.open(now)) return 0;
-  if (control_waits() || (now >= feedback.due() && received.next() > 0)) return 0;
+  if (!may_repair() || connection->probes.frozen() || !data_allowed() || !gate.open(now)) return 0;
+  if (control_waits() || (now >= connection->feedback.due() && connection->received.next() > 0))
+    return 0;
   FecSender& sender = fec->sender;
   const FecSender::Waiting others = waiting();
-  while (sender.ready(others, ledger.next(), now)) {
+  while (sender.ready(others, connection->ledger.next(), now)) {
     if (is_useful(sender.next_purpose())) {
       PacketBuilder packet(out, protection.trailer_size());
-      if (sender.write(packet.frames(), ledger.next(), now)) {
+      if (sender.write(packet.frames(), connection->ledger.next(), now)) {
         ++counters.repair_packets_out;
         return finish_packet(packet);
       }
@@ -104,7 +105,8 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
 
 void Session::Impl::run_fec() {
   if (fec == nullptr) return;
-  counters.repair_dropped += fec->sender.advance(waiting(), ledger.next(), rtt.smoothed(), now);
+  counters.repair_dropped +=
+      fec->sender.advance(waiting(), connection->ledger.next(), connection->rtt.smoothed(), now);
   fec->receiver.expire(now);
   counters.repair_wasted = fec->receiver.counters().wasted;
 }
@@ -112,10 +114,11 @@ void Session::Impl::run_fec() {
 Instant Session::Impl::fec_timeout() const {
   if (fec == nullptr) return Instant::never();
   const FecSender::Waiting others = waiting();
-  const Instant at =
-      earlier(fec->receiver.next_timeout(), fec->sender.next_timeout(others, rtt.smoothed()));
-  if (!may_repair() || probes.frozen() || !data_allowed()) return at;
-  return earlier(at, later(fec->sender.next_repair(others, ledger.next(), now), gate.opens_at()));
+  const Instant at = earlier(fec->receiver.next_timeout(),
+                             fec->sender.next_timeout(others, connection->rtt.smoothed()));
+  if (!may_repair() || connection->probes.frozen() || !data_allowed()) return at;
+  return earlier(
+      at, later(fec->sender.next_repair(others, connection->ledger.next(), now), gate.opens_at()));
 }
 
 // What `report` calls missing of these is not lost yet: repairs may have been on the way when it
@@ -123,9 +126,9 @@ Instant Session::Impl::fec_timeout() const {
 std::span<const Range> Session::Impl::repairable(const FeedbackFrame& report,
                                                  Duration delay) const {
   if (fec == nullptr) return {};
-  const SentPacket* newest = ledger.find(report.highest);
+  const SentPacket* newest = connection->ledger.find(report.highest);
   if (newest == nullptr) return {};
-  return fec->sender.repairable(newest->sent + delay - tolerance.time());
+  return fec->sender.repairable(newest->sent + delay - connection->tolerance.time());
 }
 
 // How many of our packets the path has lost although they count as received.

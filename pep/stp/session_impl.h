@@ -7,31 +7,22 @@
 
 #include "pep/base/lap.h"
 #include "pep/base/work_count.h"
+#include "pep/stp/connection.h"
 #include "pep/stp/connection/capacity_announcement.h"
 #include "pep/stp/connection/handshake.h"
 #include "pep/stp/connection/key_doubt.h"
 #include "pep/stp/connection/key_exchange.h"
-#include "pep/stp/connection/path_mtu.h"
-#include "pep/stp/connection/probe_timer.h"
 #include "pep/stp/connection/protection.h"
-#include "pep/stp/connection/rtt_estimator.h"
 #include "pep/stp/fec/fec.h"
-#include "pep/stp/packets/feedback_clock.h"
 #include "pep/stp/packets/loss_detector.h"
 #include "pep/stp/packets/packet_builder.h"
 #include "pep/stp/packets/rate_gate.h"
-#include "pep/stp/packets/received_packets.h"
-#include "pep/stp/packets/reorder_tolerance.h"
-#include "pep/stp/packets/report_backlog.h"
 #include "pep/stp/packets/sent_ledger.h"
 #include "pep/stp/session.h"
-#include "pep/stp/streams/copy_queue.h"
 #include "pep/stp/streams/event_queue.h"
-#include "pep/stp/streams/lane_credit.h"
 #include "pep/stp/streams/lane_share.h"
 #include "pep/stp/streams/parked_bytes.h"
 #include "pep/stp/streams/remains.h"
-#include "pep/stp/streams/start_credit.h"
 #include "pep/stp/streams/stream.h"
 #include "pep/stp/streams/stream_schedule.h"
 #include "pep/stp/streams/stream_table.h"
@@ -55,7 +46,7 @@ struct Session::Impl {
   // What was begun with very many objects at once and is done some at a time.
   bool work_waits() const {
     return !remains.empty() || schedule.go_on_waits() || activation.under_way() ||
-           first_credits.under_way() || !reports.empty();
+           first_credits.under_way() || !connection->reports.empty();
   }
   void begin_call(Instant at) {
     now = at;
@@ -69,7 +60,6 @@ struct Session::Impl {
   void run_timers();
   void run_linger();
   void check_memory();
-  void update_rtt();
   std::optional<Event> poll_stream_event();
   Instant next_timeout();
   bool control_waits() const;
@@ -95,8 +85,8 @@ struct Session::Impl {
   }
   // Whether it would go on, in both directions, though all the others stood still.
   bool has_lane_share() const {
-    return lane_shares.has_place(lane_send.available()) &&
-           lane_receive.promised() >= (open_count + 1) * LaneShares::kShare;
+    return lane_shares.has_place(connection->lane_send.available()) &&
+           connection->lane_receive.promised() >= (open_count + 1) * LaneShares::kShare;
   }
   void free_stream(Stream& stream);
   void unlink(Stream& stream);
@@ -109,10 +99,12 @@ struct Session::Impl {
   void set_reader_needs(Stream& stream, std::uint64_t bytes);
   void update_start_credit();
   // As long as credit that is granted now takes to bring bytes.
-  Duration reach_of_credit() const { return rtt.smoothed() + feedback.interval(); }
+  Duration reach_of_credit() const {
+    return connection->rtt.smoothed() + connection->feedback.interval();
+  }
   void update_active(Stream& stream);
   std::uint64_t lane_available(const Stream& stream) const {
-    return lane_shares.available(stream.lane_share, lane_send.available());
+    return lane_shares.available(stream.lane_share, connection->lane_send.available());
   }
   void wake_lane_waiters();
   void notify(Stream& stream, bool Stream::Pending::*event);
@@ -123,7 +115,7 @@ struct Session::Impl {
   // Memory that writers must leave. Granted credit is a promise; and two gateways whose arenas are
   // full of bytes to send could not take each other's.
   std::uint64_t kept_for_receiving() const {
-    return std::max<std::uint64_t>(lane_receive.promised(),
+    return std::max<std::uint64_t>(connection->lane_receive.promised(),
                                    arena.total_blocks() / 8 * arena.block_size());
   }
   // What the writer needs before it writes anything.
@@ -143,8 +135,8 @@ struct Session::Impl {
   void take_accepted_keys();
   void take_keys(const std::optional<SessionKeys>& of_our_offer);
   bool needs_keys() const {
-    return protection.is_worn_out(ledger.next()) ||
-           protection.is_unheard(ledger.next(), config.suspect_after, now);
+    return protection.is_worn_out(connection->ledger.next()) ||
+           protection.is_unheard(connection->ledger.next(), config.suspect_after, now);
   }
   void handle_frames(ConstBytes datagram, const PacketHeader& header);
   // The frames of a packet of the session, which may begin with it; else it is counted.
@@ -173,7 +165,9 @@ struct Session::Impl {
   void make_ledger_room();
   void count_losses(std::uint64_t packets);
   double loss_ratio() const {
-    return recent_packets > 0 ? std::min(1.0, recent_losses / recent_packets) : 0;
+    return connection->recent_packets > 0
+               ? std::min(1.0, connection->recent_losses / connection->recent_packets)
+               : 0;
   }
   // The stream that sent `item`; nullptr if it is gone.
   Stream* owner(const SentItem& item) const;
@@ -192,7 +186,7 @@ struct Session::Impl {
   std::size_t cost_of(const ByteWriter& frames, std::size_t before) const;
   void write_control(PacketBuilder& packet);
   void write_confirmations(PacketBuilder& packet);
-  bool confirmations_due() const { return !confirms.empty() && now >= next_confirm; }
+  bool confirmations_due() const { return !confirms.empty() && now >= connection->next_confirm; }
   void write_data_frames(PacketBuilder& packet);
   bool write_opens(PacketBuilder& packet);
   enum class RepairCap : std::uint8_t { kShare, kNone };
@@ -205,7 +199,7 @@ struct Session::Impl {
   // Of these classes, those with bytes of streams to send, lost or new.
   ClassSet has_bytes(ClassSet classes) const {
     const ClassSet lost = schedule.has_lost(), fresh = schedule.has_new();
-    return classes & (lane_send.available() > 0 ? lost | fresh : lost);
+    return classes & (connection->lane_send.available() > 0 ? lost | fresh : lost);
   }
   // The stream with whose bytes the next packet begins, as far as can be told.
   const Stream* first_stream() const;
@@ -245,7 +239,6 @@ struct Session::Impl {
   Instant now;  // of the last call
 
   PeerState state = PeerState::kConnecting;
-  bool doubts_peer = false;  // while it is alive, as far as is known
   bool closed_here = false;
   int close_packets = 0;  // still to send
   std::uint64_t closing_number = 0;
@@ -259,61 +252,30 @@ struct Session::Impl {
   Counters counters;
   WorkCount work;
 
-  // Packets
-  SentLedger ledger;
-  LossDetector losses;
-  ReportBacklog reports;
+  std::optional<Connection> connection;  // always there
+  std::unique_ptr<Fec> fec;  // its memory and counters outlive a connection; nullptr: off
+
   std::uint64_t enough_settled = 0;  // of `work`, in this call
-  ReorderTolerance tolerance;        // of what we send
-  ReceivedPackets received;
-  FeedbackClock feedback;
-  ProbeTimer probes;
-  PathMtu path;
-  RttEstimator rtt;
-  std::uint64_t outage_end = 0;  // packets below were sent before the last outage was over
-  bool large_ping = false;       // the last one on a silent path was
-  Duration peer_feedback_interval;
-  Instant last_report;
-  std::uint64_t session_bytes_in = 0;
-  std::uint64_t gap_begin = kMaxVarint;  // first packet of a gap that waits to be certain
-  std::uint64_t announced_settled = 0;
-  bool ping_due = false;
-  int probe_packets = 0;    // data packets allowed although the path is silent
-  int unasked_packets = 0;  // sent since the last one that wanted to be reported
-  std::uint64_t asked_below = 0;
-  Instant last_request;       // for the reports that we have missed
-  std::unique_ptr<Fec> fec;   // nullptr: off
-  double recent_packets = 0;  // over about the last 10,000
-  double recent_losses = 0;
 
   // Streams
   StreamTable streams;
-  PeerIds peer_ids;
   std::uint64_t next_local_index = 0;
   std::size_t open_count = 0;  // kOpen and kAwaitingOpen
-  LaneSendCredit lane_send;
   LaneShares lane_shares;
-  LaneReceiveCredit lane_receive;
   std::uint64_t hello_lane_credit = 0;
-  StartCredit start_credit;              // of streams that the peer sends
-  GrantedStartCredit peer_start_credit;  // of those that we send
   ParkedBytes parked;
   CapacityAnnouncement own_capacity;  // of what comes
-  AnnouncedCapacity peer_capacity;    // of what goes
-  Instant memory_check = Instant::never();
   StreamSchedule schedule;
   Remains remains;    // of earlier sessions
   Lap activation;     // of streams: the peer lets more, or less, of each be sent
   Lap first_credits;  // of streams that need a word of their own now
   Turn turn;          // of the last poll
   std::vector<ClassBytes> sent_of_classes;  // in the packet that is being written
-  CopyQueue copies;
   OpenList opens;
   FinList fins;
   ResetList resets;
   CreditList credits;
   ConfirmList confirms;
-  Instant next_confirm;  // what progress is told in
   EventList events;
   LingerList linger;
   MemoryList memory_waiters;

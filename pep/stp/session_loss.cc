@@ -23,7 +23,7 @@ struct Session::Impl::Settler {
   Impl& s;
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
-  std::uint64_t moved = s.losses.moved();  // of the detector's sets, as far as counted
+  std::uint64_t moved = s.connection->losses.moved();  // of the detector's sets, as far as counted
 
   // Searches and shifts of small entries, many of which take as long as one packet.
   static constexpr std::uint64_t kRangesPerObject = 64;
@@ -34,46 +34,47 @@ struct Session::Impl::Settler {
   }
   void looks() { s.work.add(); }
   bool goes_on() {
-    count_moved(moved, s.losses.moved());
+    count_moved(moved, s.connection->losses.moved());
     return s.work.total() < s.enough_settled;
   }
 
   void acknowledged(std::uint64_t number) {
     s.work.add();
-    const SentPacket* packet = s.ledger.find(number);
+    const SentPacket* packet = s.connection->ledger.find(number);
     if (packet == nullptr) return;
     ++delivered_packets;
-    s.path.on_acknowledged(number, packet->bytes, s.now);
+    s.connection->path.on_acknowledged(number, packet->bytes, s.now);
     s.gate.on_delivered(*packet);
-    if (packet->eliciting) s.probes.on_settled();
+    if (packet->eliciting) s.connection->probes.on_settled();
     apply_acknowledged(*packet);
-    s.ledger.settle(number);
+    s.connection->ledger.settle(number);
   }
   void lost(std::uint64_t number) {
     s.work.add();
-    const SentPacket* packet = s.ledger.find(number);
+    const SentPacket* packet = s.connection->ledger.find(number);
     if (packet == nullptr) return;
-    if (s.path.on_lost(number, packet->bytes, s.now)) {
+    if (s.connection->path.on_lost(number, packet->bytes, s.now)) {
       ++s.counters.mtu_probes_lost;
       s.gate.on_gone(*packet);
-    } else if (number < s.outage_end) {
+    } else if (number < s.connection->outage_end) {
       ++s.counters.packets_lost;
       s.gate.on_gone(*packet);
     } else {
       ++lost_packets;
       s.gate.on_lost(*packet);
     }
-    if (s.path.take_verdict() == PathMtu::Verdict::kBlackHole) ++s.counters.mtu_black_holes;
-    if (packet->eliciting) s.probes.on_settled();
-    s.ledger.for_each_item(*packet, [&](const SentItem& item) {
+    if (s.connection->path.take_verdict() == PathMtu::Verdict::kBlackHole)
+      ++s.counters.mtu_black_holes;
+    if (packet->eliciting) s.connection->probes.on_settled();
+    s.connection->ledger.for_each_item(*packet, [&](const SentItem& item) {
       repair(item, std::min(item.losses() + 1, LostRanges::kMaxLosses));
     });
-    s.ledger.settle(number);
+    s.connection->ledger.settle(number);
   }
   void spurious(std::uint64_t number) {
     s.work.add();
     ++s.counters.spurious_losses;
-    if (const SentPacket* packet = s.ledger.find(number)) {
+    if (const SentPacket* packet = s.connection->ledger.find(number)) {
       s.gate.on_delivered_late(*packet);
       apply_acknowledged(*packet);
     }
@@ -82,11 +83,11 @@ struct Session::Impl::Settler {
   // Arranges that what the item stands for is sent again, as lost so often.
   void repair(const SentItem& item, unsigned times_lost) {
     if (item.kind() == ItemKind::kLaneCredit) {
-      s.lane_receive.announce_again();
+      s.connection->lane_receive.announce_again();
       return;
     }
     if (item.kind() == ItemKind::kStartCredit) {
-      s.start_credit.on_lost(item.offset);
+      s.connection->start_credit.on_lost(item.offset);
       return;
     }
     if (item.kind() == ItemKind::kRate) {
@@ -131,7 +132,7 @@ struct Session::Impl::Settler {
 
  private:
   void apply_acknowledged(const SentPacket& packet) {
-    s.ledger.for_each_item(packet, [&](const SentItem& item) {
+    s.connection->ledger.for_each_item(packet, [&](const SentItem& item) {
       if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
           item.kind() == ItemKind::kRate || item.kind() == ItemKind::kStartCredit) {
         return;
@@ -182,26 +183,29 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
     return Duration::microseconds(
         static_cast<std::int64_t>(std::min<std::uint64_t>(us, 60'000'000)));
   };
-  tolerance.set_lateness(std::min(microseconds(report.late_us), ArrivalOrder::kMaxLateness));
+  connection->tolerance.set_lateness(
+      std::min(microseconds(report.late_us), ArrivalOrder::kMaxLateness));
   const Duration delay = microseconds(report.delay_us);
   LossDetector::Rule rule;
-  rule.uncertain =
-      tolerance.first_uncertain(report.highest, delay, losses.oldest_unresolved(), ledger);
-  rule.wait = std::max(Duration::zero(), tolerance.time() - delay);
+  rule.uncertain = connection->tolerance.first_uncertain(
+      report.highest, delay, connection->losses.oldest_unresolved(), connection->ledger);
+  rule.wait = std::max(Duration::zero(), connection->tolerance.time() - delay);
   // Where packets come late, the next report tells better than the clock.
-  if (!tolerance.keeps_order()) rule.wait = rule.wait + peer_feedback_interval;
+  if (!connection->tolerance.keeps_order())
+    rule.wait = rule.wait + connection->peer_feedback_interval;
   rule.repairable = repairable(report, delay);
   return rule;
 }
 
 // What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
 void Session::Impl::note_outage() {
-  if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
+  if (connection->probes.is_outage(connection->rtt.smoothed(), now))
+    connection->outage_end = connection->ledger.next();
 }
 
 void Session::Impl::handle_report(const FeedbackFrame& report) {
   // Nobody can have had more than was sent.
-  if (report.highest >= ledger.next() || report.repaired > ledger.next() ||
+  if (report.highest >= connection->ledger.next() || report.repaired > connection->ledger.next() ||
       report.bytes_received > counters.bytes_out) {
     ++counters.malformed;
     return;
@@ -209,52 +213,56 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   ++counters.feedback_in;
   protection.on_reported(report.highest);
   ReportUnderWay under_way{.report = report};
-  const SentPacket* const newest = ledger.find(report.highest);
-  if (newest != nullptr && losses.is_unresolved(report.highest)) {
+  const SentPacket* const newest = connection->ledger.find(report.highest);
+  if (newest != nullptr && connection->losses.is_unresolved(report.highest)) {
     const auto delay_us =
         static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
     under_way.rtt =
         std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
-    rtt.on_sample(under_way.rtt);
+    connection->rtt.on_sample(under_way.rtt);
   }
-  peer_feedback_interval = std::clamp(Duration::milliseconds(static_cast<std::int64_t>(
-                                          std::min<std::uint64_t>(report.interval_ms, 60'000))),
-                                      config.feedback_minimum, Duration::seconds(60));
-  update_rtt();
+  connection->peer_feedback_interval = std::clamp(
+      Duration::milliseconds(
+          static_cast<std::int64_t>(std::min<std::uint64_t>(report.interval_ms, 60'000))),
+      config.feedback_minimum, Duration::seconds(60));
+  connection->update_rtt();
   note_outage();
-  probes.on_report(now);
-  if (reports.empty() && work_off(under_way)) return;
-  if (!reports.push(under_way)) ++counters.feedback_dropped;
+  connection->probes.on_report(now);
+  if (connection->reports.empty() && work_off(under_way)) return;
+  if (!connection->reports.push(under_way)) ++counters.feedback_dropped;
 }
 
 void Session::Impl::work_off_reports() {
-  while (!reports.empty() && work_off(reports.front())) reports.pop();
+  while (!connection->reports.empty() && work_off(connection->reports.front()))
+    connection->reports.pop();
 }
 
 // Until it is done, or there has been enough in this call.
 bool Session::Impl::work_off(ReportUnderWay& under_way) {
   const FeedbackFrame& report = under_way.report;
   Settler settler{*this};
-  under_way.from = losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
+  under_way.from =
+      connection->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
   under_way.delivered += settler.delivered_packets;
   count_losses(settler.lost_packets);
   if (under_way.from != LossDetector::kWhole) return false;
-  gate.on_report(report, ledger.find(report.highest), under_way.rtt, now - last_report, now);
-  last_report = now;
+  gate.on_report(report, connection->ledger.find(report.highest), under_way.rtt,
+                 now - connection->last_report, now);
+  connection->last_report = now;
   // The path has lost these too.
   const std::uint64_t repaired = note_repaired(report);
-  recent_losses += static_cast<double>(repaired);
+  connection->recent_losses += static_cast<double>(repaired);
   if (fec != nullptr) {
     fec->policy.on_report(under_way.delivered - std::min(repaired, under_way.delivered), repaired);
   }
   constexpr double kWindow = 10'000;
-  recent_packets += static_cast<double>(under_way.delivered);
-  if (recent_packets > kWindow) {
-    recent_losses *= kWindow / recent_packets;
-    recent_packets = kWindow;
+  connection->recent_packets += static_cast<double>(under_way.delivered);
+  if (connection->recent_packets > kWindow) {
+    connection->recent_losses *= kWindow / connection->recent_packets;
+    connection->recent_packets = kWindow;
   }
   // Reports share the path with what we send: the more is lost, the more often each thing is said.
-  feedback.set_repeats(repeats_for(loss_ratio()));
+  connection->feedback.set_repeats(repeats_for(loss_ratio()));
   ask_for_missed_reports(report);
   return true;
 }
@@ -262,20 +270,20 @@ bool Session::Impl::work_off(ReportUnderWay& under_way) {
 // All reports about some packet were lost: asks for another one. At once for a new hole, and again
 // when the answer must be lost as well.
 void Session::Impl::ask_for_missed_reports(const FeedbackFrame& report) {
-  const std::uint64_t oldest = losses.oldest_unresolved();
+  const std::uint64_t oldest = connection->losses.oldest_unresolved();
   if (oldest >= report.first) return;
-  const std::uint64_t newest = losses.newest_unresolved_below(report.first);
-  const Duration answer = rtt.smoothed() + peer_feedback_interval * 2;
-  if (newest < asked_below && now < last_request + answer) return;
-  ping_due = true;
-  last_request = now;
-  asked_below = std::max(asked_below, newest + 1);
+  const std::uint64_t newest = connection->losses.newest_unresolved_below(report.first);
+  const Duration answer = connection->rtt.smoothed() + connection->peer_feedback_interval * 2;
+  if (newest < connection->asked_below && now < connection->last_request + answer) return;
+  connection->ping_due = true;
+  connection->last_request = now;
+  connection->asked_below = std::max(connection->asked_below, newest + 1);
 }
 
 void Session::Impl::run_loss_timer() {
-  if (now < losses.deadline()) return;
+  if (now < connection->losses.deadline()) return;
   Settler settler{*this};
-  losses.handle_timeout(now, settler);
+  connection->losses.handle_timeout(now, settler);
   count_losses(settler.lost_packets);
 }
 
@@ -284,14 +292,15 @@ void Session::Impl::run_loss_timer() {
 void Session::Impl::arm_tail_probe() {
   constexpr std::uint64_t kSearch = 64;
   Settler settler{*this};
-  const std::uint64_t oldest = losses.oldest_unresolved();
-  for (std::uint64_t n = ledger.next(); n > oldest && ledger.next() - n < kSearch; --n) {
-    const SentPacket* packet = ledger.find(n - 1);
+  const std::uint64_t oldest = connection->losses.oldest_unresolved();
+  for (std::uint64_t n = connection->ledger.next();
+       n > oldest && connection->ledger.next() - n < kSearch; --n) {
+    const SentPacket* packet = connection->ledger.find(n - 1);
     if (packet == nullptr) return;
-    if (packet->item_count == 0 || !losses.is_unresolved(n - 1)) continue;
-    ledger.for_each_item(
+    if (packet->item_count == 0 || !connection->losses.is_unresolved(n - 1)) continue;
+    connection->ledger.for_each_item(
         *packet, [&](const SentItem& item) { settler.repair(item, std::max(item.losses(), 1U)); });
-    probe_packets = 1;
+    connection->probe_packets = 1;
     return;
   }
 }
@@ -299,16 +308,16 @@ void Session::Impl::arm_tail_probe() {
 // Only an ancient packet of which no report ever spoke can be in the way of the newest ones: it is
 // repaired and forgotten.
 void Session::Impl::make_ledger_room() {
-  if (ledger.has_room(losses.oldest_unresolved())) return;
+  if (connection->ledger.has_room(connection->losses.oldest_unresolved())) return;
   Settler settler{*this};
-  losses.abandon_below(losses.oldest_unresolved() + 1, settler);
+  connection->losses.abandon_below(connection->losses.oldest_unresolved() + 1, settler);
   count_losses(settler.lost_packets);
 }
 
 void Session::Impl::count_losses(std::uint64_t packets) {
   counters.packets_lost += packets;
-  recent_packets += static_cast<double>(packets);
-  recent_losses += static_cast<double>(packets);
+  connection->recent_packets += static_cast<double>(packets);
+  connection->recent_losses += static_cast<double>(packets);
   if (fec != nullptr) fec->policy.on_report(0, packets);
 }
 

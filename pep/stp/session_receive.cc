@@ -34,14 +34,14 @@ struct Session::Impl::FrameHandler {
 
   void operator()(const PingFrame& frame) {
     eliciting = true;
-    s.received.rewind(frame.settled);
-    s.feedback.on_asked();
+    s.connection->received.rewind(frame.settled);
+    s.connection->feedback.on_asked();
   }
-  void operator()(const SettledFrame& frame) { s.received.settle(frame.settled); }
+  void operator()(const SettledFrame& frame) { s.connection->received.settle(frame.settled); }
   void operator()(const FeedbackFrame& frame) { s.handle_report(frame); }
   void operator()(const LaneCreditFrame& frame) {
     eliciting = true;
-    s.lane_send.limit = std::max(s.lane_send.limit, frame.limit);
+    s.connection->lane_send.limit = std::max(s.connection->lane_send.limit, frame.limit);
     s.wake_lane_waiters();
   }
   void operator()(const StreamCreditFrame& frame) {
@@ -54,12 +54,12 @@ struct Session::Impl::FrameHandler {
   }
   void operator()(const StartCreditFrame& frame) {
     eliciting = true;
-    if (s.peer_start_credit.accept(frame)) s.activation.begin(s.streams.slot_count());
+    if (s.connection->peer_start_credit.accept(frame)) s.activation.begin(s.streams.slot_count());
   }
   void operator()(const RateFrame& frame) {
     eliciting = true;
     ++s.counters.capacities_in;
-    if (s.peer_capacity.accept(frame)) s.peer_events.push(Event::Kind::kCapacity);
+    if (s.connection->peer_capacity.accept(frame)) s.peer_events.push(Event::Kind::kCapacity);
   }
   void operator()(const ConfirmFrame& frame);
   void operator()(const OpenFrame& frame);
@@ -84,7 +84,7 @@ struct Session::Impl::FrameHandler {
     stream = s.streams.find(id);
     if (stream != nullptr) return Id::kPresent;
     if (s.opened_here(id)) return (id >> 1) < s.next_local_index ? Id::kClosed : Id::kImpossible;
-    return s.peer_ids.is_new(id >> 1) ? Id::kNew : Id::kClosed;
+    return s.connection->peer_ids.is_new(id >> 1) ? Id::kNew : Id::kClosed;
   }
   // A slot for a stream of the peer that is seen for the first time, and for which there is a
   // place; or, without memory, for one that is to be reset at once.
@@ -97,7 +97,7 @@ struct Session::Impl::FrameHandler {
     return stream;
   }
   Stream* insert(std::uint64_t id, Stream::Phase phase, std::uint32_t own) {
-    Stream* stream = s.streams.full() || !s.peer_ids.mark_used(id >> 1)
+    Stream* stream = s.streams.full() || !s.connection->peer_ids.mark_used(id >> 1)
                          ? nullptr
                          : s.create_stream(id, phase, own);
     if (stream == nullptr) refused = true;
@@ -107,12 +107,12 @@ struct Session::Impl::FrameHandler {
   bool charge(Stream& stream, std::uint64_t end) {
     const std::uint64_t added = end > stream.receive.charged() ? end - stream.receive.charged() : 0;
     if (added == 0) return true;
-    if (end > stream.receive.granted() || !s.lane_receive.allows(added)) {
+    if (end > stream.receive.granted() || !s.connection->lane_receive.allows(added)) {
       ++s.counters.credit_violations;
       return false;
     }
-    s.lane_receive.on_received(stream.receive.charge(end));
-    if (stream.phase == Stream::Phase::kResetting) s.lane_receive.on_released(added);
+    s.connection->lane_receive.on_received(stream.receive.charge(end));
+    if (stream.phase == Stream::Phase::kResetting) s.connection->lane_receive.on_released(added);
     return true;
   }
   void drain_resetting(Stream& stream, std::uint64_t end, bool final) {
@@ -255,7 +255,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   const bool ended = frame.fin && !refused && !receive.final_known();
   if (ended) {
     receive.set_final_size(end);
-    s.feedback.on_urgent(s.now);
+    s.connection->feedback.on_urgent(s.now);
   }
   const bool advanced = receive.bytes().in_order_end() > in_order;
   if (stream->released) {
@@ -265,7 +265,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
     if (advanced) s.parked.on_arrived(*stream, s.now);
     s.notify(*stream, &Stream::Pending::readable);
-    if (receive.complete()) s.feedback.on_urgent(s.now);
+    if (receive.complete()) s.connection->feedback.on_urgent(s.now);
   }
 }
 
@@ -308,7 +308,8 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
     ++counters.stale_epoch;
     return;
   }
-  const bool silent = !connected() || (state == PeerState::kSuspect && probes.silent(now));
+  const bool silent =
+      !connected() || (state == PeerState::kSuspect && connection->probes.silent(now));
   std::optional<SessionKeys> session_keys;
   if (key_exchange) {
     const auto reading = read_keys(hello, keys, silent);
@@ -345,18 +346,19 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
       take_over();
       take_keys(session_keys);
       establish();
-      ping_due = hello.answer_wanted;  // proof for the peer, should our answer be for another
+      connection->ping_due =
+          hello.answer_wanted;  // proof for the peer, should our answer be for another
       break;
     case Handshake::Outcome::kNothing:
       if (connected() && hello.epoch == handshake.peer().epoch) {
-        if (protection.may_replace(ledger.next())) take_keys(session_keys);
+        if (protection.may_replace(connection->ledger.next())) take_keys(session_keys);
         if (hello.peer_epoch == config.boot_epoch) heard();
       }
       break;
   }
   if (const Duration sample = handshake.take_rtt_sample(); sample > Duration::zero()) {
-    rtt.on_sample(sample);
-    update_rtt();
+    connection->rtt.on_sample(sample);
+    connection->update_rtt();
   }
 }
 
@@ -369,8 +371,8 @@ void Session::Impl::bind_newcomer(std::uint64_t epoch) {
 // their HELLOs would keep everybody waiting.
 void Session::Impl::doubt_peer() {
   if (state != PeerState::kAlive) return;
-  doubts_peer = true;
-  ping_due = true;
+  connection->doubts_peer = true;
+  connection->ping_due = true;
 }
 
 // Nobody who could be the peer has been heard.
@@ -442,7 +444,7 @@ void Session::Impl::take_accepted_keys() {
 void Session::Impl::take_keys(const std::optional<SessionKeys>& of_our_offer) {
   if (!of_our_offer) return;
   protection.propose(Protection::Offerer::kWe, *of_our_offer);
-  protection.send_with(of_our_offer->send, ledger.next(), now);
+  protection.send_with(of_our_offer->send, connection->ledger.next(), now);
 }
 
 // A packet that the newcomer has sent proves that it knows us, and so takes our HELLO for an
@@ -470,14 +472,14 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
   handshake.expire(now);
   const bool recognized = protection.recognizes(header.session_tag);
   if (recognized) {
-    const std::uint64_t number = unwrap_sequence<32>(header.number, received.next());
+    const std::uint64_t number = unwrap_sequence<32>(header.number, connection->received.next());
     // One that is played again neither costs its decryption nor is it a sign of life.
-    if (protection.encrypts() && received.is_duplicate(number)) {
+    if (protection.encrypts() && connection->received.is_duplicate(number)) {
       ++counters.duplicate_packets_in;
       return std::nullopt;
     }
     const auto frames =
-        protection.open(header, number, datagram, now, rtt.smoothed() + kOldKeyKept);
+        protection.open(header, number, datagram, now, connection->rtt.smoothed() + kOldKeyKept);
     if (frames) return Opened{number, *frames};
   }
   if (auto opened = open_of_newcomer(datagram, header)) return opened;
@@ -500,17 +502,17 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   const auto opened = open_packet(datagram, header);
   if (!opened) return;
   const auto [number, frames] = *opened;
-  if (!received.plausible(number)) {
+  if (!connection->received.plausible(number)) {
     ++counters.malformed;
     return;
   }
-  protection.send_with_proven(ledger.next(), now);
+  protection.send_with_proven(connection->ledger.next(), now);
   heard();
-  if (received.is_duplicate(number)) {
+  if (connection->received.is_duplicate(number)) {
     ++counters.duplicate_packets_in;
     return;
   }
-  if (!received.has_place(number)) {
+  if (!connection->received.has_place(number)) {
     ++counters.scattered_packets_in;
     return;
   }
@@ -527,8 +529,8 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   }
   // It counts as not received, and may come again.
   if (handler.refused) return;
-  session_bytes_in += datagram.size();
-  const bool gap = received.record(number, now);
+  connection->session_bytes_in += datagram.size();
+  const bool gap = connection->received.record(number, now);
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
                      may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);
@@ -542,15 +544,17 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
   const std::uint64_t malformed = receiver.counters().malformed;
   if (repair) {
     ++counters.repair_packets_in;
-    receiver.handle_repair(*repair, number, received, now);
+    receiver.handle_repair(*repair, number, connection->received, now);
   } else {
-    receiver.handle_packet(number, frames, received, now);
+    receiver.handle_packet(number, frames, connection->received, now);
   }
   counters.malformed += receiver.counters().malformed - malformed;
   counters.repair_used = receiver.counters().used;
   counters.repair_wasted = receiver.counters().wasted;
   for (const FecReceiver::Packet& packet : receiver.repaired()) {
-    if (received.is_duplicate(packet.number) || !received.has_place(packet.number)) continue;
+    if (connection->received.is_duplicate(packet.number) ||
+        !connection->received.has_place(packet.number))
+      continue;
     if (!walk_frames(packet.frames, IgnoreFrames{})) {
       ++counters.malformed;
       continue;
@@ -563,27 +567,27 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
       return;
     }
     if (handler.refused) continue;
-    received.record_repaired(packet.number);
+    connection->received.record_repaired(packet.number);
     on_packet_recorded(packet.number, false, handler.eliciting, GapMay::kBeDisorder);
   }
 }
 
 void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may) {
-  if (eliciting) feedback.on_arrival();
+  if (eliciting) connection->feedback.on_arrival();
   ReorderTolerance disorder;  // of the peer's packets
-  disorder.set_lateness(received.lateness(now));
+  disorder.set_lateness(connection->received.lateness(now));
   if (gap && may == GapMay::kBeRepaired) {
-    feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
-  } else if (gap && gap_begin == kMaxVarint) {
-    gap_begin = number - 1;  // the topmost missing one is the last to become certain
-    feedback.on_gap(now + disorder.time());
+    connection->feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
+  } else if (gap && connection->gap_begin == kMaxVarint) {
+    connection->gap_begin = number - 1;  // the topmost missing one is the last to become certain
+    connection->feedback.on_gap(now + disorder.time());
   }
-  if (gap_begin == kMaxVarint) return;
-  if (number == gap_begin) {
-    gap_begin = kMaxVarint;
-  } else if (received.next() > gap_begin + ReorderTolerance::kPackets) {
-    gap_begin = kMaxVarint;
-    if (disorder.keeps_order()) feedback.on_gap(now);
+  if (connection->gap_begin == kMaxVarint) return;
+  if (number == connection->gap_begin) {
+    connection->gap_begin = kMaxVarint;
+  } else if (connection->received.next() > connection->gap_begin + ReorderTolerance::kPackets) {
+    connection->gap_begin = kMaxVarint;
+    if (disorder.keeps_order()) connection->feedback.on_gap(now);
   }
 }
 

@@ -23,7 +23,8 @@ constexpr std::uint32_t kControlShare = 16;
 
 // What the path is known to carry and both ends take; HELLOs and OPENs fit whatever the peer says.
 std::size_t Session::Impl::datagram_limit() const {
-  return connected() ? path.limit() : std::min(config.datagram_base, config.datagram_size);
+  return connected() ? connection->path.limit()
+                     : std::min(config.datagram_base, config.datagram_size);
 }
 
 std::uint64_t Session::Impl::free_memory() const {
@@ -33,15 +34,17 @@ std::uint64_t Session::Impl::free_memory() const {
 
 bool Session::Impl::data_allowed() const {
   if (!connected()) return false;
-  if (probes.frozen() && probe_packets == 0) return false;
+  if (connection->probes.frozen() && connection->probe_packets == 0) return false;
   // A window that nothing fills of which a report would come opens for one packet that asks.
-  if (!gate.window_open() && probes.in_flight() > 0 && probe_packets == 0) return false;
-  const std::uint64_t in_flight = ledger.next() - losses.oldest_unresolved();
+  if (!gate.window_open() && connection->probes.in_flight() > 0 && connection->probe_packets == 0)
+    return false;
+  const std::uint64_t in_flight =
+      connection->ledger.next() - connection->losses.oldest_unresolved();
   return in_flight < config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
 }
 
 // Nothing waits that could be sent.
-bool Session::Impl::idle() const { return copies.empty() && idle_but_for_copies(); }
+bool Session::Impl::idle() const { return connection->copies.empty() && idle_but_for_copies(); }
 
 bool Session::Impl::idle_but_for_copies() const {
   return opens.empty() && fins.empty() && has_bytes(turn.open) == 0;
@@ -58,8 +61,9 @@ const Stream* Session::Impl::first_stream() const {
 bool Session::Impl::data_waits() const { return data_allowed() && !idle(); }
 
 bool Session::Impl::control_waits() const {
-  return ping_due || !resets.empty() || !credits.empty() || confirmations_due() ||
-         lane_receive.urgent() || lane_receive.lost() || own_capacity.due() || start_credit.due();
+  return connection->ping_due || !resets.empty() || !credits.empty() || confirmations_due() ||
+         connection->lane_receive.urgent() || connection->lane_receive.lost() ||
+         own_capacity.due() || connection->start_credit.due();
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
@@ -72,8 +76,8 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   run_timers();
   if (connected()) greet_again();
   if (handshake.hello_due(now)) return send_hello(out);
-  if (!connected() || protection.is_worn_out(ledger.next())) return 0;
-  gate.update(rtt.smoothed(), datagram_limit(), now);
+  if (!connected() || protection.is_worn_out(connection->ledger.next())) return 0;
+  gate.update(connection->rtt.smoothed(), datagram_limit(), now);
   if (gate.open(now) && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
@@ -81,19 +85,19 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   const bool is_protected = gate.open(now) && data_waits() && wants_protection();
   PacketBuilder packet(is_protected ? out.first(out.size() - kMaxRepairOverhead) : out,
                        protection.trailer_size());
-  const bool is_ping = ping_due;
+  const bool is_ping = connection->ping_due;
   write_control(packet);
   if (gate.open(now) && data_waits()) {
     const std::size_t items = packet.items().size();
     write_data_frames(packet);
-    if (packet.items().size() > items && probe_packets > 0) --probe_packets;
+    if (packet.items().size() > items && connection->probe_packets > 0) --connection->probe_packets;
   }
   if (is_protected && !packet.items().empty()) packet.protect();
   if (packet.empty()) return 0;
-  if (is_ping && probes.frozen() && path.is_raised() && gate.open(now)) {
+  if (is_ping && connection->probes.frozen() && connection->path.is_raised() && gate.open(now)) {
     // Small and large in turn: an outage eats both, a black hole the large ones only.
-    large_ping = !large_ping;
-    if (large_ping) packet.pad();
+    connection->large_ping = !connection->large_ping;
+    if (connection->large_ping) packet.pad();
   }
   return finish_packet(packet);
 }
@@ -101,7 +105,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
 // A peer that is not heard may be another by now, or take us for another; and without reports there
 // is no telling whether it knows the present key. Then it is asked.
 void Session::Impl::greet_again() {
-  protection.prepare(ledger.next(), now);
+  protection.prepare(connection->ledger.next(), now);
   const bool lacks_keys = needs_keys();
   if (!lacks_keys && state != PeerState::kSuspect) return;
   if (key_exchange) key_exchange->want_answer();
@@ -109,22 +113,23 @@ void Session::Impl::greet_again() {
 }
 
 std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
-  if (!packet.eliciting() && ++unasked_packets >= kMaxUnasked &&
+  if (!packet.eliciting() && ++connection->unasked_packets >= kMaxUnasked &&
       packet.remaining() >= kMaxPingFrameSize) {
-    write_ping(packet.frames(), {losses.oldest_unresolved()});
+    write_ping(packet.frames(), {connection->losses.oldest_unresolved()});
     packet.set_eliciting();
   }
-  if (packet.eliciting()) unasked_packets = 0;
+  if (packet.eliciting()) connection->unasked_packets = 0;
   make_ledger_room();
   PacketHeader header;
   header.lane = config.lane;
   header.is_protected = packet.is_protected();
-  if (packet.is_protected()) protect(ledger.next(), packet.written(), packet.items());
-  const MutableBytes whole = packet.close(header, ledger.next(), protection);
-  SentPacket& sent = ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
-                                   losses.oldest_unresolved());
+  if (packet.is_protected()) protect(connection->ledger.next(), packet.written(), packet.items());
+  const MutableBytes whole = packet.close(header, connection->ledger.next(), protection);
+  SentPacket& sent =
+      connection->ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
+                                connection->losses.oldest_unresolved());
   sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
-  if (packet.eliciting()) probes.on_sent(now);
+  if (packet.eliciting()) connection->probes.on_sent(now);
   return count_out(whole);
 }
 
@@ -149,21 +154,21 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
 }
 
 bool Session::Impl::mtu_probe_waits() {
-  return data_allowed() && !probes.frozen() && path.probe_due(now) > 0;
+  return data_allowed() && !connection->probes.frozen() && connection->path.probe_due(now) > 0;
 }
 
 // Nothing that would be missed: PING and PADDING.
 std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
-  const std::size_t size = path.probe_due(now);
+  const std::size_t size = connection->path.probe_due(now);
   if (size > out.size()) return 0;
   PacketBuilder packet(out.first(size), protection.trailer_size());
-  if (path.is_last_of_round()) {
-    announced_settled = losses.oldest_unresolved();
-    write_ping(packet.frames(), {announced_settled});
+  if (connection->path.is_last_of_round()) {
+    connection->announced_settled = connection->losses.oldest_unresolved();
+    write_ping(packet.frames(), {connection->announced_settled});
   }
   packet.pad();
   packet.set_eliciting();
-  path.on_probe_sent(ledger.next());
+  connection->path.on_probe_sent(connection->ledger.next());
   ++counters.mtu_probes;
   return finish_packet(packet);
 }
@@ -197,37 +202,40 @@ std::size_t Session::Impl::cost_of(const ByteWriter& frames, std::size_t before)
 // What leaves whatever the pacer says, though it is debited: small, and the peer waits for it.
 void Session::Impl::write_control(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
-  if (ping_due) {
-    announced_settled = losses.oldest_unresolved();
-    write_ping(frames, {announced_settled});
+  if (connection->ping_due) {
+    connection->announced_settled = connection->losses.oldest_unresolved();
+    write_ping(frames, {connection->announced_settled});
     packet.set_eliciting();
-    ping_due = false;
+    connection->ping_due = false;
   }
-  if (now >= feedback.due() && received.next() > 0) {
+  if (now >= connection->feedback.due() && connection->received.next() > 0) {
     const std::size_t before = frames.written();
     ReportContext context;
-    context.repeats = feedback.repeats();
-    context.interval_ms = static_cast<std::uint64_t>(feedback.interval().to_milliseconds());
-    context.bytes_received = session_bytes_in;
-    context.stored = lane_receive.outstanding();
+    context.repeats = connection->feedback.repeats();
+    context.interval_ms =
+        static_cast<std::uint64_t>(connection->feedback.interval().to_milliseconds());
+    context.bytes_received = connection->session_bytes_in;
+    context.stored = connection->lane_receive.outstanding();
     context.repaired = fec != nullptr ? fec->receiver.used_in_session() : 0;
-    const bool complete = received.write_report(frames, context, now);
+    const bool complete = connection->received.write_report(frames, context, now);
     const std::size_t bytes = cost_of(frames, before);
-    feedback.on_report(bytes, complete, now);
+    connection->feedback.on_report(bytes, complete, now);
     ++counters.feedback_out;
     update_start_credit();
-    lane_receive.update(free_memory());
-    if (lane_receive.due() && packet.fits(kMaxLaneCreditFrameSize)) lane_receive.announce_again();
+    connection->lane_receive.update(free_memory());
+    if (connection->lane_receive.due() && packet.fits(kMaxLaneCreditFrameSize))
+      connection->lane_receive.announce_again();
   }
-  if ((lane_receive.lost() || lane_receive.urgent()) && packet.fits(kMaxLaneCreditFrameSize)) {
-    lane_receive.take_lost();
+  if ((connection->lane_receive.lost() || connection->lane_receive.urgent()) &&
+      packet.fits(kMaxLaneCreditFrameSize)) {
+    connection->lane_receive.take_lost();
     const std::size_t before = frames.written();
-    write_lane_credit(frames, {lane_receive.announce()});
+    write_lane_credit(frames, {connection->lane_receive.announce()});
     packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
-    feedback.debit(cost_of(frames, before), now);
+    connection->feedback.debit(cost_of(frames, before), now);
   }
-  if (start_credit.due() && packet.fits(kMaxStartCreditFrameSize)) {
-    const StartCreditFrame frame = start_credit.take();
+  if (connection->start_credit.due() && packet.fits(kMaxStartCreditFrameSize)) {
+    const StartCreditFrame frame = connection->start_credit.take();
     write_start_credit(frames, frame);
     packet.add_item(SentItem::make(ItemKind::kStartCredit, 0, 0, frame.sequence));
   }
@@ -252,15 +260,16 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     const std::size_t before = frames.written();
     write_stream_credit(frames, {stream.id, limit});
     packet.add_item(ItemKind::kStreamCredit, stream);
-    feedback.debit(cost_of(frames, before), now);
+    connection->feedback.debit(cost_of(frames, before), now);
   }
   if (confirmations_due()) write_confirmations(packet);
   // Once a report has been understood, the peer need not repeat what it said.
-  if (losses.frontier() > announced_settled && (!packet.empty() || gate.open(now)) &&
-      (data_waits() || !packet.empty()) && packet.remaining() >= kMaxPingFrameSize) {
-    const std::uint64_t settled = losses.oldest_unresolved();
-    if (settled > announced_settled) {
-      announced_settled = settled;
+  if (connection->losses.frontier() > connection->announced_settled &&
+      (!packet.empty() || gate.open(now)) && (data_waits() || !packet.empty()) &&
+      packet.remaining() >= kMaxPingFrameSize) {
+    const std::uint64_t settled = connection->losses.oldest_unresolved();
+    if (settled > connection->announced_settled) {
+      connection->announced_settled = settled;
       write_settled(frames, {settled});
     }
   }
@@ -276,10 +285,10 @@ void Session::Impl::write_confirmations(PacketBuilder& packet) {
     const std::size_t before = frames.written();
     write_confirm(frames, {stream.id, sequence, stream.confirmations.ours()});
     packet.add_item(SentItem::make(ItemKind::kConfirm, stream.index, stream.generation, sequence));
-    feedback.debit(cost_of(frames, before), now);
+    connection->feedback.debit(cost_of(frames, before), now);
     ++counters.confirmations_out;
   }
-  if (confirms.empty()) next_confirm = now + feedback.interval();
+  if (confirms.empty()) connection->next_confirm = now + connection->feedback.interval();
 }
 
 void Session::Impl::write_data_frames(PacketBuilder& packet) {
@@ -370,8 +379,8 @@ void Session::Impl::write_retransmissions(PacketBuilder& packet, ClassId stream_
                                           RepairCap cap) {
   while (Stream* const lost = schedule.next_lost(stream_class)) {
     Stream& stream = *lost;
-    const bool capped =
-        cap == RepairCap::kShare && lane_send.available() > 0 && schedule.others_wait(stream);
+    const bool capped = cap == RepairCap::kShare && connection->lane_send.available() > 0 &&
+                        schedule.others_wait(stream);
     if (capped && !schedule.repair_has_turn(stream_class)) return;
     const auto [range, times_lost] = stream.send.first_lost();
     const std::size_t size = write_data(packet, stream, range.begin, range.size(), times_lost);
@@ -388,18 +397,18 @@ void Session::Impl::plan_copies(const Stream& stream, std::uint64_t offset, std:
                                 unsigned times_lost) {
   const unsigned count = CopyQueue::copies(times_lost);
   if (count == 0) return;
-  copies.push({.offset = offset,
-               .stream = stream.index,
-               .generation = stream.generation,
-               .length = static_cast<std::uint16_t>(size),
-               .more = count - 1,
-               .due = now + CopyQueue::kSpread});
+  connection->copies.push({.offset = offset,
+                           .stream = stream.index,
+                           .generation = stream.generation,
+                           .length = static_cast<std::uint16_t>(size),
+                           .more = count - 1,
+                           .due = now + CopyQueue::kSpread});
 }
 
 // When they are due, or when nothing else waits.
 void Session::Impl::write_copies(PacketBuilder& packet) {
-  for (std::size_t i = 0; i < CopyQueue::kRoom && !copies.empty(); ++i) {
-    CopyQueue::Copy copy = copies.front();
+  for (std::size_t i = 0; i < CopyQueue::kRoom && !connection->copies.empty(); ++i) {
+    CopyQueue::Copy copy = connection->copies.front();
     if (copy.due > now && !idle_but_for_copies()) return;
     Stream& stream = streams.at(copy.stream);
     const bool wanted =
@@ -413,11 +422,11 @@ void Session::Impl::write_copies(PacketBuilder& packet) {
       counters.retransmitted_bytes += size;
       ++counters.copies_out;
     }
-    copies.pop();
+    connection->copies.pop();
     if (!wanted || copy.more == 0) continue;
     --copy.more;
     copy.due = now + CopyQueue::kSpread;
-    copies.push(copy);
+    connection->copies.push(copy);
   }
 }
 
@@ -448,7 +457,7 @@ void Session::Impl::write_fin(PacketBuilder& packet, Stream& stream) {
 void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) {
   wake_lane_waiters();
   // Very many may have nothing after all.
-  for (std::size_t i = 0; i < kStreamsAsked && lane_send.available() > 0; ++i) {
+  for (std::size_t i = 0; i < kStreamsAsked && connection->lane_send.available() > 0; ++i) {
     Stream* const next = schedule.next_new(stream_class);
     if (next == nullptr) return;
     Stream& stream = *next;
@@ -476,7 +485,7 @@ void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) 
       }
       continue;
     }
-    const std::uint64_t credit = stream.send.credit(peer_start_credit.limit());
+    const std::uint64_t credit = stream.send.credit(connection->peer_start_credit.limit());
     if (credit == 0) {  // it was taken back, and that has yet to reach this stream
       update_active(stream);
       continue;
@@ -485,7 +494,7 @@ void Session::Impl::write_new_data(PacketBuilder& packet, ClassId stream_class) 
         std::min({stream.send.unsent(), credit, lane_available(stream)});
     const std::size_t size = write_data(packet, stream, stream.send.sent(), available, 0);
     if (size == 0) return;
-    lane_send.used += size;
+    connection->lane_send.used += size;
     counters.stream_bytes_out += size;
     schedule.on_new_sent(stream, size, loss_ratio());
     update_active(stream);

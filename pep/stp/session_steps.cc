@@ -83,8 +83,8 @@ void Session::Impl::run_linger() {
 
 // The arena has other users, who do not tell when they return blocks.
 void Session::Impl::check_memory() {
-  memory_check = Instant::never();
-  lane_receive.update(free_memory());
+  connection->memory_check = Instant::never();
+  connection->lane_receive.update(free_memory());
   // Each waiter once, in order; those still without room go to the end.
   Stream* const last = memory_waiters.back();
   bool any_had_room = false;
@@ -103,9 +103,9 @@ void Session::Impl::check_memory() {
       memory_waiters.push_back(stream);
     }
   }
-  if (memory_waiters.empty() && !lane_receive.capped()) return;
+  if (memory_waiters.empty() && !connection->lane_receive.capped()) return;
   // Where so many find nothing, the others would not either.
-  memory_check = any_had_room && !all ? now : now + config.feedback_minimum;
+  connection->memory_check = any_had_room && !all ? now : now + config.feedback_minimum;
 }
 
 }  // namespace satrelay::stp

@@ -66,7 +66,7 @@ void Session::Impl::free_stream(Stream& stream) {
   events.remove(stream);
   if (stream.phase != Stream::Phase::kResetting) {
     // What was received and never consumed is discarded: its credit returns.
-    lane_receive.on_released(stream.receive.charged() - stream.receive.consumed());
+    connection->lane_receive.on_released(stream.receive.charged() - stream.receive.consumed());
     --open_count;
   }
   stream.drop_memory();
@@ -83,7 +83,7 @@ void Session::Impl::begin_reset(Stream& stream, ResetReason reason) {
   stream.reset_final_size = stream.send.sent();
   stream.reset_reason = reason;
   stream.final_size_known = stream.receive.final_known();
-  lane_receive.on_released(stream.receive.charged() - stream.receive.consumed());
+  connection->lane_receive.on_released(stream.receive.charged() - stream.receive.consumed());
   stream.drop_memory();
   stream.phase = Stream::Phase::kResetting;
   --open_count;
@@ -120,21 +120,21 @@ void Session::Impl::consume(Stream& stream, std::uint64_t count) {
   stream.receive.taken().add(count, kPause, now);
   stream.reader_needs = 0;
   parked.on_taken(stream, now);
-  lane_receive.on_released(count);
-  lane_receive.update(free_memory());
-  if (lane_receive.capped() && memory_check.is_never()) {
-    memory_check = now + config.feedback_minimum;
+  connection->lane_receive.on_released(count);
+  connection->lane_receive.update(free_memory());
+  if (connection->lane_receive.capped() && connection->memory_check.is_never()) {
+    connection->memory_check = now + config.feedback_minimum;
   }
   if (stream.receive.final_known()) return;
   const std::uint64_t window = stream_window(stream);
-  const std::uint64_t step = window / (start_credit.lowered() ? 4 : 16);
-  const bool more =
-      stream.receive.consumed() + window >=
-      std::max(stream.receive.told(), start_credit.current()) + std::max<std::uint64_t>(1, step);
+  const std::uint64_t step = window / (connection->start_credit.lowered() ? 4 : 16);
+  const bool more = stream.receive.consumed() + window >=
+                    std::max(stream.receive.told(), connection->start_credit.current()) +
+                        std::max<std::uint64_t>(1, step);
   // Where bytes that nobody reads hold the lane's credit, the peer goes on with its share of the
   // lane for as long as it hears that this reader reads.
-  const bool reads = start_credit.lowered() &&
-                     lane_receive.promised() < config.lane_receive_limit / 2 &&
+  const bool reads = connection->start_credit.lowered() &&
+                     connection->lane_receive.promised() < config.lane_receive_limit / 2 &&
                      stream.receive.consumed_since_told() >= LaneShares::kShare / 2;
   if (more || reads) credits.push_back(stream);
 }
@@ -143,7 +143,7 @@ void Session::Impl::consume(Stream& stream, std::uint64_t count) {
 std::uint64_t Session::Impl::stream_window(Stream& stream) {
   const std::uint64_t window =
       stream.receive.window(config.stream_receive_limit, reach_of_credit(), now);
-  if (!start_credit.lowered()) return window;
+  if (!connection->start_credit.lowered()) return window;
   // Other readers do not read. This one gets what it needs to go on and to become faster, and no
   // more than half of what is left, as it may be the next to pause.
   const double reach = reach_of_credit().to_seconds() / kPause.to_seconds();
@@ -166,7 +166,8 @@ void Session::Impl::set_reader_needs(Stream& stream, std::uint64_t bytes) {
   stream.reader_needs = bytes;
   parked.on_taken(stream, now);
   if (!stream.receive.final_known() &&
-      stream.receive.consumed() + bytes > std::max(stream.receive.told(), start_credit.current())) {
+      stream.receive.consumed() + bytes >
+          std::max(stream.receive.told(), connection->start_credit.current())) {
     credits.push_back(stream);
   }
 }
@@ -183,8 +184,9 @@ void Session::Impl::update_start_credit() {
                                                                  std::max(0.0, left)));
     wanted = std::min(wanted, config.stream_receive_limit);
   }
-  const std::uint64_t before = start_credit.current();
-  if (!start_credit.change(wanted) || start_credit.current() > before) return;
+  const std::uint64_t before = connection->start_credit.current();
+  if (!connection->start_credit.change(wanted) || connection->start_credit.current() > before)
+    return;
   first_credits.begin(streams.slot_count());
   give_first_credits();
 }
@@ -197,7 +199,7 @@ void Session::Impl::mark_blocked(Stream& stream) {
     return;
   }
   memory_waiters.push_back(stream);
-  if (memory_check.is_never()) memory_check = now + config.feedback_minimum;
+  if (connection->memory_check.is_never()) connection->memory_check = now + config.feedback_minimum;
 }
 
 void Session::Impl::on_written(Stream& stream) {
@@ -212,10 +214,10 @@ void Session::Impl::update_active(Stream& stream) {
   const bool is_open = stream.phase == Stream::Phase::kOpen;
   lane_shares.update(stream.lane_share, is_open && (has_bytes || !stream.send.finished()),
                      stream.send.sent());
-  const bool wants = is_open && stream.send.credit(peer_start_credit.limit()) > 0 &&
+  const bool wants = is_open && stream.send.credit(connection->peer_start_credit.limit()) > 0 &&
                      (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
   // With no credit left for anybody the schedule keeps it.
-  const bool waits = wants && lane_send.available() > 0 && lane_available(stream) == 0;
+  const bool waits = wants && connection->lane_send.available() > 0 && lane_available(stream) == 0;
   schedule.set_new(stream, wants && !waits);
   waits ? lane_waiters.push_back(stream) : lane_waiters.remove(stream);
   if (stream.phase == Stream::Phase::kOpen && stream.send.fin_due()) {
@@ -225,7 +227,7 @@ void Session::Impl::update_active(Stream& stream) {
 
 void Session::Impl::wake_lane_waiters() {
   for (int i = 0; i < kMostWoken && !lane_waiters.empty(); ++i) {
-    if (lane_shares.beyond_shares(lane_send.available()) == 0) return;
+    if (lane_shares.beyond_shares(connection->lane_send.available()) == 0) return;
     Stream& stream = *lane_waiters.front();
     work.add();
     lane_waiters.remove(stream);

@@ -83,7 +83,7 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
     bound_to_ = hello.epoch;  // whoever it is
     protection_.clear();
     protection_.bind(config_.epoch, hello.epoch);
-    received_.clear();
+    received_ = {};
     next_ = 0;
     bytes_received_ = 0;
     can_send_ = !config_.security;

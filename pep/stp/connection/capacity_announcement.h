@@ -50,12 +50,6 @@ class AnnouncedCapacity {
     capacity_ = frame.capacity;
     return changed;
   }
-  // The session is over, and what was announced in it; whether that changes anything.
-  bool clear() {
-    const bool changed = !capacity_.is_zero();
-    *this = AnnouncedCapacity();
-    return changed;
-  }
   // Zero: nothing is announced.
   BitRate capacity() const { return capacity_; }
 

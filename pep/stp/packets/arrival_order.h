@@ -49,7 +49,6 @@ class ArrivalOrder {
     age(now);
     return std::max(recent_, before_);
   }
-  void clear() { *this = ArrivalOrder(); }
 
  private:
   void age(Instant now) {

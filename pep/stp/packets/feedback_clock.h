@@ -85,10 +85,6 @@ class FeedbackClock {
     if (time.is_infinite()) return;
     spent_until_ = earlier(later(spent_until_, now) + time, now + maximum_ + kBurst);
   }
-  void clear() {
-    const Config config = config_;
-    *this = FeedbackClock(config);
-  }
 
  private:
   static constexpr int kLeastRepeats = 3;

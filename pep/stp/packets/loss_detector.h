@@ -66,13 +66,6 @@ class LossDetector {
     }
     (void)lose(0, number, visitor);  // one
   }
-  void clear() {
-    unresolved_.clear();
-    lost_.clear();
-    frontier_ = 0;
-    deadline_ = Instant::never();
-    suspect_end_ = later_suspect_end_ = 0;
-  }
 
  private:
   // Calls function(n) for the members of `set` within [begin, end) and takes them out, as long as

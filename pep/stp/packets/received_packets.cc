@@ -150,14 +150,4 @@ bool ReceivedPackets::write_bitmap(ByteWriter& out) {
   return cursor_ == report_end_;
 }
 
-void ReceivedPackets::clear() {
-  order_.clear();
-  missing_.clear();
-  next_ = floor_ = settled_ = covered_from_ = 0;
-  ends_ = {};
-  rewind_ = kMaxVarint;
-  rewound_reports_ = 0;
-  in_report_ = false;
-}
-
 }  // namespace satrelay::stp

@@ -65,7 +65,6 @@ class ReceivedPackets {
   // this completed the report.
   static constexpr std::size_t kMinReportRoom = 128;
   bool write_report(ByteWriter& out, const ReportContext& context, Instant now);
-  void clear();
 
  private:
   void begin_report(int repeats, Instant now);

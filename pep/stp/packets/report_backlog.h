@@ -41,7 +41,6 @@ class ReportBacklog {
     entry.under_way.report.runs = entry.runs;
     return true;
   }
-  void clear() { first_ = count_ = 0; }
 
  private:
   struct Entry {

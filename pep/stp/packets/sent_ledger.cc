@@ -70,10 +70,4 @@ void SentLedger::settle(std::uint64_t number) {
   }
 }
 
-void SentLedger::clear() {
-  next_ = 0;
-  overflow_used_ = 0;
-  free_overflow_ = kNone;
-}
-
 }  // namespace satrelay::stp

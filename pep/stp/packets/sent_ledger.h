@@ -98,7 +98,6 @@ class SentLedger {
   }
   // Gives back the overflow room of a packet that is acknowledged or lost.
   void settle(std::uint64_t number);
-  void clear();
 
  private:
   static constexpr std::size_t kChunk = 256;

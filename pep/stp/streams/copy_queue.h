@@ -42,7 +42,6 @@ class CopyQueue {
     head_ = (head_ + 1) % kRoom;
     --size_;
   }
-  void clear() { size_ = 0; }
 
  private:
   std::array<Copy, kRoom> copies_;

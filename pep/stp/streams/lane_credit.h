@@ -17,19 +17,18 @@ struct LaneSendCredit {
 class LaneReceiveCredit {
  public:
   // `sum` of what is outstanding in all lanes that have it is kept up to date; it may be nullptr.
-  explicit LaneReceiveCredit(std::uint64_t* sum) : sum_(sum != nullptr ? sum : &own_sum_) {}
-  LaneReceiveCredit(const LaneReceiveCredit&) = delete;
-  LaneReceiveCredit& operator=(const LaneReceiveCredit&) = delete;
   // `window`: the most that may be stored or on its way. `unit`: increments smaller than this are
   // not worth a frame.
-  void start(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit) {
-    window_ = window;
-    granted_ = announced_ = initial_grant;
-    unit_ = std::max<std::uint64_t>(1, unit);
-    *sum_ -= outstanding();
-    received_ = released_ = 0;
-    capped_ = false;
-  }
+  LaneReceiveCredit(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit,
+                    std::uint64_t* sum)
+      : window_(window),
+        unit_(std::max<std::uint64_t>(1, unit)),
+        granted_(initial_grant),
+        announced_(initial_grant),
+        sum_(sum != nullptr ? sum : &own_sum_) {}
+  ~LaneReceiveCredit() { *sum_ -= outstanding(); }
+  LaneReceiveCredit(const LaneReceiveCredit&) = delete;
+  LaneReceiveCredit& operator=(const LaneReceiveCredit&) = delete;
   std::uint64_t granted() const { return granted_; }
   bool allows(std::uint64_t added) const { return added <= granted_ - received_; }
   void on_received(std::uint64_t bytes) {
@@ -76,10 +75,10 @@ class LaneReceiveCredit {
   bool lost() const { return lost_; }
 
  private:
-  std::uint64_t window_ = 0;
-  std::uint64_t unit_ = 1;
-  std::uint64_t granted_ = 0;
-  std::uint64_t announced_ = 0;
+  std::uint64_t window_;
+  std::uint64_t unit_;
+  std::uint64_t granted_;
+  std::uint64_t announced_;
   std::uint64_t received_ = 0;
   std::uint64_t released_ = 0;
   bool capped_ = false;

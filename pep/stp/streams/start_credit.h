@@ -12,11 +12,8 @@ namespace satrelay::stp {
 // The receiver's side, which grants.
 class StartCredit {
  public:
-  // As HELLO says it.
-  void start(std::uint64_t full) {
-    *this = StartCredit();
-    full_ = current_ = full;
-  }
+  // `full`: as HELLO says it.
+  explicit StartCredit(std::uint64_t full) : full_(full), current_(full) {}
   std::uint64_t current() const { return current_; }
   bool lowered() const { return current_ < full_; }
   // Whether that is worth telling, and is told; small changes are not.

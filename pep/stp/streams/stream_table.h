@@ -76,10 +76,6 @@ class PeerIds {
   bool is_new(std::uint64_t index) const { return index >= next_ || unopened_.contains(index); }
   // False if the bookkeeping would outgrow its bound.
   bool mark_used(std::uint64_t index);
-  void clear() {
-    next_ = 0;
-    unopened_.clear();
-  }
 
  private:
   std::uint64_t next_ = 0;

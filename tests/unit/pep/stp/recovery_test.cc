@@ -154,8 +154,8 @@ TEST_F(ReportTest, ALatePacketIsSpuriouslyLostOnceOnly) {
 
 TEST_F(ReportTest, AnyTwoOfThreeReportsMayBeLost) {
   for (int kept = 0; kept < 3; ++kept) {
-    received.clear();
-    losses.clear();
+    received = {};
+    losses = {};
     log = {};
     arrive(0, 9, at(0));
     arrive(12, 20, at(0));

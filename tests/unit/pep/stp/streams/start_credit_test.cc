@@ -11,8 +11,7 @@ namespace satrelay::stp {
 namespace {
 
 TEST(StartCreditTest, SmallChangesAreNotTold) {
-  StartCredit credit;
-  credit.start(1000);
+  StartCredit credit(1000);
   EXPECT_FALSE(credit.change(1000));
   EXPECT_FALSE(credit.change(760));
   EXPECT_FALSE(credit.lowered());
@@ -26,8 +25,7 @@ TEST(StartCreditTest, SmallChangesAreNotTold) {
 }
 
 TEST(StartCreditTest, OnlyTheNewestIsRepeatedAndOnlyTheNewestCounts) {
-  StartCredit credit;
-  credit.start(1000);
+  StartCredit credit(1000);
   GrantedStartCredit granted;
   granted.start(1000);
   EXPECT_FALSE(credit.due());
