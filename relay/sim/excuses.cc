@@ -8,6 +8,7 @@ namespace {
 
 using gateway::Counter;
 
+constexpr int kSyns = 8;      // of a connection that nobody answers
 constexpr int kByChance = 3;  // of a connection's SYNs, as many may be lost so
 
 const config::Rule* rule_of(const Scenario& scenario, const FlowSpec& flow) {
@@ -63,7 +64,6 @@ bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& sp
 // A SYN that crosses the link, bridged or to be answered by the far host, is sent eight times, ever
 // more rarely. Three of them may be lost by chance.
 bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
-  constexpr int kSyns = 8;
   constexpr Duration kPath = Duration::seconds(2);  // there and back, and neighbours found again
   int in_vain = 0;
   for (int i = 0; i < kSyns; ++i) {
@@ -83,8 +83,9 @@ bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
 
 // So many went into a queue of bridged frames that was full, and the link has lost the rest.
 bool are_syns_lost(Network& network, const FlowResult& flow) {
-  return network.counted(Counter::kDroppedBridgedQueue) > 0 && !flow.server.started &&
-         flow.lost_raw >= kByChance && flow.lost_raw == flow.crossed_raw;
+  return network.counted(Counter::kDroppedBridgedQueue) + flow.crossed_raw >= kSyns &&
+         !flow.server.started && !flow.client.established && flow.lost_raw >= kByChance &&
+         flow.lost_raw == flow.crossed_raw;
 }
 
 bool is_forgotten(const Scenario& scenario, const FlowSpec& spec, const FlowResult& flow) {
@@ -140,7 +141,8 @@ bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& 
   const std::size_t host = client_left ? spec.server_host : spec.client_host;
   const bool ended_well =
       gone.ended && gone.reason == tcp::CloseReason::kNone && gone.received == plan.send_bytes;
-  return flow.crossed_raw > 0 && ended_well && left.closed && left.saw_end && left.was_reset() &&
+  return flow.crossed_raw > 0 && ended_well && gone.closed_at != Instant() && left.closed &&
+         left.saw_end && left.was_reset() &&
          left.ended_at >= gone.closed_at + network.host(side, host).spec().tcp.time_wait;
 }
 

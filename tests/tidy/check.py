@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "pep/stp/connection": SESSION + ["pep/crypto", "pep/stp/wire"],
     "pep/stp/streams": SESSION + ["pep/stp/wire"],
     "pep/stp/packets": SESSION + ["pep/stp/wire", "pep/stp/connection", "pep/stp/streams"],
-    "pep/stp/fec/fec": SESSION + ["pep/stp/wire", "pep/stp/packets"],
+    "pep/stp/fec": SESSION + ["pep/stp/wire", "pep/stp/packets"],
     "config": ["pep/base", "pep/compress"],
     "relay/gateway": ENGINES + SCHEMA,
     # The rooms of relay/gateway: each includes only those above it.
