@@ -32,7 +32,6 @@ class Tps final : public RateController {
 
  private:
   void set_receive_window();
-  void end_start();
   void judge_round(Instant now);
   Config config_;
   ByteCount packet_ = ByteCount(1500);

@@ -65,7 +65,6 @@ class Rack {
   void on_recovery_exit();
 
   bool reordering_seen() const { return reordering_seen_; }
-  Duration minimum_rtt() const { return minimum_rtt_; }
 
  private:
   bool was_sent_before_newest(const SentSegments::Segment& segment) const {

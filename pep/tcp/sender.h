@@ -98,7 +98,6 @@ class Sender {
   const ByteQueue& queue() const { return queue_; }
   [[nodiscard]] bool own(std::uint32_t blocks) { return queue_.own(blocks); }
   void disown() { queue_.disown(); }
-  const Scoreboard& scoreboard() const { return board_; }
   std::uint64_t una() const { return board_.una(); }
   std::uint64_t next() const { return board_.next(); }
   std::uint64_t end() const { return queue_.end() + (closed_ ? 1 : 0); }  // FIN included

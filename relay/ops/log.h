@@ -22,7 +22,6 @@ void log(config::LogLevel level, std::string_view message);
 inline void log_error(std::string_view m) { log(config::LogLevel::kError, m); }
 inline void log_warning(std::string_view m) { log(config::LogLevel::kWarning, m); }
 inline void log_info(std::string_view m) { log(config::LogLevel::kInfo, m); }
-inline void log_debug(std::string_view m) { log(config::LogLevel::kDebug, m); }
 
 // The line for one message, newline included.
 std::string format_log_line(std::string_view program, config::LogLevel level,

@@ -37,11 +37,6 @@ struct Plan {
   Duration patience = Duration::seconds(1'500);  // without progress; then RST and `gave_up`
   Duration keep_alive = Duration::infinite();    // asks the peer after so long without progress
   bool record_arrivals = false;
-
-  bool aborts() const {
-    return finish == Finish::kAbortWhenSent || finish == Finish::kAbortWhenReceived ||
-           !abort_after.is_infinite();
-  }
 };
 
 struct Arrival {

@@ -154,9 +154,8 @@ void SimHost::run(Instant now) {
                          tcp->ip.destination == spec_.addresses.v6)) {
         tracer_->frame(now, spec_.name, "in ", frame);
         handle_tcp(*tcp, now);
-      } else {
-        if (mine) ++frames_not_understood_;
-        if (on_other_) on_other_(frame);
+      } else if (on_other_) {
+        on_other_(frame);
       }
     }
     frames_->release(handle);

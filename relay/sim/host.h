@@ -93,7 +93,6 @@ class SimHost final : public Actor {
   Neighbours& neighbours() { return neighbours_; }
   std::size_t connection_count() const { return by_pair_.size(); }
   std::size_t memory_used_blocks() const { return arena_.used_blocks(); }
-  std::uint64_t frames_not_understood() const { return frames_not_understood_; }
   bool vanished() const { return vanished_; }
 
  private:
@@ -137,7 +136,6 @@ class SimHost final : public Actor {
   std::vector<std::uint32_t> dirty_;
   TimerHeap timers_;
   std::vector<FrameHandle> inbox_;
-  std::uint64_t frames_not_understood_ = 0;
   std::uint32_t next_identification_ = 0;
   bool vanished_ = false;
 };

@@ -77,17 +77,14 @@ void SimLan::receive(unsigned port, FrameHandle frame) {
     return;
   }
   const auto ethernet = wire::parse_ethernet(frames_->bytes(frame));
-  bool wanted = false;
   for (Cable& cable : cables_) {
     if (!ethernet) break;
     if (ethernet->destination.is_multicast() ||
         ethernet->destination == cable.host->spec().addresses.mac) {
-      wanted = true;
       frames_->add_reference(frame);
       offer(*cable.down, frame);
     }
   }
-  if (!wanted) ++frames_for_nobody_;
   frames_->release(frame);
 }
 

@@ -31,7 +31,6 @@ class SimLan final : public Actor, public FrameSink {
 
   void run(Instant now) override;
   Instant next_timeout() const override;
-  std::uint64_t frames_for_nobody() const { return frames_for_nobody_; }
 
  private:
   struct Cable {
@@ -51,7 +50,6 @@ class SimLan final : public Actor, public FrameSink {
   std::vector<Cable> cables_;
   FrameSink* gateway_ = nullptr;
   unsigned gateway_port_ = 0;
-  std::uint64_t frames_for_nobody_ = 0;
 };
 
 }  // namespace satrelay::sim

@@ -15,7 +15,6 @@ std::string describe_frame(ConstBytes frame);
 class Tracer {
  public:
   void enable(std::FILE* out) { out_ = out; }
-  bool enabled() const { return out_ != nullptr; }
   void frame(Instant now, const std::string& where, const char* what, ConstBytes frame) {
     if (out_ != nullptr) write(now, where, std::string(what) + "  " + describe_frame(frame));
   }

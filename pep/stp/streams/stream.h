@@ -38,7 +38,6 @@ struct Stream {
   bool blocked = false;        // the writer found too little room
   bool released = false;       // the relay has let go; freed when both directions are over
   bool delivered = false;      // kDelivered is due or was told
-  bool credit_urgent = false;  // the peer is short of credit
   // What the next packets must carry, from the state and not from copies.
   bool open_due = false;
   bool open_acknowledged = false;
