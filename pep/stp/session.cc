@@ -275,7 +275,8 @@ void Session::set_ready(StreamId stream, bool ready) {
   impl_->update_active(*s);
 }
 
-std::size_t Session::write(StreamId stream, ConstBytes bytes) {
+std::size_t Session::write(StreamId stream, ConstBytes bytes, Instant now) {
+  impl_->now = now;
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return 0;
   const std::size_t stored =
@@ -294,14 +295,15 @@ void Session::finish(StreamId stream) {
   impl_->update_active(*s);
 }
 
-void Session::confirm(StreamId stream, const Confirmation& confirmation) {
+void Session::confirm(StreamId stream, const Confirmation& confirmation, Instant now) {
+  impl_->now = now;
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return;
   const Confirmation before = s->confirmations.ours();
   if (!s->confirmations.say(confirmation)) return;
   // What a host waits for does not wait for the clock.
   if (confirmation.answered != before.answered || confirmation.ended != before.ended) {
-    impl_->connection->next_confirm = impl_->now;
+    impl_->connection->next_confirm = now;
   }
   impl_->confirms.push_back(*s);
 }
@@ -316,17 +318,20 @@ void Session::reset(StreamId stream, ResetReason reason, Instant now) {
   impl_->begin_reset(*s, reason);
 }
 
-void Session::consume(StreamId stream, std::uint64_t count) {
+void Session::consume(StreamId stream, std::uint64_t count, Instant now) {
+  impl_->now = now;
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return;
   impl_->consume(*s, std::min(count, s->receive.bytes().readable()));
 }
 
-void Session::set_reader_needs(StreamId stream, std::uint64_t bytes) {
+void Session::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now) {
+  impl_->now = now;
   if (Stream* s = impl_->visible(stream)) impl_->set_reader_needs(*s, bytes);
 }
 
-void Session::release(StreamId stream) {
+void Session::release(StreamId stream, Instant now) {
+  impl_->now = now;
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return;
   s->released = true;
@@ -334,7 +339,7 @@ void Session::release(StreamId stream) {
   s->pending = {};
   impl_->events.remove(*s);
   if (s->receive.bytes().readable() > 0) impl_->consume(*s, s->receive.bytes().readable());
-  s->linger_deadline = impl_->now + impl_->config.stream_linger;
+  s->linger_deadline = now + impl_->config.stream_linger;
   impl_->linger.push_back(*s);
   impl_->update_active(*s);
   impl_->free_if_over(*s);
@@ -460,13 +465,9 @@ bool Session::confirmed(StreamId stream) const {
   return s == nullptr || (s->confirmations.all_acknowledged() && !ConfirmList::contains(*s));
 }
 
-// Who has seen no room is told when there is some, whether or not it tried to write.
 std::uint64_t Session::send_room(StreamId stream) const {
-  Stream* s = impl_->visible(stream);
-  if (s == nullptr) return 0;
-  const std::uint64_t room = impl_->room(*s);
-  if (room == 0 && !s->send.finished()) impl_->mark_blocked(*s);
-  return room;
+  const Stream* s = impl_->visible(stream);
+  return s == nullptr ? 0 : impl_->room(*s);
 }
 
 std::uint64_t Session::unsent(StreamId stream) const {
@@ -499,11 +500,12 @@ bool Session::work_waits() const { return impl_->work_waits(); }
 
 std::uint64_t Session::visited() const { return impl_->work.total(); }
 
-const Counters& Session::counters() const {
+Counters Session::counters() const {
+  Counters counters = impl_->counters;
   // Either has counted what it counted while it was the session's.
-  impl_->counters.keys_in = impl_->protection.keys_in() + impl_->newcomer.keys_in();
-  impl_->counters.keys_out = impl_->protection.keys_out() + impl_->newcomer.keys_out();
-  return impl_->counters;
+  counters.keys_in = impl_->protection.keys_in() + impl_->newcomer.keys_in();
+  counters.keys_out = impl_->protection.keys_out() + impl_->newcomer.keys_out();
+  return counters;
 }
 
 }  // namespace satrelay::stp

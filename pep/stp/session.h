@@ -118,13 +118,6 @@ struct Counters {
   std::uint64_t confirmations_in = 0, confirmations_out = 0;  // CONFIRM frames
 };
 
-// Blocks of the arena that the streams hold.
-struct BlocksHeld {
-  std::size_t to_peer = 0;    // written and not yet forgotten
-  std::size_t from_peer = 0;  // received and not yet consumed
-  std::size_t set_aside = 0;  // for the streams, and not held
-};
-
 // What the relay lets a session do with one packet.
 struct Turn {
   ClassSet open =
@@ -163,26 +156,26 @@ class Session {
   void set_ready(StreamId stream, bool ready);
   // Stores encoded bytes to send; returns how many were taken: all of them, unless they exceed
   // send_room().
-  [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes);
+  [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes, Instant now);
   // Stores all of `parts`, one behind the other, or nothing: false without the room.
-  [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts);
+  [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now);
   // The writer begins nothing with less room than this: produce() is called, and kWritable told,
   // when there is so much. No more than a stream has to itself, or it may wait for ever.
-  void wait_for_room(StreamId stream, std::uint64_t bytes);
+  void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
   // No more write(): the end of the stream follows the last byte.
   void finish(StreamId stream);
   // Tells the peer how far our host is: soon, and again until it arrives. Only the newest counts.
-  void confirm(StreamId stream, const Confirmation& confirmation);
+  void confirm(StreamId stream, const Confirmation& confirmation, Instant now);
   // Ends both directions at once and forgets the stream; the peer sees kReset.
   void reset(StreamId stream, ResetReason reason, Instant now);
   // Takes `count` readable bytes; grants credit to the peer.
-  void consume(StreamId stream, std::uint64_t count);
+  void consume(StreamId stream, std::uint64_t count, Instant now);
   // The reader can take nothing before `bytes` are there, until it next consumes: their credit is
   // granted in any case.
-  void set_reader_needs(StreamId stream, std::uint64_t bytes);
+  void set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now);
   // Forgets a stream of which both directions are over: received to the end and consumed, finished
   // and acknowledged. The session keeps what its protocol still needs.
-  void release(StreamId stream);
+  void release(StreamId stream, Instant now);
   // Tells the peer what the direction from it to us carries from now on; zero: what its
   // configuration says.
   void announce_capacity(BitRate capacity);
@@ -245,12 +238,12 @@ class Session {
   bool received_end(StreamId stream) const;  // everything up to the end is readable or consumed
   Confirmation confirmation(StreamId stream) const;  // the newest of the peer
   bool confirmed(StreamId stream) const;             // the peer has all that we said with confirm()
-  // What write() would take. Who sees 0 here gets kWritable when there is room again.
+  // What write() would take. Whom that is too little for asks with wait_for_room().
   std::uint64_t send_room(StreamId stream) const;
   std::uint64_t unsent(StreamId stream) const;          // written and never sent yet
   std::uint64_t unacknowledged(StreamId stream) const;  // written and not known to be received
   std::uint64_t credit(StreamId stream) const;          // what flow control still lets it send
-  const Counters& counters() const;
+  Counters counters() const;
   bool has_events() const;  // for poll_event()
   // As set; nullopt if there is no such stream.
   std::optional<std::uint32_t> context(StreamId stream) const;

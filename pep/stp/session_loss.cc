@@ -24,6 +24,7 @@ struct Session::Impl::Settler {
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
   std::uint64_t moved = s.connection->losses.moved();  // of the detector's sets, as far as counted
+  bool must_go_on = false;  // whatever this call has settled already
 
   // Searches and shifts of small entries, many of which take as long as one packet.
   static constexpr std::uint64_t kRangesPerObject = 64;
@@ -35,7 +36,7 @@ struct Session::Impl::Settler {
   void looks() { s.work.add(); }
   bool goes_on() {
     count_moved(moved, s.connection->losses.moved());
-    return s.work.total() < s.enough_settled;
+    return must_go_on || s.work.total() < s.enough_settled;
   }
 
   void acknowledged(std::uint64_t number) {
@@ -310,6 +311,7 @@ void Session::Impl::arm_tail_probe() {
 void Session::Impl::make_ledger_room() {
   if (connection->ledger.has_room(connection->losses.oldest_unresolved())) return;
   Settler settler{*this};
+  settler.must_go_on = true;
   connection->losses.abandon_below(connection->losses.oldest_unresolved() + 1, settler);
   count_losses(settler.lost_packets);
 }

@@ -134,6 +134,7 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
 }
 
 std::size_t Session::Impl::send_hello(MutableBytes out) {
+  gate.on_unlisted();
   HelloFrame hello = handshake.make_hello(hello_lane_credit, config.stream_receive_limit, now);
   HelloKeys keys;
   if (key_exchange) {
@@ -176,6 +177,7 @@ std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
 std::size_t Session::Impl::send_close(MutableBytes out) {
   --close_packets;
   last_close = now;
+  gate.on_unlisted();
   if (protection.is_worn_out(closing_number)) return 0;
   PacketBuilder packet(out, protection.trailer_size());
   write_close(packet.frames(), {ResetReason::kShutdown});

@@ -24,7 +24,7 @@ Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase, std:
   SATRELAY_CHECK(stream->own_memory(own));
   stream->phase = phase;
   stream->ready = stream->blocked = stream->released = stream->delivered = false;
-  stream->credit_urgent = stream->open_due = stream->reset_due = false;
+  stream->open_due = stream->reset_due = false;
   stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
   stream->reset_reason = stream->event_reason = ResetReason::kNone;
   stream->context = 0;
@@ -262,7 +262,8 @@ void Session::Impl::on_send_progress(Stream& stream) {
   update_active(stream);
 }
 
-bool Session::write_whole(StreamId stream, std::span<const ConstBytes> parts) {
+bool Session::write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now) {
+  impl_->now = now;
   Stream* s = impl_->visible(stream);
   if (s == nullptr) return false;
   std::uint64_t size = 0;
@@ -284,7 +285,8 @@ bool Session::write_whole(StreamId stream, std::span<const ConstBytes> parts) {
   return true;
 }
 
-void Session::wait_for_room(StreamId stream, std::uint64_t bytes) {
+void Session::wait_for_room(StreamId stream, std::uint64_t bytes, Instant now) {
+  impl_->now = now;
   Stream* s = impl_->visible(stream);
   if (s == nullptr || s->send.finished()) return;
   s->room_needed =

@@ -83,4 +83,11 @@ struct Event {
   ResetReason reason = ResetReason::kNone;
 };
 
+// Blocks of the arena that the streams hold.
+struct BlocksHeld {
+  std::size_t to_peer = 0;    // written and not yet forgotten
+  std::size_t from_peer = 0;  // received and not yet consumed
+  std::size_t set_aside = 0;  // for the streams, and not held
+};
+
 }  // namespace satrelay::stp

@@ -137,8 +137,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
     peers.push_back(std::make_unique<Peer>(
         peer, carrier,
         stp_config(config, identity, i, *link, plan, carrier.host_shares, flows.stored_of_peers()),
-        arena, flows, i, config.limits.flows + static_cast<std::uint32_t>(i), config.limits.flows,
-        now));
+        arena, flows, i, config.limits.flows, now));
   }
   // The sessions have the secrets, which a reload may exchange.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();

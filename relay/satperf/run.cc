@@ -125,7 +125,7 @@ void Run::handle(const stp::Event& event, Instant now) {
     case Kind::kReset:
       return end(std::string("a stream was reset: ") + to_string(event.reason));
     case Kind::kReadable:
-      if (event.context == kRecordsContext) return read_records();
+      if (event.context == kRecordsContext) return read_records(now);
       if (!sends()) read_payload(flows_[event.context - 1], event.context - 1, now);
       return;
     case Kind::kWritable:
@@ -198,7 +198,7 @@ void Run::produce(stp::StreamId stream, std::uint32_t context, Instant now) {
   if (count > 0) {
     const MutableBytes bytes = MutableBytes(block_).first(static_cast<std::size_t>(count));
     pattern_.fill(context - 1, flow.moved, bytes);
-    flow.moved += session_.write(stream, bytes);
+    flow.moved += session_.write(stream, bytes, now);
   }
   if (flow.moved == flow.limit) session_.finish(stream);
 }
@@ -221,7 +221,7 @@ void Run::read_payload(Flow& flow, std::uint32_t index, Instant now) {
     const std::size_t count = static_cast<std::size_t>(
         std::min<std::uint64_t>(front.size(), kBlock - flow.moved % kBlock));
     check(flow, index, front.first(count));
-    session_.consume(flow.stream, count);
+    session_.consume(flow.stream, count, now);
     flow.moved += count;
     counts_.delivered_bytes += count;
     counts_.last_byte_ns = since(began_, now);
@@ -254,17 +254,17 @@ void Run::flow_over(Flow& flow) {
   update_completion();
 }
 
-bool Run::publish(const Snapshot& snapshot) {
+bool Run::publish(const Snapshot& snapshot, Instant now) {
   if (!records_ || config_.end == End::kClient) return false;
   const auto record = write_record(snapshot);
   const ConstBytes parts[] = {record};
-  if (!session_.write_whole(*records_, parts)) return false;
+  if (!session_.write_whole(*records_, parts, now)) return false;
   record_bytes_ += record.size();
   if (snapshot.complete != 0) session_.finish(*records_);
   return true;
 }
 
-void Run::read_records() {
+void Run::read_records(Instant now) {
   if (config_.end == End::kServer) return;
   const Reassembler* const received = session_.received(*records_);
   if (received == nullptr) return;
@@ -272,7 +272,7 @@ void Run::read_records() {
   while (received->readable() >= record.size()) {
     received->copy_front(record);
     remote_ = read_record(record);
-    session_.consume(*records_, record.size());
+    session_.consume(*records_, record.size(), now);
     record_bytes_ += record.size();
   }
   update_completion();
@@ -293,7 +293,7 @@ void Run::end(std::string why) {
 }
 
 Snapshot Run::snapshot(Instant now) const {
-  const stp::Counters& c = session_.counters();
+  const stp::Counters c = session_.counters();
   Snapshot s = counts_;
   s.time_ns = since(began_, now);
   // Records travel from the server to the client and are no payload.

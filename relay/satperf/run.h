@@ -46,7 +46,7 @@ class Run final : private stp::StreamSource {
   // After any number of packets, and when next_timeout() is due.
   void handle_events(Instant now);
   // The server tells the client what it knows; false if there is no room for it now.
-  bool publish(const Snapshot& snapshot);
+  bool publish(const Snapshot& snapshot, Instant now);
   void close(Instant now) { session_.close(now); }
 
   std::size_t poll_packet(MutableBytes out, Instant now) { return session_.poll_packet(out, now); }
@@ -83,7 +83,7 @@ class Run final : private stp::StreamSource {
   void start_sending(Flow& flow);
   void read_payload(Flow& flow, std::uint32_t index, Instant now);
   void check(Flow& flow, std::uint32_t index, ConstBytes bytes);
-  void read_records();
+  void read_records(Instant now);
   void flow_over(Flow& flow);
   void stop_sending();
   void end(std::string why);

@@ -47,7 +47,7 @@ void RunHost::turn(Instant now) {
   if (next_tick_.is_never() && !run_.began().is_never()) begin(now);
   if (now >= next_tick_) tick(now);
   const bool last = config_.end == End::kServer && run_.state() == Run::State::kComplete;
-  if (last && !last_record_sent_) last_record_sent_ = run_.publish(snapshot(now));
+  if (last && !last_record_sent_) last_record_sent_ = run_.publish(snapshot(now), now);
   send(now);
 }
 
@@ -92,7 +92,7 @@ void RunHost::tick(Instant now) {
   if (next_tick_ <= now) next_tick_ = now + config_.plan.interval;
   if (run_.state() != Run::State::kRunning) return;
   const Snapshot own = snapshot(now);
-  if (config_.end == End::kServer) run_.publish(own);
+  if (config_.end == End::kServer) run_.publish(own, now);
   std::optional<Span> other;
   if (run_.remote()) {
     other = Span{other_reported_, *run_.remote()};

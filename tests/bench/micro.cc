@@ -153,10 +153,10 @@ PairTimes tcp_pair(std::size_t frames) {
 // Keeps every stream full.
 class EndlessSource final : public stp::StreamSource {
  public:
-  void produce(stp::StreamId stream, std::uint32_t, Instant) override {
+  void produce(stp::StreamId stream, std::uint32_t, Instant now) override {
     const std::uint64_t room = session->send_room(stream);
     const auto part = ConstBytes(content).first(std::min<std::uint64_t>(room, content.size()));
-    if (session->write(stream, part) < part.size()) std::abort();
+    if (session->write(stream, part, now) < part.size()) std::abort();
     if (session->send_room(stream) == 0) session->set_ready(stream, false);
   }
   stp::Session* session = nullptr;
@@ -203,7 +203,7 @@ PairTimes stp_pair(std::size_t frames) {
       if (event->kind == Kind::kOpened) to_read = event->stream;
       if (event->kind == Kind::kWritable) session.set_ready(event->stream, true);
     }
-    if (&session == &b && to_read) b.consume(*to_read, b.received(*to_read)->readable());
+    if (&session == &b && to_read) b.consume(*to_read, b.received(*to_read)->readable(), now);
     out_count = 0;
     while (out_count < out.size()) {
       out[out_count].size = session.poll_packet(out[out_count].bytes, now);

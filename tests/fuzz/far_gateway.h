@@ -66,9 +66,9 @@ class FarGateway final : public stp::StreamSource {
     if (streams_.empty()) return std::nullopt;
     return streams_[which % streams_.size()];
   }
-  void write(stp::StreamId id, ConstBytes bytes) {
+  void write(stp::StreamId id, ConstBytes bytes, Instant now) {
     const auto part = bytes.first(std::min<std::size_t>(bytes.size(), session_.send_room(id)));
-    SATRELAY_CHECK(session_.write(id, part) == part.size());
+    SATRELAY_CHECK(session_.write(id, part, now) == part.size());
   }
   void end(stp::StreamId id, bool reset, stp::ResetReason reason, Instant now) {
     if (reset) {
@@ -78,13 +78,13 @@ class FarGateway final : public stp::StreamSource {
       session_.finish(id);
     }
   }
-  void take_events(bool takes_bytes) {
+  void take_events(bool takes_bytes, Instant now) {
     while (const auto event = session_.poll_event()) {
       using Kind = stp::Event::Kind;
       if (event->kind == Kind::kOpened) streams_.push_back(event->stream);
       if (event->kind == Kind::kReset) std::erase(streams_, event->stream);
       if (event->kind == Kind::kReadable && takes_bytes) {
-        session_.consume(event->stream, session_.received(event->stream)->readable());
+        session_.consume(event->stream, session_.received(event->stream)->readable(), now);
       }
       if (event->kind == Kind::kPeerRestarted || event->kind == Kind::kPeerClosed) {
         streams_.clear();

@@ -31,12 +31,12 @@ class FarRelay {
       case 4:
         return open_list(far, now);
       case 5:
-        return list_flow(far);
+        return list_flow(far, now);
       case 6:  // anything at all as metadata
         far.open(in_.bytes(std::min<std::size_t>(in_.u8(), in_.remaining())), now);
         return;
       default:
-        return write_from_far(far);
+        return write_from_far(far, now);
     }
   }
 
@@ -106,7 +106,7 @@ class FarRelay {
     far.open(kMessage, now);
   }
 
-  void list_flow(FarGateway& far) {
+  void list_flow(FarGateway& far, Instant now) {
     const auto id = far.stream(in_.u8());
     const unsigned flags = in_.u8();
     std::array<std::byte, 2 + gateway::kMaxOpenMetadata> entry{};
@@ -114,32 +114,32 @@ class FarRelay {
         gateway::write_open_metadata(metadata_of_flow(), MutableBytes(entry).subspan(2));
     entry[0] = static_cast<std::byte>(flags & 3U);
     entry[1] = static_cast<std::byte>(size + (flags > 250 ? 1 : 0));
-    if (id) far.write(*id, ConstBytes(entry).first(2 + size));
+    if (id) far.write(*id, ConstBytes(entry).first(2 + size), now);
   }
 
-  void write_from_far(FarGateway& far) {
+  void write_from_far(FarGateway& far, Instant now) {
     const auto id = far.stream(in_.u8());
     const unsigned what = in_.u8();
     const ConstBytes bytes = in_.bytes(std::min<std::size_t>(what, in_.remaining()));
     if (!id) return;
-    if (what % 8 == 7) return write_with_dictionary(far, *id, bytes);
+    if (what % 8 == 7) return write_with_dictionary(far, *id, bytes, now);
     if (what % 8 != 6) {
       const auto kind = static_cast<compress::BlockKind>(what % 4);
-      write_header(far, *id, kind, kind == compress::BlockKind::kMarks ? 2 : bytes.size());
+      write_header(far, *id, kind, kind == compress::BlockKind::kMarks ? 2 : bytes.size(), now);
     }
-    far.write(*id, bytes);
+    far.write(*id, bytes, now);
   }
 
   static void write_header(FarGateway& far, stp::StreamId id, compress::BlockKind kind,
-                           std::size_t size) {
+                           std::size_t size, Instant now) {
     std::array<std::byte, compress::kBlockHeaderSize> header{};
     const auto encoded = static_cast<std::uint32_t>(std::max<std::size_t>(size, 1));
     compress::write_block_header({kind, encoded}, header);
-    far.write(id, header);
+    far.write(id, header, now);
   }
 
   // A good block, but for the dictionary's number and which of its octets is wrong.
-  void write_with_dictionary(FarGateway& far, stp::StreamId id, ConstBytes choice) {
+  void write_with_dictionary(FarGateway& far, stp::StreamId id, ConstBytes choice, Instant now) {
     const auto chosen = [&](std::size_t i) { return i < choice.size() ? load_u8(&choice[i]) : 0U; };
     encoder_.make_room_for(*dictionary(0));
     const ConstBytes plain = answers().first(100 + 50 * chosen(0));
@@ -150,8 +150,8 @@ class FarRelay {
     block.resize(1 + *size);
     block[0] = static_cast<std::byte>(chosen(2) % 4);
     if (choice.size() > 3) block[chosen(3) % block.size()] ^= std::byte{1};
-    write_header(far, id, compress::BlockKind::kDictionary, block.size());
-    far.write(id, block);
+    write_header(far, id, compress::BlockKind::kDictionary, block.size(), now);
+    far.write(id, block, now);
   }
 
   ByteReader& in_;

@@ -199,7 +199,7 @@ class World {
     if (!ip || ip->protocol != wire::kProtocolUdp || ip->destination != peer_address()) return;
     far_->session().handle_packet(
         bytes.subspan(ethernet->size() + ip->header_size + wire::kUdpHeaderSize), now_);
-    far_->take_events(far_reads_);
+    far_->take_events(far_reads_, now_);
   }
 
   bool poll_far(Loss loss) {
@@ -211,7 +211,7 @@ class World {
       give(PortId::kWan, stp_frame(ConstBytes(datagram).first(size),
                                    {kPeerMac, kGatewayMac, peer_address(), own()}));
     }
-    far_->take_events(far_reads_);
+    far_->take_events(far_reads_, now_);
     return any;
   }
 
@@ -330,11 +330,13 @@ class World {
       case 21:
         if (const auto id = far_->stream(in_.u8())) {
           const unsigned bits = in_.u8();
-          far_->session().confirm(*id, {.answered = (bits & 1U) != 0,
-                                        .ended = (bits & 2U) != 0,
-                                        .delivered = in_.u16(),
-                                        .window = in_.u16(),
-                                        .keep_alives = bits >> 4U});
+          far_->session().confirm(*id,
+                                  {.answered = (bits & 1U) != 0,
+                                   .ended = (bits & 2U) != 0,
+                                   .delivered = in_.u16(),
+                                   .window = in_.u16(),
+                                   .keep_alives = bits >> 4U},
+                                  now_);
         }
         return;
       case 22:  // the far gateway is killed and started anew

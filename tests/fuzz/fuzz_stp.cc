@@ -29,11 +29,11 @@ struct Relay final : StreamSource {
   Session* session = nullptr;
   std::vector<StreamId> streams;
 
-  void produce(StreamId id, std::uint32_t, Instant) override {
+  void produce(StreamId id, std::uint32_t, Instant now) override {
     const std::array<std::byte, 700> block{};
-    if (session->write(id, block) == 0) session->set_ready(id, false);
+    if (session->write(id, block, now) == 0) session->set_ready(id, false);
   }
-  void take_events() {
+  void take_events(Instant now) {
     while (const auto event = session->poll_event()) {
       switch (event->kind) {
         case Event::Kind::kOpened:
@@ -41,7 +41,7 @@ struct Relay final : StreamSource {
           session->set_ready(event->stream, true);
           break;
         case Event::Kind::kReadable:
-          session->consume(event->stream, session->received(event->stream)->readable());
+          session->consume(event->stream, session->received(event->stream)->readable(), now);
           if (session->received_end(event->stream)) session->finish(event->stream);
           break;
         case Event::Kind::kReset:
@@ -61,7 +61,7 @@ struct Relay final : StreamSource {
 void drain(Session& session, Relay& relay, Instant now) {
   std::array<std::byte, 1472> packet{};
   for (int i = 0; session.poll_packet(packet, now) > 0; ++i) check(i < kMostPackets);
-  relay.take_events();
+  relay.take_events(now);
 }
 
 // Through the handshake, as the peer would.
@@ -119,7 +119,7 @@ void act(Session& session, Relay& relay, unsigned what, Instant now) {
       std::erase(relay.streams, id);
       break;
     case 3:
-      session.confirm(id, {.answered = true, .delivered = what, .window = what});
+      session.confirm(id, {.answered = true, .delivered = what, .window = what}, now);
       break;
     case 4:
       session.set_group(id, static_cast<stp::ClassId>(what % stp::kClasses), what % 5);

@@ -29,18 +29,11 @@ class RateGate {
         datagram_overhead_(datagram_overhead) {}
 
   // A new session: nothing is in flight.
-  void clear() {
-    started_ = false;
-    in_flight_ = received_ = ByteCount(0);
-    reported_bytes_ = 0;
-    last_report_packet_ = {};
-    peer_clock_us_ = 0;
-    pending_ = {};
-  }
+  void clear() { seen_ = {}; }
   // Before anything is asked about data at `now`.
   void update(Duration rtt, std::size_t datagram, Instant now) {
-    if (!started_) {
-      started_ = true;
+    if (!seen_.started) {
+      seen_.started = true;
       controller_.on_start({rtt, accounted(datagram), now});
     }
     own_.set_rate(controller_.rate(), now);
@@ -50,16 +43,18 @@ class RateGate {
   Instant opens_at() const { return later(carrier_.next_send(), own_.next_send()); }
   // When all that has left is on the carrier.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
-  bool window_open() const { return in_flight_ < controller_.window(); }
+  bool window_open() const { return seen_.in_flight < controller_.window(); }
   BitRate rate() const { return controller_.rate(); }
-  control::Priority last_priority() const { return last_priority_; }
-  ByteCount in_flight() const { return in_flight_; }
+  control::Priority last_priority() const { return seen_.last_priority; }
+  ByteCount in_flight() const { return seen_.in_flight; }
 
   // A packet that stands in the ledger leaves; its priority.
   control::Priority on_sent(control::Purpose purpose, std::size_t datagram, Instant now) {
-    in_flight_ += accounted(datagram);
-    return last_priority_ = controller_.on_sent(purpose, accounted(datagram), now);
+    seen_.in_flight += accounted(datagram);
+    return seen_.last_priority = controller_.on_sent(purpose, accounted(datagram), now);
   }
+  // One that stands in none leaves: the connection's own affair.
+  void on_unlisted() { seen_.last_priority = control::Priority::kHigh; }
   // Any packet leaves, HELLO and CLOSE included. Control leaves even if there is no room, and must
   // not keep data waiting for ever at a rate that it could fill alone: what it may owe is limited.
   void debit(std::size_t datagram, Instant now) {
@@ -75,41 +70,42 @@ class RateGate {
 
   // What a report, or time, says of packets.
   void on_delivered(const SentPacket& packet) {
-    ++pending_.packets_delivered;
-    in_flight_ -= accounted(packet.bytes);
+    ++seen_.pending.packets_delivered;
+    seen_.in_flight -= accounted(packet.bytes);
     count_delivered(packet);
   }
   void on_delivered_late(const SentPacket& packet) { count_delivered(packet); }
   // Lost, though not to the link as it is: a probe of the path MTU, or in an outage.
-  void on_gone(const SentPacket& packet) { in_flight_ -= accounted(packet.bytes); }
+  void on_gone(const SentPacket& packet) { seen_.in_flight -= accounted(packet.bytes); }
   void on_lost(const SentPacket& packet) {
-    ++pending_.packets_lost;
-    if (packet.low_priority) ++pending_.low_priority_packets_lost;
-    in_flight_ -= accounted(packet.bytes);
+    ++seen_.pending.packets_lost;
+    if (packet.low_priority) ++seen_.pending.low_priority_packets_lost;
+    seen_.in_flight -= accounted(packet.bytes);
   }
   // The report has been applied to all packets. `newest`: the packet report.highest, nullptr if it
   // is forgotten. `rtt`: zero if the report gave no sample.
   void on_report(const FeedbackFrame& report, const SentPacket* newest, Duration rtt,
                  Duration interval, Instant now) {
     note_received(report);
-    control::FeedbackSample sample = pending_;
-    pending_ = {};
-    sample.in_flight = in_flight_;
+    control::FeedbackSample sample = seen_.pending;
+    seen_.pending = {};
+    sample.in_flight = seen_.in_flight;
     sample.rtt = rtt;
     sample.interval = interval;
     sample.now = now;
     // Parts of one report, and reports that overtook each other, show the same packet again.
-    if (newest != nullptr && newest->sent > last_report_packet_) {
+    if (newest != nullptr && newest->sent > seen_.last_report_packet) {
       // Its low 32 bits go round in 71 minutes, and reports may be further apart.
-      const std::int64_t passed_us = (newest->sent - last_report_packet_).to_microseconds();
-      peer_clock_us_ = unwrap_sequence<32>(report.arrived_us,
-                                           peer_clock_us_ + static_cast<std::uint64_t>(passed_us));
-      last_report_packet_ = newest->sent;
-      last_arrival_ = Instant() + Duration::microseconds(static_cast<std::int64_t>(peer_clock_us_));
+      const std::int64_t passed_us = (newest->sent - seen_.last_report_packet).to_microseconds();
+      seen_.peer_clock_us = unwrap_sequence<32>(
+          report.arrived_us, seen_.peer_clock_us + static_cast<std::uint64_t>(passed_us));
+      seen_.last_report_packet = newest->sent;
+      seen_.last_arrival =
+          Instant() + Duration::microseconds(static_cast<std::int64_t>(seen_.peer_clock_us));
     }
-    sample.sent = last_report_packet_;
-    sample.arrived = last_arrival_;
-    sample.received = received_;
+    sample.sent = seen_.last_report_packet;
+    sample.arrived = seen_.last_arrival;
+    sample.received = seen_.received;
     controller_.on_feedback(sample);
     own_.set_rate(controller_.rate(), now);
   }
@@ -119,20 +115,20 @@ class RateGate {
     return carrier_.overhead().accounted(datagram + datagram_overhead_);
   }
   void count_delivered(const SentPacket& packet) {
-    pending_.newly_delivered += accounted(packet.bytes);
-    delivered_payload_ += packet.bytes;
-    delivered_accounted_ += accounted(packet.bytes).value();
+    seen_.pending.newly_delivered += accounted(packet.bytes);
+    seen_.delivered_payload += packet.bytes;
+    seen_.delivered_accounted += accounted(packet.bytes).value();
   }
   // The peer counts UDP payload. What the modem counted follows from the mix of packets that this
   // report is about.
   void note_received(const FeedbackFrame& report) {
-    if (report.bytes_received > reported_bytes_ && delivered_payload_ > 0) {
-      const std::uint64_t added = report.bytes_received - reported_bytes_;
-      received_ += ByteCount(static_cast<std::uint64_t>(static_cast<double>(added) *
-                                                        static_cast<double>(delivered_accounted_) /
-                                                        static_cast<double>(delivered_payload_)));
-      reported_bytes_ = report.bytes_received;
-      delivered_payload_ = delivered_accounted_ = 0;
+    if (report.bytes_received > seen_.reported_bytes && seen_.delivered_payload > 0) {
+      const std::uint64_t added = report.bytes_received - seen_.reported_bytes;
+      seen_.received += ByteCount(static_cast<std::uint64_t>(
+          static_cast<double>(added) * static_cast<double>(seen_.delivered_accounted) /
+          static_cast<double>(seen_.delivered_payload)));
+      seen_.reported_bytes = report.bytes_received;
+      seen_.delivered_payload = seen_.delivered_accounted = 0;
     }
   }
 
@@ -140,17 +136,22 @@ class RateGate {
   control::RateController& controller_;
   control::Pacer own_;
   std::uint32_t datagram_overhead_;
-  bool started_ = false;
-  control::Priority last_priority_ = control::Priority::kHigh;
-  ByteCount in_flight_;
-  ByteCount received_;
-  std::uint64_t reported_bytes_ = 0;     // of `received_`, as the peer counts them
-  std::uint64_t delivered_payload_ = 0;  // of packets reported since, UDP payload
-  std::uint64_t delivered_accounted_ = 0;
-  Instant last_report_packet_;  // when the newest packet was sent of which a report spoke
-  std::uint64_t peer_clock_us_ = 0;
-  Instant last_arrival_;
-  control::FeedbackSample pending_;
+
+  // Of one peer, as long as it is the same.
+  struct Seen {
+    bool started = false;
+    control::Priority last_priority = control::Priority::kHigh;
+    ByteCount in_flight;
+    ByteCount received;
+    std::uint64_t reported_bytes = 0;     // of `received`, as the peer counts them
+    std::uint64_t delivered_payload = 0;  // of packets reported since, UDP payload
+    std::uint64_t delivered_accounted = 0;
+    Instant last_report_packet;  // when the newest packet was sent of which a report spoke
+    std::uint64_t peer_clock_us = 0;
+    Instant last_arrival;
+    control::FeedbackSample pending;
+  };
+  Seen seen_;
 };
 
 }  // namespace satrelay::stp

@@ -13,11 +13,11 @@ void hold_back(Flow& f, Instant now) {
   if (f.modes.close == CloseMode::kConfirmed) f.endpoint.hold_fin();
 }
 
-void confirm(Flow& f, stp::Session& session) {
+void confirm(Flow& f, stp::Session& session, Instant now) {
   stp::Confirmation ours;
   ours.keep_alives = f.endpoint.keep_alives();
   if (!f.modes.any()) {
-    if (ours.keep_alives > 0) session.confirm(f.stream, ours);
+    if (ours.keep_alives > 0) session.confirm(f.stream, ours, now);
     return;
   }
   f.host_acknowledged = std::max(f.host_acknowledged, f.endpoint.acknowledged());
@@ -29,7 +29,7 @@ void confirm(Flow& f, stp::Session& session) {
     ours.window = f.endpoint.is_closed() ? f.confirmed_window : f.endpoint.peer_window();
     f.confirmed_window = ours.window;
   }
-  session.confirm(f.stream, ours);
+  session.confirm(f.stream, ours, now);
 }
 
 void follow(Flow& f, const stp::Confirmation& far, Instant now) {

@@ -14,7 +14,7 @@ namespace satrelay::gateway {
 // Before the first segment of either direction.
 void hold_back(Flow& f, Instant now);
 // Tells the peer how far our host is, where that has changed.
-void confirm(Flow& f, stp::Session& session);
+void confirm(Flow& f, stp::Session& session, Instant now);
 // What the peer's host has done lets ours go on.
 void follow(Flow& f, const stp::Confirmation& far, Instant now);
 // Whether the peers owe each other nothing more about this flow.

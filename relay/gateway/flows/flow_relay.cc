@@ -1,7 +1,6 @@
 #include "relay/gateway/flows/flow_relay.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "relay/gateway/flows/flow_modes.h"
@@ -162,12 +161,13 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     case Kind::kReset:
       break;
   }
-  if (event.context == peers_[peer]->liaison.context()) {
+  const StreamContext context(event.context);
+  if (context.kind() == StreamContext::Kind::kMessages) {
     peers_[peer]->liaison.handle_event(event, orphans_, now);
     return;
   }
-  const std::uint32_t slot = event.context;
-  if (slot >= flows_.size() || flows_[slot] == nullptr) return;
+  const std::uint32_t slot = context.index();
+  if (flows_[slot] == nullptr) return;
   catch_up(slot, now);
   Flow& f = flow(slot);
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
@@ -223,13 +223,15 @@ Instant FlowRelay::next_timeout() const {
 
 // --- splicing ----------------------------------------------------------------------------------
 
-void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now) {
-  if (context >= flows_.size()) {
-    peers_[context - flows_.size()]->liaison.produce(stream);
+void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now) {
+  const StreamContext context(number);
+  if (context.kind() == StreamContext::Kind::kMessages) {
+    peers_[context.index()]->liaison.produce(stream, now);
     return;
   }
-  catch_up(context, now);
-  Flow& f = flow(context);
+  const std::uint32_t slot = context.index();
+  catch_up(slot, now);
+  Flow& f = flow(slot);
   if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes_from_lan;
@@ -243,7 +245,7 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t context, Instant now
     if (f.endpoint.received().readable() == 0) session.set_ready(stream, false);
     feed_stream(f);
   }
-  queue(context);  // consuming may have opened the host's window
+  queue(slot);  // consuming may have opened the host's window
 }
 
 // A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
@@ -261,7 +263,7 @@ void FlowRelay::feed_stream(Flow& f) {
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
     // With too little room for a block the session waits for more, and calls again.
-    if (session.send_room(f.stream) > 0) session.set_ready(f.stream, true);
+    session.set_ready(f.stream, true);
   } else if (f.endpoint.peer_finished()) {
     session.finish(f.stream);
     f.finish_sent = true;
@@ -273,7 +275,7 @@ void FlowRelay::feed_host(Flow& f, Instant now) {
   if (f.endpoint.is_closed()) return;
   // However little is spare, its own blocks are the flow's.
   std::uint64_t memory = std::max(spare_memory(), own_store());
-  const SpliceResult result = splice_.to_host(f, session, host_allowance(f), memory);
+  const SpliceResult result = splice_.to_host(f, session, host_allowance(f), memory, now);
   if (result == SpliceResult::kMalformed) {
     reset_streams(f, stp::ResetReason::kProtocolError, now);
     count_end(f, Counter::kFlowsResetProtocol);
@@ -290,16 +292,16 @@ void FlowRelay::feed_host(Flow& f, Instant now) {
   f.endpoint.close();
 }
 
-void FlowRelay::release_stream_if_done(Flow& f) {
+void FlowRelay::release_stream_if_done(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const stp::StreamId inbound = f.inbound_stream();
   if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
   if (session.received(inbound)->readable() > 0) return;
-  session.release(f.stream);
+  session.release(f.stream, now);
   if (f.inbound) {
     // Not before: the end of a stream may overtake the OPEN of the other.
     session.finish(inbound);
-    session.release(inbound);
+    session.release(inbound, now);
     f.inbound.reset();
   }
   f.stream_state = StreamState::kOver;
@@ -325,9 +327,9 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   }
   if (f.stream_state == StreamState::kOpen) feed_stream(f);
   if (f.stream_state == StreamState::kOpen) feed_host(f, now);
-  if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f));
+  if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
-  if (f.stream_state == StreamState::kOpen) release_stream_if_done(f);
+  if (f.stream_state == StreamState::kOpen) release_stream_if_done(f, now);
   queue(slot);
 }
 

@@ -31,6 +31,7 @@
 #include "relay/gateway/opening/syn_cookies.h"
 #include "relay/gateway/peers/dictionaries.h"
 #include "relay/gateway/peers/peer.h"
+#include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/peers/upheavals.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
@@ -103,7 +104,7 @@ class FlowRelay final : public stp::StreamSource {
   std::uint64_t* stored_of_peers() { return &stored_of_peers_; }
 
   // stp::StreamSource: the pacer asks for the next block of a stream.
-  void produce(stp::StreamId stream, std::uint32_t context, Instant now) override;
+  void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
 
   // --- output --------------------------------------------------------------------------------
   std::size_t poll_frame(MutableBytes out, Instant now);
@@ -117,8 +118,11 @@ class FlowRelay final : public stp::StreamSource {
   std::size_t unfinished_flows() const { return live_ - over_; }  // without those in TIME-WAIT
   // Of the flow that an event of an open stream is about; nullptr if there is none.
   const FlowKey* key_of(std::size_t peer, const stp::Event& event) const {
-    if (event.context >= flows_.size() || flows_[event.context] == nullptr) return nullptr;
-    const Flow& f = *flows_[event.context];
+    const StreamContext context(event.context);
+    if (context.kind() != StreamContext::Kind::kFlow || flows_[context.index()] == nullptr) {
+      return nullptr;
+    }
+    const Flow& f = *flows_[context.index()];
     const bool same = f.stream_state == StreamState::kOpen && f.stream == event.stream;
     return same && f.peer == peer && !is_behind(f) ? &f.key : nullptr;
   }
@@ -177,7 +181,7 @@ class FlowRelay final : public stp::StreamSource {
   std::size_t largest_block(const Flow& f);
   void feed_stream(Flow& f);
   void feed_host(Flow& f, Instant now);
-  void release_stream_if_done(Flow& f);
+  void release_stream_if_done(Flow& f, Instant now);
   void handle_closed_endpoint(Flow& f, Instant now);
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);

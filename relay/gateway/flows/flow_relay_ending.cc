@@ -209,14 +209,16 @@ void FlowRelay::doubt(Flow& f, Instant now) {
 }
 
 void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now) {
-  const std::optional<std::uint32_t> context = peers_[peer]->session.context(stream);
-  if (!context || *context >= flows_.size() || flows_[*context] == nullptr) return;
-  catch_up(*context, now);
-  const Flow& f = flow(*context);
+  const std::optional<std::uint32_t> number = peers_[peer]->session.context(stream);
+  if (!number || StreamContext(*number).kind() != StreamContext::Kind::kFlow) return;
+  const std::uint32_t slot = StreamContext(*number).index();
+  if (flows_[slot] == nullptr) return;
+  catch_up(slot, now);
+  const Flow& f = flow(slot);
   if (f.peer != peer || f.stream_state != StreamState::kOpen || f.stream != stream) return;
   const bool waits = f.endpoint.state() == tcp::State::kSynSent && !is_unheard(f);
   if (!waits || now < f.created + kDoubtAfter) return;
-  reset_flow(*context, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
+  reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
 }
 
 }  // namespace satrelay::gateway

@@ -28,7 +28,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
     if (stored.highest() > 0 || session.received_end(f.stream)) return false;
     f.inbound = stream;
   }
-  session.set_context(stream, slot);
+  session.set_context(stream, StreamContext::of_flow(slot).number());
   join_class(f);
   counters_.add(Counter::kFlowsOpenedByBoth);
   advance(slot, now);

@@ -158,7 +158,7 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
   f.stream = event.stream;
   f.stream_state = StreamState::kOpen;
-  session.set_context(event.stream, slot);
+  session.set_context(event.stream, StreamContext::of_flow(slot).number());
   join_class(f);
   counters_.add(Counter::kFlowsFromPeer);
   f.endpoint.connect(metadata->options, now,
@@ -174,7 +174,8 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   std::array<std::byte, kMaxOpenMetadata> metadata{};
   const std::size_t size = write_open_metadata(f.metadata, metadata);
-  const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size), slot, now);
+  const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size),
+                                                StreamContext::of_flow(slot).number(), now);
   if (!stream) {
     const stp::PeerState peer = session_of(f).peer_state();
     // Started anew between SYN and ACK: it has promised nothing yet, and is being greeted.

@@ -36,13 +36,13 @@ void note_incompressible(Flow& flow) {
 
 constexpr std::size_t kMarksBlockSize = compress::kBlockHeaderSize + compress::kMarksSize;
 
-bool tell_marks(Flow& flow, stp::Session& session) {
+bool tell_marks(Flow& flow, stp::Session& session, Instant now) {
   std::array<std::byte, kMarksBlockSize> block{};
   compress::write_block_header({compress::BlockKind::kMarks, compress::kMarksSize}, block);
   block[compress::kBlockHeaderSize] = static_cast<std::byte>(flow.host_marks.traffic_class);
   block[compress::kBlockHeaderSize + 1] = static_cast<std::byte>(flow.host_marks.hop_limit);
   const ConstBytes parts[] = {block};
-  if (!session.write_whole(flow.stream, parts)) return false;
+  if (!session.write_whole(flow.stream, parts, now)) return false;
   flow.told_marks = flow.host_marks;
   return true;
 }
@@ -132,7 +132,7 @@ Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, 
   const ConstBytes header =
       write_header(encoded->size, with ? std::optional(dictionary.number) : std::nullopt, bytes);
   const ConstBytes parts[] = {header, ConstBytes(*encoded_).first(encoded->size)};
-  if (!session.write_whole(flow.stream, parts)) return Attempt::kNoRoom;
+  if (!session.write_whole(flow.stream, parts, now)) return Attempt::kNoRoom;
   flow.endpoint.consume(size);
   flow.incompressible_run = 0;
   count(flow, {.plain_bytes = size,
@@ -151,11 +151,11 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   const std::uint64_t least = std::min<std::uint64_t>(readable, kLeastWritten);
   if (readable == 0) return SpliceResult::kDone;
   if (room < compress::kBlockHeaderSize + least) {
-    session.wait_for_room(flow.stream, compress::kBlockHeaderSize + least);
+    session.wait_for_room(flow.stream, compress::kBlockHeaderSize + least, now);
     return SpliceResult::kDone;
   }
   if (flow.told_marks != flow.host_marks && room > kMarksBlockSize + compress::kBlockHeaderSize) {
-    if (!tell_marks(flow, session)) return SpliceResult::kNoMemory;
+    if (!tell_marks(flow, session, now)) return SpliceResult::kNoMemory;
     room -= kMarksBlockSize;
   }
   const auto size = static_cast<std::size_t>(
@@ -179,7 +179,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   }
   // Little says nothing of what follows.
   if (size >= kSmallestCompressed) note_incompressible(flow);
-  const std::size_t written = raw_to_stream(flow, session, size);
+  const std::size_t written = raw_to_stream(flow, session, size, now);
   if (written == 0) return SpliceResult::kNoMemory;
   count(flow, {.plain_bytes = written,
                .encoded_bytes = compress::kBlockHeaderSize + written,
@@ -190,7 +190,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
 }
 
 // The plain bytes that were written: `size`, less if they lie in many pieces; 0 without the room.
-std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t size) {
+std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+                                  Instant now) {
   std::array<ConstBytes, 1 + kMostPieces> parts;
   const std::size_t runs = flow.endpoint.received().front(size, std::span(parts).subspan<1>());
   const auto payload = std::span(parts).subspan(1, runs);
@@ -200,7 +201,7 @@ std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t
   compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
                                header);
   parts[0] = header;
-  if (!session.write_whole(flow.stream, std::span(parts).first(1 + runs))) return 0;
+  if (!session.write_whole(flow.stream, std::span(parts).first(1 + runs), now)) return 0;
   flow.endpoint.consume(size);
   return size;
 }
@@ -215,7 +216,7 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
 }
 
 // Reads the next block's header if all of it is there; false if there is nothing to go on with.
-bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result) {
+bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result, Instant now) {
   const Reassembler& stored = *session.received(flow.inbound_stream());
   while (flow.block_remaining == 0) {
     if (stored.readable() < compress::kBlockHeaderSize) return false;
@@ -229,13 +230,13 @@ bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result)
     if (header->kind == compress::BlockKind::kMarks) {
       if (stored.readable() < bytes.size()) return false;
       stored.copy_front(bytes);
-      session.consume(flow.inbound_stream(), bytes.size());
+      session.consume(flow.inbound_stream(), bytes.size(), now);
       const ConstBytes marks = ConstBytes(bytes).subspan(compress::kBlockHeaderSize);
       flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(marks.data()) & 0xfcU),
                         .hop_limit = load_u8(marks.data() + 1)};
       continue;
     }
-    session.consume(flow.inbound_stream(), compress::kBlockHeaderSize);
+    session.consume(flow.inbound_stream(), compress::kBlockHeaderSize, now);
     flow.block = *header;
     flow.block_remaining = header->encoded_size;
     flow.plain_written = 0;
@@ -244,14 +245,14 @@ bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result)
 }
 
 SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
-                             std::uint64_t& memory) {
+                             std::uint64_t& memory, Instant now) {
   SpliceResult result = SpliceResult::kDone;
-  while (useful > 0 && memory > 0 && next_block(flow, session, result)) {
+  while (useful > 0 && memory > 0 && next_block(flow, session, result, now)) {
     const std::uint32_t remaining = flow.block_remaining;
     const std::uint64_t before = flow.bytes_to_lan;
     result = flow.block.kind == compress::BlockKind::kRaw
-                 ? raw_to_host(flow, session, std::min(useful, memory))
-                 : compressed_to_host(flow, session, memory);
+                 ? raw_to_host(flow, session, std::min(useful, memory), now)
+                 : compressed_to_host(flow, session, memory, now);
     const std::uint64_t moved = flow.bytes_to_lan - before;
     flow.rule->use.bytes_to_lan += moved;
     memory -= moved;
@@ -262,7 +263,8 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
   return is_cut_short(flow, session) ? SpliceResult::kMalformed : result;
 }
 
-SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
+SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most,
+                                 Instant now) {
   const Reassembler& stored = *session.received(flow.inbound_stream());
   while (flow.block_remaining > 0 && stored.readable() > 0 && most > 0) {
     ConstBytes run = stored.front();
@@ -270,7 +272,7 @@ SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_
         std::min<std::uint64_t>({run.size(), flow.block_remaining, most})));
     const std::uint64_t room = flow.endpoint.writable();
     const std::size_t taken = flow.endpoint.write(run);
-    session.consume(flow.inbound_stream(), taken);
+    session.consume(flow.inbound_stream(), taken, now);
     flow.block_remaining -= static_cast<std::uint32_t>(taken);
     flow.bytes_to_lan += taken;
     most -= taken;
@@ -281,12 +283,13 @@ SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_
   return SpliceResult::kDone;
 }
 
-SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most) {
+SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most,
+                                        Instant now) {
   const Reassembler& stored = *session.received(flow.inbound_stream());
   // Waits for room for the largest block, so that a slow host does not make us decode one block
   // many times over.
   if (stored.readable() < flow.block_remaining) {
-    session.set_reader_needs(flow.inbound_stream(), flow.block_remaining);
+    session.set_reader_needs(flow.inbound_stream(), flow.block_remaining, now);
     return SpliceResult::kDone;
   }
   if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
@@ -310,7 +313,7 @@ SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::
   flow.plain_written += static_cast<std::uint32_t>(taken);
   flow.bytes_to_lan += taken;
   if (taken == plain.size()) {
-    session.consume(flow.inbound_stream(), flow.block_remaining);
+    session.consume(flow.inbound_stream(), flow.block_remaining, now);
     flow.block_remaining = 0;
     return SpliceResult::kDone;
   }

@@ -42,7 +42,7 @@ class Splice {
   // compressed block more. `memory`: most plain bytes that there is room for now; reduced by what
   // was moved.
   [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
-                                     std::uint64_t& memory);
+                                     std::uint64_t& memory, Instant now);
 
   const compress::CodecCounters& counters() const { return counters_; }
 
@@ -63,11 +63,12 @@ class Splice {
   };
   Attempt compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                                SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
-  std::size_t raw_to_stream(Flow& flow, stp::Session& session, std::size_t size);
+  std::size_t raw_to_stream(Flow& flow, stp::Session& session, std::size_t size, Instant now);
   void count(Flow& flow, const compress::CodecCounters& block);
-  bool next_block(Flow& flow, stp::Session& session, SpliceResult& result);
-  SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
-  SpliceResult compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most);
+  bool next_block(Flow& flow, stp::Session& session, SpliceResult& result, Instant now);
+  SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most, Instant now);
+  SpliceResult compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most,
+                                  Instant now);
 
   const Dictionaries& dictionaries_;
   const bool chooses_level_;

@@ -187,7 +187,7 @@ void Liaison::list(Instant now) {
   session_.set_ready(*list_out_, true);
 }
 
-void Liaison::produce(stp::StreamId stream) {
+void Liaison::produce(stp::StreamId stream, Instant now) {
   if (stream != list_out_) {
     session_.set_ready(stream, false);
     return;
@@ -195,7 +195,7 @@ void Liaison::produce(stp::StreamId stream) {
   const auto room = static_cast<std::size_t>(session_.send_room(stream));
   const std::size_t at = written_ % kChunk;
   const std::size_t part = std::min({kChunk - at, flows_size_ - written_, room});
-  written_ += session_.write(stream, ConstBytes(flows_[written_ / kChunk]).subspan(at, part));
+  written_ += session_.write(stream, ConstBytes(flows_[written_ / kChunk]).subspan(at, part), now);
   if (written_ < flows_size_) return;
   session_.finish(stream);
   session_.set_ready(stream, false);
@@ -216,7 +216,7 @@ void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
     const std::size_t size = kEntryHeader + load_u8(&entry[1]);
     if (stored->readable() < size) break;
     stored->copy_front(MutableBytes(entry).first(size));
-    session_.consume(stream, size);
+    session_.consume(stream, size, now);
     const auto flow = parse_open_metadata(ConstBytes(entry).first(size).subspan(kEntryHeader));
     good = flow && ++listed_ <= most_flows_;
     if (!good) break;

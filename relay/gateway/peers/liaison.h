@@ -18,16 +18,20 @@
 #include "relay/gateway/admission.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
 
 namespace satrelay::gateway {
 
 class Liaison {
  public:
-  // `session` must outlive the liaison; it is that of peer number `peer`. `context` marks its
-  // streams in the session's events; at most `most_flows` are listed.
-  Liaison(stp::Session& session, std::size_t peer, std::uint32_t context, std::uint32_t most_flows)
-      : session_(session), peer_(peer), context_(context), most_flows_(most_flows) {}
+  // `session` must outlive the liaison; it is that of peer number `peer`. At most
+  // `most_flows` are listed.
+  Liaison(stp::Session& session, std::size_t peer, std::uint32_t most_flows)
+      : session_(session),
+        peer_(peer),
+        context_(StreamContext::of_messages(peer).number()),
+        most_flows_(most_flows) {}
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
@@ -48,18 +52,16 @@ class Liaison {
 
   // A stream that the peer has opened: true if it was a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
-  // Events of the session that are about no stream, or one of this context. What the peer lists
+  // Events of the session that are about no stream, or one of its own. What the peer lists
   // goes to `orphans`.
   void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
   void handle_timeout(OrphanedFlows& orphans, Instant now);
   Instant next_timeout() const { return reads_on_ ? Instant() : retry_at_; }
-  // The session asks for the next bytes of a stream of this context.
-  void produce(stp::StreamId stream);
+  // The session asks for the next bytes of a stream of its own.
+  void produce(stp::StreamId stream, Instant now);
 
-  std::uint32_t context() const { return context_; }
   Admission peer_admission() const { return peer_admission_; }
   const std::vector<DictionaryOffer>& peer_dictionaries() const { return peer_dictionaries_; }
-  std::size_t remembered() const { return remembered_; }
 
  private:
   void say(Instant now);

@@ -54,8 +54,8 @@ class Line {
 struct Endless final : StreamSource {
   Session* session = nullptr;
   std::vector<std::byte> block = std::vector<std::byte>(16384);
-  void produce(StreamId id, std::uint32_t, Instant) override {
-    if (session->write(id, block) == 0) session->set_ready(id, false);
+  void produce(StreamId id, std::uint32_t, Instant now) override {
+    if (session->write(id, block, now) == 0) session->set_ready(id, false);
   }
 };
 
@@ -91,7 +91,7 @@ void run(double loss) {
         while (const auto event = s.poll_event()) {
           if (event->kind == Event::Kind::kWritable) s.set_ready(event->stream, true);
           if (event->kind != Event::Kind::kReadable) continue;
-          s.consume(event->stream, s.received(event->stream)->readable());
+          s.consume(event->stream, s.received(event->stream)->readable(), now);
         }
       }
       Instant next = until;

@@ -55,11 +55,11 @@ class Application final : public StreamSource {
     flow = {};
     flow.to_send = send;
     flow.expect = expect;
-    start(*id, flow);
+    start(*id, flow, now);
     return id;
   }
 
-  void produce(StreamId id, std::uint32_t, Instant) override {
+  void produce(StreamId id, std::uint32_t, Instant now) override {
     const auto it = flows.find(static_cast<std::uint64_t>(id));
     if (it == flows.end()) {
       fail("produce for an unknown stream");
@@ -70,9 +70,9 @@ class Application final : public StreamSource {
     const std::uint64_t needed = std::min(least_room, flow.to_send - flow.written);
     if (session_->send_room(id) < needed) {
       ++asked_in_vain;
-      return session_->wait_for_room(id, needed);
+      return session_->wait_for_room(id, needed, now);
     }
-    write_some(id, flow, chunk);
+    write_some(id, flow, chunk, now);
   }
 
   void handle_events(Instant now) {
@@ -94,23 +94,26 @@ class Application final : public StreamSource {
   }
 
  private:
-  void start(StreamId id, Flow& flow) {
+  void start(StreamId id, Flow& flow, Instant now) {
     if (push) {
-      write_some(id, flow, ~std::uint64_t{0});
+      write_some(id, flow, ~std::uint64_t{0}, now);
     } else {
       session_->set_ready(id, true);
     }
   }
-  void write_some(StreamId id, Flow& flow, std::uint64_t most) {
+  void write_some(StreamId id, Flow& flow, std::uint64_t most, Instant now) {
     std::byte buffer[1024];
     while (flow.written < flow.to_send && most > 0) {
       const std::uint64_t n = std::min<std::uint64_t>(
           {sizeof buffer, flow.to_send - flow.written, most, session_->send_room(id)});
-      if (n == 0) break;
+      if (n == 0) {
+        if (push && session_->send_room(id) == 0) session_->wait_for_room(id, 1, now);
+        break;
+      }
       for (std::uint64_t i = 0; i < n; ++i) {
         buffer[i] = stream_byte(static_cast<std::uint64_t>(id), flow.opened_here, flow.written + i);
       }
-      if (session_->write(id, ConstBytes(buffer).first(n)) != n) fail("short write");
+      if (session_->write(id, ConstBytes(buffer).first(n), now) != n) fail("short write");
       flow.written += n;
       most -= n;
     }
@@ -151,7 +154,7 @@ class Application final : public StreamSource {
         flow.expect = load_u64(metadata.data() + 8);
         session_->set_context(event.stream, 88);
         if (on_opened) on_opened(*session_, id, flow);
-        start(event.stream, flow);
+        start(event.stream, flow, now);
         return;
       }
       default:
@@ -169,7 +172,7 @@ class Application final : public StreamSource {
         read(event.stream, flow, now);
         break;
       case Event::Kind::kWritable:
-        start(event.stream, flow);
+        start(event.stream, flow, now);
         break;
       case Event::Kind::kConfirmed:
         break;
@@ -177,7 +180,7 @@ class Application final : public StreamSource {
         if (flow.delivered) fail("delivered twice");
         if (!flow.finished) fail("delivered before finish");
         flow.delivered = true;
-        release_if_over(event.stream, flow);
+        release_if_over(event.stream, flow, now);
         break;
       case Event::Kind::kReset:
         flow.reset = true;
@@ -202,7 +205,7 @@ class Application final : public StreamSource {
           return;
         }
       }
-      session_->consume(id, n);
+      session_->consume(id, n, now);
       flow.read += n;
       bytes_read += n;
       budget -= n;
@@ -212,7 +215,7 @@ class Application final : public StreamSource {
       if (flow.read != flow.expect) fail("end before the last byte");
       flow.end_seen = true;
       flow.finished_at = now;
-      release_if_over(id, flow);
+      release_if_over(id, flow, now);
     }
     if (flow.reset_after && flow.read + flow.written >= *flow.reset_after && !flow.over()) {
       session_->reset(id, ResetReason::kHostReset, now);
@@ -220,9 +223,9 @@ class Application final : public StreamSource {
       ++reset_flows;
     }
   }
-  void release_if_over(StreamId id, Flow& flow) {
+  void release_if_over(StreamId id, Flow& flow, Instant now) {
     if (!flow.end_seen || !flow.delivered) return;
-    session_->release(id);
+    session_->release(id, now);
     ++finished_flows;
   }
 

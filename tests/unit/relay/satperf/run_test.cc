@@ -83,11 +83,11 @@ class Path {
   void publish(Side& side) {
     if (side.run != ends_[1].run) return;
     if (side.run->state() == Run::State::kRunning && now_ >= side.next_record) {
-      side.run->publish(side.run->snapshot(now_));
+      side.run->publish(side.run->snapshot(now_), now_);
       side.next_record = now_ + plan_.interval;
     }
     if (side.run->state() == Run::State::kComplete && !side.last_record_sent) {
-      side.last_record_sent = side.run->publish(side.run->snapshot(now_));
+      side.last_record_sent = side.run->publish(side.run->snapshot(now_), now_);
     }
   }
 
@@ -279,7 +279,7 @@ TEST(Run, DamagedPayloadIsCounted) {
     pattern.fill(0, block * kBlock, MutableBytes(payload).subspan(block * kBlock, kBlock));
   }
   payload[kBlock + 100] ^= std::byte{1};
-  ASSERT_EQ(client.write(*stream, payload), payload.size());
+  ASSERT_EQ(client.write(*stream, payload, now), payload.size());
   client.finish(*stream);
   exchange();
   const Snapshot seen = server.snapshot(now);

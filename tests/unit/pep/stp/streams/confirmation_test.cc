@@ -46,7 +46,7 @@ TEST(ConfirmationTest, ArrivesWhateverIsLost) {
     const auto id = net.apps[0].open(1'000, 50'000'000, net.now);
     ASSERT_TRUE(id);
     for (std::uint64_t i = 1; i <= 50; ++i) {
-      net.session(0).confirm(*id, {.answered = true, .delivered = i * 1'000, .window = i});
+      net.session(0).confirm(*id, {.answered = true, .delivered = i * 1'000, .window = i}, net.now);
       net.run(Duration::milliseconds(20));
     }
     EXPECT_TRUE(net.run(Duration::seconds(20), [&] { return net.session(0).confirmed(*id); }));
@@ -76,7 +76,7 @@ TEST(ConfirmationTest, RefusedTwiceIsNotReceivedTwice) {
   net.run(Duration::milliseconds(1));
   net.channels[0].outage = false;
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    net.session(0).confirm(*id, {.answered = true, .window = i});
+    net.session(0).confirm(*id, {.answered = true, .window = i}, net.now);
     net.run(Duration::milliseconds(25));
   }
   net.run(Duration::seconds(10));

@@ -35,7 +35,7 @@ class StreamTest : public ::testing::Test {
   // Gives an end a packet of its peer that is made by hand.
   template <typename Write>
   void hand_over(int end, Write&& write) {
-    std::byte packet[128];
+    std::byte packet[1472];
     ByteWriter out(MutableBytes(packet).subspan(kHeaderSize));
     write(out);
     PacketHeader header;
@@ -177,6 +177,29 @@ TEST_F(StreamTest, TooManyPiecesAreNotAcknowledged) {
   EXPECT_EQ(counters().scattered_bytes_in, 2U);
   hand_over_byte(offset - 1);  // next to the last that was kept
   EXPECT_EQ(counters().stream_bytes_in, stored + 1);
+}
+
+// What one call settles has its bound; room for what is sent next is made in any case.
+TEST_F(StreamTest, ReportsOfManyGapsLeaveRoomForWhatIsSent) {
+  net.configs[0].session.max_packets_in_flight = 64;
+  connect();
+  net.apps[0].open(3'000'000, 0, net.now);
+  ASSERT_TRUE(net.run(Duration::seconds(100), [&] { return net.apps[0].finished_flows == 1; }));
+  net.stop(1);
+  ReceivedPackets every_other;
+  for (std::uint64_t n = 1; n < 2'000; n += 2) every_other.record(n, net.now);
+  std::byte bytes[1400];
+  ByteWriter report(bytes);
+  write_ping(report, {0});
+  ASSERT_TRUE(every_other.write_report(report, {}, net.now));
+  next_by_hand = 3'000;
+  for (int i = 0; i < 2'000; ++i) {
+    net.now += Duration::milliseconds(1);
+    hand_over(0, [&](ByteWriter& out) { out.bytes(ConstBytes(bytes).first(report.written())); });
+    std::byte packet[1500];
+    EXPECT_GT(net.session(0).poll_packet(packet, net.now), 0U);
+  }
+  EXPECT_EQ(net.session(0).peer_state(), PeerState::kAlive);
 }
 
 // Nobody can have received, or have had repaired, more than was sent.
@@ -341,7 +364,7 @@ TEST_F(StreamTest, HalfCloseLeavesTheOtherDirectionOpen) {
       ASSERT_TRUE(far);
       EXPECT_TRUE(ended);
       const std::byte late[] = {std::byte{42}};
-      EXPECT_EQ(net.session(1).write(*far, late), 1U);
+      EXPECT_EQ(net.session(1).write(*far, late, net.now), 1U);
     }
   }
   EXPECT_EQ(net.session(0).received(*id)->readable(), 1U);
@@ -383,11 +406,11 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
   struct Blocks final : StreamSource {
     Session* session = nullptr;
     std::vector<std::byte> block = std::vector<std::byte>(60'000);
-    void produce(StreamId id, std::uint32_t, Instant) override {
+    void produce(StreamId id, std::uint32_t, Instant now) override {
       if (session->send_room(id) < block.size()) {
         session->set_ready(id, false);
       } else {
-        EXPECT_EQ(session->write(id, block), block.size());
+        EXPECT_EQ(session->write(id, block, now), block.size());
       }
     }
   } blocks;
@@ -411,7 +434,7 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
     while (const auto event = net.session(1).poll_event()) {
       if (event->kind != Event::Kind::kReadable) continue;
       const std::uint64_t n = net.session(1).received(event->stream)->readable();
-      net.session(1).consume(event->stream, n);
+      net.session(1).consume(event->stream, n, net.now);
       read += n;
     }
     if (!opened && end.session().peer_state() == PeerState::kAlive) {
@@ -432,12 +455,12 @@ TEST_F(StreamTest, AWholeForWhichThereIsNoRoomIsNotBegun) {
   ASSERT_TRUE(id);
   const std::vector<std::byte> bytes(600);
   const std::array<ConstBytes, 2> parts{bytes, bytes};
-  EXPECT_FALSE(s.write_whole(*id, parts));
+  EXPECT_FALSE(s.write_whole(*id, parts, net.now));
   EXPECT_EQ(s.send_room(*id), 1'000U);
-  EXPECT_TRUE(s.write_whole(*id, std::span(parts).first<1>()));
+  EXPECT_TRUE(s.write_whole(*id, std::span(parts).first<1>(), net.now));
   EXPECT_EQ(s.send_room(*id), 400U);
   s.finish(*id);
-  EXPECT_FALSE(s.write_whole(*id, std::span(parts).first<1>())) << "behind the end";
+  EXPECT_FALSE(s.write_whole(*id, std::span(parts).first<1>(), net.now)) << "behind the end";
 }
 
 TEST_F(StreamTest, CallsOnUnknownStreamsDoNothing) {
@@ -445,12 +468,12 @@ TEST_F(StreamTest, CallsOnUnknownStreamsDoNothing) {
   Session& s = net.session(0);
   const StreamId unknown{12'346};
   const std::byte bytes[4] = {};
-  EXPECT_EQ(s.write(unknown, bytes), 0U);
+  EXPECT_EQ(s.write(unknown, bytes, net.now), 0U);
   s.finish(unknown);
   s.set_ready(unknown, true);
   s.reset(unknown, ResetReason::kTimeout, net.now);
-  s.consume(unknown, 5);
-  s.release(unknown);
+  s.consume(unknown, 5, net.now);
+  s.release(unknown, net.now);
   EXPECT_EQ(s.received(unknown), nullptr);
   EXPECT_EQ(s.send_room(unknown), 0U);
   EXPECT_TRUE(s.metadata(unknown).empty());

@@ -123,7 +123,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     const std::size_t before = encoded_.size();
     encoded_.resize(before + stored->readable());
     stored->copy_front(MutableBytes(encoded_).subspan(before));
-    far_.session().consume(flow_->stream, stored->readable());
+    far_.session().consume(flow_->stream, stored->readable(), now_);
     while (encoded_.size() - at_ >= compress::kBlockHeaderSize) {
       const auto header = compress::parse_block_header(ConstBytes(encoded_).subspan(at_));
       if (!header) return false;
@@ -177,14 +177,14 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     start(config::Compress::kOff);
     far_.session().poll_event();
     exchange();
-    far_.take_events(false);
-    far_.write(flow_->stream, stream);
+    far_.take_events(false, now_);
+    far_.write(flow_->stream, stream, now_);
     far_.session().finish(flow_->stream);
     SpliceResult result = SpliceResult::kDone;
     for (int i = 0; i < 20 && result == SpliceResult::kDone; ++i) {
       exchange();
       std::uint64_t memory = 1 << 20;
-      result = splice_.to_host(*flow_, session_, 1 << 20, memory);
+      result = splice_.to_host(*flow_, session_, 1 << 20, memory, now_);
     }
     EXPECT_TRUE(session_.received_end(flow_->stream));
     return result;

@@ -293,7 +293,7 @@ TEST_F(HubTest, AListOfFlowsConcernsTheHostsBehindItsSender) {
     const std::size_t size = write_open_metadata(flow, MutableBytes(entry).subspan(2));
     entry[0] = std::byte{client_at_receiver};
     entry[1] = static_cast<std::byte>(size);
-    EXPECT_EQ(session.write(*stream, ConstBytes(entry).first(2 + size)), 2 + size);
+    EXPECT_EQ(session.write(*stream, ConstBytes(entry).first(2 + size), now_), 2 + size);
   };
   list(0, open_of("10.1.0.5", "203.0.113.5"));  // t1's client
   list(1, open_of("203.0.113.5", "10.1.0.5"));  // t1's server
