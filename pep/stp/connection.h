@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "pep/base/arena.h"
 #include "pep/stp/connection/capacity_announcement.h"
@@ -25,9 +26,10 @@
 namespace satrelay::stp {
 
 struct Connection {
-  // `promised`: the lane's credit that our HELLO grants.
-  Connection(const Config& config, const Arena& arena, std::uint64_t promised, Instant now)
-      : ledger(config.max_packets_in_flight),
+  // `unused`: nothing was sent yet. `promised`: the lane's credit that our HELLO grants.
+  Connection(const Config& config, const Arena& arena, SentLedger unused, std::uint64_t promised,
+             Instant now)
+      : ledger(std::move(unused)),
         feedback({config.feedback_minimum, config.feedback_maximum, config.feedback_budget,
                   config.feedback_mode}),
         probes({config.ping_after, config.suspect_after}),

@@ -67,7 +67,9 @@ void Session::Impl::drop_connection() {
   gate.clear();
   if (fec != nullptr) fec->clear();
   const bool had_capacity = connection && !connection->peer_capacity.capacity().is_zero();
-  connection.emplace(config, arena, hello_lane_credit, now);
+  SentLedger unused = connection ? std::move(connection->ledger).renewed()
+                                 : SentLedger(config.max_packets_in_flight);
+  connection.emplace(config, arena, std::move(unused), hello_lane_credit, now);
   if (had_capacity) peer_events.push(Event::Kind::kCapacity);
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pep/base/time.h"
@@ -69,6 +70,13 @@ class SentLedger {
   static constexpr std::size_t kMaxItems = 16;
 
   explicit SentLedger(std::size_t max_packets);
+  // One in which nothing was sent yet, with the memory of this: there may be much of it to free.
+  [[nodiscard]] SentLedger renewed() && {
+    next_ = 0;
+    overflow_used_ = 0;
+    free_overflow_ = kNone;
+    return std::move(*this);
+  }
 
   std::uint64_t next() const { return next_; }  // number of the next packet
   // Whether one more packet fits while all from `oldest_unresolved` on must be kept.
