@@ -24,7 +24,7 @@ struct Session::Impl::Settler {
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
   std::uint64_t moved = s.connection->losses.moved();  // of the detector's sets, as far as counted
-  bool must_go_on = false;  // whatever this call has settled already
+  bool must_go_on = false;                             // whatever this call has settled already
 
   // Searches and shifts of small entries, many of which take as long as one packet.
   static constexpr std::uint64_t kRangesPerObject = 64;

@@ -34,10 +34,10 @@ struct Stream {
   std::uint32_t index = 0;  // slot in the table
   std::uint16_t generation = 0;
   Phase phase = Phase::kFree;
-  bool ready = false;          // the relay has bytes: produce() may be called
-  bool blocked = false;        // the writer found too little room
-  bool released = false;       // the relay has let go; freed when both directions are over
-  bool delivered = false;      // kDelivered is due or was told
+  bool ready = false;      // the relay has bytes: produce() may be called
+  bool blocked = false;    // the writer found too little room
+  bool released = false;   // the relay has let go; freed when both directions are over
+  bool delivered = false;  // kDelivered is due or was told
   // What the next packets must carry, from the state and not from copies.
   bool open_due = false;
   bool open_acknowledged = false;
