@@ -70,14 +70,5 @@ def check(root):
     return findings
 
 
-def main():
-    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else repository.ROOT
-    findings = check(root)
-    for finding in findings:
-        print(finding)
-    print(f"{len(findings)} findings")
-    return 1 if findings else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(repository.report(check))

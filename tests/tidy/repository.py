@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -25,3 +26,13 @@ def tracked_files(root=ROOT):
 
 def is_cpp(name):
     return name.endswith((".h", ".cc"))
+
+
+def report(check):
+    """Prints what check(root) finds, a line each; the exit status. The root may be an argument."""
+    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
+    findings = check(root)
+    for finding in findings:
+        print(finding)
+    print(f"{len(findings)} findings")
+    return 1 if findings else 0
