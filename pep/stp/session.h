@@ -179,10 +179,10 @@ class Session {
   // Tells the peer what the direction from it to us carries from now on; zero: what its
   // configuration says.
   void announce_capacity(BitRate capacity);
-  // The shared secrets of handshakes from now on; only if the session encrypts. A session that is
-  // there goes on with the keys that it has.
   // Shows the packets of this session in the clear; nullptr: to nobody.
   void set_observer(PacketObserver* observer);
+  // The shared secrets of handshakes from now on; only if the session encrypts. A session that is
+  // there goes on with the keys that it has.
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
   // Sends CLOSE (a few times) and refuses all else from now on.
   void close(Instant now);

@@ -91,9 +91,9 @@ class FeedbackClock {
   // Longer than a packet, and more than half of what the budget pays for in the shortest interval.
   bool is_dear() const { return report_bytes_ > kPacket && report_time_ * 2 > config_.minimum; }
   static constexpr std::size_t kPacket = 1500;
-  // How far immediate reports may run ahead of the budget.
   // HpFP, section on its acknowledgements.
   static constexpr Duration kHpfpInterval = Duration::milliseconds(200);
+  // How far immediate reports may run ahead of the budget.
   static constexpr Duration kBurst = Duration::milliseconds(100);
   Config config_;
   Duration maximum_ = config_.maximum;

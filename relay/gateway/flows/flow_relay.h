@@ -75,10 +75,10 @@ class FlowRelay final : public stp::StreamSource {
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
-  // Whether a flow with this key has ended lately, so that what its host still sends is answered
-  // with RST (RFC 9293 section 3.10.7.1): no other host knows of it.
   // Lately the far host had a connection with these addresses and ports that no gateway relays.
   bool is_in_use(const FlowKey& key, Instant now) const { return in_use_.recalls(key, 0, now); }
+  // Whether a flow with this key has ended lately, so that what its host still sends is answered
+  // with RST (RFC 9293 section 3.10.7.1): no other host knows of it.
   bool has_ended(const FlowKey& key, Instant now) const { return ended_.recalls(key, 0, now); }
   // A connection that is not relayed begins with this key.
   void forget_ended(const FlowKey& key) { ended_.forget(key); }

@@ -63,6 +63,23 @@ TEST_F(RateGateTest, ControlThatFillsTheRateDoesNotShutDataOut) {
   EXPECT_TRUE(gate.open(at_ms(1025)));  // what two long packets take
 }
 
+// What was delivered to the last peer says nothing of what this one has received.
+TEST_F(RateGateTest, ANewSessionCountsFromTheStart) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  gate.on_delivered(send(100, Purpose::kNewData, at_ms(0)));
+  gate.clear();
+  gate.on_delivered(send(934, Purpose::kNewData, at_ms(100)));
+  report(1, 934, 0, at_ms(600));
+  EXPECT_EQ(controller.samples.back().received, ByteCount(1000));
+}
+
+TEST_F(RateGateTest, WhatStandsInNoLedgerHasNoPriorityOfData) {
+  send(100, Purpose::kNewData, at_ms(0));
+  EXPECT_EQ(gate.last_priority(), Priority::kLow);
+  gate.on_unlisted();
+  EXPECT_EQ(gate.last_priority(), Priority::kHigh);
+}
+
 TEST_F(RateGateTest, IsOpenWhenBothPacersAre) {
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
   EXPECT_TRUE(gate.open(at_ms(0)));

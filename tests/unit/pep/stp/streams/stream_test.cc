@@ -179,6 +179,41 @@ TEST_F(StreamTest, TooManyPiecesAreNotAcknowledged) {
   EXPECT_EQ(counters().stream_bytes_in, stored + 1);
 }
 
+// Who only asks how much room there is changes nothing.
+TEST_F(StreamTest, LookingForRoomMarksNobody) {
+  net.configs[0].session.lane_receive_limit = 100'000;  // not for want of memory
+  connect();
+  Session& s = net.session(0);
+  const auto id = s.open_stream({}, 0, net.now);
+  ASSERT_TRUE(id);
+  net.run(Duration::milliseconds(1'200));
+  Arena& arena = net.ends[0]->arena();
+  std::vector<BlockIndex> taken;
+  while (arena.free_blocks() > 0) taken.push_back(arena.allocate());
+  const Instant before = s.next_timeout();
+  EXPECT_EQ(s.send_room(*id), 0U);
+  EXPECT_EQ(s.next_timeout(), before);
+  s.wait_for_room(*id, 1, net.now);
+  EXPECT_LT(s.next_timeout(), before);
+  for (const BlockIndex block : taken) arena.release(block);
+}
+
+// The time is that of the caller, not of the last call.
+TEST_F(StreamTest, AReleasedStreamHasItsWholeTime) {
+  net.configs[0].session.stream_linger = Duration::milliseconds(500);
+  connect();
+  Session& s = net.session(0);
+  const auto id = s.open_stream({}, 0, net.now);
+  ASSERT_TRUE(id);
+  net.run(Duration::milliseconds(1));
+  net.now += Duration::milliseconds(400);
+  s.release(*id, net.now);
+  net.run(Duration::milliseconds(499));
+  EXPECT_EQ(s.counters().streams_reset_out, 0U);
+  net.run(Duration::milliseconds(2));
+  EXPECT_EQ(s.counters().streams_reset_out, 1U);
+}
+
 // What one call settles has its bound; room for what is sent next is made in any case.
 TEST_F(StreamTest, ReportsOfManyGapsLeaveRoomForWhatIsSent) {
   net.configs[0].session.max_packets_in_flight = 64;
