@@ -2,50 +2,60 @@
 
 #include <algorithm>
 #include <bit>
-
-#include "pep/base/check.h"
+#include <cstring>
 
 namespace satrelay {
 
-bool BlockRing::own(std::uint32_t blocks) {
-  SATRELAY_CHECK(own_ == 0 && first_ == end_);
-  if (!arena_->set_aside(blocks)) return false;
-  own_ = blocks;
-  return true;
+bool BlockRing::own() {
+  SATRELAY_CHECK(!has_reserve() && first_ == end_);
+  reserve_ = arena_->take_reserve();
+  return has_reserve();
 }
 
 void BlockRing::disown() {
+  if (!has_reserve()) return;
   SATRELAY_CHECK(first_ == end_);
-  arena_->give_up(own_);
-  own_ = 0;
+  arena_->return_reserve(reserve_);
+  reserve_ = kNoReserve;
 }
 
-BlockIndex BlockRing::take(std::uint64_t key) {
-  return is_own(key) ? arena_->allocate_set_aside() : arena_->allocate();
-}
-
-void BlockRing::give_back(std::uint64_t key, BlockIndex block) {
-  is_own(key) ? arena_->release_set_aside(block) : arena_->release(block);
-}
-
-BlockIndex BlockRing::find_or_allocate(std::uint64_t offset) {
-  const std::uint64_t key = offset >> arena_->block_shift();
-  if (key >= first_ && key < end_) {
-    BlockIndex& entry = ring_[key & mask_];
-    if (entry == kNoBlock) entry = take(key);
-    return entry;
+MutableBytes BlockRing::room_without_block(std::uint64_t offset, std::size_t wanted) {
+  const std::uint64_t own = own_end();
+  if (offset + wanted > own) {
+    const std::uint64_t key = offset >> arena_->block_shift();
+    const BlockIndex block = add_block(key);
+    if (block != kNoBlock) {
+      take_over(key, block);
+      return run_of_block(block, offset);
+    }
+    if (offset >= own) return {};
   }
-  return extend(key);
+  const MutableBytes run = run_of_reserve(offset);
+  const std::size_t size = std::min<std::uint64_t>({run.size(), own - offset, wanted});
+  reserve_end_ = std::max(reserve_end_, offset + size);
+  return run.first(size);
 }
 
-// Stretches the span of keys to `key`, which lies outside it, and stores a block there. An empty
-// ring has no span to stretch: it moves to `key`.
-BlockIndex BlockRing::extend(std::uint64_t key) {
+// What the reserve has of `key`, written or not.
+void BlockRing::take_over(std::uint64_t key, BlockIndex block) {
+  const unsigned shift = arena_->block_shift();
+  const std::uint64_t end = std::min((key + 1) << shift, reserve_end_);
+  for (std::uint64_t at = std::max(key << shift, base_); at < end;) {
+    const MutableBytes from = run_of_reserve(at);
+    const std::size_t size = std::min<std::uint64_t>(from.size(), end - at);
+    std::memcpy(run_of_block(block, at).data(), from.data(), size);
+    at += size;
+  }
+}
+
+// Stores a block for `key`, which has none, and stretches the span of keys to it. An empty ring has
+// no span to stretch: it moves to `key`.
+BlockIndex BlockRing::add_block(std::uint64_t key) {
   const bool was_empty = first_ == end_;
   const std::uint64_t new_first = was_empty ? key : std::min(first_, key);
   const std::uint64_t new_end = was_empty ? key + 1 : std::max(end_, key + 1);
   if (new_end - new_first > kMaxKeys) return kNoBlock;
-  const BlockIndex block = take(key);
+  const BlockIndex block = arena_->allocate();
   if (block == kNoBlock) return kNoBlock;
   if (new_end - new_first > ring_.size()) grow(new_end - new_first);
   if (was_empty) {
@@ -61,22 +71,11 @@ BlockIndex BlockRing::extend(std::uint64_t key) {
 }
 
 void BlockRing::release_below(std::uint64_t offset) {
-  const std::uint64_t base = offset >> arena_->block_shift();
-  const std::uint64_t key = std::min(base, end_);
+  base_ = std::max(base_, offset);
+  const std::uint64_t key = std::min(offset >> arena_->block_shift(), end_);
   for (; first_ < key; ++first_) {
     const BlockIndex block = ring_[first_ & mask_];
-    if (block != kNoBlock) give_back(first_, block);
-  }
-  if (base > base_) move_base(base);
-}
-
-// Nothing is stored below `base`, which has moved on. Keys that have become the ring's own may have
-// a block already, which need not be set aside then.
-void BlockRing::move_base(std::uint64_t base) {
-  const std::uint64_t begin = std::max(base_ + own_, base);
-  base_ = base;
-  for (std::uint64_t key = std::max(begin, first_); key < std::min(base_ + own_, end_); ++key) {
-    if (ring_[key & mask_] != kNoBlock) arena_->give_up(1);
+    if (block != kNoBlock) arena_->release(block);
   }
 }
 
@@ -86,7 +85,7 @@ void BlockRing::release_within(std::uint64_t begin, std::uint64_t end) {
   for (key = std::max(key, first_); key < after; ++key) {
     BlockIndex& entry = ring_[key & mask_];
     if (entry == kNoBlock) continue;
-    give_back(key, entry);
+    arena_->release(entry);
     entry = kNoBlock;
   }
 }
@@ -94,11 +93,12 @@ void BlockRing::release_within(std::uint64_t begin, std::uint64_t end) {
 void BlockRing::clear(std::uint64_t offset) {
   for (; first_ < end_; ++first_) {
     const BlockIndex block = ring_[first_ & mask_];
-    if (block != kNoBlock) give_back(first_, block);
+    if (block != kNoBlock) arena_->release(block);
   }
   first_ = offset >> arena_->block_shift();
   end_ = first_;
-  base_ = first_;
+  base_ = offset;
+  reserve_end_ = offset;
 }
 
 std::size_t BlockRing::blocks_held() const {
@@ -107,20 +107,15 @@ std::size_t BlockRing::blocks_held() const {
   return held;
 }
 
-std::size_t BlockRing::own_blocks_held() const {
-  std::size_t held = 0;
-  const std::uint64_t after = std::min(base_ + own_, end_);
-  for (std::uint64_t key = std::max(base_, first_); key < after; ++key) {
-    held += ring_[key & mask_] != kNoBlock;
-  }
-  return held;
-}
-
 bool BlockRing::covers(Range range) const {
-  for (std::uint64_t at = range.begin; at < range.end; at += arena_->block_size()) {
-    if (find(at) == kNoBlock) return false;
+  for (std::uint64_t at = range.begin; at < range.end;) {
+    const std::uint64_t next = ((at >> arena_->block_shift()) + 1) << arena_->block_shift();
+    if (find(at) == kNoBlock && (at < base_ || std::min(range.end, next) > reserve_end_)) {
+      return false;
+    }
+    at = next;
   }
-  return range.size() == 0 || find(range.end - 1) != kNoBlock;
+  return true;
 }
 
 void BlockRing::grow(std::uint64_t keys) {

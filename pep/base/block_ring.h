@@ -1,15 +1,20 @@
-// Maps absolute stream offsets to arena blocks: block k holds offsets [k, k+1) << shift. The ring
-// grows by doubling (amortised, never per packet in steady state) and may have holes. Its keys span
-// from the lowest to the highest block stored, wherever in the stream those lie.
+// Where the bytes of a stream lie, by their absolute offsets: block k of the ring holds offsets
+// [k, k+1) << shift. The ring grows by doubling (amortised, never per packet in steady state) and
+// may have holes. Its keys span from the lowest to the highest block stored, wherever in the stream
+// those lie.
 //
-// A ring can have blocks of its own: so many are set aside in the arena for the first keys from the
-// base on, below which everything was released. What is stored there never waits for others.
+// A ring can have a reserve of the arena's. What lies within its size from the base on, below which
+// everything was released, always finds room: in a block if there is one for that key, else in the
+// reserve, round and round. So few bytes need no block, and a stream goes on however short memory
+// is. A block that is taken for a key takes over what the reserve had of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "pep/base/arena.h"
+#include "pep/base/check.h"
 #include "pep/base/range_set.h"
 
 namespace satrelay {
@@ -24,57 +29,83 @@ class BlockRing {
     disown();
   }
 
-  // The first `blocks` from the base on are the ring's own from now on, of which it has none yet;
-  // false if the arena has not as many. Nothing is stored yet.
-  [[nodiscard]] bool own(std::uint32_t blocks);
-  // None is its own any more. Nothing is stored.
+  // Takes a reserve, of which it has none yet; false if the arena has no more. Nothing is stored.
+  [[nodiscard]] bool own();
+  // It has none any more. Nothing is stored.
   void disown();
+  bool has_reserve() const { return reserve_ != kNoReserve; }
 
-  // The block that holds `offset`, or kNoBlock if none is stored there.
-  BlockIndex find(std::uint64_t offset) const {
+  // Room for bytes from `offset`, not below the base, on: the first contiguous part of it, of which
+  // `wanted` are about to be written. Empty when the arena has no more blocks and `offset` lies
+  // beyond the reserve, or when the blocks stored would span more than kMaxKeys keys. Blocks are
+  // taken only if the reserve has not enough room.
+  [[nodiscard]] MutableBytes room_at(std::uint64_t offset, std::size_t wanted) {
     const std::uint64_t key = offset >> arena_->block_shift();
-    return key < first_ || key >= end_ ? kNoBlock : ring_[key & mask_];
+    if (key - first_ < end_ - first_ && ring_[key & mask_] != kNoBlock) {
+      return run_of_block(ring_[key & mask_], offset);
+    }
+    return room_without_block(offset, wanted);
   }
-  // As find(), but takes a block from the arena where none is; kNoBlock when the arena has no more
-  // for everybody and it is none of the ring's own, or when the blocks stored would span more than
-  // kMaxKeys keys.
-  [[nodiscard]] BlockIndex find_or_allocate(std::uint64_t offset);
-  // Gives back every block that lies wholly below `offset`.
+  // The first contiguous part of what was written at `offset`; it may go on with what was not.
+  ConstBytes at(std::uint64_t offset) const {
+    const BlockIndex block = find(offset);
+    if (block != kNoBlock) return run_of_block(block, offset);
+    SATRELAY_CHECK(has_reserve() && offset - base_ < reserve_end_ - base_);
+    return run_of_reserve(offset);
+  }
+  // Where room ends, at least, for bytes that follow each other from `offset` on, if `blocks` may
+  // be taken from the arena.
+  std::uint64_t room_end(std::uint64_t offset, std::uint64_t blocks) const {
+    const std::uint64_t key = offset >> arena_->block_shift();
+    const std::uint64_t taken = key + (find(offset) == kNoBlock ? 0 : 1);
+    return std::max({(taken + blocks) << arena_->block_shift(), own_end(), offset});
+  }
+  // What lies between the base and this can always be stored.
+  std::uint64_t own_end() const { return base_ + (has_reserve() ? arena_->reserve_size() : 0); }
+
+  // Nothing below `offset` is needed any more: gives back every block that lies wholly below.
   void release_below(std::uint64_t offset);
   // Gives back every block that lies wholly within [begin, end).
   void release_within(std::uint64_t begin, std::uint64_t end);
-  // Gives back all blocks; the next one stored will be at or after `offset`.
+  // Gives back all blocks; the next byte stored will be at or after `offset`.
   void clear(std::uint64_t offset);
-
-  // Where the ring's own blocks end: what lies between the base and this can always be stored.
-  std::uint64_t own_end() const { return (base_ + own_) << arena_->block_shift(); }
-  std::uint32_t own_blocks() const { return own_; }
 
   // Counted, both O(keys).
   std::size_t blocks_held() const;
-  std::size_t own_blocks_held() const;
   bool covers(Range range) const;
 
-  Arena& arena() { return *arena_; }
   const Arena& arena() const { return *arena_; }
 
  private:
   // Bounds the ring itself: 64 GiB of stream in blocks of 4 KiB.
   static constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 24;
 
-  bool is_own(std::uint64_t key) const { return key - base_ < own_; }
-  BlockIndex take(std::uint64_t key);
-  void give_back(std::uint64_t key, BlockIndex block);
-  void move_base(std::uint64_t base);
-  BlockIndex extend(std::uint64_t key);
+  // The block that holds `offset`, or kNoBlock if none is stored there.
+  BlockIndex find(std::uint64_t offset) const {
+    const std::uint64_t key = offset >> arena_->block_shift();
+    return key < first_ || key >= end_ ? kNoBlock : ring_[key & mask_];
+  }
+  MutableBytes run_of_block(BlockIndex block, std::uint64_t offset) const {
+    const std::size_t within = offset & (arena_->block_size() - 1);
+    return {arena_->data(block) + within, arena_->block_size() - within};
+  }
+  MutableBytes run_of_reserve(std::uint64_t offset) const {
+    const std::size_t within = offset & (arena_->reserve_size() - 1);
+    return {arena_->data_of_reserve(reserve_) + within, arena_->reserve_size() - within};
+  }
+  MutableBytes room_without_block(std::uint64_t offset, std::size_t wanted);
+  BlockIndex add_block(std::uint64_t key);
+  void take_over(std::uint64_t key, BlockIndex block);
   void grow(std::uint64_t keys);
+
   Arena* arena_;
   std::vector<BlockIndex> ring_;
   std::uint64_t mask_ = 0;
   std::uint64_t first_ = 0;  // keys in [first_, end_) are in the ring
   std::uint64_t end_ = 0;
-  std::uint64_t base_ = 0;  // everything below this key was released
-  std::uint32_t own_ = 0;   // keys from the base on
+  ReserveIndex reserve_ = kNoReserve;
+  std::uint64_t base_ = 0;         // everything below this offset was released
+  std::uint64_t reserve_end_ = 0;  // nothing at or above this offset lies in the reserve
 };
 
 }  // namespace satrelay

@@ -21,13 +21,13 @@ class ByteQueue {
   bool empty() const { return begin_ == end_; }
 
   // As BlockRing's, of an empty queue.
-  [[nodiscard]] bool own(std::uint32_t blocks) { return blocks_.own(blocks); }
+  [[nodiscard]] bool own() { return blocks_.own(); }
   void disown() { blocks_.disown(); }
+  bool has_reserve() const { return blocks_.has_reserve(); }
 
-  // What append() stores at least if it may take `blocks` from the arena beside its own: all that,
-  // exactly, while there are no more. An empty queue goes on in mid-block, where the last one
-  // ended.
-  std::uint64_t room(std::uint64_t blocks) const;
+  // What append() stores if it may take `blocks` from the arena, of which it takes no more for
+  // that: all of it, exactly, while there are no more.
+  std::uint64_t room(std::uint64_t blocks) const { return blocks_.room_end(end_, blocks) - end_; }
   // Copies as many of `bytes` as the arena has room for; the count stored.
   [[nodiscard]] std::size_t append(ConstBytes bytes);
   // Copies [offset, offset + out.size()), which must lie within [begin, end) and hold nothing that
@@ -43,7 +43,6 @@ class ByteQueue {
   // Drops all bytes and restarts at offset zero.
   void reset();
   std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counted: O(size())
-  std::size_t blocks_set_aside() const { return blocks_.own_blocks() - blocks_.own_blocks_held(); }
 
  private:
   BlockRing blocks_;

@@ -67,15 +67,12 @@ void Reassembler::join_in_order() {
 }
 
 std::size_t Reassembler::store(std::uint64_t offset, ConstBytes bytes) {
-  Arena& arena = blocks_.arena();
-  const std::size_t mask = arena.block_size() - 1;
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const BlockIndex block = blocks_.find_or_allocate(offset + done);
-    if (block == kNoBlock) break;
-    const std::size_t within = (offset + done) & mask;
-    const std::size_t n = std::min(bytes.size() - done, arena.block_size() - within);
-    std::memcpy(arena.data(block) + within, bytes.data() + done, n);
+    const MutableBytes room = blocks_.room_at(offset + done, bytes.size() - done);
+    if (room.empty()) break;
+    const std::size_t n = std::min(bytes.size() - done, room.size());
+    std::memcpy(room.data(), bytes.data() + done, n);
     done += n;
   }
   return done;
@@ -86,10 +83,8 @@ std::uint64_t Reassembler::highest() const {
 }
 
 ConstBytes Reassembler::run_at(std::uint64_t offset) const {
-  const Arena& arena = blocks_.arena();
-  const std::size_t within = offset & (arena.block_size() - 1);
-  const std::size_t n = std::min<std::uint64_t>(arena.block_size() - within, in_order_ - offset);
-  return {arena.data(blocks_.find(offset)) + within, n};
+  const ConstBytes run = blocks_.at(offset);
+  return run.first(std::min<std::uint64_t>(run.size(), in_order_ - offset));
 }
 
 ConstBytes Reassembler::front() const {

@@ -37,10 +37,15 @@ class Reassembler {
   static constexpr std::size_t kFewestPieces = 128;
 
   // As BlockRing's, of an empty reassembler.
-  [[nodiscard]] bool own(std::uint32_t blocks) { return blocks_.own(blocks); }
+  [[nodiscard]] bool own() { return blocks_.own(); }
   void disown() { blocks_.disown(); }
+  bool has_reserve() const { return blocks_.has_reserve(); }
   // What arrives below is stored, however short memory is.
   std::uint64_t own_end() const { return blocks_.own_end(); }
+  // What is stored if it follows in order, at least, when `blocks` may be taken from the arena.
+  std::uint64_t room(std::uint64_t blocks) const {
+    return blocks_.room_end(in_order_, blocks) - in_order_;
+  }
 
   std::uint64_t consumed() const { return consumed_; }      // everything below was consumed
   std::uint64_t in_order_end() const { return in_order_; }  // first byte not yet received in order
@@ -64,7 +69,6 @@ class Reassembler {
   // To check the accounts, O(stored()): blocks of the arena, counted; and whether every byte that
   // counts as stored lies in one.
   std::size_t blocks_held() const { return blocks_.blocks_held(); }
-  std::size_t blocks_set_aside() const { return blocks_.own_blocks() - blocks_.own_blocks_held(); }
   bool is_stored() const;
 
  private:

@@ -234,12 +234,12 @@ Session::~Session() = default;
 void Session::handle_packet(ConstBytes datagram, Instant now) {
   impl_->begin_call(now);
   impl_->handle_packet(datagram);
-  impl_->go_on();
+  if (impl_->work_waits()) impl_->go_on();
 }
 
 void Session::handle_timeout(Instant now) {
   impl_->begin_call(now);
-  impl_->go_on();
+  if (impl_->work_waits()) impl_->go_on();
   impl_->run_timers();
 }
 
@@ -249,7 +249,7 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
   s.now = now;
   if (!s.connected() || metadata.size() > kMaxMetadata || !s.has_place()) return std::nullopt;
   const std::uint64_t id = s.next_local_index * 2 + (s.config.opens_even_streams ? 0 : 1);
-  Stream* stream = s.create_stream(id, Stream::Phase::kOpen, s.config.own_blocks);
+  Stream* stream = s.create_stream(id, Stream::Phase::kOpen, Impl::Own::kMemory);
   if (stream == nullptr) return std::nullopt;
   ++s.next_local_index;
   stream->context = context;

@@ -43,9 +43,9 @@ struct Config {
   bool path_mtu_known = true;
   std::uint16_t datagram_overhead = 28;  // IP and UDP headers, for the pacer
   std::uint32_t max_streams = 65536;
-  // Blocks of the arena that are set aside for each half of a stream, so that it goes on however
-  // little memory the others leave.
-  std::uint32_t own_blocks = 0;
+  // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
+  // the others leave.
+  bool reserves = false;
   std::uint64_t lane_receive_limit = 64ULL << 20;    // credit granted to the peer for all streams
   std::uint64_t stream_receive_limit = 64ULL << 20;  // and for one
   std::uint64_t stream_send_limit = 64ULL << 20;     // stored and not yet acknowledged, per stream

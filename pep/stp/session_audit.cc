@@ -17,7 +17,7 @@ const char* contradiction(const Stream& stream) {
       stream.phase == Stream::Phase::kFree || stream.phase == Stream::Phase::kResetting;
   if (idle) {
     return stream.send.blocks_held() + stream.receive.bytes().blocks_held() +
-                       stream.blocks_set_aside() >
+                       stream.reserves_held() >
                    0
                ? "a stream that is over holds memory"
                : nullptr;
@@ -41,7 +41,7 @@ BlocksHeld Session::blocks_held() const {
     const Stream& stream = impl_->streams.at(i);
     held.to_peer += stream.send.blocks_held();
     held.from_peer += stream.receive.bytes().blocks_held();
-    held.set_aside += stream.blocks_set_aside();
+    held.reserves += stream.reserves_held();
   }
   impl_->remains.add_held(held);
   return held;

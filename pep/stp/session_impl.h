@@ -77,11 +77,11 @@ struct Session::Impl {
     return (id & 1U) == (config.opens_even_streams ? 0U : 1U);
   }
   Stream* visible(StreamId id) const;
-  // `own`: blocks that the arena must have for each half.
-  Stream* create_stream(std::uint64_t id, Stream::Phase phase, std::uint32_t own);
+  enum class Own : std::uint8_t { kNothing, kMemory };  // kMemory: has_place()
+  Stream* create_stream(std::uint64_t id, Stream::Phase phase, Own own);
   // Whether there are a place and memory for one more that carries bytes.
   bool has_place() const {
-    return open_count < config.max_streams && arena.free_blocks() >= 2U * config.own_blocks;
+    return open_count < config.max_streams && (!config.reserves || arena.free_reserves() >= 2);
   }
   // Whether it would go on, in both directions, though all the others stood still.
   bool has_lane_share() const {

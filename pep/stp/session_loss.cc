@@ -33,11 +33,12 @@ struct Session::Impl::Settler {
     s.work.add(objects);
     counted += objects * kRangesPerObject;
   }
-  void looks() { s.work.add(); }
-  bool goes_on() {
+  // Between two looks, and two losses, the detector's sets change but once.
+  void looks() {
+    s.work.add();
     count_moved(moved, s.connection->losses.moved());
-    return must_go_on || s.work.total() < s.enough_settled;
   }
+  bool goes_on() const { return must_go_on || s.work.total() < s.enough_settled; }
 
   void acknowledged(std::uint64_t number) {
     s.work.add();
@@ -51,7 +52,7 @@ struct Session::Impl::Settler {
     s.connection->ledger.settle(number);
   }
   void lost(std::uint64_t number) {
-    s.work.add();
+    looks();
     const SentPacket* packet = s.connection->ledger.find(number);
     if (packet == nullptr) return;
     if (s.connection->path.on_lost(number, packet->bytes, s.now)) {

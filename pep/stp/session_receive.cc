@@ -88,15 +88,13 @@ struct Session::Impl::FrameHandler {
   }
   // A slot for a stream of the peer that is seen for the first time, and for which there is a
   // place; or, without memory, for one that is to be reset at once.
-  Stream* accept(std::uint64_t id, Stream::Phase phase) {
-    return insert(id, phase, s.config.own_blocks);
-  }
+  Stream* accept(std::uint64_t id, Stream::Phase phase) { return insert(id, phase, Own::kMemory); }
   Stream* accept_to_reset(std::uint64_t id, ResetReason reason) {
-    Stream* stream = insert(id, Stream::Phase::kOpen, 0);
+    Stream* stream = insert(id, Stream::Phase::kOpen, Own::kNothing);
     if (stream != nullptr) s.begin_reset(*stream, reason);
     return stream;
   }
-  Stream* insert(std::uint64_t id, Stream::Phase phase, std::uint32_t own) {
+  Stream* insert(std::uint64_t id, Stream::Phase phase, Own own) {
     Stream* stream = s.streams.full() || !s.connection->peer_ids.mark_used(id >> 1)
                          ? nullptr
                          : s.create_stream(id, phase, own);

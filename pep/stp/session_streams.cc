@@ -18,10 +18,10 @@ Stream* Session::Impl::visible(StreamId id) const {
   return stream != nullptr && stream->visible() && !stream->released ? stream : nullptr;
 }
 
-Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase, std::uint32_t own) {
+Stream* Session::Impl::create_stream(std::uint64_t id, Stream::Phase phase, Own own) {
   Stream* stream = streams.insert(id);
   if (stream == nullptr) return nullptr;
-  SATRELAY_CHECK(stream->own_memory(own));
+  SATRELAY_CHECK(own == Own::kNothing || !config.reserves || stream->own_memory());
   stream->phase = phase;
   stream->ready = stream->blocked = stream->released = stream->delivered = false;
   stream->open_due = stream->reset_due = false;

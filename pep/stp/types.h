@@ -87,7 +87,7 @@ struct Event {
 struct BlocksHeld {
   std::size_t to_peer = 0;    // written and not yet forgotten
   std::size_t from_peer = 0;  // received and not yet consumed
-  std::size_t set_aside = 0;  // for the streams, and not held
+  std::size_t reserves = 0;   // no blocks, but parts of some
 };
 
 }  // namespace satrelay::stp

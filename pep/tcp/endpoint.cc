@@ -222,9 +222,9 @@ void Endpoint::abandon() {
 
 void Endpoint::consume(std::uint64_t count) { receiver_.consume(count); }
 
-bool Endpoint::own_memory(std::uint32_t blocks) {
-  if (!sender_.own(blocks)) return false;
-  if (receiver_.own(blocks)) return true;
+bool Endpoint::own_memory() {
+  if (!sender_.own()) return false;
+  if (receiver_.own()) return true;
   sender_.disown();
   return false;
 }

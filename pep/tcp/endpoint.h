@@ -101,12 +101,12 @@ class Endpoint {
   void consume(std::uint64_t count);
   // Changes how much may be stored; a window once advertised is not taken back (RFC 9293 3.8.6).
   void set_receive_limit(std::uint64_t bytes);
-  // Sets blocks of the arena aside for each direction, of an endpoint that begins: they are there
+  // Takes a reserve of the arena for each direction, of an endpoint that begins: that is there
   // however little memory others leave. False, and none, if the arena has too few.
-  [[nodiscard]] bool own_memory(std::uint32_t blocks);
+  [[nodiscard]] bool own_memory();
   // No more of it is needed: in TIME-WAIT, or closed.
   void give_up_own_memory();
-  // While set, what arrives is stored in blocks of its own only; the rest is as if lost.
+  // While set, what arrives is stored in its reserve only; the rest is as if lost.
   void set_frugal(bool frugal) { receiver_.set_frugal(frugal); }
 
   // The application will take no more: data that still arrives is answered with RST (RFC 9293
@@ -164,11 +164,12 @@ class Endpoint {
   struct BlocksHeld {
     std::size_t received = 0;
     std::size_t to_send = 0;
-    std::size_t set_aside = 0;  // for it, and not held
+    std::size_t reserves = 0;  // no blocks, but parts of some
   };
   BlocksHeld blocks_held() const {
-    return {receiver_.stream().blocks_held(), sender_.queue().blocks_held(),
-            receiver_.stream().blocks_set_aside() + sender_.queue().blocks_set_aside()};
+    return {
+        receiver_.stream().blocks_held(), sender_.queue().blocks_held(),
+        (receiver_.stream().has_reserve() ? 1U : 0U) + (sender_.queue().has_reserve() ? 1U : 0U)};
   }
   // The states visited, oldest first, for messages and tests.
   std::span<const State> trace() const { return std::span(trace_).first(trace_size_); }

@@ -37,9 +37,9 @@ class Receiver {
     stream_.reset();
     stream_.disown();
   }
-  [[nodiscard]] bool own(std::uint32_t blocks) { return stream_.own(blocks); }
+  [[nodiscard]] bool own() { return stream_.own(); }
   void disown() { stream_.disown(); }
-  // While set, nothing is stored beyond its own blocks; what is beyond is as if lost.
+  // While set, nothing is stored beyond its reserve; what is beyond is as if lost.
   void set_frugal(bool frugal) { frugal_ = frugal; }
 
   // What is stored may be acknowledged later than TCP would: from `from` on not yet, and the FIN
@@ -81,10 +81,10 @@ class Receiver {
 
  private:
   ReceiveWindow::Memory memory() const {
-    return {next(), stream_.consumed(), own_room() + (arena_.free_blocks() << arena_.block_shift()),
+    return {next(), stream_.consumed(), stream_.room(arena_.free_blocks()),
             next() - acknowledged()};
   }
-  // Beyond what is in order, in its own blocks.
+  // Beyond what is in order, in its reserve.
   std::uint64_t own_room() const {
     const std::uint64_t in_order = stream_.in_order_end();
     return stream_.own_end() > in_order ? stream_.own_end() - in_order : 0;

@@ -96,7 +96,7 @@ class Sender {
 
   // --- getters ---
   const ByteQueue& queue() const { return queue_; }
-  [[nodiscard]] bool own(std::uint32_t blocks) { return queue_.own(blocks); }
+  [[nodiscard]] bool own() { return queue_.own(); }
   void disown() { queue_.disown(); }
   std::uint64_t una() const { return board_.una(); }
   std::uint64_t next() const { return board_.next(); }

@@ -75,7 +75,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
-  stp.own_blocks = kOwnBlocks;
+  stp.reserves = true;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (peer_index + 1));
   stp.host_shares = &host_shares;
   stp.all_stored = all_stored;
@@ -109,7 +109,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       identity(gateway_identity),
       started(now),
       plan(plan_memory(config)),
-      arena(arena_memory, plan.block_size),
+      arena(arena_memory, plan.block_size, plan.reserve_size),
       classes(config.classes),
       policy(config),
       bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions,

@@ -24,7 +24,7 @@ void FlowRelay::add_held(ArenaUse& use) const {
     const auto held = each->endpoint.blocks_held();
     use.from_hosts += held.received;
     use.to_hosts += held.to_send;
-    use.set_aside += held.set_aside;
+    use.reserves += held.reserves;
   }
 }
 
@@ -52,7 +52,7 @@ ArenaUse Gateway::arena_use() const {
     const stp::BlocksHeld held = peer->session.blocks_held();
     use.to_peers += held.to_peer;
     use.from_peers += held.from_peer;
-    use.set_aside += held.set_aside;
+    use.reserves += held.reserves;
   }
   return use;
 }
@@ -63,11 +63,11 @@ std::optional<std::string> Gateway::audit() const {
   }
   if (auto wrong = impl_->flows.audit()) return wrong;
   const ArenaUse use = arena_use();
-  if (use.blocks() != impl_->arena.used_blocks()) {
-    return differ("blocks of the arena", impl_->arena.used_blocks(), use.blocks());
-  }
-  if (use.set_aside != impl_->arena.set_aside_blocks()) {
-    return differ("blocks set aside", impl_->arena.set_aside_blocks(), use.set_aside);
+  const Arena& arena = impl_->arena;
+  const std::uint64_t blocks = arena.used_blocks() - arena.blocks_of_reserves();
+  if (use.blocks() != blocks) return differ("blocks of the arena", blocks, use.blocks());
+  if (use.reserves != arena.reserves_taken()) {
+    return differ("reserves", arena.reserves_taken(), use.reserves);
   }
   return std::nullopt;
 }

@@ -37,7 +37,7 @@ struct ArenaUse {
   std::uint64_t to_peers = 0;    // in streams, not yet at the peer
   std::uint64_t from_peers = 0;  // received of peers, not yet for a host
   std::uint64_t to_hosts = 0;    // not yet acknowledged by a host
-  std::uint64_t set_aside = 0;   // of those that are free: for the flows that there are
+  std::uint64_t reserves = 0;    // no blocks, but parts of some: what flows have to themselves
   std::uint64_t blocks() const { return from_hosts + to_peers + from_peers + to_hosts; }
 };
 

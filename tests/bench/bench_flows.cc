@@ -15,26 +15,26 @@ namespace satrelay::bench {
 namespace {
 
 struct Taken {
-  double heap = 0;       // bytes
-  double set_aside = 0;  // bytes of the arena
-  double used = 0;       // the same
+  double heap = 0;      // bytes
+  double reserves = 0;  // bytes of the arena
+  double blocks = 0;    // the same, beside the reserves
 };
 
 Taken taken_now(Crowd& crowd) {
   const struct mallinfo2 heap = mallinfo2();
-  const gateway::Status status = crowd.engine().status(crowd.now());
-  const auto block = static_cast<double>(gateway::plan_memory(crowd.config()).block_size);
+  const gateway::ArenaUse use = crowd.engine().arena_use();
+  const gateway::MemoryPlan plan = gateway::plan_memory(crowd.config());
   return {.heap = static_cast<double>(heap.uordblks + heap.hblkhd),
-          .set_aside = static_cast<double>(crowd.engine().arena_use().set_aside) * block,
-          .used = static_cast<double>(status.arena_used)};
+          .reserves = static_cast<double>(use.reserves * plan.reserve_size),
+          .blocks = static_cast<double>(use.blocks() * plan.block_size)};
 }
 
 void print(std::size_t flows, const char* state, const Taken& before, const Taken& after) {
   const auto each = [&](double Taken::*what) {
     return (after.*what - before.*what) / static_cast<double>(flows);
   };
-  std::printf("%7zu flows, %-22s heap %8.0f, arena set aside %6.0f, used %6.0f bytes a flow\n",
-              flows, state, each(&Taken::heap), each(&Taken::set_aside), each(&Taken::used));
+  std::printf("%7zu flows, %-22s heap %8.0f, arena: reserves %6.0f, blocks %6.0f bytes a flow\n",
+              flows, state, each(&Taken::heap), each(&Taken::reserves), each(&Taken::blocks));
 }
 
 // A stream's header of a raw block, and its one byte.

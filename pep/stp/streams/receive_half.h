@@ -19,8 +19,8 @@ class ReceiveHalf {
 
   explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece), arena_(&arena) {}
 
-  // As BlockRing's: blocks in which bytes always find room, of a stream that begins.
-  [[nodiscard]] bool own(std::uint32_t blocks) { return bytes_.own(blocks); }
+  // As BlockRing's: a reserve in which bytes always find room, of a stream that begins.
+  [[nodiscard]] bool own() { return bytes_.own(); }
   void disown() { bytes_.disown(); }
 
   const Reassembler& bytes() const { return bytes_; }
@@ -76,7 +76,7 @@ class ReceiveHalf {
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     return drain_.window(limit, ahead, now);
   }
-  // Drops all bytes, for which no blocks are its own any more; the accounting stays.
+  // Drops all bytes, and the reserve; the accounting stays.
   void drop_memory() {
     bytes_.reset();
     bytes_.disown();

@@ -32,7 +32,7 @@ class Remains {
       for (std::uint32_t i = 0; i < streams.slot_count(); ++i) {
         held.to_peer += streams.at(i).send.blocks_held();
         held.from_peer += streams.at(i).receive.bytes().blocks_held();
-        held.set_aside += streams.at(i).blocks_set_aside();
+        held.reserves += streams.at(i).reserves_held();
       }
     }
   }

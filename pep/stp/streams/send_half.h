@@ -16,13 +16,14 @@ class SendHalf {
  public:
   explicit SendHalf(Arena& arena) : arena_(&arena), queue_(arena) {}
 
-  // As BlockRing's: blocks that can always be written to, of a stream that begins.
-  [[nodiscard]] bool own(std::uint32_t blocks) { return queue_.own(blocks); }
+  // As BlockRing's: a reserve that can always be written to, of a stream that begins.
+  [[nodiscard]] bool own() { return queue_.own(); }
   void disown() { queue_.disown(); }
+  bool has_reserve() const { return queue_.has_reserve(); }
 
   // --- the writer
-  // What write() takes, exactly: up to `limit` stored bytes, and no more than there are blocks for:
-  // its own, and what the arena has when `promised` bytes are kept for the other direction.
+  // What write() takes, exactly: up to `limit` stored bytes, and no more than there is room for: in
+  // its reserve, and in what the arena has when `promised` bytes are kept for the other direction.
   std::uint64_t room(std::uint64_t limit, std::uint64_t promised) const;
   [[nodiscard]] std::size_t write(ConstBytes bytes, std::uint64_t limit, std::uint64_t promised) {
     const std::uint64_t allowed = room(limit, promised);
@@ -65,8 +66,7 @@ class SendHalf {
   void reset();
   // What edits of the sets have cost (RangeSet).
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
-  std::size_t blocks_held() const { return queue_.blocks_held(); }            // counted
-  std::size_t blocks_set_aside() const { return queue_.blocks_set_aside(); }  // counted
+  std::size_t blocks_held() const { return queue_.blocks_held(); }  // counted
 
  private:
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };

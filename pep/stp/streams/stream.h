@@ -90,10 +90,10 @@ struct Stream {
   std::uint16_t metadata_size = 0;
   std::array<std::byte, kMaxMetadata> metadata;
 
-  // Sets aside blocks of the arena for each half; false, and none, if there are too few.
-  [[nodiscard]] bool own_memory(std::uint32_t blocks) {
-    if (!send.own(blocks)) return false;
-    if (receive.own(blocks)) return true;
+  // Takes a reserve of the arena for each half; false, and none, if there are too few.
+  [[nodiscard]] bool own_memory() {
+    if (!send.own()) return false;
+    if (receive.own()) return true;
     send.disown();
     return false;
   }
@@ -102,8 +102,8 @@ struct Stream {
     send.disown();
     receive.drop_memory();
   }
-  std::size_t blocks_set_aside() const {
-    return send.blocks_set_aside() + receive.bytes().blocks_set_aside();
+  std::size_t reserves_held() const {
+    return (send.has_reserve() ? 1U : 0U) + (receive.bytes().has_reserve() ? 1U : 0U);
   }
 
   bool visible() const { return phase == Phase::kOpen; }

@@ -5,7 +5,7 @@
 
 namespace satrelay::stp {
 
-Stream* StreamTable::find(std::uint64_t id) const {
+Stream* StreamTable::look_up(std::uint64_t id) const {
   const std::uint64_t hash = hash_of(id);
   const Part& part = parts_[part_of(hash)];
   if (part.used == 0) return nullptr;
@@ -55,6 +55,7 @@ void StreamTable::make_room(Part& part) const {
 }
 
 void StreamTable::erase(Stream& stream) {
+  latest_ = nullptr;
   const std::uint64_t hash = hash_of(stream.id);
   Part& part = parts_[part_of(hash)];
   std::vector<Entry>& entries = part.entries;

@@ -22,7 +22,11 @@ class StreamTable {
   StreamTable(Arena& arena, std::size_t max_slots, std::uint64_t secret)
       : arena_(&arena), max_slots_(max_slots), multiplier_(secret | 1U) {}
 
-  Stream* find(std::uint64_t id) const;
+  // What is done to one stream asks for it many times.
+  Stream* find(std::uint64_t id) const {
+    if (latest_ == nullptr || latest_->id != id) latest_ = look_up(id);
+    return latest_;
+  }
   Stream& at(std::uint32_t index) const { return *slots_[index]; }
   // A slot for `id`, which is not present; nullptr when all are in use.
   Stream* insert(std::uint64_t id);
@@ -56,6 +60,7 @@ class StreamTable {
   std::uint64_t hash_of(std::uint64_t id) const { return id * multiplier_; }
   static std::size_t part_of(std::uint64_t hash) { return hash >> (64 - kPartBits); }
   void make_room(Part& part) const;
+  Stream* look_up(std::uint64_t id) const;
 
   Arena* arena_;
   std::size_t max_slots_;
@@ -64,6 +69,7 @@ class StreamTable {
   std::vector<std::unique_ptr<Stream>> slots_;
   std::vector<std::uint32_t> free_;
   std::array<Part, 1U << kPartBits> parts_;
+  mutable Stream* latest_ = nullptr;  // that was found, and is present
 };
 
 // Which stream ids of the peer have been opened.

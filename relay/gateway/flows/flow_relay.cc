@@ -273,7 +273,7 @@ void FlowRelay::feed_stream(Flow& f) {
 void FlowRelay::feed_host(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   if (f.endpoint.is_closed()) return;
-  // However little is spare, its own blocks are the flow's.
+  // However little is spare, its reserve is the flow's.
   std::uint64_t memory = std::max(spare_memory(), own_store());
   const SpliceResult result = splice_.to_host(f, session, host_allowance(f), memory, now);
   if (result == SpliceResult::kMalformed) {

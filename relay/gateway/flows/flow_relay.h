@@ -203,8 +203,8 @@ class FlowRelay final : public stp::StreamSource {
   // (flow_relay_memory.cc)
   std::uint64_t spare_memory() const;
   std::uint64_t kept_for_streams() const;
-  // What each store of a flow can hold in blocks of its own, wherever in a block it begins.
-  std::uint64_t own_store() const { return (kOwnBlocks - 1) * arena_.block_size() + 1; }
+  // What each store of a flow can hold however little memory there is.
+  std::uint64_t own_store() const { return arena_.reserve_size(); }
   bool has_place() const;              // for one more flow, however slow
   std::uint64_t first_window() const;  // to offer a host whose bytes the link has yet to take
   std::uint64_t window_limit(Flow& f, Instant now) const;  // to offer a host now

@@ -31,7 +31,7 @@ std::uint64_t FlowRelay::spare_memory() const {
 // The streams into which the hosts' bytes go need room, beyond what each has to itself.
 std::uint64_t FlowRelay::kept_for_streams() const {
   const std::uint64_t wanted = arena_.total_blocks() * arena_.block_size() / 8;
-  const std::uint64_t own = live_ * kOwnBlocks * arena_.block_size();
+  const std::uint64_t own = live_ * arena_.reserve_size();
   return wanted > own ? wanted - own : 0;
 }
 
@@ -75,8 +75,7 @@ std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
 }
 
 bool FlowRelay::has_place() const {
-  constexpr std::size_t kStores = 4;
-  return !free_slots_.empty() && arena_.free_blocks() >= kStores * kOwnBlocks;
+  return !free_slots_.empty() && arena_.free_reserves() >= kStoresOfAFlow;
 }
 
 // What the host's TCP can have under way now, and a little more, so that segments are full. The

@@ -37,7 +37,7 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
   }
   flows_[slot] = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
   Flow& f = flow(slot);
-  SATRELAY_CHECK(f.endpoint.own_memory(kOwnBlocks));  // as lack_of_room() has seen
+  SATRELAY_CHECK(f.endpoint.own_memory());  // as lack_of_room() has seen
   f.id = ++flows_so_far_;
   f.peer = peer;
   f.upheavals = peers_[peer]->upheavals.count();

@@ -9,9 +9,14 @@ namespace {
 constexpr Duration kLinkTime = Duration::seconds(4);
 // Of an arena for few flows.
 constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
-// Large blocks cost less time, and leave more unused.
-constexpr std::size_t kSmallestBlock = 256;
+// A large reserve has room for a whole segment.
+constexpr std::size_t kSmallestReserve = 256;
+constexpr std::size_t kLargestReserve = 2048;
+// Large blocks cost less time, and leave more unused: so many flows may have more to store than
+// their reserves hold, each in some blocks.
 constexpr std::size_t kLargestBlock = 4096;
+constexpr std::uint64_t kBusyFlows = 4096;
+constexpr std::uint64_t kBlocksOfABusyFlow = 4;
 
 const config::Link* find_link(const config::Gateway& config, const std::string& name) {
   const auto link = std::ranges::find(config.links, name, &config::Link::name);
@@ -36,10 +41,13 @@ MemoryPlan plan_memory(const config::Gateway& config) {
     useful = std::max(plan.arena, kLeastUseful);
     plan.arena = std::max(useful, config::kMemoryOfAFlow * config.limits.flows);
   }
-  // All that the flows have of their own takes half of the arena at most.
-  const std::uint64_t flow_share = plan.arena.value() / std::max(config.limits.flows, 1U);
-  plan.block_size = std::clamp<std::size_t>(std::bit_floor(flow_share / (2 * 4 * kOwnBlocks)),
-                                            kSmallestBlock, kLargestBlock);
+  const std::uint64_t half = plan.arena.value() / 2;
+  const std::uint64_t flows = std::max<std::uint64_t>(config.limits.flows, 1);
+  plan.reserve_size = std::clamp<std::size_t>(std::bit_floor(half / (kStoresOfAFlow * flows)),
+                                              kSmallestReserve, kLargestReserve);
+  const std::uint64_t busy = kBlocksOfABusyFlow * std::min(flows, kBusyFlows);
+  plan.block_size =
+      std::clamp<std::size_t>(std::bit_floor(half / busy), plan.reserve_size, kLargestBlock);
   // Three eighths for credit, shared between peers by the rate at which they can fill it. What is
   // there for the sake of many flows is no reason to store more of one.
   const std::uint64_t credit = plan.arena.value() / 8 * 3;

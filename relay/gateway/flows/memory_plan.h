@@ -1,5 +1,5 @@
 // Divides the gateway's memory, at start-up, so that what is promised can be kept: credit granted
-// to peers is never more than the blocks set aside for it; what is left serves the hosts, whose
+// to peers is never more than the part that is for it; what is left serves the hosts, whose
 // windows shrink first when it runs low.
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace satrelay::gateway {
 
-// Blocks that each of a flow's four stores (from its host, to the peer, from the peer, to its host)
-// has to itself, so that nothing that other flows do can stop it: one block that is half read, and
-// the next.
-inline constexpr std::uint32_t kOwnBlocks = 2;
+// From its host, to the peer, from the peer, to its host: each has a reserve of the arena's, so
+// that nothing that other flows do can stop it.
+inline constexpr std::size_t kStoresOfAFlow = 4;
 
 struct MemoryPlan {
   ByteCount arena;
   std::size_t block_size = 0;                     // of the arena, bytes
+  std::size_t reserve_size = 0;                   // the same
   std::vector<std::uint64_t> lane_receive_limit;  // by peer, bytes
   std::vector<std::uint64_t> flow_receive_limit;  // of one flow, by peer, bytes
   std::uint64_t flow_send_limit = 0;              // of one flow, bytes
@@ -27,11 +27,11 @@ struct MemoryPlan {
 };
 
 // With `limits.memory` 0 the arena holds four seconds of all links, both directions, and at least
-// config::kMemoryOfAFlow for each flow of the table. Blocks are the smaller the less memory there
-// is for a flow: a store that is not empty takes one whole. One flow that fills a lossy link needs
-// 0.6 s of it at the sender; and at the receiver three round trips' worth, for what arrives while a
-// retransmission is on its way and until the credit for it is renewed. Three eighths of four
-// seconds, times the flow's share of a lane, hold that.
+// config::kMemoryOfAFlow for each flow of the table. Half of it serves all flows of the table with
+// reserves; the other half has a few blocks for each of thousands. One flow that fills a lossy link
+// needs 0.6 s of it at the sender; and at the receiver three round trips' worth, for what arrives
+// while a retransmission is on its way and until the credit for it is renewed. Three eighths of
+// four seconds, times the flow's share of a lane, hold that.
 MemoryPlan plan_memory(const config::Gateway& config);
 
 }  // namespace satrelay::gateway

@@ -75,6 +75,7 @@ struct EndConfig {
   Config session;
   std::size_t arena_bytes = 4 << 20;
   std::size_t block_size = 4096;
+  std::size_t reserve_size = 0;
   BitRate rate = BitRate::bits_per_second(50'000'000);
 };
 
@@ -84,7 +85,7 @@ class End {
   End(const EndConfig& config, StreamSource& source, Instant now)
       : config_(config),
         memory_(config.arena_bytes),
-        arena_(memory_, config.block_size),
+        arena_(memory_, config.block_size, config.reserve_size),
         pacer_(config.rate, control::LinkOverhead{0}, Duration::microseconds(500),
                Duration::milliseconds(50)),
         controller_(config.rate),

@@ -67,7 +67,8 @@ TEST_F(StandstillTest, EachStreamHasMemoryOfItsOwn) {
   for (EndConfig& config : net_.configs) {
     config.arena_bytes = 64 * 256;
     config.block_size = 256;
-    config.session.own_blocks = 2;
+    config.reserve_size = 256;
+    config.session.reserves = true;
     config.session.lane_receive_limit = 6'000;
   }
   ASSERT_TRUE(net_.connect());
@@ -99,7 +100,8 @@ TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
   for (EndConfig& config : net_.configs) {
     config.arena_bytes = 1000 * 256;
     config.block_size = 256;
-    config.session.own_blocks = 2;
+    config.reserve_size = 256;
+    config.session.reserves = true;
     config.session.lane_receive_limit = 100'000;
   }
   ASSERT_TRUE(net_.connect());
@@ -124,9 +126,10 @@ TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
 
 // The peer opens more than there is memory for: it is told so, and the others go on.
 TEST_F(StandstillTest, WhatThereIsNoMemoryForIsRefused) {
-  net_.configs[1].arena_bytes = 10 * 256;
+  net_.configs[1].arena_bytes = 5 * 256;
   net_.configs[1].block_size = 256;
-  net_.configs[1].session.own_blocks = 2;
+  net_.configs[1].reserve_size = 256;
+  net_.configs[1].session.reserves = true;
   ASSERT_TRUE(net_.connect());
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(net_.apps[0].open(500, 0, net_.now));
   net_.run(Duration::seconds(5));

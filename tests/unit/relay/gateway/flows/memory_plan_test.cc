@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "pep/base/arena.h"
+
 namespace satrelay::gateway {
 namespace {
 
@@ -46,22 +50,26 @@ TEST(MemoryPlan, ServesTheFlowsOfTheTable) {
 
 TEST(MemoryPlan, HalfOfItIsWhatTheFlowsHaveToThemselves) {
   config::Gateway config = two_peers();
-  const auto block_size = [&](std::uint64_t memory, std::uint32_t flows) {
+  const auto sizes = [&](std::uint64_t memory, std::uint32_t flows) {
     config.limits.memory = ByteCount(memory);
     config.limits.flows = flows;
-    return plan_memory(config).block_size;
+    const MemoryPlan plan = plan_memory(config);
+    return std::pair(plan.reserve_size, plan.block_size);
   };
   for (const std::uint64_t memory : {4ULL << 20, 64ULL << 20, 1ULL << 30, 10ULL << 30}) {
     for (const std::uint32_t flows : {1U, 100U, 1'000U, 65'536U}) {
-      const std::size_t size = block_size(memory, flows);
+      const auto [reserve, block] = sizes(memory, flows);
+      EXPECT_LE(reserve, block);
+      EXPECT_LE(block, Arena::kMostReservesOfABlock * reserve);
       if (memory < config::kMemoryOfAFlow.value() * flows) continue;
-      EXPECT_LE(4 * kOwnBlocks * size * flows, memory / 2) << memory << " " << flows;
+      EXPECT_LE(kStoresOfAFlow * reserve * flows, memory / 2) << memory << " " << flows;
     }
   }
-  EXPECT_EQ(block_size(256ULL << 20, 65'536), 256U);
-  EXPECT_EQ(block_size(1ULL << 30, 65'536), 1'024U);
-  EXPECT_EQ(block_size(10ULL << 30, 65'536), 4'096U);
-  EXPECT_EQ(block_size(1ULL << 20, 65'536), 256U);  // serves fewer
+  EXPECT_EQ(sizes(256ULL << 20, 65'536), std::pair(512UL, 4'096UL));
+  EXPECT_EQ(sizes(1ULL << 30, 65'536), std::pair(2'048UL, 4'096UL));
+  EXPECT_EQ(sizes(10ULL << 30, 65'536), std::pair(2'048UL, 4'096UL));
+  EXPECT_EQ(sizes(4ULL << 20, 1'000), std::pair(512UL, 512UL));
+  EXPECT_EQ(sizes(1ULL << 20, 65'536), std::pair(256UL, 256UL));  // serves fewer
 }
 
 TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {
