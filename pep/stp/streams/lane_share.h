@@ -27,9 +27,10 @@ class LaneShares {
   }
   // `sends`: more may come. `sent`: its highest offset that was sent.
   void update(LaneShare& share, bool sends, std::uint64_t sent) {
-    reserved_ -= share.left;
-    share.left = sends ? kShare - std::min(kShare, sent - share.base) : 0;
-    reserved_ += share.left;
+    const std::uint64_t left = sends ? kShare - std::min(kShare, sent - share.base) : 0;
+    if (left == share.left) return;
+    reserved_ += left - share.left;
+    share.left = left;
   }
   // What a stream may send of the `credit` that the lane has.
   std::uint64_t available(const LaneShare& share, std::uint64_t credit) const {

@@ -9,9 +9,9 @@ namespace {
 constexpr Duration kLinkTime = Duration::seconds(4);
 // Of an arena for few flows.
 constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
-// A large reserve has room for a whole segment.
+// A large reserve has room for whole segments, which then need no block.
 constexpr std::size_t kSmallestReserve = 256;
-constexpr std::size_t kLargestReserve = 2048;
+constexpr std::size_t kLargestReserve = 4096;
 // Large blocks cost less time, and leave more unused: so many flows may have more to store than
 // their reserves hold, each in some blocks.
 constexpr std::size_t kLargestBlock = 4096;
