@@ -25,7 +25,7 @@ MutableBytes BlockRing::room_without_block(std::uint64_t offset, std::size_t wan
     const std::uint64_t key = offset >> arena_->block_shift();
     const BlockIndex block = add_block(key);
     if (block != kNoBlock) {
-      take_over(key, block);
+      if (reserve_end_ > base_) take_over(key, block);
       return run_of_block(block, offset);
     }
     if (offset >= own) return {};
