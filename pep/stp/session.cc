@@ -155,6 +155,7 @@ void Session::Impl::run_timers() {
   }
   if (now >= connection->memory_check) check_memory();
   if (!linger.empty() && now >= linger.front()->linger_deadline) run_linger();
+  connection->path.handle_timeout(now);
   protection.expire(now);
 }
 
@@ -197,7 +198,7 @@ std::optional<Event> Session::Impl::poll_stream_event() {
   return std::nullopt;
 }
 
-Instant Session::Impl::next_timeout() {
+Instant Session::Impl::next_timeout() const {
   if (work_waits()) return now;
   if (state == PeerState::kClosed && closed_here) {
     return close_packets > 0 ? now : Instant::never();
@@ -215,8 +216,7 @@ Instant Session::Impl::next_timeout() {
   at = earlier(at, connection->losses.deadline());
   at = earlier(at, connection->memory_check);
   if (!linger.empty()) at = earlier(at, linger.front()->linger_deadline);
-  // A search that is due during an outage waits for its end.
-  if (connection->path.next_timeout() > now) at = earlier(at, connection->path.next_timeout());
+  at = earlier(at, connection->path.next_timeout());
   if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
   at = earlier(at, fec_timeout());
   at = earlier(at, protection.next_timeout());

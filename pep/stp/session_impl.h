@@ -61,7 +61,7 @@ struct Session::Impl {
   void run_linger();
   void check_memory();
   std::optional<Event> poll_stream_event();
-  Instant next_timeout();
+  Instant next_timeout() const;
   bool control_waits() const;
   bool data_waits() const;
 
@@ -180,7 +180,7 @@ struct Session::Impl {
   std::size_t send_hello(MutableBytes out);
   std::size_t send_close(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
-  bool mtu_probe_waits();
+  bool mtu_probe_waits() const;
   std::size_t finish_packet(PacketBuilder& packet);
   std::size_t count_out(ConstBytes packet);
   std::size_t cost_of(const ByteWriter& frames, std::size_t before) const;

@@ -154,13 +154,13 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
   return count_out(whole);
 }
 
-bool Session::Impl::mtu_probe_waits() {
-  return data_allowed() && !connection->probes.frozen() && connection->path.probe_due(now) > 0;
+bool Session::Impl::mtu_probe_waits() const {
+  return data_allowed() && !connection->probes.frozen() && connection->path.probe_due() > 0;
 }
 
 // Nothing that would be missed: PING and PADDING.
 std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
-  const std::size_t size = connection->path.probe_due(now);
+  const std::size_t size = connection->path.probe_due();
   if (size > out.size()) return 0;
   PacketBuilder packet(out.first(size), protection.trailer_size());
   if (connection->path.is_last_of_round()) {
