@@ -84,18 +84,18 @@ struct Session::Impl::Settler {
   // Arranges that what the item stands for is sent again, as lost so often.
   void repair(const SentItem& item, unsigned times_lost) {
     if (item.kind() == ItemKind::kLaneCredit) {
-      s.connection->lane_receive.announce_again();
+      s.streams->lane_receive().announce_again();
       return;
     }
     if (item.kind() == ItemKind::kStartCredit) {
-      s.connection->start_credit.on_lost(item.offset);
+      s.streams->start_credit().on_lost(item.offset);
       return;
     }
     if (item.kind() == ItemKind::kRate) {
       s.own_capacity.on_lost(item.offset);
       return;
     }
-    Stream* stream = s.owner(item);
+    Stream* stream = s.streams->present(item.stream, item.generation());
     if (stream == nullptr) return;
     s.work.add();
     const bool resetting = stream->phase == Stream::Phase::kResetting;
@@ -103,22 +103,23 @@ struct Session::Impl::Settler {
       case ItemKind::kReset:
         if (resetting && !stream->reset_acknowledged) {
           stream->reset_due = true;
-          s.resets.push_back(*stream);
+          s.streams->due().resets.push_back(*stream);
         }
         return;
       case ItemKind::kOpen:
         if (!resetting) {
           stream->open_due = true;
-          s.opens.push_back(*stream);
+          s.streams->due().opens.push_back(*stream);
         }
         return;
       case ItemKind::kConfirm:
         if (!resetting && stream->confirmations.is_newest(item.offset)) {
-          s.confirms.push_back(*stream);
+          s.streams->due().confirms.push_back(*stream);
         }
         return;
       case ItemKind::kStreamCredit:
-        if (!resetting && !stream->receive.final_known()) s.credits.push_back(*stream);
+        if (!resetting && !stream->receive.final_known())
+          s.streams->due().credits.push_back(*stream);
         return;
       default:
         if (resetting) return;
@@ -126,8 +127,8 @@ struct Session::Impl::Settler {
         stream->send.on_lost(item.offset, item.length, item.kind() == ItemKind::kDataAndFin,
                              times_lost);
         count_moved(shifted, stream->send.moved());
-        s.schedule.update_lost(*stream);
-        if (stream->send.fin_due()) s.fins.push_back(*stream);
+        s.streams->schedule().update_lost(*stream);
+        if (stream->send.fin_due()) s.streams->due().fins.push_back(*stream);
     }
   }
 
@@ -138,7 +139,7 @@ struct Session::Impl::Settler {
           item.kind() == ItemKind::kRate || item.kind() == ItemKind::kStartCredit) {
         return;
       }
-      Stream* stream = s.owner(item);
+      Stream* stream = s.streams->present(item.stream, item.generation());
       if (stream == nullptr) return;
       s.work.add();
       const bool resetting = stream->phase == Stream::Phase::kResetting;
@@ -146,20 +147,20 @@ struct Session::Impl::Settler {
         case ItemKind::kReset:
           stream->reset_acknowledged = true;
           stream->reset_due = false;
-          s.resets.remove(*stream);
-          s.free_if_over(*stream);
+          s.streams->due().resets.remove(*stream);
+          s.streams->free_if_over(*stream);
           return;
         case ItemKind::kConfirm:
           stream->confirmations.on_acknowledged(item.offset);
-          if (s.visible(StreamId{stream->id}) != nullptr &&
+          if (s.streams->visible(StreamId{stream->id}) != nullptr &&
               stream->confirmations.all_acknowledged()) {
-            s.notify(*stream, &Stream::Pending::confirmed);
+            s.streams->notify(*stream, &Stream::Pending::confirmed);
           }
           return;
         case ItemKind::kOpen:
           stream->open_due = false;
           stream->open_acknowledged = true;
-          s.opens.remove(*stream);
+          s.streams->due().opens.remove(*stream);
           return;
         default:
           if (resetting) return;
@@ -167,17 +168,11 @@ struct Session::Impl::Settler {
           stream->send.on_acknowledged(item.offset, item.length,
                                        item.kind() == ItemKind::kDataAndFin);
           count_moved(shifted, stream->send.moved());
-          s.on_send_progress(*stream);
+          s.streams->on_acknowledged(*stream, s.now);
       }
     });
   }
 };
-
-Stream* Session::Impl::owner(const SentItem& item) const {
-  Stream& stream = streams.at(item.stream);
-  return stream.phase != Stream::Phase::kFree && stream.generation == item.generation() ? &stream
-                                                                                        : nullptr;
-}
 
 LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
   const auto microseconds = [](std::uint64_t us) {
@@ -251,38 +246,27 @@ bool Session::Impl::work_off(ReportUnderWay& under_way) {
                  now - connection->last_report, now);
   connection->last_report = now;
   // The path has lost these too.
-  const std::uint64_t repaired = note_repaired(report);
-  connection->recent_losses += static_cast<double>(repaired);
+  const std::uint64_t repaired = fec != nullptr ? fec->note_repaired(report.repaired) : 0;
+  connection->loss_rate.on_repaired(repaired);
   if (fec != nullptr) {
     fec->policy.on_report(under_way.delivered - std::min(repaired, under_way.delivered), repaired);
   }
-  constexpr double kWindow = 10'000;
-  connection->recent_packets += static_cast<double>(under_way.delivered);
-  if (connection->recent_packets > kWindow) {
-    connection->recent_losses *= kWindow / connection->recent_packets;
-    connection->recent_packets = kWindow;
-  }
+  connection->loss_rate.on_delivered(under_way.delivered);
   // Reports share the path with what we send: the more is lost, the more often each thing is said.
-  connection->feedback.set_repeats(repeats_for(loss_ratio()));
+  connection->feedback.set_repeats(repeats_for(connection->loss_rate.ratio()));
   ask_for_missed_reports(report);
   return true;
 }
 
-// All reports about some packet were lost: asks for another one. At once for a new hole, and again
-// when the answer must be lost as well.
+// All reports about some packets were lost.
 void Session::Impl::ask_for_missed_reports(const FeedbackFrame& report) {
-  const std::uint64_t oldest = connection->losses.oldest_unresolved();
-  if (oldest >= report.first) return;
-  const std::uint64_t newest = connection->losses.newest_unresolved_below(report.first);
-  const Duration answer = connection->rtt.smoothed() + connection->peer_feedback_interval * 2;
-  if (newest < connection->asked_below && now < connection->last_request + answer) return;
-  connection->ping_due = true;
-  connection->last_request = now;
-  connection->asked_below = std::max(connection->asked_below, newest + 1);
+  if (connection->losses.oldest_unresolved() >= report.first) return;
+  connection->requests.on_missed(
+      connection->losses.newest_unresolved_below(report.first),
+      connection->rtt.smoothed() + connection->peer_feedback_interval * 2, now);
 }
 
 void Session::Impl::run_loss_timer() {
-  if (now < connection->losses.deadline()) return;
   Settler settler{*this};
   connection->losses.handle_timeout(now, settler);
   count_losses(settler.lost_packets);
@@ -301,7 +285,7 @@ void Session::Impl::arm_tail_probe() {
     if (packet->item_count == 0 || !connection->losses.is_unresolved(n - 1)) continue;
     connection->ledger.for_each_item(
         *packet, [&](const SentItem& item) { settler.repair(item, std::max(item.losses(), 1U)); });
-    connection->probe_packets = 1;
+    connection->probes.allow_data();
     return;
   }
 }
@@ -318,8 +302,7 @@ void Session::Impl::make_ledger_room() {
 
 void Session::Impl::count_losses(std::uint64_t packets) {
   counters.packets_lost += packets;
-  connection->recent_packets += static_cast<double>(packets);
-  connection->recent_losses += static_cast<double>(packets);
+  connection->loss_rate.on_lost(packets);
   if (fec != nullptr) fec->policy.on_report(0, packets);
 }
 

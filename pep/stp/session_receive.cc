@@ -41,20 +41,17 @@ struct Session::Impl::FrameHandler {
   void operator()(const FeedbackFrame& frame) { s.handle_report(frame); }
   void operator()(const LaneCreditFrame& frame) {
     eliciting = true;
-    s.connection->lane_send.limit = std::max(s.connection->lane_send.limit, frame.limit);
-    s.wake_lane_waiters();
+    s.streams->raise_lane_credit(frame.limit);
   }
   void operator()(const StreamCreditFrame& frame) {
     eliciting = true;
-    Stream* stream = s.streams.find(frame.stream);
+    Stream* stream = s.streams->find(frame.stream);
     if (stream == nullptr || stream->phase == Stream::Phase::kResetting) return;
-    stream->send.raise_limit(frame.limit);
-    stream->lane_share.base = stream->send.sent();
-    s.update_active(*stream);
+    s.streams->raise_credit(*stream, frame.limit);
   }
   void operator()(const StartCreditFrame& frame) {
     eliciting = true;
-    if (s.connection->peer_start_credit.accept(frame)) s.activation.begin(s.streams.slot_count());
+    s.streams->accept(frame);
   }
   void operator()(const RateFrame& frame) {
     eliciting = true;
@@ -81,10 +78,10 @@ struct Session::Impl::FrameHandler {
  private:
   enum class Id : std::uint8_t { kPresent, kNew, kClosed, kImpossible };
   Id classify(std::uint64_t id, Stream*& stream) const {
-    stream = s.streams.find(id);
+    stream = s.streams->find(id);
     if (stream != nullptr) return Id::kPresent;
-    if (s.opened_here(id)) return (id >> 1) < s.next_local_index ? Id::kClosed : Id::kImpossible;
-    return s.connection->peer_ids.is_new(id >> 1) ? Id::kNew : Id::kClosed;
+    if (s.own_ids.is_ours(id)) return s.own_ids.was_used(id) ? Id::kClosed : Id::kImpossible;
+    return s.streams->peer_ids().is_new(id >> 1) ? Id::kNew : Id::kClosed;
   }
   // A slot for a stream of the peer that is seen for the first time, and for which there is a
   // place; or, without memory, for one that is to be reset at once.
@@ -93,13 +90,13 @@ struct Session::Impl::FrameHandler {
   }
   Stream* accept_to_reset(std::uint64_t id, ResetReason reason) {
     Stream* stream = insert(id, Stream::Phase::kOpen, 0);
-    if (stream != nullptr) s.begin_reset(*stream, reason);
+    if (stream != nullptr) s.streams->begin_reset(*stream, reason, s.now);
     return stream;
   }
   Stream* insert(std::uint64_t id, Stream::Phase phase, std::uint32_t own) {
-    Stream* stream = s.streams.full() || !s.connection->peer_ids.mark_used(id >> 1)
+    Stream* stream = s.streams->full() || !s.streams->peer_ids().mark_used(id >> 1)
                          ? nullptr
-                         : s.create_stream(id, phase, own);
+                         : s.streams->create(id, phase, own, s.now);
     if (stream == nullptr) refused = true;
     return stream;
   }
@@ -107,19 +104,19 @@ struct Session::Impl::FrameHandler {
   bool charge(Stream& stream, std::uint64_t end) {
     const std::uint64_t added = end > stream.receive.charged() ? end - stream.receive.charged() : 0;
     if (added == 0) return true;
-    if (end > stream.receive.granted() || !s.connection->lane_receive.allows(added)) {
+    if (end > stream.receive.granted() || !s.streams->lane_receive().allows(added)) {
       ++s.counters.credit_violations;
       return false;
     }
-    s.connection->lane_receive.on_received(stream.receive.charge(end));
-    if (stream.phase == Stream::Phase::kResetting) s.connection->lane_receive.on_released(added);
+    s.streams->lane_receive().on_received(stream.receive.charge(end));
+    if (stream.phase == Stream::Phase::kResetting) s.streams->lane_receive().on_released(added);
     return true;
   }
   void drain_resetting(Stream& stream, std::uint64_t end, bool final) {
     if (!charge(stream, end)) return;
     if (final) {
       stream.final_size_known = true;
-      s.free_if_over(stream);
+      s.streams->free_if_over(stream);
     }
   }
 };
@@ -135,10 +132,9 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
       return;
     case Id::kPresent:
       if (stream->phase != Stream::Phase::kAwaitingOpen) return;  // a copy
-      s.linger.remove(*stream);
       break;
     case Id::kNew: {
-      if (!s.has_place()) {
+      if (!s.streams->has_place()) {
         stream = accept_to_reset(frame.stream, ResetReason::kNoResources);
         if (stream != nullptr) ++s.counters.streams_refused;
         return;
@@ -148,14 +144,8 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
       break;
     }
   }
-  stream->phase = Stream::Phase::kOpen;
-  stream->metadata_size = static_cast<std::uint16_t>(frame.metadata.size());
-  std::copy(frame.metadata.begin(), frame.metadata.end(), stream->metadata.begin());
   ++s.counters.streams_accepted;
-  s.notify(*stream, &Stream::Pending::opened);
-  if (stream->receive.bytes().readable() > 0 || stream->receive.complete()) {
-    s.notify(*stream, &Stream::Pending::readable);
-  }
+  s.streams->on_opened(*stream, frame.metadata);
 }
 
 void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
@@ -175,7 +165,7 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
     case Id::kPresent:
       if (stream->phase != Stream::Phase::kResetting) {
         ++s.counters.streams_reset_in;
-        s.fail_stream(*stream, ResetReason::kNone);
+        s.streams->fail(*stream, ResetReason::kNone, s.now);
         stream->event_reason = frame.reason;
       }
       break;
@@ -201,7 +191,7 @@ void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
   }
   if (stream->phase == Stream::Phase::kResetting) return;
   if (stream->confirmations.hear(frame.sequence, frame.confirmation) && stream->visible()) {
-    s.notify(*stream, &Stream::Pending::confirmed);
+    s.streams->notify(*stream, &Stream::Pending::confirmed);
   }
 }
 
@@ -216,7 +206,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
       return;
     case Id::kNew:
       // Its OPEN is late or lost. The bytes are held; the relay hears of them after the OPEN.
-      if (!s.has_place()) {
+      if (!s.streams->has_place()) {
         refused = true;
         return;
       }
@@ -235,7 +225,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   if (receive.contradicts(end, frame.fin)) {
     ++s.counters.malformed;
     ++s.counters.streams_reset_out;
-    s.fail_stream(*stream, ResetReason::kProtocolError);
+    s.streams->fail(*stream, ResetReason::kProtocolError, s.now);
     return;
   }
   if (!charge(*stream, end)) {
@@ -244,7 +234,8 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   }
   const std::uint64_t in_order = receive.bytes().in_order_end();
   if (!frame.bytes.empty()) {
-    const ReceiveHalf::Stored stored = receive.store(frame.offset, frame.bytes, s.reserve_blocks());
+    const ReceiveHalf::Stored stored =
+        receive.store(frame.offset, frame.bytes, s.streams->reserve_blocks());
     s.counters.stream_bytes_in += stored.bytes;
     if (!stored.all) {
       (stored.scattered ? s.counters.scattered_bytes_in : s.counters.no_memory_drops) +=
@@ -260,11 +251,13 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   const bool advanced = receive.bytes().in_order_end() > in_order;
   if (stream->released) {
     // The reader has left: what still comes is taken off the lane's account.
-    if (receive.bytes().readable() > 0) s.consume(*stream, receive.bytes().readable());
-    s.free_if_over(*stream);
+    if (const std::uint64_t left = receive.bytes().readable(); left > 0) {
+      s.streams->consume(*stream, left, s.reach_of_credit(), s.now);
+    }
+    s.streams->free_if_over(*stream);
   } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
-    if (advanced) s.parked.on_arrived(*stream, s.now);
-    s.notify(*stream, &Stream::Pending::readable);
+    if (advanced) s.streams->on_readable(*stream, s.now);
+    s.streams->notify(*stream, &Stream::Pending::readable);
     if (receive.complete()) s.connection->feedback.on_urgent(s.now);
   }
 }
@@ -304,7 +297,7 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
     ++counters.hellos_unread;
     return;
   }
-  if (closed_here || (!connected() && hello.epoch == handshake.peer().epoch)) {
+  if (farewell.said() || (!connected() && hello.epoch == handshake.peer().epoch)) {
     ++counters.stale_epoch;
     return;
   }
@@ -346,8 +339,8 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
       take_over();
       take_keys(session_keys);
       establish();
-      connection->ping_due =
-          hello.answer_wanted;  // proof for the peer, should our answer be for another
+      // Proof for the peer, should our answer be for another.
+      if (hello.answer_wanted) connection->requests.ask();
       break;
     case Handshake::Outcome::kNothing:
       if (connected() && hello.epoch == handshake.peer().epoch) {
@@ -372,7 +365,7 @@ void Session::Impl::bind_newcomer(std::uint64_t epoch) {
 void Session::Impl::doubt_peer() {
   if (state != PeerState::kAlive) return;
   connection->doubts_peer = true;
-  connection->ping_due = true;
+  connection->requests.ask();
 }
 
 // Nobody who could be the peer has been heard.
@@ -493,9 +486,9 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
 }
 
 void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
-  if (closed_here) {
+  if (farewell.said()) {
     // The peer has missed our CLOSE.
-    if (close_packets == 0 && now >= last_close + ProbeTimer::kProbeInterval) close_packets = 1;
+    farewell.on_heard(now);
     ++counters.stale_epoch;
     return;
   }
@@ -529,7 +522,7 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   }
   // It counts as not received, and may come again.
   if (handler.refused) return;
-  connection->session_bytes_in += datagram.size();
+  connection->bytes_in += datagram.size();
   const bool gap = connection->received.record(number, now);
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
@@ -549,8 +542,6 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
     receiver.handle_packet(number, frames, connection->received, now);
   }
   counters.malformed += receiver.counters().malformed - malformed;
-  counters.repair_used = receiver.counters().used;
-  counters.repair_wasted = receiver.counters().wasted;
   for (const FecReceiver::Packet& packet : receiver.repaired()) {
     if (connection->received.is_duplicate(packet.number) ||
         !connection->received.has_place(packet.number))
@@ -578,17 +569,11 @@ void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool elic
   disorder.set_lateness(connection->received.lateness(now));
   if (gap && may == GapMay::kBeRepaired) {
     connection->feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
-  } else if (gap && connection->gap_begin == kMaxVarint) {
-    connection->gap_begin = number - 1;  // the topmost missing one is the last to become certain
+  } else if (gap && connection->gap.on_gap(number)) {
     connection->feedback.on_gap(now + disorder.time());
   }
-  if (connection->gap_begin == kMaxVarint) return;
-  if (number == connection->gap_begin) {
-    connection->gap_begin = kMaxVarint;
-  } else if (connection->received.next() > connection->gap_begin + ReorderTolerance::kPackets) {
-    connection->gap_begin = kMaxVarint;
-    if (disorder.keeps_order()) connection->feedback.on_gap(now);
-  }
+  const bool is_certain = connection->gap.on_recorded(number, connection->received.next());
+  if (is_certain && disorder.keeps_order()) connection->feedback.on_gap(now);
 }
 
 }  // namespace satrelay::stp
