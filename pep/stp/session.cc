@@ -75,10 +75,10 @@ void Session::Impl::begin_anew() {
   if (streams) streams->leave_to(remains);
   gate.clear();
   if (fec != nullptr) fec->clear();
-  const bool had_capacity = connection && !connection->peer_capacity.capacity().is_zero();
-  SentLedger unused = connection ? std::move(connection->ledger).renewed()
-                                 : SentLedger(config.max_packets_in_flight);
-  connection.emplace(config, std::move(unused), now);
+  const bool had_capacity = association && !association->peer_capacity.capacity().is_zero();
+  SentLedger unused = association ? std::move(association->ledger).renewed()
+                                  : SentLedger(config.max_packets_in_flight);
+  association.emplace(config, std::move(unused), now);
   streams.emplace(streams_config(config), arena, work, hello_lane_credit);
   if (had_capacity) peer_events.push(Event::Kind::kCapacity);
 }
@@ -109,20 +109,20 @@ void Session::Impl::establish() {
   const HelloFrame& peer = handshake.peer();
   streams->start(peer.lane_credit, peer.stream_credit, now);
   own_capacity.on_new_session();
-  connection->path.start(
+  association->path.start(
       static_cast<std::uint16_t>(std::max<std::size_t>(peer.datagram_size, kMinDatagram)));
-  connection->probes.start(now);
+  association->probes.start(now);
   peer_events.push(Event::Kind::kPeerAlive);
 }
 
 void Session::Impl::heard() {
-  if (connection->probes.is_return(now)) {
-    note_outage();
-    connection->probes.on_return(now);
+  if (association->probes.is_return(now)) {
+    association->note_outage(now);
+    association->probes.on_return(now);
   }
-  connection->probes.on_heard(now);
+  association->probes.on_heard(now);
   key_doubt.on_heard();
-  const bool was_doubted = std::exchange(connection->doubts_peer, false);
+  const bool was_doubted = std::exchange(association->doubts_peer, false);
   if (state == PeerState::kSuspect) {
     state = PeerState::kAlive;
     streams->schedule().pause(false);
@@ -145,7 +145,7 @@ void Session::Impl::close_by_peer() {
 void Session::Impl::close() {
   if (farewell.said()) return;
   // Packet numbers go on.
-  farewell.begin(connection->ledger.next(), connected());
+  farewell.begin(association->ledger.next(), connected());
   begin_anew();
   handshake.end();
   state = PeerState::kClosed;
@@ -239,7 +239,7 @@ void Session::consume(StreamId stream, std::uint64_t count, Instant now) {
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   const std::uint64_t taken = std::min(count, s->receive.bytes().readable());
-  streams.consume(*s, taken, impl_->reach_of_credit(), now);
+  streams.consume(*s, taken, impl_->association->reach_of_credit(), now);
 }
 
 void Session::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now) {
@@ -249,7 +249,8 @@ void Session::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now
 
 void Session::release(StreamId stream, Instant now) {
   Streams& streams = impl_->called(now);
-  if (Stream* s = streams.visible(stream)) streams.release(*s, impl_->reach_of_credit(), now);
+  if (Stream* s = streams.visible(stream))
+    streams.release(*s, impl_->association->reach_of_credit(), now);
 }
 
 void Session::set_observer(PacketObserver* observer) {
@@ -280,7 +281,7 @@ ClassSet Session::waiting() const {
   const ClassSet waiting = impl_->streams->has_bytes(kEveryClass);
   // Asked of each of many sessions before every packet: most have nothing.
   if (waiting == 0 || !impl_->data_allowed()) return 0;
-  return impl_->protection.is_worn_out(impl_->connection->ledger.next()) ? 0 : waiting;
+  return impl_->protection.is_worn_out(impl_->association->ledger.next()) ? 0 : waiting;
 }
 
 bool Session::may_send(Instant now) const { return impl_->gate.open(now); }
@@ -300,19 +301,19 @@ PeerState Session::peer_state() const { return impl_->state; }
 
 std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch; }
 
-Duration Session::smoothed_rtt() const { return impl_->connection->rtt.smoothed(); }
+Duration Session::smoothed_rtt() const { return impl_->association->rtt.smoothed(); }
 
 std::optional<Duration> Session::measured_rtt() const {
-  if (!impl_->connection->rtt.measured()) return std::nullopt;
-  return impl_->connection->rtt.smoothed();
+  if (!impl_->association->rtt.measured()) return std::nullopt;
+  return impl_->association->rtt.smoothed();
 }
 
-double Session::loss_ratio() const { return impl_->connection->loss_rate.ratio(); }
+double Session::loss_ratio() const { return impl_->association->loss_rate.ratio(); }
 
-bool Session::knows_loss() const { return impl_->connection->loss_rate.known(); }
+bool Session::knows_loss() const { return impl_->association->loss_rate.known(); }
 
 bool Session::doubts_peer() const {
-  return impl_->connection->doubts_peer && impl_->state == PeerState::kAlive;
+  return impl_->association->doubts_peer && impl_->state == PeerState::kAlive;
 }
 
 bool Session::doubts_key(Instant now) const {
@@ -321,13 +322,13 @@ bool Session::doubts_key(Instant now) const {
 
 std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
 
-BitRate Session::peer_capacity() const { return impl_->connection->peer_capacity.capacity(); }
+BitRate Session::peer_capacity() const { return impl_->association->peer_capacity.capacity(); }
 
 BitRate Session::send_rate() const { return impl_->gate.rate(); }
 
 control::Priority Session::last_priority() const { return impl_->gate.last_priority(); }
 
-std::uint64_t Session::packets_in_flight() const { return impl_->connection->probes.in_flight(); }
+std::uint64_t Session::packets_in_flight() const { return impl_->association->probes.in_flight(); }
 
 std::uint64_t Session::bytes_stored() const { return impl_->streams->lane_receive().outstanding(); }
 

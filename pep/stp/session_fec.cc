@@ -19,7 +19,7 @@ bool Session::Impl::may_repair() const {
 }
 
 bool Session::Impl::is_short(const Stream& stream) const {
-  return stream.send.sent() < FecPolicy::short_flow(gate.rate(), connection->rtt.smoothed());
+  return stream.send.sent() < FecPolicy::short_flow(gate.rate(), association->rtt.smoothed());
 }
 
 // What the carrier has to do besides repairs.
@@ -55,14 +55,14 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
 
 // The next repair as a packet of its own; 0 if none may leave.
 std::size_t Session::Impl::send_repair(MutableBytes out) {
-  if (!may_repair() || connection->probes.frozen() || !data_allowed() || !gate.open(now)) return 0;
+  if (!may_repair() || association->probes.frozen() || !data_allowed() || !gate.open(now)) return 0;
   if (control_waits() || report_waits()) return 0;
   FecSender& sender = fec->sender;
   const FecSender::Waiting others = waiting();
-  while (sender.ready(others, connection->ledger.next(), now)) {
+  while (sender.ready(others, association->ledger.next(), now)) {
     if (is_useful(sender.next_purpose())) {
       PacketBuilder packet(out, protection.trailer_size());
-      if (sender.write(packet.frames(), connection->ledger.next(), now)) {
+      if (sender.write(packet.frames(), association->ledger.next(), now)) {
         ++counters.repair_packets_out;
         return finish_packet(packet);
       }
@@ -76,19 +76,20 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
 Instant Session::Impl::fec_timeout() const {
   if (fec == nullptr) return Instant::never();
   return earlier(fec->receiver.next_timeout(),
-                 fec->sender.next_timeout(waiting(), connection->rtt.smoothed()));
+                 fec->sender.next_timeout(waiting(), association->rtt.smoothed()));
 }
 
 void Session::Impl::run_fec() {
   counters.repair_dropped +=
-      fec->sender.advance(waiting(), connection->ledger.next(), connection->rtt.smoothed(), now);
+      fec->sender.advance(waiting(), association->ledger.next(), association->rtt.smoothed(), now);
   fec->receiver.expire(now);
 }
 
 // When a repair may leave.
 Instant Session::Impl::next_repair() const {
-  if (!may_repair() || connection->probes.frozen() || !data_allowed()) return Instant::never();
-  return later(fec->sender.next_repair(waiting(), connection->ledger.next(), now), gate.opens_at());
+  if (!may_repair() || association->probes.frozen() || !data_allowed()) return Instant::never();
+  return later(fec->sender.next_repair(waiting(), association->ledger.next(), now),
+               gate.opens_at());
 }
 
 // What `report` calls missing of these is not lost yet: repairs may have been on the way when it
@@ -96,9 +97,9 @@ Instant Session::Impl::next_repair() const {
 std::span<const Range> Session::Impl::repairable(const FeedbackFrame& report,
                                                  Duration delay) const {
   if (fec == nullptr) return {};
-  const SentPacket* newest = connection->ledger.find(report.highest);
+  const SentPacket* newest = association->ledger.find(report.highest);
   if (newest == nullptr) return {};
-  return fec->sender.repairable(newest->sent + delay - connection->tolerance.time());
+  return fec->sender.repairable(newest->sent + delay - association->tolerance.time());
 }
 
 }  // namespace satrelay::stp

@@ -1,6 +1,7 @@
 // The session's units joined: who the peer is, what goes and comes in packets, and the streams.
-// session.cc has the peer's coming and going and the public face, session_receive.cc the way in,
-// session_loss.cc what became of our packets, session_send.cc the way out, session_timers.cc time.
+// session.cc has the peer's coming and going and the public face, session_handshake.cc HELLOs,
+// session_receive.cc the way in, session_loss.cc what became of our packets, session_send.cc the
+// way out, session_fec.cc repairs, session_timers.cc time.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <span>
 
 #include "pep/base/work_count.h"
-#include "pep/stp/connection.h"
+#include "pep/stp/association.h"
 #include "pep/stp/connection/capacity_announcement.h"
 #include "pep/stp/connection/farewell.h"
 #include "pep/stp/connection/handshake.h"
@@ -55,7 +56,7 @@ struct Session::Impl {
     enough_settled = work.total() + kSettledAtOnce;
   }
   bool work_waits() const {
-    return !remains.empty() || streams->work_waits() || !connection->reports.empty();
+    return !remains.empty() || streams->work_waits() || !association->reports.empty();
   }
   void go_on();
   template <typename Visit>
@@ -67,14 +68,12 @@ struct Session::Impl {
   void suspect_peer();
   void run_memory_check() { streams->check_memory(now); }
   void run_linger();
-  void run_path_timer() { connection->path.handle_timeout(now); }
+  void run_path_timer() { association->path.handle_timeout(now); }
   void forget_old_key() { protection.expire(now); }
   Instant next_timeout() const;
   Instant next_departure() const;
 
-  // --- the way in (session_receive.cc)
-  struct FrameHandler;
-  void handle_packet(ConstBytes datagram);
+  // --- HELLOs (session_handshake.cc)
   void handle_hello(ConstBytes datagram, const PacketHeader& header);
   std::optional<KeyExchange::Reading> read_keys(const HelloFrame& hello, const HelloKeys& keys,
                                                 bool silent);
@@ -83,6 +82,16 @@ struct Session::Impl {
   void note_refusal();
   void take_accepted_keys();
   void take_keys(const std::optional<SessionKeys>& of_our_offer);
+  void greet_again();
+  bool needs_keys() const {
+    return protection.is_worn_out(association->ledger.next()) ||
+           protection.is_unheard(association->ledger.next(), config.suspect_after, now);
+  }
+  std::size_t send_hello(MutableBytes out);
+
+  // --- the way in (session_receive.cc)
+  struct FrameHandler;
+  void handle_packet(ConstBytes datagram);
   void handle_frames(ConstBytes datagram, const PacketHeader& header);
   // The frames of a packet of the session, which may begin with it; else it is counted.
   struct Opened {
@@ -103,25 +112,13 @@ struct Session::Impl {
   void handle_report(const FeedbackFrame& report);
   [[nodiscard]] bool work_off(ReportUnderWay& under_way);
   void work_off_reports();
-  void note_outage();
   LossDetector::Rule loss_rule(const FeedbackFrame& report);
-  void ask_for_missed_reports(const FeedbackFrame& report);
   void arm_tail_probe();
   void make_ledger_room();
   void count_losses(std::uint64_t packets);
-  // As long as credit that is granted now takes to bring bytes.
-  Duration reach_of_credit() const {
-    return connection->rtt.smoothed() + connection->feedback.interval();
-  }
 
   // --- the way out (session_send.cc)
   std::size_t poll_packet(MutableBytes out);
-  void greet_again();
-  bool needs_keys() const {
-    return protection.is_worn_out(connection->ledger.next()) ||
-           protection.is_unheard(connection->ledger.next(), config.suspect_after, now);
-  }
-  std::size_t send_hello(MutableBytes out);
   std::size_t send_close(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
   std::size_t finish_packet(PacketBuilder& packet);
@@ -133,7 +130,7 @@ struct Session::Impl {
   void write_confirmations(PacketBuilder& packet);
   bool mtu_probe_waits() const;
   bool report_waits() const {
-    return connection->received.next() > 0 && now >= connection->feedback.due();
+    return association->received.next() > 0 && now >= association->feedback.due();
   }
   bool control_waits() const;
   bool data_allowed() const;
@@ -179,7 +176,7 @@ struct Session::Impl {
   std::uint64_t hello_lane_credit = 0;
 
   // With that peer: always there, and built anew together for the next (begin_anew()).
-  std::optional<Connection> connection;
+  std::optional<Association> association;
   std::optional<Streams> streams;
 
   // Outlive it, with what they keep.

@@ -23,8 +23,8 @@ struct Session::Impl::Settler {
   Impl& s;
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
-  std::uint64_t moved = s.connection->losses.moved();  // of the detector's sets, as far as counted
-  bool must_go_on = false;                             // whatever this call has settled already
+  std::uint64_t moved = s.association->losses.moved();  // of the detector's sets, as far as counted
+  bool must_go_on = false;                              // whatever this call has settled already
 
   // Searches and shifts of small entries, many of which take as long as one packet.
   static constexpr std::uint64_t kRangesPerObject = 64;
@@ -35,47 +35,47 @@ struct Session::Impl::Settler {
   }
   void looks() { s.work.add(); }
   bool goes_on() {
-    count_moved(moved, s.connection->losses.moved());
+    count_moved(moved, s.association->losses.moved());
     return must_go_on || s.work.total() < s.enough_settled;
   }
 
   void acknowledged(std::uint64_t number) {
     s.work.add();
-    const SentPacket* packet = s.connection->ledger.find(number);
+    const SentPacket* packet = s.association->ledger.find(number);
     if (packet == nullptr) return;
     ++delivered_packets;
-    s.connection->path.on_acknowledged(number, packet->bytes, s.now);
+    s.association->path.on_acknowledged(number, packet->bytes, s.now);
     s.gate.on_delivered(*packet);
-    if (packet->eliciting) s.connection->probes.on_settled();
+    if (packet->eliciting) s.association->probes.on_settled();
     apply_acknowledged(*packet);
-    s.connection->ledger.settle(number);
+    s.association->ledger.settle(number);
   }
   void lost(std::uint64_t number) {
     s.work.add();
-    const SentPacket* packet = s.connection->ledger.find(number);
+    const SentPacket* packet = s.association->ledger.find(number);
     if (packet == nullptr) return;
-    if (s.connection->path.on_lost(number, packet->bytes, s.now)) {
+    if (s.association->path.on_lost(number, packet->bytes, s.now)) {
       ++s.counters.mtu_probes_lost;
       s.gate.on_gone(*packet);
-    } else if (number < s.connection->outage_end) {
+    } else if (number < s.association->outage_end) {
       ++s.counters.packets_lost;
       s.gate.on_gone(*packet);
     } else {
       ++lost_packets;
       s.gate.on_lost(*packet);
     }
-    if (s.connection->path.take_verdict() == PathMtu::Verdict::kBlackHole)
+    if (s.association->path.take_verdict() == PathMtu::Verdict::kBlackHole)
       ++s.counters.mtu_black_holes;
-    if (packet->eliciting) s.connection->probes.on_settled();
-    s.connection->ledger.for_each_item(*packet, [&](const SentItem& item) {
+    if (packet->eliciting) s.association->probes.on_settled();
+    s.association->ledger.for_each_item(*packet, [&](const SentItem& item) {
       repair(item, std::min(item.losses() + 1, LostRanges::kMaxLosses));
     });
-    s.connection->ledger.settle(number);
+    s.association->ledger.settle(number);
   }
   void spurious(std::uint64_t number) {
     s.work.add();
     ++s.counters.spurious_losses;
-    if (const SentPacket* packet = s.connection->ledger.find(number)) {
+    if (const SentPacket* packet = s.association->ledger.find(number)) {
       s.gate.on_delivered_late(*packet);
       apply_acknowledged(*packet);
     }
@@ -134,7 +134,7 @@ struct Session::Impl::Settler {
 
  private:
   void apply_acknowledged(const SentPacket& packet) {
-    s.connection->ledger.for_each_item(packet, [&](const SentItem& item) {
+    s.association->ledger.for_each_item(packet, [&](const SentItem& item) {
       if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
           item.kind() == ItemKind::kRate || item.kind() == ItemKind::kStartCredit) {
         return;
@@ -179,58 +179,52 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
     return Duration::microseconds(
         static_cast<std::int64_t>(std::min<std::uint64_t>(us, 60'000'000)));
   };
-  connection->tolerance.set_lateness(
+  association->tolerance.set_lateness(
       std::min(microseconds(report.late_us), ArrivalOrder::kMaxLateness));
   const Duration delay = microseconds(report.delay_us);
   LossDetector::Rule rule;
-  rule.uncertain = connection->tolerance.first_uncertain(
-      report.highest, delay, connection->losses.oldest_unresolved(), connection->ledger);
-  rule.wait = std::max(Duration::zero(), connection->tolerance.time() - delay);
+  rule.uncertain = association->tolerance.first_uncertain(
+      report.highest, delay, association->losses.oldest_unresolved(), association->ledger);
+  rule.wait = std::max(Duration::zero(), association->tolerance.time() - delay);
   // Where packets come late, the next report tells better than the clock.
-  if (!connection->tolerance.keeps_order())
-    rule.wait = rule.wait + connection->peer_feedback_interval;
+  if (!association->tolerance.keeps_order())
+    rule.wait = rule.wait + association->peer_feedback_interval;
   rule.repairable = repairable(report, delay);
   return rule;
 }
 
-// What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
-void Session::Impl::note_outage() {
-  if (connection->probes.is_outage(connection->rtt.smoothed(), now))
-    connection->outage_end = connection->ledger.next();
-}
-
 void Session::Impl::handle_report(const FeedbackFrame& report) {
   // Nobody can have had more than was sent.
-  if (report.highest >= connection->ledger.next() || report.repaired > connection->ledger.next() ||
-      report.bytes_received > counters.bytes_out) {
+  if (report.highest >= association->ledger.next() ||
+      report.repaired > association->ledger.next() || report.bytes_received > counters.bytes_out) {
     ++counters.malformed;
     return;
   }
   ++counters.feedback_in;
   protection.on_reported(report.highest);
   ReportUnderWay under_way{.report = report};
-  const SentPacket* const newest = connection->ledger.find(report.highest);
-  if (newest != nullptr && connection->losses.is_unresolved(report.highest)) {
+  const SentPacket* const newest = association->ledger.find(report.highest);
+  if (newest != nullptr && association->losses.is_unresolved(report.highest)) {
     const auto delay_us =
         static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
     under_way.rtt =
         std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
-    connection->rtt.on_sample(under_way.rtt);
+    association->rtt.on_sample(under_way.rtt);
   }
-  connection->peer_feedback_interval = std::clamp(
+  association->peer_feedback_interval = std::clamp(
       Duration::milliseconds(
           static_cast<std::int64_t>(std::min<std::uint64_t>(report.interval_ms, 60'000))),
       config.feedback_minimum, Duration::seconds(60));
-  connection->update_rtt();
-  note_outage();
-  connection->probes.on_report(now);
-  if (connection->reports.empty() && work_off(under_way)) return;
-  if (!connection->reports.push(under_way)) ++counters.feedback_dropped;
+  association->update_rtt();
+  association->note_outage(now);
+  association->probes.on_report(now);
+  if (association->reports.empty() && work_off(under_way)) return;
+  if (!association->reports.push(under_way)) ++counters.feedback_dropped;
 }
 
 void Session::Impl::work_off_reports() {
-  while (!connection->reports.empty() && work_off(connection->reports.front()))
-    connection->reports.pop();
+  while (!association->reports.empty() && work_off(association->reports.front()))
+    association->reports.pop();
 }
 
 // Until it is done, or there has been enough in this call.
@@ -238,37 +232,29 @@ bool Session::Impl::work_off(ReportUnderWay& under_way) {
   const FeedbackFrame& report = under_way.report;
   Settler settler{*this};
   under_way.from =
-      connection->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
+      association->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
   under_way.delivered += settler.delivered_packets;
   count_losses(settler.lost_packets);
   if (under_way.from != LossDetector::kWhole) return false;
-  gate.on_report(report, connection->ledger.find(report.highest), under_way.rtt,
-                 now - connection->last_report, now);
-  connection->last_report = now;
+  gate.on_report(report, association->ledger.find(report.highest), under_way.rtt,
+                 now - association->last_report, now);
+  association->last_report = now;
   // The path has lost these too.
   const std::uint64_t repaired = fec != nullptr ? fec->note_repaired(report.repaired) : 0;
-  connection->loss_rate.on_repaired(repaired);
+  association->loss_rate.on_repaired(repaired);
   if (fec != nullptr) {
     fec->policy.on_report(under_way.delivered - std::min(repaired, under_way.delivered), repaired);
   }
-  connection->loss_rate.on_delivered(under_way.delivered);
+  association->loss_rate.on_delivered(under_way.delivered);
   // Reports share the path with what we send: the more is lost, the more often each thing is said.
-  connection->feedback.set_repeats(repeats_for(connection->loss_rate.ratio()));
-  ask_for_missed_reports(report);
+  association->feedback.set_repeats(repeats_for(association->loss_rate.ratio()));
+  association->ask_for_missed_reports(report, now);
   return true;
-}
-
-// All reports about some packets were lost.
-void Session::Impl::ask_for_missed_reports(const FeedbackFrame& report) {
-  if (connection->losses.oldest_unresolved() >= report.first) return;
-  connection->requests.on_missed(
-      connection->losses.newest_unresolved_below(report.first),
-      connection->rtt.smoothed() + connection->peer_feedback_interval * 2, now);
 }
 
 void Session::Impl::run_loss_timer() {
   Settler settler{*this};
-  connection->losses.handle_timeout(now, settler);
+  association->losses.handle_timeout(now, settler);
   count_losses(settler.lost_packets);
 }
 
@@ -277,15 +263,15 @@ void Session::Impl::run_loss_timer() {
 void Session::Impl::arm_tail_probe() {
   constexpr std::uint64_t kSearch = 64;
   Settler settler{*this};
-  const std::uint64_t oldest = connection->losses.oldest_unresolved();
-  for (std::uint64_t n = connection->ledger.next();
-       n > oldest && connection->ledger.next() - n < kSearch; --n) {
-    const SentPacket* packet = connection->ledger.find(n - 1);
+  const std::uint64_t oldest = association->losses.oldest_unresolved();
+  for (std::uint64_t n = association->ledger.next();
+       n > oldest && association->ledger.next() - n < kSearch; --n) {
+    const SentPacket* packet = association->ledger.find(n - 1);
     if (packet == nullptr) return;
-    if (packet->item_count == 0 || !connection->losses.is_unresolved(n - 1)) continue;
-    connection->ledger.for_each_item(
+    if (packet->item_count == 0 || !association->losses.is_unresolved(n - 1)) continue;
+    association->ledger.for_each_item(
         *packet, [&](const SentItem& item) { settler.repair(item, std::max(item.losses(), 1U)); });
-    connection->probes.allow_data();
+    association->probes.allow_data();
     return;
   }
 }
@@ -293,16 +279,16 @@ void Session::Impl::arm_tail_probe() {
 // Only an ancient packet of which no report ever spoke can be in the way of the newest ones: it is
 // repaired and forgotten.
 void Session::Impl::make_ledger_room() {
-  if (connection->ledger.has_room(connection->losses.oldest_unresolved())) return;
+  if (association->ledger.has_room(association->losses.oldest_unresolved())) return;
   Settler settler{*this};
   settler.must_go_on = true;
-  connection->losses.abandon_below(connection->losses.oldest_unresolved() + 1, settler);
+  association->losses.abandon_below(association->losses.oldest_unresolved() + 1, settler);
   count_losses(settler.lost_packets);
 }
 
 void Session::Impl::count_losses(std::uint64_t packets) {
   counters.packets_lost += packets;
-  connection->loss_rate.on_lost(packets);
+  association->loss_rate.on_lost(packets);
   if (fec != nullptr) fec->policy.on_report(0, packets);
 }
 

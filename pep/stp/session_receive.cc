@@ -34,10 +34,10 @@ struct Session::Impl::FrameHandler {
 
   void operator()(const PingFrame& frame) {
     eliciting = true;
-    s.connection->received.rewind(frame.settled);
-    s.connection->feedback.on_asked();
+    s.association->received.rewind(frame.settled);
+    s.association->feedback.on_asked();
   }
-  void operator()(const SettledFrame& frame) { s.connection->received.settle(frame.settled); }
+  void operator()(const SettledFrame& frame) { s.association->received.settle(frame.settled); }
   void operator()(const FeedbackFrame& frame) { s.handle_report(frame); }
   void operator()(const LaneCreditFrame& frame) {
     eliciting = true;
@@ -56,7 +56,7 @@ struct Session::Impl::FrameHandler {
   void operator()(const RateFrame& frame) {
     eliciting = true;
     ++s.counters.capacities_in;
-    if (s.connection->peer_capacity.accept(frame)) s.peer_events.push(Event::Kind::kCapacity);
+    if (s.association->peer_capacity.accept(frame)) s.peer_events.push(Event::Kind::kCapacity);
   }
   void operator()(const ConfirmFrame& frame);
   void operator()(const OpenFrame& frame);
@@ -246,19 +246,19 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   const bool ended = frame.fin && !refused && !receive.final_known();
   if (ended) {
     receive.set_final_size(end);
-    s.connection->feedback.on_urgent(s.now);
+    s.association->feedback.on_urgent(s.now);
   }
   const bool advanced = receive.bytes().in_order_end() > in_order;
   if (stream->released) {
     // The reader has left: what still comes is taken off the lane's account.
     if (const std::uint64_t left = receive.bytes().readable(); left > 0) {
-      s.streams->consume(*stream, left, s.reach_of_credit(), s.now);
+      s.streams->consume(*stream, left, s.association->reach_of_credit(), s.now);
     }
     s.streams->free_if_over(*stream);
   } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
     if (advanced) s.streams->on_readable(*stream, s.now);
     s.streams->notify(*stream, &Stream::Pending::readable);
-    if (receive.complete()) s.connection->feedback.on_urgent(s.now);
+    if (receive.complete()) s.association->feedback.on_urgent(s.now);
   }
 }
 
@@ -277,167 +277,6 @@ void Session::Impl::handle_packet(ConstBytes datagram) {
   } else {
     handle_frames(datagram, *header);
   }
-}
-
-void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header) {
-  if (!SessionSeal().verify(datagram)) {
-    ++counters.bad_crc;
-    return;
-  }
-  ByteReader in(frames_of(datagram));
-  const bool is_hello = in.u8() == static_cast<std::uint8_t>(FrameType::kHello);
-  HelloKeys keys;
-  HelloFrame hello = parse_hello(in, keys);
-  if (!is_hello || !in.ok()) {
-    ++counters.malformed;
-    return;
-  }
-  // Sessions that follow each other faster than their streams can be freed.
-  if (remains.full()) {
-    ++counters.hellos_unread;
-    return;
-  }
-  if (farewell.said() || (!connected() && hello.epoch == handshake.peer().epoch)) {
-    ++counters.stale_epoch;
-    return;
-  }
-  const bool silent =
-      !connected() || (state == PeerState::kSuspect && connection->probes.silent(now));
-  std::optional<SessionKeys> session_keys;
-  if (key_exchange) {
-    const auto reading = read_keys(hello, keys, silent);
-    if (!reading) return;
-    hello = reading->hello;
-    session_keys = reading->keys;
-  }
-  handshake.expire(now);
-  const std::uint64_t known_newcomer = handshake.newcomer();
-  switch (handshake.handle_hello(hello, header.number, silent, now)) {
-    case Handshake::Outcome::kStale:
-      ++counters.stale_epoch;
-      return;
-    case Handshake::Outcome::kIncompatible:
-      ++counters.version_mismatch;
-      note_refusal();
-      return;
-    case Handshake::Outcome::kUnlikeSecurity:
-      ++counters.security_mismatch;
-      note_refusal();
-      return;
-    case Handshake::Outcome::kNewcomer:
-      ++counters.newcomers;
-      // Of several in a row, each may take what was promised to another.
-      if (known_newcomer == 0) {
-        renew_promise();
-        doubt_peer();
-      }
-      bind_newcomer(hello.epoch);
-      if (state == PeerState::kRefused) state = PeerState::kConnecting;
-      break;
-    case Handshake::Outcome::kEstablished:
-      if (known_newcomer != hello.epoch) bind_newcomer(hello.epoch);
-      take_over();
-      take_keys(session_keys);
-      establish();
-      // Proof for the peer, should our answer be for another.
-      if (hello.answer_wanted) connection->requests.ask();
-      break;
-    case Handshake::Outcome::kNothing:
-      if (connected() && hello.epoch == handshake.peer().epoch) {
-        if (protection.may_replace(connection->ledger.next())) take_keys(session_keys);
-        if (hello.peer_epoch == config.boot_epoch) heard();
-      }
-      break;
-  }
-  if (const Duration sample = handshake.take_rtt_sample(); sample > Duration::zero()) {
-    connection->rtt.on_sample(sample);
-    connection->update_rtt();
-  }
-}
-
-void Session::Impl::bind_newcomer(std::uint64_t epoch) {
-  newcomer.clear();
-  newcomer.bind(config.boot_epoch, epoch);
-}
-
-// If it is there it answers soon. Once for as long as there are newcomers: else who floods us with
-// their HELLOs would keep everybody waiting.
-void Session::Impl::doubt_peer() {
-  if (state != PeerState::kAlive) return;
-  connection->doubts_peer = true;
-  connection->requests.ask();
-}
-
-// Nobody who could be the peer has been heard.
-void Session::Impl::note_refusal() {
-  if (!connected() && handshake.newcomer() == 0) state = PeerState::kRefused;
-}
-
-// What the peer has said in a HELLO, if it has; else that is counted.
-std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& hello,
-                                                             const HelloKeys& keys, bool silent) {
-  using Verdict = KeyExchange::Reading::Verdict;
-  if (hello.epoch == config.boot_epoch) {  // our own, sent back
-    ++counters.stale_epoch;
-    return std::nullopt;
-  }
-  // This anybody can have said: it is told as long as nobody else has been heard.
-  if (const auto mismatch = handshake.find_mismatch(hello);
-      mismatch != Handshake::Outcome::kNothing) {
-    ++(mismatch == Handshake::Outcome::kUnlikeSecurity ? counters.security_mismatch
-                                                       : counters.version_mismatch);
-    if (!handshake.knows_peer() && handshake.newcomer() == 0) {
-      state = PeerState::kRefused;
-    } else if (hello.answer_wanted) {
-      handshake.answer_stranger(now);  // so that it can tell its operator, too
-    }
-    return std::nullopt;
-  }
-  KeyExchange::Reading reading = key_exchange->read(hello, keys, silent, now);
-  switch (reading.verdict) {
-    case Verdict::kAuthentic:
-      key_doubt.on_heard();
-      return reading;
-    case Verdict::kRepeated:
-      // Our answer may be lost.
-      if (hello.answer_wanted) handshake.answer_stranger(now);
-      break;
-    case Verdict::kForged:
-      ++counters.not_authentic;
-      key_doubt.on_unopened(now);
-      break;
-    case Verdict::kTooMany:
-      ++counters.hellos_unread;
-      // The peer's own may be among them. What it says in answer to ours is read.
-      if (state != PeerState::kAlive) {
-        key_exchange->want_answer();
-        handshake.ask_soon(now);
-      }
-      break;
-    case Verdict::kStale:
-    case Verdict::kNothing:
-      ++counters.stale_epoch;
-      break;
-  }
-  return std::nullopt;
-}
-
-// Of an offer of theirs, which our next HELLO accepts.
-void Session::Impl::take_accepted_keys() {
-  const auto accepted = key_exchange->take_accepted();
-  if (!accepted) return;
-  if (accepted->epoch == handshake.newcomer()) {
-    newcomer.propose(Protection::Offerer::kPeer, accepted->keys);
-  } else if (connected() && accepted->epoch == handshake.peer().epoch) {
-    protection.propose(Protection::Offerer::kPeer, accepted->keys);
-  }
-}
-
-// `of_our_offer`: nullopt unless the peer has just accepted it.
-void Session::Impl::take_keys(const std::optional<SessionKeys>& of_our_offer) {
-  if (!of_our_offer) return;
-  protection.propose(Protection::Offerer::kWe, *of_our_offer);
-  protection.send_with(of_our_offer->send, connection->ledger.next(), now);
 }
 
 // A packet that the newcomer has sent proves that it knows us, and so takes our HELLO for an
@@ -465,14 +304,14 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
   handshake.expire(now);
   const bool recognized = protection.recognizes(header.session_tag);
   if (recognized) {
-    const std::uint64_t number = unwrap_sequence<32>(header.number, connection->received.next());
+    const std::uint64_t number = unwrap_sequence<32>(header.number, association->received.next());
     // One that is played again neither costs its decryption nor is it a sign of life.
-    if (protection.encrypts() && connection->received.is_duplicate(number)) {
+    if (protection.encrypts() && association->received.is_duplicate(number)) {
       ++counters.duplicate_packets_in;
       return std::nullopt;
     }
     const auto frames =
-        protection.open(header, number, datagram, now, connection->rtt.smoothed() + kOldKeyKept);
+        protection.open(header, number, datagram, now, association->rtt.smoothed() + kOldKeyKept);
     if (frames) return Opened{number, *frames};
   }
   if (auto opened = open_of_newcomer(datagram, header)) return opened;
@@ -495,17 +334,17 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   const auto opened = open_packet(datagram, header);
   if (!opened) return;
   const auto [number, frames] = *opened;
-  if (!connection->received.plausible(number)) {
+  if (!association->received.plausible(number)) {
     ++counters.malformed;
     return;
   }
-  protection.send_with_proven(connection->ledger.next(), now);
+  protection.send_with_proven(association->ledger.next(), now);
   heard();
-  if (connection->received.is_duplicate(number)) {
+  if (association->received.is_duplicate(number)) {
     ++counters.duplicate_packets_in;
     return;
   }
-  if (!connection->received.has_place(number)) {
+  if (!association->received.has_place(number)) {
     ++counters.scattered_packets_in;
     return;
   }
@@ -522,8 +361,8 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   }
   // It counts as not received, and may come again.
   if (handler.refused) return;
-  connection->bytes_in += datagram.size();
-  const bool gap = connection->received.record(number, now);
+  association->bytes_in += datagram.size();
+  const bool gap = association->received.record(number, now);
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
                      may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);
@@ -537,14 +376,14 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
   const std::uint64_t malformed = receiver.counters().malformed;
   if (repair) {
     ++counters.repair_packets_in;
-    receiver.handle_repair(*repair, number, connection->received, now);
+    receiver.handle_repair(*repair, number, association->received, now);
   } else {
-    receiver.handle_packet(number, frames, connection->received, now);
+    receiver.handle_packet(number, frames, association->received, now);
   }
   counters.malformed += receiver.counters().malformed - malformed;
   for (const FecReceiver::Packet& packet : receiver.repaired()) {
-    if (connection->received.is_duplicate(packet.number) ||
-        !connection->received.has_place(packet.number))
+    if (association->received.is_duplicate(packet.number) ||
+        !association->received.has_place(packet.number))
       continue;
     if (!walk_frames(packet.frames, IgnoreFrames{})) {
       ++counters.malformed;
@@ -558,22 +397,22 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
       return;
     }
     if (handler.refused) continue;
-    connection->received.record_repaired(packet.number);
+    association->received.record_repaired(packet.number);
     on_packet_recorded(packet.number, false, handler.eliciting, GapMay::kBeDisorder);
   }
 }
 
 void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may) {
-  if (eliciting) connection->feedback.on_arrival();
+  if (eliciting) association->feedback.on_arrival();
   ReorderTolerance disorder;  // of the peer's packets
-  disorder.set_lateness(connection->received.lateness(now));
+  disorder.set_lateness(association->received.lateness(now));
   if (gap && may == GapMay::kBeRepaired) {
-    connection->feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
-  } else if (gap && connection->gap.on_gap(number)) {
-    connection->feedback.on_gap(now + disorder.time());
+    association->feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
+  } else if (gap && association->gap.on_gap(number)) {
+    association->feedback.on_gap(now + disorder.time());
   }
-  const bool is_certain = connection->gap.on_recorded(number, connection->received.next());
-  if (is_certain && disorder.keeps_order()) connection->feedback.on_gap(now);
+  const bool is_certain = association->gap.on_recorded(number, association->received.next());
+  if (is_certain && disorder.keeps_order()) association->feedback.on_gap(now);
 }
 
 }  // namespace satrelay::stp

@@ -14,24 +14,24 @@ constexpr std::uint32_t kControlShare = 16;
 
 // What the path is known to carry and both ends take; HELLOs and OPENs fit whatever the peer says.
 std::size_t Session::Impl::datagram_limit() const {
-  return connected() ? connection->path.limit()
+  return connected() ? association->path.limit()
                      : std::min(config.datagram_base, config.datagram_size);
 }
 
 bool Session::Impl::data_allowed() const {
   if (!connected()) return false;
-  const ProbeTimer& probes = connection->probes;
+  const ProbeTimer& probes = association->probes;
   if (probes.frozen() && !probes.data_allowed()) return false;
   // A window that nothing fills of which a report would come opens for one packet that asks.
   if (!gate.window_open() && probes.in_flight() > 0 && !probes.data_allowed()) return false;
   const std::uint64_t in_flight =
-      connection->ledger.next() - connection->losses.oldest_unresolved();
+      association->ledger.next() - association->losses.oldest_unresolved();
   return in_flight < config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
 }
 
 bool Session::Impl::control_waits() const {
   const LaneReceiveCredit& lane = streams->lane_receive();
-  return connection->requests.due() || !streams->due().resets.empty() ||
+  return association->requests.due() || !streams->due().resets.empty() ||
          !streams->due().credits.empty() || streams->confirmations_due(now) || lane.urgent() ||
          lane.lost() || own_capacity.due() || streams->start_credit().due();
 }
@@ -44,8 +44,8 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   run_timers();
   if (connected()) greet_again();
   if (handshake.hello_due(now)) return send_hello(out);
-  if (!connected() || protection.is_worn_out(connection->ledger.next())) return 0;
-  gate.update(connection->rtt.smoothed(), datagram_limit(), now);
+  if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
+  gate.update(association->rtt.smoothed(), datagram_limit(), now);
   if (gate.open(now) && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
@@ -53,93 +53,62 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   const bool is_protected = gate.open(now) && data_waits() && wants_protection();
   PacketBuilder packet(is_protected ? out.first(out.size() - kMaxRepairOverhead) : out,
                        protection.trailer_size());
-  const bool is_ping = connection->requests.due();
+  const bool is_ping = association->requests.due();
   write_control(packet);
   if (gate.open(now) && data_waits()) {
     const std::size_t items = packet.items().size();
-    writer.write({packet, *streams, connection->loss_rate, now});
-    if (packet.items().size() > items) connection->probes.on_data_sent();
+    writer.write({packet, *streams, association->loss_rate, now});
+    if (packet.items().size() > items) association->probes.on_data_sent();
   }
   if (is_protected && !packet.items().empty()) packet.protect();
   if (packet.empty()) return 0;
-  if (is_ping && connection->probes.frozen() && connection->path.is_raised() && gate.open(now)) {
+  if (is_ping && association->probes.frozen() && association->path.is_raised() && gate.open(now)) {
     // Small and large in turn: an outage eats both, a black hole the large ones only.
-    connection->large_ping = !connection->large_ping;
-    if (connection->large_ping) packet.pad();
+    association->large_ping = !association->large_ping;
+    if (association->large_ping) packet.pad();
   }
   return finish_packet(packet);
 }
 
-// A peer that is not heard may be another by now, or take us for another; and without reports there
-// is no telling whether it knows the present key. Then it is asked.
-void Session::Impl::greet_again() {
-  protection.prepare(connection->ledger.next(), now);
-  const bool lacks_keys = needs_keys();
-  if (!lacks_keys && state != PeerState::kSuspect) return;
-  if (key_exchange) key_exchange->want_answer();
-  handshake.ask_again(now);
-}
-
 std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
-  if (!packet.eliciting() && connection->requests.on_unasked() &&
+  if (!packet.eliciting() && association->requests.on_unasked() &&
       packet.remaining() >= kMaxPingFrameSize) {
-    write_ping(packet.frames(), {connection->losses.oldest_unresolved()});
+    write_ping(packet.frames(), {association->losses.oldest_unresolved()});
     packet.set_eliciting();
   }
-  if (packet.eliciting()) connection->requests.on_asked();
+  if (packet.eliciting()) association->requests.on_asked();
   make_ledger_room();
   PacketHeader header;
   header.lane = config.lane;
   header.is_protected = packet.is_protected();
   if (packet.is_protected()) {
-    fec->protect(connection->ledger.next(), packet.written(), packet.items(), now);
+    fec->protect(association->ledger.next(), packet.written(), packet.items(), now);
   }
-  const MutableBytes whole = packet.close(header, connection->ledger.next(), protection);
+  const MutableBytes whole = packet.close(header, association->ledger.next(), protection);
   SentPacket& sent =
-      connection->ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
-                                connection->losses.oldest_unresolved());
+      association->ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
+                                 association->losses.oldest_unresolved());
   sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
-  if (packet.eliciting()) connection->probes.on_sent(now);
-  return count_out(whole);
-}
-
-std::size_t Session::Impl::send_hello(MutableBytes out) {
-  gate.on_unlisted();
-  HelloFrame hello = handshake.make_hello(hello_lane_credit, config.stream_receive_limit, now);
-  HelloKeys keys;
-  if (key_exchange) {
-    keys.accept = key_exchange->accept(hello);
-    take_accepted_keys();
-    hello.answer_wanted = hello.answer_wanted || key_exchange->wants_answer();
-    if (hello.answer_wanted) keys.offer = key_exchange->offer(hello, now);
-  }
-  PacketBuilder packet(out, kTrailerSize);
-  write_hello(packet.frames(), hello, keys);
-  PacketHeader header;
-  header.type = PacketType::kHello;
-  header.lane = config.lane;
-  header.number = handshake.hello_number();
-  const MutableBytes whole = packet.close(header);
-  protection.show(PacketObserver::Way::kSent, whole, 0);
+  if (packet.eliciting()) association->probes.on_sent(now);
   return count_out(whole);
 }
 
 bool Session::Impl::mtu_probe_waits() const {
-  return data_allowed() && !connection->probes.frozen() && connection->path.probe_due() > 0;
+  return data_allowed() && !association->probes.frozen() && association->path.probe_due() > 0;
 }
 
 // Nothing that would be missed: PING and PADDING.
 std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
-  const std::size_t size = connection->path.probe_due();
+  const std::size_t size = association->path.probe_due();
   if (size > out.size()) return 0;
   PacketBuilder packet(out.first(size), protection.trailer_size());
-  if (connection->path.is_last_of_round()) {
+  if (association->path.is_last_of_round()) {
     write_ping(packet.frames(),
-               {connection->requests.announce(connection->losses.oldest_unresolved())});
+               {association->requests.announce(association->losses.oldest_unresolved())});
   }
   packet.pad();
   packet.set_eliciting();
-  connection->path.on_probe_sent(connection->ledger.next());
+  association->path.on_probe_sent(association->ledger.next());
   ++counters.mtu_probes;
   return finish_packet(packet);
 }
@@ -175,8 +144,8 @@ std::size_t Session::Impl::cost_of(const ByteWriter& frames, std::size_t before)
 // What leaves whatever the pacer says, though it is debited: small, and the peer waits for it.
 void Session::Impl::write_control(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
-  if (connection->requests.take()) {
-    write_ping(frames, {connection->requests.announce(connection->losses.oldest_unresolved())});
+  if (association->requests.take()) {
+    write_ping(frames, {association->requests.announce(association->losses.oldest_unresolved())});
     packet.set_eliciting();
   }
   if (report_waits()) write_report(packet);
@@ -199,20 +168,20 @@ void Session::Impl::write_control(PacketBuilder& packet) {
   while (!credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
     Stream& stream = *credits.front();
     credits.remove(stream);
-    const std::uint64_t limit = streams->tell_credit(stream, reach_of_credit(), now);
+    const std::uint64_t limit = streams->tell_credit(stream, association->reach_of_credit(), now);
     const std::size_t before = frames.written();
     write_stream_credit(frames, {stream.id, limit});
     packet.add_item(ItemKind::kStreamCredit, stream);
-    connection->feedback.debit(cost_of(frames, before), now);
+    association->feedback.debit(cost_of(frames, before), now);
   }
   if (streams->confirmations_due(now)) write_confirmations(packet);
   // Once a report has been understood, the peer need not repeat what it said.
-  if (connection->losses.frontier() > connection->requests.announced() &&
+  if (association->losses.frontier() > association->requests.announced() &&
       (!packet.empty() || gate.open(now)) && (data_waits() || !packet.empty()) &&
       packet.remaining() >= kMaxPingFrameSize) {
-    const std::uint64_t settled = connection->losses.oldest_unresolved();
-    if (settled > connection->requests.announced()) {
-      write_settled(frames, {connection->requests.announce(settled)});
+    const std::uint64_t settled = association->losses.oldest_unresolved();
+    if (settled > association->requests.announced()) {
+      write_settled(frames, {association->requests.announce(settled)});
     }
   }
 }
@@ -221,14 +190,14 @@ void Session::Impl::write_report(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
   const std::size_t before = frames.written();
   ReportContext context;
-  context.repeats = connection->feedback.repeats();
+  context.repeats = association->feedback.repeats();
   context.interval_ms =
-      static_cast<std::uint64_t>(connection->feedback.interval().to_milliseconds());
-  context.bytes_received = connection->bytes_in;
+      static_cast<std::uint64_t>(association->feedback.interval().to_milliseconds());
+  context.bytes_received = association->bytes_in;
   context.stored = streams->lane_receive().outstanding();
   context.repaired = fec != nullptr ? fec->receiver.used_in_session() : 0;
-  const bool complete = connection->received.write_report(frames, context, now);
-  connection->feedback.on_report(cost_of(frames, before), complete, now);
+  const bool complete = association->received.write_report(frames, context, now);
+  association->feedback.on_report(cost_of(frames, before), complete, now);
   ++counters.feedback_out;
   streams->update_credit(now);
   LaneReceiveCredit& lane = streams->lane_receive();
@@ -244,7 +213,7 @@ void Session::Impl::write_credits(PacketBuilder& packet) {
     const std::size_t before = frames.written();
     write_lane_credit(frames, {lane.announce()});
     packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
-    connection->feedback.debit(cost_of(frames, before), now);
+    association->feedback.debit(cost_of(frames, before), now);
   }
   StartCredit& start = streams->start_credit();
   if (start.due() && packet.fits(kMaxStartCreditFrameSize)) {
@@ -264,10 +233,10 @@ void Session::Impl::write_confirmations(PacketBuilder& packet) {
     const std::size_t before = frames.written();
     write_confirm(frames, {stream.id, sequence, stream.confirmations.ours()});
     packet.add_item(SentItem::make(ItemKind::kConfirm, stream.index, stream.generation, sequence));
-    connection->feedback.debit(cost_of(frames, before), now);
+    association->feedback.debit(cost_of(frames, before), now);
     ++counters.confirmations_out;
   }
-  if (confirms.empty()) streams->on_all_confirmed(connection->feedback.interval(), now);
+  if (confirms.empty()) streams->on_all_confirmed(association->feedback.interval(), now);
 }
 
 }  // namespace satrelay::stp

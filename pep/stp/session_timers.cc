@@ -9,17 +9,17 @@ void Session::Impl::go_on() {
   work_off_reports();
 }
 
-// All timers of a connection: when each is due, and what is done then.
+// All timers of an association: when each is due, and what is done then.
 template <typename Visit>
 void Session::Impl::visit_timers(Visit&& visit) const {
-  visit(connection->losses.deadline(), &Impl::run_loss_timer);
+  visit(association->losses.deadline(), &Impl::run_loss_timer);
   visit(fec_timeout(), &Impl::run_fec);
-  visit(connection->probes.next_probe(), &Impl::run_probe_timer);
-  visit(state == PeerState::kAlive ? connection->probes.suspect_at() : Instant::never(),
+  visit(association->probes.next_probe(), &Impl::run_probe_timer);
+  visit(state == PeerState::kAlive ? association->probes.suspect_at() : Instant::never(),
         &Impl::suspect_peer);
   visit(streams->memory_check(), &Impl::run_memory_check);
   visit(streams->next_linger(), &Impl::run_linger);
-  visit(connection->path.next_timeout(), &Impl::run_path_timer);
+  visit(association->path.next_timeout(), &Impl::run_path_timer);
   visit(protection.next_timeout(), &Impl::forget_old_key);
 }
 
@@ -32,10 +32,10 @@ void Session::Impl::run_timers() {
 
 // The path is silent, or nothing was heard for a while.
 void Session::Impl::run_probe_timer() {
-  connection->requests.ask();
-  if (!connection->probes.probe_due(now)) return;
+  association->requests.ask();
+  if (!association->probes.probe_due(now)) return;
   ++counters.tail_probes;
-  if (connection->probes.on_probe(now)) arm_tail_probe();
+  if (association->probes.on_probe(now)) arm_tail_probe();
 }
 
 void Session::Impl::suspect_peer() {
@@ -55,8 +55,8 @@ Instant Session::Impl::next_timeout() const {
   }
   Instant at = handshake.next_hello();
   if (!connected()) return at;
-  if (protection.is_worn_out(connection->ledger.next())) {
-    return state == PeerState::kAlive ? earlier(at, connection->probes.suspect_at()) : at;
+  if (protection.is_worn_out(association->ledger.next())) {
+    return state == PeerState::kAlive ? earlier(at, association->probes.suspect_at()) : at;
   }
   if (control_waits()) return now;
   at = earlier(at, next_departure());
@@ -67,7 +67,7 @@ Instant Session::Impl::next_timeout() const {
 // When poll_packet() has something to write that waits for a clock or a pacer.
 Instant Session::Impl::next_departure() const {
   Instant at = earlier(streams->next_confirm(), next_repair());
-  if (connection->received.next() > 0) at = earlier(at, connection->feedback.due());
+  if (association->received.next() > 0) at = earlier(at, association->feedback.due());
   if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
   return at;
 }

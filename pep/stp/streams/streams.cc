@@ -35,7 +35,7 @@ void Streams::leave_to(Remains& remains) {
   if (table_.slot_count() == 0) return;
   const bool few = table_.slot_count() <= Remains::kStreamsPerStep;
   remains.add(std::move(table_), std::move(schedule_));
-  if (few) remains.go_on(work_);  // the next connection begins with their memory
+  if (few) remains.go_on(work_);  // the next association begins with their memory
 }
 
 Stream* Streams::visible(StreamId id) const {

@@ -1,4 +1,4 @@
-// The streams of one connection: their table, how they begin and end, who of them waits for what,
+// The streams of one association: their table, how they begin and end, who of them waits for what,
 // and the credit of both directions. A session builds another when the peer is another, or gone:
 // nothing of it is reset by hand. What outlives it is the session's: which ids of ours were used,
 // and the memory of the streams, which goes back some at a time (remains.h).
@@ -71,7 +71,7 @@ class Streams {
 
   // The peer is there, and its HELLO grants so much.
   void start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now);
-  // The connection is over: this is destroyed next. The memory of few streams goes back at once.
+  // The association is over: this is destroyed next. The memory of few streams goes back at once.
   void leave_to(Remains& remains);
 
   // --- who is there (streams.cc)

@@ -1,4 +1,4 @@
-// The streams of a connection as a whole: what is due, who waits, and that the next connection
+// The streams of a connection as a whole: what is due, who waits, and that the next association
 // knows nothing of the one before.
 #include "pep/stp/streams/streams.h"
 

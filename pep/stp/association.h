@@ -22,9 +22,9 @@
 
 namespace satrelay::stp {
 
-struct Connection {
+struct Association {
   // `unused`: nothing was sent yet.
-  Connection(const Config& config, SentLedger unused, Instant now)
+  Association(const Config& config, SentLedger unused, Instant now)
       : ledger(std::move(unused)),
         probes({config.ping_after, config.suspect_after}),
         path({config.datagram_base, config.datagram_size, config.path_mtu_known}),
@@ -41,6 +41,18 @@ struct Connection {
   void update_rtt() {
     probes.set_patience(rtt.smoothed(), peer_feedback_interval);
     feedback.set_maximum(rtt.smoothed());
+  }
+  // As long as credit that is granted now takes to bring bytes.
+  Duration reach_of_credit() const { return rtt.smoothed() + feedback.interval(); }
+  // What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
+  void note_outage(Instant now) {
+    if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
+  }
+  // If all reports about some packets were lost.
+  void ask_for_missed_reports(const FeedbackFrame& report, Instant now) {
+    if (losses.oldest_unresolved() >= report.first) return;
+    requests.on_missed(losses.newest_unresolved_below(report.first),
+                       rtt.smoothed() + peer_feedback_interval * 2, now);
   }
 
   bool doubts_peer = false;         // while it is alive, as far as is known
