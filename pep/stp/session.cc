@@ -148,6 +148,10 @@ void Session::Impl::close() {
   farewell.begin(association->ledger.next(), connected());
   begin_anew();
   handshake.end();
+  // Nobody else is listened to: no secret is needed, and nobody's in question.
+  key_exchange.reset();
+  key_doubt = {};
+  newcomer.clear();
   state = PeerState::kClosed;
 }
 
