@@ -26,6 +26,7 @@
 #include "pep/stp/connection/security.h"
 #include "pep/stp/streams/host_share.h"
 #include "pep/stp/streams/stream_class.h"
+#include "pep/stp/streams/stream_source.h"
 #include "pep/stp/types.h"
 #include "pep/stp/wire/packet_observer.h"
 
@@ -69,15 +70,6 @@ struct Config {
       Duration::seconds(120);  // a stream that cannot finish is reset after this
 };
 
-// Gives a stream bytes at the moment the scheduler can send them ("a block closes when the pacer
-// asks for it"). Called from within poll_packet(), for a stream marked ready that has nothing left
-// to send. The source calls write(), finish() or set_ready(stream, false) on the session.
-class StreamSource {
- public:
-  virtual ~StreamSource() = default;
-  virtual void produce(StreamId stream, std::uint32_t context, Instant now) = 0;
-};
-
 struct Counters {
   std::uint64_t packets_in = 0, packets_out = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0;  // UDP payload
@@ -116,14 +108,6 @@ struct Counters {
   std::uint64_t peer_restarts = 0;
   std::uint64_t capacities_in = 0, capacities_out = 0;        // RATE frames
   std::uint64_t confirmations_in = 0, confirmations_out = 0;  // CONFIRM frames
-};
-
-// What the relay lets a session do with one packet.
-struct Turn {
-  ClassSet open =
-      kEveryClass;      // may send, sooner or later: what waits in others is as if not there
-  ClassId first = 0;    // whose bytes come first
-  bool streams = true;  // bytes of streams at all, or only what concerns the session
 };
 
 class Session {
@@ -193,11 +177,6 @@ class Session {
   std::size_t poll_packet(MutableBytes out, Instant now, const Turn& turn = {});
   control::Priority last_priority() const;  // of the packet just polled
   // And the bytes of streams in it, by class.
-  struct ClassBytes {
-    ClassId stream_class = 0;
-    std::size_t bytes = 0;
-    std::size_t booked = 0;  // the same, each as often as its host waits somewhere (host_share.h)
-  };
   std::span<const ClassBytes> last_classes() const;
   // The classes of which bytes could leave when pacers allow, as far as is known; and whether they
   // do. Ask may_send() only for what waits.

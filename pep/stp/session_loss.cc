@@ -23,8 +23,8 @@ struct Session::Impl::Settler {
   Impl& s;
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
-  std::uint64_t moved = s.connection->losses.moved();  // of the detector's sets, as far as counted
-  bool must_go_on = false;                             // whatever this call has settled already
+  std::uint64_t moved = s.association->losses.moved();  // of the detector's sets, as far as counted
+  bool must_go_on = false;                              // whatever this call has settled already
 
   // Searches and shifts of small entries, many of which take as long as one packet.
   static constexpr std::uint64_t kRangesPerObject = 64;
@@ -36,47 +36,47 @@ struct Session::Impl::Settler {
   // Between two looks, and two losses, the detector's sets change but once.
   void looks() {
     s.work.add();
-    count_moved(moved, s.connection->losses.moved());
+    count_moved(moved, s.association->losses.moved());
   }
   bool goes_on() const { return must_go_on || s.work.total() < s.enough_settled; }
 
   void acknowledged(std::uint64_t number) {
     s.work.add();
-    const SentPacket* packet = s.connection->ledger.find(number);
+    const SentPacket* packet = s.association->ledger.find(number);
     if (packet == nullptr) return;
     ++delivered_packets;
-    s.connection->path.on_acknowledged(number, packet->bytes, s.now);
+    s.association->path.on_acknowledged(number, packet->bytes, s.now);
     s.gate.on_delivered(*packet);
-    if (packet->eliciting) s.connection->probes.on_settled();
+    if (packet->eliciting) s.association->probes.on_settled();
     apply_acknowledged(*packet);
-    s.connection->ledger.settle(number);
+    s.association->ledger.settle(number);
   }
   void lost(std::uint64_t number) {
     looks();
-    const SentPacket* packet = s.connection->ledger.find(number);
+    const SentPacket* packet = s.association->ledger.find(number);
     if (packet == nullptr) return;
-    if (s.connection->path.on_lost(number, packet->bytes, s.now)) {
+    if (s.association->path.on_lost(number, packet->bytes, s.now)) {
       ++s.counters.mtu_probes_lost;
       s.gate.on_gone(*packet);
-    } else if (number < s.connection->outage_end) {
+    } else if (number < s.association->outage_end) {
       ++s.counters.packets_lost;
       s.gate.on_gone(*packet);
     } else {
       ++lost_packets;
       s.gate.on_lost(*packet);
     }
-    if (s.connection->path.take_verdict() == PathMtu::Verdict::kBlackHole)
+    if (s.association->path.take_verdict() == PathMtu::Verdict::kBlackHole)
       ++s.counters.mtu_black_holes;
-    if (packet->eliciting) s.connection->probes.on_settled();
-    s.connection->ledger.for_each_item(*packet, [&](const SentItem& item) {
+    if (packet->eliciting) s.association->probes.on_settled();
+    s.association->ledger.for_each_item(*packet, [&](const SentItem& item) {
       repair(item, std::min(item.losses() + 1, LostRanges::kMaxLosses));
     });
-    s.connection->ledger.settle(number);
+    s.association->ledger.settle(number);
   }
   void spurious(std::uint64_t number) {
     s.work.add();
     ++s.counters.spurious_losses;
-    if (const SentPacket* packet = s.connection->ledger.find(number)) {
+    if (const SentPacket* packet = s.association->ledger.find(number)) {
       s.gate.on_delivered_late(*packet);
       apply_acknowledged(*packet);
     }
@@ -85,18 +85,18 @@ struct Session::Impl::Settler {
   // Arranges that what the item stands for is sent again, as lost so often.
   void repair(const SentItem& item, unsigned times_lost) {
     if (item.kind() == ItemKind::kLaneCredit) {
-      s.connection->lane_receive.announce_again();
+      s.streams->lane_receive().announce_again();
       return;
     }
     if (item.kind() == ItemKind::kStartCredit) {
-      s.connection->start_credit.on_lost(item.offset);
+      s.streams->start_credit().on_lost(item.offset);
       return;
     }
     if (item.kind() == ItemKind::kRate) {
       s.own_capacity.on_lost(item.offset);
       return;
     }
-    Stream* stream = s.owner(item);
+    Stream* stream = s.streams->present(item.stream, item.generation());
     if (stream == nullptr) return;
     s.work.add();
     const bool resetting = stream->phase == Stream::Phase::kResetting;
@@ -104,22 +104,23 @@ struct Session::Impl::Settler {
       case ItemKind::kReset:
         if (resetting && !stream->reset_acknowledged) {
           stream->reset_due = true;
-          s.resets.push_back(*stream);
+          s.streams->due().resets.push_back(*stream);
         }
         return;
       case ItemKind::kOpen:
         if (!resetting) {
           stream->open_due = true;
-          s.opens.push_back(*stream);
+          s.streams->due().opens.push_back(*stream);
         }
         return;
       case ItemKind::kConfirm:
         if (!resetting && stream->confirmations.is_newest(item.offset)) {
-          s.confirms.push_back(*stream);
+          s.streams->due().confirms.push_back(*stream);
         }
         return;
       case ItemKind::kStreamCredit:
-        if (!resetting && !stream->receive.final_known()) s.credits.push_back(*stream);
+        if (!resetting && !stream->receive.final_known())
+          s.streams->due().credits.push_back(*stream);
         return;
       default:
         if (resetting) return;
@@ -127,19 +128,19 @@ struct Session::Impl::Settler {
         stream->send.on_lost(item.offset, item.length, item.kind() == ItemKind::kDataAndFin,
                              times_lost);
         count_moved(shifted, stream->send.moved());
-        s.schedule.update_lost(*stream);
-        if (stream->send.fin_due()) s.fins.push_back(*stream);
+        s.streams->schedule().update_lost(*stream);
+        if (stream->send.fin_due()) s.streams->due().fins.push_back(*stream);
     }
   }
 
  private:
   void apply_acknowledged(const SentPacket& packet) {
-    s.connection->ledger.for_each_item(packet, [&](const SentItem& item) {
+    s.association->ledger.for_each_item(packet, [&](const SentItem& item) {
       if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
           item.kind() == ItemKind::kRate || item.kind() == ItemKind::kStartCredit) {
         return;
       }
-      Stream* stream = s.owner(item);
+      Stream* stream = s.streams->present(item.stream, item.generation());
       if (stream == nullptr) return;
       s.work.add();
       const bool resetting = stream->phase == Stream::Phase::kResetting;
@@ -147,20 +148,20 @@ struct Session::Impl::Settler {
         case ItemKind::kReset:
           stream->reset_acknowledged = true;
           stream->reset_due = false;
-          s.resets.remove(*stream);
-          s.free_if_over(*stream);
+          s.streams->due().resets.remove(*stream);
+          s.streams->free_if_over(*stream);
           return;
         case ItemKind::kConfirm:
           stream->confirmations.on_acknowledged(item.offset);
-          if (s.visible(StreamId{stream->id}) != nullptr &&
+          if (s.streams->visible(StreamId{stream->id}) != nullptr &&
               stream->confirmations.all_acknowledged()) {
-            s.notify(*stream, &Stream::Pending::confirmed);
+            s.streams->notify(*stream, &Stream::Pending::confirmed);
           }
           return;
         case ItemKind::kOpen:
           stream->open_due = false;
           stream->open_acknowledged = true;
-          s.opens.remove(*stream);
+          s.streams->due().opens.remove(*stream);
           return;
         default:
           if (resetting) return;
@@ -168,75 +169,63 @@ struct Session::Impl::Settler {
           stream->send.on_acknowledged(item.offset, item.length,
                                        item.kind() == ItemKind::kDataAndFin);
           count_moved(shifted, stream->send.moved());
-          s.on_send_progress(*stream);
+          s.streams->on_acknowledged(*stream, s.now);
       }
     });
   }
 };
-
-Stream* Session::Impl::owner(const SentItem& item) const {
-  Stream& stream = streams.at(item.stream);
-  return stream.phase != Stream::Phase::kFree && stream.generation == item.generation() ? &stream
-                                                                                        : nullptr;
-}
 
 LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
   const auto microseconds = [](std::uint64_t us) {
     return Duration::microseconds(
         static_cast<std::int64_t>(std::min<std::uint64_t>(us, 60'000'000)));
   };
-  connection->tolerance.set_lateness(
+  association->tolerance.set_lateness(
       std::min(microseconds(report.late_us), ArrivalOrder::kMaxLateness));
   const Duration delay = microseconds(report.delay_us);
   LossDetector::Rule rule;
-  rule.uncertain = connection->tolerance.first_uncertain(
-      report.highest, delay, connection->losses.oldest_unresolved(), connection->ledger);
-  rule.wait = std::max(Duration::zero(), connection->tolerance.time() - delay);
+  rule.uncertain = association->tolerance.first_uncertain(
+      report.highest, delay, association->losses.oldest_unresolved(), association->ledger);
+  rule.wait = std::max(Duration::zero(), association->tolerance.time() - delay);
   // Where packets come late, the next report tells better than the clock.
-  if (!connection->tolerance.keeps_order())
-    rule.wait = rule.wait + connection->peer_feedback_interval;
+  if (!association->tolerance.keeps_order())
+    rule.wait = rule.wait + association->peer_feedback_interval;
   rule.repairable = repairable(report, delay);
   return rule;
 }
 
-// What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
-void Session::Impl::note_outage() {
-  if (connection->probes.is_outage(connection->rtt.smoothed(), now))
-    connection->outage_end = connection->ledger.next();
-}
-
 void Session::Impl::handle_report(const FeedbackFrame& report) {
   // Nobody can have had more than was sent.
-  if (report.highest >= connection->ledger.next() || report.repaired > connection->ledger.next() ||
-      report.bytes_received > counters.bytes_out) {
+  if (report.highest >= association->ledger.next() ||
+      report.repaired > association->ledger.next() || report.bytes_received > counters.bytes_out) {
     ++counters.malformed;
     return;
   }
   ++counters.feedback_in;
   protection.on_reported(report.highest);
   ReportUnderWay under_way{.report = report};
-  const SentPacket* const newest = connection->ledger.find(report.highest);
-  if (newest != nullptr && connection->losses.is_unresolved(report.highest)) {
+  const SentPacket* const newest = association->ledger.find(report.highest);
+  if (newest != nullptr && association->losses.is_unresolved(report.highest)) {
     const auto delay_us =
         static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
     under_way.rtt =
         std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
-    connection->rtt.on_sample(under_way.rtt);
+    association->rtt.on_sample(under_way.rtt);
   }
-  connection->peer_feedback_interval = std::clamp(
+  association->peer_feedback_interval = std::clamp(
       Duration::milliseconds(
           static_cast<std::int64_t>(std::min<std::uint64_t>(report.interval_ms, 60'000))),
       config.feedback_minimum, Duration::seconds(60));
-  connection->update_rtt();
-  note_outage();
-  connection->probes.on_report(now);
-  if (connection->reports.empty() && work_off(under_way)) return;
-  if (!connection->reports.push(under_way)) ++counters.feedback_dropped;
+  association->update_rtt();
+  association->note_outage(now);
+  association->probes.on_report(now);
+  if (association->reports.empty() && work_off(under_way)) return;
+  if (!association->reports.push(under_way)) ++counters.feedback_dropped;
 }
 
 void Session::Impl::work_off_reports() {
-  while (!connection->reports.empty() && work_off(connection->reports.front()))
-    connection->reports.pop();
+  while (!association->reports.empty() && work_off(association->reports.front()))
+    association->reports.pop();
 }
 
 // Until it is done, or there has been enough in this call.
@@ -244,48 +233,29 @@ bool Session::Impl::work_off(ReportUnderWay& under_way) {
   const FeedbackFrame& report = under_way.report;
   Settler settler{*this};
   under_way.from =
-      connection->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
+      association->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
   under_way.delivered += settler.delivered_packets;
   count_losses(settler.lost_packets);
   if (under_way.from != LossDetector::kWhole) return false;
-  gate.on_report(report, connection->ledger.find(report.highest), under_way.rtt,
-                 now - connection->last_report, now);
-  connection->last_report = now;
+  gate.on_report(report, association->ledger.find(report.highest), under_way.rtt,
+                 now - association->last_report, now);
+  association->last_report = now;
   // The path has lost these too.
-  const std::uint64_t repaired = note_repaired(report);
-  connection->recent_losses += static_cast<double>(repaired);
+  const std::uint64_t repaired = fec != nullptr ? fec->note_repaired(report.repaired) : 0;
+  association->loss_rate.on_repaired(repaired);
   if (fec != nullptr) {
     fec->policy.on_report(under_way.delivered - std::min(repaired, under_way.delivered), repaired);
   }
-  constexpr double kWindow = 10'000;
-  connection->recent_packets += static_cast<double>(under_way.delivered);
-  if (connection->recent_packets > kWindow) {
-    connection->recent_losses *= kWindow / connection->recent_packets;
-    connection->recent_packets = kWindow;
-  }
+  association->loss_rate.on_delivered(under_way.delivered);
   // Reports share the path with what we send: the more is lost, the more often each thing is said.
-  connection->feedback.set_repeats(repeats_for(loss_ratio()));
-  ask_for_missed_reports(report);
+  association->feedback.set_repeats(repeats_for(association->loss_rate.ratio()));
+  association->ask_for_missed_reports(report, now);
   return true;
 }
 
-// All reports about some packet were lost: asks for another one. At once for a new hole, and again
-// when the answer must be lost as well.
-void Session::Impl::ask_for_missed_reports(const FeedbackFrame& report) {
-  const std::uint64_t oldest = connection->losses.oldest_unresolved();
-  if (oldest >= report.first) return;
-  const std::uint64_t newest = connection->losses.newest_unresolved_below(report.first);
-  const Duration answer = connection->rtt.smoothed() + connection->peer_feedback_interval * 2;
-  if (newest < connection->asked_below && now < connection->last_request + answer) return;
-  connection->ping_due = true;
-  connection->last_request = now;
-  connection->asked_below = std::max(connection->asked_below, newest + 1);
-}
-
 void Session::Impl::run_loss_timer() {
-  if (now < connection->losses.deadline()) return;
   Settler settler{*this};
-  connection->losses.handle_timeout(now, settler);
+  association->losses.handle_timeout(now, settler);
   count_losses(settler.lost_packets);
 }
 
@@ -294,15 +264,15 @@ void Session::Impl::run_loss_timer() {
 void Session::Impl::arm_tail_probe() {
   constexpr std::uint64_t kSearch = 64;
   Settler settler{*this};
-  const std::uint64_t oldest = connection->losses.oldest_unresolved();
-  for (std::uint64_t n = connection->ledger.next();
-       n > oldest && connection->ledger.next() - n < kSearch; --n) {
-    const SentPacket* packet = connection->ledger.find(n - 1);
+  const std::uint64_t oldest = association->losses.oldest_unresolved();
+  for (std::uint64_t n = association->ledger.next();
+       n > oldest && association->ledger.next() - n < kSearch; --n) {
+    const SentPacket* packet = association->ledger.find(n - 1);
     if (packet == nullptr) return;
-    if (packet->item_count == 0 || !connection->losses.is_unresolved(n - 1)) continue;
-    connection->ledger.for_each_item(
+    if (packet->item_count == 0 || !association->losses.is_unresolved(n - 1)) continue;
+    association->ledger.for_each_item(
         *packet, [&](const SentItem& item) { settler.repair(item, std::max(item.losses(), 1U)); });
-    connection->probe_packets = 1;
+    association->probes.allow_data();
     return;
   }
 }
@@ -310,17 +280,16 @@ void Session::Impl::arm_tail_probe() {
 // Only an ancient packet of which no report ever spoke can be in the way of the newest ones: it is
 // repaired and forgotten.
 void Session::Impl::make_ledger_room() {
-  if (connection->ledger.has_room(connection->losses.oldest_unresolved())) return;
+  if (association->ledger.has_room(association->losses.oldest_unresolved())) return;
   Settler settler{*this};
   settler.must_go_on = true;
-  connection->losses.abandon_below(connection->losses.oldest_unresolved() + 1, settler);
+  association->losses.abandon_below(association->losses.oldest_unresolved() + 1, settler);
   count_losses(settler.lost_packets);
 }
 
 void Session::Impl::count_losses(std::uint64_t packets) {
   counters.packets_lost += packets;
-  connection->recent_packets += static_cast<double>(packets);
-  connection->recent_losses += static_cast<double>(packets);
+  association->loss_rate.on_lost(packets);
   if (fec != nullptr) fec->policy.on_report(0, packets);
 }
 

@@ -34,32 +34,29 @@ struct Session::Impl::FrameHandler {
 
   void operator()(const PingFrame& frame) {
     eliciting = true;
-    s.connection->received.rewind(frame.settled);
-    s.connection->feedback.on_asked();
+    s.association->received.rewind(frame.settled);
+    s.association->feedback.on_asked();
   }
-  void operator()(const SettledFrame& frame) { s.connection->received.settle(frame.settled); }
+  void operator()(const SettledFrame& frame) { s.association->received.settle(frame.settled); }
   void operator()(const FeedbackFrame& frame) { s.handle_report(frame); }
   void operator()(const LaneCreditFrame& frame) {
     eliciting = true;
-    s.connection->lane_send.limit = std::max(s.connection->lane_send.limit, frame.limit);
-    s.wake_lane_waiters();
+    s.streams->raise_lane_credit(frame.limit);
   }
   void operator()(const StreamCreditFrame& frame) {
     eliciting = true;
-    Stream* stream = s.streams.find(frame.stream);
+    Stream* stream = s.streams->find(frame.stream);
     if (stream == nullptr || stream->phase == Stream::Phase::kResetting) return;
-    stream->send.raise_limit(frame.limit);
-    stream->lane_share.base = stream->send.sent();
-    s.update_active(*stream);
+    s.streams->raise_credit(*stream, frame.limit);
   }
   void operator()(const StartCreditFrame& frame) {
     eliciting = true;
-    if (s.connection->peer_start_credit.accept(frame)) s.activation.begin(s.streams.slot_count());
+    s.streams->accept(frame);
   }
   void operator()(const RateFrame& frame) {
     eliciting = true;
     ++s.counters.capacities_in;
-    if (s.connection->peer_capacity.accept(frame)) s.peer_events.push(Event::Kind::kCapacity);
+    if (s.association->peer_capacity.accept(frame)) s.peer_events.push(Event::Kind::kCapacity);
   }
   void operator()(const ConfirmFrame& frame);
   void operator()(const OpenFrame& frame);
@@ -81,23 +78,25 @@ struct Session::Impl::FrameHandler {
  private:
   enum class Id : std::uint8_t { kPresent, kNew, kClosed, kImpossible };
   Id classify(std::uint64_t id, Stream*& stream) const {
-    stream = s.streams.find(id);
+    stream = s.streams->find(id);
     if (stream != nullptr) return Id::kPresent;
-    if (s.opened_here(id)) return (id >> 1) < s.next_local_index ? Id::kClosed : Id::kImpossible;
-    return s.connection->peer_ids.is_new(id >> 1) ? Id::kNew : Id::kClosed;
+    if (s.own_ids.is_ours(id)) return s.own_ids.was_used(id) ? Id::kClosed : Id::kImpossible;
+    return s.streams->peer_ids().is_new(id >> 1) ? Id::kNew : Id::kClosed;
   }
   // A slot for a stream of the peer that is seen for the first time, and for which there is a
   // place; or, without memory, for one that is to be reset at once.
-  Stream* accept(std::uint64_t id, Stream::Phase phase) { return insert(id, phase, Own::kMemory); }
+  Stream* accept(std::uint64_t id, Stream::Phase phase) {
+    return insert(id, phase, Streams::Own::kMemory);
+  }
   Stream* accept_to_reset(std::uint64_t id, ResetReason reason) {
-    Stream* stream = insert(id, Stream::Phase::kOpen, Own::kNothing);
-    if (stream != nullptr) s.begin_reset(*stream, reason);
+    Stream* stream = insert(id, Stream::Phase::kOpen, Streams::Own::kNothing);
+    if (stream != nullptr) s.streams->begin_reset(*stream, reason, s.now);
     return stream;
   }
-  Stream* insert(std::uint64_t id, Stream::Phase phase, Own own) {
-    Stream* stream = s.streams.full() || !s.connection->peer_ids.mark_used(id >> 1)
+  Stream* insert(std::uint64_t id, Stream::Phase phase, Streams::Own own) {
+    Stream* stream = s.streams->full() || !s.streams->peer_ids().mark_used(id >> 1)
                          ? nullptr
-                         : s.create_stream(id, phase, own);
+                         : s.streams->create(id, phase, own, s.now);
     if (stream == nullptr) refused = true;
     return stream;
   }
@@ -105,19 +104,19 @@ struct Session::Impl::FrameHandler {
   bool charge(Stream& stream, std::uint64_t end) {
     const std::uint64_t added = end > stream.receive.charged() ? end - stream.receive.charged() : 0;
     if (added == 0) return true;
-    if (end > stream.receive.granted() || !s.connection->lane_receive.allows(added)) {
+    if (end > stream.receive.granted() || !s.streams->lane_receive().allows(added)) {
       ++s.counters.credit_violations;
       return false;
     }
-    s.connection->lane_receive.on_received(stream.receive.charge(end));
-    if (stream.phase == Stream::Phase::kResetting) s.connection->lane_receive.on_released(added);
+    s.streams->lane_receive().on_received(stream.receive.charge(end));
+    if (stream.phase == Stream::Phase::kResetting) s.streams->lane_receive().on_released(added);
     return true;
   }
   void drain_resetting(Stream& stream, std::uint64_t end, bool final) {
     if (!charge(stream, end)) return;
     if (final) {
       stream.final_size_known = true;
-      s.free_if_over(stream);
+      s.streams->free_if_over(stream);
     }
   }
 };
@@ -133,10 +132,9 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
       return;
     case Id::kPresent:
       if (stream->phase != Stream::Phase::kAwaitingOpen) return;  // a copy
-      s.linger.remove(*stream);
       break;
     case Id::kNew: {
-      if (!s.has_place()) {
+      if (!s.streams->has_place()) {
         stream = accept_to_reset(frame.stream, ResetReason::kNoResources);
         if (stream != nullptr) ++s.counters.streams_refused;
         return;
@@ -146,14 +144,8 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
       break;
     }
   }
-  stream->phase = Stream::Phase::kOpen;
-  stream->metadata_size = static_cast<std::uint16_t>(frame.metadata.size());
-  std::copy(frame.metadata.begin(), frame.metadata.end(), stream->metadata.begin());
   ++s.counters.streams_accepted;
-  s.notify(*stream, &Stream::Pending::opened);
-  if (stream->receive.bytes().readable() > 0 || stream->receive.complete()) {
-    s.notify(*stream, &Stream::Pending::readable);
-  }
+  s.streams->on_opened(*stream, frame.metadata);
 }
 
 void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
@@ -173,7 +165,7 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
     case Id::kPresent:
       if (stream->phase != Stream::Phase::kResetting) {
         ++s.counters.streams_reset_in;
-        s.fail_stream(*stream, ResetReason::kNone);
+        s.streams->fail(*stream, ResetReason::kNone, s.now);
         stream->event_reason = frame.reason;
       }
       break;
@@ -199,7 +191,7 @@ void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
   }
   if (stream->phase == Stream::Phase::kResetting) return;
   if (stream->confirmations.hear(frame.sequence, frame.confirmation) && stream->visible()) {
-    s.notify(*stream, &Stream::Pending::confirmed);
+    s.streams->notify(*stream, &Stream::Pending::confirmed);
   }
 }
 
@@ -214,7 +206,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
       return;
     case Id::kNew:
       // Its OPEN is late or lost. The bytes are held; the relay hears of them after the OPEN.
-      if (!s.has_place()) {
+      if (!s.streams->has_place()) {
         refused = true;
         return;
       }
@@ -233,7 +225,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   if (receive.contradicts(end, frame.fin)) {
     ++s.counters.malformed;
     ++s.counters.streams_reset_out;
-    s.fail_stream(*stream, ResetReason::kProtocolError);
+    s.streams->fail(*stream, ResetReason::kProtocolError, s.now);
     return;
   }
   if (!charge(*stream, end)) {
@@ -242,7 +234,8 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   }
   const std::uint64_t in_order = receive.bytes().in_order_end();
   if (!frame.bytes.empty()) {
-    const ReceiveHalf::Stored stored = receive.store(frame.offset, frame.bytes, s.reserve_blocks());
+    const ReceiveHalf::Stored stored =
+        receive.store(frame.offset, frame.bytes, s.streams->reserve_blocks());
     s.counters.stream_bytes_in += stored.bytes;
     if (!stored.all) {
       (stored.scattered ? s.counters.scattered_bytes_in : s.counters.no_memory_drops) +=
@@ -253,17 +246,19 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   const bool ended = frame.fin && !refused && !receive.final_known();
   if (ended) {
     receive.set_final_size(end);
-    s.connection->feedback.on_urgent(s.now);
+    s.association->feedback.on_urgent(s.now);
   }
   const bool advanced = receive.bytes().in_order_end() > in_order;
   if (stream->released) {
     // The reader has left: what still comes is taken off the lane's account.
-    if (receive.bytes().readable() > 0) s.consume(*stream, receive.bytes().readable());
-    s.free_if_over(*stream);
+    if (const std::uint64_t left = receive.bytes().readable(); left > 0) {
+      s.streams->consume(*stream, left, s.association->reach_of_credit(), s.now);
+    }
+    s.streams->free_if_over(*stream);
   } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
-    if (advanced) s.parked.on_arrived(*stream, s.now);
-    s.notify(*stream, &Stream::Pending::readable);
-    if (receive.complete()) s.connection->feedback.on_urgent(s.now);
+    if (advanced) s.streams->on_readable(*stream, s.now);
+    s.streams->notify(*stream, &Stream::Pending::readable);
+    if (receive.complete()) s.association->feedback.on_urgent(s.now);
   }
 }
 
@@ -282,167 +277,6 @@ void Session::Impl::handle_packet(ConstBytes datagram) {
   } else {
     handle_frames(datagram, *header);
   }
-}
-
-void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header) {
-  if (!SessionSeal().verify(datagram)) {
-    ++counters.bad_crc;
-    return;
-  }
-  ByteReader in(frames_of(datagram));
-  const bool is_hello = in.u8() == static_cast<std::uint8_t>(FrameType::kHello);
-  HelloKeys keys;
-  HelloFrame hello = parse_hello(in, keys);
-  if (!is_hello || !in.ok()) {
-    ++counters.malformed;
-    return;
-  }
-  // Sessions that follow each other faster than their streams can be freed.
-  if (remains.full()) {
-    ++counters.hellos_unread;
-    return;
-  }
-  if (closed_here || (!connected() && hello.epoch == handshake.peer().epoch)) {
-    ++counters.stale_epoch;
-    return;
-  }
-  const bool silent =
-      !connected() || (state == PeerState::kSuspect && connection->probes.silent(now));
-  std::optional<SessionKeys> session_keys;
-  if (key_exchange) {
-    const auto reading = read_keys(hello, keys, silent);
-    if (!reading) return;
-    hello = reading->hello;
-    session_keys = reading->keys;
-  }
-  handshake.expire(now);
-  const std::uint64_t known_newcomer = handshake.newcomer();
-  switch (handshake.handle_hello(hello, header.number, silent, now)) {
-    case Handshake::Outcome::kStale:
-      ++counters.stale_epoch;
-      return;
-    case Handshake::Outcome::kIncompatible:
-      ++counters.version_mismatch;
-      note_refusal();
-      return;
-    case Handshake::Outcome::kUnlikeSecurity:
-      ++counters.security_mismatch;
-      note_refusal();
-      return;
-    case Handshake::Outcome::kNewcomer:
-      ++counters.newcomers;
-      // Of several in a row, each may take what was promised to another.
-      if (known_newcomer == 0) {
-        renew_promise();
-        doubt_peer();
-      }
-      bind_newcomer(hello.epoch);
-      if (state == PeerState::kRefused) state = PeerState::kConnecting;
-      break;
-    case Handshake::Outcome::kEstablished:
-      if (known_newcomer != hello.epoch) bind_newcomer(hello.epoch);
-      take_over();
-      take_keys(session_keys);
-      establish();
-      connection->ping_due =
-          hello.answer_wanted;  // proof for the peer, should our answer be for another
-      break;
-    case Handshake::Outcome::kNothing:
-      if (connected() && hello.epoch == handshake.peer().epoch) {
-        if (protection.may_replace(connection->ledger.next())) take_keys(session_keys);
-        if (hello.peer_epoch == config.boot_epoch) heard();
-      }
-      break;
-  }
-  if (const Duration sample = handshake.take_rtt_sample(); sample > Duration::zero()) {
-    connection->rtt.on_sample(sample);
-    connection->update_rtt();
-  }
-}
-
-void Session::Impl::bind_newcomer(std::uint64_t epoch) {
-  newcomer.clear();
-  newcomer.bind(config.boot_epoch, epoch);
-}
-
-// If it is there it answers soon. Once for as long as there are newcomers: else who floods us with
-// their HELLOs would keep everybody waiting.
-void Session::Impl::doubt_peer() {
-  if (state != PeerState::kAlive) return;
-  connection->doubts_peer = true;
-  connection->ping_due = true;
-}
-
-// Nobody who could be the peer has been heard.
-void Session::Impl::note_refusal() {
-  if (!connected() && handshake.newcomer() == 0) state = PeerState::kRefused;
-}
-
-// What the peer has said in a HELLO, if it has; else that is counted.
-std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& hello,
-                                                             const HelloKeys& keys, bool silent) {
-  using Verdict = KeyExchange::Reading::Verdict;
-  if (hello.epoch == config.boot_epoch) {  // our own, sent back
-    ++counters.stale_epoch;
-    return std::nullopt;
-  }
-  // This anybody can have said: it is told as long as nobody else has been heard.
-  if (const auto mismatch = handshake.find_mismatch(hello);
-      mismatch != Handshake::Outcome::kNothing) {
-    ++(mismatch == Handshake::Outcome::kUnlikeSecurity ? counters.security_mismatch
-                                                       : counters.version_mismatch);
-    if (!handshake.knows_peer() && handshake.newcomer() == 0) {
-      state = PeerState::kRefused;
-    } else if (hello.answer_wanted) {
-      handshake.answer_stranger(now);  // so that it can tell its operator, too
-    }
-    return std::nullopt;
-  }
-  KeyExchange::Reading reading = key_exchange->read(hello, keys, silent, now);
-  switch (reading.verdict) {
-    case Verdict::kAuthentic:
-      key_doubt.on_heard();
-      return reading;
-    case Verdict::kRepeated:
-      // Our answer may be lost.
-      if (hello.answer_wanted) handshake.answer_stranger(now);
-      break;
-    case Verdict::kForged:
-      ++counters.not_authentic;
-      key_doubt.on_unopened(now);
-      break;
-    case Verdict::kTooMany:
-      ++counters.hellos_unread;
-      // The peer's own may be among them. What it says in answer to ours is read.
-      if (state != PeerState::kAlive) {
-        key_exchange->want_answer();
-        handshake.ask_soon(now);
-      }
-      break;
-    case Verdict::kStale:
-    case Verdict::kNothing:
-      ++counters.stale_epoch;
-      break;
-  }
-  return std::nullopt;
-}
-
-// Of an offer of theirs, which our next HELLO accepts.
-void Session::Impl::take_accepted_keys() {
-  const auto accepted = key_exchange->take_accepted();
-  if (!accepted) return;
-  if (accepted->epoch == handshake.newcomer()) {
-    newcomer.propose(Protection::Offerer::kPeer, accepted->keys);
-  } else if (connected() && accepted->epoch == handshake.peer().epoch) {
-    protection.propose(Protection::Offerer::kPeer, accepted->keys);
-  }
-}
-
-// `of_our_offer`: nullopt unless the peer has just accepted it.
-void Session::Impl::take_keys(const std::optional<SessionKeys>& of_our_offer) {
-  if (!of_our_offer) return;
-  protection.propose(Protection::Offerer::kWe, *of_our_offer);
-  protection.send_with(of_our_offer->send, connection->ledger.next(), now);
 }
 
 // A packet that the newcomer has sent proves that it knows us, and so takes our HELLO for an
@@ -470,14 +304,14 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
   handshake.expire(now);
   const bool recognized = protection.recognizes(header.session_tag);
   if (recognized) {
-    const std::uint64_t number = unwrap_sequence<32>(header.number, connection->received.next());
+    const std::uint64_t number = unwrap_sequence<32>(header.number, association->received.next());
     // One that is played again neither costs its decryption nor is it a sign of life.
-    if (protection.encrypts() && connection->received.is_duplicate(number)) {
+    if (protection.encrypts() && association->received.is_duplicate(number)) {
       ++counters.duplicate_packets_in;
       return std::nullopt;
     }
     const auto frames =
-        protection.open(header, number, datagram, now, connection->rtt.smoothed() + kOldKeyKept);
+        protection.open(header, number, datagram, now, association->rtt.smoothed() + kOldKeyKept);
     if (frames) return Opened{number, *frames};
   }
   if (auto opened = open_of_newcomer(datagram, header)) return opened;
@@ -491,26 +325,26 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
 }
 
 void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
-  if (closed_here) {
+  if (farewell.said()) {
     // The peer has missed our CLOSE.
-    if (close_packets == 0 && now >= last_close + ProbeTimer::kProbeInterval) close_packets = 1;
+    farewell.on_heard(now);
     ++counters.stale_epoch;
     return;
   }
   const auto opened = open_packet(datagram, header);
   if (!opened) return;
   const auto [number, frames] = *opened;
-  if (!connection->received.plausible(number)) {
+  if (!association->received.plausible(number)) {
     ++counters.malformed;
     return;
   }
-  protection.send_with_proven(connection->ledger.next(), now);
+  protection.send_with_proven(association->ledger.next(), now);
   heard();
-  if (connection->received.is_duplicate(number)) {
+  if (association->received.is_duplicate(number)) {
     ++counters.duplicate_packets_in;
     return;
   }
-  if (!connection->received.has_place(number)) {
+  if (!association->received.has_place(number)) {
     ++counters.scattered_packets_in;
     return;
   }
@@ -527,8 +361,8 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   }
   // It counts as not received, and may come again.
   if (handler.refused) return;
-  connection->session_bytes_in += datagram.size();
-  const bool gap = connection->received.record(number, now);
+  association->bytes_in += datagram.size();
+  const bool gap = association->received.record(number, now);
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
                      may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);
@@ -542,16 +376,14 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
   const std::uint64_t malformed = receiver.counters().malformed;
   if (repair) {
     ++counters.repair_packets_in;
-    receiver.handle_repair(*repair, number, connection->received, now);
+    receiver.handle_repair(*repair, number, association->received, now);
   } else {
-    receiver.handle_packet(number, frames, connection->received, now);
+    receiver.handle_packet(number, frames, association->received, now);
   }
   counters.malformed += receiver.counters().malformed - malformed;
-  counters.repair_used = receiver.counters().used;
-  counters.repair_wasted = receiver.counters().wasted;
   for (const FecReceiver::Packet& packet : receiver.repaired()) {
-    if (connection->received.is_duplicate(packet.number) ||
-        !connection->received.has_place(packet.number))
+    if (association->received.is_duplicate(packet.number) ||
+        !association->received.has_place(packet.number))
       continue;
     if (!walk_frames(packet.frames, IgnoreFrames{})) {
       ++counters.malformed;
@@ -565,28 +397,22 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
       return;
     }
     if (handler.refused) continue;
-    connection->received.record_repaired(packet.number);
+    association->received.record_repaired(packet.number);
     on_packet_recorded(packet.number, false, handler.eliciting, GapMay::kBeDisorder);
   }
 }
 
 void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may) {
-  if (eliciting) connection->feedback.on_arrival();
+  if (eliciting) association->feedback.on_arrival();
   ReorderTolerance disorder;  // of the peer's packets
-  disorder.set_lateness(connection->received.lateness(now));
+  disorder.set_lateness(association->received.lateness(now));
   if (gap && may == GapMay::kBeRepaired) {
-    connection->feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
-  } else if (gap && connection->gap_begin == kMaxVarint) {
-    connection->gap_begin = number - 1;  // the topmost missing one is the last to become certain
-    connection->feedback.on_gap(now + disorder.time());
+    association->feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
+  } else if (gap && association->gap.on_gap(number)) {
+    association->feedback.on_gap(now + disorder.time());
   }
-  if (connection->gap_begin == kMaxVarint) return;
-  if (number == connection->gap_begin) {
-    connection->gap_begin = kMaxVarint;
-  } else if (connection->received.next() > connection->gap_begin + ReorderTolerance::kPackets) {
-    connection->gap_begin = kMaxVarint;
-    if (disorder.keeps_order()) connection->feedback.on_gap(now);
-  }
+  const bool is_certain = association->gap.on_recorded(number, association->received.next());
+  if (is_certain && disorder.keeps_order()) association->feedback.on_gap(now);
 }
 
 }  // namespace satrelay::stp

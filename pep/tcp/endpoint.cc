@@ -236,11 +236,6 @@ void Endpoint::give_up_own_memory() {
 
 void Endpoint::set_receive_limit(std::uint64_t bytes) { receiver_.set_limit(bytes); }
 
-void Endpoint::stop_reading(Instant now) {
-  reading_stopped_ = true;
-  if (state_ == State::kFinWait2) arm_half_closed(now);
-}
-
 void Endpoint::send_keep_alive(Instant now) {
   if (!is_synchronised() || state_ == State::kTimeWait || keep_alive_.asking()) return;
   timers_.arm(Timer::kKeepAlive, now + keep_alive_.start());
@@ -294,7 +289,7 @@ void Endpoint::enter_time_wait(Instant now) {
 }
 
 void Endpoint::arm_half_closed(Instant now) {
-  timers_.arm(Timer::kClose, now + (reading_stopped_ ? config_.fin_wait_2 : config_.half_closed));
+  timers_.arm(Timer::kClose, now + config_.half_closed);
 }
 
 // Received bytes stay readable: they were acknowledged, and the owner decides what becomes of them.

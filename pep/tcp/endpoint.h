@@ -109,10 +109,6 @@ class Endpoint {
   // While set, what arrives is stored in its reserve only; the rest is as if lost.
   void set_frugal(bool frugal) { receiver_.set_frugal(frugal); }
 
-  // The application will take no more: data that still arrives is answered with RST (RFC 9293
-  // section 3.6.1), and a silent peer is waited for no longer than Config::fin_wait_2.
-  void stop_reading(Instant now);
-
   // Asks a peer that may be gone whether it is still there; if it does not answer in about a minute
   // the connection ends (CloseReason::kTimeout, with RST).
   void send_keep_alive(Instant now);
@@ -258,9 +254,8 @@ class Endpoint {
   CloseReason reason_ = CloseReason::kNone;
   bool opened_actively_ = false;
   bool syn_owed_ = false;
-  bool syn_held_ = false;          // until answer()
-  bool path_error_heard_ = false;  // in SYN-SENT
-  bool reading_stopped_ = false;
+  bool syn_held_ = false;           // until answer()
+  bool path_error_heard_ = false;   // in SYN-SENT
   bool last_word_is_ours_ = false;  // what answers the peer's FIN left, or leaves, behind our FIN
   Acceptance acceptance_ = Acceptance::kRefused;  // of the segment in hand
   std::optional<wire::TcpHeader> reset_;          // to send next

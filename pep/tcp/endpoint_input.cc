@@ -297,10 +297,7 @@ void Endpoint::handle_payload(const wire::TcpHeader& header, ConstBytes payload,
     receiver_.acks().owe_now();
     return;
   }
-  if (!payload.empty()) {
-    if (reading_stopped_) return abort(now);
-    receiver_.handle_data(placement.begin, payload, now);
-  }
+  if (!payload.empty()) receiver_.handle_data(placement.begin, payload, now);
   if (header.has(TcpFlags::kFin)) receiver_.handle_fin(placement.payload_end);
   if (receiver_.take_fin()) on_peer_fin(now);
 }

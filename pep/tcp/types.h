@@ -59,9 +59,7 @@ struct Config {
   std::uint8_t syn_retries = 7;
   std::uint8_t syn_ack_retries = 6;
   std::uint8_t data_retries = 10;
-  // FIN-WAIT-2 without a word from the peer once the owner reads no more (stop_reading()).
-  Duration fin_wait_2 = Duration::seconds(60);
-  // The same while the owner still reads: a half-closed connection whose peer fell silent.
+  // FIN-WAIT-2 without a word from the peer: a half-closed connection whose peer fell silent.
   Duration half_closed = Duration::seconds(7200);
 };
 

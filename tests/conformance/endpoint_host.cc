@@ -138,13 +138,6 @@ std::vector<std::byte> EndpointHost::read(std::size_t most) {
 
 bool EndpointHost::at_end() { return endpoint_ && endpoint_->peer_finished() && readable() == 0; }
 
-void EndpointHost::close() {
-  if (!endpoint_) return;
-  endpoint_->close();
-  endpoint_->stop_reading(now_);
-  poll();
-}
-
 void EndpointHost::shutdown() {
   if (endpoint_) endpoint_->close();
   poll();

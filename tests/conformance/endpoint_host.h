@@ -27,7 +27,6 @@ class EndpointHost final : public Host {
   std::size_t readable() override;
   std::vector<std::byte> read(std::size_t most) override;
   bool at_end() override;
-  void close() override;
   void shutdown() override;
   void abort() override;
   void forget_connection() override {}

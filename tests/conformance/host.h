@@ -55,7 +55,6 @@ class Host {
   virtual std::size_t readable() = 0;
   virtual std::vector<std::byte> read(std::size_t most) = 0;
   virtual bool at_end() = 0;    // the peer has finished, and everything was read
-  virtual void close() = 0;     // both directions: nothing more is read
   virtual void shutdown() = 0;  // nothing more is written
   virtual void abort() = 0;
   // The next connection between the same ports is the one that is meant from now on.

@@ -29,7 +29,6 @@ class KernelHost final : public Host {
   std::size_t readable() override;
   std::vector<std::byte> read(std::size_t most) override;
   bool at_end() override;
-  void close() override;
   void shutdown() override;
   void abort() override;
   void forget_connection() override { close(); }
@@ -39,6 +38,7 @@ class KernelHost final : public Host {
  private:
   void deliver_icmp(std::uint8_t code, std::uint32_t sequence, std::uint16_t mtu);
   int make_socket() const;
+  void close();
   int connection();  // accepted by now, or -1
   void note_error(int number);
 

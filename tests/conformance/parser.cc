@@ -22,7 +22,6 @@ constexpr VerbWord kVerbs[] = {
     {"read", Verb::kRead, VerbWord::Argument::kCount},
     {"read-end", Verb::kReadEnd, VerbWord::Argument::kNone},
     {"readable", Verb::kReadable, VerbWord::Argument::kCount},
-    {"close", Verb::kClose, VerbWord::Argument::kNone},
     {"shutdown", Verb::kShutdown, VerbWord::Argument::kNone},
     {"abort", Verb::kAbort, VerbWord::Argument::kNone},
     {"state", Verb::kState, VerbWord::Argument::kWord},

@@ -286,8 +286,6 @@ void Player::act(const Act& act, Instant at) {
       }
       return;
     }
-    case Verb::kClose:
-      return host_.close();
     case Verb::kShutdown:
       return host_.shutdown();
     case Verb::kAbort:

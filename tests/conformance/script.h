@@ -68,7 +68,6 @@ enum class Verb : std::uint8_t {
   kRead,      // count bytes, which must be there and right
   kReadEnd,   // the peer has finished and everything is read
   kReadable,  // count bytes wait, neither more nor less
-  kClose,
   kShutdown,  // ends our direction only
   kAbort,
   kState,           // must be word

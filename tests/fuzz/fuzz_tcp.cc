@@ -86,7 +86,7 @@ void act(Endpoint& endpoint, unsigned what, std::uint64_t& consumed, Instant now
       endpoint.set_receive_limit((what / 16) * 4096);
       break;
     case 3:
-      endpoint.stop_reading(now);
+      endpoint.send_keep_alive(now);
       break;
     case 4:
       endpoint.hold_acknowledgments(what * 16, now);

@@ -58,9 +58,8 @@ void PathMtu::end_round(Instant now) {
   begin_round(last_look_ ? maximum_ : smallest_lost, kRungs);
 }
 
-std::uint16_t PathMtu::probe_due(Instant now) {
+void PathMtu::handle_timeout(Instant now) {
   if (state_ == State::kComplete && now >= raise_at_) begin_round(maximum_, 1);
-  return sent_ < count_ ? rungs_[sent_].size : 0;
 }
 
 void PathMtu::on_probe_sent(std::uint64_t number) { rungs_[sent_++].number = number; }

@@ -50,12 +50,13 @@ class PathMtu {
   bool is_raised() const { return limit_ > base_; }
 
   // The size of the next probe; 0 if none is due.
-  std::uint16_t probe_due(Instant now);
+  std::uint16_t probe_due() const { return sent_ < count_ ? rungs_[sent_].size : 0; }
   // No more of this round: the packet should ask for a report.
   bool is_last_of_round() const { return sent_ + 1 >= count_; }
   void on_probe_sent(std::uint64_t number);
-  // When probe_due() changes by itself.
+  // When a search begins by itself: at the end of PMTU_RAISE_TIMER.
   Instant next_timeout() const { return raise_at_; }
+  void handle_timeout(Instant now);
 
   // What became of packet `number`. True if it was a probe: its loss is no sign of congestion, and
   // not the link's.

@@ -26,7 +26,7 @@ class ProbeTimer {
     last_heard_ = last_report_ = now;
     probes_ = 0;
     in_flight_ = 0;
-    frozen_ = false;
+    frozen_ = data_allowed_ = false;
   }
   // 1.5 round trips and two feedback intervals.
   void set_patience(Duration smoothed_rtt, Duration feedback_interval) {
@@ -62,6 +62,10 @@ class ProbeTimer {
     next_probe_ = now + kProbeInterval;
     return probes_++ == 0;
   }
+  // One packet of data may leave although the path is silent.
+  void allow_data() { data_allowed_ = true; }
+  bool data_allowed() const { return data_allowed_; }
+  void on_data_sent() { data_allowed_ = false; }
   // Nothing at all was heard for so long that the peer should be asked.
   bool ping_due(Instant now) const { return in_flight_ == 0 && now >= ping_at(); }
   bool silent(Instant now) const { return now >= suspect_at(); }
@@ -99,6 +103,7 @@ class ProbeTimer {
   std::uint64_t in_flight_ = 0;
   int probes_ = 0;  // since the last report
   bool frozen_ = false;
+  bool data_allowed_ = false;
 };
 
 }  // namespace satrelay::stp

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
 #include "pep/stp/fec/fec_codec.h"
 #include "pep/stp/fec/fec_policy.h"
 #include "pep/stp/fec/fec_receiver.h"
 #include "pep/stp/fec/fec_sender.h"
+#include "pep/stp/packets/sent_ledger.h"
 
 namespace satrelay::stp {
 
@@ -19,6 +24,18 @@ struct Fec {
     sender.clear();
     receiver.clear();
     peer_repaired = 0;
+  }
+
+  // A packet that carries `items` leaves, and repairs shall be able to stand for it.
+  void protect(std::uint64_t number, ConstBytes frames, std::span<const SentItem> items,
+               Instant now);
+  // A report says how many of our packets it counts as received although the path has lost them,
+  // over all; how many that are more than before.
+  std::uint64_t note_repaired(std::uint64_t repaired) {
+    if (repaired <= peer_repaired) return 0;
+    const std::uint64_t more = repaired - peer_repaired;
+    peer_repaired = repaired;
+    return more;
   }
 
   FecCodec codec;

@@ -16,6 +16,8 @@
 
 namespace satrelay::stp {
 
+static_assert(SentItem::kGenerationMask == Stream::kGenerationMask);
+
 class PacketBuilder {
  public:
   PacketBuilder(MutableBytes room, std::size_t trailer)

@@ -28,6 +28,8 @@ struct Stream {
   // Of the schedule: the first bytes of a stream go ahead of the rest.
   enum class Level : std::uint8_t { kYoung, kOlder };
 
+  static constexpr std::uint16_t kGenerationMask = 0x1ff;  // what packets remember of it
+
   explicit Stream(Arena& arena) : send(arena), receive(arena) {}
 
   std::uint64_t id = 0;

@@ -72,6 +72,22 @@ class StreamTable {
   mutable Stream* latest_ = nullptr;  // that was found, and is present
 };
 
+// Which stream ids this end has used; they go on whoever the peer is.
+class OwnIds {
+ public:
+  explicit OwnIds(bool even) : parity_(even ? 0 : 1) {}
+
+  bool is_ours(std::uint64_t id) const { return (id & 1U) == parity_; }
+  // Of one of ours.
+  bool was_used(std::uint64_t id) const { return id < next(); }
+  std::uint64_t next() const { return next_index_ * 2 + parity_; }
+  void use_next() { ++next_index_; }
+
+ private:
+  std::uint64_t parity_;
+  std::uint64_t next_index_ = 0;
+};
+
 // Which stream ids of the peer have been opened.
 class PeerIds {
  public:

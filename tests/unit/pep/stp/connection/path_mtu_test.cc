@@ -21,7 +21,8 @@ class PathMtuTest : public ::testing::Test {
       std::uint16_t size;
     };
     std::vector<Probe> probes;
-    while (const std::uint16_t size = mtu.probe_due(now)) {
+    mtu.handle_timeout(now);
+    while (const std::uint16_t size = mtu.probe_due()) {
       probes.push_back({number++, size});
       mtu.on_probe_sent(probes.back().number);
     }
@@ -54,28 +55,29 @@ TEST_F(PathMtuTest, StartsAtTheBaseAndConfirmsTheMaximumInOneRoundTrip) {
   PathMtu mtu(kJumbo);
   EXPECT_EQ(mtu.limit(), 1172);
   EXPECT_EQ(mtu.state(), PathMtu::State::kSearching);
-  EXPECT_EQ(mtu.probe_due(now), 8972);
+  EXPECT_EQ(mtu.probe_due(), 8972);
   EXPECT_TRUE(mtu.is_last_of_round());
   EXPECT_EQ(round(mtu, 8972), 1U);
   EXPECT_EQ(mtu.limit(), 8972);
   EXPECT_EQ(mtu.state(), PathMtu::State::kComplete);
-  EXPECT_EQ(mtu.probe_due(now + Duration::seconds(10'000)), 0);
+  mtu.handle_timeout(now + Duration::seconds(10'000));
+  EXPECT_EQ(mtu.probe_due(), 0);
   EXPECT_TRUE(mtu.next_timeout().is_never());
 }
 
 TEST_F(PathMtuTest, WhatIsKnownNeedsNoSearch) {
   PathMtu mtu({.base = 1172, .maximum = 8972, .known = true});
   EXPECT_EQ(mtu.limit(), 8972);
-  EXPECT_EQ(mtu.probe_due(now), 0);
+  EXPECT_EQ(mtu.probe_due(), 0);
 }
 
 TEST_F(PathMtuTest, APeerThatTakesLessIsNeverProbedBeyond) {
   PathMtu mtu(kJumbo);
   mtu.start(1472);
-  EXPECT_EQ(mtu.probe_due(now), 1472);
+  EXPECT_EQ(mtu.probe_due(), 1472);
   mtu.start(1000);
   EXPECT_EQ(mtu.limit(), 1000);
-  EXPECT_EQ(mtu.probe_due(now), 0);
+  EXPECT_EQ(mtu.probe_due(), 0);
 }
 
 TEST_F(PathMtuTest, FindsEverySizeInFewRoundTrips) {
@@ -105,10 +107,25 @@ TEST_F(PathMtuTest, TriesAgainAfterTheRaiseInterval) {
   PathMtu mtu(kStandard);
   while (mtu.state() != PathMtu::State::kComplete) round(mtu, 1172);
   EXPECT_EQ(mtu.limit(), 1172);
-  EXPECT_EQ(mtu.probe_due(now + PathMtu::kRaiseInterval - Duration::seconds(1)), 0);
+  mtu.handle_timeout(now + PathMtu::kRaiseInterval - Duration::seconds(1));
+  EXPECT_EQ(mtu.probe_due(), 0);
   now = mtu.next_timeout();
   EXPECT_EQ(round(mtu, 1472), 1U);
   EXPECT_EQ(mtu.limit(), 1472);
+}
+
+// Who asks when, or what, changes nothing: a search begins when its timer is run.
+TEST_F(PathMtuTest, AskingBeginsNoSearch) {
+  PathMtu mtu(kStandard);
+  while (mtu.state() != PathMtu::State::kComplete) round(mtu, 1172);
+  now = mtu.next_timeout();
+  EXPECT_EQ(mtu.probe_due(), 0);
+  EXPECT_EQ(mtu.state(), PathMtu::State::kComplete);
+  EXPECT_EQ(mtu.next_timeout(), now);
+  mtu.handle_timeout(now);
+  EXPECT_EQ(mtu.state(), PathMtu::State::kSearching);
+  EXPECT_EQ(mtu.probe_due(), 1472);
+  EXPECT_TRUE(mtu.next_timeout().is_never());
 }
 
 class BlackHoleTest : public PathMtuTest {

@@ -203,6 +203,18 @@ TEST_F(SecurityTest, AnotherSecretConnectsNobody) {
   EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
 }
 
+// Nobody is greeted any more, so nobody's secret is in question.
+TEST_F(SecurityTest, WhoHasClosedDoubtsNobody) {
+  net.configs[1].session.security->psk.bytes()[31] ^= std::byte{1};
+  net.start(0, 1000);
+  net.start(1, 2000);
+  ASSERT_TRUE(net.run(Duration::seconds(20), [&] { return net.session(0).doubts_key(net.now); }));
+  net.session(0).close(net.now);
+  EXPECT_FALSE(net.session(0).doubts_key(net.now));
+  net.run(Duration::seconds(5));
+  EXPECT_FALSE(net.session(0).doubts_key(net.now));
+}
+
 TEST_F(SecurityTest, APeerThatComesBackWithAnotherSecretIsDoubtedOnceItIsMissed) {
   connect();
   net.run(Duration::seconds(5));

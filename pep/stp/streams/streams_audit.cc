@@ -1,7 +1,7 @@
-// The accounts of a session, counted anew.
+// The accounts of the streams, counted anew.
 #include <string>
 
-#include "pep/stp/session_impl.h"
+#include "pep/stp/streams/streams.h"
 
 namespace satrelay::stp {
 namespace {
@@ -35,23 +35,19 @@ const char* contradiction(const Stream& stream) {
 
 }  // namespace
 
-BlocksHeld Session::blocks_held() const {
-  BlocksHeld held;
-  for (std::uint32_t i = 0; i < impl_->streams.slot_count(); ++i) {
-    const Stream& stream = impl_->streams.at(i);
+void Streams::add_held(BlocksHeld& held) const {
+  for (std::uint32_t i = 0; i < table_.slot_count(); ++i) {
+    const Stream& stream = table_.at(i);
     held.to_peer += stream.send.blocks_held();
     held.from_peer += stream.receive.bytes().blocks_held();
     held.reserves += stream.reserves_held();
   }
-  impl_->remains.add_held(held);
-  return held;
 }
 
-std::optional<std::string> Session::audit() const {
-  const Impl& s = *impl_;
+std::optional<std::string> Streams::audit() const {
   std::uint64_t stored = 0, parked = 0, open = 0, shares = 0;
-  for (std::uint32_t i = 0; i < s.streams.slot_count(); ++i) {
-    const Stream& stream = s.streams.at(i);
+  for (std::uint32_t i = 0; i < table_.slot_count(); ++i) {
+    const Stream& stream = table_.at(i);
     shares += stream.lane_share.left;
     if (const char* const wrong = contradiction(stream)) {
       return std::string(wrong) + ": stream " + std::to_string(stream.id);
@@ -63,14 +59,14 @@ std::optional<std::string> Session::audit() const {
     stored += stream.receive.charged() - stream.receive.consumed();
     parked += stream.parked;
   }
-  if (open != s.open_count) return differ("open streams", s.open_count, open);
-  if (stored != s.connection->lane_receive.outstanding()) {
-    return differ("lane credit that is used", s.connection->lane_receive.outstanding(), stored);
+  if (open != open_count_) return differ("open streams", open_count_, open);
+  if (stored != lane_receive_.outstanding()) {
+    return differ("lane credit that is used", lane_receive_.outstanding(), stored);
   }
-  if (shares != s.lane_shares.reserved()) {
-    return differ("shares of the lane", s.lane_shares.reserved(), shares);
+  if (shares != lane_shares_.reserved()) {
+    return differ("shares of the lane", lane_shares_.reserved(), shares);
   }
-  if (parked != s.parked.noted()) return differ("parked bytes", s.parked.noted(), parked);
+  if (parked != parked_.noted()) return differ("parked bytes", parked_.noted(), parked);
   return std::nullopt;
 }
 

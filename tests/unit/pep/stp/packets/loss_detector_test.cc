@@ -1,4 +1,6 @@
-// Ledger, loss detection and reports, each alone and against each other.
+// Reports on what has arrived, and what the sender makes of them.
+#include "pep/stp/packets/loss_detector.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -6,43 +8,13 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/packets/feedback_clock.h"
-#include "pep/stp/packets/loss_detector.h"
 #include "pep/stp/packets/received_packets.h"
 #include "pep/stp/packets/reorder_tolerance.h"
-#include "pep/stp/packets/sent_ledger.h"
 
 namespace satrelay::stp {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
-
-TEST(SentLedgerTest, KeepsItemsThroughGrowthAndOverflow) {
-  SentLedger ledger(4096);
-  std::vector<SentItem> items;
-  for (std::uint16_t i = 0; i < SentLedger::kMaxItems; ++i) {
-    items.push_back(SentItem::make(ItemKind::kData, i, 7, 1000U * i, 10));
-  }
-  for (std::size_t n = 0; n < 3000; ++n) {
-    ledger.append(at(static_cast<std::int64_t>(n)), n % 1400, true,
-                  std::span(items).first(n % (items.size() + 1)), 0);
-  }
-  for (std::uint64_t n = 0; n < 3000; ++n) {
-    const SentPacket* packet = ledger.find(n);
-    ASSERT_NE(packet, nullptr);
-    EXPECT_EQ(packet->sent, at(static_cast<std::int64_t>(n)));
-    std::uint32_t expected = 0;
-    ledger.for_each_item(*packet, [&](const SentItem& item) {
-      EXPECT_EQ(item.stream, expected);
-      EXPECT_EQ(item.offset, 1000U * expected);
-      EXPECT_EQ(item.generation(), 7);
-      ++expected;
-    });
-    EXPECT_EQ(expected, n % (items.size() + 1));
-    ledger.settle(n);
-  }
-  EXPECT_EQ(ledger.find(3000), nullptr);
-}
 
 // As if every packet had been sent at the same time, on a path that keeps order.
 LossDetector::Rule rule(const FeedbackFrame& report) {
@@ -317,77 +289,6 @@ TEST(RecoveryPropertyTest, EveryPacketIsSettledAsItWas) {
     EXPECT_TRUE(log.late.empty()) << seed;
     EXPECT_EQ(losses.oldest_unresolved(), 2004U) << seed;
   }
-}
-
-TEST(FeedbackClockTest, KeepsToItsBudget) {
-  FeedbackClock::Config config;
-  config.budget = BitRate::bits_per_second(5'000);
-  FeedbackClock clock(config);
-  clock.set_maximum(Duration::milliseconds(550));
-  std::uint64_t bits = 0;
-  // Ten seconds of packets and gaps every millisecond, 80 bytes a report.
-  for (std::int64_t ms = 1000; ms < 11'000; ++ms) {
-    clock.on_arrival();
-    if (ms % 10 == 0) clock.on_urgent(at(ms));
-    if (at(ms) >= clock.due()) {
-      clock.on_report(80, true, at(ms));
-      bits += 80 * 8;
-    }
-  }
-  EXPECT_GT(bits, 40'000U);
-  EXPECT_LE(bits, 10 * 5'000U + 2'000U);
-}
-
-// 10 Gbit/s of 1,500 bytes at 10% loss: a gap at any time, and 13 KB to say what is missing.
-TEST(FeedbackClockTest, ReportsThatUseUpTheBudgetKeepToTheClock) {
-  for (const bool dear : {false, true}) {
-    FeedbackClock::Config config;
-    config.budget = BitRate::bits_per_second(5'000'000);
-    FeedbackClock clock(config);
-    clock.set_maximum(Duration::milliseconds(500));
-    clock.set_repeats(5);
-    clock.on_arrival();
-    clock.on_report(dear ? 13'000 : 1'300, true, at(1000));
-    clock.on_arrival();
-    clock.on_gap(at(1005));
-    EXPECT_EQ(clock.due(), at(dear ? 1025 : 1005));
-    EXPECT_EQ(clock.repeats(), dear ? 3 : 5);
-  }
-}
-
-TEST(FeedbackClockTest, TheModesOfThePapersWaitForTheirClock) {
-  struct Row {
-    FeedbackMode mode;
-    std::int64_t interval;
-  };
-  for (const Row row : {Row{FeedbackMode::kHpfp, 200}, Row{FeedbackMode::kMNack, 550}}) {
-    FeedbackClock::Config config;
-    config.mode = row.mode;
-    FeedbackClock clock(config);
-    clock.set_maximum(Duration::milliseconds(550));
-    clock.on_arrival();
-    clock.on_report(60, true, at(1000));
-    clock.on_arrival();
-    clock.on_gap(at(1010));
-    EXPECT_EQ(clock.due(), at(1000 + row.interval));
-    clock.on_urgent(at(1020));  // the end of a stream does not wait
-    EXPECT_EQ(clock.due(), at(1020));
-  }
-}
-
-TEST(FeedbackClockTest, SaysNothingWhenThereIsNothingToSay) {
-  FeedbackClock clock({});
-  EXPECT_TRUE(clock.due().is_never());
-  clock.on_arrival();
-  int reports = 0;
-  for (std::int64_t ms = 0; ms < 1000; ++ms) {
-    if (at(ms) >= clock.due()) {
-      clock.on_report(60, true, at(ms));
-      ++reports;
-    }
-  }
-  EXPECT_EQ(reports, 3);
-  EXPECT_TRUE(clock.due().is_never());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // RATE: one end tells the other what the direction towards it carries.
+#include "pep/stp/connection/capacity_announcement.h"
+
 #include <gtest/gtest.h>
 
-#include "pep/stp/connection/capacity_announcement.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test {

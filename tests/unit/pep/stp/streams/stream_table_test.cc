@@ -1,7 +1,7 @@
 // Which stream ids of the peer have been opened, whatever order they come in.
-#include <gtest/gtest.h>
-
 #include "pep/stp/streams/stream_table.h"
+
+#include <gtest/gtest.h>
 
 namespace satrelay::stp {
 namespace {

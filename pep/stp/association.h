@@ -1,0 +1,83 @@
+// What was agreed with one epoch of the peer, and all that has happened since. A session has one at
+// a time and builds another when the peer is another, or gone: nothing is reset by hand.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "pep/stp/connection/capacity_announcement.h"
+#include "pep/stp/connection/path_mtu.h"
+#include "pep/stp/connection/probe_timer.h"
+#include "pep/stp/connection/rtt_estimator.h"
+#include "pep/stp/packets/feedback_clock.h"
+#include "pep/stp/packets/gap_watch.h"
+#include "pep/stp/packets/loss_detector.h"
+#include "pep/stp/packets/loss_rate.h"
+#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/packets/reorder_tolerance.h"
+#include "pep/stp/packets/report_backlog.h"
+#include "pep/stp/packets/report_requests.h"
+#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/session.h"
+
+namespace satrelay::stp {
+
+struct Association {
+  // `unused`: nothing was sent yet.
+  Association(const Config& config, SentLedger unused, Instant now)
+      : ledger(std::move(unused)),
+        probes({config.ping_after, config.suspect_after}),
+        path({config.datagram_base, config.datagram_size, config.path_mtu_known}),
+        rtt(config.initial_rtt),
+        peer_feedback_interval(config.feedback_minimum),
+        last_report(now),
+        requests(now),
+        feedback({config.feedback_minimum, config.feedback_maximum, config.feedback_budget,
+                  config.feedback_mode}) {
+    probes.start(now);
+    update_rtt();
+  }
+
+  void update_rtt() {
+    probes.set_patience(rtt.smoothed(), peer_feedback_interval);
+    feedback.set_maximum(rtt.smoothed());
+  }
+  // As long as credit that is granted now takes to bring bytes.
+  Duration reach_of_credit() const { return rtt.smoothed() + feedback.interval(); }
+  // What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
+  void note_outage(Instant now) {
+    if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
+  }
+  // If all reports about some packets were lost.
+  void ask_for_missed_reports(const FeedbackFrame& report, Instant now) {
+    if (losses.oldest_unresolved() >= report.first) return;
+    requests.on_missed(losses.newest_unresolved_below(report.first),
+                       rtt.smoothed() + peer_feedback_interval * 2, now);
+  }
+
+  bool doubts_peer = false;         // while it is alive, as far as is known
+  AnnouncedCapacity peer_capacity;  // of what goes
+
+  // What goes
+  SentLedger ledger;
+  LossDetector losses;
+  ReportBacklog reports;
+  ReorderTolerance tolerance;
+  LossRate loss_rate;
+  ProbeTimer probes;
+  PathMtu path;
+  RttEstimator rtt;
+  std::uint64_t outage_end = 0;  // packets below were sent before the last outage was over
+  bool large_ping = false;       // the last one on a silent path was
+  Duration peer_feedback_interval;
+  Instant last_report;
+  ReportRequests requests;
+
+  // What comes
+  ReceivedPackets received;
+  FeedbackClock feedback;
+  GapWatch gap;
+  std::uint64_t bytes_in = 0;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,45 @@
+// CLOSE, which we send a few times, as each may be lost, and again to a peer that has missed all
+// (docs/stp.md section 4).
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/connection/probe_timer.h"
+
+namespace satrelay::stp {
+
+class Farewell {
+ public:
+  static constexpr int kPackets = 3;
+
+  // `next`: the number that the next packet would have had; the peer must not take the CLOSE for an
+  // old one. `tell`: whether there is a peer that should hear it.
+  void begin(std::uint64_t next, bool tell) {
+    said_ = true;
+    number_ = next;
+    left_ = tell ? kPackets : 0;
+  }
+  // Nothing else is sent or heard any more.
+  bool said() const { return said_; }
+  // A packet of the session came all the same.
+  void on_heard(Instant now) {
+    if (left_ == 0 && now >= last_ + ProbeTimer::kProbeInterval) left_ = 1;
+  }
+  bool due() const { return left_ > 0; }
+  std::uint64_t number() const { return number_; }
+  // It is being sent as packet number(), unless that is not possible.
+  void on_turn(Instant now) {
+    --left_;
+    last_ = now;
+  }
+  void on_sent() { ++number_; }
+
+ private:
+  bool said_ = false;
+  int left_ = 0;
+  std::uint64_t number_ = 0;
+  Instant last_;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,240 @@
+#include "pep/stp/packets/stream_writer.h"
+
+#include <algorithm>
+
+namespace satrelay::stp {
+namespace {
+
+// Pieces of a stream smaller than this are not worth a frame at the end of a packet.
+constexpr std::size_t kMinFragment = 64;
+// With so much room a source writes whatever it has.
+constexpr std::uint64_t kAmpleRoom = 128 * 1024;
+// Streams that may be asked for bytes for one packet.
+constexpr std::size_t kStreamsAsked = 64;
+
+void write_open_frame(PacketBuilder& packet, const Stream& stream) {
+  write_open(packet.frames(), {stream.id, ConstBytes(stream.metadata).first(stream.metadata_size)});
+  packet.add_item(ItemKind::kOpen, stream);
+}
+
+void write_fin(PacketBuilder& packet, Stream& stream) {
+  const std::uint64_t end = stream.send.sent();
+  ByteWriter& frames = packet.frames();
+  frames.u8(static_cast<std::uint8_t>(FrameType::kData) | kDataFin | kDataHasLength);
+  write_varint(frames, stream.id);
+  write_varint(frames, end);
+  frames.u16(0);
+  stream.send.take(end, {});
+  packet.add_item(SentItem::make(ItemKind::kDataAndFin, stream.index, stream.generation, end));
+}
+
+void plan_copies(const StreamWriter::Job& job, const Stream& stream, std::uint64_t offset,
+                 std::size_t size, unsigned times_lost) {
+  const unsigned count = CopyQueue::copies(times_lost);
+  if (count == 0) return;
+  job.streams.copies().push({.offset = offset,
+                             .stream = stream.index,
+                             .generation = stream.generation,
+                             .length = static_cast<std::uint16_t>(size),
+                             .more = count - 1,
+                             .due = job.now + CopyQueue::kSpread});
+}
+
+}  // namespace
+
+void StreamWriter::write(const Job& job) {
+  if (!write_opens(job)) return;
+  write_copies(job);
+  write_fins(job);
+  if (!turn_.streams) return;
+  write_class(job, turn_.first);
+  // What is left of the packet is for the others.
+  for (ClassSet others = job.streams.has_bytes(turn_.open) & ~class_bit(turn_.first);
+       others != 0 && job.packet.remaining() >= kMinFragment; others &= others - 1) {
+    write_class(job, lowest_class(others));
+  }
+}
+
+// False if an OPEN still waits for the next packet: no data goes before it.
+bool StreamWriter::write_opens(const Job& job) {
+  OpenList& opens = job.streams.due().opens;
+  while (!opens.empty()) {
+    Stream& stream = *opens.front();
+    if (!job.packet.fits(open_frame_size(stream.id, stream.metadata_size))) return false;
+    opens.remove(stream);
+    stream.open_due = false;
+    write_open_frame(job.packet, stream);
+    // Its first bytes follow in this very packet if there are any.
+    job.streams.schedule().promote(stream);
+  }
+  return true;
+}
+
+// When they are due, or when nothing else waits.
+void StreamWriter::write_copies(const Job& job) {
+  CopyQueue& copies = job.streams.copies();
+  for (std::size_t i = 0; i < CopyQueue::kRoom && !copies.empty(); ++i) {
+    CopyQueue::Copy copy = copies.front();
+    if (copy.due > job.now && !job.streams.idle_but_for_copies(turn_.open)) return;
+    Stream* const stream = job.streams.present(copy.stream, copy.generation);
+    const bool wanted = stream != nullptr && stream->phase != Stream::Phase::kResetting &&
+                        stream->send.wants_copy(copy.offset, copy.length);
+    if (wanted) {
+      const std::size_t size =
+          write_data(job, *stream, copy.offset, copy.length, LostRanges::kMaxLosses);
+      if (size == 0) return;
+      // The copy may have been all that was lost.
+      job.streams.schedule().update_lost(*stream);
+      totals_.retransmitted_bytes += size;
+      ++totals_.copies;
+    }
+    copies.pop();
+    if (!wanted || copy.more == 0) continue;
+    --copy.more;
+    copy.due = job.now + CopyQueue::kSpread;
+    copies.push(copy);
+  }
+}
+
+// Those that no byte can carry.
+void StreamWriter::write_fins(const Job& job) {
+  FinList& fins = job.streams.due().fins;
+  for (std::size_t i = 0; i < kStreamsAsked && !fins.empty(); ++i) {
+    Stream& stream = *fins.front();
+    work_.add();
+    if (stream.send.fin_due()) {
+      if (!job.packet.fits(data_header_size(stream.id, stream.send.sent()) + kDataLengthSize)) {
+        return;
+      }
+      write_fin(job.packet, stream);
+    }
+    fins.remove(stream);
+  }
+}
+
+void StreamWriter::write_class(const Job& job, ClassId stream_class) {
+  if ((job.streams.has_bytes(turn_.open) & class_bit(stream_class)) == 0) return;
+  write_lost(job, stream_class, RepairCap::kShare);
+  write_new(job, stream_class);
+  write_lost(job, stream_class, RepairCap::kNone);
+}
+
+// While new bytes of other streams wait, lost ones have their share; otherwise, and for what others
+// leave of a packet, all there is.
+void StreamWriter::write_lost(const Job& job, ClassId stream_class, RepairCap cap) {
+  StreamSchedule& schedule = job.streams.schedule();
+  while (Stream* const lost = schedule.next_lost(stream_class)) {
+    Stream& stream = *lost;
+    const bool capped =
+        cap == RepairCap::kShare && job.streams.has_lane_credit() && schedule.others_wait(stream);
+    if (capped && !schedule.repair_has_turn(stream_class)) return;
+    const auto [range, times_lost] = stream.send.first_lost();
+    const std::size_t size = write_data(job, stream, range.begin, range.size(), times_lost);
+    if (size == 0) return;
+    totals_.retransmitted_bytes += size;
+    plan_copies(job, stream, range.begin, size, times_lost);
+    if (capped) schedule.on_repaired(stream, size, job.loss.ratio());
+    schedule.update_lost(stream);
+    if (job.packet.remaining() == 0 && stream.send.has_lost()) schedule.rotate_lost(stream);
+  }
+}
+
+void StreamWriter::write_new(const Job& job, ClassId stream_class) {
+  Streams& streams = job.streams;
+  streams.wake_lane_waiters();
+  // Very many may have nothing after all.
+  for (std::size_t i = 0; i < kStreamsAsked && streams.has_lane_credit(); ++i) {
+    Stream* const next = streams.schedule().next_new(stream_class);
+    if (next == nullptr) return;
+    Stream& stream = *next;
+    work_.add();
+    const std::uint64_t of_lane = streams.lane_credit(stream);
+    if (of_lane == 0) {
+      streams.update_active(stream);
+      continue;
+    }
+    if (stream.send.unsent() == 0) {
+      ask_source(job, stream);
+      continue;
+    }
+    const std::uint64_t credit = streams.own_credit(stream);
+    if (credit == 0) {  // it was taken back, and that has yet to reach this stream
+      streams.update_active(stream);
+      continue;
+    }
+    const std::uint64_t available = std::min({stream.send.unsent(), credit, of_lane});
+    const std::size_t size = write_data(job, stream, stream.send.sent(), available, 0);
+    if (size == 0) return;
+    streams.on_sent(size);
+    totals_.new_bytes += size;
+    streams.schedule().on_new_sent(stream, size, job.loss.ratio());
+    streams.update_active(stream);
+    if (job.packet.remaining() == 0) return;
+  }
+}
+
+// For bytes, of which a stream that is ready has none left.
+void StreamWriter::ask_source(const Job& job, Stream& stream) {
+  Streams& streams = job.streams;
+  if (!streams.has_room(stream)) {
+    streams.mark_blocked(stream, job.now);
+    streams.update_active(stream);
+    return;
+  }
+  const std::uint16_t generation = stream.generation;
+  source_.produce(StreamId{stream.id}, stream.context, job.now);
+  // The source may have done anything to the stream, ending it included.
+  const bool same = stream.generation == generation && stream.phase == Stream::Phase::kOpen;
+  if (!same || stream.send.unsent() > 0 || stream.send.finished()) return;
+  // Nothing came: no more calls until the relay says so, or, if it may have lacked room for a whole
+  // block, until there is more.
+  stream.ready = false;
+  if (streams.room(stream) < kAmpleRoom) streams.mark_blocked(stream, job.now);
+  streams.update_active(stream);
+}
+
+// Writes up to `available` bytes from `offset` on as one DATA frame; 0 if the packet has no room
+// worth using.
+std::size_t StreamWriter::write_data(const Job& job, Stream& stream, std::uint64_t offset,
+                                     std::uint64_t available, unsigned times_lost) {
+  PacketBuilder& packet = job.packet;
+  const std::size_t header = data_header_size(stream.id, offset);
+  const std::size_t room = packet.remaining();
+  if (room <= header + kDataLengthSize || !packet.can_add_item()) return 0;
+  // A frame that fills the packet needs no length field.
+  const bool fills = available >= room - header;
+  const std::size_t size = fills ? room - header
+                                 : static_cast<std::size_t>(std::min<std::uint64_t>(
+                                       available, room - header - kDataLengthSize));
+  if (size < available && size < kMinFragment) return 0;
+  const bool again = offset < stream.send.sent();
+  packet.carries(again ? control::Purpose::kRetransmission : control::Purpose::kNewData);
+  ByteWriter& frames = packet.frames();
+  const MutableBytes type = frames.reserve(1);
+  write_varint(frames, stream.id);
+  write_varint(frames, offset);
+  if (!fills) frames.u16(static_cast<std::uint16_t>(size));
+  const bool fin = stream.send.take(offset, frames.reserve(size));
+  store_u8(type.data(),
+           static_cast<std::uint8_t>(static_cast<unsigned>(FrameType::kData) |
+                                     (fin ? kDataFin : 0U) | (fills ? 0U : kDataHasLength)));
+  packet.add_item(SentItem::make(fin ? ItemKind::kDataAndFin : ItemKind::kData, stream.index,
+                                 stream.generation, offset, static_cast<std::uint16_t>(size),
+                                 times_lost));
+  count_class(stream, size);
+  return size;
+}
+
+void StreamWriter::count_class(const Stream& stream, std::size_t bytes) {
+  const ClassId id = stream.group->stream_class;
+  const std::size_t booked = bytes * StreamSchedule::factor(stream);
+  const auto found = std::ranges::find(sent_, id, &ClassBytes::stream_class);
+  if (found != sent_.end()) {
+    found->bytes += bytes;
+    found->booked += booked;
+  } else {
+    sent_.push_back({id, bytes, booked});
+  }
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,70 @@
+// What of streams goes into a packet: OPENs before anything else, then copies of what was lost
+// again and again, ends, and the bytes, lost and new, class by class.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/base/work_count.h"
+#include "pep/stp/packets/loss_rate.h"
+#include "pep/stp/packets/packet_builder.h"
+#include "pep/stp/streams/stream_class.h"
+#include "pep/stp/streams/stream_source.h"
+#include "pep/stp/streams/streams.h"
+
+namespace satrelay::stp {
+
+class StreamWriter {
+ public:
+  // What a packet is made of, and from what.
+  struct Job {
+    PacketBuilder& packet;
+    Streams& streams;
+    const LossRate& loss;
+    Instant now;
+  };
+  struct Totals {
+    std::uint64_t new_bytes = 0;
+    std::uint64_t retransmitted_bytes = 0;  // copies included
+    std::uint64_t copies = 0;
+  };
+
+  // Both outlive this.
+  StreamWriter(StreamSource& source, WorkCount& work) : source_(source), work_(work) {}
+
+  // What the next packet may carry.
+  void begin(const Turn& turn) {
+    turn_ = turn;
+    sent_.clear();
+  }
+  const Turn& turn() const { return turn_; }
+  void write(const Job& job);
+  // What went into the packets since begin().
+  std::span<const ClassBytes> sent() const { return sent_; }
+  const Totals& totals() const { return totals_; }
+
+ private:
+  enum class RepairCap : std::uint8_t { kShare, kNone };
+
+  [[nodiscard]] bool write_opens(const Job& job);
+  void write_copies(const Job& job);
+  void write_fins(const Job& job);
+  void write_class(const Job& job, ClassId stream_class);
+  void write_lost(const Job& job, ClassId stream_class, RepairCap cap);
+  void write_new(const Job& job, ClassId stream_class);
+  void ask_source(const Job& job, Stream& stream);
+  std::size_t write_data(const Job& job, Stream& stream, std::uint64_t offset,
+                         std::uint64_t available, unsigned times_lost);
+  void count_class(const Stream& stream, std::size_t bytes);
+
+  StreamSource& source_;
+  WorkCount& work_;
+  Turn turn_;
+  std::vector<ClassBytes> sent_;
+  Totals totals_;
+};
+
+}  // namespace satrelay::stp

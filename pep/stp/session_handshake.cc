@@ -1,0 +1,198 @@
+// HELLOs, in and out: who the peer is, and which keys it has.
+#include "pep/stp/session_impl.h"
+
+namespace satrelay::stp {
+
+void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header) {
+  if (!SessionSeal().verify(datagram)) {
+    ++counters.bad_crc;
+    return;
+  }
+  ByteReader in(frames_of(datagram));
+  const bool is_hello = in.u8() == static_cast<std::uint8_t>(FrameType::kHello);
+  HelloKeys keys;
+  HelloFrame hello = parse_hello(in, keys);
+  if (!is_hello || !in.ok()) {
+    ++counters.malformed;
+    return;
+  }
+  // Sessions that follow each other faster than their streams can be freed.
+  if (remains.full()) {
+    ++counters.hellos_unread;
+    return;
+  }
+  if (farewell.said() || (!connected() && hello.epoch == handshake.peer().epoch)) {
+    ++counters.stale_epoch;
+    return;
+  }
+  const bool silent =
+      !connected() || (state == PeerState::kSuspect && association->probes.silent(now));
+  std::optional<SessionKeys> session_keys;
+  if (key_exchange) {
+    const auto reading = read_keys(hello, keys, silent);
+    if (!reading) return;
+    hello = reading->hello;
+    session_keys = reading->keys;
+  }
+  handshake.expire(now);
+  const std::uint64_t known_newcomer = handshake.newcomer();
+  switch (handshake.handle_hello(hello, header.number, silent, now)) {
+    case Handshake::Outcome::kStale:
+      ++counters.stale_epoch;
+      return;
+    case Handshake::Outcome::kIncompatible:
+      ++counters.version_mismatch;
+      note_refusal();
+      return;
+    case Handshake::Outcome::kUnlikeSecurity:
+      ++counters.security_mismatch;
+      note_refusal();
+      return;
+    case Handshake::Outcome::kNewcomer:
+      ++counters.newcomers;
+      // Of several in a row, each may take what was promised to another.
+      if (known_newcomer == 0) {
+        renew_promise();
+        doubt_peer();
+      }
+      bind_newcomer(hello.epoch);
+      if (state == PeerState::kRefused) state = PeerState::kConnecting;
+      break;
+    case Handshake::Outcome::kEstablished:
+      if (known_newcomer != hello.epoch) bind_newcomer(hello.epoch);
+      take_over();
+      take_keys(session_keys);
+      establish();
+      // Proof for the peer, should our answer be for another.
+      if (hello.answer_wanted) association->requests.ask();
+      break;
+    case Handshake::Outcome::kNothing:
+      if (connected() && hello.epoch == handshake.peer().epoch) {
+        if (protection.may_replace(association->ledger.next())) take_keys(session_keys);
+        if (hello.peer_epoch == config.boot_epoch) heard();
+      }
+      break;
+  }
+  if (const Duration sample = handshake.take_rtt_sample(); sample > Duration::zero()) {
+    association->rtt.on_sample(sample);
+    association->update_rtt();
+  }
+}
+
+void Session::Impl::bind_newcomer(std::uint64_t epoch) {
+  newcomer.clear();
+  newcomer.bind(config.boot_epoch, epoch);
+}
+
+// If it is there it answers soon. Once for as long as there are newcomers: else who floods us with
+// their HELLOs would keep everybody waiting.
+void Session::Impl::doubt_peer() {
+  if (state != PeerState::kAlive) return;
+  association->doubts_peer = true;
+  association->requests.ask();
+}
+
+// Nobody who could be the peer has been heard.
+void Session::Impl::note_refusal() {
+  if (!connected() && handshake.newcomer() == 0) state = PeerState::kRefused;
+}
+
+// What the peer has said in a HELLO, if it has; else that is counted.
+std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& hello,
+                                                             const HelloKeys& keys, bool silent) {
+  using Verdict = KeyExchange::Reading::Verdict;
+  if (hello.epoch == config.boot_epoch) {  // our own, sent back
+    ++counters.stale_epoch;
+    return std::nullopt;
+  }
+  // This anybody can have said: it is told as long as nobody else has been heard.
+  if (const auto mismatch = handshake.find_mismatch(hello);
+      mismatch != Handshake::Outcome::kNothing) {
+    ++(mismatch == Handshake::Outcome::kUnlikeSecurity ? counters.security_mismatch
+                                                       : counters.version_mismatch);
+    if (!handshake.knows_peer() && handshake.newcomer() == 0) {
+      state = PeerState::kRefused;
+    } else if (hello.answer_wanted) {
+      handshake.answer_stranger(now);  // so that it can tell its operator, too
+    }
+    return std::nullopt;
+  }
+  KeyExchange::Reading reading = key_exchange->read(hello, keys, silent, now);
+  switch (reading.verdict) {
+    case Verdict::kAuthentic:
+      key_doubt.on_heard();
+      return reading;
+    case Verdict::kRepeated:
+      // Our answer may be lost.
+      if (hello.answer_wanted) handshake.answer_stranger(now);
+      break;
+    case Verdict::kForged:
+      ++counters.not_authentic;
+      key_doubt.on_unopened(now);
+      break;
+    case Verdict::kTooMany:
+      ++counters.hellos_unread;
+      // The peer's own may be among them. What it says in answer to ours is read.
+      if (state != PeerState::kAlive) {
+        key_exchange->want_answer();
+        handshake.ask_soon(now);
+      }
+      break;
+    case Verdict::kStale:
+    case Verdict::kNothing:
+      ++counters.stale_epoch;
+      break;
+  }
+  return std::nullopt;
+}
+
+// Of an offer of theirs, which our next HELLO accepts.
+void Session::Impl::take_accepted_keys() {
+  const auto accepted = key_exchange->take_accepted();
+  if (!accepted) return;
+  if (accepted->epoch == handshake.newcomer()) {
+    newcomer.propose(Protection::Offerer::kPeer, accepted->keys);
+  } else if (connected() && accepted->epoch == handshake.peer().epoch) {
+    protection.propose(Protection::Offerer::kPeer, accepted->keys);
+  }
+}
+
+// `of_our_offer`: nullopt unless the peer has just accepted it.
+void Session::Impl::take_keys(const std::optional<SessionKeys>& of_our_offer) {
+  if (!of_our_offer) return;
+  protection.propose(Protection::Offerer::kWe, *of_our_offer);
+  protection.send_with(of_our_offer->send, association->ledger.next(), now);
+}
+
+// A peer that is not heard may be another by now, or take us for another; and without reports there
+// is no telling whether it knows the present key. Then it is asked.
+void Session::Impl::greet_again() {
+  protection.prepare(association->ledger.next(), now);
+  const bool lacks_keys = needs_keys();
+  if (!lacks_keys && state != PeerState::kSuspect) return;
+  if (key_exchange) key_exchange->want_answer();
+  handshake.ask_again(now);
+}
+
+std::size_t Session::Impl::send_hello(MutableBytes out) {
+  gate.on_unlisted();
+  HelloFrame hello = handshake.make_hello(hello_lane_credit, config.stream_receive_limit, now);
+  HelloKeys keys;
+  if (key_exchange) {
+    keys.accept = key_exchange->accept(hello);
+    take_accepted_keys();
+    hello.answer_wanted = hello.answer_wanted || key_exchange->wants_answer();
+    if (hello.answer_wanted) keys.offer = key_exchange->offer(hello, now);
+  }
+  PacketBuilder packet(out, kTrailerSize);
+  write_hello(packet.frames(), hello, keys);
+  PacketHeader header;
+  header.type = PacketType::kHello;
+  header.lane = config.lane;
+  header.number = handshake.hello_number();
+  const MutableBytes whole = packet.close(header);
+  protection.show(PacketObserver::Way::kSent, whole, 0);
+  return count_out(whole);
+}
+
+}  // namespace satrelay::stp

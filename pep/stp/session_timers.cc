@@ -1,0 +1,75 @@
+// Time in the session: its timers, and what is done some at a time.
+#include "pep/stp/session_impl.h"
+
+namespace satrelay::stp {
+
+void Session::Impl::go_on() {
+  remains.go_on(work);
+  streams->go_on();
+  work_off_reports();
+}
+
+// All timers of an association: when each is due, and what is done then.
+template <typename Visit>
+void Session::Impl::visit_timers(Visit&& visit) const {
+  visit(association->losses.deadline(), &Impl::run_loss_timer);
+  visit(fec_timeout(), &Impl::run_fec);
+  visit(association->probes.next_probe(), &Impl::run_probe_timer);
+  visit(state == PeerState::kAlive ? association->probes.suspect_at() : Instant::never(),
+        &Impl::suspect_peer);
+  visit(streams->memory_check(), &Impl::run_memory_check);
+  visit(streams->next_linger(), &Impl::run_linger);
+  visit(association->path.next_timeout(), &Impl::run_path_timer);
+  visit(protection.next_timeout(), &Impl::forget_old_key);
+}
+
+void Session::Impl::run_timers() {
+  if (!connected()) return;
+  visit_timers([this](Instant when, auto what) {
+    if (now >= when) (this->*what)();
+  });
+}
+
+// The path is silent, or nothing was heard for a while.
+void Session::Impl::run_probe_timer() {
+  association->requests.ask();
+  if (!association->probes.probe_due(now)) return;
+  ++counters.tail_probes;
+  if (association->probes.on_probe(now)) arm_tail_probe();
+}
+
+void Session::Impl::suspect_peer() {
+  state = PeerState::kSuspect;
+  streams->schedule().pause(true);
+  peer_events.push(Event::Kind::kPeerSuspect);
+}
+
+void Session::Impl::run_linger() {
+  counters.streams_reset_out += streams->run_linger(state == PeerState::kAlive, now);
+}
+
+Instant Session::Impl::next_timeout() const {
+  if (work_waits()) return now;
+  if (state == PeerState::kClosed && farewell.said()) {
+    return farewell.due() ? now : Instant::never();
+  }
+  Instant at = handshake.next_hello();
+  if (!connected()) return at;
+  if (protection.is_worn_out(association->ledger.next())) {
+    return state == PeerState::kAlive ? earlier(at, association->probes.suspect_at()) : at;
+  }
+  if (control_waits()) return now;
+  at = earlier(at, next_departure());
+  visit_timers([&at](Instant when, auto /*what*/) { at = earlier(at, when); });
+  return at;
+}
+
+// When poll_packet() has something to write that waits for a clock or a pacer.
+Instant Session::Impl::next_departure() const {
+  Instant at = earlier(streams->next_confirm(), next_repair());
+  if (association->received.next() > 0) at = earlier(at, association->feedback.due());
+  if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
+  return at;
+}
+
+}  // namespace satrelay::stp

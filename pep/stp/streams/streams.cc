@@ -1,0 +1,273 @@
+#include "pep/stp/streams/streams.h"
+
+#include <utility>
+
+#include "pep/base/check.h"
+
+namespace satrelay::stp {
+
+Streams::Streams(const Config& config, Arena& arena, WorkCount& work, std::uint64_t promised)
+    : config_(config),
+      arena_(arena),
+      work_(work),
+      // Slots beyond max_streams: for streams that wait for the end of their reset, and for
+      // refusals.
+      table_(arena, config.max_streams + config.max_streams / 4 + 64, config.hash_secret),
+      schedule_(config.quantum, config.host_shares),
+      lane_receive_(config.lane_receive_limit, promised,
+                    std::min<std::uint64_t>(config.lane_receive_limit,
+                                            arena.total_blocks() * arena.block_size()) /
+                        32,
+                    config.all_stored),
+      start_credit_(config.stream_receive_limit) {}
+
+void Streams::start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now) {
+  lane_send_.limit = lane_credit;
+  lane_shares_.start(lane_credit);
+  peer_start_credit_.start(stream_credit);
+  // Memory was short when the HELLO was made.
+  if (lane_receive_.granted() < config_.lane_receive_limit) {
+    memory_check_ = now + config_.memory_interval;
+  }
+}
+
+void Streams::leave_to(Remains& remains) {
+  if (table_.slot_count() == 0) return;
+  const bool few = table_.slot_count() <= Remains::kStreamsPerStep;
+  remains.add(std::move(table_), std::move(schedule_));
+  if (few) remains.go_on(work_);  // the next association begins with their memory
+}
+
+Stream* Streams::visible(StreamId id) const {
+  Stream* stream = table_.find(static_cast<std::uint64_t>(id));
+  return stream != nullptr && stream->visible() && !stream->released ? stream : nullptr;
+}
+
+// --- the life of a stream ------------------------------------------------------------------------
+
+Stream* Streams::create(std::uint64_t id, Stream::Phase phase, Own own, Instant now) {
+  Stream* stream = table_.insert(id);
+  if (stream == nullptr) return nullptr;
+  SATRELAY_CHECK(own == Own::kNothing || !config_.reserves || stream->own_memory());
+  stream->phase = phase;
+  stream->ready = stream->blocked = stream->released = stream->delivered = false;
+  stream->open_due = stream->reset_due = false;
+  stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
+  stream->reset_reason = stream->event_reason = ResetReason::kNone;
+  stream->context = 0;
+  stream->room_needed = 1;
+  stream->deficit = 0;
+  stream->reset_final_size = 0;
+  schedule_.join(*stream, 0, 0);
+  stream->pending = {};
+  stream->confirmations = {};
+  stream->metadata_size = 0;
+  stream->reader_needs = 0;
+  stream->receive.promise(config_.stream_receive_limit);
+  stream->lane_share = {};
+  lane_shares_.update(stream->lane_share, true, 0);
+  if (phase != Stream::Phase::kResetting) ++open_count_;
+  if (phase == Stream::Phase::kAwaitingOpen) {
+    stream->linger_deadline = now + config_.stream_linger;
+    linger_.push_back(*stream);
+  }
+  return stream;
+}
+
+Stream* Streams::open(std::uint64_t id, ConstBytes metadata, std::uint32_t context, Instant now) {
+  Stream* stream = create(id, Stream::Phase::kOpen, Own::kMemory, now);
+  if (stream == nullptr) return nullptr;
+  stream->context = context;
+  stream->metadata_size = static_cast<std::uint16_t>(metadata.size());
+  std::copy(metadata.begin(), metadata.end(), stream->metadata.begin());
+  stream->open_due = true;
+  due_.opens.push_back(*stream);
+  return stream;
+}
+
+void Streams::on_opened(Stream& stream, ConstBytes metadata) {
+  if (stream.phase == Stream::Phase::kAwaitingOpen) linger_.remove(stream);
+  stream.phase = Stream::Phase::kOpen;
+  stream.metadata_size = static_cast<std::uint16_t>(metadata.size());
+  std::copy(metadata.begin(), metadata.end(), stream.metadata.begin());
+  notify(stream, &Stream::Pending::opened);
+  if (stream.receive.bytes().readable() > 0 || stream.receive.complete()) {
+    notify(stream, &Stream::Pending::readable);
+  }
+}
+
+void Streams::unlink(Stream& stream) {
+  parked_.forget(stream);
+  schedule_.remove(stream);
+  due_.opens.remove(stream);
+  due_.fins.remove(stream);
+  due_.resets.remove(stream);
+  due_.credits.remove(stream);
+  due_.confirms.remove(stream);
+  linger_.remove(stream);
+  memory_waiters_.remove(stream);
+  lane_waiters_.remove(stream);
+  lane_shares_.update(stream.lane_share, false, 0);
+}
+
+void Streams::erase(Stream& stream) {
+  unlink(stream);
+  events_.remove(stream);
+  if (stream.phase != Stream::Phase::kResetting) {
+    // What was received and never consumed is discarded: its credit returns.
+    lane_receive_.on_released(stream.receive.charged() - stream.receive.consumed());
+    --open_count_;
+  }
+  stream.drop_memory();
+  stream.receive.reset();
+  schedule_.leave(stream);
+  stream.phase = Stream::Phase::kFree;
+  stream.generation = (stream.generation + 1) & Stream::kGenerationMask;
+  table_.erase(stream);
+}
+
+void Streams::reset(Stream& stream, ResetReason reason, Instant now) {
+  events_.remove(stream);
+  stream.pending = {};
+  begin_reset(stream, reason, now);
+}
+
+void Streams::begin_reset(Stream& stream, ResetReason reason, Instant now) {
+  SATRELAY_DCHECK(stream.phase != Stream::Phase::kResetting);
+  unlink(stream);
+  stream.reset_final_size = stream.send.sent();
+  stream.reset_reason = reason;
+  stream.final_size_known = stream.receive.final_known();
+  lane_receive_.on_released(stream.receive.charged() - stream.receive.consumed());
+  stream.drop_memory();
+  stream.phase = Stream::Phase::kResetting;
+  --open_count_;
+  stream.reset_due = true;
+  due_.resets.push_back(stream);
+  stream.linger_deadline = now + config_.stream_linger;
+  linger_.push_back(stream);
+}
+
+void Streams::fail(Stream& stream, ResetReason reason, Instant now) {
+  const bool told = stream.visible() && !stream.pending.opened && !stream.released;
+  reset(stream, reason, now);
+  if (told) {
+    stream.event_reason = reason;
+    notify(stream, &Stream::Pending::reset);
+  }
+}
+
+void Streams::release(Stream& stream, Duration reach, Instant now) {
+  stream.released = true;
+  stream.ready = false;
+  stream.pending = {};
+  events_.remove(stream);
+  if (const std::uint64_t left = stream.receive.bytes().readable(); left > 0) {
+    consume(stream, left, reach, now);
+  }
+  stream.linger_deadline = now + config_.stream_linger;
+  linger_.push_back(stream);
+  update_active(stream);
+  free_if_over(stream);
+}
+
+void Streams::free_if_over(Stream& stream) {
+  if (stream.phase == Stream::Phase::kResetting) {
+    if (stream.reset_acknowledged && stream.final_size_known && !stream.pending.any())
+      erase(stream);
+  } else if (stream.released && stream.send.done() && stream.receive.complete()) {
+    erase(stream);
+  }
+}
+
+std::size_t Streams::run_linger(bool peer_is_alive, Instant now) {
+  std::size_t resets = 0;
+  for (std::size_t i = 0; i < kStreamsPerTimeout; ++i) {
+    if (linger_.empty() || now < linger_.front()->linger_deadline) break;
+    Stream& stream = *linger_.front();
+    work_.add();
+    linger_.remove(stream);
+    if (!peer_is_alive) {
+      stream.linger_deadline = now + config_.stream_linger;
+      linger_.push_back(stream);
+    } else if (stream.phase == Stream::Phase::kResetting) {
+      erase(stream);
+    } else {
+      ++resets;
+      begin_reset(stream, ResetReason::kTimeout, now);
+    }
+  }
+  return resets;
+}
+
+// --- events --------------------------------------------------------------------------------------
+
+void Streams::notify(Stream& stream, bool Stream::Pending::*event) {
+  if (stream.released) return;
+  stream.pending.*event = true;
+  events_.push_back(stream);
+}
+
+std::optional<Event> Streams::poll_event() {
+  while (!events_.empty()) {
+    Stream& stream = *events_.front();
+    work_.add();
+    Event event;
+    event.stream = StreamId{stream.id};
+    event.context = stream.context;
+    Stream::Pending& pending = stream.pending;
+    const auto take = [](bool& flag) { return std::exchange(flag, false); };
+    if (take(pending.opened)) {
+      event.kind = Event::Kind::kOpened;
+    } else if (take(pending.readable)) {
+      event.kind = Event::Kind::kReadable;
+    } else if (take(pending.writable)) {
+      event.kind = Event::Kind::kWritable;
+    } else if (take(pending.confirmed)) {
+      event.kind = Event::Kind::kConfirmed;
+    } else if (take(pending.delivered)) {
+      event.kind = Event::Kind::kDelivered;
+    } else if (take(pending.reset)) {
+      event.kind = Event::Kind::kReset;
+      event.reason = stream.event_reason;
+      events_.remove(stream);
+      free_if_over(stream);
+      return event;
+    } else {
+      events_.remove(stream);
+      continue;
+    }
+    if (!pending.any()) events_.remove(stream);
+    return event;
+  }
+  return std::nullopt;
+}
+
+// --- very many streams ---------------------------------------------------------------------------
+
+template <typename Visit>
+void Streams::visit_open(Lap& lap, Visit&& visit) {
+  // What is done to a stream takes longer for some than for others.
+  constexpr std::size_t kStreamsPerStep = 256;
+  lap.step(table_.slot_count(), kStreamsPerStep, [&](std::size_t i) {
+    work_.add();
+    Stream& stream = table_.at(static_cast<std::uint32_t>(i));
+    if (stream.phase == Stream::Phase::kOpen) visit(stream);
+  });
+}
+
+void Streams::go_on() {
+  schedule_.go_on(work_);
+  visit_open(activation_, [&](Stream& stream) { update_active(stream); });
+  give_first_credits();
+}
+
+// Those that go on by what HELLO promised need a word of their own now.
+void Streams::give_first_credits() {
+  visit_open(first_credits_, [&](Stream& stream) {
+    const bool unknown = stream.receive.told() == 0 && stream.receive.consumed() > 0;
+    if (unknown && !stream.receive.final_known()) due_.credits.push_back(stream);
+  });
+}
+
+}  // namespace satrelay::stp

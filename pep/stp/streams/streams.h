@@ -1,0 +1,278 @@
+// The streams of one association: their table, how they begin and end, who of them waits for what,
+// and the credit of both directions. A session builds another when the peer is another, or gone:
+// nothing of it is reset by hand. What outlives it is the session's: which ids of ours were used,
+// and the memory of the streams, which goes back some at a time (remains.h).
+//
+// `reach`: as long as credit that is granted now takes to bring bytes, a round trip and a feedback
+// interval.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "pep/base/arena.h"
+#include "pep/base/bytes.h"
+#include "pep/base/lap.h"
+#include "pep/base/time.h"
+#include "pep/base/work_count.h"
+#include "pep/stp/streams/copy_queue.h"
+#include "pep/stp/streams/host_share.h"
+#include "pep/stp/streams/lane_credit.h"
+#include "pep/stp/streams/lane_share.h"
+#include "pep/stp/streams/parked_bytes.h"
+#include "pep/stp/streams/remains.h"
+#include "pep/stp/streams/start_credit.h"
+#include "pep/stp/streams/stream.h"
+#include "pep/stp/streams/stream_schedule.h"
+#include "pep/stp/streams/stream_table.h"
+#include "pep/stp/types.h"
+
+namespace satrelay::stp {
+
+class Streams {
+ public:
+  // As those of the same names in stp::Config.
+  struct Config {
+    std::uint32_t max_streams = 65536;
+    bool reserves = false;
+    std::uint64_t lane_receive_limit = 0;
+    std::uint64_t stream_receive_limit = 0;
+    std::uint64_t stream_send_limit = 0;
+    Duration stream_linger;
+    Duration memory_interval;   // from one look for memory that others have returned to the next
+    std::uint32_t quantum = 0;  // bytes of a turn (stream_schedule.h)
+    HostShares* host_shares = nullptr;
+    std::uint64_t* all_stored = nullptr;
+    std::uint64_t hash_secret = 0;
+  };
+
+  // What the next packets must carry, each a list of the streams that it is about.
+  struct Due {
+    OpenList opens;
+    FinList fins;  // that no byte can carry
+    ResetList resets;
+    CreditList credits;
+    ConfirmList confirms;
+  };
+
+  // `promised`: the lane's credit that our HELLO grants. `arena` and `work` outlive this.
+  Streams(const Config& config, Arena& arena, WorkCount& work, std::uint64_t promised);
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  // What may be promised of an arena: a quarter of what is free stays for its other users.
+  static std::uint64_t free_memory(const Arena& arena) {
+    return arena.free_blocks() * arena.block_size() / 4 * 3;
+  }
+
+  // The peer is there, and its HELLO grants so much.
+  void start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now);
+  // The association is over: this is destroyed next. The memory of few streams goes back at once.
+  void leave_to(Remains& remains);
+
+  // --- who is there (streams.cc)
+  Stream* find(std::uint64_t id) const { return table_.find(id); }
+  // As the relay sees it: not while its OPEN is awaited, nor once it is reset or released.
+  Stream* visible(StreamId id) const;
+  // The stream in the slot `index`; nullptr if that of `generation` is gone.
+  Stream* present(std::uint32_t index, std::uint16_t generation) const {
+    Stream& stream = table_.at(index);
+    return stream.phase != Stream::Phase::kFree && stream.generation == generation ? &stream
+                                                                                   : nullptr;
+  }
+  bool full() const { return table_.full(); }
+  std::size_t open_count() const { return open_count_; }  // kOpen and kAwaitingOpen
+  // Whether there are a place and memory for one more that carries bytes.
+  bool has_place() const {
+    return open_count_ < config_.max_streams && (!config_.reserves || arena_.free_reserves() >= 2);
+  }
+  // Whether it would go on, in both directions, though all the others stood still.
+  bool has_lane_share() const {
+    return lane_shares_.has_place(lane_send_.available()) &&
+           lane_receive_.promised() >= (open_count_ + 1) * LaneShares::kShare;
+  }
+  // Those of the peer that have been used.
+  PeerIds& peer_ids() { return peer_ids_; }
+
+  // --- the life of a stream (streams.cc)
+  // With a reserve for each half, which the arena has then, or with nothing, to be reset at once;
+  // nullptr without a slot.
+  enum class Own : std::uint8_t { kNothing, kMemory };
+  [[nodiscard]] Stream* create(std::uint64_t id, Stream::Phase phase, Own own, Instant now);
+  // One of ours, with an OPEN that carries `metadata`; nullptr likewise.
+  [[nodiscard]] Stream* open(std::uint64_t id, ConstBytes metadata, std::uint32_t context,
+                             Instant now);
+  // The OPEN of one of the peer's is here.
+  void on_opened(Stream& stream, ConstBytes metadata);
+  // Gone for the relay, which wants it so.
+  void reset(Stream& stream, ResetReason reason, Instant now);
+  // The same, and it is told nothing; the phase is not kResetting yet.
+  void begin_reset(Stream& stream, ResetReason reason, Instant now);
+  // The same from within: it learns of it as of a reset by the peer.
+  void fail(Stream& stream, ResetReason reason, Instant now);
+  void release(Stream& stream, Duration reach, Instant now);
+  void free_if_over(Stream& stream);
+  // What waits for something that does not come, when it is due: an OPEN, the end of a reset, the
+  // end of a stream that the relay has released.
+  Instant next_linger() const {
+    return linger_.empty() ? Instant::never() : linger_.front()->linger_deadline;
+  }
+  // `peer_is_alive`: else they wait on. How many were reset.
+  [[nodiscard]] std::size_t run_linger(bool peer_is_alive, Instant now);
+
+  // --- events
+  void notify(Stream& stream, bool Stream::Pending::*event);
+  bool has_events() const { return !events_.empty(); }
+  std::optional<Event> poll_event();
+
+  // --- what is sent (streams_sending.cc)
+  // The writer, of a stream that is visible.
+  std::size_t write(Stream& stream, ConstBytes bytes, Instant now);
+  bool write_whole(Stream& stream, std::span<const ConstBytes> parts, Instant now);
+  void wait_for_room(Stream& stream, std::uint64_t bytes, Instant now);
+  void set_ready(Stream& stream, bool ready);
+  void finish(Stream& stream);
+  void confirm(Stream& stream, const Confirmation& confirmation, Instant now);
+  std::uint64_t room(const Stream& stream) const {
+    return stream.send.room(config_.stream_send_limit, kept_for_receiving());
+  }
+  // What the writer needs before it writes anything.
+  bool has_room(const Stream& stream) const { return room(stream) >= stream.room_needed; }
+  void mark_blocked(Stream& stream, Instant now);
+
+  // The scheduler.
+  StreamSchedule& schedule() { return schedule_; }
+  const StreamSchedule& schedule() const { return schedule_; }
+  Due& due() { return due_; }
+  const Due& due() const { return due_; }
+  CopyQueue& copies() { return copies_; }
+  // Of these classes, those with bytes of streams to send, lost or new.
+  ClassSet has_bytes(ClassSet classes) const {
+    const ClassSet lost = schedule_.has_lost(), fresh = schedule_.has_new();
+    return classes & (lane_send_.available() > 0 ? lost | fresh : lost);
+  }
+  // Nothing of these classes waits that could be sent.
+  bool idle(ClassSet classes) const { return copies_.empty() && idle_but_for_copies(classes); }
+  bool idle_but_for_copies(ClassSet classes) const {
+    return due_.opens.empty() && due_.fins.empty() && has_bytes(classes) == 0;
+  }
+  // The stream with whose bytes the next packet begins, as far as can be told, if class `first` has
+  // the turn; nullptr: there is none.
+  const Stream* first(ClassSet classes, ClassId first) const;
+  // Whether little is left to send, as far as the writers have told.
+  bool near_end() const;
+  // Keeps the stream in the list of those that the scheduler can serve, or out of it.
+  void update_active(Stream& stream);
+  // Bytes of the stream were acknowledged.
+  void on_acknowledged(Stream& stream, Instant now);
+
+  // Progress is told no oftener than packets are reported on, every `interval`.
+  bool confirmations_due(Instant now) const {
+    return !due_.confirms.empty() && now >= next_confirm_;
+  }
+  Instant next_confirm() const { return due_.confirms.empty() ? Instant::never() : next_confirm_; }
+  void on_all_confirmed(Duration interval, Instant now) { next_confirm_ = now + interval; }
+
+  // --- credit of the peer, for what is sent (streams_sending.cc)
+  void raise_lane_credit(std::uint64_t limit);
+  void raise_credit(Stream& stream, std::uint64_t limit);
+  void accept(const StartCreditFrame& frame) {
+    if (peer_start_credit_.accept(frame)) activation_.begin(table_.slot_count());
+  }
+  bool has_lane_credit() const { return lane_send_.available() > 0; }
+  // Of the lane's, what the stream may use; of the stream's own; the smaller of both.
+  std::uint64_t lane_credit(const Stream& stream) const {
+    return lane_shares_.available(stream.lane_share, lane_send_.available());
+  }
+  std::uint64_t own_credit(const Stream& stream) const {
+    return stream.send.credit(peer_start_credit_.limit());
+  }
+  std::uint64_t credit(const Stream& stream) const {
+    return std::min(own_credit(stream), lane_credit(stream));
+  }
+  void on_sent(std::size_t new_bytes) { lane_send_.used += new_bytes; }
+  void wake_lane_waiters();
+
+  // --- credit for the peer, and the reader (streams_receiving.cc)
+  LaneReceiveCredit& lane_receive() { return lane_receive_; }
+  const LaneReceiveCredit& lane_receive() const { return lane_receive_; }
+  StartCredit& start_credit() { return start_credit_; }
+  const StartCredit& start_credit() const { return start_credit_; }
+  void on_readable(Stream& stream, Instant now) { parked_.on_arrived(stream, now); }
+  void consume(Stream& stream, std::uint64_t count, Duration reach, Instant now);
+  void set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now);
+  // The limit that the next STREAM_CREDIT tells, from now on.
+  std::uint64_t tell_credit(Stream& stream, Duration reach, Instant now);
+  // A report leaves: what else is worth telling is seen to.
+  void update_credit(Instant now);
+  // Kept from bytes that are out of order, for those in order.
+  std::size_t reserve_blocks() const { return arena_.total_blocks() / 32 + 1; }
+  // The arena has other users, who do not tell when they return blocks: this is when to look.
+  Instant memory_check() const { return memory_check_; }
+  void check_memory(Instant now);
+
+  // --- what concerns very many streams and is done to some of them in each call
+  bool work_waits() const {
+    return schedule_.go_on_waits() || activation_.under_way() || first_credits_.under_way();
+  }
+  void go_on();
+
+  // --- the accounts, counted anew (streams_audit.cc)
+  std::optional<std::string> audit() const;
+  void add_held(BlocksHeld& held) const;
+
+ private:
+  // Of those that are due, in one call: the others are due in the next.
+  static constexpr std::size_t kStreamsPerTimeout = 64;
+
+  void unlink(Stream& stream);
+  void erase(Stream& stream);
+  void on_written(Stream& stream, Instant now);
+  std::uint64_t window(Stream& stream, Duration reach, Instant now);
+  std::uint64_t least_credit() const;
+  void update_start_credit(Instant now);
+  void give_first_credits();
+  void look_for_memory(Instant now) {
+    if (memory_check_.is_never()) memory_check_ = now + config_.memory_interval;
+  }
+  template <typename Visit>
+  void visit_open(Lap& lap, Visit&& visit);
+  // Memory that writers must leave. Granted credit is a promise; and two gateways whose arenas are
+  // full of bytes to send could not take each other's.
+  std::uint64_t kept_for_receiving() const {
+    return std::max<std::uint64_t>(lane_receive_.promised(),
+                                   arena_.total_blocks() / 8 * arena_.block_size());
+  }
+
+  Config config_;
+  Arena& arena_;
+  WorkCount& work_;
+  StreamTable table_;
+  StreamSchedule schedule_;
+  PeerIds peer_ids_;
+  std::size_t open_count_ = 0;
+
+  Due due_;
+  EventList events_;
+  LingerList linger_;  // all wait equally long: in order of deadlines
+  MemoryList memory_waiters_;
+  LaneList lane_waiters_;
+  Lap activation_;     // the peer lets more, or less, of each stream be sent
+  Lap first_credits_;  // of those that need a word of their own now
+  CopyQueue copies_;
+  Instant next_confirm_;
+
+  LaneSendCredit lane_send_;
+  LaneShares lane_shares_;
+  GrantedStartCredit peer_start_credit_;  // of streams that we send
+  LaneReceiveCredit lane_receive_;
+  StartCredit start_credit_;  // of those that the peer sends
+  ParkedBytes parked_;
+  Instant memory_check_ = Instant::never();
+};
+
+}  // namespace satrelay::stp

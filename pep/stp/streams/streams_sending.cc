@@ -1,0 +1,168 @@
+// The streams as their writers and the scheduler see them.
+#include <algorithm>
+
+#include "pep/base/check.h"
+#include "pep/stp/streams/streams.h"
+
+namespace satrelay::stp {
+namespace {
+
+// Of the streams that wait for the lane's credit, woken at a time.
+constexpr int kMostWoken = 16;
+// So much of a stream that is about to have nothing left is its tail.
+constexpr std::uint64_t kTail = 64 * 1024;
+
+}  // namespace
+
+// --- the writer ----------------------------------------------------------------------------------
+
+std::size_t Streams::write(Stream& stream, ConstBytes bytes, Instant now) {
+  const std::size_t stored =
+      stream.send.write(bytes, config_.stream_send_limit, kept_for_receiving());
+  on_written(stream, now);
+  return stored;
+}
+
+bool Streams::write_whole(Stream& stream, std::span<const ConstBytes> parts, Instant now) {
+  std::uint64_t size = 0;
+  for (const ConstBytes part : parts) size += part.size();
+  if (room(stream) < size) {
+    if (!stream.send.finished()) mark_blocked(stream, now);
+    update_active(stream);
+    return false;
+  }
+  for (const ConstBytes part : parts) {
+    const std::size_t stored =
+        stream.send.write(part, config_.stream_send_limit, kept_for_receiving());
+    // Room is exact; and the far side would take what follows a hole for something else.
+    SATRELAY_CHECK(stored == part.size());
+  }
+  on_written(stream, now);
+  return true;
+}
+
+void Streams::wait_for_room(Stream& stream, std::uint64_t bytes, Instant now) {
+  if (stream.send.finished()) return;
+  stream.room_needed =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, config_.stream_send_limit));
+  if (!has_room(stream)) mark_blocked(stream, now);
+  update_active(stream);
+}
+
+void Streams::on_written(Stream& stream, Instant now) {
+  stream.room_needed = 1;
+  if (!has_room(stream) && !stream.send.finished()) mark_blocked(stream, now);
+  update_active(stream);
+}
+
+void Streams::set_ready(Stream& stream, bool ready) {
+  stream.ready = ready;
+  if (ready && stream.blocked && has_room(stream)) stream.blocked = false;
+  update_active(stream);
+}
+
+void Streams::finish(Stream& stream) {
+  if (stream.send.finished()) return;
+  stream.send.finish();
+  stream.ready = false;
+  stream.blocked = false;
+  memory_waiters_.remove(stream);
+  update_active(stream);
+}
+
+void Streams::confirm(Stream& stream, const Confirmation& confirmation, Instant now) {
+  const Confirmation before = stream.confirmations.ours();
+  if (!stream.confirmations.say(confirmation)) return;
+  // What a host waits for does not wait for the clock.
+  if (confirmation.answered != before.answered || confirmation.ended != before.ended) {
+    next_confirm_ = now;
+  }
+  due_.confirms.push_back(stream);
+}
+
+void Streams::mark_blocked(Stream& stream, Instant now) {
+  stream.blocked = true;
+  // Acknowledgements of its own bytes wake a stream, unless the arena is what it lacks.
+  const std::uint64_t stored = stream.send.stored();
+  if (stored >= config_.stream_send_limit || room(stream) >= config_.stream_send_limit - stored) {
+    return;
+  }
+  memory_waiters_.push_back(stream);
+  look_for_memory(now);
+}
+
+// --- the scheduler -------------------------------------------------------------------------------
+
+const Stream* Streams::first(ClassSet classes, ClassId first) const {
+  const ClassSet waiting = has_bytes(classes);
+  if (waiting == 0) return nullptr;
+  const bool has_turn = (waiting & class_bit(first)) != 0;
+  return schedule_.next(has_turn ? first : lowest_class(waiting));
+}
+
+bool Streams::near_end() const {
+  if (schedule_.has_new() == 0) return true;
+  const Stream* only = schedule_.only_new();
+  return only != nullptr && !only->ready && only->send.unsent() <= kTail;
+}
+
+void Streams::update_active(Stream& stream) {
+  const bool has_bytes = stream.send.unsent() > 0;
+  const bool is_open = stream.phase == Stream::Phase::kOpen;
+  lane_shares_.update(stream.lane_share, is_open && (has_bytes || !stream.send.finished()),
+                      stream.send.sent());
+  const bool wants = is_open && own_credit(stream) > 0 &&
+                     (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
+  // With no credit left for anybody the schedule keeps it.
+  const bool waits = wants && lane_send_.available() > 0 && lane_credit(stream) == 0;
+  schedule_.set_new(stream, wants && !waits);
+  waits ? lane_waiters_.push_back(stream) : lane_waiters_.remove(stream);
+  if (stream.phase == Stream::Phase::kOpen && stream.send.fin_due()) {
+    due_.fins.push_back(stream);
+  }
+}
+
+void Streams::on_acknowledged(Stream& stream, Instant now) {
+  schedule_.update_lost(stream);
+  if (stream.send.done() && !stream.delivered) {
+    stream.delivered = true;
+    notify(stream, &Stream::Pending::delivered);
+    free_if_over(stream);
+    return;
+  }
+  if (!stream.blocked) return;
+  if (!has_room(stream)) {
+    // There may be nothing left in flight that could wake it, and it is the arena that is full now.
+    mark_blocked(stream, now);
+    return;
+  }
+  stream.blocked = false;
+  memory_waiters_.remove(stream);
+  notify(stream, &Stream::Pending::writable);
+  update_active(stream);
+}
+
+// --- credit of the peer --------------------------------------------------------------------------
+
+void Streams::raise_lane_credit(std::uint64_t limit) {
+  lane_send_.limit = std::max(lane_send_.limit, limit);
+  wake_lane_waiters();
+}
+
+void Streams::raise_credit(Stream& stream, std::uint64_t limit) {
+  stream.send.raise_limit(limit);
+  stream.lane_share.base = stream.send.sent();
+  update_active(stream);
+}
+
+void Streams::wake_lane_waiters() {
+  for (int i = 0; i < kMostWoken && !lane_waiters_.empty(); ++i) {
+    if (lane_shares_.beyond_shares(lane_send_.available()) == 0) return;
+    Stream& stream = *lane_waiters_.front();
+    work_.add();
+    lane_waiters_.remove(stream);
+    update_active(stream);
+  }
+}
+
+}  // namespace satrelay::stp

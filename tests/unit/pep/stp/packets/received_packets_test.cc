@@ -1,0 +1,55 @@
+// The shorter form of a report is chosen.
+#include "pep/stp/packets/received_packets.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "pep/base/random.h"
+
+namespace satrelay::stp {
+namespace {
+
+constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
+
+std::size_t report_size(double loss) {
+  ReceivedPackets received;
+  Random random(7);
+  for (std::uint64_t n = 0; n < 4000; ++n) {
+    if (!random.chance(loss)) received.record(n, at(1));
+  }
+  received.record(4000, at(1));
+  std::vector<std::byte> room(8000);
+  ByteWriter out(room);
+  EXPECT_TRUE(received.write_report(out, {}, at(2)));
+  ByteReader in(ConstBytes(room).subspan(1, out.written() - 1));
+  const FeedbackFrame report = parse_feedback(in);
+  EXPECT_TRUE(in.ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  std::uint64_t told = 0;
+  std::uint64_t missing = 0;
+  report.for_each_run([&](std::uint64_t begin, std::uint64_t end) { told += end - begin; },
+                      [&](std::uint64_t begin, std::uint64_t end) {
+                        told += end - begin;
+                        for (std::uint64_t n = begin; n < end; ++n) {
+                          EXPECT_TRUE(received.is_missing(n)) << n;
+                          ++missing;
+                        }
+                      });
+  EXPECT_EQ(told, 4001U);
+  EXPECT_NEAR(static_cast<double>(missing), 4000 * loss, 4000 * loss / 4 + 1);
+  return out.written();
+}
+
+TEST(ReportFormTest, TakesTheShorterForm) {
+  EXPECT_LT(report_size(0.001), 60U);
+  EXPECT_LT(report_size(0.01), 150U);
+  constexpr std::size_t kBitmap = 4001 / 8 + 1 + 40;
+  for (const double loss : {0.1, 0.3, 0.5}) {
+    EXPECT_LE(report_size(loss), kBitmap) << loss;
+    EXPECT_GE(report_size(loss), 4001U / 8) << loss;
+  }
+}
+
+}  // namespace
+}  // namespace satrelay::stp

@@ -1,0 +1,235 @@
+// The streams of a connection as a whole: what is due, who waits, and that the next association
+// knows nothing of the one before.
+#include "pep/stp/streams/streams.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "tests/unit/pep/stp/application.h"
+
+namespace satrelay::stp::test {
+namespace {
+
+constexpr std::uint64_t kLane = 64'000;
+constexpr Duration kReach = Duration::milliseconds(600);
+
+class StreamsTest : public ::testing::Test {
+ protected:
+  StreamsTest() : memory_(64 * 4096), arena_(memory_, 4096) { begin(); }
+  // As a session does when the peer is another.
+  void begin() {
+    if (streams_) streams_->leave_to(remains_);
+    streams_.emplace(Streams::Config{.max_streams = 8,
+                                     .lane_receive_limit = kLane,
+                                     .stream_receive_limit = kLane,
+                                     .stream_send_limit = kLane,
+                                     .stream_linger = Duration::seconds(120),
+                                     .memory_interval = Duration::milliseconds(25),
+                                     .quantum = 3000,
+                                     .all_stored = &stored_},
+                     arena_, work_, kLane);
+    streams_->start(kLane, kLane, now_);
+  }
+  Stream& open() {
+    Stream* stream = streams_->open(ids_.next(), {}, 0, now_);
+    EXPECT_NE(stream, nullptr);
+    ids_.use_next();
+    return *stream;
+  }
+  // Everything that flow control lets a stream send leaves.
+  std::uint64_t send_all(Stream& stream) {
+    std::vector<std::byte> bytes(kLane);
+    EXPECT_GT(streams_->write(stream, bytes, now_), 0U);
+    const std::uint64_t sent = std::min(streams_->credit(stream), stream.send.unsent());
+    stream.send.take(0, std::span(bytes).first(sent));
+    streams_->on_sent(sent);
+    streams_->update_active(stream);
+    return sent;
+  }
+  std::vector<std::byte> memory_;
+  Arena arena_;
+  WorkCount work_;
+  std::uint64_t stored_ = 0;
+  Remains remains_;
+  OwnIds ids_{true};
+  std::optional<Streams> streams_;
+  Instant now_ = Instant::from_nanoseconds(1'000'000'000);
+};
+
+TEST_F(StreamsTest, IdsOfOursGoOn) {
+  EXPECT_EQ(ids_.next(), 0U);
+  open();
+  EXPECT_TRUE(ids_.is_ours(0));
+  EXPECT_TRUE(ids_.was_used(0));
+  EXPECT_FALSE(ids_.is_ours(1));
+  EXPECT_FALSE(ids_.was_used(2));
+  EXPECT_EQ(OwnIds(false).next(), 1U);
+}
+
+TEST_F(StreamsTest, AStreamOfOursIsDueWithItsOpenAndIsGoneOnceReset) {
+  Stream& stream = open();
+  EXPECT_EQ(streams_->due().opens.front(), &stream);
+  EXPECT_EQ(streams_->visible(StreamId{stream.id}), &stream);
+  EXPECT_EQ(streams_->open_count(), 1U);
+  streams_->reset(stream, ResetReason::kHostReset, now_);
+  EXPECT_TRUE(streams_->due().opens.empty());
+  EXPECT_EQ(streams_->due().resets.front(), &stream);
+  EXPECT_EQ(streams_->visible(StreamId{stream.id}), nullptr);
+  EXPECT_EQ(streams_->find(stream.id), &stream) << "until the peer has it";
+  EXPECT_EQ(streams_->open_count(), 0U);
+  EXPECT_FALSE(streams_->has_events()) << "who wants it is told nothing";
+  EXPECT_EQ(streams_->audit(), std::nullopt);
+}
+
+TEST_F(StreamsTest, WhatFailsIsToldOnceItIsKnown) {
+  Stream& stream = open();
+  const std::uint16_t generation = stream.generation;
+  streams_->fail(stream, ResetReason::kProtocolError, now_);
+  const auto event = streams_->poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::Kind::kReset);
+  EXPECT_EQ(event->reason, ResetReason::kProtocolError);
+  EXPECT_EQ(streams_->present(stream.index, generation), &stream);
+  // Nothing comes of it: it is given up.
+  now_ = streams_->next_linger();
+  EXPECT_EQ(streams_->run_linger(true, now_), 0U);
+  EXPECT_EQ(streams_->present(stream.index, generation), nullptr);
+  EXPECT_TRUE(streams_->next_linger().is_never());
+}
+
+TEST_F(StreamsTest, WhatWaitsForAnOpenIsResetWhenItsPeerIsThere) {
+  ASSERT_NE(streams_->create(1, Stream::Phase::kAwaitingOpen, 0, now_), nullptr);
+  now_ = streams_->next_linger();
+  EXPECT_EQ(streams_->run_linger(false, now_), 0U) << "it may be on its way";
+  EXPECT_GT(streams_->next_linger(), now_);
+  now_ = streams_->next_linger();
+  EXPECT_EQ(streams_->run_linger(true, now_), 1U);
+  EXPECT_FALSE(streams_->due().resets.empty());
+}
+
+TEST_F(StreamsTest, TheLaneLeavesAShareToOthers) {
+  Stream& greedy = open();
+  Stream& other = open();
+  EXPECT_LT(send_all(greedy), kLane);
+  EXPECT_EQ(streams_->credit(greedy), 0U);
+  EXPECT_GE(streams_->credit(other), LaneShares::kShare);
+  streams_->raise_lane_credit(2 * kLane);
+  EXPECT_EQ(streams_->own_credit(greedy), kLane - greedy.send.sent());
+  EXPECT_GT(streams_->credit(greedy), 0U);
+  EXPECT_EQ(streams_->audit(), std::nullopt);
+}
+
+TEST_F(StreamsTest, AWriterWithoutMemoryIsWokenWhenThereIsSome) {
+  std::vector<std::byte> bytes(kLane);
+  Stream& one = open();
+  Stream& two = open();
+  Stream& three = open();
+  Stream& four = open();
+  for (Stream* stream : {&one, &two, &three}) {
+    EXPECT_GT(streams_->write(*stream, bytes, now_), 0U);
+  }
+  EXPECT_LT(streams_->write(four, bytes, now_), kLane);
+  while (streams_->poll_event()) {
+  }
+  ASSERT_EQ(streams_->memory_check(), now_ + Duration::milliseconds(25));
+  now_ = streams_->memory_check();
+  streams_->check_memory(now_);
+  EXPECT_FALSE(streams_->has_events());
+  streams_->reset(one, ResetReason::kNone, now_);
+  now_ = streams_->memory_check();
+  streams_->check_memory(now_);
+  const auto event = streams_->poll_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, Event::Kind::kWritable);
+}
+
+// Whatever was there, of each kind.
+TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
+  Stream& stream = open();
+  ASSERT_GT(send_all(stream), kLane / 2);
+  streams_->confirm(stream, {.delivered = 1}, now_);
+  streams_->on_all_confirmed(Duration::seconds(5), now_);
+  streams_->notify(stream, &Stream::Pending::readable);
+  streams_->lane_receive().on_received(1000);
+  streams_->lane_receive().announce_again();
+  EXPECT_EQ(stored_, 1000U);
+  ASSERT_TRUE(streams_->peer_ids().mark_used(7));
+  streams_->copies().push({});
+
+  begin();
+  EXPECT_EQ(stored_, 0U);
+  EXPECT_EQ(streams_->open_count(), 0U);
+  EXPECT_FALSE(streams_->has_events());
+  EXPECT_TRUE(streams_->due().opens.empty());
+  EXPECT_TRUE(streams_->due().confirms.empty());
+  EXPECT_TRUE(streams_->idle(kEveryClass));
+  EXPECT_TRUE(streams_->next_linger().is_never());
+  EXPECT_FALSE(streams_->lane_receive().lost());
+  EXPECT_EQ(streams_->lane_receive().promised(), kLane);
+  EXPECT_TRUE(streams_->peer_ids().is_new(7));
+  EXPECT_FALSE(streams_->work_waits());
+  EXPECT_EQ(arena_.used_blocks(), 0U) << "the memory of few is back at once";
+  Stream& next = open();
+  EXPECT_EQ(next.id, 2U) << "the relay never sees one twice";
+  EXPECT_GT(streams_->credit(next), kLane / 2) << "all of it is there again";
+  streams_->confirm(next, {.delivered = 1}, now_);
+  EXPECT_TRUE(streams_->confirmations_due(now_)) << "at once";
+  EXPECT_EQ(streams_->audit(), std::nullopt);
+}
+
+// The same, of a session.
+class RestartTest : public ::testing::Test {
+ protected:
+  RestartTest() : net(settings(true), settings(false), Duration::milliseconds(275), {}, 1) {}
+  static EndConfig settings(bool even) {
+    EndConfig config = end_config(even);
+    config.session.lane_receive_limit = config.session.stream_receive_limit = kLane;
+    config.session.feedback_minimum = Duration::seconds(5);
+    config.session.feedback_maximum = Duration::seconds(5);
+    return config;
+  }
+  void restart_peer() {
+    net.stop(1);
+    net.start(1, 3000);
+    ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.apps[0].restarts == 1; }));
+  }
+  Network net;
+};
+
+TEST_F(RestartTest, TheCreditOfTheLaneIsThatOfTheNewPeer) {
+  ASSERT_TRUE(net.connect());
+  net.apps[1].on_opened = [](Session&, std::uint64_t, Application::Flow& flow) {
+    flow.read_quantum = 0;  // it takes nothing
+  };
+  const auto id = net.apps[0].open(10 * kLane, 0, net.now);
+  ASSERT_TRUE(id);
+  net.run(Duration::milliseconds(400));
+  ASSERT_EQ(net.session(0).credit(*id), 0U);
+  restart_peer();
+  const auto next = net.session(0).open_stream({}, 0, net.now);
+  ASSERT_TRUE(next);
+  EXPECT_GT(net.session(0).credit(*next), kLane / 2);
+}
+
+TEST_F(RestartTest, ProgressIsToldAtOnceToTheNewPeer) {
+  ASSERT_TRUE(net.connect());
+  const auto tell = [&](StreamId stream) {
+    const std::uint64_t before = net.session(0).counters().confirmations_out;
+    net.session(0).confirm(stream, {.delivered = before + 1}, net.now);
+    net.settle();
+    return net.session(0).counters().confirmations_out - before;
+  };
+  const auto id = net.session(0).open_stream({}, 77, net.now);
+  ASSERT_TRUE(id);
+  EXPECT_EQ(tell(*id), 1U);
+  EXPECT_EQ(tell(*id), 0U) << "no oftener than reports are";
+  restart_peer();
+  const auto next = net.session(0).open_stream({}, 77, net.now);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(tell(*next), 1U);
+}
+
+}  // namespace
+}  // namespace satrelay::stp::test

@@ -1,0 +1,207 @@
+// Frames: round trips, truncation at every byte, garbage, and the limits of each.
+#include "pep/stp/wire/frames.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "pep/base/random.h"
+#include "pep/stp/wire/packet.h"
+#include "tests/unit/pep/stp/wire/transcript.h"
+
+namespace satrelay::stp::test {
+namespace {
+
+TEST(FramesTest, EveryFrameRoundTrips) {
+  Buffer b;
+  write_ping(b.out, {5});
+  write_settled(b.out, {70'000});
+  write_lane_credit(b.out, {1ULL << 40});
+  write_stream_credit(b.out, {6, 99});
+  write_open(b.out, {8, bytes_of("5-tuple")});
+  write_reset(b.out, {9, ResetReason::kRefused, 12'345});
+  write_close(b.out, {ResetReason::kShutdown});
+  write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
+  write_confirm(b.out, {8, 3, {true, true, 1'000'000, 65'535, 300}});
+  write_start_credit(b.out, {71, 4096});
+  EXPECT_EQ(read(b.bytes()),
+            "PING 5;SETTLED 70000;LANE 1099511627776;STREAM 6 99;OPEN 8 7;RESET 9 refused 12345;"
+            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535 300;START 71 4096;");
+}
+
+TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
+  const auto confirm = [](std::initializer_list<int> body) {
+    Buffer b;
+    b.out.u8(0x44);
+    b.out.u16(static_cast<std::uint16_t>(body.size()));
+    for (const int byte : body) b.out.u8(static_cast<std::uint8_t>(byte));
+    write_ping(b.out, {1});
+    return read(b.bytes());
+  };
+  EXPECT_EQ(confirm({4, 1, 0x01, 7, 9}), "CONFIRM 4 1 A 7 9;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 2}), "CONFIRM 4 1 A 7 9 2;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0xfe, 7, 9, 2, 0xff}), "CONFIRM 4 1 E 7 9 2;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0x01, 7}), std::nullopt);
+  EXPECT_EQ(confirm({}), std::nullopt);
+  EXPECT_EQ(confirm({4, 0, 0x01, 7, 9}), std::nullopt) << "no number";
+}
+
+TEST(FramesTest, RateSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
+  const auto rate = [](std::initializer_list<int> body) {
+    Buffer b;
+    b.out.u8(0x43);
+    b.out.u16(static_cast<std::uint16_t>(body.size()));
+    for (const int byte : body) b.out.u8(static_cast<std::uint8_t>(byte));
+    write_ping(b.out, {1});
+    return read(b.bytes());
+  };
+  EXPECT_EQ(rate({1, 9, 0xff}), "RATE 1 9;PING 1;");
+  EXPECT_EQ(rate({}), std::nullopt);
+  EXPECT_EQ(rate({1}), std::nullopt);
+  EXPECT_EQ(rate({1, 0x40}), std::nullopt) << "a number that the length cuts";
+  EXPECT_EQ(rate({0, 9}), std::nullopt) << "sequence numbers begin at 1";
+}
+
+TEST(FramesTest, DataWithAndWithoutLength) {
+  Buffer b;
+  b.out.u8(0x13);  // FIN and length
+  write_varint(b.out, 4);
+  write_varint(b.out, 1000);
+  b.out.u16(3);
+  b.out.bytes(bytes_of("abc"));
+  b.out.u8(0x10);  // to the end of the packet
+  write_varint(b.out, 4);
+  write_varint(b.out, 0);
+  b.out.bytes(bytes_of("rest"));
+  EXPECT_EQ(read(b.bytes()), "DATA 4 1000+3 FIN;DATA 4 0+4;");
+}
+
+TEST(FramesTest, DataRefusesNothingAndTooMuch) {
+  Buffer empty;  // neither bytes nor FIN
+  empty.out.u8(0x12);
+  write_varint(empty.out, 4);
+  write_varint(empty.out, 0);
+  empty.out.u16(0);
+  EXPECT_EQ(read(empty.bytes()), std::nullopt);
+  Buffer beyond;  // ends above 2^62 - 1
+  beyond.out.u8(0x10);
+  write_varint(beyond.out, 4);
+  write_varint(beyond.out, kMaxVarint);
+  beyond.out.bytes(bytes_of("x"));
+  EXPECT_EQ(read(beyond.bytes()), std::nullopt);
+}
+
+TEST(FramesTest, OpenRefusesLongMetadata) {
+  Buffer b;
+  const std::vector<std::byte> metadata(kMaxMetadata + 1);
+  write_open(b.out, {8, metadata});
+  EXPECT_EQ(read(b.bytes()), std::nullopt);
+}
+
+TEST(FramesTest, UnknownFramesAreSkippedByLengthAndReserveTypesRefused) {
+  Buffer b;
+  b.out.u8(0x45);
+  b.out.u16(5);
+  b.out.bytes(bytes_of("later"));
+  write_ping(b.out, {1});
+  EXPECT_EQ(read(b.bytes()), "UNKNOWN 69;PING 1;");
+  for (unsigned type = 0x09; type < 0x40; ++type) {
+    if (type >= 0x10 && type <= 0x13) continue;
+    const std::array<std::byte, 8> frame{static_cast<std::byte>(type)};
+    EXPECT_EQ(read(frame), std::nullopt) << type;
+  }
+}
+
+TEST(FramesTest, HelloRoundTripsAndSkipsWhatALaterVersionAppends) {
+  HelloFrame hello;
+  hello.minimum_version = 1;
+  hello.maximum_version = 7;
+  hello.opens_even_streams = true;
+  hello.answer_wanted = true;
+  hello.lane_count = 4;
+  hello.capabilities = 0xa5;
+  hello.epoch = 0x1122'3344'5566'7788U;
+  hello.peer_epoch = 42;
+  hello.echo = 3;
+  hello.datagram_size = 1472;
+  hello.lane_credit = 1 << 20;
+  hello.stream_credit = 1 << 18;
+  Buffer b;
+  write_hello(b.out, hello);
+  ASSERT_EQ(b.out.written(), kHelloFrameSize);
+  ByteReader in(b.bytes().subspan(1));
+  HelloKeys keys;
+  EXPECT_EQ(parse_hello(in, keys), hello);
+  EXPECT_TRUE(keys.offer.empty());
+  EXPECT_TRUE(in.ok());
+  for (std::size_t cut = 1; cut < kHelloFrameSize; ++cut) {
+    ByteReader truncated(b.bytes().first(cut).subspan(1));
+    parse_hello(truncated, keys);
+    EXPECT_FALSE(truncated.ok()) << cut;
+  }
+  store_u16(b.room.data() + 1, kHelloFrameSize - 3 + 4);
+  ByteReader longer(ConstBytes(b.room).subspan(1, kHelloFrameSize - 1 + 4));
+  EXPECT_EQ(parse_hello(longer, keys), hello);
+  EXPECT_TRUE(longer.ok());
+}
+
+TEST(FramesTest, AHelloThatEncryptsCarriesMessages) {
+  HelloFrame hello;
+  hello.minimum_version = hello.maximum_version = kVersion;
+  hello.epoch = 7;
+  hello.encrypts = true;
+  const std::vector<std::byte> offer = bytes_of("the offer");
+  const std::vector<std::byte> acceptance = bytes_of("and the acceptance");
+  const HelloKeys written{offer, acceptance};
+  Buffer b;
+  write_hello(b.out, hello, written);
+  const ConstBytes whole = b.bytes();
+  ASSERT_EQ(whole.size(), kHelloFrameSize + 4 + written.offer.size() + written.accept.size());
+  ByteReader in(whole.subspan(1));
+  HelloKeys keys;
+  EXPECT_EQ(parse_hello(in, keys), hello);
+  EXPECT_TRUE(in.ok());
+  EXPECT_TRUE(std::ranges::equal(keys.offer, written.offer));
+  EXPECT_TRUE(std::ranges::equal(keys.accept, written.accept));
+  // Messages that do not fit their frame.
+  for (std::size_t less = 1; less <= 4 + written.offer.size() + written.accept.size(); ++less) {
+    store_u16(b.room.data() + 1, static_cast<std::uint16_t>(whole.size() - 3 - less));
+    ByteReader shorter(whole.subspan(1));
+    parse_hello(shorter, keys);
+    EXPECT_FALSE(shorter.ok()) << less;
+  }
+}
+
+TEST(FramesTest, TruncationNeverPasses) {
+  Buffer b;
+  write_reset(b.out, {9000, ResetReason::kRefused, 12'345});
+  write_open(b.out, {8000, bytes_of("metadata")});
+  write_stream_credit(b.out, {6000, 1ULL << 33});
+  write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
+  write_start_credit(b.out, {71, 70'000});
+  const std::string whole = *read(b.bytes());
+  for (std::size_t cut = 1; cut < b.out.written(); ++cut) {
+    const auto prefix = read(b.bytes().first(cut));
+    // A cut between two frames is a shorter valid packet; anything else is malformed.
+    if (prefix) {
+      EXPECT_LT(prefix->size(), whole.size());
+    }
+  }
+}
+
+TEST(FramesTest, GarbageNeverEscapesTheBuffer) {
+  Random random(7);
+  for (int i = 0; i < 200'000; ++i) {
+    std::vector<std::byte> garbage(random.below(64));  // exact size: a sanitizer sees any overrun
+    for (std::byte& b : garbage) b = static_cast<std::byte>(random.next());
+    if (!garbage.empty()) garbage[0] = static_cast<std::byte>(random.below(0x14));
+    read(garbage);
+    ByteReader in(garbage);
+    HelloKeys keys;
+    parse_hello(in, keys);
+  }
+}
+
+}  // namespace
+}  // namespace satrelay::stp::test
