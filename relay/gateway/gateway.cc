@@ -304,7 +304,7 @@ void Gateway::set_admission(Admission admission, Instant now) {
   for (const auto& peer : impl_->peers) peer->liaison.announce(admission, now);
 }
 
-std::size_t Gateway::unfinished_flows() const { return impl_->flows.unfinished_flows(); }
+std::size_t Gateway::unfinished_flows() const { return impl_->flows.flows().unfinished(); }
 
 Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
                                               Instant now) {
@@ -369,8 +369,8 @@ Status Gateway::status(Instant now) const {
   status.uptime = now - impl_->started;
   status.admission = impl_->admission;
   status.boot_epoch = impl_->identity.boot_epoch;
-  status.flows = static_cast<std::uint32_t>(impl_->flows.flow_count());
-  status.half_open = impl_->flows.half_open();
+  status.flows = static_cast<std::uint32_t>(impl_->flows.flows().size());
+  status.half_open = impl_->flows.flows().half_open();
   status.arena_bytes = impl_->arena.total_blocks() * impl_->arena.block_size();
   status.arena_used = impl_->arena.used_blocks() * impl_->arena.block_size();
   status.codec = impl_->flows.codec_counters();
@@ -485,6 +485,6 @@ std::optional<FlowSnapshot> Gateway::flow(std::uint64_t id, Instant now) const {
   return impl_->flows.snapshot(id, now);
 }
 
-std::size_t Gateway::flow_count() const { return impl_->flows.flow_count(); }
+std::size_t Gateway::flow_count() const { return impl_->flows.flows().size(); }
 
 }  // namespace satrelay::gateway

@@ -13,8 +13,6 @@
 namespace satrelay::gateway {
 namespace {
 
-// Segments that a flow may send before the next one has its turn: keeps its lines in cache.
-constexpr std::uint32_t kTurn = 16;
 constexpr std::uint64_t kSmallestBlock = 1024;
 // Flows that one call goes over: timers that are due, and those of which none has a frame.
 constexpr int kFlowsPerCall = 64;
@@ -63,7 +61,6 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       bridged_syns_(bridged_syns),
       counters_(counters),
       splice_(config.compress_level, dictionaries_, stopwatch),
-      table_(config.limits.flows, secret),
       ended_(secret, BridgedSyns::kRepetitions),
       cookies_(secret, counters),
       claims_(config, policy),
@@ -71,16 +68,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       turned_syns_(secret, BridgedSyns::kRepetitions),
       journal_(journal),
       orphans_(config.limits.flows, secret, journal_, lan, claims_, counters),
-      flows_(config.limits.flows),
-      live_slots_(config.limits.flows),
-      by_id_(config.limits.flows),
-      unheard_(config.limits.flows),
-      timers_(config.limits.flows),
-      ring_(config.limits.flows),
-      queued_(config.limits.flows, false) {
-  free_slots_.reserve(config.limits.flows);
-  for (std::uint32_t slot = config.limits.flows; slot > 0; --slot) free_slots_.push_back(slot - 1);
-}
+      flows_(config.limits.flows, secret),
+      unheard_(config.limits.flows, secret) {}
 
 // --- input -------------------------------------------------------------------------------------
 
@@ -133,7 +122,7 @@ void FlowRelay::handle_peer_event(std::size_t peer, const stp::Event& event, Ins
   if (event.kind == Kind::kPeerSuspect || event.kind == Kind::kPeerRestarted) {
     p.suspect_since = now;
   }
-  if (event.kind == Kind::kPeerAlive) look_at_all();
+  if (event.kind == Kind::kPeerAlive) flows_.begin_lap();
   if (event.kind == Kind::kPeerRestarted) upset(peer, Upheavals::Kind::kRestarted);
   if (event.kind == Kind::kPeerClosed) upset(peer, Upheavals::Kind::kClosed);
   p.liaison.handle_event(event, orphans_, now);
@@ -167,7 +156,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     return;
   }
   const std::uint32_t slot = context.index();
-  if (flows_[slot] == nullptr) return;
+  if (!flows_.contains(slot)) return;
   catch_up(slot, now);
   Flow& f = flow(slot);
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
@@ -187,15 +176,15 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
 }
 
 void FlowRelay::handle_timeout(Instant now) {
-  for (int i = 0; i < kFlowsPerCall && timers_.next_deadline() <= now; ++i) {
-    const std::uint32_t slot = timers_.next_slot();
-    timers_.set(slot, Instant::never());
+  for (int i = 0; i < kFlowsPerCall; ++i) {
+    const auto due = flows_.take_due(now);  // settle() arms it anew
+    if (!due) break;
+    const std::uint32_t slot = *due;
     work_.add();
     catch_up(slot, now);
     Flow& f = flow(slot);
-    f.armed = Instant::never();  // settle() arms it anew
     f.endpoint.handle_timeout(now);
-    if (is_unheard(f) && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
+    if (f.is_unheard() && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
       reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
       continue;
     }
@@ -214,11 +203,11 @@ void FlowRelay::handle_timeout(Instant now) {
 }
 
 Instant FlowRelay::next_timeout() const {
-  if (ring_count_ > 0 || lap_left_ > 0 || !hearing_.empty() || cookies_.has_frames() ||
-      !farewells_.empty()) {
+  if (!flows_.ring().empty() || flows_.lap_under_way() || unheard_.any_put_off() ||
+      cookies_.has_frames() || !farewells_.empty()) {
     return {};
   }
-  return earlier(timers_.next_deadline(), orphans_.next_timeout());
+  return earlier(flows_.next_deadline(), orphans_.next_timeout());
 }
 
 // --- splicing ----------------------------------------------------------------------------------
@@ -312,16 +301,13 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   if (!f.established && f.endpoint.is_synchronised()) {
     f.established = true;
-    if (f.half_open) {
-      f.half_open = false;
-      --half_open_;
-    }
+    flows_.count_answered(f);
     if (f.origin == Origin::kLan && f.stream_state == StreamState::kOpen) {
       counters_.add(Counter::kFlowsEstablished);
     }
   }
   // With a peer that may have been started anew it waits until that is settled.
-  if (awaits_stream(f) && !session_of(f).doubts_peer()) {
+  if (f.awaits_stream() && !session_of(f).doubts_peer()) {
     open_stream(slot, now);
     if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
   }
@@ -335,37 +321,28 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
 
 // --- output ------------------------------------------------------------------------------------
 
-void FlowRelay::queue(std::uint32_t slot) {
-  if (queued_[slot]) return;
-  queued_[slot] = true;
-  ring_[(ring_first_ + ring_count_) % ring_.size()] = slot;
-  ++ring_count_;
-}
-
 std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
   if (!farewells_.empty()) {
     const Farewell last = farewells_.front();
     farewells_.pop_front();
     return write_bare_segment(last.to_host, last.key, last.header, out);
   }
-  for (int i = 0; ring_count_ > 0 && (i < kFlowsPerCall || is_shutting_down_); ++i) {
-    const std::uint32_t slot = ring_[ring_first_];
+  FlowRing& ring = flows_.ring();
+  for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
+    const std::uint32_t slot = ring.front();
     work_.add();
-    if (flows_[slot] != nullptr) catch_up(slot, now);
-    if (flows_[slot] != nullptr && turn_ < kTurn && !is_unheard(flow(slot))) {
+    if (flows_.contains(slot)) catch_up(slot, now);
+    if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unheard()) {
       if (const auto segment = flow(slot).endpoint.poll_segment(now)) {
-        ++turn_;
+        ring.count_segment();
         return write_tcp_frame(flow(slot), *segment, out);
       }
     }
-    const bool more = turn_ >= kTurn;  // its turn is over, not its output
-    turn_ = 0;
-    ring_first_ = (ring_first_ + 1) % ring_.size();
-    --ring_count_;
-    queued_[slot] = false;
-    if (flows_[slot] == nullptr) continue;
+    const bool more = ring.turn_is_over();  // but its output may not be
+    ring.end_turn();
+    if (!flows_.contains(slot)) continue;
     if (more) {
-      queue(slot);
+      ring.add(slot);
     } else {
       settle(slot, now);
     }
@@ -379,8 +356,8 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
 
 std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count, Instant now) {
   std::vector<FlowSnapshot> list;
-  for (std::uint32_t slot = live_slots_.nth(first); slot != kNoSlot && list.size() < count;
-       slot = live_slots_.from(slot + 1)) {
+  for (std::uint32_t slot = flows_.nth(first); slot != kNoSlot && list.size() < count;
+       slot = flows_.from(slot + 1)) {
     work_.add();
     catch_up(slot, now);
     list.push_back(describe(flow(slot), *peers_[flow(slot).peer], now));
@@ -389,13 +366,10 @@ std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t cou
 }
 
 std::optional<FlowSnapshot> FlowRelay::snapshot(std::uint64_t id, Instant now) {
-  for (std::uint32_t slot = by_id_.first(id); slot != kNoSlot; slot = by_id_.next(slot)) {
-    work_.add();
-    if (flow(slot).id != id) continue;
-    catch_up(slot, now);
-    return describe(flow(slot), *peers_[flow(slot).peer], now);
-  }
-  return std::nullopt;
+  const std::uint32_t slot = flows_.find(id, work_);
+  if (slot == kNoSlot) return std::nullopt;
+  catch_up(slot, now);
+  return describe(flow(slot), *peers_[flow(slot).peer], now);
 }
 
 }  // namespace satrelay::gateway

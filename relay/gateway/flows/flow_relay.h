@@ -12,7 +12,6 @@
 
 #include "config/schema.h"
 #include "pep/base/arena.h"
-#include "pep/base/timer_heap.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/session.h"
 #include "pep/wire/icmp.h"
@@ -20,12 +19,11 @@
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow.h"
-#include "relay/gateway/flows/flow_table.h"
+#include "relay/gateway/flows/flow_store.h"
 #include "relay/gateway/flows/host_side.h"
-#include "relay/gateway/flows/live_slots.h"
 #include "relay/gateway/flows/memory_plan.h"
-#include "relay/gateway/flows/slot_index.h"
 #include "relay/gateway/flows/splice.h"
+#include "relay/gateway/flows/unheard_flows.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/opening/bridged_syns.h"
 #include "relay/gateway/opening/syn_cookies.h"
@@ -53,7 +51,7 @@ class FlowRelay final : public stp::StreamSource {
   void recover(Instant now);
 
   // --- input ---------------------------------------------------------------------------------
-  std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
+  std::uint32_t find(const FlowKey& key) const { return flows_.find(key); }
   // Takes a new flow from its SYN, or, if that was answered by a cookie, from the `frame` of the
   // ACK that brings back its `cookie`. The reason to bridge it instead, if there is one.
   std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
@@ -114,19 +112,17 @@ class FlowRelay final : public stp::StreamSource {
   OrphanedFlows& orphans() { return orphans_; }
 
   // --- getters -------------------------------------------------------------------------------
-  std::size_t flow_count() const { return live_; }
-  std::size_t unfinished_flows() const { return live_ - over_; }  // without those in TIME-WAIT
+  const FlowStore& flows() const { return flows_; }
   // Of the flow that an event of an open stream is about; nullptr if there is none.
   const FlowKey* key_of(std::size_t peer, const stp::Event& event) const {
     const StreamContext context(event.context);
-    if (context.kind() != StreamContext::Kind::kFlow || flows_[context.index()] == nullptr) {
+    if (context.kind() != StreamContext::Kind::kFlow || !flows_.contains(context.index())) {
       return nullptr;
     }
-    const Flow& f = *flows_[context.index()];
+    const Flow& f = flows_[context.index()];
     const bool same = f.stream_state == StreamState::kOpen && f.stream == event.stream;
     return same && f.peer == peer && !is_behind(f) ? &f.key : nullptr;
   }
-  std::uint32_t half_open() const { return half_open_; }
   std::uint64_t visited() const { return work_.total(); }  // objects (pep/base/work_count.h)
   const compress::CodecCounters& codec_counters() const { return splice_.counters(); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
@@ -144,7 +140,7 @@ class FlowRelay final : public stp::StreamSource {
     key.vlans = {};
     return key;
   }
-  Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
+  Flow& flow(std::uint32_t slot) { return flows_[slot]; }
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
                          Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
@@ -159,7 +155,6 @@ class FlowRelay final : public stp::StreamSource {
 
   // What concerns all flows of a peer, or all there are. (flow_relay_upheaval.cc)
   void upset(std::size_t peer, Upheavals::Kind kind);
-  void look_at_all();
   void look_at(std::uint32_t slot, Instant now);
   bool is_behind(const Flow& f) const;
   // To be called before anything else is done with a flow.
@@ -167,7 +162,6 @@ class FlowRelay final : public stp::StreamSource {
   void lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant now);
   void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
   void give_up(std::uint32_t slot, bool stream_gone, Instant now);
-  std::uint64_t unheard_hash(const IpAddress& host, const wire::EthernetHeader& towards) const;
 
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
@@ -188,15 +182,8 @@ class FlowRelay final : public stp::StreamSource {
   void count_end(Flow& f, Counter counter);
   // After polling: arms the timer, or removes a flow that is over.
   void settle(std::uint32_t slot, Instant now);
-  // The host believes in a connection of which the peer knows nothing yet.
-  static bool awaits_stream(const Flow& f) {
-    return f.origin == Origin::kLan && f.established && f.stream_state == StreamState::kNone &&
-           !f.endpoint.is_closed();
-  }
-  static bool is_unheard(const Flow& f) { return f.to_host.destination == MacAddress(); }
-  bool is_over(const Flow& f) const;  // but for TIME-WAIT
   void remove(std::uint32_t slot, Instant now);
-  void queue(std::uint32_t slot);
+  void queue(std::uint32_t slot) { flows_.ring().add(slot); }
   void retry_later(Flow& f, Instant now);
 
   // Memory beyond what is promised to peers.
@@ -235,7 +222,6 @@ class FlowRelay final : public stp::StreamSource {
   WorkCount work_;
   Dictionaries dictionaries_;
   Splice splice_;
-  FlowTable table_;
   BridgedSyns ended_;  // established once; the sequence number is 0
   // Resets that were owed when a flow had to make room.
   struct Farewell {
@@ -251,28 +237,11 @@ class FlowRelay final : public stp::StreamSource {
   BridgedSyns turned_syns_;  // ours, towards hosts behind peers, as they would come back
   FlowJournal journal_;
   OrphanedFlows orphans_;
-  std::vector<std::unique_ptr<Flow>> flows_;  // by slot
-  std::vector<std::uint32_t> free_slots_;
-  LiveSlots live_slots_;
-  SlotIndex by_id_;
-  SlotIndex unheard_;              // flows that wait for hear(), by host
-  std::deque<IpAddress> hearing_;  // hosts for which more wait
-  std::uint64_t upheavals_ = 0;    // of all peers
+  FlowStore flows_;
+  UnheardFlows unheard_;         // those that wait for hear()
+  std::uint64_t upheavals_ = 0;  // of all peers
   std::uint64_t configurations_ = 0;
-  std::uint32_t lap_next_ = 0;  // slot
-  std::uint32_t lap_left_ = 0;  // slots
-  TimerHeap timers_;
-  // Flows to poll for frames to their host: a ring in which each slot stands at most once.
-  std::vector<std::uint32_t> ring_;
-  std::vector<bool> queued_;
-  std::size_t ring_first_ = 0;
-  std::size_t ring_count_ = 0;
-  std::uint32_t turn_ = 0;  // segments that the first flow of the ring has sent in its turn
-  std::size_t live_ = 0;
-  std::size_t over_ = 0;  // of them, but for TIME-WAIT
   bool is_shutting_down_ = false;
-  std::uint64_t flows_so_far_ = 0;
-  std::uint32_t half_open_ = 0;
   tcp::Counters tcp_counters_;
 };
 

@@ -10,7 +10,7 @@ void FlowRelay::reconfigure(const config::Gateway& next, Instant now) {
   host_side_.choose(next.tcp);
   offer_dictionaries(next.classes, now);
   ++configurations_;
-  look_at_all();
+  flows_.begin_lap();
   go_on(now);
 }
 

@@ -11,11 +11,6 @@ constexpr Duration kDoubtAfter = Duration::seconds(1);
 
 }  // namespace
 
-bool FlowRelay::is_over(const Flow& f) const {
-  const bool closed = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
-  return closed && f.stream_state != StreamState::kOpen;
-}
-
 void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
   f.close_handled = true;
   stp::ResetReason reason = stp::ResetReason::kNone;
@@ -111,19 +106,11 @@ void FlowRelay::count_end(Flow& f, Counter counter) {
 void FlowRelay::remove(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   count_end(f, Counter::kFlowsFinished);
-  if (f.half_open) --half_open_;
   if (f.established) ended_.remember(f.key, 0, now);
-  table_.erase(f.key);
   journal_.release(f.journal_place);
-  timers_.set(slot, Instant::never());
-  by_id_.erase(slot);
-  unheard_.erase(slot);
-  live_slots_.clear(slot);
-  if (f.counted_over) --over_;
+  unheard_.remove(slot);
   --peers_[f.peer]->flows;
-  flows_[slot].reset();
-  free_slots_.push_back(slot);
-  --live_;
+  flows_.remove(slot);
 }
 
 void FlowRelay::settle(std::uint32_t slot, Instant now) {
@@ -132,17 +119,11 @@ void FlowRelay::settle(std::uint32_t slot, Instant now) {
     remove(slot, now);
     return;
   }
-  if (!f.counted_over && is_over(f)) {
-    f.counted_over = true;
-    ++over_;
+  if (!f.counted_over && f.is_over()) {
+    flows_.count_over(f);
     f.endpoint.give_up_own_memory();
   }
-  // Deadlines move away with almost every segment. A timer that comes too early only looks again,
-  // which is cheaper than moving it each time.
-  const Instant due = deadline(f);
-  if (due >= f.armed) return;
-  f.armed = due;
-  timers_.set(slot, due);
+  flows_.arm(slot, deadline(f));
 }
 
 // Both hosts have closed, and what the far one sent is all that is left to do: it has gone, and
@@ -161,7 +142,7 @@ Duration FlowRelay::quiet_limit(const Flow& f) const {
 
 Instant FlowRelay::deadline(const Flow& f) const {
   Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
-  if (is_unheard(f) && !f.endpoint.is_closed()) {
+  if (f.is_unheard() && !f.endpoint.is_closed()) {
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }
   if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
@@ -170,8 +151,7 @@ Instant FlowRelay::deadline(const Flow& f) const {
 
 void FlowRelay::shut_down(Instant now) {
   is_shutting_down_ = true;
-  for (std::uint32_t slot = live_slots_.from(0); slot != kNoSlot;
-       slot = live_slots_.from(slot + 1)) {
+  for (std::uint32_t slot = flows_.from(0); slot != kNoSlot; slot = flows_.from(slot + 1)) {
     catch_up(slot, now);
     end_without_stream(slot, Counter::kFlowsResetShutdown, now);
   }
@@ -212,11 +192,11 @@ void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now
   const std::optional<std::uint32_t> number = peers_[peer]->session.context(stream);
   if (!number || StreamContext(*number).kind() != StreamContext::Kind::kFlow) return;
   const std::uint32_t slot = StreamContext(*number).index();
-  if (flows_[slot] == nullptr) return;
+  if (!flows_.contains(slot)) return;
   catch_up(slot, now);
   const Flow& f = flow(slot);
   if (f.peer != peer || f.stream_state != StreamState::kOpen || f.stream != stream) return;
-  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !is_unheard(f);
+  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !f.is_unheard();
   if (!waits || now < f.created + kDoubtAfter) return;
   reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
 }

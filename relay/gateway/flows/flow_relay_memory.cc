@@ -31,7 +31,7 @@ std::uint64_t FlowRelay::spare_memory() const {
 // The streams into which the hosts' bytes go need room, beyond what each has to itself.
 std::uint64_t FlowRelay::kept_for_streams() const {
   const std::uint64_t wanted = arena_.total_blocks() * arena_.block_size() / 8;
-  const std::uint64_t own = live_ * kOwnBlocks * arena_.block_size();
+  const std::uint64_t own = flows_.size() * kOwnBlocks * arena_.block_size();
   return wanted > own ? wanted - own : 0;
 }
 
@@ -40,7 +40,7 @@ std::uint64_t FlowRelay::kept_for_streams() const {
 std::uint64_t FlowRelay::first_window() const {
   const std::uint64_t spare = spare_memory();
   const std::uint64_t kept = kept_for_streams() + plan_.host_windows / 2;
-  const std::uint64_t part = plan_.host_windows / 2 / std::max<std::uint64_t>(live_, 1);
+  const std::uint64_t part = plan_.host_windows / 2 / std::max<std::uint64_t>(flows_.size(), 1);
   return std::min({plan_.host_window, kFirstWindow, std::max(part, kSmallWindow),
                    spare > kept ? (spare - kept) / 4 : 0});
 }
@@ -67,7 +67,7 @@ void FlowRelay::retry_later(Flow& f, Instant now) {
 }
 
 std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
-  if (free_slots_.empty()) return Counter::kBridgedTableFull;
+  if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
   if (!has_place() || first_window() < kSmallWindow || !peers_[peer]->session.has_lane_share()) {
     return Counter::kBridgedMemoryLow;
   }
@@ -76,7 +76,7 @@ std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
 
 bool FlowRelay::has_place() const {
   constexpr std::size_t kStores = 4;
-  return !free_slots_.empty() && arena_.free_blocks() >= kStores * kOwnBlocks;
+  return flows_.free_slots() > 0 && arena_.free_blocks() >= kStores * kOwnBlocks;
 }
 
 // What the host's TCP can have under way now, and a little more, so that segments are full. The

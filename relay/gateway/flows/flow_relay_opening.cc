@@ -27,38 +27,31 @@ PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& t
 std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origin origin,
                                   std::size_t peer, Instant now,
                                   std::optional<std::uint32_t> initial_sequence) {
-  const std::uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
   tcp::Config config = host_side_.config_for(key, first_window(), now);
   if (initial_sequence) config.initial_sequence = *initial_sequence;
   if (origin == Origin::kPeer && claims_.is_behind_a_peer(key.local)) {
     const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
     turned_syns_.remember(back, config.initial_sequence, now);
   }
-  flows_[slot] = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
-  Flow& f = flow(slot);
+  auto made = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
+  Flow& f = *made;
   SATRELAY_CHECK(f.endpoint.own_memory(kOwnBlocks));  // as lack_of_room() has seen
-  f.id = ++flows_so_far_;
   f.peer = peer;
   f.upheavals = peers_[peer]->upheavals.count();
   f.upheavals_looked_at = upheavals_;
   f.configurations = configurations_;
-  table_.insert(key, slot);
-  by_id_.insert(f.id, slot);
-  live_slots_.set(slot);
-  ++live_;
   ++peers_[peer]->flows;
-  return slot;
+  return flows_.add(std::move(made));
 }
 
 bool FlowRelay::answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
                                  std::size_t peer, const config::Rule& rule, Instant now) {
-  if (half_open_ < limits_.half_open || rule.modes.handshake != config::HandshakeMode::kLocal ||
-      lack_of_room(peer)) {
+  if (flows_.half_open() < limits_.half_open ||
+      rule.modes.handshake != config::HandshakeMode::kLocal || lack_of_room(peer)) {
     return false;
   }
   // Of a flood's cookies hardly any come back; but with few places left, there is one for each.
-  if (free_slots_.size() < kAmplePlaces && cookies_.outstanding(now) >= free_slots_.size()) {
+  if (flows_.free_slots() < kAmplePlaces && cookies_.outstanding(now) >= flows_.free_slots()) {
     return false;
   }
   cookies_.answer(key, frame.ethernet.reversed(), syn,
@@ -72,7 +65,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
                                          const RulePtr& chosen, Instant now) {
   const config::Rule& rule = chosen->rule;
   if (const auto lack = lack_of_room(peer)) return lack;
-  if (!cookie && half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
+  if (!cookie && flows_.half_open() >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
   f.modes = rule.modes;
@@ -92,8 +85,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
   f.host_marks = f.told_marks = PathMarks::of(f.metadata.traffic_class, f.metadata.hop_limit);
   f.far_marks.traffic_class = f.host_marks.traffic_class;  // most hosts answer alike
   write_down(f);
-  f.half_open = true;
-  ++half_open_;
+  flows_.count_half_open(f);
   counters_.add(Counter::kFlowsAccepted);
   hold_back(f, now);
   if (cookie) counters_.add(Counter::kFlowsBySynCookie);
@@ -131,11 +123,11 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   const FlowKey key{metadata->server, metadata->client, metadata->server_port,
                     metadata->client_port, vlans_of(*to_host)};
   orphans_.forget(key);
-  if (const std::uint32_t old = table_.find(key); old != kNoSlot) {
+  if (const std::uint32_t old = flows_.find(key); old != kNoSlot) {
     if (meet(old, peer, event.stream, *metadata, now)) return;
     supersede(old, peer, now);
   }
-  if (table_.find(key) != kNoSlot || !has_place()) {
+  if (flows_.find(key) != kNoSlot || !has_place()) {
     session.reset(event.stream, stp::ResetReason::kNoResources, now);
     counters_.add(Counter::kFlowsResetNoResources);
     return;
@@ -165,7 +157,7 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
                      metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
   if (unheard) {
     lan_.ask(key.local, now);
-    unheard_.insert(unheard_hash(key.local, f.to_host), slot);
+    unheard_.add(slot, key.local, f.to_host);
   }
   advance(slot, now);
 }
