@@ -16,9 +16,6 @@ constexpr std::uint16_t kBaseMtu = 1200;
 constexpr Duration kAsymmetricFor = Duration::seconds(300);
 constexpr std::size_t kFewestBridgedSyns = 4096;
 
-// With bridged frames, and that of streams which are no flows.
-constexpr std::size_t kMostHeldHosts = 2 * Gateway::kMostHeldFrames + 1;
-
 // Streams at a time that are no flows but messages (liaison.h).
 constexpr std::uint32_t kMessageStreams = 8;
 
@@ -110,7 +107,9 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       started(now),
       plan(plan_memory(config)),
       arena(arena_memory, plan.block_size),
-      classes(config.classes),
+      reassembly(HashKey{identity.secret[0], identity.secret[1]},
+                 wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
+      uplink(config, HashKey{identity.secret[0], identity.secret[1]}, released, *this, now),
       policy(config),
       bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions,
                    std::max<std::size_t>(config.limits.flows, kFewestBridgedSyns)),
@@ -119,31 +118,24 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
       misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
       wan(config, identity.wan_mac, counters, now),
-      reassembly(HashKey{identity.secret[0], identity.secret[1]},
-                 wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
       lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
-      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, classes, lan,
-            arena, peers, bridged_syns, journal, identity.stopwatch, counters) {
-  for (const config::Link& link : config.links) {
-    carriers.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1,
-                                                 config.limits.flows + kMostHeldHosts));
-  }
-  // Which of several links a bridged frame takes is not known.
-  if (carriers.size() == 1) held.share_with(carriers.front()->host_shares);
+      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, uplink.classes(),
+            lan, arena, peers, bridged_syns, journal, identity.stopwatch, counters) {
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const config::Peer& peer = config.peers[i];
-    const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
-    Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
-    peers.push_back(std::make_unique<Peer>(
-        peer, carrier,
-        stp_config(config, identity, i, *link, plan, carrier.host_shares, flows.stored_of_peers()),
-        arena, flows, i, config.limits.flows, now));
+    Carrier& carrier = uplink.carrier(peer.link);
+    peers.push_back(std::make_unique<Peer>(peer, carrier,
+                                           stp_config(config, identity, i, carrier.config, plan,
+                                                      carrier.host_shares, flows.stored_of_peers()),
+                                           arena, flows, i, config.limits.flows, now));
+    Peer& made = *peers.back();
+    uplink.add_session(carrier, made.session, *made.controller, made.datagram_overhead);
   }
   // The sessions have the secrets, which a reload may exchange.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();
-  apply_classes(now);
+  policy.set_classes(uplink.classes());
   flows.offer_dictionaries(config.classes, now);
-  config.classes.clear();  // `classes` has them, with what else a reload may exchange
+  config.classes.clear();  // `uplink` has them, with what else a reload may exchange
   flows.recover(now);
 }
 
@@ -155,7 +147,7 @@ void Gateway::Impl::take_events(std::size_t peer, Instant now) {
   for (int i = 0; i < kEventsPerCall; ++i) {
     const auto event = peers[peer]->session.poll_event();
     if (!event) break;
-    if (event->kind == stp::Event::Kind::kCapacity) apply_send_capacity(peers[peer]->carrier, now);
+    if (event->kind == stp::Event::Kind::kCapacity) uplink.handle_capacity(peer, now);
     if (event->kind == stp::Event::Kind::kReset &&
         event->reason == stp::ResetReason::kUnreachable) {
       if (const FlowKey* key = flows.key_of(peer, *event)) {
@@ -169,24 +161,29 @@ void Gateway::Impl::take_events(std::size_t peer, Instant now) {
   }
 }
 
-// The lower of what the operator says here, of the link and of the peer, and what the receiver of
-// the direction has announced. A carrier with several receivers is as fast as the fastest of them.
-void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
-  BitRate most;
-  for (const auto& peer : peers) {
-    if (&peer->carrier != &carrier) continue;
-    BitRate capacity = carrier.send_capacity;
-    if (const BitRate announced = peer->session.peer_capacity(); !announced.is_zero()) {
-      capacity = std::min(capacity, std::max(announced, kLeastCapacity));
-    }
-    if (!peer->most_rate.is_zero()) capacity = std::min(capacity, peer->most_rate);
-    peer->controller->on_capacity(capacity);
-    most = std::max(most, capacity);
+Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const stp::Turn& turn,
+                                                   MutableBytes out, Instant now) {
+  stp::Session& session = peers[peer]->session;
+  const std::size_t header = wan.stp_header_size();
+  const std::size_t size = session.poll_packet(out.subspan(header), now, turn);
+  take_events(peer, now);
+  if (size == 0) return {};
+  wan.write_stp_headers(peer, size, session.last_priority(), out);
+  return {.frame = header + size, .datagram = size};
+}
+
+Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
+  if (const std::size_t size = released.poll_frame(out); size > 0) {
+    return {.kind = Polled::Kind::kWritten, .size = size};
   }
-  if (most.is_zero()) return;
-  carrier.pacer.set_rate(most.scaled(995, 1000), now);
-  carrier.classes.set_rate(carrier.pacer.rate(), now);
-  apply_classes(now);
+  if (const std::size_t size = wan.poll_frame(out); size > 0) {
+    return {.kind = Polled::Kind::kWritten, .size = size};
+  }
+  if (const std::size_t size = refusals.poll_frame(PortId::kWan, out); size > 0) {
+    uplink.pass(TrafficClasses::kBridged, size - wire::kEthernetHeaderSize, now);
+    return {.kind = Polled::Kind::kWritten, .size = size};
+  }
+  return uplink.poll(out, now);
 }
 
 // --- the public face ---------------------------------------------------------------------------
@@ -257,12 +254,14 @@ Instant Gateway::next_timeout() const {
     next = earlier(next, peer.suspect_since + impl_->config.stp.give_up_after);
     next = earlier(next, peer.liaison.next_timeout());
   }
-  return earlier(next, impl_->next_turn(impl_->last_call));
+  return earlier(next, impl_->uplink.next_turn(impl_->last_call));
 }
 
-std::size_t Gateway::held_frames() const { return impl_->held.frames() - impl_->released.held(); }
+std::size_t Gateway::held_frames() const {
+  return impl_->uplink.held().frames() - impl_->released.held();
+}
 
-std::size_t Gateway::held_slot() const { return impl_->held_slot; }
+std::size_t Gateway::held_slot() const { return impl_->uplink.held_slot(); }
 
 std::size_t Gateway::max_frame_size() const {
   return wire::kMaxEthernetHeaderSize + std::max(impl_->config.lan.mtu, impl_->config.wan.mtu);
@@ -282,19 +281,11 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now,
   Impl& impl = *impl_;
   impl.config.stp.give_up_after = next.stp.give_up_after;
   impl.policy.replace_rules(next.rules, index ? std::move(index) : Policy::index(next));
-  impl.classes.replace(next.classes);
-  impl.apply_classes(now);
+  impl.uplink.reconfigure(next, now);
+  impl.policy.set_classes(impl.uplink.classes());
   for (std::size_t i = 0; i < next.peers.size(); ++i) {
     const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;
     if (keys) impl.peers[i]->session.set_secrets(keys->current, keys->other);
-  }
-  for (std::size_t i = 0; i < next.links.size(); ++i) {
-    Carrier& carrier = *impl.carriers[i];
-    carrier.config.bridged_queue = next.links[i].bridged_queue;
-    if (carrier.config.send_rate == next.links[i].send_rate) continue;
-    carrier.config.send_rate = next.links[i].send_rate;
-    carrier.send_capacity = carrier.config.send_rate;
-    impl.apply_send_capacity(carrier, now);
   }
   impl.flows.reconfigure(next, now);
 }
@@ -308,23 +299,12 @@ std::size_t Gateway::unfinished_flows() const { return impl_->flows.flows().unfi
 
 Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
                                               Instant now) {
-  const auto found = std::ranges::find_if(
-      impl_->carriers, [&](const auto& carrier) { return carrier->config.name == link; });
-  if (found == impl_->carriers.end()) return CapacityResult::kUnknownLink;
-  Carrier& carrier = **found;
-  const auto uses = [&](const auto& peer) { return &peer->carrier == &carrier; };
-  if (std::ranges::none_of(impl_->peers, uses)) return CapacityResult::kUnusedLink;
-  if (capacity > carrier.configured(way)) return CapacityResult::kAboveConfigured;
-  carrier.capacity(way) =
-      capacity.is_zero() ? carrier.configured(way) : std::max(capacity, kLeastCapacity);
-  if (way == LinkWay::kSend) {
-    impl_->apply_send_capacity(carrier, now);
-    return CapacityResult::kSet;
-  }
-  for (const auto& peer : impl_->peers) {
-    if (uses(peer)) peer->session.announce_capacity(capacity);
-  }
-  return CapacityResult::kSet;
+  return impl_->uplink.set_capacity(link, way, capacity, now);
+}
+
+Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange& change,
+                                        Instant now) {
+  return impl_->uplink.set_class(name, change, now);
 }
 
 void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {
@@ -351,8 +331,7 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   const auto found = std::ranges::find_if(
       impl_->peers, [&](const auto& candidate) { return candidate->config.name == peer; });
   if (found == impl_->peers.end()) return false;
-  (*found)->most_rate = most.is_zero() ? most : std::max(most, kLeastCapacity);
-  impl_->apply_send_capacity((*found)->carrier, now);
+  impl_->uplink.set_most_rate(static_cast<std::size_t>(found - impl_->peers.begin()), most, now);
   return true;
 }
 
@@ -401,7 +380,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
          .encrypts = peer.config.security.keys.has_value(),
          .send_rate = session.send_rate(),
          .link_rate = peer.carrier.config.send_rate,
-         .commanded = peer.commanded(),
+         .commanded = impl_->uplink.commanded(i),
          .controller = config::to_string(peer.carrier.config.control.controller),
          .announced = session.peer_capacity(),
          .path_mtu = path_mtu(session),
@@ -475,6 +454,21 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     explanation.bridged_as = impl_->reason_not_to_relay(hosts, rule.rule, key.peer, now);
   }
   return explanation;
+}
+
+std::vector<ClassSnapshot> Gateway::classes() const {
+  const Uplink& uplink = impl_->uplink;
+  std::vector<ClassSnapshot> list;
+  for (const stp::ClassId id : uplink.classes().order()) {
+    const TrafficClassState& c = uplink.classes()[id];
+    list.push_back({.in_force = c.in_force,
+                    .is_changed = c.in_force != c.configured,
+                    .held_frames = uplink.held().frames(id),
+                    .held_bytes = uplink.held().bytes(id),
+                    .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),
+                    .use = c.use});
+  }
+  return list;
 }
 
 std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
