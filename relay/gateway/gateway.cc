@@ -12,9 +12,6 @@ namespace {
 
 // RFC 8899 section 5.1.2, BASE_PLPMTU: what any path carries.
 constexpr std::uint16_t kBaseMtu = 1200;
-// A server that did not answer may do so on another path: how long its connections are bridged.
-constexpr Duration kAsymmetricFor = Duration::seconds(300);
-constexpr std::size_t kFewestBridgedSyns = 4096;
 
 // Streams at a time that are no flows but messages (liaison.h).
 constexpr std::uint32_t kMessageStreams = 8;
@@ -59,6 +56,8 @@ std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
   return bytes;
 }
 
+HashKey secret_of(const Identity& identity) { return {identity.secret[0], identity.secret[1]}; }
+
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
                        std::size_t peer_index, const config::Link& link, const MemoryPlan& plan,
                        stp::HostShares& host_shares, std::uint64_t* all_stored) {
@@ -101,26 +100,34 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
 }  // namespace
 
 Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
-                    MutableBytes arena_memory, MutableBytes journal, Instant now)
+                    MutableBytes arena_memory, MutableBytes journal_memory, Instant now)
     : config(checked(gateway_config)),
       identity(gateway_identity),
       started(now),
       plan(plan_memory(config)),
       arena(arena_memory, plan.block_size),
-      reassembly(HashKey{identity.secret[0], identity.secret[1]},
+      reassembly(secret_of(identity),
                  wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
-      uplink(config, HashKey{identity.secret[0], identity.secret[1]}, released, *this, now),
+      uplink(config, secret_of(identity), released, *this, now),
       policy(config),
-      bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions,
-                   std::max<std::size_t>(config.limits.flows, kFewestBridgedSyns)),
-      syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
-      after_cookie(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
-      unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
-      misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
+      claims(config, policy),
+      door(config, secret_of(identity), policy, claims, peers, counters),
       wan(config, identity.wan_mac, counters, now),
-      lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
-      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, uplink.classes(),
-            lan, arena, peers, bridged_syns, journal, identity.stopwatch, counters) {
+      lan(config, policy, secret_of(identity)),
+      journal(journal_memory),
+      orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),
+      flows(config, plan, secret_of(identity),
+            {.policy = policy,
+             .claims = claims,
+             .classes = uplink.classes(),
+             .lan = lan,
+             .arena = arena,
+             .peers = peers,
+             .records = door.records(),
+             .journal = journal,
+             .orphans = orphans,
+             .counters = counters},
+            identity.stopwatch) {
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const config::Peer& peer = config.peers[i];
     Carrier& carrier = uplink.carrier(peer.link);
@@ -136,7 +143,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
   policy.set_classes(uplink.classes());
   flows.offer_dictionaries(config.classes, now);
   config.classes.clear();  // `uplink` has them, with what else a reload may exchange
-  flows.recover(now);
+  orphans.recover(now);
 }
 
 // --- sessions ----------------------------------------------------------------------------------
@@ -151,7 +158,7 @@ void Gateway::Impl::take_events(std::size_t peer, Instant now) {
     if (event->kind == stp::Event::Kind::kReset &&
         event->reason == stp::ResetReason::kUnreachable) {
       if (const FlowKey* key = flows.key_of(peer, *event)) {
-        unanswered.remember(pair_of(*key), 0, now);
+        door.records().unanswered.remember(pair_of(*key), 0, now);
       }
     }
     if (event->kind == stp::Event::Kind::kOpened && lan.is_routed(peer)) {
@@ -179,7 +186,7 @@ Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
   if (const std::size_t size = wan.poll_frame(out); size > 0) {
     return {.kind = Polled::Kind::kWritten, .size = size};
   }
-  if (const std::size_t size = refusals.poll_frame(PortId::kWan, out); size > 0) {
+  if (const std::size_t size = door.poll_reset(PortId::kWan, out); size > 0) {
     uplink.pass(TrafficClasses::kBridged, size - wire::kEthernetHeaderSize, now);
     return {.kind = Polled::Kind::kWritten, .size = size};
   }
@@ -216,22 +223,26 @@ void Gateway::handle_timeout(Instant now) {
     Peer& peer = *impl_->peers[i];
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
     impl_->take_events(i, now);
-    peer.liaison.handle_timeout(impl_->flows.orphans(), now);
+    peer.liaison.handle_timeout(impl_->orphans, now);
     if (now >= peer.suspect_since + impl_->config.stp.give_up_after) {
       peer.suspect_since = Instant::never();
       impl_->flows.give_up(i);
     }
   }
   impl_->flows.handle_timeout(now);
+  impl_->orphans.handle_timeout(now);
+  impl_->flows.go_on(now);
 }
 
 Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
   impl_->last_call = now;
   if (port == PortId::kLan) {
     std::size_t size = impl_->flows.poll_frame(out, now);
+    if (size == 0) size = impl_->orphans.poll_frame(out, now);
+    // A flood of SYNs takes what flows leave.
+    if (size == 0) size = impl_->door.poll_cookie(out);
     if (size == 0) size = impl_->lan.poll_frame(out);
-    if (size == 0) size = impl_->misfits.poll_frame(out);
-    if (size == 0) size = impl_->refusals.poll_frame(PortId::kLan, out);
+    if (size == 0) size = impl_->door.poll_reset(PortId::kLan, out);
     if (size == 0) return {};
     impl_->counters.add(Counter::kLanFramesOut);
     return {.kind = Polled::Kind::kWritten, .size = size};
@@ -243,8 +254,8 @@ Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
 
 Instant Gateway::next_timeout() const {
   Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
-  next = earlier(next, earlier(impl_->lan.next_timeout(), impl_->misfits.next_timeout()));
-  next = earlier(next, impl_->refusals.next_timeout());
+  next = earlier(next, earlier(impl_->orphans.next_timeout(), impl_->door.next_timeout()));
+  next = earlier(next, impl_->lan.next_timeout());
   next = earlier(next, impl_->reassembly.next_timeout());
   next = earlier(next, impl_->released.next_timeout());
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
@@ -287,11 +298,12 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now,
     const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;
     if (keys) impl.peers[i]->session.set_secrets(keys->current, keys->other);
   }
+  impl.door.set_half_open(next.limits.half_open);
   impl.flows.reconfigure(next, now);
 }
 
 void Gateway::set_admission(Admission admission, Instant now) {
-  impl_->admission = admission;
+  impl_->door.set_admission(admission);
   for (const auto& peer : impl_->peers) peer->liaison.announce(admission, now);
 }
 
@@ -346,7 +358,7 @@ std::uint64_t Gateway::visited() const {
 Status Gateway::status(Instant now) const {
   Status status;
   status.uptime = now - impl_->started;
-  status.admission = impl_->admission;
+  status.admission = impl_->door.admission();
   status.boot_epoch = impl_->identity.boot_epoch;
   status.flows = static_cast<std::uint32_t>(impl_->flows.flows().size());
   status.half_open = impl_->flows.flows().half_open();
@@ -451,7 +463,7 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     FlowKey hosts;
     hosts.local = key.source;
     hosts.remote = key.destination;
-    explanation.bridged_as = impl_->reason_not_to_relay(hosts, rule.rule, key.peer, now);
+    explanation.bridged_as = impl_->door.objection(hosts, rule.rule, key.peer, now);
   }
   return explanation;
 }

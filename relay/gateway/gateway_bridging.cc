@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/frames/frame_faults.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
@@ -40,7 +40,7 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
     case config::Action::kReset:
       if (const auto tcp = is_tcp(frame) ? wire::parse_tcp(frame.payload) : std::nullopt) {
         if (!checksum_ok(frame)) return Verdict::kDrop;
-        refusals.refuse(from, frame, tcp->header, frame.payload.size() - tcp->header_size);
+        door.refusals().refuse(from, frame, tcp->header, frame.payload.size() - tcp->header_size);
       }
       [[fallthrough]];
     case config::Action::kDrop:
@@ -154,15 +154,9 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
 }
 
 bool Gateway::Impl::checksum_ok(const Frame& frame) {
-  const wire::IpHeader& ip = frame.ip;
-  if (wire::transport_checksum_ok(ip.source, ip.destination, ip.protocol, frame.payload)) {
-    return true;
-  }
-  counters.add(
-      wire::transport_checksum_unfinished(ip.source, ip.destination, ip.protocol, frame.payload)
-          ? Counter::kDroppedUnfinishedChecksum
-          : Counter::kDroppedBadChecksum);
-  return false;
+  const auto fault = checksum_fault(frame);
+  if (fault) counters.add(*fault);
+  return !fault;
 }
 
 }  // namespace satrelay::gateway

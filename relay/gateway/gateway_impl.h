@@ -23,10 +23,11 @@
 #include "relay/gateway/frames/reassembly.h"
 #include "relay/gateway/frames/released_fragments.h"
 #include "relay/gateway/gateway.h"
-#include "relay/gateway/opening/bridged_syns.h"
-#include "relay/gateway/opening/misfits.h"
-#include "relay/gateway/opening/refusals.h"
+#include "relay/gateway/opening/doorkeeper.h"
 #include "relay/gateway/peers/peer.h"
+#include "relay/gateway/recovery/flow_journal.h"
+#include "relay/gateway/recovery/orphaned_flows.h"
+#include "relay/gateway/rules/claims.h"
 #include "relay/gateway/rules/policy.h"
 #include "relay/gateway/uplink/uplink.h"
 
@@ -48,28 +49,22 @@ class PlainPackets final : public stp::PacketObserver {
 
 struct Gateway::Impl final : SessionPort {
   Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
-       MutableBytes arena_memory, MutableBytes journal, Instant now);
+       MutableBytes arena_memory, MutableBytes journal_memory, Instant now);
 
   // --- from the LAN --------------------------------------------------------------------------
   Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
+  void begin_flow(const Doorkeeper::Segment& segment,
+                  const std::optional<wire::TcpHeader>& recovered, std::size_t peer,
+                  const RulePtr& rule, Instant now);
   Verdict handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now);
   // The sender says that it is this gateway or a peer. They live on the WAN: from the LAN that is
   // forged, or has come round by another way.
   bool speaks_for_gateway(const Frame& frame) const;
-  // Why the segment, which is of no flow, does not begin one under `rule`.
-  std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
-                                          const wire::TcpHeader& tcp, const config::Rule& rule,
-                                          std::optional<std::size_t> peer, Instant now) const;
-  // The same of any connection between these hosts.
-  std::optional<Counter> reason_not_to_relay(const FlowKey& key, const config::Rule& rule,
-                                             std::optional<std::size_t> peer, Instant now) const;
 
   // --- from the WAN --------------------------------------------------------------------------
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
-  // A segment of a connection that is not relayed.
-  void look_from_wan(const FlowKey& key, ConstBytes segment, Instant now);
 
   // --- from either ---------------------------------------------------------------------------
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
@@ -111,7 +106,6 @@ struct Gateway::Impl final : SessionPort {
 
   config::Gateway config;
   const Identity identity;
-  Admission admission = Admission::kOpen;
   const Instant started;
   const MemoryPlan plan;
   Arena arena;
@@ -120,12 +114,8 @@ struct Gateway::Impl final : SessionPort {
   ReleasedFragments released{reassembly, kMostHeldFrames};
   Uplink uplink;
   Policy policy;
-  BridgedSyns bridged_syns;   // from the LAN
-  BridgedSyns syns_from_wan;  // all are bridged
-  BridgedSyns after_cookie;   // connections of which an ACK to a cookie was dropped, by its number
-  BridgedSyns unanswered;     // pairs of hosts (ports and number 0) of a flow without an answer
-  Misfits misfits;
-  Refusals refusals;
+  const Claims claims;
+  Doorkeeper door;
   WanNode wan;
   struct {
     std::uint64_t frames = 0, bytes = 0;
@@ -133,6 +123,8 @@ struct Gateway::Impl final : SessionPort {
   Instant last_call;
   std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
   LanNeighbours lan;
+  FlowJournal journal;
+  OrphanedFlows orphans;  // of an earlier run
   FlowRelay flows;
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by peer, while somebody looks
   std::vector<std::unique_ptr<Peer>>

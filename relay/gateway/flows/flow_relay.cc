@@ -6,7 +6,6 @@
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
 #include "relay/gateway/flows/tcp_frame.h"
-#include "relay/gateway/frames/bare_segment.h"
 #include "relay/gateway/frames/path_error.h"
 #include "relay/gateway/frames/path_mtu_advice.h"
 
@@ -42,32 +41,25 @@ Counter counter_for(stp::ResetReason reason) {
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                     const Policy& policy, const TrafficClasses& classes, LanNeighbours& lan,
-                     Arena& arena, std::vector<std::unique_ptr<Peer>>& peers,
-                     BridgedSyns& bridged_syns, MutableBytes journal, const Stopwatch* stopwatch,
-                     Counters& counters)
+                     const Surroundings& around, const Stopwatch* stopwatch)
     : limits_(config.limits),
       host_side_(config, plan, secret),
       plan_(plan),
       promised_to_peers_(std::accumulate(plan.lane_receive_limit.begin(),
                                          plan.lane_receive_limit.end(), std::uint64_t{0})),
-      policy_(policy),
-      classes_(classes),
+      policy_(around.policy),
+      claims_(around.claims),
+      classes_(around.classes),
       fair_hosts_(config.fair_hosts),
       host_key_(secret),
-      lan_(lan),
-      arena_(arena),
-      peers_(peers),
-      bridged_syns_(bridged_syns),
-      counters_(counters),
+      lan_(around.lan),
+      arena_(around.arena),
+      peers_(around.peers),
+      records_(around.records),
+      journal_(around.journal),
+      orphans_(around.orphans),
+      counters_(around.counters),
       splice_(config.compress_level, dictionaries_, stopwatch),
-      ended_(secret, BridgedSyns::kRepetitions),
-      cookies_(secret, counters),
-      claims_(config, policy),
-      in_use_(secret, BridgedSyns::kRepetitions),
-      turned_syns_(secret, BridgedSyns::kRepetitions),
-      journal_(journal),
-      orphans_(config.limits.flows, secret, journal_, lan, claims_, counters),
       flows_(config.limits.flows, secret),
       unheard_(config.limits.flows, secret) {}
 
@@ -198,16 +190,14 @@ void FlowRelay::handle_timeout(Instant now) {
     }
     advance(slot, now);
   }
-  orphans_.handle_timeout(now);
-  go_on(now);
 }
 
 Instant FlowRelay::next_timeout() const {
   if (!flows_.ring().empty() || flows_.lap_under_way() || unheard_.any_put_off() ||
-      cookies_.has_frames() || !farewells_.empty()) {
+      !farewells_.empty()) {
     return {};
   }
-  return earlier(flows_.next_deadline(), orphans_.next_timeout());
+  return flows_.next_deadline();
 }
 
 // --- splicing ----------------------------------------------------------------------------------
@@ -322,11 +312,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
 // --- output ------------------------------------------------------------------------------------
 
 std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
-  if (!farewells_.empty()) {
-    const Farewell last = farewells_.front();
-    farewells_.pop_front();
-    return write_bare_segment(last.to_host, last.key, last.header, out);
-  }
+  if (const std::size_t size = farewells_.poll_frame(out); size > 0) return size;
   FlowRing& ring = flows_.ring();
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();
@@ -347,9 +333,7 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
       settle(slot, now);
     }
   }
-  // Last, so that a flood of SYNs takes what flows leave.
-  const std::size_t size = orphans_.poll_frame(out, now);
-  return size > 0 ? size : cookies_.poll_frame(out);
+  return 0;
 }
 
 // --- getters -----------------------------------------------------------------------------------

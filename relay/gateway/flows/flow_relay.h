@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,8 +24,9 @@
 #include "relay/gateway/flows/splice.h"
 #include "relay/gateway/flows/unheard_flows.h"
 #include "relay/gateway/frames/frame.h"
-#include "relay/gateway/opening/bridged_syns.h"
-#include "relay/gateway/opening/syn_cookies.h"
+#include "relay/gateway/frames/segment_queue.h"
+#include "relay/gateway/opening/connection_records.h"
+#include "relay/gateway/opening/room_for_flows.h"
 #include "relay/gateway/peers/dictionaries.h"
 #include "relay/gateway/peers/peer.h"
 #include "relay/gateway/peers/stream_context.h"
@@ -39,47 +39,45 @@
 
 namespace satrelay::gateway {
 
-class FlowRelay final : public stp::StreamSource {
+class FlowRelay final : public stp::StreamSource, public RoomForFlows {
  public:
-  // `peers` is filled after construction, as each session needs this object as its source.
+  // What of the gateway flows have to do with; all of it outlives the relay.
+  struct Surroundings {
+    const Policy& policy;
+    const Claims& claims;
+    const TrafficClasses& classes;
+    LanNeighbours& lan;
+    Arena& arena;
+    // Filled after construction, as each session needs the relay as its source.
+    std::vector<std::unique_ptr<Peer>>& peers;
+    ConnectionRecords& records;
+    FlowJournal& journal;
+    OrphanedFlows& orphans;
+    Counters& counters;
+  };
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-            const Policy& policy, const TrafficClasses& classes, LanNeighbours& lan, Arena& arena,
-            std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
-            MutableBytes journal, const Stopwatch* stopwatch, Counters& counters);
-
-  // What the journal knows of flows from before this start.
-  void recover(Instant now);
+            const Surroundings& around, const Stopwatch* stopwatch);
 
   // --- input ---------------------------------------------------------------------------------
   std::uint32_t find(const FlowKey& key) const { return flows_.find(key); }
   // Takes a new flow from its SYN, or, if that was answered by a cookie, from the `frame` of the
-  // ACK that brings back its `cookie`. The reason to bridge it instead, if there is one.
-  std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                                std::optional<std::uint32_t> cookie, std::size_t peer,
-                                const RulePtr& chosen, Instant now);
-  // With as many unanswered SYNs as there may be, one more is answered by a cookie if the rule lets
-  // the gateway answer by itself: true if so.
-  bool answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                        std::size_t peer, const config::Rule& rule, Instant now);
-  const SynCookies& cookies() const { return cookies_; }
-  const Claims& claims() const { return claims_; }
-  // Whether a SYN from the LAN is one of ours that comes back: a peer opened a connection to a host
-  // which is behind a peer, too, and a router of the LAN sends it there.
-  bool is_own_syn(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const {
-    return turned_syns_.recalls(untagged(key), syn.sequence, now);
+  // ACK that brings back its `cookie`. There is room for it.
+  void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+              std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
+              Instant now);
+  // RoomForFlows.
+  std::optional<Counter> lack_of_room(std::size_t peer) const override;
+  std::size_t free_slots() const override { return flows_.free_slots(); }
+  std::uint32_t half_open() const override { return flows_.half_open(); }
+  // How the endpoint of a flow with this key would be set up now.
+  tcp::Config endpoint_config(const FlowKey& key, Instant now) const {
+    return host_side_.config_for(key, first_window(), now);
   }
   // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
   // 4-tuple anew; false if the flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
-  // Lately the far host had a connection with these addresses and ports that no gateway relays.
-  bool is_in_use(const FlowKey& key, Instant now) const { return in_use_.recalls(key, 0, now); }
-  // Whether a flow with this key has ended lately, so that what its host still sends is answered
-  // with RST (RFC 9293 section 3.10.7.1): no other host knows of it.
-  bool has_ended(const FlowKey& key, Instant now) const { return ended_.recalls(key, 0, now); }
-  // A connection that is not relayed begins with this key.
-  void forget_ended(const FlowKey& key) { ended_.forget(key); }
   // The host's LAN says that a segment of ours did not reach it, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   void handle_event(std::size_t peer, const stp::Event& event, Instant now);
@@ -108,9 +106,6 @@ class FlowRelay final : public stp::StreamSource {
   std::size_t poll_frame(MutableBytes out, Instant now);
   Instant next_timeout() const;
 
-  // Flows from before a restart of this gateway; their frames and timers come with those above.
-  OrphanedFlows& orphans() { return orphans_; }
-
   // --- getters -------------------------------------------------------------------------------
   const FlowStore& flows() const { return flows_; }
   // Of the flow that an event of an open stream is about; nullptr if there is none.
@@ -135,16 +130,10 @@ class FlowRelay final : public stp::StreamSource {
   void add_held(ArenaUse& use) const;
 
  private:
-  // The router may send a segment back on another VLAN.
-  static FlowKey untagged(FlowKey key) {
-    key.vlans = {};
-    return key;
-  }
   Flow& flow(std::uint32_t slot) { return flows_[slot]; }
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
                          Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
-  std::optional<Counter> lack_of_room(std::size_t peer) const;  // for one more flow
   void handle_peer_event(std::size_t peer, const stp::Event& event, Instant now);
   void remember(const Flow& f);  // for the peer, should it have been started anew
   void write_down(Flow& f);      // for ourselves
@@ -211,32 +200,22 @@ class FlowRelay final : public stp::StreamSource {
   const std::uint64_t promised_to_peers_;
   std::uint64_t stored_of_peers_ = 0;
   const Policy& policy_;
+  const Claims& claims_;
   const TrafficClasses& classes_;
   const config::FairHosts fair_hosts_;
   const HashKey host_key_;
   LanNeighbours& lan_;
   Arena& arena_;
   std::vector<std::unique_ptr<Peer>>& peers_;
-  BridgedSyns& bridged_syns_;
+  ConnectionRecords& records_;
+  FlowJournal& journal_;
+  OrphanedFlows& orphans_;
   Counters& counters_;
   WorkCount work_;
   Dictionaries dictionaries_;
   Splice splice_;
-  BridgedSyns ended_;  // established once; the sequence number is 0
-  // Resets that were owed when a flow had to make room.
-  struct Farewell {
-    wire::EthernetHeader to_host;
-    FlowKey key;
-    wire::TcpHeader header;
-  };
   static constexpr std::size_t kMostFarewells = 256;
-  std::deque<Farewell> farewells_;
-  SynCookies cookies_;
-  const Claims claims_;
-  BridgedSyns in_use_;       // between hosts that have a connection, through no relay; number 0
-  BridgedSyns turned_syns_;  // ours, towards hosts behind peers, as they would come back
-  FlowJournal journal_;
-  OrphanedFlows orphans_;
+  SegmentQueue farewells_{kMostFarewells};  // resets that were owed when a flow had to make room
   FlowStore flows_;
   UnheardFlows unheard_;         // those that wait for hear()
   std::uint64_t upheavals_ = 0;  // of all peers

@@ -4,7 +4,6 @@
 namespace satrelay::gateway {
 
 void FlowRelay::reconfigure(const config::Gateway& next, Instant now) {
-  limits_.half_open = next.limits.half_open;
   limits_.idle_timeout = next.limits.idle_timeout;
   limits_.half_close_timeout = next.limits.half_close_timeout;
   host_side_.choose(next.tcp);

@@ -70,9 +70,9 @@ void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) 
                      f.modes.handshake == config::HandshakeMode::kRemote;
   if (waits && reason != stp::ResetReason::kRefused) {
     if (reason == stp::ResetReason::kNoResources) {
-      bridged_syns_.remember(f.key, f.syn_sequence, now);
+      records_.bridged_syns.remember(f.key, f.syn_sequence, now);
     }
-    if (reason == stp::ResetReason::kInUse) in_use_.remember(f.key, 0, now);
+    if (reason == stp::ResetReason::kInUse) records_.in_use.remember(f.key, 0, now);
     f.endpoint.abandon();
   } else {
     f.endpoint.abort(now);
@@ -106,7 +106,7 @@ void FlowRelay::count_end(Flow& f, Counter counter) {
 void FlowRelay::remove(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   count_end(f, Counter::kFlowsFinished);
-  if (f.established) ended_.remember(f.key, 0, now);
+  if (f.established) records_.ended.remember(f.key, 0, now);
   journal_.release(f.journal_place);
   unheard_.remove(slot);
   --peers_[f.peer]->flows;
@@ -171,12 +171,6 @@ void FlowRelay::write_down(Flow& f) {
   f.journal_place = journal_.keep({f.key, f.to_host});
   const bool full = f.journal_place == FlowJournal::kNowhere && journal_.places() > 0;
   if (full) counters_.add(Counter::kFlowsUnjournalled);
-}
-
-void FlowRelay::recover(Instant now) {
-  for (FlowJournal::Place place = 0; place < journal_.places(); ++place) {
-    if (const auto record = journal_.read(place)) orphans_.recover(*record, place, now);
-  }
 }
 
 // The client behaves as if somebody else answered it too: the server, whose answers to the far

@@ -50,7 +50,7 @@ void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
   const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
-  if ((!f.is_over() && !same_client) || farewells_.size() == kMostFarewells) return;
+  if ((!f.is_over() && !same_client) || farewells_.full()) return;
   if (f.stream_state == StreamState::kOpen) count_end(f, Counter::kFlowsResetByPeer);
   reset_streams(f, stp::ResetReason::kNone, now);
   bid_farewell(f, now);
@@ -63,7 +63,7 @@ void FlowRelay::bid_farewell(Flow& f, Instant now) {
   if (f.endpoint.state() != tcp::State::kTimeWait) f.endpoint.abort(now);
   while (const auto segment = f.endpoint.poll_segment(now)) {
     if (segment->header.has(wire::TcpFlags::kRst)) {
-      farewells_.push_back({f.to_host, f.key, segment->header});
+      farewells_.push(f.to_host, f.key, segment->header);
     }
   }
 }

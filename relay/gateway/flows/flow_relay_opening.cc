@@ -7,8 +7,6 @@
 namespace satrelay::gateway {
 namespace {
 
-constexpr std::size_t kAmplePlaces = 4096;
-
 // A connection that comes from a peer, as the rules see it.
 PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& to_host,
                      std::size_t peer) {
@@ -31,7 +29,7 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
   if (initial_sequence) config.initial_sequence = *initial_sequence;
   if (origin == Origin::kPeer && claims_.is_behind_a_peer(key.local)) {
     const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
-    turned_syns_.remember(back, config.initial_sequence, now);
+    records_.own_syns.remember(back, config.initial_sequence, now);
   }
   auto made = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
   Flow& f = *made;
@@ -44,28 +42,10 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
   return flows_.add(std::move(made));
 }
 
-bool FlowRelay::answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                                 std::size_t peer, const config::Rule& rule, Instant now) {
-  if (flows_.half_open() < limits_.half_open ||
-      rule.modes.handshake != config::HandshakeMode::kLocal || lack_of_room(peer)) {
-    return false;
-  }
-  // Of a flood's cookies hardly any come back; but with few places left, there is one for each.
-  if (flows_.free_slots() < kAmplePlaces && cookies_.outstanding(now) >= flows_.free_slots()) {
-    return false;
-  }
-  cookies_.answer(key, frame.ethernet.reversed(), syn,
-                  host_side_.config_for(key, first_window(), now), now);
-  return true;
-}
-
-std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
-                                         const wire::TcpHeader& syn,
-                                         std::optional<std::uint32_t> cookie, std::size_t peer,
-                                         const RulePtr& chosen, Instant now) {
+void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+                       std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
+                       Instant now) {
   const config::Rule& rule = chosen->rule;
-  if (const auto lack = lack_of_room(peer)) return lack;
-  if (!cookie && flows_.half_open() >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
   f.modes = rule.modes;
@@ -94,7 +74,6 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
   f.endpoint.accept(syn, now, cookie ? Answer::kSent : remote ? Answer::kLater : Answer::kAtOnce);
   if (remote) open_stream(slot, now);
   queue(slot);
-  return std::nullopt;
 }
 
 void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant now) {
