@@ -148,26 +148,6 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
 
 // --- sessions ----------------------------------------------------------------------------------
 
-void Gateway::Impl::take_events(std::size_t peer, Instant now) {
-  // One packet may tell of very many streams.
-  constexpr int kEventsPerCall = 64;
-  for (int i = 0; i < kEventsPerCall; ++i) {
-    const auto event = peers[peer]->session.poll_event();
-    if (!event) break;
-    if (event->kind == stp::Event::Kind::kCapacity) uplink.handle_capacity(peer, now);
-    if (event->kind == stp::Event::Kind::kReset &&
-        event->reason == stp::ResetReason::kUnreachable) {
-      if (const FlowKey* key = flows.key_of(peer, *event)) {
-        door.records().unanswered.remember(pair_of(*key), 0, now);
-      }
-    }
-    if (event->kind == stp::Event::Kind::kOpened && lan.is_routed(peer)) {
-      if (const auto router = wan.next_hop(peer)) lan.set_router(*router);
-    }
-    flows.handle_event(peer, *event, now);
-  }
-}
-
 Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const stp::Turn& turn,
                                                    MutableBytes out, Instant now) {
   stp::Session& session = peers[peer]->session;
@@ -226,7 +206,7 @@ void Gateway::handle_timeout(Instant now) {
     peer.liaison.handle_timeout(impl_->orphans, now);
     if (now >= peer.suspect_since + impl_->config.stp.give_up_after) {
       peer.suspect_since = Instant::never();
-      impl_->flows.give_up(i);
+      impl_->flows.upset(i, Upheavals::Kind::kLost);
     }
   }
   impl_->flows.handle_timeout(now);

@@ -27,7 +27,8 @@ std::optional<std::string> FlowRelay::audit() const {
   if (auto wrong = flows_.audit()) return wrong;
   std::uint64_t stored = 0;
   for (const auto& peer : peers_) stored += peer->session.bytes_stored();
-  if (stored != stored_of_peers_) return differ("bytes of peers", stored_of_peers_, stored);
+  const std::uint64_t account = windows_.stored_of_peers();
+  if (stored != account) return differ("bytes of peers", account, stored);
   return std::nullopt;
 }
 

@@ -149,7 +149,7 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
     std::swap(key.local, key.remote);
     std::swap(key.local_port, key.remote_port);
   }
-  slot = flows.find(key);
+  slot = flows.flows().find(key);
   return slot != kNoSlot;
 }
 

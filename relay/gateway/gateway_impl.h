@@ -94,6 +94,8 @@ struct Gateway::Impl final : SessionPort {
 
   // --- sessions ------------------------------------------------------------------------------
   void take_events(std::size_t peer, Instant now);
+  void handle_event(std::size_t index, const stp::Event& event, Instant now);
+  void handle_opened(std::size_t index, stp::StreamId stream, Instant now);
   bool is_reachable(std::size_t peer) const override { return wan.next_hop(peer).has_value(); }
   Written write_packet(std::size_t peer, const stp::Turn& turn, MutableBytes out,
                        Instant now) override;

@@ -82,7 +82,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Inst
   }
   const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
                     tcp->header.destination_port, vlans_of(frame.ethernet)};
-  std::uint32_t slot = flows.find(key);
+  std::uint32_t slot = flows.flows().find(key);
   const bool is_syn =
       tcp->header.has(wire::TcpFlags::kSyn) && !tcp->header.has(wire::TcpFlags::kAck);
   if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
@@ -129,7 +129,7 @@ void Gateway::Impl::begin_flow(const Doorkeeper::Segment& segment,
     return;
   }
   flows.accept(key, frame, *recovered, header.acknowledgment - 1, peer, rule, now);
-  flows.handle_segment(flows.find(key), frame, header, frame.payload.last(payload), now);
+  flows.handle_segment(flows.flows().find(key), frame, header, frame.payload.last(payload), now);
 }
 
 }  // namespace satrelay::gateway

@@ -1,6 +1,7 @@
 // How flows end: by their hosts, by their peer, by silence, or because the gateway says so.
 #include <algorithm>
 
+#include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_relay.h"
 
 namespace satrelay::gateway {
@@ -37,7 +38,7 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
                                                : Counter::kFlowsHandshakeTimeout);
       break;
   }
-  reset_streams(f, reason, now);
+  streams_.reset(f, reason, now);
 }
 
 // Whether a segment of the far host's belongs to a connection that is bridged, or was there before
@@ -54,7 +55,7 @@ bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Ins
   }
   counters_.add(Counter::kDroppedNoAnswer);
   if (!f.endpoint.has_repeated_syn()) return true;
-  reset_streams(f, stp::ResetReason::kInUse, now);
+  streams_.reset(f, stp::ResetReason::kInUse, now);
   count_end(f, Counter::kFlowsInUse);
   f.endpoint.abandon();
   advance(slot, now);
@@ -82,19 +83,10 @@ void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) 
 void FlowRelay::reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter,
                            Instant now) {
   Flow& f = flow(slot);
-  reset_streams(f, reason, now);
+  streams_.reset(f, reason, now);
   count_end(f, counter);
   f.endpoint.abort(now);
   queue(slot);
-}
-
-void FlowRelay::reset_streams(Flow& f, stp::ResetReason reason, Instant now) {
-  if (f.stream_state == StreamState::kOpen) {
-    session_of(f).reset(f.stream, reason, now);
-    if (f.inbound) session_of(f).reset(*f.inbound, reason, now);
-  }
-  f.stream_state = StreamState::kOver;
-  f.inbound.reset();
 }
 
 void FlowRelay::count_end(Flow& f, Counter counter) {
@@ -123,30 +115,7 @@ void FlowRelay::settle(std::uint32_t slot, Instant now) {
     flows_.count_over(f);
     f.endpoint.give_up_own_memory();
   }
-  flows_.arm(slot, deadline(f));
-}
-
-// Both hosts have closed, and what the far one sent is all that is left to do: it has gone, and
-// nobody but this gateway would notice if the near one never took it (RFC 6429).
-bool FlowRelay::only_owes(const Flow& f) const {
-  if (!f.endpoint.peer_finished()) return false;
-  return f.stream_state == StreamState::kOver ||
-         (f.stream_state == StreamState::kOpen &&
-          peers_[f.peer]->session.received_end(f.inbound_stream()));
-}
-
-Duration FlowRelay::quiet_limit(const Flow& f) const {
-  const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
-  return half_closed || only_owes(f) ? limits_.half_close_timeout : limits_.idle_timeout;
-}
-
-Instant FlowRelay::deadline(const Flow& f) const {
-  Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
-  if (f.is_unheard() && !f.endpoint.is_closed()) {
-    next = earlier(next, f.created + LanNeighbours::kPatience);
-  }
-  if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
-  return earlier(f.last_activity + quiet_limit(f), next);
+  flows_.arm(slot, deadline(f, session_of(f), limits_));
 }
 
 void FlowRelay::shut_down(Instant now) {

@@ -28,8 +28,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
     if (stored.highest() > 0 || session.received_end(f.stream)) return false;
     f.inbound = stream;
   }
-  session.set_context(stream, StreamContext::of_flow(slot).number());
-  join_class(f);
+  streams_.adopt(slot, f, stream);
   counters_.add(Counter::kFlowsOpenedByBoth);
   advance(slot, now);
   return true;
@@ -52,7 +51,7 @@ void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
   const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
   if ((!f.is_over() && !same_client) || farewells_.full()) return;
   if (f.stream_state == StreamState::kOpen) count_end(f, Counter::kFlowsResetByPeer);
-  reset_streams(f, stp::ResetReason::kNone, now);
+  streams_.reset(f, stp::ResetReason::kNone, now);
   bid_farewell(f, now);
   remove(slot, now);
 }

@@ -1,6 +1,4 @@
 // How a flow begins: at its host's SYN, or because a peer has opened a stream for it.
-#include <array>
-
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_relay.h"
 
@@ -25,7 +23,7 @@ PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& t
 std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origin origin,
                                   std::size_t peer, Instant now,
                                   std::optional<std::uint32_t> initial_sequence) {
-  tcp::Config config = host_side_.config_for(key, first_window(), now);
+  tcp::Config config = endpoint_config(key, now);
   if (initial_sequence) config.initial_sequence = *initial_sequence;
   if (origin == Origin::kPeer && claims_.is_behind_a_peer(key.local)) {
     const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
@@ -76,21 +74,16 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   queue(slot);
 }
 
-void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant now) {
+void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant now) {
   stp::Session& session = peers_[peer]->session;
-  if (Liaison& liaison = peers_[peer]->liaison; liaison.handle_opened(event.stream, now)) {
-    if (const auto stream = liaison.take_doubt()) handle_doubt(peer, *stream, now);
-    peers_[peer]->dictionaries.update(classes_, liaison.peer_dictionaries());
-    return;
-  }
-  const auto metadata = parse_open_metadata(session.metadata(event.stream));
+  const auto metadata = parse_open_metadata(session.metadata(stream));
   if (!metadata) {
-    session.reset(event.stream, stp::ResetReason::kProtocolError, now);
+    session.reset(stream, stp::ResetReason::kProtocolError, now);
     counters_.add(Counter::kFlowsResetProtocol);
     return;
   }
   if (!claims_.allow(peer, {metadata->client, metadata->server, metadata->ethernet})) {
-    session.reset(event.stream, stp::ResetReason::kPolicy, now);
+    session.reset(stream, stp::ResetReason::kPolicy, now);
     counters_.add(Counter::kFlowsRefusedForeign);
     return;
   }
@@ -103,18 +96,18 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
                     metadata->client_port, vlans_of(*to_host)};
   orphans_.forget(key);
   if (const std::uint32_t old = flows_.find(key); old != kNoSlot) {
-    if (meet(old, peer, event.stream, *metadata, now)) return;
+    if (meet(old, peer, stream, *metadata, now)) return;
     supersede(old, peer, now);
   }
-  if (flows_.find(key) != kNoSlot || !has_place()) {
-    session.reset(event.stream, stp::ResetReason::kNoResources, now);
+  if (flows_.find(key) != kNoSlot || !windows_.has_place()) {
+    session.reset(stream, stp::ResetReason::kNoResources, now);
     counters_.add(Counter::kFlowsResetNoResources);
     return;
   }
   const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, peer));
   ++rule->use.connections;
   if (rule->rule.action == config::Action::kDrop || rule->rule.action == config::Action::kReset) {
-    session.reset(event.stream, stp::ResetReason::kRefused, now);
+    session.reset(stream, stp::ResetReason::kRefused, now);
     counters_.add(Counter::kFlowsRefusedByRule);
     return;
   }
@@ -127,10 +120,9 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   if (!unheard) write_down(f);
   f.far_marks = PathMarks::of(metadata->traffic_class, metadata->hop_limit);
   f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
-  f.stream = event.stream;
+  f.stream = stream;
   f.stream_state = StreamState::kOpen;
-  session.set_context(event.stream, StreamContext::of_flow(slot).number());
-  join_class(f);
+  streams_.adopt(slot, f, stream);
   counters_.add(Counter::kFlowsFromPeer);
   f.endpoint.connect(metadata->options, now,
                      metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
@@ -143,33 +135,13 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
 
 void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
-  std::array<std::byte, kMaxOpenMetadata> metadata{};
-  const std::size_t size = write_open_metadata(f.metadata, metadata);
-  const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size),
-                                                StreamContext::of_flow(slot).number(), now);
-  if (!stream) {
-    const stp::PeerState peer = session_of(f).peer_state();
-    // Started anew between SYN and ACK: it has promised nothing yet, and is being greeted.
-    if (peer == stp::PeerState::kConnecting) return;
-    // The host must not believe in a connection.
-    const bool gone = peer != stp::PeerState::kAlive;
-    count_end(f, gone ? Counter::kFlowsResetPeerClosed : Counter::kFlowsResetNoResources);
-    f.stream_state = StreamState::kOver;
-    abort_or_abandon(f, gone ? stp::ResetReason::kShutdown : stp::ResetReason::kNoResources, now);
-    return;
-  }
-  f.stream = *stream;
-  f.stream_state = StreamState::kOpen;
-  join_class(f);
-}
-
-// The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
-void FlowRelay::join_class(Flow& f) {
-  const bool local = fair_hosts_ == config::FairHosts::kLocal;
-  f.traffic_class = classes_.of_relayed(f.metadata.class_name);
-  const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
-  session_of(f).set_group(f.stream, f.traffic_class, host);
-  if (f.inbound) session_of(f).set_group(*f.inbound, f.traffic_class, host);
+  const StreamSide::Opening opening = streams_.open(slot, f, now);
+  if (opening == StreamSide::Opening::kOpen || opening == StreamSide::Opening::kLater) return;
+  // The host must not believe in a connection.
+  const bool gone = opening == StreamSide::Opening::kPeerGone;
+  count_end(f, gone ? Counter::kFlowsResetPeerClosed : Counter::kFlowsResetNoResources);
+  f.stream_state = StreamState::kOver;
+  abort_or_abandon(f, gone ? stp::ResetReason::kShutdown : stp::ResetReason::kNoResources, now);
 }
 
 }  // namespace satrelay::gateway

@@ -10,7 +10,7 @@ constexpr int kFlowsPerStep = 64;
 
 }  // namespace
 
-// From now on a flow of `peer` is as good as ended, or opened; a lap sees to it that it is.
+// A lap sees to it that it is.
 void FlowRelay::upset(std::size_t peer, Upheavals::Kind kind) {
   Peer& p = *peers_[peer];
   p.upheavals.add(kind);
@@ -97,7 +97,7 @@ void FlowRelay::look_at(std::uint32_t slot, Instant now) {
   if (f.configurations == configurations_) return;
   f.configurations = configurations_;
   // Its timers may have become earlier, and its class another.
-  if (f.stream_state == StreamState::kOpen) join_class(f);
+  if (f.stream_state == StreamState::kOpen) streams_.join_class(f);
   queue(slot);
 }
 
