@@ -1,195 +1,13 @@
+// What the host of the engine calls.
 #include "relay/gateway/gateway.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "config/modes.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
-namespace {
-
-// RFC 8899 section 5.1.2, BASE_PLPMTU: what any path carries.
-constexpr std::uint16_t kBaseMtu = 1200;
-// A server that did not answer may do so on another path: how long its connections are bridged.
-constexpr Duration kAsymmetricFor = Duration::seconds(300);
-constexpr std::size_t kFewestBridgedSyns = 4096;
-
-// With bridged frames, and that of streams which are no flows.
-constexpr std::size_t kMostHeldHosts = 2 * Gateway::kMostHeldFrames + 1;
-
-// Streams at a time that are no flows but messages (liaison.h).
-constexpr std::uint32_t kMessageStreams = 8;
-
-const config::Gateway& checked(const config::Gateway& config) {
-  for (const config::Peer& peer : config.peers) {
-    if (std::ranges::find(config.links, peer.link, &config::Link::name) == config.links.end()) {
-      throw std::invalid_argument("peer " + peer.name + " names the unknown link " + peer.link);
-    }
-    if (peer.address.version() != config.gateway.own.version()) {
-      throw std::invalid_argument("peer " + peer.name + " and the gateway differ in IP version");
-    }
-  }
-  return config;
-}
-
-stp::FeedbackMode feedback_mode(config::FeedbackMode mode) {
-  switch (mode) {
-    case config::FeedbackMode::kHpfp:
-      return stp::FeedbackMode::kHpfp;
-    case config::FeedbackMode::kMNack:
-      return stp::FeedbackMode::kMNack;
-    case config::FeedbackMode::kAdaptive:
-      break;
-  }
-  return stp::FeedbackMode::kAdaptive;
-}
-
-// IP and UDP headers.
-std::uint16_t stp_overhead(const config::Gateway& config) {
-  return config.gateway.own.is_v4() ? 28 : 48;
-}
-
-// The addresses of both gateways, the lower one first.
-std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
-  std::vector<std::byte> bytes;
-  for (const IpAddress& address : {std::min(own, peer), std::max(own, peer)}) {
-    const std::string text = address.to_string() + ' ';
-    const ConstBytes raw = std::as_bytes(std::span(text));
-    bytes.insert(bytes.end(), raw.begin(), raw.end());
-  }
-  return bytes;
-}
-
-stp::Config stp_config(const config::Gateway& config, const Identity& identity,
-                       std::size_t peer_index, const config::Link& link, const MemoryPlan& plan,
-                       stp::HostShares& host_shares, std::uint64_t* all_stored) {
-  const config::Peer& peer = config.peers[peer_index];
-  stp::Config stp;
-  stp.boot_epoch = identity.boot_epoch;
-  stp.lane_count = config.stp.lanes;
-  stp.opens_even_streams = config.gateway.own < peer.address;
-  stp.datagram_overhead = stp_overhead(config);
-  stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
-  stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
-  stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
-  stp.max_streams = config.limits.flows + kMessageStreams;
-  stp.reserves = true;
-  stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (peer_index + 1));
-  stp.host_shares = &host_shares;
-  stp.all_stored = all_stored;
-  stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
-  stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
-  stp.stream_send_limit = plan.flow_send_limit;
-  stp.ping_after = config.stp.ping_after;
-  stp.suspect_after = config.stp.suspect_after;
-  // docs/stp.md section 7: max(50 kbit/s, 0.05% of the rate that the reports are about).
-  stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
-  stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
-  if (peer.security.keys) {
-    stp.security = stp::Security{.psk = peer.security.keys->current,
-                                 .other = peer.security.keys->other,
-                                 .entropy = identity.entropy,
-                                 .names = names(config.gateway.own, peer.address)};
-  }
-  stp.feedback_budget = config.stp.feedback.budget;
-  if (stp.feedback_budget.is_zero()) {
-    stp.feedback_budget =
-        std::max(BitRate::bits_per_second(50'000), link.receive_rate.scaled(5, 10'000));
-  }
-  return stp;
-}
-
-}  // namespace
-
-Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
-                    MutableBytes arena_memory, MutableBytes journal, Instant now)
-    : config(checked(gateway_config)),
-      identity(gateway_identity),
-      started(now),
-      plan(plan_memory(config)),
-      arena(arena_memory, plan.block_size, plan.reserve_size),
-      classes(config.classes),
-      policy(config),
-      bridged_syns(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions,
-                   std::max<std::size_t>(config.limits.flows, kFewestBridgedSyns)),
-      syns_from_wan(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
-      after_cookie(HashKey{identity.secret[0], identity.secret[1]}, BridgedSyns::kRepetitions),
-      unanswered(HashKey{identity.secret[0], identity.secret[1]}, kAsymmetricFor),
-      misfits(HashKey{identity.secret[0], identity.secret[1]}, counters),
-      wan(config, identity.wan_mac, counters, now),
-      reassembly(HashKey{identity.secret[0], identity.secret[1]},
-                 wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
-      lan(config, policy, HashKey{identity.secret[0], identity.secret[1]}),
-      flows(config, plan, HashKey{identity.secret[0], identity.secret[1]}, policy, classes, lan,
-            arena, peers, bridged_syns, journal, identity.stopwatch, counters) {
-  for (const config::Link& link : config.links) {
-    carriers.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1,
-                                                 config.limits.flows + kMostHeldHosts));
-  }
-  // Which of several links a bridged frame takes is not known.
-  if (carriers.size() == 1) held.share_with(carriers.front()->host_shares);
-  for (std::size_t i = 0; i < config.peers.size(); ++i) {
-    const config::Peer& peer = config.peers[i];
-    const auto link = std::ranges::find(config.links, peer.link, &config::Link::name);
-    Carrier& carrier = *carriers[static_cast<std::size_t>(link - config.links.begin())];
-    peers.push_back(std::make_unique<Peer>(
-        peer, carrier,
-        stp_config(config, identity, i, *link, plan, carrier.host_shares, flows.stored_of_peers()),
-        arena, flows, i, config.limits.flows, now));
-  }
-  // The sessions have the secrets, which a reload may exchange.
-  for (config::Peer& peer : config.peers) peer.security.forget_keys();
-  apply_classes(now);
-  flows.offer_dictionaries(config.classes, now);
-  config.classes.clear();  // `classes` has them, with what else a reload may exchange
-  flows.recover(now);
-}
-
-// --- sessions ----------------------------------------------------------------------------------
-
-void Gateway::Impl::take_events(std::size_t peer, Instant now) {
-  // One packet may tell of very many streams.
-  constexpr int kEventsPerCall = 64;
-  for (int i = 0; i < kEventsPerCall; ++i) {
-    const auto event = peers[peer]->session.poll_event();
-    if (!event) break;
-    if (event->kind == stp::Event::Kind::kCapacity) apply_send_capacity(peers[peer]->carrier, now);
-    if (event->kind == stp::Event::Kind::kReset &&
-        event->reason == stp::ResetReason::kUnreachable) {
-      if (const FlowKey* key = flows.key_of(peer, *event)) {
-        unanswered.remember(pair_of(*key), 0, now);
-      }
-    }
-    if (event->kind == stp::Event::Kind::kOpened && lan.is_routed(peer)) {
-      if (const auto router = wan.next_hop(peer)) lan.set_router(*router);
-    }
-    flows.handle_event(peer, *event, now);
-  }
-}
-
-// The lower of what the operator says here, of the link and of the peer, and what the receiver of
-// the direction has announced. A carrier with several receivers is as fast as the fastest of them.
-void Gateway::Impl::apply_send_capacity(Carrier& carrier, Instant now) {
-  BitRate most;
-  for (const auto& peer : peers) {
-    if (&peer->carrier != &carrier) continue;
-    BitRate capacity = carrier.send_capacity;
-    if (const BitRate announced = peer->session.peer_capacity(); !announced.is_zero()) {
-      capacity = std::min(capacity, std::max(announced, kLeastCapacity));
-    }
-    if (!peer->most_rate.is_zero()) capacity = std::min(capacity, peer->most_rate);
-    peer->controller->on_capacity(capacity);
-    most = std::max(most, capacity);
-  }
-  if (most.is_zero()) return;
-  carrier.pacer.set_rate(most.scaled(995, 1000), now);
-  carrier.classes.set_rate(carrier.pacer.rate(), now);
-  apply_classes(now);
-}
-
-// --- the public face ---------------------------------------------------------------------------
 
 Gateway::Gateway(const config::Gateway& config, const Identity& identity, MutableBytes arena_memory,
                  Instant now, MutableBytes journal)
@@ -219,50 +37,22 @@ void Gateway::handle_timeout(Instant now) {
     Peer& peer = *impl_->peers[i];
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
     impl_->take_events(i, now);
-    peer.liaison.handle_timeout(impl_->flows.orphans(), now);
+    peer.liaison.handle_timeout(impl_->orphans, now);
     if (now >= peer.suspect_since + impl_->config.stp.give_up_after) {
       peer.suspect_since = Instant::never();
-      impl_->flows.give_up(i);
+      impl_->flows.upset(i, Upheavals::Kind::kLost);
     }
   }
   impl_->flows.handle_timeout(now);
+  impl_->orphans.handle_timeout(now);
+  impl_->flows.go_on(now);
 }
 
-Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
-  impl_->last_call = now;
-  if (port == PortId::kLan) {
-    std::size_t size = impl_->flows.poll_frame(out, now);
-    if (size == 0) size = impl_->lan.poll_frame(out);
-    if (size == 0) size = impl_->misfits.poll_frame(out);
-    if (size == 0) size = impl_->refusals.poll_frame(PortId::kLan, out);
-    if (size == 0) return {};
-    impl_->counters.add(Counter::kLanFramesOut);
-    return {.kind = Polled::Kind::kWritten, .size = size};
-  }
-  const Polled polled = impl_->poll_wan(out, now);
-  if (polled.kind != Polled::Kind::kNothing) impl_->counters.add(Counter::kWanFramesOut);
-  return polled;
+std::size_t Gateway::held_frames() const {
+  return impl_->uplink.held().frames() - impl_->released.held();
 }
 
-Instant Gateway::next_timeout() const {
-  Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
-  next = earlier(next, earlier(impl_->lan.next_timeout(), impl_->misfits.next_timeout()));
-  next = earlier(next, impl_->refusals.next_timeout());
-  next = earlier(next, impl_->reassembly.next_timeout());
-  next = earlier(next, impl_->released.next_timeout());
-  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
-    const Peer& peer = *impl_->peers[i];
-    if (peer.session.work_waits() || peer.session.has_events()) return impl_->last_call;
-    if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());
-    next = earlier(next, peer.suspect_since + impl_->config.stp.give_up_after);
-    next = earlier(next, peer.liaison.next_timeout());
-  }
-  return earlier(next, impl_->next_turn(impl_->last_call));
-}
-
-std::size_t Gateway::held_frames() const { return impl_->held.frames() - impl_->released.held(); }
-
-std::size_t Gateway::held_slot() const { return impl_->held_slot; }
+std::size_t Gateway::held_slot() const { return impl_->uplink.held_slot(); }
 
 std::size_t Gateway::max_frame_size() const {
   return wire::kMaxEthernetHeaderSize + std::max(impl_->config.lan.mtu, impl_->config.wan.mtu);
@@ -282,59 +72,31 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now,
   Impl& impl = *impl_;
   impl.config.stp.give_up_after = next.stp.give_up_after;
   impl.policy.replace_rules(next.rules, index ? std::move(index) : Policy::index(next));
-  impl.classes.replace(next.classes);
-  impl.apply_classes(now);
+  impl.uplink.reconfigure(next, now);
+  impl.policy.set_classes(impl.uplink.classes());
   for (std::size_t i = 0; i < next.peers.size(); ++i) {
     const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;
     if (keys) impl.peers[i]->session.set_secrets(keys->current, keys->other);
   }
-  for (std::size_t i = 0; i < next.links.size(); ++i) {
-    Carrier& carrier = *impl.carriers[i];
-    carrier.config.bridged_queue = next.links[i].bridged_queue;
-    if (carrier.config.send_rate == next.links[i].send_rate) continue;
-    carrier.config.send_rate = next.links[i].send_rate;
-    carrier.send_capacity = carrier.config.send_rate;
-    impl.apply_send_capacity(carrier, now);
-  }
+  impl.door.set_half_open(next.limits.half_open);
   impl.flows.reconfigure(next, now);
 }
 
 void Gateway::set_admission(Admission admission, Instant now) {
-  impl_->admission = admission;
+  impl_->door.set_admission(admission);
   for (const auto& peer : impl_->peers) peer->liaison.announce(admission, now);
 }
 
-std::size_t Gateway::unfinished_flows() const { return impl_->flows.unfinished_flows(); }
+std::size_t Gateway::unfinished_flows() const { return impl_->flows.flows().unfinished(); }
 
 Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
                                               Instant now) {
-  const auto found = std::ranges::find_if(
-      impl_->carriers, [&](const auto& carrier) { return carrier->config.name == link; });
-  if (found == impl_->carriers.end()) return CapacityResult::kUnknownLink;
-  Carrier& carrier = **found;
-  const auto uses = [&](const auto& peer) { return &peer->carrier == &carrier; };
-  if (std::ranges::none_of(impl_->peers, uses)) return CapacityResult::kUnusedLink;
-  if (capacity > carrier.configured(way)) return CapacityResult::kAboveConfigured;
-  carrier.capacity(way) =
-      capacity.is_zero() ? carrier.configured(way) : std::max(capacity, kLeastCapacity);
-  if (way == LinkWay::kSend) {
-    impl_->apply_send_capacity(carrier, now);
-    return CapacityResult::kSet;
-  }
-  for (const auto& peer : impl_->peers) {
-    if (uses(peer)) peer->session.announce_capacity(capacity);
-  }
-  return CapacityResult::kSet;
+  return impl_->uplink.set_capacity(link, way, capacity, now);
 }
 
-void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {
-  const std::size_t before = wan_.stp_header_size();
-  frame_.resize(before + header.size() + rest.size());
-  std::ranges::copy(header, frame_.begin() + static_cast<std::ptrdiff_t>(before));
-  std::ranges::copy(rest, frame_.end() - static_cast<std::ptrdiff_t>(rest.size()));
-  const LinkWay link_way = way == Way::kSent ? LinkWay::kSend : LinkWay::kReceive;
-  wan_.write_stp_headers(peer_, header.size() + rest.size(), control::Priority{}, frame_, link_way);
-  observer_.see_plain(link_way, frame_);
+Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange& change,
+                                        Instant now) {
+  return impl_->uplink.set_class(name, change, now);
 }
 
 void Gateway::observe_plain(PlainObserver* observer) {
@@ -351,8 +113,7 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   const auto found = std::ranges::find_if(
       impl_->peers, [&](const auto& candidate) { return candidate->config.name == peer; });
   if (found == impl_->peers.end()) return false;
-  (*found)->most_rate = most.is_zero() ? most : std::max(most, kLeastCapacity);
-  impl_->apply_send_capacity((*found)->carrier, now);
+  impl_->uplink.set_most_rate(static_cast<std::size_t>(found - impl_->peers.begin()), most, now);
   return true;
 }
 
@@ -362,74 +123,6 @@ std::uint64_t Gateway::visited() const {
   std::uint64_t visited = impl_->flows.visited() + impl_->reassembly.visited();
   for (const auto& peer : impl_->peers) visited += peer->session.visited();
   return visited;
-}
-
-Status Gateway::status(Instant now) const {
-  Status status;
-  status.uptime = now - impl_->started;
-  status.admission = impl_->admission;
-  status.boot_epoch = impl_->identity.boot_epoch;
-  status.flows = static_cast<std::uint32_t>(impl_->flows.flow_count());
-  status.half_open = impl_->flows.half_open();
-  status.arena_bytes = impl_->arena.total_blocks() * impl_->arena.block_size();
-  status.arena_used = impl_->arena.used_blocks() * impl_->arena.block_size();
-  status.codec = impl_->flows.codec_counters();
-  status.tcp = impl_->flows.tcp_counters();
-  return status;
-}
-
-std::vector<PeerSnapshot> Gateway::peers() const {
-  const auto path_mtu = [&](const stp::Session& session) -> std::optional<std::uint16_t> {
-    const stp::PeerState state = session.peer_state();
-    if (state != stp::PeerState::kAlive && state != stp::PeerState::kSuspect) return std::nullopt;
-    return static_cast<std::uint16_t>(session.datagram_limit() + stp_overhead(impl_->config));
-  };
-  std::vector<PeerSnapshot> list;
-  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
-    const Peer& peer = *impl_->peers[i];
-    const stp::Session& session = peer.session;
-    list.push_back(
-        {.name = peer.config.name,
-         .address = peer.config.address,
-         .resolved = impl_->is_reachable(i),
-         .state = session.peer_state(),
-         .is_given_up =
-             session.peer_state() == stp::PeerState::kSuspect && peer.suspect_since.is_never(),
-         .wrong_key = session.doubts_key(impl_->last_call),
-         .admission = peer.liaison.peer_admission(),
-         .link = peer.config.link,
-         .encrypts = peer.config.security.keys.has_value(),
-         .send_rate = session.send_rate(),
-         .link_rate = peer.carrier.config.send_rate,
-         .commanded = peer.commanded(),
-         .controller = config::to_string(peer.carrier.config.control.controller),
-         .announced = session.peer_capacity(),
-         .path_mtu = path_mtu(session),
-         .rtt = session.measured_rtt(),
-         .loss_ratio = session.knows_loss() ? std::optional(session.loss_ratio()) : std::nullopt,
-         .streams = static_cast<std::uint32_t>(session.stream_count()),
-         .packets_in_flight = session.packets_in_flight(),
-         .bytes_stored = session.bytes_stored(),
-         .dictionaries = peer.dictionaries.classes(),
-         .counters = session.counters()});
-  }
-  return list;
-}
-
-std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) const {
-  const std::vector<RulePtr>& rules = impl_->policy.rules();
-  std::vector<RuleSnapshot> list;
-  for (std::size_t i = first; i <= rules.size() && list.size() < count; ++i) {
-    const ActiveRule& active = i < rules.size() ? *rules[i] : *impl_->policy.none();
-    list.push_back({.number = active.number,
-                    .name = active.rule.name,
-                    .action = active.rule.action,
-                    .compress = active.rule.compress,
-                    .modes = active.rule.modes,
-                    .is_changed = active.rule != active.configured,
-                    .use = active.use});
-  }
-  return list;
 }
 
 Gateway::SetResult Gateway::set_rule(std::string_view rule, const RuleChange& change) {
@@ -442,49 +135,5 @@ Gateway::SetResult Gateway::set_rule(std::string_view rule, const RuleChange& ch
   active->rule = std::move(next);
   return SetResult::kSet;
 }
-
-Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
-  const Policy& policy = impl_->policy;
-  PolicyKey key = asked;
-  const bool outbound = key.direction == config::Direction::kOutbound;
-  const IpAddress& far = outbound ? key.destination : key.source;
-  key.peer = policy.peer_for(far);
-  const ActiveRule& rule = *policy.match(key);
-  Explanation explanation;
-  explanation.rule = rule.number;
-  explanation.in_force = rule.rule;
-  for (const RulePtr& each : policy.rules()) {
-    if (each->number == rule.number) break;
-    if (explanation.misses.size() == Explanation::kMostMisses) {
-      ++explanation.more_misses;
-      continue;
-    }
-    explanation.misses.push_back(
-        {each->number, each->rule.name, first_miss(each->rule, key, impl_->config.peers)});
-  }
-  if (key.peer) {
-    explanation.peer = impl_->config.peers[*key.peer].name;
-    explanation.prefix = policy.prefix_for(far);
-  }
-  if (outbound && key.protocol == wire::kProtocolTcp &&
-      (rule.rule.action == config::Action::kAccelerate ||
-       rule.rule.action == config::Action::kBridge)) {
-    FlowKey hosts;
-    hosts.local = key.source;
-    hosts.remote = key.destination;
-    explanation.bridged_as = impl_->reason_not_to_relay(hosts, rule.rule, key.peer, now);
-  }
-  return explanation;
-}
-
-std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
-  return impl_->flows.snapshot(first, count, now);
-}
-
-std::optional<FlowSnapshot> Gateway::flow(std::uint64_t id, Instant now) const {
-  return impl_->flows.snapshot(id, now);
-}
-
-std::size_t Gateway::flow_count() const { return impl_->flows.flow_count(); }
 
 }  // namespace satrelay::gateway

@@ -26,7 +26,9 @@
 #include "relay/gateway/rules/rule_index.h"
 #include "relay/gateway/snapshot.h"
 #include "relay/gateway/uplink/class_change.h"
+#include "relay/gateway/uplink/command_result.h"
 #include "relay/gateway/uplink/link_way.h"
+#include "relay/gateway/uplink/polled.h"
 
 namespace satrelay::gateway {
 
@@ -36,18 +38,6 @@ enum class Verdict : std::uint8_t {
   kBridge,    // send this very frame out of the other port
   kQueued,    // keep this very frame in held_slot(), until poll_frame() lets it go
   kDrop,      // free the frame; a counter names the reason
-};
-
-// What poll_frame() found.
-struct Polled {
-  enum class Kind : std::uint8_t {
-    kNothing,  // nothing is to be sent now
-    kWritten,  // a frame of `size` bytes stands in `out`
-    kHeld,     // the frame that is kept in `slot` leaves by this port now
-  };
-  Kind kind = Kind::kNothing;
-  std::size_t size = 0;
-  std::size_t slot = 0;
 };
 
 // What only the host can know.
@@ -83,7 +73,7 @@ class Gateway {
   // that a held one may leave. Only frames from the LAN are ever held.
   Polled poll_frame(PortId port, MutableBytes out, Instant now);
   Instant next_timeout() const;
-  static constexpr std::size_t kMostHeldFrames = 4096;
+  static constexpr std::size_t kMostHeldFrames = gateway::kMostHeldFrames;
   std::size_t held_frames() const;  // kept by the host now, at most kMostHeldFrames
   // Where the frame is to be kept that was last answered with kQueued: below kMostHeldFrames, and
   // free.
@@ -93,7 +83,7 @@ class Gateway {
   // The modem carries another rate from now on (adaptive coding and modulation). kSend: obeyed at
   // once; kReceive: the peers on the link are told, and obey. Zero: as configured, which is also
   // the most, as memory was sized for it.
-  enum class CapacityResult : std::uint8_t { kSet, kUnknownLink, kUnusedLink, kAboveConfigured };
+  using CapacityResult = gateway::CapacityResult;
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
 
   // No more than this is sent to a peer from now on, whatever its link carries, at least 1 kbit/s;
@@ -101,7 +91,7 @@ class Gateway {
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
 
   // Changes a class until the next reconfigure().
-  enum class ClassResult : std::uint8_t { kSet, kUnknownClass, kAboveLink, kContradiction };
+  using ClassResult = gateway::ClassResult;
   ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
 
   // Takes over what of a configuration can change while flows go on: rules, classes,

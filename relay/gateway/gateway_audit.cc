@@ -1,6 +1,7 @@
 // The gateway's accounts of its memory and its flows, counted anew.
 #include <string>
 
+#include "relay/gateway/flows/account.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
@@ -11,17 +12,11 @@ namespace {
 constexpr std::uint64_t kFewestCalls = 1024;
 constexpr std::uint64_t kCallsPerFlow = 4;
 
-std::string differ(const char* what, std::uint64_t account, std::uint64_t counted) {
-  return std::string(what) + ": account " + std::to_string(account) + ", counted " +
-         std::to_string(counted);
-}
-
 }  // namespace
 
 void FlowRelay::add_held(ArenaUse& use) const {
-  for (const auto& each : flows_) {
-    if (each == nullptr) continue;
-    const auto held = each->endpoint.blocks_held();
+  for (std::uint32_t slot = flows_.from(0); slot != kNoSlot; slot = flows_.from(slot + 1)) {
+    const auto held = flows_[slot].endpoint.blocks_held();
     use.from_hosts += held.received;
     use.to_hosts += held.to_send;
     use.reserves += held.reserves;
@@ -29,19 +24,11 @@ void FlowRelay::add_held(ArenaUse& use) const {
 }
 
 std::optional<std::string> FlowRelay::audit() const {
-  std::uint64_t live = 0, half_open = 0, stored = 0;
-  for (const auto& each : flows_) {
-    if (each == nullptr) continue;
-    ++live;
-    half_open += each->half_open ? 1 : 0;
-    if (!each->endpoint.received().is_stored()) {
-      return "a host's byte lies nowhere: flow " + std::to_string(each->id);
-    }
-  }
-  if (live != live_) return differ("flows", live_, live);
-  if (half_open != half_open_) return differ("half-open flows", half_open_, half_open);
+  if (auto wrong = flows_.audit()) return wrong;
+  std::uint64_t stored = 0;
   for (const auto& peer : peers_) stored += peer->session.bytes_stored();
-  if (stored != stored_of_peers_) return differ("bytes of peers", stored_of_peers_, stored);
+  const std::uint64_t account = windows_.stored_of_peers();
+  if (stored != account) return differ("bytes of peers", account, stored);
   return std::nullopt;
 }
 
@@ -76,7 +63,7 @@ void Gateway::audit_at_intervals() {
 #ifndef NDEBUG
   if (++impl_->calls < impl_->next_audit) return;
   impl_->next_audit =
-      impl_->calls + std::max(kFewestCalls, kCallsPerFlow * impl_->flows.flow_count());
+      impl_->calls + std::max(kFewestCalls, kCallsPerFlow * impl_->flows.flows().size());
   SATRELAY_CHECK(!audit());
 #endif
 }

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/frames/frame_faults.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
@@ -40,7 +40,7 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
     case config::Action::kReset:
       if (const auto tcp = is_tcp(frame) ? wire::parse_tcp(frame.payload) : std::nullopt) {
         if (!checksum_ok(frame)) return Verdict::kDrop;
-        refusals.refuse(from, frame, tcp->header, frame.payload.size() - tcp->header_size);
+        door.refusals().refuse(from, frame, tcp->header, frame.payload.size() - tcp->header_size);
       }
       [[fallthrough]];
     case config::Action::kDrop:
@@ -84,26 +84,18 @@ Verdict Gateway::Impl::bridge(Counter reason, stp::ClassId id, const Frame& fram
 Verdict Gateway::Impl::admit(Counter reason, stp::ClassId id, const Frame& frame,
                              std::size_t frame_size, Instant now) {
   const std::size_t ip_bytes = frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
-  // Not before fragments that came earlier.
-  const bool must_wait = released.any_to_send() && !frame.reassembled;
   // What keeps the layer 2 network together (ARP, BPDU, LACP) is small and does not wait.
-  if (reason != Counter::kBridgedNotIp && (must_wait || !may_bridge_at_once(id, now))) {
-    const auto slot = held.push(
-        held_key(HashKey{identity.secret[0], identity.secret[1]}, config.fair_hosts, id, frame),
-        static_cast<std::uint16_t>(ip_bytes), held_limit(id));
-    if (!slot) {
-      ++classes[id].use.dropped_frames;
-      return drop(Counter::kDroppedBridgedQueue);
-    }
-    held_slot = *slot;
-    counters.add(reason);
-    counters.add(Counter::kHeldFrames);
-    ++classes[id].use.held_frames;
-    return Verdict::kQueued;
+  Uplink::Passage passage = Uplink::Passage::kLeaves;
+  if (reason == Counter::kBridgedNotIp) {
+    uplink.pass(id, ip_bytes, now);
+  } else {
+    passage = uplink.admit(id, frame, ip_bytes, now);
   }
+  if (passage == Uplink::Passage::kNoRoom) return drop(Counter::kDroppedBridgedQueue);
   counters.add(reason);
-  debit_bridged(id, ip_bytes, 1, now);
-  return Verdict::kBridge;
+  if (passage == Uplink::Passage::kLeaves) return Verdict::kBridge;
+  counters.add(Counter::kHeldFrames);
+  return Verdict::kQueued;
 }
 
 // In the order in which they came, each as if it had just come.
@@ -124,7 +116,7 @@ Verdict Gateway::Impl::bridge_fragments(stp::ClassId id, const Frame& frame, Ins
     if (verdict == Verdict::kBridge) {
       released.send(*cell);
     } else {
-      released.hold(held_slot, *cell);
+      released.hold(uplink.held_slot(), *cell);
     }
     ++fragments_bridged.frames;
     fragments_bridged.bytes += size;
@@ -157,20 +149,14 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
     std::swap(key.local, key.remote);
     std::swap(key.local_port, key.remote_port);
   }
-  slot = flows.find(key);
+  slot = flows.flows().find(key);
   return slot != kNoSlot;
 }
 
 bool Gateway::Impl::checksum_ok(const Frame& frame) {
-  const wire::IpHeader& ip = frame.ip;
-  if (wire::transport_checksum_ok(ip.source, ip.destination, ip.protocol, frame.payload)) {
-    return true;
-  }
-  counters.add(
-      wire::transport_checksum_unfinished(ip.source, ip.destination, ip.protocol, frame.payload)
-          ? Counter::kDroppedUnfinishedChecksum
-          : Counter::kDroppedBadChecksum);
-  return false;
+  const auto fault = checksum_fault(frame);
+  if (fault) counters.add(*fault);
+  return !fault;
 }
 
 }  // namespace satrelay::gateway

@@ -1,5 +1,5 @@
 // The parts of a gateway and the steps of a frame through it: from the LAN (gateway_lan.cc), from
-// the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and out again (gateway_turns.cc).
+// the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and out again (uplink/).
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,15 @@
 #include "relay/gateway/frames/reassembly.h"
 #include "relay/gateway/frames/released_fragments.h"
 #include "relay/gateway/gateway.h"
-#include "relay/gateway/opening/bridged_syns.h"
-#include "relay/gateway/opening/misfits.h"
-#include "relay/gateway/opening/refusals.h"
+#include "relay/gateway/opening/doorkeeper.h"
 #include "relay/gateway/peers/peer.h"
+#include "relay/gateway/recovery/flow_journal.h"
+#include "relay/gateway/recovery/orphaned_flows.h"
+#include "relay/gateway/rules/claims.h"
 #include "relay/gateway/rules/policy.h"
-#include "relay/gateway/uplink/held_frames.h"
-#include "relay/gateway/uplink/held_key.h"
-#include "relay/gateway/uplink/traffic_classes.h"
+#include "relay/gateway/uplink/uplink.h"
 
 namespace satrelay::gateway {
-
-// Whatever is announced, a link that may be configured stays usable.
-inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 // Puts the headers of the WAN before the packets of one peer, for somebody who looks at them.
 class PlainPackets final : public stp::PacketObserver {
@@ -51,30 +47,24 @@ class PlainPackets final : public stp::PacketObserver {
   std::vector<std::byte> frame_;
 };
 
-struct Gateway::Impl {
+struct Gateway::Impl final : SessionPort {
   Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
-       MutableBytes arena_memory, MutableBytes journal, Instant now);
+       MutableBytes arena_memory, MutableBytes journal_memory, Instant now);
 
   // --- from the LAN --------------------------------------------------------------------------
   Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
+  void begin_flow(const Doorkeeper::Segment& segment,
+                  const std::optional<wire::TcpHeader>& recovered, std::size_t peer,
+                  const RulePtr& rule, Instant now);
   Verdict handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now);
   // The sender says that it is this gateway or a peer. They live on the WAN: from the LAN that is
   // forged, or has come round by another way.
   bool speaks_for_gateway(const Frame& frame) const;
-  // Why the segment, which is of no flow, does not begin one under `rule`.
-  std::optional<Counter> reason_to_bridge(const FlowKey& key, const Frame& frame,
-                                          const wire::TcpHeader& tcp, const config::Rule& rule,
-                                          std::optional<std::size_t> peer, Instant now) const;
-  // The same of any connection between these hosts.
-  std::optional<Counter> reason_not_to_relay(const FlowKey& key, const config::Rule& rule,
-                                             std::optional<std::size_t> peer, Instant now) const;
 
   // --- from the WAN --------------------------------------------------------------------------
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
-  // A segment of a connection that is not relayed.
-  void look_from_wan(const FlowKey& key, ConstBytes segment, Instant now);
 
   // --- from either ---------------------------------------------------------------------------
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
@@ -84,8 +74,8 @@ struct Gateway::Impl {
   bool checksum_ok(const Frame& frame);
   Verdict bridge(Counter reason, stp::ClassId id, const Frame& frame, PortId from, ConstBytes bytes,
                  Instant now);
-  // From the LAN: kBridge if the frame may leave now, which is booked; kQueued if it waits in
-  // held_slot.
+  // From the LAN: kBridge if the frame may leave now, which is booked; kQueued if it waits in the
+  // uplink's held_slot().
   Verdict admit(Counter reason, stp::ClassId id, const Frame& frame, std::size_t frame_size,
                 Instant now);
   Verdict bridge_fragments(stp::ClassId id, const Frame& frame, Instant now);
@@ -104,65 +94,43 @@ struct Gateway::Impl {
 
   // --- sessions ------------------------------------------------------------------------------
   void take_events(std::size_t peer, Instant now);
-  void apply_send_capacity(Carrier& carrier, Instant now);
-
-  // --- what leaves by the WAN port (gateway_turns.cc) ----------------------------------------
-  using Choice = Carrier::Choice;
-  static constexpr std::size_t kBridgedSource = 0;
-  // Who may send on the carrier now, bridged frames of these classes waiting.
-  std::optional<Choice> choose(const Carrier& carrier, stp::ClassSet bridged, Instant now) const;
-  std::optional<stp::ClassId> bridged_turn(Instant now) const;
+  void handle_event(std::size_t index, const stp::Event& event, Instant now);
+  void handle_opened(std::size_t index, stp::StreamId stream, Instant now);
+  bool is_reachable(std::size_t peer) const override { return wan.next_hop(peer).has_value(); }
+  Written write_packet(std::size_t peer, const stp::Turn& turn, MutableBytes out,
+                       Instant now) override;
   Polled poll_wan(MutableBytes out, Instant now);
-  bool choose_all(Instant now);
-  std::size_t poll_sessions(MutableBytes out, Instant now);
-  std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
-  void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
-  void debit_bridged(stp::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
-  Polled release_held(stp::ClassId id, MutableBytes out, Instant now);
-  bool may_bridge_at_once(stp::ClassId id, Instant now) const;
-  ByteCount held_limit(stp::ClassId id) const;
-  Instant next_turn(Instant now) const;
-  void apply_classes(Instant now);
 
   bool is_gateway_address(const IpAddress& address) const {
     return address == config.gateway.own ||
            std::ranges::find(config.peers, address, &config::Peer::address) != config.peers.end();
   }
-  bool is_reachable(std::size_t peer) const { return wan.next_hop(peer).has_value(); }
 
   config::Gateway config;
   const Identity identity;
-  Admission admission = Admission::kOpen;
   const Instant started;
   const MemoryPlan plan;
   Arena arena;
   Counters counters;
-  TrafficClasses classes;
-  Policy policy;
-  BridgedSyns bridged_syns;   // from the LAN
-  BridgedSyns syns_from_wan;  // all are bridged
-  BridgedSyns after_cookie;   // connections of which an ACK to a cookie was dropped, by its number
-  BridgedSyns unanswered;     // pairs of hosts (ports and number 0) of a flow without an answer
-  Misfits misfits;
-  Refusals refusals;
-  WanNode wan;
-  std::vector<std::unique_ptr<Carrier>> carriers;
-  HeldFrames held{kMostHeldFrames};
-  std::size_t held_slot = 0;  // of the last frame that was held
-  Reassembly reassembly;      // of what comes from the LAN
+  Reassembly reassembly;  // of what comes from the LAN
   ReleasedFragments released{reassembly, kMostHeldFrames};
+  Uplink uplink;
+  Policy policy;
+  const Claims claims;
+  Doorkeeper door;
+  WanNode wan;
   struct {
     std::uint64_t frames = 0, bytes = 0;
   } fragments_bridged;  // by the last bridge_fragments()
-  bool sessions_first = false;
   Instant last_call;
   std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
   LanNeighbours lan;
+  FlowJournal journal;
+  OrphanedFlows orphans;  // of an earlier run
   FlowRelay flows;
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by peer, while somebody looks
   std::vector<std::unique_ptr<Peer>>
-      peers;                  // sessions refer to flows and carriers: destroyed first
-  std::size_t next_peer = 0;  // whose turn it is on the WAN
+      peers;  // sessions refer to flows and carriers: destroyed first
 };
 
 }  // namespace satrelay::gateway

@@ -7,15 +7,6 @@
 
 namespace satrelay::gateway {
 
-void Gateway::Impl::look_from_wan(const FlowKey& key, ConstBytes segment, Instant now) {
-  using Flags = wire::TcpFlags;
-  if ((load_u8(segment.data() + 13) & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
-    syns_from_wan.remember(key, load_u32(segment.data() + 4), now);
-    flows.forget_ended(key);
-  }
-  misfits.look_from_wan(key, segment);
-}
-
 Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant now) {
   constexpr PortId kPort = PortId::kWan;
   std::uint32_t slot = kNoSlot;
@@ -47,8 +38,8 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
       if (frame.payload.size() >= wire::kTcpHeaderSize) {
         const FlowKey key{frame.ip.destination, frame.ip.source, load_u16(frame.payload.data() + 2),
                           load_u16(frame.payload.data()), vlans_of(frame.ethernet)};
-        if (flows.find(key) != kNoSlot) return drop(Counter::kDroppedRelayedFromWan);
-        look_from_wan(key, frame.payload, now);
+        if (flows.flows().find(key) != kNoSlot) return drop(Counter::kDroppedRelayedFromWan);
+        door.look_from_wan(key, frame.payload, now);
       }
       break;
     default:

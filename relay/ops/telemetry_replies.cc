@@ -301,7 +301,7 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   dict.add("relayed_bytes", traffic_class.use.relayed_bytes);
   dict.add("bridged_frames", traffic_class.use.bridged_frames);
   dict.add("bridged_bytes", traffic_class.use.bridged_bytes);
-  dict.add("waited_frames", traffic_class.use.held_frames);
+  dict.add("waited_frames", traffic_class.use.waited_frames);
   dict.add("dropped_frames", traffic_class.use.dropped_frames);
   return dict;
 }

@@ -87,9 +87,7 @@ std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_lan(const Frame& f
       !is_far(frame.ip.destination)) {
     return std::nullopt;
   }
-  wire::EthernetHeader towards = seen;
-  std::swap(towards.source, towards.destination);
-  return put(frame.ip.source, towards);
+  return put(frame.ip.source, seen.reversed());
 }
 
 std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_wan(const Frame& frame) {

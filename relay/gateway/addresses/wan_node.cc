@@ -258,7 +258,7 @@ void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control:
                                 MutableBytes frame, LinkWay way) const {
   const auto type = own_.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
   auto ethernet = header_to(next_hop(peer).value_or(MacAddress()), type);
-  if (way == LinkWay::kReceive) std::swap(ethernet.source, ethernet.destination);
+  if (way == LinkWay::kReceive) ethernet = ethernet.reversed();
   wire::write_ethernet(ethernet, frame);
   const auto udp_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + datagram);
   wire::IpHeader ip;

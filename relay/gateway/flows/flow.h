@@ -57,6 +57,19 @@ struct Flow {
         created(now),
         last_activity(now) {}
 
+  // The host believes in a connection of which the peer knows nothing yet.
+  bool awaits_stream() const {
+    return origin == Origin::kLan && established && stream_state == StreamState::kNone &&
+           !endpoint.is_closed();
+  }
+  // How its host is reached on the LAN is not known yet.
+  bool is_unheard() const { return to_host.destination == MacAddress(); }
+  // But for its TIME-WAIT.
+  bool is_over() const {
+    const bool closed = endpoint.is_closed() || endpoint.state() == tcp::State::kTimeWait;
+    return closed && stream_state != StreamState::kOpen;
+  }
+
   FlowKey key;
   RulePtr rule;                           // that it fell under here; never null
   std::uint64_t upheavals = 0;            // of its peer that have reached it (upheavals.h)

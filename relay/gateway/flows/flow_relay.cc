@@ -1,21 +1,17 @@
 #include "relay/gateway/flows/flow_relay.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
 #include "relay/gateway/flows/tcp_frame.h"
-#include "relay/gateway/frames/bare_segment.h"
 #include "relay/gateway/frames/path_error.h"
 #include "relay/gateway/frames/path_mtu_advice.h"
 
 namespace satrelay::gateway {
 namespace {
 
-// Segments that a flow may send before the next one has its turn: keeps its lines in cache.
-constexpr std::uint32_t kTurn = 16;
-constexpr std::uint64_t kSmallestBlock = 1024;
 // Flows that one call goes over: timers that are due, and those of which none has a frame.
 constexpr int kFlowsPerCall = 64;
 
@@ -44,42 +40,29 @@ Counter counter_for(stp::ResetReason reason) {
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                     const Policy& policy, const TrafficClasses& classes, LanNeighbours& lan,
-                     Arena& arena, std::vector<std::unique_ptr<Peer>>& peers,
-                     BridgedSyns& bridged_syns, MutableBytes journal, const Stopwatch* stopwatch,
-                     Counters& counters)
+                     const Surroundings& around, const Stopwatch* stopwatch)
     : limits_(config.limits),
       host_side_(config, plan, secret),
-      plan_(plan),
-      promised_to_peers_(std::accumulate(plan.lane_receive_limit.begin(),
-                                         plan.lane_receive_limit.end(), std::uint64_t{0})),
-      policy_(policy),
-      classes_(classes),
-      fair_hosts_(config.fair_hosts),
-      host_key_(secret),
-      lan_(lan),
-      arena_(arena),
-      peers_(peers),
-      bridged_syns_(bridged_syns),
-      counters_(counters),
-      splice_(config.compress_level, dictionaries_, stopwatch),
-      table_(config.limits.flows, secret),
-      ended_(secret, BridgedSyns::kRepetitions),
-      cookies_(secret, counters),
-      claims_(config, policy),
-      in_use_(secret, BridgedSyns::kRepetitions),
-      turned_syns_(secret, BridgedSyns::kRepetitions),
-      journal_(journal),
-      orphans_(config.limits.flows, secret, journal_, lan, claims_, counters),
-      flows_(config.limits.flows),
-      live_slots_(config.limits.flows),
-      by_id_(config.limits.flows),
-      unheard_(config.limits.flows),
-      timers_(config.limits.flows),
-      ring_(config.limits.flows),
-      queued_(config.limits.flows, false) {
-  free_slots_.reserve(config.limits.flows);
-  for (std::uint32_t slot = config.limits.flows; slot > 0; --slot) free_slots_.push_back(slot - 1);
+      policy_(around.policy),
+      claims_(around.claims),
+      lan_(around.lan),
+      arena_(around.arena),
+      peers_(around.peers),
+      records_(around.records),
+      journal_(around.journal),
+      orphans_(around.orphans),
+      counters_(around.counters),
+      flows_(config.limits.flows, secret),
+      unheard_(config.limits.flows, secret),
+      windows_(plan, arena_, flows_),
+      streams_(config, plan, secret, around.classes, peers_, stopwatch) {}
+
+std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
+  if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
+  if (!windows_.has_place() || !windows_.has_window() || !peers_[peer]->session.has_lane_share()) {
+    return Counter::kBridgedMemoryLow;
+  }
+  return std::nullopt;
 }
 
 // --- input -------------------------------------------------------------------------------------
@@ -90,11 +73,11 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   Flow& f = flow(slot);
   if (makes_way(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
-  adjust_window(f, now);
+  windows_.adjust(f, now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
   // A promised window is not taken back, and many at once may promise more than there is. What
   // would take the room that the streams need to drain counts as lost: the host sends it again.
-  f.endpoint.set_frugal(spare_memory() < kept_for_streams() + payload.size());
+  f.endpoint.set_frugal(windows_.crowds_streams(payload.size()));
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
@@ -109,7 +92,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
     // That a host answers probes of its closed window is no reason to wait for it for ever.
-    if (!only_owes(f) || f.endpoint.unacknowledged() < owed) f.last_activity = now;
+    if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) f.last_activity = now;
   }
   advance(slot, now);
 }
@@ -125,100 +108,60 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
   advance(slot, now);
 }
 
-// About no stream.
-void FlowRelay::handle_peer_event(std::size_t peer, const stp::Event& event, Instant now) {
-  using Kind = stp::Event::Kind;
-  Peer& p = *peers_[peer];
-  if (event.kind == Kind::kPeerAlive) p.suspect_since = Instant::never();
-  if (event.kind == Kind::kPeerSuspect || event.kind == Kind::kPeerRestarted) {
-    p.suspect_since = now;
-  }
-  if (event.kind == Kind::kPeerAlive) look_at_all();
-  if (event.kind == Kind::kPeerRestarted) upset(peer, Upheavals::Kind::kRestarted);
-  if (event.kind == Kind::kPeerClosed) upset(peer, Upheavals::Kind::kClosed);
-  p.liaison.handle_event(event, orphans_, now);
-  p.dictionaries.update(classes_, p.liaison.peer_dictionaries());
-}
-
 void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant now) {
   using Kind = stp::Event::Kind;
-  switch (event.kind) {
-    case Kind::kPeerAlive:
-    case Kind::kPeerSuspect:
-    case Kind::kPeerRestarted:
-    case Kind::kPeerClosed:
-      handle_peer_event(peer, event, now);
-      return;
-    case Kind::kCapacity:  // the gateway's affair
-      return;
-    case Kind::kOpened:
-      handle_opened(peer, event, now);
-      return;
-    case Kind::kReadable:
-    case Kind::kWritable:
-    case Kind::kConfirmed:
-    case Kind::kDelivered:
-    case Kind::kReset:
-      break;
-  }
-  const StreamContext context(event.context);
-  if (context.kind() == StreamContext::Kind::kMessages) {
-    peers_[peer]->liaison.handle_event(event, orphans_, now);
-    return;
-  }
-  const std::uint32_t slot = context.index();
-  if (flows_[slot] == nullptr) return;
+  const std::uint32_t slot = StreamContext(event.context).index();
+  if (!flows_.contains(slot)) return;
   catch_up(slot, now);
   Flow& f = flow(slot);
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
   if (f.stream_state != StreamState::kOpen || !known || f.peer != peer) return;
   if (event.kind == Kind::kReset) {
-    reset_streams(f, stp::ResetReason::kNone, now);
+    streams_.reset(f, stp::ResetReason::kNone, now);
     count_end(f, counter_for(event.reason));
     abort_or_abandon(f, event.reason, now);
   } else if (event.kind == Kind::kDelivered) {
     if (f.stream == event.stream) f.delivered = true;
   } else if (event.kind == Kind::kConfirmed) {
     follow(f, session_of(f).confirmation(event.stream), now);
-    adjust_window(f, now);
+    windows_.adjust(f, now);
   }
   f.last_activity = now;
   advance(slot, now);
 }
 
 void FlowRelay::handle_timeout(Instant now) {
-  for (int i = 0; i < kFlowsPerCall && timers_.next_deadline() <= now; ++i) {
-    const std::uint32_t slot = timers_.next_slot();
-    timers_.set(slot, Instant::never());
+  for (int i = 0; i < kFlowsPerCall; ++i) {
+    const auto due = flows_.take_due(now);  // settle() arms it anew
+    if (!due) break;
+    const std::uint32_t slot = *due;
     work_.add();
     catch_up(slot, now);
     Flow& f = flow(slot);
-    f.armed = Instant::never();  // settle() arms it anew
     f.endpoint.handle_timeout(now);
-    if (is_unheard(f) && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
+    if (f.is_unheard() && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
       reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
       continue;
     }
     if (f.retry_at <= now) {
       f.retry_at = Instant::never();
-      adjust_window(f, now);
+      windows_.adjust(f, now);
     }
-    if (now >= f.last_activity + quiet_limit(f) && f.endpoint.state() != tcp::State::kTimeWait) {
+    if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) &&
+        f.endpoint.state() != tcp::State::kTimeWait) {
       reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
       continue;
     }
     advance(slot, now);
   }
-  orphans_.handle_timeout(now);
-  go_on(now);
 }
 
 Instant FlowRelay::next_timeout() const {
-  if (ring_count_ > 0 || lap_left_ > 0 || !hearing_.empty() || cookies_.has_frames() ||
+  if (!flows_.ring().empty() || flows_.lap_under_way() || unheard_.any_put_off() ||
       !farewells_.empty()) {
     return {};
   }
-  return earlier(timers_.next_deadline(), orphans_.next_timeout());
+  return flows_.next_deadline();
 }
 
 // --- splicing ----------------------------------------------------------------------------------
@@ -233,78 +176,8 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
-  stp::Session& session = session_of(f);
-  const std::uint64_t before = f.bytes_from_lan;
-  const SpliceResult result = splice_.to_stream(
-      f, session, largest_block(f), peers_[f.peer]->dictionaries.of(f.traffic_class), now);
-  f.drained.add(f.bytes_from_lan - before, kPace, now);
-  if (result == SpliceResult::kNoMemory) {
-    session.set_ready(stream, false);
-    retry_later(f, now);
-  } else {
-    if (f.endpoint.received().readable() == 0) session.set_ready(stream, false);
-    feed_stream(f);
-  }
+  streams_.produce(f, now);
   queue(slot);  // consuming may have opened the host's window
-}
-
-// A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
-// streams must fit into what the far side grants, which is taken to be what this side grants.
-std::size_t FlowRelay::largest_block(const Flow& f) {
-  const std::uint64_t streams = std::max<std::uint64_t>(session_of(f).stream_count(), 1);
-  const std::uint64_t share = std::min(plan_.lane_receive_limit[f.peer] / (4 * streams),
-                                       plan_.flow_receive_limit[f.peer] / 4);
-  return static_cast<std::size_t>(
-      std::clamp<std::uint64_t>(share, kSmallestBlock, compress::kMaxPlainBlock));
-}
-
-void FlowRelay::feed_stream(Flow& f) {
-  if (f.finish_sent) return;
-  stp::Session& session = session_of(f);
-  if (f.endpoint.received().readable() > 0) {
-    // With too little room for a block the session waits for more, and calls again.
-    session.set_ready(f.stream, true);
-  } else if (f.endpoint.peer_finished()) {
-    session.finish(f.stream);
-    f.finish_sent = true;
-  }
-}
-
-void FlowRelay::feed_host(Flow& f, Instant now) {
-  stp::Session& session = session_of(f);
-  if (f.endpoint.is_closed()) return;
-  // However little is spare, its reserve is the flow's.
-  std::uint64_t memory = std::max(spare_memory(), own_store());
-  const SpliceResult result = splice_.to_host(f, session, host_allowance(f), memory, now);
-  if (result == SpliceResult::kMalformed) {
-    reset_streams(f, stp::ResetReason::kProtocolError, now);
-    count_end(f, Counter::kFlowsResetProtocol);
-    f.endpoint.abort(now);
-    return;
-  }
-  const Reassembler& stored = *session.received(f.inbound_stream());
-  if (stored.readable() > 0) {
-    if (result == SpliceResult::kNoMemory || memory == 0) retry_later(f, now);
-    return;
-  }
-  if (f.closed_to_host || !session.received_end(f.inbound_stream())) return;
-  f.closed_to_host = true;
-  f.endpoint.close();
-}
-
-void FlowRelay::release_stream_if_done(Flow& f, Instant now) {
-  stp::Session& session = session_of(f);
-  const stp::StreamId inbound = f.inbound_stream();
-  if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
-  if (session.received(inbound)->readable() > 0) return;
-  session.release(f.stream, now);
-  if (f.inbound) {
-    // Not before: the end of a stream may overtake the OPEN of the other.
-    session.finish(inbound);
-    session.release(inbound, now);
-    f.inbound.reset();
-  }
-  f.stream_state = StreamState::kOver;
 }
 
 void FlowRelay::advance(std::uint32_t slot, Instant now) {
@@ -312,75 +185,71 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   if (!f.established && f.endpoint.is_synchronised()) {
     f.established = true;
-    if (f.half_open) {
-      f.half_open = false;
-      --half_open_;
-    }
+    flows_.count_answered(f);
     if (f.origin == Origin::kLan && f.stream_state == StreamState::kOpen) {
       counters_.add(Counter::kFlowsEstablished);
     }
   }
   // With a peer that may have been started anew it waits until that is settled.
-  if (awaits_stream(f) && !session_of(f).doubts_peer()) {
+  if (f.awaits_stream() && !session_of(f).doubts_peer()) {
     open_stream(slot, now);
     if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
   }
-  if (f.stream_state == StreamState::kOpen) feed_stream(f);
-  if (f.stream_state == StreamState::kOpen) feed_host(f, now);
+  if (f.stream_state == StreamState::kOpen) streams_.feed(f);
+  if (f.stream_state == StreamState::kOpen && !streams_.deliver(f, windows_, now)) {
+    streams_.reset(f, stp::ResetReason::kProtocolError, now);
+    count_end(f, Counter::kFlowsResetProtocol);
+    f.endpoint.abort(now);
+  }
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
-  if (f.stream_state == StreamState::kOpen) release_stream_if_done(f, now);
+  if (f.stream_state == StreamState::kOpen) streams_.release_if_done(f, now);
   queue(slot);
 }
 
 // --- output ------------------------------------------------------------------------------------
 
-void FlowRelay::queue(std::uint32_t slot) {
-  if (queued_[slot]) return;
-  queued_[slot] = true;
-  ring_[(ring_first_ + ring_count_) % ring_.size()] = slot;
-  ++ring_count_;
-}
-
 std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
-  if (!farewells_.empty()) {
-    const Farewell last = farewells_.front();
-    farewells_.pop_front();
-    return write_bare_segment(last.to_host, last.key, last.header, out);
-  }
-  for (int i = 0; ring_count_ > 0 && (i < kFlowsPerCall || is_shutting_down_); ++i) {
-    const std::uint32_t slot = ring_[ring_first_];
+  if (const std::size_t size = farewells_.poll_frame(out); size > 0) return size;
+  FlowRing& ring = flows_.ring();
+  for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
+    const std::uint32_t slot = ring.front();
     work_.add();
-    if (flows_[slot] != nullptr) catch_up(slot, now);
-    if (flows_[slot] != nullptr && turn_ < kTurn && !is_unheard(flow(slot))) {
+    if (flows_.contains(slot)) catch_up(slot, now);
+    if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unheard()) {
       if (const auto segment = flow(slot).endpoint.poll_segment(now)) {
-        ++turn_;
+        ring.count_segment();
         return write_tcp_frame(flow(slot), *segment, out);
       }
     }
-    const bool more = turn_ >= kTurn;  // its turn is over, not its output
-    turn_ = 0;
-    ring_first_ = (ring_first_ + 1) % ring_.size();
-    --ring_count_;
-    queued_[slot] = false;
-    if (flows_[slot] == nullptr) continue;
+    const bool more = ring.turn_is_over();  // but its output may not be
+    ring.end_turn();
+    if (!flows_.contains(slot)) continue;
     if (more) {
-      queue(slot);
+      ring.add(slot);
     } else {
       settle(slot, now);
     }
   }
-  // Last, so that a flood of SYNs takes what flows leave.
-  const std::size_t size = orphans_.poll_frame(out, now);
-  return size > 0 ? size : cookies_.poll_frame(out);
+  return 0;
 }
 
 // --- getters -----------------------------------------------------------------------------------
 
+const FlowKey* FlowRelay::key_of(std::size_t peer, const stp::Event& event) const {
+  const StreamContext context(event.context);
+  if (context.kind() != StreamContext::Kind::kFlow || !flows_.contains(context.index())) {
+    return nullptr;
+  }
+  const Flow& f = flows_[context.index()];
+  const bool same = f.stream_state == StreamState::kOpen && f.stream == event.stream;
+  return same && f.peer == peer && !is_behind(f) ? &f.key : nullptr;
+}
+
 std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count, Instant now) {
   std::vector<FlowSnapshot> list;
-  for (std::uint32_t slot = live_slots_.nth(first); slot != kNoSlot && list.size() < count;
-       slot = live_slots_.from(slot + 1)) {
+  for (std::uint32_t slot = flows_.nth(first); slot != kNoSlot && list.size() < count;
+       slot = flows_.from(slot + 1)) {
     work_.add();
     catch_up(slot, now);
     list.push_back(describe(flow(slot), *peers_[flow(slot).peer], now));
@@ -389,13 +258,10 @@ std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t cou
 }
 
 std::optional<FlowSnapshot> FlowRelay::snapshot(std::uint64_t id, Instant now) {
-  for (std::uint32_t slot = by_id_.first(id); slot != kNoSlot; slot = by_id_.next(slot)) {
-    work_.add();
-    if (flow(slot).id != id) continue;
-    catch_up(slot, now);
-    return describe(flow(slot), *peers_[flow(slot).peer], now);
-  }
-  return std::nullopt;
+  const std::uint32_t slot = flows_.find(id, work_);
+  if (slot == kNoSlot) return std::nullopt;
+  catch_up(slot, now);
+  return describe(flow(slot), *peers_[flow(slot).peer], now);
 }
 
 }  // namespace satrelay::gateway

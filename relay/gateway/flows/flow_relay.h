@@ -1,10 +1,10 @@
-// All relayed flows of this gateway: their slots, timers and the queue of those with something to
-// say to their host. Joins each TCP endpoint to its STP stream from the first SYN to the last ACK.
+// The relay of flows: joins each TCP endpoint to its STP stream, from the first SYN to the last
+// ACK. It says how a flow begins, moves on and ends; where flows are kept, what memory they get and
+// what their streams carry is up to the units it is made of.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,26 +12,21 @@
 
 #include "config/schema.h"
 #include "pep/base/arena.h"
-#include "pep/base/timer_heap.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/session.h"
-#include "pep/wire/icmp.h"
-#include "pep/wire/tcp.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow.h"
-#include "relay/gateway/flows/flow_table.h"
+#include "relay/gateway/flows/flow_store.h"
 #include "relay/gateway/flows/host_side.h"
-#include "relay/gateway/flows/live_slots.h"
-#include "relay/gateway/flows/memory_plan.h"
-#include "relay/gateway/flows/slot_index.h"
-#include "relay/gateway/flows/splice.h"
+#include "relay/gateway/flows/host_windows.h"
+#include "relay/gateway/flows/stream_side.h"
+#include "relay/gateway/flows/unheard_flows.h"
 #include "relay/gateway/frames/frame.h"
-#include "relay/gateway/opening/bridged_syns.h"
-#include "relay/gateway/opening/syn_cookies.h"
-#include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/frames/segment_queue.h"
+#include "relay/gateway/opening/connection_records.h"
+#include "relay/gateway/opening/room_for_flows.h"
 #include "relay/gateway/peers/peer.h"
-#include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/peers/upheavals.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
@@ -41,239 +36,156 @@
 
 namespace satrelay::gateway {
 
-class FlowRelay final : public stp::StreamSource {
+class FlowRelay final : public stp::StreamSource, public RoomForFlows {
  public:
-  // `peers` is filled after construction, as each session needs this object as its source.
+  // What of the gateway flows have to do with; all of it outlives the relay.
+  struct Surroundings {
+    const Policy& policy;
+    const Claims& claims;
+    const TrafficClasses& classes;
+    LanNeighbours& lan;
+    Arena& arena;
+    // Filled after construction, as each session needs the relay as its source.
+    std::vector<std::unique_ptr<Peer>>& peers;
+    ConnectionRecords& records;
+    FlowJournal& journal;
+    OrphanedFlows& orphans;
+    Counters& counters;
+  };
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-            const Policy& policy, const TrafficClasses& classes, LanNeighbours& lan, Arena& arena,
-            std::vector<std::unique_ptr<Peer>>& peers, BridgedSyns& bridged_syns,
-            MutableBytes journal, const Stopwatch* stopwatch, Counters& counters);
+            const Surroundings& around, const Stopwatch* stopwatch);
 
-  // What the journal knows of flows from before this start.
-  void recover(Instant now);
-
-  // --- input ---------------------------------------------------------------------------------
-  std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
-  // Takes a new flow from its SYN, or, if that was answered by a cookie, from the `frame` of the
-  // ACK that brings back its `cookie`. The reason to bridge it instead, if there is one.
-  std::optional<Counter> accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                                std::optional<std::uint32_t> cookie, std::size_t peer,
-                                const RulePtr& chosen, Instant now);
-  // With as many unanswered SYNs as there may be, one more is answered by a cookie if the rule lets
-  // the gateway answer by itself: true if so.
-  bool answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                        std::size_t peer, const config::Rule& rule, Instant now);
-  const SynCookies& cookies() const { return cookies_; }
-  const Claims& claims() const { return claims_; }
-  // Whether a SYN from the LAN is one of ours that comes back: a peer opened a connection to a host
-  // which is behind a peer, too, and a router of the LAN sends it there.
-  bool is_own_syn(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const {
-    return turned_syns_.recalls(untagged(key), syn.sequence, now);
-  }
+  // --- a flow begins ---------------------------------------------------------------------------
+  // From its SYN, or, if that was answered by a cookie, from the `frame` of the ACK that brings
+  // back its `cookie`. There is room for it.
+  void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+              std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
+              Instant now);
+  // The peer has opened a stream for it.
+  void handle_opened(std::size_t peer, stp::StreamId stream, Instant now);
   // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
   // 4-tuple anew; false if the flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
+  // RoomForFlows.
+  std::optional<Counter> lack_of_room(std::size_t peer) const override;
+  std::size_t free_slots() const override { return flows_.free_slots(); }
+  std::uint32_t half_open() const override { return flows_.half_open(); }
+  // How the endpoint of a flow with this key would be set up now.
+  tcp::Config endpoint_config(const FlowKey& key, Instant now) const {
+    return host_side_.config_for(key, windows_.first(), now);
+  }
+
+  // --- a flow goes on --------------------------------------------------------------------------
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
-  // Lately the far host had a connection with these addresses and ports that no gateway relays.
-  bool is_in_use(const FlowKey& key, Instant now) const { return in_use_.recalls(key, 0, now); }
-  // Whether a flow with this key has ended lately, so that what its host still sends is answered
-  // with RST (RFC 9293 section 3.10.7.1): no other host knows of it.
-  bool has_ended(const FlowKey& key, Instant now) const { return ended_.recalls(key, 0, now); }
-  // A connection that is not relayed begins with this key.
-  void forget_ended(const FlowKey& key) { ended_.forget(key); }
   // The host's LAN says that a segment of ours did not reach it, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
+  // Of a stream of a flow.
   void handle_event(std::size_t peer, const stp::Event& event, Instant now);
+  // The peer asks whether the host of this stream's flow has answered at all.
+  void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
   // How `host` is reached on the LAN has become known.
   void hear(const IpAddress& host, const wire::EthernetHeader& towards);
   void handle_timeout(Instant now);
-  // The peer is silent for too long: resets its flows towards their hosts, and their streams.
-  void give_up(std::size_t peer) { upset(peer, Upheavals::Kind::kLost); }
-  // Some more of what was begun with all flows and is done to them one by one.
+  // stp::StreamSource: the pacer asks for the next block of a stream.
+  void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
+  std::size_t poll_frame(MutableBytes out, Instant now);
+  Instant next_timeout() const;
+
+  // --- what concerns all flows of a peer, or all there are (flow_relay_upheaval.cc) -------------
+  // From now on a flow of `peer` is as good as ended, or opened.
+  void upset(std::size_t peer, Upheavals::Kind kind);
+  // Each flow is looked at soon, some of them in each go_on().
+  void look_at_all() { flows_.begin_lap(); }
   void go_on(Instant now);
   // What of the configuration holds for flows and can change while they go on.
   void reconfigure(const config::Gateway& next, Instant now);
   // The dictionaries of the classes, to all peers and for what is sent to them.
-  void offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now);
+  void offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now) {
+    streams_.offer_dictionaries(classes, now);
+  }
   // Resets every flow towards its host at once, and sends no less at once: for an end in order.
   // Their streams are gone already.
   void shut_down(Instant now);
 
-  // Where the sessions sum up what they store: each byte of it is memory that is promised no more.
-  std::uint64_t* stored_of_peers() { return &stored_of_peers_; }
-
-  // stp::StreamSource: the pacer asks for the next block of a stream.
-  void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
-
-  // --- output --------------------------------------------------------------------------------
-  std::size_t poll_frame(MutableBytes out, Instant now);
-  Instant next_timeout() const;
-
-  // Flows from before a restart of this gateway; their frames and timers come with those above.
-  OrphanedFlows& orphans() { return orphans_; }
-
-  // --- getters -------------------------------------------------------------------------------
-  std::size_t flow_count() const { return live_; }
-  std::size_t unfinished_flows() const { return live_ - over_; }  // without those in TIME-WAIT
+  // --- getters ---------------------------------------------------------------------------------
+  const FlowStore& flows() const { return flows_; }
   // Of the flow that an event of an open stream is about; nullptr if there is none.
-  const FlowKey* key_of(std::size_t peer, const stp::Event& event) const {
-    const StreamContext context(event.context);
-    if (context.kind() != StreamContext::Kind::kFlow || flows_[context.index()] == nullptr) {
-      return nullptr;
-    }
-    const Flow& f = *flows_[context.index()];
-    const bool same = f.stream_state == StreamState::kOpen && f.stream == event.stream;
-    return same && f.peer == peer && !is_behind(f) ? &f.key : nullptr;
-  }
-  std::uint32_t half_open() const { return half_open_; }
+  const FlowKey* key_of(std::size_t peer, const stp::Event& event) const;
+  // Where the sessions sum up what they store.
+  std::uint64_t* stored_of_peers() { return windows_.stored_of_peers(); }
   std::uint64_t visited() const { return work_.total(); }  // objects (pep/base/work_count.h)
-  const compress::CodecCounters& codec_counters() const { return splice_.counters(); }
+  const compress::CodecCounters& codec_counters() const { return streams_.counters(); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
   // What has happened to all flows of a peer happens to these before they are described.
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
-
   // As Gateway's (gateway_audit.cc).
   std::optional<std::string> audit() const;
   void add_held(ArenaUse& use) const;
 
  private:
-  // The router may send a segment back on another VLAN.
-  static FlowKey untagged(FlowKey key) {
-    key.vlans = {};
-    return key;
-  }
-  Flow& flow(std::uint32_t slot) { return *flows_[slot]; }
+  Flow& flow(std::uint32_t slot) { return flows_[slot]; }
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
+
+  // (flow_relay_opening.cc)
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
                          Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
-  std::optional<Counter> lack_of_room(std::size_t peer) const;  // for one more flow
-  void handle_peer_event(std::size_t peer, const stp::Event& event, Instant now);
-  void remember(const Flow& f);  // for the peer, should it have been started anew
-  void write_down(Flow& f);      // for ourselves
-  void handle_opened(std::size_t peer, const stp::Event& event, Instant now);
-  bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
-  void doubt(Flow& f, Instant now);
-  void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
+  void open_stream(std::uint32_t slot, Instant now);
+  void write_down(Flow& f);  // in the journal
 
-  // What concerns all flows of a peer, or all there are. (flow_relay_upheaval.cc)
-  void upset(std::size_t peer, Upheavals::Kind kind);
-  void look_at_all();
-  void look_at(std::uint32_t slot, Instant now);
-  bool is_behind(const Flow& f) const;
-  // To be called before anything else is done with a flow.
-  void catch_up(std::uint32_t slot, Instant now);
-  void lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant now);
-  void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
-  void give_up(std::uint32_t slot, bool stream_gone, Instant now);
-  std::uint64_t unheard_hash(const IpAddress& host, const wire::EthernetHeader& towards) const;
+  // Of a 4-tuple that is opened again. (flow_relay_meeting.cc)
+  bool meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
+            const OpenMetadata& metadata, Instant now);
+  void supersede(std::uint32_t slot, std::size_t peer, Instant now);
+  void bid_farewell(Flow& f, Instant now);
 
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
-  void supersede(std::uint32_t slot, std::size_t peer, Instant now);
-  void bid_farewell(Flow& f, Instant now);
-  bool meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
-            const OpenMetadata& metadata, Instant now);
-  void reset_streams(Flow& f, stp::ResetReason reason, Instant now);
-  void open_stream(std::uint32_t slot, Instant now);
-  void join_class(Flow& f);  // its stream
-  std::size_t largest_block(const Flow& f);
-  void feed_stream(Flow& f);
-  void feed_host(Flow& f, Instant now);
-  void release_stream_if_done(Flow& f, Instant now);
+  void queue(std::uint32_t slot) { flows_.ring().add(slot); }
+  // After polling: arms the timer, or removes a flow that is over.
+  void settle(std::uint32_t slot, Instant now);
+
+  // To be called before anything else is done with a flow. (flow_relay_upheaval.cc)
+  void catch_up(std::uint32_t slot, Instant now);
+  bool is_behind(const Flow& f) const;
+  void look_at(std::uint32_t slot, Instant now);
+  void lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant now);
+  void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
+  void give_up(std::uint32_t slot, bool stream_gone, Instant now);
+
+  // (flow_relay_ending.cc)
+  bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
+  void doubt(Flow& f, Instant now);
+  void remember(const Flow& f);  // for the peer, should it have been started anew
   void handle_closed_endpoint(Flow& f, Instant now);
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
-  // After polling: arms the timer, or removes a flow that is over.
-  void settle(std::uint32_t slot, Instant now);
-  // The host believes in a connection of which the peer knows nothing yet.
-  static bool awaits_stream(const Flow& f) {
-    return f.origin == Origin::kLan && f.established && f.stream_state == StreamState::kNone &&
-           !f.endpoint.is_closed();
-  }
-  static bool is_unheard(const Flow& f) { return f.to_host.destination == MacAddress(); }
-  bool is_over(const Flow& f) const;  // but for TIME-WAIT
   void remove(std::uint32_t slot, Instant now);
-  void queue(std::uint32_t slot);
-  void retry_later(Flow& f, Instant now);
-
-  // Memory beyond what is promised to peers.
-  // (flow_relay_memory.cc)
-  std::uint64_t spare_memory() const;
-  std::uint64_t kept_for_streams() const;
-  // What each store of a flow can hold however little memory there is.
-  std::uint64_t own_store() const { return arena_.reserve_size(); }
-  bool has_place() const;              // for one more flow, however slow
-  std::uint64_t first_window() const;  // to offer a host whose bytes the link has yet to take
-  std::uint64_t window_limit(Flow& f, Instant now) const;  // to offer a host now
-  static std::uint64_t host_allowance(const Flow& f);
-  void adjust_window(Flow& f, Instant now);
-  bool only_owes(const Flow& f) const;
-  Duration quiet_limit(const Flow& f) const;  // silence after which the flow is given up
-  Instant deadline(const Flow& f) const;
-
-  // Over this time a flow's rate is taken; a window of twice what it carries leaves it room to
-  // grow.
-  static constexpr Duration kPace = Duration::milliseconds(100);
 
   config::Limits limits_;
   HostSide host_side_;
-  const MemoryPlan plan_;
-  const std::uint64_t promised_to_peers_;
-  std::uint64_t stored_of_peers_ = 0;
   const Policy& policy_;
-  const TrafficClasses& classes_;
-  const config::FairHosts fair_hosts_;
-  const HashKey host_key_;
+  const Claims& claims_;
   LanNeighbours& lan_;
   Arena& arena_;
   std::vector<std::unique_ptr<Peer>>& peers_;
-  BridgedSyns& bridged_syns_;
+  ConnectionRecords& records_;
+  FlowJournal& journal_;
+  OrphanedFlows& orphans_;
   Counters& counters_;
   WorkCount work_;
-  Dictionaries dictionaries_;
-  Splice splice_;
-  FlowTable table_;
-  BridgedSyns ended_;  // established once; the sequence number is 0
-  // Resets that were owed when a flow had to make room.
-  struct Farewell {
-    wire::EthernetHeader to_host;
-    FlowKey key;
-    wire::TcpHeader header;
-  };
-  static constexpr std::size_t kMostFarewells = 256;
-  std::deque<Farewell> farewells_;
-  SynCookies cookies_;
-  const Claims claims_;
-  BridgedSyns in_use_;       // between hosts that have a connection, through no relay; number 0
-  BridgedSyns turned_syns_;  // ours, towards hosts behind peers, as they would come back
-  FlowJournal journal_;
-  OrphanedFlows orphans_;
-  std::vector<std::unique_ptr<Flow>> flows_;  // by slot
-  std::vector<std::uint32_t> free_slots_;
-  LiveSlots live_slots_;
-  SlotIndex by_id_;
-  SlotIndex unheard_;              // flows that wait for hear(), by host
-  std::deque<IpAddress> hearing_;  // hosts for which more wait
-  std::uint64_t upheavals_ = 0;    // of all peers
-  std::uint64_t configurations_ = 0;
-  std::uint32_t lap_next_ = 0;  // slot
-  std::uint32_t lap_left_ = 0;  // slots
-  TimerHeap timers_;
-  // Flows to poll for frames to their host: a ring in which each slot stands at most once.
-  std::vector<std::uint32_t> ring_;
-  std::vector<bool> queued_;
-  std::size_t ring_first_ = 0;
-  std::size_t ring_count_ = 0;
-  std::uint32_t turn_ = 0;  // segments that the first flow of the ring has sent in its turn
-  std::size_t live_ = 0;
-  std::size_t over_ = 0;  // of them, but for TIME-WAIT
-  bool is_shutting_down_ = false;
-  std::uint64_t flows_so_far_ = 0;
-  std::uint32_t half_open_ = 0;
   tcp::Counters tcp_counters_;
+  FlowStore flows_;
+  UnheardFlows unheard_;  // those that wait for hear()
+  HostWindows windows_;
+  StreamSide streams_;
+  static constexpr std::size_t kMostFarewells = 256;
+  SegmentQueue farewells_{kMostFarewells};  // resets that were owed when a flow had to make room
+  std::uint64_t upheavals_ = 0;             // of all peers
+  std::uint64_t configurations_ = 0;
+  bool is_shutting_down_ = false;
 };
 
 }  // namespace satrelay::gateway

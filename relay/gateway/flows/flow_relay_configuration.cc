@@ -4,25 +4,13 @@
 namespace satrelay::gateway {
 
 void FlowRelay::reconfigure(const config::Gateway& next, Instant now) {
-  limits_.half_open = next.limits.half_open;
   limits_.idle_timeout = next.limits.idle_timeout;
   limits_.half_close_timeout = next.limits.half_close_timeout;
   host_side_.choose(next.tcp);
-  offer_dictionaries(next.classes, now);
+  streams_.offer_dictionaries(next.classes, now);
   ++configurations_;
-  look_at_all();
+  flows_.begin_lap();
   go_on(now);
-}
-
-void FlowRelay::offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now) {
-  dictionaries_.replace(classes);
-  for (const config::TrafficClass& each : classes) {
-    if (each.dictionary != nullptr) splice_.make_room_for(*each.dictionary);
-  }
-  for (const auto& peer : peers_) {
-    peer->liaison.offer(dictionaries_.offered(), now);
-    peer->dictionaries.update(classes_, peer->liaison.peer_dictionaries());
-  }
 }
 
 }  // namespace satrelay::gateway

@@ -1,6 +1,7 @@
 // How flows end: by their hosts, by their peer, by silence, or because the gateway says so.
 #include <algorithm>
 
+#include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_relay.h"
 
 namespace satrelay::gateway {
@@ -10,11 +11,6 @@ namespace {
 constexpr Duration kDoubtAfter = Duration::seconds(1);
 
 }  // namespace
-
-bool FlowRelay::is_over(const Flow& f) const {
-  const bool closed = f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait;
-  return closed && f.stream_state != StreamState::kOpen;
-}
 
 void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
   f.close_handled = true;
@@ -42,7 +38,7 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
                                                : Counter::kFlowsHandshakeTimeout);
       break;
   }
-  reset_streams(f, reason, now);
+  streams_.reset(f, reason, now);
 }
 
 // Whether a segment of the far host's belongs to a connection that is bridged, or was there before
@@ -59,7 +55,7 @@ bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Ins
   }
   counters_.add(Counter::kDroppedNoAnswer);
   if (!f.endpoint.has_repeated_syn()) return true;
-  reset_streams(f, stp::ResetReason::kInUse, now);
+  streams_.reset(f, stp::ResetReason::kInUse, now);
   count_end(f, Counter::kFlowsInUse);
   f.endpoint.abandon();
   advance(slot, now);
@@ -75,9 +71,9 @@ void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) 
                      f.modes.handshake == config::HandshakeMode::kRemote;
   if (waits && reason != stp::ResetReason::kRefused) {
     if (reason == stp::ResetReason::kNoResources) {
-      bridged_syns_.remember(f.key, f.syn_sequence, now);
+      records_.bridged_syns.remember(f.key, f.syn_sequence, now);
     }
-    if (reason == stp::ResetReason::kInUse) in_use_.remember(f.key, 0, now);
+    if (reason == stp::ResetReason::kInUse) records_.in_use.remember(f.key, 0, now);
     f.endpoint.abandon();
   } else {
     f.endpoint.abort(now);
@@ -87,19 +83,10 @@ void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) 
 void FlowRelay::reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter,
                            Instant now) {
   Flow& f = flow(slot);
-  reset_streams(f, reason, now);
+  streams_.reset(f, reason, now);
   count_end(f, counter);
   f.endpoint.abort(now);
   queue(slot);
-}
-
-void FlowRelay::reset_streams(Flow& f, stp::ResetReason reason, Instant now) {
-  if (f.stream_state == StreamState::kOpen) {
-    session_of(f).reset(f.stream, reason, now);
-    if (f.inbound) session_of(f).reset(*f.inbound, reason, now);
-  }
-  f.stream_state = StreamState::kOver;
-  f.inbound.reset();
 }
 
 void FlowRelay::count_end(Flow& f, Counter counter) {
@@ -111,19 +98,11 @@ void FlowRelay::count_end(Flow& f, Counter counter) {
 void FlowRelay::remove(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   count_end(f, Counter::kFlowsFinished);
-  if (f.half_open) --half_open_;
-  if (f.established) ended_.remember(f.key, 0, now);
-  table_.erase(f.key);
+  if (f.established) records_.ended.remember(f.key, 0, now);
   journal_.release(f.journal_place);
-  timers_.set(slot, Instant::never());
-  by_id_.erase(slot);
-  unheard_.erase(slot);
-  live_slots_.clear(slot);
-  if (f.counted_over) --over_;
+  unheard_.remove(slot);
   --peers_[f.peer]->flows;
-  flows_[slot].reset();
-  free_slots_.push_back(slot);
-  --live_;
+  flows_.remove(slot);
 }
 
 void FlowRelay::settle(std::uint32_t slot, Instant now) {
@@ -132,46 +111,16 @@ void FlowRelay::settle(std::uint32_t slot, Instant now) {
     remove(slot, now);
     return;
   }
-  if (!f.counted_over && is_over(f)) {
-    f.counted_over = true;
-    ++over_;
+  if (!f.counted_over && f.is_over()) {
+    flows_.count_over(f);
     f.endpoint.give_up_own_memory();
   }
-  // Deadlines move away with almost every segment. A timer that comes too early only looks again,
-  // which is cheaper than moving it each time.
-  const Instant due = deadline(f);
-  if (due >= f.armed) return;
-  f.armed = due;
-  timers_.set(slot, due);
-}
-
-// Both hosts have closed, and what the far one sent is all that is left to do: it has gone, and
-// nobody but this gateway would notice if the near one never took it (RFC 6429).
-bool FlowRelay::only_owes(const Flow& f) const {
-  if (!f.endpoint.peer_finished()) return false;
-  return f.stream_state == StreamState::kOver ||
-         (f.stream_state == StreamState::kOpen &&
-          peers_[f.peer]->session.received_end(f.inbound_stream()));
-}
-
-Duration FlowRelay::quiet_limit(const Flow& f) const {
-  const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
-  return half_closed || only_owes(f) ? limits_.half_close_timeout : limits_.idle_timeout;
-}
-
-Instant FlowRelay::deadline(const Flow& f) const {
-  Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
-  if (is_unheard(f) && !f.endpoint.is_closed()) {
-    next = earlier(next, f.created + LanNeighbours::kPatience);
-  }
-  if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
-  return earlier(f.last_activity + quiet_limit(f), next);
+  flows_.arm(slot, deadline(f, session_of(f), limits_));
 }
 
 void FlowRelay::shut_down(Instant now) {
   is_shutting_down_ = true;
-  for (std::uint32_t slot = live_slots_.from(0); slot != kNoSlot;
-       slot = live_slots_.from(slot + 1)) {
+  for (std::uint32_t slot = flows_.from(0); slot != kNoSlot; slot = flows_.from(slot + 1)) {
     catch_up(slot, now);
     end_without_stream(slot, Counter::kFlowsResetShutdown, now);
   }
@@ -193,12 +142,6 @@ void FlowRelay::write_down(Flow& f) {
   if (full) counters_.add(Counter::kFlowsUnjournalled);
 }
 
-void FlowRelay::recover(Instant now) {
-  for (FlowJournal::Place place = 0; place < journal_.places(); ++place) {
-    if (const auto record = journal_.read(place)) orphans_.recover(*record, place, now);
-  }
-}
-
 // The client behaves as if somebody else answered it too: the server, whose answers to the far
 // gateway's SYN take another way. Only the far gateway knows whether it waits for them.
 void FlowRelay::doubt(Flow& f, Instant now) {
@@ -212,11 +155,11 @@ void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now
   const std::optional<std::uint32_t> number = peers_[peer]->session.context(stream);
   if (!number || StreamContext(*number).kind() != StreamContext::Kind::kFlow) return;
   const std::uint32_t slot = StreamContext(*number).index();
-  if (flows_[slot] == nullptr) return;
+  if (!flows_.contains(slot)) return;
   catch_up(slot, now);
   const Flow& f = flow(slot);
   if (f.peer != peer || f.stream_state != StreamState::kOpen || f.stream != stream) return;
-  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !is_unheard(f);
+  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !f.is_unheard();
   if (!waits || now < f.created + kDoubtAfter) return;
   reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
 }

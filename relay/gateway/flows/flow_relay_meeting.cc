@@ -28,8 +28,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
     if (stored.highest() > 0 || session.received_end(f.stream)) return false;
     f.inbound = stream;
   }
-  session.set_context(stream, StreamContext::of_flow(slot).number());
-  join_class(f);
+  streams_.adopt(slot, f, stream);
   counters_.add(Counter::kFlowsOpenedByBoth);
   advance(slot, now);
   return true;
@@ -38,7 +37,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
 bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now) {
   catch_up(slot, now);
   const Flow& f = flow(slot);
-  if (!is_over(f)) return false;
+  if (!f.is_over()) return false;
   if (!f.endpoint.is_closed() && !f.endpoint.admits_new_incarnation(syn)) return false;
   remove(slot, now);
   return true;
@@ -50,20 +49,20 @@ void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
   const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
-  if ((!is_over(f) && !same_client) || farewells_.size() == kMostFarewells) return;
+  if ((!f.is_over() && !same_client) || farewells_.full()) return;
   if (f.stream_state == StreamState::kOpen) count_end(f, Counter::kFlowsResetByPeer);
-  reset_streams(f, stp::ResetReason::kNone, now);
+  streams_.reset(f, stp::ResetReason::kNone, now);
   bid_farewell(f, now);
   remove(slot, now);
 }
 
 // Its host would take what the new flow sends for a part of the old connection.
 void FlowRelay::bid_farewell(Flow& f, Instant now) {
-  if (is_unheard(f)) return;
+  if (f.is_unheard()) return;
   if (f.endpoint.state() != tcp::State::kTimeWait) f.endpoint.abort(now);
   while (const auto segment = f.endpoint.poll_segment(now)) {
     if (segment->header.has(wire::TcpFlags::kRst)) {
-      farewells_.push_back({f.to_host, f.key, segment->header});
+      farewells_.push(f.to_host, f.key, segment->header);
     }
   }
 }

@@ -1,13 +1,9 @@
 // How a flow begins: at its host's SYN, or because a peer has opened a stream for it.
-#include <array>
-
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_relay.h"
 
 namespace satrelay::gateway {
 namespace {
-
-constexpr std::size_t kAmplePlaces = 4096;
 
 // A connection that comes from a peer, as the rules see it.
 PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& to_host,
@@ -27,52 +23,27 @@ PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& t
 std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origin origin,
                                   std::size_t peer, Instant now,
                                   std::optional<std::uint32_t> initial_sequence) {
-  const std::uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
-  tcp::Config config = host_side_.config_for(key, first_window(), now);
+  tcp::Config config = endpoint_config(key, now);
   if (initial_sequence) config.initial_sequence = *initial_sequence;
   if (origin == Origin::kPeer && claims_.is_behind_a_peer(key.local)) {
     const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
-    turned_syns_.remember(back, config.initial_sequence, now);
+    records_.own_syns.remember(back, config.initial_sequence, now);
   }
-  flows_[slot] = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
-  Flow& f = flow(slot);
+  auto made = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
+  Flow& f = *made;
   SATRELAY_CHECK(f.endpoint.own_memory());  // as lack_of_room() has seen
-  f.id = ++flows_so_far_;
   f.peer = peer;
   f.upheavals = peers_[peer]->upheavals.count();
   f.upheavals_looked_at = upheavals_;
   f.configurations = configurations_;
-  table_.insert(key, slot);
-  by_id_.insert(f.id, slot);
-  live_slots_.set(slot);
-  ++live_;
   ++peers_[peer]->flows;
-  return slot;
+  return flows_.add(std::move(made));
 }
 
-bool FlowRelay::answer_by_cookie(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                                 std::size_t peer, const config::Rule& rule, Instant now) {
-  if (half_open_ < limits_.half_open || rule.modes.handshake != config::HandshakeMode::kLocal ||
-      lack_of_room(peer)) {
-    return false;
-  }
-  // Of a flood's cookies hardly any come back; but with few places left, there is one for each.
-  if (free_slots_.size() < kAmplePlaces && cookies_.outstanding(now) >= free_slots_.size()) {
-    return false;
-  }
-  cookies_.answer(key, frame.ethernet.reversed(), syn,
-                  host_side_.config_for(key, first_window(), now), now);
-  return true;
-}
-
-std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
-                                         const wire::TcpHeader& syn,
-                                         std::optional<std::uint32_t> cookie, std::size_t peer,
-                                         const RulePtr& chosen, Instant now) {
+void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+                       std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
+                       Instant now) {
   const config::Rule& rule = chosen->rule;
-  if (const auto lack = lack_of_room(peer)) return lack;
-  if (!cookie && half_open_ >= limits_.half_open) return Counter::kBridgedHalfOpenFull;
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
   f.modes = rule.modes;
@@ -92,8 +63,7 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
   f.host_marks = f.told_marks = PathMarks::of(f.metadata.traffic_class, f.metadata.hop_limit);
   f.far_marks.traffic_class = f.host_marks.traffic_class;  // most hosts answer alike
   write_down(f);
-  f.half_open = true;
-  ++half_open_;
+  flows_.count_half_open(f);
   counters_.add(Counter::kFlowsAccepted);
   hold_back(f, now);
   if (cookie) counters_.add(Counter::kFlowsBySynCookie);
@@ -102,24 +72,18 @@ std::optional<Counter> FlowRelay::accept(const FlowKey& key, const Frame& frame,
   f.endpoint.accept(syn, now, cookie ? Answer::kSent : remote ? Answer::kLater : Answer::kAtOnce);
   if (remote) open_stream(slot, now);
   queue(slot);
-  return std::nullopt;
 }
 
-void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant now) {
+void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant now) {
   stp::Session& session = peers_[peer]->session;
-  if (Liaison& liaison = peers_[peer]->liaison; liaison.handle_opened(event.stream, now)) {
-    if (const auto stream = liaison.take_doubt()) handle_doubt(peer, *stream, now);
-    peers_[peer]->dictionaries.update(classes_, liaison.peer_dictionaries());
-    return;
-  }
-  const auto metadata = parse_open_metadata(session.metadata(event.stream));
+  const auto metadata = parse_open_metadata(session.metadata(stream));
   if (!metadata) {
-    session.reset(event.stream, stp::ResetReason::kProtocolError, now);
+    session.reset(stream, stp::ResetReason::kProtocolError, now);
     counters_.add(Counter::kFlowsResetProtocol);
     return;
   }
   if (!claims_.allow(peer, {metadata->client, metadata->server, metadata->ethernet})) {
-    session.reset(event.stream, stp::ResetReason::kPolicy, now);
+    session.reset(stream, stp::ResetReason::kPolicy, now);
     counters_.add(Counter::kFlowsRefusedForeign);
     return;
   }
@@ -131,19 +95,19 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   const FlowKey key{metadata->server, metadata->client, metadata->server_port,
                     metadata->client_port, vlans_of(*to_host)};
   orphans_.forget(key);
-  if (const std::uint32_t old = table_.find(key); old != kNoSlot) {
-    if (meet(old, peer, event.stream, *metadata, now)) return;
+  if (const std::uint32_t old = flows_.find(key); old != kNoSlot) {
+    if (meet(old, peer, stream, *metadata, now)) return;
     supersede(old, peer, now);
   }
-  if (table_.find(key) != kNoSlot || !has_place()) {
-    session.reset(event.stream, stp::ResetReason::kNoResources, now);
+  if (flows_.find(key) != kNoSlot || !windows_.has_place()) {
+    session.reset(stream, stp::ResetReason::kNoResources, now);
     counters_.add(Counter::kFlowsResetNoResources);
     return;
   }
   const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, peer));
   ++rule->use.connections;
   if (rule->rule.action == config::Action::kDrop || rule->rule.action == config::Action::kReset) {
-    session.reset(event.stream, stp::ResetReason::kRefused, now);
+    session.reset(stream, stp::ResetReason::kRefused, now);
     counters_.add(Counter::kFlowsRefusedByRule);
     return;
   }
@@ -156,49 +120,28 @@ void FlowRelay::handle_opened(std::size_t peer, const stp::Event& event, Instant
   if (!unheard) write_down(f);
   f.far_marks = PathMarks::of(metadata->traffic_class, metadata->hop_limit);
   f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
-  f.stream = event.stream;
+  f.stream = stream;
   f.stream_state = StreamState::kOpen;
-  session.set_context(event.stream, StreamContext::of_flow(slot).number());
-  join_class(f);
+  streams_.adopt(slot, f, stream);
   counters_.add(Counter::kFlowsFromPeer);
   f.endpoint.connect(metadata->options, now,
                      metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
   if (unheard) {
     lan_.ask(key.local, now);
-    unheard_.insert(unheard_hash(key.local, f.to_host), slot);
+    unheard_.add(slot, key.local, f.to_host);
   }
   advance(slot, now);
 }
 
 void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
-  std::array<std::byte, kMaxOpenMetadata> metadata{};
-  const std::size_t size = write_open_metadata(f.metadata, metadata);
-  const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size),
-                                                StreamContext::of_flow(slot).number(), now);
-  if (!stream) {
-    const stp::PeerState peer = session_of(f).peer_state();
-    // Started anew between SYN and ACK: it has promised nothing yet, and is being greeted.
-    if (peer == stp::PeerState::kConnecting) return;
-    // The host must not believe in a connection.
-    const bool gone = peer != stp::PeerState::kAlive;
-    count_end(f, gone ? Counter::kFlowsResetPeerClosed : Counter::kFlowsResetNoResources);
-    f.stream_state = StreamState::kOver;
-    abort_or_abandon(f, gone ? stp::ResetReason::kShutdown : stp::ResetReason::kNoResources, now);
-    return;
-  }
-  f.stream = *stream;
-  f.stream_state = StreamState::kOpen;
-  join_class(f);
-}
-
-// The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
-void FlowRelay::join_class(Flow& f) {
-  const bool local = fair_hosts_ == config::FairHosts::kLocal;
-  f.traffic_class = classes_.of_relayed(f.metadata.class_name);
-  const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
-  session_of(f).set_group(f.stream, f.traffic_class, host);
-  if (f.inbound) session_of(f).set_group(*f.inbound, f.traffic_class, host);
+  const StreamSide::Opening opening = streams_.open(slot, f, now);
+  if (opening == StreamSide::Opening::kOpen || opening == StreamSide::Opening::kLater) return;
+  // The host must not believe in a connection.
+  const bool gone = opening == StreamSide::Opening::kPeerGone;
+  count_end(f, gone ? Counter::kFlowsResetPeerClosed : Counter::kFlowsResetNoResources);
+  f.stream_state = StreamState::kOver;
+  abort_or_abandon(f, gone ? stp::ResetReason::kShutdown : stp::ResetReason::kNoResources, now);
 }
 
 }  // namespace satrelay::gateway

@@ -1,7 +1,5 @@
 // What concerns all flows of a peer, or all there are, reaches them one by one: before anything
 // else happens to a flow, and in any case within one lap round all of them, some in each call.
-#include <algorithm>
-
 #include "relay/gateway/flows/flow_relay.h"
 
 namespace satrelay::gateway {
@@ -12,7 +10,7 @@ constexpr int kFlowsPerStep = 64;
 
 }  // namespace
 
-// From now on a flow of `peer` is as good as ended, or opened; a lap sees to it that it is.
+// A lap sees to it that it is.
 void FlowRelay::upset(std::size_t peer, Upheavals::Kind kind) {
   Peer& p = *peers_[peer];
   p.upheavals.add(kind);
@@ -20,10 +18,8 @@ void FlowRelay::upset(std::size_t peer, Upheavals::Kind kind) {
   p.flows_behind = p.flows;
   // Its list of flows is whole when the last of them is looked at.
   if (p.flows_behind > 0) p.liaison.hold_list();
-  look_at_all();
+  flows_.begin_lap();
 }
-
-void FlowRelay::look_at_all() { lap_left_ = static_cast<std::uint32_t>(flows_.size()); }
 
 bool FlowRelay::is_behind(const Flow& f) const {
   return f.upheavals_looked_at != upheavals_ && f.upheavals != peers_[f.peer]->upheavals.count();
@@ -72,7 +68,7 @@ void FlowRelay::end_without_stream(std::uint32_t slot, Counter reason, Instant n
 // The peer was silent for too long.
 void FlowRelay::give_up(std::uint32_t slot, bool stream_gone, Instant now) {
   Flow& f = flow(slot);
-  const bool awaits = awaits_stream(f);
+  const bool awaits = f.awaits_stream();
   if (f.stream_state != StreamState::kOpen && !awaits) return;
   // One that was only silent knows its flows.
   if (!awaits && session_of(f).peer_state() != stp::PeerState::kAlive) remember(f);
@@ -84,47 +80,42 @@ void FlowRelay::give_up(std::uint32_t slot, bool stream_gone, Instant now) {
 }
 
 void FlowRelay::go_on(Instant now) {
-  for (int visited = 0; lap_left_ > 0 && visited < kFlowsPerStep; ++visited) {
+  for (int visited = 0; flows_.lap_under_way() && visited < kFlowsPerStep; ++visited) {
     work_.add();
-    const std::uint32_t slot = live_slots_.from(lap_next_);
-    const std::uint32_t next =
-        slot == kNoSlot ? static_cast<std::uint32_t>(flows_.size()) : slot + 1;
-    lap_left_ -= std::min(lap_left_, next - lap_next_);
-    lap_next_ = slot == kNoSlot ? 0 : next;
+    const std::uint32_t slot = flows_.step_lap();
     if (slot != kNoSlot) look_at(slot, now);
   }
-  if (hearing_.empty()) return;
-  const IpAddress host = hearing_.front();
-  hearing_.pop_front();
-  if (const auto towards = lan_.find(host)) hear(host, *towards);
+  const auto host = unheard_.take_put_off();
+  if (!host) return;
+  if (const auto towards = lan_.find(*host)) hear(*host, *towards);
 }
 
 void FlowRelay::look_at(std::uint32_t slot, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
-  if (awaits_stream(f)) advance(slot, now);  // the peer may be there again, or have left
+  if (f.awaits_stream()) advance(slot, now);  // the peer may be there again, or have left
   if (f.configurations == configurations_) return;
   f.configurations = configurations_;
   // Its timers may have become earlier, and its class another.
-  if (f.stream_state == StreamState::kOpen) join_class(f);
+  if (f.stream_state == StreamState::kOpen) streams_.join_class(f);
   queue(slot);
 }
 
 // With very many flows that wait for one host, the others follow.
 void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards) {
-  std::uint32_t slot = unheard_.first(unheard_hash(host, towards));
+  std::uint32_t slot = unheard_.first(host, towards);
   for (int visited = 0; slot != kNoSlot; ++visited) {
     if (visited == kFlowsPerStep) {
-      if (std::ranges::find(hearing_, host) == hearing_.end()) hearing_.push_back(host);
+      unheard_.put_off(host);
       return;
     }
     work_.add();
     const std::uint32_t next = unheard_.next(slot);
     Flow& f = flow(slot);
-    if (!is_unheard(f)) {
-      unheard_.erase(slot);
+    if (!f.is_unheard()) {
+      unheard_.remove(slot);
     } else if (f.key.local == host && f.key.vlans == vlans_of(towards)) {
-      unheard_.erase(slot);
+      unheard_.remove(slot);
       const wire::EtherType type = f.to_host.type;
       f.to_host = towards;
       f.to_host.type = type;
@@ -133,14 +124,6 @@ void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards)
     }
     slot = next;
   }
-}
-
-std::uint64_t FlowRelay::unheard_hash(const IpAddress& host,
-                                      const wire::EthernetHeader& towards) const {
-  FlowKey key;
-  key.local = host;
-  key.vlans = vlans_of(towards);
-  return hash_flow(host_key_, key);
 }
 
 }  // namespace satrelay::gateway

@@ -27,6 +27,12 @@ constexpr FlowKey pair_of(FlowKey key) {
   return key;
 }
 
+// The same wherever it is on the LAN.
+constexpr FlowKey untagged(FlowKey key) {
+  key.vlans = {};
+  return key;
+}
+
 // The VLAN ids of a header, without the priority bits: a host may change those in mid-flow.
 constexpr std::array<std::uint16_t, wire::kMaxVlanTags> vlans_of(const wire::EthernetHeader& eth) {
   std::array<std::uint16_t, wire::kMaxVlanTags> ids{};

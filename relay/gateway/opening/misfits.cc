@@ -1,9 +1,6 @@
 #include "relay/gateway/opening/misfits.h"
 
-#include <utility>
-
 #include "pep/wire/tcp.h"
-#include "relay/gateway/frames/bare_segment.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -44,8 +41,7 @@ void Misfits::look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethe
   if (entry == nullptr) return;
   entry->host_heard = true;
   entry->host_expects = load_u32(segment.data() + kAcknowledgmentAt);
-  entry->to_host = ethernet;
-  std::swap(entry->to_host.source, entry->to_host.destination);
+  entry->to_host = ethernet.reversed();
   look(*entry, kFromLan, key, segment);
 }
 
@@ -64,9 +60,9 @@ void Misfits::look(Entry& entry, Way way, const FlowKey& key, ConstBytes segment
       ++answered.misfits;
     }
   }
-  if (answered.misfits >= kEnough && entry.host_heard && resets_.size() < kMostResets) {
+  if (answered.misfits >= kEnough && entry.host_heard && !resets_.full()) {
     counters_.add(Counter::kMisfitsReset);
-    resets_.push_back({key, entry.to_host, entry.host_expects});
+    resets_.push_reset(entry.to_host, key, entry.host_expects);
     entry = Entry();
     return;
   }
@@ -76,16 +72,6 @@ void Misfits::look(Entry& entry, Way way, const FlowKey& key, ConstBytes segment
   const std::uint32_t sequence = load_u32(segment.data() + kSequenceAt);
   if (!own.seen || own.sequence != sequence) own = Data{.sequence = sequence, .seen = true};
   own.unanswered = true;
-}
-
-std::size_t Misfits::poll_frame(MutableBytes out) {
-  if (resets_.empty()) return 0;
-  const Reset reset = resets_.front();
-  resets_.pop_front();
-  wire::TcpHeader header;
-  header.sequence = reset.sequence;
-  header.flags = Flags::kRst;
-  return write_bare_segment(reset.to_host, reset.key, header, out);
 }
 
 }  // namespace satrelay::gateway

@@ -11,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "pep/base/bytes.h"
@@ -20,6 +19,7 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/frames/segment_queue.h"
 
 namespace satrelay::gateway {
 
@@ -32,7 +32,8 @@ class Misfits {
   void look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment);
   void look_from_wan(const FlowKey& key, ConstBytes segment);
 
-  std::size_t poll_frame(MutableBytes out);  // the next RST for a host of the LAN
+  // The next RST for a host of the LAN.
+  std::size_t poll_frame(MutableBytes out) { return resets_.poll_frame(out); }
   Instant next_timeout() const { return resets_.empty() ? Instant::never() : Instant(); }
 
  private:
@@ -50,11 +51,6 @@ class Misfits {
     wire::EthernetHeader to_host;    // and the way back
     bool host_heard = false;
   };
-  struct Reset {
-    FlowKey key;
-    wire::EthernetHeader to_host;
-    std::uint32_t sequence = 0;
-  };
   // An acknowledgment so far from the data cannot be about it, but with windows of this size in
   // flight; and there the same data is not answered so again and again.
   static constexpr std::uint32_t kReach = 1U << 24;
@@ -68,7 +64,7 @@ class Misfits {
   HashKey secret_;
   Counters& counters_;
   std::vector<Entry> entries_;
-  std::deque<Reset> resets_;
+  SegmentQueue resets_{kMostResets};
 };
 
 }  // namespace satrelay::gateway

@@ -4,13 +4,12 @@
 
 #include <array>
 #include <cstddef>
-#include <deque>
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/wire/tcp.h"
-#include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/frames/segment_queue.h"
 #include "relay/gateway/port_id.h"
 
 namespace satrelay::gateway {
@@ -20,7 +19,9 @@ class Refusals {
   // `frame` carries `segment`, with `payload` bytes behind the header, and came in by `port`. A RST
   // is not answered, nor what was for many, nor more than a burst at once.
   void refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment, std::size_t payload);
-  std::size_t poll_frame(PortId port, MutableBytes out);
+  std::size_t poll_frame(PortId port, MutableBytes out) {
+    return waiting_[index(port)].poll_frame(out);
+  }
   bool empty(PortId port) const { return waiting_[index(port)].empty(); }
   Instant next_timeout() const {
     const bool none = empty(PortId::kLan) && empty(PortId::kWan);
@@ -29,13 +30,8 @@ class Refusals {
 
  private:
   static constexpr std::size_t kMostWaiting = 64;
-  struct Reset {
-    wire::EthernetHeader to_host;
-    FlowKey key;  // local: the host that is answered
-    wire::TcpHeader header;
-  };
   static std::size_t index(PortId port) { return static_cast<std::size_t>(port); }
-  std::array<std::deque<Reset>, 2> waiting_;
+  std::array<SegmentQueue, 2> waiting_{SegmentQueue(kMostWaiting), SegmentQueue(kMostWaiting)};
 };
 
 }  // namespace satrelay::gateway

@@ -24,7 +24,7 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
-#include "relay/gateway/opening/bridged_syns.h"
+#include "relay/gateway/opening/recent_connections.h"
 
 namespace satrelay::gateway {
 
@@ -69,7 +69,8 @@ class SynCookies {
   // A host that has learnt the round trip from the SYN-ACK repeats what was lost well within this.
   static constexpr Duration kLongestGap = Duration::seconds(10);
   RecentCount recent_;
-  BridgedSyns sent_lately_;  // flows and what acknowledges their cookies, as far as they find room
+  RecentConnections
+      sent_lately_;  // flows and what acknowledges their cookies, as far as they find room
   Instant last_ = Instant::never();  // cookie sent
   std::vector<Waiting> waiting_;     // a ring, made on first use
   std::size_t first_ = 0;

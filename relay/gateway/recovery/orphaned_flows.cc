@@ -39,6 +39,12 @@ void OrphanedFlows::recover(const FlowJournal::Record& flow, FlowJournal::Place 
   if (!insert(flow.key, orphan, now)) journal_.release(place);
 }
 
+void OrphanedFlows::recover(Instant now) {
+  for (FlowJournal::Place place = 0; place < journal_.places(); ++place) {
+    if (const auto record = journal_.read(place)) recover(*record, place, now);
+  }
+}
+
 bool OrphanedFlows::add(std::size_t peer, const OpenMetadata& flow, ClientSide client,
                         Instant now) {
   const bool here = client == ClientSide::kHere;
@@ -49,8 +55,7 @@ bool OrphanedFlows::add(std::size_t peer, const OpenMetadata& flow, ClientSide c
     counters_.add(Counter::kOrphansRefused);
     return false;
   }
-  Orphan orphan{.to_host = flow.ethernet};
-  if (here) std::swap(orphan.to_host->source, orphan.to_host->destination);
+  Orphan orphan{.to_host = here ? flow.ethernet.reversed() : flow.ethernet};
   if (!here && lan_.is_routed(peer)) {
     // Behind a router the client's L2 header means nothing.
     orphan.to_host = lan_.find(key.local);
@@ -77,11 +82,10 @@ bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeade
     return false;
   }
   counters_.add(Counter::kDroppedOrphaned);
-  if (!header.has(Flags::kAck) || resets_.size() >= kMostResets) return true;
+  if (!header.has(Flags::kAck) || resets_.full()) return true;
   // RFC 9293 section 3.10.7.1: <SEQ=SEG.ACK><CTL=RST>, which is what the host expects next.
-  orphan.to_host = from;
-  std::swap(orphan.to_host->source, orphan.to_host->destination);
-  resets_.push_back({key, *orphan.to_host, header.acknowledgment});
+  orphan.to_host = from.reversed();
+  resets_.push_reset(*orphan.to_host, key, header.acknowledgment);
   orphan.was_reset = true;
   return true;
 }
@@ -140,14 +144,7 @@ std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes 
 }
 
 std::size_t OrphanedFlows::poll_frame(MutableBytes out, Instant now) {
-  if (!resets_.empty()) {
-    const Reset reset = resets_.front();
-    resets_.pop_front();
-    wire::TcpHeader header;
-    header.sequence = reset.sequence;
-    header.flags = wire::TcpFlags::kRst;
-    return write_bare_segment(reset.to_host, reset.key, header, out);
-  }
+  if (const std::size_t size = resets_.poll_frame(out); size > 0) return size;
   if (now < next_ask_) return 0;
   constexpr std::size_t kLast = kPatience.size() - 1;
   int left = kFlowsPerCall;

@@ -20,6 +20,7 @@
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/frames/segment_queue.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/rules/claims.h"
 
@@ -41,6 +42,8 @@ class OrphanedFlows {
         counters_(counters),
         tables_(kTables, Table(0, Hash{secret})) {}
 
+  // All that the journal knows of, from before this start.
+  void recover(Instant now);
   // No effect if it is known already, or was, or if there are too many.
   void recover(const FlowJournal::Record& flow, FlowJournal::Place place, Instant now);
   // As peer number `peer` lists it; false if that is none of its business.
@@ -75,11 +78,6 @@ class OrphanedFlows {
     Instant when;
     FlowKey key;
   };
-  struct Reset {
-    FlowKey key;
-    wire::EthernetHeader to_host;
-    std::uint32_t sequence = 0;
-  };
   static constexpr std::size_t kMostResets = 4096;
 
   bool insert(const FlowKey& key, const Orphan& orphan, Instant now);
@@ -104,7 +102,7 @@ class OrphanedFlows {
   std::size_t open_ = 0;   // of the table, those that are not over
   // By how often the host was asked before: all of one queue wait equally long.
   std::deque<Due> due_[8];
-  std::deque<Reset> resets_;
+  SegmentQueue resets_{kMostResets};
   Instant next_ask_;
 };
 

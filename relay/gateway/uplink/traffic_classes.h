@@ -19,7 +19,7 @@ struct ClassUse {
   std::uint64_t relayed_bytes = 0;  // STP packets, shared among the classes of what is in them
   std::uint64_t bridged_frames = 0;
   std::uint64_t bridged_bytes = 0;
-  std::uint64_t held_frames = 0;     // of the bridged ones, those that had to wait
+  std::uint64_t waited_frames = 0;   // of the bridged ones, those that had to wait
   std::uint64_t dropped_frames = 0;  // that found no room to wait
 };
 

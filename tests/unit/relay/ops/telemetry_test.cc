@@ -397,7 +397,7 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
   live.all_classes[1].use = {.relayed_bytes = 11,
                              .bridged_frames = 12,
                              .bridged_bytes = 13,
-                             .held_frames = 14,
+                             .waited_frames = 14,
                              .dropped_frames = 15};
   live.all_classes[15].in_force = {.name = config::kRelayedName};
   live.all_classes[16].in_force = {.name = config::kBridgedName, .weight = 0};

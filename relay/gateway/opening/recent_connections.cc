@@ -1,4 +1,4 @@
-#include "relay/gateway/opening/bridged_syns.h"
+#include "relay/gateway/opening/recent_connections.h"
 
 #include <algorithm>
 #include <span>
@@ -6,25 +6,25 @@
 namespace satrelay::gateway {
 
 // With two in a set on average.
-BridgedSyns::BridgedSyns(HashKey key, Duration memory, std::size_t connections)
+RecentConnections::RecentConnections(HashKey key, Duration memory, std::size_t connections)
     : key_(key), memory_(memory), entries_(std::max(connections, kFewest) / 2 * kWays) {}
 
-void BridgedSyns::remember(const FlowKey& flow, std::uint32_t sequence, Instant now) {
+void RecentConnections::remember(const FlowKey& flow, std::uint32_t number, Instant now) {
   const std::uint64_t hash = hash_flow(key_, flow);
   const auto set = std::span(entries_).subspan(set_of(hash), kWays);
   auto place = std::ranges::find(set, hash, &Entry::hash);
   if (place == set.end()) place = std::ranges::min_element(set, {}, &Entry::until);
-  *place = {hash, now + memory_, sequence};
+  *place = {hash, now + memory_, number};
 }
 
-bool BridgedSyns::recalls(const FlowKey& flow, std::uint32_t sequence, Instant now) const {
+bool RecentConnections::recalls(const FlowKey& flow, std::uint32_t number, Instant now) const {
   const std::uint64_t hash = hash_flow(key_, flow);
   const auto set = std::span(entries_).subspan(set_of(hash), kWays);
   const auto place = std::ranges::find(set, hash, &Entry::hash);
-  return place != set.end() && place->sequence == sequence && now < place->until;
+  return place != set.end() && place->number == number && now < place->until;
 }
 
-void BridgedSyns::forget(const FlowKey& flow) {
+void RecentConnections::forget(const FlowKey& flow) {
   const std::uint64_t hash = hash_flow(key_, flow);
   const auto set = std::span(entries_).subspan(set_of(hash), kWays);
   const auto place = std::ranges::find(set, hash, &Entry::hash);

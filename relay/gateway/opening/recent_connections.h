@@ -1,8 +1,8 @@
-// Remembers SYNs that were bridged, so that a repeated one is bridged again: the server may have
-// answered the first already, and a flow that began while bridging stays bridged to its end.
+// Connections that something has happened to lately, each with a number (say, that of a SYN): what,
+// says who remembers it.
 //
-// Fixed size, eight places for each hash: where all are taken, the SYN that will be forgotten first
-// gives way, and a repetition of it is treated as new.
+// Fixed size, eight places for each hash: where all are taken, the one that will be forgotten first
+// gives way.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,24 @@
 
 namespace satrelay::gateway {
 
-class BridgedSyns {
+class RecentConnections {
  public:
   // Longer than hosts repeat their SYNs: the sixth repetition, usually the last, leaves after 63 s.
   static constexpr Duration kRepetitions = Duration::seconds(120);
   // Those of so many connections are kept, but for one in some thousands.
   static constexpr std::size_t kFewest = 1024;
-  BridgedSyns(HashKey key, Duration memory, std::size_t connections = kFewest);
+  RecentConnections(HashKey key, Duration memory, std::size_t connections = kFewest);
 
-  void remember(const FlowKey& flow, std::uint32_t sequence, Instant now);
-  // Whether this flow and sequence number were remembered, no longer than `memory` ago.
-  bool recalls(const FlowKey& flow, std::uint32_t sequence, Instant now) const;
+  void remember(const FlowKey& flow, std::uint32_t number, Instant now);
+  // Whether this flow and number were remembered, no longer than `memory` ago.
+  bool recalls(const FlowKey& flow, std::uint32_t number, Instant now) const;
   void forget(const FlowKey& flow);
 
  private:
   struct Entry {
     std::uint64_t hash = 0;
     Instant until;
-    std::uint32_t sequence = 0;
+    std::uint32_t number = 0;
   };
   static constexpr std::size_t kWays = 8;
   std::size_t set_of(std::uint64_t hash) const { return hash % (entries_.size() / kWays) * kWays; }

@@ -1,4 +1,4 @@
-#include "relay/gateway/opening/bridged_syns.h"
+#include "relay/gateway/opening/recent_connections.h"
 
 #include <gtest/gtest.h>
 
@@ -14,19 +14,19 @@ FlowKey flow(std::uint16_t port) {
   return key;
 }
 
-TEST(BridgedSyns, KnowsRepetitionsForAsLongAsHostsMakeThem) {
-  BridgedSyns syns({1, 2}, BridgedSyns::kRepetitions);
+TEST(RecentConnections, KnowsRepetitionsForAsLongAsHostsMakeThem) {
+  RecentConnections syns({1, 2}, RecentConnections::kRepetitions);
   const Instant now = Instant() + Duration::seconds(1);
   syns.remember(flow(1), 100, now);
   EXPECT_TRUE(syns.recalls(flow(1), 100, now + Duration::seconds(119)));
   EXPECT_FALSE(syns.recalls(flow(1), 101, now));
   EXPECT_FALSE(syns.recalls(flow(2), 100, now));
-  EXPECT_FALSE(syns.recalls(flow(1), 100, now + BridgedSyns::kRepetitions));
+  EXPECT_FALSE(syns.recalls(flow(1), 100, now + RecentConnections::kRepetitions));
 }
 
 // Who is forgotten is relayed, though its server has answered already: both are reset.
-TEST(BridgedSyns, OneSynDoesNotMakeItForgetAnother) {
-  BridgedSyns syns({1, 2}, BridgedSyns::kRepetitions);
+TEST(RecentConnections, OneSynDoesNotMakeItForgetAnother) {
+  RecentConnections syns({1, 2}, RecentConnections::kRepetitions);
   Instant now = Instant() + Duration::seconds(1);
   constexpr std::uint16_t kFlows = 200;
   for (std::uint16_t port = 1; port <= kFlows; ++port) {
@@ -38,9 +38,9 @@ TEST(BridgedSyns, OneSynDoesNotMakeItForgetAnother) {
 }
 
 // A crowd that comes at once, for which the flow table has no room, is bridged to its end.
-TEST(BridgedSyns, KnowsAsManyAsItIsMadeFor) {
+TEST(RecentConnections, KnowsAsManyAsItIsMadeFor) {
   constexpr std::uint32_t kMany = 20'000;
-  BridgedSyns syns({1, 2}, BridgedSyns::kRepetitions, kMany);
+  RecentConnections syns({1, 2}, RecentConnections::kRepetitions, kMany);
   const Instant now = Instant() + Duration::seconds(1);
   const auto nth = [](std::uint32_t i) {
     FlowKey key = flow(static_cast<std::uint16_t>(i % 10'000 + 1));

@@ -1,0 +1,146 @@
+#include "relay/gateway/flows/stream_side.h"
+
+#include <algorithm>
+#include <array>
+
+#include "relay/gateway/flows/flow_modes.h"
+#include "relay/gateway/peers/stream_context.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr std::uint64_t kSmallestBlock = 1024;
+
+}  // namespace
+
+StreamSide::StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
+                       const TrafficClasses& classes,
+                       const std::vector<std::unique_ptr<Peer>>& peers, const Stopwatch* stopwatch)
+    : lane_receive_limit_(plan.lane_receive_limit),
+      flow_receive_limit_(plan.flow_receive_limit),
+      fair_hosts_(config.fair_hosts),
+      host_key_(secret),
+      classes_(classes),
+      peers_(peers),
+      splice_(config.compress_level, dictionaries_, stopwatch) {}
+
+void StreamSide::offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now) {
+  dictionaries_.replace(classes);
+  for (const config::TrafficClass& each : classes) {
+    if (each.dictionary != nullptr) splice_.make_room_for(*each.dictionary);
+  }
+  for (const auto& peer : peers_) {
+    peer->liaison.offer(dictionaries_.offered(), now);
+    peer->dictionaries.update(classes_, peer->liaison.peer_dictionaries());
+  }
+}
+
+StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
+  std::array<std::byte, kMaxOpenMetadata> metadata{};
+  const std::size_t size = write_open_metadata(f.metadata, metadata);
+  const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size),
+                                                StreamContext::of_flow(slot).number(), now);
+  if (!stream) {
+    const stp::PeerState peer = session_of(f).peer_state();
+    if (peer == stp::PeerState::kConnecting) return Opening::kLater;
+    return peer == stp::PeerState::kAlive ? Opening::kNoResources : Opening::kPeerGone;
+  }
+  f.stream = *stream;
+  f.stream_state = StreamState::kOpen;
+  join_class(f);
+  return Opening::kOpen;
+}
+
+void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
+  session_of(f).set_context(stream, StreamContext::of_flow(slot).number());
+  join_class(f);
+}
+
+// The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
+void StreamSide::join_class(Flow& f) {
+  const bool local = fair_hosts_ == config::FairHosts::kLocal;
+  f.traffic_class = classes_.of_relayed(f.metadata.class_name);
+  const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
+  session_of(f).set_group(f.stream, f.traffic_class, host);
+  if (f.inbound) session_of(f).set_group(*f.inbound, f.traffic_class, host);
+}
+
+void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
+  if (f.stream_state == StreamState::kOpen) {
+    session_of(f).reset(f.stream, reason, now);
+    if (f.inbound) session_of(f).reset(*f.inbound, reason, now);
+  }
+  f.stream_state = StreamState::kOver;
+  f.inbound.reset();
+}
+
+void StreamSide::release_if_done(Flow& f, Instant now) {
+  stp::Session& session = session_of(f);
+  const stp::StreamId inbound = f.inbound_stream();
+  if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
+  if (session.received(inbound)->readable() > 0) return;
+  session.release(f.stream, now);
+  if (f.inbound) {
+    // Not before: the end of a stream may overtake the OPEN of the other.
+    session.finish(inbound);
+    session.release(inbound, now);
+    f.inbound.reset();
+  }
+  f.stream_state = StreamState::kOver;
+}
+
+void StreamSide::feed(Flow& f) {
+  if (f.finish_sent) return;
+  stp::Session& session = session_of(f);
+  if (f.endpoint.received().readable() > 0) {
+    // With too little room for a block the session waits for more, and calls again.
+    session.set_ready(f.stream, true);
+  } else if (f.endpoint.peer_finished()) {
+    session.finish(f.stream);
+    f.finish_sent = true;
+  }
+}
+
+void StreamSide::produce(Flow& f, Instant now) {
+  stp::Session& session = session_of(f);
+  const std::uint64_t before = f.bytes_from_lan;
+  const SpliceResult result = splice_.to_stream(
+      f, session, largest_block(f), peers_[f.peer]->dictionaries.of(f.traffic_class), now);
+  HostWindows::note_drained(f, f.bytes_from_lan - before, now);
+  if (result == SpliceResult::kNoMemory) {
+    session.set_ready(f.stream, false);
+    HostWindows::retry_later(f, now);
+    return;
+  }
+  if (f.endpoint.received().readable() == 0) session.set_ready(f.stream, false);
+  feed(f);
+}
+
+// A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
+// streams must fit into what the far side grants, which is taken to be what this side grants.
+std::size_t StreamSide::largest_block(const Flow& f) const {
+  const std::uint64_t streams = std::max<std::uint64_t>(session_of(f).stream_count(), 1);
+  const std::uint64_t share =
+      std::min(lane_receive_limit_[f.peer] / (4 * streams), flow_receive_limit_[f.peer] / 4);
+  return static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(share, kSmallestBlock, compress::kMaxPlainBlock));
+}
+
+bool StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {
+  stp::Session& session = session_of(f);
+  if (f.endpoint.is_closed()) return true;
+  std::uint64_t memory = windows.memory_for_host();
+  const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
+  if (result == SpliceResult::kMalformed) return false;
+  const Reassembler& stored = *session.received(f.inbound_stream());
+  if (stored.readable() > 0) {
+    if (result == SpliceResult::kNoMemory || memory == 0) HostWindows::retry_later(f, now);
+    return true;
+  }
+  if (f.closed_to_host || !session.received_end(f.inbound_stream())) return true;
+  f.closed_to_host = true;
+  f.endpoint.close();
+  return true;
+}
+
+}  // namespace satrelay::gateway

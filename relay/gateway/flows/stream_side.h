@@ -1,0 +1,74 @@
+// The STP half of flows: opens the stream of a flow, puts what its host sends into it and hands on
+// what comes out, in the class and with the dictionary that the flow has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/stopwatch.h"
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/host_windows.h"
+#include "relay/gateway/flows/memory_plan.h"
+#include "relay/gateway/flows/splice.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/uplink/traffic_classes.h"
+
+namespace satrelay::gateway {
+
+class StreamSide {
+ public:
+  enum class Opening : std::uint8_t {
+    kOpen,
+    kLater,  // the peer was started anew: it has promised nothing yet, and is being greeted
+    kPeerGone,
+    kNoResources,
+  };
+
+  // `classes` and `peers` must outlive it; `peers` may be filled later.
+  StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
+             const TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
+             const Stopwatch* stopwatch);
+
+  stp::Session& session_of(const Flow& f) const { return peers_[f.peer]->session; }
+  // The dictionaries of the classes, to all peers and for what is sent to them.
+  void offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now);
+
+  // --- of a flow in `slot` ---------------------------------------------------------------------
+  [[nodiscard]] Opening open(std::uint32_t slot, Flow& f, Instant now);
+  // The peer has opened `stream` for it, which is one of the flow's already.
+  void adopt(std::uint32_t slot, Flow& f, stp::StreamId stream);
+  void join_class(Flow& f);  // as it is configured now
+  void reset(Flow& f, stp::ResetReason reason, Instant now);
+  void release_if_done(Flow& f, Instant now);
+
+  // --- of an open one --------------------------------------------------------------------------
+  // There may be bytes of the host, or their end.
+  void feed(Flow& f);
+  // Puts a block of them into the stream.
+  void produce(Flow& f, Instant now);
+  // Hands on to the host what has come; false if that is malformed.
+  [[nodiscard]] bool deliver(Flow& f, const HostWindows& windows, Instant now);
+
+  const compress::CodecCounters& counters() const { return splice_.counters(); }
+
+ private:
+  std::size_t largest_block(const Flow& f) const;
+
+  const std::vector<std::uint64_t> lane_receive_limit_;  // by peer, bytes
+  const std::vector<std::uint64_t> flow_receive_limit_;  // of one flow, by peer, bytes
+  const config::FairHosts fair_hosts_;
+  const HashKey host_key_;
+  const TrafficClasses& classes_;
+  const std::vector<std::unique_ptr<Peer>>& peers_;
+  Dictionaries dictionaries_;
+  Splice splice_;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,42 @@
+// Flows that wait until it is known how their host is reached on the LAN, by host.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/wire/ethernet.h"
+#include "relay/gateway/flows/slot_index.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class UnheardFlows {
+ public:
+  UnheardFlows(std::uint32_t slots, HashKey key) : key_(key), by_host_(slots) {}
+
+  // `header`: that of the flow's frames, of which only the VLANs are known.
+  void add(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& header) {
+    by_host_.insert(hash(host, header), slot);
+  }
+  void remove(std::uint32_t slot) { by_host_.erase(slot); }  // no effect if it is not here
+  // Those of a host, and perhaps others: first(), and then next() of each, until kNoSlot.
+  std::uint32_t first(const IpAddress& host, const wire::EthernetHeader& header) const {
+    return by_host_.first(hash(host, header));
+  }
+  std::uint32_t next(std::uint32_t slot) const { return by_host_.next(slot); }
+
+  // More flows wait for this host, which has been heard, than were seen to.
+  void put_off(const IpAddress& host);
+  bool any_put_off() const { return !put_off_.empty(); }
+  std::optional<IpAddress> take_put_off();
+
+ private:
+  std::uint64_t hash(const IpAddress& host, const wire::EthernetHeader& header) const;
+  HashKey key_;
+  SlotIndex by_host_;
+  std::deque<IpAddress> put_off_;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,54 @@
+// Segments without payload that wait to be sent to hosts of the LAN or the WAN: a few, in their
+// order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/frames/bare_segment.h"
+#include "relay/gateway/frames/flow_key.h"
+
+namespace satrelay::gateway {
+
+class SegmentQueue {
+ public:
+  explicit SegmentQueue(std::size_t most) : most_(most) {}
+
+  bool empty() const { return waiting_.empty(); }
+  bool full() const { return waiting_.size() >= most_; }
+  // To the host `key.local`; not into a full one.
+  void push(const wire::EthernetHeader& to_host, const FlowKey& key,
+            const wire::TcpHeader& header) {
+    waiting_.push_back({to_host, key, header});
+  }
+  // A RST whose number its host has said that it expects (RFC 9293 section 3.10.7.1).
+  void push_reset(const wire::EthernetHeader& to_host, const FlowKey& key, std::uint32_t sequence) {
+    wire::TcpHeader header;
+    header.sequence = sequence;
+    header.flags = wire::TcpFlags::kRst;
+    push(to_host, key, header);
+  }
+  // Writes the first one, which is there no more; 0 if there is none.
+  std::size_t poll_frame(MutableBytes out) {
+    if (waiting_.empty()) return 0;
+    const Segment& first = waiting_.front();
+    const std::size_t size = write_bare_segment(first.to_host, first.key, first.header, out);
+    waiting_.pop_front();
+    return size;
+  }
+
+ private:
+  struct Segment {
+    wire::EthernetHeader to_host;
+    FlowKey key;
+    wire::TcpHeader header;
+  };
+  std::size_t most_;
+  std::deque<Segment> waiting_;
+};
+
+}  // namespace satrelay::gateway

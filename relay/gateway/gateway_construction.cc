@@ -1,0 +1,146 @@
+// A gateway is made of its configuration.
+#include <algorithm>
+#include <stdexcept>
+
+#include "relay/gateway/gateway_impl.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// RFC 8899 section 5.1.2, BASE_PLPMTU: what any path carries.
+constexpr std::uint16_t kBaseMtu = 1200;
+
+// Streams at a time that are no flows but messages (liaison.h).
+constexpr std::uint32_t kMessageStreams = 8;
+
+const config::Gateway& checked(const config::Gateway& config) {
+  for (const config::Peer& peer : config.peers) {
+    if (std::ranges::find(config.links, peer.link, &config::Link::name) == config.links.end()) {
+      throw std::invalid_argument("peer " + peer.name + " names the unknown link " + peer.link);
+    }
+    if (peer.address.version() != config.gateway.own.version()) {
+      throw std::invalid_argument("peer " + peer.name + " and the gateway differ in IP version");
+    }
+  }
+  return config;
+}
+
+stp::FeedbackMode feedback_mode(config::FeedbackMode mode) {
+  switch (mode) {
+    case config::FeedbackMode::kHpfp:
+      return stp::FeedbackMode::kHpfp;
+    case config::FeedbackMode::kMNack:
+      return stp::FeedbackMode::kMNack;
+    case config::FeedbackMode::kAdaptive:
+      break;
+  }
+  return stp::FeedbackMode::kAdaptive;
+}
+
+// IP and UDP headers.
+std::uint16_t stp_overhead(const config::Gateway& config) {
+  return config.gateway.own.is_v4() ? 28 : 48;
+}
+
+// The addresses of both gateways, the lower one first.
+std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
+  std::vector<std::byte> bytes;
+  for (const IpAddress& address : {std::min(own, peer), std::max(own, peer)}) {
+    const std::string text = address.to_string() + ' ';
+    const ConstBytes raw = std::as_bytes(std::span(text));
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  }
+  return bytes;
+}
+
+HashKey secret_of(const Identity& identity) { return {identity.secret[0], identity.secret[1]}; }
+
+stp::Config stp_config(const config::Gateway& config, const Identity& identity,
+                       std::size_t peer_index, const config::Link& link, const MemoryPlan& plan,
+                       stp::HostShares& host_shares, std::uint64_t* all_stored) {
+  const config::Peer& peer = config.peers[peer_index];
+  stp::Config stp;
+  stp.boot_epoch = identity.boot_epoch;
+  stp.lane_count = config.stp.lanes;
+  stp.opens_even_streams = config.gateway.own < peer.address;
+  stp.datagram_overhead = stp_overhead(config);
+  stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
+  stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
+  stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
+  stp.max_streams = config.limits.flows + kMessageStreams;
+  stp.reserves = true;
+  stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (peer_index + 1));
+  stp.host_shares = &host_shares;
+  stp.all_stored = all_stored;
+  stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
+  stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
+  stp.stream_send_limit = plan.flow_send_limit;
+  stp.ping_after = config.stp.ping_after;
+  stp.suspect_after = config.stp.suspect_after;
+  // docs/stp.md section 7: max(50 kbit/s, 0.05% of the rate that the reports are about).
+  stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
+  stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
+  if (peer.security.keys) {
+    stp.security = stp::Security{.psk = peer.security.keys->current,
+                                 .other = peer.security.keys->other,
+                                 .entropy = identity.entropy,
+                                 .names = names(config.gateway.own, peer.address)};
+  }
+  stp.feedback_budget = config.stp.feedback.budget;
+  if (stp.feedback_budget.is_zero()) {
+    stp.feedback_budget =
+        std::max(BitRate::bits_per_second(50'000), link.receive_rate.scaled(5, 10'000));
+  }
+  return stp;
+}
+
+}  // namespace
+
+Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
+                    MutableBytes arena_memory, MutableBytes journal_memory, Instant now)
+    : config(checked(gateway_config)),
+      identity(gateway_identity),
+      started(now),
+      plan(plan_memory(config)),
+      arena(arena_memory, plan.block_size, plan.reserve_size),
+      reassembly(secret_of(identity),
+                 wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
+      uplink(config, secret_of(identity), released, *this, now),
+      policy(config),
+      claims(config, policy),
+      door(config, secret_of(identity), policy, claims, peers, counters),
+      wan(config, identity.wan_mac, counters, now),
+      lan(config, policy, secret_of(identity)),
+      journal(journal_memory),
+      orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),
+      flows(config, plan, secret_of(identity),
+            {.policy = policy,
+             .claims = claims,
+             .classes = uplink.classes(),
+             .lan = lan,
+             .arena = arena,
+             .peers = peers,
+             .records = door.records(),
+             .journal = journal,
+             .orphans = orphans,
+             .counters = counters},
+            identity.stopwatch) {
+  for (std::size_t i = 0; i < config.peers.size(); ++i) {
+    const config::Peer& peer = config.peers[i];
+    Carrier& carrier = uplink.carrier(peer.link);
+    peers.push_back(std::make_unique<Peer>(peer, carrier,
+                                           stp_config(config, identity, i, carrier.config, plan,
+                                                      carrier.host_shares, flows.stored_of_peers()),
+                                           arena, flows, i, config.limits.flows, now));
+    Peer& made = *peers.back();
+    uplink.add_session(carrier, made.session, *made.controller, made.datagram_overhead);
+  }
+  // The sessions have the secrets, which a reload may exchange.
+  for (config::Peer& peer : config.peers) peer.security.forget_keys();
+  policy.set_classes(uplink.classes());
+  flows.offer_dictionaries(config.classes, now);
+  config.classes.clear();  // `uplink` has them, with what else a reload may exchange
+  orphans.recover(now);
+}
+
+}  // namespace satrelay::gateway

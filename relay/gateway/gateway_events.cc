@@ -1,0 +1,77 @@
+// What the sessions tell: one switch for all events of a peer, each to those whom it concerns.
+#include "relay/gateway/gateway_impl.h"
+
+namespace satrelay::gateway {
+
+void Gateway::Impl::take_events(std::size_t peer, Instant now) {
+  // One packet may tell of very many streams.
+  constexpr int kEventsPerCall = 64;
+  for (int i = 0; i < kEventsPerCall; ++i) {
+    const auto event = peers[peer]->session.poll_event();
+    if (!event) break;
+    handle_event(peer, *event, now);
+  }
+}
+
+void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Instant now) {
+  using Kind = stp::Event::Kind;
+  Peer& peer = *peers[index];
+  switch (event.kind) {
+    case Kind::kPeerAlive:
+      peer.suspect_since = Instant::never();
+      flows.look_at_all();
+      break;
+    case Kind::kPeerSuspect:
+      peer.suspect_since = now;
+      break;
+    case Kind::kPeerRestarted:
+      peer.suspect_since = now;
+      flows.upset(index, Upheavals::Kind::kRestarted);
+      break;
+    case Kind::kPeerClosed:
+      flows.upset(index, Upheavals::Kind::kClosed);
+      break;
+    case Kind::kCapacity:
+      uplink.handle_capacity(index, now);
+      return;
+    case Kind::kOpened:
+      handle_opened(index, event.stream, now);
+      return;
+    case Kind::kReset:
+      if (event.reason == stp::ResetReason::kUnreachable) {
+        if (const FlowKey* key = flows.key_of(index, event)) {
+          door.records().unanswered.remember(pair_of(*key), 0, now);
+        }
+      }
+      [[fallthrough]];
+    case Kind::kReadable:
+    case Kind::kWritable:
+    case Kind::kConfirmed:
+    case Kind::kDelivered:
+      if (StreamContext(event.context).kind() == StreamContext::Kind::kMessages) {
+        peer.liaison.handle_event(event, orphans, now);
+      } else {
+        flows.handle_event(index, event, now);
+      }
+      return;
+  }
+  // About no stream.
+  peer.liaison.handle_event(event, orphans, now);
+  peer.dictionaries.update(uplink.classes(), peer.liaison.peer_dictionaries());
+}
+
+// A message, or a flow.
+void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Instant now) {
+  if (lan.is_routed(index)) {
+    if (const auto router = wan.next_hop(index)) lan.set_router(*router);
+  }
+  Peer& peer = *peers[index];
+  if (!peer.liaison.handle_opened(stream, now)) {
+    flows.handle_opened(index, stream, now);
+    return;
+  }
+  if (const auto doubted = peer.liaison.take_doubt()) flows.handle_doubt(index, *doubted, now);
+  peer.dictionaries.update(uplink.classes(), peer.liaison.peer_dictionaries());
+}
+
+}  // namespace satrelay::gateway

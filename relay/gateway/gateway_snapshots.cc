@@ -1,0 +1,134 @@
+// What the gateway tells of itself.
+#include "relay/gateway/gateway_impl.h"
+
+namespace satrelay::gateway {
+
+Status Gateway::status(Instant now) const {
+  Status status;
+  status.uptime = now - impl_->started;
+  status.admission = impl_->door.admission();
+  status.boot_epoch = impl_->identity.boot_epoch;
+  status.flows = static_cast<std::uint32_t>(impl_->flows.flows().size());
+  status.half_open = impl_->flows.flows().half_open();
+  status.arena_bytes = impl_->arena.total_blocks() * impl_->arena.block_size();
+  status.arena_used = impl_->arena.used_blocks() * impl_->arena.block_size();
+  status.codec = impl_->flows.codec_counters();
+  status.tcp = impl_->flows.tcp_counters();
+  return status;
+}
+
+std::vector<PeerSnapshot> Gateway::peers() const {
+  const auto path_mtu = [](const Peer& peer) -> std::optional<std::uint16_t> {
+    const stp::Session& session = peer.session;
+    const stp::PeerState state = session.peer_state();
+    if (state != stp::PeerState::kAlive && state != stp::PeerState::kSuspect) return std::nullopt;
+    return static_cast<std::uint16_t>(session.datagram_limit() + peer.datagram_overhead);
+  };
+  std::vector<PeerSnapshot> list;
+  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
+    const Peer& peer = *impl_->peers[i];
+    const stp::Session& session = peer.session;
+    list.push_back(
+        {.name = peer.config.name,
+         .address = peer.config.address,
+         .resolved = impl_->is_reachable(i),
+         .state = session.peer_state(),
+         .is_given_up =
+             session.peer_state() == stp::PeerState::kSuspect && peer.suspect_since.is_never(),
+         .wrong_key = session.doubts_key(impl_->last_call),
+         .admission = peer.liaison.peer_admission(),
+         .link = peer.config.link,
+         .encrypts = peer.config.security.keys.has_value(),
+         .send_rate = session.send_rate(),
+         .link_rate = peer.carrier.config.send_rate,
+         .commanded = impl_->uplink.commanded(i),
+         .controller = config::to_string(peer.carrier.config.control.controller),
+         .announced = session.peer_capacity(),
+         .path_mtu = path_mtu(peer),
+         .rtt = session.measured_rtt(),
+         .loss_ratio = session.knows_loss() ? std::optional(session.loss_ratio()) : std::nullopt,
+         .streams = static_cast<std::uint32_t>(session.stream_count()),
+         .packets_in_flight = session.packets_in_flight(),
+         .bytes_stored = session.bytes_stored(),
+         .dictionaries = peer.dictionaries.classes(),
+         .counters = session.counters()});
+  }
+  return list;
+}
+
+std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) const {
+  const std::vector<RulePtr>& rules = impl_->policy.rules();
+  std::vector<RuleSnapshot> list;
+  for (std::size_t i = first; i <= rules.size() && list.size() < count; ++i) {
+    const ActiveRule& active = i < rules.size() ? *rules[i] : *impl_->policy.none();
+    list.push_back({.number = active.number,
+                    .name = active.rule.name,
+                    .action = active.rule.action,
+                    .compress = active.rule.compress,
+                    .modes = active.rule.modes,
+                    .is_changed = active.rule != active.configured,
+                    .use = active.use});
+  }
+  return list;
+}
+
+Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
+  const Policy& policy = impl_->policy;
+  PolicyKey key = asked;
+  const bool outbound = key.direction == config::Direction::kOutbound;
+  const IpAddress& far = outbound ? key.destination : key.source;
+  key.peer = policy.peer_for(far);
+  const ActiveRule& rule = *policy.match(key);
+  Explanation explanation;
+  explanation.rule = rule.number;
+  explanation.in_force = rule.rule;
+  for (const RulePtr& each : policy.rules()) {
+    if (each->number == rule.number) break;
+    if (explanation.misses.size() == Explanation::kMostMisses) {
+      ++explanation.more_misses;
+      continue;
+    }
+    explanation.misses.push_back(
+        {each->number, each->rule.name, first_miss(each->rule, key, impl_->config.peers)});
+  }
+  if (key.peer) {
+    explanation.peer = impl_->config.peers[*key.peer].name;
+    explanation.prefix = policy.prefix_for(far);
+  }
+  if (outbound && key.protocol == wire::kProtocolTcp &&
+      (rule.rule.action == config::Action::kAccelerate ||
+       rule.rule.action == config::Action::kBridge)) {
+    FlowKey hosts;
+    hosts.local = key.source;
+    hosts.remote = key.destination;
+    explanation.bridged_as = impl_->door.objection(hosts, rule.rule, key.peer, now);
+  }
+  return explanation;
+}
+
+std::vector<ClassSnapshot> Gateway::classes() const {
+  const Uplink& uplink = impl_->uplink;
+  std::vector<ClassSnapshot> list;
+  for (const stp::ClassId id : uplink.classes().order()) {
+    const TrafficClassState& c = uplink.classes()[id];
+    list.push_back({.in_force = c.in_force,
+                    .is_changed = c.in_force != c.configured,
+                    .held_frames = uplink.held().frames(id),
+                    .held_bytes = uplink.held().bytes(id),
+                    .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),
+                    .use = c.use});
+  }
+  return list;
+}
+
+std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
+  return impl_->flows.snapshot(first, count, now);
+}
+
+std::optional<FlowSnapshot> Gateway::flow(std::uint64_t id, Instant now) const {
+  return impl_->flows.snapshot(id, now);
+}
+
+std::size_t Gateway::flow_count() const { return impl_->flows.flows().size(); }
+
+}  // namespace satrelay::gateway

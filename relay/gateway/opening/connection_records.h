@@ -1,0 +1,50 @@
+// What a gateway remembers for a while of connections that it does not relay, or relays no more, so
+// that what comes later of the same ones is treated alike.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "pep/base/time.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/opening/recent_connections.h"
+
+namespace satrelay::gateway {
+
+struct ConnectionRecords {
+  // A server that did not answer may do so on another path: how long its connections are bridged.
+  static constexpr Duration kAsymmetricFor = Duration::seconds(300);
+  static constexpr std::size_t kFewestBridged = 4096;
+
+  ConnectionRecords(HashKey secret, std::size_t most_flows)
+      : bridged_syns(secret, RecentConnections::kRepetitions, std::max(most_flows, kFewestBridged)),
+        syns_from_wan(secret, RecentConnections::kRepetitions),
+        dropped_acks(secret, RecentConnections::kRepetitions),
+        unanswered(secret, kAsymmetricFor),
+        ended(secret, RecentConnections::kRepetitions),
+        in_use(secret, RecentConnections::kRepetitions),
+        own_syns(secret, RecentConnections::kRepetitions) {}
+
+  // By the sequence number of a SYN from the LAN that was bridged. A repeated one is bridged again:
+  // the server may have answered the first already, and a connection that began while bridging
+  // stays bridged to its end.
+  RecentConnections bridged_syns;
+  // The same of SYNs from the WAN, all of which are bridged.
+  RecentConnections syns_from_wan;
+  // By the number of an ACK that brought a cookie back and was dropped: what follows it is dropped
+  // too, until the host repeats it.
+  RecentConnections dropped_acks;
+  // Pairs of hosts (pair_of()), number 0, of a flow whose server did not answer: its answers may
+  // take a way past the gateway.
+  RecentConnections unanswered;
+  // Number 0: flows that are over and were established once.
+  RecentConnections ended;
+  // Number 0: connections that the far host has already, through no gateway.
+  RecentConnections in_use;
+  // By the sequence number of a SYN of ours towards a host behind a peer, which a router of the LAN
+  // may send back. As it would come: from its far end, and untagged(), since that router may choose
+  // another VLAN.
+  RecentConnections own_syns;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,170 @@
+#include "relay/gateway/opening/doorkeeper.h"
+
+#include "relay/gateway/frames/frame_faults.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using Flags = wire::TcpFlags;
+using Decision = Doorkeeper::Decision;
+
+// With fewer free places, each cookie that may come back has one.
+constexpr std::size_t kAmplePlaces = 4096;
+
+Decision bridge(Counter reason) { return {.kind = Decision::Kind::kBridge, .reason = reason}; }
+Decision drop(Counter reason) { return {.kind = Decision::Kind::kDrop, .reason = reason}; }
+
+}  // namespace
+
+Doorkeeper::Doorkeeper(const config::Gateway& config, HashKey secret, const Policy& policy,
+                       const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
+                       Counters& counters)
+    : policy_(policy),
+      claims_(claims),
+      peers_(peers),
+      most_half_open_(config.limits.half_open),
+      records_(secret, config.limits.flows),
+      cookies_(secret, counters),
+      misfits_(secret, counters) {}
+
+Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
+                            std::optional<std::size_t> peer, const RoomForFlows& room,
+                            Instant now) {
+  const FlowKey& key = segment.key;
+  const wire::TcpHeader& header = segment.header;
+  const bool is_syn = header.has(Flags::kSyn) && !header.has(Flags::kAck);
+  // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
+  // answered.
+  auto recovered = cookies_.recover(key, header, now);
+  // What a host sends behind an ACK that was dropped, or lost, must not be bridged: no host knows
+  // of it. The host repeats it all, from the ACK on.
+  if (!recovered && !is_syn &&
+      (records_.dropped_acks.recalls(key, header.acknowledgment, now) ||
+       cookies_.follows_a_lost_ack(key, header, now))) {
+    return drop(Counter::kDroppedAfterCookie);
+  }
+  const wire::TcpHeader& opening = recovered ? *recovered : header;
+  auto reason = reason_to_bridge(segment, opening, rule.rule, peer, now);
+  const bool was_bridged = records_.bridged_syns.recalls(key, opening.sequence, now);
+  if (!reason && (was_bridged || records_.in_use.recalls(key, 0, now))) {
+    reason = Counter::kBridgedMidStream;
+  }
+  // A SYN keeps IP options and extension headers, and its connection too: the hosts may need them
+  // on the way. A cookie has answered a SYN that had none.
+  if (!reason && !recovered && segment.frame.kind != FrameKind::kTcp) {
+    reason = bridging_reason(segment.frame, Counter::kBridgedMidStream);
+  }
+  if (!reason) {
+    if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
+    if (is_syn && may_answer_by_cookie(rule.rule, *peer, room, now)) {
+      return {.kind = Decision::Kind::kCookie};
+    }
+    reason = room.lack_of_room(*peer);
+    if (!reason && !recovered && room.half_open() >= most_half_open_) {
+      reason = Counter::kBridgedHalfOpenFull;
+    }
+  }
+  // Of a flow that is over no other host knows.
+  if (reason == Counter::kBridgedMidStream && !is_syn && records_.ended.recalls(key, 0, now)) {
+    if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
+    refusals_.refuse(PortId::kLan, segment.frame, header, segment.payload);
+    return drop(Counter::kDroppedAfterEnd);
+  }
+  if ((is_syn || recovered) && !was_bridged) ++rule.use.connections;
+  if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
+  // The host takes its connection for open: there may be room, or a peer, when it sends again.
+  if (recovered && (reason == Counter::kBridgedTableFull || reason == Counter::kBridgedMemoryLow ||
+                    reason == Counter::kBridgedPeerDown)) {
+    records_.dropped_acks.remember(key, header.acknowledgment, now);
+    return drop(Counter::kDroppedAfterCookie);
+  }
+  if (is_syn) {
+    records_.bridged_syns.remember(key, opening.sequence, now);
+    records_.ended.forget(key);
+  }
+  misfits_.look_from_lan(key, segment.frame.ethernet, segment.frame.payload);
+  return bridge(bridging_reason(segment.frame, *reason));
+}
+
+std::optional<Counter> Doorkeeper::reason_to_bridge(const Segment& segment,
+                                                    const wire::TcpHeader& opening,
+                                                    const config::Rule& rule,
+                                                    std::optional<std::size_t> peer,
+                                                    Instant now) const {
+  const FlowKey& key = segment.key;
+  constexpr auto kHandshake =
+      static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin);
+  if ((opening.flags & kHandshake) == (Flags::kSyn | Flags::kAck) &&
+      !records_.syns_from_wan.recalls(key, opening.acknowledgment - 1, now)) {
+    return Counter::kBridgedAsymmetric;
+  }
+  if ((opening.flags & kHandshake) != Flags::kSyn) return Counter::kBridgedMidStream;
+  if (segment.frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
+    return Counter::kBridgedMulticast;
+  }
+  if (const auto reason = objection(key, rule, peer, now)) {
+    // One of ours that a router of the LAN sends on to another peer is in order.
+    const bool is_ours = reason == Counter::kBridgedForeignSource &&
+                         records_.own_syns.recalls(untagged(key), opening.sequence, now);
+    if (!is_ours) return reason;
+  }
+  const wire::TcpOptions& options = opening.options;
+  if (options.has_md5 || options.has_ao || options.has_mptcp_join) {
+    return Counter::kBridgedTcpOptions;
+  }
+  return std::nullopt;
+}
+
+std::optional<Counter> Doorkeeper::objection(const FlowKey& key, const config::Rule& rule,
+                                             std::optional<std::size_t> peer, Instant now) const {
+  if (policy_.is_on_own_segment(key.remote)) return Counter::kBridgedOwnSegment;
+  if (!peer) return Counter::kBridgedNoPeerPrefix;
+  if (rule.action != config::Action::kAccelerate) return Counter::kBridgedByRule;
+  if (records_.unanswered.recalls(pair_of(key), 0, now)) return Counter::kBridgedAsymmetric;
+  if (admission_ == Admission::kBypass) return Counter::kBridgedBypass;
+  if (admission_ == Admission::kDraining) return Counter::kBridgedDraining;
+  if (peers_[*peer]->session.peer_state() != stp::PeerState::kAlive) {
+    return Counter::kBridgedPeerDown;
+  }
+  if (peers_[*peer]->liaison.peer_admission() != Admission::kOpen) {
+    return Counter::kBridgedPeerBypass;
+  }
+  // Relayed, the peer would have it for a host's own word, and its answers would come back to
+  // whoever has said it. Bridged, they go where the address belongs.
+  if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
+  return std::nullopt;
+}
+
+bool Doorkeeper::may_answer_by_cookie(const config::Rule& rule, std::size_t peer,
+                                      const RoomForFlows& room, Instant now) {
+  if (room.half_open() < most_half_open_ || rule.modes.handshake != config::HandshakeMode::kLocal ||
+      room.lack_of_room(peer)) {
+    return false;
+  }
+  // Of a flood's cookies hardly any come back; but with few places left, there is one for each.
+  return room.free_slots() >= kAmplePlaces || cookies_.outstanding(now) < room.free_slots();
+}
+
+void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config, Instant now) {
+  cookies_.answer(syn.key, syn.frame.ethernet.reversed(), syn.header, config, now);
+}
+
+void Doorkeeper::look_from_wan(const FlowKey& key, ConstBytes segment, Instant now) {
+  if ((load_u8(segment.data() + 13) & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
+    records_.syns_from_wan.remember(key, load_u32(segment.data() + 4), now);
+    records_.ended.forget(key);
+  }
+  misfits_.look_from_wan(key, segment);
+}
+
+std::size_t Doorkeeper::poll_reset(PortId port, MutableBytes out) {
+  const std::size_t size = port == PortId::kLan ? misfits_.poll_frame(out) : 0;
+  return size > 0 ? size : refusals_.poll_frame(port, out);
+}
+
+Instant Doorkeeper::next_timeout() const {
+  const Instant resets = earlier(misfits_.next_timeout(), refusals_.next_timeout());
+  return cookies_.has_frames() ? Instant() : resets;
+}
+
+}  // namespace satrelay::gateway

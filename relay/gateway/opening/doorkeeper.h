@@ -1,0 +1,105 @@
+// Decides what becomes of a TCP segment from the LAN that belongs to no flow: whether it begins
+// one, is answered by a cookie, or is bridged or dropped, and why. All that is remembered for such
+// decisions is here: SYNs that were bridged, cookies, connections that do not fit, and the resets
+// that are owed to hosts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/tcp/types.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/admission.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/opening/connection_records.h"
+#include "relay/gateway/opening/misfits.h"
+#include "relay/gateway/opening/refusals.h"
+#include "relay/gateway/opening/room_for_flows.h"
+#include "relay/gateway/opening/syn_cookies.h"
+#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/port_id.h"
+#include "relay/gateway/rules/claims.h"
+#include "relay/gateway/rules/policy.h"
+
+namespace satrelay::gateway {
+
+class Doorkeeper {
+ public:
+  struct Segment {
+    const FlowKey& key;
+    const Frame& frame;
+    const wire::TcpHeader& header;
+    std::size_t payload = 0;  // bytes
+  };
+  struct Decision {
+    enum class Kind : std::uint8_t {
+      kRelay,   // a flow begins, for which there is room
+      kCookie,  // answer_by_cookie()
+      kBridge,  // for a reason
+      kDrop,    // for a reason
+    };
+    Kind kind = Kind::kDrop;
+    Counter reason{};
+    // kRelay: the SYN, as far as its cookie tells, which the segment has brought back.
+    std::optional<wire::TcpHeader> recovered = {};
+  };
+
+  // All but the configuration must outlive it; `peers` may be filled later.
+  Doorkeeper(const config::Gateway& config, HashKey secret, const Policy& policy,
+             const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
+             Counters& counters);
+
+  // `rule` is that of the segment, and does not bar it; `peer` stands before its far host. Counts
+  // the connection for the rule, and remembers what it decides.
+  Decision decide(const Segment& segment, ActiveRule& rule, std::optional<std::size_t> peer,
+                  const RoomForFlows& room, Instant now);
+  // Why no connection between these hosts, whatever their ports, is relayed under the rule; nullopt
+  // if it may be.
+  std::optional<Counter> objection(const FlowKey& key, const config::Rule& rule,
+                                   std::optional<std::size_t> peer, Instant now) const;
+  // `config`: of the endpoint that the connection would have.
+  void answer_by_cookie(const Segment& syn, const tcp::Config& config, Instant now);
+  // A segment from the WAN of no flow, from its TCP header on. `key`: as seen from the LAN.
+  void look_from_wan(const FlowKey& key, ConstBytes segment, Instant now);
+  // What a rule's `action: reset` says to the sender of a segment.
+  Refusals& refusals() { return refusals_; }
+  ConnectionRecords& records() { return records_; }
+
+  Admission admission() const { return admission_; }
+  void set_admission(Admission admission) { admission_ = admission; }
+  void set_half_open(std::uint32_t most) { most_half_open_ = most; }
+
+  // The next frame, 0 if there is none: a SYN-ACK for the LAN that is a cookie; a RST.
+  std::size_t poll_cookie(MutableBytes out) { return cookies_.poll_frame(out); }
+  std::size_t poll_reset(PortId port, MutableBytes out);
+  Instant next_timeout() const;
+
+ private:
+  // Why the segment does not open a connection that may be relayed. `opening`: what it opens it
+  // with.
+  std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
+                                          const config::Rule& rule, std::optional<std::size_t> peer,
+                                          Instant now) const;
+  bool may_answer_by_cookie(const config::Rule& rule, std::size_t peer, const RoomForFlows& room,
+                            Instant now);
+
+  const Policy& policy_;
+  const Claims& claims_;
+  const std::vector<std::unique_ptr<Peer>>& peers_;
+  std::uint32_t most_half_open_;
+  Admission admission_ = Admission::kOpen;
+  ConnectionRecords records_;
+  SynCookies cookies_;
+  Misfits misfits_;
+  Refusals refusals_;
+};
+
+}  // namespace satrelay::gateway

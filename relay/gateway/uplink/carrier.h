@@ -1,0 +1,49 @@
+// A satellite carrier: its pacer, and the order of what it carries. Peers may share one, and
+// bridged frames are debited to it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "config/schema.h"
+#include "pep/base/units.h"
+#include "pep/control/pacer.h"
+#include "pep/stp/streams/host_share.h"
+#include "pep/stp/streams/stream_class.h"
+#include "relay/gateway/uplink/class_order.h"
+#include "relay/gateway/uplink/link_way.h"
+
+namespace satrelay::gateway {
+
+// Whatever is announced, a link that may be configured stays usable.
+inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
+
+struct Carrier {
+  // `sources`: of what it carries, see ClassOrder. `most_hosts`: that may wait for it.
+  Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts);
+  BitRate& capacity(LinkWay way) {
+    return way == LinkWay::kSend ? send_capacity : receive_capacity;
+  }
+  BitRate configured(LinkWay way) const {
+    return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
+  }
+
+  // Bytes of bridged frames of a class that may wait.
+  ByteCount held_limit(stp::ClassId traffic_class) const;
+
+  config::Link config;
+  control::Pacer pacer;
+  ClassOrder classes;
+  stp::HostShares host_shares;
+  // Who sends next: a class, and of its sources the bridged frames (0) or the peer before `source`.
+  struct Choice {
+    stp::ClassId traffic_class = 0;
+    std::size_t source = 0;
+  };
+  std::optional<Choice> choice;  // of the poll that goes on
+  // As the operator says; never above what is configured.
+  BitRate send_capacity;
+  BitRate receive_capacity;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,190 @@
+#include "relay/gateway/uplink/uplink.h"
+
+#include <algorithm>
+#include <array>
+
+#include "config/traffic_class.h"
+#include "relay/gateway/uplink/held_key.h"
+
+namespace satrelay::gateway {
+
+using stp::ClassId;
+using stp::ClassSet;
+
+namespace {
+
+// With bridged frames, and that of streams which are no flows.
+constexpr std::size_t kMostHeldHosts = 2 * kMostHeldFrames + 1;
+
+}  // namespace
+
+Uplink::Uplink(const config::Gateway& config, HashKey secret, ReleasedFragments& released,
+               SessionPort& port, Instant now)
+    : secret_(secret),
+      fair_hosts_(config.fair_hosts),
+      released_(released),
+      port_(port),
+      classes_(config.classes) {
+  for (const config::Link& link : config.links) {
+    carriers_.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1,
+                                                  config.limits.flows + kMostHeldHosts));
+  }
+  // Which of several links a bridged frame takes is not known.
+  if (carriers_.size() == 1) held_.share_with(carriers_.front()->host_shares);
+  apply_classes(now);
+}
+
+Carrier& Uplink::carrier(std::string_view link) {
+  return **std::ranges::find(carriers_, link, [](const auto& carrier) -> std::string_view {
+    return carrier->config.name;
+  });
+}
+
+void Uplink::add_session(Carrier& carrier, stp::Session& session,
+                         control::RateController& controller, std::uint16_t datagram_overhead) {
+  lines_.push_back({carrier, session, controller, datagram_overhead});
+}
+
+// --- bridged frames ----------------------------------------------------------------------------
+
+Uplink::Passage Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now) {
+  // Not before fragments that came earlier.
+  const bool must_wait = released_.any_to_send() && !frame.reassembled;
+  if (!must_wait && may_leave_at_once(id, now)) {
+    pass(id, ip_bytes, now);
+    return Passage::kLeaves;
+  }
+  const auto slot = held_.push(held_key(secret_, fair_hosts_, id, frame),
+                               static_cast<std::uint16_t>(ip_bytes), held_limit(id));
+  if (!slot) {
+    ++classes_[id].use.dropped_frames;
+    return Passage::kNoRoom;
+  }
+  held_slot_ = *slot;
+  ++classes_[id].use.waited_frames;
+  return Passage::kWaits;
+}
+
+ByteCount Uplink::held_limit(ClassId id) const {
+  ByteCount most;
+  for (const auto& carrier : carriers_) most = std::max(most, carrier->held_limit(id));
+  return most;
+}
+
+// --- rates -------------------------------------------------------------------------------------
+
+CapacityResult Uplink::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
+                                    Instant now) {
+  const auto found = std::ranges::find_if(
+      carriers_, [&](const auto& carrier) { return carrier->config.name == link; });
+  if (found == carriers_.end()) return CapacityResult::kUnknownLink;
+  Carrier& carrier = **found;
+  const auto uses = [&](const Line& line) { return &line.carrier == &carrier; };
+  if (std::ranges::none_of(lines_, uses)) return CapacityResult::kUnusedLink;
+  if (capacity > carrier.configured(way)) return CapacityResult::kAboveConfigured;
+  carrier.capacity(way) =
+      capacity.is_zero() ? carrier.configured(way) : std::max(capacity, kLeastCapacity);
+  if (way == LinkWay::kSend) {
+    apply_capacity(carrier, now);
+    return CapacityResult::kSet;
+  }
+  for (const Line& line : lines_) {
+    if (uses(line)) line.session.announce_capacity(capacity);
+  }
+  return CapacityResult::kSet;
+}
+
+void Uplink::set_most_rate(std::size_t peer, BitRate most, Instant now) {
+  lines_[peer].most_rate = most.is_zero() ? most : std::max(most, kLeastCapacity);
+  apply_capacity(lines_[peer].carrier, now);
+}
+
+BitRate Uplink::commanded(std::size_t peer) const {
+  const Line& line = lines_[peer];
+  BitRate least = line.carrier.send_capacity;
+  if (!line.most_rate.is_zero()) least = std::min(least, line.most_rate);
+  return least < line.carrier.config.send_rate ? least : BitRate();
+}
+
+// The lower of what the operator says here, of the link and of the peer, and what the receiver of
+// the direction has announced. A carrier with several receivers is as fast as the fastest of them.
+void Uplink::apply_capacity(Carrier& carrier, Instant now) {
+  BitRate most;
+  for (const Line& line : lines_) {
+    if (&line.carrier != &carrier) continue;
+    BitRate capacity = carrier.send_capacity;
+    if (const BitRate announced = line.session.peer_capacity(); !announced.is_zero()) {
+      capacity = std::min(capacity, std::max(announced, kLeastCapacity));
+    }
+    if (!line.most_rate.is_zero()) capacity = std::min(capacity, line.most_rate);
+    line.controller.on_capacity(capacity);
+    most = std::max(most, capacity);
+  }
+  if (most.is_zero()) return;
+  carrier.pacer.set_rate(most.scaled(995, 1000), now);
+  carrier.classes.set_rate(carrier.pacer.rate(), now);
+  apply_classes(now);
+}
+
+// --- classes -----------------------------------------------------------------------------------
+
+void Uplink::apply_classes(Instant now) {
+  for (const auto& carrier : carriers_) {
+    std::array<ClassRates, stp::kClasses> rates;
+    // What still waits in a class that is no more shall leave.
+    for (ClassSet gone = held_.classes() & ~classes_.in_use(); gone != 0; gone &= gone - 1) {
+      rates[stp::lowest_class(gone)].weight = 1;
+    }
+    for (const ClassId id : classes_.order()) {
+      const config::TrafficClass& c = classes_[id].in_force;
+      rates[id] = {.weight = c.weight, .guaranteed = c.guaranteed, .maximum = c.maximum};
+    }
+    rates[TrafficClasses::kBridged].guaranteed =
+        config::bridged_guarantee(carrier->config, carrier->pacer.rate());
+    carrier->classes.set(rates, now);
+  }
+}
+
+ClassResult Uplink::set_class(std::string_view name, const ClassChange& change, Instant now) {
+  const auto id = classes_.find(name);
+  if (!id || *id == TrafficClasses::kRelayed || *id == TrafficClasses::kBridged) {
+    return ClassResult::kUnknownClass;
+  }
+  TrafficClassState& c = classes_[*id];
+  const config::TrafficClass next = change.apply(c.in_force, c.configured);
+  if (!config::rates_agree(next)) return ClassResult::kContradiction;
+  std::vector<config::TrafficClass> all;
+  for (const ClassId each : classes_.order()) {
+    all.push_back(each == *id ? next : classes_[each].in_force);
+  }
+  const auto fits = [&](const auto& carrier) {
+    return config::guarantees_fit(all, carrier->config);
+  };
+  if (!std::ranges::all_of(carriers_, fits)) return ClassResult::kAboveLink;
+  c.in_force = next;
+  apply_classes(now);
+  return ClassResult::kSet;
+}
+
+std::size_t Uplink::waiting_hosts(ClassId id) const {
+  std::size_t hosts = held_.hosts(id);
+  for (const Line& line : lines_) {
+    if ((line.session.waiting() & stp::class_bit(id)) != 0) hosts += line.session.waiting_hosts(id);
+  }
+  return hosts;
+}
+
+void Uplink::reconfigure(const config::Gateway& next, Instant now) {
+  classes_.replace(next.classes);
+  apply_classes(now);
+  for (std::size_t i = 0; i < next.links.size(); ++i) {
+    Carrier& carrier = *carriers_[i];
+    carrier.config.bridged_queue = next.links[i].bridged_queue;
+    if (carrier.config.send_rate == next.links[i].send_rate) continue;
+    carrier.config.send_rate = next.links[i].send_rate;
+    carrier.send_capacity = carrier.config.send_rate;
+    apply_capacity(carrier, now);
+  }
+}
+
+}  // namespace satrelay::gateway

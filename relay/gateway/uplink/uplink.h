@@ -1,0 +1,134 @@
+// What leaves by the WAN port, and in which order: what a session must say first, then bytes of
+// streams and bridged frames, class by class, each when a carrier has room for it. Knows the
+// carriers, the classes of traffic, the bridged frames that wait, and of each peer its session.
+//
+// A bridged frame is shown to admit(); poll() says who sends next, and next_turn() when to ask.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/control/rate_controller.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/frames/released_fragments.h"
+#include "relay/gateway/uplink/carrier.h"
+#include "relay/gateway/uplink/class_change.h"
+#include "relay/gateway/uplink/command_result.h"
+#include "relay/gateway/uplink/held_frames.h"
+#include "relay/gateway/uplink/polled.h"
+#include "relay/gateway/uplink/traffic_classes.h"
+
+namespace satrelay::gateway {
+
+// The way from a session to the port, which is not the uplink's affair.
+class SessionPort {
+ public:
+  struct Written {
+    std::size_t frame = 0;     // bytes; 0: the session has nothing to say
+    std::size_t datagram = 0;  // of them, the session's
+  };
+  virtual ~SessionPort() = default;
+  virtual bool is_reachable(std::size_t peer) const = 0;
+  // Polls the peer's session and puts the headers before its packet.
+  virtual Written write_packet(std::size_t peer, const stp::Turn& turn, MutableBytes out,
+                               Instant now) = 0;
+};
+
+class Uplink {
+ public:
+  // What becomes of a bridged frame.
+  enum class Passage : std::uint8_t {
+    kLeaves,  // at once, which is booked
+    kWaits,   // in held_slot()
+    kNoRoom,
+  };
+
+  // `released` and `port` must outlive it.
+  Uplink(const config::Gateway& config, HashKey secret, ReleasedFragments& released,
+         SessionPort& port, Instant now);
+
+  // The carrier of a link that is configured.
+  Carrier& carrier(std::string_view link);
+  // In the order of the peers. `datagram_overhead`: IP and UDP headers. All outlive the uplink's
+  // last poll.
+  void add_session(Carrier& carrier, stp::Session& session, control::RateController& controller,
+                   std::uint16_t datagram_overhead);
+
+  // --- bridged frames --------------------------------------------------------------------------
+  Passage admit(stp::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
+  // One that leaves at once whoever waits.
+  void pass(stp::ClassId id, std::size_t ip_bytes, Instant now) {
+    debit_bridged(id, ip_bytes, 1, now);
+  }
+  std::size_t held_slot() const { return held_slot_; }  // of the last frame that had to wait
+  const HeldFrames& held() const { return held_; }
+
+  // --- output ----------------------------------------------------------------------------------
+  Polled poll(MutableBytes out, Instant now);
+  // When something that waits in a class may be able to leave.
+  Instant next_turn(Instant now) const;
+
+  // --- rates -----------------------------------------------------------------------------------
+  CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
+  void set_most_rate(std::size_t peer, BitRate most, Instant now);  // zero: all there is
+  // What the operator allows to be sent to it, if that is below what is configured; else zero.
+  BitRate commanded(std::size_t peer) const;
+  // The peer has announced another capacity.
+  void handle_capacity(std::size_t peer, Instant now) { apply_capacity(lines_[peer].carrier, now); }
+
+  // --- classes ---------------------------------------------------------------------------------
+  TrafficClasses& classes() { return classes_; }
+  const TrafficClasses& classes() const { return classes_; }
+  ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
+  std::size_t waiting_hosts(stp::ClassId id) const;
+  // What of the links and classes can change at run time.
+  void reconfigure(const config::Gateway& next, Instant now);
+
+ private:
+  struct Line {
+    Carrier& carrier;
+    stp::Session& session;
+    control::RateController& controller;
+    std::uint16_t datagram_overhead = 0;
+    BitRate most_rate = {};  // as the operator says; zero: all there is
+  };
+  using Choice = Carrier::Choice;
+  static constexpr std::size_t kBridgedSource = 0;
+
+  void apply_capacity(Carrier& carrier, Instant now);
+  void apply_classes(Instant now);
+  ByteCount held_limit(stp::ClassId id) const;
+  // (uplink_turns.cc)
+  std::optional<Choice> choose(const Carrier& carrier, stp::ClassSet bridged, Instant now) const;
+  std::optional<stp::ClassId> bridged_turn(Instant now) const;
+  bool choose_all(Instant now);
+  std::size_t poll_sessions(MutableBytes out, Instant now);
+  std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
+  void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
+  void debit_bridged(stp::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
+  Polled release_held(stp::ClassId id, MutableBytes out, Instant now);
+  bool may_leave_at_once(stp::ClassId id, Instant now) const;
+
+  const HashKey secret_;
+  const config::FairHosts fair_hosts_;
+  ReleasedFragments& released_;
+  SessionPort& port_;
+  TrafficClasses classes_;
+  std::vector<std::unique_ptr<Carrier>> carriers_;  // as the links are configured
+  std::vector<Line> lines_;                         // by peer
+  HeldFrames held_{kMostHeldFrames};
+  std::size_t held_slot_ = 0;
+  bool sessions_first_ = false;
+  std::size_t next_peer_ = 0;  // whose turn it is
+};
+
+}  // namespace satrelay::gateway

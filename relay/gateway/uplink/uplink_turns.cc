@@ -1,0 +1,197 @@
+// Whose turn it is.
+#include <algorithm>
+
+#include "relay/gateway/uplink/uplink.h"
+
+namespace satrelay::gateway {
+
+using stp::class_bit;
+using stp::ClassId;
+using stp::ClassSet;
+
+std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
+                                             Instant now) const {
+  if (!carrier.pacer.can_send(now)) return std::nullopt;
+  const auto waiting_of = [&](std::size_t i) -> ClassSet {
+    const Line& line = lines_[i];
+    if (&line.carrier != &carrier) return 0;
+    const ClassSet set = line.session.waiting();
+    return set != 0 && line.session.may_send(now) && port_.is_reachable(i) ? set : 0;
+  };
+  ClassSet waiting = bridged;
+  std::size_t sources = bridged == 0 ? 0 : 1;
+  std::size_t last = kBridgedSource;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const ClassSet of_peer = waiting_of(i);
+    if (of_peer == 0) continue;
+    waiting |= of_peer;
+    last = i + 1;
+    ++sources;
+  }
+  const auto id = carrier.classes.next(waiting, now);
+  if (!id) return std::nullopt;
+  if (sources == 1) return Choice{*id, last};
+  Choice best{.traffic_class = *id};
+  bool found = (bridged & class_bit(*id)) != 0;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if ((waiting_of(i) & class_bit(*id)) == 0) continue;
+    if (found && carrier.classes.start(*id, best.source) <= carrier.classes.start(*id, i + 1)) {
+      continue;
+    }
+    best.source = i + 1;
+    found = true;
+  }
+  return best;
+}
+
+Polled Uplink::poll(MutableBytes out, Instant now) {
+  // What a session must say waits for no more than one bridged frame.
+  if (!sessions_first_) {
+    sessions_first_ = true;
+    if (const auto id = bridged_turn(now)) return release_held(*id, out, now);
+  }
+  sessions_first_ = false;
+  bool session_has_turn = choose_all(now);
+  // One that has the turn may find that it has nothing after all.
+  for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
+    if (const std::size_t size = poll_sessions(out, now); size > 0) {
+      return {.kind = Polled::Kind::kWritten, .size = size};
+    }
+    if (!session_has_turn) break;
+    session_has_turn = choose_all(now);
+    if (!session_has_turn) break;
+  }
+  if (const auto id = bridged_turn(now)) return release_held(*id, out, now);
+  return {};
+}
+
+// The class of which a held frame may leave, whichever carrier it takes.
+std::optional<ClassId> Uplink::bridged_turn(Instant now) const {
+  if (held_.classes() == 0) return std::nullopt;
+  for (const auto& carrier : carriers_) {
+    const auto choice = choose(*carrier, held_.classes(), now);
+    if (choice && choice->source == kBridgedSource) return choice->traffic_class;
+  }
+  return std::nullopt;
+}
+
+// For each carrier; whether a session has the turn on any.
+bool Uplink::choose_all(Instant now) {
+  bool any = false;
+  for (const auto& carrier : carriers_) {
+    carrier->choice = choose(*carrier, held_.classes(), now);
+    any = any || (carrier->choice && carrier->choice->source != kBridgedSource);
+  }
+  return any;
+}
+
+// With many peers it would take long to ask each of them before every packet.
+std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
+  if (lines_.empty()) return 0;
+  // One in turn, so that what it must say waits for no more than a packet of each.
+  next_peer_ = (next_peer_ + 1) % lines_.size();
+  if (const std::size_t size = poll_session(next_peer_, out, now); size > 0) return size;
+  for (const auto& carrier : carriers_) {
+    if (!carrier->choice || carrier->choice->source == kBridgedSource) continue;
+    const std::size_t chosen = carrier->choice->source - 1;
+    if (chosen == next_peer_) continue;
+    if (const std::size_t size = poll_session(chosen, out, now); size > 0) return size;
+  }
+  for (std::size_t i = 1; i < lines_.size(); ++i) {
+    const std::size_t index = (next_peer_ + i) % lines_.size();
+    if (const std::size_t size = poll_session(index, out, now); size > 0) return size;
+  }
+  return 0;
+}
+
+std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant now) {
+  if (!port_.is_reachable(index)) return 0;
+  const Carrier& carrier = lines_[index].carrier;
+  const bool has_turn = carrier.choice && carrier.choice->source == index + 1;
+  const stp::Turn turn{.open = carrier.classes.open(now),
+                       .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
+                       .streams = has_turn};
+  const SessionPort::Written written = port_.write_packet(index, turn, out, now);
+  if (written.frame > 0) debit_relayed(index, written.datagram, now);
+  return written.frame;
+}
+
+// To the classes whose bytes it carries, its headers to the first; what concerns the session
+// itself is in nobody's way.
+void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) {
+  const Line& line = lines_[peer];
+  const stp::Session& session = line.session;
+  Carrier& carrier = line.carrier;
+  std::size_t headers =
+      carrier.pacer.overhead().accounted(datagram + line.datagram_overhead).value();
+  for (const auto& part : session.last_classes()) headers -= part.bytes;
+  for (const auto& [id, bytes, booked] : session.last_classes()) {
+    const ByteCount all(bytes + headers);
+    const ByteCount all_booked(booked + headers);
+    headers = 0;
+    carrier.classes.on_sent(id, peer + 1, all, all_booked, session.waiting_hosts(id), now);
+    classes_[id].use.relayed_bytes += all.value();
+  }
+}
+
+// Debited to the carriers that have room, and to all if none has: the frame may have taken any of
+// them, but one that is slower than the others must not be booked out by what they carry.
+void Uplink::debit_bridged(ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now) {
+  const auto has_room = [&](const auto& carrier) { return carrier->pacer.can_send(now); };
+  const bool any = std::ranges::any_of(carriers_, has_room);
+  ByteCount accounted;
+  for (const auto& carrier : carriers_) {
+    if (any && !has_room(carrier)) continue;
+    accounted = carrier->pacer.overhead().accounted(ip_bytes);
+    if (any) {
+      carrier->pacer.on_sent(ip_bytes, now);
+    } else {
+      carrier->pacer.on_bridged(ip_bytes, now);
+    }
+    carrier->classes.on_sent(id, kBridgedSource, accounted, ByteCount(accounted.value() * factor),
+                             held_.hosts(id), now);
+  }
+  ++classes_[id].use.bridged_frames;
+  classes_[id].use.bridged_bytes += accounted.value();
+}
+
+Polled Uplink::release_held(ClassId id, MutableBytes out, Instant now) {
+  const HeldFrames::Frame frame = held_.pop(id);
+  debit_bridged(id, frame.ip_bytes, frame.factor, now);
+  if (released_.holds(frame.slot)) {
+    return {.kind = Polled::Kind::kWritten, .size = released_.write_held(frame.slot, out)};
+  }
+  return {.kind = Polled::Kind::kHeld, .slot = frame.slot};
+}
+
+// Which carrier a bridged frame takes is the modem's affair. With several, any that has room lets
+// it go.
+bool Uplink::may_leave_at_once(ClassId id, Instant now) const {
+  if ((held_.classes() & class_bit(id)) != 0) return false;
+  return std::ranges::any_of(carriers_, [&](const auto& carrier) {
+    const auto choice = choose(*carrier, held_.classes() | class_bit(id), now);
+    return choice && choice->traffic_class == id && choice->source == kBridgedSource;
+  });
+}
+
+Instant Uplink::next_turn(Instant now) const {
+  Instant next = Instant::never();
+  for (const auto& carrier : carriers_) {
+    // Sessions tell by themselves when their pacers open.
+    if (held_.classes() == 0 && !carrier->classes.has_maxima()) continue;
+    ClassSet streams = 0;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (&lines_[i].carrier == carrier.get() && port_.is_reachable(i)) {
+        streams |= lines_[i].session.waiting();
+      }
+    }
+    const ClassSet open = carrier->classes.open(now);
+    if (const ClassSet shut = (streams | held_.classes()) & ~open; shut != 0) {
+      next = earlier(next, later(carrier->classes.opens_at(shut), carrier->pacer.next_send()));
+    }
+    if ((held_.classes() & open) != 0) next = earlier(next, carrier->pacer.next_send());
+  }
+  return next;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,231 @@
+// The gateway among its neighbours on the WAN: what it answers, what it asks, whom it believes.
+#include "relay/gateway/addresses/wan_node.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "pep/wire/arp.h"
+#include "pep/wire/udp.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr auto kOwn = "192.0.2.1";
+constexpr auto kPeer = "192.0.2.2";
+constexpr auto kRouter = "192.0.2.6";
+constexpr MacAddress kRouterMac{{2, 0, 0, 0, 0, 0x77}};
+
+config::Gateway two_peers() {
+  config::Gateway config;
+  config.gateway.own = ip_of(kOwn);
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/29");
+  config.gateway.next_hop = ip_of(kRouter);
+  config.peers = {
+      {.name = "near", .address = ip_of(kPeer), .prefixes = {}, .link = "sat"},
+      {.name = "far", .address = ip_of("192.0.2.130"), .prefixes = {}, .link = "sat"},
+      {.name = "farther", .address = ip_of("192.0.2.140"), .prefixes = {}, .link = "sat"}};
+  config.stp.port = 7878;
+  return config;
+}
+
+class WanNodeTest : public testing::Test {
+ protected:
+  void start(const config::Gateway& config) { node_.emplace(config, kGatewayMac, counters_, now_); }
+  static FrameBytes arp(const wire::ArpMessage& message, const wire::EthernetHeader& link) {
+    FrameBytes frame(link.size() + wire::kArpSize);
+    wire::EthernetHeader ethernet = link;
+    ethernet.type = wire::EtherType::kArp;
+    wire::write_ethernet(ethernet, frame);
+    wire::write_arp(message, MutableBytes(frame).subspan(link.size()));
+    return frame;
+  }
+  static FrameBytes arp(wire::ArpOperation operation, std::string_view sender,
+                        const MacAddress& mac, std::string_view target) {
+    return arp({.operation = operation,
+                .sender_mac = mac,
+                .sender = ip_of(sender),
+                .target_mac = kGatewayMac,
+                .target = ip_of(target)},
+               from(mac));
+  }
+  static wire::EthernetHeader from(const MacAddress& mac) {
+    wire::EthernetHeader ethernet;
+    ethernet.source = mac;
+    ethernet.destination = kGatewayMac;
+    return ethernet;
+  }
+  bool handle_arp(const FrameBytes& frame) { return node_->handle_arp(look_at(frame), now_); }
+  // The next frame that it sends, as ARP.
+  std::optional<wire::ArpMessage> poll_arp() {
+    const std::size_t size = node_->poll_frame(out_);
+    if (size == 0) return std::nullopt;
+    seen_ = look_at(ConstBytes(out_).first(size));
+    return wire::parse_arp(seen_.payload);
+  }
+  void wait(Duration time) {
+    now_ += time;
+    if (node_->next_timeout() <= now_) node_->handle_timeout(now_);
+  }
+
+  Instant now_ = Instant::from_nanoseconds(1);
+  Counters counters_;
+  std::optional<WanNode> node_;
+  FrameBytes out_ = FrameBytes(2048);
+  Frame seen_;
+};
+
+TEST_F(WanNodeTest, AsksForEachNextHopOnceASecondUntilItAnswers) {
+  start(two_peers());
+  EXPECT_EQ(node_->next_timeout(), now_);
+  wait(Duration::zero());
+  const auto first = poll_arp();
+  const auto second = poll_arp();
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->target, ip_of(kPeer));
+  EXPECT_EQ(second->target, ip_of(kRouter)) << "which two peers share";
+  EXPECT_EQ(seen_.ethernet.destination, MacAddress::broadcast());
+  EXPECT_FALSE(poll_arp());
+  wait(Duration::milliseconds(999));
+  EXPECT_FALSE(poll_arp());
+  wait(Duration::milliseconds(1));
+  EXPECT_TRUE(poll_arp() && poll_arp());
+  EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kReply, kRouter, kRouterMac, kOwn)));
+  EXPECT_FALSE(node_->next_hop(0));
+  EXPECT_EQ(node_->next_hop(1), kRouterMac);
+  EXPECT_EQ(node_->next_hop(2), kRouterMac);
+}
+
+TEST_F(WanNodeTest, ANeighbourThatFallsSilentKeepsItsMac) {
+  start(two_peers());
+  handle_arp(arp(wire::ArpOperation::kReply, kPeer, kPeerMac, kOwn));
+  handle_arp(arp(wire::ArpOperation::kReply, kRouter, kRouterMac, kOwn));
+  wait(Duration::seconds(29));
+  EXPECT_FALSE(poll_arp());
+  int to_all = 0;
+  for (int i = 0; i < 20; ++i) {
+    wait(Duration::seconds(1));
+    while (poll_arp()) to_all += seen_.ethernet.destination == MacAddress::broadcast() ? 1 : 0;
+  }
+  EXPECT_GT(to_all, 0) << "another may have taken its place";
+  EXPECT_EQ(node_->next_hop(0), kPeerMac);
+}
+
+TEST_F(WanNodeTest, AnswersForItsOwnAddressOnly) {
+  start(two_peers());
+  EXPECT_FALSE(handle_arp(arp(wire::ArpOperation::kRequest, kPeer, kPeerMac, kRouter)));
+  EXPECT_FALSE(poll_arp());
+  EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kRequest, kPeer, kPeerMac, kOwn)));
+  const auto answer = poll_arp();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->operation, wire::ArpOperation::kReply);
+  EXPECT_EQ(answer->sender, ip_of(kOwn));
+  EXPECT_EQ(answer->sender_mac, kGatewayMac);
+  EXPECT_EQ(seen_.ethernet.destination, kPeerMac);
+  EXPECT_EQ(counters_[Counter::kArpAnswered], 1U);
+}
+
+TEST_F(WanNodeTest, CountsWhoeverElseHasItsAddress) {
+  start(two_peers());
+  EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kRequest, kOwn, kRouterMac, kPeer)))
+      << "what is false is not passed on";
+  EXPECT_EQ(counters_[Counter::kAddressConflicts], 1U);
+}
+
+TEST_F(WanNodeTest, LearnsNoMacThatCannotBeAHosts) {
+  start(two_peers());
+  handle_arp(arp(wire::ArpOperation::kReply, kPeer, MacAddress::broadcast(), kOwn));
+  handle_arp(arp(wire::ArpOperation::kReply, kPeer, MacAddress(), kOwn));
+  handle_arp(arp(wire::ArpOperation::kReply, kPeer, kGatewayMac, kOwn));
+  EXPECT_FALSE(node_->next_hop(0));
+}
+
+TEST_F(WanNodeTest, AVlanIsItsOwnNetwork) {
+  config::Gateway config = two_peers();
+  config.gateway.vlan = 7;
+  start(config);
+  EXPECT_FALSE(handle_arp(arp(wire::ArpOperation::kRequest, kPeer, kPeerMac, kOwn)));
+  wire::EthernetHeader tagged = from(kPeerMac);
+  EXPECT_FALSE(node_->is_in_own_network(tagged));
+  tagged.tag_count = 1;
+  tagged.tags[0] = {0x8100, 7};
+  EXPECT_TRUE(node_->is_in_own_network(tagged));
+  EXPECT_TRUE(handle_arp(arp({.operation = wire::ArpOperation::kRequest,
+                              .sender_mac = kPeerMac,
+                              .sender = ip_of(kPeer),
+                              .target_mac = {},
+                              .target = ip_of(kOwn)},
+                             tagged)));
+  ASSERT_TRUE(poll_arp());
+  EXPECT_EQ(seen_.ethernet.tag_count, 1);
+  EXPECT_EQ(seen_.ethernet.tags[0].vlan_id(), 7);
+}
+
+TEST_F(WanNodeTest, APriorityTagNamesNoVlan) {
+  start(two_peers());
+  wire::EthernetHeader priority = from(kPeerMac);
+  priority.tag_count = 1;
+  priority.tags[0] = {0x8100, 0xA000};
+  EXPECT_TRUE(node_->is_in_own_network(priority));
+}
+
+TEST_F(WanNodeTest, AnswersPing) {
+  start(two_peers());
+  wire::IpHeader ip;
+  ip.source = ip_of(kPeer);
+  ip.destination = ip_of(kOwn);
+  ip.protocol = wire::kProtocolIcmp;
+  const FrameBytes data(32, std::byte{0x5a});
+  FrameBytes echo(wire::kIcmpHeaderSize + data.size());
+  wire::write_icmp(ip, {.type = wire::kIcmpEchoRequest, .rest = 0x1234'0001, .body = data}, echo);
+  const FrameBytes frame = ip_frame(from(kPeerMac), ip, echo);
+  EXPECT_TRUE(node_->handle_icmp(look_at(frame), now_));
+  const std::size_t size = node_->poll_frame(out_);
+  ASSERT_GT(size, 0U);
+  const Frame answer = look_at(ConstBytes(out_).first(size));
+  EXPECT_EQ(answer.ip.destination, ip_of(kPeer));
+  const auto reply = wire::parse_icmp(answer.ip, answer.payload);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->type, wire::kIcmpEchoReply);
+  EXPECT_EQ(reply->rest, 0x1234'0001U);
+  EXPECT_EQ(reply->body.size(), data.size());
+  EXPECT_EQ(counters_[Counter::kPingAnswered], 1U);
+}
+
+TEST_F(WanNodeTest, WritesTheHeadersOfADatagram) {
+  start(two_peers());
+  handle_arp(arp(wire::ArpOperation::kReply, kPeer, kPeerMac, kOwn));
+  constexpr std::size_t kDatagram = 100;
+  const std::size_t before = node_->stp_header_size();
+  FrameBytes frame(before + kDatagram);
+  node_->write_stp_headers(0, kDatagram, control::Priority{}, frame);
+  const Frame sent = look_at(frame);
+  EXPECT_EQ(sent.kind, FrameKind::kUdp);
+  EXPECT_EQ(sent.ethernet.source, kGatewayMac);
+  EXPECT_EQ(sent.ethernet.destination, kPeerMac);
+  EXPECT_EQ(sent.ip.source, ip_of(kOwn));
+  EXPECT_EQ(sent.ip.destination, ip_of(kPeer));
+  const auto udp = wire::parse_udp(sent.payload);
+  ASSERT_TRUE(udp);
+  EXPECT_EQ(udp->destination_port, 7878);
+  EXPECT_EQ(udp->length, wire::kUdpHeaderSize + kDatagram);
+  node_->write_stp_headers(0, kDatagram, control::Priority{}, frame, LinkWay::kReceive);
+  const Frame received = look_at(frame);
+  EXPECT_EQ(received.ethernet.source, kPeerMac) << "as if the peer had sent it";
+  EXPECT_EQ(received.ethernet.destination, kGatewayMac);
+  EXPECT_EQ(received.ip.source, ip_of(kPeer));
+}
+
+TEST_F(WanNodeTest, ManyRequestsDoNotTakeMoreThanItsQueue) {
+  start(two_peers());
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kRequest, kPeer, kPeerMac, kOwn)));
+  }
+  int answers = 0;
+  while (poll_arp()) ++answers;
+  EXPECT_EQ(answers, 32);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

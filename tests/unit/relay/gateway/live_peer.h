@@ -1,0 +1,71 @@
+// A peer whose session is alive, before a far gateway that does as a test says, for tests of units
+// that ask sessions.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "relay/gateway/peers/peer.h"
+#include "tests/fuzz/far_gateway.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::gateway {
+
+inline config::Link link_of(BitRate rate) {
+  config::Link link;
+  link.name = "sat";
+  link.send_rate = link.receive_rate = rate;
+  return link;
+}
+
+class LivePeer final : public stp::StreamSource {
+ public:
+  // `now` moves on by some tens of milliseconds.
+  LivePeer(Carrier& carrier, Instant& now)
+      : memory_(1U << 20), arena_(memory_, 4096), far_(7, carrier.config.send_rate, now) {
+    stp::Config stp;
+    stp.boot_epoch = 1;
+    stp.opens_even_streams = true;
+    stp.datagram_overhead = 28;
+    stp.max_streams = 16;
+    stp.host_shares = &carrier.host_shares;
+    stp.lane_receive_limit = stp.stream_receive_limit = stp.stream_send_limit = 1U << 18;
+    peers.push_back(std::make_unique<Peer>(
+        config::Peer{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
+        carrier, stp, arena_, *this, 0, 16, now));
+    for (int i = 0; i < 20; ++i) exchange(now);
+    EXPECT_EQ(session().peer_state(), stp::PeerState::kAlive);
+  }
+
+  stp::Session& session() { return peers[0]->session; }
+  stp::Session& far() { return far_.session(); }
+  // 5 ms, after which both say what they have to say.
+  void exchange(Instant& now) {
+    now += Duration::milliseconds(5);
+    if (session().next_timeout() <= now) session().handle_timeout(now);
+    if (far().next_timeout() <= now) far().handle_timeout(now);
+    std::array<std::byte, 1472> packet{};
+    while (const std::size_t size = session().poll_packet(packet, now)) {
+      far().handle_packet(ConstBytes(packet).first(size), now);
+    }
+    while (const std::size_t size = far().poll_packet(packet, now)) {
+      session().handle_packet(ConstBytes(packet).first(size), now);
+    }
+  }
+  void produce(stp::StreamId id, std::uint32_t, Instant) override {
+    session().set_ready(id, false);
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+  Arena arena_;
+  FarGateway far_;
+
+ public:
+  std::vector<std::unique_ptr<Peer>> peers;  // one
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,259 @@
+// What becomes of a segment of no flow, and what is remembered of the decision.
+#include "relay/gateway/opening/doorkeeper.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "tests/unit/relay/gateway/live_peer.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using Flags = wire::TcpFlags;
+using Kind = Doorkeeper::Decision::Kind;
+constexpr auto kHost = "203.0.113.5";
+constexpr auto kServer = "198.51.100.5";
+
+config::Gateway with_a_peer() {
+  config::Gateway config;
+  config.gateway.own = ip_of("192.0.2.1");
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
+  config.peers = {{.name = "far",
+                   .address = ip_of("192.0.2.2"),
+                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
+                   .link = "sat"}};
+  config.limits.flows = 16;
+  config.limits.half_open = 2;
+  return config;
+}
+
+class Room final : public RoomForFlows {
+ public:
+  std::optional<Counter> lack_of_room(std::size_t) const override { return lack; }
+  std::size_t free_slots() const override { return free; }
+  std::uint32_t half_open() const override { return waiting; }
+
+  std::optional<Counter> lack;
+  std::size_t free = 16;
+  std::uint32_t waiting = 0;
+};
+
+class DoorkeeperTest : public testing::Test {
+ protected:
+  static wire::TcpHeader segment(std::uint8_t flags, std::uint32_t sequence = 1'000) {
+    wire::TcpHeader tcp;
+    tcp.source_port = 40'000;
+    tcp.destination_port = 80;
+    tcp.sequence = sequence;
+    tcp.acknowledgment = 7'000;
+    tcp.flags = flags;
+    tcp.window = 64'240;
+    if ((flags & Flags::kSyn) != 0) tcp.options.mss = 1460;
+    return tcp;
+  }
+  static wire::TcpHeader syn(std::uint32_t sequence = 1'000) {
+    return segment(Flags::kSyn, sequence);
+  }
+  Doorkeeper::Decision decide(const wire::TcpHeader& tcp, std::string_view from = kHost,
+                              std::string_view to = kServer,
+                              const wire::EthernetHeader& ethernet = host_to_server()) {
+    return decide_frame(tcp_frame(from, to, tcp, ethernet));
+  }
+  Doorkeeper::Decision decide_frame(const FrameBytes& bytes) {
+    const Frame frame = look_at(bytes);
+    const auto tcp = wire::parse_tcp(frame.payload);
+    key_ = {frame.ip.source, frame.ip.destination, tcp->header.source_port,
+            tcp->header.destination_port, vlans_of(frame.ethernet)};
+    const Doorkeeper::Segment seen{key_, frame, tcp->header,
+                                   frame.payload.size() - tcp->header_size};
+    return door_.decide(seen, rule_, policy_.peer_for(key_.remote), room_, now_);
+  }
+  // Its cookie, from the SYN-ACK.
+  std::uint32_t answer_by_cookie() {
+    const FrameBytes bytes = tcp_frame(kHost, kServer, syn());
+    const wire::TcpHeader header = syn();
+    door_.answer_by_cookie({key_, look_at(bytes), header, 0}, tcp::Config(), now_);
+    FrameBytes out(128);
+    const std::size_t size = door_.poll_cookie(out);
+    EXPECT_GT(size, 0U);
+    return wire::parse_tcp(look_at(ConstBytes(out).first(size)).payload)->header.sequence;
+  }
+  static wire::TcpHeader answer_to(std::uint32_t cookie) {
+    wire::TcpHeader ack = segment(Flags::kAck, 1'001);
+    ack.acknowledgment = cookie + 1;
+    return ack;
+  }
+
+  const config::Gateway config_ = with_a_peer();
+  Instant now_ = Instant::from_nanoseconds(1);
+  Carrier carrier_{link_of(BitRate::bits_per_second(10'000'000)), 2, 16};
+  LivePeer peer_{carrier_, now_};
+  Counters counters_;
+  Policy policy_{config_};
+  Claims claims_{config_, policy_};
+  ActiveRule rule_;
+  Room room_;
+  FlowKey key_;
+  Doorkeeper door_{config_, HashKey{1, 2}, policy_, claims_, peer_.peers, counters_};
+};
+
+TEST_F(DoorkeeperTest, ASynTowardsAPeerBeginsAFlow) {
+  const auto decision = decide(syn());
+  EXPECT_EQ(decision.kind, Kind::kRelay);
+  EXPECT_FALSE(decision.recovered);
+  EXPECT_EQ(rule_.use.connections, 1U);
+}
+
+TEST_F(DoorkeeperTest, ASynWithoutRoomIsBridgedAndSoIsItsRepetition) {
+  room_.lack = Counter::kBridgedTableFull;
+  auto decision = decide(syn());
+  EXPECT_EQ(decision.kind, Kind::kBridge);
+  EXPECT_EQ(decision.reason, Counter::kBridgedTableFull);
+  room_.lack.reset();
+  decision = decide(syn());
+  EXPECT_EQ(decision.kind, Kind::kBridge) << "the server may have answered";
+  EXPECT_EQ(decision.reason, Counter::kBridgedMidStream);
+  EXPECT_EQ(rule_.use.connections, 1U) << "it is one connection";
+  EXPECT_EQ(decide(syn(5'000)).kind, Kind::kRelay) << "another one";
+}
+
+TEST_F(DoorkeeperTest, BeyondTheHalfOpenASynIsAnsweredByACookie) {
+  room_.waiting = 2;
+  EXPECT_EQ(decide(syn()).kind, Kind::kCookie);
+  room_.lack = Counter::kBridgedMemoryLow;
+  EXPECT_EQ(decide(syn()).reason, Counter::kBridgedMemoryLow) << "there must be room for it";
+  room_.lack.reset();
+  rule_.rule.modes.handshake = config::HandshakeMode::kRemote;
+  const auto decision = decide(syn(5'000));
+  EXPECT_EQ(decision.kind, Kind::kBridge);
+  EXPECT_EQ(decision.reason, Counter::kBridgedHalfOpenFull);
+  door_.set_half_open(3);
+  EXPECT_EQ(decide(syn(9'000)).kind, Kind::kRelay);
+}
+
+TEST_F(DoorkeeperTest, WithFewPlacesEachCookieHasOne) {
+  room_.waiting = 2;
+  room_.free = 2;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
+    answer_by_cookie();
+  }
+  EXPECT_EQ(decide(syn()).reason, Counter::kBridgedHalfOpenFull);
+}
+
+TEST_F(DoorkeeperTest, TheAckThatBringsACookieBackBeginsAFlow) {
+  room_.waiting = 2;
+  ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
+  const auto decision = decide(answer_to(answer_by_cookie()));
+  EXPECT_EQ(decision.kind, Kind::kRelay);
+  ASSERT_TRUE(decision.recovered);
+  EXPECT_EQ(decision.recovered->sequence, 1'000U);
+  EXPECT_EQ(decision.recovered->flags, Flags::kSyn);
+}
+
+TEST_F(DoorkeeperTest, AnAckToACookieForWhichThereIsNoRoomIsDroppedWithWhatFollows) {
+  room_.waiting = 2;
+  ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
+  const wire::TcpHeader ack = answer_to(answer_by_cookie());
+  room_.lack = Counter::kBridgedTableFull;
+  const auto dropped = decide(ack);
+  EXPECT_EQ(dropped.kind, Kind::kDrop);
+  EXPECT_EQ(dropped.reason, Counter::kDroppedAfterCookie);
+  wire::TcpHeader next = ack;
+  next.sequence += 500;
+  EXPECT_EQ(decide(next).reason, Counter::kDroppedAfterCookie) << "no host knows of it";
+  room_.lack.reset();
+  EXPECT_EQ(decide(ack).kind, Kind::kRelay) << "the host repeats it";
+}
+
+TEST_F(DoorkeeperTest, WhatIsMidStreamIsBridged) {
+  const auto decision = decide(segment(Flags::kAck));
+  EXPECT_EQ(decision.kind, Kind::kBridge);
+  EXPECT_EQ(decision.reason, Counter::kBridgedMidStream);
+  EXPECT_EQ(rule_.use.connections, 0U);
+}
+
+TEST_F(DoorkeeperTest, WhatAHostStillSendsIntoAnEndedFlowIsReset) {
+  decide(segment(Flags::kAck));
+  door_.records().ended.remember(key_, 0, now_);
+  const auto decision = decide(segment(Flags::kAck));
+  EXPECT_EQ(decision.kind, Kind::kDrop);
+  EXPECT_EQ(decision.reason, Counter::kDroppedAfterEnd);
+  EXPECT_EQ(door_.next_timeout(), Instant());
+  FrameBytes out(128);
+  const std::size_t size = door_.poll_reset(PortId::kLan, out);
+  ASSERT_GT(size, 0U);
+  const auto reset = wire::parse_tcp(look_at(ConstBytes(out).first(size)).payload);
+  EXPECT_EQ(reset->header.flags, Flags::kRst);
+  EXPECT_EQ(reset->header.sequence, 7'000U);
+  EXPECT_TRUE(door_.next_timeout().is_never());
+}
+
+TEST_F(DoorkeeperTest, ANewConnectionThatIsBridgedEndsThatMemory) {
+  decide(segment(Flags::kAck));
+  door_.records().ended.remember(key_, 0, now_);
+  room_.lack = Counter::kBridgedMemoryLow;
+  decide(syn());
+  EXPECT_EQ(decide(segment(Flags::kAck)).reason, Counter::kBridgedMidStream);
+}
+
+TEST_F(DoorkeeperTest, AnAnswerToASynThatDidNotPassIsAsymmetric) {
+  const wire::TcpHeader answer = segment(Flags::kSyn | Flags::kAck);
+  EXPECT_EQ(decide(answer).reason, Counter::kBridgedAsymmetric);
+  wire::TcpHeader asked = syn(6'999);
+  FrameBytes bytes(wire::tcp_header_size(asked));
+  wire::write_tcp(asked, bytes);
+  door_.look_from_wan(key_, bytes, now_);
+  EXPECT_EQ(decide(answer).reason, Counter::kBridgedMidStream);
+}
+
+TEST_F(DoorkeeperTest, ASynWithAWrongChecksumIsDropped) {
+  FrameBytes bytes = tcp_frame(kHost, kServer, syn());
+  bytes.back() ^= std::byte{1};
+  const auto decision = decide_frame(bytes);
+  EXPECT_EQ(decision.kind, Kind::kDrop);
+  EXPECT_EQ(decision.reason, Counter::kDroppedBadChecksum);
+  EXPECT_EQ(rule_.use.connections, 0U);
+}
+
+TEST_F(DoorkeeperTest, EachReasonToBridgeHasItsName) {
+  EXPECT_EQ(decide(syn(), kHost, "192.0.2.2").reason, Counter::kBridgedOwnSegment);
+  EXPECT_EQ(decide(syn(), kHost, "10.1.1.1").reason, Counter::kBridgedNoPeerPrefix);
+  wire::EthernetHeader broadcast = host_to_server();
+  broadcast.destination = MacAddress::broadcast();
+  EXPECT_EQ(decide(syn(), kHost, kServer, broadcast).reason, Counter::kBridgedMulticast);
+  EXPECT_EQ(door_.objection({}, rule_.rule, 0, now_), std::nullopt);
+  door_.set_admission(Admission::kBypass);
+  EXPECT_EQ(decide(syn(1)).reason, Counter::kBridgedBypass);
+  door_.set_admission(Admission::kDraining);
+  EXPECT_EQ(decide(syn(2)).reason, Counter::kBridgedDraining);
+  door_.set_admission(Admission::kOpen);
+  rule_.rule.action = config::Action::kBridge;
+  EXPECT_EQ(decide(syn(3)).reason, Counter::kBridgedByRule);
+  rule_.rule.action = config::Action::kAccelerate;
+  door_.records().unanswered.remember(pair_of(key_), 0, now_);
+  EXPECT_EQ(decide(syn(4)).reason, Counter::kBridgedAsymmetric);
+}
+
+TEST_F(DoorkeeperTest, AConnectionThatTheFarHostHasIsBridged) {
+  decide(segment(Flags::kAck));
+  door_.records().in_use.remember(key_, 0, now_);
+  EXPECT_EQ(decide(syn()).reason, Counter::kBridgedMidStream);
+}
+
+TEST_F(DoorkeeperTest, AHostBehindAPeerDoesNotSpeakHereButInASynOfOurs) {
+  constexpr auto kOther = "198.51.100.9";
+  EXPECT_EQ(decide(syn(), kServer, kOther).reason, Counter::kBridgedForeignSource);
+  door_.records().own_syns.remember(untagged(key_), 2'000, now_);
+  EXPECT_EQ(decide(syn(2'000), kServer, kOther).kind, Kind::kRelay);
+}
+
+TEST_F(DoorkeeperTest, APeerThatIsSilentTakesNoFlows) {
+  now_ += Duration::seconds(60);
+  peer_.session().handle_timeout(now_);
+  EXPECT_EQ(decide(syn()).reason, Counter::kBridgedPeerDown);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

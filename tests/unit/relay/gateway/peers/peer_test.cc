@@ -1,0 +1,86 @@
+// A peer is made of what its configuration and that of its link say.
+#include "relay/gateway/peers/peer.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::gateway {
+namespace {
+
+config::Link link_with(config::Controller controller) {
+  config::Link link;
+  link.name = "sat";
+  link.send_rate = link.receive_rate = BitRate::bits_per_second(10'000'000);
+  link.control.controller = controller;
+  return link;
+}
+
+class NoSource final : public stp::StreamSource {
+ public:
+  void produce(stp::StreamId, std::uint32_t, Instant) override {}
+};
+
+TEST(MakeController, MakesTheOneThatTheLinkNames) {
+  for (const auto controller : {config::Controller::kFixedRate, config::Controller::kHpfp,
+                                config::Controller::kTps, config::Controller::kStp}) {
+    EXPECT_NE(make_controller(link_with(controller)), nullptr);
+  }
+}
+
+TEST(MakeController, ThrowsWhatNamesTheLinkIfThereIsNoSuchOne) {
+  try {
+    make_controller(link_with(static_cast<config::Controller>(99)));
+    FAIL() << "nothing was thrown";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string_view(error.what()).find("sat"), std::string_view::npos);
+  }
+}
+
+class PeerTest : public testing::Test {
+ protected:
+  std::vector<std::byte> memory_ = std::vector<std::byte>(1U << 20);
+  Arena arena_{memory_, 4096};
+  Carrier carrier_{link_with(config::Controller::kFixedRate), 2, 16};
+  NoSource source_;
+  const Instant now_ = Instant::from_nanoseconds(1);
+};
+
+TEST_F(PeerTest, BeginsWithoutFlowsAndIsNotSuspect) {
+  config::Peer config{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"};
+  stp::Config stp;
+  stp.boot_epoch = 1;
+  stp.datagram_overhead = 28;
+  stp.max_streams = 4;
+  const Peer peer(config, carrier_, stp, arena_, source_, 0, 4, now_);
+  EXPECT_EQ(peer.config.name, "far");
+  EXPECT_EQ(&peer.carrier, &carrier_);
+  EXPECT_EQ(peer.datagram_overhead, 28);
+  EXPECT_EQ(peer.session.peer_state(), stp::PeerState::kConnecting);
+  EXPECT_TRUE(peer.suspect_since.is_never());
+  EXPECT_EQ(peer.flows, 0U);
+  EXPECT_EQ(peer.upheavals.count(), 0U);
+  EXPECT_EQ(peer.liaison.peer_admission(), Admission::kOpen);
+}
+
+TEST_F(PeerTest, KeepsNoKeysButKnowsThatThereAreSome) {
+  config::Peer config{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"};
+  Secret<config::kPskSize> key;
+  std::ranges::fill(key.bytes(), std::byte{0x5a});
+  config.security.keys = config::PresharedKeys{.current = key, .other = {}};
+  stp::Config stp;
+  stp.boot_epoch = 1;
+  stp.datagram_overhead = 28;
+  stp.max_streams = 4;
+  const Peer peer(config, carrier_, stp, arena_, source_, 0, 4, now_);
+  ASSERT_TRUE(peer.config.security.keys);
+  for (const std::byte each : peer.config.security.keys->current.bytes()) {
+    EXPECT_EQ(each, std::byte{0});
+  }
+}
+
+}  // namespace
+}  // namespace satrelay::gateway

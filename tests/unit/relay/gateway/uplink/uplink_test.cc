@@ -1,0 +1,203 @@
+// Who sends next by the WAN, and what becomes of a bridged frame.
+#include "relay/gateway/uplink/uplink.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tests/unit/relay/gateway/live_peer.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using Passage = Uplink::Passage;
+constexpr auto kId = TrafficClasses::kBridged;
+constexpr std::size_t kHeader = 42;
+constexpr std::size_t kSize = 1'000;
+
+BitRate mbit(std::uint64_t rate) { return BitRate::bits_per_second(rate * 1'000'000); }
+
+config::Gateway one_link() {
+  config::Gateway config;
+  config.links = {link_of(mbit(10))};
+  config.classes = {{.name = "gold", .weight = 4}};
+  config.limits.flows = 16;
+  return config;
+}
+
+class UplinkTest : public testing::Test, public SessionPort {
+ protected:
+  UplinkTest() : uplink_(one_link(), HashKey{1, 2}, released_, *this, now_) {}
+
+  bool is_reachable(std::size_t) const override { return reachable_; }
+  Written write_packet(std::size_t, const stp::Turn& turn, MutableBytes out, Instant now) override {
+    ++polls_;
+    const std::size_t size = peer_->session().poll_packet(out.subspan(kHeader), now, turn);
+    return size == 0 ? Written{} : Written{.frame = kHeader + size, .datagram = size};
+  }
+
+  void add_peer() {
+    Carrier& carrier = uplink_.carrier("sat");
+    peer_ = std::make_unique<LivePeer>(carrier, now_);
+    Peer& peer = *peer_->peers[0];
+    uplink_.add_session(carrier, peer.session, *peer.controller, peer.datagram_overhead);
+  }
+  Passage admit(std::string_view from = "203.0.113.5", std::uint16_t port = 7) {
+    const FrameBytes frame = udp_frame(from, "198.51.100.5", port, FrameBytes(kSize - 28));
+    return uplink_.admit(kId, look_at(frame), kSize, now_);
+  }
+  // Until one has to wait, which then does.
+  std::size_t fill() {
+    while (admit() == Passage::kLeaves) {
+    }
+    return uplink_.held_slot();
+  }
+  Polled poll() { return uplink_.poll(out_, now_); }
+
+  Instant now_ = Instant::from_nanoseconds(1);
+  Counters counters_;
+  Reassembly reassembly_{HashKey{1, 2}, 1'600, counters_};
+  ReleasedFragments released_{reassembly_, kMostHeldFrames};
+  Uplink uplink_;
+  std::unique_ptr<LivePeer> peer_;
+  bool reachable_ = true;
+  int polls_ = 0;
+  FrameBytes out_ = FrameBytes(2'000);
+};
+
+TEST_F(UplinkTest, AFrameLeavesAtOnceWhileTheCarrierHasRoom) {
+  EXPECT_EQ(admit(), Passage::kLeaves);
+  EXPECT_EQ(uplink_.held().frames(), 0U);
+  EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, 1U);
+  EXPECT_TRUE(uplink_.next_turn(now_).is_never());
+}
+
+TEST_F(UplinkTest, AFrameThatFindsNoneWaitsUntilTheCarrierHasSomeAgain) {
+  const std::size_t slot = fill();
+  EXPECT_EQ(uplink_.classes()[kId].use.waited_frames, 1U);
+  EXPECT_EQ(poll().kind, Polled::Kind::kNothing);
+  const Instant next = uplink_.next_turn(now_);
+  EXPECT_GT(next, now_);
+  now_ = next;
+  const Polled polled = poll();
+  EXPECT_EQ(polled.kind, Polled::Kind::kHeld);
+  EXPECT_EQ(polled.slot, slot);
+  EXPECT_TRUE(uplink_.next_turn(now_).is_never());
+}
+
+TEST_F(UplinkTest, NoFrameOvertakesThoseOfItsClassThatWait) {
+  fill();
+  now_ += Duration::seconds(1);
+  EXPECT_EQ(admit(), Passage::kWaits);
+}
+
+TEST_F(UplinkTest, WhatFindsNoRoomToWaitIsDropped) {
+  Passage last = Passage::kLeaves;
+  for (int i = 0; i < 2'000 && last != Passage::kNoRoom; ++i) last = admit();
+  EXPECT_EQ(last, Passage::kNoRoom);
+  EXPECT_EQ(uplink_.classes()[kId].use.dropped_frames, 1U);
+  EXPECT_LE(uplink_.held().bytes(kId), 128U * 1024);
+}
+
+TEST_F(UplinkTest, WhatNeverWaitsIsBookedAllTheSame) {
+  for (int i = 0; i < 100; ++i) uplink_.pass(kId, kSize, now_);
+  EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, 100U);
+  EXPECT_EQ(admit(), Passage::kWaits) << "they took the carrier's room";
+}
+
+TEST_F(UplinkTest, ASessionAndBridgedFramesShareTheCarrier) {
+  add_peer();
+  const auto stream = peer_->session().open_stream({}, 0, now_);
+  ASSERT_TRUE(stream);
+  const std::vector<std::byte> bytes(100'000);
+  ASSERT_EQ(peer_->session().write(*stream, bytes, now_), bytes.size());
+  fill();
+  for (int i = 0; i < 30; ++i) admit();
+  std::size_t held = 0, written = 0;
+  for (int i = 0; i < 20; ++i) {
+    now_ += Duration::milliseconds(2);
+    while (true) {
+      const Polled polled = poll();
+      if (polled.kind == Polled::Kind::kNothing) break;
+      (polled.kind == Polled::Kind::kHeld ? held : written) += 1;
+    }
+  }
+  EXPECT_GT(held, 3U);
+  EXPECT_GT(written, 3U);
+  EXPECT_GT(uplink_.classes()[TrafficClasses::kRelayed].use.relayed_bytes, 0U);
+}
+
+TEST_F(UplinkTest, WhatASessionMustSayWaitsForOneFrameAtMost) {
+  add_peer();
+  fill();
+  for (int i = 0; i < 5; ++i) admit();
+  now_ += Duration::seconds(1);
+  polls_ = 0;
+  EXPECT_EQ(poll().kind, Polled::Kind::kHeld);
+  EXPECT_EQ(polls_, 0);
+  poll();
+  EXPECT_GT(polls_, 0) << "the session is asked before the next frame";
+}
+
+TEST_F(UplinkTest, APeerOutOfReachIsNotAsked) {
+  add_peer();
+  reachable_ = false;
+  polls_ = 0;
+  now_ += Duration::seconds(1);
+  EXPECT_EQ(poll().kind, Polled::Kind::kNothing);
+  EXPECT_EQ(polls_, 0);
+}
+
+TEST_F(UplinkTest, ACapacityIsThatOfALinkThatIsUsed) {
+  EXPECT_EQ(uplink_.set_capacity("other", LinkWay::kSend, mbit(1), now_),
+            CapacityResult::kUnknownLink);
+  EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(1), now_),
+            CapacityResult::kUnusedLink);
+  add_peer();
+  EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(11), now_),
+            CapacityResult::kAboveConfigured);
+  EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(1), now_), CapacityResult::kSet);
+  EXPECT_EQ(uplink_.commanded(0), mbit(1));
+  EXPECT_EQ(uplink_.carrier("sat").pacer.rate(), mbit(1).scaled(995, 1000));
+  EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, BitRate(), now_), CapacityResult::kSet);
+  EXPECT_TRUE(uplink_.commanded(0).is_zero()) << "as configured";
+}
+
+TEST_F(UplinkTest, ThePeersOwnRateHoldsBesideThatOfTheLink) {
+  add_peer();
+  uplink_.set_most_rate(0, mbit(2), now_);
+  EXPECT_EQ(uplink_.commanded(0), mbit(2));
+  EXPECT_EQ(uplink_.carrier("sat").pacer.rate(), mbit(2).scaled(995, 1000));
+  uplink_.set_most_rate(0, BitRate::bits_per_second(1), now_);
+  EXPECT_EQ(uplink_.commanded(0), kLeastCapacity);
+  uplink_.set_most_rate(0, BitRate(), now_);
+  EXPECT_TRUE(uplink_.commanded(0).is_zero());
+}
+
+TEST_F(UplinkTest, AClassIsSetIfItsRatesMakeSense) {
+  EXPECT_EQ(uplink_.set_class("silver", {}, now_), ClassResult::kUnknownClass);
+  EXPECT_EQ(uplink_.set_class("bridged", {}, now_), ClassResult::kUnknownClass);
+  EXPECT_EQ(uplink_.set_class("gold", {.guaranteed = mbit(2), .maximum = mbit(1)}, now_),
+            ClassResult::kContradiction);
+  EXPECT_EQ(uplink_.set_class("gold", {.guaranteed = mbit(9)}, now_), ClassResult::kAboveLink);
+  EXPECT_EQ(uplink_.set_class("gold", {.weight = 7}, now_), ClassResult::kSet);
+  EXPECT_EQ(uplink_.classes()[*uplink_.classes().find("gold")].in_force.weight, 7);
+}
+
+TEST_F(UplinkTest, WhatWaitsInAClassThatIsNoMoreLeavesAllTheSame) {
+  const auto gold = uplink_.classes().find("gold");
+  const FrameBytes frame = udp_frame("203.0.113.5", "198.51.100.5", 7, FrameBytes(kSize - 28));
+  while (uplink_.admit(*gold, look_at(frame), kSize, now_) == Passage::kLeaves) {
+  }
+  config::Gateway next = one_link();
+  next.classes.clear();
+  uplink_.reconfigure(next, now_);
+  now_ += Duration::seconds(1);
+  EXPECT_EQ(poll().kind, Polled::Kind::kHeld);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway
