@@ -86,7 +86,7 @@ void Session::Impl::begin_anew() {
 // What HELLO promises from now on.
 void Session::Impl::renew_promise() {
   const std::uint64_t promised = hello_lane_credit;
-  hello_lane_credit = std::min(config.lane_receive_limit, Streams::free_memory(arena));
+  hello_lane_credit = std::min(config.lane_receive_limit, ReceiveCredit::free_memory(arena));
   // What has been sealed in an offer cannot be taken back.
   if (key_exchange && hello_lane_credit != promised) key_exchange->withdraw_offer();
 }
@@ -334,7 +334,9 @@ control::Priority Session::last_priority() const { return impl_->gate.last_prior
 
 std::uint64_t Session::packets_in_flight() const { return impl_->association->probes.in_flight(); }
 
-std::uint64_t Session::bytes_stored() const { return impl_->streams->lane_receive().outstanding(); }
+std::uint64_t Session::bytes_stored() const {
+  return impl_->streams->receive_credit().lane().outstanding();
+}
 
 std::size_t Session::stream_count() const { return impl_->streams->open_count(); }
 
@@ -380,7 +382,7 @@ std::uint64_t Session::unacknowledged(StreamId stream) const {
 
 std::uint64_t Session::credit(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? 0 : impl_->streams->credit(*s);
+  return s == nullptr ? 0 : impl_->streams->send_credit().of(*s);
 }
 
 bool Session::has_lane_share() const { return impl_->streams->has_lane_share(); }

@@ -85,11 +85,11 @@ struct Session::Impl::Settler {
   // Arranges that what the item stands for is sent again, as lost so often.
   void repair(const SentItem& item, unsigned times_lost) {
     if (item.kind() == ItemKind::kLaneCredit) {
-      s.streams->lane_receive().announce_again();
+      s.streams->receive_credit().lane().announce_again();
       return;
     }
     if (item.kind() == ItemKind::kStartCredit) {
-      s.streams->start_credit().on_lost(item.offset);
+      s.streams->receive_credit().start().on_lost(item.offset);
       return;
     }
     if (item.kind() == ItemKind::kRate) {

@@ -104,12 +104,13 @@ struct Session::Impl::FrameHandler {
   bool charge(Stream& stream, std::uint64_t end) {
     const std::uint64_t added = end > stream.receive.charged() ? end - stream.receive.charged() : 0;
     if (added == 0) return true;
-    if (end > stream.receive.granted() || !s.streams->lane_receive().allows(added)) {
+    if (end > stream.receive.granted() || !s.streams->receive_credit().lane().allows(added)) {
       ++s.counters.credit_violations;
       return false;
     }
-    s.streams->lane_receive().on_received(stream.receive.charge(end));
-    if (stream.phase == Stream::Phase::kResetting) s.streams->lane_receive().on_released(added);
+    s.streams->receive_credit().lane().on_received(stream.receive.charge(end));
+    if (stream.phase == Stream::Phase::kResetting)
+      s.streams->receive_credit().lane().on_released(added);
     return true;
   }
   void drain_resetting(Stream& stream, std::uint64_t end, bool final) {
@@ -256,7 +257,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
     }
     s.streams->free_if_over(*stream);
   } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
-    if (advanced) s.streams->on_readable(*stream, s.now);
+    if (advanced) s.streams->receive_credit().on_readable(*stream, s.now);
     s.streams->notify(*stream, &Stream::Pending::readable);
     if (receive.complete()) s.association->feedback.on_urgent(s.now);
   }

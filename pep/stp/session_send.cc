@@ -30,10 +30,10 @@ bool Session::Impl::data_allowed() const {
 }
 
 bool Session::Impl::control_waits() const {
-  const LaneReceiveCredit& lane = streams->lane_receive();
+  const LaneReceiveCredit& lane = streams->receive_credit().lane();
   return association->requests.due() || !streams->due().resets.empty() ||
          !streams->due().credits.empty() || streams->confirmations_due(now) || lane.urgent() ||
-         lane.lost() || own_capacity.due() || streams->start_credit().due();
+         lane.lost() || own_capacity.due() || streams->receive_credit().start().due();
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
@@ -194,20 +194,20 @@ void Session::Impl::write_report(PacketBuilder& packet) {
   context.interval_ms =
       static_cast<std::uint64_t>(association->feedback.interval().to_milliseconds());
   context.bytes_received = association->bytes_in;
-  context.stored = streams->lane_receive().outstanding();
+  context.stored = streams->receive_credit().lane().outstanding();
   context.repaired = fec != nullptr ? fec->receiver.used_in_session() : 0;
   const bool complete = association->received.write_report(frames, context, now);
   association->feedback.on_report(cost_of(frames, before), complete, now);
   ++counters.feedback_out;
   streams->update_credit(now);
-  LaneReceiveCredit& lane = streams->lane_receive();
+  LaneReceiveCredit& lane = streams->receive_credit().lane();
   if (lane.due() && packet.fits(kMaxLaneCreditFrameSize)) lane.announce_again();
 }
 
 // Of the lane, and of streams of which nothing is known yet.
 void Session::Impl::write_credits(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
-  LaneReceiveCredit& lane = streams->lane_receive();
+  LaneReceiveCredit& lane = streams->receive_credit().lane();
   if ((lane.lost() || lane.urgent()) && packet.fits(kMaxLaneCreditFrameSize)) {
     lane.take_lost();
     const std::size_t before = frames.written();
@@ -215,7 +215,7 @@ void Session::Impl::write_credits(PacketBuilder& packet) {
     packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
     association->feedback.debit(cost_of(frames, before), now);
   }
-  StartCredit& start = streams->start_credit();
+  StartCredit& start = streams->receive_credit().start();
   if (start.due() && packet.fits(kMaxStartCreditFrameSize)) {
     const StartCreditFrame frame = start.take();
     write_start_credit(frames, frame);

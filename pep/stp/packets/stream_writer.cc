@@ -126,7 +126,7 @@ void StreamWriter::write_lost(const Job& job, ClassId stream_class, RepairCap ca
   while (Stream* const lost = schedule.next_lost(stream_class)) {
     Stream& stream = *lost;
     const bool capped =
-        cap == RepairCap::kShare && job.streams.has_lane_credit() && schedule.others_wait(stream);
+        cap == RepairCap::kShare && job.streams.send_credit().any() && schedule.others_wait(stream);
     if (capped && !schedule.repair_has_turn(stream_class)) return;
     const auto [range, times_lost] = stream.send.first_lost();
     const std::size_t size = write_data(job, stream, range.begin, range.size(), times_lost);
@@ -143,12 +143,12 @@ void StreamWriter::write_new(const Job& job, ClassId stream_class) {
   Streams& streams = job.streams;
   streams.wake_lane_waiters();
   // Very many may have nothing after all.
-  for (std::size_t i = 0; i < kStreamsAsked && streams.has_lane_credit(); ++i) {
+  for (std::size_t i = 0; i < kStreamsAsked && streams.send_credit().any(); ++i) {
     Stream* const next = streams.schedule().next_new(stream_class);
     if (next == nullptr) return;
     Stream& stream = *next;
     work_.add();
-    const std::uint64_t of_lane = streams.lane_credit(stream);
+    const std::uint64_t of_lane = streams.send_credit().of_lane(stream);
     if (of_lane == 0) {
       streams.update_active(stream);
       continue;
@@ -157,7 +157,7 @@ void StreamWriter::write_new(const Job& job, ClassId stream_class) {
       ask_source(job, stream);
       continue;
     }
-    const std::uint64_t credit = streams.own_credit(stream);
+    const std::uint64_t credit = streams.send_credit().own(stream);
     if (credit == 0) {  // it was taken back, and that has yet to reach this stream
       streams.update_active(stream);
       continue;

@@ -14,21 +14,12 @@ Streams::Streams(const Config& config, Arena& arena, WorkCount& work, std::uint6
       // refusals.
       table_(arena, config.max_streams + config.max_streams / 4 + 64, config.hash_secret),
       schedule_(config.quantum, config.host_shares),
-      lane_receive_(config.lane_receive_limit, promised,
-                    std::min<std::uint64_t>(config.lane_receive_limit,
-                                            arena.total_blocks() * arena.block_size()) /
-                        32,
-                    config.all_stored),
-      start_credit_(config.stream_receive_limit) {}
+      receive_credit_({config.lane_receive_limit, config.stream_receive_limit}, arena, promised,
+                      config.all_stored) {}
 
 void Streams::start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now) {
-  lane_send_.limit = lane_credit;
-  lane_shares_.start(lane_credit);
-  peer_start_credit_.start(stream_credit);
-  // Memory was short when the HELLO was made.
-  if (lane_receive_.granted() < config_.lane_receive_limit) {
-    memory_check_ = now + config_.memory_interval;
-  }
+  send_credit_.start(lane_credit, stream_credit);
+  if (receive_credit_.is_short()) memory_check_ = now + config_.memory_interval;
 }
 
 void Streams::leave_to(Remains& remains) {
@@ -64,8 +55,7 @@ Stream* Streams::create(std::uint64_t id, Stream::Phase phase, Own own, Instant 
   stream->metadata_size = 0;
   stream->reader_needs = 0;
   stream->receive.promise(config_.stream_receive_limit);
-  stream->lane_share = {};
-  lane_shares_.update(stream->lane_share, true, 0);
+  send_credit_.begin_share(*stream);
   if (phase != Stream::Phase::kResetting) ++open_count_;
   if (phase == Stream::Phase::kAwaitingOpen) {
     stream->linger_deadline = now + config_.stream_linger;
@@ -97,7 +87,7 @@ void Streams::on_opened(Stream& stream, ConstBytes metadata) {
 }
 
 void Streams::unlink(Stream& stream) {
-  parked_.forget(stream);
+  receive_credit_.forget(stream);
   schedule_.remove(stream);
   due_.opens.remove(stream);
   due_.fins.remove(stream);
@@ -107,7 +97,7 @@ void Streams::unlink(Stream& stream) {
   linger_.remove(stream);
   memory_waiters_.remove(stream);
   lane_waiters_.remove(stream);
-  lane_shares_.update(stream.lane_share, false, 0);
+  send_credit_.end_share(stream);
 }
 
 void Streams::erase(Stream& stream) {
@@ -115,7 +105,7 @@ void Streams::erase(Stream& stream) {
   events_.remove(stream);
   if (stream.phase != Stream::Phase::kResetting) {
     // What was received and never consumed is discarded: its credit returns.
-    lane_receive_.on_released(stream.receive.charged() - stream.receive.consumed());
+    receive_credit_.on_dropped(stream);
     --open_count_;
   }
   stream.drop_memory();
@@ -138,7 +128,7 @@ void Streams::begin_reset(Stream& stream, ResetReason reason, Instant now) {
   stream.reset_final_size = stream.send.sent();
   stream.reset_reason = reason;
   stream.final_size_known = stream.receive.final_known();
-  lane_receive_.on_released(stream.receive.charged() - stream.receive.consumed());
+  receive_credit_.on_dropped(stream);
   stream.drop_memory();
   stream.phase = Stream::Phase::kResetting;
   --open_count_;
@@ -241,6 +231,53 @@ std::optional<Event> Streams::poll_event() {
     return event;
   }
   return std::nullopt;
+}
+
+// --- the reader ----------------------------------------------------------------------------------
+
+void Streams::consume(Stream& stream, std::uint64_t count, Duration reach, Instant now) {
+  if (receive_credit_.consume(stream, count, {reach, open_count_, now})) {
+    due_.credits.push_back(stream);
+  }
+  if (receive_credit_.lane().capped()) look_for_memory(now);
+}
+
+void Streams::set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now) {
+  if (receive_credit_.set_reader_needs(stream, bytes, now)) due_.credits.push_back(stream);
+}
+
+void Streams::update_credit(Instant now) {
+  if (receive_credit_.update_start(open_count_, now)) {
+    first_credits_.begin(table_.slot_count());
+    give_first_credits();
+  }
+  receive_credit_.look_at_memory();
+}
+
+void Streams::check_memory(Instant now) {
+  memory_check_ = Instant::never();
+  receive_credit_.look_at_memory();
+  // Each waiter once, in order; those still without room go to the end.
+  Stream* const last = memory_waiters_.back();
+  bool any_had_room = false;
+  bool all = false;
+  for (std::size_t i = 0; i < kStreamsPerTimeout && !all && !memory_waiters_.empty(); ++i) {
+    Stream& stream = *memory_waiters_.front();
+    work_.add();
+    all = &stream == last;
+    memory_waiters_.remove(stream);
+    if (has_room(stream)) {
+      any_had_room = true;
+      stream.blocked = false;
+      notify(stream, &Stream::Pending::writable);
+      update_active(stream);
+    } else {
+      memory_waiters_.push_back(stream);
+    }
+  }
+  if (memory_waiters_.empty() && !receive_credit_.lane().capped()) return;
+  // Where so many find nothing, the others would not either.
+  memory_check_ = any_had_room && !all ? now : now + config_.memory_interval;
 }
 
 // --- very many streams ---------------------------------------------------------------------------

@@ -21,11 +21,10 @@
 #include "pep/base/work_count.h"
 #include "pep/stp/streams/copy_queue.h"
 #include "pep/stp/streams/host_share.h"
-#include "pep/stp/streams/lane_credit.h"
 #include "pep/stp/streams/lane_share.h"
-#include "pep/stp/streams/parked_bytes.h"
+#include "pep/stp/streams/receive_credit.h"
 #include "pep/stp/streams/remains.h"
-#include "pep/stp/streams/start_credit.h"
+#include "pep/stp/streams/send_credit.h"
 #include "pep/stp/streams/stream.h"
 #include "pep/stp/streams/stream_schedule.h"
 #include "pep/stp/streams/stream_table.h"
@@ -64,11 +63,6 @@ class Streams {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // What may be promised of an arena: a quarter of what is free stays for its other users.
-  static std::uint64_t free_memory(const Arena& arena) {
-    return arena.free_blocks() * arena.block_size() / 4 * 3;
-  }
-
   // The peer is there, and its HELLO grants so much.
   void start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now);
   // The association is over: this is destroyed next. The memory of few streams goes back at once.
@@ -92,8 +86,8 @@ class Streams {
   }
   // Whether it would go on, in both directions, though all the others stood still.
   bool has_lane_share() const {
-    return lane_shares_.has_place(lane_send_.available()) &&
-           lane_receive_.promised() >= (open_count_ + 1) * LaneShares::kShare;
+    return send_credit_.has_share() &&
+           receive_credit_.lane().promised() >= (open_count_ + 1) * LaneShares::kShare;
   }
   // Those of the peer that have been used.
   PeerIds& peer_ids() { return peer_ids_; }
@@ -153,7 +147,7 @@ class Streams {
   // Of these classes, those with bytes of streams to send, lost or new.
   ClassSet has_bytes(ClassSet classes) const {
     const ClassSet lost = schedule_.has_lost(), fresh = schedule_.has_new();
-    return classes & (lane_send_.available() > 0 ? lost | fresh : lost);
+    return classes & (send_credit_.any() ? lost | fresh : lost);
   }
   // Nothing of these classes waits that could be sent.
   bool idle(ClassSet classes) const { return copies_.empty() && idle_but_for_copies(classes); }
@@ -178,35 +172,24 @@ class Streams {
   void on_all_confirmed(Duration interval, Instant now) { next_confirm_ = now + interval; }
 
   // --- credit of the peer, for what is sent (streams_sending.cc)
+  const SendCredit& send_credit() const { return send_credit_; }
   void raise_lane_credit(std::uint64_t limit);
   void raise_credit(Stream& stream, std::uint64_t limit);
   void accept(const StartCreditFrame& frame) {
-    if (peer_start_credit_.accept(frame)) activation_.begin(table_.slot_count());
+    if (send_credit_.accept(frame)) activation_.begin(table_.slot_count());
   }
-  bool has_lane_credit() const { return lane_send_.available() > 0; }
-  // Of the lane's, what the stream may use; of the stream's own; the smaller of both.
-  std::uint64_t lane_credit(const Stream& stream) const {
-    return lane_shares_.available(stream.lane_share, lane_send_.available());
-  }
-  std::uint64_t own_credit(const Stream& stream) const {
-    return stream.send.credit(peer_start_credit_.limit());
-  }
-  std::uint64_t credit(const Stream& stream) const {
-    return std::min(own_credit(stream), lane_credit(stream));
-  }
-  void on_sent(std::size_t new_bytes) { lane_send_.used += new_bytes; }
+  void on_sent(std::uint64_t new_bytes) { send_credit_.on_sent(new_bytes); }
   void wake_lane_waiters();
 
-  // --- credit for the peer, and the reader (streams_receiving.cc)
-  LaneReceiveCredit& lane_receive() { return lane_receive_; }
-  const LaneReceiveCredit& lane_receive() const { return lane_receive_; }
-  StartCredit& start_credit() { return start_credit_; }
-  const StartCredit& start_credit() const { return start_credit_; }
-  void on_readable(Stream& stream, Instant now) { parked_.on_arrived(stream, now); }
+  // --- credit for the peer, and the reader (streams.cc)
+  ReceiveCredit& receive_credit() { return receive_credit_; }
+  const ReceiveCredit& receive_credit() const { return receive_credit_; }
   void consume(Stream& stream, std::uint64_t count, Duration reach, Instant now);
   void set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now);
   // The limit that the next STREAM_CREDIT tells, from now on.
-  std::uint64_t tell_credit(Stream& stream, Duration reach, Instant now);
+  std::uint64_t tell_credit(Stream& stream, Duration reach, Instant now) {
+    return receive_credit_.tell(stream, {reach, open_count_, now});
+  }
   // A report leaves: what else is worth telling is seen to.
   void update_credit(Instant now);
   // Kept from bytes that are out of order, for those in order.
@@ -232,9 +215,6 @@ class Streams {
   void unlink(Stream& stream);
   void erase(Stream& stream);
   void on_written(Stream& stream, Instant now);
-  std::uint64_t window(Stream& stream, Duration reach, Instant now);
-  std::uint64_t least_credit() const;
-  void update_start_credit(Instant now);
   void give_first_credits();
   void look_for_memory(Instant now) {
     if (memory_check_.is_never()) memory_check_ = now + config_.memory_interval;
@@ -244,7 +224,7 @@ class Streams {
   // Memory that writers must leave. Granted credit is a promise; and two gateways whose arenas are
   // full of bytes to send could not take each other's.
   std::uint64_t kept_for_receiving() const {
-    return std::max<std::uint64_t>(lane_receive_.promised(),
+    return std::max<std::uint64_t>(receive_credit_.lane().promised(),
                                    arena_.total_blocks() / 8 * arena_.block_size());
   }
 
@@ -266,12 +246,8 @@ class Streams {
   CopyQueue copies_;
   Instant next_confirm_;
 
-  LaneSendCredit lane_send_;
-  LaneShares lane_shares_;
-  GrantedStartCredit peer_start_credit_;  // of streams that we send
-  LaneReceiveCredit lane_receive_;
-  StartCredit start_credit_;  // of those that the peer sends
-  ParkedBytes parked_;
+  SendCredit send_credit_;
+  ReceiveCredit receive_credit_;
   Instant memory_check_ = Instant::never();
 };
 

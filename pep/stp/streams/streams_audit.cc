@@ -60,13 +60,14 @@ std::optional<std::string> Streams::audit() const {
     parked += stream.parked;
   }
   if (open != open_count_) return differ("open streams", open_count_, open);
-  if (stored != lane_receive_.outstanding()) {
-    return differ("lane credit that is used", lane_receive_.outstanding(), stored);
+  if (stored != receive_credit_.lane().outstanding()) {
+    return differ("lane credit that is used", receive_credit_.lane().outstanding(), stored);
   }
-  if (shares != lane_shares_.reserved()) {
-    return differ("shares of the lane", lane_shares_.reserved(), shares);
+  if (shares != send_credit_.reserved()) {
+    return differ("shares of the lane", send_credit_.reserved(), shares);
   }
-  if (parked != parked_.noted()) return differ("parked bytes", parked_.noted(), parked);
+  if (parked != receive_credit_.parked())
+    return differ("parked bytes", receive_credit_.parked(), parked);
   return std::nullopt;
 }
 

@@ -109,12 +109,11 @@ bool Streams::near_end() const {
 void Streams::update_active(Stream& stream) {
   const bool has_bytes = stream.send.unsent() > 0;
   const bool is_open = stream.phase == Stream::Phase::kOpen;
-  lane_shares_.update(stream.lane_share, is_open && (has_bytes || !stream.send.finished()),
-                      stream.send.sent());
-  const bool wants = is_open && own_credit(stream) > 0 &&
+  send_credit_.keep_share(stream, is_open && (has_bytes || !stream.send.finished()));
+  const bool wants = is_open && send_credit_.own(stream) > 0 &&
                      (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
   // With no credit left for anybody the schedule keeps it.
-  const bool waits = wants && lane_send_.available() > 0 && lane_credit(stream) == 0;
+  const bool waits = wants && send_credit_.any() && send_credit_.of_lane(stream) == 0;
   schedule_.set_new(stream, wants && !waits);
   waits ? lane_waiters_.push_back(stream) : lane_waiters_.remove(stream);
   if (stream.phase == Stream::Phase::kOpen && stream.send.fin_due()) {
@@ -145,19 +144,18 @@ void Streams::on_acknowledged(Stream& stream, Instant now) {
 // --- credit of the peer --------------------------------------------------------------------------
 
 void Streams::raise_lane_credit(std::uint64_t limit) {
-  lane_send_.limit = std::max(lane_send_.limit, limit);
+  send_credit_.raise_lane(limit);
   wake_lane_waiters();
 }
 
 void Streams::raise_credit(Stream& stream, std::uint64_t limit) {
-  stream.send.raise_limit(limit);
-  stream.lane_share.base = stream.send.sent();
+  SendCredit::raise(stream, limit);
   update_active(stream);
 }
 
 void Streams::wake_lane_waiters() {
   for (int i = 0; i < kMostWoken && !lane_waiters_.empty(); ++i) {
-    if (lane_shares_.beyond_shares(lane_send_.available()) == 0) return;
+    if (!send_credit_.is_beyond_shares()) return;
     Stream& stream = *lane_waiters_.front();
     work_.add();
     lane_waiters_.remove(stream);

@@ -42,7 +42,7 @@ class StreamsTest : public ::testing::Test {
   std::uint64_t send_all(Stream& stream) {
     std::vector<std::byte> bytes(kLane);
     EXPECT_GT(streams_->write(stream, bytes, now_), 0U);
-    const std::uint64_t sent = std::min(streams_->credit(stream), stream.send.unsent());
+    const std::uint64_t sent = std::min(streams_->send_credit().of(stream), stream.send.unsent());
     stream.send.take(0, std::span(bytes).first(sent));
     streams_->on_sent(sent);
     streams_->update_active(stream);
@@ -113,11 +113,11 @@ TEST_F(StreamsTest, TheLaneLeavesAShareToOthers) {
   Stream& greedy = open();
   Stream& other = open();
   EXPECT_LT(send_all(greedy), kLane);
-  EXPECT_EQ(streams_->credit(greedy), 0U);
-  EXPECT_GE(streams_->credit(other), LaneShares::kShare);
+  EXPECT_EQ(streams_->send_credit().of(greedy), 0U);
+  EXPECT_GE(streams_->send_credit().of(other), LaneShares::kShare);
   streams_->raise_lane_credit(2 * kLane);
-  EXPECT_EQ(streams_->own_credit(greedy), kLane - greedy.send.sent());
-  EXPECT_GT(streams_->credit(greedy), 0U);
+  EXPECT_EQ(streams_->send_credit().own(greedy), kLane - greedy.send.sent());
+  EXPECT_GT(streams_->send_credit().of(greedy), 0U);
   EXPECT_EQ(streams_->audit(), std::nullopt);
 }
 
@@ -152,8 +152,8 @@ TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
   streams_->confirm(stream, {.delivered = 1}, now_);
   streams_->on_all_confirmed(Duration::seconds(5), now_);
   streams_->notify(stream, &Stream::Pending::readable);
-  streams_->lane_receive().on_received(1000);
-  streams_->lane_receive().announce_again();
+  streams_->receive_credit().lane().on_received(1000);
+  streams_->receive_credit().lane().announce_again();
   EXPECT_EQ(stored_, 1000U);
   ASSERT_TRUE(streams_->peer_ids().mark_used(7));
   streams_->copies().push({});
@@ -166,14 +166,14 @@ TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
   EXPECT_TRUE(streams_->due().confirms.empty());
   EXPECT_TRUE(streams_->idle(kEveryClass));
   EXPECT_TRUE(streams_->next_linger().is_never());
-  EXPECT_FALSE(streams_->lane_receive().lost());
-  EXPECT_EQ(streams_->lane_receive().promised(), kLane);
+  EXPECT_FALSE(streams_->receive_credit().lane().lost());
+  EXPECT_EQ(streams_->receive_credit().lane().promised(), kLane);
   EXPECT_TRUE(streams_->peer_ids().is_new(7));
   EXPECT_FALSE(streams_->work_waits());
   EXPECT_EQ(arena_.used_blocks(), 0U) << "the memory of few is back at once";
   Stream& next = open();
   EXPECT_EQ(next.id, 2U) << "the relay never sees one twice";
-  EXPECT_GT(streams_->credit(next), kLane / 2) << "all of it is there again";
+  EXPECT_GT(streams_->send_credit().of(next), kLane / 2) << "all of it is there again";
   streams_->confirm(next, {.delivered = 1}, now_);
   EXPECT_TRUE(streams_->confirmations_due(now_)) << "at once";
   EXPECT_EQ(streams_->audit(), std::nullopt);

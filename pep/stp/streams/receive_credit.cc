@@ -1,0 +1,91 @@
+#include "pep/stp/streams/receive_credit.h"
+
+#include <algorithm>
+
+#include "pep/stp/streams/lane_share.h"
+
+namespace satrelay::stp {
+namespace {
+
+// A reader that pauses for less is not taken for one that does not read.
+constexpr Duration kPause = Duration::milliseconds(200);
+
+}  // namespace
+
+ReceiveCredit::ReceiveCredit(const Limits& limits, const Arena& arena, std::uint64_t promised,
+                             std::uint64_t* all_stored)
+    : limits_(limits),
+      arena_(arena),
+      lane_(limits.lane, promised,
+            std::min<std::uint64_t>(limits.lane, arena.total_blocks() * arena.block_size()) / 32,
+            all_stored),
+      start_(limits.stream) {}
+
+bool ReceiveCredit::consume(Stream& stream, std::uint64_t count, const Occasion& occasion) {
+  stream.receive.consume(count, occasion.now);
+  stream.receive.taken().add(count, kPause, occasion.now);
+  stream.reader_needs = 0;
+  parked_.on_taken(stream, occasion.now);
+  lane_.on_released(count);
+  look_at_memory();
+  if (stream.receive.final_known()) return false;
+  const std::uint64_t wanted = window(stream, occasion);
+  const std::uint64_t step = wanted / (start_.lowered() ? 4 : 16);
+  const bool more =
+      stream.receive.consumed() + wanted >=
+      std::max(stream.receive.told(), start_.current()) + std::max<std::uint64_t>(1, step);
+  // Where bytes that nobody reads hold the lane's credit, the peer goes on with its share of the
+  // lane for as long as it hears that this reader reads.
+  const bool reads = start_.lowered() && lane_.promised() < limits_.lane / 2 &&
+                     stream.receive.consumed_since_told() >= LaneShares::kShare / 2;
+  return more || reads;
+}
+
+// What the peer may have stored here of one stream, or on its way.
+std::uint64_t ReceiveCredit::window(Stream& stream, const Occasion& occasion) {
+  const std::uint64_t window = stream.receive.window(limits_.stream, occasion.reach, occasion.now);
+  if (!start_.lowered()) return window;
+  // Other readers do not read. This one gets what it needs to go on and to become faster, and no
+  // more than half of what is left, as it may be the next to pause.
+  const auto pace = static_cast<std::uint64_t>(
+      static_cast<double>(stream.receive.taken().amount(kPause, occasion.now)) *
+      (occasion.reach.to_seconds() / kPause.to_seconds()) * 2);
+  // The eighth that is everybody's least is not what is left.
+  const std::uint64_t most = limits_.lane / 8 * 7;
+  const std::uint64_t left = most - std::min(most, parked_.total(kPause, occasion.now));
+  return std::min(window, std::max({least(occasion.open_streams), std::min(pace, left / 2),
+                                    stream.reader_needs}));
+}
+
+// What every stream may have stored here, however many they are: an eighth of the lane for all.
+std::uint64_t ReceiveCredit::least(std::size_t open_streams) const {
+  return std::max(LaneShares::kShare, limits_.lane / 8 / std::max<std::uint64_t>(1, open_streams));
+}
+
+bool ReceiveCredit::set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now) {
+  stream.reader_needs = bytes;
+  parked_.on_taken(stream, now);
+  return !stream.receive.final_known() &&
+         stream.receive.consumed() + bytes > std::max(stream.receive.told(), start_.current());
+}
+
+std::uint64_t ReceiveCredit::tell(Stream& stream, const Occasion& occasion) {
+  return stream.receive.tell(stream.receive.consumed() + window(stream, occasion));
+}
+
+// A quarter of the lane may lie before readers that do not read; the nearer it comes to that, the
+// less may be sent of a stream whose reader is not known yet.
+bool ReceiveCredit::update_start(std::size_t open_streams, Instant now) {
+  const std::uint64_t waits = parked_.total(kPause, now);
+  std::uint64_t wanted = limits_.stream;
+  if (waits > 0) {
+    const double left = 1.0 - 4.0 * static_cast<double>(waits) / static_cast<double>(limits_.lane);
+    wanted = std::max(least(open_streams), static_cast<std::uint64_t>(static_cast<double>(wanted) *
+                                                                      std::max(0.0, left)));
+    wanted = std::min(wanted, limits_.stream);
+  }
+  const std::uint64_t before = start_.current();
+  return start_.change(wanted) && start_.current() <= before;
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,77 @@
+// What the peer may send: of the lane, of each stream, and of one whose reader is not known yet;
+// from what readers take and the memory there is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/arena.h"
+#include "pep/base/time.h"
+#include "pep/stp/streams/lane_credit.h"
+#include "pep/stp/streams/parked_bytes.h"
+#include "pep/stp/streams/start_credit.h"
+#include "pep/stp/streams/stream.h"
+
+namespace satrelay::stp {
+
+class ReceiveCredit {
+ public:
+  struct Limits {
+    std::uint64_t lane = 0;
+    std::uint64_t stream = 0;
+  };
+  // Of whom a window is wanted: as long as credit that is granted now takes to bring bytes, and how
+  // many streams are open.
+  struct Occasion {
+    Duration reach;
+    std::size_t open_streams = 0;
+    Instant now;
+  };
+
+  // `promised`: the lane's credit that our HELLO grants. `all_stored`: as LaneReceiveCredit's sum.
+  ReceiveCredit(const Limits& limits, const Arena& arena, std::uint64_t promised,
+                std::uint64_t* all_stored);
+
+  // What may be promised of an arena: a quarter of what is free stays for its other users.
+  static std::uint64_t free_memory(const Arena& arena) {
+    return arena.free_blocks() * arena.block_size() / 4 * 3;
+  }
+
+  LaneReceiveCredit& lane() { return lane_; }
+  const LaneReceiveCredit& lane() const { return lane_; }
+  StartCredit& start() { return start_; }
+  const StartCredit& start() const { return start_; }
+  // Less was promised than the configuration says: memory was short when the HELLO was made.
+  bool is_short() const { return lane_.granted() < limits_.lane; }
+  void look_at_memory() { lane_.update(free_memory(arena_)); }
+
+  // More bytes are in order.
+  void on_readable(Stream& stream, Instant now) { parked_.on_arrived(stream, now); }
+  // The reader has taken some. Whether that is worth a STREAM_CREDIT.
+  [[nodiscard]] bool consume(Stream& stream, std::uint64_t count, const Occasion& occasion);
+  // The same, of what it can take at once only.
+  [[nodiscard]] bool set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now);
+  // The stream stores no more.
+  void forget(Stream& stream) { parked_.forget(stream); }
+  void on_dropped(const Stream& stream) {
+    lane_.on_released(stream.receive.charged() - stream.receive.consumed());
+  }
+  // The limit that the next STREAM_CREDIT tells, from now on.
+  std::uint64_t tell(Stream& stream, const Occasion& occasion);
+  // How much may be sent of a stream whose reader is not known yet is looked at anew. True: less,
+  // and those that go on by what HELLO promised need a word of their own.
+  [[nodiscard]] bool update_start(std::size_t open_streams, Instant now);
+  std::uint64_t parked() const { return parked_.noted(); }
+
+ private:
+  std::uint64_t window(Stream& stream, const Occasion& occasion);
+  std::uint64_t least(std::size_t open_streams) const;
+
+  Limits limits_;
+  const Arena& arena_;
+  LaneReceiveCredit lane_;
+  StartCredit start_;
+  ParkedBytes parked_;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,62 @@
+// What the peer lets us send: of the lane, whose credit all streams share (lane_share.h), and of
+// each stream.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "pep/stp/streams/lane_credit.h"
+#include "pep/stp/streams/lane_share.h"
+#include "pep/stp/streams/start_credit.h"
+#include "pep/stp/streams/stream.h"
+
+namespace satrelay::stp {
+
+class SendCredit {
+ public:
+  // What its HELLO grants. There are no streams.
+  void start(std::uint64_t of_lane, std::uint64_t of_stream) {
+    lane_.limit = of_lane;
+    shares_.start(of_lane);
+    start_.start(of_stream);
+  }
+  void raise_lane(std::uint64_t limit) { lane_.limit = std::max(lane_.limit, limit); }
+  // STREAM_CREDIT: a reader reads, so the stream's share of the lane is whole again.
+  static void raise(Stream& stream, std::uint64_t limit) {
+    stream.send.raise_limit(limit);
+    stream.lane_share.base = stream.send.sent();
+  }
+  // Whether what may be sent of any stream has changed.
+  bool accept(const StartCreditFrame& frame) { return start_.accept(frame); }
+  void on_sent(std::uint64_t new_bytes) { lane_.used += new_bytes; }
+
+  // A share of the lane is the stream's as long as it may have more to send.
+  void keep_share(Stream& stream, bool sends) {
+    shares_.update(stream.lane_share, sends, stream.send.sent());
+  }
+  void begin_share(Stream& stream) {
+    stream.lane_share = {};
+    shares_.update(stream.lane_share, true, 0);
+  }
+  void end_share(Stream& stream) { shares_.update(stream.lane_share, false, 0); }
+  // Whether one stream more would have its share; whether any may send beyond its own.
+  bool has_share() const { return shares_.has_place(lane_.available()); }
+  bool is_beyond_shares() const { return shares_.beyond_shares(lane_.available()) > 0; }
+  std::uint64_t reserved() const { return shares_.reserved(); }
+
+  // Whether the lane has any.
+  bool any() const { return lane_.available() > 0; }
+  // Of the lane's, what the stream may use; of the stream's own; the smaller of both.
+  std::uint64_t of_lane(const Stream& stream) const {
+    return shares_.available(stream.lane_share, lane_.available());
+  }
+  std::uint64_t own(const Stream& stream) const { return stream.send.credit(start_.limit()); }
+  std::uint64_t of(const Stream& stream) const { return std::min(own(stream), of_lane(stream)); }
+
+ private:
+  LaneSendCredit lane_;
+  LaneShares shares_;
+  GrantedStartCredit start_;
+};
+
+}  // namespace satrelay::stp
