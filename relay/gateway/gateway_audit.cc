@@ -14,27 +14,9 @@ constexpr std::uint64_t kCallsPerFlow = 4;
 
 }  // namespace
 
-void FlowRelay::add_held(ArenaUse& use) const {
-  for (std::uint32_t slot = flows_.from(0); slot != kNoSlot; slot = flows_.from(slot + 1)) {
-    const auto held = flows_[slot].endpoint.blocks_held();
-    use.from_hosts += held.received;
-    use.to_hosts += held.to_send;
-    use.reserves += held.reserves;
-  }
-}
-
-std::optional<std::string> FlowRelay::audit() const {
-  if (auto wrong = flows_.audit()) return wrong;
-  std::uint64_t stored = 0;
-  for (const auto& peer : peers_) stored += peer->session.bytes_stored();
-  const std::uint64_t account = windows_.stored_of_peers();
-  if (stored != account) return differ("bytes of peers", account, stored);
-  return std::nullopt;
-}
-
 ArenaUse Gateway::arena_use() const {
   ArenaUse use;
-  impl_->flows.add_held(use);
+  impl_->flows.flows().add_held(use);
   for (const auto& peer : impl_->peers) {
     const stp::BlocksHeld held = peer->session.blocks_held();
     use.to_peers += held.to_peer;
@@ -48,7 +30,12 @@ std::optional<std::string> Gateway::audit() const {
   for (const auto& peer : impl_->peers) {
     if (auto wrong = peer->session.audit()) return "peer " + peer->config.name + ": " + *wrong;
   }
-  if (auto wrong = impl_->flows.audit()) return wrong;
+  if (auto wrong = impl_->flows.flows().audit()) return wrong;
+  std::uint64_t stored = 0;
+  for (const auto& peer : impl_->peers) stored += peer->session.bytes_stored();
+  if (const std::uint64_t account = *impl_->flows.stored_of_peers(); stored != account) {
+    return differ("bytes of peers", account, stored);
+  }
   const ArenaUse use = arena_use();
   const Arena& arena = impl_->arena;
   const std::uint64_t blocks = arena.used_blocks() - arena.blocks_of_reserves();

@@ -1,5 +1,6 @@
 // The parts of a gateway and the steps of a frame through it: from the LAN (gateway_lan.cc), from
-// the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and out again (uplink/).
+// the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and out again
+// (gateway_output.cc). What the sessions tell is in gateway_events.cc.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // What leaves by each port, and when to ask for it.
+#include <algorithm>
+
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "config/schema.h"
@@ -120,9 +119,6 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // What has happened to all flows of a peer happens to these before they are described.
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
-  // As Gateway's (gateway_audit.cc).
-  std::optional<std::string> audit() const;
-  void add_held(ArenaUse& use) const;
 
  private:
   Flow& flow(std::uint32_t slot) { return flows_[slot]; }

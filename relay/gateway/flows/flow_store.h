@@ -17,6 +17,7 @@
 #include "relay/gateway/flows/flow_table.h"
 #include "relay/gateway/flows/live_slots.h"
 #include "relay/gateway/flows/slot_index.h"
+#include "relay/gateway/snapshot.h"
 
 namespace satrelay::gateway {
 
@@ -71,6 +72,8 @@ class FlowStore {
   // The counts, and where each host's bytes lie, looked at anew: the first thing that is wrong, in
   // words.
   std::optional<std::string> audit() const;
+  // The blocks that the flows' endpoints hold.
+  void add_held(ArenaUse& use) const;
 
  private:
   std::vector<std::unique_ptr<Flow>> flows_;  // by slot

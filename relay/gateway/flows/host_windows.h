@@ -19,7 +19,6 @@ class HostWindows {
 
   // Where the sessions sum up what they store: each byte of it is memory that is promised no more.
   std::uint64_t* stored_of_peers() { return &stored_of_peers_; }
-  std::uint64_t stored_of_peers() const { return stored_of_peers_; }
 
   // --- for one more flow -----------------------------------------------------------------------
   bool has_place() const;       // however slow it is
