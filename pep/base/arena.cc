@@ -21,12 +21,15 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
   free_.reserve(total_);
   // Descending, so that a fresh arena hands out its memory from the front.
   for (std::size_t i = total_; i > 0; --i) free_.push_back(static_cast<BlockIndex>(i - 1));
-  if (reserve_size > 0) divisions_.resize(total_);
+  if (reserve_size > 0) {
+    divisions_.resize(total_);
+    partly_taken_.reserve(most_for_reserves());
+  }
 }
 
 ReserveIndex Arena::take_reserve() {
   if (partly_taken_.empty()) {
-    if (reserve_size_ == 0) return kNoReserve;
+    if (reserve_size_ == 0 || blocks_of_reserves_ == most_for_reserves()) return kNoReserve;
     const BlockIndex block = allocate();
     if (block == kNoBlock) return kNoReserve;
     ++blocks_of_reserves_;

@@ -3,9 +3,10 @@
 //
 // A holder may have a reserve: a small piece of a block that is its own for as long as it likes.
 // However short memory is, it can go on with that. Several reserves share a block, which goes back
-// when it has none any more.
+// when it has none any more. They take half of the blocks at most.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -64,7 +65,8 @@ class Arena {
 
   std::size_t reserve_size() const { return reserve_size_; }
   std::size_t free_reserves() const {
-    return (free_blocks() + blocks_of_reserves_) * reserves_of_a_block_ - reserves_taken_;
+    const std::size_t more = std::min(free_blocks(), most_for_reserves() - blocks_of_reserves_);
+    return (more + blocks_of_reserves_) * reserves_of_a_block_ - reserves_taken_;
   }
   std::size_t reserves_taken() const { return reserves_taken_; }
   std::size_t blocks_of_reserves() const { return blocks_of_reserves_; }
@@ -76,6 +78,7 @@ class Arena {
     std::uint32_t taken = 0;  // a bit for each of its reserves
   };
   void leave_partly_taken(const Division& division);
+  std::size_t most_for_reserves() const { return (total_ + 1) / 2; }
 
   MutableBytes memory_;
   unsigned shift_;

@@ -14,15 +14,16 @@ bool BlockRing::own() {
 
 void BlockRing::disown() {
   if (!has_reserve()) return;
-  SATRELAY_CHECK(first_ == end_);
+  SATRELAY_CHECK(first_ == end_ && reserve_end_ <= base_);
   arena_->return_reserve(reserve_);
   reserve_ = kNoReserve;
 }
 
 MutableBytes BlockRing::room_without_block(std::uint64_t offset, std::size_t wanted) {
   const std::uint64_t own = own_end();
-  if (offset + wanted > own) {
-    const std::uint64_t key = offset >> arena_->block_shift();
+  const std::uint64_t key = offset >> arena_->block_shift();
+  const std::uint64_t key_end = (key + 1) << arena_->block_shift();
+  if (offset >= own || std::min(offset + wanted, key_end) > own) {
     const BlockIndex block = add_block(key);
     if (block != kNoBlock) {
       if (reserve_end_ > base_) take_over(key, block);

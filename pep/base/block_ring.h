@@ -37,8 +37,8 @@ class BlockRing {
 
   // Room for bytes from `offset`, not below the base, on: the first contiguous part of it, of which
   // `wanted` are about to be written. Empty when the arena has no more blocks and `offset` lies
-  // beyond the reserve, or when the blocks stored would span more than kMaxKeys keys. Blocks are
-  // taken only if the reserve has not enough room.
+  // beyond the reserve, or when the blocks stored would span more than kMaxKeys keys. A block is
+  // taken only for what the reserve has no room for.
   [[nodiscard]] MutableBytes room_at(std::uint64_t offset, std::size_t wanted) {
     const std::uint64_t key = offset >> arena_->block_shift();
     if (key - first_ < end_ - first_ && ring_[key & mask_] != kNoBlock) {
@@ -50,15 +50,17 @@ class BlockRing {
   ConstBytes at(std::uint64_t offset) const {
     const BlockIndex block = find(offset);
     if (block != kNoBlock) return run_of_block(block, offset);
-    SATRELAY_CHECK(has_reserve() && offset - base_ < reserve_end_ - base_);
+    SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end_);
     return run_of_reserve(offset);
   }
   // Where room ends, at least, for bytes that follow each other from `offset` on, if `blocks` may
   // be taken from the arena.
   std::uint64_t room_end(std::uint64_t offset, std::uint64_t blocks) const {
     const std::uint64_t key = offset >> arena_->block_shift();
-    const std::uint64_t taken = key + (find(offset) == kNoBlock ? 0 : 1);
-    return std::max({(taken + blocks) << arena_->block_shift(), own_end(), offset});
+    const std::uint64_t next = key + (find(offset) == kNoBlock ? 0 : 1);
+    // Keys that lie wholly in the reserve need none.
+    const std::uint64_t first = std::max(next, own_end() >> arena_->block_shift());
+    return std::max({(first + blocks) << arena_->block_shift(), own_end(), offset});
   }
   // What lies between the base and this can always be stored.
   std::uint64_t own_end() const { return base_ + (has_reserve() ? arena_->reserve_size() : 0); }

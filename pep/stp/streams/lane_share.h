@@ -18,7 +18,7 @@ struct LaneShare {
 class LaneShares {
  public:
   // One block of what a gateway sends when there are very many streams, with its header.
-  static constexpr std::uint64_t kShare = 1152;
+  static constexpr std::uint64_t kShare = 512;
 
   // A session begins, whose peer grants `window` at first. There are no streams.
   void start(std::uint64_t window) {

@@ -3,17 +3,22 @@
 #include <algorithm>
 #include <bit>
 
+#include "pep/stp/streams/lane_share.h"
+
 namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kLinkTime = Duration::seconds(4);
 // Of an arena for few flows.
 constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
-// A large reserve has room for whole segments, which then need no block.
-constexpr std::size_t kSmallestReserve = 256;
+constexpr std::size_t kSmallestReserve = 512;
+// What nobody reads of very many streams lies in their reserves, and a block that comes in such
+// shares can always become whole.
+static_assert(kSmallestReserve >= stp::LaneShares::kShare);
+// A large one has room for whole segments, which then need no block.
 constexpr std::size_t kLargestReserve = 4096;
-// Large blocks cost less time, and leave more unused: so many flows may have more to store than
-// their reserves hold, each in some blocks.
+// Large blocks cost less time, and leave more unused. What reserves leave has a block for each flow
+// of the table, and some for each of those that are busy at a time.
 constexpr std::size_t kLargestBlock = 4096;
 constexpr std::uint64_t kBusyFlows = 4096;
 constexpr std::uint64_t kBlocksOfABusyFlow = 4;
@@ -45,9 +50,9 @@ MemoryPlan plan_memory(const config::Gateway& config) {
   const std::uint64_t flows = std::max<std::uint64_t>(config.limits.flows, 1);
   plan.reserve_size = std::clamp<std::size_t>(std::bit_floor(half / (kStoresOfAFlow * flows)),
                                               kSmallestReserve, kLargestReserve);
-  const std::uint64_t busy = kBlocksOfABusyFlow * std::min(flows, kBusyFlows);
+  const std::uint64_t blocks = std::max(kBlocksOfABusyFlow * std::min(flows, kBusyFlows), flows);
   plan.block_size =
-      std::clamp<std::size_t>(std::bit_floor(half / busy), plan.reserve_size, kLargestBlock);
+      std::clamp<std::size_t>(std::bit_floor(half / blocks), plan.reserve_size, kLargestBlock);
   // Three eighths for credit, shared between peers by the rate at which they can fill it. What is
   // there for the sake of many flows is no reason to store more of one.
   const std::uint64_t credit = plan.arena.value() / 8 * 3;

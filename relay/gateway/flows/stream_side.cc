@@ -9,7 +9,9 @@
 namespace satrelay::gateway {
 namespace {
 
-constexpr std::uint64_t kSmallestBlock = 1024;
+// With its header and marks before it, it fits a stream's share of the lane, and the reserve of the
+// store in which it waits until it is whole (memory_plan.cc).
+constexpr std::uint64_t kSmallestBlock = 480;
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -39,9 +40,9 @@ TEST(Arena, MayBeEmpty) {
 }
 
 TEST(Arena, SeveralReservesShareABlock) {
-  std::vector<std::byte> memory(3 * 64);
+  std::vector<std::byte> memory(4 * 64);
   Arena arena(memory, 64, 16);
-  EXPECT_EQ(arena.free_reserves(), 12U);
+  EXPECT_EQ(arena.free_reserves(), 8U) << "half of the blocks are for them at most";
   std::set<const std::byte*> seen;
   std::vector<ReserveIndex> taken;
   for (int i = 0; i < 5; ++i) {
@@ -51,7 +52,7 @@ TEST(Arena, SeveralReservesShareABlock) {
   }
   EXPECT_EQ(arena.used_blocks(), 2U);
   EXPECT_EQ(arena.blocks_of_reserves(), 2U);
-  EXPECT_EQ(arena.free_reserves(), 7U);
+  EXPECT_EQ(arena.free_reserves(), 3U);
   EXPECT_NE(arena.allocate(), kNoBlock);
   EXPECT_EQ(arena.free_reserves(), 3U);
   for (int i = 0; i < 3; ++i) taken.push_back(arena.take_reserve());
@@ -107,7 +108,8 @@ TEST(Arena, AccountsForBlocksAndReserves) {
       ASSERT_EQ(arena.reserves_taken(), reserves.size());
       ASSERT_EQ(arena.used_blocks(), blocks.size() + arena.blocks_of_reserves());
       ASSERT_LE(arena.blocks_of_reserves(), reserves.size());
-      ASSERT_EQ(arena.free_reserves(), (32 - blocks.size()) * (64 / reserve) - reserves.size());
+      ASSERT_EQ(arena.free_reserves(),
+                std::min<std::size_t>(32 - blocks.size(), 16) * (64 / reserve) - reserves.size());
       const std::byte* end = memory.data();
       if (step % 100 == 0) {
         for (const auto& [begin, size] : held) {

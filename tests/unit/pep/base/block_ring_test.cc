@@ -124,7 +124,7 @@ TEST_F(ReserveTest, ABlockTakesOverWhatTheReserveHas) {
   ASSERT_EQ(write(ring, 50, ConstBytes(bytes).first(30)), 30U);  // over the end of a block's key
   ring.release_below(60);
   ASSERT_EQ(write(ring, 80, ConstBytes(bytes).subspan(30, 20)), 20U);
-  EXPECT_EQ(ring.blocks_held(), 1U);  // the second key
+  EXPECT_EQ(ring.blocks_held(), 1U);  // the second key's
   EXPECT_EQ(ring.at(60)[0], std::byte{10});
   for (std::size_t i = 14; i < 50; ++i) ASSERT_EQ(ring.at(50 + i)[0], std::byte(i)) << i;
 }
@@ -141,7 +141,7 @@ TEST(BlockRing, AgreesWithAMap) {
     Arena arena(memory, 64, reserve);
     struct Side {
       std::unique_ptr<BlockRing> ring;
-      std::uint64_t base = 0, end = 0;
+      std::uint64_t base = 0, end = 0, forgotten = 0;
       std::map<std::uint64_t, std::byte> bytes;
     };
     std::vector<Side> sides(4);
@@ -159,14 +159,18 @@ TEST(BlockRing, AgreesWithAMap) {
       const std::uint64_t dice = random.below(100);
       if (dice < 70) {
         const bool in_order = random.below(3) > 0;
-        const std::uint64_t at = in_order ? side.end : side.base + random.below(300);
+        const std::uint64_t at =
+            in_order ? side.end : std::max(side.forgotten, side.base + random.below(300));
         std::vector<std::byte> bytes(1 + random.below(100));
         for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.below(256));
         const std::uint64_t free = arena.free_blocks();
         const std::uint64_t allowed = random.below(free + 1);
         const std::uint64_t room = ring.room_end(at, allowed) - at;
         const std::uint64_t most = ring.room_end(at, free) - at;
-        const std::size_t stored = write(ring, at, bytes);
+        // In two pieces or in one: what was promised holds.
+        const std::size_t cut = random.below(bytes.size() + 1);
+        std::size_t stored = write(ring, at, ConstBytes(bytes).first(cut));
+        if (stored == cut) stored += write(ring, at + cut, ConstBytes(bytes).subspan(cut));
         ASSERT_GE(stored, std::min<std::uint64_t>(most, bytes.size()));
         const std::uint64_t taken = free - arena.free_blocks();
         ASSERT_TRUE(bytes.size() > room || taken <= allowed);
@@ -185,6 +189,17 @@ TEST(BlockRing, AgreesWithAMap) {
         side.end = side.base;
         ring.clear(side.base);
         side.bytes.clear();
+      }
+      if (dice >= 93 && side.end > side.base) {
+        // Blocks are forgotten in the middle, and never written again.
+        const std::uint64_t from = side.base + random.below(side.end - side.base);
+        const std::uint64_t to = from + random.below(side.end - from + 1);
+        ring.release_within(from, to);
+        const std::uint64_t first = (from + 63) / 64 * 64, last = to / 64 * 64;
+        if (first < last) {
+          side.bytes.erase(side.bytes.lower_bound(first), side.bytes.lower_bound(last));
+          side.forgotten = std::max(side.forgotten, last);
+        }
       }
       std::size_t held = 0;
       for (const Side& each : sides) held += each.ring->blocks_held();

@@ -126,7 +126,7 @@ TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
 
 // The peer opens more than there is memory for: it is told so, and the others go on.
 TEST_F(StandstillTest, WhatThereIsNoMemoryForIsRefused) {
-  net_.configs[1].arena_bytes = 5 * 256;
+  net_.configs[1].arena_bytes = 10 * 256;
   net_.configs[1].block_size = 256;
   net_.configs[1].reserve_size = 256;
   net_.configs[1].session.reserves = true;

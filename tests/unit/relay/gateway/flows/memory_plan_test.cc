@@ -65,11 +65,11 @@ TEST(MemoryPlan, HalfOfItIsWhatTheFlowsHaveToThemselves) {
       EXPECT_LE(kStoresOfAFlow * reserve * flows, memory / 2) << memory << " " << flows;
     }
   }
-  EXPECT_EQ(sizes(256ULL << 20, 65'536), std::pair(512UL, 4'096UL));
+  EXPECT_EQ(sizes(256ULL << 20, 65'536), std::pair(512UL, 2'048UL));
   EXPECT_EQ(sizes(1ULL << 30, 65'536), std::pair(2'048UL, 4'096UL));
   EXPECT_EQ(sizes(10ULL << 30, 65'536), std::pair(4'096UL, 4'096UL));
   EXPECT_EQ(sizes(4ULL << 20, 1'000), std::pair(512UL, 512UL));
-  EXPECT_EQ(sizes(1ULL << 20, 65'536), std::pair(256UL, 256UL));  // serves fewer
+  EXPECT_EQ(sizes(1ULL << 20, 65'536), std::pair(512UL, 512UL));  // serves fewer
 }
 
 TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {
