@@ -1,7 +1,6 @@
 #include "relay/gateway/addresses/lan_neighbours.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"

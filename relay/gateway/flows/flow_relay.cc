@@ -1,7 +1,5 @@
 #include "relay/gateway/flows/flow_relay.h"
 
-#include <algorithm>
-
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"

@@ -1,6 +1,4 @@
 // How flows end: by their hosts, by their peer, by silence, or because the gateway says so.
-#include <algorithm>
-
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_relay.h"
 

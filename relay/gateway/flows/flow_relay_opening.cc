@@ -1,4 +1,7 @@
 // How a flow begins: at its host's SYN, or because a peer has opened a stream for it.
+#include <memory>
+#include <utility>
+
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_relay.h"
 

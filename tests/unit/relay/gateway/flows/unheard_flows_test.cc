@@ -1,0 +1,60 @@
+// Flows that wait for their host, found by it.
+#include "relay/gateway/flows/unheard_flows.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::gateway {
+namespace {
+
+class UnheardFlowsTest : public testing::Test {
+ protected:
+  // The slots that are found for a host.
+  std::set<std::uint32_t> found(const IpAddress& host) const {
+    std::set<std::uint32_t> slots;
+    for (std::uint32_t slot = flows_.first(host, header_); slot != kNoSlot;
+         slot = flows_.next(slot)) {
+      slots.insert(slot);
+    }
+    return slots;
+  }
+  const IpAddress one_ = ip_of("203.0.113.5");
+  const IpAddress other_ = ip_of("203.0.113.6");
+  const wire::EthernetHeader header_ = host_to_server();
+  UnheardFlows flows_{8, HashKey{1, 2}};
+};
+
+TEST_F(UnheardFlowsTest, AllOfAHostAreFoundUntilTheyAreRemoved) {
+  EXPECT_TRUE(found(one_).empty());
+  flows_.add(3, one_, header_);
+  flows_.add(5, one_, header_);
+  EXPECT_EQ(found(one_), (std::set<std::uint32_t>{3, 5}));
+  flows_.remove(3);
+  flows_.remove(3);
+  flows_.remove(7);
+  EXPECT_EQ(found(one_), (std::set<std::uint32_t>{5}));
+}
+
+TEST_F(UnheardFlowsTest, TheMacsOfTheHeaderDoNotMatter) {
+  wire::EthernetHeader towards = header_.reversed();
+  flows_.add(3, one_, towards);
+  EXPECT_EQ(found(one_), (std::set<std::uint32_t>{3}));
+}
+
+TEST_F(UnheardFlowsTest, AHostIsPutOffOnceAndInItsOrder) {
+  EXPECT_FALSE(flows_.any_put_off());
+  EXPECT_FALSE(flows_.take_put_off());
+  flows_.put_off(one_);
+  flows_.put_off(other_);
+  flows_.put_off(one_);
+  EXPECT_TRUE(flows_.any_put_off());
+  EXPECT_EQ(flows_.take_put_off(), one_);
+  EXPECT_EQ(flows_.take_put_off(), other_);
+  EXPECT_FALSE(flows_.any_put_off());
+}
+
+}  // namespace
+}  // namespace satrelay::gateway
