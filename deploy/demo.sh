@@ -48,7 +48,7 @@ case " $* " in
 *)
   "$here/setup.sh"
   check_arguments "$@"
-  "$here/build.sh"
+  "$here/build.sh" --lab
   ;;
 esac
 exec python3 "$here/lab/demo.py" "$@"
