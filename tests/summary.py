@@ -61,9 +61,10 @@ def gtest_cases(report: str, since: float) -> list[Case]:
     cases = []
     for entry in entries:
         name = f"{entry.get('classname')}.{entry.get('name')}"
-        skipped = entry.find("skipped")
-        if entry.find("failure") is not None:
-            cases.append(Case(name, FAIL))
+        skipped, failure = entry.find("skipped"), entry.find("failure")
+        if failure is not None:
+            # "FILE:LINE", and what was wrong.
+            cases.append(Case(name, FAIL, " ".join(failure.get("message", "").split())[:200]))
         elif skipped is not None:
             cases.append(Case(name, SKIP, last_line(skipped.get("message", ""))))
         elif entry.get("status") == "run":

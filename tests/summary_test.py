@@ -16,7 +16,7 @@ REPORT = """<?xml version="1.0"?><testsuites><testsuite name="A">
 <testcase name="Two" status="run" result="skipped" classname="A"><skipped message="x.cc:1&#x0A;no device"/></testcase>
 <testcase name="Three" status="notrun" result="suppressed" classname="A"/>
 {more}</testsuite></testsuites>"""
-FAILED_CASE = '<testcase name="Four" status="run" classname="A"><failure message="1 is 2"/></testcase>'
+FAILED_CASE = '<testcase name="Four" status="run" classname="A"><failure message="x.cc:9&#x0A;1 is 2"/></testcase>'
 TOLD = "9 of 10: in these 2.0 s other processes took 1.9 of 2 CPUs"
 
 
@@ -74,7 +74,9 @@ class Summary(unittest.TestCase):
         self.assertEqual(counts(outcomes), [1, 0, 1])
         self.assertEqual([case.note for case in outcomes[0].cases], ["", "no device"])
         self.write("unit-x.xml", REPORT.format(more=FAILED_CASE))
-        self.assertEqual(counts(self.meson("FAIL", 1)), [1, 1, 1])
+        outcomes = self.meson("FAIL", 1)
+        self.assertEqual(counts(outcomes), [1, 1, 1])
+        self.assertEqual(outcomes[0].cases[2].note, "x.cc:9 1 is 2")
 
     def test_a_failure_outside_any_case_counts(self):
         self.write("unit-x.xml", REPORT.format(more=""))
