@@ -108,7 +108,8 @@ def of_pytest(report: str) -> list[Outcome]:
             found = entry.find(kind)
             if found is not None:
                 outcome.result = result
-                outcome.note = " ".join(found.get("message", "").split())
+                note = " ".join(found.get("message", "").split())
+                outcome.note = note.removeprefix("harness.Failed: ")
         for told in entry.iter("property"):
             if told.get("name") == NOT_JUDGED:
                 outcome.disturbed.append(told.get("value"))

@@ -88,7 +88,7 @@ class Summary(unittest.TestCase):
 
     def test_what_pytest_reports(self):
         self.assertEqual(counts(self.pytest("")), [1, 0, 0])
-        outcomes = self.pytest('<failure message="1 is&#10;2"/>')
+        outcomes = self.pytest('<failure message="harness.Failed: 1 is&#10;2"/>')
         self.assertEqual(counts(outcomes), [0, 1, 0])
         self.assertEqual((outcomes[0].name, outcomes[0].note), ("test_x.py::test_y", "1 is 2"))
         self.assertEqual(counts(self.pytest('<error message="no lab"/>')), [0, 1, 0])

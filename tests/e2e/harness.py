@@ -35,8 +35,8 @@ BUSY = "the machine was busy: "
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 
 
-class Skip(pytest.skip.Exception):
-    """This machine cannot run the test; says why."""
+# This machine cannot run the test; says why.
+Skip = pytest.skip.Exception
 
 
 class Failed(AssertionError):
