@@ -48,12 +48,10 @@ elevate() {
 }
 
 # as_invoker COMMAND...: as the person who typed sudo, so that no file of root's is left behind in
-# their checkout; as root if root typed it.
-as_invoker() {
-  if ((EUID == 0)) && [ -n "${SUDO_UID:-}" ] && [ "$SUDO_UID" != 0 ]; then
-    setpriv --reuid "$SUDO_UID" --regid "$SUDO_GID" --init-groups -- \
-      env HOME="$(getent passwd "$SUDO_UID" | cut -d: -f6)" "$@"
-  else
-    "$@"
-  fi
-}
+# their checkout; as root if root typed it. `invoker` is what stands before the command for that.
+invoker=()
+if ((EUID == 0)) && [ -n "${SUDO_UID:-}" ] && [ "$SUDO_UID" != 0 ]; then
+  invoker=(setpriv --reuid "$SUDO_UID" --regid "$SUDO_GID" --init-groups --
+    env HOME="$(getent passwd "$SUDO_UID" | cut -d: -f6)")
+fi
+as_invoker() { "${invoker[@]}" "$@"; }

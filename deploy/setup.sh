@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what satrelay needs to be built, run and tested, from the distribution's own packages,
-# makes the user that a gateway runs as, and reserves hugepages if it may. Running it again changes
-# nothing.
+# Installs what satrelay needs to be built and run, and with --test-programs to be tested, from the
+# distribution's own packages, makes the user that a gateway runs as, and reserves hugepages if it may.
+# Running it again changes nothing.
 set -euo pipefail
 # shellcheck source=deploy/progress.sh
 source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/progress.sh"
@@ -11,8 +11,9 @@ usage() {
 usage: deploy/setup.sh [--check] [--no-hugepages] [--test-programs]
 
   --check          only print what is missing; exit status 1 if anything is
-  --test-programs  also the clients and servers that tests/e2e/test_programs.py drives, and tshark
-                   for tests/dissector; no server that this installs is started, now or at boot
+  --test-programs  also what the tests need: their libraries and tools, and the clients and servers
+                   that tests/e2e/test_programs.py drives; no server that this installs is started,
+                   now or at boot
   --no-hugepages   leave hugepages alone
 
 SATRELAY_HUGEPAGES is the memory to reserve as hugepages, in MiB (default 512, at most a quarter of
@@ -26,14 +27,16 @@ packages=(
   # libraries
   dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libpcap-dev libisal-dev libipsec-mb-dev
   libssl-dev libcli11-dev nlohmann-json3-dev libbpf-dev
-  # tests
-  libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format
   # the lab and the demo
   iproute2 ethtool curl netcat-openbsd tcpdump python3 iputils-ping iputils-arping nftables procps
   # the plots of satlab
   gnuplot-nox
 )
-test_packages=(wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark)
+test_packages=(
+  libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
+  # clients, servers, and who reads what they say
+  wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark
+)
 # Packages whose server Debian starts when it is installed, and the names of those services.
 declare -A services=([openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx)
 

@@ -20,7 +20,7 @@ from lab.settings import GatewayOptions
 from lab.web import Web
 
 _REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_DIRECT_SECONDS = 60
+_DIRECT_SECONDS = 30
 _SELECTIONS = ("relayed", "direct", "download", "upload", "cubic", "bbr")
 
 

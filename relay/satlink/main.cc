@@ -1,7 +1,14 @@
 // satlink: a satellite link between two ports.
-#include <CLI/CLI.hpp>
+#include <array>
+#include <exception>
 #include <iostream>
 #include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 #include "config/loader.h"
 #include "config/machine_memory.h"
@@ -18,6 +25,7 @@
 #include "relay/satlink/control_command.h"
 #include "relay/satlink/counters.h"
 #include "relay/satlink/emulator.h"
+#include "relay/satlink/options.h"
 #include "relay/satlink/sizing.h"
 
 namespace satrelay::satlink {
@@ -151,32 +159,14 @@ int send_command(const std::string& path, const std::vector<std::string>& words)
 
 int main(int argc, char** argv) {
   namespace sl = satrelay::satlink;
-  CLI::App app("satlink: a satellite link between two ports: rate, delay and faults");
-  std::string file;
-  std::string control;
-  std::vector<std::string> words;
-  bool check = false;
-  auto* config_option = app.add_option("-c,--config", file, "link.yaml");
-  app.add_flag("--check", check, "only say whether the configuration is good")
-      ->needs(config_option);
-  app.add_option("--control", control, "send COMMAND to the satlink with this control socket")
-      ->excludes(config_option);
-  app.add_option("COMMAND", words, "for --control, as below");
-  app.footer(
-      std::string("Control socket: a command a line, answered with \"ok\", \"error: ...\" or "
-                  "what was asked for:\n") +
-      sl::kControlHelp);
-  CLI11_PARSE(app, argc, argv);
-
+  const sl::ParsedOptions parsed = sl::parse_options(argc, argv);
+  if (!parsed.options) return parsed.exit;
+  const sl::Options& options = *parsed.options;
   try {
-    if (!control.empty()) return sl::send_command(control, words);
-    if (file.empty() || !words.empty()) {
-      std::cerr << app.help();
-      return 2;
-    }
-    const auto config = satrelay::config::load_sat_link(file, sl::object_to_memory);
-    if (check) {
-      std::cout << file << ": good\n";
+    if (!options.control.empty()) return sl::send_command(options.control, options.words);
+    const auto config = satrelay::config::load_sat_link(options.file, sl::object_to_memory);
+    if (options.check) {
+      std::cout << options.file << ": good\n";
       return 0;
     }
     satrelay::ops::open_log("satlink", config.log_level);

@@ -4,7 +4,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -50,6 +49,7 @@
 #include "relay/satrelayd/control_command.h"
 #include "relay/satrelayd/drain.h"
 #include "relay/satrelayd/journal_file.h"
+#include "relay/satrelayd/options.h"
 #include "relay/satrelayd/port_event.h"
 #include "relay/satrelayd/publisher.h"
 #include "relay/satrelayd/reload.h"
@@ -464,14 +464,9 @@ int run(config::Gateway config, const std::string& file) {
 }
 
 int main_or_throw(int argc, char** argv) {
-  CLI::App app("satrelayd: a transparent gateway that carries TCP over a satellite link");
-  std::string file;
-  bool check = false;
-  app.add_option("-c,--config", file, "gateway.yaml (docs/configuration.md lists its keys)")
-      ->required();
-  app.add_flag("--check", check, "only validate the configuration");
-  app.set_version_flag("--version", SATRELAY_VERSION);
-  CLI11_PARSE(app, argc, argv);
+  const ParsedOptions parsed = parse_options(argc, argv);
+  if (!parsed.options) return parsed.exit;
+  const auto& [file, check] = *parsed.options;
   try {
     config::Gateway config = config::load_gateway(file, object);
     if (check) {

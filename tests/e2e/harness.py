@@ -1,19 +1,20 @@
-"""What the e2e tests share: the lab of the demo, a way to skip, and checks that tell what they saw.
+"""What the e2e tests share: labs, a way to skip, and checks that tell what they saw.
 
-A test is an executable file test_*: exit status 0 passed, 1 failed, 77 skipped (reason on the last
-line). A line "skipped check: ..." is one check that was not judged, as others kept the machine busy
-while it measured (RealTime). It uses the programs of the build folder in SATRELAY_BUILD, or else of build/.
+conftest.py makes fixtures of it for pytest. RealTime is for what is measured in real time: a check that
+others have disturbed is told as one that was not judged. The programs are those of the build folder in
+SATRELAY_BUILD, or else of build/.
 """
 
 import contextlib
 import os
-import signal
 import socket
 import subprocess
 import struct
 import sys
 import time
 import traceback
+
+import pytest
 
 sys.dont_write_bytecode = True
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,14 +26,17 @@ from lab.link import Link  # noqa: E402
 from lab.settings import ACCELERATED_PORT, BRIDGED_PORT, GatewayOptions  # noqa: E402
 from lab.topology import CLIENT, SERVER  # noqa: E402
 
-from interference import Interference, adopt_orphans  # noqa: E402
+from interference import Interference  # noqa: E402
 
-_SKIPPED = 77
-_labs: list[Lab] = []
+labs: list[Lab] = []  # that the running test has made
+not_judged: list[str] = []  # checks of the running test that others have disturbed
+BUSY = "the machine was busy: "
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 
 
-class Skip(Exception):
-    """This machine cannot run the test; says why."""
+# This machine cannot run the test; says why.
+Skip = pytest.skip.Exception
 
 
 class Failed(AssertionError):
@@ -54,24 +58,42 @@ class RealTime:
     def __init__(self, others: Interference | None = None):
         self._others = others or Interference()
 
+    def disturbance(self) -> str | None:
+        """What others have done since; None if that was little."""
+        return self._others.reason()
+
     def check(self, condition, message: str) -> bool:
         """Whether it held; False only if it was told as skipped."""
         if condition:
             return True
-        reason = self._others.reason()
+        reason = self.disturbance()
         if reason is None:
             raise Failed(message)
-        note(f"skipped check: {' '.join(message.split())}: {reason}")
+        not_judged.append(f"{' '.join(message.split())}: {reason}")
+        note(f"skipped check: {not_judged[-1]}")
         return False
 
     def must(self, condition, message: str) -> None:
         """The same of what the rest of the test builds upon: all of it is skipped."""
         if condition:
             return
-        reason = self._others.reason()
+        reason = self.disturbance()
         if reason is None:
             raise Failed(message)
-        raise Skip(f"the machine was busy: {' '.join(message.split())}: {reason}")
+        raise Skip(f"{BUSY}{' '.join(message.split())}: {reason}")
+
+
+@contextlib.contextmanager
+def in_time(what: str):
+    """A time that has run out says as little on a busy machine as any other measurement."""
+    since = RealTime()
+    try:
+        yield
+    except (TimeoutError, subprocess.TimeoutExpired, DaemonFailed) as error:
+        if isinstance(error, DaemonFailed) and "not within" not in str(error):
+            raise
+        traceback.print_exc(file=sys.stdout)
+        since.must(False, f"{what}: {error}")
 
 
 def note(text: str) -> None:
@@ -103,45 +125,8 @@ def promptly(daemon: Daemon) -> None:
 
 def watch(lab):
     """The last lines of its daemons are shown if the test fails."""
-    _labs.append(lab)
+    labs.append(lab)
     return lab
-
-
-def main(*tests) -> None:
-    """Runs the functions and exits as the file comment says."""
-    signal.signal(signal.SIGTERM, _interrupted)
-    adopt_orphans()
-    try:
-        for test in tests:
-            began = time.monotonic()
-            _run(test)
-            note(f"ok: {test.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s)")
-    except Skip as reason:
-        print(f"skipped: {reason}")
-        sys.exit(_SKIPPED)
-    except BaseException as error:  # also Ctrl-C: the logs of a hanging test are wanted
-        traceback.print_exc(file=sys.stdout)
-        for lab in _labs[-1:]:
-            for name, log in lab.last_logs.items():
-                print(f"--- {name}: its last lines\n{log}")
-        print(f"FAILED: {error}")
-        sys.exit(1)
-
-
-def _run(test) -> None:
-    """A time that has run out says as little on a busy machine as any other measurement."""
-    since = RealTime()
-    try:
-        test()
-    except (TimeoutError, subprocess.TimeoutExpired, DaemonFailed) as error:
-        if isinstance(error, DaemonFailed) and "not within" not in str(error):
-            raise
-        traceback.print_exc(file=sys.stdout)
-        since.must(False, f"{test.__name__}: {error}")
-
-
-def _interrupted(number, frame):
-    raise KeyboardInterrupt
 
 
 # --- sockets of the hosts -------------------------------------------------------------------------

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Who may use the sockets of a gateway, and what it keeps of root's rights."""
 
 import os
@@ -7,7 +6,9 @@ import shutil
 import subprocess
 import tempfile
 
+import pytest
 from harness import (
+    Lab,
     GatewayOptions,
     check,
     connection,
@@ -15,7 +16,6 @@ from harness import (
     converse,
     echo,
     eventually,
-    main,
     make_lab,
     note,
     tell,
@@ -45,7 +45,7 @@ def ask(lab, gateway, *words: str, group: str | None) -> subprocess.CompletedPro
         )
 
 
-def sockets() -> None:
+def test_sockets() -> None:
     options = GatewayOptions(
         access={"stats": f"{{group: {GROUP}}}", "control": f"{{group: {GROUP}}}"}
     )
@@ -61,26 +61,24 @@ def sockets() -> None:
         check(ask(lab, near, "bypass", "off", group=GROUP).returncode == 0, "bypass off")
 
 
-def an_unknown_group_is_a_mistake() -> None:
-    with make_lab() as lab:
-        path = lab.gateway_a.config_path + ".wrong"
-        with open(lab.gateway_a.config_path, encoding="ascii") as file:
-            yaml = file.read()
-        with open(path, "w", encoding="ascii") as file:
-            file.write(yaml + "access: {control: {group: nobody-has-this}}\n")
-        program = lab.gateway_a.daemon.argv[0]
-        done = subprocess.run([program, "-c", path, "--check"], capture_output=True, text=True)
-        check(done.returncode == 2, f"exit status {done.returncode}")
-        check('no group "nobody-has-this"' in done.stderr, done.stderr)
+def test_an_unknown_group_is_a_mistake(lab: Lab) -> None:
+    path = lab.gateway_a.config_path + ".wrong"
+    with open(lab.gateway_a.config_path, encoding="ascii") as file:
+        yaml = file.read()
+    with open(path, "w", encoding="ascii") as file:
+        file.write(yaml + "access: {control: {group: nobody-has-this}}\n")
+    program = lab.gateway_a.daemon.argv[0]
+    done = subprocess.run([program, "-c", path, "--check"], capture_output=True, text=True)
+    check(done.returncode == 2, f"exit status {done.returncode}")
+    check('no group "nobody-has-this"' in done.stderr, done.stderr)
 
 
-def owners_only() -> None:
-    with make_lab() as lab:
-        near = lab.gateway_a
-        for words in (("status",), ("bypass", "on")):
-            refused = ask(lab, near, *words, group=GROUP)
-            check(refused.returncode == 1, f"{words}: {refused.stdout}")
-        check(near.query("status")["new_flows"] == "open", "a stranger has switched it")
+def test_owners_only(lab: Lab) -> None:
+    near = lab.gateway_a
+    for words in (("status",), ("bypass", "on")):
+        refused = ask(lab, near, *words, group=GROUP)
+        check(refused.returncode == 1, f"{words}: {refused.stdout}")
+    check(near.query("status")["new_flows"] == "open", "a stranger has switched it")
 
 
 def threads_of(daemon) -> list[dict[str, str]]:
@@ -111,80 +109,65 @@ def check_user(daemon, user: pwd.struct_passwd) -> None:
     note(f"{len(threads_of(daemon))} threads are {user.pw_name}'s, and without capabilities")
 
 
-def rights() -> None:
-    with make_lab() as lab:
-        near = lab.gateway_a
-        converse(lab, 9001)
-        check_user(near.daemon, gateway_user())
-        check("capabilities kept: none" in near.daemon.log(400), "the log does not say so")
-        # What needs rights at its end needs them no more.
-        check(near.daemon.stop() == 0, "it does not stop in order")
-        left = os.listdir(os.path.dirname(near.stats_socket))
-        check(left == ["lock"], f"it leaves {left} behind")
+def test_rights(lab: Lab) -> None:
+    near = lab.gateway_a
+    converse(lab, 9001)
+    check_user(near.daemon, gateway_user())
+    check("capabilities kept: none" in near.daemon.log(400), "the log does not say so")
+    # What needs rights at its end needs them no more.
+    check(near.daemon.stop() == 0, "it does not stop in order")
+    left = os.listdir(os.path.dirname(near.stats_socket))
+    check(left == ["lock"], f"it leaves {left} behind")
 
 
-def another_user() -> None:
+def test_another_user(lab: Lab) -> None:
     """Named in the configuration; and root takes back the folder of the one before."""
-    with make_lab() as lab:
-        near = lab.gateway_a
-        check(near.daemon.stop() == 0, "it does not stop in order")
-        with open(near.config_path, "a", encoding="ascii") as file:
-            file.write(f"access: {{user: {ANOTHER}, control: {{group: {GROUP}}}}}\n")
-        near.start()
-        lab.wait_for_peers()
-        check_user(near.daemon, pwd.getpwnam(ANOTHER))
-        check(ask(lab, near, "bypass", "on", group=GROUP).returncode == 0, "the group was not heard")
-        check(ask(lab, near, "bypass", "off", group=GROUP).returncode == 0, "bypass off")
-        converse(lab, 9001)
+    near = lab.gateway_a
+    check(near.daemon.stop() == 0, "it does not stop in order")
+    with open(near.config_path, "a", encoding="ascii") as file:
+        file.write(f"access: {{user: {ANOTHER}, control: {{group: {GROUP}}}}}\n")
+    near.start()
+    lab.wait_for_peers()
+    check_user(near.daemon, pwd.getpwnam(ANOTHER))
+    check(ask(lab, near, "bypass", "on", group=GROUP).returncode == 0, "the group was not heard")
+    check(ask(lab, near, "bypass", "off", group=GROUP).returncode == 0, "bypass off")
+    converse(lab, 9001)
 
 
-def an_unknown_user_is_a_mistake() -> None:
-    with make_lab() as lab:
-        near = lab.gateway_a
-        check(near.daemon.stop() == 0, "it does not stop in order")
-        with open(near.config_path, "a", encoding="ascii") as file:
-            file.write("access: {user: nobody-has-this}\n")
-        for options in (["--check"], []):
-            done = subprocess.run([*near.daemon.argv, *options], capture_output=True, text=True)
-            check(done.returncode == 2, f"exit status {done.returncode}")
-            check(f"{near.config_path}:" in done.stderr, f"no place: {done.stderr}")
-            check('no user "nobody-has-this"' in done.stderr, done.stderr)
+def test_an_unknown_user_is_a_mistake(lab: Lab) -> None:
+    near = lab.gateway_a
+    check(near.daemon.stop() == 0, "it does not stop in order")
+    with open(near.config_path, "a", encoding="ascii") as file:
+        file.write("access: {user: nobody-has-this}\n")
+    for options in (["--check"], []):
+        done = subprocess.run([*near.daemon.argv, *options], capture_output=True, text=True)
+        check(done.returncode == 2, f"exit status {done.returncode}")
+        check(f"{near.config_path}:" in done.stderr, f"no place: {done.stderr}")
+        check('no user "nobody-has-this"' in done.stderr, done.stderr)
 
 
-def without_rights_everything_goes_on() -> None:
+@pytest.mark.lab(options=GatewayOptions(security="psk"))
+def test_without_rights_everything_goes_on(lab: Lab) -> None:
     """Reload with its key, a copy of the journal, commands; test_capture has the capture."""
-    with make_lab(options=GatewayOptions(security="psk")) as lab:
-        near = lab.gateway_a
-        check(near.daemon.stop() == 0, "it does not stop in order")
-        copy = os.path.join(lab.folder, "flows")
-        with open(near.config_path, "a", encoding="ascii") as file:
-            file.write(f"journal: {copy}\n")
-        near.start()
-        lab.wait_for_peers()
-        tell(lab, near, "reload")
-        with connection(lab, 9001) as ends:
-            echo(*ends, b"once")
-            began = os.stat(copy).st_mtime_ns
-            eventually(lambda: os.stat(copy).st_mtime_ns > began, 5, "the journal is copied")
-        # What root had read is closed to its user: said at once, and at the reload.
-        os.chmod(lab.psk_file, 0o600)
-        refused = control(lab, near, "reload")
-        check(refused.returncode == 1, "a key that cannot be read was taken over")
-        check("Permission denied" in refused.stderr and "0640" in refused.stderr, refused.stderr)
-        check(near.daemon.stop() == 0, "it does not stop in order")
-        near.start()
-        check(f"{lab.psk_file} cannot be read any more" in near.daemon.log(), "no warning")
-        lab.wait_for_peers()
-        converse(lab, 9002)
-
-
-if __name__ == "__main__":
-    main(
-        sockets,
-        an_unknown_group_is_a_mistake,
-        owners_only,
-        rights,
-        another_user,
-        an_unknown_user_is_a_mistake,
-        without_rights_everything_goes_on,
-    )
+    near = lab.gateway_a
+    check(near.daemon.stop() == 0, "it does not stop in order")
+    copy = os.path.join(lab.folder, "flows")
+    with open(near.config_path, "a", encoding="ascii") as file:
+        file.write(f"journal: {copy}\n")
+    near.start()
+    lab.wait_for_peers()
+    tell(lab, near, "reload")
+    with connection(lab, 9001) as ends:
+        echo(*ends, b"once")
+        began = os.stat(copy).st_mtime_ns
+        eventually(lambda: os.stat(copy).st_mtime_ns > began, 5, "the journal is copied")
+    # What root had read is closed to its user: said at once, and at the reload.
+    os.chmod(lab.psk_file, 0o600)
+    refused = control(lab, near, "reload")
+    check(refused.returncode == 1, "a key that cannot be read was taken over")
+    check("Permission denied" in refused.stderr and "0640" in refused.stderr, refused.stderr)
+    check(near.daemon.stop() == 0, "it does not stop in order")
+    near.start()
+    check(f"{lab.psk_file} cannot be read any more" in near.daemon.log(), "no warning")
+    lab.wait_for_peers()
+    converse(lab, 9002)

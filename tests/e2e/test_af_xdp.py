@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The same through AF_XDP ports: files come through whole, and other traffic is bridged."""
 
 import glob
@@ -10,7 +9,6 @@ from harness import (
     Skip,
     check,
     check_memory_returns,
-    main,
     make_lab,
 )
 from lab.web import Web
@@ -28,7 +26,7 @@ def require_af_xdp() -> None:
         raise Skip(f"this kernel has no AF_XDP sockets ({error.strerror})") from None
 
 
-def files_over_af_xdp() -> None:
+def test_files_over_af_xdp() -> None:
     require_af_xdp()
     with make_lab(options=GatewayOptions(driver="af_xdp"), file_bytes=4 * SIZE) as lab:
         web = Web(lab, (ACCELERATED_PORT,))
@@ -38,7 +36,3 @@ def files_over_af_xdp() -> None:
             check(outcome.completed and outcome.sha256_ok, f"{direction}: {outcome}")
         check(lab.gateway_a.counter("flows_established") == 2, "the flows were not accelerated")
         check_memory_returns(lab)
-
-
-if __name__ == "__main__":
-    main(files_over_af_xdp)

@@ -1,11 +1,11 @@
-#!/usr/bin/env python3
 """What is not accelerated passes byte for byte: UDP, ping, ARP, VLAN tags, fragments, and all else."""
 
 import random
 import struct
 
 import frames
-from harness import CLIENT, SERVER, Lab, Link, RealTime, check, connection, main, make_lab, note
+import pytest
+from harness import CLIENT, SERVER, Lab, Link, RealTime, check, note
 
 ETHERTYPE_IPV4 = b"\x08\x00"
 ETHERTYPE_IPV6 = b"\x86\xdd"
@@ -132,22 +132,18 @@ def udp_sockets_talk(lab: Lab) -> None:
                 check(client.recv(2000) == question[::-1], "an answer changed")
 
 
-def bridging() -> None:
-    with make_lab(Link(rtt=0.02, loss=0)) as lab:
-        client = (lab.client, CLIENT.interface)
-        server = (lab.server, SERVER.interface)
-        every_frame_once_and_unchanged(lab, client, CLIENT, server, SERVER)
-        every_frame_once_and_unchanged(lab, server, SERVER, client, CLIENT)
-        hosts_find_and_ping_each_other(lab)
-        udp_sockets_talk(lab)
-        counters = lab.gateway_a.counters()
-        for name in (
-            *("bridged_not_ip", "bridged_not_tcp", "bridged_fragment", "bridged_ip_options"),
-            *("bridged_tcp_options", "bridged_mid_stream", "bridged_from_wan"),
-        ):
-            check(counters[name] > 0, f"nothing was counted as {name}")
-        check(counters["flows_accepted"] == 0, "something was accelerated")
-
-
-if __name__ == "__main__":
-    main(bridging)
+@pytest.mark.lab(Link(rtt=0.02, loss=0))
+def test_bridging(lab: Lab) -> None:
+    client = (lab.client, CLIENT.interface)
+    server = (lab.server, SERVER.interface)
+    every_frame_once_and_unchanged(lab, client, CLIENT, server, SERVER)
+    every_frame_once_and_unchanged(lab, server, SERVER, client, CLIENT)
+    hosts_find_and_ping_each_other(lab)
+    udp_sockets_talk(lab)
+    counters = lab.gateway_a.counters()
+    for name in (
+        *("bridged_not_ip", "bridged_not_tcp", "bridged_fragment", "bridged_ip_options"),
+        *("bridged_tcp_options", "bridged_mid_stream", "bridged_from_wan"),
+    ):
+        check(counters[name] > 0, f"nothing was counted as {name}")
+    check(counters["flows_accepted"] == 0, "something was accelerated")

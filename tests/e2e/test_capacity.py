@@ -1,9 +1,9 @@
-#!/usr/bin/env python3
 """The link's capacity changes under running gateways: told on one side, obeyed on the other."""
 
 import subprocess
 
-from harness import ACCELERATED_PORT, Lab, RealTime, check, eventually, main, make_lab, note
+import pytest
+from harness import ACCELERATED_PORT, Lab, RealTime, check, eventually, note
 from lab.web import Web
 
 LOW = 5_000_000
@@ -30,40 +30,35 @@ def seconds_for_a_download(web: Web, file) -> float:
     return outcome.seconds
 
 
-def changes_are_obeyed() -> None:
-    with make_lab(file_bytes=3 * SIZE) as lab:
-        web = Web(lab, (ACCELERATED_PORT,))
-        file = web.make_file("random.bin", SIZE)
-        fast = seconds_for_a_download(web, file)
-        check(lab.gateway_b.peer()["announced_bps"] == 0, "something is announced at the start")
-        tell(lab, lab.gateway_a, "sat", "receive", "5Mbit")
-        eventually(lambda: lab.gateway_b.peer()["announced_bps"] == LOW, 5, "B hears of it")
-        check(lab.gateway_b.peer()["send_rate_bps"] < LOW, "B sends faster than A receives")
-        check(lab.gateway_b.peer()["counters"]["capacities_in"] == 1, "it was counted once")
-        measured = RealTime()
-        slow = seconds_for_a_download(web, file)
-        note(f"2 MB at 50 Mbit/s: {fast:.2f} s, at 5 Mbit/s: {slow:.2f} s")
-        check(slow > SIZE * 8 / LOW, "the download was faster than the link is said to be")
-        measured.check(slow < SIZE * 8 / LOW + 2.5, "the download was much slower than the link")
-        tell(lab, lab.gateway_b, "sat", "send", "2Mbit")
-        check(lab.gateway_b.peer()["send_rate_bps"] < 2_000_000, "its own word is not obeyed")
-        tell(lab, lab.gateway_b, "sat", "send", "configured")
-        tell(lab, lab.gateway_a, "sat", "receive", "configured")
-        eventually(lambda: lab.gateway_b.peer()["announced_bps"] == 0, 5, "B hears of the end")
-        check(lab.gateway_b.peer()["send_rate_bps"] > LOW, "B stays slow")
+@pytest.mark.lab(file_bytes=3 * SIZE)
+def test_changes_are_obeyed(lab: Lab) -> None:
+    web = Web(lab, (ACCELERATED_PORT,))
+    file = web.make_file("random.bin", SIZE)
+    fast = seconds_for_a_download(web, file)
+    check(lab.gateway_b.peer()["announced_bps"] == 0, "something is announced at the start")
+    tell(lab, lab.gateway_a, "sat", "receive", "5Mbit")
+    eventually(lambda: lab.gateway_b.peer()["announced_bps"] == LOW, 5, "B hears of it")
+    check(lab.gateway_b.peer()["send_rate_bps"] < LOW, "B sends faster than A receives")
+    check(lab.gateway_b.peer()["counters"]["capacities_in"] == 1, "it was counted once")
+    measured = RealTime()
+    slow = seconds_for_a_download(web, file)
+    note(f"2 MB at 50 Mbit/s: {fast:.2f} s, at 5 Mbit/s: {slow:.2f} s")
+    check(slow > SIZE * 8 / LOW, "the download was faster than the link is said to be")
+    measured.check(slow < SIZE * 8 / LOW + 2.5, "the download was much slower than the link")
+    tell(lab, lab.gateway_b, "sat", "send", "2Mbit")
+    check(lab.gateway_b.peer()["send_rate_bps"] < 2_000_000, "its own word is not obeyed")
+    tell(lab, lab.gateway_b, "sat", "send", "configured")
+    tell(lab, lab.gateway_a, "sat", "receive", "configured")
+    eventually(lambda: lab.gateway_b.peer()["announced_bps"] == 0, 5, "B hears of the end")
+    check(lab.gateway_b.peer()["send_rate_bps"] > LOW, "B stays slow")
 
 
-def mistakes_are_told() -> None:
-    with make_lab() as lab:
-        for words, expected in (
-            (("sat", "send", "5Mb"), "rate"),
-            (("moon", "send", "5Mbit"), "no such link"),
-            (("sat", "send", "100Gbit"), "send_rate"),
-        ):
-            done = capacity(lab, lab.gateway_a, *words)
-            check(done.returncode != 0, f"{words} was taken")
-            check(expected in done.stderr, f"{words}: {done.stderr}")
-
-
-if __name__ == "__main__":
-    main(changes_are_obeyed, mistakes_are_told)
+def test_mistakes_are_told(lab: Lab) -> None:
+    for words, expected in (
+        (("sat", "send", "5Mb"), "rate"),
+        (("moon", "send", "5Mbit"), "no such link"),
+        (("sat", "send", "100Gbit"), "send_rate"),
+    ):
+        done = capacity(lab, lab.gateway_a, *words)
+        check(done.returncode != 0, f"{words} was taken")
+        check(expected in done.stderr, f"{words}: {done.stderr}")

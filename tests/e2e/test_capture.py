@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """satrelayctl capture: what an engineer looks at with Wireshark, on either port, encrypted and decrypted, while traffic goes on."""
 
 import json
@@ -10,6 +9,7 @@ import tempfile
 import threading
 import time
 
+import pytest
 from harness import (
     ACCELERATED_PORT,
     CLIENT,
@@ -24,8 +24,6 @@ from harness import (
     control,
     converse,
     echo,
-    main,
-    make_lab,
     note,
     receive_all,
 )
@@ -157,14 +155,10 @@ def limits(lab: Lab) -> None:
     check(done.returncode == 0, done.stderr)
 
 
-def captures() -> None:
-    with make_lab(Link(rtt=0.1), GatewayOptions(security="psk", modes={"compress": "off"})) as lab:
-        lan(lab)
-        wan(lab)
-        limits(lab)
-        converse(lab, 9003)
-        check(json.loads(control(lab, lab.gateway_a, "status", "--json").stdout)["flows"] >= 0, "it lives")
-
-
-if __name__ == "__main__":
-    main(captures)
+@pytest.mark.lab(Link(rtt=0.1), GatewayOptions(security="psk", modes={"compress": "off"}))
+def test_captures(lab: Lab) -> None:
+    lan(lab)
+    wan(lab)
+    limits(lab)
+    converse(lab, 9003)
+    check(json.loads(control(lab, lab.gateway_a, "status", "--json").stdout)["flows"] >= 0, "it lives")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Classes of traffic with real hosts: speech, web, a backup and a flood on one link, changed while they go on."""
 
 import contextlib
@@ -8,7 +7,8 @@ import struct
 import threading
 import time
 
-from harness import SERVER, GatewayOptions, Lab, Link, RealTime, check, connection, control, eventually, main, make_lab, note, tell
+import pytest
+from harness import SERVER, GatewayOptions, Lab, Link, RealTime, check, connection, control, eventually, note, tell
 
 RATE = 10_000_000
 CLASSES = "classes: {voice: {guaranteed: 300kbit}, web: {weight: 4}, backup: {maximum: 3Mbit}}\n"
@@ -193,13 +193,9 @@ def a_class_crosses(lab: Lab) -> None:
         eventually(lambda: sent() >= 100_000, 5, "the far gateway counts it in the class")
 
 
-def classes_of_traffic() -> None:
-    with make_lab(Link(rate=RATE, rtt=0.2, loss=0), GatewayOptions()) as lab:
-        configure(lab)
-        a_class_crosses(lab)
-        speech_and_shares(lab)
-        refusals_and_reload(lab)
-
-
-if __name__ == "__main__":
-    main(classes_of_traffic)
+@pytest.mark.lab(Link(rate=RATE, rtt=0.2, loss=0), GatewayOptions())
+def test_classes_of_traffic(lab: Lab) -> None:
+    configure(lab)
+    a_class_crosses(lab)
+    speech_and_shares(lab)
+    refusals_and_reload(lab)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What compression gains on a slow link with real text: this machine's own C++ headers, and random bytes beside."""
 
 import glob
@@ -8,7 +7,8 @@ import random
 import threading
 import time
 
-from harness import ACCELERATED_PORT, Link, Lab, RealTime, check, connection, control, main, make_lab, note, tell
+import pytest
+from harness import ACCELERATED_PORT, Link, Lab, RealTime, check, connection, control, note, tell
 
 SIZE = 20_000_000
 RULE = "2"  # of the lab: the one that accelerates
@@ -51,26 +51,22 @@ def download(lab: Lab, data: bytes) -> tuple[float, dict]:
     return seconds, {key: value - before[key] for key, value in codec(lab).items()}
 
 
-def compression() -> None:
-    with make_lab(Link(rate=10_000_000, rtt=0.55, loss=0)) as lab:
-        text = headers()
-        measured = RealTime()
-        compressed, became = download(lab, text)
-        share = became["encoded_bytes"] / became["plain_bytes"]
-        check(became["time_ns"] > 0, "the time of compressing is not counted")
-        noise = random.Random(1).randbytes(2_000_000)
-        _, random_became = download(lab, noise)
-        growth = random_became["encoded_bytes"] / random_became["plain_bytes"]
-        check(growth < 1.005, f"random bytes grow by {growth}")
-        tell(lab, lab.gateway_b, "set", RULE, "compress=off")
-        plain, _ = download(lab, text)
-        note(
-            f"{SIZE / 1e6:g} MB of text at 10 Mbit/s: {plain:.1f} s, compressed {compressed:.1f} s, "
-            f"{plain / compressed:.1f} times faster; {share:.1%} of its bytes, "
-            f"{became['time_ns'] / 1e9:.2f} s of the worker; random bytes become {growth:.3%}"
-        )
-        measured.check(plain / compressed >= 4, f"{plain:.1f} s and {compressed:.1f} s")
-
-
-if __name__ == "__main__":
-    main(compression)
+@pytest.mark.lab(Link(rate=10_000_000, rtt=0.55, loss=0))
+def test_compression(lab: Lab) -> None:
+    text = headers()
+    measured = RealTime()
+    compressed, became = download(lab, text)
+    share = became["encoded_bytes"] / became["plain_bytes"]
+    check(became["time_ns"] > 0, "the time of compressing is not counted")
+    noise = random.Random(1).randbytes(2_000_000)
+    _, random_became = download(lab, noise)
+    growth = random_became["encoded_bytes"] / random_became["plain_bytes"]
+    check(growth < 1.005, f"random bytes grow by {growth}")
+    tell(lab, lab.gateway_b, "set", RULE, "compress=off")
+    plain, _ = download(lab, text)
+    note(
+        f"{SIZE / 1e6:g} MB of text at 10 Mbit/s: {plain:.1f} s, compressed {compressed:.1f} s, "
+        f"{plain / compressed:.1f} times faster; {share:.1%} of its bytes, "
+        f"{became['time_ns'] / 1e9:.2f} s of the worker; random bytes become {growth:.3%}"
+    )
+    measured.check(plain / compressed >= 4, f"{plain:.1f} s and {compressed:.1f} s")

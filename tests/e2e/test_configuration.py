@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A wrong configuration is refused with its place, before anything is touched. Needs no root."""
 
 import glob
@@ -9,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import REPOSITORY, RealTime, build_folder, check, main, note, programs
+from harness import REPOSITORY, RealTime, build_folder, check, note, programs
 
 GOOD = """\
 ports: {lan: {interface: lan0, driver: af_packet}, wan: {interface: sat0, driver: af_packet}}
@@ -52,7 +51,7 @@ def spare_the_machine() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def samples_pass() -> None:
+def test_samples_pass() -> None:
     samples = sorted(glob.glob(os.path.join(REPOSITORY, "config/samples/*.yaml")))
     check(samples, "there are no samples")
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +67,7 @@ def samples_pass() -> None:
             check(done.returncode == 0, f"{sample} was refused: {done.stderr}")
 
 
-def mistakes_are_placed() -> None:
+def test_mistakes_are_placed() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "gateway.yaml")
         for name, (old, new), line, word in MISTAKES:
@@ -86,14 +85,14 @@ def mistakes_are_placed() -> None:
             note(f"{name}: {place[0].removeprefix(folder + '/')}")
 
 
-def a_missing_file_is_named() -> None:
+def test_a_missing_file_is_named() -> None:
     for program in (programs().satrelayd, programs().satlink):
         done = run(program, "-c", "/nonexistent/gateway.yaml")
         check(done.returncode > 0, f"status {done.returncode} for a missing file")
         check("/nonexistent/gateway.yaml" in done.stderr, f"not named in: {done.stderr}")
 
 
-def what_never_ends_is_not_read() -> None:
+def test_what_never_ends_is_not_read() -> None:
     satlab = os.path.join(build_folder(), "relay", "satlab", "satlab")
     with tempfile.TemporaryDirectory() as folder:
         fifo = os.path.join(folder, "fifo")
@@ -115,7 +114,3 @@ def what_never_ends_is_not_read() -> None:
                 check(f"{file}: " in done.stderr, f"{argv}: not named in: {done.stderr}")
                 measured.check(seconds < 5, f"{argv} took {seconds:.1f} s")
             note(f"{done.stderr.strip()}")
-
-
-if __name__ == "__main__":
-    main(samples_pass, mistakes_are_placed, a_missing_file_is_named, what_never_ends_is_not_read)

@@ -1,23 +1,63 @@
-#!/usr/bin/env python3
 """The packet scripts of tests/conformance, played on this machine's own TCP: the kernel as oracle."""
 
+import dataclasses
+import glob
 import os
 import subprocess
-import sys
+from xml.etree import ElementTree
 
-from harness import RealTime, build_folder, main
+import pytest
+from harness import BUSY, REPOSITORY, Failed, RealTime, Skip, build_folder, check, note
 
+SCRIPTS = os.path.join(REPOSITORY, "tests", "conformance", "scripts")
 SKIPPED = 77
 
 
-def the_kernel_plays_them() -> None:
-    program = os.path.join(build_folder(), "tests", "conformance", "conformance")
+@dataclasses.dataclass
+class Played:
+    cases: dict[str, ElementTree.Element]  # by TOPIC/NAME, as the report has them
+    disturbance: str | None  # what others did meanwhile
+
+
+def names() -> list[str]:
+    """TOPIC/NAME of each script."""
+    paths = glob.glob(os.path.join(SCRIPTS, "*", "*.tcp"))
+    return sorted(os.path.relpath(path, SCRIPTS).removesuffix(".tcp") for path in paths)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory) -> Played:
+    """All scripts at the same time, as each mostly waits: the case of each in the report."""
     measured = RealTime()
-    status = subprocess.run([program, "--runner", "kernel"]).returncode
-    if status == SKIPPED:
-        sys.exit(status)  # its last line says why
-    measured.must(status == 0, f"the kernel's runner ended with status {status}")
+    report = tmp_path_factory.mktemp("conformance") / "report.xml"
+    done = subprocess.run(
+        [
+            os.path.join(build_folder(), "tests", "conformance", "conformance"),
+            *("--runner", "kernel"),
+        ],
+        env={**os.environ, "GTEST_OUTPUT": f"xml:{report}"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    note(done.stdout)
+    if done.returncode == SKIPPED:
+        raise Skip(done.stdout.strip().splitlines()[-1])
+    if not report.exists():
+        raise Failed(f"the kernel's runner ended with status {done.returncode}")
+    reason = measured.disturbance()
+    root = ElementTree.parse(report).getroot()
+    cases = {case.get("name"): case for case in root.iter("testcase")}
+    return Played(cases, reason)
 
 
-if __name__ == "__main__":
-    main(the_kernel_plays_them)
+@pytest.mark.parametrize("name", names())
+def test_the_kernel_plays(name: str, played) -> None:
+    case = played.cases.get(name)
+    check(case is not None, "it was not played")
+    skipped, failure = case.find("skipped"), case.find("failure")
+    if skipped is not None:
+        raise Skip(skipped.get("message"))
+    if failure is not None and played.disturbance is not None:
+        raise Skip(f"{BUSY}{failure.get('message')}: {played.disturbance}")
+    if failure is not None:
+        raise Failed(failure.get("message"))

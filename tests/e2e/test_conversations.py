@@ -1,12 +1,11 @@
-#!/usr/bin/env python3
 """Who speaks first, and who ends first, is the hosts' business: nothing waits, no half is lost."""
 
-import os
 import random
 import subprocess
 import threading
 import time
 
+import pytest
 from harness import (
     CLIENT,
     SERVER,
@@ -18,16 +17,16 @@ from harness import (
     connect,
     connection,
     listen,
-    main,
-    make_lab,
     note,
     receive_all,
 )
 
 DATA = random.Random(8).randbytes(300_000)
 
+pytestmark = pytest.mark.lab()
 
-def server_speaks_first(lab: Lab) -> None:
+
+def test_server_speaks_first(lab: Lab) -> None:
     measured = RealTime()
     with listen(lab.server, SERVER.ipv4, 9025) as server:
         began = time.monotonic()
@@ -41,7 +40,7 @@ def server_speaks_first(lab: Lab) -> None:
     measured.check(seconds < 3 * lab.link.rtt + 0.3, f"the greeting took {seconds:.2f} s")
 
 
-def every_key_stroke_crosses_at_once(lab: Lab) -> None:
+def test_every_key_stroke_crosses_at_once(lab: Lab) -> None:
     slowest, measured = 0.0, RealTime()
     with connection(lab, 9026) as (client, server):
         client.setsockopt(6, 1, 1)  # TCP_NODELAY
@@ -56,7 +55,7 @@ def every_key_stroke_crosses_at_once(lab: Lab) -> None:
     )
 
 
-def client_ends_first(lab: Lab) -> None:
+def test_client_ends_first(lab: Lab) -> None:
     """`nc -N` sends its end of file; the server answers only after that."""
 
     def echo_after_end(server):
@@ -76,7 +75,7 @@ def client_ends_first(lab: Lab) -> None:
         check(answer == DATA, f"nc -N to {host}: {len(answer)} of {len(DATA)} bytes came back")
 
 
-def server_ends_first(lab: Lab) -> None:
+def test_server_ends_first(lab: Lab) -> None:
     """The client goes on sending long after it has seen the server's end."""
     with connection(lab, 9028) as (client, server):
         server.sendall(DATA)
@@ -88,7 +87,7 @@ def server_ends_first(lab: Lab) -> None:
         check(receive_all(server) == DATA, "what the client sent afterwards changed")
 
 
-def nothing_said_nothing_lost(lab: Lab) -> None:
+def test_nothing_said_nothing_lost(lab: Lab) -> None:
     """A connection without a byte ends on both sides."""
     with connection(lab, 9029) as (client, server):
         client.shutdown(1)
@@ -97,7 +96,7 @@ def nothing_said_nothing_lost(lab: Lab) -> None:
         check(client.recv(1) == b"", "an end became data")
 
 
-def resets_cross(lab: Lab) -> None:
+def test_resets_cross(lab: Lab) -> None:
     for which in (0, 1):
         with connection(lab, 9030) as ends:
             ends[which].sendall(b"last words")
@@ -125,22 +124,8 @@ def _netcat(space, *argv: str) -> bytes:
     return out
 
 
-def conversations() -> None:
-    with make_lab() as lab:
-        for part in (
-            server_speaks_first,
-            every_key_stroke_crosses_at_once,
-            client_ends_first,
-            server_ends_first,
-            nothing_said_nothing_lost,
-            resets_cross,
-        ):
-            part(lab)
-            note(f"ok: {part.__name__.replace('_', ' ')}")
-        for gateway in lab.gateways:
-            check(gateway.counter("bridged_mid_stream") == 0, "segments went past the relay")
-        check_memory_returns(lab)
-
-
-if __name__ == "__main__":
-    main(conversations)
+def test_nothing_is_left(lab: Lab) -> None:
+    """Last, as it is about all of the others."""
+    for gateway in lab.gateways:
+        check(gateway.counter("bridged_mid_stream") == 0, "segments went past the relay")
+    check_memory_returns(lab)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The demo from its arguments to its clean-up, with small runs; also when Ctrl-C comes."""
 
 import json
@@ -9,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from harness import REPOSITORY, Skip, build_folder, check, eventually, main, note, programs
+from harness import REPOSITORY, build_folder, check, eventually, needs_root, note, programs
 
 DEMO = os.path.join(REPOSITORY, "deploy/lab/demo.py")
 QUICK = ("--rate", "100Mbit", "--rtt", "100ms", "--loss", "0.1", "--size", "2MB")
@@ -25,7 +24,7 @@ def namespaces_of(pid: int) -> list[str]:
     return [name for name in os.listdir("/run/netns") if name.startswith(f"satrelay-{pid}-")]
 
 
-def wrong_arguments_are_told() -> None:
+def test_wrong_arguments_are_told() -> None:
     for argv, word in (
         (("--rate", "50"), "--rate"),
         (("--rate", "fast"), "Mbit"),
@@ -44,9 +43,8 @@ def wrong_arguments_are_told() -> None:
         check(word in done.stderr, f"{argv}: '{word}' is not in: {done.stderr}")
 
 
-def all_runs_with_table_and_json() -> None:
-    if os.geteuid() != 0:
-        raise Skip("network namespaces need root")
+@needs_root
+def test_all_runs_with_table_and_json() -> None:
     programs()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "runs.json")
@@ -72,7 +70,8 @@ def all_runs_with_table_and_json() -> None:
     check(seen == both, f"only {seen} were run")
 
 
-def interrupt_leaves_nothing() -> None:
+@needs_root
+def test_interrupt_leaves_nothing() -> None:
     process = subprocess.Popen(
         demo(*QUICK, "--size", "200MB", "--runs", "relayed"),
         stdout=subprocess.PIPE,
@@ -92,7 +91,8 @@ def interrupt_leaves_nothing() -> None:
     check(not os.path.exists(f"/run/satrelay-lab/{process.pid}.lab"), "it left its state behind")
 
 
-def kept_lab_can_be_used_and_taken_down() -> None:
+@needs_root
+def test_kept_lab_can_be_used_and_taken_down() -> None:
     process = subprocess.Popen(
         demo(*QUICK, "--runs", "relayed,download", "--keep"),
         stdout=subprocess.PIPE,
@@ -123,12 +123,3 @@ def kept_lab_can_be_used_and_taken_down() -> None:
         demo("--down", str(process.pid)), capture_output=True, text=True, timeout=30
     )
     check(again.returncode == 1, "taking down twice is told")
-
-
-if __name__ == "__main__":
-    main(
-        wrong_arguments_are_told,
-        all_runs_with_table_and_json,
-        interrupt_leaves_nothing,
-        kept_lab_can_be_used_and_taken_down,
-    )

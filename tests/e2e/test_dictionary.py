@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A class's dictionary with real hosts: small objects, here what this machine's packages say of themselves, asked for
 over HTTP; the dictionary is trained on one half of them and the other half is measured."""
 
@@ -9,7 +8,8 @@ import json
 import os
 import tempfile
 
-from harness import GatewayOptions, Lab, Link, check, connection, control, eventually, main, make_lab, note, tell
+import pytest
+from harness import GatewayOptions, Lab, Link, check, connection, control, eventually, note, tell
 
 PORT = 9031
 CONNECTIONS = 25
@@ -174,14 +174,10 @@ def refusals(lab: Lab, configuration: Configuration, folder: str) -> None:
     check(near.query("peers")[0]["dictionaries"] == 1, "a refused reload has changed something")
 
 
-def dictionary() -> None:
-    with make_lab(Link(rate=10_000_000, rtt=0.2, loss=0.01), GatewayOptions()) as lab:
-        with tempfile.TemporaryDirectory(prefix="satrelay-dictionary-") as folder:
-            os.chmod(folder, 0o711)  # the gateways are no longer root's when they reload
-            configuration = Configuration(lab)
-            small_objects(lab, configuration, folder)
-            refusals(lab, configuration, folder)
-
-
-if __name__ == "__main__":
-    main(dictionary)
+@pytest.mark.lab(Link(rate=10_000_000, rtt=0.2, loss=0.01), GatewayOptions())
+def test_dictionary(lab: Lab) -> None:
+    with tempfile.TemporaryDirectory(prefix="satrelay-dictionary-") as folder:
+        os.chmod(folder, 0o711)  # the gateways are no longer root's when they reload
+        configuration = Configuration(lab)
+        small_objects(lab, configuration, folder)
+        refusals(lab, configuration, folder)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Gateways that encrypt: files are whole, nothing of them can be read on the link, keys change while
 connections go on, and who has another secret, or none, is no peer."""
 
@@ -6,6 +5,7 @@ import os
 import threading
 
 from frames import Tap
+import pytest
 from harness import (
     ACCELERATED_PORT,
     GatewayOptions,
@@ -18,7 +18,6 @@ from harness import (
     converse,
     echo,
     eventually,
-    main,
     make_lab,
     note,
 )
@@ -60,12 +59,12 @@ def words_on_the_link(security: str) -> int:
         return sum(SECRET_WORDS in frame for frame in seen)
 
 
-def nothing_can_be_read() -> None:
+def test_nothing_can_be_read() -> None:
     check(words_on_the_link("none") > 0, "not even without encryption are the words there")
     check(words_on_the_link("psk") == 0, "the words travel in the clear")
 
 
-def files_are_whole() -> None:
+def test_files_are_whole() -> None:
     faults = {"corrupt": "0.5%", "duplicate": "1%", "reorder": "2%", "reorder_by": "15ms"}
     options = GatewayOptions(security="psk")
     with make_lab(Link(rtt=0.2, loss=0.02, faults=faults), options, file_bytes=4 * SIZE) as lab:
@@ -82,76 +81,72 @@ def files_are_whole() -> None:
             check("security: none" not in gateway.daemon.log(400), "a warning without a reason")
 
 
-def keys_change() -> None:
-    with make_lab(options=GatewayOptions(security="psk")) as lab:
-        near, far = lab.gateways
-        with open(lab.psk_file, encoding="ascii") as file:
-            old = file.read()
-        new = make_key(lab)
-        with connection(lab, 9001) as (client, server):
-            echo(client, server, b"under the first key")
-            # Both understand both, then both speak the new one, then the old one is forgotten. In
-            # between, each gateway is restarted once: it greets with what it has.
-            write_keys(lab, old, new)
-            reload(lab, near)
-            reload(lab, far)
-            write_keys(lab, new, old)
-            reload(lab, near)
-            echo(client, server, b"while one speaks the new key and the other the old")
-        far.daemon.stop()
+@pytest.mark.lab(options=GatewayOptions(security="psk"))
+def test_keys_change(lab: Lab) -> None:
+    near, far = lab.gateways
+    with open(lab.psk_file, encoding="ascii") as file:
+        old = file.read()
+    new = make_key(lab)
+    with connection(lab, 9001) as (client, server):
+        echo(client, server, b"under the first key")
+        # Both understand both, then both speak the new one, then the old one is forgotten. In
+        # between, each gateway is restarted once: it greets with what it has.
         write_keys(lab, old, new)
-        far.start()
-        lab.wait_for_peers()
-        converse(lab, 9002)
-        write_keys(lab, new)
         reload(lab, near)
         reload(lab, far)
-        near.daemon.stop()
-        near.start()
-        lab.wait_for_peers()
-        converse(lab, 9003)
-        check(near.counter("flows_established") == 1, "the last connection was not relayed")
+        write_keys(lab, new, old)
+        reload(lab, near)
+        echo(client, server, b"while one speaks the new key and the other the old")
+    far.daemon.stop()
+    write_keys(lab, old, new)
+    far.start()
+    lab.wait_for_peers()
+    converse(lab, 9002)
+    write_keys(lab, new)
+    reload(lab, near)
+    reload(lab, far)
+    near.daemon.stop()
+    near.start()
+    lab.wait_for_peers()
+    converse(lab, 9003)
+    check(near.counter("flows_established") == 1, "the last connection was not relayed")
 
 
-def strangers_are_refused() -> None:
-    with make_lab(options=GatewayOptions(security="psk")) as lab:
-        near, far = lab.gateways
-        with open(far.config_path, encoding="ascii") as file:
-            yaml = file.read()
+@pytest.mark.lab(options=GatewayOptions(security="psk"))
+def test_strangers_are_refused(lab: Lab) -> None:
+    near, far = lab.gateways
+    with open(far.config_path, encoding="ascii") as file:
+        yaml = file.read()
 
-        def restart_far(security: str) -> None:
-            far.daemon.stop()
-            with open(far.config_path, "w", encoding="ascii") as file:
-                file.write(yaml.replace(f"{{psk_file: {lab.psk_file}}}", security))
-            far.start()
+    def restart_far(security: str) -> None:
+        far.daemon.stop()
+        with open(far.config_path, "w", encoding="ascii") as file:
+            file.write(yaml.replace(f"{{psk_file: {lab.psk_file}}}", security))
+        far.start()
 
-        restart_far("none")
-        eventually(
-            lambda: far.peer()["state"] == "refused" and far.peer()["counters"]["security_mismatch"],
-            10,
-            "the gateway that does not encrypt is refused",
-        )
-        eventually(lambda: near.peer()["state"] != "alive", 10, "its peer is missed")
-        check("security: none" in far.daemon.log(400), "no warning is in the log")
-        converse(lab, 9001)
-        check(near.counter("flows_established") == 0, "a connection was relayed to a stranger")
-        other = os.path.join(lab.folder, "other-psk")
-        kernel.run(lab.programs.satrelayctl, "keygen", other)
-        restart_far(f"{{psk_file: {other}}}")
-        eventually(
-            lambda: near.peer()["counters"]["not_authentic"] > 3, 10, "another secret is noticed"
-        )
-        check(near.peer()["state"] != "alive", "another secret was accepted")
-        restart_far(f"{{psk_file: {lab.psk_file}}}")
-        lab.wait_for_peers()
-        converse(lab, 9002)
-        check(near.counter("flows_established") == 1, "the peer is not back")
-        # A key file that others may read is refused, and nothing changes.
-        os.chmod(lab.psk_file, 0o644)
-        refused = control(lab, near, "reload")
-        check(refused.returncode == 1 and "0600" in refused.stderr, refused.stderr)
-        converse(lab, 9003)
-
-
-if __name__ == "__main__":
-    main(nothing_can_be_read, files_are_whole, keys_change, strangers_are_refused)
+    restart_far("none")
+    eventually(
+        lambda: far.peer()["state"] == "refused" and far.peer()["counters"]["security_mismatch"],
+        10,
+        "the gateway that does not encrypt is refused",
+    )
+    eventually(lambda: near.peer()["state"] != "alive", 10, "its peer is missed")
+    check("security: none" in far.daemon.log(400), "no warning is in the log")
+    converse(lab, 9001)
+    check(near.counter("flows_established") == 0, "a connection was relayed to a stranger")
+    other = os.path.join(lab.folder, "other-psk")
+    kernel.run(lab.programs.satrelayctl, "keygen", other)
+    restart_far(f"{{psk_file: {other}}}")
+    eventually(
+        lambda: near.peer()["counters"]["not_authentic"] > 3, 10, "another secret is noticed"
+    )
+    check(near.peer()["state"] != "alive", "another secret was accepted")
+    restart_far(f"{{psk_file: {lab.psk_file}}}")
+    lab.wait_for_peers()
+    converse(lab, 9002)
+    check(near.counter("flows_established") == 1, "the peer is not back")
+    # A key file that others may read is refused, and nothing changes.
+    os.chmod(lab.psk_file, 0o644)
+    refused = control(lab, near, "reload")
+    check(refused.returncode == 1 and "0600" in refused.stderr, refused.stderr)
+    converse(lab, 9003)

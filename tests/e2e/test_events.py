@@ -1,9 +1,10 @@
-#!/usr/bin/env python3
 """What the log tells an operator: a peer lost, back, with another key; a port down; frames merged by an offload."""
 
 import os
 
+import pytest
 from harness import (
+    Lab,
     ACCELERATED_PORT,
     CLIENT,
     SERVER,
@@ -12,8 +13,6 @@ from harness import (
     connection,
     control,
     eventually,
-    main,
-    make_lab,
     note,
 )
 from lab import kernel
@@ -30,60 +29,55 @@ def wait_for(gateway, event: str, subject: str, since: int = 0) -> None:
     )
 
 
-def peers_come_and_go() -> None:
-    with make_lab(options=GatewayOptions(security="psk")) as lab:
-        near, far = lab.gateways
-        name = f"peer {near.peer()['name']}"
-        wait_for(near, "peer_alive", name)
-        lab.control_link("outage on")
-        wait_for(near, "peer_silent", name)
-        lab.control_link("outage off")
-        wait_for(near, "peer_returned", name)
-        far.daemon.stop()
-        wait_for(near, "peer_closed", name)
-        # It comes back with another key.
-        with open(far.config_path, encoding="ascii") as file:
-            yaml = file.read()
-        other = os.path.join(lab.folder, "other-psk")
-        kernel.run(lab.programs.satrelayctl, "keygen", other)
-        with open(far.config_path, "w", encoding="ascii") as file:
-            file.write(yaml.replace(lab.psk_file, other))
-        far.start()
-        wait_for(near, "peer_wrong_key", name)
-        eventually(lambda: near.peer()["state"] == "wrong_key", 5, "its state says so, too")
-        table = control(lab, near, "peers").stdout
-        check("wrong key?" in table, table)
-        check("1 wrong key?" in control(lab, near, "status").stdout, "the status does not say so")
-        # The one that was started anew has never heard its peer: neither path MTU, nor round trip,
-        # nor loss are known.
-        table = control(lab, far, "peers").stdout
-        check(table.splitlines()[1].split().count("-") == 3, f"what nobody has measured: {table}")
-        near.daemon.stop()
-        near.start()  # greets again, so that both see it
-        wait_for(far, "peer_wrong_key", f"peer {far.peer()['name']}")
-        for line in near.daemon.log(1000).splitlines():
-            if "[peer_" in line:
-                note(f"   {line}")
+@pytest.mark.lab(options=GatewayOptions(security="psk"))
+def test_peers_come_and_go(lab: Lab) -> None:
+    near, far = lab.gateways
+    name = f"peer {near.peer()['name']}"
+    wait_for(near, "peer_alive", name)
+    lab.control_link("outage on")
+    wait_for(near, "peer_silent", name)
+    lab.control_link("outage off")
+    wait_for(near, "peer_returned", name)
+    far.daemon.stop()
+    wait_for(near, "peer_closed", name)
+    # It comes back with another key.
+    with open(far.config_path, encoding="ascii") as file:
+        yaml = file.read()
+    other = os.path.join(lab.folder, "other-psk")
+    kernel.run(lab.programs.satrelayctl, "keygen", other)
+    with open(far.config_path, "w", encoding="ascii") as file:
+        file.write(yaml.replace(lab.psk_file, other))
+    far.start()
+    wait_for(near, "peer_wrong_key", name)
+    eventually(lambda: near.peer()["state"] == "wrong_key", 5, "its state says so, too")
+    table = control(lab, near, "peers").stdout
+    check("wrong key?" in table, table)
+    check("1 wrong key?" in control(lab, near, "status").stdout, "the status does not say so")
+    # The one that was started anew has never heard its peer: neither path MTU, nor round trip,
+    # nor loss are known.
+    table = control(lab, far, "peers").stdout
+    check(table.splitlines()[1].split().count("-") == 3, f"what nobody has measured: {table}")
+    near.daemon.stop()
+    near.start()  # greets again, so that both see it
+    wait_for(far, "peer_wrong_key", f"peer {far.peer()['name']}")
+    for line in near.daemon.log(1000).splitlines():
+        if "[peer_" in line:
+            note(f"   {line}")
 
 
-def ports_and_frames() -> None:
-    with make_lab() as lab:
-        near = lab.gateway_a
-        # The sender leaves the cutting of segments to a network card that is none.
-        lab.client.run("ethtool", "-K", CLIENT.interface, *"tx on tso on gso on".split())
-        with connection(lab, ACCELERATED_PORT, SERVER.ipv4) as (client, _):
-            client.sendall(b"x" * 50_000)  # its first window leaves as one frame
-            wait_for(near, "frames_merged", "port lan")
-        check(near.query("ports")["lan"]["rx_merged"] > 0, "no frame was merged")
-        since = len(near.daemon.log(1000).splitlines())
-        lab.client.ip("link", "set", CLIENT.interface, "down")
-        wait_for(near, "port_down", "port lan", since)
-        lab.client.ip("link", "set", CLIENT.interface, "up")
-        wait_for(near, "port_up", "port lan", since)
-        for line in near.daemon.log(1000).splitlines():
-            if "port lan" in line:
-                note(f"   {line}")
-
-
-if __name__ == "__main__":
-    main(peers_come_and_go, ports_and_frames)
+def test_ports_and_frames(lab: Lab) -> None:
+    near = lab.gateway_a
+    # The sender leaves the cutting of segments to a network card that is none.
+    lab.client.run("ethtool", "-K", CLIENT.interface, *"tx on tso on gso on".split())
+    with connection(lab, ACCELERATED_PORT, SERVER.ipv4) as (client, _):
+        client.sendall(b"x" * 50_000)  # its first window leaves as one frame
+        wait_for(near, "frames_merged", "port lan")
+    check(near.query("ports")["lan"]["rx_merged"] > 0, "no frame was merged")
+    since = len(near.daemon.log(1000).splitlines())
+    lab.client.ip("link", "set", CLIENT.interface, "down")
+    wait_for(near, "port_down", "port lan", since)
+    lab.client.ip("link", "set", CLIENT.interface, "up")
+    wait_for(near, "port_up", "port lan", since)
+    for line in near.daemon.log(1000).splitlines():
+        if "port lan" in line:
+            note(f"   {line}")

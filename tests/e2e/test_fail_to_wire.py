@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """kill -9 of a supervised gateway: the kernel joins its ports within a second, and gives them back."""
 
 import os
@@ -8,7 +7,7 @@ import subprocess
 import threading
 import time
 
-from harness import REPOSITORY, SERVER, RealTime, check, converse, eventually, main, make_lab, note
+from harness import Lab, REPOSITORY, SERVER, RealTime, check, converse, eventually, note
 from lab import topology
 
 PORTS = (topology.LAN_INTERFACE, topology.WAN_INTERFACE)
@@ -55,62 +54,57 @@ def gateway_pid(supervisor: int) -> int | None:
     return None
 
 
-def killed_and_joined() -> None:
-    with make_lab() as lab:
-        far = lab.gateway_b
-        check(far.daemon.stop() == 0, "gateway B did not stop in order")
-        os.environ["SATRELAYD"] = lab.programs.satrelayd
-        far.daemon.argv = [SUPERVISE, "run", *PORTS, "-c", far.config_path]
-        far.start()
-        lab.wait_for_peers()
-        converse(lab, 9001)
-        check(lab.gateway_a.counter("flows_established") == 1, "not accelerated")
+def test_killed_and_joined(lab: Lab) -> None:
+    far = lab.gateway_b
+    check(far.daemon.stop() == 0, "gateway B did not stop in order")
+    os.environ["SATRELAYD"] = lab.programs.satrelayd
+    far.daemon.argv = [SUPERVISE, "run", *PORTS, "-c", far.config_path]
+    far.start()
+    lab.wait_for_peers()
+    converse(lab, 9001)
+    check(lab.gateway_a.counter("flows_established") == 1, "not accelerated")
 
-        ping = Ping(lab)
-        time.sleep(1)
-        victim = gateway_pid(far.daemon.pid)
-        check(victim is not None, "the supervisor runs no gateway")
-        killed, measured = time.time(), RealTime()
-        os.kill(victim, signal.SIGKILL)
-        eventually(lambda: ping.after(killed + lab.link.rtt), 5, "an answer crosses the bridge")
-        silence = ping.longest_gap(killed - 0.2, ping.after(killed + lab.link.rtt))
-        note(f"ping: {silence:.2f} s without an answer when the gateway died")
-        measured.check(silence < 1 + lab.link.rtt, "the ports were not joined within a second")
+    ping = Ping(lab)
+    time.sleep(1)
+    victim = gateway_pid(far.daemon.pid)
+    check(victim is not None, "the supervisor runs no gateway")
+    killed, measured = time.time(), RealTime()
+    os.kill(victim, signal.SIGKILL)
+    eventually(lambda: ping.after(killed + lab.link.rtt), 5, "an answer crosses the bridge")
+    silence = ping.longest_gap(killed - 0.2, ping.after(killed + lab.link.rtt))
+    note(f"ping: {silence:.2f} s without an answer when the gateway died")
+    measured.check(silence < 1 + lab.link.rtt, "the ports were not joined within a second")
 
-        eventually(
-            lambda: gateway_pid(far.daemon.pid) not in (None, victim), 10, "it is started again"
-        )
-        lab.wait_for_peers()
-        back = time.time()
-        note(f"gateway B relays again {back - killed:.1f} s after it was killed")
-        time.sleep(1)
-        gap = ping.longest_gap(killed + 1, time.time() - lab.link.rtt - 0.2)
-        note(f"ping: {gap:.2f} s without an answer when the ports were taken back")
-        before = lab.gateway_a.counter("flows_established")
-        converse(lab, 9002)
-        check(lab.gateway_a.counter("flows_established") == before + 1, "not accelerated again")
+    eventually(
+        lambda: gateway_pid(far.daemon.pid) not in (None, victim), 10, "it is started again"
+    )
+    lab.wait_for_peers()
+    back = time.time()
+    note(f"gateway B relays again {back - killed:.1f} s after it was killed")
+    time.sleep(1)
+    gap = ping.longest_gap(killed + 1, time.time() - lab.link.rtt - 0.2)
+    note(f"ping: {gap:.2f} s without an answer when the ports were taken back")
+    before = lab.gateway_a.counter("flows_established")
+    converse(lab, 9002)
+    check(lab.gateway_a.counter("flows_established") == before + 1, "not accelerated again")
 
-        # A second supervisor finds the gateway running, and leaves its ports alone.
-        argv = ("ip", "netns", "exec", far.space.name, *far.daemon.argv)
-        again = subprocess.run(argv, capture_output=True, text=True, timeout=20)
-        check(again.returncode == 4, f"status {again.returncode}: {again.stderr}")
-        check("joined" not in again.stderr, f"ports of a running gateway: {again.stderr}")
-        converse(lab, 9005)
-        check(lab.gateway_a.counter("flows_established") == before + 2, "it no longer relays")
+    # A second supervisor finds the gateway running, and leaves its ports alone.
+    argv = ("ip", "netns", "exec", far.space.name, *far.daemon.argv)
+    again = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+    check(again.returncode == 4, f"status {again.returncode}: {again.stderr}")
+    check("joined" not in again.stderr, f"ports of a running gateway: {again.stderr}")
+    converse(lab, 9005)
+    check(lab.gateway_a.counter("flows_established") == before + 2, "it no longer relays")
 
-        # An orderly stop leaves the ports joined, and TCP passes.
-        check(far.daemon.stop(10) == 0, "the supervisor did not end with the gateway's status")
-        eventually(lambda: lab.gateway_a.peer()["state"] == "closed", 5, "A knows of the stop")
-        moment = time.time()
-        eventually(lambda: ping.after(moment + lab.link.rtt), 5, "the ports are joined")
-        ping.stop()
-        converse(lab, 9003)
-        check(lab.gateway_a.counter("bridged_peer_down") > 0, "not bridged")
-        subprocess.run(
-            ["ip", "netns", "exec", far.space.name, SUPERVISE, "part", *PORTS],
-            check=True,
-        )
-
-
-if __name__ == "__main__":
-    main(killed_and_joined)
+    # An orderly stop leaves the ports joined, and TCP passes.
+    check(far.daemon.stop(10) == 0, "the supervisor did not end with the gateway's status")
+    eventually(lambda: lab.gateway_a.peer()["state"] == "closed", 5, "A knows of the stop")
+    moment = time.time()
+    eventually(lambda: ping.after(moment + lab.link.rtt), 5, "the ports are joined")
+    ping.stop()
+    converse(lab, 9003)
+    check(lab.gateway_a.counter("bridged_peer_down") > 0, "not bridged")
+    subprocess.run(
+        ["ip", "netns", "exec", far.space.name, SUPERVISE, "part", *PORTS],
+        check=True,
+    )

@@ -1,6 +1,6 @@
-#!/usr/bin/env python3
 """Loss, reordering, duplicates, flipped bits and jitter together change no byte."""
 
+import pytest
 from harness import (
     ACCELERATED_PORT,
     SERVER,
@@ -8,8 +8,6 @@ from harness import (
     Link,
     check,
     check_memory_returns,
-    main,
-    make_lab,
     note,
 )
 from lab.web import Web
@@ -25,26 +23,22 @@ FAULTS = {
 FAULT_COUNTERS = ("dropped_loss", "reordered", "duplicated", "corrupted")
 
 
-def faulty_link() -> None:
-    with make_lab(Link(rtt=0.2, loss=0.03, faults=FAULTS), file_bytes=4 * SIZE) as lab:
-        web = Web(lab, (ACCELERATED_PORT,))
-        file = web.make_file("random.bin", SIZE)
-        for direction in ("download", "upload"):
-            for host in (SERVER.ipv4, SERVER.ipv6):
-                outcome = web.start(file, direction, ACCELERATED_PORT, host).finish()
-                check(outcome.completed and outcome.sha256_ok, f"{direction}: {outcome}")
-                note(f"{direction} from {host} took {outcome.seconds:.2f} s")
-        # Of what the link corrupted, something was caught where it must be caught.
-        caught = [gateway.peer()["counters"]["bad_crc"] for gateway in lab.gateways]
-        link = lab.link_counters()
-        for way in ("a_to_b", "b_to_a"):
-            faults = {name: link[way][name] for name in FAULT_COUNTERS}
-            note(f"{way}: {faults}")
-            check(all(faults.values()), f"the link was not as faulty as it should be: {faults}")
-        note(f"packets with a wrong CRC at the gateways: {caught}")
-        check(all(caught), f"the gateways caught {caught} corrupted packets")
-        check_memory_returns(lab)
-
-
-if __name__ == "__main__":
-    main(faulty_link)
+@pytest.mark.lab(Link(rtt=0.2, loss=0.03, faults=FAULTS), file_bytes=4 * SIZE)
+def test_faulty_link(lab: Lab) -> None:
+    web = Web(lab, (ACCELERATED_PORT,))
+    file = web.make_file("random.bin", SIZE)
+    for direction in ("download", "upload"):
+        for host in (SERVER.ipv4, SERVER.ipv6):
+            outcome = web.start(file, direction, ACCELERATED_PORT, host).finish()
+            check(outcome.completed and outcome.sha256_ok, f"{direction}: {outcome}")
+            note(f"{direction} from {host} took {outcome.seconds:.2f} s")
+    # Of what the link corrupted, something was caught where it must be caught.
+    caught = [gateway.peer()["counters"]["bad_crc"] for gateway in lab.gateways]
+    link = lab.link_counters()
+    for way in ("a_to_b", "b_to_a"):
+        faults = {name: link[way][name] for name in FAULT_COUNTERS}
+        note(f"{way}: {faults}")
+        check(all(faults.values()), f"the link was not as faulty as it should be: {faults}")
+    note(f"packets with a wrong CRC at the gateways: {caught}")
+    check(all(caught), f"the gateways caught {caught} corrupted packets")
+    check_memory_returns(lab)

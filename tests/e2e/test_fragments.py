@@ -1,9 +1,9 @@
-#!/usr/bin/env python3
 """Segments that a kernel sends behind an IPv6 Destination Options header: relayed, or bridged."""
 
 import socket
 
-from harness import ACCELERATED_PORT, SERVER, Lab, Link, check, main, make_lab, note
+import pytest
+from harness import ACCELERATED_PORT, SERVER, Lab, Link, check, note
 from harness import accept, listen, receive_all
 
 SIZE = 400_000
@@ -40,10 +40,6 @@ def the_kernels_destination_options(lab: Lab) -> None:
     note("segments behind Destination Options arrived, bridged and relayed")
 
 
-def fragments() -> None:
-    with make_lab(Link(rtt=0.1, loss=0)) as lab:
-        the_kernels_destination_options(lab)
-
-
-if __name__ == "__main__":
-    main(fragments)
+@pytest.mark.lab(Link(rtt=0.1, loss=0))
+def test_fragments(lab: Lab) -> None:
+    the_kernels_destination_options(lab)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """100 downloads of 100 KB at the same time."""
 
 import hashlib
@@ -12,7 +11,6 @@ from harness import (
     RealTime,
     check,
     check_memory_returns,
-    main,
     make_lab,
     note,
 )
@@ -22,7 +20,7 @@ COUNT = 100
 SIZE = 100_000
 
 
-def a_hundred_downloads_at_once() -> None:
+def test_a_hundred_downloads_at_once() -> None:
     link = Link()
     with make_lab(link, file_bytes=4 * COUNT * SIZE) as lab:
         web = Web(lab, (ACCELERATED_PORT,))
@@ -49,7 +47,3 @@ def a_hundred_downloads_at_once() -> None:
             seconds < bound + 6 * link.rtt, f"{seconds:.2f} s is far beyond {bound:.2f} s"
         )
         check_memory_returns(lab)
-
-
-if __name__ == "__main__":
-    main(a_hundred_downloads_at_once)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Modes other than local, as Linux hosts see them: the far host's word instead of the gateway's."""
 
 import fcntl
@@ -21,7 +20,6 @@ from harness import (
     connect,
     connection,
     eventually,
-    main,
     make_lab,
     note,
     receive_all,
@@ -94,7 +92,7 @@ def transfer(lab: Lab, size: int) -> None:
         measured.check(again <= 10, f"{again} segments were sent again")
 
 
-def far_host_decides() -> None:
+def test_far_host_decides() -> None:
     modes = {
         "handshake": "remote",
         "ack": "end-to-end",
@@ -134,14 +132,10 @@ def far_host_decides() -> None:
         check_memory_returns(lab)
 
 
-def local_is_the_default() -> None:
+def test_local_is_the_default() -> None:
     with make_lab(LINK) as lab, connection(lab, 8080) as (client, server):
         client.sendall(b"x" * 50_000)
         client.shutdown(socket.SHUT_WR)
         eventually(lambda: state(client) == FIN_WAIT_2, LINK.rtt / 2, "the gateway acknowledges")
         check(unacknowledged(client) == 0, "all of it")
         check(len(receive_all(server)) == 50_000, "all arrives")
-
-
-if __name__ == "__main__":
-    main(far_host_decides, local_is_the_default)

@@ -1,16 +1,15 @@
-#!/usr/bin/env python3
 """The link goes away for some seconds in mid-transfer: the transfers wait and go on."""
 
 import time
 
-from harness import ACCELERATED_PORT, Link, RealTime, check, check_memory_returns, main, make_lab, note
+from harness import ACCELERATED_PORT, Link, RealTime, check, check_memory_returns, make_lab, note
 from lab.web import Web
 
 SIZE = 15_000_000
 OUTAGE = 5
 
 
-def outage() -> None:
+def test_outage() -> None:
     link = Link(rtt=0.3)
     with make_lab(link, file_bytes=4 * SIZE) as lab:
         web = Web(lab, (ACCELERATED_PORT,))
@@ -32,7 +31,3 @@ def outage() -> None:
             )
         lab.wait_for_peers()
         check_memory_returns(lab)
-
-
-if __name__ == "__main__":
-    main(outage)

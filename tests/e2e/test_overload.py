@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A flood of SYNs from forged addresses beside 100 downloads."""
 
 import os
@@ -6,7 +5,9 @@ import re
 import time
 from contextlib import contextmanager
 
+import pytest
 from harness import (
+    Lab,
     ACCELERATED_PORT,
     CLIENT,
     SERVER,
@@ -14,8 +15,6 @@ from harness import (
     RealTime,
     build_folder,
     check,
-    main,
-    make_lab,
     note,
 )
 from lab.web import Web
@@ -65,40 +64,36 @@ def downloads(lab) -> float:
     return COUNT * SIZE / (time.monotonic() - began)
 
 
-def a_syn_flood_beside_a_hundred_downloads() -> None:
-    with make_lab(Link(rtt=0.55), file_bytes=3 * COUNT * SIZE) as lab:
-        web = Web(lab, (ACCELERATED_PORT,))
-        for number in range(COUNT):
-            web.make_file(f"large-{number}", SIZE, seed=number)
-        small = web.make_file("small", 20_000, seed=COUNT)
-        measured = RealTime()
-        quiet = downloads(lab)
-        with syn_flood(lab) as sent:
-            first, began = sent(), time.monotonic()
-            time.sleep(2)
-            flooded = downloads(lab)
-            for number in range(NEW):
-                lab.client.run(
-                    *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
-                    *("--max-time", "20", "--output", "/dev/null"),
-                    f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/{small.name}",
-                )
-            rate = (sent() - first) / (time.monotonic() - began)
-        counter = lab.gateway_a.counter
-        note(
-            f"{COUNT} downloads: {quiet * 8e-6:.2f} Mbit/s, under {rate:,.0f} SYNs a second "
-            f"{flooded * 8e-6:.2f} Mbit/s ({flooded / quiet:.0%}); {NEW} new connections opened; "
-            f"{counter('syn_cookies_sent'):,} cookies, "
-            f"{counter('flows_by_syn_cookie')} flows by them, "
-            f"{counter('dropped_syn_flood'):,} SYNs dropped"
-        )
-        measured.check(
-            flooded > KEPT * quiet, f"the downloads lost {1 - flooded / quiet:.0%} of their rate"
-        )
-        # A flood that gets no processor is none.
-        measured.check(counter("flows_by_syn_cookie") >= COUNT + NEW, "connections did not open by cookies")
-        check(counter("bridged_half_open_full") == 0, "SYNs were bridged")
-
-
-if __name__ == "__main__":
-    main(a_syn_flood_beside_a_hundred_downloads)
+@pytest.mark.lab(Link(rtt=0.55), file_bytes=3 * COUNT * SIZE)
+def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
+    web = Web(lab, (ACCELERATED_PORT,))
+    for number in range(COUNT):
+        web.make_file(f"large-{number}", SIZE, seed=number)
+    small = web.make_file("small", 20_000, seed=COUNT)
+    measured = RealTime()
+    quiet = downloads(lab)
+    with syn_flood(lab) as sent:
+        first, began = sent(), time.monotonic()
+        time.sleep(2)
+        flooded = downloads(lab)
+        for number in range(NEW):
+            lab.client.run(
+                *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
+                *("--max-time", "20", "--output", "/dev/null"),
+                f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/{small.name}",
+            )
+        rate = (sent() - first) / (time.monotonic() - began)
+    counter = lab.gateway_a.counter
+    note(
+        f"{COUNT} downloads: {quiet * 8e-6:.2f} Mbit/s, under {rate:,.0f} SYNs a second "
+        f"{flooded * 8e-6:.2f} Mbit/s ({flooded / quiet:.0%}); {NEW} new connections opened; "
+        f"{counter('syn_cookies_sent'):,} cookies, "
+        f"{counter('flows_by_syn_cookie')} flows by them, "
+        f"{counter('dropped_syn_flood'):,} SYNs dropped"
+    )
+    measured.check(
+        flooded > KEPT * quiet, f"the downloads lost {1 - flooded / quiet:.0%} of their rate"
+    )
+    # A flood that gets no processor is none.
+    measured.check(counter("flows_by_syn_cookie") >= COUNT + NEW, "connections did not open by cookies")
+    check(counter("bridged_half_open_full") == 0, "SYNs were bridged")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What users of comparable systems reported, where no other test looks (docs/testing.md has the list)."""
 
 import contextlib
@@ -8,6 +7,7 @@ import socket
 import threading
 
 import frames
+import pytest
 from harness import (
     CLIENT,
     SERVER,
@@ -21,7 +21,6 @@ from harness import (
     connection,
     eventually,
     listen,
-    main,
     make_lab,
     note,
     receive_all,
@@ -175,31 +174,31 @@ def short_connections_leave_nothing(lab: Lab) -> None:
         check(files_now <= files_before + 2, f"{files_before} descriptors became {files_now}")
 
 
-def two_tags_are_relayed_too() -> None:
-    with make_lab(LINK, vlans=(200, 100)) as lab:
-        for address in (SERVER.ipv4, SERVER.ipv6):
-            with connection(lab, 9106, address) as (client, server):
-                carry(client, server, f"VLAN in a VLAN, {address}")
-        check(lab.gateway_a.counter("flows_established") == 2, "they were not relayed")
-        with frames.Tap(lab.gateway_b.space, LAN_INTERFACE) as tap:
-            lab.client.run("ping", "-n", "-c", "1", "-W", "5", SERVER.ipv4)
-            seen = [frame[12:20].hex() for frame in tap.receive(0.2)]
-        check("88a800c881000064" in seen, f"no frame with both tags on the cable: {seen}")
+@pytest.mark.lab(LINK, vlans=(200, 100))
+def test_two_tags_are_relayed_too(lab: Lab) -> None:
+    for address in (SERVER.ipv4, SERVER.ipv6):
+        with connection(lab, 9106, address) as (client, server):
+            carry(client, server, f"VLAN in a VLAN, {address}")
+    check(lab.gateway_a.counter("flows_established") == 2, "they were not relayed")
+    with frames.Tap(lab.gateway_b.space, LAN_INTERFACE) as tap:
+        lab.client.run("ping", "-n", "-c", "1", "-W", "5", SERVER.ipv4)
+        seen = [frame[12:20].hex() for frame in tap.receive(0.2)]
+    check("88a800c881000064" in seen, f"no frame with both tags on the cable: {seen}")
 
 
-def pitfalls() -> None:
-    with make_lab(LINK) as lab:
-        for part in (
-            hosts_see_each_others_addresses,
-            lans_of_different_mtu,
-            a_router_behind_the_gateway_carries_less,
-            short_connections_leave_nothing,
-        ):
-            part(lab)
-            note(f"ok: {part.__name__.replace('_', ' ')}")
+@pytest.mark.lab(LINK)
+def test_pitfalls(lab: Lab) -> None:
+    for part in (
+        hosts_see_each_others_addresses,
+        lans_of_different_mtu,
+        a_router_behind_the_gateway_carries_less,
+        short_connections_leave_nothing,
+    ):
+        part(lab)
+        note(f"ok: {part.__name__.replace('_', ' ')}")
 
 
-def a_full_table_refuses_nobody() -> None:
+def test_a_full_table_refuses_nobody() -> None:
     """Connections beyond the limit work, unrelayed, and are counted; an ended one makes room."""
     options = GatewayOptions(limits={"flows": str(FLOW_LIMIT)})
     with make_lab(LINK, options) as lab, contextlib.ExitStack() as stack:
@@ -226,7 +225,3 @@ def a_full_table_refuses_nobody() -> None:
         with connect(lab.client, SERVER.ipv4, 9105) as client, accept(server) as accepted:
             carry(client, accepted, "after the table was full")
         check(lab.gateway_a.counter("flows_established") == FLOW_LIMIT + 1, "it was not relayed")
-
-
-if __name__ == "__main__":
-    main(two_tags_are_relayed_too, pitfalls, a_full_table_refuses_nobody)

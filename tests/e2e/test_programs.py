@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import os
 import shutil
+import sys
 import threading
 import time
 import traceback
@@ -25,7 +26,6 @@ from harness import (
     check,
     check_memory_returns,
     eventually,
-    main,
     make_lab,
     note,
 )
@@ -281,7 +281,7 @@ def judge(worlds: list[World], chosen: tuple[Program, ...], markdown: str) -> No
         check_memory_returns(world.lab)
 
 
-def arguments() -> argparse.Namespace:
+def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", metavar="TEXT", help="programs with this in the name")
     parser.add_argument(
@@ -297,13 +297,12 @@ def arguments() -> argparse.Namespace:
         help="of the relayed flows, such as handshake=remote,window=mirror",
     )
     parser.add_argument("--markdown", default="", metavar="FILE", help="write the table there")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
-def real_programs() -> None:
-    programs(given)
+def test_real_programs() -> None:
+    programs(arguments([]))
 
 
 if __name__ == "__main__":
-    given = arguments()
-    main(real_programs)
+    programs(arguments(sys.argv[1:]))

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A port that nobody listens on: the client learns it quickly, and the counters name it."""
 
 import time
@@ -12,8 +11,6 @@ from harness import (
     check,
     check_memory_returns,
     connect,
-    connection,
-    main,
     make_lab,
     note,
 )
@@ -29,7 +26,7 @@ def seconds_until_refused(lab: Lab, address: str, port: int) -> float:
     raise AssertionError("unreachable")
 
 
-def refused_ports() -> None:
+def test_refused_ports() -> None:
     link = Link(rtt=0.3, loss=0)
     with make_lab(link) as lab:
         for address in (SERVER.ipv4, SERVER.ipv6):
@@ -44,7 +41,3 @@ def refused_ports() -> None:
         seconds_until_refused(lab, SERVER.ipv4, BRIDGED_PORT)
         check(lab.gateway_b.counter("flows_refused") == 2, "a bridged refusal was counted")
         check_memory_returns(lab)
-
-
-if __name__ == "__main__":
-    main(refused_ports)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """kill -9 of one gateway or both in mid-transfer: all hosts learn it, and new connections work."""
 
 import contextlib
@@ -7,6 +6,7 @@ import subprocess
 import threading
 import time
 
+import pytest
 from harness import (
     Lab,
     Link,
@@ -15,8 +15,6 @@ from harness import (
     connection,
     echo,
     eventually,
-    main,
-    make_lab,
     note,
     was_reset,
 )
@@ -133,43 +131,39 @@ def kill_and_restart_both(lab: Lab) -> None:
         echo(*ends, b"new")
 
 
-def killed_gateways() -> None:
-    with make_lab(Link(rtt=0.3)) as lab:
-        kill_and_restart(lab, lab.gateway_a, lab.gateway_b, "server")
-        note("ok: gateway A killed")
-        kill_and_restart(lab, lab.gateway_b, lab.gateway_a, "client")
-        note("ok: gateway B killed")
-        kill_and_restart_both(lab)
-        note("ok: both killed")
-        check_memory_returns(lab)
+@pytest.mark.lab(Link(rtt=0.3))
+def test_killed_gateways(lab: Lab) -> None:
+    kill_and_restart(lab, lab.gateway_a, lab.gateway_b, "server")
+    note("ok: gateway A killed")
+    kill_and_restart(lab, lab.gateway_b, lab.gateway_a, "client")
+    note("ok: gateway B killed")
+    kill_and_restart_both(lab)
+    note("ok: both killed")
+    check_memory_returns(lab)
 
 
-def started_twice() -> None:
+@pytest.mark.lab(Link(rtt=0.1))
+def test_started_twice(lab: Lab) -> None:
     """The second process changes nothing of the first one's, least of all its journal."""
-    with make_lab(Link(rtt=0.1)) as lab:
-        near = lab.gateway_a
-        journal = os.path.join(os.path.dirname(near.stats_socket), "flows")
-        with connection(lab, PORT) as ends:
-            echo(*ends, b"before")
-            file = os.stat(journal).st_ino
-            began = time.monotonic()
-            again = near.space.popen(
-                *near.daemon.argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
-            )
-            _, told = again.communicate(timeout=20)
-            seconds = time.monotonic() - began
-            note(f"after {seconds:.2f} s: {told.strip()}")
-            check(again.returncode == 4, f"the second one ended with status {again.returncode}")
-            check(f"process {near.daemon.pid} " in told, f"it does not name the first: {told}")
-            check(os.stat(journal).st_ino == file, "the journal was replaced")
-            echo(*ends, b"behind")
-            # What was journalled since is in the file that the next start reads.
-            with connection(lab, PORT + 1) as later:
-                echo(*later, b"later")
-                near.daemon.kill()
-                near.start()
-                eventually(lambda: near.counter("flows_orphaned") >= 2, 10, "both are journalled")
-
-
-if __name__ == "__main__":
-    main(killed_gateways, started_twice)
+    near = lab.gateway_a
+    journal = os.path.join(os.path.dirname(near.stats_socket), "flows")
+    with connection(lab, PORT) as ends:
+        echo(*ends, b"before")
+        file = os.stat(journal).st_ino
+        began = time.monotonic()
+        again = near.space.popen(
+            *near.daemon.argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
+        _, told = again.communicate(timeout=20)
+        seconds = time.monotonic() - began
+        note(f"after {seconds:.2f} s: {told.strip()}")
+        check(again.returncode == 4, f"the second one ended with status {again.returncode}")
+        check(f"process {near.daemon.pid} " in told, f"it does not name the first: {told}")
+        check(os.stat(journal).st_ino == file, "the journal was replaced")
+        echo(*ends, b"behind")
+        # What was journalled since is in the file that the next start reads.
+        with connection(lab, PORT + 1) as later:
+            echo(*later, b"later")
+            near.daemon.kill()
+            near.start()
+            eventually(lambda: near.counter("flows_orphaned") >= 2, 10, "both are journalled")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A hub and two terminals in subnets of their own: files between real hosts behind routers."""
 
 import hashlib
@@ -6,7 +5,7 @@ import os
 import random
 import subprocess
 
-from harness import check, eventually, main, note, watch
+from harness import check, eventually, note, watch
 from routed_lab import ADDRESSES, RoutedLab
 
 PORT = 8080
@@ -99,7 +98,7 @@ except ConnectionResetError:
 """
 
 
-def routed_hub() -> None:
+def test_routed_hub() -> None:
     with watch(RoutedLab()) as lab:
         web = os.path.join(lab.folder, "web")
         os.makedirs(web)
@@ -113,7 +112,3 @@ def routed_hub() -> None:
         files_cross_routers(lab, path, digest)
         terminals_reach_each_other_unrelayed(lab, path, digest)
         hosts_behind_routers_are_reset(lab)
-
-
-if __name__ == "__main__":
-    main(routed_hub)

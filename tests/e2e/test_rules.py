@@ -1,10 +1,10 @@
-#!/usr/bin/env python3
 """What rules do to the connections and packets of real hosts, and what operators see and set of them."""
 
 import json
 import socket
 import time
 
+import pytest
 from harness import (
     CLIENT,
     SERVER,
@@ -19,8 +19,6 @@ from harness import (
     control,
     converse,
     listen,
-    main,
-    make_lab,
     note,
     receive_all,
     tell,
@@ -188,12 +186,8 @@ def explanations(lab: Lab) -> None:
     check(wrong.returncode == 1 and "write a port" in wrong.stderr, wrong.stderr)
 
 
-def rules() -> None:
-    with make_lab(Link(rtt=RTT), GatewayOptions()) as lab:
-        drop_and_reset(lab)
-        counts_and_switches(lab)
-        explanations(lab)
-
-
-if __name__ == "__main__":
-    main(rules)
+@pytest.mark.lab(Link(rtt=RTT), GatewayOptions())
+def test_rules(lab: Lab) -> None:
+    drop_and_reset(lab)
+    counts_and_switches(lab)
+    explanations(lab)

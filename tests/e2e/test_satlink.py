@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """satlink measured from outside: delay, rate, loss, faults, frames untouched, control."""
 
 import contextlib
@@ -11,13 +10,15 @@ import subprocess
 import sys
 import time
 
-from harness import Failed, RealTime, Skip, check, eventually, main, note, promptly
+from harness import Failed, RealTime, check, eventually, needs_root, note, promptly
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from frames import Tap, checksum  # noqa: E402
 from satlink.path import Path, finish  # noqa: E402
 
 from lab import telemetry  # noqa: E402
+
+pytestmark = needs_root
 
 DELAY_MS = 50
 HEADER = bytes.fromhex("020000000002020000000001")  # to, from
@@ -298,7 +299,7 @@ def idle_and_stop(path: Path) -> None:
     check(not os.path.exists(path.control_path), "its control socket is gone")
 
 
-def clean_link() -> None:
+def test_clean_link() -> None:
     with Path(f"both: {{rate: 100Mbit, delay: {DELAY_MS}ms}}") as path:
         for step in (delay, rate, loss, outage, untouched, only_the_wire, unfinished_checksums,
                      control, stats_socket, check_option, idle_and_stop):
@@ -307,7 +308,7 @@ def clean_link() -> None:
             note(f"ok: {step.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s)")
 
 
-def faulty_link() -> None:
+def test_faulty_link() -> None:
     share = 0.1
     faults = f"reorder: {share}, reorder_by: 5ms, duplicate: {share}, corrupt: {share}"
     count = 3000
@@ -346,7 +347,7 @@ def faulty_link() -> None:
         judge(late > 0, "some frames arrive behind later ones")
 
 
-def jumbo_link() -> None:
+def test_jumbo_link() -> None:
     with Path("both: {rate: 1Gbit, delay: 20ms}", mtu=9000) as path:
         untouched(path)
         measured = RealTime()
@@ -354,7 +355,7 @@ def jumbo_link() -> None:
         measured.check(seen["frames"] == sent["sent"], f"{seen['frames']} of {sent['sent']} jumbo frames")
 
 
-def changing_link() -> None:
+def test_changing_link() -> None:
     """A step of the rate and an outage, at their time, seen in what comes out."""
     overhead = 24  # of Ethernet, beyond a frame without its FCS
     size, step_at, out_at = 1514, 3.0, 4.5
@@ -390,7 +391,7 @@ def changing_link() -> None:
         check(path.counters()["b_to_a"]["rate_bps"] == 20_000_000, "the other way stays")
 
 
-def priorities() -> None:
+def test_priorities() -> None:
     """A full queue gives up what was accepted for what matters more."""
     def frame(dscp: int, number: int) -> bytes:
         header = struct.pack("!BBHIBBH8x", 0x45, dscp << 2, 1044, 0, 64, 17, 0)
@@ -415,7 +416,7 @@ def priorities() -> None:
         judge(counters["dropped_queue"] == 25 - len(seen), "and they are all that was dropped")
 
 
-def refused() -> None:
+def test_refused() -> None:
     """What cannot work ends with status 1 and a sentence."""
     with Path("both: {rate: 1Mbit}") as path:
         second = path.middle.run(path.program, "-c", path.config_path, check=False)
@@ -426,11 +427,3 @@ def refused() -> None:
         check(done.returncode == 1, f"status {done.returncode} without the interfaces")
         check("there is no interface la" in done.stderr, f"says why: {done.stderr}")
         eventually(lambda: path.control("outage off") == "ok", 3, "the first one works on")
-
-
-if __name__ == "__main__":
-    if os.geteuid() != 0:
-        def needs_root():
-            raise Skip("network namespaces need root")
-        main(needs_root)
-    main(clean_link, faulty_link, jumbo_link, changing_link, priorities, refused)

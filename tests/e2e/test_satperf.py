@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """satperf through satlink: 50 Mbit/s, 550 ms; what it reports, and what goes wrong with it."""
 
 import json
@@ -8,7 +7,7 @@ import statistics
 import subprocess
 import tempfile
 
-from harness import Failed, Link, RealTime, Skip, check, eventually, main, note
+from harness import Failed, Link, RealTime, check, eventually, needs_root, note
 from satperf_runs import PROGRAM, SERVER, SERVER_V6, Outcome, Path, Server, client, path_of
 
 LINK = Link(rate=50_000_000, rtt=0.55, loss=0)
@@ -153,16 +152,11 @@ def needs_no_dpdk() -> None:
     check("librte" not in libraries, libraries)
 
 
-def satperf() -> None:
-    if os.geteuid() != 0:
-        raise Skip("network namespaces need root")
+@needs_root
+def test_satperf() -> None:
     needs_no_dpdk()
     with path_of(LINK) as path:
         for part in (throughput, one_client_after_another, nobody_there, server_dies,
                      client_dies, report_to_file):
             part(path)
             note(f"   {part.__name__.replace('_', ' ')}")
-
-
-if __name__ == "__main__":
-    main(satperf)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """satperf and the gateways over the same satlink, one after the other: the same goodput.
 
 50 Mbit/s, 550 ms, 1% loss, the same amount of data. What counts at both is unique payload stored at
@@ -8,7 +7,6 @@ takes the processor away for longer than a pacer's burst takes that time from th
 gives any: so the rate is the median of the seconds, and the best of the attempts counts at both.
 """
 
-import os
 import statistics
 import time
 
@@ -16,10 +14,9 @@ from harness import (
     ACCELERATED_PORT,
     Link,
     RealTime,
-    Skip,
     check,
-    main,
     make_lab,
+    needs_root,
     note,
     promptly,
 )
@@ -111,9 +108,8 @@ def measure() -> tuple[float, float]:
     return satperf, gateways
 
 
-def the_same_goodput() -> None:
-    if os.geteuid() != 0:
-        raise Skip("network namespaces need root")
+@needs_root
+def test_the_same_goodput() -> None:
     satperf, gateways, measured = 0.0, 0.0, RealTime()
     for _ in range(ATTEMPTS):
         once_satperf, once_gateways = measure()
@@ -123,7 +119,3 @@ def the_same_goodput() -> None:
     measured.check(
         False, f"satperf {satperf / 1e6:.2f} and gateways {gateways / 1e6:.2f} Mbit/s"
     )
-
-
-if __name__ == "__main__":
-    main(the_same_goodput)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """satrelayctl shows a person, and as JSON a program, what a gateway does."""
 
 import fcntl
@@ -11,7 +10,7 @@ import subprocess
 import termios
 import time
 
-from harness import CLIENT, SERVER, Lab, RealTime, check, connection, main, make_lab, note, programs
+from harness import CLIENT, SERVER, Lab, RealTime, check, connection, note, programs
 
 VIEWS = ("status", "ports", "peers", "rules", "flows", "counters")
 
@@ -25,34 +24,33 @@ def control(lab: Lab, gateway, *argv: str):
     )
 
 
-def satrelayctl() -> None:
-    with make_lab() as lab:
-        with connection(lab, 9001) as (client, server):
-            client.sendall(b"x" * 12345)
-            received = 0
-            while received < 12345:
-                received += len(server.recv(65536))
-            tables = {view: control(lab, lab.gateway_a, view) for view in VIEWS}
-            documents = {view: control(lab, lab.gateway_a, view, "--json") for view in VIEWS}
-        for view in VIEWS:
-            check(tables[view].returncode == 0, f"{view}: {tables[view].stderr}")
-            check(documents[view].returncode == 0, f"{view} --json: {documents[view].stderr}")
-            note(f"--- satrelayctl {view}\n{tables[view].stdout.rstrip()}")
-        parsed = {view: json.loads(documents[view].stdout) for view in VIEWS}
-        for word in (CLIENT.ipv4, SERVER.ipv4, "9001"):
-            check(word in tables["flows"].stdout, f"'{word}' is not in the table of flows")
-        for word in ("remote", "192.0.2.2", "alive"):
-            check(word in tables["peers"].stdout, f"'{word}' is not in the table of peers")
-        check("flows_established" in tables["counters"].stdout, "the counters lack their names")
-        check(parsed["counters"]["flows_established"] == 1, "one flow was not counted as one")
-        flow = parsed["flows"][0]
-        check(flow["from_lan_bytes"] == 12345, f"the flow shows {flow}")
-        check(parsed["peers"][0]["state"] == "alive", f"the peer shows {parsed['peers']}")
-        check(parsed["status"]["flows"] >= 1, f"the status shows {parsed['status']}")
-        rules = [(rule["rule"], rule["connections"]) for rule in parsed["rules"]]
-        check(rules == [(1, 0), (2, 1), (0, 0)], f"the rules show {rules}")
-        check(len(parsed["ports"]) == 2, f"the ports show {parsed['ports']}")
-        monotonic_counters_grow(lab)
+def test_satrelayctl(lab: Lab) -> None:
+    with connection(lab, 9001) as (client, server):
+        client.sendall(b"x" * 12345)
+        received = 0
+        while received < 12345:
+            received += len(server.recv(65536))
+        tables = {view: control(lab, lab.gateway_a, view) for view in VIEWS}
+        documents = {view: control(lab, lab.gateway_a, view, "--json") for view in VIEWS}
+    for view in VIEWS:
+        check(tables[view].returncode == 0, f"{view}: {tables[view].stderr}")
+        check(documents[view].returncode == 0, f"{view} --json: {documents[view].stderr}")
+        note(f"--- satrelayctl {view}\n{tables[view].stdout.rstrip()}")
+    parsed = {view: json.loads(documents[view].stdout) for view in VIEWS}
+    for word in (CLIENT.ipv4, SERVER.ipv4, "9001"):
+        check(word in tables["flows"].stdout, f"'{word}' is not in the table of flows")
+    for word in ("remote", "192.0.2.2", "alive"):
+        check(word in tables["peers"].stdout, f"'{word}' is not in the table of peers")
+    check("flows_established" in tables["counters"].stdout, "the counters lack their names")
+    check(parsed["counters"]["flows_established"] == 1, "one flow was not counted as one")
+    flow = parsed["flows"][0]
+    check(flow["from_lan_bytes"] == 12345, f"the flow shows {flow}")
+    check(parsed["peers"][0]["state"] == "alive", f"the peer shows {parsed['peers']}")
+    check(parsed["status"]["flows"] >= 1, f"the status shows {parsed['status']}")
+    rules = [(rule["rule"], rule["connections"]) for rule in parsed["rules"]]
+    check(rules == [(1, 0), (2, 1), (0, 0)], f"the rules show {rules}")
+    check(len(parsed["ports"]) == 2, f"the ports show {parsed['ports']}")
+    monotonic_counters_grow(lab)
 
 
 def monotonic_counters_grow(lab: Lab) -> None:
@@ -63,48 +61,47 @@ def monotonic_counters_grow(lab: Lab) -> None:
     check(after["lan_frames_in"] > before["lan_frames_in"], "pings were not counted")
 
 
-def top_on_a_terminal() -> None:
+def test_top_on_a_terminal(lab: Lab) -> None:
     """80x24: figures come anew, q ends it, and the terminal is as it was."""
-    with make_lab() as lab:
-        terminal, other_end = pty.openpty()
-        fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        before = termios.tcgetattr(other_end)
-        top = subprocess.Popen(
-            [lab.programs.satrelayctl, "--socket", lab.gateway_a.stats_socket, "top"]
-            + ["--interval", "0.5"],
-            stdin=other_end,
-            stdout=other_end,
-        )
-        screen, measured = b"", RealTime()
-        with connection(lab, 9001) as (client, server):
-            deadline = time.monotonic() + 2.5
-            while time.monotonic() < deadline:
-                client.sendall(b"x" * 10_000)
-                server.recv(65536)
-                if select.select([terminal], [], [], 0.1)[0]:
-                    screen += os.read(terminal, 65536)
-            os.write(terminal, b"q")
-            while top.poll() is None and time.monotonic() < deadline + 5:
-                if select.select([terminal], [], [], 0.1)[0]:
-                    screen += os.read(terminal, 65536)
-        while select.select([terminal], [], [], 0)[0]:  # what it has written before it ended
-            screen += os.read(terminal, 65536)
-        check(top.poll() == 0, f"q does not end it: {top.poll()}")
-        frames = screen.decode().split("\x1b[H")
-        measured.check(len(frames) >= 3, f"{len(frames)} screens in 2.5 s")
-        lines = frames[-1].split("\x1b[J")[0].replace("\x1b[K", "").split("\r\n")
-        check(max(map(len, lines)) <= 80 and len(lines) <= 24, f"the screen: {lines}")
-        for word in ("remote", "alive", "accelerate", f"{SERVER.ipv4}:9001"):
-            check(word in frames[-1], f"'{word}' is not in {lines}")
-        check(screen.count(b"\x1b[?1049h") == screen.count(b"\x1b[?1049l") == 1, "the other screen")
-        check(termios.tcgetattr(other_end) == before, "the terminal is not as it was")
-        once = control(lab, lab.gateway_a, "top", "--once")
-        check(once.returncode == 0 and "\x1b" not in once.stdout, once.stdout + once.stderr)
-        os.close(terminal)
-        os.close(other_end)
+    terminal, other_end = pty.openpty()
+    fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    before = termios.tcgetattr(other_end)
+    top = subprocess.Popen(
+        [lab.programs.satrelayctl, "--socket", lab.gateway_a.stats_socket, "top"]
+        + ["--interval", "0.5"],
+        stdin=other_end,
+        stdout=other_end,
+    )
+    screen, measured = b"", RealTime()
+    with connection(lab, 9001) as (client, server):
+        deadline = time.monotonic() + 2.5
+        while time.monotonic() < deadline:
+            client.sendall(b"x" * 10_000)
+            server.recv(65536)
+            if select.select([terminal], [], [], 0.1)[0]:
+                screen += os.read(terminal, 65536)
+        os.write(terminal, b"q")
+        while top.poll() is None and time.monotonic() < deadline + 5:
+            if select.select([terminal], [], [], 0.1)[0]:
+                screen += os.read(terminal, 65536)
+    while select.select([terminal], [], [], 0)[0]:  # what it has written before it ended
+        screen += os.read(terminal, 65536)
+    check(top.poll() == 0, f"q does not end it: {top.poll()}")
+    frames = screen.decode().split("\x1b[H")
+    measured.check(len(frames) >= 3, f"{len(frames)} screens in 2.5 s")
+    lines = frames[-1].split("\x1b[J")[0].replace("\x1b[K", "").split("\r\n")
+    check(max(map(len, lines)) <= 80 and len(lines) <= 24, f"the screen: {lines}")
+    for word in ("remote", "alive", "accelerate", f"{SERVER.ipv4}:9001"):
+        check(word in frames[-1], f"'{word}' is not in {lines}")
+    check(screen.count(b"\x1b[?1049h") == screen.count(b"\x1b[?1049l") == 1, "the other screen")
+    check(termios.tcgetattr(other_end) == before, "the terminal is not as it was")
+    once = control(lab, lab.gateway_a, "top", "--once")
+    check(once.returncode == 0 and "\x1b" not in once.stdout, once.stdout + once.stderr)
+    os.close(terminal)
+    os.close(other_end)
 
 
-def mistakes_are_told() -> None:
+def test_mistakes_are_told() -> None:
     program = programs().satrelayctl
     done = subprocess.run(
         [program, "--socket", "/nonexistent/socket", "status"],
@@ -116,7 +113,3 @@ def mistakes_are_told() -> None:
     check("/nonexistent/socket" in done.stderr, f"the socket is not named: {done.stderr}")
     done = subprocess.run([program, "statos"], capture_output=True, text=True, timeout=20)
     check(done.returncode > 0, "an unknown command ended in status 0")
-
-
-if __name__ == "__main__":
-    main(satrelayctl, top_on_a_terminal, mistakes_are_told)

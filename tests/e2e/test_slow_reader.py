@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """An upload to a server that reads nothing, then all: the window closes and memory stays bounded."""
 
 import hashlib
@@ -17,7 +16,6 @@ from harness import (
     connect,
     connection,
     listen,
-    main,
     make_lab,
     note,
 )
@@ -28,7 +26,7 @@ SOCKET_BUFFER = 128 << 10
 PARTLY_FULL_BLOCKS = 64 << 10
 
 
-def slow_reader() -> None:
+def test_slow_reader() -> None:
     options = GatewayOptions(limits={"memory": "64MiB", "flow_memory": f"{FLOW_MEMORY}B"})
     with make_lab(options=options) as lab:
         data = random.Random(7).randbytes(SIZE)
@@ -95,7 +93,3 @@ def _other_flows_go_on(lab: Lab) -> None:
         check(server.recv(16) == b"hello", "another flow's bytes changed")
         seconds = time.monotonic() - began
     measured.check(seconds < 3, f"another flow waited {seconds:.1f} s behind the stalled one")
-
-
-if __name__ == "__main__":
-    main(slow_reader)

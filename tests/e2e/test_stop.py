@@ -1,41 +1,39 @@
-#!/usr/bin/env python3
 """SIGTERM is a clean stop: status 0, hosts reset, the peer told, and the same start works again."""
 
 import os
 import time
 
-from harness import RealTime, Skip, check, connection, eventually, main, make_lab, note, was_reset
+from harness import Lab, RealTime, Skip, check, connection, eventually, make_lab, note, was_reset
 
 
-def clean_stop() -> None:
-    with make_lab() as lab:
-        near, far = lab.gateways
-        with connection(lab, 9001) as (client, server):
-            client.sendall(b"hello")
-            check(server.recv(10) == b"hello", "bytes changed")
-            began, measured = time.monotonic(), RealTime()
-            status = near.daemon.stop(patience=10)
-            seconds = time.monotonic() - began
-            note(f"gateway A stopped after {seconds:.2f} s with status {status}")
-            check(status == 0, f"SIGTERM ended in status {status}")
-            measured.check(seconds < 5, f"stopping took {seconds:.1f} s")
-            eventually(lambda: was_reset(client), 3, "the stopping gateway resets its host")
-            eventually(lambda: was_reset(server), 3, "the peer resets its host")
-        eventually(lambda: not far.peer_alive(), 3, "the peer knows that gateway A has left")
-        check(far.counter("flows_reset_peer_closed") == 1, "the reset was not counted as such")
-        check(not os.path.exists(near.stats_socket), "the stats socket was left behind")
+def test_clean_stop(lab: Lab) -> None:
+    near, far = lab.gateways
+    with connection(lab, 9001) as (client, server):
+        client.sendall(b"hello")
+        check(server.recv(10) == b"hello", "bytes changed")
+        began, measured = time.monotonic(), RealTime()
+        status = near.daemon.stop(patience=10)
+        seconds = time.monotonic() - began
+        note(f"gateway A stopped after {seconds:.2f} s with status {status}")
+        check(status == 0, f"SIGTERM ended in status {status}")
+        measured.check(seconds < 5, f"stopping took {seconds:.1f} s")
+        eventually(lambda: was_reset(client), 3, "the stopping gateway resets its host")
+        eventually(lambda: was_reset(server), 3, "the peer resets its host")
+    eventually(lambda: not far.peer_alive(), 3, "the peer knows that gateway A has left")
+    check(far.counter("flows_reset_peer_closed") == 1, "the reset was not counted as such")
+    check(not os.path.exists(near.stats_socket), "the stats socket was left behind")
 
-        near.start()
-        lab.wait_for_peers()
-        with connection(lab, 9002) as (client, server):
-            client.sendall(b"again")
-            check(server.recv(10) == b"again", "bytes changed")
-        check(near.counter("flows_established") == 1, "the restarted gateway did not accelerate")
+    near.start()
+    lab.wait_for_peers()
+    with connection(lab, 9002) as (client, server):
+        client.sendall(b"again")
+        check(server.recv(10) == b"again", "bytes changed")
+    check(near.counter("flows_established") == 1, "the restarted gateway did not accelerate")
 
-        for daemon in lab.daemons:
-            status = daemon.stop(patience=10)
-            check(status == 0, f"{daemon.name}: SIGTERM ended in status {status}")
-            note(f"{daemon.name} stopped with status {status}")
+    for daemon in lab.daemons:
+        status = daemon.stop(patience=10)
+        check(status == 0, f"{daemon.name}: SIGTERM ended in status {status}")
+        note(f"{daemon.name} stopped with status {status}")
 
 
 def unused_memory() -> int:
@@ -44,7 +42,7 @@ def unused_memory() -> int:
     return int(fields["MemAvailable"].split()[0]) * 1024
 
 
-def stopped_before_it_is_ready() -> None:
+def test_stopped_before_it_is_ready() -> None:
     """A start that takes its time, as it takes much memory, is no reason not to listen."""
     memory = min(unused_memory() // 2, 12 << 30) >> 20
     if memory < 2048:
@@ -65,7 +63,3 @@ def stopped_before_it_is_ready() -> None:
         note(f"stopped in mid-start, of {memory} MiB, after {seconds:.2f} s with status {status}")
         check(status == 0, f"SIGTERM ended in status {status}")
         check("stopped before it was ready" in near.daemon.log(), "it went on to the end first")
-
-
-if __name__ == "__main__":
-    main(clean_stop, stopped_before_it_is_ready)

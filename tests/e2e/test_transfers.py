@@ -1,10 +1,10 @@
-#!/usr/bin/env python3
 """Files come through whole: both directions, both IP versions, both at once, opened from either side."""
 
 import hashlib
 import random
 import threading
 
+import pytest
 from harness import (
     ACCELERATED_PORT,
     BRIDGED_PORT,
@@ -17,8 +17,6 @@ from harness import (
     connect,
     connection,
     listen,
-    main,
-    make_lab,
     note,
     receive_all,
 )
@@ -26,32 +24,43 @@ from lab.web import Web
 
 SIZE = 2_000_000
 
+pytestmark = pytest.mark.lab(file_bytes=8 * SIZE)
+
+
+@pytest.fixture(scope="module")
+def web(shared_lab) -> Web:
+    return Web(shared_lab, (ACCELERATED_PORT, BRIDGED_PORT))
+
+
+@pytest.fixture(scope="module")
+def file(web):
+    return web.make_file("random.bin", SIZE)
+
 
 def check_outcome(what: str, outcome) -> None:
     check(outcome.completed, f"{what} did not complete: {outcome}")
     check(outcome.sha256_ok, f"{what} arrived changed: {outcome}")
 
 
-def files_arrive_whole(lab: Lab, web: Web, file) -> None:
-    for direction in ("download", "upload"):
-        for host in (SERVER.ipv4, SERVER.ipv6):
-            accepted = lab.gateway_a.counter("flows_established")
-            opened = lab.gateway_b.counter("flows_from_peer")
-            check_outcome(
-                f"{direction} from {host}",
-                web.start(file, direction, ACCELERATED_PORT, host).finish(),
-            )
-            check(
-                lab.gateway_a.counter("flows_established") == accepted + 1,
-                "gateway A did not take the flow",
-            )
-            check(
-                lab.gateway_b.counter("flows_from_peer") == opened + 1,
-                "gateway B did not open the flow",
-            )
+@pytest.mark.parametrize("host", [SERVER.ipv4, SERVER.ipv6])
+@pytest.mark.parametrize("direction", ["download", "upload"])
+def test_files_arrive_whole(lab: Lab, web: Web, file, direction: str, host: str) -> None:
+    accepted = lab.gateway_a.counter("flows_established")
+    opened = lab.gateway_b.counter("flows_from_peer")
+    check_outcome(
+        f"{direction} from {host}", web.start(file, direction, ACCELERATED_PORT, host).finish()
+    )
+    check(
+        lab.gateway_a.counter("flows_established") == accepted + 1,
+        "gateway A did not take the flow",
+    )
+    check(
+        lab.gateway_b.counter("flows_from_peer") == opened + 1,
+        "gateway B did not open the flow",
+    )
 
 
-def bridged_files_arrive_whole(lab: Lab, web: Web) -> None:
+def test_bridged_files_arrive_whole(lab: Lab, web: Web) -> None:
     file = web.make_file("bridged.bin", 100_000, seed=3)
     before = lab.gateway_a.counter("flows_established")
     for direction in ("download", "upload"):
@@ -62,13 +71,13 @@ def bridged_files_arrive_whole(lab: Lab, web: Web) -> None:
     check(lab.gateway_a.counter("bridged_by_rule") > 0, "no frame was counted as bridged by rule")
 
 
-def both_directions_at_once(lab: Lab, web: Web, file) -> None:
+def test_both_directions_at_once(lab: Lab, web: Web, file) -> None:
     both = {way: web.start(file, way, ACCELERATED_PORT) for way in ("download", "upload")}
     for direction, transfer in both.items():
         check_outcome(f"{direction} beside its opposite", transfer.finish())
 
 
-def one_connection_carries_both_ways(lab: Lab) -> None:
+def test_one_connection_carries_both_ways(lab: Lab) -> None:
     there, back = (random.Random(seed).randbytes(1_500_000) for seed in (4, 5))
     received = {}
     with connection(lab, 9001) as (client, server):
@@ -91,7 +100,7 @@ def one_connection_carries_both_ways(lab: Lab) -> None:
     check(received.get("client") == back, "what the server sent arrived changed")
 
 
-def the_far_side_opens_too(lab: Lab) -> None:
+def test_the_far_side_opens_too(lab: Lab) -> None:
     data = random.Random(6).randbytes(500_000)
     before = lab.gateway_b.counter("flows_established")
     with listen(lab.client, CLIENT.ipv4, 9002) as server:
@@ -102,7 +111,7 @@ def the_far_side_opens_too(lab: Lab) -> None:
     check(lab.gateway_b.counter("flows_established") == before + 1, "gateway B did not take it")
 
 
-def compressible_text_needs_less_link(lab: Lab) -> None:
+def test_compressible_text_needs_less_link(lab: Lab) -> None:
     line = b"GET /index.html HTTP/1.1 200 OK, as boring as a log file can be\n"
     text = line * (SIZE // len(line))
     before = lab.gateway_a.peer()["counters"]["bytes_out"]
@@ -115,20 +124,8 @@ def compressible_text_needs_less_link(lab: Lab) -> None:
     check(crossed < len(text) / 4, f"{crossed} bytes crossed for {len(text)} bytes of text")
 
 
-def transfers() -> None:
-    with make_lab(file_bytes=8 * SIZE) as lab:
-        web = Web(lab, (ACCELERATED_PORT, BRIDGED_PORT))
-        file = web.make_file("random.bin", SIZE)
-        files_arrive_whole(lab, web, file)
-        bridged_files_arrive_whole(lab, web)
-        both_directions_at_once(lab, web, file)
-        one_connection_carries_both_ways(lab)
-        the_far_side_opens_too(lab)
-        compressible_text_needs_less_link(lab)
-        for gateway in lab.gateways:
-            check(gateway.counter("dropped_bad_checksum") == 0, "bad checksums on a clean LAN")
-        check_memory_returns(lab)
-
-
-if __name__ == "__main__":
-    main(transfers)
+def test_nothing_is_left(lab: Lab) -> None:
+    """Last, as it is about all of the others."""
+    for gateway in lab.gateways:
+        check(gateway.counter("dropped_bad_checksum") == 0, "bad checksums on a clean LAN")
+    check_memory_returns(lab)

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Interfaces under a gateway that go down, are renamed, vanish and come back."""
 
 import time
 
-from harness import check, connection, converse, echo, eventually, main, make_lab, note
+from harness import Lab, check, connection, converse, echo, eventually, note
 from lab import kernel, topology
 from lab.topology import CLIENT
 
@@ -36,99 +35,84 @@ def put_client_back(lab, mtu: int = 1500) -> None:
     lab.client.ip("addr", "add", f"{CLIENT.ipv6}/64", "dev", CLIENT.interface, "nodad")
 
 
-def down_and_up() -> None:
-    with make_lab() as lab:
-        near = lab.gateway_a
-        for port, name in (("lan", LAN), ("wan", WAN)):
-            near.space.ip("link", "set", name, "down")
-            wait_for_link(near, port, "down")
-            wait_for_log(near, f"({name} is switched off)")
-            near.space.ip("link", "set", name, "up")
-            wait_for_link(near, port, "up")
-            lab.wait_for_peers()
-            converse(lab, 9001)
-        # Without a carrier, as when the cable is out.
-        lab.client.ip("link", "set", CLIENT.interface, "down")
-        wait_for_link(near, "lan", "down")
-        wait_for_log(near, f"({LAN} has no carrier)")
-
-
-def renamed() -> None:
-    with make_lab() as lab:
-        near = lab.gateway_a
-        near.space.ip("link", "set", LAN, "down")
-        near.space.ip("link", "set", LAN, "name", "other0")
-        near.space.ip("link", "set", "other0", "up")
-        wait_for_log(near, f"({LAN} is now other0)")
-        wait_for_link(near, "lan", "up")
-        converse(lab, 9001)
-
-
-def lan_vanishes_and_returns() -> None:
-    with make_lab() as lab:
-        near = lab.gateway_a
-        with connection(lab, 9001) as ends:
-            echo(*ends, b"before")
-            near.space.ip("link", "del", LAN)
-            wait_for_link(near, "lan", "gone")
-            wait_for_log(near, f"port lan: its device has gone, nothing passes ({LAN})")
-            ends[1].sendall(b"while it is gone")
-            time.sleep(1)
-            put_client_back(lab)
-            wait_for_link(near, "lan", "up")
-            wait_for_log(near, f"port lan: its device is back ({LAN})")
-            # A flow of before lives.
-            ends[0].sendall(b"behind")
-            check(ends[1].recv(100) == b"behind", "bytes changed")
-            check(ends[0].recv(100) == b"while it is gone", "bytes were lost")
-        check(near.query("ports")["lan"]["tx_down"] > 0, "what could not be sent is not counted")
-        converse(lab, 9002)
-        # And once more.
-        near.space.ip("link", "del", LAN)
-        wait_for_link(near, "lan", "gone")
-        put_client_back(lab)
-        wait_for_link(near, "lan", "up")
-        converse(lab, 9003)
-
-
-def wan_vanishes_and_returns() -> None:
-    """The link emulator is at its other end, and has ports of the same kind."""
-    with make_lab() as lab:
-        near = lab.gateway_a
-        with connection(lab, 9001) as ends:
-            echo(*ends, b"before")
-            near.space.ip("link", "del", WAN)
-            wait_for_link(near, "wan", "gone")
-            end = topology.LINK_INTERFACES[0]
-            kernel.join(near.space, WAN, lab.topology.link, end)
-            for space, name in ((near.space, WAN), (lab.topology.link, end)):
-                kernel.switch_off_offloads(space, name)
-            wait_for_link(near, "wan", "up")
-            lab.wait_for_peers()
-            echo(*ends, b"behind")
-        converse(lab, 9002)
-
-
-def one_that_returns_unfit_ends_the_gateway() -> None:
-    """So that whoever supervises it starts it anew, with the rights to put it right."""
-    with make_lab() as lab:
-        near = lab.gateway_a
-        near.space.ip("link", "del", LAN)
-        wait_for_link(near, "lan", "gone")
-        put_client_back(lab, mtu=1400)
-        eventually(lambda: not near.daemon.running(), 10, "the gateway ends")
-        check(near.daemon.exit_status() == 3, f"status {near.daemon.exit_status()}")
-        check("has an MTU of 1400" in near.daemon.log(), "it does not say why")
-        near.start()
+def test_down_and_up(lab: Lab) -> None:
+    near = lab.gateway_a
+    for port, name in (("lan", LAN), ("wan", WAN)):
+        near.space.ip("link", "set", name, "down")
+        wait_for_link(near, port, "down")
+        wait_for_log(near, f"({name} is switched off)")
+        near.space.ip("link", "set", name, "up")
+        wait_for_link(near, port, "up")
         lab.wait_for_peers()
         converse(lab, 9001)
+    # Without a carrier, as when the cable is out.
+    lab.client.ip("link", "set", CLIENT.interface, "down")
+    wait_for_link(near, "lan", "down")
+    wait_for_log(near, f"({LAN} has no carrier)")
 
 
-if __name__ == "__main__":
-    main(
-        down_and_up,
-        renamed,
-        lan_vanishes_and_returns,
-        wan_vanishes_and_returns,
-        one_that_returns_unfit_ends_the_gateway,
-    )
+def test_renamed(lab: Lab) -> None:
+    near = lab.gateway_a
+    near.space.ip("link", "set", LAN, "down")
+    near.space.ip("link", "set", LAN, "name", "other0")
+    near.space.ip("link", "set", "other0", "up")
+    wait_for_log(near, f"({LAN} is now other0)")
+    wait_for_link(near, "lan", "up")
+    converse(lab, 9001)
+
+
+def test_lan_vanishes_and_returns(lab: Lab) -> None:
+    near = lab.gateway_a
+    with connection(lab, 9001) as ends:
+        echo(*ends, b"before")
+        near.space.ip("link", "del", LAN)
+        wait_for_link(near, "lan", "gone")
+        wait_for_log(near, f"port lan: its device has gone, nothing passes ({LAN})")
+        ends[1].sendall(b"while it is gone")
+        time.sleep(1)
+        put_client_back(lab)
+        wait_for_link(near, "lan", "up")
+        wait_for_log(near, f"port lan: its device is back ({LAN})")
+        # A flow of before lives.
+        ends[0].sendall(b"behind")
+        check(ends[1].recv(100) == b"behind", "bytes changed")
+        check(ends[0].recv(100) == b"while it is gone", "bytes were lost")
+    check(near.query("ports")["lan"]["tx_down"] > 0, "what could not be sent is not counted")
+    converse(lab, 9002)
+    # And once more.
+    near.space.ip("link", "del", LAN)
+    wait_for_link(near, "lan", "gone")
+    put_client_back(lab)
+    wait_for_link(near, "lan", "up")
+    converse(lab, 9003)
+
+
+def test_wan_vanishes_and_returns(lab: Lab) -> None:
+    """The link emulator is at its other end, and has ports of the same kind."""
+    near = lab.gateway_a
+    with connection(lab, 9001) as ends:
+        echo(*ends, b"before")
+        near.space.ip("link", "del", WAN)
+        wait_for_link(near, "wan", "gone")
+        end = topology.LINK_INTERFACES[0]
+        kernel.join(near.space, WAN, lab.topology.link, end)
+        for space, name in ((near.space, WAN), (lab.topology.link, end)):
+            kernel.switch_off_offloads(space, name)
+        wait_for_link(near, "wan", "up")
+        lab.wait_for_peers()
+        echo(*ends, b"behind")
+    converse(lab, 9002)
+
+
+def test_one_that_returns_unfit_ends_the_gateway(lab: Lab) -> None:
+    """So that whoever supervises it starts it anew, with the rights to put it right."""
+    near = lab.gateway_a
+    near.space.ip("link", "del", LAN)
+    wait_for_link(near, "lan", "gone")
+    put_client_back(lab, mtu=1400)
+    eventually(lambda: not near.daemon.running(), 10, "the gateway ends")
+    check(near.daemon.exit_status() == 3, f"status {near.daemon.exit_status()}")
+    check("has an MTU of 1400" in near.daemon.log(), "it does not say why")
+    near.start()
+    lab.wait_for_peers()
+    converse(lab, 9001)

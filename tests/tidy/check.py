@@ -82,6 +82,14 @@ IMPURE_HEADERS = re.compile(
 DPDK_PLACES = re.compile(r"^(relay/dpdk/|relay/ops/|relay/[a-z]+/main\.cc$|"
                          r"tests/unit/relay/(dpdk|ops)/|tests/bench/bench_policy\.cc$)")
 
+# Unit tests have the path and the name of what they test, a unit or a folder: config/units_test.cc tests
+# config/units.h. These are about something else:
+TESTS_OF_NO_UNIT = {
+    "tests/unit/relay/ops/documentation_test.cc",  # docs/statistics.md
+}
+# On top of these houses stand the tests of the whole: a session, an endpoint, a gateway.
+TESTED_AS_A_WHOLE = ["tests/unit/pep/stp", "tests/unit/pep/tcp", "tests/unit/relay/gateway"]
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 
 # Split, so that this file does not find itself.
@@ -134,6 +142,17 @@ def check_header(path, text):
         yield f"{path}: no #pragma once"
 
 
+def check_unit_test(path, files):
+    folder, _, name = path.rpartition("/")
+    if not path.startswith("tests/unit/") or not name.endswith("_test.cc"):
+        return
+    if path in TESTS_OF_NO_UNIT or folder in TESTED_AS_A_WHOLE:
+        return
+    unit = path.removeprefix("tests/unit/").removesuffix("_test.cc")
+    if not any(name.startswith((unit + ".", unit + "/")) for name in files):
+        yield f"{path}: there is no {unit}.h or .cc; a test has the path and the name of its unit"
+
+
 def check_text(path, text):
     lines = text.count("\n")
     if lines > MAX_LINES and not path.startswith("docs/"):
@@ -160,6 +179,7 @@ def check(root):
         findings += check_text(path, text)
         if repository.is_cpp(path):
             findings += check_includes(path, text, files)
+            findings += check_unit_test(path, files)
         if path.endswith(".h"):
             findings += check_header(path, text)
     return findings

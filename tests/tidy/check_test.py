@@ -76,6 +76,16 @@ class StructureTest(unittest.TestCase):
         self.assertEqual(len(self.findings({"pep/base/a.h": "#pragma once\n"})), 1)
         self.assertEqual(len(self.findings({"pep/base/a.h": "// Comment only.\n"})), 1)
 
+    def test_unit_tests_have_the_path_of_their_unit(self):
+        test = "tests/unit/config/units_test.cc"
+        self.assertEqual(self.findings({test: "", "config/units.h": HEADER}), [])
+        self.assertEqual(self.findings({"tests/unit/config/samples_test.cc": "",
+                                        "config/samples/one.yaml": ""}), [])
+        for unit in "config/loader.h", "config/units_more.h", "pep/base/units.h":
+            self.assertEqual(len(self.findings({test: "", unit: HEADER})), 1, unit)
+        self.assertEqual(self.findings({"tests/unit/pep/stp/recovery_test.cc": ""}), [])
+        self.assertEqual(len(self.findings({"tests/unit/pep/stp/fec/recovery_test.cc": ""})), 1)
+
     def test_sizes(self):
         self.assertEqual(self.findings({"pep/base/a.cc": "\n" * 600}), [])
         self.assertEqual(len(self.findings({"pep/base/a.cc": "\n" * 601})), 1)

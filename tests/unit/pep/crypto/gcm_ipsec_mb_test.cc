@@ -1,5 +1,7 @@
 // What the ciphers do with memory: none is allocated for a packet, nothing is touched beside the
 // spans that were given (assembly, which sanitizers do not see into), and no key stays behind.
+#include "pep/crypto/gcm_ipsec_mb.h"
+
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 #include "pep/base/random.h"
 #include "pep/base/secret.h"
 #include "pep/crypto/aead.h"
-#include "pep/crypto/gcm_ipsec_mb.h"
 #include "tests/unit/pep/compress/allocations.h"
 #include "tests/unit/pep/wire/octets.h"
 
@@ -124,30 +125,6 @@ TEST(AeadMemory, AKeyIsWipedInTheEnd) {
   aead->~GcmIpsecMb();
   asm volatile("" : : "r"(memory.data()) : "memory");
   EXPECT_LE(count_of_others_than_zero(), 8);  // a pointer to virtual functions
-}
-
-TEST(Secret, IsWipedWhereItEnds) {
-  using Key = Secret<64>;
-  alignas(Key) std::array<std::byte, sizeof(Key)> memory{};
-  Octets bytes(64, std::byte{5});
-  auto* key = new (memory.data()) Key(std::span<const std::byte, 64>(bytes.data(), 64));
-  asm volatile("" : : "r"(memory.data()) : "memory");
-  EXPECT_EQ(std::count(memory.begin(), memory.end(), std::byte{5}), 64);
-  key->~Key();
-  asm volatile("" : : "r"(memory.data()) : "memory");
-  EXPECT_EQ(std::count(memory.begin(), memory.end(), std::byte{5}), 0);
-}
-
-TEST(Secret, ComparesWholly) {
-  const Octets a(20, std::byte{1});
-  EXPECT_TRUE(equal_in_constant_time(a, Octets(a)));
-  EXPECT_TRUE(equal_in_constant_time({}, {}));
-  EXPECT_FALSE(equal_in_constant_time(a, ConstBytes(a).first(19)));
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    Octets b(a);
-    b[i] ^= std::byte{0x80};
-    EXPECT_FALSE(equal_in_constant_time(a, b)) << i;
-  }
 }
 
 }  // namespace

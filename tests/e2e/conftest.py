@@ -1,0 +1,115 @@
+"""The fixtures and options of the end-to-end tests. They run one after another, each in time."""
+
+import contextlib
+import functools
+import os
+import signal
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+from interference import adopt_orphans  # noqa: E402
+
+# A test that hangs is ended after so long.
+MOST_SECONDS = 400
+
+
+def pytest_addoption(parser):
+    parser.addoption("--filter", default="", help="only tests whose name contains this")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "lab(...): the arguments of make_lab() for the fixture lab")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    adopt_orphans()
+
+
+def short_name(item) -> str:
+    """As e2e-restart::killed-gateways."""
+    file = item.path.stem.removeprefix("test_")
+    return f"e2e-{file}::{item.name.removeprefix('test_')}".replace("_", "-")
+
+
+def pytest_collection_modifyitems(config, items):
+    text = config.getoption("--filter")
+    kept = [item for item in items if text in item.nodeid or text in short_name(item)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+    for item in items:
+        item.obj = _in_time(item.obj)
+
+
+def _in_time(test):
+    @functools.wraps(test)
+    def run(*arguments, **named):
+        with harness.in_time(test.__name__), _at_most(MOST_SECONDS):
+            test(*arguments, **named)
+
+    return run
+
+
+@contextlib.contextmanager
+def _at_most(seconds: float):
+    def out_of_time(number, frame):
+        raise harness.Failed(f"took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    if outcome.get_result().failed:
+        item.stash[_FAILED] = True
+
+
+_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.fixture(autouse=True)
+def aftermath(request):
+    """What was not judged goes into the report; of a failed test the daemons' last lines are shown."""
+    harness.not_judged.clear()
+    yield
+    request.node.user_properties.extend(("not judged", each) for each in harness.not_judged)
+    if request.node.stash.get(_FAILED, False):
+        for lab in harness.labs[-1:]:
+            for name, log in lab.last_logs.items():
+                print(f"--- {name}: its last lines\n{log}")
+
+
+@pytest.fixture
+def lab(request):
+    """Two hosts, two gateways and the link between them; @pytest.mark.lab has make_lab's arguments.
+
+    Each test has a lab of its own; with `pytestmark = pytest.mark.lab(...)` those of a file share one.
+    """
+    if request.node.parent.get_closest_marker("lab"):
+        yield request.getfixturevalue("shared_lab")
+        return
+    with _lab_of(request) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared_lab(request):
+    with _lab_of(request) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def _lab_of(request):
+    marker = request.node.get_closest_marker("lab")
+    arguments, named = (marker.args, marker.kwargs) if marker else ((), {})
+    with contextlib.ExitStack() as stack:
+        with harness.in_time("the lab"):
+            made = stack.enter_context(harness.make_lab(*arguments, **named))
+        yield made
