@@ -48,7 +48,8 @@ dpdk::TelemetrySection port_section(const char* name, const dpdk::Port& port) {
            {"rx_merged", s.rx_merged},
            {"rx_checksums_finished", s.rx_checksums_finished},
            {"tx_errors", s.tx_errors},
-           {"tx_unsent", s.tx_unsent}}};
+           {"tx_unsent", s.tx_unsent},
+           {"tx_down", s.tx_down}}};
 }
 
 }  // namespace
