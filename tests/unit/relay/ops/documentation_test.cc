@@ -1,4 +1,5 @@
-// docs/statistics.md speaks of every counter and of every event, and of no others.
+// docs/statistics.md speaks of every counter and of every event, and of no others; docs/guide.md of
+// every command.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -14,18 +15,21 @@
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/link/direction_counters.h"
+#include "relay/ops/control_grammar.h"
 #include "relay/ops/event.h"
 
 namespace satrelay::ops {
 namespace {
 
-std::string statistics() {
-  std::ifstream file(SATRELAY_STATISTICS_DOC);
-  EXPECT_TRUE(file);
+std::string document(const std::string& name) {
+  std::ifstream file(std::string(SATRELAY_DOCS) + "/" + name);
+  EXPECT_TRUE(file) << name;
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
 }
+
+std::string statistics() { return document("statistics.md"); }
 
 // The part of the document between two of its lines.
 std::string section(const std::string& from, const std::string& to) {
@@ -87,6 +91,13 @@ TEST(Documentation, HasEveryCounterOfSatlink) {
   EXPECT_EQ(rows_of(text.substr(text.find("\n## Counters of satlink\n"))),
             names_of<link::DirectionCounters>(
                 {"dropped_no_buffer", "frames_in_flight", "rate_bps", "outage"}));
+}
+
+TEST(Documentation, GuideListsEveryCommandOfTheControlSocket) {
+  const std::string guide = document("guide.md");
+  for (const ControlCommandSpec& command : kControlCommands) {
+    EXPECT_NE(guide.find('`' + synopsis(command) + '`'), std::string::npos) << synopsis(command);
+  }
 }
 
 // A row each: | `name` | severity | ...
