@@ -23,6 +23,7 @@
 #include <optional>
 
 #include "pep/base/bytes.h"
+#include "pep/compress/codec_counters.h"
 #include "pep/compress/dictionary.h"
 
 namespace satrelay::compress {
@@ -44,27 +45,6 @@ std::optional<BlockHeader> parse_block_header(ConstBytes bytes);
 void write_block_header(const BlockHeader& header, MutableBytes out);
 
 enum class Mode : std::uint8_t { kOff, kAuto, kOn };
-
-struct CodecCounters {
-  std::uint64_t plain_bytes = 0;     // offered to the encoder
-  std::uint64_t encoded_bytes = 0;   // came out, headers included
-  std::uint64_t skipped_blocks = 0;  // left alone by the entropy probe, the mode or the size
-  std::uint64_t compressed_blocks = 0;
-  std::uint64_t dictionary_blocks = 0;  // of those, with a dictionary
-  std::uint64_t expanded_blocks = 0;    // compressed, but not smaller: sent raw
-  std::uint64_t time_ns = 0;            // that compressing took; 0 where nobody measures it
-
-  CodecCounters& operator+=(const CodecCounters& more) {
-    plain_bytes += more.plain_bytes;
-    encoded_bytes += more.encoded_bytes;
-    skipped_blocks += more.skipped_blocks;
-    compressed_blocks += more.compressed_blocks;
-    dictionary_blocks += more.dictionary_blocks;
-    expanded_blocks += more.expanded_blocks;
-    time_ns += more.time_ns;
-    return *this;
-  }
-};
 
 // One context, used by all flows of a worker in turn; blocks are independent of each other.
 class BlockEncoder {

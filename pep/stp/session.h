@@ -24,6 +24,7 @@
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
 #include "pep/stp/connection/security.h"
+#include "pep/stp/counters.h"
 #include "pep/stp/streams/host_share.h"
 #include "pep/stp/streams/stream_class.h"
 #include "pep/stp/streams/stream_source.h"
@@ -68,46 +69,6 @@ struct Config {
   Duration suspect_after = Duration::seconds(3);
   Duration stream_linger =
       Duration::seconds(120);  // a stream that cannot finish is reset after this
-};
-
-struct Counters {
-  std::uint64_t packets_in = 0, packets_out = 0;
-  std::uint64_t bytes_in = 0, bytes_out = 0;  // UDP payload
-  std::uint64_t packets_lost = 0;             // declared lost by the sender
-  std::uint64_t spurious_losses = 0;          // declared lost, then reported as received
-  std::uint64_t retransmitted_bytes = 0;      // stream bytes
-  std::uint64_t copies_out = 0;               // further ones, of bytes lost three times or more
-  std::uint64_t tail_probes = 0;
-  std::uint64_t repair_packets_in = 0, repair_packets_out = 0;
-  std::uint64_t repair_used = 0;     // packets that repairs gave back
-  std::uint64_t repair_wasted = 0;   // repairs received of which nothing came
-  std::uint64_t repair_dropped = 0;  // repairs not sent: too late, or for a stream that became bulk
-  std::uint64_t mtu_probes = 0, mtu_probes_lost = 0;
-  std::uint64_t mtu_black_holes = 0;  // falls back to datagram_base
-  std::uint64_t feedback_in = 0, feedback_out = 0;
-  std::uint64_t feedback_dropped = 0;  // of a peer that sends more than can be worked off
-  std::uint64_t duplicate_packets_in = 0;
-  std::uint64_t bad_crc = 0;                // CRC32C mismatch: dropped
-  std::uint64_t not_authentic = 0;          // forged, or changed on the way: dropped
-  std::uint64_t hellos_unread = 0;          // too many at once to look at their keys
-  std::uint64_t newcomers = 0;              // that greeted us, and had yet to prove to be the peer
-  std::uint64_t security_mismatch = 0;      // HELLOs of a peer that encrypts unlike us
-  std::uint64_t keys_in = 0, keys_out = 0;  // that followed the first of a session
-  std::uint64_t malformed = 0;              // dropped whole
-  std::uint64_t unknown_frames = 0;         // of a later version: counted, ignored
-  std::uint64_t stale_epoch = 0;            // of an old session
-  std::uint64_t version_mismatch = 0;
-  std::uint64_t no_memory_drops = 0;       // stream bytes dropped because the arena was empty
-  std::uint64_t scattered_packets_in = 0;  // beyond too many gaps to be kept: dropped
-  std::uint64_t scattered_bytes_in = 0;    // of a stream: the same
-  std::uint64_t credit_violations = 0;
-  std::uint64_t streams_opened = 0, streams_accepted = 0, streams_refused = 0;
-  std::uint64_t streams_reset_in = 0, streams_reset_out = 0;
-  std::uint64_t stream_bytes_in = 0;   // unique stream bytes stored
-  std::uint64_t stream_bytes_out = 0;  // first transmissions
-  std::uint64_t peer_restarts = 0;
-  std::uint64_t capacities_in = 0, capacities_out = 0;        // RATE frames
-  std::uint64_t confirmations_in = 0, confirmations_out = 0;  // CONFIRM frames
 };
 
 class Session {

@@ -1,10 +1,11 @@
-// What the units of a TCP endpoint and its owner share: states, limits and counts.
+// What the units of a TCP endpoint and its owner share: states and limits.
 #pragma once
 
 #include <cstdint>
 
 #include "pep/base/time.h"
 #include "pep/control/window_controller.h"
+#include "pep/tcp/counters.h"
 #include "pep/tcp/ecn.h"
 #include "pep/wire/tcp.h"
 
@@ -74,35 +75,6 @@ struct SegmentToSend {
   std::uint64_t payload_offset = 0;
   std::uint16_t payload_size = 0;
   EcnField ecn = EcnField::kNotCapable;  // of the IP header
-};
-
-// Monotonic counts, for the stats socket; kept per endpoint and summed by the owner.
-struct Counters {
-  std::uint64_t segments_in = 0;
-  std::uint64_t segments_out = 0;
-  std::uint64_t bytes_in = 0;   // new payload stored
-  std::uint64_t bytes_out = 0;  // payload sent, retransmissions included
-  std::uint64_t retransmitted_segments = 0;
-  std::uint64_t retransmission_timeouts = 0;
-  std::uint64_t fast_recoveries = 0;
-  std::uint64_t tail_loss_probes = 0;
-  std::uint64_t needless_retransmissions = 0;  // the peer has reported them (RFC 2883)
-  std::uint64_t reports_dropped = 0;           // SACK blocks beyond the most that are kept
-  std::uint64_t congestion_echoes = 0;         // ECE that reduced a window
-  std::uint64_t congestion_marks_in = 0;       // data that arrived with a CE mark
-  std::uint64_t path_mtu_reductions = 0;
-  std::uint64_t path_errors_in = 0;        // ICMP about a segment that was under way
-  std::uint64_t path_errors_rejected = 0;  // about any other
-  std::uint64_t duplicate_bytes_in = 0;
-  std::uint64_t out_of_order_segments_in = 0;
-  std::uint64_t out_of_window_segments_in = 0;  // answered with an ACK, not used
-  std::uint64_t unstored_bytes_in = 0;  // no arena room: dropped unacknowledged, to be sent again
-  // Beyond too many gaps to be kept: dropped unacknowledged, to be sent again.
-  std::uint64_t scattered_bytes_in = 0;
-  std::uint64_t paws_rejected = 0;
-  std::uint64_t challenge_acks = 0;
-  std::uint64_t zero_window_probes = 0;
-  std::uint64_t keep_alives_in = 0, keep_alives_out = 0;
 };
 
 }  // namespace satrelay::tcp

@@ -17,22 +17,9 @@
 #include "relay/dpdk/burst.h"
 #include "relay/dpdk/interface_watch.h"
 #include "relay/dpdk/packet_pool.h"
+#include "relay/dpdk/port_stats.h"
 
 namespace satrelay::dpdk {
-
-// Monotonic since the port was opened.
-struct PortStats {
-  std::uint64_t rx_frames = 0, rx_bytes = 0;
-  std::uint64_t tx_frames = 0, tx_bytes = 0;
-  std::uint64_t rx_missed = 0;     // no room in the device's or the kernel's ring
-  std::uint64_t rx_errors = 0;     // as the device counts them
-  std::uint64_t rx_no_buffer = 0;  // no free packet buffer
-  std::uint64_t rx_merged = 0;     // dropped: longer than the MTU, an offload has merged frames
-  std::uint64_t rx_checksums_finished = 0;  // left unfinished by a sender on this machine
-  std::uint64_t tx_errors = 0;              // taken by the device, but not sent
-  std::uint64_t tx_unsent = 0;              // not taken by the device
-  std::uint64_t tx_down = 0;                // dropped: the interface was off, or gone
-};
 
 struct LinkState {
   bool up = false;

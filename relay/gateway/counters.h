@@ -2,21 +2,25 @@
 // counter. The names are those of the stats socket and of docs/statistics.md.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "pep/base/counter_fields.h"
+
 namespace satrelay::gateway {
 
+// What each counts stands beside its name, in Counters::kFields.
 enum class Counter : std::uint8_t {
   // Frames
   kLanFramesIn,
   kLanFramesOut,
   kWanFramesIn,
   kWanFramesOut,
-  kHeldFrames,            // bridged from the LAN, and waited for their turn on the carrier
-  kDatagramsReassembled,  // from fragments of the LAN, to be judged as one
+  kHeldFrames,
+  kDatagramsReassembled,
   // Bridged, by reason (frames)
   kBridgedNotIp,
   kBridgedNotTcp,
@@ -27,9 +31,9 @@ enum class Counter : std::uint8_t {
   kBridgedByRule,
   kBridgedNoPeerPrefix,
   kBridgedPeerDown,
-  kBridgedBypass,      // on the operator's command
-  kBridgedDraining,    // the same, until this gateway stops
-  kBridgedPeerBypass,  // the peer takes no new flows
+  kBridgedBypass,
+  kBridgedDraining,
+  kBridgedPeerBypass,
   kBridgedTableFull,
   kBridgedHalfOpenFull,
   kBridgedMemoryLow,
@@ -37,79 +41,76 @@ enum class Counter : std::uint8_t {
   kBridgedMidStream,
   kBridgedFromWan,
   kBridgedMulticast,
-  kBridgedOwnSegment,     // towards a host of the gateway's own subnet, or a link-local one
-  kBridgedAsymmetric,     // only one direction crosses this gateway
-  kBridgedForeignSource,  // from the LAN, in the name of a host that is behind a peer
+  kBridgedOwnSegment,
+  kBridgedAsymmetric,
+  kBridgedForeignSource,
   // Dropped (frames)
   kDroppedRelayedFromWan,
   kDroppedBadChecksum,
   kDroppedUnfinishedChecksum,
   kDroppedIcmpForRelayed,
-  kDroppedFragmentOfRelayed,  // from the WAN, the first one
+  kDroppedFragmentOfRelayed,
   // Of datagrams from the LAN that cannot be put together
-  kDroppedFragmentOverlap,    // with what it overlaps, and all else of the datagram
-  kDroppedFragmentDuplicate,  // had come before
-  kDroppedFragmentMalformed,  // an offset or a length that cannot be
-  kDroppedFragmentTooMany,    // of a datagram in more than 64
-  kDroppedFragmentNoRoom,     // too many waited: the oldest gave way
-  kDroppedFragmentTimeout,    // the rest did not come
+  kDroppedFragmentOverlap,
+  kDroppedFragmentDuplicate,
+  kDroppedFragmentMalformed,
+  kDroppedFragmentTooMany,
+  kDroppedFragmentNoRoom,
+  kDroppedFragmentTimeout,
   kDroppedStpUnknownPeer,
   kDroppedToGateway,
-  kDroppedForgedGateway,  // from the LAN, in the name of a gateway
-  kDroppedBridgedQueue,   // from the LAN, to be bridged: too many waited already
-  kDroppedOrphaned,       // of a flow from before our restart: answered with RST
-  kDroppedMemoryLow,      // payload of a segment that the arena had no room for
-  kDroppedTooLong,        // to be bridged, and longer than the MTU of the other port
-  kDroppedSynFlood,       // SYNs that came faster than their answers could leave
-  kDroppedByRule,         // a rule says drop, or reset
-  kDroppedAfterCookie,    // the ACK to a cookie, when there was no room or no peer for its flow
-  kDroppedNoAnswer,       // of a host that was sent a SYN, of another connection: see kFlowsInUse
-  kDroppedAfterEnd,       // of a relayed connection that is over: answered with RST
+  kDroppedForgedGateway,
+  kDroppedBridgedQueue,
+  kDroppedOrphaned,
+  kDroppedMemoryLow,
+  kDroppedTooLong,
+  kDroppedSynFlood,
+  kDroppedByRule,
+  kDroppedAfterCookie,
+  kDroppedNoAnswer,
+  kDroppedAfterEnd,
   // Flows
-  kSynCookiesSent,     // SYNs answered without a flow, as limits.half_open was reached
-  kFlowsAccepted,      // SYN from the LAN answered
-  kFlowsBySynCookie,   // of these, from the ACK to a cookie
-  kFlowsEstablished,   // its handshake completed and OPEN sent
-  kFlowsFromPeer,      // OPEN received
-  kFlowsOpenedByBoth,  // both hosts sent their SYN at once
-  kFlowsFinished,      // both directions closed in order
+  kSynCookiesSent,
+  kFlowsAccepted,
+  kFlowsBySynCookie,
+  kFlowsEstablished,
+  kFlowsFromPeer,
+  kFlowsOpenedByBoth,
+  kFlowsFinished,
   kFlowsHandshakeTimeout,
-  kFlowsRefused,         // the far host answered with RST
-  kFlowsRefusedByRule,   // that a peer opened: a rule here says drop, or reset
-  kFlowsRefusedForeign,  // that a peer opened: not for a host behind it, or to no host
-  kFlowsUnreachable,     // the far host did not answer
-  kFlowsInUse,           // the far host has a connection with these addresses and ports
+  kFlowsRefused,
+  kFlowsRefusedByRule,
+  kFlowsRefusedForeign,
+  kFlowsUnreachable,
+  kFlowsInUse,
   kFlowsResetByHost,
   kFlowsResetByPeer,
   kFlowsResetPeerRestart,
   kFlowsResetPeerClosed,
-  kFlowsResetPeerLost,  // silent for too long
+  kFlowsResetPeerLost,
   kFlowsResetTimeout,
   kFlowsResetIdle,
   kFlowsResetNoResources,
   kFlowsResetProtocol,
   kFlowsResetShutdown,
-  kFlowsUnjournalled,  // no room to write them down
+  kFlowsUnjournalled,
   // Flows from before a restart
-  kFlowsListed,     // told to a peer that has restarted
-  kFlowsOrphaned,   // after our restart: in our journal, or told by the peer
-  kOrphansReset,    // their hosts were reset
-  kOrphansGone,     // their hosts knew nothing of them any more
-  kOrphansSilent,   // their hosts did not answer
-  kOrphansRefused,  // told by a peer that they do not concern
-  kMisfitsReset,    // bridged, with directions that did not fit each other
+  kFlowsListed,
+  kFlowsOrphaned,
+  kOrphansReset,
+  kOrphansGone,
+  kOrphansSilent,
+  kOrphansRefused,
+  kMisfitsReset,
   // The gateway's own address
   kArpAnswered,
   kNeighbourAnswered,
   kPingAnswered,
-  kAddressConflicts,  // frames of another machine that uses it
+  kAddressConflicts,
   kCount,
 };
 
 inline constexpr std::size_t kCounterCount = static_cast<std::size_t>(Counter::kCount);
-
-// snake_case, stable: "bridged_not_tcp".
-std::string_view name(Counter counter);
 
 class Counters {
  public:
@@ -120,8 +121,150 @@ class Counters {
     return values_[static_cast<std::size_t>(counter)];
   }
 
+  // In the order of enum Counter.
+  using Field = CounterField<Counters, Counter>;
+  static constexpr std::array<Field, kCounterCount> kFields{{
+      {"lan_frames_in", Counter::kLanFramesIn, "frames from the LAN"},
+      {"lan_frames_out", Counter::kLanFramesOut, "frames to the LAN"},
+      {"wan_frames_in", Counter::kWanFramesIn, "frames from the WAN"},
+      {"wan_frames_out", Counter::kWanFramesOut, "frames to the WAN"},
+      {"held_frames", Counter::kHeldFrames,
+       "bridged from the LAN, and waited for their turn on the link"},
+      {"datagrams_reassembled", Counter::kDatagramsReassembled,
+       "from fragments of the LAN, to be judged as one"},
+      {"bridged_not_ip", Counter::kBridgedNotIp, "ARP, LLDP, BPDU, other ethertypes"},
+      {"bridged_not_tcp", Counter::kBridgedNotTcp, "UDP, ICMP, other protocols over IP"},
+      {"bridged_fragment", Counter::kBridgedFragment, "from the LAN, of what is not relayed"},
+      {"bridged_ip_options", Counter::kBridgedIpOptions, "IPv4 options"},
+      {"bridged_ip_extension", Counter::kBridgedIpExtension,
+       "IPv6 extension headers before what is not relayed"},
+      {"bridged_malformed", Counter::kBridgedMalformed, "headers of IP or TCP that do not add up"},
+      {"bridged_by_rule", Counter::kBridgedByRule, "a rule says bridge, or none matches"},
+      {"bridged_no_peer_prefix", Counter::kBridgedNoPeerPrefix,
+       "the server is in no peer's prefixes"},
+      {"bridged_peer_down", Counter::kBridgedPeerDown,
+       "the peer was not alive when the connection began"},
+      {"bridged_bypass", Counter::kBridgedBypass, "on the operator's command"},
+      {"bridged_draining", Counter::kBridgedDraining,
+       "on the operator's command, until this gateway stops"},
+      {"bridged_peer_bypass", Counter::kBridgedPeerBypass, "the peer takes no new flows"},
+      {"bridged_table_full", Counter::kBridgedTableFull, "limits.flows reached"},
+      {"bridged_half_open_full", Counter::kBridgedHalfOpenFull,
+       "limits.half_open reached, and no cookie can answer"},
+      {"bridged_memory_low", Counter::kBridgedMemoryLow, "too little memory for a new flow"},
+      {"bridged_tcp_options", Counter::kBridgedTcpOptions,
+       "signed segments, or a further path of a multipath connection"},
+      {"bridged_mid_stream", Counter::kBridgedMidStream,
+       "connections that began before the gateway, or while bridging"},
+      {"bridged_from_wan", Counter::kBridgedFromWan, "from the WAN, and not relayed"},
+      {"bridged_multicast", Counter::kBridgedMulticast, "TCP to a multicast address"},
+      {"bridged_own_segment", Counter::kBridgedOwnSegment,
+       "to a host of the gateway's own subnet, or a link-local one"},
+      {"bridged_asymmetric", Counter::kBridgedAsymmetric,
+       "only one direction crosses this gateway"},
+      {"bridged_foreign_source", Counter::kBridgedForeignSource,
+       "from the LAN, in the name of a host that is behind a peer"},
+      {"dropped_relayed_from_wan", Counter::kDroppedRelayedFromWan,
+       "raw segments of a flow, on the WAN"},
+      {"dropped_bad_checksum", Counter::kDroppedBadChecksum,
+       "damaged in the LAN, or STP on the way"},
+      {"dropped_unfinished_checksum", Counter::kDroppedUnfinishedChecksum,
+       "left to a network card that the frame never crossed"},
+      {"dropped_icmp_for_relayed", Counter::kDroppedIcmpForRelayed,
+       "ICMP errors about a flow: consumed"},
+      {"dropped_fragment_of_relayed", Counter::kDroppedFragmentOfRelayed,
+       "first fragments of a flow's segments, on the WAN"},
+      {"dropped_fragment_overlap", Counter::kDroppedFragmentOverlap,
+       "with what it overlaps, and all else of the datagram"},
+      {"dropped_fragment_duplicate", Counter::kDroppedFragmentDuplicate, "had come before"},
+      {"dropped_fragment_malformed", Counter::kDroppedFragmentMalformed,
+       "an offset or a length that cannot be"},
+      {"dropped_fragment_too_many", Counter::kDroppedFragmentTooMany,
+       "of a datagram in more than 64"},
+      {"dropped_fragment_no_room", Counter::kDroppedFragmentNoRoom,
+       "too many waited: the oldest gave way"},
+      {"dropped_fragment_timeout", Counter::kDroppedFragmentTimeout, "the rest did not come"},
+      {"dropped_stp_unknown_peer", Counter::kDroppedStpUnknownPeer,
+       "STP from an address that is no peer's"},
+      {"dropped_to_gateway", Counter::kDroppedToGateway,
+       "for the gateway itself, and nothing that it serves"},
+      {"dropped_forged_gateway", Counter::kDroppedForgedGateway,
+       "from the LAN, in the name of a gateway"},
+      {"dropped_bridged_queue", Counter::kDroppedBridgedQueue,
+       "from the LAN, to be bridged: too many waited already"},
+      {"dropped_orphaned", Counter::kDroppedOrphaned,
+       "of a flow from before our restart: answered with RST"},
+      {"dropped_memory_low", Counter::kDroppedMemoryLow,
+       "payload of a segment that found no memory"},
+      {"dropped_too_long", Counter::kDroppedTooLong,
+       "to be bridged, and longer than the MTU of the other port"},
+      {"dropped_syn_flood", Counter::kDroppedSynFlood,
+       "SYNs that came faster than their answers could leave"},
+      {"dropped_by_rule", Counter::kDroppedByRule, "a rule says drop, or reset"},
+      {"dropped_after_cookie", Counter::kDroppedAfterCookie,
+       "behind a cookie, without room or a peer for its flow"},
+      {"dropped_no_answer", Counter::kDroppedNoAnswer,
+       "of a host that was sent a SYN, of another connection"},
+      {"dropped_after_end", Counter::kDroppedAfterEnd, "of a flow that is over: answered with RST"},
+      {"syn_cookies_sent", Counter::kSynCookiesSent,
+       "SYNs answered without a flow, as limits.half_open was reached"},
+      {"flows_accepted", Counter::kFlowsAccepted, "SYNs from the LAN answered"},
+      {"flows_by_syn_cookie", Counter::kFlowsBySynCookie, "of these, from the ACK to a cookie"},
+      {"flows_established", Counter::kFlowsEstablished,
+       "handshake completed, and opened towards the peer"},
+      {"flows_from_peer", Counter::kFlowsFromPeer, "opened by a peer"},
+      {"flows_opened_by_both", Counter::kFlowsOpenedByBoth, "both hosts sent their SYN at once"},
+      {"flows_finished", Counter::kFlowsFinished, "both directions closed in order"},
+      {"flows_handshake_timeout", Counter::kFlowsHandshakeTimeout,
+       "the client never completed its handshake"},
+      {"flows_refused", Counter::kFlowsRefused,
+       "the server answered with RST, or ICMP said the same"},
+      {"flows_refused_by_rule", Counter::kFlowsRefusedByRule,
+       "that a peer opened: a rule here says drop, or reset"},
+      {"flows_refused_foreign", Counter::kFlowsRefusedForeign,
+       "that a peer opened: not for a host behind it, or to no host"},
+      {"flows_unreachable", Counter::kFlowsUnreachable, "the server did not answer"},
+      {"flows_in_use", Counter::kFlowsInUse,
+       "the server has a connection with these addresses and ports"},
+      {"flows_reset_by_host", Counter::kFlowsResetByHost, "by the host on this LAN"},
+      {"flows_reset_by_peer", Counter::kFlowsResetByPeer, "on the far side"},
+      {"flows_reset_peer_restart", Counter::kFlowsResetPeerRestart, "the peer has restarted"},
+      {"flows_reset_peer_closed", Counter::kFlowsResetPeerClosed, "the peer has stopped in order"},
+      {"flows_reset_peer_lost", Counter::kFlowsResetPeerLost, "the peer was silent for too long"},
+      {"flows_reset_timeout", Counter::kFlowsResetTimeout, "a host went silent"},
+      {"flows_reset_idle", Counter::kFlowsResetIdle,
+       "limits.idle_timeout or limits.half_close_timeout ran out"},
+      {"flows_reset_no_resources", Counter::kFlowsResetNoResources,
+       "one of the gateways had no room"},
+      {"flows_reset_protocol", Counter::kFlowsResetProtocol, "malformed data from the peer"},
+      {"flows_reset_shutdown", Counter::kFlowsResetShutdown, "this gateway was stopped"},
+      {"flows_unjournalled", Counter::kFlowsUnjournalled, "no room to write them down"},
+      {"flows_listed", Counter::kFlowsListed, "told to a peer that has restarted, or was given up"},
+      {"flows_orphaned", Counter::kFlowsOrphaned,
+       "after our restart: in our journal, or told by the peer"},
+      {"orphans_reset", Counter::kOrphansReset, "their hosts were reset"},
+      {"orphans_gone", Counter::kOrphansGone, "their hosts knew nothing of them any more"},
+      {"orphans_silent", Counter::kOrphansSilent, "their hosts did not answer"},
+      {"orphans_refused", Counter::kOrphansRefused, "told by a peer that they do not concern"},
+      {"misfits_reset", Counter::kMisfitsReset,
+       "bridged, with directions that did not fit each other"},
+      {"arp_answered", Counter::kArpAnswered, "ARP for the gateway's own address"},
+      {"neighbour_answered", Counter::kNeighbourAnswered,
+       "neighbour discovery for the gateway's own address"},
+      {"ping_answered", Counter::kPingAnswered, "pings to the gateway's own address"},
+      {"address_conflicts", Counter::kAddressConflicts,
+       "frames of another machine that uses the gateway's address"},
+  }};
+
  private:
   std::array<std::uint64_t, kCounterCount> values_{};
 };
+static_assert(lists_every_counter<Counters>() &&
+              std::ranges::is_sorted(Counters::kFields, {}, &Counters::Field::member));
+
+// snake_case, stable: "bridged_not_tcp".
+constexpr std::string_view name(Counter counter) {
+  return Counters::kFields[static_cast<std::size_t>(counter)].name;
+}
 
 }  // namespace satrelay::gateway

@@ -82,8 +82,7 @@ LinkDirection::Fate LinkDirection::enqueue(FrameHandle frame, std::size_t frame_
   }
   const auto departure = serializer_.enqueue(accounted, now);
   if (!departure) {
-    ++counters_.dropped_queue;
-    ++counters_.dropped_queue_by_priority[priority];
+    count_queue_drop(priority);
     return Fate::kDropped;
   }
   counters_.bytes_carried += accounted;
@@ -110,8 +109,7 @@ bool LinkDirection::make_room(std::uint32_t accounted, std::uint8_t priority, In
   if (wanted - waiting_->bytes_below(priority) > limit) return false;
   while (queue(now).value() + accounted > limit) {
     const WaitingFrame victim = waiting_->evict();
-    ++counters_.dropped_queue;
-    ++counters_.dropped_queue_by_priority[victim.priority];
+    count_queue_drop(victim.priority);
     release(victim);
   }
   return true;
@@ -121,10 +119,14 @@ void LinkDirection::release(const WaitingFrame& frame) {
   for (std::uint8_t i = 0; i < frame.copies; ++i) released_.push_back(frame.frame);
 }
 
+void LinkDirection::count_queue_drop(std::uint8_t priority) {
+  ++counters_.dropped_queue;
+  ++(counters_.*DirectionCounters::kQueueFull[priority]);
+}
+
 LinkDirection::Fate LinkDirection::enqueue_waiting(WaitingFrame frame, Instant now) {
   if (!make_room(frame.accounted, frame.priority, now)) {
-    ++counters_.dropped_queue;
-    ++counters_.dropped_queue_by_priority[frame.priority];
+    count_queue_drop(frame.priority);
     return Fate::kDropped;
   }
   const bool twice = config_.duplicate > 0 && duplicate_random_.chance(config_.duplicate);

@@ -23,26 +23,13 @@
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "relay/link/delay_line.h"
+#include "relay/link/direction_counters.h"
 #include "relay/link/loss_model.h"
 #include "relay/link/schedule.h"
 #include "relay/link/serializer.h"
 #include "relay/link/waiting_room.h"
 
 namespace satrelay::link {
-
-struct DirectionCounters {
-  std::uint64_t frames_in = 0, bytes_in = 0;    // offered (frame bytes, no FCS)
-  std::uint64_t frames_out = 0, bytes_out = 0;  // delivered
-  std::uint64_t bytes_carried = 0;              // accounted: sent over the link, lost ones too
-  std::uint64_t dropped_queue = 0;
-  std::array<std::uint64_t, kPriorities> dropped_queue_by_priority{};  // of dropped_queue
-  std::uint64_t dropped_mtu = 0;
-  std::uint64_t dropped_loss = 0;
-  std::uint64_t dropped_outage = 0;
-  std::uint64_t dropped_memory = 0;  // more frames in flight than `capacity`
-  std::uint64_t corrupted = 0, duplicated = 0, reordered = 0;
-  std::uint64_t queue_bytes = 0;  // gauge: accounted bytes waiting to be serialised
-};
 
 class LinkDirection {
  public:
@@ -100,6 +87,7 @@ class LinkDirection {
 
   bool is_full(std::size_t more) const;
   bool make_room(std::uint32_t accounted, std::uint8_t priority, Instant now);
+  void count_queue_drop(std::uint8_t priority);
   void release(const WaitingFrame& frame);
   Fate enqueue_waiting(WaitingFrame frame, Instant now);
   // Brings the transmitter and the steps up to `now`.

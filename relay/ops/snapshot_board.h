@@ -19,13 +19,14 @@
 #include <vector>
 
 #include "pep/base/address.h"
+#include "relay/dpdk/port_stats.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/snapshot.h"
 #include "relay/ops/live_view.h"
 
 namespace satrelay::ops {
 
-// A network port, monotonic since it was opened.
+// A network port, and what it and the worker have counted since it was opened.
 struct PortSnapshot {
   std::string name;    // "lan", "wan"
   std::string device;  // "lan: af_packet on lan0"
@@ -34,16 +35,7 @@ struct PortSnapshot {
   bool link_up = false;
   bool gone = false;                // the kernel interface itself
   std::uint32_t link_megabits = 0;  // 0: unknown
-  std::uint64_t rx_frames = 0, rx_bytes = 0;
-  std::uint64_t tx_frames = 0, tx_bytes = 0;
-  std::uint64_t rx_missed = 0;              // no room in the device's or the kernel's ring
-  std::uint64_t rx_errors = 0;              // as the device counts them
-  std::uint64_t rx_no_buffer = 0;           // no free packet buffer
-  std::uint64_t rx_merged = 0;              // dropped: longer than the MTU, merged by an offload
-  std::uint64_t rx_checksums_finished = 0;  // left unfinished by a sender on this machine
-  std::uint64_t tx_errors = 0;              // taken by the device, but not sent
-  std::uint64_t tx_unsent = 0;              // not taken by the device
-  std::uint64_t tx_down = 0;                // dropped: the interface was off, or gone
+  dpdk::PortStats stats;
 };
 
 struct Snapshot {

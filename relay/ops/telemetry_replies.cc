@@ -65,98 +65,15 @@ std::string dictionary_of(const config::TrafficClass& traffic_class) {
   return digits_of(traffic_class.dictionary->dictionary()->fingerprint());
 }
 
-TelemetryDict to_dict(const tcp::Counters& counters) {
-  TelemetryDict dict;
-  dict.add("segments_in", counters.segments_in);
-  dict.add("segments_out", counters.segments_out);
-  dict.add("bytes_in", counters.bytes_in);
-  dict.add("bytes_out", counters.bytes_out);
-  dict.add("retransmitted_segments", counters.retransmitted_segments);
-  dict.add("retransmission_timeouts", counters.retransmission_timeouts);
-  dict.add("fast_recoveries", counters.fast_recoveries);
-  dict.add("duplicate_bytes_in", counters.duplicate_bytes_in);
-  dict.add("out_of_order_segments_in", counters.out_of_order_segments_in);
-  dict.add("out_of_window_segments_in", counters.out_of_window_segments_in);
-  dict.add("unstored_bytes_in", counters.unstored_bytes_in);
-  dict.add("scattered_bytes_in", counters.scattered_bytes_in);
-  dict.add("reports_dropped", counters.reports_dropped);
-  dict.add("path_errors_in", counters.path_errors_in);
-  dict.add("path_errors_rejected", counters.path_errors_rejected);
-  dict.add("paws_rejected", counters.paws_rejected);
-  dict.add("challenge_acks", counters.challenge_acks);
-  dict.add("tail_loss_probes", counters.tail_loss_probes);
-  dict.add("needless_retransmissions", counters.needless_retransmissions);
-  dict.add("congestion_echoes", counters.congestion_echoes);
-  dict.add("congestion_marks_in", counters.congestion_marks_in);
-  dict.add("path_mtu_reductions", counters.path_mtu_reductions);
-  dict.add("zero_window_probes", counters.zero_window_probes);
-  dict.add("keep_alives_in", counters.keep_alives_in);
-  dict.add("keep_alives_out", counters.keep_alives_out);
-  return dict;
+template <typename Counters>
+void add_counters(TelemetryDict& dict, const Counters& counters) {
+  for (const auto& field : Counters::kFields) dict.add(field.name, value_of(counters, field));
 }
 
-TelemetryDict to_dict(const compress::CodecCounters& counters) {
+template <typename Counters>
+TelemetryDict dict_of(const Counters& counters) {
   TelemetryDict dict;
-  dict.add("plain_bytes", counters.plain_bytes);
-  dict.add("encoded_bytes", counters.encoded_bytes);
-  dict.add("skipped_blocks", counters.skipped_blocks);
-  dict.add("compressed_blocks", counters.compressed_blocks);
-  dict.add("dictionary_blocks", counters.dictionary_blocks);
-  dict.add("expanded_blocks", counters.expanded_blocks);
-  dict.add("time_ns", counters.time_ns);
-  return dict;
-}
-
-TelemetryDict to_dict(const stp::Counters& counters) {
-  TelemetryDict dict;
-  dict.add("packets_in", counters.packets_in);
-  dict.add("packets_out", counters.packets_out);
-  dict.add("bytes_in", counters.bytes_in);
-  dict.add("bytes_out", counters.bytes_out);
-  dict.add("packets_lost", counters.packets_lost);
-  dict.add("spurious_losses", counters.spurious_losses);
-  dict.add("retransmitted_bytes", counters.retransmitted_bytes);
-  dict.add("copies_out", counters.copies_out);
-  dict.add("tail_probes", counters.tail_probes);
-  dict.add("repair_packets_in", counters.repair_packets_in);
-  dict.add("repair_packets_out", counters.repair_packets_out);
-  dict.add("repair_used", counters.repair_used);
-  dict.add("repair_wasted", counters.repair_wasted);
-  dict.add("repair_dropped", counters.repair_dropped);
-  dict.add("feedback_in", counters.feedback_in);
-  dict.add("feedback_dropped", counters.feedback_dropped);
-  dict.add("feedback_out", counters.feedback_out);
-  dict.add("duplicate_packets_in", counters.duplicate_packets_in);
-  dict.add("bad_crc", counters.bad_crc);
-  dict.add("not_authentic", counters.not_authentic);
-  dict.add("hellos_unread", counters.hellos_unread);
-  dict.add("newcomers", counters.newcomers);
-  dict.add("security_mismatch", counters.security_mismatch);
-  dict.add("keys_in", counters.keys_in);
-  dict.add("keys_out", counters.keys_out);
-  dict.add("malformed", counters.malformed);
-  dict.add("unknown_frames", counters.unknown_frames);
-  dict.add("stale_epoch", counters.stale_epoch);
-  dict.add("version_mismatch", counters.version_mismatch);
-  dict.add("no_memory_drops", counters.no_memory_drops);
-  dict.add("scattered_packets_in", counters.scattered_packets_in);
-  dict.add("scattered_bytes_in", counters.scattered_bytes_in);
-  dict.add("credit_violations", counters.credit_violations);
-  dict.add("streams_opened", counters.streams_opened);
-  dict.add("streams_accepted", counters.streams_accepted);
-  dict.add("streams_refused", counters.streams_refused);
-  dict.add("streams_reset_in", counters.streams_reset_in);
-  dict.add("streams_reset_out", counters.streams_reset_out);
-  dict.add("stream_bytes_in", counters.stream_bytes_in);
-  dict.add("stream_bytes_out", counters.stream_bytes_out);
-  dict.add("peer_restarts", counters.peer_restarts);
-  dict.add("mtu_probes", counters.mtu_probes);
-  dict.add("mtu_probes_lost", counters.mtu_probes_lost);
-  dict.add("mtu_black_holes", counters.mtu_black_holes);
-  dict.add("confirmations_in", counters.confirmations_in);
-  dict.add("confirmations_out", counters.confirmations_out);
-  dict.add("capacities_in", counters.capacities_in);
-  dict.add("capacities_out", counters.capacities_out);
+  add_counters(dict, counters);
   return dict;
 }
 
@@ -211,15 +128,12 @@ void write_status(const SnapshotBoard::Published& published, TelemetryDict& repl
   reply.add("half_open", status.half_open);
   reply.add("arena_bytes", status.arena_bytes);
   reply.add("arena_used_bytes", status.arena_used);
-  reply.add("tcp", to_dict(status.tcp));
-  reply.add("codec", to_dict(status.codec));
+  reply.add("tcp", dict_of(status.tcp));
+  reply.add("codec", dict_of(status.codec));
 }
 
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply) {
-  for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {
-    const auto counter = static_cast<gateway::Counter>(i);
-    reply.add(std::string(gateway::name(counter)).c_str(), counters[counter]);
-  }
+  add_counters(reply, counters);
 }
 
 TelemetryDict to_dict(const PortSnapshot& port) {
@@ -230,18 +144,7 @@ TelemetryDict to_dict(const PortSnapshot& port) {
   dict.add("mtu_bytes", port.mtu);
   dict.add("link", std::string(port.gone ? "gone" : port.link_up ? "up" : "down"));
   dict.add("link_mbit_per_s", port.link_megabits);
-  dict.add("rx_frames", port.rx_frames);
-  dict.add("rx_bytes", port.rx_bytes);
-  dict.add("tx_frames", port.tx_frames);
-  dict.add("tx_bytes", port.tx_bytes);
-  dict.add("rx_missed", port.rx_missed);
-  dict.add("rx_errors", port.rx_errors);
-  dict.add("rx_no_buffer", port.rx_no_buffer);
-  dict.add("rx_merged", port.rx_merged);
-  dict.add("rx_checksums_finished", port.rx_checksums_finished);
-  dict.add("tx_errors", port.tx_errors);
-  dict.add("tx_unsent", port.tx_unsent);
-  dict.add("tx_down", port.tx_down);
+  add_counters(dict, port.stats);
   return dict;
 }
 
@@ -264,7 +167,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("packets_in_flight", peer.packets_in_flight);
   dict.add("stored_bytes", peer.bytes_stored);
   dict.add("dictionaries", peer.dictionaries);
-  dict.add("counters", to_dict(peer.counters));
+  dict.add("counters", dict_of(peer.counters));
   return dict;
 }
 
@@ -276,13 +179,8 @@ TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
   add_word(dict, "compress", rule.compress);
   dict.add("modes", to_dict(rule.modes));
   dict.add("changed", std::string(rule.is_changed ? "yes" : "no"));
-  dict.add("connections", rule.use.connections);
-  dict.add("from_lan_bytes", rule.use.bytes_from_lan);
-  dict.add("to_lan_bytes", rule.use.bytes_to_lan);
-  dict.add("bridged_frames", rule.use.bridged_frames);
-  dict.add("bridged_bytes", rule.use.bridged_bytes);
-  dict.add("dropped_frames", rule.use.dropped_frames);
-  dict.add("codec", to_dict(rule.use.codec));
+  add_counters(dict, rule.use);
+  dict.add("codec", dict_of(rule.use.codec));
   return dict;
 }
 
@@ -298,11 +196,7 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   dict.add("hosts", traffic_class.hosts);
   dict.add("held_frames", traffic_class.held_frames);
   dict.add("held_bytes", traffic_class.held_bytes);
-  dict.add("relayed_bytes", traffic_class.use.relayed_bytes);
-  dict.add("bridged_frames", traffic_class.use.bridged_frames);
-  dict.add("bridged_bytes", traffic_class.use.bridged_bytes);
-  dict.add("waited_frames", traffic_class.use.waited_frames);
-  dict.add("dropped_frames", traffic_class.use.dropped_frames);
+  add_counters(dict, traffic_class.use);
   return dict;
 }
 

@@ -155,10 +155,11 @@ void Watch::look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Inst
 
 void Watch::look_at(const PortSnapshot& now_is, Port& before, Instant now) {
   const std::string subject = "port " + now_is.name;
-  if (const auto merged = before.merged.look(now_is.rx_merged, now)) {
+  if (const auto merged = before.merged.look(now_is.stats.rx_merged, now)) {
     tell_({EventKind::kFramesMerged, subject, counted(*merged, "frame")});
   }
-  if (const auto missed = before.missed.look(now_is.rx_missed + now_is.rx_no_buffer, now)) {
+  if (const auto missed =
+          before.missed.look(now_is.stats.rx_missed + now_is.stats.rx_no_buffer, now)) {
     tell_({EventKind::kFramesMissed, subject, counted(*missed, "frame")});
   }
 }

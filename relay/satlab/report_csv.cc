@@ -20,23 +20,95 @@ std::uint64_t lost(const link::DirectionCounters& c) {
   return c.dropped_loss + c.dropped_outage + c.dropped_mtu + c.dropped_queue + c.dropped_memory;
 }
 
+const link::DirectionCounters& counters(const Sample& sample, std::size_t side) {
+  return sample.network.links[side].counters;
+}
+
+const sim::GatewaySample& gateway(const Sample& sample, std::size_t side) {
+  return sample.network.gateways[side];
+}
+
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
   return result + "\"";
 }
 
+// Two samples between which a row is, and the run's zero.
+struct Interval {
+  const Sample& zero;
+  const Sample& before;
+  const Sample& now;
+  double seconds() const { return (now.at - before.at).to_seconds(); }
+};
+
+template <typename Struct>
+std::string rate_of(const Interval& interval, const Struct& before, const Struct& now,
+                    std::uint64_t Struct::*bytes) {
+  return mean_rate(now.*bytes, before.*bytes, interval.seconds());
+}
+
+using Cell = std::string (*)(const Interval& interval, std::size_t side);
+struct CsvColumn {
+  const char* name;
+  Cell cell;
+};
+
+constexpr CsvColumn kLinkColumns[] = {
+    {"offered_bps",
+     [](const Interval& interval, std::size_t side) {
+       return rate_of(interval, counters(interval.before, side), counters(interval.now, side),
+                      &link::DirectionCounters::bytes_in);
+     }},
+    {"delivered_bps",
+     [](const Interval& interval, std::size_t side) {
+       return rate_of(interval, counters(interval.before, side), counters(interval.now, side),
+                      &link::DirectionCounters::bytes_out);
+     }},
+    {"queue_ms",
+     [](const Interval& interval, std::size_t side) {
+       return number(interval.now.network.links[side].queue_peak.to_seconds() * 1e3);
+     }},
+    {"lost_frames",
+     [](const Interval& interval, std::size_t side) {
+       return std::to_string(lost(counters(interval.now, side)) -
+                             lost(counters(interval.zero, side)));
+     }},
+};
+
+constexpr CsvColumn kGatewayColumns[] = {
+    {"received_bps",
+     [](const Interval& interval, std::size_t side) {
+       return mean_rate(interval.now.host_received[side], interval.before.host_received[side],
+                        interval.seconds());
+     }},
+    {"stored_bps",
+     [](const Interval& interval, std::size_t side) {
+       return rate_of(interval, gateway(interval.before, side).stp, gateway(interval.now, side).stp,
+                      &stp::Counters::stream_bytes_in);
+     }},
+    {"retransmitted_bytes",
+     [](const Interval& interval, std::size_t side) {
+       return std::to_string(gateway(interval.now, side).stp.retransmitted_bytes);
+     }},
+    {"spurious",
+     [](const Interval& interval, std::size_t side) {
+       return std::to_string(gateway(interval.now, side).stp.spurious_losses);
+     }},
+    {"arena_bytes",
+     [](const Interval& interval, std::size_t side) {
+       return std::to_string(gateway(interval.now, side).arena_used);
+     }},
+};
+
 std::string header(const RunResult& result) {
   std::string line = "time_s";
   for (const char* way : {"a_to_b", "b_to_a"}) {
-    for (const char* field : {"offered_bps", "delivered_bps", "queue_ms", "lost_frames"}) {
-      line += std::string(",") + way + "_" + field;
-    }
+    for (const CsvColumn& column : kLinkColumns) line += std::string(",") + way + "_" + column.name;
   }
   for (const char* station : {"a", "b"}) {
-    for (const char* field :
-         {"received_bps", "stored_bps", "retransmitted_bytes", "spurious", "arena_bytes"}) {
-      line += std::string(",") + station + "_" + field;
+    for (const CsvColumn& column : kGatewayColumns) {
+      line += std::string(",") + station + "_" + column.name;
     }
   }
   if (!result.series.empty() && !result.series.back().network.flows.empty()) {
@@ -53,31 +125,18 @@ std::uint64_t received_of(const FlowFigures& flow, const Sample& sample) {
   return flow.from == at_ends.client_side ? at_ends.server_received : at_ends.client_received;
 }
 
-std::string row(const RunResult& result, const Sample& before, const Sample& now) {
-  const double seconds = (now.at - before.at).to_seconds();
-  const link::DirectionCounters zero[] = {result.series.front().network.links[0].counters,
-                                          result.series.front().network.links[1].counters};
-  std::string text = number(now.at.to_seconds());
+std::string row(const RunResult& result, const Interval& interval) {
+  std::string text = number(interval.now.at.to_seconds());
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    const sim::LinkSample& link = now.network.links[side];
-    const link::DirectionCounters& old = before.network.links[side].counters;
-    text += "," + mean_rate(link.counters.bytes_in, old.bytes_in, seconds);
-    text += "," + mean_rate(link.counters.bytes_out, old.bytes_out, seconds);
-    text += "," + number(link.queue_peak.to_seconds() * 1e3);
-    text += "," + std::to_string(lost(link.counters) - lost(zero[side]));
+    for (const CsvColumn& column : kLinkColumns) text += "," + column.cell(interval, side);
   }
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    const sim::GatewaySample& gateway = now.network.gateways[side];
-    const sim::GatewaySample& old = before.network.gateways[side];
-    text += "," + mean_rate(now.host_received[side], before.host_received[side], seconds);
-    text += "," + mean_rate(gateway.stp.stream_bytes_in, old.stp.stream_bytes_in, seconds);
-    text += "," + std::to_string(gateway.stp.retransmitted_bytes);
-    text += "," + std::to_string(gateway.stp.spurious_losses);
-    text += "," + std::to_string(gateway.arena_used);
+    for (const CsvColumn& column : kGatewayColumns) text += "," + column.cell(interval, side);
   }
-  if (!now.network.flows.empty()) {
+  if (!interval.now.network.flows.empty()) {
     for (const FlowFigures& flow : result.flows) {
-      text += "," + mean_rate(received_of(flow, now), received_of(flow, before), seconds);
+      text += "," + mean_rate(received_of(flow, interval.now), received_of(flow, interval.before),
+                              interval.seconds());
     }
   }
   return text + "\n";
@@ -88,7 +147,7 @@ std::string row(const RunResult& result, const Sample& before, const Sample& now
 std::string report_csv(const RunResult& result) {
   std::string text = header(result);
   for (std::size_t i = 1; i < result.series.size(); ++i) {
-    text += row(result, result.series[i - 1], result.series[i]);
+    text += row(result, {result.series.front(), result.series[i - 1], result.series[i]});
   }
   return text;
 }

@@ -5,6 +5,38 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// What a report has of a link's counters, in its own words: it tells what became of what was
+// offered.
+struct LinkFigure {
+  const char* name;
+  std::uint64_t link::DirectionCounters::*member;
+};
+constexpr LinkFigure kLinkFigures[] = {
+    {"frames_offered", &link::DirectionCounters::frames_in},
+    {"bytes_offered", &link::DirectionCounters::bytes_in},
+    {"frames_delivered", &link::DirectionCounters::frames_out},
+    {"bytes_delivered", &link::DirectionCounters::bytes_out},
+    {"lost", &link::DirectionCounters::dropped_loss},
+    {"lost_in_outage", &link::DirectionCounters::dropped_outage},
+    {"queue_full", &link::DirectionCounters::dropped_queue},
+    {"memory_full", &link::DirectionCounters::dropped_memory},
+    {"corrupted", &link::DirectionCounters::corrupted},
+    {"duplicated", &link::DirectionCounters::duplicated},
+    {"reordered", &link::DirectionCounters::reordered},
+    {"bytes_carried", &link::DirectionCounters::bytes_carried},
+};
+
+// And of a session's.
+constexpr CounterField<stp::Counters> kGatewayFields[] = {
+    field_of(&stp::Counters::packets_out),       field_of(&stp::Counters::packets_lost),
+    field_of(&stp::Counters::spurious_losses),   field_of(&stp::Counters::retransmitted_bytes),
+    field_of(&stp::Counters::copies_out),        field_of(&stp::Counters::repair_packets_out),
+    field_of(&stp::Counters::repair_packets_in), field_of(&stp::Counters::repair_used),
+    field_of(&stp::Counters::repair_wasted),     field_of(&stp::Counters::tail_probes),
+    field_of(&stp::Counters::feedback_out),      field_of(&stp::Counters::stream_bytes_out),
+    field_of(&stp::Counters::stream_bytes_in),   field_of(&stp::Counters::no_memory_drops),
+};
+
 const char* name_of(sim::Side side) { return side == sim::Side::kA ? "a" : "b"; }
 
 ordered_json seconds(Duration duration) {
@@ -33,20 +65,8 @@ ordered_json flow_json(const FlowFigures& flow) {
 }
 
 ordered_json link_json(const DirectionFigures& figures) {
-  const link::DirectionCounters& c = figures.counters;
   ordered_json json;
-  json["frames_offered"] = c.frames_in;
-  json["bytes_offered"] = c.bytes_in;
-  json["frames_delivered"] = c.frames_out;
-  json["bytes_delivered"] = c.bytes_out;
-  json["lost"] = c.dropped_loss;
-  json["lost_in_outage"] = c.dropped_outage;
-  json["queue_full"] = c.dropped_queue;
-  json["memory_full"] = c.dropped_memory;
-  json["corrupted"] = c.corrupted;
-  json["duplicated"] = c.duplicated;
-  json["reordered"] = c.reordered;
-  json["bytes_carried"] = c.bytes_carried;
+  for (const auto& [name, member] : kLinkFigures) json[name] = figures.counters.*member;
   json["queue_peak_ms"] = figures.queue_peak.to_seconds() * 1e3;
   return json;
 }
@@ -55,22 +75,8 @@ ordered_json gateway_json(const RunResult& result, sim::Side side) {
   const auto index = static_cast<std::size_t>(side);
   if (!result.has_gateway[index]) return nullptr;
   const sim::GatewaySample& gateway = result.gateway(side);
-  const stp::Counters& c = gateway.stp;
   ordered_json json;
-  json["packets_out"] = c.packets_out;
-  json["packets_lost"] = c.packets_lost;
-  json["spurious_losses"] = c.spurious_losses;
-  json["retransmitted_bytes"] = c.retransmitted_bytes;
-  json["copies_out"] = c.copies_out;
-  json["repair_packets_out"] = c.repair_packets_out;
-  json["repair_packets_in"] = c.repair_packets_in;
-  json["repair_used"] = c.repair_used;
-  json["repair_wasted"] = c.repair_wasted;
-  json["tail_probes"] = c.tail_probes;
-  json["feedback_out"] = c.feedback_out;
-  json["stream_bytes_out"] = c.stream_bytes_out;
-  json["stream_bytes_in"] = c.stream_bytes_in;
-  json["no_memory_drops"] = c.no_memory_drops;
+  for (const auto& field : kGatewayFields) json[field.name] = value_of(gateway.stp, field);
   json["rtt_ms"] = gateway.rtt.to_seconds() * 1e3;
   json["arena_bytes"] = result.arena_size[index];
   json["arena_peak_bytes"] = result.arena_peak[index];

@@ -23,25 +23,6 @@ std::uint64_t peak_memory() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-link::DirectionCounters since(const link::DirectionCounters& now,
-                              const link::DirectionCounters& zero) {
-  link::DirectionCounters d = now;
-  d.frames_in -= zero.frames_in;
-  d.bytes_in -= zero.bytes_in;
-  d.frames_out -= zero.frames_out;
-  d.bytes_out -= zero.bytes_out;
-  d.bytes_carried -= zero.bytes_carried;
-  d.dropped_queue -= zero.dropped_queue;
-  d.dropped_loss -= zero.dropped_loss;
-  d.dropped_outage -= zero.dropped_outage;
-  d.dropped_mtu -= zero.dropped_mtu;
-  d.dropped_memory -= zero.dropped_memory;
-  d.corrupted -= zero.corrupted;
-  d.duplicated -= zero.duplicated;
-  d.reordered -= zero.reordered;
-  return d;
-}
-
 // The link's own steps: frames that wait when the rate changes leave at the new one.
 sim::Scenario with_steps(const Experiment& experiment) {
   sim::Scenario scenario = experiment.scenario;
@@ -182,7 +163,7 @@ class Run {
         return sample.network.link_from(side).counters;
       };
       result_.link[index].counters =
-          since(counters(result_.series.back()), counters(result_.series.front()));
+          difference(counters(result_.series.back()), counters(result_.series.front()));
       result_.has_gateway[index] = network_.is_running(side);
       if (!result_.has_gateway[index]) continue;
       result_.arena_size[index] =

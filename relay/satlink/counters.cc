@@ -5,50 +5,28 @@
 namespace satrelay::satlink {
 namespace {
 
+template <typename Counters>
+void append(dpdk::TelemetrySection& section, const Counters& counters) {
+  for (const auto& field : Counters::kFields) {
+    section.values.emplace_back(field.name, value_of(counters, field));
+  }
+}
+
 dpdk::TelemetrySection direction(const char* name, const link::LinkDirection& model,
                                  const HostCounters& host) {
-  const link::DirectionCounters c = model.counters();
-  const auto& by_class = c.dropped_queue_by_priority;  // of dropped_queue
-  return {name,
-          {{"frames_in", c.frames_in},
-           {"bytes_in", c.bytes_in},
-           {"frames_out", c.frames_out},
-           {"bytes_out", c.bytes_out},
-           {"bytes_carried", c.bytes_carried},
-           {"dropped_queue", c.dropped_queue},
-           {"dropped_mtu", c.dropped_mtu},
-           {"dropped_loss", c.dropped_loss},
-           {"dropped_outage", c.dropped_outage},
-           {"dropped_memory", c.dropped_memory},
-           {"dropped_no_buffer", host.dropped_no_buffer},
-           {"corrupted", c.corrupted},
-           {"duplicated", c.duplicated},
-           {"reordered", c.reordered},
-           {"queue_full_high", by_class[0]},
-           {"queue_full_low", by_class[1]},
-           {"queue_full_start_high", by_class[2]},
-           {"queue_full_start_low", by_class[3]},
-           {"queue_bytes", c.queue_bytes},
-           {"frames_in_flight", model.frames_in_flight()},
-           {"rate_bps", model.rate().to_bits_per_second()},
-           {"outage", model.outage() ? 1U : 0U}}};
+  dpdk::TelemetrySection section{name, {}};
+  append(section, model.counters());
+  append(section, host);
+  section.values.emplace_back("frames_in_flight", model.frames_in_flight());
+  section.values.emplace_back("rate_bps", model.rate().to_bits_per_second());
+  section.values.emplace_back("outage", model.outage() ? 1U : 0U);
+  return section;
 }
 
 dpdk::TelemetrySection port_section(const char* name, const dpdk::Port& port) {
-  const dpdk::PortStats s = port.stats();
-  return {name,
-          {{"link_up", port.link().up ? 1U : 0U},
-           {"rx_frames", s.rx_frames},
-           {"rx_bytes", s.rx_bytes},
-           {"tx_frames", s.tx_frames},
-           {"tx_bytes", s.tx_bytes},
-           {"rx_missed", s.rx_missed},
-           {"rx_errors", s.rx_errors},
-           {"rx_no_buffer", s.rx_no_buffer},
-           {"rx_merged", s.rx_merged},
-           {"rx_checksums_finished", s.rx_checksums_finished},
-           {"tx_errors", s.tx_errors},
-           {"tx_unsent", s.tx_unsent}}};
+  dpdk::TelemetrySection section{name, {{"link_up", port.link().up ? 1U : 0U}}};
+  append(section, port.stats());
+  return section;
 }
 
 }  // namespace

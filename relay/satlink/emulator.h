@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/schema.h"
+#include "pep/base/counter_fields.h"
 #include "relay/dpdk/burst.h"
 #include "relay/dpdk/packet_pool.h"
 #include "relay/dpdk/poll_loop.h"
@@ -18,8 +19,14 @@ namespace satrelay::satlink {
 
 // What the host itself loses, beside the model.
 struct HostCounters {
-  std::uint64_t dropped_no_buffer = 0;  // a corrupt copy found no packet buffer
+  std::uint64_t dropped_no_buffer = 0;
+
+  static constexpr std::array<CounterField<HostCounters>, 1> kFields{{
+      {"dropped_no_buffer", &HostCounters::dropped_no_buffer,
+       "a corrupt copy found no packet buffer"},
+  }};
 };
+static_assert(lists_every_counter<HostCounters>());
 
 class Emulator {
  public:

@@ -91,7 +91,7 @@ Json whole_span(const std::optional<Span>& span, std::uint64_t Snapshot::*member
 Json all_fields(const std::optional<Span>& span) {
   if (!span) return {};
   Json json;
-  for (const SnapshotField& field : kFields) json[field.name] = span->to.*field.member;
+  for (const auto& field : Snapshot::kFields) json[field.name] = value_of(span->to, field);
   return json;
 }
 
@@ -145,7 +145,11 @@ std::string receiver_text(const Snapshot& s) {
 
 // What tells one cause of loss from another.
 std::string losses_text(const char* name, const Snapshot& s) {
-  constexpr std::array<SnapshotField, 11> kShown{{
+  struct Shown {
+    const char* text;
+    std::uint64_t Snapshot::*member;
+  };
+  constexpr std::array<Shown, 11> kShown{{
       {"lost", &Snapshot::packets_lost},
       {"of these found again", &Snapshot::spurious_losses},
       {"probes of silence", &Snapshot::tail_probes},
@@ -160,9 +164,8 @@ std::string losses_text(const char* name, const Snapshot& s) {
   }};
   std::string text = format("%-10s", name);
   const char* separator = "";
-  for (const SnapshotField& field : kShown) {
-    text += format("%s%s %llu", separator, field.name,
-                   static_cast<unsigned long long>(s.*field.member));
+  for (const auto& [words, member] : kShown) {
+    text += format("%s%s %llu", separator, words, static_cast<unsigned long long>(s.*member));
     separator = ", ";
   }
   return text + "\n";

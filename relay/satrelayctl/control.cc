@@ -43,12 +43,9 @@ int tell(const ControlTarget& target, const std::string& line) {
   return 1;
 }
 
-int drain(const ControlTarget& target, const std::string& timeout) {
+int drain(const ControlTarget& target, const std::string& line) {
   const std::optional<Progress> before = progress_of(target.stats);
-  if (const int status = tell(target, timeout.empty() ? "drain" : "drain " + timeout);
-      status != 0 || !before) {
-    return status;
-  }
+  if (const int status = tell(target, line); status != 0 || !before) return status;
   std::optional<std::uint64_t> shown;
   while (const std::optional<Progress> now = progress_of(target.stats)) {
     if (now->boot_epoch != before->boot_epoch) break;
@@ -60,9 +57,9 @@ int drain(const ControlTarget& target, const std::string& timeout) {
   return 0;
 }
 
-int reload(const ControlTarget& target) {
+int reload(const ControlTarget& target, const std::string& line) {
   constexpr std::chrono::milliseconds kReadEvery(50);
-  if (const int status = tell(target, "reload"); status != 0) return status;
+  if (const int status = tell(target, line); status != 0) return status;
   std::string answer;
   do {
     std::this_thread::sleep_for(kReadEvery);

@@ -15,11 +15,11 @@ struct ControlTarget {
 // send_control_command() throws.
 int tell(const ControlTarget& target, const std::string& line);
 
-// Sends "drain", with the timeout if it is not empty, and prints how many flows are left until the
-// gateway has stopped.
-int drain(const ControlTarget& target, const std::string& timeout);
+// Sends the line, which asks for a drain, and prints how many flows are left until the gateway has
+// stopped.
+int drain(const ControlTarget& target, const std::string& line);
 
-// Sends "reload" and waits for what comes of it.
-int reload(const ControlTarget& target);
+// Sends the line, which asks for a reload, and waits for what comes of it.
+int reload(const ControlTarget& target, const std::string& line);
 
 }  // namespace satrelay::ctl

@@ -1,10 +1,18 @@
 #include "relay/satrelayctl/render.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <vector>
 
+#include "pep/compress/codec_counters.h"
+#include "pep/stp/counters.h"
+#include "pep/tcp/counters.h"
+#include "relay/dpdk/port_stats.h"
+#include "relay/gateway/counters.h"
+#include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/scale.h"
 #include "relay/satrelayctl/table.h"
@@ -33,24 +41,27 @@ std::string memory_line(const Json& status) {
 }
 
 std::string compression_line(const Json& codec) {
-  const auto plain_bytes = number(codec, "plain_bytes");
-  const auto encoded = number(codec, "encoded_bytes");
+  using compress::CodecCounters;
+  const CounterField<CodecCounters>& with_dictionary = field_of(&CodecCounters::dictionary_blocks);
+  const auto plain_bytes = number(codec, field_of(&CodecCounters::plain_bytes).name);
+  const auto encoded = number(codec, field_of(&CodecCounters::encoded_bytes).name);
   if (!plain_bytes || !encoded) return "-";
   return human_bytes(*plain_bytes) + " became " + human_bytes(*encoded) +
          percent_of(*encoded, *plain_bytes) + "; " +
-         shown(codec, "compressed_blocks", human_count) + " blocks compressed" +
-         (number(codec, "dictionary_blocks").value_or(0) == 0
+         shown(codec, field_of(&CodecCounters::compressed_blocks)) + " blocks compressed" +
+         (number(codec, with_dictionary.name).value_or(0) == 0
               ? ", "
-              : " (" + shown(codec, "dictionary_blocks", human_count) + " with a dictionary), ") +
-         shown(codec, "skipped_blocks", human_count) + " left alone, " +
-         shown(codec, "expanded_blocks", human_count) + " not smaller";
+              : " (" + shown(codec, with_dictionary) + " with a dictionary), ") +
+         shown(codec, field_of(&CodecCounters::skipped_blocks)) + " left alone, " +
+         shown(codec, field_of(&CodecCounters::expanded_blocks)) + " not smaller";
 }
 
-std::string tcp_line(const Json& tcp) {
-  return shown(tcp, "bytes_in", human_bytes) + " in, " + shown(tcp, "bytes_out", human_bytes) +
-         " out; " + shown(tcp, "retransmitted_segments", human_count) +
-         " segments retransmitted, " + shown(tcp, "retransmission_timeouts", human_count) +
-         " timeouts";
+std::string tcp_line(const Json& sums) {
+  using tcp::Counters;
+  return shown(sums, field_of(&Counters::bytes_in)) + " in, " +
+         shown(sums, field_of(&Counters::bytes_out)) + " out; " +
+         shown(sums, field_of(&Counters::retransmitted_segments)) + " segments retransmitted, " +
+         shown(sums, field_of(&Counters::retransmission_timeouts)) + " timeouts";
 }
 
 // "2 alive, 1 suspect"
@@ -65,6 +76,35 @@ std::string peers_line(const Json& peers) {
 }
 
 constexpr std::uint64_t kStaleMilliseconds = 2000;
+
+// "up 10.0 Gbit/s"
+std::string link_of(const Json& port) {
+  const auto megabits = number(port, "link_mbit_per_s");
+  std::string link = text(port, "link");
+  if (megabits && *megabits != 0) link += ' ' + human_rate(*megabits * 1'000'000);
+  return link;
+}
+
+// With what keeps its flows from being relayed.
+std::string peer_state(const Json& peer) {
+  std::string state = state_words(text(peer, "state"));
+  if (state == "refused") {
+    const CounterField<stp::Counters>& field = field_of(&stp::Counters::security_mismatch);
+    state += number(member(peer, "counters"), field.name).value_or(0) > 0 ? " (only one encrypts)"
+                                                                          : " (another version)";
+  }
+  const std::string admission = text(peer, "new_flows");
+  if (admission != "-" && admission != "open") state += " (" + admission + ")";
+  if (text(peer, "next_hop") == "unresolved") state += " (next hop unresolved)";
+  return state;
+}
+
+// What a counter of the gateway counts; "" for one of another version.
+std::string meaning_of(std::string_view name) {
+  const auto& fields = gateway::Counters::kFields;
+  const auto found = std::ranges::find(fields, name, &gateway::Counters::Field::name);
+  return found == fields.end() ? "" : found->help;
+}
 
 }  // namespace
 
@@ -90,110 +130,55 @@ std::string render_status(const Json& status) {
 }
 
 std::string render_ports(const Json& ports) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Json& port : ports) {
-    const auto megabits = number(port, "link_mbit_per_s");
-    std::string link = text(port, "link");
-    if (megabits && *megabits != 0) link += ' ' + human_rate(*megabits * 1'000'000);
-    rows.push_back({text(port, "name"), device_of(port), text(port, "mac"), link,
-                    shown(port, "mtu_bytes", plain), shown(port, "rx_frames", human_count),
-                    shown(port, "rx_bytes", human_bytes), shown(port, "tx_frames", human_count),
-                    shown(port, "tx_bytes", human_bytes), shown(port, "rx_missed", human_count),
-                    shown(port, "rx_errors", human_count), shown(port, "rx_no_buffer", human_count),
-                    shown(port, "rx_merged", human_count), shown(port, "tx_errors", human_count),
-                    shown(port, "tx_unsent", human_count), shown(port, "tx_down", human_count)});
-  }
-  return format_table({{"port"},
-                       {"device"},
-                       {"mac"},
-                       {"link"},
-                       {"mtu", Align::kRight},
-                       {"rx frames", Align::kRight},
-                       {"rx", Align::kRight},
-                       {"tx frames", Align::kRight},
-                       {"tx", Align::kRight},
-                       {"rx missed", Align::kRight},
-                       {"rx errors", Align::kRight},
-                       {"no buffer", Align::kRight},
-                       {"merged", Align::kRight},
-                       {"tx errors", Align::kRight},
-                       {"unsent", Align::kRight},
-                       {"down", Align::kRight}},
-                      rows);
+  using dpdk::PortStats;
+  return format_listing(ports,
+                        {words("port", "name"), words("device", device_of), words("mac", "mac"),
+                         words("link", link_of), figure("mtu", "mtu_bytes", plain),
+                         figure("rx frames", field_of(&PortStats::rx_frames)),
+                         figure("rx", field_of(&PortStats::rx_bytes)),
+                         figure("tx frames", field_of(&PortStats::tx_frames)),
+                         figure("tx", field_of(&PortStats::tx_bytes)),
+                         figure("rx missed", field_of(&PortStats::rx_missed)),
+                         figure("rx errors", field_of(&PortStats::rx_errors)),
+                         figure("no buffer", field_of(&PortStats::rx_no_buffer)),
+                         figure("merged", field_of(&PortStats::rx_merged)),
+                         figure("tx errors", field_of(&PortStats::tx_errors)),
+                         figure("unsent", field_of(&PortStats::tx_unsent)),
+                         figure("down", field_of(&PortStats::tx_down))});
 }
 
 std::string render_peers(const Json& peers) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Json& peer : peers) {
-    const Json& counters = member(peer, "counters");
-    std::string state = state_words(text(peer, "state"));
-    if (state == "refused") {
-      state += number(counters, "security_mismatch").value_or(0) > 0 ? " (only one encrypts)"
-                                                                     : " (another version)";
-    }
-    const std::string admission = text(peer, "new_flows");
-    if (admission != "-" && admission != "open") state += " (" + admission + ")";
-    if (text(peer, "next_hop") == "unresolved") state += " (next hop unresolved)";
-    rows.push_back(
-        {text(peer, "name"), text(peer, "address"), state, text(peer, "link"),
-         shown(peer, "send_rate_bps", human_rate), shown(peer, "path_mtu_bytes", plain),
-         shown(peer, "rtt_us", human_duration), shown(peer, "loss_ppm", human_share),
-         shown(peer, "streams", human_count), shown(peer, "packets_in_flight", human_count),
-         shown(peer, "stored_bytes", human_bytes), shown(counters, "bytes_out", human_bytes),
-         shown(counters, "bytes_in", human_bytes), shown(counters, "packets_lost", human_count),
-         shown(counters, "retransmitted_bytes", human_bytes)});
-  }
-  return format_table({{"peer"},
-                       {"address"},
-                       {"state"},
-                       {"link"},
-                       {"rate", Align::kRight},
-                       {"path mtu", Align::kRight},
-                       {"rtt", Align::kRight},
-                       {"loss", Align::kRight},
-                       {"streams", Align::kRight},
-                       {"in flight", Align::kRight},
-                       {"stored", Align::kRight},
-                       {"sent", Align::kRight},
-                       {"received", Align::kRight},
-                       {"lost", Align::kRight},
-                       {"sent again", Align::kRight}},
-                      rows);
+  constexpr const char* kCounters = "counters";
+  return format_listing(
+      peers, {words("peer", "name"), words("address", "address"), words("state", peer_state),
+              words("link", "link"), figure("rate", "send_rate_bps", human_rate),
+              figure("path mtu", "path_mtu_bytes", plain), figure("rtt", "rtt_us", human_duration),
+              figure("loss", "loss_ppm", human_share), figure("streams", "streams", human_count),
+              figure("in flight", "packets_in_flight", human_count),
+              figure("stored", "stored_bytes", human_bytes),
+              figure("sent", field_of(&stp::Counters::bytes_out), kCounters),
+              figure("received", field_of(&stp::Counters::bytes_in), kCounters),
+              figure("lost", field_of(&stp::Counters::packets_lost), kCounters),
+              figure("sent again", field_of(&stp::Counters::retransmitted_bytes), kCounters)});
 }
 
 std::string render_flows(const Json& flows) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Json& flow : flows) {
-    rows.push_back(
-        {shown(flow, "id", plain), endpoint(flow, "client", "client_port"),
-         endpoint(flow, "server", "server_port"), text(flow, "client_side"), text(flow, "peer"),
-         text(flow, "tcp_state"), shown(flow, "age_ms", milliseconds),
-         shown(flow, "idle_ms", milliseconds), shown(flow, "from_lan_bytes", human_bytes),
-         shown(flow, "to_lan_bytes", human_bytes), shown(flow, "lan_stored_bytes", human_bytes),
-         shown(flow, "stp_unacknowledged_bytes", human_bytes),
-         shown(flow, "stp_stored_bytes", human_bytes),
-         shown(flow, "lan_unacknowledged_bytes", human_bytes),
-         shown(flow, "lan_window_bytes", human_bytes),
-         shown(flow, "host_window_bytes", human_bytes), shown(flow, "lan_rtt_us", human_duration)});
-  }
-  return format_table({{"id", Align::kRight},
-                       {"client"},
-                       {"server"},
-                       {"from"},
-                       {"peer"},
-                       {"tcp state"},
-                       {"age", Align::kRight},
-                       {"idle", Align::kRight},
-                       {"from lan", Align::kRight},
-                       {"to lan", Align::kRight},
-                       {"waiting", Align::kRight},
-                       {"on the way", Align::kRight},
-                       {"arrived", Align::kRight},
-                       {"unacked", Align::kRight},
-                       {"our window", Align::kRight},
-                       {"its window", Align::kRight},
-                       {"lan rtt", Align::kRight}},
-                      rows);
+  return format_listing(
+      flows,
+      {figure("id", "id", plain),
+       words("client", [](const Json& flow) { return endpoint(flow, "client", "client_port"); }),
+       words("server", [](const Json& flow) { return endpoint(flow, "server", "server_port"); }),
+       words("from", "client_side"), words("peer", "peer"), words("tcp state", "tcp_state"),
+       figure("age", "age_ms", milliseconds), figure("idle", "idle_ms", milliseconds),
+       figure("from lan", "from_lan_bytes", human_bytes),
+       figure("to lan", "to_lan_bytes", human_bytes),
+       figure("waiting", "lan_stored_bytes", human_bytes),
+       figure("on the way", "stp_unacknowledged_bytes", human_bytes),
+       figure("arrived", "stp_stored_bytes", human_bytes),
+       figure("unacked", "lan_unacknowledged_bytes", human_bytes),
+       figure("our window", "lan_window_bytes", human_bytes),
+       figure("its window", "host_window_bytes", human_bytes),
+       figure("lan rtt", "lan_rtt_us", human_duration)});
 }
 
 std::string render_counters(const Json& counters, Zeros zeros) {
@@ -206,10 +191,10 @@ std::string render_counters(const Json& counters, Zeros zeros) {
         ++hidden;
         continue;
       }
-      rows.push_back({name, human_count(value.get<std::uint64_t>())});
+      rows.push_back({name, human_count(value.get<std::uint64_t>()), meaning_of(name)});
     }
   }
-  std::string out = format_table({{"counter"}, {"since start", Align::kRight}}, rows);
+  std::string out = format_table({{"counter"}, {"since start", Align::kRight}, {"meaning"}}, rows);
   if (hidden != 0) out += "and " + std::to_string(hidden) + " at 0 (--all shows them)\n";
   return out;
 }

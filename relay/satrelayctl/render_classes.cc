@@ -1,6 +1,6 @@
 // The classes of traffic: what each may send, and what became of it.
-#include <vector>
-
+#include "relay/gateway/uplink/class_counters.h"
+#include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/scale.h"
@@ -10,6 +10,12 @@ namespace satrelay::ctl {
 
 namespace {
 
+std::string name_of(const Json& each) {
+  std::string name = text(each, "name");
+  if (text(each, "changed") == "yes") name += " (set)";
+  return name;
+}
+
 std::string dictionary(const Json& each) {
   const std::string fingerprint = text(each, "dictionary");
   return fingerprint.empty() ? "-" : fingerprint;
@@ -18,32 +24,19 @@ std::string dictionary(const Json& each) {
 }  // namespace
 
 std::string render_classes(const Json& classes) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Json& each : classes) {
-    std::string name = text(each, "name");
-    if (text(each, "changed") == "yes") name += " (set)";
-    rows.push_back(
-        {name, unless_zero(each, "weight", plain), unless_zero(each, "guaranteed_bps", human_rate),
-         unless_zero(each, "maximum_bps", human_rate), shown(each, "hosts", human_count),
-         shown(each, "held_frames", human_count), shown(each, "held_bytes", human_bytes),
-         shown(each, "relayed_bytes", human_bytes), shown(each, "bridged_frames", human_count),
-         shown(each, "bridged_bytes", human_bytes), shown(each, "waited_frames", human_count),
-         shown(each, "dropped_frames", human_count), dictionary(each)});
-  }
-  return format_table({{"class"},
-                       {"weight", Align::kRight},
-                       {"guaranteed", Align::kRight},
-                       {"maximum", Align::kRight},
-                       {"hosts", Align::kRight},
-                       {"waiting frames", Align::kRight},
-                       {"waiting", Align::kRight},
-                       {"relayed", Align::kRight},
-                       {"bridged frames", Align::kRight},
-                       {"bridged", Align::kRight},
-                       {"had to wait", Align::kRight},
-                       {"dropped", Align::kRight},
-                       {"dictionary"}},
-                      rows);
+  using gateway::ClassUse;
+  return format_listing(
+      classes,
+      {words("class", name_of), figure_unless_zero("weight", "weight", plain),
+       figure_unless_zero("guaranteed", "guaranteed_bps", human_rate),
+       figure_unless_zero("maximum", "maximum_bps", human_rate),
+       figure("hosts", "hosts", human_count), figure("waiting frames", "held_frames", human_count),
+       figure("waiting", "held_bytes", human_bytes),
+       figure("relayed", field_of(&ClassUse::relayed_bytes)),
+       figure("bridged frames", field_of(&ClassUse::bridged_frames)),
+       figure("bridged", field_of(&ClassUse::bridged_bytes)),
+       figure("had to wait", field_of(&ClassUse::held_frames)),
+       figure("dropped", field_of(&ClassUse::dropped_frames)), words("dictionary", dictionary)});
 }
 
 }  // namespace satrelay::ctl

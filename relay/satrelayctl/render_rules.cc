@@ -2,6 +2,8 @@
 #include <string_view>
 #include <vector>
 
+#include "relay/gateway/rules/rule_counters.h"
+#include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/scale.h"
@@ -30,7 +32,17 @@ std::string switches(const Json& rule) {
   return out;
 }
 
-std::string compressed_to(const Json& codec) {
+// "accelerate: compress off (set)"
+std::string action_of(const Json& rule) {
+  std::string action = text(rule, "action");
+  const std::string more = switches(rule);
+  if (!more.empty()) action += ": " + more;
+  if (text(rule, "changed") == "yes") action += " (set)";
+  return action;
+}
+
+std::string compressed_to(const Json& rule) {
+  const Json& codec = member(rule, "codec");
   const auto before = number(codec, "plain_bytes");
   const auto after = number(codec, "encoded_bytes");
   if (!before || !after || *before == 0) return "-";
@@ -60,30 +72,17 @@ std::string what_happens(const Json& explanation) {
 }  // namespace
 
 std::string render_rules(const Json& rules) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Json& rule : rules) {
-    std::string action = text(rule, "action");
-    const std::string more = switches(rule);
-    if (!more.empty()) action += ": " + more;
-    if (text(rule, "changed") == "yes") action += " (set)";
-    rows.push_back(
-        {number_of(rule), optional_text(rule, "name"), action,
-         shown(rule, "connections", human_count), shown(rule, "from_lan_bytes", human_bytes),
-         compressed_to(member(rule, "codec")), shown(rule, "to_lan_bytes", human_bytes),
-         shown(rule, "bridged_frames", human_count), shown(rule, "bridged_bytes", human_bytes),
-         shown(rule, "dropped_frames", human_count)});
-  }
-  return format_table({{"rule", Align::kRight},
-                       {"name"},
-                       {"action"},
-                       {"connections", Align::kRight},
-                       {"from lan", Align::kRight},
-                       {"became", Align::kRight},
-                       {"to lan", Align::kRight},
-                       {"bridged frames", Align::kRight},
-                       {"bridged", Align::kRight},
-                       {"dropped", Align::kRight}},
-                      rows);
+  using gateway::RuleUse;
+  return format_listing(
+      rules,
+      {right(words("rule", number_of)),
+       words("name", [](const Json& rule) { return optional_text(rule, "name"); }),
+       words("action", action_of), figure("connections", field_of(&RuleUse::connections)),
+       figure("from lan", field_of(&RuleUse::bytes_from_lan)),
+       right(words("became", compressed_to)), figure("to lan", field_of(&RuleUse::bytes_to_lan)),
+       figure("bridged frames", field_of(&RuleUse::bridged_frames)),
+       figure("bridged", field_of(&RuleUse::bridged_bytes)),
+       figure("dropped", field_of(&RuleUse::dropped_frames))});
 }
 
 std::string render_explanation(const Json& explanation) {

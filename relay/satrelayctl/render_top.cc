@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "pep/stp/counters.h"
+#include "relay/gateway/rules/rule_counters.h"
+#include "relay/gateway/uplink/class_counters.h"
 #include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/scale.h"
 #include "relay/satrelayctl/table.h"
@@ -143,7 +146,7 @@ Table peers_table(const TopSample& before, const TopSample& now, const Growth& g
     if (rows.size() == kMostPeers) break;
     const Json& was = member(earlier.of(peer), "counters");
     const Json& is = member(peer, "counters");
-    const double sent = growth.per_second(was, is, "bytes_out") * 8;
+    const double sent = growth.per_second(was, is, field_of(&stp::Counters::bytes_out).name) * 8;
     const auto rate = number(peer, "send_rate_bps");
     std::string share = "-";
     if (rate && *rate > 0) {
@@ -153,7 +156,7 @@ Table peers_table(const TopSample& before, const TopSample& now, const Growth& g
                     shown(peer, "rtt_us", human_duration), shown(peer, "loss_ppm", human_share),
                     shown(peer, "streams", human_count),
                     human_rate(static_cast<std::uint64_t>(sent)), share,
-                    growth.bits(was, is, "bytes_in")});
+                    growth.bits(was, is, field_of(&stp::Counters::bytes_in).name)});
   }
   return {{{"peer"},
            {"state"},
@@ -168,23 +171,28 @@ Table peers_table(const TopSample& before, const TopSample& now, const Growth& g
 
 // The busiest first; those that nothing falls under are left out.
 Table rules_table(const TopSample& before, const TopSample& now, const Growth& growth) {
+  using gateway::RuleUse;
   const Earlier earlier(before.rules, "rule");
   Busiest busiest;
   for (const Json& rule : now.rules) {
     const Json& was = earlier.of(rule);
     double bytes = 0;
-    for (const char* key : {"from_lan_bytes", "to_lan_bytes", "bridged_bytes"}) {
+    for (const char* key :
+         {field_of(&RuleUse::bytes_from_lan).name, field_of(&RuleUse::bytes_to_lan).name,
+          field_of(&RuleUse::bridged_bytes).name}) {
       bytes += growth.per_second(was, rule, key);
     }
-    if (bytes + growth.per_second(was, rule, "dropped_frames") <= 0) continue;
+    if (bytes + growth.per_second(was, rule, field_of(&RuleUse::dropped_frames).name) <= 0)
+      continue;
     const std::string name = text(rule, "name");
     std::string which = shown(rule, "rule", plain);
     if (which == "0") which = "none";
     if (!name.empty() && name != "-") which += ' ' + name;
-    busiest.add(bytes,
-                {cut(which, 14), text(rule, "action"), growth.bits(was, rule, "from_lan_bytes"),
-                 growth.bits(was, rule, "to_lan_bytes"), growth.bits(was, rule, "bridged_bytes"),
-                 growth.events(was, rule, "dropped_frames")});
+    busiest.add(bytes, {cut(which, 14), text(rule, "action"),
+                        growth.bits(was, rule, field_of(&RuleUse::bytes_from_lan).name),
+                        growth.bits(was, rule, field_of(&RuleUse::bytes_to_lan).name),
+                        growth.bits(was, rule, field_of(&RuleUse::bridged_bytes).name),
+                        growth.events(was, rule, field_of(&RuleUse::dropped_frames).name)});
   }
   return {{{"rule"},
            {"action"},
@@ -198,21 +206,24 @@ Table rules_table(const TopSample& before, const TopSample& now, const Growth& g
 // The busiest first; those that neither send nor hold anything are left out.
 Table classes_table(const TopSample& before, const TopSample& now, const Growth& growth,
                     std::size_t columns) {
+  using gateway::ClassUse;
   const Earlier earlier(before.classes, "name");
   Busiest busiest;
   for (const Json& each : now.classes) {
     const Json& was = earlier.of(each);
-    const double bytes = growth.per_second(was, each, "relayed_bytes") +
-                         growth.per_second(was, each, "bridged_bytes");
+    const double bytes = growth.per_second(was, each, field_of(&ClassUse::relayed_bytes).name) +
+                         growth.per_second(was, each, field_of(&ClassUse::bridged_bytes).name);
     const bool waits =
         number(each, "hosts").value_or(0) + number(each, "held_frames").value_or(0) > 0;
-    if (!waits && bytes + growth.per_second(was, each, "dropped_frames") <= 0) continue;
+    if (!waits &&
+        bytes + growth.per_second(was, each, field_of(&ClassUse::dropped_frames).name) <= 0)
+      continue;
     busiest.add(bytes, {text(each, "name"), unless_zero(each, "weight", plain),
                         unless_zero(each, "guaranteed_bps", human_rate),
                         unless_zero(each, "maximum_bps", human_rate),
                         human_rate(static_cast<std::uint64_t>(bytes * 8)),
                         shown(each, "hosts", human_count), shown(each, "held_bytes", human_bytes),
-                        growth.events(was, each, "dropped_frames")});
+                        growth.events(was, each, field_of(&ClassUse::dropped_frames).name)});
   }
   Table table{{{"class"},
                {"weight", Align::kRight},

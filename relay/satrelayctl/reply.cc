@@ -34,6 +34,20 @@ std::string shown(const Json& object, const char* key, Scale scale) {
   return value ? scale(*value) : "-";
 }
 
+Scale scale_of(CounterUnit unit) {
+  switch (unit) {
+    case CounterUnit::kBytes:
+      return human_bytes;
+    case CounterUnit::kNanoseconds:
+      return [](std::uint64_t n) { return human_duration(n / 1000); };
+    case CounterUnit::kMicroseconds:
+      return human_duration;
+    case CounterUnit::kNumber:
+      break;
+  }
+  return human_count;
+}
+
 std::string unless_zero(const Json& object, const char* key, Scale scale) {
   return number(object, key).value_or(0) == 0 ? "-" : shown(object, key, scale);
 }

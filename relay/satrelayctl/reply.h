@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "pep/base/counter_fields.h"
+
 namespace satrelay::ctl {
 
 using Json = nlohmann::ordered_json;
@@ -19,6 +21,12 @@ std::string text(const Json& object, const char* key);
 
 using Scale = std::string (*)(std::uint64_t);  // scale.h
 std::string shown(const Json& object, const char* key, Scale scale);
+Scale scale_of(CounterUnit unit);
+// A counter, in its unit.
+template <typename Struct>
+std::string shown(const Json& object, const CounterField<Struct>& field) {
+  return shown(object, field.name, scale_of(field.unit));
+}
 // The same, and "-" for 0 too: where that says that there is none.
 std::string unless_zero(const Json& object, const char* key, Scale scale);
 std::string milliseconds(std::uint64_t n);

@@ -1,184 +1,86 @@
 #include "relay/satrelayd/control_command.h"
 
-#include "config/ip_words.h"
 #include "config/traffic_class.h"
-#include "config/units.h"
 #include "config/words.h"
-#include "relay/ops/control_words.h"
+#include "relay/ops/control_grammar.h"
 
 namespace satrelay::satrelayd {
 namespace {
 
-using Words = ops::ControlWords<8>;
+using ops::ControlLine;
+using ops::ControlVerb;
 
-constexpr std::string_view kUsage = "write: capacity LINK send|receive RATE|configured";
-
-constexpr Duration kShortestDrain = Duration::seconds(1);
-constexpr Duration kLongestDrain = Duration::seconds(24 * 3600);
-
-ControlParse fail(std::string_view what) { return {std::nullopt, std::string(what)}; }
-
-constexpr std::string_view kRateHint = "rate: write 1kbit or more, like 12Mbit, or configured";
-
-// Zero for the word that stands for no rate of one's own; nullopt if it is no rate.
-std::optional<BitRate> parse_rate(std::string_view word, std::string_view zero = "configured") {
-  if (word == zero) return BitRate();
-  const auto rate = config::parse_rate(word);
-  return rate && rate->to_bits_per_second() >= 1'000 ? rate : std::nullopt;
-}
-
-ControlParse parse_capacity(const Words& words) {
-  if (words.count() != 4) return fail(kUsage);
-  if (words[2] != "send" && words[2] != "receive") {
-    return fail("unknown direction; write send or receive");
-  }
-  SetCapacity command{std::string(words[1]),
-                      words[2] == "send" ? gateway::LinkWay::kSend : gateway::LinkWay::kReceive,
-                      BitRate()};
-  const auto rate = parse_rate(words[3]);
-  if (!rate) return fail(kRateHint);
-  command.capacity = *rate;
-  return {command, ""};
-}
-
-ControlParse parse_peer_rate(const Words& words) {
-  if (words.count() != 3) return fail("write: rate PEER RATE|configured");
-  const auto rate = parse_rate(words[2]);
-  if (!rate) return fail(kRateHint);
-  return {SetPeerRate{std::string(words[1]), *rate}, ""};
-}
-
-constexpr std::string_view kSetUsage =
-    "write: set RULE SWITCH=VALUE..., a switch once: compress, handshake, ack, close or window";
-
-// What stands behind "NAME="; nullopt if it is the word of something else.
-std::optional<std::string_view> value_of(std::string_view word, std::string_view name) {
-  if (!word.starts_with(name) || word.substr(name.size(), 1) != "=") return std::nullopt;
-  return word.substr(name.size() + 1);
-}
-
-// True if `word` is "NAME=VALUE" and not set yet; `error` if the switch has no such value.
+// The grammar has let only words of the enumeration pass.
 template <typename Enum>
-bool take(std::string_view word, std::string_view name, std::optional<Enum>& out,
-          std::string& error) {
-  const auto value = value_of(word, name);
-  if (!value || out) return false;
-  out = config::from_word<Enum>(*value);
-  if (!out) error = std::string(name) + ": allowed: " + config::known_words<Enum>();
-  return true;
+std::optional<Enum> word_of(const ControlLine& line, ops::RuleSetting setting) {
+  const auto& value = line[setting];
+  return value ? config::from_word<Enum>(value->text) : std::nullopt;
 }
 
-ControlParse parse_set(const Words& words) {
-  if (words.count() < 3 || words.too_many()) return fail(kSetUsage);
-  SetRule command{std::string(words[1]), {}};
-  gateway::RuleChange& change = command.change;
-  for (std::size_t i = 2; i < words.count(); ++i) {
-    std::string error;
-    const bool known = take(words[i], "compress", change.compress, error) ||
-                       take(words[i], "handshake", change.handshake, error) ||
-                       take(words[i], "ack", change.ack, error) ||
-                       take(words[i], "close", change.close, error) ||
-                       take(words[i], "window", change.window, error);
-    if (!error.empty()) return fail(error);
-    if (!known) return fail(kSetUsage);
-  }
-  return {command, ""};
+std::optional<BitRate> rate_of(const ControlLine& line, ops::ClassSetting setting) {
+  const auto& value = line[setting];
+  return value ? std::optional(value->rate) : std::nullopt;
 }
 
-constexpr std::string_view kClassUsage =
-    "write: class NAME configured, or class NAME KEY=VALUE..., a key once: weight, guaranteed or "
-    "maximum";
-
-bool take_rate(std::string_view word, std::string_view name, std::optional<BitRate>& out,
-               std::string& error) {
-  const auto value = value_of(word, name);
-  if (!value || out) return false;
-  out = parse_rate(*value, "none");
-  if (!out) error = std::string(name) + ": write 1kbit or more, like 2Mbit, or none";
-  return true;
+SetRule set_rule(const ControlLine& line) {
+  return {.rule = std::string(line.arguments[0].text),
+          .change = {
+              .compress = word_of<config::Compress>(line, ops::RuleSetting::kCompress),
+              .handshake = word_of<config::HandshakeMode>(line, ops::RuleSetting::kHandshake),
+              .ack = word_of<config::AckMode>(line, ops::RuleSetting::kAck),
+              .close = word_of<config::CloseMode>(line, ops::RuleSetting::kClose),
+              .window = word_of<config::WindowMode>(line, ops::RuleSetting::kWindow),
+          }};
 }
 
-bool take_weight(std::string_view word, std::optional<std::uint8_t>& out, std::string& error) {
-  const auto value = value_of(word, "weight");
-  if (!value || out) return false;
-  const auto weight = config::parse_number(*value, 255);
-  if (weight.value_or(0) == 0) {
-    error = "weight: write 1 to 255";
-  } else {
-    out = static_cast<std::uint8_t>(*weight);
+SetClass set_class(const ControlLine& line) {
+  SetClass command{.traffic_class = std::string(line.arguments[0].text), .change = {}};
+  command.change.as_configured = line.arguments[1].is_instead;
+  if (const auto& weight = line[ops::ClassSetting::kWeight]) {
+    command.change.weight = static_cast<std::uint8_t>(weight->number);
   }
-  return true;
+  command.change.guaranteed = rate_of(line, ops::ClassSetting::kGuaranteed);
+  command.change.maximum = rate_of(line, ops::ClassSetting::kMaximum);
+  return command;
 }
 
-ControlParse parse_class(const Words& words) {
-  if (words.count() < 3 || words.too_many()) return fail(kClassUsage);
-  SetClass command{std::string(words[1]), {}};
-  gateway::ClassChange& change = command.change;
-  if (words.count() == 3 && words[2] == "configured") {
-    change.as_configured = true;
-    return {command, ""};
+ControlCommand command_of(const ControlLine& line) {
+  const auto& arguments = line.arguments;
+  switch (line.command->verb) {
+    case ControlVerb::kCapacity:
+      return SetCapacity{
+          std::string(arguments[0].text),
+          arguments[1].choice == 0 ? gateway::LinkWay::kSend : gateway::LinkWay::kReceive,
+          arguments[2].rate};
+    case ControlVerb::kRate:
+      return SetPeerRate{std::string(arguments[0].text), arguments[1].rate};
+    case ControlVerb::kSet:
+      return set_rule(line);
+    case ControlVerb::kClass:
+      return set_class(line);
+    case ControlVerb::kBypass:
+      return SetBypass{arguments[0].choice == 0 ? gateway::Admission::kBypass
+                                                : gateway::Admission::kOpen};
+    case ControlVerb::kDrain:
+      return StartDrain{arguments[0].duration};
+    case ControlVerb::kReload:
+      return StartReload{};
+    case ControlVerb::kReloadResult:
+      return ShowReload{};
+    case ControlVerb::kHelp:
+      return ShowHelp{};
+    case ControlVerb::kQuit:
+      break;
   }
-  for (std::size_t i = 2; i < words.count(); ++i) {
-    std::string error;
-    const bool known = take_weight(words[i], change.weight, error) ||
-                       take_rate(words[i], "guaranteed", change.guaranteed, error) ||
-                       take_rate(words[i], "maximum", change.maximum, error);
-    if (!error.empty()) return fail(error);
-    if (!known) return fail(kClassUsage);
-  }
-  return {command, ""};
-}
-
-ControlParse parse_bypass(const Words& words) {
-  if (words.count() != 2 || (words[1] != "on" && words[1] != "off")) {
-    return fail("write: bypass on|off");
-  }
-  return {SetBypass{words[1] == "on" ? gateway::Admission::kBypass : gateway::Admission::kOpen},
-          ""};
-}
-
-ControlParse parse_drain(const Words& words) {
-  if (words.count() == 1) return {StartDrain{Duration::infinite()}, ""};
-  const auto timeout = words.count() == 2 ? config::parse_duration(words[1]) : std::nullopt;
-  if (!timeout || *timeout < kShortestDrain || *timeout > kLongestDrain) {
-    return fail("write: drain, or drain TIMEOUT with 1s to 24h");
-  }
-  return {StartDrain{*timeout}, ""};
+  return Quit{};
 }
 
 }  // namespace
 
-const char* const kControlHelp =
-    "capacity LINK send|receive RATE|configured    what the link carries from now on: 12Mbit\n"
-    "rate PEER RATE|configured                     most that is sent to a peer from now on: "
-    "12Mbit\n"
-    "set RULE SWITCH=VALUE...                      functions of a rule: compress=off "
-    "window=mirror\n"
-    "class NAME configured|KEY=VALUE...            the part of a class: weight=4 guaranteed=2Mbit "
-    "maximum=none\n"
-    "bypass on|off                                 new flows are bridged; the others go on\n"
-    "drain [TIMEOUT]                               the same, and stops behind the last flow\n"
-    "reload                                        reads the configuration anew\n"
-    "reload result                                  what came of that: ok, reading or an error\n"
-    "help                                          this list\n"
-    "quit                                          end this connection (the gateway runs on)\n";
-
-ControlParse parse_control_command(std::string_view line) {
-  const Words words(line);
-  if (words.count() == 0) return fail("empty line; write help for a list");
-  if (words.count() == 1 && words[0] == "help") return {ShowHelp{}, ""};
-  if (words.count() == 1 && words[0] == "quit") return {Quit{}, ""};
-  if (words.count() == 1 && words[0] == "reload") return {StartReload{}, ""};
-  if (words.count() == 2 && words[0] == "reload" && words[1] == "result") {
-    return {ShowReload{}, ""};
-  }
-  if (words[0] == "capacity") return parse_capacity(words);
-  if (words[0] == "rate") return parse_peer_rate(words);
-  if (words[0] == "set") return parse_set(words);
-  if (words[0] == "class") return parse_class(words);
-  if (words[0] == "bypass") return parse_bypass(words);
-  if (words[0] == "drain") return parse_drain(words);
-  return fail("unknown command; write help for a list");
+ControlParse parse_control_command(std::string_view text) {
+  const ops::ControlLineParse parse = ops::parse_control_line(text);
+  if (!parse.line) return {std::nullopt, parse.error};
+  return {command_of(*parse.line), "", parse.line->command->right};
 }
 
 std::string apply(const SetPeerRate& command, gateway::Gateway& gateway, Instant now) {

@@ -1,4 +1,5 @@
-// The lines that the gateway's control socket takes, as values.
+// The lines that the gateway's control socket takes, as values; relay/ops/control_grammar.h has
+// their form.
 #pragma once
 
 #include <optional>
@@ -9,6 +10,7 @@
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "relay/gateway/gateway.h"
+#include "relay/ops/control_grammar.h"
 
 namespace satrelay::satrelayd {
 
@@ -46,13 +48,11 @@ using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetClass,
 struct ControlParse {
   std::optional<ControlCommand> command;
   std::string error;  // what is wrong and what is allowed, if there is no command
+  ops::Right right = ops::Right::kLook;
 };
 
 // Any bytes are safe; words are separated by spaces or tabs.
 ControlParse parse_control_command(std::string_view line);
-
-// The commands, a line each, for `help`.
-extern const char* const kControlHelp;
 
 // Applies the command; "ok" or "error: ...", a line.
 std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now);

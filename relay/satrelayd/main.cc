@@ -197,13 +197,15 @@ std::string carry_out(const ControlCommand& command, Operations& operations) {
 ops::ControlServer::Answer answer(std::string_view line, Operations& operations) {
   const ControlParse parse = parse_control_command(line);
   if (!parse.command) return {.text = "error: " + parse.error + "\n"};
-  if (std::holds_alternative<ShowHelp>(*parse.command)) return {.text = kControlHelp};
+  if (std::holds_alternative<ShowHelp>(*parse.command)) return {.text = ops::control_help()};
   if (std::holds_alternative<Quit>(*parse.command)) return {.text = "ok\n", .close = true};
   if (std::holds_alternative<ShowReload>(*parse.command)) {
     return {.text = operations.reload.is_reading() ? "reading\n" : operations.reload_result + "\n"};
   }
   const std::string text = carry_out(*parse.command, operations);
-  if (text == "ok\n") ops::log_info("control: " + std::string(line));
+  if (text == "ok\n" && parse.right == ops::Right::kChange) {
+    ops::log_info("control: " + std::string(line));
+  }
   return {.text = text};
 }
 

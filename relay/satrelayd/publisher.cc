@@ -10,7 +10,9 @@ constexpr Duration kInterval = Duration::milliseconds(100);
 constexpr Duration kRequestInterval = Duration::milliseconds(5);
 
 ops::PortSnapshot snapshot_of(const dpdk::Port& port, const Worker::Drops& drops) {
-  const dpdk::PortStats stats = port.stats();
+  dpdk::PortStats stats = port.stats();
+  stats.rx_no_buffer += drops.no_buffer;
+  stats.tx_unsent += drops.bridge_overflow;
   const dpdk::LinkState link = port.link();
   return {.name = port.name(),
           .device = port.description(),
@@ -19,18 +21,7 @@ ops::PortSnapshot snapshot_of(const dpdk::Port& port, const Worker::Drops& drops
           .link_up = link.up,
           .gone = link.gone,
           .link_megabits = link.megabits,
-          .rx_frames = stats.rx_frames,
-          .rx_bytes = stats.rx_bytes,
-          .tx_frames = stats.tx_frames,
-          .tx_bytes = stats.tx_bytes,
-          .rx_missed = stats.rx_missed,
-          .rx_errors = stats.rx_errors,
-          .rx_no_buffer = stats.rx_no_buffer + drops.no_buffer,
-          .rx_merged = stats.rx_merged,
-          .rx_checksums_finished = stats.rx_checksums_finished,
-          .tx_errors = stats.tx_errors,
-          .tx_unsent = stats.tx_unsent + drops.bridge_overflow,
-          .tx_down = stats.tx_down};
+          .stats = stats};
 }
 
 class Live final : public ops::LiveView {

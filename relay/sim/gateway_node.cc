@@ -21,10 +21,7 @@ BigMemory memory_for(const config::Gateway& config) {
 }
 
 void add(const gateway::Counters& from, gateway::Counters& to) {
-  for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {
-    const auto counter = static_cast<gateway::Counter>(i);
-    to.add(counter, from[counter]);
-  }
+  for (const auto& field : gateway::Counters::kFields) to.add(field.member, from[field.member]);
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ def counts_and_switches(lab: Lab) -> None:
     check(rule(lab, near, "web")["connections"] == 3, "a reload makes the rule forget")
     for words, says in (
         (("set", "mail", "compress=off"), "no such rule"),
-        (("set", "web", "compress=maybe"), "allowed: off, auto, on"),
+        (("set", "web", "compress=maybe"), "write off, auto or on"),
         (("set", "web", "ack=end-to-end"), "needs handshake=remote"),
         (("set", "closed", "compress=off"), "does not accelerate"),
     ):

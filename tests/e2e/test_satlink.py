@@ -126,6 +126,8 @@ def outage(path: Path) -> None:
     counters = path.counters()
     judge(counters["a_to_b"]["dropped_outage"] == 10, "a_to_b counts what the outage took")
     judge(counters["b_to_a"]["dropped_outage"] == 2, "b_to_a as well")
+    for port in ("port_a", "port_b"):
+        check(counters[port]["tx_down"] == 0, f"{port} says what an interface that is down drops")
 
 
 # --- frames untouched -----------------------------------------------------------------------------

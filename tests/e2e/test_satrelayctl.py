@@ -111,5 +111,27 @@ def test_mistakes_are_told() -> None:
     )
     check(done.returncode > 0, "a missing socket ended in status 0")
     check("/nonexistent/socket" in done.stderr, f"the socket is not named: {done.stderr}")
-    done = subprocess.run([program, "statos"], capture_output=True, text=True, timeout=20)
-    check(done.returncode > 0, "an unknown command ended in status 0")
+    for typed, hint in (("statos", "did you mean status?"), ("bypas", "did you mean bypass?"),
+                        ("reboot", "satrelayctl help")):
+        done = subprocess.run([program, typed], capture_output=True, text=True, timeout=20)
+        check(done.returncode > 0, f"{typed} ended in status 0")
+        check(hint in done.stderr, f"{typed} gives no hint: {done.stderr}")
+
+
+def test_tells_about_itself() -> None:
+    def say(*words: str):
+        return subprocess.run(
+            [programs().satrelayctl, *words], capture_output=True, text=True, timeout=20
+        )
+
+    whole = say("help")
+    check(whole.returncode == 0 and whole.stdout == say("--help").stdout, whole.stdout)
+    for command in (*VIEWS, "capacity", "drain", "reload", "keygen", "capture"):
+        check(f"  {command} " in whole.stdout, f"help says nothing of {command}")
+        about = say("help", command)
+        check(about.returncode == 0 and command in about.stdout, f"help {command}: {about}")
+    check(say("help", "statsu").returncode == 1, "help for an unknown command ended in status 0")
+    check("did you mean status?" in say("help", "statsu").stderr, "and it gives no hint")
+    version = say("--version")
+    check(version.returncode == 0 and version.stdout.strip()[:1].isdigit(), f"{version}")
+    check("weight=1 to 255" in say("class", "--help").stdout, "settings are not listed")

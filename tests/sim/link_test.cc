@@ -65,7 +65,10 @@ TEST(Link, PrioritiesAreReadFromTheCodePointOfFrames) {
   EXPECT_EQ(std::ranges::count(arrived, Priority::kStartHigh), 0);
   EXPECT_EQ(std::ranges::count(arrived, Priority::kStartLow), 1);
   const link::DirectionCounters c = network.satellite().from_a().counters();
-  EXPECT_EQ(c.dropped_queue_by_priority, (std::array<std::uint64_t, 4>{0, 7, 8, 7}));
+  EXPECT_EQ(c.queue_full_high, 0U);
+  EXPECT_EQ(c.queue_full_low, 7U);
+  EXPECT_EQ(c.queue_full_start_high, 8U);
+  EXPECT_EQ(c.queue_full_start_low, 7U);
 }
 
 TEST(Link, ADelayStepShowsInTheRoundTrip) {

@@ -25,11 +25,10 @@ std::vector<std::string> run_seed(std::uint64_t seed) {
   for (const std::string& line : stop_and_check_frames(network)) broken.push_back(line);
   if (options().seed) {
     std::printf("%s\n", scenario.summary().c_str());
-    for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {
-      const auto counter = static_cast<gateway::Counter>(i);
-      if (network.counted(counter) == 0) continue;
-      std::printf("  %-32s %llu\n", std::string(gateway::name(counter)).c_str(),
-                  static_cast<unsigned long long>(network.counted(counter)));
+    for (const auto& field : gateway::Counters::kFields) {
+      if (network.counted(field.member) == 0) continue;
+      std::printf("  %-32s %llu\n", field.name,
+                  static_cast<unsigned long long>(network.counted(field.member)));
     }
     std::printf("  virtual time %.3f s, %llu runs\n",
                 static_cast<double>(network.loop().now().to_nanoseconds()) / 1e9,

@@ -20,6 +20,10 @@ ENGINES = ["pep/base", "pep/wire", "pep/control", "pep/compress", "pep/crypto", 
 SCHEMA = ["config/schema.h", "config/words.h", "config/modes.h", "config/names.h", "config/traffic_class.h"]
 ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim"]
+# What is counted, for who shows it.
+COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
+            "relay/gateway/counters.h", "relay/gateway/rules/rule_counters.h",
+            "relay/gateway/uplink/class_counters.h", "relay/dpdk/port_stats.h"]
 # Of a room's house, the headers that concern every room.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/control", "pep/stp/types.h"]
@@ -59,13 +63,14 @@ MAY_INCLUDE = {
     "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/schema.h"],
     "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
     "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h", "relay/gateway", "relay/link"],
-    "relay/ops": ENGINES + SCHEMA + ["relay/gateway", "relay/link"],
+    "relay/ops": ENGINES + SCHEMA + ["config/units.h", "config/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/port_stats.h"],
     "relay/satrelayd": ON_TOP,
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config"],
     "relay/satlab": IN_VIRTUAL_TIME + ["relay/satrelayctl/scale.h", "relay/satrelayctl/table.h"],
-    "relay/satrelayctl": ["pep/base", "config/schema.h", "config/ip_words.h",
-                          "relay/ops/control_client.h", "relay/ops/capture_format.h"],
+    "relay/satrelayctl": COUNTERS + ["pep/base", "config/schema.h", "config/ip_words.h",
+                          "relay/ops/control_client.h", "relay/ops/control_grammar.h",
+                          "relay/ops/nearest_word.h", "relay/ops/capture_format.h"],
     "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/satrelayctl"],
 }

@@ -6,20 +6,10 @@
 #include <memory>
 
 #include "config/schema.h"
-#include "pep/compress/block_codec.h"
 #include "pep/stp/streams/stream_class.h"
+#include "relay/gateway/rules/rule_counters.h"
 
 namespace satrelay::gateway {
-
-struct RuleUse {
-  std::uint64_t connections = 0;     // opened in this direction, whatever became of them
-  std::uint64_t bytes_from_lan = 0;  // relayed, plain
-  std::uint64_t bytes_to_lan = 0;
-  std::uint64_t bridged_frames = 0;
-  std::uint64_t bridged_bytes = 0;  // frames from the Ethernet header on
-  std::uint64_t dropped_frames = 0;
-  compress::CodecCounters codec;
-};
 
 struct ActiveRule {
   std::uint32_t number = 0;  // its place in the configuration, from 1; 0: no rule matched

@@ -10,18 +10,10 @@
 
 #include "config/schema.h"
 #include "pep/stp/streams/stream_class.h"
+#include "relay/gateway/uplink/class_counters.h"
 #include "relay/gateway/uplink/class_order.h"
 
 namespace satrelay::gateway {
-
-// Towards the links, frames and packets as the modem counts them.
-struct ClassUse {
-  std::uint64_t relayed_bytes = 0;  // STP packets, shared among the classes of what is in them
-  std::uint64_t bridged_frames = 0;
-  std::uint64_t bridged_bytes = 0;
-  std::uint64_t waited_frames = 0;   // of the bridged ones, those that had to wait
-  std::uint64_t dropped_frames = 0;  // that found no room to wait
-};
 
 struct TrafficClassState {
   config::TrafficClass in_force;

@@ -56,7 +56,7 @@ TEST(LinkPriorities, AFullQueueLosesTheLowestClassFirst) {
   EXPECT_EQ(order, (std::vector<FrameHandle>{100, 3, 10, 11, 12}));
   const DirectionCounters c = h.link.counters();
   EXPECT_EQ(c.dropped_queue, 4U);
-  EXPECT_EQ(c.dropped_queue_by_priority, (std::array<std::uint64_t, 4>{1, 1, 1, 1}));
+  for (const auto part : DirectionCounters::kQueueFull) EXPECT_EQ(c.*part, 1U);
 }
 
 TEST(LinkPriorities, NobodyGivesWayToItsOwnClassOrALowerOne) {
@@ -127,7 +127,7 @@ TEST(LinkPriorities, EveryHandleComesBack) {
   EXPECT_EQ(c.frames_in + c.duplicated,
             c.frames_out + c.dropped_queue + c.dropped_loss + c.dropped_outage + c.dropped_memory);
   for (std::size_t i = 1; i < kPriorities; ++i) {
-    EXPECT_GT(c.dropped_queue_by_priority[i], c.dropped_queue_by_priority[i - 1]) << i;
+    EXPECT_GT(c.*DirectionCounters::kQueueFull[i], c.*DirectionCounters::kQueueFull[i - 1]) << i;
   }
   EXPECT_EQ(h.link.frames_in_flight(), 0U);
 }

@@ -1,29 +1,102 @@
-// docs/statistics.md speaks of every counter and of every event.
+// docs/statistics.md speaks of every counter and of every event, and of no others; docs/guide.md of
+// every command.
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
+#include "pep/compress/codec_counters.h"
+#include "pep/stp/counters.h"
+#include "pep/tcp/counters.h"
+#include "relay/dpdk/port_stats.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/rules/rule_counters.h"
+#include "relay/gateway/uplink/class_counters.h"
+#include "relay/link/direction_counters.h"
+#include "relay/ops/control_grammar.h"
 #include "relay/ops/event.h"
 
 namespace satrelay::ops {
 namespace {
 
-std::string statistics() {
-  std::ifstream file(SATRELAY_STATISTICS_DOC);
-  EXPECT_TRUE(file);
+std::string document(const std::string& name) {
+  std::ifstream file(std::string(SATRELAY_DOCS) + "/" + name);
+  EXPECT_TRUE(file) << name;
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
-TEST(Documentation, NamesEveryCounter) {
+std::string statistics() { return document("statistics.md"); }
+
+// The part of the document between two of its lines.
+std::string section(const std::string& from, const std::string& to) {
   const std::string text = statistics();
-  for (std::size_t i = 0; i < gateway::kCounterCount; ++i) {
-    const std::string name(gateway::name(static_cast<gateway::Counter>(i)));
-    EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << name;
+  const std::size_t begin = text.find("\n" + from + "\n");
+  const std::size_t end = text.find("\n" + to + "\n", begin);
+  EXPECT_NE(begin, std::string::npos) << from;
+  EXPECT_NE(end, std::string::npos) << to;
+  return text.substr(begin, end - begin);
+}
+
+using Names = std::multiset<std::string>;
+
+// What stands in backticks in the first cells of the tables of `text`.
+Names rows_of(const std::string& text) {
+  Names names;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| `")) continue;
+    const std::string cell = line.substr(1, line.find(" | ") - 1);
+    for (std::size_t at = cell.find('`'); at != std::string::npos; at = cell.find('`', at + 1)) {
+      const std::size_t end = cell.find('`', at + 1);
+      names.insert(cell.substr(at + 1, end - at - 1));
+      at = end;
+    }
+  }
+  return names;
+}
+
+template <typename Counters>
+Names names_of(Names others = {}) {
+  for (const auto& field : Counters::kFields) others.insert(field.name);
+  return others;
+}
+
+// Each counter has one row, or its part of one, and no row speaks of a counter that is not there.
+TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
+  EXPECT_EQ(rows_of(section("`tcp`:", "`codec`:")), names_of<tcp::Counters>());
+  EXPECT_EQ(rows_of(section("`codec`:", "## /satrelay/ports")),
+            names_of<compress::CodecCounters>());
+  EXPECT_EQ(
+      rows_of(section("## /satrelay/ports", "## /satrelay/peers")),
+      names_of<dpdk::PortStats>({"name", "device", "mac", "mtu_bytes", "link", "link_mbit_per_s"}));
+  EXPECT_EQ(rows_of(section("`counters` of a peer:", "## /satrelay/rules")),
+            names_of<stp::Counters>());
+  EXPECT_EQ(rows_of(section("## /satrelay/rules", "## /satrelay/classes")),
+            names_of<gateway::RuleUse>(
+                {"rule", "name", "action", "compress", "modes", "changed", "codec"}));
+  EXPECT_EQ(
+      rows_of(section("## /satrelay/classes", "## /satrelay/explain")),
+      names_of<gateway::ClassUse>({"name", "weight", "guaranteed_bps", "maximum_bps", "dictionary",
+                                   "changed", "hosts", "held_frames", "held_bytes"}));
+  EXPECT_EQ(rows_of(section("## /satrelay/counters", "## Events of the log")),
+            names_of<gateway::Counters>());
+}
+
+TEST(Documentation, HasEveryCounterOfSatlink) {
+  const std::string text = statistics();
+  EXPECT_EQ(rows_of(text.substr(text.find("\n## Counters of satlink\n"))),
+            names_of<link::DirectionCounters>(
+                {"dropped_no_buffer", "frames_in_flight", "rate_bps", "outage"}));
+}
+
+TEST(Documentation, GuideListsEveryCommandOfTheControlSocket) {
+  const std::string guide = document("guide.md");
+  for (const ControlCommandSpec& command : kControlCommands) {
+    EXPECT_NE(guide.find('`' + synopsis(command) + '`'), std::string::npos) << synopsis(command);
   }
 }
 

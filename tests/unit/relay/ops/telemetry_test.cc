@@ -82,9 +82,7 @@ class TelemetryTest : public testing::Test {
 
 stp::Counters largest_stp_counters() {
   stp::Counters counters;
-  static_assert(sizeof counters % sizeof(std::uint64_t) == 0);
-  auto* words = reinterpret_cast<std::uint64_t*>(&counters);
-  std::fill(words, words + sizeof counters / sizeof *words, kMost);
+  for (const auto& field : stp::Counters::kFields) counters.*field.member = kMost;
   return counters;
 }
 
@@ -185,8 +183,8 @@ TEST_F(TelemetryTest, Ports) {
   lan.mtu = 1500;
   lan.link_up = true;
   lan.link_megabits = 10'000;
-  lan.rx_frames = 1;
-  lan.tx_unsent = 9;
+  lan.stats.rx_frames = 1;
+  lan.stats.tx_unsent = 9;
   PortSnapshot wan;
   wan.name = "wan";
   snapshot.ports = {lan, wan};

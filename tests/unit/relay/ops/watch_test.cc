@@ -149,11 +149,11 @@ TEST_F(WatchTest, AControllerThatBeginsAnewIsNotCut) {
 
 TEST_F(WatchTest, LostFramesAreCountedAndToldOnceAMinute) {
   look_at(PeerState::kAlive);
-  port().rx_merged = 1;
+  port().stats.rx_merged = 1;
   EXPECT_EQ(look(), Lines{"frames_merged port lan, 1 frame"});
-  port().rx_merged = 2'000;
-  port().rx_missed = 6;
-  port().rx_no_buffer = 1;
+  port().stats.rx_merged = 2'000;
+  port().stats.rx_missed = 6;
+  port().stats.rx_no_buffer = 1;
   EXPECT_EQ(look(Duration::seconds(59)), Lines{"frames_missed port lan, 7 frames"});
   EXPECT_EQ(look(Duration::seconds(1)), Lines{"frames_merged port lan, 1999 frames"});
   EXPECT_EQ(look(Duration::seconds(600)), Lines{});

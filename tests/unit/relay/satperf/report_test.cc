@@ -118,7 +118,7 @@ TEST(Report, TheSummaryInJsonHasAllCountsOfBothEnds) {
   EXPECT_EQ(summary["outcome"], "interrupted");
   EXPECT_TRUE(summary["reason"].is_null());
   EXPECT_EQ(summary["goodput_bps"], 19'200'000);
-  EXPECT_EQ(summary["sender"].size(), kFields.size());
+  EXPECT_EQ(summary["sender"].size(), Snapshot::kFields.size());
   EXPECT_EQ(summary["receiver"]["stored_bytes"], 4'900'000);
   ends.receiver.reset();
   summary = json::parse(report.summary(ends, Outcome::kFailed, "\xff no text"));

@@ -124,7 +124,7 @@ TEST(Answer, OfALaterVersionOrWithAnUnknownVerdictIsAnotherVersion) {
 TEST(Record, HoldsEveryMember) {
   Snapshot snapshot;
   std::uint64_t value = 1ULL << 40;
-  for (const SnapshotField& field : kFields) snapshot.*field.member = ++value;
+  for (const auto& field : Snapshot::kFields) snapshot.*field.member = ++value;
   EXPECT_EQ(read_record(write_record(snapshot)), snapshot);
 }
 

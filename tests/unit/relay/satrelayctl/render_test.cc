@@ -246,15 +246,15 @@ TEST(RenderExplanation, OfNoRuleAndNoPeer) {
 }
 
 TEST(RenderCounters, HidesZerosUnlessAsked) {
-  const Json counters = Json::parse(R"({"bridged_not_ip": 12345, "dropped_bad_checksum": 0})");
+  const Json counters = Json::parse(R"({"bridged_not_ip": 12345, "of_another_version": 0})");
   EXPECT_EQ(render_counters(counters, Zeros::kHide),
-            "counter         since start\n"
-            "bridged_not_ip       12 345\n"
+            "counter         since start  meaning\n"
+            "bridged_not_ip       12 345  ARP, LLDP, BPDU, other ethertypes\n"
             "and 1 at 0 (--all shows them)\n");
   EXPECT_EQ(render_counters(counters, Zeros::kShow),
-            "counter               since start\n"
-            "bridged_not_ip             12 345\n"
-            "dropped_bad_checksum            0\n");
+            "counter             since start  meaning\n"
+            "bridged_not_ip           12 345  ARP, LLDP, BPDU, other ethertypes\n"
+            "of_another_version            0\n");
 }
 
 TEST(Render, SurvivesAnyShape) {

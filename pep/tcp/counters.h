@@ -1,0 +1,65 @@
+// What TCP endpoints count; their owner hands one struct to all of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "pep/base/counter_fields.h"
+
+namespace satrelay::tcp {
+
+struct Counters {
+  std::uint64_t segments_in = 0, segments_out = 0;
+  std::uint64_t bytes_in = 0, bytes_out = 0;
+  std::uint64_t retransmitted_segments = 0, retransmission_timeouts = 0, fast_recoveries = 0;
+  std::uint64_t duplicate_bytes_in = 0;
+  std::uint64_t out_of_order_segments_in = 0, out_of_window_segments_in = 0;
+  std::uint64_t unstored_bytes_in = 0, scattered_bytes_in = 0;
+  std::uint64_t reports_dropped = 0;
+  std::uint64_t path_errors_in = 0, path_errors_rejected = 0;
+  std::uint64_t paws_rejected = 0;
+  std::uint64_t challenge_acks = 0;
+  std::uint64_t tail_loss_probes = 0, needless_retransmissions = 0;
+  std::uint64_t congestion_echoes = 0, congestion_marks_in = 0;
+  std::uint64_t path_mtu_reductions = 0;
+  std::uint64_t zero_window_probes = 0;
+  std::uint64_t keep_alives_in = 0, keep_alives_out = 0;
+
+  static constexpr std::array<CounterField<Counters>, 25> kFields{{
+      {"segments_in", &Counters::segments_in, "segments received"},
+      {"segments_out", &Counters::segments_out, "segments sent"},
+      {"bytes_in", &Counters::bytes_in, "new payload stored", CounterUnit::kBytes},
+      {"bytes_out", &Counters::bytes_out, "payload sent, also again", CounterUnit::kBytes},
+      {"retransmitted_segments", &Counters::retransmitted_segments, "segments sent again"},
+      {"retransmission_timeouts", &Counters::retransmission_timeouts,
+       "retransmission timers that ran out"},
+      {"fast_recoveries", &Counters::fast_recoveries, "losses found without a timeout"},
+      {"duplicate_bytes_in", &Counters::duplicate_bytes_in, "payload received twice",
+       CounterUnit::kBytes},
+      {"out_of_order_segments_in", &Counters::out_of_order_segments_in,
+       "segments received out of order"},
+      {"out_of_window_segments_in", &Counters::out_of_window_segments_in,
+       "segments answered with an ACK and not used"},
+      {"unstored_bytes_in", &Counters::unstored_bytes_in,
+       "payload dropped for want of memory, to be sent again", CounterUnit::kBytes},
+      {"scattered_bytes_in", &Counters::scattered_bytes_in,
+       "payload dropped beyond too many gaps, to be sent again", CounterUnit::kBytes},
+      {"reports_dropped", &Counters::reports_dropped, "SACK blocks beyond the most that are kept"},
+      {"path_errors_in", &Counters::path_errors_in, "ICMP errors about a segment under way"},
+      {"path_errors_rejected", &Counters::path_errors_rejected, "ICMP errors about any other"},
+      {"paws_rejected", &Counters::paws_rejected, "segments with an old timestamp (RFC 7323)"},
+      {"challenge_acks", &Counters::challenge_acks, "challenge ACKs sent (RFC 5961)"},
+      {"tail_loss_probes", &Counters::tail_loss_probes, "probes for the last of a flight"},
+      {"needless_retransmissions", &Counters::needless_retransmissions,
+       "segments sent again that had arrived (RFC 2883)"},
+      {"congestion_echoes", &Counters::congestion_echoes, "windows reduced for an ECN echo"},
+      {"congestion_marks_in", &Counters::congestion_marks_in, "data that arrived with a CE mark"},
+      {"path_mtu_reductions", &Counters::path_mtu_reductions, "segments made smaller by ICMP"},
+      {"zero_window_probes", &Counters::zero_window_probes, "probes of a closed window"},
+      {"keep_alives_in", &Counters::keep_alives_in, "questions of hosts whether the far one lives"},
+      {"keep_alives_out", &Counters::keep_alives_out, "hosts asked on behalf of far ones"},
+  }};
+};
+static_assert(lists_every_counter<Counters>());
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,32 @@
+// What fell under a rule.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "pep/base/counter_fields.h"
+#include "pep/compress/codec_counters.h"
+
+namespace satrelay::gateway {
+
+struct RuleUse {
+  std::uint64_t connections = 0;
+  std::uint64_t bytes_from_lan = 0, bytes_to_lan = 0;
+  std::uint64_t bridged_frames = 0, bridged_bytes = 0;
+  std::uint64_t dropped_frames = 0;
+  compress::CodecCounters codec;
+
+  static constexpr std::array<CounterField<RuleUse>, 6> kFields{{
+      {"connections", &RuleUse::connections, "connections opened, whatever became of them"},
+      {"from_lan_bytes", &RuleUse::bytes_from_lan, "relayed from the LAN, plain",
+       CounterUnit::kBytes},
+      {"to_lan_bytes", &RuleUse::bytes_to_lan, "relayed to the LAN, plain", CounterUnit::kBytes},
+      {"bridged_frames", &RuleUse::bridged_frames, "bridged, from both ports"},
+      {"bridged_bytes", &RuleUse::bridged_bytes, "the same, from the Ethernet header on",
+       CounterUnit::kBytes},
+      {"dropped_frames", &RuleUse::dropped_frames, "dropped by drop and reset"},
+  }};
+};
+static_assert(lists_every_counter<RuleUse>(sizeof(RuleUse::codec)));
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,36 @@
+// A table of like things of a reply, an entry a row: each column has its title and what it shows of
+// an entry in one place.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pep/base/counter_fields.h"
+#include "relay/satrelayctl/reply.h"
+#include "relay/satrelayctl/table.h"
+
+namespace satrelay::ctl {
+
+struct ListingColumn {
+  Column column;
+  std::function<std::string(const Json& entry)> cell;
+};
+
+// Of the object `part` of an entry; "": of the entry itself.
+ListingColumn figure(std::string title, const char* key, Scale scale, const char* part = "");
+// A counter, in its unit.
+template <typename Struct>
+ListingColumn figure(std::string title, const CounterField<Struct>& field, const char* part = "") {
+  return figure(std::move(title), field.name, scale_of(field.unit), part);
+}
+// "-" for 0, too.
+ListingColumn figure_unless_zero(std::string title, const char* key, Scale scale);
+ListingColumn words(std::string title, const char* key);
+ListingColumn words(std::string title, std::function<std::string(const Json& entry)> cell);
+ListingColumn right(ListingColumn column);
+
+std::string format_listing(const Json& entries, const std::vector<ListingColumn>& columns);
+
+}  // namespace satrelay::ctl

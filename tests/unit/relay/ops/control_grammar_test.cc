@@ -1,0 +1,59 @@
+#include "relay/ops/control_grammar.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace satrelay::ops {
+namespace {
+
+TEST(ControlGrammar, HelpHasALineForEachCommandAndNoMore) {
+  const std::string help = '\n' + control_help();
+  for (const ControlCommandSpec& command : kControlCommands) {
+    EXPECT_NE(help.find('\n' + synopsis(command) + "  "), std::string::npos) << command.name;
+  }
+  EXPECT_EQ(std::ranges::count(help, '\n'), std::ssize(kControlCommands) + 1);
+}
+
+TEST(ControlGrammar, ASynopsisIsWhatIsWritten) {
+  std::set<std::string> all;
+  for (const ControlCommandSpec& command : kControlCommands) all.insert(synopsis(command));
+  EXPECT_EQ(all,
+            (std::set<std::string>{"capacity LINK send|receive RATE|configured",
+                                   "rate PEER RATE|configured", "set RULE SWITCH=VALUE...",
+                                   "class NAME configured|KEY=VALUE...", "bypass on|off",
+                                   "drain [TIMEOUT]", "reload", "reload result", "help", "quit"}));
+}
+
+TEST(ControlGrammar, SettingsSayTheirValues) {
+  EXPECT_EQ(settings_help(kClassSettings),
+            "weight=1 to 255, guaranteed=RATE|none, maximum=RATE|none");
+  EXPECT_EQ(settings_help(kRuleSettings),
+            "compress=off|auto|on (also for connections that are there), handshake=local|remote, "
+            "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror");
+}
+
+TEST(ControlGrammar, TheLongestNameHolds) {
+  EXPECT_EQ(parse_control_line("reload").line->command->verb, ControlVerb::kReload);
+  EXPECT_EQ(parse_control_line("reload result").line->command->verb, ControlVerb::kReloadResult);
+  EXPECT_EQ(parse_control_line("reload results").error, "write: reload");
+}
+
+TEST(ControlGrammar, ValuesComeByTheirPlace) {
+  const ControlLineParse parse = parse_control_line("class voice maximum=none weight=4");
+  ASSERT_TRUE(parse.line);
+  EXPECT_EQ(parse.line->arguments[0].text, "voice");
+  EXPECT_FALSE(parse.line->arguments[1].is_instead);
+  EXPECT_EQ((*parse.line)[ClassSetting::kWeight]->number, 4U);
+  EXPECT_TRUE((*parse.line)[ClassSetting::kMaximum]->is_instead);
+  EXPECT_FALSE((*parse.line)[ClassSetting::kGuaranteed]);
+}
+
+TEST(ControlGrammar, AMistypedCommandIsGuessed) {
+  EXPECT_EQ(parse_control_line("capcity sat send 1Mbit").error,
+            "unknown command; did you mean capacity? Or write help for a list");
+  EXPECT_EQ(parse_control_line("reboot now").error, "unknown command; write help for a list");
+}
+
+}  // namespace
+}  // namespace satrelay::ops
