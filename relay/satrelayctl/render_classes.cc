@@ -35,7 +35,7 @@ std::string render_classes(const Json& classes) {
        figure("relayed", field_of(&ClassUse::relayed_bytes)),
        figure("bridged frames", field_of(&ClassUse::bridged_frames)),
        figure("bridged", field_of(&ClassUse::bridged_bytes)),
-       figure("had to wait", field_of(&ClassUse::held_frames)),
+       figure("had to wait", field_of(&ClassUse::waited_frames)),
        figure("dropped", field_of(&ClassUse::dropped_frames)), words("dictionary", dictionary)});
 }
 

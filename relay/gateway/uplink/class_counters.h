@@ -12,14 +12,14 @@ namespace satrelay::gateway {
 struct ClassUse {
   std::uint64_t relayed_bytes = 0;
   std::uint64_t bridged_frames = 0, bridged_bytes = 0;
-  std::uint64_t held_frames = 0, dropped_frames = 0;
+  std::uint64_t waited_frames = 0, dropped_frames = 0;
 
   static constexpr std::array<CounterField<ClassUse>, 5> kFields{{
       {"relayed_bytes", &ClassUse::relayed_bytes,
        "packets to peers, shared among the classes of what is in them", CounterUnit::kBytes},
       {"bridged_frames", &ClassUse::bridged_frames, "bridged from LAN to WAN"},
       {"bridged_bytes", &ClassUse::bridged_bytes, "the same", CounterUnit::kBytes},
-      {"waited_frames", &ClassUse::held_frames, "of the bridged ones, those that had to wait"},
+      {"waited_frames", &ClassUse::waited_frames, "of the bridged ones, those that had to wait"},
       {"dropped_frames", &ClassUse::dropped_frames, "found no room to wait"},
   }};
 };

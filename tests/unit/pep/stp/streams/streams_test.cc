@@ -100,7 +100,8 @@ TEST_F(StreamsTest, WhatFailsIsToldOnceItIsKnown) {
 }
 
 TEST_F(StreamsTest, WhatWaitsForAnOpenIsResetWhenItsPeerIsThere) {
-  ASSERT_NE(streams_->create(1, Stream::Phase::kAwaitingOpen, 0, now_), nullptr);
+  ASSERT_NE(streams_->create(1, Stream::Phase::kAwaitingOpen, Streams::Own::kNothing, now_),
+            nullptr);
   now_ = streams_->next_linger();
   EXPECT_EQ(streams_->run_linger(false, now_), 0U) << "it may be on its way";
   EXPECT_GT(streams_->next_linger(), now_);
