@@ -478,7 +478,9 @@ class World {
       }
       check(gateway_->peers()[0].state == stp::PeerState::kAlive);
     }
-    check(gateway_->status(now_).arena_used == 0);
+    // Streams that go on have their reserves.
+    check(gateway_->arena_use().blocks() == 0);
+    check(!gateway_->audit());
   }
 
   ByteReader& in_;
