@@ -80,8 +80,8 @@ TEST(CrowdedMemory, AsManyFlowsAreRelayedAsTheMemoryServes) {
   Network network(scenario, tracer);
   network.run_for(Duration::seconds(55));
   const std::size_t relayed = network.gateway(Side::kA).engine().flow_count();
-  EXPECT_GE(relayed, kServed);
-  EXPECT_LT(relayed, 2 * kServed);
+  EXPECT_GT(relayed, kServed * 3 / 4);
+  EXPECT_LE(relayed, kServed);
   EXPECT_GT(network.counted(Counter::kBridgedMemoryLow), 0U);
   EXPECT_EQ(network.counted(Counter::kFlowsResetNoResources), 0U);
   network.run_until_flows_over(Instant() + Duration::seconds(1'000));
