@@ -150,7 +150,7 @@ std::string read_settings(const ControlCommandSpec& command, const ControlArgume
     if (equals == std::string_view::npos || spec == argument.settings.end()) return usage(command);
     auto& value = line.settings[static_cast<std::size_t>(spec - argument.settings.begin())];
     if (value) return usage(command);
-    const std::string error = read(*spec, words[i].substr(equals + 1), value.emplace());
+    std::string error = read(*spec, words[i].substr(equals + 1), value.emplace());
     if (!error.empty()) return error;
   }
   return "";
@@ -168,10 +168,9 @@ std::string read_arguments(const Words& words, std::size_t first, ControlLine& l
   }
   for (std::size_t i = 0; i < arguments.size() && i < given; ++i) {
     ControlValue& value = line.arguments[i];
-    const std::string error =
-        arguments[i].settings.empty()
-            ? read(arguments[i].value, words[first + i], value)
-            : read_settings(command, arguments[i], words, first + i, line, value);
+    std::string error = arguments[i].settings.empty()
+                            ? read(arguments[i].value, words[first + i], value)
+                            : read_settings(command, arguments[i], words, first + i, line, value);
     if (!error.empty()) return error;
   }
   return "";

@@ -216,7 +216,7 @@ struct ControlLineParse {
 };
 
 // Any bytes are safe; words are separated by spaces or tabs.
-[[nodiscard]] ControlLineParse parse_control_line(std::string_view line);
+[[nodiscard]] ControlLineParse parse_control_line(std::string_view text);
 
 // "capacity LINK send|receive RATE|configured"
 [[nodiscard]] std::string synopsis(const ControlCommandSpec& command);
