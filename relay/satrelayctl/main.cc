@@ -72,7 +72,7 @@ class Program {
 
   int show(const View& view) const;
   int tell_gateway(const ops::ControlCommandSpec& spec, const ControlArguments& arguments) const;
-  int help_about(const std::string& command) const;
+  int help_about(const std::string& name) const;
   int complain(const CLI::ParseError& error) const;
   std::string guess(const std::string& typed) const;
   std::filesystem::path stats_socket() const {

@@ -52,7 +52,7 @@ struct ControlParse {
 };
 
 // Any bytes are safe; words are separated by spaces or tabs.
-ControlParse parse_control_command(std::string_view line);
+ControlParse parse_control_command(std::string_view text);
 
 // Applies the command; "ok" or "error: ...", a line.
 std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now);
