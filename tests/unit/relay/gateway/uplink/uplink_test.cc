@@ -23,6 +23,7 @@ BitRate mbit(std::uint64_t rate) { return BitRate::bits_per_second(rate * 1'000'
 config::Gateway one_link() {
   config::Gateway config;
   config.links = {link_of(mbit(10))};
+  config.peers.resize(1);
   config.classes = {{.name = "gold", .weight = 4}};
   config.limits.flows = 16;
   return config;
