@@ -25,7 +25,7 @@ packages=(
   g++ meson ninja-build pkg-config binutils
   # libraries
   dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libpcap-dev libisal-dev libipsec-mb-dev
-  libssl-dev libcli11-dev nlohmann-json3-dev libbpf-dev
+  libssl-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbpf-dev
   # tests
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format
   # the lab and the demo
