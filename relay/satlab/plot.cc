@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "relay/satlab/losses.h"
 #include "relay/text/numbers.h"
 
 namespace satrelay::satlab {
@@ -52,9 +53,7 @@ Point point_between(const Sample& before, const Sample& now) {
     point.link_mbps[i] = mbps(old.bytes_out, c.bytes_out);
     point.host_mbps[i] = mbps(before.host_received[i], now.host_received[i]);
     point.queue_ms[i] = now.network.links[i].queue_peak.to_seconds() * 1e3;
-    const auto lost =
-        static_cast<double>(c.dropped_loss + c.dropped_outage + c.dropped_queue - old.dropped_loss -
-                            old.dropped_outage - old.dropped_queue);
+    const auto lost = static_cast<double>(lost_frames(c) - lost_frames(old));
     const auto offered = static_cast<double>(c.frames_in - old.frames_in);
     point.loss[i] = offered > 0 ? 100 * lost / offered : 0;
     point.retransmitted_mbps[i] = mbps(before.network.gateways[i].stp.retransmitted_bytes,

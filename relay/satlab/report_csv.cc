@@ -1,3 +1,4 @@
+#include "relay/satlab/losses.h"
 #include "relay/satlab/report.h"
 #include "relay/text/numbers.h"
 
@@ -10,10 +11,6 @@ using text::significant;
 // Bits a second over the time between two samples.
 std::string mean_rate(std::uint64_t now, std::uint64_t before, double seconds) {
   return significant(seconds > 0 ? static_cast<double>(now - before) * 8 / seconds : 0);
-}
-
-std::uint64_t lost(const link::DirectionCounters& c) {
-  return c.dropped_loss + c.dropped_outage + c.dropped_mtu + c.dropped_queue + c.dropped_memory;
 }
 
 const link::DirectionCounters& counters(const Sample& sample, std::size_t side) {
@@ -67,7 +64,8 @@ constexpr CsvColumn kLinkColumns[] = {
      }},
     {"lost_frames",
      [](const Interval& interval, std::size_t side) {
-       return plain(lost(counters(interval.now, side)) - lost(counters(interval.zero, side)));
+       return plain(lost_frames(counters(interval.now, side)) -
+                    lost_frames(counters(interval.zero, side)));
      }},
 };
 
