@@ -26,7 +26,7 @@ packages=(
   g++ meson ninja-build pkg-config binutils
   # libraries
   dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libpcap-dev libisal-dev libipsec-mb-dev
-  libssl-dev libcli11-dev nlohmann-json3-dev libbpf-dev
+  libssl-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbpf-dev
   # the lab and the demo
   iproute2 ethtool curl netcat-openbsd tcpdump python3 iputils-ping iputils-arping nftables procps
   # the plots of satlab

@@ -1,11 +1,12 @@
 #include "relay/ops/telemetry_replies.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,12 +53,7 @@ TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
 
 // The first 16 digits that sha256sum prints of the file; none: "".
 std::string digits_of(std::optional<std::uint64_t> fingerprint) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; fingerprint && shift >= 0; shift -= 4) {
-    text += kDigits[(*fingerprint >> shift) & 0xfU];
-  }
-  return text;
+  return fingerprint ? fmt::format("{:016x}", *fingerprint) : "";
 }
 
 std::string dictionary_of(const config::TrafficClass& traffic_class) {

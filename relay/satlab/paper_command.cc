@@ -1,5 +1,7 @@
 #include "relay/satlab/paper_command.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -49,8 +51,8 @@ int paper_command(const PaperOptions& options) {
   Paper chosen = paper(options.paper, options.short_runs ? Length::kShort : Length::kFull);
   keep(chosen.cases, options.only);
   if (chosen.cases.empty()) {
-    std::fprintf(stderr, "satlab: %s has no case with \"%s\" in its name; see --list\n",
-                 options.paper.c_str(), options.only.c_str());
+    fmt::print(stderr, "satlab: {} has no case with \"{}\" in its name; see --list\n",
+               options.paper, options.only);
     return 2;
   }
   if (options.list) {

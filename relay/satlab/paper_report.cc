@@ -1,9 +1,9 @@
 #include "relay/satlab/paper_report.h"
 
 #include <cmath>
-#include <cstdio>
 
-#include "relay/satrelayctl/table.h"
+#include "relay/text/numbers.h"
+#include "relay/text/table.h"
 
 namespace satrelay::satlab {
 namespace {
@@ -14,9 +14,7 @@ using nlohmann::ordered_json;
 std::string number(double value) {
   const double size = std::abs(value);
   const int decimals = size >= 100 ? 1 : size >= 10 ? 2 : 3;
-  char text[48];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
+  return text::fixed(value, decimals);
 }
 
 std::string number(const std::optional<double>& value) { return value ? number(*value) : "-"; }
@@ -24,10 +22,8 @@ std::string number(const std::optional<double>& value) { return value ? number(*
 std::string published_text(const RowSpec& row) {
   std::string text;
   for (const auto& [system, figure] : row.published) {
-    char value[32];
-    std::snprintf(value, sizeof value, "%g", figure);
     if (!text.empty()) text += ", ";
-    text += system + " " + value;
+    text += system + " " + text::significant(figure);
   }
   return text;
 }
@@ -45,19 +41,19 @@ ordered_json json_number(const std::optional<double>& value) {
 
 std::string paper_table(const Paper& paper, const PaperResult& result,
                         const std::string& controller) {
-  using ctl::Align;
-  std::vector<ctl::Column> columns = {{"case"},
-                                      {"unit"},
-                                      {"bound", Align::kRight},
-                                      {"ours", Align::kRight},
-                                      {"target", Align::kRight},
-                                      {"met"},
-                                      {"published"}};
+  using text::Align;
+  std::vector<text::Column> columns = {{"case"},
+                                       {"unit"},
+                                       {"bound", Align::kRight},
+                                       {"ours", Align::kRight},
+                                       {"target", Align::kRight},
+                                       {"met"},
+                                       {"published"}};
   constexpr std::size_t kBehindOurs = 4;
   if (!controller.empty()) {
     columns.insert(columns.begin() + kBehindOurs, {controller, Align::kRight});
   }
-  std::vector<std::vector<std::string>> rows;
+  std::vector<text::Row> rows;
   for (const RowResult& row : result.rows) {
     rows.push_back({row.spec.name, row.spec.unit, number(row.spec.bound), number(row.ours),
                     target_text(row.spec),
@@ -68,7 +64,7 @@ std::string paper_table(const Paper& paper, const PaperResult& result,
     if (controller.empty()) continue;
     rows.back().insert(rows.back().begin() + kBehindOurs, number(row.with_controller));
   }
-  return paper.title + "\n\n" + ctl::format_table(columns, rows);
+  return paper.title + "\n\n" + text::format_table(columns, rows);
 }
 
 ordered_json paper_json(const Paper& paper, const PaperResult& result,

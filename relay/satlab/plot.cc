@@ -1,24 +1,22 @@
 #include "relay/satlab/plot.h"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
+
+#include "relay/satlab/losses.h"
+#include "relay/text/numbers.h"
 
 namespace satrelay::satlab {
 namespace {
-
-std::string number(double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 // Inside single quotes gnuplot knows one escape: the doubled quote.
 std::string quoted(const std::string& text) {
@@ -55,9 +53,7 @@ Point point_between(const Sample& before, const Sample& now) {
     point.link_mbps[i] = mbps(old.bytes_out, c.bytes_out);
     point.host_mbps[i] = mbps(before.host_received[i], now.host_received[i]);
     point.queue_ms[i] = now.network.links[i].queue_peak.to_seconds() * 1e3;
-    const auto lost =
-        static_cast<double>(c.dropped_loss + c.dropped_outage + c.dropped_queue - old.dropped_loss -
-                            old.dropped_outage - old.dropped_queue);
+    const auto lost = static_cast<double>(lost_frames(c) - lost_frames(old));
     const auto offered = static_cast<double>(c.frames_in - old.frames_in);
     point.loss[i] = offered > 0 ? 100 * lost / offered : 0;
     point.retransmitted_mbps[i] = mbps(before.network.gateways[i].stp.retransmitted_bytes,
@@ -71,22 +67,20 @@ std::string data_block(const RunResult& result) {
   const std::size_t step = result.series.size() / kMostPoints + 1;
   for (std::size_t i = step; i < result.series.size(); i += step) {
     const Point p = point_between(result.series[i - step], result.series[i]);
-    text += number(p.time);
+    text += text::significant(p.time);
     for (const auto& pair : {p.link_mbps, p.host_mbps, p.queue_ms, p.loss, p.retransmitted_mbps}) {
-      text += " " + number(pair[0]) + " " + number(pair[1]);
+      text += " " + text::significant(pair[0]) + " " + text::significant(pair[1]);
     }
     text += "\n";
   }
   return text + "END\n";
 }
 
-std::string panel(const std::string& label, int column, const std::string& a,
-                  const std::string& b) {
-  std::string text = "set ylabel '";
-  text.append(label).append("'\nplot $data using 1:").append(std::to_string(column));
-  text.append(" with lines lc 1 title '").append(a);
-  text.append("', $data using 1:").append(std::to_string(column + 1));
-  return text.append(" with lines lc 2 title '").append(b).append("'\n");
+std::string panel(std::string_view label, int column, std::string_view a, std::string_view b) {
+  return fmt::format(
+      "set ylabel '{}'\nplot $data using 1:{} with lines lc 1 title '{}', "
+      "$data using 1:{} with lines lc 2 title '{}'\n",
+      label, column, a, column + 1, b);
 }
 
 }  // namespace
@@ -121,7 +115,8 @@ std::string plot_script(const RunResult& result, const std::string& terminal,
   script += "set multiplot layout 4,1 title " +
             quoted(result.name + ", seed " + std::to_string(result.seed)) + " noenhanced\n";
   script += "set grid\nset key top right horizontal\nset lmargin 10\nset yrange [0:*]\n";
-  script += "set xrange [0:" + number(std::max(result.virtual_time.to_seconds(), 1e-3)) + "]\n";
+  script += "set xrange [0:" + text::significant(std::max(result.virtual_time.to_seconds(), 1e-3)) +
+            "]\n";
   script +=
       "set ylabel 'throughput, Mbit/s'\n"
       "plot $data using 1:2 with lines lc 1 title 'link a>b', "

@@ -1,5 +1,6 @@
 #include "relay/satlab/progress.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,11 +17,7 @@ constexpr std::chrono::milliseconds kRedraw(200);
 constexpr std::chrono::seconds kLine(10);
 constexpr int kWidth = 30;
 
-std::string seconds(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, value < 10 ? "%.1f s" : "%.0f s", value);
-  return text;
-}
+std::string seconds(double value) { return fmt::format("{:.{}f} s", value, value < 10 ? 1 : 0); }
 
 }  // namespace
 
@@ -57,14 +54,12 @@ void Progress::show(double share, const std::string& text) {
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
   const std::string left = share > 0 ? seconds(elapsed / share - elapsed) + " left" : "";
   if (!terminal_) {
-    std::fprintf(stderr, "%s: %.0f%%, %s, %s\n", what_.c_str(), share * 100, text.c_str(),
-                 left.c_str());
+    fmt::print(stderr, "{}: {:.0f}%, {}, {}\n", what_, share * 100, text, left);
     return;
   }
   const auto done = static_cast<std::size_t>(share * kWidth);
   const std::string bar = std::string(done, '#') + std::string(kWidth - done, '.');
-  std::fprintf(stderr, "\r\033[K%s [%s] %3.0f%%  %s  %s", what_.c_str(), bar.c_str(), share * 100,
-               text.c_str(), left.c_str());
+  fmt::print(stderr, "\r\033[K{} [{}] {:3.0f}%  {}  {}", what_, bar, share * 100, text, left);
   std::fflush(stderr);
   drawn_ = true;
 }

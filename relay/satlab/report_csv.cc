@@ -1,23 +1,16 @@
-#include <cstdio>
-
+#include "relay/satlab/losses.h"
 #include "relay/satlab/report.h"
+#include "relay/text/numbers.h"
 
 namespace satrelay::satlab {
 namespace {
 
-std::string number(double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
+using text::plain;
+using text::significant;
 
 // Bits a second over the time between two samples.
 std::string mean_rate(std::uint64_t now, std::uint64_t before, double seconds) {
-  return number(seconds > 0 ? static_cast<double>(now - before) * 8 / seconds : 0);
-}
-
-std::uint64_t lost(const link::DirectionCounters& c) {
-  return c.dropped_loss + c.dropped_outage + c.dropped_mtu + c.dropped_queue + c.dropped_memory;
+  return significant(seconds > 0 ? static_cast<double>(now - before) * 8 / seconds : 0);
 }
 
 const link::DirectionCounters& counters(const Sample& sample, std::size_t side) {
@@ -67,12 +60,12 @@ constexpr CsvColumn kLinkColumns[] = {
      }},
     {"queue_ms",
      [](const Interval& interval, std::size_t side) {
-       return number(interval.now.network.links[side].queue_peak.to_seconds() * 1e3);
+       return significant(interval.now.network.links[side].queue_peak.to_seconds() * 1e3);
      }},
     {"lost_frames",
      [](const Interval& interval, std::size_t side) {
-       return std::to_string(lost(counters(interval.now, side)) -
-                             lost(counters(interval.zero, side)));
+       return plain(lost_frames(counters(interval.now, side)) -
+                    lost_frames(counters(interval.zero, side)));
      }},
 };
 
@@ -89,16 +82,14 @@ constexpr CsvColumn kGatewayColumns[] = {
      }},
     {"retransmitted_bytes",
      [](const Interval& interval, std::size_t side) {
-       return std::to_string(gateway(interval.now, side).stp.retransmitted_bytes);
+       return plain(gateway(interval.now, side).stp.retransmitted_bytes);
      }},
     {"spurious",
      [](const Interval& interval, std::size_t side) {
-       return std::to_string(gateway(interval.now, side).stp.spurious_losses);
+       return plain(gateway(interval.now, side).stp.spurious_losses);
      }},
-    {"arena_bytes",
-     [](const Interval& interval, std::size_t side) {
-       return std::to_string(gateway(interval.now, side).arena_used);
-     }},
+    {"arena_bytes", [](const Interval& interval,
+                       std::size_t side) { return plain(gateway(interval.now, side).arena_used); }},
 };
 
 std::string header(const RunResult& result) {
@@ -126,7 +117,7 @@ std::uint64_t received_of(const FlowFigures& flow, const Sample& sample) {
 }
 
 std::string row(const RunResult& result, const Interval& interval) {
-  std::string text = number(interval.now.at.to_seconds());
+  std::string text = significant(interval.now.at.to_seconds());
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     for (const CsvColumn& column : kLinkColumns) text += "," + column.cell(interval, side);
   }

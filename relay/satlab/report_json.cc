@@ -20,6 +20,7 @@ constexpr LinkFigure kLinkFigures[] = {
     {"lost_in_outage", &link::DirectionCounters::dropped_outage},
     {"queue_full", &link::DirectionCounters::dropped_queue},
     {"memory_full", &link::DirectionCounters::dropped_memory},
+    {"too_long", &link::DirectionCounters::dropped_mtu},
     {"corrupted", &link::DirectionCounters::corrupted},
     {"duplicated", &link::DirectionCounters::duplicated},
     {"reordered", &link::DirectionCounters::reordered},

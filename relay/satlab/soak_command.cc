@@ -1,5 +1,6 @@
 #include "relay/satlab/soak_command.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -81,21 +82,20 @@ nlohmann::ordered_json to_json(const SoakOptions& options, const SoakResult& res
 int run_one(std::uint64_t seed, const SoakOptions& options) {
   const auto steps = sim::parse_reductions(options.without);
   if (!steps) {
-    std::fprintf(stderr, "satlab: --without: \"%s\" is no list of reductions\n",
-                 options.without.c_str());
+    fmt::print(stderr, "satlab: --without: \"{}\" is no list of reductions\n", options.without);
     return 2;
   }
   sim::Scenario scenario = sim::random_scenario(profile_of(options), seed);
   for (const sim::Reduction& step : *steps) {
     if (sim::apply(step, scenario)) continue;
-    std::fprintf(stderr, "satlab: --without: %s does not apply to seed %llu\n",
-                 sim::to_string({step}).c_str(), static_cast<unsigned long long>(seed));
+    fmt::print(stderr, "satlab: --without: {} does not apply to seed {}\n", sim::to_string({step}),
+               seed);
     return 2;
   }
   if (!options.quiet) std::fputs(sim::describe(scenario).c_str(), stdout);
   const std::vector<std::string> broken =
       run_here(scenario, options.trace ? Frames::kTraced : Frames::kSilent);
-  for (const std::string& line : broken) std::printf("broken: %s\n", line.c_str());
+  for (const std::string& line : broken) fmt::print("broken: {}\n", line);
   if (broken.empty() && !options.quiet) std::puts("all promises kept");
   return broken.empty() ? 0 : 1;
 }
@@ -113,15 +113,16 @@ int churn(const SoakOptions& options) {
                       std::to_string(over) + " connections");
         return !StopSignal::is_raised();
       });
-  for (const std::string& line : report.broken) std::printf("broken: %s\n", line.c_str());
+  for (const std::string& line : report.broken) fmt::print("broken: {}\n", line);
   if (!options.quiet) {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     const double seconds = seconds_of_processor();
-    std::printf(
-        "%llu connections in %.0f s of virtual time and %.1f s of the processor: %.0f a second\n"
-        "at a time at most %zu flows and %zu KiB in a gateway; memory of the process %ld MiB\n",
-        static_cast<unsigned long long>(report.flows), report.virtual_time.to_seconds(), seconds,
+    fmt::print(
+        "{} connections in {:.0f} s of virtual time and {:.1f} s of the processor: {:.0f} a "
+        "second\n"
+        "at a time at most {} flows and {} KiB in a gateway; memory of the process {} MiB\n",
+        report.flows, report.virtual_time.to_seconds(), seconds,
         static_cast<double>(report.flows) / seconds, report.most_in_a_table,
         report.most_arena >> 10U, usage.ru_maxrss >> 10);
   }
@@ -154,10 +155,8 @@ int soak_command(const SoakOptions& options) {
     const auto seconds = [](const timeval& time) {
       return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
     };
-    std::printf("%llu seeds from %llu, %zu failed, %.1f s of the processor\n",
-                static_cast<unsigned long long>(result.run),
-                static_cast<unsigned long long>(chosen.first), result.failures.size(),
-                seconds(usage.ru_utime) + seconds(usage.ru_stime));
+    fmt::print("{} seeds from {}, {} failed, {:.1f} s of the processor\n", result.run, chosen.first,
+               result.failures.size(), seconds(usage.ru_utime) + seconds(usage.ru_stime));
   }
   if (json) {
     json->write(to_json(chosen, result).dump(2) + "\n");

@@ -1,4 +1,6 @@
 // satlink: a satellite link between two ports.
+#include <fmt/format.h>
+
 #include <array>
 #include <exception>
 #include <iostream>
@@ -54,11 +56,10 @@ ops::ControlServer::Answer answer(std::string_view line, Emulator& emulator, con
 }
 
 void log_summary(const char* name, const link::DirectionCounters& c) {
-  ops::log_info(std::string(name) + ": " + std::to_string(c.frames_in) + " frames in, " +
-                std::to_string(c.frames_out) + " out; dropped: queue " +
-                std::to_string(c.dropped_queue) + ", loss " + std::to_string(c.dropped_loss) +
-                ", outage " + std::to_string(c.dropped_outage) + ", memory " +
-                std::to_string(c.dropped_memory));
+  ops::log_info(fmt::format(
+      "{}: {} frames in, {} out; dropped: queue {}, MTU {}, loss {}, outage {}, memory {}", name,
+      c.frames_in, c.frames_out, c.dropped_queue, c.dropped_mtu, c.dropped_loss, c.dropped_outage,
+      c.dropped_memory));
 }
 
 std::uint16_t largest_mtu(const config::SatLink& config) {
@@ -129,11 +130,10 @@ void run(const config::SatLink& config) {
                                              [&](int descriptor) { loop.unwatch(descriptor); }},
                     [&](std::string_view line) { return answer(line, emulator, a, b); });
   }
-  ops::log_info("ready: " + a.description() + ", " + b.description() + "; room for " +
-                std::to_string(sizing.a_to_b_frames) + " and " +
-                std::to_string(sizing.b_to_a_frames) + " frames in flight, " +
-                (eal.uses_hugepages() ? "hugepages" : "normal pages") + "; stats socket " +
-                dpdk::Eal::stats_socket());
+  ops::log_info(
+      fmt::format("ready: {}, {}; room for {} and {} frames in flight, {}; stats socket {}",
+                  a.description(), b.description(), sizing.a_to_b_frames, sizing.b_to_a_frames,
+                  eal.uses_hugepages() ? "hugepages" : "normal pages", dpdk::Eal::stats_socket()));
   loop.run([&](Instant now) {
     if (control) control->service(now);
     if (port_watch.needs_new_start()) dpdk::StopSignal::request();

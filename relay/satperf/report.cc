@@ -1,37 +1,18 @@
 #include "relay/satperf/report.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "config/format.h"
+#include "relay/text/numbers.h"
 
 namespace satrelay::satperf {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
-  std::array<char, 512> text{};
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(text.data(), text.size(), pattern, arguments);
-  va_end(arguments);
-  return text.data();
-}
-
-// Three digits that count: 1.23, 12.3, 123.
-std::string scaled(double value, const std::array<const char*, 4>& units) {
-  std::size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < units.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return format("%.*f %s", decimals, value, units[unit]);
-}
 
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -76,9 +57,9 @@ const Snapshot* rtt_source(const BothEnds& ends) {
   return ends.receiver ? &ends.receiver->to : nullptr;
 }
 
-std::string rate_column(double rate) { return rate < 0 ? "-" : rate_text(rate); }
-std::string percent_column(double share, const char* pattern) {
-  return share < 0 ? "-" : format(pattern, share * 100);
+std::string rate_column(double rate) { return rate < 0 ? "-" : text::bit_rate(rate); }
+std::string percent_column(double share, int decimals) {
+  return share < 0 ? "-" : text::percent(share, decimals);
 }
 
 Json whole(double value, double factor = 1) {
@@ -110,36 +91,33 @@ const char* to_string(Outcome outcome) {
 std::string cpu_text(const Snapshot& end, std::uint64_t bytes) {
   const double user = static_cast<double>(end.cpu_user_us) / 1e6;
   const double system = static_cast<double>(end.cpu_system_us) / 1e6;
-  std::string text = format("CPU %.2f s user, %.2f s system", user, system);
+  std::string text = fmt::format("CPU {:.2f} s user, {:.2f} s system", user, system);
   if (bytes > 0) {
     const double gigabytes = static_cast<double>(bytes) / 1e9;
-    text += format(" (%.2f and %.2f s a GB)", user / gigabytes, system / gigabytes);
+    text += fmt::format(" ({:.2f} and {:.2f} s a GB)", user / gigabytes, system / gigabytes);
   }
   return text;
 }
 
 std::string sender_text(const Snapshot& s) {
-  std::string text = "sender    " + bytes_text(s.sent_bytes) + " of payload, " +
-                     bytes_text(s.acknowledged_bytes) + " acknowledged, " +
-                     bytes_text(s.retransmitted_bytes) + " sent again; ";
+  std::string text = "sender    " + text::decimal_bytes(s.sent_bytes) + " of payload, " +
+                     text::decimal_bytes(s.acknowledged_bytes) + " acknowledged, " +
+                     text::decimal_bytes(s.retransmitted_bytes) + " sent again; ";
   const double share = s.packets_out == 0 ? 0
                                           : static_cast<double>(s.packets_lost) * 100 /
                                                 static_cast<double>(s.packets_out);
-  text += format("%llu of %llu packets lost (%.2f%%), RTT %.1f ms\n",
-                 static_cast<unsigned long long>(s.packets_lost),
-                 static_cast<unsigned long long>(s.packets_out), share,
-                 static_cast<double>(s.rtt_us) / 1e3);
+  text += fmt::format("{} of {} packets lost ({:.2f}%), RTT {:.1f} ms\n", s.packets_lost,
+                      s.packets_out, share, static_cast<double>(s.rtt_us) / 1e3);
   return text + "          " + cpu_text(s, s.sent_bytes) + "\n";
 }
 
 std::string receiver_text(const Snapshot& s) {
-  std::string text = "receiver  " + bytes_text(s.delivered_bytes) + " in order in " +
-                     format("%.2f s: ", seconds(s.last_byte_ns - s.first_byte_ns)) +
-                     rate_text(goodput(s)) + "; ";
-  text += s.blocks_checked == 0 ? "payload not checked\n"
-                                : format("%llu blocks checked, %llu damaged\n",
-                                         static_cast<unsigned long long>(s.blocks_checked),
-                                         static_cast<unsigned long long>(s.blocks_damaged));
+  std::string text = "receiver  " + text::decimal_bytes(s.delivered_bytes) + " in order in " +
+                     fmt::format("{:.2f} s: ", seconds(s.last_byte_ns - s.first_byte_ns)) +
+                     text::bit_rate(goodput(s)) + "; ";
+  text += s.blocks_checked == 0
+              ? "payload not checked\n"
+              : fmt::format("{} blocks checked, {} damaged\n", s.blocks_checked, s.blocks_damaged);
   return text + "          " + cpu_text(s, s.delivered_bytes) + "\n";
 }
 
@@ -156,30 +134,22 @@ std::string losses_text(const char* name, const Snapshot& s) {
       {"duplicates", &Snapshot::duplicate_packets},
       {"bad CRC", &Snapshot::bad_crc_packets},
       {"malformed", &Snapshot::malformed_packets},
-      {"pieces without memory", &Snapshot::no_memory_drops},
+      {"bytes without memory", &Snapshot::no_memory_drops},
       {"not taken by the kernel", &Snapshot::send_errors},
       {"reports in", &Snapshot::reports_in},
       {"reports out", &Snapshot::reports_out},
       {"packets in", &Snapshot::packets_in},
   }};
-  std::string text = format("%-10s", name);
+  std::string text = fmt::format("{:<10}", name);
   const char* separator = "";
   for (const auto& [words, member] : kShown) {
-    text += format("%s%s %llu", separator, words, static_cast<unsigned long long>(s.*member));
+    text += fmt::format("{}{} {}", separator, words, s.*member);
     separator = ", ";
   }
   return text + "\n";
 }
 
 }  // namespace
-
-std::string rate_text(double bits_per_second) {
-  return scaled(bits_per_second, {"bit/s", "kbit/s", "Mbit/s", "Gbit/s"});
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  return scaled(static_cast<double>(bytes), {"B", "kB", "MB", "GB"});
-}
 
 double goodput(const Snapshot& receiver) {
   if (receiver.last_byte_ns <= receiver.first_byte_ns) return 0;
@@ -214,8 +184,9 @@ std::string Report::start(const Plan& plan, End end, const std::string& peer) co
                      " bytes a packet), packets of " + std::to_string(plan.segment) + " bytes, " +
                      std::to_string(plan.streams) +
                      (plan.streams == 1 ? " stream, " : " streams, ") + amount + "\n";
-  return text + format("%9s  %12s  %12s  %12s  %12s  %7s  %9s  %7s  %7s\n", "time", "goodput",
-                       "stored", "sent new", "sent again", "lost", "RTT", "CPU snd", "CPU rcv");
+  return text + fmt::format("{:>9}  {:>12}  {:>12}  {:>12}  {:>12}  {:>7}  {:>9}  {:>7}  {:>7}\n",
+                            "time", "goodput", "stored", "sent new", "sent again", "lost", "RTT",
+                            "CPU snd", "CPU rcv");
 }
 
 std::string Report::interval(std::uint64_t time_ns, const BothEnds& ends) const {
@@ -238,13 +209,12 @@ std::string Report::interval(std::uint64_t time_ns, const BothEnds& ends) const 
                  {"receiver_cpu_ppm", whole(cpu(ends.receiver), 1e6)}});
   }
   const std::string rtt_text =
-      rtt != nullptr ? format("%.1f ms", static_cast<double>(rtt->rtt_us) / 1e3) : "-";
-  return format("%7.1f s  %12s  %12s  %12s  %12s  %7s  %9s  %7s  %7s\n", seconds(time_ns),
-                rate_column(delivered).c_str(), rate_column(stored).c_str(),
-                rate_column(sent).c_str(), rate_column(again).c_str(),
-                percent_column(loss(ends.sender), "%.2f%%").c_str(), rtt_text.c_str(),
-                percent_column(cpu(ends.sender), "%.0f%%").c_str(),
-                percent_column(cpu(ends.receiver), "%.0f%%").c_str());
+      rtt != nullptr ? fmt::format("{:.1f} ms", static_cast<double>(rtt->rtt_us) / 1e3) : "-";
+  return fmt::format("{:7.1f} s  {:>12}  {:>12}  {:>12}  {:>12}  {:>7}  {:>9}  {:>7}  {:>7}\n",
+                     seconds(time_ns), rate_column(delivered), rate_column(stored),
+                     rate_column(sent), rate_column(again), percent_column(loss(ends.sender), 2),
+                     rtt_text, percent_column(cpu(ends.sender), 0),
+                     percent_column(cpu(ends.receiver), 0));
 }
 
 std::string Report::summary(const BothEnds& ends, Outcome outcome, const std::string& why) const {

@@ -42,9 +42,6 @@ class Report {
   LossReport losses_;
 };
 
-// Figures with a fitting prefix: "46.9 Mbit/s", "1.20 GB".
-std::string rate_text(double bits_per_second);
-std::string bytes_text(std::uint64_t bytes);
 // Payload taken in order, from the first byte to the last; 0 if there is none.
 double goodput(const Snapshot& receiver);
 

@@ -5,13 +5,13 @@
 namespace satrelay::ctl {
 
 ListingColumn figure(std::string title, const char* key, Scale scale, const char* part) {
-  return {{std::move(title), Align::kRight}, [key, scale, part](const Json& entry) {
+  return {{std::move(title), text::Align::kRight}, [key, scale, part](const Json& entry) {
             return shown(*part == '\0' ? entry : member(entry, part), key, scale);
           }};
 }
 
 ListingColumn figure_unless_zero(std::string title, const char* key, Scale scale) {
-  return {{std::move(title), Align::kRight},
+  return {{std::move(title), text::Align::kRight},
           [key, scale](const Json& entry) { return unless_zero(entry, key, scale); }};
 }
 
@@ -24,20 +24,20 @@ ListingColumn words(std::string title, std::function<std::string(const Json& ent
 }
 
 ListingColumn right(ListingColumn column) {
-  column.column.align = Align::kRight;
+  column.column.align = text::Align::kRight;
   return column;
 }
 
 std::string format_listing(const Json& entries, const std::vector<ListingColumn>& columns) {
-  std::vector<Column> titles;
+  std::vector<text::Column> titles;
   titles.reserve(columns.size());
   for (const ListingColumn& each : columns) titles.push_back(each.column);
-  std::vector<std::vector<std::string>> rows;
+  std::vector<text::Row> rows;
   for (const Json& entry : entries) {
     std::vector<std::string>& row = rows.emplace_back();
     for (const ListingColumn& each : columns) row.push_back(each.cell(entry));
   }
-  return format_table(titles, rows);
+  return text::format_table(titles, rows);
 }
 
 }  // namespace satrelay::ctl

@@ -9,12 +9,12 @@
 
 #include "pep/base/counter_fields.h"
 #include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/table.h"
+#include "relay/text/table.h"
 
 namespace satrelay::ctl {
 
 struct ListingColumn {
-  Column column;
+  text::Column column;
   std::function<std::string(const Json& entry)> cell;
 };
 

@@ -14,8 +14,8 @@
 #include "relay/gateway/counters.h"
 #include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/scale.h"
-#include "relay/satrelayctl/table.h"
+#include "relay/text/numbers.h"
+#include "relay/text/table.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -30,14 +30,14 @@ std::string device_of(const Json& port) {
 std::string percent_of(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "";
   const double share = static_cast<double>(part) / static_cast<double>(whole);
-  return " (" + human_share(static_cast<std::uint64_t>(share * 1e6)) + ")";
+  return " (" + text::share(static_cast<std::uint64_t>(share * 1e6)) + ")";
 }
 
 std::string memory_line(const Json& status) {
   const auto used = number(status, "arena_used_bytes");
   const auto all = number(status, "arena_bytes");
   if (!used || !all) return "-";
-  return human_bytes(*used) + " of " + human_bytes(*all) + percent_of(*used, *all);
+  return text::binary_bytes(*used) + " of " + text::binary_bytes(*all) + percent_of(*used, *all);
 }
 
 std::string compression_line(const Json& codec) {
@@ -46,7 +46,7 @@ std::string compression_line(const Json& codec) {
   const auto plain_bytes = number(codec, field_of(&CodecCounters::plain_bytes).name);
   const auto encoded = number(codec, field_of(&CodecCounters::encoded_bytes).name);
   if (!plain_bytes || !encoded) return "-";
-  return human_bytes(*plain_bytes) + " became " + human_bytes(*encoded) +
+  return text::binary_bytes(*plain_bytes) + " became " + text::binary_bytes(*encoded) +
          percent_of(*encoded, *plain_bytes) + "; " +
          shown(codec, field_of(&CodecCounters::compressed_blocks)) + " blocks compressed" +
          (number(codec, with_dictionary.name).value_or(0) == 0
@@ -70,7 +70,7 @@ std::string peers_line(const Json& peers) {
   if (!peers.is_object()) return "-";
   for (const auto& [state, count] : peers.items()) {
     if (!line.empty()) line += ", ";
-    line += shown(peers, state.c_str(), human_count) + ' ' + state_words(state);
+    line += shown(peers, state.c_str(), text::count) + ' ' + state_words(state);
   }
   return line;
 }
@@ -81,7 +81,7 @@ constexpr std::uint64_t kStaleMilliseconds = 2000;
 std::string link_of(const Json& port) {
   const auto megabits = number(port, "link_mbit_per_s");
   std::string link = text(port, "link");
-  if (megabits && *megabits != 0) link += ' ' + human_rate(*megabits * 1'000'000);
+  if (megabits && *megabits != 0) link += ' ' + bits_per_second(*megabits * 1'000'000);
   return link;
 }
 
@@ -109,11 +109,11 @@ std::string meaning_of(std::string_view name) {
 }  // namespace
 
 std::string render_status(const Json& status) {
-  std::vector<std::vector<std::string>> rows{
+  std::vector<text::Row> rows{
       {"uptime", shown(status, "uptime_ms", milliseconds)},
       {"peers", peers_line(member(status, "peers"))},
-      {"flows", shown(status, "flows", human_count) + ", and " +
-                    shown(status, "half_open", human_count) + " half-open"},
+      {"flows", shown(status, "flows", text::count) + ", and " +
+                    shown(status, "half_open", text::count) + " half-open"},
       {"memory", memory_line(status)},
       {"tcp", tcp_line(member(status, "tcp"))},
       {"compression", compression_line(member(status, "codec"))},
@@ -126,14 +126,14 @@ std::string render_status(const Json& status) {
     rows.push_back({"WARNING", "the worker has told nothing for " +
                                    shown(status, "age_ms", milliseconds) + ": it is stuck"});
   }
-  return format_pairs(rows);
+  return text::format_pairs(rows);
 }
 
 std::string render_ports(const Json& ports) {
   using dpdk::PortStats;
   return format_listing(ports,
                         {words("port", "name"), words("device", device_of), words("mac", "mac"),
-                         words("link", link_of), figure("mtu", "mtu_bytes", plain),
+                         words("link", link_of), figure("mtu", "mtu_bytes", text::plain),
                          figure("rx frames", field_of(&PortStats::rx_frames)),
                          figure("rx", field_of(&PortStats::rx_bytes)),
                          figure("tx frames", field_of(&PortStats::tx_frames)),
@@ -150,39 +150,40 @@ std::string render_ports(const Json& ports) {
 std::string render_peers(const Json& peers) {
   constexpr const char* kCounters = "counters";
   return format_listing(
-      peers, {words("peer", "name"), words("address", "address"), words("state", peer_state),
-              words("link", "link"), figure("rate", "send_rate_bps", human_rate),
-              figure("path mtu", "path_mtu_bytes", plain), figure("rtt", "rtt_us", human_duration),
-              figure("loss", "loss_ppm", human_share), figure("streams", "streams", human_count),
-              figure("in flight", "packets_in_flight", human_count),
-              figure("stored", "stored_bytes", human_bytes),
-              figure("sent", field_of(&stp::Counters::bytes_out), kCounters),
-              figure("received", field_of(&stp::Counters::bytes_in), kCounters),
-              figure("lost", field_of(&stp::Counters::packets_lost), kCounters),
-              figure("sent again", field_of(&stp::Counters::retransmitted_bytes), kCounters)});
+      peers,
+      {words("peer", "name"), words("address", "address"), words("state", peer_state),
+       words("link", "link"), figure("rate", "send_rate_bps", bits_per_second),
+       figure("path mtu", "path_mtu_bytes", text::plain), figure("rtt", "rtt_us", text::duration),
+       figure("loss", "loss_ppm", text::share), figure("streams", "streams", text::count),
+       figure("in flight", "packets_in_flight", text::count),
+       figure("stored", "stored_bytes", text::binary_bytes),
+       figure("sent", field_of(&stp::Counters::bytes_out), kCounters),
+       figure("received", field_of(&stp::Counters::bytes_in), kCounters),
+       figure("lost", field_of(&stp::Counters::packets_lost), kCounters),
+       figure("sent again", field_of(&stp::Counters::retransmitted_bytes), kCounters)});
 }
 
 std::string render_flows(const Json& flows) {
   return format_listing(
       flows,
-      {figure("id", "id", plain),
+      {figure("id", "id", text::plain),
        words("client", [](const Json& flow) { return endpoint(flow, "client", "client_port"); }),
        words("server", [](const Json& flow) { return endpoint(flow, "server", "server_port"); }),
        words("from", "client_side"), words("peer", "peer"), words("tcp state", "tcp_state"),
        figure("age", "age_ms", milliseconds), figure("idle", "idle_ms", milliseconds),
-       figure("from lan", "from_lan_bytes", human_bytes),
-       figure("to lan", "to_lan_bytes", human_bytes),
-       figure("waiting", "lan_stored_bytes", human_bytes),
-       figure("on the way", "stp_unacknowledged_bytes", human_bytes),
-       figure("arrived", "stp_stored_bytes", human_bytes),
-       figure("unacked", "lan_unacknowledged_bytes", human_bytes),
-       figure("our window", "lan_window_bytes", human_bytes),
-       figure("its window", "host_window_bytes", human_bytes),
-       figure("lan rtt", "lan_rtt_us", human_duration)});
+       figure("from lan", "from_lan_bytes", text::binary_bytes),
+       figure("to lan", "to_lan_bytes", text::binary_bytes),
+       figure("waiting", "lan_stored_bytes", text::binary_bytes),
+       figure("on the way", "stp_unacknowledged_bytes", text::binary_bytes),
+       figure("arrived", "stp_stored_bytes", text::binary_bytes),
+       figure("unacked", "lan_unacknowledged_bytes", text::binary_bytes),
+       figure("our window", "lan_window_bytes", text::binary_bytes),
+       figure("its window", "host_window_bytes", text::binary_bytes),
+       figure("lan rtt", "lan_rtt_us", text::duration)});
 }
 
 std::string render_counters(const Json& counters, Zeros zeros) {
-  std::vector<std::vector<std::string>> rows;
+  std::vector<text::Row> rows;
   std::size_t hidden = 0;
   if (counters.is_object()) {
     for (const auto& [name, value] : counters.items()) {
@@ -191,10 +192,11 @@ std::string render_counters(const Json& counters, Zeros zeros) {
         ++hidden;
         continue;
       }
-      rows.push_back({name, human_count(value.get<std::uint64_t>()), meaning_of(name)});
+      rows.push_back({name, text::count(value.get<std::uint64_t>()), meaning_of(name)});
     }
   }
-  std::string out = format_table({{"counter"}, {"since start", Align::kRight}, {"meaning"}}, rows);
+  std::string out =
+      text::format_table({{"counter"}, {"since start", text::Align::kRight}, {"meaning"}}, rows);
   if (hidden != 0) out += "and " + std::to_string(hidden) + " at 0 (--all shows them)\n";
   return out;
 }

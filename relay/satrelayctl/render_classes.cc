@@ -3,8 +3,8 @@
 #include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/scale.h"
-#include "relay/satrelayctl/table.h"
+#include "relay/text/numbers.h"
+#include "relay/text/table.h"
 
 namespace satrelay::ctl {
 
@@ -27,11 +27,11 @@ std::string render_classes(const Json& classes) {
   using gateway::ClassUse;
   return format_listing(
       classes,
-      {words("class", name_of), figure_unless_zero("weight", "weight", plain),
-       figure_unless_zero("guaranteed", "guaranteed_bps", human_rate),
-       figure_unless_zero("maximum", "maximum_bps", human_rate),
-       figure("hosts", "hosts", human_count), figure("waiting frames", "held_frames", human_count),
-       figure("waiting", "held_bytes", human_bytes),
+      {words("class", name_of), figure_unless_zero("weight", "weight", text::plain),
+       figure_unless_zero("guaranteed", "guaranteed_bps", bits_per_second),
+       figure_unless_zero("maximum", "maximum_bps", bits_per_second),
+       figure("hosts", "hosts", text::count), figure("waiting frames", "held_frames", text::count),
+       figure("waiting", "held_bytes", text::binary_bytes),
        figure("relayed", field_of(&ClassUse::relayed_bytes)),
        figure("bridged frames", field_of(&ClassUse::bridged_frames)),
        figure("bridged", field_of(&ClassUse::bridged_bytes)),

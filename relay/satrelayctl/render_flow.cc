@@ -6,8 +6,8 @@
 
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/scale.h"
-#include "relay/satrelayctl/table.h"
+#include "relay/text/numbers.h"
+#include "relay/text/table.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -55,7 +55,7 @@ std::string compression(const Json& flow) {
   const auto plain_bytes = number(flow, "from_lan_bytes");
   const auto encoded = number(flow, "encoded_bytes");
   if (!plain_bytes || !encoded || *plain_bytes == 0) return mode;
-  return mode + ", " + human_bytes(*plain_bytes) + " became " + human_bytes(*encoded);
+  return mode + ", " + text::binary_bytes(*plain_bytes) + " became " + text::binary_bytes(*encoded);
 }
 
 std::string modes(const Json& flow) {
@@ -69,7 +69,7 @@ std::string modes(const Json& flow) {
 }
 
 std::string rule(const Json& flow) {
-  const std::string which = shown(flow, "rule", plain);
+  const std::string which = shown(flow, "rule", text::plain);
   const std::string name = text(flow, "rule_name");
   if (which == "0") return "none";
   return name.empty() || name == "-" ? which : which + " (" + name + ")";
@@ -78,8 +78,8 @@ std::string rule(const Json& flow) {
 }  // namespace
 
 std::string render_flow(const nlohmann::ordered_json& flow) {
-  const std::vector<std::vector<std::string>> rows{
-      {"flow " + shown(flow, "id", plain),
+  const std::vector<text::Row> rows{
+      {"flow " + shown(flow, "id", text::plain),
        endpoint(flow, "client", "client_port") + " > " + endpoint(flow, "server", "server_port") +
            ", client on the " + (text(flow, "client_side") == "lan" ? "LAN" : "peer's LAN")},
       {"age",
@@ -87,33 +87,33 @@ std::string render_flow(const nlohmann::ordered_json& flow) {
       {"rule", rule(flow) + "; compress " + text(flow, "compress") + ", class " +
                    (text(flow, "class").empty() ? "none" : text(flow, "class"))},
       {"modes", modes(flow)},
-      {"host", text(flow, "tcp_state") + ", RTT " + shown(flow, "lan_rtt_us", human_duration) +
-                   ", segments of " + shown(flow, "lan_segment_bytes", plain) + " bytes"},
+      {"host", text(flow, "tcp_state") + ", RTT " + shown(flow, "lan_rtt_us", text::duration) +
+                   ", segments of " + shown(flow, "lan_segment_bytes", text::plain) + " bytes"},
       {"path", "peer " + text(flow, "peer") + ", RTT " +
-                   shown(flow, "path_rtt_us", human_duration) + ", loss " +
-                   shown(flow, "path_loss_ppm", human_share) + ", " +
-                   shown(flow, "path_rate_bps", human_rate)},
+                   shown(flow, "path_rtt_us", text::duration) + ", loss " +
+                   shown(flow, "path_loss_ppm", text::share) + ", " +
+                   shown(flow, "path_rate_bps", bits_per_second)},
       {"", ""},
-      {"host to peer", shown(flow, "from_lan_bytes", human_bytes) + " carried"},
-      {"  from the host", "window " + shown(flow, "lan_window_bytes", human_bytes) + ", waiting " +
-                              shown(flow, "lan_stored_bytes", human_bytes)},
+      {"host to peer", shown(flow, "from_lan_bytes", text::binary_bytes) + " carried"},
+      {"  from the host", "window " + shown(flow, "lan_window_bytes", text::binary_bytes) +
+                              ", waiting " + shown(flow, "lan_stored_bytes", text::binary_bytes)},
       {"  compression", compression(flow)},
-      {"  to the peer", "unsent " + shown(flow, "stp_unsent_bytes", human_bytes) +
+      {"  to the peer", "unsent " + shown(flow, "stp_unsent_bytes", text::binary_bytes) +
                             ", not acknowledged " +
-                            shown(flow, "stp_unacknowledged_bytes", human_bytes) + ", credit " +
-                            shown(flow, "stp_credit_bytes", human_bytes)},
+                            shown(flow, "stp_unacknowledged_bytes", text::binary_bytes) +
+                            ", credit " + shown(flow, "stp_credit_bytes", text::binary_bytes)},
       {"  waits", reason(kTowardsPeer, text(flow, "waits_towards_peer"))},
-      {"peer to host", shown(flow, "to_lan_bytes", human_bytes) + " carried"},
-      {"  from the peer", "arrived " + shown(flow, "stp_stored_bytes", human_bytes) +
+      {"peer to host", shown(flow, "to_lan_bytes", text::binary_bytes) + " carried"},
+      {"  from the peer", "arrived " + shown(flow, "stp_stored_bytes", text::binary_bytes) +
                               ", of which in order " +
-                              shown(flow, "stp_in_order_bytes", human_bytes)},
-      {"  to the host", "not acknowledged " + shown(flow, "lan_unacknowledged_bytes", human_bytes) +
-                            ", its window " + shown(flow, "host_window_bytes", human_bytes) +
-                            ", congestion window " +
-                            shown(flow, "lan_congestion_window_bytes", human_bytes)},
+                              shown(flow, "stp_in_order_bytes", text::binary_bytes)},
+      {"  to the host",
+       "not acknowledged " + shown(flow, "lan_unacknowledged_bytes", text::binary_bytes) +
+           ", its window " + shown(flow, "host_window_bytes", text::binary_bytes) +
+           ", congestion window " + shown(flow, "lan_congestion_window_bytes", text::binary_bytes)},
       {"  waits", reason(kTowardsHost, text(flow, "waits_towards_host"))},
   };
-  return format_pairs(rows);
+  return text::format_pairs(rows);
 }
 
 }  // namespace satrelay::ctl

@@ -6,8 +6,8 @@
 #include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/render.h"
 #include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/scale.h"
-#include "relay/satrelayctl/table.h"
+#include "relay/text/numbers.h"
+#include "relay/text/table.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -47,11 +47,11 @@ std::string compressed_to(const Json& rule) {
   const auto after = number(codec, "encoded_bytes");
   if (!before || !after || *before == 0) return "-";
   const double share = static_cast<double>(*after) / static_cast<double>(*before);
-  return human_share(static_cast<std::uint64_t>(share * 1e6));
+  return text::share(static_cast<std::uint64_t>(share * 1e6));
 }
 
 std::string number_of(const Json& rule) {
-  const std::string which = shown(rule, "rule", plain);
+  const std::string which = shown(rule, "rule", text::plain);
   return which == "0" ? "none" : which;
 }
 
@@ -86,7 +86,7 @@ std::string render_rules(const Json& rules) {
 }
 
 std::string render_explanation(const Json& explanation) {
-  std::vector<std::vector<std::string>> rows;
+  std::vector<text::Row> rows;
   const Json& misses = member(explanation, "misses");
   if (misses.is_object()) {
     for (const auto& [rule, miss] : misses.items()) {
@@ -95,7 +95,7 @@ std::string render_explanation(const Json& explanation) {
     }
   }
   if (const auto more = number(explanation, "more_misses").value_or(0); more != 0) {
-    rows.push_back({"", "", "and " + human_count(more) + " more that do not match"});
+    rows.push_back({"", "", "and " + text::count(more) + " more that do not match"});
   }
   std::string says = text(explanation, "action");
   if (const std::string more = switches(explanation); !more.empty()) says += ", " + more;
@@ -110,7 +110,7 @@ std::string render_explanation(const Json& explanation) {
                   peer.empty() ? "none: no peer's prefix holds the far host"
                                : peer + ", for " + text(explanation, "prefix")});
   rows.push_back({"now", "", what_happens(explanation)});
-  return format_table({{""}, {""}, {""}}, rows).substr(1);
+  return text::format_table({{""}, {""}, {""}}, rows).substr(1);
 }
 
 }  // namespace satrelay::ctl

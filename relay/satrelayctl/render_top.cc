@@ -14,8 +14,8 @@
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/scale.h"
-#include "relay/satrelayctl/table.h"
+#include "relay/text/numbers.h"
+#include "relay/text/table.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -27,10 +27,10 @@ constexpr std::size_t kMostPeers = 6;
 constexpr std::size_t kFewestFlows = 4;
 constexpr std::size_t kFewestRows = 2;
 
-using Row = std::vector<std::string>;
+using text::Row;
 
 struct Table {
-  std::vector<Column> columns;
+  std::vector<text::Column> columns;
   std::vector<Row> rows;
 };
 
@@ -61,10 +61,10 @@ class Growth {
     return static_cast<double>(*since - *then) / seconds_;
   }
   std::string bits(const Json& before, const Json& now, const char* key) const {
-    return human_rate(static_cast<std::uint64_t>(per_second(before, now, key) * 8));
+    return text::bit_rate(per_second(before, now, key) * 8);
   }
   std::string events(const Json& before, const Json& now, const char* key) const {
-    return human_count(static_cast<std::uint64_t>(per_second(before, now, key))) + "/s";
+    return text::count(static_cast<std::uint64_t>(per_second(before, now, key))) + "/s";
   }
 
  private:
@@ -95,15 +95,15 @@ void cut_first_column(Table& table, std::size_t columns) {
   Table others = table;
   others.columns.front().title.clear();
   for (Row& row : others.rows) row.front().clear();
-  const std::size_t taken = format_table(others.columns, others.rows).find('\n');
+  const std::size_t taken = text::format_table(others.columns, others.rows).find('\n');
   const std::size_t most = columns > taken + kShortest ? columns - taken : kShortest;
   for (Row& row : table.rows) row.front() = cut(row.front(), most);
 }
 
 std::string headline(const TopSample& now) {
   std::string line = "up " + shown(now.status, "uptime_ms", milliseconds) + "   flows " +
-                     shown(now.status, "flows", human_count) + ", half-open " +
-                     shown(now.status, "half_open", human_count);
+                     shown(now.status, "flows", text::count) + ", half-open " +
+                     shown(now.status, "half_open", text::count);
   if (const std::string admission = text(now.status, "new_flows");
       admission != "open" && admission != "-") {
     line += "   new flows bridged (" + admission + ")";
@@ -112,8 +112,8 @@ std::string headline(const TopSample& now) {
   const auto all = number(now.status, "arena_bytes");
   if (used && all && *all > 0) {
     const double share = static_cast<double>(*used) / static_cast<double>(*all);
-    line += "   memory " + human_share(static_cast<std::uint64_t>(share * 1e6)) + " of " +
-            human_bytes(*all);
+    line += "   memory " + text::share(static_cast<std::uint64_t>(share * 1e6)) + " of " +
+            text::binary_bytes(*all);
   }
   return line + "\n\n";
 }
@@ -150,22 +150,21 @@ Table peers_table(const TopSample& before, const TopSample& now, const Growth& g
     const auto rate = number(peer, "send_rate_bps");
     std::string share = "-";
     if (rate && *rate > 0) {
-      share = human_share(static_cast<std::uint64_t>(sent / static_cast<double>(*rate) * 1e6));
+      share = text::share(static_cast<std::uint64_t>(sent / static_cast<double>(*rate) * 1e6));
     }
     rows.push_back({cut(text(peer, "name"), 12), state_words(text(peer, "state")),
-                    shown(peer, "rtt_us", human_duration), shown(peer, "loss_ppm", human_share),
-                    shown(peer, "streams", human_count),
-                    human_rate(static_cast<std::uint64_t>(sent)), share,
+                    shown(peer, "rtt_us", text::duration), shown(peer, "loss_ppm", text::share),
+                    shown(peer, "streams", text::count), text::bit_rate(sent), share,
                     growth.bits(was, is, field_of(&stp::Counters::bytes_in).name)});
   }
   return {{{"peer"},
            {"state"},
-           {"rtt", Align::kRight},
-           {"loss", Align::kRight},
-           {"flows", Align::kRight},
-           {"sends", Align::kRight},
-           {"of link", Align::kRight},
-           {"receives", Align::kRight}},
+           {"rtt", text::Align::kRight},
+           {"loss", text::Align::kRight},
+           {"flows", text::Align::kRight},
+           {"sends", text::Align::kRight},
+           {"of link", text::Align::kRight},
+           {"receives", text::Align::kRight}},
           std::move(rows)};
 }
 
@@ -185,7 +184,7 @@ Table rules_table(const TopSample& before, const TopSample& now, const Growth& g
     if (bytes + growth.per_second(was, rule, field_of(&RuleUse::dropped_frames).name) <= 0)
       continue;
     const std::string name = text(rule, "name");
-    std::string which = shown(rule, "rule", plain);
+    std::string which = shown(rule, "rule", text::plain);
     if (which == "0") which = "none";
     if (!name.empty() && name != "-") which += ' ' + name;
     busiest.add(bytes, {cut(which, 14), text(rule, "action"),
@@ -196,10 +195,10 @@ Table rules_table(const TopSample& before, const TopSample& now, const Growth& g
   }
   return {{{"rule"},
            {"action"},
-           {"from lan", Align::kRight},
-           {"to lan", Align::kRight},
-           {"bridged", Align::kRight},
-           {"dropped", Align::kRight}},
+           {"from lan", text::Align::kRight},
+           {"to lan", text::Align::kRight},
+           {"bridged", text::Align::kRight},
+           {"dropped", text::Align::kRight}},
           busiest.first(kMostRules)};
 }
 
@@ -218,21 +217,21 @@ Table classes_table(const TopSample& before, const TopSample& now, const Growth&
     if (!waits &&
         bytes + growth.per_second(was, each, field_of(&ClassUse::dropped_frames).name) <= 0)
       continue;
-    busiest.add(bytes, {text(each, "name"), unless_zero(each, "weight", plain),
-                        unless_zero(each, "guaranteed_bps", human_rate),
-                        unless_zero(each, "maximum_bps", human_rate),
-                        human_rate(static_cast<std::uint64_t>(bytes * 8)),
-                        shown(each, "hosts", human_count), shown(each, "held_bytes", human_bytes),
-                        growth.events(was, each, field_of(&ClassUse::dropped_frames).name)});
+    busiest.add(bytes,
+                {text(each, "name"), unless_zero(each, "weight", text::plain),
+                 unless_zero(each, "guaranteed_bps", bits_per_second),
+                 unless_zero(each, "maximum_bps", bits_per_second), text::bit_rate(bytes * 8),
+                 shown(each, "hosts", text::count), shown(each, "held_bytes", text::binary_bytes),
+                 growth.events(was, each, field_of(&ClassUse::dropped_frames).name)});
   }
   Table table{{{"class"},
-               {"weight", Align::kRight},
-               {"guaranteed", Align::kRight},
-               {"maximum", Align::kRight},
-               {"sends", Align::kRight},
-               {"hosts", Align::kRight},
-               {"waiting", Align::kRight},
-               {"dropped", Align::kRight}},
+               {"weight", text::Align::kRight},
+               {"guaranteed", text::Align::kRight},
+               {"maximum", text::Align::kRight},
+               {"sends", text::Align::kRight},
+               {"hosts", text::Align::kRight},
+               {"waiting", text::Align::kRight},
+               {"dropped", text::Align::kRight}},
               busiest.first(kMostClasses)};
   cut_first_column(table, columns);
   return table;
@@ -261,19 +260,20 @@ std::string flows_table(const TopSample& before, const TopSample& now, const Gro
     if (rows.size() == most) break;
     const Json& flow = *entry.flow;
     const Json& was = earlier.of(flow);
-    rows.push_back(
-        {shown(flow, "id", plain), cut_endpoint(endpoint(flow, "client", "client_port"), each),
-         cut_endpoint(endpoint(flow, "server", "server_port"), each),
-         growth.bits(was, flow, "from_lan_bytes"), growth.bits(was, flow, "to_lan_bytes"),
-         shown(flow, "lan_stored_bytes", human_bytes)});
+    rows.push_back({shown(flow, "id", text::plain),
+                    cut_endpoint(endpoint(flow, "client", "client_port"), each),
+                    cut_endpoint(endpoint(flow, "server", "server_port"), each),
+                    growth.bits(was, flow, "from_lan_bytes"),
+                    growth.bits(was, flow, "to_lan_bytes"),
+                    shown(flow, "lan_stored_bytes", text::binary_bytes)});
   }
-  return format_table({{"flow", Align::kRight},
-                       {"client"},
-                       {"server"},
-                       {"from lan", Align::kRight},
-                       {"to lan", Align::kRight},
-                       {"waiting", Align::kRight}},
-                      rows);
+  return text::format_table({{"flow", text::Align::kRight},
+                             {"client"},
+                             {"server"},
+                             {"from lan", text::Align::kRight},
+                             {"to lan", text::Align::kRight},
+                             {"waiting", text::Align::kRight}},
+                            rows);
 }
 
 // Takes the last row of the longest table, until no more than `most` are left, or few of each.
@@ -291,7 +291,9 @@ void shorten(std::initializer_list<Table*> tables, std::size_t most) {
   }
 }
 
-std::string paragraph(const Table& table) { return format_table(table.columns, table.rows) + '\n'; }
+std::string paragraph(const Table& table) {
+  return text::format_table(table.columns, table.rows) + '\n';
+}
 
 std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
@@ -318,8 +320,8 @@ std::string render_top(const TopSample& before, const TopSample& now, ScreenSize
     whole += flows_table(before, now, growth, some_are_left_out ? room - 1 : room, size.columns);
   }
   if (some_are_left_out) {
-    whole += "of the first " + human_count(now.flows.size()) + " flows of " +
-             human_count(now.flows_in_all) + "\n";
+    whole += "of the first " + text::count(now.flows.size()) + " flows of " +
+             text::count(now.flows_in_all) + "\n";
   }
   std::istringstream lines(whole);
   std::string out;

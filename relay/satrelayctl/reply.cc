@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "relay/satrelayctl/scale.h"
+#include "relay/text/numbers.h"
 
 namespace satrelay::ctl {
 
@@ -37,23 +37,23 @@ std::string shown(const Json& object, const char* key, Scale scale) {
 Scale scale_of(CounterUnit unit) {
   switch (unit) {
     case CounterUnit::kBytes:
-      return human_bytes;
+      return text::binary_bytes;
     case CounterUnit::kNanoseconds:
-      return [](std::uint64_t n) { return human_duration(n / 1000); };
+      return [](std::uint64_t n) { return text::duration(n / 1000); };
     case CounterUnit::kMicroseconds:
-      return human_duration;
+      return text::duration;
     case CounterUnit::kNumber:
       break;
   }
-  return human_count;
+  return text::count;
 }
 
 std::string unless_zero(const Json& object, const char* key, Scale scale) {
   return number(object, key).value_or(0) == 0 ? "-" : shown(object, key, scale);
 }
 
-std::string milliseconds(std::uint64_t n) { return human_duration(n * 1000); }
-std::string plain(std::uint64_t n) { return std::to_string(n); }
+std::string milliseconds(std::uint64_t n) { return text::duration(n * 1000); }
+std::string bits_per_second(std::uint64_t n) { return text::bit_rate(static_cast<double>(n)); }
 
 void name_unmeasured(std::string_view command, Json& reply) {
   const auto name = [](Json& entry, std::initializer_list<const char*> keys) {
@@ -76,7 +76,7 @@ std::string state_words(const std::string& state) {
 std::string endpoint(const Json& flow, const char* address, const char* port) {
   const std::string host = text(flow, address);
   const bool v6 = host.find(':') != std::string::npos;
-  return (v6 ? '[' + host + ']' : host) + ':' + shown(flow, port, plain);
+  return (v6 ? '[' + host + ']' : host) + ':' + shown(flow, port, text::plain);
 }
 
 }  // namespace satrelay::ctl

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> number(const Json& object, const char* key);
 // Control characters become '?': what comes over the socket must not move the terminal's cursor.
 std::string text(const Json& object, const char* key);
 
-using Scale = std::string (*)(std::uint64_t);  // scale.h
+using Scale = std::string (*)(std::uint64_t);  // relay/text/numbers.h
 std::string shown(const Json& object, const char* key, Scale scale);
 Scale scale_of(CounterUnit unit);
 // A counter, in its unit.
@@ -30,7 +30,7 @@ std::string shown(const Json& object, const CounterField<Struct>& field) {
 // The same, and "-" for 0 too: where that says that there is none.
 std::string unless_zero(const Json& object, const char* key, Scale scale);
 std::string milliseconds(std::uint64_t n);
-std::string plain(std::uint64_t n);
+std::string bits_per_second(std::uint64_t n);
 // Names with null what the reply of `command` leaves out, as it was never measured: the socket has
 // no null.
 void name_unmeasured(std::string_view command, Json& reply);

@@ -1,8 +1,8 @@
 #include "relay/sim/describe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -11,38 +11,29 @@
 namespace satrelay::sim {
 namespace {
 
-[[gnu::format(printf, 1, 2)]] std::string print(const char* format, ...) {
-  char text[256];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return text;
-}
-
 const char* name_of(Side side) { return side == Side::kA ? "A" : "B"; }
 
-std::string seconds(Duration duration) { return print("%.3f s", duration.to_seconds()); }
+std::string seconds(Duration duration) { return fmt::format("{:.3f} s", duration.to_seconds()); }
 std::string milliseconds(Duration duration) {
-  return print("%.6g ms", duration.to_seconds() * 1000);
+  return fmt::format("{:.6g} ms", duration.to_seconds() * 1000);
 }
 std::string rate_of(BitRate rate) {
-  return print("%.6g Mbit/s", static_cast<double>(rate.to_bits_per_second()) / 1e6);
+  return fmt::format("{:.6g} Mbit/s", static_cast<double>(rate.to_bits_per_second()) / 1e6);
 }
 
 std::string link(const config::LinkDirection& way) {
   std::string text = rate_of(way.rate) + ", " + milliseconds(way.delay);
-  if (way.loss > 0) text += print(", loss %.4f", way.loss);
+  if (way.loss > 0) text += fmt::format(", loss {:.4f}", way.loss);
   if (way.gilbert_elliott) {
-    text += print(", bursts %.4f %.2f", way.gilbert_elliott->good_to_bad,
-                  way.gilbert_elliott->bad_to_good);
+    text += fmt::format(", bursts {:.4f} {:.2f}", way.gilbert_elliott->good_to_bad,
+                        way.gilbert_elliott->bad_to_good);
   }
   if (way.jitter > Duration::zero()) text += ", jitter " + milliseconds(way.jitter);
   if (way.reorder > 0) {
-    text += print(", reorder %.4f by ", way.reorder) + milliseconds(way.reorder_by);
+    text += fmt::format(", reorder {:.4f} by ", way.reorder) + milliseconds(way.reorder_by);
   }
-  if (way.duplicate > 0) text += print(", duplicate %.4f", way.duplicate);
-  if (way.corrupt > 0) text += print(", corrupt %.5f", way.corrupt);
+  if (way.duplicate > 0) text += fmt::format(", duplicate {:.4f}", way.duplicate);
+  if (way.corrupt > 0) text += fmt::format(", corrupt {:.5f}", way.corrupt);
   for (const config::DelayStep& step : way.delay_steps) {
     text += ", " + milliseconds(step.delay) + " from " + seconds(step.at);
   }
@@ -55,33 +46,30 @@ std::string link(const config::LinkDirection& way) {
 std::string station(const Station& station) {
   const config::Limits& limits = station.limits;
   return "cables " + link(station.cable) +
-         print(
-             "; memory %llu KiB, of a flow %llu KiB, host window %llu KiB, flows %u, half-open "
-             "%u, tick ",
-             static_cast<unsigned long long>(limits.memory.value() >> 10),
-             static_cast<unsigned long long>(limits.flow_memory.value() >> 10),
-             static_cast<unsigned long long>(limits.host_window.value() >> 10), limits.flows,
-             limits.half_open) +
+         fmt::format(
+             "; memory {} KiB, of a flow {} KiB, host window {} KiB, flows {}, half-open "
+             "{}, tick ",
+             limits.memory.value() >> 10, limits.flow_memory.value() >> 10,
+             limits.host_window.value() >> 10, limits.flows, limits.half_open) +
          milliseconds(station.tick);
 }
 
 std::string host(const HostSpec& host) {
   std::string text =
-      print("mss %u, send %llu, receive %llu, window scale %u", host.tcp.mss,
-            static_cast<unsigned long long>(host.tcp.send_limit),
-            static_cast<unsigned long long>(host.tcp.receive_limit), host.tcp.window_scale);
+      fmt::format("mss {}, send {}, receive {}, window scale {}", host.tcp.mss, host.tcp.send_limit,
+                  host.tcp.receive_limit, host.tcp.window_scale);
   if (host.tcp.congestion == control::Congestion::kCubic) text += ", CUBIC";
   if (!host.offer_window_scale) text += ", without window scale";
   if (!host.offer_sack) text += ", without SACK";
   if (!host.offer_timestamps) text += ", without timestamps";
-  if (host.addresses.vlan) text += print(", VLAN %u", host.addresses.vlan->vlan_id());
+  if (host.addresses.vlan) text += fmt::format(", VLAN {}", host.addresses.vlan->vlan_id());
   return text;
 }
 
 std::string rule(const config::Rule& rule) {
   std::string text = rule.action == config::Action::kBridge ? "bridge" : "accelerate";
   for (const config::PortRange& range : rule.match.port) {
-    text += print(" port %u-%u", range.first, range.last);
+    text += fmt::format(" port {}-{}", range.first, range.last);
   }
   constexpr const char* kCompress[] = {"off", "auto", "on"};
   text += std::string(", compress ") + kCompress[static_cast<std::size_t>(rule.compress)];
@@ -94,27 +82,26 @@ std::string rule(const config::Rule& rule) {
 }
 
 std::string traffic_class(const config::TrafficClass& one) {
-  std::string text = print("weight %u", one.weight);
+  std::string text = fmt::format("weight {}", one.weight);
   if (!one.guaranteed.is_zero()) text += ", guaranteed " + rate_of(one.guaranteed);
   if (!one.maximum.is_zero()) text += ", maximum " + rate_of(one.maximum);
   return text;
 }
 
 std::string plan(const Plan& plan) {
-  std::string text = print("sends %llu", static_cast<unsigned long long>(plan.send_bytes));
+  std::string text = fmt::format("sends {}", plan.send_bytes);
   if (plan.send_after > 0) {
-    text += print(" after %llu", static_cast<unsigned long long>(plan.send_after));
+    text += fmt::format(" after {}", plan.send_after);
   }
   if (plan.send_after_end) text += " after the other's end";
   if (plan.chunk > 0) {
-    text += print(", %llu every ", static_cast<unsigned long long>(plan.chunk)) +
-            milliseconds(plan.interval);
+    text += fmt::format(", {} every ", plan.chunk) + milliseconds(plan.interval);
   }
   if (!plan.read_rate.is_zero()) {
     text += ", reads " + rate_of(plan.read_rate) + " after " + seconds(plan.read_pause);
   }
   if (plan.dead_after) {
-    text += print(", hangs having read %llu", static_cast<unsigned long long>(*plan.dead_after));
+    text += fmt::format(", hangs having read {}", *plan.dead_after);
   }
   if (!plan.abort_after.is_infinite()) text += ", resets after " + seconds(plan.abort_after);
   switch (plan.finish) {
@@ -127,14 +114,14 @@ std::string plan(const Plan& plan) {
     case Finish::kAbortWhenReceived:
       break;
   }
-  return text + print(", resets having read %llu", static_cast<unsigned long long>(plan.abort_at));
+  return text + fmt::format(", resets having read {}", plan.abort_at);
 }
 
 std::string flow(const FlowSpec& flow, std::size_t index) {
-  return print("flow %zu from %s, host %zu to %zu, IPv%d, port %u%s; client ", index,
-               name_of(flow.client_side), flow.client_host, flow.server_host,
-               flow.version == IpVersion::kV4 ? 4 : 6, flow.server_port,
-               flow.server == Server::kRefuses ? ", refused" : "") +
+  return fmt::format("flow {} from {}, host {} to {}, IPv{}, port {}{}; client ", index,
+                     name_of(flow.client_side), flow.client_host, flow.server_host,
+                     flow.version == IpVersion::kV4 ? 4 : 6, flow.server_port,
+                     flow.server == Server::kRefuses ? ", refused" : "") +
          plan(flow.client_plan) + "; server " + plan(flow.server_plan);
 }
 
@@ -159,31 +146,30 @@ std::vector<Timed> schedule(const Scenario& scenario) {
                        (restart.stop == Stop::kKilled ? " is killed" : " shuts down") +
                        ", starts again after " + seconds(restart.down);
     if (restart.memory) {
-      text +=
-          print(" with %llu KiB", static_cast<unsigned long long>(restart.memory->value() >> 10));
+      text += fmt::format(" with {} KiB", restart.memory->value() >> 10);
     }
     lines.emplace_back(restart.when, text);
   }
   for (const Vanishing& vanishing : scenario.vanishings) {
-    lines.emplace_back(vanishing.when,
-                       print("host %zu of %s vanishes", vanishing.host, name_of(vanishing.side)));
+    lines.emplace_back(vanishing.when, fmt::format("host {} of {} vanishes", vanishing.host,
+                                                   name_of(vanishing.side)));
   }
   for (const Shrinking& shrinking : scenario.shrinkings) {
     lines.emplace_back(
         shrinking.when,
-        print("host %zu of %s has room for %llu bytes a connection", shrinking.host,
-              name_of(shrinking.side), static_cast<unsigned long long>(shrinking.receive_limit)));
+        fmt::format("host {} of {} has room for {} bytes a connection", shrinking.host,
+                    name_of(shrinking.side), shrinking.receive_limit));
   }
   if (const auto& hostile = scenario.hostile_peer) {
-    lines.emplace_back(hostile->from, print("a hostile peer of gateway %s makes %u packets in ",
-                                            name_of(hostile->victim), hostile->packets) +
-                                          seconds(hostile->length) + ": " +
-                                          names_of_peer_tricks(hostile->tricks));
+    lines.emplace_back(hostile->from,
+                       fmt::format("a hostile peer of gateway {} makes {} packets in ",
+                                   name_of(hostile->victim), hostile->packets) +
+                           seconds(hostile->length) + ": " + names_of_peer_tricks(hostile->tricks));
   }
   for (const Forging& forging : scenario.forgings) {
     lines.emplace_back(
         forging.from,
-        print("a host of %s forges %u frames in ", name_of(forging.side), forging.frames) +
+        fmt::format("a host of {} forges {} frames in ", name_of(forging.side), forging.frames) +
             seconds(forging.length) + ": " + names_of_lan_tricks(forging.tricks));
   }
   std::ranges::stable_sort(lines, {}, &Timed::first);
@@ -194,9 +180,10 @@ std::vector<Timed> schedule(const Scenario& scenario) {
 
 std::string describe(const Scenario& scenario) {
   std::string text = "a>b " + link(scenario.a_to_b) + "\nb>a " + link(scenario.b_to_a) + "\n";
-  text += print("overhead %u, STP MTU %u, %s%s%s\n", scenario.overhead, scenario.stp.mtu,
-                scenario.static_neighbours ? "neighbours known" : "neighbours found with ARP, ND",
-                scenario.journal ? ", journals kept" : "", scenario.encrypts ? ", encrypted" : "");
+  text += fmt::format(
+      "overhead {}, STP MTU {}, {}{}{}\n", scenario.overhead, scenario.stp.mtu,
+      scenario.static_neighbours ? "neighbours known" : "neighbours found with ARP, ND",
+      scenario.journal ? ", journals kept" : "", scenario.encrypts ? ", encrypted" : "");
   for (const Side side : {Side::kA, Side::kB}) {
     text += std::string("station ") + name_of(side) + ": " + station(scenario.station(side)) + "\n";
     const auto& hosts = scenario.station(side).hosts;
@@ -205,7 +192,7 @@ std::string describe(const Scenario& scenario) {
         return i == (flow.client_side == side ? flow.client_host : flow.server_host);
       };
       if (std::ranges::none_of(scenario.flows, uses)) continue;
-      text += print("host %zu of %s: ", i, name_of(side)) + host(hosts[i]) + "\n";
+      text += fmt::format("host {} of {}: ", i, name_of(side)) + host(hosts[i]) + "\n";
     }
   }
   for (const config::TrafficClass& one : scenario.classes) {
@@ -213,7 +200,7 @@ std::string describe(const Scenario& scenario) {
   }
   for (const config::Rule& one : scenario.rules) text += "rule: " + rule(one) + "\n";
   for (const auto& [when, line] : schedule(scenario)) {
-    text += print("%8.3f s  ", (when - Instant()).to_seconds()) + line + "\n";
+    text += fmt::format("{:8.3f} s  ", (when - Instant()).to_seconds()) + line + "\n";
   }
   return text;
 }

@@ -1,6 +1,6 @@
 #include "relay/sim/scenario.h"
 
-#include <cstdio>
+#include <fmt/format.h>
 
 namespace satrelay::sim {
 
@@ -68,26 +68,21 @@ FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, con
 }
 
 std::string Scenario::summary() const {
-  char line[512];
   std::uint64_t bytes = 0;
   for (const FlowSpec& flow : flows) {
     bytes += flow.client_plan.send_bytes + flow.server_plan.send_bytes;
   }
-  std::snprintf(
-      line, sizeof line,
-      "%zu flows, %llu bytes; a>b %.1f Mbit/s %lld ms loss %.3f dup %.3f reorder %.3f corrupt "
-      "%.4f; b>a %.1f Mbit/s loss %.3f; LAN loss %.4f %.4f; memory %llu %llu KiB; flow table %u "
-      "%u; %zu vanishing, %zu restarts, %zu outages",
-      flows.size(), static_cast<unsigned long long>(bytes),
-      static_cast<double>(a_to_b.rate.to_bits_per_second()) / 1e6,
-      static_cast<long long>(a_to_b.delay.to_milliseconds()), a_to_b.loss, a_to_b.duplicate,
-      a_to_b.reorder, a_to_b.corrupt, static_cast<double>(b_to_a.rate.to_bits_per_second()) / 1e6,
-      b_to_a.loss, stations[0].cable.loss, stations[1].cable.loss,
-      static_cast<unsigned long long>(stations[0].limits.memory.value() >> 10),
-      static_cast<unsigned long long>(stations[1].limits.memory.value() >> 10),
-      stations[0].limits.flows, stations[1].limits.flows, vanishings.size(), restarts.size(),
-      outages.size());
-  return line;
+  return fmt::format(
+      "{} flows, {} bytes; a>b {:.1f} Mbit/s {} ms loss {:.3f} dup {:.3f} reorder {:.3f} corrupt "
+      "{:.4f}; b>a {:.1f} Mbit/s loss {:.3f}; LAN loss {:.4f} {:.4f}; memory {} {} KiB; flow table "
+      "{} "
+      "{}; {} vanishing, {} restarts, {} outages",
+      flows.size(), bytes, static_cast<double>(a_to_b.rate.to_bits_per_second()) / 1e6,
+      a_to_b.delay.to_milliseconds(), a_to_b.loss, a_to_b.duplicate, a_to_b.reorder, a_to_b.corrupt,
+      static_cast<double>(b_to_a.rate.to_bits_per_second()) / 1e6, b_to_a.loss,
+      stations[0].cable.loss, stations[1].cable.loss, stations[0].limits.memory.value() >> 10,
+      stations[1].limits.memory.value() >> 10, stations[0].limits.flows, stations[1].limits.flows,
+      vanishings.size(), restarts.size(), outages.size());
 }
 
 }  // namespace satrelay::sim

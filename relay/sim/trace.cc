@@ -1,5 +1,10 @@
 #include "relay/sim/trace.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
@@ -10,10 +15,8 @@ namespace {
 
 std::string hex(ConstBytes bytes, std::size_t most) {
   std::string text;
-  char digits[4];
-  for (std::size_t i = 0; i < bytes.size() && i < most; ++i) {
-    std::snprintf(digits, sizeof digits, "%02x", load_u8(&bytes[i]));
-    text += digits;
+  for (const std::byte byte : bytes.first(std::min(bytes.size(), most))) {
+    fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(byte));
   }
   return text;
 }
@@ -52,10 +55,9 @@ std::string describe_frame(ConstBytes frame) {
   }
   const ConstBytes packet = frame.subspan(ethernet->size());
   if (ethernet->type != wire::EtherType::kIpv4 && ethernet->type != wire::EtherType::kIpv6) {
-    char type[8];
-    std::snprintf(type, sizeof type, "%04x", static_cast<unsigned>(ethernet->type));
-    return text + "type " + type + " " + ethernet->source.to_string() + " > " +
-           ethernet->destination.to_string() + " " + hex(packet, 28);
+    return text + fmt::format("type {:04x} {} > {} {}", static_cast<unsigned>(ethernet->type),
+                              ethernet->source.to_string(), ethernet->destination.to_string(),
+                              hex(packet, 28));
   }
   const auto ip = wire::parse_ip(packet);
   if (!ip) return text + "malformed IP, " + std::to_string(packet.size()) + " bytes";

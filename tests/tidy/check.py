@@ -18,8 +18,8 @@ ENGINES = ["pep/base", "pep/wire", "pep/control", "pep/compress", "pep/crypto", 
            "pep/stp"]
 # Plain values and the words for them.
 SCHEMA = ["config/schema.h", "config/words.h", "config/modes.h", "config/names.h", "config/traffic_class.h"]
-ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops"]
-IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim"]
+ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text"]
+IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim", "relay/text"]
 # What is counted, for who shows it.
 COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
             "relay/gateway/counters.h", "relay/gateway/rules/rule_counters.h",
@@ -61,14 +61,15 @@ MAY_INCLUDE = {
                                       "relay/gateway/addresses", "relay/gateway/recovery",
                                       "relay/gateway/peers", "relay/gateway/snapshot.h"],
     "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/schema.h"],
-    "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
+    "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link", "relay/text"],
+    "relay/text": [],
     "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h", "relay/gateway", "relay/link"],
     "relay/ops": ENGINES + SCHEMA + ["config/units.h", "config/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/port_stats.h"],
     "relay/satrelayd": ON_TOP,
     "relay/satlink": ON_TOP,
-    "relay/satperf": ENGINES + ["config"],
-    "relay/satlab": IN_VIRTUAL_TIME + ["relay/satrelayctl/scale.h", "relay/satrelayctl/table.h"],
-    "relay/satrelayctl": COUNTERS + ["pep/base", "config/schema.h", "config/ip_words.h",
+    "relay/satperf": ENGINES + ["config", "relay/text"],
+    "relay/satlab": IN_VIRTUAL_TIME,
+    "relay/satrelayctl": COUNTERS + ["pep/base", "relay/text", "config/schema.h", "config/ip_words.h",
                           "relay/ops/control_client.h", "relay/ops/control_grammar.h",
                           "relay/ops/nearest_word.h", "relay/ops/capture_format.h"],
     "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
@@ -94,6 +95,9 @@ TESTS_OF_NO_UNIT = {
 }
 # On top of these houses stand the tests of the whole: a session, an endpoint, a gateway.
 TESTED_AS_A_WHOLE = ["tests/unit/pep/stp", "tests/unit/pep/tcp", "tests/unit/relay/gateway"]
+
+# Text of the programs is made with {fmt}, which knows the types of what it is given.
+SPRINTF = re.compile(r"\bv?sn?printf\s*\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 
@@ -165,6 +169,8 @@ def check_text(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         if LEFTOVERS.search(line):
             yield f"{path}:{number}: unfinished work belongs into the issues, not into the code"
+        if path.startswith("relay/") and SPRINTF.search(line):
+            yield f"{path}:{number}: write text with fmt, or relay/text"
         if MACHINE_PATHS.search(line):
             yield f"{path}:{number}: names a path of one machine"
 

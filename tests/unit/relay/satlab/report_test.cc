@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "relay/satlab/losses.h"
 #include "relay/satlab/plot.h"
 #include "relay/satlab/scenario_file.h"
 
@@ -69,6 +71,31 @@ TEST(Report, CsvHasALineASampleAndAsManyFieldsInEach) {
   const auto fields = std::ranges::count(lines[0], ',');
   for (const std::string& line : lines) EXPECT_EQ(std::ranges::count(line, ','), fields) << line;
   EXPECT_TRUE(lines[1].starts_with("0.1,")) << lines[1];
+}
+
+// A link that drops for no other reason than that frames are too long for it.
+TEST(Report, AFrameIsLostWhateverDropsIt) {
+  const RunResult result =
+      run_experiment(parse_scenario("gateways: {present: no}\n"
+                                    "link: {both: {rate: 10Mbit, delay: 20ms, mtu: 1300}}\n"
+                                    "flows: [{name: up, client: a, upload: 500kB}]\n"
+                                    "duration: 5s\n"
+                                    "sampling: 100ms\n",
+                                    "narrow.yaml"));
+  const link::DirectionCounters& counters = result.link[0].counters;
+  ASSERT_GT(counters.dropped_mtu, 0U);
+  EXPECT_EQ(lost_frames(counters), counters.dropped_mtu);
+  const nlohmann::ordered_json link = report_json(result)["link"]["a_to_b"];
+  EXPECT_EQ(link["too_long"], counters.dropped_mtu);
+  EXPECT_EQ(link["frames_offered"], counters.frames_out + counters.dropped_mtu);
+  // In the plot: time, link, hosts, queue, and then the loss of both directions in per cent.
+  double most = 0;
+  for (const std::string& line : lines_of(plot_script(result, "svg", "x.svg"))) {
+    std::istringstream words(line);
+    const std::vector<double> values{std::istream_iterator<double>(words), {}};
+    if (values.size() == 11) most = std::max(most, values[7]);
+  }
+  EXPECT_EQ(most, 100);
 }
 
 TEST(Report, TableNamesFlowsLinkAndGateways) {

@@ -6,46 +6,11 @@
 
 #include "relay/gateway/flows/wait.h"
 #include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/scale.h"
-#include "relay/satrelayctl/table.h"
 
 namespace satrelay::ctl {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-TEST(Scale, ThreeDigitsAndTheUnitThatFits) {
-  EXPECT_EQ(human_bytes(0), "0 B");
-  EXPECT_EQ(human_bytes(1023), "1023 B");
-  EXPECT_EQ(human_bytes(1024), "1.00 KiB");
-  EXPECT_EQ(human_bytes(1536), "1.50 KiB");
-  EXPECT_EQ(human_bytes(64ULL << 20), "64.0 MiB");
-  EXPECT_EQ(human_bytes((1ULL << 30) - 1), "1.00 GiB");
-  EXPECT_EQ(human_bytes(~0ULL), "16384 PiB");
-  EXPECT_EQ(human_rate(50'000'000), "50.0 Mbit/s");
-  EXPECT_EQ(human_rate(999'999), "1.00 Mbit/s");
-  EXPECT_EQ(human_rate(10'000'000'000), "10.0 Gbit/s");
-  EXPECT_EQ(human_duration(0), "0 us");
-  EXPECT_EQ(human_duration(551'400), "551 ms");
-  EXPECT_EQ(human_duration(1'500'000), "1.50 s");
-  EXPECT_EQ(human_duration(59'999'999), "60.0 s");
-  EXPECT_EQ(human_duration(61'000'000), "1 min 01 s");
-  EXPECT_EQ(human_duration(7'380'000'000), "2 h 03 min");
-  EXPECT_EQ(human_duration(180'000'000'000), "2 d 02 h");
-  EXPECT_EQ(human_count(0), "0");
-  EXPECT_EQ(human_count(999), "999");
-  EXPECT_EQ(human_count(1'234'567), "1 234 567");
-  EXPECT_EQ(human_share(10'000), "1.00%");
-  EXPECT_EQ(human_share(123), "0.01%");
-}
-
-TEST(Table, LinesUp) {
-  EXPECT_EQ(
-      format_table({{"name"}, {"n", Align::kRight}, {"x"}}, {{"a", "10"}, {"long name", "7"}}),
-      "name        n  x\n"
-      "a          10\n"
-      "long name   7\n");
-}
 
 TEST(RenderStatus, ShowsSumsWithUnits) {
   const Json status = Json::parse(R"({

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace satrelay::ctl {
+namespace satrelay::text {
 
 enum class Align { kLeft, kRight };
 
@@ -12,13 +12,13 @@ struct Column {
   std::string title;
   Align align = Align::kLeft;
 };
+using Row = std::vector<std::string>;
 
 // One line for the titles, one for each row; no blanks at the ends of lines. A short row is filled
 // with empty cells.
-std::string format_table(const std::vector<Column>& columns,
-                         const std::vector<std::vector<std::string>>& rows);
+std::string format_table(const std::vector<Column>& columns, const std::vector<Row>& rows);
 
 // Two columns without titles.
-std::string format_pairs(const std::vector<std::vector<std::string>>& rows);
+std::string format_pairs(const std::vector<Row>& rows);
 
-}  // namespace satrelay::ctl
+}  // namespace satrelay::text
