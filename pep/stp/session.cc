@@ -193,7 +193,7 @@ void Session::set_context(StreamId stream, std::uint32_t context) {
   if (Stream* s = impl_->streams->visible(stream)) s->context = context;
 }
 
-void Session::set_group(StreamId stream, ClassId stream_class, std::uint64_t host) {
+void Session::set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host) {
   Streams& streams = *impl_->streams;
   if (Stream* s = streams.visible(stream)) streams.schedule().join(*s, stream_class, host);
 }
@@ -273,16 +273,16 @@ void Session::close(Instant now) {
   impl_->close();
 }
 
-std::size_t Session::poll_packet(MutableBytes out, Instant now, const Turn& turn) {
+std::size_t Session::poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn) {
   impl_->now = now;
   impl_->writer.begin(turn);
   return impl_->poll_packet(out);
 }
 
-std::span<const ClassBytes> Session::last_classes() const { return impl_->writer.sent(); }
+std::span<const schedule::ClassBytes> Session::last_classes() const { return impl_->writer.sent(); }
 
-ClassSet Session::waiting() const {
-  const ClassSet waiting = impl_->streams->has_bytes(kEveryClass);
+schedule::ClassSet Session::waiting() const {
+  const schedule::ClassSet waiting = impl_->streams->has_bytes(schedule::kEveryClass);
   // Asked of each of many sessions before every packet: most have nothing.
   if (waiting == 0 || !impl_->data_allowed()) return 0;
   return impl_->protection.is_worn_out(impl_->association->ledger.next()) ? 0 : waiting;
@@ -290,7 +290,7 @@ ClassSet Session::waiting() const {
 
 bool Session::may_send(Instant now) const { return impl_->gate.open(now); }
 
-std::size_t Session::waiting_hosts(ClassId stream_class) const {
+std::size_t Session::waiting_hosts(schedule::ClassId stream_class) const {
   return std::max<std::size_t>(impl_->streams->schedule().hosts(stream_class), 1);
 }
 

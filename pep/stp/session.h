@@ -23,10 +23,11 @@
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
+#include "pep/schedule/class_set.h"
+#include "pep/schedule/host_share.h"
+#include "pep/schedule/turn.h"
 #include "pep/stp/connection/security.h"
 #include "pep/stp/counters.h"
-#include "pep/stp/streams/host_share.h"
-#include "pep/stp/streams/stream_class.h"
 #include "pep/stp/streams/stream_source.h"
 #include "pep/stp/types.h"
 #include "pep/stp/wire/packet_observer.h"
@@ -55,7 +56,7 @@ struct Config {
   FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
   FecMode fec = FecMode::kAuto;
   // Of all that shares the carrier with the session's streams; nullptr: nothing does. Outlives it.
-  HostShares* host_shares = nullptr;
+  schedule::HostShares* host_shares = nullptr;
   // The sum of bytes_stored() of all sessions that have this, kept up to date. Outlives them.
   std::uint64_t* all_stored = nullptr;
   std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;  // no peer shall know where an id is kept
@@ -96,7 +97,7 @@ class Session {
   void set_context(StreamId stream, std::uint32_t context);
   // Within its class hosts take turns, and the streams of a host; 0 and 0 until it is set. Of
   // `host` it matters only whether it is the same.
-  void set_group(StreamId stream, ClassId stream_class, std::uint64_t host);
+  void set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host);
   // The relay has (or no longer has) bytes for this stream: produce() will be called for it.
   void set_ready(StreamId stream, bool ready);
   // Stores encoded bytes to send; returns how many were taken: all of them, unless they exceed
@@ -135,16 +136,16 @@ class Session {
   // --- output --------------------------------------------------------------------------------
   // Writes the next UDP payload into `out` (at least datagram_size bytes) and debits the carrier; 0
   // if nothing may leave at `now`. `turn`: whose bytes of streams may be in it.
-  std::size_t poll_packet(MutableBytes out, Instant now, const Turn& turn = {});
+  std::size_t poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn = {});
   control::Priority last_priority() const;  // of the packet just polled
   // And the bytes of streams in it, by class.
-  std::span<const ClassBytes> last_classes() const;
+  std::span<const schedule::ClassBytes> last_classes() const;
   // The classes of which bytes could leave when pacers allow, as far as is known; and whether they
   // do. Ask may_send() only for what waits.
-  ClassSet waiting() const;
+  schedule::ClassSet waiting() const;
   bool may_send(Instant now) const;
   // The hosts of a class that waits.
-  std::size_t waiting_hosts(ClassId stream_class) const;
+  std::size_t waiting_hosts(schedule::ClassId stream_class) const;
   std::optional<Event> poll_event();
   // The earliest of timers, feedback and the pacer's next opening when something waits for it.
   Instant next_timeout() const;

@@ -61,7 +61,7 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
   return verdict;
 }
 
-Verdict Gateway::Impl::bridge(Counter reason, stp::ClassId id, const Frame& frame, PortId from,
+Verdict Gateway::Impl::bridge(Counter reason, schedule::ClassId id, const Frame& frame, PortId from,
                               ConstBytes bytes, Instant now) {
   if (frame.reassembled) return bridge_fragments(id, frame, now);
   const std::size_t mtu = from == PortId::kWan ? config.lan.mtu : config.wan.mtu;
@@ -81,7 +81,7 @@ Verdict Gateway::Impl::bridge(Counter reason, stp::ClassId id, const Frame& fram
   return verdict;
 }
 
-Verdict Gateway::Impl::admit(Counter reason, stp::ClassId id, const Frame& frame,
+Verdict Gateway::Impl::admit(Counter reason, schedule::ClassId id, const Frame& frame,
                              std::size_t frame_size, Instant now) {
   const std::size_t ip_bytes = frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
   // What keeps the layer 2 network together (ARP, BPDU, LACP) is small and does not wait.
@@ -99,7 +99,7 @@ Verdict Gateway::Impl::admit(Counter reason, stp::ClassId id, const Frame& frame
 }
 
 // In the order in which they came, each as if it had just come.
-Verdict Gateway::Impl::bridge_fragments(stp::ClassId id, const Frame& frame, Instant now) {
+Verdict Gateway::Impl::bridge_fragments(schedule::ClassId id, const Frame& frame, Instant now) {
   fragments_bridged = {};
   while (const auto cell = reassembly.take_fragment()) {
     const std::size_t size = reassembly.frame(*cell).size();

@@ -57,7 +57,7 @@ HashKey secret_of(const Identity& identity) { return {identity.secret[0], identi
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
                        std::size_t peer_index, const config::Link& link, const MemoryPlan& plan,
-                       stp::HostShares& host_shares, std::uint64_t* all_stored) {
+                       schedule::HostShares& host_shares, std::uint64_t* all_stored) {
   const config::Peer& peer = config.peers[peer_index];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;

@@ -13,6 +13,7 @@
 #include "config/schema.h"
 #include "pep/base/arena.h"
 #include "pep/base/check.h"
+#include "pep/schedule/turn.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/addresses/wan_node.h"
@@ -73,13 +74,13 @@ struct Gateway::Impl final : SessionPort {
   }
   bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
   bool checksum_ok(const Frame& frame);
-  Verdict bridge(Counter reason, stp::ClassId id, const Frame& frame, PortId from, ConstBytes bytes,
-                 Instant now);
+  Verdict bridge(Counter reason, schedule::ClassId id, const Frame& frame, PortId from,
+                 ConstBytes bytes, Instant now);
   // From the LAN: kBridge if the frame may leave now, which is booked; kQueued if it waits in the
   // uplink's held_slot().
-  Verdict admit(Counter reason, stp::ClassId id, const Frame& frame, std::size_t frame_size,
+  Verdict admit(Counter reason, schedule::ClassId id, const Frame& frame, std::size_t frame_size,
                 Instant now);
-  Verdict bridge_fragments(stp::ClassId id, const Frame& frame, Instant now);
+  Verdict bridge_fragments(schedule::ClassId id, const Frame& frame, Instant now);
   // What no rule is asked about.
   Verdict bridge(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now) {
     return bridge(reason, TrafficClasses::kBridged, frame, from, bytes, now);
@@ -98,7 +99,7 @@ struct Gateway::Impl final : SessionPort {
   void handle_event(std::size_t index, const stp::Event& event, Instant now);
   void handle_opened(std::size_t index, stp::StreamId stream, Instant now);
   bool is_reachable(std::size_t peer) const override { return wan.next_hop(peer).has_value(); }
-  Written write_packet(std::size_t peer, const stp::Turn& turn, MutableBytes out,
+  Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
                        Instant now) override;
   Polled poll_wan(MutableBytes out, Instant now);
 

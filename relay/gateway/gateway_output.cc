@@ -49,7 +49,7 @@ void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {
   observer_.see_plain(link_way, frame_);
 }
 
-Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const stp::Turn& turn,
+Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const schedule::Turn& turn,
                                                    MutableBytes out, Instant now) {
   stp::Session& session = peers[peer]->session;
   const std::size_t header = wan.stp_header_size();

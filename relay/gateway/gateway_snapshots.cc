@@ -109,7 +109,7 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
 std::vector<ClassSnapshot> Gateway::classes() const {
   const Uplink& uplink = impl_->uplink;
   std::vector<ClassSnapshot> list;
-  for (const stp::ClassId id : uplink.classes().order()) {
+  for (const schedule::ClassId id : uplink.classes().order()) {
     const TrafficClassState& c = uplink.classes()[id];
     list.push_back({.in_force = c.in_force,
                     .is_changed = c.in_force != c.configured,

@@ -122,7 +122,7 @@ void act(Session& session, Relay& relay, unsigned what, Instant now) {
       session.confirm(id, {.answered = true, .delivered = what, .window = what}, now);
       break;
     case 4:
-      session.set_group(id, static_cast<stp::ClassId>(what % stp::kClasses), what % 5);
+      session.set_group(id, static_cast<schedule::ClassId>(what % schedule::kClasses), what % 5);
       break;
     case 5:
       session.announce_capacity(BitRate::bits_per_second(what * 1'000));

@@ -14,7 +14,7 @@ MAX_LINES = 600
 
 # What a folder may include besides itself: folders, or single headers. "Dependencies run one way"
 # in docs/architecture.md.
-ENGINES = ["pep/base", "pep/wire", "pep/control", "pep/compress", "pep/crypto", "pep/tcp",
+ENGINES = ["pep/base", "pep/schedule", "pep/wire", "pep/control", "pep/compress", "pep/crypto", "pep/tcp",
            "pep/stp"]
 # Plain values and the words for them.
 SCHEMA = ["config/schema.h", "config/words.h", "config/modes.h", "config/names.h", "config/traffic_class.h"]
@@ -26,15 +26,16 @@ COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_coun
             "relay/gateway/uplink/class_counters.h", "relay/dpdk/port_stats.h"]
 # Of a room's house, the headers that concern every room.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
-SESSION = ["pep/base", "pep/control", "pep/stp/types.h"]
+SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
 MAY_INCLUDE = {
     "pep/base": [],
+    "pep/schedule": ["pep/base"],
     "pep/wire": ["pep/base"],
     "pep/control": ["pep/base"],
     "pep/compress": ["pep/base", "pep/crypto/hkdf.h"],
     "pep/crypto": ["pep/base"],
     "pep/tcp": ["pep/base", "pep/wire", "pep/control"],
-    "pep/stp": ["pep/base", "pep/control", "pep/crypto"],
+    "pep/stp": ["pep/base", "pep/schedule", "pep/control", "pep/crypto"],
     # The rooms of pep/stp: each includes only those above it.
     "pep/stp/wire": SESSION,
     "pep/stp/connection": SESSION + ["pep/crypto", "pep/stp/wire"],

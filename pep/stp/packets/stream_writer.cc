@@ -49,9 +49,10 @@ void StreamWriter::write(const Job& job) {
   if (!turn_.streams) return;
   write_class(job, turn_.first);
   // What is left of the packet is for the others.
-  for (ClassSet others = job.streams.has_bytes(turn_.open) & ~class_bit(turn_.first);
+  for (schedule::ClassSet others =
+           job.streams.has_bytes(turn_.open) & ~schedule::class_bit(turn_.first);
        others != 0 && job.packet.remaining() >= kMinFragment; others &= others - 1) {
-    write_class(job, lowest_class(others));
+    write_class(job, schedule::lowest_class(others));
   }
 }
 
@@ -112,8 +113,8 @@ void StreamWriter::write_fins(const Job& job) {
   }
 }
 
-void StreamWriter::write_class(const Job& job, ClassId stream_class) {
-  if ((job.streams.has_bytes(turn_.open) & class_bit(stream_class)) == 0) return;
+void StreamWriter::write_class(const Job& job, schedule::ClassId stream_class) {
+  if ((job.streams.has_bytes(turn_.open) & schedule::class_bit(stream_class)) == 0) return;
   write_lost(job, stream_class, RepairCap::kShare);
   write_new(job, stream_class);
   write_lost(job, stream_class, RepairCap::kNone);
@@ -121,7 +122,7 @@ void StreamWriter::write_class(const Job& job, ClassId stream_class) {
 
 // While new bytes of other streams wait, lost ones have their share; otherwise, and for what others
 // leave of a packet, all there is.
-void StreamWriter::write_lost(const Job& job, ClassId stream_class, RepairCap cap) {
+void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap) {
   StreamSchedule& schedule = job.streams.schedule();
   while (Stream* const lost = schedule.next_lost(stream_class)) {
     Stream& stream = *lost;
@@ -139,7 +140,7 @@ void StreamWriter::write_lost(const Job& job, ClassId stream_class, RepairCap ca
   }
 }
 
-void StreamWriter::write_new(const Job& job, ClassId stream_class) {
+void StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
   Streams& streams = job.streams;
   streams.wake_lane_waiters();
   // Very many may have nothing after all.
@@ -226,9 +227,9 @@ std::size_t StreamWriter::write_data(const Job& job, Stream& stream, std::uint64
 }
 
 void StreamWriter::count_class(const Stream& stream, std::size_t bytes) {
-  const ClassId id = stream.group->stream_class;
+  const schedule::ClassId id = stream.group->stream_class;
   const std::size_t booked = bytes * StreamSchedule::factor(stream);
-  const auto found = std::ranges::find(sent_, id, &ClassBytes::stream_class);
+  const auto found = std::ranges::find(sent_, id, &schedule::ClassBytes::stream_class);
   if (found != sent_.end()) {
     found->bytes += bytes;
     found->booked += booked;

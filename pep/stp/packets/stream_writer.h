@@ -9,9 +9,10 @@
 
 #include "pep/base/time.h"
 #include "pep/base/work_count.h"
+#include "pep/schedule/class_set.h"
+#include "pep/schedule/turn.h"
 #include "pep/stp/packets/loss_rate.h"
 #include "pep/stp/packets/packet_builder.h"
-#include "pep/stp/streams/stream_class.h"
 #include "pep/stp/streams/stream_source.h"
 #include "pep/stp/streams/streams.h"
 
@@ -36,14 +37,14 @@ class StreamWriter {
   StreamWriter(StreamSource& source, WorkCount& work) : source_(source), work_(work) {}
 
   // What the next packet may carry.
-  void begin(const Turn& turn) {
+  void begin(const schedule::Turn& turn) {
     turn_ = turn;
     sent_.clear();
   }
-  const Turn& turn() const { return turn_; }
+  const schedule::Turn& turn() const { return turn_; }
   void write(const Job& job);
   // What went into the packets since begin().
-  std::span<const ClassBytes> sent() const { return sent_; }
+  std::span<const schedule::ClassBytes> sent() const { return sent_; }
   const Totals& totals() const { return totals_; }
 
  private:
@@ -52,9 +53,9 @@ class StreamWriter {
   [[nodiscard]] bool write_opens(const Job& job);
   void write_copies(const Job& job);
   void write_fins(const Job& job);
-  void write_class(const Job& job, ClassId stream_class);
-  void write_lost(const Job& job, ClassId stream_class, RepairCap cap);
-  void write_new(const Job& job, ClassId stream_class);
+  void write_class(const Job& job, schedule::ClassId stream_class);
+  void write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap);
+  void write_new(const Job& job, schedule::ClassId stream_class);
   void ask_source(const Job& job, Stream& stream);
   std::size_t write_data(const Job& job, Stream& stream, std::uint64_t offset,
                          std::uint64_t available, unsigned times_lost);
@@ -62,8 +63,8 @@ class StreamWriter {
 
   StreamSource& source_;
   WorkCount& work_;
-  Turn turn_;
-  std::vector<ClassBytes> sent_;
+  schedule::Turn turn_;
+  std::vector<schedule::ClassBytes> sent_;
   Totals totals_;
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "pep/base/intrusive_list.h"
-#include "pep/stp/streams/host_share.h"
+#include "pep/schedule/host_share.h"
 #include "pep/stp/streams/stream.h"
 
 namespace satrelay::stp {
@@ -20,11 +20,11 @@ using HostList = IntrusiveList<HostTurn, &HostTurn::hook>;
 
 struct StreamGroup {
   std::uint64_t host = 0;
-  ClassId stream_class = 0;
+  schedule::ClassId stream_class = 0;
   std::uint32_t streams = 0;  // that belong to it, whether they wait or not
   HostTurn young, older;
-  HostShare* share = nullptr;  // nullptr: waits nowhere else
-  bool is_counted = false;     // there, as one of the places where the host waits
+  schedule::HostShare* share = nullptr;  // nullptr: waits nowhere else
+  bool is_counted = false;               // there, as one of the places where the host waits
 
   bool waits() const { return HostList::contains(young) || HostList::contains(older); }
   std::uint32_t factor() const { return share == nullptr ? 1 : share->factor(); }

@@ -20,13 +20,13 @@ bool has_other(const HostList& list, const Stream& stream) {
 
 }  // namespace
 
-StreamSchedule::StreamSchedule(std::uint32_t quantum, HostShares* shares)
+StreamSchedule::StreamSchedule(std::uint32_t quantum, schedule::HostShares* shares)
     : quantum_(quantum),
       shares_(shares),
-      classes_(all_with<Class>(quantum, std::make_index_sequence<kClasses>())) {}
+      classes_(all_with<Class>(quantum, std::make_index_sequence<schedule::kClasses>())) {}
 
-void StreamSchedule::join(Stream& stream, ClassId stream_class, std::uint64_t host) {
-  SATRELAY_DCHECK(stream_class < kClasses);
+void StreamSchedule::join(Stream& stream, schedule::ClassId stream_class, std::uint64_t host) {
+  SATRELAY_DCHECK(stream_class < schedule::kClasses);
   const bool has_new = NewList::contains(stream);
   remove(stream);
   leave(stream);
@@ -95,7 +95,7 @@ void StreamSchedule::list_new(Stream& stream) {
   c.list(stream.new_level).push_back(turn);
   recount(*stream.group);
   ++c.hosts;
-  has_new_ |= class_bit(stream.group->stream_class);
+  has_new_ |= schedule::class_bit(stream.group->stream_class);
 }
 
 void StreamSchedule::unlist_new(Stream& stream) {
@@ -108,7 +108,7 @@ void StreamSchedule::unlist_new(Stream& stream) {
   recount(*stream.group);
   // What it did not use is not saved; what it overdrew is remembered.
   turn.deficit = std::min<std::int64_t>(turn.deficit, 0);
-  if (--c.hosts == 0) has_new_ &= ~class_bit(stream.group->stream_class);
+  if (--c.hosts == 0) has_new_ &= ~schedule::class_bit(stream.group->stream_class);
 }
 
 void StreamSchedule::set_new(Stream& stream, bool has_new) {
@@ -122,13 +122,14 @@ void StreamSchedule::set_new(Stream& stream, bool has_new) {
 
 const Stream* StreamSchedule::only_new() const {
   if (has_new_ == 0) return nullptr;
-  const Class& c = classes_[lowest_class(has_new_)];
-  if (has_new_ != class_bit(lowest_class(has_new_)) || c.hosts != 1) return nullptr;
+  const Class& c = classes_[schedule::lowest_class(has_new_)];
+  if (has_new_ != schedule::class_bit(schedule::lowest_class(has_new_)) || c.hosts != 1)
+    return nullptr;
   const NewList& streams = c.first()->streams;
   return streams.front() == streams.back() ? streams.front() : nullptr;
 }
 
-Stream* StreamSchedule::next_new(ClassId stream_class) {
+Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
   Class& c = classes_[stream_class];
   HostTurn* turn = c.first();
   if (turn == nullptr) return nullptr;
@@ -149,7 +150,7 @@ Stream* StreamSchedule::next_new(ClassId stream_class) {
 void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio) {
   Class& c = class_of(stream);
   const auto sent = static_cast<std::int64_t>(bytes);
-  if (has_lost_ & class_bit(stream.group->stream_class)) {
+  if (has_lost_ & schedule::class_bit(stream.group->stream_class)) {
     c.repair_share.on_other(bytes, repair_share(loss_ratio));
   }
   if (!c.young.empty() && !c.older.empty()) {
@@ -189,7 +190,7 @@ void StreamSchedule::unlist_lost(Stream& stream) {
   lost_list(stream).remove(stream);
   const Class& c = class_of(stream);
   if (c.lost_young.empty() && c.lost_older.empty()) {
-    has_lost_ &= ~class_bit(stream.group->stream_class);
+    has_lost_ &= ~schedule::class_bit(stream.group->stream_class);
   }
 }
 
@@ -205,15 +206,15 @@ void StreamSchedule::update_lost(Stream& stream) {
   }
   stream.lost_level = level;
   lost_list(stream).push_back(stream);
-  has_lost_ |= class_bit(stream.group->stream_class);
+  has_lost_ |= schedule::class_bit(stream.group->stream_class);
 }
 
-Stream* StreamSchedule::next_lost(ClassId stream_class) const {
+Stream* StreamSchedule::next_lost(schedule::ClassId stream_class) const {
   const Class& c = classes_[stream_class];
   return c.lost_young.empty() ? c.lost_older.front() : c.lost_young.front();
 }
 
-const Stream* StreamSchedule::next(ClassId stream_class) const {
+const Stream* StreamSchedule::next(schedule::ClassId stream_class) const {
   if (const Stream* lost = next_lost(stream_class)) return lost;
   const HostTurn* turn = classes_[stream_class].first();
   return turn == nullptr ? nullptr : turn->streams.front();

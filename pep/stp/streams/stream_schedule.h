@@ -17,7 +17,7 @@
 
 #include "pep/base/lap.h"
 #include "pep/base/work_count.h"
-#include "pep/stp/streams/capped_share.h"
+#include "pep/schedule/capped_share.h"
 #include "pep/stp/streams/stream.h"
 #include "pep/stp/streams/stream_group.h"
 
@@ -29,24 +29,25 @@ class StreamSchedule {
   static constexpr std::uint64_t kYoungBytes = 64 * 1024;
   // Of the new bytes, while young and older streams wait: short flows without end leave the long
   // ones an eighth.
-  static constexpr CappedShare::Permille kYoungShare = 875;
+  static constexpr schedule::CappedShare::Permille kYoungShare = 875;
 
   // Of all bytes of a class, while new ones of other streams wait: half as much again as lost bytes
   // need in steady state, so that a backlog shrinks, and 5% for a path whose loss is not known yet.
   // What an outage has eaten comes back over more time, but new streams are served meanwhile.
-  static CappedShare::Permille repair_share(double loss_ratio) {
-    return std::clamp<CappedShare::Permille>(50 + static_cast<int>(loss_ratio * 1500), 50, 800);
+  static schedule::CappedShare::Permille repair_share(double loss_ratio) {
+    return std::clamp<schedule::CappedShare::Permille>(50 + static_cast<int>(loss_ratio * 1500), 50,
+                                                       800);
   }
 
   // `quantum`: bytes a turn, at least those of the largest packet. `shares`: with the queues in
   // which the same hosts may wait too; nullptr: there are none.
-  explicit StreamSchedule(std::uint32_t quantum, HostShares* shares = nullptr);
+  explicit StreamSchedule(std::uint32_t quantum, schedule::HostShares* shares = nullptr);
   StreamSchedule(StreamSchedule&&) = default;
   StreamSchedule& operator=(StreamSchedule&&) = default;
 
   // The stream belongs to this class and host from now on. To be called before anything else is
   // done with a stream.
-  void join(Stream& stream, ClassId stream_class, std::uint64_t host);
+  void join(Stream& stream, schedule::ClassId stream_class, std::uint64_t host);
   // The stream is no more.
   void leave(Stream& stream);
   // Out of everything, but for its class and host.
@@ -61,11 +62,11 @@ class StreamSchedule {
   // --- new bytes
   // Whether the stream has new bytes that it may send, or may be asked for some.
   void set_new(Stream& stream, bool has_new);
-  ClassSet has_new() const { return has_new_; }
+  schedule::ClassSet has_new() const { return has_new_; }
   // The stream with new bytes if there is just one.
   const Stream* only_new() const;
   // Who of the class may send new bytes now; nullptr if nobody has any.
-  Stream* next_new(ClassId stream_class);
+  Stream* next_new(schedule::ClassId stream_class);
   // The stream of next_new() has sent so many: its turn ends when they are used up.
   void on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio);
   // The OPEN of the stream is in the packet: its first bytes shall follow there.
@@ -73,20 +74,20 @@ class StreamSchedule {
   // How often new bytes of the stream are booked.
   static std::uint32_t factor(const Stream& stream) { return stream.group->factor(); }
   // Of the class, with new bytes.
-  std::size_t hosts(ClassId stream_class) const { return classes_[stream_class].hosts; }
+  std::size_t hosts(schedule::ClassId stream_class) const { return classes_[stream_class].hosts; }
 
   // --- lost bytes
   // After anything that adds to or takes from what the stream has lost.
   void update_lost(Stream& stream);
-  ClassSet has_lost() const { return has_lost_; }
-  Stream* next_lost(ClassId stream_class) const;
+  schedule::ClassSet has_lost() const { return has_lost_; }
+  Stream* next_lost(schedule::ClassId stream_class) const;
   // Whose bytes a packet of the class begins with, as far as can be told; nullptr if nothing waits.
-  const Stream* next(ClassId stream_class) const;
+  const Stream* next(schedule::ClassId stream_class) const;
   // Whether new bytes of another stream of its class than `stream` wait. Its own do not count: they
   // would wait at the far side for those that were lost.
   bool others_wait(const Stream& stream) const;
   // While others wait: whether lost bytes have the turn; to be told which were sent meanwhile.
-  bool repair_has_turn(ClassId stream_class) const {
+  bool repair_has_turn(schedule::ClassId stream_class) const {
     return classes_[stream_class].repair_share.preferred();
   }
   void on_repaired(const Stream& stream, std::size_t bytes, double loss_ratio);
@@ -99,7 +100,7 @@ class StreamSchedule {
     HostList young, older;
     std::size_t hosts = 0;  // in these, twice if in both
     LostList lost_young, lost_older;
-    CappedShare young_share, repair_share;
+    schedule::CappedShare young_share, repair_share;
 
     HostList& list(Stream::Level level) { return level == Stream::Level::kYoung ? young : older; }
     HostTurn* first() const {
@@ -107,7 +108,7 @@ class StreamSchedule {
       return is_young ? young.front() : older.front();
     }
   };
-  using GroupKey = std::pair<ClassId, std::uint64_t>;
+  using GroupKey = std::pair<schedule::ClassId, std::uint64_t>;
   struct GroupHash {
     // Hosts come as keyed hashes, which need no more mixing.
     std::size_t operator()(const GroupKey& key) const { return key.second + key.first; }
@@ -130,11 +131,11 @@ class StreamSchedule {
   void unlist_lost(Stream& stream);
 
   std::uint32_t quantum_;
-  HostShares* shares_;
+  schedule::HostShares* shares_;
   bool is_paused_ = false;
-  std::array<Class, kClasses> classes_;
-  ClassSet has_new_ = 0;
-  ClassSet has_lost_ = 0;
+  std::array<Class, schedule::kClasses> classes_;
+  schedule::ClassSet has_new_ = 0;
+  schedule::ClassSet has_lost_ = 0;
   // In parts, each of which grows by itself: it takes long to move all at once.
   using Groups = std::unordered_map<GroupKey, std::unique_ptr<StreamGroup>, GroupHash>;
   static constexpr unsigned kPartBits = 7;

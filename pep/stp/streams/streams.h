@@ -19,8 +19,8 @@
 #include "pep/base/lap.h"
 #include "pep/base/time.h"
 #include "pep/base/work_count.h"
+#include "pep/schedule/host_share.h"
 #include "pep/stp/streams/copy_queue.h"
-#include "pep/stp/streams/host_share.h"
 #include "pep/stp/streams/lane_share.h"
 #include "pep/stp/streams/receive_credit.h"
 #include "pep/stp/streams/remains.h"
@@ -44,7 +44,7 @@ class Streams {
     Duration stream_linger;
     Duration memory_interval;   // from one look for memory that others have returned to the next
     std::uint32_t quantum = 0;  // bytes of a turn (stream_schedule.h)
-    HostShares* host_shares = nullptr;
+    schedule::HostShares* host_shares = nullptr;
     std::uint64_t* all_stored = nullptr;
     std::uint64_t hash_secret = 0;
   };
@@ -145,18 +145,20 @@ class Streams {
   const Due& due() const { return due_; }
   CopyQueue& copies() { return copies_; }
   // Of these classes, those with bytes of streams to send, lost or new.
-  ClassSet has_bytes(ClassSet classes) const {
-    const ClassSet lost = schedule_.has_lost(), fresh = schedule_.has_new();
+  schedule::ClassSet has_bytes(schedule::ClassSet classes) const {
+    const schedule::ClassSet lost = schedule_.has_lost(), fresh = schedule_.has_new();
     return classes & (send_credit_.any() ? lost | fresh : lost);
   }
   // Nothing of these classes waits that could be sent.
-  bool idle(ClassSet classes) const { return copies_.empty() && idle_but_for_copies(classes); }
-  bool idle_but_for_copies(ClassSet classes) const {
+  bool idle(schedule::ClassSet classes) const {
+    return copies_.empty() && idle_but_for_copies(classes);
+  }
+  bool idle_but_for_copies(schedule::ClassSet classes) const {
     return due_.opens.empty() && due_.fins.empty() && has_bytes(classes) == 0;
   }
   // The stream with whose bytes the next packet begins, as far as can be told, if class `first` has
   // the turn; nullptr: there is none.
-  const Stream* first(ClassSet classes, ClassId first) const;
+  const Stream* first(schedule::ClassSet classes, schedule::ClassId first) const;
   // Whether little is left to send, as far as the writers have told.
   bool near_end() const;
   // Keeps the stream in the list of those that the scheduler can serve, or out of it.

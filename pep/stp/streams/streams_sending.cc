@@ -93,11 +93,11 @@ void Streams::mark_blocked(Stream& stream, Instant now) {
 
 // --- the scheduler -------------------------------------------------------------------------------
 
-const Stream* Streams::first(ClassSet classes, ClassId first) const {
-  const ClassSet waiting = has_bytes(classes);
+const Stream* Streams::first(schedule::ClassSet classes, schedule::ClassId first) const {
+  const schedule::ClassSet waiting = has_bytes(classes);
   if (waiting == 0) return nullptr;
-  const bool has_turn = (waiting & class_bit(first)) != 0;
-  return schedule_.next(has_turn ? first : lowest_class(waiting));
+  const bool has_turn = (waiting & schedule::class_bit(first)) != 0;
+  return schedule_.next(has_turn ? first : schedule::lowest_class(waiting));
 }
 
 bool Streams::near_end() const {

@@ -10,8 +10,8 @@
 #include "pep/base/recent_count.h"
 #include "pep/base/time.h"
 #include "pep/compress/block_codec.h"
+#include "pep/schedule/class_set.h"
 #include "pep/stp/session.h"
-#include "pep/stp/streams/stream_class.h"
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/frames/flow_key.h"
@@ -95,15 +95,15 @@ struct Flow {
   // the far host's bytes come, and by `stream` only ours go.
   std::optional<stp::StreamId> inbound;
   stp::StreamId inbound_stream() const { return inbound.value_or(stream); }
-  stp::ClassId traffic_class = 0;  // of the stream
-  bool finish_sent = false;        // session.finish() called
-  bool delivered = false;          // the peer's session has everything
-  bool close_handled = false;      // the endpoint's end was passed on
-  bool established = false;        // the handshake with the host was complete once
-  bool closed_to_host = false;     // endpoint.close() called
-  bool end_counted = false;        // a counter names how this flow ended
-  bool counted_over = false;       // among those that are over
-  bool half_open = false;          // counted against limits.half_open
+  schedule::ClassId traffic_class = 0;  // of the stream
+  bool finish_sent = false;             // session.finish() called
+  bool delivered = false;               // the peer's session has everything
+  bool close_handled = false;           // the endpoint's end was passed on
+  bool established = false;             // the handshake with the host was complete once
+  bool closed_to_host = false;          // endpoint.close() called
+  bool end_counted = false;             // a counter names how this flow ended
+  bool counted_over = false;            // among those that are over
+  bool half_open = false;               // counted against limits.half_open
 
   // What the gateways tell each other of their hosts (flow_modes.h).
   std::uint64_t host_acknowledged = 0;      // plain bytes

@@ -9,7 +9,7 @@ void SharedDictionaries::update(const TrafficClasses& classes,
   const auto before = shared_;
   shared_ = {};
   count_ = 0;
-  for (const stp::ClassId id : classes.order()) {
+  for (const schedule::ClassId id : classes.order()) {
     const compress::DictionaryLevels* levels = classes[id].configured.dictionary.get();
     if (levels == nullptr) continue;
     const auto offer = std::ranges::find(of_peer, levels->dictionary()->fingerprint(),

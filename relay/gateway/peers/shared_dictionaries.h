@@ -9,7 +9,7 @@
 
 #include "pep/compress/dictionary.h"
 #include "pep/compress/dictionary_trial.h"
-#include "pep/stp/streams/stream_class.h"
+#include "pep/schedule/class_set.h"
 #include "relay/gateway/peers/dictionaries.h"
 #include "relay/gateway/uplink/traffic_classes.h"
 
@@ -27,12 +27,12 @@ class SharedDictionaries {
   // `of_peer`: what the peer says that it has. The dictionaries stay with `classes`.
   void update(const TrafficClasses& classes, const std::vector<DictionaryOffer>& of_peer);
 
-  SharedDictionary& of(stp::ClassId id) { return shared_[id]; }
-  const SharedDictionary& of(stp::ClassId id) const { return shared_[id]; }
+  SharedDictionary& of(schedule::ClassId id) { return shared_[id]; }
+  const SharedDictionary& of(schedule::ClassId id) const { return shared_[id]; }
   std::size_t classes() const { return count_; }  // that have one
 
  private:
-  std::array<SharedDictionary, stp::kClasses> shared_{};
+  std::array<SharedDictionary, schedule::kClasses> shared_{};
   std::size_t count_ = 0;
 };
 

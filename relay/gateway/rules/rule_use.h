@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "config/schema.h"
-#include "pep/stp/streams/stream_class.h"
+#include "pep/schedule/class_set.h"
 #include "relay/gateway/rules/rule_counters.h"
 
 namespace satrelay::gateway {
@@ -16,8 +16,8 @@ struct ActiveRule {
   config::Rule rule;
   config::Rule configured;  // differs where the operator has set something since
   // Of what it relays and of what it bridges (traffic_classes.h).
-  stp::ClassId relayed_class = 0;
-  stp::ClassId bridged_class = 0;
+  schedule::ClassId relayed_class = 0;
+  schedule::ClassId bridged_class = 0;
   RuleUse use;
 };
 using RulePtr = std::shared_ptr<ActiveRule>;

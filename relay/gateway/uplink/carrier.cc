@@ -25,7 +25,7 @@ Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most
       send_capacity(link.send_rate),
       receive_capacity(link.receive_rate) {}
 
-ByteCount Carrier::held_limit(stp::ClassId traffic_class) const {
+ByteCount Carrier::held_limit(schedule::ClassId traffic_class) const {
   return std::max(kLeastHeld, classes.expected_rate(traffic_class).bytes_in(config.bridged_queue));
 }
 

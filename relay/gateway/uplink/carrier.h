@@ -8,8 +8,8 @@
 #include "config/schema.h"
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
-#include "pep/stp/streams/host_share.h"
-#include "pep/stp/streams/stream_class.h"
+#include "pep/schedule/class_set.h"
+#include "pep/schedule/host_share.h"
 #include "relay/gateway/uplink/class_order.h"
 #include "relay/gateway/uplink/link_way.h"
 
@@ -29,15 +29,15 @@ struct Carrier {
   }
 
   // Bytes of bridged frames of a class that may wait.
-  ByteCount held_limit(stp::ClassId traffic_class) const;
+  ByteCount held_limit(schedule::ClassId traffic_class) const;
 
   config::Link config;
   control::Pacer pacer;
   ClassOrder classes;
-  stp::HostShares host_shares;
+  schedule::HostShares host_shares;
   // Who sends next: a class, and of its sources the bridged frames (0) or the peer before `source`.
   struct Choice {
-    stp::ClassId traffic_class = 0;
+    schedule::ClassId traffic_class = 0;
     std::size_t source = 0;
   };
   std::optional<Choice> choice;  // of the poll that goes on

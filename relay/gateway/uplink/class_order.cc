@@ -6,8 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-using stp::ClassId;
-using stp::ClassSet;
+using schedule::ClassId;
+using schedule::ClassSet;
 
 // What a class may send ahead of its guaranteed rate, and of its maximum: a burst of speech, and
 // what the gaps between two polls leave.
@@ -21,13 +21,13 @@ control::Pacer pacer(BitRate rate, Duration burst) {
 
 template <typename Visit>
 void for_each_class(ClassSet set, Visit&& visit) {
-  for (; set != 0; set &= set - 1) visit(stp::lowest_class(set));
+  for (; set != 0; set &= set - 1) visit(schedule::lowest_class(set));
 }
 
 }  // namespace
 
 ClassOrder::ClassOrder(BitRate rate, std::size_t sources) : rate_(rate) {
-  for (Class& c : classes_) c.sources = FairTags(sources);
+  for (Class& c : classes_) c.sources = schedule::FairTags(sources);
 }
 
 BitRate ClassOrder::guaranteed(const Class& c) const {
@@ -50,12 +50,12 @@ void ClassOrder::apply(Class& c, Instant now) const {
   set(c.maximum, c.rates.maximum, kMaximumBurst);
 }
 
-void ClassOrder::set(const std::array<ClassRates, stp::kClasses>& rates, Instant now) {
+void ClassOrder::set(const std::array<ClassRates, schedule::kClasses>& rates, Instant now) {
   limited_ = 0;
   all_guaranteed_ = 0;
   for (std::size_t i = 0; i < rates.size(); ++i) {
     classes_[i].rates = rates[i];
-    if (!rates[i].maximum.is_zero()) limited_ |= stp::class_bit(static_cast<ClassId>(i));
+    if (!rates[i].maximum.is_zero()) limited_ |= schedule::class_bit(static_cast<ClassId>(i));
     all_guaranteed_ += rates[i].guaranteed.to_bits_per_second();
   }
   for (Class& c : classes_) apply(c, now);
@@ -68,9 +68,9 @@ void ClassOrder::set_rate(BitRate rate, Instant now) {
 }
 
 ClassSet ClassOrder::open(Instant now) const {
-  ClassSet open = stp::kEveryClass;
+  ClassSet open = schedule::kEveryClass;
   for_each_class(limited_, [&](ClassId id) {
-    if (!classes_[id].maximum->can_send(now)) open &= ~stp::class_bit(id);
+    if (!classes_[id].maximum->can_send(now)) open &= ~schedule::class_bit(id);
   });
   return open;
 }
@@ -87,7 +87,7 @@ Instant ClassOrder::opens_at(ClassSet classes) const {
 std::optional<ClassId> ClassOrder::next(ClassSet waiting, Instant now) const {
   waiting &= open(now);
   if (waiting == 0) return std::nullopt;
-  if ((waiting & (waiting - 1)) == 0) return stp::lowest_class(waiting);
+  if ((waiting & (waiting - 1)) == 0) return schedule::lowest_class(waiting);
   std::optional<ClassId> best;
   Instant longest = Instant::never();
   for_each_class(waiting, [&](ClassId id) {

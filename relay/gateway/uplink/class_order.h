@@ -16,8 +16,8 @@
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
-#include "pep/stp/streams/stream_class.h"
-#include "relay/gateway/uplink/fair_tags.h"
+#include "pep/schedule/class_set.h"
+#include "pep/schedule/fair_tags.h"
 
 namespace satrelay::gateway {
 
@@ -34,42 +34,42 @@ class ClassOrder {
   // it together: when it becomes slower than that, all shrink alike.
   ClassOrder(BitRate rate, std::size_t sources);
 
-  void set(const std::array<ClassRates, stp::kClasses>& rates, Instant now);
+  void set(const std::array<ClassRates, schedule::kClasses>& rates, Instant now);
   void set_rate(BitRate rate, Instant now);
 
   // Of those that wait, the one whose turn it is; nullopt if none may send now.
-  std::optional<stp::ClassId> next(stp::ClassSet waiting, Instant now) const;
+  std::optional<schedule::ClassId> next(schedule::ClassSet waiting, Instant now) const;
   // Those that are not held back by their maximum.
-  stp::ClassSet open(Instant now) const;
+  schedule::ClassSet open(Instant now) const;
   bool has_maxima() const { return limited_ != 0; }
   // When the first of these is no longer held back; not of an empty set.
-  Instant opens_at(stp::ClassSet classes) const;
+  Instant opens_at(schedule::ClassSet classes) const;
   // What the class gets while all others that have a weight wait too, as far as is configured.
-  BitRate expected_rate(stp::ClassId id) const;
+  BitRate expected_rate(schedule::ClassId id) const;
 
   // Where a source of the class stands: the smallest goes first.
-  std::uint64_t start(stp::ClassId id, std::size_t source) const {
+  std::uint64_t start(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.start(source);
   }
   // To be told of all that leaves, in bytes as the carrier counts them, and what of it is booked to
-  // the source (pep/stp/streams/host_share.h). `hosts`: that wait in the source, at least 1.
-  void on_sent(stp::ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
+  // the source (pep/schedule/host_share.h). `hosts`: that wait in the source, at least 1.
+  void on_sent(schedule::ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
                std::size_t hosts, Instant now);
 
  private:
   struct Class {
     ClassRates rates;
     std::optional<control::Pacer> guaranteed, maximum;
-    FairTags sources{0};
+    schedule::FairTags sources{0};
   };
   void apply(Class& c, Instant now) const;
   BitRate guaranteed(const Class& c) const;  // of what the carrier carries now
 
   BitRate rate_;
   std::uint64_t all_guaranteed_ = 0;  // bit/s, as configured
-  std::array<Class, stp::kClasses> classes_;
-  stp::ClassSet limited_ = 0;  // have a maximum
-  FairTags tags_{stp::kClasses};
+  std::array<Class, schedule::kClasses> classes_;
+  schedule::ClassSet limited_ = 0;  // have a maximum
+  schedule::FairTags tags_{schedule::kClasses};
 };
 
 }  // namespace satrelay::gateway

@@ -18,7 +18,9 @@ constexpr std::uint64_t kOfClass = 2;
 constexpr std::uint64_t kLeast = 1500;
 
 // Nodes of other classes and hosts are others.
-std::uint64_t host_key(const HeldKey& key) { return stp::in_class(key.traffic_class, key.host); }
+std::uint64_t host_key(const HeldKey& key) {
+  return schedule::in_class(key.traffic_class, key.host);
+}
 std::uint64_t flow_key(const HeldKey& key) {
   return key.flow ^ (host_key(key) * 0x9E3779B97F4A7C15U);
 }
@@ -56,7 +58,7 @@ std::optional<HeldFrames::Slot> HeldFrames::push(const HeldKey& key, std::uint16
     host = &hosts_.add(host_key(key));
     if (shares_ != nullptr) host->share = shares_->join(key.traffic_class, key.host);
   }
-  if (!HeldTurns<Host, &Host::hook>::contains(*host)) c.turns.add(*host, kQuantum);
+  if (!schedule::FairTurns<Host, &Host::hook>::contains(*host)) c.turns.add(*host, kQuantum);
   if (host->frames++ == 0) {
     ++c.hosts;
     if (host->share != nullptr) ++host->share->places;
@@ -66,17 +68,18 @@ std::optional<HeldFrames::Slot> HeldFrames::push(const HeldKey& key, std::uint16
     flow = &flows_.add(flow_key(key));
     flow->host = host;
   }
-  if (!HeldTurns<Flow, &Flow::hook>::contains(*flow)) flow->host->flows.add(*flow, kQuantum);
+  if (!schedule::FairTurns<Flow, &Flow::hook>::contains(*flow))
+    flow->host->flows.add(*flow, kQuantum);
   (flow->empty() ? flow->first : slots_[flow->last].next) = slot;
   flow->last = slot;
   flow->bytes += ip_bytes;
   c.bytes += ip_bytes;
   ++c.frames;
-  waiting_ |= stp::class_bit(key.traffic_class);
+  waiting_ |= schedule::class_bit(key.traffic_class);
   return slot;
 }
 
-HeldFrames::Frame HeldFrames::pop(stp::ClassId traffic_class) {
+HeldFrames::Frame HeldFrames::pop(schedule::ClassId traffic_class) {
   Class& c = classes_[traffic_class];
   Host* const host = c.turns.next(kQuantum, [&](Host& over) { forget(over); });
   SATRELAY_CHECK(host != nullptr);
@@ -95,7 +98,7 @@ HeldFrames::Frame HeldFrames::pop(stp::ClassId traffic_class) {
     if (host->share != nullptr) --host->share->places;
   }
   c.bytes -= ip_bytes;
-  if (--c.frames == 0) waiting_ &= ~stp::class_bit(traffic_class);
+  if (--c.frames == 0) waiting_ &= ~schedule::class_bit(traffic_class);
   free_.push_back(slot);
   return {slot, ip_bytes, factor};
 }

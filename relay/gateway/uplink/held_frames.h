@@ -15,15 +15,15 @@
 
 #include "pep/base/keyed_pool.h"
 #include "pep/base/units.h"
-#include "pep/stp/streams/host_share.h"
-#include "pep/stp/streams/stream_class.h"
-#include "relay/gateway/uplink/held_turns.h"
+#include "pep/schedule/class_set.h"
+#include "pep/schedule/fair_turns.h"
+#include "pep/schedule/host_share.h"
 
 namespace satrelay::gateway {
 
 // `host` and `flow` are keyed hashes: what has the same ones shares a turn.
 struct HeldKey {
-  stp::ClassId traffic_class = 0;
+  schedule::ClassId traffic_class = 0;
   std::uint64_t host = 0;
   std::uint64_t flow = 0;
 };
@@ -43,18 +43,22 @@ class HeldFrames {
   HeldFrames& operator=(const HeldFrames&) = delete;
 
   // Before the first frame: the queues in which the same hosts may wait too. Outlives this.
-  void share_with(stp::HostShares& shares) { shares_ = &shares; }
+  void share_with(schedule::HostShares& shares) { shares_ = &shares; }
 
   // Where the frame is to be kept; nullopt if it finds no room. `limit`: of the class, in bytes.
   std::optional<Slot> push(const HeldKey& key, std::uint16_t ip_bytes, ByteCount limit);
   // The class's next frame, which is there no more.
-  Frame pop(stp::ClassId traffic_class);
+  Frame pop(schedule::ClassId traffic_class);
 
-  stp::ClassSet classes() const { return waiting_; }  // in which frames wait
+  schedule::ClassSet classes() const { return waiting_; }  // in which frames wait
   std::size_t frames() const { return slots_.size() - free_.size(); }
-  std::size_t frames(stp::ClassId traffic_class) const { return classes_[traffic_class].frames; }
-  std::uint64_t bytes(stp::ClassId traffic_class) const { return classes_[traffic_class].bytes; }
-  std::size_t hosts(stp::ClassId traffic_class) const { return classes_[traffic_class].hosts; }
+  std::size_t frames(schedule::ClassId traffic_class) const {
+    return classes_[traffic_class].frames;
+  }
+  std::uint64_t bytes(schedule::ClassId traffic_class) const {
+    return classes_[traffic_class].bytes;
+  }
+  std::size_t hosts(schedule::ClassId traffic_class) const { return classes_[traffic_class].hosts; }
 
  private:
   static constexpr Slot kNoSlot = 0xFFFF;
@@ -77,12 +81,12 @@ class HeldFrames {
   struct Host {
     std::uint64_t key = 0;
     Host* chain = nullptr;
-    stp::HostShare* share = nullptr;  // nullptr: waits nowhere else
+    schedule::HostShare* share = nullptr;  // nullptr: waits nowhere else
     std::uint64_t bytes = 0;
     std::size_t frames = 0;
     std::int64_t deficit = 0;
     bool is_fresh = true;
-    HeldTurns<Flow, &Flow::hook> flows;
+    schedule::FairTurns<Flow, &Flow::hook> flows;
     ListHook<Host> hook;
     bool empty() const { return frames == 0; }
   };
@@ -90,19 +94,19 @@ class HeldFrames {
     std::uint64_t bytes = 0;
     std::size_t frames = 0;
     std::size_t hosts = 0;  // with frames
-    HeldTurns<Host, &Host::hook> turns;
+    schedule::FairTurns<Host, &Host::hook> turns;
   };
   void forget(Host& host);
 
-  stp::HostShares* shares_ = nullptr;
+  schedule::HostShares* shares_ = nullptr;
   std::vector<Queued> slots_;
   std::vector<Slot> free_;
   // Those that have nothing any more stay until their turn comes, and so are more than there are
   // frames. Should they take all places, newcomers find none until it has.
   KeyedPool<Host> hosts_;
   KeyedPool<Flow> flows_;
-  std::array<Class, stp::kClasses> classes_;
-  stp::ClassSet waiting_ = 0;
+  std::array<Class, schedule::kClasses> classes_;
+  schedule::ClassSet waiting_ = 0;
 };
 
 }  // namespace satrelay::gateway

@@ -5,7 +5,7 @@
 
 namespace satrelay::gateway {
 
-HeldKey held_key(const HashKey& key, config::FairHosts fair, stp::ClassId traffic_class,
+HeldKey held_key(const HashKey& key, config::FairHosts fair, schedule::ClassId traffic_class,
                  const Frame& frame) {
   HeldKey held{.traffic_class = traffic_class};
   if (frame.kind < FrameKind::kFragment) return held;

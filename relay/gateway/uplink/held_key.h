@@ -10,7 +10,7 @@ namespace satrelay::gateway {
 
 // `frame` comes from the LAN. Its flow is what its addresses, its protocol and, where they are to
 // be seen, its ports say; a frame that is not IP is of one host with all others that are not.
-HeldKey held_key(const HashKey& key, config::FairHosts fair, stp::ClassId traffic_class,
+HeldKey held_key(const HashKey& key, config::FairHosts fair, schedule::ClassId traffic_class,
                  const Frame& frame);
 
 }  // namespace satrelay::gateway

@@ -4,11 +4,11 @@
 
 namespace satrelay::gateway {
 
-using stp::ClassId;
-using stp::ClassSet;
+using schedule::ClassId;
+using schedule::ClassSet;
 
 // Both the old and the new ones find a number, whatever a reload exchanges.
-static_assert(2 * config::kMostClasses + 2 <= stp::kClasses);
+static_assert(2 * config::kMostClasses + 2 <= schedule::kClasses);
 
 TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configured) {
   classes_[kRelayed].in_force.name = config::kRelayedName;
@@ -21,17 +21,17 @@ TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configur
 
 std::optional<ClassId> TrafficClasses::find(std::string_view name) const {
   for (ClassSet set = in_use_; set != 0 && !name.empty(); set &= set - 1) {
-    const ClassId id = stp::lowest_class(set);
+    const ClassId id = schedule::lowest_class(set);
     if (classes_[id].in_force.name == name) return id;
   }
   return std::nullopt;
 }
 
 void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured) {
-  constexpr ClassSet kNameless = stp::class_bit(kRelayed) | stp::class_bit(kBridged);
+  constexpr ClassSet kNameless = schedule::class_bit(kRelayed) | schedule::class_bit(kBridged);
   ClassSet next = kNameless;
   for (const config::TrafficClass& each : configured) {
-    if (const auto id = find(each.name)) next |= stp::class_bit(*id);
+    if (const auto id = find(each.name)) next |= schedule::class_bit(*id);
   }
   // What still waits in a class that is no more must not be taken for another's.
   ClassSet free = ~(in_use_ | next);
@@ -39,16 +39,16 @@ void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured
   for (const config::TrafficClass& each : configured) {
     auto id = find(each.name);
     if (!id) {
-      id = stp::lowest_class(free);
+      id = schedule::lowest_class(free);
       free &= free - 1;
       classes_[*id] = {};
-      next |= stp::class_bit(*id);
+      next |= schedule::class_bit(*id);
     }
     classes_[*id].in_force = classes_[*id].configured = each;
     order_.push_back(*id);
   }
   for (ClassSet gone = in_use_ & ~next; gone != 0; gone &= gone - 1) {
-    TrafficClassState& state = classes_[stp::lowest_class(gone)];
+    TrafficClassState& state = classes_[schedule::lowest_class(gone)];
     state.in_force.dictionary = state.configured.dictionary = nullptr;
   }
   order_.insert(order_.end(), {kRelayed, kBridged});

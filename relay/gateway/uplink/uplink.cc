@@ -8,8 +8,8 @@
 
 namespace satrelay::gateway {
 
-using stp::ClassId;
-using stp::ClassSet;
+using schedule::ClassId;
+using schedule::ClassSet;
 
 namespace {
 
@@ -130,10 +130,10 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
 
 void Uplink::apply_classes(Instant now) {
   for (const auto& carrier : carriers_) {
-    std::array<ClassRates, stp::kClasses> rates;
+    std::array<ClassRates, schedule::kClasses> rates;
     // What still waits in a class that is no more shall leave.
     for (ClassSet gone = held_.classes() & ~classes_.in_use(); gone != 0; gone &= gone - 1) {
-      rates[stp::lowest_class(gone)].weight = 1;
+      rates[schedule::lowest_class(gone)].weight = 1;
     }
     for (const ClassId id : classes_.order()) {
       const config::TrafficClass& c = classes_[id].in_force;
@@ -169,7 +169,8 @@ ClassResult Uplink::set_class(std::string_view name, const ClassChange& change, 
 std::size_t Uplink::waiting_hosts(ClassId id) const {
   std::size_t hosts = held_.hosts(id);
   for (const Line& line : lines_) {
-    if ((line.session.waiting() & stp::class_bit(id)) != 0) hosts += line.session.waiting_hosts(id);
+    if ((line.session.waiting() & schedule::class_bit(id)) != 0)
+      hosts += line.session.waiting_hosts(id);
   }
   return hosts;
 }

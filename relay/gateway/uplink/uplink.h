@@ -16,6 +16,7 @@
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/control/rate_controller.h"
+#include "pep/schedule/turn.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
@@ -39,7 +40,7 @@ class SessionPort {
   virtual ~SessionPort() = default;
   virtual bool is_reachable(std::size_t peer) const = 0;
   // Polls the peer's session and puts the headers before its packet.
-  virtual Written write_packet(std::size_t peer, const stp::Turn& turn, MutableBytes out,
+  virtual Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
                                Instant now) = 0;
 };
 
@@ -64,9 +65,9 @@ class Uplink {
                    std::uint16_t datagram_overhead);
 
   // --- bridged frames --------------------------------------------------------------------------
-  Passage admit(stp::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
+  Passage admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
   // One that leaves at once whoever waits.
-  void pass(stp::ClassId id, std::size_t ip_bytes, Instant now) {
+  void pass(schedule::ClassId id, std::size_t ip_bytes, Instant now) {
     debit_bridged(id, ip_bytes, 1, now);
   }
   std::size_t held_slot() const { return held_slot_; }  // of the last frame that had to wait
@@ -89,7 +90,7 @@ class Uplink {
   TrafficClasses& classes() { return classes_; }
   const TrafficClasses& classes() const { return classes_; }
   ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
-  std::size_t waiting_hosts(stp::ClassId id) const;
+  std::size_t waiting_hosts(schedule::ClassId id) const;
   // What of the links and classes can change at run time.
   void reconfigure(const config::Gateway& next, Instant now);
 
@@ -106,17 +107,18 @@ class Uplink {
 
   void apply_capacity(Carrier& carrier, Instant now);
   void apply_classes(Instant now);
-  ByteCount held_limit(stp::ClassId id) const;
+  ByteCount held_limit(schedule::ClassId id) const;
   // (uplink_turns.cc)
-  std::optional<Choice> choose(const Carrier& carrier, stp::ClassSet bridged, Instant now) const;
-  std::optional<stp::ClassId> bridged_turn(Instant now) const;
+  std::optional<Choice> choose(const Carrier& carrier, schedule::ClassSet bridged,
+                               Instant now) const;
+  std::optional<schedule::ClassId> bridged_turn(Instant now) const;
   bool choose_all(Instant now);
   std::size_t poll_sessions(MutableBytes out, Instant now);
   std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
   void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
-  void debit_bridged(stp::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
-  Polled release_held(stp::ClassId id, MutableBytes out, Instant now);
-  bool may_leave_at_once(stp::ClassId id, Instant now) const;
+  void debit_bridged(schedule::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
+  Polled release_held(schedule::ClassId id, MutableBytes out, Instant now);
+  bool may_leave_at_once(schedule::ClassId id, Instant now) const;
 
   const HashKey secret_;
   const config::FairHosts fair_hosts_;

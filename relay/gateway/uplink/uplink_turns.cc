@@ -5,9 +5,9 @@
 
 namespace satrelay::gateway {
 
-using stp::class_bit;
-using stp::ClassId;
-using stp::ClassSet;
+using schedule::class_bit;
+using schedule::ClassId;
+using schedule::ClassSet;
 
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
@@ -108,9 +108,9 @@ std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant no
   if (!port_.is_reachable(index)) return 0;
   const Carrier& carrier = lines_[index].carrier;
   const bool has_turn = carrier.choice && carrier.choice->source == index + 1;
-  const stp::Turn turn{.open = carrier.classes.open(now),
-                       .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
-                       .streams = has_turn};
+  const schedule::Turn turn{.open = carrier.classes.open(now),
+                            .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
+                            .streams = has_turn};
   const SessionPort::Written written = port_.write_packet(index, turn, out, now);
   if (written.frame > 0) debit_relayed(index, written.datagram, now);
   return written.frame;

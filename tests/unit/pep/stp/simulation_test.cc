@@ -146,7 +146,7 @@ class Scenario {
   Random random_;
   bool corrupting_ = false;
   std::uint64_t stored_[2]{};
-  HostShares shares_[2]{HostShares(8), HostShares(8)};
+  schedule::HostShares shares_[2]{schedule::HostShares(8), schedule::HostShares(8)};
   bool sums_agree_ = true;
   Network net_;
   std::uint64_t total_flows_ = 0;

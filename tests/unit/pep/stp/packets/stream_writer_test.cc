@@ -31,7 +31,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
         writer_(*this, work_) {
     streams_.start(kMuch, kMuch, now_);
   }
-  Stream& open(std::size_t bytes, ClassId stream_class = 0) {
+  Stream& open(std::size_t bytes, schedule::ClassId stream_class = 0) {
     Stream* stream = streams_.open(next_, {}, 0, now_);
     EXPECT_NE(stream, nullptr);
     next_ += 2;
@@ -43,7 +43,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
     EXPECT_EQ(streams_.write(stream, std::vector<std::byte>(bytes), now_), bytes);
   }
   // The frames of the next packet.
-  std::string packet(const Turn& turn = {}, std::size_t size = 1472) {
+  std::string packet(const schedule::Turn& turn = {}, std::size_t size = 1472) {
     std::vector<std::byte> room(size);
     PacketBuilder packet(room, kTrailerSize);
     writer_.begin(turn);
@@ -104,7 +104,7 @@ TEST_F(StreamWriterTest, TheClassWithTheTurnIsFollowedByTheOthersThatAreOpen) {
   open(200, 2);
   open(300, 3);
   packet({.streams = false});
-  EXPECT_EQ(packet({.open = class_bit(2) | class_bit(1), .first = 2}),
+  EXPECT_EQ(packet({.open = schedule::class_bit(2) | schedule::class_bit(1), .first = 2}),
             "DATA 2 0+200;DATA 0 0+100;");
   ASSERT_EQ(writer_.sent().size(), 2U);
   EXPECT_EQ(writer_.sent()[0].stream_class, 2);
@@ -118,14 +118,14 @@ TEST_F(StreamWriterTest, WhatIsLostAgainAndAgainIsSentInCopies) {
   packet();
   lose(stream, 1);
   EXPECT_EQ(packet(), "DATA 0 0+100;");
-  EXPECT_TRUE(streams_.idle(kEveryClass));
+  EXPECT_TRUE(streams_.idle(schedule::kEveryClass));
   lose(stream, 3);
   EXPECT_EQ(packet(), "DATA 0 0+100;");
   EXPECT_EQ(writer_.totals().retransmitted_bytes, 200U);
   // Nothing else waits: the copy need not keep its distance.
   EXPECT_EQ(packet(), "DATA 0 0+100;");
   EXPECT_EQ(writer_.totals().copies, 1U);
-  EXPECT_TRUE(streams_.idle(kEveryClass));
+  EXPECT_TRUE(streams_.idle(schedule::kEveryClass));
 }
 
 TEST_F(StreamWriterTest, ASourceIsAskedUntilItHasNothing) {

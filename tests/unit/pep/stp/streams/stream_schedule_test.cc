@@ -20,7 +20,7 @@ class StreamScheduleTest : public ::testing::Test {
       : memory_(64 << 20), arena_(memory_, 4096), schedule_(2 * kPacket, &shares_) {}
 
   // A stream with `sent` new bytes behind it and as many more as the test may want.
-  Stream& add(std::uint64_t sent, std::uint64_t host = 0, ClassId stream_class = 0) {
+  Stream& add(std::uint64_t sent, std::uint64_t host = 0, schedule::ClassId stream_class = 0) {
     Stream& stream = streams_.emplace_back(arena_);
     schedule_.join(stream, stream_class, host);
     const std::vector<std::byte> bytes(sent + 2'500'000);
@@ -59,7 +59,7 @@ class StreamScheduleTest : public ::testing::Test {
   WorkCount work_;
   std::vector<std::byte> memory_;
   Arena arena_;
-  HostShares shares_{100};
+  schedule::HostShares shares_{100};
   StreamSchedule schedule_;
   std::deque<Stream> streams_;
   std::map<const Stream*, std::uint64_t> sent_;
@@ -78,7 +78,7 @@ TEST_F(StreamScheduleTest, HostsShareAlikeHoweverManyStreamsTheyHave) {
 }
 
 TEST_F(StreamScheduleTest, AHostThatWaitsElsewhereTooHasHalfATurn) {
-  HostShare* const both = shares_.join(0, 1);
+  schedule::HostShare* const both = shares_.join(0, 1);
   Stream& shared = add(100'000, 1);
   Stream& young = add(0, 1);
   Stream& other = add(100'000, 2);
@@ -102,7 +102,7 @@ TEST_F(StreamScheduleTest, AHostThatWaitsElsewhereTooHasHalfATurn) {
 }
 
 TEST_F(StreamScheduleTest, APromotedStreamIsNextWhateverItsHostHasOverdrawn) {
-  HostShare* const both = shares_.join(0, 1);
+  schedule::HostShare* const both = shares_.join(0, 1);
   both->places += 4;
   Stream& other = add(0, 2);
   for (int i = 0; i < 20; ++i) {
@@ -116,7 +116,7 @@ TEST_F(StreamScheduleTest, APromotedStreamIsNextWhateverItsHostHasOverdrawn) {
 }
 
 TEST_F(StreamScheduleTest, WhatCannotBeSentDoesNotCount) {
-  HostShare* const host = shares_.join(0, 1);
+  schedule::HostShare* const host = shares_.join(0, 1);
   Stream& stream = add(100'000, 1);
   Stream& later = add(100'000, 1);
   schedule_.pause(true);
@@ -136,11 +136,11 @@ TEST_F(StreamScheduleTest, WhatCannotBeSentDoesNotCount) {
 TEST_F(StreamScheduleTest, AClassKnowsNothingOfTheOthers) {
   Stream& here = add(100'000, 1);
   Stream& there = add(100'000, 1, 5);
-  EXPECT_EQ(schedule_.has_new(), class_bit(0) | class_bit(5));
+  EXPECT_EQ(schedule_.has_new(), schedule::class_bit(0) | schedule::class_bit(5));
   EXPECT_EQ(schedule_.only_new(), nullptr);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(schedule_.next_new(5), &there);
   lose(there, 0, 1'400);
-  EXPECT_EQ(schedule_.has_lost(), class_bit(5));
+  EXPECT_EQ(schedule_.has_lost(), schedule::class_bit(5));
   EXPECT_EQ(schedule_.next_lost(0), nullptr);
   EXPECT_FALSE(schedule_.others_wait(there));  // those of its class
   schedule_.set_new(there, false);
@@ -153,7 +153,7 @@ TEST_F(StreamScheduleTest, AStreamMovesToAnotherClass) {
   Stream& moves = add(100'000, 1);
   lose(moves, 0, 1'400);
   schedule_.join(moves, 3, 7);
-  EXPECT_EQ(schedule_.has_new(), class_bit(0) | class_bit(3));
+  EXPECT_EQ(schedule_.has_new(), schedule::class_bit(0) | schedule::class_bit(3));
   EXPECT_EQ(schedule_.next_new(3), &moves);
   EXPECT_EQ(schedule_.next_lost(3), &moves);
   EXPECT_EQ(schedule_.next_lost(0), nullptr);

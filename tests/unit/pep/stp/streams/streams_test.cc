@@ -165,7 +165,7 @@ TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
   EXPECT_FALSE(streams_->has_events());
   EXPECT_TRUE(streams_->due().opens.empty());
   EXPECT_TRUE(streams_->due().confirms.empty());
-  EXPECT_TRUE(streams_->idle(kEveryClass));
+  EXPECT_TRUE(streams_->idle(schedule::kEveryClass));
   EXPECT_TRUE(streams_->next_linger().is_never());
   EXPECT_FALSE(streams_->receive_credit().lane().lost());
   EXPECT_EQ(streams_->receive_credit().lane().promised(), kLane);

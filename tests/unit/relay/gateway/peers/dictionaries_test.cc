@@ -68,8 +68,8 @@ TEST(SharedDictionaries, AreThoseThatBothHave) {
                                                      class_with("mail", nullptr),
                                                      class_with("logs", dictionary(2))};
   const TrafficClasses classes(configured);
-  const stp::ClassId web = *classes.find("web"), mail = *classes.find("mail"),
-                     logs = *classes.find("logs");
+  const schedule::ClassId web = *classes.find("web"), mail = *classes.find("mail"),
+                          logs = *classes.find("logs");
   SharedDictionaries shared;
   shared.update(classes, {});
   EXPECT_EQ(shared.classes(), 0U);

@@ -12,9 +12,9 @@
 namespace satrelay::gateway {
 namespace {
 
-using stp::class_bit;
-using stp::ClassId;
-using stp::ClassSet;
+using schedule::class_bit;
+using schedule::ClassId;
+using schedule::ClassSet;
 
 constexpr ByteCount kPacket = ByteCount(1'538);
 constexpr BitRate mbit(double n) {
@@ -53,7 +53,7 @@ class Carrier {
 
  private:
   BitRate rate_;
-  std::array<ClassRates, stp::kClasses> rates_;
+  std::array<ClassRates, schedule::kClasses> rates_;
 
  public:
   ClassOrder order;
@@ -141,7 +141,7 @@ TEST(ClassOrder, AMaximumHoldsEvenWhenNobodyElseSends) {
   Carrier carrier(mbit(10));
   carrier.set(2, {.weight = 1, .maximum = mbit(2)});
   EXPECT_NEAR(carrier.shares(class_bit(2), Duration::seconds(10)).at(2), 0.2, 0.002);
-  EXPECT_EQ(carrier.order.open(carrier.now) | class_bit(2), stp::kEveryClass);
+  EXPECT_EQ(carrier.order.open(carrier.now) | class_bit(2), schedule::kEveryClass);
   // When it is shut, it says when it opens.
   while (carrier.order.next(class_bit(2), carrier.now)) carrier.serve(class_bit(2));
   const Instant opens = carrier.order.opens_at(class_bit(2));
@@ -193,17 +193,6 @@ TEST(ClassOrder, SourcesShareInProportionToTheirHosts) {
   }
   EXPECT_NEAR(static_cast<double>(sent[0]), 1'000, 2);
   EXPECT_NEAR(static_cast<double>(sent[1]), 4'000, 2);
-}
-
-TEST(FairTags, GoOnWhenTheirNumbersAreUsedUp) {
-  FairTags tags(2);
-  std::array<std::uint64_t, 2> served{};
-  for (int i = 0; i < 3'000; ++i) {  // goes round many times
-    const std::size_t next = tags.start(0) <= tags.start(1) ? 0 : 1;
-    tags.on_served(next, std::uint64_t{1} << 46, next == 0 ? 1 : 2);
-    ++served[next];
-  }
-  EXPECT_NEAR(static_cast<double>(served[1]), 2'000, 2);
 }
 
 }  // namespace

@@ -20,14 +20,14 @@ class HeldFramesTest : public ::testing::Test {
  protected:
   HeldFramesTest() { held_.share_with(shares_); }
   bool push(std::uint64_t host, std::uint64_t flow, std::uint16_t bytes = kLong,
-            stp::ClassId id = 0, ByteCount limit = kLimit) {
+            schedule::ClassId id = 0, ByteCount limit = kLimit) {
     const auto slot = held_.push({id, host, flow}, bytes, limit);
     if (!slot) return false;
     EXPECT_TRUE(kept_.emplace(*slot, std::pair(host, flow)).second) << "a slot was taken";
     return true;
   }
   // Host and flow of the next frame.
-  std::pair<std::uint64_t, std::uint64_t> pop(stp::ClassId id = 0) {
+  std::pair<std::uint64_t, std::uint64_t> pop(schedule::ClassId id = 0) {
     const HeldFrames::Frame frame = held_.pop(id);
     const auto found = kept_.find(frame.slot);
     EXPECT_NE(found, kept_.end());
@@ -36,7 +36,7 @@ class HeldFramesTest : public ::testing::Test {
     return whose;
   }
 
-  stp::HostShares shares_{1'000};
+  schedule::HostShares shares_{1'000};
   HeldFrames held_{256};
   std::map<HeldFrames::Slot, std::pair<std::uint64_t, std::uint64_t>> kept_;
 };
@@ -50,7 +50,7 @@ TEST_F(HeldFramesTest, AFlowKeepsItsOrder) {
 }
 
 TEST_F(HeldFramesTest, AHostThatWaitsElsewhereTooHasHalfATurn) {
-  stp::HostShare* const elsewhere = shares_.join(0, 1);
+  schedule::HostShare* const elsewhere = shares_.join(0, 1);
   ++elsewhere->places;
   for (int i = 0; i < 9; ++i) {
     ASSERT_TRUE(push(1, 11, 1'000));
@@ -133,9 +133,9 @@ TEST_F(HeldFramesTest, ClassesHaveLimitsOfTheirOwn) {
   while (push(1, 11, kLong, 2, ByteCount(10'000))) continue;
   EXPECT_LE(held_.bytes(2), 10'000U);
   EXPECT_TRUE(push(1, 11, kLong, 3));
-  EXPECT_EQ(held_.classes(), stp::class_bit(2) | stp::class_bit(3));
+  EXPECT_EQ(held_.classes(), schedule::class_bit(2) | schedule::class_bit(3));
   pop(3);
-  EXPECT_EQ(held_.classes(), stp::class_bit(2));
+  EXPECT_EQ(held_.classes(), schedule::class_bit(2));
 }
 
 // Every frame of another host: whoever is there, slots are left for other classes.

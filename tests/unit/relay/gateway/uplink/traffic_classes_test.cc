@@ -41,10 +41,10 @@ TEST(TrafficClasses, AClassKeepsItsNumberAndItsCounters) {
 // Frames of the old ones may still wait under their numbers.
 TEST(TrafficClasses, AllMayBeExchangedAtOnce) {
   TrafficClasses classes(named("abcdefghijklmno"));
-  const stp::ClassSet before = classes.in_use();
+  const schedule::ClassSet before = classes.in_use();
   classes.replace(named("ABCDEFGHIJKLMNO"));
-  const stp::ClassSet nameless =
-      stp::class_bit(TrafficClasses::kRelayed) | stp::class_bit(TrafficClasses::kBridged);
+  const schedule::ClassSet nameless =
+      schedule::class_bit(TrafficClasses::kRelayed) | schedule::class_bit(TrafficClasses::kBridged);
   EXPECT_EQ(before & classes.in_use(), nameless);
   EXPECT_EQ(classes.order().size(), 17U);
 }

@@ -34,7 +34,8 @@ class UplinkTest : public testing::Test, public SessionPort {
   UplinkTest() : uplink_(one_link(), HashKey{1, 2}, released_, *this, now_) {}
 
   bool is_reachable(std::size_t) const override { return reachable_; }
-  Written write_packet(std::size_t, const stp::Turn& turn, MutableBytes out, Instant now) override {
+  Written write_packet(std::size_t, const schedule::Turn& turn, MutableBytes out,
+                       Instant now) override {
     ++polls_;
     const std::size_t size = peer_->session().poll_packet(out.subspan(kHeader), now, turn);
     return size == 0 ? Written{} : Written{.frame = kHeader + size, .datagram = size};

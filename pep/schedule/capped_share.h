@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace satrelay::stp {
+namespace satrelay::schedule {
 
 class CappedShare {
  public:
@@ -31,4 +31,4 @@ class CappedShare {
   std::int64_t balance_ = 0;  // thousandths of a byte
 };
 
-}  // namespace satrelay::stp
+}  // namespace satrelay::schedule

@@ -6,11 +6,11 @@
 
 #include "pep/base/intrusive_list.h"
 
-namespace satrelay::gateway {
+namespace satrelay::schedule {
 
 // `T` has a hook, std::int64_t deficit, bool is_fresh and bool empty() const.
 template <typename T, ListHook<T> T::*Hook>
-class HeldTurns {
+class FairTurns {
  public:
   // `one` has something to send and is in no list.
   void add(T& one, std::int64_t quantum) {
@@ -48,4 +48,4 @@ class HeldTurns {
   List fresh_, old_;
 };
 
-}  // namespace satrelay::gateway
+}  // namespace satrelay::schedule

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace satrelay::gateway {
+namespace satrelay::schedule {
 
 class FairTags {
  public:
@@ -39,4 +39,4 @@ class FairTags {
   std::uint64_t virtual_time_ = 0;
 };
 
-}  // namespace satrelay::gateway
+}  // namespace satrelay::schedule

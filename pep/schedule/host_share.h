@@ -8,9 +8,9 @@
 #include <cstdint>
 
 #include "pep/base/keyed_pool.h"
-#include "pep/stp/streams/stream_class.h"
+#include "pep/schedule/class_set.h"
 
-namespace satrelay::stp {
+namespace satrelay::schedule {
 
 struct HostShare {
   std::uint64_t key = 0;
@@ -50,4 +50,4 @@ class HostShares {
   KeyedPool<HostShare> pool_;
 };
 
-}  // namespace satrelay::stp
+}  // namespace satrelay::schedule

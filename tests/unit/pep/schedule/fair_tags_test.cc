@@ -1,0 +1,42 @@
+#include "pep/schedule/fair_tags.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace satrelay::schedule {
+namespace {
+
+TEST(FairTags, ThoseThatWaitGetTheirWeightsShare) {
+  FairTags tags(2);
+  std::array<std::uint64_t, 2> served{};
+  for (int i = 0; i < 1'000; ++i) {
+    const std::size_t next = tags.start(0) <= tags.start(1) ? 0 : 1;
+    tags.on_served(next, 1'500, next == 0 ? 1 : 3);
+    ++served[next];
+  }
+  EXPECT_NEAR(static_cast<double>(served[1]), 750, 1);
+}
+
+TEST(FairTags, WhoHadNothingToSendIsOwedNothing) {
+  FairTags tags(2);
+  for (int i = 0; i < 100; ++i) tags.on_served(0, 1'500, 1);
+  // The newcomer stands where the other has been served, not a hundred packets before it.
+  EXPECT_EQ(tags.start(0) - tags.start(1), 1'500U * 1'024);
+}
+
+TEST(FairTags, GoOnWhenTheirNumbersAreUsedUp) {
+  FairTags tags(2);
+  std::array<std::uint64_t, 2> served{};
+  for (int i = 0; i < 3'000; ++i) {  // goes round many times
+    const std::size_t next = tags.start(0) <= tags.start(1) ? 0 : 1;
+    tags.on_served(next, std::uint64_t{1} << 46, next == 0 ? 1 : 2);
+    ++served[next];
+  }
+  EXPECT_NEAR(static_cast<double>(served[1]), 2'000, 2);
+}
+
+}  // namespace
+}  // namespace satrelay::schedule

@@ -1,0 +1,89 @@
+#include "pep/schedule/fair_turns.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace satrelay::schedule {
+namespace {
+
+constexpr std::int64_t kQuantum = 1'500;
+
+struct One {
+  char name = ' ';
+  int packets = 0;  // that wait, of a size of its own
+  std::int64_t size = kQuantum;
+  std::int64_t deficit = 0;
+  bool is_fresh = true;
+  ListHook<One> hook;
+  bool empty() const { return packets == 0; }
+};
+
+class FairTurnsTest : public testing::Test {
+ protected:
+  void add(One& one, int packets) {
+    one.packets += packets;
+    if (!FairTurns<One, &One::hook>::contains(one)) turns_.add(one, kQuantum);
+  }
+  // The names of those that send, one a packet.
+  std::string send(int packets) {
+    std::string order;
+    for (int i = 0; i < packets; ++i) {
+      One* const one = turns_.next(kQuantum, [&](One& over) { forgotten_ += over.name; });
+      if (one == nullptr) break;
+      --one->packets;
+      one->deficit -= one->size;
+      order += one->name;
+    }
+    return order;
+  }
+
+  One a_{.name = 'a'}, b_{.name = 'b'}, c_{.name = 'c'};
+  FairTurns<One, &One::hook> turns_;
+  std::string forgotten_;
+};
+
+TEST_F(FairTurnsTest, ThoseThatWaitTakeTurns) {
+  add(a_, 3);
+  add(b_, 3);
+  EXPECT_EQ(send(6), "ababab");
+}
+
+TEST_F(FairTurnsTest, WhoBeginsGoesFirstOnce) {
+  add(a_, 100);
+  EXPECT_EQ(send(3), "aaa");
+  add(c_, 2);
+  EXPECT_EQ(send(4), "caca");
+}
+
+TEST_F(FairTurnsTest, TurnsAreOfBytesNotOfPackets) {
+  a_.size = kQuantum / 3;
+  add(a_, 30);
+  add(b_, 10);
+  const std::string order = send(20);
+  EXPECT_EQ(std::count(order.begin(), order.end(), 'a'), 15);
+}
+
+TEST_F(FairTurnsTest, WhoHasNothingAnyMoreIsForgottenWhenItsTurnComes) {
+  add(a_, 1);
+  EXPECT_EQ(send(2), "a");
+  EXPECT_EQ(forgotten_, "a");
+  EXPECT_TRUE(turns_.empty());
+}
+
+// One that is always about to run dry would otherwise always be new, and so always first.
+TEST_F(FairTurnsTest, WhoRunsDryAgainAndAgainGetsNoMoreThanTheOthers) {
+  add(b_, 1'000);
+  int of_a = 0;
+  for (int i = 0; i < 300; ++i) {
+    if (a_.empty()) add(a_, 1);
+    of_a += send(1) == "a" ? 1 : 0;
+  }
+  EXPECT_LE(of_a, 151);
+  EXPECT_GE(of_a, 149);
+}
+
+}  // namespace
+}  // namespace satrelay::schedule
