@@ -1,7 +1,8 @@
 #include "config/read_classes.h"
 
+#include <cstddef>
 #include <filesystem>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +12,6 @@
 #include "config/text_file.h"
 #include "config/traffic_class.h"
 #include "pep/compress/dictionary.h"
-#include "pep/compress/effort.h"
 
 namespace satrelay::config {
 namespace {
@@ -19,33 +19,22 @@ namespace {
 constexpr Bounds<BitRate> kClassRate{BitRate::bits_per_second(1'000),
                                      BitRate::bits_per_second(100'000'000'000)};
 
-std::shared_ptr<const compress::Dictionary> load_dictionary(const std::filesystem::path& file) {
+std::vector<std::byte> load_dictionary(const std::filesystem::path& file) {
   const std::string content = read_text_file(file, compress::Dictionary::kMostBytes);
-  auto dictionary = compress::Dictionary::make(std::as_bytes(std::span(content)));
-  if (dictionary == nullptr) {
+  const ConstBytes bytes = std::as_bytes(std::span(content));
+  if (compress::Dictionary::make(bytes) == nullptr) {
     throw ConfigError(file.string() +
                       ": is no dictionary of zstd; make one of samples of the "
                       "traffic with `zstd --train SAMPLES -o FILE`");
   }
-  return dictionary;
+  return {bytes.begin(), bytes.end()};
 }
 
-// Classes may share one.
-std::shared_ptr<const compress::DictionaryLevels> read_dictionary(
-    const Value& value, int compress_level, const std::vector<TrafficClass>& others) {
+std::vector<std::byte> read_dictionary(const Value& value) {
   const std::string file = value.text("write the absolute path of a dictionary of zstd");
   if (!file.starts_with('/')) value.refuse("is no absolute path", "begin with a slash");
-  const bool any = compress_level == kAutoLevel;
   try {
-    auto dictionary = load_dictionary(file);
-    for (const TrafficClass& other : others) {
-      if (other.dictionary == nullptr) continue;
-      const auto& known = other.dictionary->dictionary();
-      if (known->fingerprint() == dictionary->fingerprint()) return other.dictionary;
-    }
-    return std::make_shared<const compress::DictionaryLevels>(
-        std::move(dictionary), any ? compress::kLowestLevel : compress_level,
-        any ? compress::kHighestLevel : compress_level);
+    return load_dictionary(file);
   } catch (const ConfigError& error) {
     value.fail(error.what());
   }
@@ -53,7 +42,7 @@ std::shared_ptr<const compress::DictionaryLevels> read_dictionary(
 
 }  // namespace
 
-std::vector<TrafficClass> read_classes(const Value& value, int compress_level) {
+std::vector<TrafficClass> read_classes(const Value& value) {
   constexpr std::string_view kHint =
       "write a map of classes by name, like {voice: {guaranteed: 2Mbit}, bulk: {weight: 1}}";
   std::vector<TrafficClass> classes;
@@ -74,7 +63,7 @@ std::vector<TrafficClass> read_classes(const Value& value, int compress_level) {
       if (!rates_agree(read)) rate->fail("is less than what is guaranteed");
     }
     if (const Value* file = fields.find("dictionary")) {
-      read.dictionary = read_dictionary(*file, compress_level, classes);
+      read.dictionary = read_dictionary(*file);
     }
     classes.push_back(std::move(read));
   }

@@ -9,6 +9,6 @@
 namespace satrelay::config {
 
 // Dictionaries are read too, and made ready for `compress_level`. Throws ConfigError.
-std::vector<TrafficClass> read_classes(const Value& value, int compress_level);
+std::vector<TrafficClass> read_classes(const Value& value);
 
 }  // namespace satrelay::config

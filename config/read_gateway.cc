@@ -273,7 +273,7 @@ Gateway read_gateway(const Value& document) {
     }
   }
   if (const Value* classes = fields.find("classes")) {
-    config.classes = read_classes(*classes, config.compress_level);
+    config.classes = read_classes(*classes);
     for (const Link& link : config.links) {
       if (guarantees_fit(config.classes, link)) continue;
       classes->fail("guarantee more than " + std::to_string(kMostGuaranteedPercent) + "% of link " +

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,10 +12,6 @@
 #include "pep/base/secret.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
-
-namespace satrelay::compress {
-class DictionaryLevels;
-}
 
 namespace satrelay::config {
 
@@ -167,9 +162,9 @@ struct TrafficClass {
   std::uint8_t weight = 1;  // of what guaranteed rates leave
   BitRate guaranteed = {};  // zero: nothing
   BitRate maximum = {};     // zero: all there is
-  // What its connections are compressed with towards peers that have it too; null: nothing. Ready
-  // for the levels of compress_level.
-  std::shared_ptr<const compress::DictionaryLevels> dictionary = {};
+  // What its connections are compressed with towards peers that have it too: a dictionary in
+  // zstd's format; empty: nothing.
+  std::vector<std::byte> dictionary = {};
   friend bool operator==(const TrafficClass&, const TrafficClass&) = default;
 };
 inline constexpr std::size_t kMostClasses = 15;

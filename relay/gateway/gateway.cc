@@ -63,16 +63,20 @@ void Gateway::shut_down(Instant now) {
   impl_->flows.shut_down(now);
 }
 
-std::shared_ptr<const RuleIndex> Gateway::index_rules(const config::Gateway& next) {
-  return Policy::index(next);
+Prepared Gateway::prepare(const config::Gateway& next) {
+  return {.rules = Policy::index(next),
+          .dictionaries = ClassDictionaries(next.classes, next.compress_level)};
 }
 
-void Gateway::reconfigure(const config::Gateway& next, Instant now,
-                          std::shared_ptr<const RuleIndex> index) {
+void Gateway::reconfigure(const config::Gateway& next, Instant now) {
+  reconfigure(next, now, prepare(next));
+}
+
+void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared) {
   Impl& impl = *impl_;
   impl.config.stp.give_up_after = next.stp.give_up_after;
-  impl.policy.replace_rules(next.rules, index ? std::move(index) : Policy::index(next));
-  impl.uplink.reconfigure(next, now);
+  impl.policy.replace_rules(next.rules, prepared.rules);
+  impl.uplink.reconfigure(next, prepared.dictionaries, now);
   impl.policy.set_classes(impl.uplink.classes());
   for (std::size_t i = 0; i < next.peers.size(); ++i) {
     const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;

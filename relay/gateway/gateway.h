@@ -26,6 +26,7 @@
 #include "relay/gateway/rules/rule_index.h"
 #include "relay/gateway/snapshot.h"
 #include "relay/gateway/uplink/class_change.h"
+#include "relay/gateway/uplink/class_dictionaries.h"
 #include "relay/gateway/uplink/command_result.h"
 #include "relay/gateway/uplink/link_way.h"
 #include "relay/gateway/uplink/polled.h"
@@ -47,6 +48,12 @@ struct Identity {
   MacAddress wan_mac;                    // source of what the gateway itself sends on the WAN
   Entropy* entropy = nullptr;            // for keys; needed if a peer's security is not `none`
   const Stopwatch* stopwatch = nullptr;  // to measure compression with; nullptr: is not measured
+};
+
+// What a configuration is made into before it is taken over.
+struct Prepared {
+  std::shared_ptr<const RuleIndex> rules;
+  ClassDictionaries dictionaries;
 };
 
 // Sees what STP carries in the clear: the packets as they are before they are encrypted and after
@@ -98,11 +105,11 @@ class Gateway {
   // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, of each peer the
   // keys, and of each link bridged_queue and send_rate, up to that of the start. The rest must be
   // as it was (config/changes.h tells).
-  // `index`: what index_rules() made of `next`, which takes long with many rules and may be done by
+  // `prepared`: what prepare() made of `next`, which takes long with many rules and may be done by
   // another thread; without it, that is done now. What set_rule() has changed is as configured.
-  void reconfigure(const config::Gateway& next, Instant now,
-                   std::shared_ptr<const RuleIndex> index = nullptr);
-  static std::shared_ptr<const RuleIndex> index_rules(const config::Gateway& next);
+  void reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared);
+  void reconfigure(const config::Gateway& next, Instant now);
+  static Prepared prepare(const config::Gateway& next);
 
   // Sets functions of a rule, named by its name or its number, until the next reconfigure().
   // `compress` holds for connections that are there, too, the modes for new ones.

@@ -138,7 +138,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
   // The sessions have the secrets, which a reload may exchange.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();
   policy.set_classes(uplink.classes());
-  flows.offer_dictionaries(config.classes, now);
+  flows.offer_dictionaries(now);
   config.classes.clear();  // `uplink` has them, with what else a reload may exchange
   orphans.recover(now);
 }

@@ -3,6 +3,15 @@
 
 namespace satrelay::gateway {
 
+namespace {
+
+std::optional<std::uint64_t> fingerprint_of(const compress::DictionaryLevels* levels) {
+  if (levels == nullptr) return std::nullopt;
+  return levels->dictionary()->fingerprint();
+}
+
+}  // namespace
+
 Status Gateway::status(Instant now) const {
   Status status;
   status.uptime = now - impl_->started;
@@ -113,6 +122,7 @@ std::vector<ClassSnapshot> Gateway::classes() const {
     const TrafficClassState& c = uplink.classes()[id];
     list.push_back({.in_force = c.in_force,
                     .is_changed = c.in_force != c.configured,
+                    .dictionary = fingerprint_of(c.dictionary.get()),
                     .held_frames = uplink.held().frames(id),
                     .held_bytes = uplink.held().bytes(id),
                     .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),

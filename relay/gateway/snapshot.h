@@ -79,8 +79,9 @@ struct RuleSnapshot {
 
 struct ClassSnapshot {
   config::TrafficClass in_force;
-  bool is_changed = false;        // something was set since it was read
-  std::uint64_t held_frames = 0;  // bridged ones that wait now
+  bool is_changed = false;                       // something was set since it was read
+  std::optional<std::uint64_t> dictionary = {};  // its fingerprint; nullopt: none
+  std::uint64_t held_frames = 0;                 // bridged ones that wait now
   std::uint64_t held_bytes = 0;
   std::uint32_t hosts = 0;  // with something to send now
   ClassUse use;

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "config/words.h"
-#include "pep/compress/dictionary.h"
 
 namespace satrelay::ops {
 namespace {
@@ -54,11 +53,6 @@ TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
 // The first 16 digits that sha256sum prints of the file; none: "".
 std::string digits_of(std::optional<std::uint64_t> fingerprint) {
   return fingerprint ? fmt::format("{:016x}", *fingerprint) : "";
-}
-
-std::string dictionary_of(const config::TrafficClass& traffic_class) {
-  if (traffic_class.dictionary == nullptr) return "";
-  return digits_of(traffic_class.dictionary->dictionary()->fingerprint());
 }
 
 template <typename Counters>
@@ -187,7 +181,7 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   dict.add("weight", in_force.weight);
   dict.add("guaranteed_bps", in_force.guaranteed.to_bits_per_second());
   dict.add("maximum_bps", in_force.maximum.to_bits_per_second());
-  dict.add("dictionary", dictionary_of(in_force));
+  dict.add("dictionary", digits_of(traffic_class.dictionary));
   dict.add("changed", std::string(traffic_class.is_changed ? "yes" : "no"));
   dict.add("hosts", traffic_class.hosts);
   dict.add("held_frames", traffic_class.held_frames);

@@ -138,7 +138,7 @@ void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mt
     scenario.gateways_present = present->word<bool>({{"yes", true}, {"no", false}});
   }
   if (const Value* list = fields.find("classes")) {
-    scenario.classes = config::read_classes(*list, config::kAutoLevel);
+    scenario.classes = config::read_classes(*list);
   }
   if (const Value* rules = fields.find("rules")) {
     scenario.rules = config::read_rules(*rules, scenario.classes);

@@ -214,7 +214,7 @@ void look_after_reload(Operations& operations, Instant now) {
   const auto outcome = operations.reload.poll();
   if (!outcome) return;
   if (outcome->configuration) {
-    operations.gateway.reconfigure(*outcome->configuration, now, outcome->rules);
+    operations.gateway.reconfigure(*outcome->configuration, now, outcome->prepared);
     ops::set_log_level(outcome->configuration->log_level);
     operations.reload_result = "ok";
     for (const std::string& warning : outcome->configuration->warnings) ops::log_warning(warning);

@@ -16,12 +16,12 @@ Reload::Outcome read_changes(const std::filesystem::path& file, const config::Ga
       keys += (keys.empty() ? "" : ", ") + key;
     }
     if (!keys.empty()) {
-      return {.configuration = std::nullopt, .rules = {}, .error = "needs a restart: " + keys};
+      return {.configuration = std::nullopt, .prepared = {}, .error = "needs a restart: " + keys};
     }
-    auto rules = gateway::Gateway::index_rules(next);
-    return {.configuration = std::move(next), .rules = std::move(rules), .error = ""};
+    auto prepared = gateway::Gateway::prepare(next);
+    return {.configuration = std::move(next), .prepared = std::move(prepared), .error = ""};
   } catch (const std::exception& error) {
-    return {.configuration = std::nullopt, .rules = {}, .error = error.what()};
+    return {.configuration = std::nullopt, .prepared = {}, .error = error.what()};
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <future>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,9 +27,9 @@ class Reload {
   bool is_reading() const { return reading_.valid(); }
 
   struct Outcome {
-    std::optional<config::Gateway> configuration;     // to be taken over
-    std::shared_ptr<const gateway::RuleIndex> rules;  // its rules, made ready
-    std::string error;                                // or why not
+    std::optional<config::Gateway> configuration;  // to be taken over
+    gateway::Prepared prepared;                    // what it was made into
+    std::string error;                             // or why not
   };
   // What came of it, once.
   std::optional<Outcome> poll();

@@ -177,8 +177,8 @@ void Crowd::greet_anew() {
 }
 
 void Crowd::reload(const config::Gateway& next) {
-  const auto index = gateway::Gateway::index_rules(next);
-  call([&] { engine_->reconfigure(next, now_, index); });
+  const gateway::Prepared prepared = gateway::Gateway::prepare(next);
+  call([&] { engine_->reconfigure(next, now_, prepared); });
 }
 
 std::size_t Crowd::say(std::size_t i, std::size_t end, const WriteFrame& write, std::size_t room) {

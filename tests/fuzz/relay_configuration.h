@@ -103,7 +103,10 @@ inline config::Gateway configuration(unsigned variant) {
                    .link = "sat"}};
   config.classes = {{.name = "voice", .guaranteed = kRate.scaled(1 + variant, 50)},
                     {.name = "bulk", .weight = static_cast<std::uint8_t>(1 + variant * 30)}};
-  if (variant % 3 != 2) config.classes[1].dictionary = dictionary(variant % 3);
+  if (variant % 3 != 2) {
+    const ConstBytes content = dictionary(variant % 3)->dictionary()->content();
+    config.classes[1].dictionary.assign(content.begin(), content.end());
+  }
   if (variant == 3) config.classes[1].maximum = kRate.scaled(1, 10);
   if (variant == 4) std::swap(config.classes[0], config.classes[1]);
   config.rules = rules(variant);

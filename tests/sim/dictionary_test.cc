@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <vector>
 
-#include "pep/compress/effort.h"
 #include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/pattern.h"
@@ -18,29 +16,24 @@
 namespace satrelay::sim {
 namespace {
 
-using Levels = std::shared_ptr<const compress::DictionaryLevels>;
-
 // Of what flows carry in the simulation; each seed makes another.
-Levels trained(std::uint64_t seed) {
+compress::Bytes trained(std::uint64_t seed) {
   std::vector<compress::Bytes> samples;
   for (std::uint64_t i = 0; i < 500; ++i) {
     samples.emplace_back(1'000);
     Pattern(1'000 * seed + i, Content::kAnswers).fill(0, samples.back());
   }
-  const auto dictionary = compress::Dictionary::make(compress::train(samples, 16 * 1024));
-  EXPECT_NE(dictionary, nullptr);
-  return std::make_shared<const compress::DictionaryLevels>(dictionary, compress::kLowestLevel,
-                                                            compress::kHighestLevel);
+  return compress::train(samples, 16 * 1024);
 }
 
-config::TrafficClass web(Levels dictionary) {
+config::TrafficClass web(compress::Bytes dictionary) {
   config::TrafficClass traffic_class{.name = "web"};
   traffic_class.dictionary = std::move(dictionary);
   return traffic_class;
 }
 
-Scenario small_objects(std::uint64_t seed, int flows, Levels dictionary, const LinkSpec& link = {},
-                       Content content = Content::kAnswers) {
+Scenario small_objects(std::uint64_t seed, int flows, compress::Bytes dictionary,
+                       const LinkSpec& link = {}, Content content = Content::kAnswers) {
   Scenario scenario = make_lab(seed, link);
   config::Rule rule;
   rule.traffic_class = "web";
@@ -57,7 +50,7 @@ compress::CodecCounters codec(Network& network, Side side) {
   return network.gateway(side).engine().status(network.loop().now()).codec;
 }
 
-void reload(Network& network, Side side, const Levels& dictionary) {
+void reload(Network& network, Side side, const compress::Bytes& dictionary) {
   config::Gateway next = network.gateway_config(side);
   next.classes = {web(dictionary)};
   network.gateway(side).engine().reconfigure(next, network.loop().now());
@@ -70,7 +63,7 @@ void run(Network& network) {
 
 TEST(Dictionary, BothSidesUseItWhereItPays) {
   Tracer tracer;
-  Network without(small_objects(1, 50, nullptr), tracer);
+  Network without(small_objects(1, 50, {}), tracer);
   run(without);
   Network with(small_objects(1, 50, trained(1)), tracer);
   run(with);
@@ -86,7 +79,7 @@ TEST(Dictionary, BothSidesUseItWhereItPays) {
 
 TEST(Dictionary, ThatDoesNotFitIsLeftAlone) {
   Tracer tracer;
-  Network without(small_objects(5, 50, nullptr, {}, Content::kText), tracer);
+  Network without(small_objects(5, 50, {}, {}, Content::kText), tracer);
   run(without);
   Network with(small_objects(5, 50, trained(1), {}, Content::kText), tracer);
   run(with);
@@ -154,7 +147,7 @@ TEST(Dictionary, IsUsedOnlyTowardsAPeerThatHasIt) {
 // While flows go on, over a link with loss: exchanged here, then there, taken away and brought
 // back.
 TEST(Dictionary, MayBeExchangedUnderLoad) {
-  const Levels first = trained(1), second = trained(2);
+  const compress::Bytes first = trained(1), second = trained(2);
   Tracer tracer;
   LinkSpec link;
   link.rate = BitRate::bits_per_second(10'000'000);
@@ -170,9 +163,9 @@ TEST(Dictionary, MayBeExchangedUnderLoad) {
   const std::size_t bulk = 200;
   Network network(scenario, tracer);
   network.loop().run_until(Instant() + Duration::seconds(8));
-  const std::vector<std::pair<Side, Levels>> steps{{Side::kA, second},  {Side::kB, second},
-                                                   {Side::kB, nullptr}, {Side::kA, first},
-                                                   {Side::kB, first},   {Side::kA, first}};
+  const std::vector<std::pair<Side, compress::Bytes>> steps{{Side::kA, second}, {Side::kB, second},
+                                                            {Side::kB, {}},     {Side::kA, first},
+                                                            {Side::kB, first},  {Side::kA, first}};
   for (const auto& [side, dictionary] : steps) {
     reload(network, side, dictionary);
     network.run_for(Duration::milliseconds(1500));

@@ -100,9 +100,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // What of the configuration holds for flows and can change while they go on.
   void reconfigure(const config::Gateway& next, Instant now);
   // The dictionaries of the classes, to all peers and for what is sent to them.
-  void offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now) {
-    streams_.offer_dictionaries(classes, now);
-  }
+  void offer_dictionaries(Instant now) { streams_.offer_dictionaries(now); }
   // Resets every flow towards its host at once, and sends no less at once: for an end in order.
   // Their streams are gone already.
   void shut_down(Instant now);

@@ -26,10 +26,10 @@ StreamSide::StreamSide(const config::Gateway& config, const MemoryPlan& plan, Ha
       peers_(peers),
       splice_(config.compress_level, dictionaries_, stopwatch) {}
 
-void StreamSide::offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now) {
-  dictionaries_.replace(classes);
-  for (const config::TrafficClass& each : classes) {
-    if (each.dictionary != nullptr) splice_.make_room_for(*each.dictionary);
+void StreamSide::offer_dictionaries(Instant now) {
+  dictionaries_.replace(classes_);
+  for (const schedule::ClassId id : classes_.order()) {
+    if (const auto& levels = classes_[id].dictionary) splice_.make_room_for(*levels);
   }
   for (const auto& peer : peers_) {
     peer->liaison.offer(dictionaries_.offered(), now);

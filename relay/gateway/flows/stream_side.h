@@ -38,7 +38,7 @@ class StreamSide {
 
   stp::Session& session_of(const Flow& f) const { return peers_[f.peer]->session; }
   // The dictionaries of the classes, to all peers and for what is sent to them.
-  void offer_dictionaries(const std::vector<config::TrafficClass>& classes, Instant now);
+  void offer_dictionaries(Instant now);
 
   // --- of a flow in `slot` ---------------------------------------------------------------------
   [[nodiscard]] Opening open(std::uint32_t slot, Flow& f, Instant now);

@@ -4,16 +4,17 @@
 
 namespace satrelay::gateway {
 
-void Dictionaries::replace(const std::vector<config::TrafficClass>& classes) {
+void Dictionaries::replace(const TrafficClasses& classes) {
   offered_.clear();
-  for (const config::TrafficClass& each : classes) {
-    if (each.dictionary == nullptr) continue;
-    const std::uint64_t fingerprint = each.dictionary->dictionary()->fingerprint();
+  for (const schedule::ClassId id : classes.order()) {
+    if (classes[id].dictionary == nullptr) continue;
+    const auto& dictionary = classes[id].dictionary->dictionary();
+    const std::uint64_t fingerprint = dictionary->fingerprint();
     const auto is_it = [&](const auto& known) { return known->fingerprint() == fingerprint; };
     auto found = std::ranges::find_if(known_, is_it);
     if (found == known_.end()) {
       if (known_.size() == kMost) continue;
-      found = known_.insert(known_.end(), each.dictionary->dictionary());
+      found = known_.insert(known_.end(), dictionary);
     }
     // Classes may share one.
     if (std::ranges::find(offered_, fingerprint, &DictionaryOffer::fingerprint) != offered_.end()) {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "config/schema.h"
 #include "pep/compress/dictionary.h"
+#include "relay/gateway/uplink/traffic_classes.h"
 
 namespace satrelay::gateway {
 
@@ -23,7 +23,7 @@ class Dictionaries {
   static constexpr std::size_t kMost = 64;
 
   // Offered are those of `classes`; what was offered before can still be decoded.
-  void replace(const std::vector<config::TrafficClass>& classes);
+  void replace(const TrafficClasses& classes);
 
   const std::vector<DictionaryOffer>& offered() const { return offered_; }
   // nullptr: there is none of this number.

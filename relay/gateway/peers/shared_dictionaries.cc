@@ -10,7 +10,7 @@ void SharedDictionaries::update(const TrafficClasses& classes,
   shared_ = {};
   count_ = 0;
   for (const schedule::ClassId id : classes.order()) {
-    const compress::DictionaryLevels* levels = classes[id].configured.dictionary.get();
+    const compress::DictionaryLevels* levels = classes[id].dictionary.get();
     if (levels == nullptr) continue;
     const auto offer = std::ranges::find(of_peer, levels->dictionary()->fingerprint(),
                                          &DictionaryOffer::fingerprint);

@@ -10,13 +10,14 @@ using schedule::ClassSet;
 // Both the old and the new ones find a number, whatever a reload exchanges.
 static_assert(2 * config::kMostClasses + 2 <= schedule::kClasses);
 
-TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configured) {
+TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configured,
+                               const ClassDictionaries& dictionaries) {
   classes_[kRelayed].in_force.name = config::kRelayedName;
   classes_[kBridged].in_force.name = config::kBridgedName;
   // Its part is bridged_share of each link, and of the rest what the others leave.
   classes_[kBridged].in_force.weight = 0;
   for (const ClassId id : {kRelayed, kBridged}) classes_[id].configured = classes_[id].in_force;
-  replace(configured);
+  replace(configured, dictionaries);
 }
 
 std::optional<ClassId> TrafficClasses::find(std::string_view name) const {
@@ -27,7 +28,8 @@ std::optional<ClassId> TrafficClasses::find(std::string_view name) const {
   return std::nullopt;
 }
 
-void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured) {
+void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured,
+                             const ClassDictionaries& dictionaries) {
   constexpr ClassSet kNameless = schedule::class_bit(kRelayed) | schedule::class_bit(kBridged);
   ClassSet next = kNameless;
   for (const config::TrafficClass& each : configured) {
@@ -44,12 +46,15 @@ void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured
       classes_[*id] = {};
       next |= schedule::class_bit(*id);
     }
-    classes_[*id].in_force = classes_[*id].configured = each;
+    TrafficClassState& state = classes_[*id];
+    state.configured = each;
+    state.configured.dictionary.clear();
+    state.in_force = state.configured;
+    state.dictionary = dictionaries.of(each.name);
     order_.push_back(*id);
   }
   for (ClassSet gone = in_use_ & ~next; gone != 0; gone &= gone - 1) {
-    TrafficClassState& state = classes_[schedule::lowest_class(gone)];
-    state.in_force.dictionary = state.configured.dictionary = nullptr;
+    classes_[schedule::lowest_class(gone)].dictionary = nullptr;
   }
   order_.insert(order_.end(), {kRelayed, kBridged});
   in_use_ = next;

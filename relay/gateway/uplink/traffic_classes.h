@@ -11,6 +11,7 @@
 #include "config/schema.h"
 #include "pep/schedule/class_set.h"
 #include "relay/gateway/uplink/class_counters.h"
+#include "relay/gateway/uplink/class_dictionaries.h"
 #include "relay/gateway/uplink/class_order.h"
 
 namespace satrelay::gateway {
@@ -18,6 +19,7 @@ namespace satrelay::gateway {
 struct TrafficClassState {
   config::TrafficClass in_force;
   config::TrafficClass configured;
+  ClassDictionaries::Levels dictionary;  // nullptr: none. The other two have none.
   ClassUse use;
 };
 
@@ -27,10 +29,12 @@ class TrafficClasses {
   static constexpr schedule::ClassId kRelayed = 0;
   static constexpr schedule::ClassId kBridged = 1;
 
-  explicit TrafficClasses(const std::vector<config::TrafficClass>& configured);
+  explicit TrafficClasses(const std::vector<config::TrafficClass>& configured,
+                          const ClassDictionaries& dictionaries = {});
 
   // A class that is there under the same name goes on counting; all are as configured.
-  void replace(const std::vector<config::TrafficClass>& configured);
+  void replace(const std::vector<config::TrafficClass>& configured,
+               const ClassDictionaries& dictionaries = {});
 
   std::optional<schedule::ClassId> find(std::string_view name) const;
   schedule::ClassId of_relayed(std::string_view name) const {

@@ -24,7 +24,7 @@ Uplink::Uplink(const config::Gateway& config, HashKey secret, ReleasedFragments&
       fair_hosts_(config.fair_hosts),
       released_(released),
       port_(port),
-      classes_(config.classes) {
+      classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)) {
   for (const config::Link& link : config.links) {
     carriers_.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1,
                                                   config.limits.flows + kMostHeldHosts));
@@ -175,8 +175,9 @@ std::size_t Uplink::waiting_hosts(ClassId id) const {
   return hosts;
 }
 
-void Uplink::reconfigure(const config::Gateway& next, Instant now) {
-  classes_.replace(next.classes);
+void Uplink::reconfigure(const config::Gateway& next, const ClassDictionaries& dictionaries,
+                         Instant now) {
+  classes_.replace(next.classes, dictionaries);
   apply_classes(now);
   for (std::size_t i = 0; i < next.links.size(); ++i) {
     Carrier& carrier = *carriers_[i];

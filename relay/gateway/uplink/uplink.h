@@ -92,7 +92,7 @@ class Uplink {
   ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
   std::size_t waiting_hosts(schedule::ClassId id) const;
   // What of the links and classes can change at run time.
-  void reconfigure(const config::Gateway& next, Instant now);
+  void reconfigure(const config::Gateway& next, const ClassDictionaries& dictionaries, Instant now);
 
  private:
   struct Line {

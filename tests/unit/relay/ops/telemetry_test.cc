@@ -20,7 +20,6 @@
 #include "relay/ops/telemetry_replies.h"
 #include "relay/satrelayctl/reply.h"
 #include "relay/satrelayctl/stats_client.h"
-#include "tests/unit/pep/compress/dictionary_samples.h"
 
 namespace satrelay::ops {
 namespace {
@@ -370,9 +369,7 @@ gateway::ClassSnapshot largest_class() {
                       .weight = 255,
                       .guaranteed = BitRate::bits_per_second(kMost),
                       .maximum = BitRate::bits_per_second(kMost)};
-  static const auto kDictionary = std::make_shared<const compress::DictionaryLevels>(
-      compress::Dictionary::make(compress::trained_dictionary(1)), 1, 1);
-  largest.in_force.dictionary = kDictionary;
+  largest.dictionary = 0x12'3456'789a'bcdeU;
   largest.is_changed = true;
   largest.held_frames = largest.held_bytes = kMost;
   largest.hosts = std::numeric_limits<std::uint32_t>::max();
@@ -405,7 +402,7 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
   ASSERT_EQ(all.size(), kClassesPerPage);
   EXPECT_EQ(all[0].at("name"), std::string(32, 'c'));
   EXPECT_EQ(all[0].at("changed"), "yes");
-  const auto fingerprint = live.all_classes[0].in_force.dictionary->dictionary()->fingerprint();
+  const auto fingerprint = live.all_classes[0].dictionary;
   EXPECT_EQ(std::stoull(all[0].at("dictionary").get<std::string>(), nullptr, 16), fingerprint);
   EXPECT_EQ(all[0].at("maximum_bps").get<std::uint64_t>(), kMost);
   EXPECT_EQ(all[1], Json::parse(R"({"name": "voice", "weight": 4, "guaranteed_bps": 2000000,

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,60 +13,64 @@
 namespace satrelay::gateway {
 namespace {
 
-using Levels = std::shared_ptr<const compress::DictionaryLevels>;
-
-Levels dictionary(unsigned variant) {
+compress::Bytes dictionary(unsigned variant) {
   static const compress::Bytes kContent = compress::trained_dictionary(1);
   compress::Bytes content = kContent;
   content.back() = static_cast<std::byte>(variant);
-  return std::make_shared<const compress::DictionaryLevels>(compress::Dictionary::make(content), 1,
-                                                            1);
+  return content;
 }
 
-config::TrafficClass class_with(const std::string& name, Levels levels) {
+config::TrafficClass class_with(const std::string& name, compress::Bytes content = {}) {
   config::TrafficClass traffic_class{.name = name};
-  traffic_class.dictionary = std::move(levels);
+  traffic_class.dictionary = std::move(content);
   return traffic_class;
 }
 
-std::uint64_t fingerprint_of(const Levels& levels) { return levels->dictionary()->fingerprint(); }
+TrafficClasses classes_of(const std::vector<config::TrafficClass>& configured) {
+  return TrafficClasses(configured, ClassDictionaries(configured, 1));
+}
+
+std::uint64_t fingerprint_of(const compress::Bytes& content) {
+  return compress::Dictionary::make(content)->fingerprint();
+}
 
 TEST(Dictionaries, WhatANumberMeansStays) {
   Dictionaries dictionaries;
-  EXPECT_EQ(dictionaries.find(0), nullptr);
-  dictionaries.replace({class_with("web", dictionary(1)), class_with("mail", nullptr),
-                        class_with("logs", dictionary(2)), class_with("more", dictionary(1))});
+  EXPECT_EQ(dictionaries.find(0));
+  dictionaries.replace(
+      classes_of({class_with("web", dictionary(1)), class_with("mail"),
+                  class_with("logs", dictionary(2)), class_with("more", dictionary(1))}));
   ASSERT_EQ(dictionaries.offered().size(), 2U) << "one for two classes";
   const DictionaryOffer first = dictionaries.offered()[0];
   EXPECT_EQ(first.fingerprint, fingerprint_of(dictionary(1)));
-  dictionaries.replace({class_with("web", dictionary(3))});
+  dictionaries.replace(classes_of({class_with("web", dictionary(3))}));
   ASSERT_EQ(dictionaries.offered().size(), 1U);
   EXPECT_EQ(dictionaries.offered()[0].number, 2);
   EXPECT_EQ(dictionaries.find(first.number)->fingerprint(), first.fingerprint);
-  dictionaries.replace({class_with("web", dictionary(1))});
+  dictionaries.replace(classes_of({class_with("web", dictionary(1))}));
   EXPECT_EQ(dictionaries.offered()[0].number, first.number) << "the same file again";
-  dictionaries.replace({});
+  dictionaries.replace(classes_of({}));
   EXPECT_TRUE(dictionaries.offered().empty());
-  EXPECT_NE(dictionaries.find(2), nullptr);
-  EXPECT_EQ(dictionaries.find(3), nullptr);
+  EXPECT_NE(dictionaries.find(2));
+  EXPECT_EQ(dictionaries.find(3));
 }
 
 TEST(Dictionaries, ThereIsALimit) {
   Dictionaries dictionaries;
   for (unsigned i = 0; i < Dictionaries::kMost; ++i) {
-    dictionaries.replace({class_with("web", dictionary(i))});
+    dictionaries.replace(classes_of({class_with("web", dictionary(i))}));
     EXPECT_EQ(dictionaries.offered().size(), 1U);
   }
-  dictionaries.replace({class_with("web", dictionary(200)), class_with("old", dictionary(5))});
+  dictionaries.replace(
+      classes_of({class_with("web", dictionary(200)), class_with("old", dictionary(5))}));
   ASSERT_EQ(dictionaries.offered().size(), 1U);
   EXPECT_EQ(dictionaries.offered()[0].number, 5);
 }
 
 TEST(SharedDictionaries, AreThoseThatBothHave) {
-  const std::vector<config::TrafficClass> configured{class_with("web", dictionary(1)),
-                                                     class_with("mail", nullptr),
-                                                     class_with("logs", dictionary(2))};
-  const TrafficClasses classes(configured);
+  const std::vector<config::TrafficClass> configured{
+      class_with("web", dictionary(1)), class_with("mail"), class_with("logs", dictionary(2))};
+  const TrafficClasses classes = classes_of(configured);
   const schedule::ClassId web = *classes.find("web"), mail = *classes.find("mail"),
                           logs = *classes.find("logs");
   SharedDictionaries shared;
@@ -75,25 +78,28 @@ TEST(SharedDictionaries, AreThoseThatBothHave) {
   EXPECT_EQ(shared.classes(), 0U);
   shared.update(classes, {{40, 1234}, {17, fingerprint_of(dictionary(2))}});
   EXPECT_EQ(shared.classes(), 1U);
-  EXPECT_EQ(shared.of(web).levels, nullptr);
-  EXPECT_EQ(shared.of(mail).levels, nullptr);
-  EXPECT_EQ(shared.of(logs).levels, configured[2].dictionary.get());
+  EXPECT_EQ(shared.of(web).levels);
+  EXPECT_EQ(shared.of(mail).levels);
+  EXPECT_EQ(shared.of(logs).levels, classes[logs].dictionary.get());
   EXPECT_EQ(shared.of(logs).number, 17);
   // What is known of a file outlives a reload of it, not another file.
   shared.of(logs).trials.of(300).note(300, 200);
-  TrafficClasses reloaded(configured);
-  reloaded.replace(
-      {class_with("web", nullptr), class_with("mail", nullptr), class_with("logs", dictionary(2))});
-  shared.update(reloaded, {{18, fingerprint_of(dictionary(2))}});
-  EXPECT_NE(shared.of(logs).levels, configured[2].dictionary.get());
+  const auto reload = [reloaded = classes_of(configured)](unsigned logs_dictionary) mutable {
+    const std::vector<config::TrafficClass> next{class_with("web"), class_with("mail"),
+                                                 class_with("logs", dictionary(logs_dictionary))};
+    reloaded.replace(next, ClassDictionaries(next, 1));
+    return reloaded;
+  };
+  const TrafficClasses again = reload(2);
+  shared.update(again, {{18, fingerprint_of(dictionary(2))}});
+  EXPECT_EQ(shared.of(logs).levels, again[logs].dictionary.get());
   EXPECT_EQ(shared.of(logs).number, 18);
   EXPECT_FALSE(shared.of(logs).trials.of(300).pays());
-  reloaded.replace(
-      {class_with("web", nullptr), class_with("mail", nullptr), class_with("logs", dictionary(3))});
-  shared.update(reloaded, {{19, fingerprint_of(dictionary(3))}});
+  const TrafficClasses other = reload(3);
+  shared.update(other, {{19, fingerprint_of(dictionary(3))}});
   EXPECT_TRUE(shared.of(logs).trials.of(300).pays());
-  shared.update(reloaded, {});
-  EXPECT_EQ(shared.of(logs).levels, nullptr);
+  shared.update(other, {});
+  EXPECT_EQ(shared.of(logs).levels);
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ TEST_F(UplinkTest, WhatWaitsInAClassThatIsNoMoreLeavesAllTheSame) {
   }
   config::Gateway next = one_link();
   next.classes.clear();
-  uplink_.reconfigure(next, now_);
+  uplink_.reconfigure(next, {}, now_);
   now_ += Duration::seconds(1);
   EXPECT_EQ(poll().kind, Polled::Kind::kHeld);
 }
