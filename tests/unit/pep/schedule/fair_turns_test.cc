@@ -21,6 +21,12 @@ struct One {
   bool empty() const { return packets == 0; }
 };
 
+One named(char name) {
+  One one;
+  one.name = name;
+  return one;
+}
+
 class FairTurnsTest : public testing::Test {
  protected:
   void add(One& one, int packets) {
@@ -40,7 +46,7 @@ class FairTurnsTest : public testing::Test {
     return order;
   }
 
-  One a_{.name = 'a'}, b_{.name = 'b'}, c_{.name = 'c'};
+  One a_ = named('a'), b_ = named('b'), c_ = named('c');
   FairTurns<One, &One::hook> turns_;
   std::string forgotten_;
 };

@@ -36,7 +36,7 @@ std::uint64_t fingerprint_of(const compress::Bytes& content) {
 
 TEST(Dictionaries, WhatANumberMeansStays) {
   Dictionaries dictionaries;
-  EXPECT_EQ(dictionaries.find(0));
+  EXPECT_EQ(dictionaries.find(0), nullptr);
   dictionaries.replace(
       classes_of({class_with("web", dictionary(1)), class_with("mail"),
                   class_with("logs", dictionary(2)), class_with("more", dictionary(1))}));
@@ -51,8 +51,8 @@ TEST(Dictionaries, WhatANumberMeansStays) {
   EXPECT_EQ(dictionaries.offered()[0].number, first.number) << "the same file again";
   dictionaries.replace(classes_of({}));
   EXPECT_TRUE(dictionaries.offered().empty());
-  EXPECT_NE(dictionaries.find(2));
-  EXPECT_EQ(dictionaries.find(3));
+  EXPECT_NE(dictionaries.find(2), nullptr);
+  EXPECT_EQ(dictionaries.find(3), nullptr);
 }
 
 TEST(Dictionaries, ThereIsALimit) {
@@ -78,13 +78,13 @@ TEST(SharedDictionaries, AreThoseThatBothHave) {
   EXPECT_EQ(shared.classes(), 0U);
   shared.update(classes, {{40, 1234}, {17, fingerprint_of(dictionary(2))}});
   EXPECT_EQ(shared.classes(), 1U);
-  EXPECT_EQ(shared.of(web).levels);
-  EXPECT_EQ(shared.of(mail).levels);
+  EXPECT_EQ(shared.of(web).levels, nullptr);
+  EXPECT_EQ(shared.of(mail).levels, nullptr);
   EXPECT_EQ(shared.of(logs).levels, classes[logs].dictionary.get());
   EXPECT_EQ(shared.of(logs).number, 17);
   // What is known of a file outlives a reload of it, not another file.
   shared.of(logs).trials.of(300).note(300, 200);
-  const auto reload = [reloaded = classes_of(configured)](unsigned logs_dictionary) mutable {
+  auto reload = [reloaded = classes_of(configured)](unsigned logs_dictionary) mutable {
     const std::vector<config::TrafficClass> next{class_with("web"), class_with("mail"),
                                                  class_with("logs", dictionary(logs_dictionary))};
     reloaded.replace(next, ClassDictionaries(next, 1));
@@ -99,7 +99,7 @@ TEST(SharedDictionaries, AreThoseThatBothHave) {
   shared.update(other, {{19, fingerprint_of(dictionary(3))}});
   EXPECT_TRUE(shared.of(logs).trials.of(300).pays());
   shared.update(other, {});
-  EXPECT_EQ(shared.of(logs).levels);
+  EXPECT_EQ(shared.of(logs).levels, nullptr);
 }
 
 }  // namespace
