@@ -386,6 +386,7 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
   live.all_classes[1].in_force = {
       .name = "voice", .weight = 4, .guaranteed = BitRate::bits_per_second(2'000'000)};
   live.all_classes[1].is_changed = false;
+  live.all_classes[1].dictionary.reset();
   live.all_classes[1].hosts = 3;
   live.all_classes[1].held_frames = 5;
   live.all_classes[1].held_bytes = 700;
