@@ -1,4 +1,4 @@
-// Classes of traffic, and sets of them.
+// Classes of traffic by their number, and sets of them. What a number means is its user's affair.
 #pragma once
 
 #include <bit>

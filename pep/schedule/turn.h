@@ -1,5 +1,5 @@
-// What the carrier lets a session send, and what the session says it has sent: which class may
-// send is the carrier's affair, which stream of a class the session's.
+// What a carrier lets a session send, and what the session says it has sent: which class may send
+// is the carrier's affair, which stream of a class the session's.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
-// The session's units joined: who the peer is, what goes and comes in packets, and the streams.
+// The rooms of pep/stp joined: who the peer is, what goes and comes in packets, and the streams.
+// What belongs to one peer is an Association and its Streams, built anew for the next.
+//
 // session.cc has the peer's coming and going and the public face, session_handshake.cc HELLOs,
 // session_receive.cc the way in, session_loss.cc what became of our packets, session_send.cc the
 // way out, session_fec.cc repairs, session_timers.cc time.

@@ -131,10 +131,10 @@ class Gateway {
   void observe_plain(PlainObserver* observer);
 
   const Counters& counters() const;
-  // Objects that the engine went over since its start: frames of packets, streams, flows, timers,
-  // entries of lists; the packets in flight that a report settles are not counted. No call of
-  // handle_*() or poll_*() goes over more than kMostVisited, however many there are; what is more
-  // follows in the next calls, for which next_timeout() asks at once.
+  // Objects that the engine went over since its start: frames of packets, packets that reports
+  // settle, streams, flows, timers, entries of lists. No call of handle_*() or poll_*() goes over
+  // more than kMostVisited, however many there are; what is more follows in the next calls, for
+  // which next_timeout() asks at once.
   static constexpr std::uint64_t kMostVisited = 2048;
   std::uint64_t visited() const;
   Status status(Instant now) const;

@@ -1,6 +1,7 @@
-// The parts of a gateway and the steps of a frame through it: from the LAN (gateway_lan.cc), from
-// the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and out again
-// (gateway_output.cc). What the sessions tell is in gateway_events.cc.
+// The parts of a gateway (gateway_construction.cc) and the steps of a frame through it: from the
+// LAN (gateway_lan.cc), from the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and
+// out again (gateway_output.cc). What the sessions tell is in gateway_events.cc, what the gateway
+// tells in gateway_snapshots.cc; its accounts are checked in gateway_audit.cc.
 #pragma once
 
 #include <algorithm>

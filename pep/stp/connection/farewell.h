@@ -1,5 +1,5 @@
 // CLOSE, which we send a few times, as each may be lost, and again to a peer that has missed all
-// (docs/stp.md section 4).
+// (docs/stp.md section 5).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The sending direction of one stream: what is stored, sent, acknowledged and lost. Offsets only;
-// frames and packets are the session's business.
+// what packets carry of it is the affair of pep/stp/packets.
 #pragma once
 
 #include <algorithm>

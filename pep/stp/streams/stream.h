@@ -1,4 +1,4 @@
-// One stream: both halves, its opening and its end, and its places in the session's lists.
+// One stream: both halves, its opening and its end, and its places in the lists of Streams.
 //
 //   opened here:    open_stream() ---------------------------> kOpen --reset()/RESET--> kResetting
 //   opened by peer: DATA first -> kAwaitingOpen --OPEN-------> kOpen                        |

@@ -4,7 +4,7 @@
 // of a host. Which class has the turn is the caller's affair.
 //
 // Only the order is decided here: what a stream has to send, and whether credit lets it, is told by
-// the session.
+// Streams.
 #pragma once
 
 #include <algorithm>

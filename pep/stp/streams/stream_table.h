@@ -1,8 +1,9 @@
-// The streams of a session: slots that are made on first use and then kept, found by slot number
-// or, through open-addressing hashes, by id. The ids are spread over many small hashes, each of
-// which grows by itself, so that no insertion moves more than a small part of them. Also remembers
-// which ids have been used: ids are monotonic, so one below the highest seen that is neither
-// present nor still unopened is closed.
+// The streams of one association: slots that are made on first use and then kept, found by slot
+// number or, through open-addressing hashes, by id. The ids are spread over many small hashes, each
+// of which grows by itself, so that no insertion moves more than a small part of them.
+//
+// Beside the table, which ids either end has used: they are monotonic, so one below the highest
+// seen that is neither present nor still unopened is closed.
 #pragma once
 
 #include <array>

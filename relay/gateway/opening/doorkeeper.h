@@ -1,7 +1,7 @@
 // Decides what becomes of a TCP segment from the LAN that belongs to no flow: whether it begins
 // one, is answered by a cookie, or is bridged or dropped, and why. All that is remembered for such
-// decisions is here: SYNs that were bridged, cookies, connections that do not fit, and the resets
-// that are owed to hosts.
+// decisions is here: connections that are not relayed or no more (connection_records.h), cookies,
+// connections that do not fit, and the resets that are owed to hosts.
 #pragma once
 
 #include <cstddef>

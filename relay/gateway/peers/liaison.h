@@ -1,5 +1,6 @@
-// What a gateway tells one peer beside the flows: whether it takes new ones, which dictionaries it
-// has and, after a restart of the peer, which flows there were. A message is a stream of its own
+// What a gateway tells one peer beside the flows, or asks it: whether it takes new ones, which
+// dictionaries it has, whether a server has answered at all and, after a restart of the peer, which
+// flows there were. A message is a stream of its own
 // (docs/stp.md section 15), so that it is repaired, paced and under flow control as any; who has
 // taken it ends the stream with RESET, reason none.
 #pragma once

@@ -1,4 +1,5 @@
-// One far gateway: its session and the carrier it is reached over.
+// One far gateway: its session, the carrier it is reached over, what is told it beside flows, and
+// what has happened to all of its flows at once.
 #pragma once
 
 #include <memory>
