@@ -217,6 +217,18 @@ class DissectorTest(unittest.TestCase):
         both = self.dissect("frames", "-c", "100", "-o", "satstp.ports:9000,7878")
         self.assertTrue(all(packet["fields"] for packet in both))
 
+    def test_it_knows_every_reason_of_a_reset(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        lua = (root / "deploy/wireshark/satstp/names.lua").read_text()
+        header = (root / "pep/stp/types.h").read_text()
+        reasons = lua[lua.index("local REASONS"):].split("}")[0]
+        named = {int(number): name for number, name in re.findall(r'\[(\d+)\] = "(\w+)"', reasons)}
+        enum = header[header.index("enum class ResetReason"):].split("};")[0]
+        known = {int(number): re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
+                 for name, number in re.findall(r"k(\w+) = (\d+)", enum)}
+        self.assertGreater(len(known), 5)
+        self.assertEqual(named, known)
+
     def test_the_checksum_need_not_be_verified(self):
         packets = self.dissect("frames", "-c", "100", "-o", "satstp.verify_crc:FALSE")
         self.assertEqual({status for packet in packets

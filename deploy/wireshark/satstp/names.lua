@@ -12,6 +12,7 @@ local REASONS = {
   [0] = "none", [1] = "host_reset", [2] = "refused", [3] = "unreachable", [4] = "timeout",
   [5] = "no_resources", [6] = "policy", [7] = "protocol_error", [8] = "peer_restart",
   [9] = "unknown_stream", [10] = "shutdown", [11] = "no_route",
+  [12] = "in_use",
 }
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
                 [0xc4] = "dictionaries" }
