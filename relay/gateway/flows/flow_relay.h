@@ -144,6 +144,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void catch_up(std::uint32_t slot, Instant now);
   bool is_behind(const Flow& f) const;
   void look_at(std::uint32_t slot, Instant now);
+  void hear_from(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& towards);
   void lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant now);
   void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
   void give_up(std::uint32_t slot, bool stream_gone, Instant now);

@@ -24,8 +24,9 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
     f.told_marks = PathMarks{.traffic_class = f.far_marks.traffic_class};
     if (f.established) counters_.add(Counter::kFlowsEstablished);
   } else {
-    const Reassembler& stored = *session.received(f.stream);
-    if (stored.highest() > 0 || session.received_end(f.stream)) return false;
+    // nullptr: the peer has reset ours already.
+    const Reassembler* const stored = session.received(f.stream);
+    if (stored == nullptr || stored->highest() > 0 || session.received_end(f.stream)) return false;
     f.inbound = stream;
   }
   streams_.adopt(slot, f, stream);

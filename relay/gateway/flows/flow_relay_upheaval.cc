@@ -85,9 +85,11 @@ void FlowRelay::go_on(Instant now) {
     const std::uint32_t slot = flows_.step_lap();
     if (slot != kNoSlot) look_at(slot, now);
   }
-  const auto host = unheard_.take_put_off();
-  if (!host) return;
-  if (const auto towards = lan_.find(*host)) hear(*host, *towards);
+  const auto waiting = unheard_.take_put_off();
+  if (!waiting) return;
+  const auto towards = lan_.find(waiting->host);
+  if (!towards) return;
+  hear_from(unheard_.go_on(waiting->slot, waiting->host, *towards), waiting->host, *towards);
 }
 
 void FlowRelay::look_at(std::uint32_t slot, Instant now) {
@@ -101,12 +103,16 @@ void FlowRelay::look_at(std::uint32_t slot, Instant now) {
   queue(slot);
 }
 
-// With very many flows that wait for one host, the others follow.
 void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards) {
-  std::uint32_t slot = unheard_.first(host, towards);
+  hear_from(unheard_.first(host, towards), host, towards);
+}
+
+// With very many flows that wait for one host, or among which its are found, the others follow.
+void FlowRelay::hear_from(std::uint32_t slot, const IpAddress& host,
+                          const wire::EthernetHeader& towards) {
   for (int visited = 0; slot != kNoSlot; ++visited) {
     if (visited == kFlowsPerStep) {
-      unheard_.put_off(host);
+      unheard_.put_off(host, slot);
       return;
     }
     work_.add();

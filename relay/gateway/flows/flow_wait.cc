@@ -53,7 +53,7 @@ Wait wait_towards_host(const Flow& f, const Peer& peer) {
   const std::uint64_t queued = f.endpoint.unacknowledged();
   if (queued > 0 || ready > 0) return wait_at_host(f, queued, ready);
   if (f.closed_to_host) return Wait::kAcknowledgment;  // of the FIN
-  if (!open || !is_heard(peer)) return Wait::kPeer;
+  if (stored == nullptr || !is_heard(peer)) return Wait::kPeer;
   return stored->stored() > 0 ? Wait::kLostBytes : Wait::kSource;
 }
 

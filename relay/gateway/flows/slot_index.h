@@ -42,6 +42,10 @@ class SlotIndex {
     return heads_.empty() ? kNoSlot : heads_[hash & (heads_.size() - 1)];
   }
   std::uint32_t next(std::uint32_t slot) const { return links_[slot].next; }
+  // Whether first() and next() come to it.
+  bool finds(std::uint64_t hash, std::uint32_t slot) const {
+    return contains(slot) && links_[slot].bucket == (hash & (heads_.size() - 1));
+  }
 
  private:
   struct Link {

@@ -130,12 +130,13 @@ std::size_t StreamSide::largest_block(const Flow& f) const {
 
 bool StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
-  if (f.endpoint.is_closed()) return true;
+  // A stream that is being reset has nothing to read; the event that says so is yet to come.
+  const Reassembler* const stored = session.received(f.inbound_stream());
+  if (f.endpoint.is_closed() || stored == nullptr) return true;
   std::uint64_t memory = windows.memory_for_host();
   const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
   if (result == SpliceResult::kMalformed) return false;
-  const Reassembler& stored = *session.received(f.inbound_stream());
-  if (stored.readable() > 0) {
+  if (stored->readable() > 0) {
     if (result == SpliceResult::kNoMemory || memory == 0) HostWindows::retry_later(f, now);
     return true;
   }

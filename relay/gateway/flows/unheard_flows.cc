@@ -6,15 +6,16 @@
 
 namespace satrelay::gateway {
 
-void UnheardFlows::put_off(const IpAddress& host) {
-  if (std::ranges::find(put_off_, host) == put_off_.end()) put_off_.push_back(host);
+void UnheardFlows::put_off(const IpAddress& host, std::uint32_t slot) {
+  if (std::ranges::find(put_off_, host, &PutOff::host) != put_off_.end()) return;
+  put_off_.push_back({host, slot});
 }
 
-std::optional<IpAddress> UnheardFlows::take_put_off() {
+std::optional<UnheardFlows::PutOff> UnheardFlows::take_put_off() {
   if (put_off_.empty()) return std::nullopt;
-  const IpAddress host = put_off_.front();
+  const PutOff first = put_off_.front();
   put_off_.pop_front();
-  return host;
+  return first;
 }
 
 std::uint64_t UnheardFlows::hash(const IpAddress& host, const wire::EthernetHeader& header) const {

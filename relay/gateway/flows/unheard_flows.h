@@ -27,16 +27,27 @@ class UnheardFlows {
   }
   std::uint32_t next(std::uint32_t slot) const { return by_host_.next(slot); }
 
-  // More flows wait for this host, which has been heard, than were seen to.
-  void put_off(const IpAddress& host);
+  // More flows wait for this host, which has been heard, than were seen to: from `slot` on.
+  struct PutOff {
+    IpAddress host;
+    std::uint32_t slot = kNoSlot;
+    friend bool operator==(const PutOff&, const PutOff&) = default;
+  };
+  void put_off(const IpAddress& host, std::uint32_t slot);
   bool any_put_off() const { return !put_off_.empty(); }
-  std::optional<IpAddress> take_put_off();
+  std::optional<PutOff> take_put_off();
+  // Where to go on: `slot`, or the first if it waits for nobody of this hash any more.
+  std::uint32_t go_on(std::uint32_t slot, const IpAddress& host,
+                      const wire::EthernetHeader& header) const {
+    const std::uint64_t by = hash(host, header);
+    return by_host_.finds(by, slot) ? slot : by_host_.first(by);
+  }
 
  private:
   std::uint64_t hash(const IpAddress& host, const wire::EthernetHeader& header) const;
   HashKey key_;
   SlotIndex by_host_;
-  std::deque<IpAddress> put_off_;
+  std::deque<PutOff> put_off_;
 };
 
 }  // namespace satrelay::gateway

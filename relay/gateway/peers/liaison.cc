@@ -287,9 +287,12 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       return;
     case Kind::kReset:
       if (event.stream == list_in_) list_in_.reset();
-      if (event.stream != list_out_) return;
-      list_out_.reset();
-      forget_flows();
+      if (event.stream == list_out_) {
+        list_out_.reset();
+        if (event.reason != stp::ResetReason::kNoResources) forget_flows();
+      }
+      // It had no room for the message: it has not heard it.
+      if (event.reason == stp::ResetReason::kNoResources) retry_at_ = now + kRetry;
       return;
     case Kind::kReadable:
       if (event.stream == list_in_) read_list(orphans, now);
