@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -42,6 +43,7 @@ class LivePeer final : public stp::StreamSource {
 
   stp::Session& session() { return peers[0]->session; }
   stp::Session& far() { return far_.session(); }
+  Arena& arena() { return arena_; }  // of the session
   // 5 ms, after which both say what they have to say.
   void exchange(Instant& now) {
     now += Duration::milliseconds(5);
@@ -55,8 +57,12 @@ class LivePeer final : public stp::StreamSource {
       session().handle_packet(ConstBytes(packet).first(size), now);
     }
   }
-  void produce(stp::StreamId id, std::uint32_t, Instant) override {
-    session().set_ready(id, false);
+  void produce(stp::StreamId id, std::uint32_t, Instant now) override {
+    if (producer) {
+      producer(now);
+    } else {
+      session().set_ready(id, false);
+    }
   }
 
  private:
@@ -66,6 +72,8 @@ class LivePeer final : public stp::StreamSource {
 
  public:
   std::vector<std::unique_ptr<Peer>> peers;  // one
+  // Asked when a stream may send; without it no stream has anything.
+  std::function<void(Instant)> producer;
 };
 
 }  // namespace satrelay::gateway

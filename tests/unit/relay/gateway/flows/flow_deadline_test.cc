@@ -1,0 +1,159 @@
+// How long a flow may be silent in each of its states, and what else it is to be looked at for.
+#include "relay/gateway/flows/flow_deadline.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/unit/relay/gateway/hosted_flow.h"
+#include "tests/unit/relay/gateway/live_peer.h"
+
+namespace satrelay::gateway {
+namespace {
+
+class FlowDeadlineTest : public testing::Test {
+ protected:
+  FlowDeadlineTest() {
+    limits_.idle_timeout = Duration::seconds(7200);
+    limits_.half_close_timeout = Duration::seconds(10);
+    f_.stream = *session().open_stream({}, 0, now_);
+    f_.stream_state = StreamState::kOpen;
+    f_.last_activity = now_;
+  }
+  stp::Session& session() { return peer_.session(); }
+  // The far host says no more, on that stream.
+  void end(stp::StreamId stream) {
+    exchange();
+    peer_.far().finish(stream);
+    exchange();
+    ASSERT_TRUE(session().received_end(stream));
+  }
+  stp::StreamId open_inbound() {
+    const stp::StreamId stream = *peer_.far().open_stream({}, 0, now_);
+    exchange();
+    return stream;
+  }
+  void exchange() {
+    for (int i = 0; i < 20; ++i) peer_.exchange(now_);
+  }
+  void close_both() {
+    end(f_.stream);
+    host_.close(now_);
+    f_.closed_to_host = true;
+  }
+  bool only_owes() { return gateway::only_owes(f_, session()); }
+  Duration quiet_limit() { return gateway::quiet_limit(f_, session(), limits_); }
+  Instant deadline() { return gateway::deadline(f_, session(), limits_); }
+
+  Instant now_ = Instant::from_nanoseconds(1);
+  Carrier carrier_{link_of(BitRate::bits_per_second(10'000'000)), 2, 16};
+  LivePeer peer_{carrier_, now_};
+  std::vector<std::byte> memory_ = std::vector<std::byte>(1U << 20);
+  Arena arena_{memory_, 4096};
+  HostedFlow host_{arena_, now_};
+  Flow& f_ = host_.flow;
+  config::Limits limits_;
+};
+
+TEST_F(FlowDeadlineTest, WhileBothHostsMaySpeakTheIdleTimeoutHolds) {
+  EXPECT_FALSE(only_owes());
+  EXPECT_EQ(quiet_limit(), limits_.idle_timeout);
+  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+}
+
+TEST_F(FlowDeadlineTest, SilenceCountsFromTheLastActivity) {
+  f_.last_activity = now_ + Duration::seconds(60);
+  EXPECT_EQ(deadline(), now_ + Duration::seconds(60) + limits_.idle_timeout);
+}
+
+TEST_F(FlowDeadlineTest, OnceTheNearHostHasClosedTheHalfCloseTimeoutHolds) {
+  host_.close(now_);
+  EXPECT_FALSE(only_owes()) << "the far host may say more";
+  EXPECT_EQ(quiet_limit(), limits_.half_close_timeout);
+}
+
+TEST_F(FlowDeadlineTest, OnceTheFarHostHasClosedTheHalfCloseTimeoutHolds) {
+  end(f_.stream);
+  EXPECT_FALSE(only_owes()) << "the near host may say more";
+  EXPECT_EQ(quiet_limit(), limits_.idle_timeout) << "the near host has yet to be told";
+  f_.closed_to_host = true;
+  EXPECT_FALSE(only_owes());
+  EXPECT_EQ(quiet_limit(), limits_.half_close_timeout);
+}
+
+TEST_F(FlowDeadlineTest, AHostThatTakesNothingOfAClosedConnectionIsNotWaitedForLonger) {
+  close_both();
+  EXPECT_TRUE(only_owes());
+  EXPECT_EQ(quiet_limit(), limits_.half_close_timeout);
+}
+
+TEST_F(FlowDeadlineTest, WithoutItsStreamAClosedHostIsOnlyOwed) {
+  host_.close(now_);
+  f_.stream_state = StreamState::kOver;
+  f_.closed_to_host = true;
+  EXPECT_TRUE(only_owes());
+  EXPECT_EQ(quiet_limit(), limits_.half_close_timeout);
+}
+
+TEST_F(FlowDeadlineTest, NothingIsOnlyOwedBeforeThereIsAStream) {
+  end(f_.stream);
+  host_.close(now_);
+  f_.stream_state = StreamState::kNone;
+  EXPECT_FALSE(only_owes()) << "the number is another's";
+}
+
+TEST_F(FlowDeadlineTest, WhereBothHaveOpenedItIsTheInboundStreamThatEnds) {
+  f_.inbound = open_inbound();
+  host_.close(now_);
+  end(f_.stream);
+  EXPECT_FALSE(only_owes()) << "the far host's bytes do not come by it";
+  end(*f_.inbound);
+  EXPECT_TRUE(only_owes());
+}
+
+TEST_F(FlowDeadlineTest, ARetryComesBeforeTheSilence) {
+  f_.retry_at = now_ + Duration::milliseconds(10);
+  EXPECT_EQ(deadline(), f_.retry_at);
+}
+
+TEST_F(FlowDeadlineTest, ATimerOfTheEndpointComesBeforeTheSilence) {
+  const std::vector<std::byte> said(100);
+  ASSERT_EQ(f_.endpoint.write(said), said.size());
+  host_.listen(now_);
+  const Instant sends_again = f_.endpoint.next_timeout();
+  ASSERT_LT(sends_again, now_ + Duration::seconds(5));
+  EXPECT_EQ(deadline(), sends_again);
+  f_.retry_at = sends_again + Duration::milliseconds(1);
+  EXPECT_EQ(deadline(), sends_again) << "the earliest holds";
+}
+
+TEST_F(FlowDeadlineTest, AHostThatIsNotHeardIsWaitedForThreeSeconds) {
+  f_.to_host = {};
+  f_.last_activity = now_ + Duration::seconds(1);
+  EXPECT_EQ(deadline(), f_.created + Duration::seconds(3)) << "whatever the peer says";
+  f_.to_host = host_to_server().reversed();
+  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout) << "once it is heard";
+}
+
+TEST_F(FlowDeadlineTest, AClosedEndpointWaitsForNoHost) {
+  f_.to_host = {};
+  f_.endpoint.abort(now_);
+  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+}
+
+TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
+  f_.endpoint.close();
+  host_.listen(now_);
+  end(f_.stream);
+  f_.closed_to_host = true;
+  host_.close(now_);
+  host_.listen(now_);
+  ASSERT_EQ(f_.endpoint.state(), tcp::State::kTimeWait);
+  ASSERT_LT(f_.last_activity + quiet_limit(), f_.endpoint.next_timeout());
+  EXPECT_EQ(deadline(), f_.endpoint.next_timeout());
+  f_.retry_at = now_;
+  EXPECT_EQ(deadline(), f_.retry_at) << "what is to be tried again is";
+}
+
+}  // namespace
+}  // namespace satrelay::gateway
