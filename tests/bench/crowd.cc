@@ -127,6 +127,20 @@ std::vector<std::byte> Crowd::server_frame(std::size_t i) const {
                             std::vector<std::byte>(8), back);
 }
 
+std::vector<std::byte> Crowd::segment_of_server(std::size_t i) const {
+  wire::TcpHeader tcp;
+  tcp.source_port = 80;
+  tcp.destination_port = 4000;
+  tcp.sequence = 8;
+  tcp.flags = wire::TcpFlags::kAck;
+  tcp.window = 65535;
+  wire::EthernetHeader back;
+  back.source = kServerMac;
+  back.destination = kHostMac;
+  const IpAddress server = spec_.one_server ? numbered(198, 51 << 8) : numbered(198, i);
+  return gateway::tcp_frame(server.to_string(), numbered(10, i).to_string(), tcp, back);
+}
+
 // --- the peer ------------------------------------------------------------------------------------
 
 void Crowd::hello() {

@@ -69,6 +69,8 @@ class Crowd {
   std::vector<std::byte> metadata(std::size_t i) const;
   // A frame of the server of flow `i`, of no connection.
   std::vector<std::byte> server_frame(std::size_t i) const;
+  // Of its connection, with nothing new.
+  std::vector<std::byte> segment_of_server(std::size_t i) const;
 
   Worst worst() const { return worst_; }
   void forget() { worst_ = {}; }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
@@ -45,15 +46,31 @@ TEST_F(UnheardFlowsTest, TheMacsOfTheHeaderDoNotMatter) {
 }
 
 TEST_F(UnheardFlowsTest, AHostIsPutOffOnceAndInItsOrder) {
+  using PutOff = UnheardFlows::PutOff;
   EXPECT_FALSE(flows_.any_put_off());
   EXPECT_FALSE(flows_.take_put_off());
-  flows_.put_off(one_);
-  flows_.put_off(other_);
-  flows_.put_off(one_);
+  flows_.put_off(one_, 3);
+  flows_.put_off(other_, 4);
+  flows_.put_off(one_, 5);
   EXPECT_TRUE(flows_.any_put_off());
-  EXPECT_EQ(flows_.take_put_off(), one_);
-  EXPECT_EQ(flows_.take_put_off(), other_);
+  EXPECT_EQ(flows_.take_put_off(), (PutOff{one_, 3}));
+  EXPECT_EQ(flows_.take_put_off(), (PutOff{other_, 4}));
   EXPECT_FALSE(flows_.any_put_off());
+}
+
+TEST_F(UnheardFlowsTest, WhatWasPutOffGoesOnWhereItWasLeft) {
+  for (const std::uint32_t slot : {1U, 2U, 3U}) flows_.add(slot, one_, header_);
+  EXPECT_EQ(flows_.first(one_, header_), 3U);
+  EXPECT_EQ(flows_.go_on(1, one_, header_), 1U) << "not from the first";
+  flows_.remove(1);
+  EXPECT_EQ(flows_.go_on(1, one_, header_), 3U) << "there no more";
+  // Another host's flow has the slot now, and is in another chain.
+  IpAddress elsewhere = other_;
+  for (int i = 7; flows_.first(elsewhere, header_) != kNoSlot; ++i) {
+    elsewhere = ip_of("203.0.113." + std::to_string(i));
+  }
+  flows_.add(1, elsewhere, header_);
+  EXPECT_EQ(flows_.go_on(1, one_, header_), 3U);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/fuzz/far_gateway.h"
+#include "tests/unit/relay/gateway/hub_fixture.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -89,6 +90,20 @@ TEST_F(LiaisonTest, WhatIsNoListOfDictionariesChangesNothing) {
   EXPECT_EQ(say({0xc4, 0, 0, 0, 6, 1, 3, 1, 2, 3, 4, 5, 6, 7}), kMalformed) << "cut short";
   EXPECT_EQ(say({0xc4, 0, 0, 0, 6, 16}), kMalformed) << "more than classes";
   EXPECT_EQ(numbers(), std::vector<unsigned>{7});
+}
+
+using LiaisonOfAHub = HubTest;
+
+TEST_F(LiaisonOfAHub, SaysAgainWhatThePeerHadNoRoomFor) {
+  hub_->set_admission(Admission::kDraining, now_);
+  for (int i = 0; i < 3; ++i) step();
+  ASSERT_EQ(streams_[0].size(), 1U);
+  terminals_[0].session().reset(streams_[0][0], stp::ResetReason::kNoResources, now_);
+  for (int i = 0; i < 15; ++i) step();
+  ASSERT_EQ(streams_[0].size(), 2U) << "a second later";
+  terminals_[0].session().reset(streams_[0][1], stp::ResetReason::kNone, now_);
+  for (int i = 0; i < 30; ++i) step();
+  EXPECT_EQ(streams_[0].size(), 2U) << "it has been heard";
 }
 
 }  // namespace

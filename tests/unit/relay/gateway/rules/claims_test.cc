@@ -10,57 +10,16 @@
 #include <string_view>
 #include <vector>
 
-#include "pep/wire/arp.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/gateway.h"
-#include "tests/fuzz/far_gateway.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
+#include "tests/unit/relay/gateway/hub_fixture.h"
 
 namespace satrelay::gateway {
 namespace {
 
 using stp::ResetReason;
 using Flags = wire::TcpFlags;
-
-config::Peer peer_with(std::string_view name, std::string_view address,
-                       std::initializer_list<std::string_view> prefixes) {
-  config::Peer peer{.name = std::string(name),
-                    .address = ip_of(address),
-                    .prefixes = {},
-                    .link = "sat",
-                    .security = {}};
-  for (const std::string_view prefix : prefixes) {
-    peer.prefixes.push_back(*IpPrefix::parse(prefix));
-  }
-  return peer;
-}
-
-// Two terminals; a third is the way to everything else.
-config::Gateway hub() {
-  config::Gateway config;
-  config.gateway.own = ip_of("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/29");
-  config.links = {{.name = "sat",
-                   .send_rate = BitRate::bits_per_second(50'000'000),
-                   .receive_rate = BitRate::bits_per_second(50'000'000)}};
-  config.peers = {peer_with("t1", "192.0.2.2", {"10.1.0.0/16", "2001:db8:1::/48"}),
-                  peer_with("t2", "192.0.2.3", {"10.2.0.0/16", "2001:db8:2::/48"})};
-  config.limits.flows = 16;
-  config.limits.half_open = 8;
-  config.limits.memory = ByteCount(8U << 20);
-  return config;
-}
-
-OpenMetadata open_of(std::string_view client, std::string_view server) {
-  OpenMetadata open;
-  open.ethernet = host_to_server();
-  open.client = ip_of(client);
-  open.server = ip_of(server);
-  open.client_port = 40'000;
-  open.server_port = 80;
-  open.options.mss = 1460;
-  return open;
-}
 
 // --- the rule ----------------------------------------------------------------------------------
 
@@ -143,123 +102,6 @@ TEST_F(ClaimsTest, FramesGoFromOneStationToAnotherAndCarryIp) {
 }
 
 // --- a gateway ---------------------------------------------------------------------------------
-
-class HubTest : public testing::Test {
- protected:
-  HubTest() : memory_(8U << 20) {
-    hub_ = std::make_unique<Gateway>(
-        config_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_,
-        now_);
-    for (int i = 0; i < 40; ++i) step();
-    for (const PeerSnapshot& peer : hub_->peers()) {
-      EXPECT_EQ(peer.state, stp::PeerState::kAlive) << peer.name;
-    }
-  }
-
-  void step() {
-    now_ += Duration::milliseconds(100);
-    if (hub_->next_timeout() <= now_) hub_->handle_timeout(now_);
-    for (int round = 0; round < 8; ++round) {
-      for (std::size_t peer = 0; peer < 2; ++peer) speak(peer);
-      FrameBytes frame(hub_->max_frame_size());
-      while (const std::size_t size = hub_->poll_frame(PortId::kWan, frame, now_).size) {
-        carry(ConstBytes(frame).first(size));
-      }
-      while (const std::size_t size = hub_->poll_frame(PortId::kLan, frame, now_).size) {
-        on_lan_.emplace_back(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
-      }
-    }
-  }
-  void speak(std::size_t peer) {
-    stp::Session& session = terminals_[peer].session();
-    if (session.next_timeout() <= now_) session.handle_timeout(now_);
-    std::array<std::byte, 1472> packet{};
-    while (const std::size_t size = session.poll_packet(packet, now_)) {
-      hub_->handle_frame(
-          PortId::kWan,
-          stp_frame(ConstBytes(packet).first(size),
-                    {kPeerMac, kGatewayMac, config_.peers[peer].address, config_.gateway.own}),
-          now_);
-    }
-    while (const auto event = session.poll_event()) {
-      if (event->kind == stp::Event::Kind::kReset) reasons_[peer].push_back(event->reason);
-      if (event->kind == stp::Event::Kind::kOpened) {
-        const auto open = parse_open_metadata(session.metadata(event->stream));
-        if (open) opened_[peer].push_back(*open);
-      }
-    }
-  }
-  void carry(ConstBytes bytes) {
-    const Frame frame = look_at(bytes);
-    if (frame.kind == FrameKind::kArp) {
-      const auto arp = wire::parse_arp(frame.payload);
-      FrameBytes reply(60);
-      wire::EthernetHeader header;
-      header.source = kPeerMac;
-      header.destination = kGatewayMac;
-      header.type = wire::EtherType::kArp;
-      wire::write_ethernet(header, reply);
-      wire::write_arp({.operation = wire::ArpOperation::kReply,
-                       .sender_mac = kPeerMac,
-                       .sender = arp->target,
-                       .target_mac = kGatewayMac,
-                       .target = config_.gateway.own},
-                      MutableBytes(reply).subspan(header.size()));
-      hub_->handle_frame(PortId::kWan, reply, now_);
-      return;
-    }
-    if (frame.kind != FrameKind::kUdp) return;
-    for (std::size_t peer = 0; peer < 2; ++peer) {
-      if (frame.ip.destination != config_.peers[peer].address) continue;
-      terminals_[peer].session().handle_packet(frame.payload.subspan(wire::kUdpHeaderSize), now_);
-    }
-  }
-
-  void open(std::size_t peer, const OpenMetadata& metadata) {
-    std::array<std::byte, kMaxOpenMetadata> bytes{};
-    const std::size_t size = write_open_metadata(metadata, bytes);
-    terminals_[peer].open(ConstBytes(bytes).first(size), now_);
-    step();
-    step();
-  }
-  struct Syn {
-    Frame frame;
-    wire::TcpHeader tcp;
-  };
-  // What the hub has said on its LAN.
-  std::optional<Syn> syn_on_lan() {
-    for (const FrameBytes& bytes : on_lan_) {
-      const Frame frame = look_at(bytes);
-      const auto tcp = wire::parse_tcp(frame.payload);
-      if (frame.kind == FrameKind::kTcp && tcp && tcp->header.flags == Flags::kSyn) {
-        return Syn{frame, tcp->header};
-      }
-    }
-    return std::nullopt;
-  }
-  Verdict lan(const FrameBytes& frame) { return hub_->handle_frame(PortId::kLan, frame, now_); }
-  std::uint64_t count(Counter counter) const { return hub_->counters()[counter]; }
-  static wire::TcpHeader syn(std::uint32_t sequence) {
-    wire::TcpHeader tcp;
-    tcp.source_port = 40'000;
-    tcp.destination_port = 80;
-    tcp.sequence = sequence;
-    tcp.flags = Flags::kSyn;
-    tcp.window = 64240;
-    tcp.options.mss = 1460;
-    return tcp;
-  }
-
-  Instant now_ = Instant::from_nanoseconds(1);
-  config::Gateway config_ = hub();
-  std::vector<std::byte> memory_;
-  std::unique_ptr<Gateway> hub_;
-  FarGateway terminals_[2] = {{7, BitRate::bits_per_second(10'000'000), now_},
-                              {8, BitRate::bits_per_second(10'000'000), now_}};
-  std::vector<ResetReason> reasons_[2];
-  std::vector<OpenMetadata> opened_[2];
-  std::vector<FrameBytes> on_lan_;
-};
 
 TEST_F(HubTest, AnOpenInTheNameOfAnotherTerminalsHostReachesNoServer) {
   open(1, open_of("10.1.0.5", "203.0.113.5"));
