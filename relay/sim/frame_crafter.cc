@@ -286,6 +286,14 @@ void FrameCrafter::report(ByteWriter& out, const Session& session) {
 }
 
 void FrameCrafter::reset(ByteWriter& out) {
+  // More than the victim's relay hears of at once.
+  if (random_.chance(0.05)) {
+    for (const std::uint64_t stream : theirs_) {
+      if (out.remaining() < stp::kMaxResetFrameSize) return;
+      stp::write_reset(out, {stream, stp::ResetReason::kHostReset, 0});
+    }
+    return;
+  }
   for (std::uint64_t i = random_.chance(0.1) ? 1 + random_.below(40) : 1; i > 0; --i) {
     stp::write_reset(out, {any_stream(), static_cast<stp::ResetReason>(random_.below(14)),
                            random_.chance(0.5) ? random_.below(5'000) : any_number()});
