@@ -1,22 +1,17 @@
 // satrelayd: the gateway at an earth station.
-#include <linux/capability.h>
 #include <malloc.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -24,7 +19,6 @@
 #include "config/error.h"
 #include "config/loader.h"
 #include "config/machine_memory.h"
-#include "relay/dpdk/capabilities.h"
 #include "relay/dpdk/clock.h"
 #include "relay/dpdk/control_thread.h"
 #include "relay/dpdk/eal.h"
@@ -41,18 +35,16 @@
 #include "relay/ops/event_log.h"
 #include "relay/ops/log.h"
 #include "relay/ops/run_lock.h"
-#include "relay/ops/run_user.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/telemetry.h"
 #include "relay/ops/watch.h"
 #include "relay/satrelayd/capture_service.h"
-#include "relay/satrelayd/control_command.h"
-#include "relay/satrelayd/drain.h"
 #include "relay/satrelayd/journal_file.h"
+#include "relay/satrelayd/operations.h"
 #include "relay/satrelayd/options.h"
 #include "relay/satrelayd/port_event.h"
 #include "relay/satrelayd/publisher.h"
-#include "relay/satrelayd/reload.h"
+#include "relay/satrelayd/rights.h"
 #include "relay/satrelayd/start_memory.h"
 #include "relay/satrelayd/worker.h"
 
@@ -158,127 +150,6 @@ void say_farewell(gateway::Gateway& gateway, Worker& worker) {
   while (dpdk::now() < end) worker.round(dpdk::now());
 }
 
-// What the operator can ask of a running gateway.
-struct Operations {
-  gateway::Gateway& gateway;
-  Drain drain;
-  Reload reload;
-  std::string reload_result = "error: nothing was reloaded yet";
-};
-
-void start_drain(const StartDrain& command, Drain& drain) {
-  if (drain.is_under_way()) {
-    dpdk::StopSignal::request();
-  } else {
-    drain.begin(command.timeout, dpdk::now());
-  }
-}
-
-// Of those that are more than words.
-std::string carry_out(const ControlCommand& command, Operations& operations) {
-  if (const auto* capacity = std::get_if<SetCapacity>(&command)) {
-    return apply(*capacity, operations.gateway, dpdk::now());
-  }
-  if (const auto* rate = std::get_if<SetPeerRate>(&command)) {
-    return apply(*rate, operations.gateway, dpdk::now());
-  }
-  if (const auto* set = std::get_if<SetRule>(&command)) return apply(*set, operations.gateway);
-  if (const auto* set = std::get_if<SetClass>(&command)) {
-    return apply(*set, operations.gateway, dpdk::now());
-  }
-  if (const auto* bypass = std::get_if<SetBypass>(&command)) {
-    return apply(*bypass, operations.gateway, dpdk::now());
-  }
-  if (const auto* drain = std::get_if<StartDrain>(&command)) start_drain(*drain, operations.drain);
-  if (std::holds_alternative<StartReload>(command)) operations.reload.begin();
-  return "ok\n";
-}
-
-ops::ControlServer::Answer answer(std::string_view line, Operations& operations) {
-  const ControlParse parse = parse_control_command(line);
-  if (!parse.command) return {.text = "error: " + parse.error + "\n"};
-  if (std::holds_alternative<ShowHelp>(*parse.command)) return {.text = ops::control_help()};
-  if (std::holds_alternative<Quit>(*parse.command)) return {.text = "ok\n", .close = true};
-  if (std::holds_alternative<ShowReload>(*parse.command)) {
-    return {.text = operations.reload.is_reading() ? "reading\n" : operations.reload_result + "\n"};
-  }
-  const std::string text = carry_out(*parse.command, operations);
-  if (text == "ok\n" && parse.right == ops::Right::kChange) {
-    ops::log_info("control: " + std::string(line));
-  }
-  return {.text = text};
-}
-
-void look_after_reload(Operations& operations, Instant now) {
-  if (dpdk::ReloadSignal::take()) operations.reload.begin();
-  const auto outcome = operations.reload.poll();
-  if (!outcome) return;
-  if (outcome->configuration) {
-    operations.gateway.reconfigure(*outcome->configuration, now, outcome->prepared);
-    ops::set_log_level(outcome->configuration->log_level);
-    operations.reload_result = "ok";
-    for (const std::string& warning : outcome->configuration->warnings) ops::log_warning(warning);
-    ops::log_info("reload: taken over");
-  } else {
-    operations.reload_result = "error: " + outcome->error;
-    ops::log_error("reload: refused, nothing has changed: " + outcome->error);
-  }
-}
-
-// A group that the machine lacks is a mistake of the configuration: to start again does not help.
-ops::SocketAccess access_of(const config::Access& access) {
-  try {
-    return ops::resolve(access.group, access.mode);
-  } catch (const std::runtime_error& error) {
-    throw config::ConfigError(error.what());
-  }
-}
-
-// Nobody if root has not started it, or is to stay: then there is nothing to change to.
-std::optional<ops::RunUser> find_run_user(const config::Gateway& config) {
-  if (::geteuid() != 0) return std::nullopt;
-  auto user = ops::find_user(config.user.empty() ? config::kGatewayUser : config.user);
-  if (!user && config.user.empty()) user = ops::find_user(config::kNobody);
-  if (!user) throw config::ConfigError(ops::no_such_user(config::kGatewayUser));
-  if (user->user == 0) return std::nullopt;
-  return user;
-}
-
-void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user) {
-  if (user && config.user.empty() && user->name != config::kGatewayUser) {
-    ops::log_warning("runs as " + user->name + ", which other programs may run as too: " +
-                     ops::no_such_user(config::kGatewayUser));
-  } else if (!user && ::geteuid() == 0) {
-    ops::log_warning("access.user: root; who breaks into the gateway reads root's files");
-  } else if (!user && !config.user.empty()) {
-    ops::log_warning("access.user has no effect: only root can become another user");
-  }
-}
-
-std::optional<config::Contradiction> object_to_user(const config::Gateway& config) {
-  if (config.user.empty() || ops::find_user(config.user)) return std::nullopt;
-  return config::Contradiction{.path = "access.user", .message = ops::no_such_user(config.user)};
-}
-
-// DPDK keeps the sockets in folders that only their owner may enter.
-void open_folders_to(const ops::SocketAccess& stats, const ops::SocketAccess& control) {
-  if (stats.is_private() && control.is_private()) return;
-  const std::filesystem::path folder = dpdk::Eal::runtime_directory();
-  for (const auto& each : {folder, folder.parent_path()}) {
-    std::filesystem::permissions(each, std::filesystem::perms(0755));
-  }
-}
-
-// What closing a port needs, and memory that a device is to reach.
-std::vector<int> needed_by(const config::Gateway& config) {
-  std::vector<int> capabilities;
-  for (const config::Port* port : {&config.lan, &config.wan}) {
-    if (port->driver == config::Driver::kAfXdp) capabilities.push_back(CAP_NET_ADMIN);
-    if (port->driver == config::Driver::kPci) capabilities.push_back(CAP_IPC_LOCK);
-  }
-  return capabilities;
-}
-
 StartMemory memory_of(const config::Gateway& config) {
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
   return start_memory(config, ByteCount(dpdk::PacketPool::memory_for(kPackets, mtu)));
@@ -321,27 +192,6 @@ class RunLocks {
   std::optional<ops::RunLock> runtime_;
   std::optional<ops::RunLock> journal_;
 };
-
-std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user) {
-  if (!user) return dpdk::keep_only(needed_by(config));
-  return dpdk::keep_only(
-      needed_by(config),
-      dpdk::Identity{.user = user->user, .group = user->group, .groups = user->groups});
-}
-
-// What root could read is no longer for everybody here.
-void warn_of_reload(const config::Gateway& config, const std::string& file) {
-  std::set<std::string> files{file};
-  for (const config::Peer& peer : config.peers) {
-    if (!peer.security.psk_file.empty()) files.insert(peer.security.psk_file);
-  }
-  for (const std::string& each : files) {
-    if (::access(each.c_str(), R_OK) == 0) continue;
-    ops::log_warning(each + " cannot be read any more (" + std::strerror(errno) +
-                     "), so that a reload will be refused; let the group of the gateway's user "
-                     "read it: chgrp, chmod 0640");
-  }
-}
 
 int run(config::Gateway config, const std::string& file) {
   ops::open_log("satrelayd", config.log_level);

@@ -1,0 +1,28 @@
+// What the operator can ask of a running gateway, and what becomes of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "pep/base/time.h"
+#include "relay/gateway/gateway.h"
+#include "relay/ops/control_server.h"
+#include "relay/satrelayd/drain.h"
+#include "relay/satrelayd/reload.h"
+
+namespace satrelay::satrelayd {
+
+struct Operations {
+  gateway::Gateway& gateway;
+  Drain drain;
+  Reload reload;
+  std::string reload_result = "error: nothing was reloaded yet";
+};
+
+// To a line of the control socket.
+ops::ControlServer::Answer answer(std::string_view line, Operations& operations);
+
+// Begins to reload when SIGHUP asks for it, and takes over what was read.
+void look_after_reload(Operations& operations, Instant now);
+
+}  // namespace satrelay::satrelayd
