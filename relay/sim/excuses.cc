@@ -101,7 +101,8 @@ bool is_forgotten(const Scenario& scenario, const FlowSpec& spec, const FlowResu
 }
 
 bool may_miss_reset(Network& network, std::size_t flow, Side side) {
-  return network.scenario().station(side).cable.loss > 0 || network.flow(flow).crossed_raw > 0;
+  return network.scenario().station(side).cable.loss > 0 || network.lan(side).lost() > 0 ||
+         network.flow(flow).crossed_raw > 0;
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ void SimLan::offer(link::LinkDirection& direction, FrameHandle frame) {
     case Fate::kAccepted:
       break;
     case Fate::kDropped:
+      ++lost_;
       tracer_->frame(loop_->now(), name_, "lost", frames_->bytes(frame));
       frames_->release(frame);
       break;

@@ -28,6 +28,8 @@ class SimLan final : public Actor, public FrameSink {
   // From host `port`, or from the gateway with port kGateway.
   static constexpr unsigned kGateway = 0xffff;
   void receive(unsigned port, FrameHandle frame) override;
+  // Frames that a cable took and lost, or had no room for.
+  std::uint64_t lost() const { return lost_; }
 
   void run(Instant now) override;
   Instant next_timeout() const override;
@@ -50,6 +52,7 @@ class SimLan final : public Actor, public FrameSink {
   std::vector<Cable> cables_;
   FrameSink* gateway_ = nullptr;
   unsigned gateway_port_ = 0;
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace satrelay::sim

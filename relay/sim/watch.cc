@@ -122,7 +122,9 @@ bool Watch::may_have_lost_a_reset(std::size_t flow, const Outcome& sender) const
   const Side side = &sender == &network_->flow(flow).client
                         ? network_->spec(flow).client_side
                         : opposite(network_->spec(flow).client_side);
-  if (!sender.asks_nothing || network_->scenario().station(side).cable.loss == 0) return false;
+  const bool is_lossless =
+      network_->scenario().station(side).cable.loss == 0 && network_->lan(side).lost() == 0;
+  if (!sender.asks_nothing || is_lossless) return false;
   return std::ranges::none_of(std::array{Side::kA, Side::kB}, [&](Side s) {
     return network_->is_running(s) &&
            find_flow(network_->gateway(s), network_->flow(flow).pair, network_->loop().now());
