@@ -191,8 +191,13 @@ enum class Fec : std::uint8_t { kAuto, kOff };
 
 struct Feedback {
   FeedbackMode mode = FeedbackMode::kAdaptive;
-  BitRate budget;  // 0: max(50 kbit/s, 0.05% of the link's rate)
+  // Of all peers on a link together; zero: kReportPercent of what it sends, and for each peer
+  // max(50 kbit/s, 0.05% of what it receives).
+  BitRate budget;
 };
+inline constexpr BitRate kLeastReportBudget = BitRate::bits_per_second(1'000);
+// Of what a link sends, in which hosts hardly notice reports.
+inline constexpr std::uint64_t kReportPercent = 5;
 
 // kDiscover: starts at 1200 and searches up to the MTU; kKnown: starts at the MTU.
 enum class PathMtu : std::uint8_t { kDiscover, kKnown };

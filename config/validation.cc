@@ -330,6 +330,16 @@ std::vector<Contradiction> find_doubtful(const Gateway& config) {
                                          " some " + std::to_string(served) + " flows, at " +
                                          to_text(kMemoryOfAFlow) + " each; the rest are bridged"});
   }
+  for (const Link& link : config.links) {
+    const BitRate most = link.send_rate.scaled(kReportPercent, 100);
+    if (config.stp.feedback.budget <= most) continue;
+    found.push_back(
+        {"stp.feedback.budget",
+         "is more than " + std::to_string(kReportPercent) + "% of what links." + link.name +
+             " sends: reports may take what its hosts need; " +
+             (most < kLeastReportBudget ? "" : "write " + to_text(most) + " or less, or ") +
+             "leave it out"});
+  }
   return found;
 }
 

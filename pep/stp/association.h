@@ -26,6 +26,7 @@ struct Association {
   // `unused`: nothing was sent yet.
   Association(const Config& config, SentLedger unused, Instant now)
       : ledger(std::move(unused)),
+        reports(config.datagram_size),
         probes({config.ping_after, config.suspect_after}),
         path({config.datagram_base, config.datagram_size, config.path_mtu_known}),
         rtt(config.initial_rtt),
@@ -33,7 +34,7 @@ struct Association {
         last_report(now),
         requests(now),
         feedback({config.feedback_minimum, config.feedback_maximum, config.feedback_budget,
-                  config.feedback_mode}) {
+                  config.feedback_mode, config.report_budget}) {
     probes.start(now);
     update_rtt();
   }
@@ -43,7 +44,7 @@ struct Association {
     feedback.set_maximum(rtt.smoothed());
   }
   // As long as credit that is granted now takes to bring bytes.
-  Duration reach_of_credit() const { return rtt.smoothed() + feedback.interval(); }
+  Duration reach_of_credit() const { return rtt.smoothed() + feedback.told_interval(); }
   // What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
   void note_outage(Instant now) {
     if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();

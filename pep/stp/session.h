@@ -28,6 +28,7 @@
 #include "pep/schedule/turn.h"
 #include "pep/stp/connection/security.h"
 #include "pep/stp/counters.h"
+#include "pep/stp/packets/report_budget.h"
 #include "pep/stp/streams/stream_source.h"
 #include "pep/stp/types.h"
 #include "pep/stp/wire/packet_observer.h"
@@ -57,6 +58,8 @@ struct Config {
   FecMode fec = FecMode::kAuto;
   // Of all that shares the carrier with the session's streams; nullptr: nothing does. Outlives it.
   schedule::HostShares* host_shares = nullptr;
+  // Of what reports take of the carrier, shared too; nullptr: `feedback_budget` is all.
+  ReportBudget* report_budget = nullptr;
   // The sum of bytes_stored() of all sessions that have this, kept up to date. Outlives them.
   std::uint64_t* all_stored = nullptr;
   std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;  // no peer shall know where an id is kept

@@ -125,21 +125,25 @@ struct Session::Impl {
   std::size_t send_mtu_probe(MutableBytes out);
   std::size_t finish_packet(PacketBuilder& packet);
   std::size_t count_out(ConstBytes packet);
-  std::size_t cost_of(const ByteWriter& frames, std::size_t before) const;
+  ReportCost cost_of(const ByteWriter& frames, std::size_t before) const;
   void write_control(PacketBuilder& packet);
   void write_report(PacketBuilder& packet);
   void write_credits(PacketBuilder& packet);
   void write_confirmations(PacketBuilder& packet);
   bool mtu_probe_waits() const;
   bool report_waits() const {
-    return association->received.next() > 0 && now >= association->feedback.due();
+    return association->received.next() > 0 && now >= association->feedback.due() &&
+           gate.carrier_open(now);
   }
+  bool credits_wait() const;
   bool control_waits() const;
   bool data_allowed() const;
   // Nothing of a stream waits that could be sent.
   bool idle() const { return streams->idle(writer.turn().open); }
   // Whether poll_packet() would write data if the pacer let it.
   bool data_waits() const { return data_allowed() && !idle(); }
+  // Whether it writes data now.
+  bool data_leaves() const { return writer.turn().streams && gate.open(now) && data_waits(); }
   // The stream with whose bytes the next packet begins, as far as can be told.
   const Stream* first_stream() const {
     return streams->first(writer.turn().open, writer.turn().first);

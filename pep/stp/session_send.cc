@@ -29,11 +29,16 @@ bool Session::Impl::data_allowed() const {
   return in_flight < config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
 }
 
-bool Session::Impl::control_waits() const {
+bool Session::Impl::credits_wait() const {
   const LaneReceiveCredit& lane = streams->receive_credit().lane();
+  return !streams->due().credits.empty() || lane.urgent() || lane.lost() ||
+         streams->receive_credit().start().due();
+}
+
+bool Session::Impl::control_waits() const {
   return association->requests.due() || !streams->due().resets.empty() ||
-         !streams->due().credits.empty() || streams->confirmations_due(now) || lane.urgent() ||
-         lane.lost() || own_capacity.due() || streams->receive_credit().start().due();
+         (credits_wait() && now >= association->feedback.credits_at()) ||
+         streams->confirmations_due(now) || own_capacity.due();
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
@@ -135,10 +140,13 @@ std::size_t Session::Impl::count_out(ConstBytes packet) {
 }
 
 // What a frame that begins at `before` costs the return link: its headers too, if it leaves alone.
-std::size_t Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) const {
-  const bool is_alone = before == 0 && !data_waits();
-  return frames.written() - before +
-         (is_alone ? kHeaderSize + protection.trailer_size() + config.datagram_overhead : 0);
+ReportCost Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) const {
+  const std::size_t bytes = frames.written() - before;
+  const std::size_t whole = bytes + kHeaderSize + protection.trailer_size();
+  return {.bytes = before == 0 && !data_waits() ? whole + config.datagram_overhead : bytes,
+          .carried = before == 0 && !data_leaves()
+                         ? static_cast<std::size_t>(gate.accounted(whole).value())
+                         : bytes};
 }
 
 // What leaves whatever the pacer says, though it is debited: small, and the peer waits for it.
@@ -148,8 +156,14 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     write_ping(frames, {association->requests.announce(association->losses.oldest_unresolved())});
     packet.set_eliciting();
   }
-  if (report_waits()) write_report(packet);
-  write_credits(packet);
+  // On a narrow link what leaves alone costs most by its headers: reports and credits go together.
+  const FeedbackClock& feedback = association->feedback;
+  const bool may_grant = now >= feedback.credits_at();
+  const bool joins = association->received.next() > 0 && feedback.is_narrow() &&
+                     feedback.has_news() && credits_wait() && may_grant;
+  if (report_waits() || joins) write_report(packet);
+  const bool grants = may_grant || !packet.empty() || data_leaves();
+  if (grants) write_credits(packet);
   if (own_capacity.due() && packet.fits(kMaxRateFrameSize)) {
     const RateFrame frame = own_capacity.take();
     write_rate(frames, frame);
@@ -165,7 +179,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     packet.add_item(ItemKind::kReset, stream);
   }
   CreditList& credits = streams->due().credits;
-  while (!credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
+  while (grants && !credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
     Stream& stream = *credits.front();
     credits.remove(stream);
     const std::uint64_t limit = streams->tell_credit(stream, association->reach_of_credit(), now);
@@ -192,7 +206,7 @@ void Session::Impl::write_report(PacketBuilder& packet) {
   ReportContext context;
   context.repeats = association->feedback.repeats();
   context.interval_ms =
-      static_cast<std::uint64_t>(association->feedback.interval().to_milliseconds());
+      static_cast<std::uint64_t>(association->feedback.tell_interval(now).to_milliseconds());
   context.bytes_received = association->bytes_in;
   context.stored = streams->receive_credit().lane().outstanding();
   context.repaired = fec != nullptr ? fec->receiver.used_in_session() : 0;
@@ -236,7 +250,10 @@ void Session::Impl::write_confirmations(PacketBuilder& packet) {
     association->feedback.debit(cost_of(frames, before), now);
     ++counters.confirmations_out;
   }
-  if (confirms.empty()) streams->on_all_confirmed(association->feedback.interval(), now);
+  if (confirms.empty()) {
+    const Duration at_most = std::max(association->rtt.smoothed(), config.feedback_minimum);
+    streams->on_all_confirmed(std::min(association->feedback.interval(), at_most), now);
+  }
 }
 
 }  // namespace satrelay::stp

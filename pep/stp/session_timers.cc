@@ -67,7 +67,10 @@ Instant Session::Impl::next_timeout() const {
 // When poll_packet() has something to write that waits for a clock or a pacer.
 Instant Session::Impl::next_departure() const {
   Instant at = earlier(streams->next_confirm(), next_repair());
-  if (association->received.next() > 0) at = earlier(at, association->feedback.due());
+  if (association->received.next() > 0) {
+    at = earlier(at, later(association->feedback.due(), gate.carrier_opens_at()));
+  }
+  if (credits_wait()) at = earlier(at, association->feedback.credits_at());
   if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
   return at;
 }

@@ -56,8 +56,8 @@ std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
 HashKey secret_of(const Identity& identity) { return {identity.secret[0], identity.secret[1]}; }
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity,
-                       std::size_t peer_index, const config::Link& link, const MemoryPlan& plan,
-                       schedule::HostShares& host_shares, std::uint64_t* all_stored) {
+                       std::size_t peer_index, const MemoryPlan& plan, Carrier& carrier,
+                       std::uint64_t* all_stored) {
   const config::Peer& peer = config.peers[peer_index];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
@@ -70,14 +70,16 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.max_streams = config.limits.flows + kMessageStreams;
   stp.reserves = true;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (peer_index + 1));
-  stp.host_shares = &host_shares;
+  stp.host_shares = &carrier.host_shares;
+  stp.report_budget = &carrier.report_budget;
   stp.all_stored = all_stored;
   stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
   stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
   stp.stream_send_limit = plan.flow_send_limit;
   stp.ping_after = config.stp.ping_after;
   stp.suspect_after = config.stp.suspect_after;
-  // docs/stp.md section 7: max(50 kbit/s, 0.05% of the rate that the reports are about).
+  // docs/stp.md section 7: of one peer max(50 kbit/s, 0.05% of the rate that the reports are
+  // about), beside what all share.
   stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
   stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
   if (peer.security.keys) {
@@ -89,7 +91,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.feedback_budget = config.stp.feedback.budget;
   if (stp.feedback_budget.is_zero()) {
     stp.feedback_budget =
-        std::max(BitRate::bits_per_second(50'000), link.receive_rate.scaled(5, 10'000));
+        std::max(BitRate::bits_per_second(50'000), carrier.config.receive_rate.scaled(5, 10'000));
   }
   return stp;
 }
@@ -128,10 +130,9 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const config::Peer& peer = config.peers[i];
     Carrier& carrier = uplink.carrier(peer.link);
-    peers.push_back(std::make_unique<Peer>(peer, carrier,
-                                           stp_config(config, identity, i, carrier.config, plan,
-                                                      carrier.host_shares, flows.stored_of_peers()),
-                                           arena, flows, i, config.limits.flows, now));
+    peers.push_back(std::make_unique<Peer>(
+        peer, carrier, stp_config(config, identity, i, plan, carrier, flows.stored_of_peers()),
+        arena, flows, i, config.limits.flows, now));
     Peer& made = *peers.back();
     uplink.add_session(carrier, made.session, *made.controller, made.datagram_overhead);
   }

@@ -1,4 +1,4 @@
-// UDP at constant rates from hosts of A to those of B, past the gateways; each datagram says when
+// UDP at constant rates between hosts of A and of B, past the gateways; each datagram says when
 // it was sent.
 #pragma once
 
@@ -18,6 +18,7 @@
 namespace satrelay::sim {
 
 struct UdpPlan {
+  Side from = Side::kA;
   std::size_t host = 1;        // of either side
   double bits_per_second = 0;  // as the link counts them
   std::size_t ip_bytes = 1'500;
@@ -44,8 +45,8 @@ class UdpTraffic {
   const UdpResult& add(const UdpPlan& plan) {
     Flow& flow = flows_.emplace_back();
     flow.plan = plan;
-    SimHost& source = network_.host(Side::kA, plan.host);
-    SimHost& sink = network_.host(Side::kB, plan.host);
+    SimHost& source = network_.host(plan.from, plan.host);
+    SimHost& sink = network_.host(opposite(plan.from), plan.host);
     prepare(flow, source.spec().addresses, sink.spec().addresses);
     sink.on_other_frame([this](ConstBytes frame) { receive(frame); });
     const double interval = frame_bits(plan.ip_bytes) / plan.bits_per_second;
@@ -87,7 +88,7 @@ class UdpTraffic {
   void send(Flow& flow) {
     store_u64(&flow.frame[kStampAt],
               static_cast<std::uint64_t>(network_.loop().now().to_nanoseconds()));
-    network_.host(Side::kA, flow.plan.host).send_raw(flow.frame);
+    network_.host(flow.plan.from, flow.plan.host).send_raw(flow.frame);
     ++flow.result.sent;
   }
   void receive(ConstBytes frame) {

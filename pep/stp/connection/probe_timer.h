@@ -3,6 +3,7 @@
 // packet of any kind.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "pep/base/time.h"
@@ -18,9 +19,13 @@ class ProbeTimer {
   // Further probes of a silent path; an outage ends at most this long before it is noticed.
   static constexpr Duration kProbeInterval = Duration::milliseconds(100);
 
+  // Reports are no further apart, whatever a peer says, as far as suspecting it is concerned.
+  static constexpr Duration kMostInterval = Duration::seconds(2);
+
   static constexpr std::uint64_t kFew = 3;
 
-  explicit ProbeTimer(const Config& config) : config_(config) {}
+  explicit ProbeTimer(const Config& config)
+      : config_(config), suspect_after_(config.suspect_after) {}
 
   void start(Instant now) {
     last_heard_ = last_report_ = now;
@@ -28,9 +33,16 @@ class ProbeTimer {
     in_flight_ = 0;
     frozen_ = data_allowed_ = false;
   }
-  // 1.5 round trips and two feedback intervals.
+  // 1.5 round trips and two feedback intervals; where reports are far apart less, so that a probe
+  // is answered before the peer is suspect.
   void set_patience(Duration smoothed_rtt, Duration feedback_interval) {
-    patience_ = smoothed_rtt * 3 / 2 + feedback_interval * 2;
+    const Duration answer = smoothed_rtt + kProbeInterval * 2;
+    patience_ = std::min(
+        smoothed_rtt * 3 / 2 + feedback_interval * 2,
+        std::max(least_patience(smoothed_rtt, feedback_interval), config_.suspect_after - answer));
+    suspect_after_ =
+        std::max(config_.suspect_after,
+                 least_patience(smoothed_rtt, std::min(feedback_interval, kMostInterval)) + answer);
   }
   Duration patience() const { return patience_; }
 
@@ -69,7 +81,7 @@ class ProbeTimer {
   // Nothing at all was heard for so long that the peer should be asked.
   bool ping_due(Instant now) const { return in_flight_ == 0 && now >= ping_at(); }
   bool silent(Instant now) const { return now >= suspect_at(); }
-  Instant suspect_at() const { return last_heard_ + config_.suspect_after; }
+  Instant suspect_at() const { return last_heard_ + suspect_after_; }
   Instant next_probe() const { return in_flight_ == 0 ? ping_at() : probe_at(); }
 
   // A peer is heard that had fallen silent altogether: its own probes have found the link again,
@@ -85,6 +97,9 @@ class ProbeTimer {
   }
 
  private:
+  static Duration least_patience(Duration smoothed_rtt, Duration feedback_interval) {
+    return (smoothed_rtt + feedback_interval) * 5 / 4 + kProbeInterval;
+  }
   Instant silence_end() const { return later(last_report_, busy_since_) + patience_; }
   // The tail of what was sent may be lost (nothing follows it that would show the gap), or the
   // whole path is silent.
@@ -94,6 +109,7 @@ class ProbeTimer {
   Instant ping_at() const { return last_heard_ + config_.ping_after; }
   Config config_;
   Duration patience_ = Duration::seconds(1);
+  Duration suspect_after_;
   Instant last_heard_;
   Instant last_report_;
   Instant last_sent_;

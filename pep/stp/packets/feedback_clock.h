@@ -7,6 +7,7 @@
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
+#include "pep/stp/packets/report_budget.h"
 #include "pep/stp/types.h"
 
 namespace satrelay::stp {
@@ -18,17 +19,32 @@ class FeedbackClock {
     Duration maximum = Duration::milliseconds(600);
     BitRate budget = BitRate::bits_per_second(50'000);
     FeedbackMode mode = FeedbackMode::kAdaptive;
+    // Of the carrier that reports take, shared with other sessions; nullptr: there is plenty.
+    ReportBudget* shared = nullptr;
   };
-  explicit FeedbackClock(const Config& config) : config_(config) {}
+  // The longest interval on a carrier that has so little room for reports.
+  static constexpr Duration kLongest = Duration::seconds(2);
+
+  explicit FeedbackClock(const Config& config) : config_(config) {
+    if (config.shared != nullptr) shared_time_ = config.shared->time_for(kLeastReport);
+  }
 
   void set_maximum(Duration maximum) {
     maximum_ = std::clamp(maximum, config_.minimum, config_.maximum);
   }
   // A packet that wants to be reported arrived.
-  void on_arrival() { reports_due_ = repeats_; }
+  void on_arrival() {
+    reports_due_ = repeats();
+    arrived_meanwhile_ = arrived_meanwhile_ || in_progress_;
+  }
   // In how many reports each arrival shall stand.
   void set_repeats(int repeats) { repeats_ = repeats; }
-  int repeats() const { return is_dear() ? std::min(repeats_, kLeastRepeats) : repeats_; }
+  // Where not even one a round trip is to be had, each stands in one: the peer asks for what was
+  // in a report that is lost.
+  int repeats() const {
+    if (shared_time_ > maximum_) return 1;
+    return is_dear() ? std::min(repeats_, kLeastRepeats) : repeats_;
+  }
   // A gap will be certain at `when`, if nothing fills it. The modes of the papers wait for their
   // clock; so do dear reports: sent at once they would use up the budget, regular ones come late,
   // and as each begins where an older regular one ended, all grow longer and dearer.
@@ -42,19 +58,75 @@ class FeedbackClock {
     reports_due_ = std::max(reports_due_, 2);
   }
 
+  // Whether the carrier has so little room that reports are further apart than they should be.
+  bool is_narrow() const { return shared_time_ > config_.minimum; }
+  // Whether there is anything that no report has told as often as it shall.
+  bool has_news() const { return reports_due_ > 0; }
+  // When credits may leave in a packet of their own.
+  Instant credits_at() const {
+    return is_narrow() ? earlier(config_.shared->spent_until() - kBurst, last_ + kLongest)
+                       : Instant();
+  }
+
   // When the next report is due; never() if there is nothing to tell.
   Instant due() const {
-    if (in_progress_ || asked_) return last_;
+    if (in_progress_) return last_;
+    // A silent path is probed each 100 ms; one answer a round trip is enough where they are dear.
+    if (asked_) return is_narrow() ? last_ + std::min(shared_time_, maximum_) : last_;
     Instant at = Instant::never();
     // What was sent at once is made up for, though never beyond the longest interval.
     if (reports_due_ > 0) at = later(last_ + interval(), earlier(spent_until_, last_ + maximum_));
     if (!urgent_at_.is_never()) {
       at = earlier(at, later(urgent_at_, spent_until_ - kBurst));
     }
-    return at;
+    if (config_.shared == nullptr) return at;
+    return later(at, earlier(config_.shared->spent_until() - kBurst, last_ + kLongest));
   }
-  // Regular reports keep to the budget by their distance.
-  Duration interval() const {
+  // Regular reports keep to the budgets by their distance.
+  Duration interval() const { return std::max(of_mode(), std::min(shared_time_, kLongest)); }
+  // The same with what others have drawn ahead: the next but one comes no later, as a rule.
+  Duration tell_interval(Instant now) {
+    told_interval_ = next_interval(now);
+    return told_interval_;
+  }
+  // As last told.
+  Duration told_interval() const { return std::max(told_interval_, interval()); }
+  // A part of a report left; `complete` if none is missing.
+  void on_report(const ReportCost& cost, bool complete, Instant now) {
+    current_.bytes += cost.bytes;
+    current_.carried += cost.carried;
+    debit(cost, now);
+    in_progress_ = !complete;
+    if (!complete) return;
+    report_bytes_ = current_.bytes;
+    report_time_ = config_.budget.time_for(ByteCount(current_.bytes));
+    if (config_.shared != nullptr) shared_time_ = config_.shared->time_for(current_.carried);
+    current_ = {};
+    last_ = now;
+    urgent_at_ = Instant::never();
+    asked_ = false;
+    // What came between its parts may not be in it.
+    if (reports_due_ > 0 && !arrived_meanwhile_) --reports_due_;
+    arrived_meanwhile_ = false;
+  }
+  // Credit frames draw on the same budget.
+  void debit(const ReportCost& cost, Instant now) {
+    if (config_.shared != nullptr) config_.shared->debit(cost.carried, now);
+    const Duration time = config_.budget.time_for(ByteCount(cost.bytes));
+    if (time.is_infinite()) return;
+    spent_until_ = earlier(later(spent_until_, now) + time, now + maximum_ + kBurst);
+  }
+
+ private:
+  Duration next_interval(Instant now) const {
+    if (!is_narrow()) return interval();
+    const Duration drawn =
+        std::max(Duration::zero(), config_.shared->spent_until() - kBurst - now) + shared_time_;
+    return std::max(of_mode(), std::min(drawn, kLongest));
+  }
+  // With its headers; what is assumed of the first.
+  static constexpr std::size_t kLeastReport = 100;
+  Duration of_mode() const {
     switch (config_.mode) {
       case FeedbackMode::kHpfp:
         return kHpfpInterval;
@@ -65,28 +137,6 @@ class FeedbackClock {
     }
     return std::clamp(report_time_, config_.minimum, maximum_);
   }
-  // `bytes` of report left, as IP bytes; `complete` if no part is missing.
-  void on_report(std::size_t bytes, bool complete, Instant now) {
-    current_bytes_ += bytes;
-    debit(bytes, now);
-    in_progress_ = !complete;
-    if (!complete) return;
-    report_bytes_ = current_bytes_;
-    report_time_ = config_.budget.time_for(ByteCount(current_bytes_));
-    current_bytes_ = 0;
-    last_ = now;
-    urgent_at_ = Instant::never();
-    asked_ = false;
-    if (reports_due_ > 0) --reports_due_;
-  }
-  // Credit frames draw on the same budget.
-  void debit(std::size_t bytes, Instant now) {
-    const Duration time = config_.budget.time_for(ByteCount(bytes));
-    if (time.is_infinite()) return;
-    spent_until_ = earlier(later(spent_until_, now) + time, now + maximum_ + kBurst);
-  }
-
- private:
   static constexpr int kLeastRepeats = 3;
   // Longer than a packet, and more than half of what the budget pays for in the shortest interval.
   bool is_dear() const { return report_bytes_ > kPacket && report_time_ * 2 > config_.minimum; }
@@ -100,14 +150,17 @@ class FeedbackClock {
   int repeats_ = kLeastRepeats;
   int reports_due_ = 0;
   bool in_progress_ = false;
+  bool arrived_meanwhile_ = false;  // since its first part
   bool asked_ = false;
   Instant urgent_at_ = Instant::never();
   // The first report of a session is due at once.
   Instant last_ = Instant::from_nanoseconds(0) - Duration::seconds(3600);
   Instant spent_until_;
   Duration report_time_;          // of the last report, at the budget's rate
+  Duration shared_time_;          // and at that of the shared one
   std::size_t report_bytes_ = 0;  // of the last one
-  std::size_t current_bytes_ = 0;
+  ReportCost current_;
+  Duration told_interval_;
 };
 
 }  // namespace satrelay::stp

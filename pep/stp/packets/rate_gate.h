@@ -39,10 +39,18 @@ class RateGate {
     own_.set_rate(controller_.rate(), now);
   }
 
+  // As the modem counts it.
+  ByteCount accounted(std::size_t datagram) const {
+    return carrier_.overhead().accounted(datagram + datagram_overhead_);
+  }
+
   bool open(Instant now) const { return carrier_.can_send(now) && own_.can_send(now); }
   Instant opens_at() const { return later(carrier_.next_send(), own_.next_send()); }
   // When all that has left is on the carrier.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
+  // Of the carrier alone, for what no controller holds back.
+  bool carrier_open(Instant now) const { return carrier_.can_send(now); }
+  Instant carrier_opens_at() const { return carrier_.next_send(); }
   bool window_open() const { return seen_.in_flight < controller_.window(); }
   BitRate rate() const { return controller_.rate(); }
   control::Priority last_priority() const { return seen_.last_priority; }
@@ -111,9 +119,6 @@ class RateGate {
   }
 
  private:
-  ByteCount accounted(std::size_t datagram) const {
-    return carrier_.overhead().accounted(datagram + datagram_overhead_);
-  }
   void count_delivered(const SentPacket& packet) {
     seen_.pending.newly_delivered += accounted(packet.bytes);
     seen_.delivered_payload += packet.bytes;

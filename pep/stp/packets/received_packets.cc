@@ -34,6 +34,11 @@ bool ReceivedPackets::record(std::uint64_t number, Instant now) {
   next_ = number + 1;
   highest_at_ = now;
   order_.on_progress(next_, now);
+  if (now >= sampled_at_ + kYoung && now >= sampled_at_ + order_.lateness(now) * 5 / 4) {
+    young_from_ = sampled_;
+    sampled_ = next_;
+    sampled_at_ = now;
+  }
   return gap;
 }
 
@@ -59,12 +64,15 @@ void ReceivedPackets::prune() {
 
 void ReceivedPackets::begin_report(int repeats, Instant now) {
   report_end_ = next_;
-  const auto oldest = static_cast<std::size_t>(std::clamp(repeats, 3, int{kMaxRepeats})) - 1;
+  const auto oldest = static_cast<std::size_t>(std::clamp(repeats, 1, int{kMaxRepeats})) - 1;
   covered_from_ = ends_[oldest];
+  // What was missing then may have been late, or repaired.
+  if (oldest == 0) covered_from_ = open_before_;
   if (now >= regular_at_ + kRegularInterval) {
     std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
     regular_at_ = now;
     ends_[0] = report_end_;
+    open_before_ = first_missing(young_from_, report_end_);
   }
   report_begin_ = cursor_ = std::max(floor_, std::min(covered_from_, rewind_));
   if (rewound_reports_ > 0 && --rewound_reports_ == 0) rewind_ = kMaxVarint;
@@ -95,6 +103,13 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
     prune();
   }
   return complete;
+}
+
+// `end` if there is none from `begin` on below it.
+std::uint64_t ReceivedPackets::first_missing(std::uint64_t begin, std::uint64_t end) const {
+  const std::size_t i = missing_.first_ending_after(begin);
+  if (i >= missing_.range_count()) return end;
+  return std::min(end, std::max(begin, missing_.ranges()[i].begin));
 }
 
 // A range costs two bytes as a rule; so the bitmap wins where more than a packet in sixteen begins

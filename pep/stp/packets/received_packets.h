@@ -71,6 +71,7 @@ class ReceivedPackets {
   bool write_ranges(ByteWriter& out);
   bool write_bitmap(ByteWriter& out);
   bool bitmap_is_shorter() const;
+  std::uint64_t first_missing(std::uint64_t begin, std::uint64_t end) const;
   void prune();
   ArrivalOrder order_;
   RangeSet missing_;  // within [floor_, next_)
@@ -80,6 +81,12 @@ class ReceivedPackets {
   std::uint64_t settled_ = 0;
   std::array<std::uint64_t, kMaxRepeats> ends_{};  // of the last regular reports, newest first
   Instant regular_at_;
+  // A gap among packets that came later than so long before a report may yet close.
+  static constexpr Duration kYoung = Duration::milliseconds(25);
+  std::uint64_t sampled_ = 0;  // next_, now and then
+  Instant sampled_at_;
+  std::uint64_t young_from_ = 0;       // what came above it is younger than kYoung, and more
+  std::uint64_t open_before_ = 0;      // the same at the last regular report
   std::uint64_t covered_from_ = 0;     // what the last report still stood up for
   std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint: none asked for
   int rewound_reports_ = 0;            // still to be rewound

@@ -25,6 +25,10 @@ class ReportBacklog {
  public:
   static constexpr std::size_t kMost = 8;
 
+  // No packet is longer than `longest`: nothing is allocated later.
+  explicit ReportBacklog(std::size_t longest) {
+    for (Entry& entry : entries_) entry.runs.reserve(longest);
+  }
   bool empty() const { return count_ == 0; }
   // There is one.
   ReportUnderWay& front() { return entries_[first_].under_way; }

@@ -16,14 +16,30 @@ constexpr ByteCount kLeastHeld = ByteCount(64ULL << 10);
 
 }  // namespace
 
-Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts)
+Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
+                 BitRate reports)
     : config(link),
       pacer(link.send_rate.scaled(995, 1000), control::LinkOverhead{link.overhead}, kBurst,
             kBridgedDebt),
       classes(pacer.rate(), sources),
       host_shares(most_hosts),
+      report_budget(BitRate()),
       send_capacity(link.send_rate),
-      receive_capacity(link.receive_rate) {}
+      receive_capacity(link.receive_rate),
+      configured_reports_(reports) {
+  report_budget.set_rate(report_rate(), Instant());
+}
+
+void Carrier::set_rate(BitRate rate, Instant now) {
+  pacer.set_rate(rate.scaled(995, 1000), now);
+  classes.set_rate(pacer.rate(), now);
+  report_budget.set_rate(report_rate(), now);
+}
+
+BitRate Carrier::report_rate() const {
+  return configured_reports_.is_zero() ? pacer.rate().scaled(config::kReportPercent, 100)
+                                       : configured_reports_;
+}
 
 ByteCount Carrier::held_limit(schedule::ClassId traffic_class) const {
   return std::max(kLeastHeld, classes.expected_rate(traffic_class).bytes_in(config.bridged_queue));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "config/schema.h"
@@ -10,6 +11,7 @@
 #include "pep/control/pacer.h"
 #include "pep/schedule/class_set.h"
 #include "pep/schedule/host_share.h"
+#include "pep/stp/packets/report_budget.h"
 #include "relay/gateway/uplink/class_order.h"
 #include "relay/gateway/uplink/link_way.h"
 
@@ -19,8 +21,10 @@ namespace satrelay::gateway {
 inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 struct Carrier {
-  // `sources`: of what it carries, see ClassOrder. `most_hosts`: that may wait for it.
-  Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts);
+  // `sources`: of what it carries, see ClassOrder. `most_hosts`: that may wait for it. `reports`:
+  // what those of all sessions may take of it together; zero: config::kReportPercent.
+  Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
+          BitRate reports = {});
   BitRate& capacity(LinkWay way) {
     return way == LinkWay::kSend ? send_capacity : receive_capacity;
   }
@@ -28,6 +32,8 @@ struct Carrier {
     return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
   }
 
+  // The modem carries another rate from now on.
+  void set_rate(BitRate rate, Instant now);
   // Bytes of bridged frames of a class that may wait.
   ByteCount held_limit(schedule::ClassId traffic_class) const;
 
@@ -35,6 +41,7 @@ struct Carrier {
   control::Pacer pacer;
   ClassOrder classes;
   schedule::HostShares host_shares;
+  stp::ReportBudget report_budget;
   // Who sends next: a class, and of its sources the bridged frames (0) or the peer before `source`.
   struct Choice {
     schedule::ClassId traffic_class = 0;
@@ -44,6 +51,11 @@ struct Carrier {
   // As the operator says; never above what is configured.
   BitRate send_capacity;
   BitRate receive_capacity;
+
+ private:
+  BitRate report_rate() const;
+
+  BitRate configured_reports_;
 };
 
 }  // namespace satrelay::gateway

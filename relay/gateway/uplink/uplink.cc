@@ -27,7 +27,8 @@ Uplink::Uplink(const config::Gateway& config, HashKey secret, ReleasedFragments&
       classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)) {
   for (const config::Link& link : config.links) {
     carriers_.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1,
-                                                  config.limits.flows + kMostHeldHosts));
+                                                  config.limits.flows + kMostHeldHosts,
+                                                  config.stp.feedback.budget));
   }
   // Which of several links a bridged frame takes is not known.
   if (carriers_.size() == 1) held_.share_with(carriers_.front()->host_shares);
@@ -121,8 +122,7 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
     most = std::max(most, capacity);
   }
   if (most.is_zero()) return;
-  carrier.pacer.set_rate(most.scaled(995, 1000), now);
-  carrier.classes.set_rate(carrier.pacer.rate(), now);
+  carrier.set_rate(most, now);
   apply_classes(now);
 }
 

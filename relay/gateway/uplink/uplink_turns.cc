@@ -45,12 +45,18 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
 }
 
 Polled Uplink::poll(MutableBytes out, Instant now) {
+  // Where no carrier has room little could be sent: that is nobody's turn.
+  const bool has_room = std::ranges::any_of(
+      carriers_, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
   // What a session must say waits for no more than one bridged frame.
-  if (!sessions_first_) {
+  if (!sessions_first_ && has_room) {
     sessions_first_ = true;
     if (const auto id = bridged_turn(now)) return release_held(*id, out, now);
   }
-  sessions_first_ = false;
+  if (has_room) {
+    sessions_first_ = false;
+    if (!lines_.empty()) next_peer_ = (next_peer_ + 1) % lines_.size();
+  }
   bool session_has_turn = choose_all(now);
   // One that has the turn may find that it has nothing after all.
   for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
@@ -89,7 +95,6 @@ bool Uplink::choose_all(Instant now) {
 std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
   if (lines_.empty()) return 0;
   // One in turn, so that what it must say waits for no more than a packet of each.
-  next_peer_ = (next_peer_ + 1) % lines_.size();
   if (const std::size_t size = poll_session(next_peer_, out, now); size > 0) return size;
   for (const auto& carrier : carriers_) {
     if (!carrier->choice || carrier->choice->source == kBridgedSource) continue;

@@ -31,6 +31,14 @@ TEST(Warnings, AnIdleTimeoutThatResetsWhatHostsKeepAlive) {
                 "write 124min or more unless that is wanted"});
 }
 
+TEST(Warnings, ReportsThatTakeMuchOfTheLink) {
+  EXPECT_TRUE(load("stp: {feedback: {budget: 2500kbit}}\n").warnings.empty());
+  EXPECT_EQ(load("stp: {feedback: {budget: 3Mbit}}\n").warnings,
+            std::vector<std::string>{
+                "g.yaml:5:26: stp.feedback.budget: is more than 5% of what links.sat sends: "
+                "reports may take what its hosts need; write 2500kbit or less, or leave it out"});
+}
+
 TEST(Warnings, MoreFlowsThanTheMemoryServes) {
   EXPECT_EQ(load("").limits.flows, 65'536U);
   EXPECT_EQ(load("limits: {memory: 64MiB}\n").limits.flows, 16'384U);

@@ -46,6 +46,19 @@ TEST_F(ProbeTimerTest, AFewPacketsWithoutAReportAreAskedAboutFirst) {
   EXPECT_TRUE(probes.frozen());
 }
 
+// On a narrow return link.
+TEST_F(ProbeTimerTest, AProbeIsAnsweredBeforeThePeerIsSuspect) {
+  for (const std::int64_t interval : {1'130, 2'000, 60'000}) {
+    probes.set_patience(Duration::milliseconds(550), Duration::milliseconds(interval));
+    probes.on_report(at(1'000));
+    probes.on_heard(at(1'000));
+    EXPECT_GE(probes.patience(), Duration::milliseconds(550 + interval)) << "a report is due";
+    EXPECT_LE(probes.suspect_at(), at(1'000 + 4'100)) << "whatever the peer says";
+    if (interval > 2'000) continue;
+    EXPECT_GE(probes.suspect_at(), at(1'000) + probes.patience() + Duration::milliseconds(650));
+  }
+}
+
 TEST_F(ProbeTimerTest, AnOutageIsMoreThanOneUnansweredProbe) {
   send(10, at(1000));
   probes.on_probe(at(1800));

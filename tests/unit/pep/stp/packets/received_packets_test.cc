@@ -1,4 +1,4 @@
-// The shorter form of a report is chosen.
+// The form of a report, and where it begins.
 #include "pep/stp/packets/received_packets.h"
 
 #include <gtest/gtest.h>
@@ -49,6 +49,37 @@ TEST(ReportFormTest, TakesTheShorterForm) {
     EXPECT_LE(report_size(loss), kBitmap) << loss;
     EXPECT_GE(report_size(loss), 4001U / 8) << loss;
   }
+}
+
+// As sparse reports do it: each arrival once.
+FeedbackFrame next_report(ReceivedPackets& received, std::vector<std::byte>& room, Instant now) {
+  ReportContext context;
+  context.repeats = 1;
+  ByteWriter out(room);
+  EXPECT_TRUE(received.write_report(out, context, now));
+  ByteReader in(ConstBytes(room).subspan(1, out.written() - 1));
+  const FeedbackFrame report = parse_feedback(in);
+  EXPECT_TRUE(in.ok());
+  return report;
+}
+
+TEST(SingleReports, TellWhatClosedSinceTheLastOfThoseGapsThatWereYoung) {
+  ReceivedPackets received;
+  std::vector<std::byte> room(2'000);
+  // One a millisecond, but for two.
+  for (std::uint64_t n = 0; n < 1'000; ++n) {
+    if (n != 200 && n != 995) received.record(n, at(static_cast<std::int64_t>(n)));
+  }
+  EXPECT_EQ(next_report(received, room, at(1'000)).begin, 0U);
+  received.record_repaired(995);
+  received.record(1'000, at(1'001));
+  EXPECT_EQ(next_report(received, room, at(2'000)).begin, 995U) << "it was young, and has closed";
+  for (std::uint64_t n = 1'001; n < 2'000; ++n) {
+    if (n != 1'995) received.record(n, at(static_cast<std::int64_t>(n) + 1'000));
+  }
+  EXPECT_EQ(next_report(received, room, at(3'000)).begin, 1'001U);
+  received.record(2'000, at(3'001));
+  EXPECT_EQ(next_report(received, room, at(4'000)).begin, 1'995U) << "it was young";
 }
 
 }  // namespace

@@ -37,6 +37,14 @@ class UplinkTest : public testing::Test, public SessionPort {
   Written write_packet(std::size_t, const schedule::Turn& turn, MutableBytes out,
                        Instant now) override {
     ++polls_;
+    if (uplink_.carrier("sat").pacer.can_send(now)) ++polls_with_room_;
+    if (peer_ == nullptr) return {};
+    if (is_talkative_) {
+      control::Pacer& pacer = uplink_.carrier("sat").pacer;
+      if (!pacer.can_send(now)) return {};
+      pacer.on_sent(kSize, now);
+      return {.frame = kHeader + kSize, .datagram = kSize};
+    }
     const std::size_t size = peer_->session().poll_packet(out.subspan(kHeader), now, turn);
     return size == 0 ? Written{} : Written{.frame = kHeader + size, .datagram = size};
   }
@@ -67,6 +75,8 @@ class UplinkTest : public testing::Test, public SessionPort {
   std::unique_ptr<LivePeer> peer_;
   bool reachable_ = true;
   int polls_ = 0;
+  int polls_with_room_ = 0;
+  bool is_talkative_ = false;  // a session that always has something that asks for no turn
   FrameBytes out_ = FrameBytes(2'000);
 };
 
@@ -142,6 +152,38 @@ TEST_F(UplinkTest, WhatASessionMustSayWaitsForOneFrameAtMost) {
   EXPECT_EQ(polls_, 0);
   poll();
   EXPECT_GT(polls_, 0) << "the session is asked before the next frame";
+}
+
+// A driver asks until it hears that there is nothing, also when the carrier is shut.
+TEST_F(UplinkTest, WhatWaitsForRoomHasItsTurnAmongFramesThatNeverEnd) {
+  add_peer();
+  fill();
+  int frames = 0;
+  for (int opening = 0; opening < 100; ++opening) {
+    admit();
+    now_ = later(now_, uplink_.next_turn(now_));
+    for (Polled polled = poll(); polled.kind != Polled::Kind::kNothing; polled = poll()) {
+      if (polled.kind == Polled::Kind::kHeld) ++frames;
+    }
+  }
+  EXPECT_GE(frames, 90);
+  EXPECT_GE(polls_with_room_, frames / 3);
+}
+
+TEST_F(UplinkTest, FramesHaveTheirTurnAmongWhatSessionsMustSay) {
+  add_peer();
+  fill();
+  is_talkative_ = true;
+  int frames = 0, written = 0;
+  for (int opening = 0; opening < 100; ++opening) {
+    admit();
+    now_ = later(now_ + Duration::microseconds(1), uplink_.carrier("sat").pacer.next_send());
+    for (Polled polled = poll(); polled.kind != Polled::Kind::kNothing; polled = poll()) {
+      ++(polled.kind == Polled::Kind::kHeld ? frames : written);
+    }
+  }
+  EXPECT_GE(frames, 45);
+  EXPECT_GE(written, 45);
 }
 
 TEST_F(UplinkTest, APeerOutOfReachIsNotAsked) {

@@ -1,0 +1,43 @@
+// What the reports of all sessions on one carrier may take of it together: on a narrow return link
+// they would leave nothing to the hosts.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::stp {
+
+struct ReportCost {
+  std::size_t bytes = 0;    // as IP bytes
+  std::size_t carried = 0;  // as the link counts them
+};
+
+class ReportBudget {
+ public:
+  // Beyond this much nothing is remembered of what has been overdrawn.
+  static constexpr Duration kMostOverdrawn = Duration::seconds(4);
+
+  explicit ReportBudget(BitRate rate) : rate_(rate) {}
+  void set_rate(BitRate rate, Instant now) {
+    const ByteCount debt = rate_.bytes_in(std::max(Duration::zero(), spent_until_ - now));
+    rate_ = rate;
+    spent_until_ = earlier(now + rate.time_for(debt), now + kMostOverdrawn);
+  }
+  BitRate rate() const { return rate_; }
+
+  Duration time_for(std::size_t bytes) const { return rate_.time_for(ByteCount(bytes)); }
+  // So many bytes left, as the link counts them.
+  void debit(std::size_t bytes, Instant now) {
+    spent_until_ = earlier(later(spent_until_, now) + time_for(bytes), now + kMostOverdrawn);
+  }
+  Instant spent_until() const { return spent_until_; }
+
+ private:
+  BitRate rate_;
+  Instant spent_until_;
+};
+
+}  // namespace satrelay::stp
