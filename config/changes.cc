@@ -67,6 +67,7 @@ void compare_stp(const Stp& started, const Stp& next, Differences& found) {
   found.compare("stp.suspect_after", started.suspect_after, next.suspect_after);
   found.compare("stp.feedback", started.feedback, next.feedback);
   found.compare("stp.fec", started.fec, next.fec);
+  found.compare("stp.prompt_overhead", started.prompt_overhead, next.prompt_overhead);
 }
 
 void compare_limits(const Limits& started, const Limits& next, Differences& found) {

@@ -140,8 +140,9 @@ Feedback read_feedback(const Value& value) {
 }  // namespace
 
 Stp read_stp(const Value& value, std::uint16_t default_mtu) {
-  const Fields fields = value.fields({"port", "mtu", "path_mtu", "lanes", "ping_after",
-                                      "suspect_after", "give_up_after", "feedback", "fec"});
+  const Fields fields =
+      value.fields({"port", "mtu", "path_mtu", "lanes", "ping_after", "suspect_after",
+                    "give_up_after", "feedback", "fec", "prompt_overhead"});
   Stp stp;
   stp.mtu = default_mtu;
   if (const Value* port = fields.find("port")) {
@@ -168,6 +169,12 @@ Stp read_stp(const Value& value, std::uint16_t default_mtu) {
   if (const Value* fec = fields.find("fec")) {
     stp.fec = fec->word<Fec>({{"auto", Fec::kAuto}, {"off", Fec::kOff}});
   }
+  if (const Value* overhead = fields.find("prompt_overhead")) {
+    stp.prompt_overhead = overhead->share();
+    if (stp.prompt_overhead < kLeastPromptOverhead) {
+      overhead->refuse("is too little to repair anything", "write 1% to 100%");
+    }
+  }
   return stp;
 }
 
@@ -190,9 +197,6 @@ Limits read_limits(const Value& value) {
   }
   if (const Value* memory = fields.find("flow_memory")) {
     limits.flow_memory = memory->size(kFlowMemory);
-  }
-  for (const ByteCount limit : {limits.memory, limits.flow_memory}) {
-    if (limit != ByteCount(0)) limits.host_window = std::min(limits.host_window, limit);
   }
   if (const Value* window = fields.find("host_window")) {
     limits.host_window = window->size(kHostWindow);

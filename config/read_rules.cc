@@ -120,8 +120,8 @@ void read_switch(const Fields& fields, const char* key, Action action, Enum& out
 }
 
 Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
-  const Fields fields = value.fields(
-      {"name", "match", "action", "compress", "class", "handshake", "ack", "close", "window"});
+  const Fields fields = value.fields({"name", "match", "action", "compress", "class", "handshake",
+                                      "ack", "close", "window", "delivery"});
   Rule rule;
   if (const Value* name = fields.find("name")) {
     rule.name = name->text("write a name");
@@ -145,6 +145,7 @@ Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
   read_switch(fields, "ack", rule.action, rule.modes.ack);
   read_switch(fields, "close", rule.action, rule.modes.close);
   read_switch(fields, "window", rule.action, rule.modes.window);
+  read_switch(fields, "delivery", rule.action, rule.modes.delivery);
   if (const char* what = contradiction_in(rule.modes)) fields.find("ack")->fail(what);
   if (const Value* name = fields.find("class")) {
     if (rule.action == Action::kDrop || rule.action == Action::kReset) {

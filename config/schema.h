@@ -112,14 +112,20 @@ enum class HandshakeMode : std::uint8_t { kLocal, kRemote };  // when a SYN is a
 enum class AckMode : std::uint8_t { kLocal, kEndToEnd };      // when data is acknowledged
 enum class CloseMode : std::uint8_t { kLocal, kConfirmed };   // when a FIN is acknowledged
 enum class WindowMode : std::uint8_t { kRewrite, kMirror };   // which window is advertised
+// Whether the link carries repairs all along, so that a loss delays the bytes behind it little.
+enum class DeliveryMode : std::uint8_t { kOrdinary, kPrompt };
 struct FlowModes {
   HandshakeMode handshake = HandshakeMode::kLocal;
   AckMode ack = AckMode::kLocal;
   CloseMode close = CloseMode::kLocal;
   WindowMode window = WindowMode::kRewrite;
+  DeliveryMode delivery = DeliveryMode::kOrdinary;
   friend bool operator==(const FlowModes&, const FlowModes&) = default;
   // Whether the gateways must tell each other how far their hosts are.
-  bool any() const { return *this != FlowModes(); }
+  bool any() const {
+    return handshake != HandshakeMode::kLocal || ack != AckMode::kLocal ||
+           close != CloseMode::kLocal || window != WindowMode::kRewrite;
+  }
 };
 
 struct PortRange {
@@ -202,6 +208,8 @@ inline constexpr std::uint64_t kReportPercent = 5;
 // kDiscover: starts at 1200 and searches up to the MTU; kKnown: starts at the MTU.
 enum class PathMtu : std::uint8_t { kDiscover, kKnown };
 
+inline constexpr double kLeastPromptOverhead = 0.01;
+
 struct Stp {
   std::uint16_t port = 7878;  // UDP, both ends; lane n uses port + n
   std::uint16_t mtu = 1500;   // of STP's IP packets; at most the WAN port's
@@ -211,7 +219,8 @@ struct Stp {
   Duration suspect_after = Duration::seconds(3);
   Duration give_up_after = Duration::seconds(120);  // suspect for so long: its flows are reset
   Feedback feedback;
-  Fec fec = Fec::kAuto;  // forward error correction, if the peer takes part
+  Fec fec = Fec::kAuto;        // forward error correction, if the peer takes part
+  double prompt_overhead = 0;  // of `delivery: prompt`, to a byte of its flows; 0: from the loss
 };
 
 // Hosts that keep a silent connection alive ask every two hours (RFC 1122 section 4.2.3.6); who
@@ -227,7 +236,7 @@ struct Limits {
   std::uint32_t half_open = 4096;        // SYN answered, handshake not complete
   ByteCount memory = ByteCount(0);       // arena for stored bytes; 0: from the links' rates
   ByteCount flow_memory = ByteCount(0);  // most one flow may store, each way; 0: from `memory`
-  ByteCount host_window = ByteCount(4ULL << 20);  // largest window advertised to a host
+  ByteCount host_window = ByteCount(0);  // largest advertised to a host; 0: from the links
   Duration idle_timeout = kLeastIdle;
   Duration half_close_timeout = Duration::seconds(600);
 };

@@ -42,6 +42,9 @@ inline constexpr Word<CloseMode> kWords<CloseMode>[] = {{"local", CloseMode::kLo
 template <>
 inline constexpr Word<WindowMode> kWords<WindowMode>[] = {{"rewrite", WindowMode::kRewrite},
                                                           {"mirror", WindowMode::kMirror}};
+template <>
+inline constexpr Word<DeliveryMode> kWords<DeliveryMode>[] = {{"ordinary", DeliveryMode::kOrdinary},
+                                                              {"prompt", DeliveryMode::kPrompt}};
 
 template <typename Enum>
 constexpr std::string_view word_of(Enum value) {

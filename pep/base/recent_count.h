@@ -2,6 +2,7 @@
 // the current one has brought. Two words instead of a list of events.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "pep/base/time.h"
@@ -17,6 +18,13 @@ class RecentCount {
   std::uint64_t amount(Duration period, Instant now) {
     turn(period, now);
     return previous_ + current_;
+  }
+  // What that makes in `span`. Of what has just begun an eighth of the period is taken to be over.
+  std::uint64_t in(Duration span, Duration period, Instant now) {
+    const auto counted = static_cast<double>(amount(period, now));
+    const Duration begun = now - begun_;
+    const Duration over = previous_ > 0 ? period + begun : std::max(begun, period / 8);
+    return static_cast<std::uint64_t>(counted * (span.to_seconds() / over.to_seconds()));
   }
 
  private:

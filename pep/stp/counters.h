@@ -15,7 +15,7 @@ struct Counters {
   std::uint64_t retransmitted_bytes = 0, copies_out = 0;
   std::uint64_t tail_probes = 0;
   std::uint64_t repair_packets_in = 0, repair_packets_out = 0;
-  std::uint64_t repair_used = 0, repair_wasted = 0, repair_dropped = 0;
+  std::uint64_t repair_used = 0, repair_wasted = 0, repair_dropped = 0, repair_overload = 0;
   std::uint64_t feedback_in = 0, feedback_dropped = 0, feedback_out = 0;
   std::uint64_t duplicate_packets_in = 0;
   std::uint64_t bad_crc = 0, not_authentic = 0;
@@ -33,7 +33,7 @@ struct Counters {
   std::uint64_t confirmations_in = 0, confirmations_out = 0;
   std::uint64_t capacities_in = 0, capacities_out = 0;
 
-  static constexpr std::array<CounterField<Counters>, 48> kFields{{
+  static constexpr std::array<CounterField<Counters>, 49> kFields{{
       {"packets_in", &Counters::packets_in, "packets received"},
       {"packets_out", &Counters::packets_out, "packets sent"},
       {"bytes_in", &Counters::bytes_in, "UDP payload received", CounterUnit::kBytes},
@@ -50,6 +50,8 @@ struct Counters {
       {"repair_wasted", &Counters::repair_wasted, "repairs received of which nothing came"},
       {"repair_dropped", &Counters::repair_dropped,
        "repairs not sent: too late, or for a stream that became bulk"},
+      {"repair_overload", &Counters::repair_overload,
+       "repairs dropped because there was no time to use them"},
       {"feedback_in", &Counters::feedback_in, "reports on received packets from the peer"},
       {"feedback_dropped", &Counters::feedback_dropped,
        "reports of a peer that sends more than can be worked off"},

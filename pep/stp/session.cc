@@ -198,6 +198,10 @@ void Session::set_group(StreamId stream, schedule::ClassId stream_class, std::ui
   if (Stream* s = streams.visible(stream)) streams.schedule().join(*s, stream_class, host);
 }
 
+void Session::set_prompt(StreamId stream, bool prompt) {
+  if (Stream* s = impl_->streams->visible(stream)) s->prompt = prompt && repairs();
+}
+
 void Session::set_ready(StreamId stream, bool ready) {
   Streams& streams = *impl_->streams;
   if (Stream* s = streams.visible(stream)) streams.set_ready(*s, ready);
@@ -218,6 +222,13 @@ bool Session::write_whole(StreamId stream, std::span<const ConstBytes> parts, In
 void Session::wait_for_room(StreamId stream, std::uint64_t bytes, Instant now) {
   Streams& streams = impl_->called(now);
   if (Stream* s = streams.visible(stream)) streams.wait_for_room(*s, bytes, now);
+}
+
+void Session::set_rest(StreamId stream, std::uint64_t bytes, bool is_all) {
+  Stream* s = impl_->streams->visible(stream);
+  if (s == nullptr) return;
+  s->rest = bytes;
+  s->rest_is_all = is_all;
 }
 
 void Session::finish(StreamId stream) {
@@ -316,6 +327,8 @@ double Session::loss_ratio() const { return impl_->association->loss_rate.ratio(
 
 bool Session::knows_loss() const { return impl_->association->loss_rate.known(); }
 
+bool Session::repairs() const { return impl_->connected() && impl_->may_repair(); }
+
 bool Session::doubts_peer() const {
   return impl_->association->doubts_peer && impl_->state == PeerState::kAlive;
 }
@@ -406,8 +419,10 @@ Counters Session::counters() const {
   counters.keys_in = impl_->protection.keys_in() + impl_->newcomer.keys_in();
   counters.keys_out = impl_->protection.keys_out() + impl_->newcomer.keys_out();
   if (impl_->fec != nullptr) {
-    counters.repair_used = impl_->fec->receiver.counters().used;
-    counters.repair_wasted = impl_->fec->receiver.counters().wasted;
+    const FecReceiver::Counters received = impl_->fec->received();
+    counters.repair_used = received.used;
+    counters.repair_wasted = received.wasted;
+    counters.repair_overload = received.overload;
   }
   const StreamWriter::Totals& sent = impl_->writer.totals();
   counters.stream_bytes_out = sent.new_bytes;

@@ -56,6 +56,7 @@ struct Config {
   std::uint32_t max_packets_in_flight = 1 << 21;     // 64 bytes each, once so many are
   FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
   FecMode fec = FecMode::kAuto;
+  double prompt_share = 0;  // of repairs, to a byte of a prompt flow; 0: from the loss
   // Of all that shares the carrier with the session's streams; nullptr: nothing does. Outlives it.
   schedule::HostShares* host_shares = nullptr;
   // Of what reports take of the carrier, shared too; nullptr: `feedback_budget` is all.
@@ -101,6 +102,9 @@ class Session {
   // Within its class hosts take turns, and the streams of a host; 0 and 0 until it is set. Of
   // `host` it matters only whether it is the same.
   void set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host);
+  // The delay of its bytes in order matters: repairs go with them all along, as far as the peer
+  // understands them.
+  void set_prompt(StreamId stream, bool prompt);
   // The relay has (or no longer has) bytes for this stream: produce() will be called for it.
   void set_ready(StreamId stream, bool ready);
   // Stores encoded bytes to send; returns how many were taken: all of them, unless they exceed
@@ -111,6 +115,9 @@ class Session {
   // The writer begins nothing with less room than this: produce() is called, and kWritable told,
   // when there is so much. No more than a stream has to itself, or it may wait for ever.
   void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
+  // The writer has so many bytes more at least. `is_all`: the stream ends or pauses behind them.
+  // What is lost of the last flight of a stream is repaired in place.
+  void set_rest(StreamId stream, std::uint64_t bytes, bool is_all);
   // No more write(): the end of the stream follows the last byte.
   void finish(StreamId stream);
   // Tells the peer how far our host is: soon, and again until it arrives. Only the newest counts.
@@ -163,6 +170,8 @@ class Session {
   double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
   bool knows_loss() const;             // whether anything is known of what became of them
   std::size_t datagram_limit() const;  // UDP payload that the path is known to carry
+  // Whether it gives back what is lost from repairs.
+  bool repairs() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

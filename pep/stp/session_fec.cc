@@ -12,14 +12,47 @@ namespace {
 // loss of its first packet.
 constexpr Duration kQuiet = Duration::milliseconds(2);
 
+// Each packet is added to each repair of its window, a tenth of a microsecond each: a quarter of
+// the time of a core, and a few in any case.
+constexpr std::uint64_t kAdditionsInASecond = 2'500'000;
+constexpr std::uint64_t kLeastRepairs = 6;
+
+// Of the bytes of prompt flows, so many again as repairs: enough for the next one to be there soon,
+// and for those that are lost themselves.
+constexpr double kLeastPromptShare = 0.085;
+constexpr double kPromptShareOfLoss = 4;
+constexpr double kMostPromptShare = 0.5;
+
+// Packets of a window of a flow of which it is not known whether it is short.
+constexpr std::size_t kLongestOfShort = 512;
+
 }  // namespace
 
 bool Session::Impl::may_repair() const {
   return fec != nullptr && handshake.agreed(kCapabilityRepair);
 }
 
+// What the path takes until a report on its first packet is here: what is lost later than that
+// comes a round trip after all else, unless it is repaired.
+ByteCount Session::Impl::flight() const {
+  return gate.rate().bytes_in(association->rtt.smoothed() + association->peer_feedback_interval +
+                              association->tolerance.time());
+}
+
+// All that the stream has to send leaves within the time of a flight.
+bool Session::Impl::is_ending(const Stream& stream) const {
+  return stream.left_is_all() && !lasts(stream);
+}
+
+// What the stream has to send takes longer than that.
+bool Session::Impl::lasts(const Stream& stream) const {
+  return stream.left() * streams->schedule().sharers(stream) > flight().value();
+}
+
 bool Session::Impl::is_short(const Stream& stream) const {
-  return stream.send.sent() < FecPolicy::short_flow(gate.rate(), association->rtt.smoothed());
+  if (lasts(stream)) return false;
+  const std::uint64_t share = flight().value() / streams->schedule().sharers(stream);
+  return stream.send.sent() < FecPolicy::short_flow(ByteCount(share));
 }
 
 // What the carrier has to do besides repairs.
@@ -32,31 +65,88 @@ FecSender::Waiting Session::Impl::waiting() const {
 }
 
 // Whether the next packet of data shall be protected. To be known before it is built, because
-// REPAIR needs room beside its frames: what opens a stream, short flows, the beginning and the end
-// of a burst. Never the middle of bulk, where sending again costs nothing.
-bool Session::Impl::wants_protection() const {
-  if (!may_repair() || !fec->sender.has_room()) return false;
+// REPAIR needs room beside its frames: what opens a stream, short flows, last flights, the
+// beginning and the end of a burst. Never the middle of bulk, where sending again costs nothing.
+std::optional<FecCode> Session::Impl::covering_code() const {
+  if (!may_repair()) return std::nullopt;
+  const Stream* next = first_stream();
+  if (next != nullptr && next->prompt && streams->due().opens.empty()) {
+    return fec->policy.is_clean() ? std::nullopt : std::optional(FecCode::kPrompt);
+  }
+  return wants_protection(next) ? std::optional(FecCode::kFlight) : std::nullopt;
+}
+
+bool Session::Impl::wants_protection(const Stream* next) const {
+  if (!fec->sender.has_room()) return false;
   if (!streams->due().opens.empty()) return true;
   if (fec->policy.is_clean()) return false;
-  const Stream* next = first_stream();
-  if (next != nullptr && is_short(*next)) return true;
+  if (next != nullptr && (is_ending(*next) || is_short(*next))) return true;
   return streams->near_end() || gate.free_at() + kQuiet <= now;
+}
+
+CodedFrame Session::Impl::coded_frame(FecCode code) const {
+  return code == FecCode::kPrompt ? fec->prompt.next_frame() : fec->sender.next_frame();
+}
+
+// For a packet that is about to be built.
+Session::Impl::Coverage Session::Impl::plan_coverage(FecCode code) const {
+  if (code == FecCode::kPrompt) return {.code = code};
+  const std::uint64_t packet = gate.accounted(datagram_limit()).value();
+  const std::uint64_t in_a_second = gate.rate().bytes_in(Duration::seconds(1)).value() / packet;
+  Coverage coverage;
+  coverage.plan.repairs = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+      kAdditionsInASecond / (in_a_second + 1), kLeastRepairs, FecPolicy::kMostRepairs));
+  const Stream* next = first_stream();
+  coverage.is_last_flight = next != nullptr && is_ending(*next);
+  if (!coverage.is_last_flight) {
+    // It may end soon, or go on; a long one need not know soon.
+    if (next != nullptr) coverage.plan.packets = next->send.sent() / datagram_limit();
+    coverage.plan.packets = std::min(coverage.plan.packets, kLongestOfShort);
+    return coverage;
+  }
+  // What is lost again is sent beside it; equal windows need fewer repairs than a long and a short.
+  const std::uint64_t bytes = next->left() * streams->schedule().sharers(*next);
+  const std::uint64_t packets = bytes / datagram_limit() * 9 / 8 + 1;
+  const std::uint64_t windows = packets / kMaxCodedWindow + 1;
+  coverage.plan.packets = static_cast<std::size_t>(packets / windows);
+  return coverage;
+}
+
+void Session::Impl::cover(const PacketBuilder& packet, const Coverage& coverage) {
+  if (coverage.code == FecCode::kPrompt) {
+    const double share = config.prompt_share > 0
+                             ? config.prompt_share
+                             : std::clamp(kPromptShareOfLoss * fec->policy.loss(),
+                                          kLeastPromptShare, kMostPromptShare);
+    fec->prompt.add(association->ledger.next(), packet.covered(), share, now);
+    return;
+  }
+  FecSender::Purpose purpose = Fec::purpose_of(packet.items());
+  purpose.ends = coverage.is_last_flight;
+  fec->sender.add(association->ledger.next(), packet.covered(), purpose, coverage.plan, now);
 }
 
 // A repair for what has arrived by now, or for a stream that turned out to be bulk, would help
 // nobody.
 bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
-  if (purpose.several) return true;
+  if (purpose.ends || !purpose.has_stream) return true;
   const Stream* stream = streams->present(purpose.stream, purpose.generation);
   if (stream == nullptr || stream->send.done()) return false;
   if (purpose.opens && !stream->open_acknowledged) return true;
-  return is_short(*stream) || !NewList::contains(*stream);
+  return is_short(*stream) || is_ending(*stream) || !NewList::contains(*stream);
 }
 
 // The next repair as a packet of its own; 0 if none may leave.
 std::size_t Session::Impl::send_repair(MutableBytes out) {
   if (!may_repair() || association->probes.frozen() || !data_allowed() || !gate.open(now)) return 0;
   if (control_waits() || report_waits()) return 0;
+  if (now >= fec->prompt.due()) {
+    PacketBuilder packet(out, protection.trailer_size());
+    if (fec->prompt.write(packet.frames(), now)) {
+      ++counters.repair_packets_out;
+      return finish_packet(packet);
+    }
+  }
   FecSender& sender = fec->sender;
   const FecSender::Waiting others = waiting();
   while (sender.ready(others, association->ledger.next(), now)) {
@@ -67,7 +157,9 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
         return finish_packet(packet);
       }
     }
-    counters.repair_dropped += sender.drop_next();
+    const std::size_t dropped = sender.drop_next();
+    if (dropped == 0) return 0;
+    counters.repair_dropped += dropped;
   }
   return 0;
 }
@@ -88,8 +180,8 @@ void Session::Impl::run_fec() {
 // When a repair may leave.
 Instant Session::Impl::next_repair() const {
   if (!may_repair() || association->probes.frozen() || !data_allowed()) return Instant::never();
-  return later(fec->sender.next_repair(waiting(), association->ledger.next(), now),
-               gate.opens_at());
+  const Instant at = fec->sender.next_repair(waiting(), association->ledger.next(), now);
+  return later(earlier(at, fec->prompt.due()), gate.opens_at());
 }
 
 // What `report` calls missing of these is not lost yet: repairs may have been on the way when it
@@ -99,7 +191,7 @@ std::span<const Range> Session::Impl::repairable(const FeedbackFrame& report,
   if (fec == nullptr) return {};
   const SentPacket* newest = association->ledger.find(report.highest);
   if (newest == nullptr) return {};
-  return fec->sender.repairable(newest->sent + delay - association->tolerance.time());
+  return fec->repairable(newest->sent + delay - association->tolerance.time());
 }
 
 }  // namespace satrelay::stp

@@ -123,7 +123,14 @@ struct Session::Impl {
   std::size_t poll_packet(MutableBytes out);
   std::size_t send_close(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
-  std::size_t finish_packet(PacketBuilder& packet);
+  // How a protected packet is covered.
+  struct Coverage {
+    FecCode code = FecCode::kFlight;
+    FecSender::Plan plan = {};
+    bool is_last_flight = false;
+  };
+  std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage);
+  std::size_t finish_packet(PacketBuilder& packet) { return finish_packet(packet, {}); }
   std::size_t count_out(ConstBytes packet);
   ReportCost cost_of(const ByteWriter& frames, std::size_t before) const;
   void write_control(PacketBuilder& packet);
@@ -152,8 +159,15 @@ struct Session::Impl {
 
   // --- forward error correction (session_fec.cc)
   bool may_repair() const;
+  ByteCount flight() const;
+  bool lasts(const Stream& stream) const;
+  bool is_ending(const Stream& stream) const;
   bool is_short(const Stream& stream) const;
-  bool wants_protection() const;
+  std::optional<FecCode> covering_code() const;
+  bool wants_protection(const Stream* next) const;
+  CodedFrame coded_frame(FecCode code) const;
+  Coverage plan_coverage(FecCode code) const;
+  void cover(const PacketBuilder& packet, const Coverage& coverage);
   bool is_useful(const FecSender::Purpose& purpose) const;
   FecSender::Waiting waiting() const;
   std::size_t send_repair(MutableBytes out);

@@ -73,6 +73,11 @@ struct Session::Impl::Settler {
     });
     s.association->ledger.settle(number);
   }
+  bool is_covered(std::uint64_t number) {
+    s.work.add();
+    const SentPacket* packet = s.association->ledger.find(number);
+    return packet != nullptr && packet->covered;
+  }
   void spurious(std::uint64_t number) {
     s.work.add();
     ++s.counters.spurious_losses;
@@ -219,6 +224,7 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
   association->update_rtt();
   association->note_outage(now);
   association->probes.on_report(now);
+  if (fec != nullptr) fec->note_runs(report);
   if (association->reports.empty() && work_off(under_way)) return;
   if (!association->reports.push(under_way)) ++counters.feedback_dropped;
 }

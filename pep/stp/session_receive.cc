@@ -63,6 +63,7 @@ struct Session::Impl::FrameHandler {
   void operator()(const ResetFrame& frame);
   void operator()(const DataFrame& frame);
   void operator()(const CloseFrame&) { closed = true; }
+  void operator()(const CodedFrame&) {}  // coded_packet() finds it
   void operator()(const RepairFrame& frame) {
     if (s.fec == nullptr) {
       unknown(static_cast<std::uint8_t>(FrameType::kRepair));
@@ -373,33 +374,35 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
 // What the packet does for those that were lost beside it.
 void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
                                       const std::optional<RepairFrame>& repair) {
-  FecReceiver& receiver = fec->receiver;
+  const std::optional<CodedPacket> packet = repair ? std::nullopt : coded_packet(frames);
+  if (!repair && !packet) return;
+  FecReceiver& receiver = fec->receiver_of(repair ? repair->code : packet->coded.code);
   const std::uint64_t malformed = receiver.counters().malformed;
   if (repair) {
     ++counters.repair_packets_in;
-    receiver.handle_repair(*repair, number, association->received, now);
+    receiver.handle_repair(*repair, association->received, now);
   } else {
-    receiver.handle_packet(number, frames, association->received, now);
+    receiver.handle_packet(packet->coded.index, number, packet->frames, association->received, now);
   }
   counters.malformed += receiver.counters().malformed - malformed;
-  for (const FecReceiver::Packet& packet : receiver.repaired()) {
-    if (association->received.is_duplicate(packet.number) ||
-        !association->received.has_place(packet.number))
+  for (const FecReceiver::Packet& given : receiver.repaired()) {
+    if (association->received.is_duplicate(given.number) ||
+        !association->received.has_place(given.number))
       continue;
-    if (!walk_frames(packet.frames, IgnoreFrames{})) {
+    if (!walk_frames(given.frames, IgnoreFrames{})) {
       ++counters.malformed;
       continue;
     }
     FrameHandler handler{*this};
     CountedFrames<FrameHandler> counted{handler, work};
-    walk_frames(packet.frames, counted);
+    walk_frames(given.frames, counted);
     if (handler.closed) {
       close_by_peer();
       return;
     }
     if (handler.refused) continue;
-    association->received.record_repaired(packet.number);
-    on_packet_recorded(packet.number, false, handler.eliciting, GapMay::kBeDisorder);
+    association->received.record_repaired(given.number);
+    on_packet_recorded(given.number, false, handler.eliciting, GapMay::kBeDisorder);
   }
 }
 

@@ -55,9 +55,13 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
   if (const std::size_t size = send_repair(out); size > 0) return size;
-  const bool is_protected = gate.open(now) && data_waits() && wants_protection();
-  PacketBuilder packet(is_protected ? out.first(out.size() - kMaxRepairOverhead) : out,
+  // Whose bytes it begins with decides for all of it.
+  const bool has_data = gate.open(now) && data_waits();
+  const std::optional<FecCode> code = has_data ? covering_code() : std::nullopt;
+  PacketBuilder packet(code ? out.first(out.size() - kRepairOverhead) : out,
                        protection.trailer_size());
+  const Coverage coverage = code ? plan_coverage(*code) : Coverage();
+  if (code) packet.protect(coded_frame(*code));
   const bool is_ping = association->requests.due();
   write_control(packet);
   if (gate.open(now) && data_waits()) {
@@ -65,17 +69,16 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
     writer.write({packet, *streams, association->loss_rate, now});
     if (packet.items().size() > items) association->probes.on_data_sent();
   }
-  if (is_protected && !packet.items().empty()) packet.protect();
   if (packet.empty()) return 0;
   if (is_ping && association->probes.frozen() && association->path.is_raised() && gate.open(now)) {
     // Small and large in turn: an outage eats both, a black hole the large ones only.
     association->large_ping = !association->large_ping;
     if (association->large_ping) packet.pad();
   }
-  return finish_packet(packet);
+  return finish_packet(packet, coverage);
 }
 
-std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
+std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& coverage) {
   if (!packet.eliciting() && association->requests.on_unasked() &&
       packet.remaining() >= kMaxPingFrameSize) {
     write_ping(packet.frames(), {association->losses.oldest_unresolved()});
@@ -83,17 +86,16 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet) {
   }
   if (packet.eliciting()) association->requests.on_asked();
   make_ledger_room();
+  if (packet.is_protected()) cover(packet, coverage);
   PacketHeader header;
   header.lane = config.lane;
   header.is_protected = packet.is_protected();
-  if (packet.is_protected()) {
-    fec->protect(association->ledger.next(), packet.written(), packet.items(), now);
-  }
   const MutableBytes whole = packet.close(header, association->ledger.next(), protection);
   SentPacket& sent =
       association->ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
                                  association->losses.oldest_unresolved());
   sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
+  sent.covered = packet.is_protected();
   if (packet.eliciting()) association->probes.on_sent(now);
   return count_out(whole);
 }
@@ -209,7 +211,7 @@ void Session::Impl::write_report(PacketBuilder& packet) {
       static_cast<std::uint64_t>(association->feedback.tell_interval(now).to_milliseconds());
   context.bytes_received = association->bytes_in;
   context.stored = streams->receive_credit().lane().outstanding();
-  context.repaired = fec != nullptr ? fec->receiver.used_in_session() : 0;
+  context.repaired = fec != nullptr ? fec->used_in_session() : 0;
   const bool complete = association->received.write_report(frames, context, now);
   association->feedback.on_report(cost_of(frames, before), complete, now);
   ++counters.feedback_out;

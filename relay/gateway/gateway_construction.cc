@@ -82,6 +82,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   // about), beside what all share.
   stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
   stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
+  stp.prompt_share = config.stp.prompt_overhead;
   if (peer.security.keys) {
     stp.security = stp::Security{.psk = peer.security.keys->current,
                                  .other = peer.security.keys->other,

@@ -92,7 +92,7 @@ inline constexpr auto kOf = [] {
 }  // namespace control_words
 
 // What `set` takes, in the order in which ControlLine has it.
-enum class RuleSetting : std::uint8_t { kCompress, kHandshake, kAck, kClose, kWindow };
+enum class RuleSetting : std::uint8_t { kCompress, kHandshake, kAck, kClose, kWindow, kDelivery };
 inline constexpr ControlValueSpec kRuleSettings[] = {
     {"compress", ValueType::kChoice, "also for connections that are there",
      control_words::kOf<config::Compress>},
@@ -100,6 +100,7 @@ inline constexpr ControlValueSpec kRuleSettings[] = {
     {"ack", ValueType::kChoice, "", control_words::kOf<config::AckMode>},
     {"close", ValueType::kChoice, "", control_words::kOf<config::CloseMode>},
     {"window", ValueType::kChoice, "", control_words::kOf<config::WindowMode>},
+    {"delivery", ValueType::kChoice, "", control_words::kOf<config::DeliveryMode>},
 };
 enum class ClassSetting : std::uint8_t { kWeight, kGuaranteed, kMaximum };
 inline constexpr ControlValueSpec kClassSettings[] = {
@@ -198,7 +199,7 @@ struct ControlValue {
 // A line that the table allows. The texts are parts of the line that was read.
 struct ControlLine {
   static constexpr std::size_t kMostArguments = 3;
-  static constexpr std::size_t kMostSettings = 5;
+  static constexpr std::size_t kMostSettings = 6;
 
   const ControlCommandSpec* command = nullptr;
   std::array<ControlValue, kMostArguments> arguments;  // as they are when left out, from there on

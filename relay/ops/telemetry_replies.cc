@@ -78,6 +78,7 @@ TelemetryDict to_dict(const config::FlowModes& modes) {
   add_word(dict, "ack", modes.ack);
   add_word(dict, "close", modes.close);
   add_word(dict, "window", modes.window);
+  add_word(dict, "delivery", modes.delivery);
   return dict;
 }
 

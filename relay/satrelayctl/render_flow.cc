@@ -61,7 +61,7 @@ std::string compression(const Json& flow) {
 std::string modes(const Json& flow) {
   const Json& all = member(flow, "modes");
   std::string out;
-  for (const char* name : {"handshake", "ack", "close", "window"}) {
+  for (const char* name : {"handshake", "ack", "close", "window", "delivery"}) {
     if (!out.empty()) out += ", ";
     out += std::string(name) + ": " + text(all, name);
   }

@@ -29,6 +29,7 @@ std::string switches(const Json& rule) {
   add(modes, "ack", "local");
   add(modes, "close", "local");
   add(modes, "window", "rewrite");
+  add(modes, "delivery", "ordinary");
   return out;
 }
 

@@ -30,6 +30,7 @@ SetRule set_rule(const ControlLine& line) {
               .ack = word_of<config::AckMode>(line, ops::RuleSetting::kAck),
               .close = word_of<config::CloseMode>(line, ops::RuleSetting::kClose),
               .window = word_of<config::WindowMode>(line, ops::RuleSetting::kWindow),
+              .delivery = word_of<config::DeliveryMode>(line, ops::RuleSetting::kDelivery),
           }};
 }
 

@@ -78,6 +78,7 @@ std::string rule(const config::Rule& rule) {
   if (rule.modes.ack == config::AckMode::kEndToEnd) text += ", ack end-to-end";
   if (rule.modes.close == config::CloseMode::kConfirmed) text += ", close confirmed";
   if (rule.modes.window == config::WindowMode::kMirror) text += ", window mirror";
+  if (rule.modes.delivery == config::DeliveryMode::kPrompt) text += ", delivery prompt";
   return text;
 }
 

@@ -170,6 +170,7 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
 // Mostly all local, as operators have it.
 config::FlowModes random_modes(Random& random) {
   config::FlowModes modes;
+  if (random.chance(0.15)) modes.delivery = config::DeliveryMode::kPrompt;
   if (random.chance(0.6)) return modes;
   if (random.chance(0.5)) modes.handshake = config::HandshakeMode::kRemote;
   if (modes.handshake == config::HandshakeMode::kRemote && random.chance(0.5)) {

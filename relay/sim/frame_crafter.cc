@@ -4,6 +4,7 @@
 #include <array>
 
 #include "pep/compress/block_codec.h"
+#include "pep/stp/fec/source_symbol.h"
 #include "pep/stp/wire/varint.h"
 #include "relay/sim/draws.h"
 
@@ -14,6 +15,7 @@ using stp::FrameType;
 using stp::kMaxVarint;
 
 constexpr std::size_t kMostData = 600;
+constexpr std::size_t kMostCovered = 64;
 constexpr std::uint8_t kAdmission = 0xc1, kFlows = 0xc2, kDoubt = 0xc3, kDictionaries = 0xc4;
 
 void write_type(ByteWriter& out, FrameType type) { out.u8(static_cast<std::uint8_t>(type)); }
@@ -25,6 +27,7 @@ void FrameCrafter::begin_session() {
   own_.clear();
   next_index_ = starts_ = rates_ = confirms_ = 0;
   messages_ = 0;
+  covered_.clear();
 }
 
 void FrameCrafter::craft(ByteWriter& out, const Session& session) {
@@ -60,7 +63,9 @@ void FrameCrafter::craft(ByteWriter& out, const Session& session) {
     case PeerTrick::kFlowLists:
       return flow_list(out, session);
     case PeerTrick::kUnknown:
-      return random_.chance(0.5) ? unknown(out) : repair(out, session);
+      return unknown(out);
+    case PeerTrick::kCodes:
+      return random_.chance(0.5) ? repair(out, session) : repair_of_nothing(out, session);
     default:  // what is no frame is its owner's affair
       return;
   }
@@ -385,29 +390,78 @@ void FrameCrafter::unknown(ByteWriter& out) {
   std::array<std::byte, 100> bytes{};
   const std::size_t size = random_.below(bytes.size());
   random_bytes(bytes);
-  constexpr std::uint8_t kUnknown[] = {0x40, 0x41, 0x45, 0x47, 0x80, 0xff};
+  constexpr std::uint8_t kUnknown[] = {0x40, 0x41, 0x42, 0x4f, 0x80, 0xff};
   out.u8(kUnknown[random_.below(std::size(kUnknown))]);
   out.u16(static_cast<std::uint16_t>(size));
   out.bytes(ConstBytes(bytes).first(size));
 }
 
-void FrameCrafter::repair(ByteWriter& out, const Session& session) {
-  stp::RepairFrame frame;
-  const std::size_t span = 1 + random_.below(60);
-  frame.members.insert(0);
-  frame.members.insert(span - 1);
-  for (std::size_t i = 0; i < span; ++i) {
-    if (random_.chance(0.3)) frame.members.insert(i);
+void FrameCrafter::cover(ByteWriter& out) {
+  const double kind = random_.unit();
+  if (kind > 0.98) {
+    covered_index_ = static_cast<std::uint16_t>(random_.next());
+  } else if (kind > 0.9) {
+    covered_index_ = static_cast<std::uint16_t>(covered_index_ + random_.below(9) - 4);
   }
-  frame.distance = std::min<std::uint64_t>(span + random_.below(20), 128);
-  if (frame.distance > session.sent) return unknown(out);
-  frame.row = static_cast<std::uint8_t>(random_.below(4));
+  stp::write_coded(
+      out, {random_.chance(0.95) ? stp::FecCode::kFlight : stp::FecCode::kPrompt, covered_index_});
+}
+
+void FrameCrafter::note_covered(std::uint64_t number, ConstBytes frames) {
+  Covered covered;
+  covered.index = covered_index_++;
+  covered.symbol.resize(stp::symbol_stride(frames.size()));
+  covered.size = stp::write_symbol(covered.symbol.data(), number, frames);
+  covered_.push_back(std::move(covered));
+  if (covered_.size() > kMostCovered) covered_.pop_front();
+}
+
+// Of some of the last covered packets, which may have left or not.
+void FrameCrafter::repair(ByteWriter& out, const Session& session) {
+  if (covered_.empty()) return repair_of_nothing(out, session);
+  const std::size_t first = random_.below(covered_.size());
+  std::size_t end = first + 1;
+  const std::size_t most = random_.chance(0.4) ? first + 1 : covered_.size();
+  while (end < most &&
+         covered_[end].index == static_cast<std::uint16_t>(covered_[end - 1].index + 1)) {
+    ++end;
+  }
+  stp::RepairFrame frame;
+  frame.first = covered_[first].index;
+  frame.count = static_cast<std::uint16_t>(end - first);
+  frame.row = static_cast<std::uint16_t>(random_.below(4));
+  std::size_t size = 0;
+  for (std::size_t i = first; i < end; ++i) size = std::max(size, covered_[i].size);
+  std::vector<std::byte> symbol(stp::FecCodec::padded(size));
+  for (std::size_t i = first; i < end; ++i) {
+    codec_.add(stp::FecCodec::coefficient(frame.row, covered_[i].index), covered_[i].symbol,
+               symbol.data());
+  }
+  if (random_.chance(0.1)) symbol[random_.below(size)] ^= std::byte{1};  // or nearly
+  frame.symbol = ConstBytes(symbol).first(size);
+  stp::write_repair(out, frame);
+}
+
+void FrameCrafter::repair_of_nothing(ByteWriter& out, const Session& session) {
+  stp::RepairFrame frame;
+  frame.code = random_.chance(0.7) ? stp::FecCode::kFlight : stp::FecCode::kPrompt;
+  frame.first = static_cast<std::uint16_t>(random_.chance(0.8) ? covered_index_ - random_.below(64)
+                                                               : random_.below(0x10000));
+  frame.count =
+      static_cast<std::uint16_t>(1 + random_.below(random_.chance(0.9) ? 8 : stp::kMaxCodedWindow));
+  frame.row = static_cast<std::uint16_t>(random_.below(8));
   std::array<std::byte, 300> symbol{};
-  const std::size_t size = 3 + random_.below(symbol.size() - 3);
+  const std::size_t header = stp::kSymbolHeaderSize;
+  const std::size_t size = header + 1 + random_.below(symbol.size() - header - 1);
   random_bytes(symbol);
-  if (random_.chance(0.5)) store_u16(symbol.data(), static_cast<std::uint16_t>(size - 2));
-  stp::write_repair_header(out, frame, size);
-  out.bytes(ConstBytes(symbol).first(size));
+  if (random_.chance(0.5)) {
+    // One of a single packet may be solved at once, and be anything.
+    frame.count = 1;
+    store_u32(symbol.data(), static_cast<std::uint32_t>(session.sent - random_.below(20)));
+    store_u16(symbol.data() + 4, static_cast<std::uint16_t>(size - header));
+  }
+  frame.symbol = ConstBytes(symbol).first(size);
+  stp::write_repair(out, frame);
 }
 
 void FrameCrafter::garbage(ByteWriter& out) {

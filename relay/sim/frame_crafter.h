@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/random.h"
+#include "pep/stp/fec/fec_codec.h"
 #include "pep/stp/wire/frames.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/sim/tricks.h"
@@ -51,6 +53,10 @@ class FrameCrafter {
 
   // Adds a frame or a few; nothing if it knows no trick that fits.
   void craft(ByteWriter& out, const Session& session);
+  // First in a packet that a code covers. Its index is mostly the next one.
+  void cover(ByteWriter& out);
+  // It has these frames behind, and is `number`, whether or not it leaves.
+  void note_covered(std::uint64_t number, ConstBytes frames);
   // A packet's frames that are malformed somewhere.
   void garbage(ByteWriter& out);
 
@@ -74,6 +80,14 @@ class FrameCrafter {
   void flow_list(ByteWriter& out, const Session& session);
   void unknown(ByteWriter& out);
   void repair(ByteWriter& out, const Session& session);
+  void repair_of_nothing(ByteWriter& out, const Session& session);
+
+  // A packet that a code covers.
+  struct Covered {
+    std::uint16_t index = 0;
+    std::size_t size = 0;           // of its symbol
+    std::vector<std::byte> symbol;  // padded
+  };
 
   std::uint64_t new_stream(const Session& session);
   std::uint64_t any_stream();
@@ -98,6 +112,9 @@ class FrameCrafter {
   std::uint64_t rates_ = 0;     // of RATE
   std::uint64_t confirms_ = 0;  // of CONFIRM
   std::uint32_t messages_ = 0;
+  stp::FecCodec codec_;
+  std::deque<Covered> covered_;  // the last ones
+  std::uint16_t covered_index_ = 0;
 };
 
 }  // namespace satrelay::sim

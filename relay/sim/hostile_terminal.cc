@@ -212,7 +212,11 @@ void HostileTerminal::make_trouble(Instant now) {
 
 void HostileTerminal::send_crafted(Instant now) {
   std::array<std::byte, kRoom> room{};
-  std::size_t used = 0;
+  const bool is_covered = crafter_.knows(PeerTrick::kCodes) && random_.chance(0.5);
+  ByteWriter first(room);
+  if (is_covered) crafter_.cover(first);
+  const std::size_t begin = first.written();
+  std::size_t used = begin;
   const FrameCrafter::Session session{.opens_even = config_.own.address < config_.victim.address,
                                       .sent = speaker_->next_number()};
   const std::uint64_t wanted = random_.chance(0.1) ? 40 : 1 + random_.below(4);
@@ -222,7 +226,14 @@ void HostileTerminal::send_crafted(Instant now) {
     if (!out.ok()) break;
     used += out.written();
   }
-  if (used > 0) send_frames(ConstBytes(room).first(used), now);
+  if (used == begin) return;
+  const ConstBytes frames = ConstBytes(room).first(used);
+  if (is_covered) {
+    crafter_.note_covered(speaker_->next_number(), frames.subspan(begin));
+    // As if it had been lost: a repair may bring it.
+    if (random_.chance(0.4)) return speaker_->skip(1);
+  }
+  send_datagram(speaker_->packet(frames, is_covered || random_.chance(0.02), now), now);
 }
 
 void HostileTerminal::send_garbage(Instant now) {
@@ -280,7 +291,7 @@ void HostileTerminal::send_close(Instant now) {
 }
 
 void HostileTerminal::send_frames(ConstBytes frames, Instant now) {
-  send_datagram(speaker_->packet(frames, now), now);
+  send_datagram(speaker_->packet(frames, false, now), now);
 }
 
 void HostileTerminal::send_datagram(ConstBytes datagram, Instant now) {

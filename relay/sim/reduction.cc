@@ -238,6 +238,8 @@ constexpr Entry kEntries[] = {
     {"handshake", one, local_handshake},
     {"close", one, [](Scenario& s, std::size_t) { return local(s, &config::FlowModes::close); }},
     {"window", one, [](Scenario& s, std::size_t) { return local(s, &config::FlowModes::window); }},
+    {"delivery", one,
+     [](Scenario& s, std::size_t) { return local(s, &config::FlowModes::delivery); }},
     {"compress", rules,
      [](Scenario& s, std::size_t i) {
        return assign(s.rules[i].compress, config::Compress::kOff);

@@ -123,13 +123,14 @@ std::vector<std::byte> StpSpeaker::hello(Instant now) {
   return datagram;
 }
 
-std::vector<std::byte> StpSpeaker::packet(ConstBytes frames, Instant now) {
+std::vector<std::byte> StpSpeaker::packet(ConstBytes frames, bool is_covered, Instant now) {
   protection_.prepare(next_, now);
   std::vector<std::byte> datagram(stp::kHeaderSize + frames.size() + protection_.trailer_size());
   std::copy(frames.begin(), frames.end(), datagram.begin() + stp::kHeaderSize);
   stp::PacketHeader header;
   header.session_tag = protection_.tag();
   header.key_phase = protection_.phase();
+  header.is_protected = is_covered;
   header.number = static_cast<std::uint32_t>(next_);
   stp::write_header(header, datagram.data());
   protection_.close(datagram, next_);

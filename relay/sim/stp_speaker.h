@@ -42,7 +42,8 @@ class StpSpeaker {
 
   bool can_send() const { return can_send_; }
   // A packet of the session with these frames; numbered one after the other, but for skip().
-  std::vector<std::byte> packet(ConstBytes frames, Instant now);
+  // `is_covered`: says so.
+  std::vector<std::byte> packet(ConstBytes frames, bool is_covered, Instant now);
   void skip(std::uint64_t numbers) { next_ += numbers; }
   std::uint64_t next_number() const { return next_; }
   stp::ReceivedPackets& received() { return received_; }

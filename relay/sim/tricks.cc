@@ -6,10 +6,10 @@
 namespace satrelay::sim {
 namespace {
 
-constexpr const char* kPeerTricks[] = {"opens",    "data",    "early ends", "credit", "starts",
-                                       "reports",  "resets",  "confirms",   "rates",  "pings",
-                                       "messages", "lists",   "epochs",     "close",  "unknown",
-                                       "garbage",  "silence", "greetings"};
+constexpr const char* kPeerTricks[] = {"opens",    "data",    "early ends", "credit",   "starts",
+                                       "reports",  "resets",  "confirms",   "rates",    "pings",
+                                       "messages", "lists",   "epochs",     "close",    "unknown",
+                                       "codes",    "garbage", "silence",    "greetings"};
 static_assert(std::size(kPeerTricks) == static_cast<std::size_t>(PeerTrick::kEnd));
 
 constexpr const char* kLanTricks[] = {"resets",   "data",       "SYNs",  "moved hosts", "ICMP",

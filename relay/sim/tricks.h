@@ -22,7 +22,8 @@ enum class PeerTrick : std::uint8_t {
   kFlowLists,  // flows that it says there were
   kEpochs,     // begins anew, now and then with an older epoch
   kClose,
-  kUnknown,    // frames of a later version, and repairs of nothing
+  kUnknown,    // frames of a later version
+  kCodes,      // covered packets, repairs that give them back, and repairs of nothing
   kGarbage,    // malformed frames, other versions, wrong tags, numbers that jump or repeat
   kSilence,    // neither reports nor answers for a while
   kGreetings,  // HELLOs in the name of the honest peer, with rising epochs and with old ones

@@ -59,6 +59,32 @@ void list_flows(Crowd& crowd, std::size_t count) {
   crowd.settle();
 }
 
+// A window of full packets of which each 24th is missing, and as many repairs.
+void repair_window(Crowd& crowd) {
+  constexpr std::size_t kEach = 24;
+  for (std::uint16_t index = 0; index < stp::kMaxCodedWindow; ++index) {
+    if (index % kEach == 0) continue;
+    crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) {
+      stp::write_coded(frames, {stp::FecCode::kFlight, index});
+      std::ranges::fill(frames.reserve(frames.remaining() - stp::kRepairOverhead), std::byte{0});
+    });
+  }
+  crowd.settle();
+  crowd.forget();
+  std::vector<std::byte> symbol;
+  for (std::uint16_t row = 0; row < stp::kMaxCodedWindow / kEach; ++row) {
+    crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) {
+      symbol.assign(frames.remaining() - stp::kRepairHeaderSize, static_cast<std::byte>(row));
+      stp::write_repair(frames, {stp::FecCode::kFlight, 0, stp::kMaxCodedWindow, row, symbol});
+    });
+    if (row % 32 == 31) crowd.pass(Duration::milliseconds(100));
+    const stp::Counters& seen = crowd.engine().peers()[0].counters;
+    if (row == 120 && seen.repair_overload + seen.repair_wasted > 3) {
+      throw std::runtime_error("the repairs do not wait for each other");
+    }
+  }
+}
+
 std::vector<Case> cases(std::size_t flows) {
   const Crowd::Spec many{.flows = flows};
   const Crowd::Spec none{.flows = 0};
@@ -185,6 +211,7 @@ std::vector<Case> cases(std::size_t flows) {
                     }
                     crowd.call([&] { (void)crowd.engine().flow(1U << 30, now); });
                   }});
+  list.push_back({"a REPAIR over a whole window", none, repair_window});
   list.push_back({"drain", many, [](Crowd& crowd) {
                     const Instant now = Instant::from_nanoseconds(60'000'000'000);
                     crowd.call(

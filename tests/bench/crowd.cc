@@ -204,6 +204,7 @@ std::size_t Crowd::say(std::size_t i, std::size_t end, const WriteFrame& write, 
   const stp::SessionSeal seal(peer_epoch_, kOwnEpoch);
   header.session_tag = seal.tag();
   header.number = number_++;
+  header.is_protected = packet[stp::kHeaderSize] == static_cast<std::byte>(stp::FrameType::kCoded);
   stp::write_header(header, packet.data());
   packet.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
   seal.close(packet);

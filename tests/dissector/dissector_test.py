@@ -43,7 +43,7 @@ WORDS = {
         "            Server: 2001:db8:b::9",
         "                .... ..1. = Acknowledgments: end to end: True",
         "            Admission: draining (2)",
-        "            .... .... .... .... .... .... .... ...1 = Understands REPAIR: True",
+        "            .... .... .... .... .... .... .... .1.. = Understands CODED and REPAIR: True",
         "        Block: zstd, 6 bytes",
         "        [Expert Info (Note/Undecoded): Unknown frame]",
     ],
@@ -185,7 +185,7 @@ class DissectorTest(unittest.TestCase):
     def test_gateways_with_faults_between_them(self):
         packets = self.compare("scenario")
         seen = {kind for packet in packets for kind in packet["fields"].get("frame.type", [])}
-        for kind in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x42, 0x43, 0x44):
+        for kind in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x43, 0x44, 0x47, 0x48):
             self.assertIn(str(kind), seen)
         self.assertTrue(seen & {"16", "17", "18", "19"})  # DATA has four types
         for block in ("0", "1"):

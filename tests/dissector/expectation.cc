@@ -19,6 +19,10 @@ std::string reason_of(stp::ResetReason reason) {
   return name == "unknown" ? "reason " + text_of(static_cast<std::uint8_t>(reason)) : name;
 }
 
+std::string name_of(stp::FecCode code) {
+  return code == stp::FecCode::kFlight ? "flight" : "prompt";
+}
+
 std::string hex_byte(std::uint8_t value) {
   constexpr char kDigits[] = "0123456789abcdef";
   return {kDigits[value >> 4U], kDigits[value & 15U]};
@@ -149,7 +153,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.encrypts", frame.encrypts ? 1 : 0);
   add("hello.lane_count", frame.lane_count);
   add("hello.capabilities", frame.capabilities);
-  add("hello.capabilities.repair", frame.capabilities & stp::kCapabilityRepair);
+  add("hello.capabilities.repair", (frame.capabilities & stp::kCapabilityRepair) != 0 ? 1 : 0);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -323,7 +327,7 @@ std::string Observer::flow(ConstBytes bytes) {
   add("open.has_sack", open.options.sack_permitted ? 1 : 0);
   add("open.has_timestamps", open.options.timestamps ? 1 : 0);
   add("open.has_class", bit(options, 4));
-  add("open.has_modes", open.modes.any() ? 1 : 0);
+  add("open.has_modes", open.modes != config::FlowModes() ? 1 : 0);
   add("open.has_ecn", open.ecn_offered ? 1 : 0);
   add_text("open.ethernet.destination", open.ethernet.destination.to_string());
   add_text("open.ethernet.source", open.ethernet.source.to_string());
@@ -340,7 +344,7 @@ std::string Observer::flow(ConstBytes bytes) {
   if (open.options.window_scale) add("open.window_scale", *open.options.window_scale);
   add("open.traffic_class", open.traffic_class);
   add("open.hop_limit", open.hop_limit);
-  if (open.modes.any()) {
+  if (open.modes != config::FlowModes()) {
     const std::size_t behind = open.class_name.empty() ? 0 : 1 + open.class_name.size();
     const std::uint8_t modes = load_u8(&bytes[bytes.size() - 1 - behind]);
     add("open.modes", modes);
@@ -348,6 +352,7 @@ std::string Observer::flow(ConstBytes bytes) {
     add("open.modes.end_to_end_ack", open.modes.ack == config::AckMode::kEndToEnd);
     add("open.modes.confirmed_close", open.modes.close == config::CloseMode::kConfirmed);
     add("open.modes.mirrored_window", open.modes.window == config::WindowMode::kMirror);
+    add("open.modes.prompt_delivery", open.modes.delivery == config::DeliveryMode::kPrompt);
   }
   if (!open.class_name.empty()) add_text("open.class", open.class_name);
   const auto end = [&](const IpAddress& address, std::uint16_t port) {
@@ -496,8 +501,15 @@ void Observer::extension(std::uint8_t type, ConstBytes whole) {
       word("START_CREDIT " + text_of(frame.limit));
       break;
     }
+    case stp::FrameType::kCoded: {
+      const stp::CodedFrame frame = stp::parse_coded(body);
+      add("coded.code", static_cast<std::uint8_t>(frame.code));
+      add("coded.index", frame.index);
+      word("CODED " + name_of(frame.code) + " " + text_of(frame.index));
+      break;
+    }
     case stp::FrameType::kRepair:
-      return repair(stp::parse_repair(body), whole);
+      return repair(stp::parse_repair(body));
     default:
       now_.findings.insert("unknown_frame");
       word("Frame 0x" + hex_byte(type));
@@ -505,24 +517,16 @@ void Observer::extension(std::uint8_t type, ConstBytes whole) {
   if (body.remaining() > 0) add_bytes("undecoded", body.rest());
 }
 
-void Observer::repair(const stp::RepairFrame& frame, ConstBytes whole) {
-  const std::size_t span = frame.members.span();
-  const auto first = static_cast<std::uint32_t>(number_ - frame.distance);
-  const auto last = static_cast<std::uint32_t>(first + span - 1);
-  add("repair.distance", frame.distance);
-  add("repair.row", frame.row);
-  add("repair.span", span);
-  const std::size_t bitmap = (span + 7) / 8;
-  add_bytes("repair.members", whole.subspan(whole.size() - frame.symbol.size() - bitmap, bitmap));
-  frame.members.for_each([&](std::size_t at, std::size_t) {
-    add("repair.member", static_cast<std::uint32_t>(first + at));
-  });
-  add("repair.first", first);
+void Observer::repair(const stp::RepairFrame& frame) {
+  const auto last = static_cast<std::uint16_t>(frame.first + frame.count - 1);
+  add("repair.code", static_cast<std::uint8_t>(frame.code));
+  add("repair.first", frame.first);
   add("repair.last", last);
-  add("repair.count", frame.members.count());
+  add("repair.count", frame.count);
+  add("repair.row", frame.row);
   add_bytes("repair.symbol", frame.symbol);
-  word("REPAIR row " + text_of(frame.row) + " of #" + text_of(first) + " to #" + text_of(last) +
-       " (" + text_of(frame.members.count()) + ")");
+  word("REPAIR " + name_of(frame.code) + " row " + text_of(frame.row) + " of " +
+       text_of(frame.first) + " to " + text_of(last) + " (" + text_of(frame.count) + ")");
 }
 
 }  // namespace satrelay::dissector

@@ -56,7 +56,7 @@ class Observer {
   void entry(ConstBytes header, ConstBytes rest);
   void feedback(const stp::FeedbackFrame& frame);
   void extension(std::uint8_t type, ConstBytes whole);
-  void repair(const stp::RepairFrame& frame, ConstBytes whole);
+  void repair(const stp::RepairFrame& frame);
 
   void add(const std::string& name, std::uint64_t value) {
     now_.fields[name].push_back(std::to_string(value));

@@ -94,25 +94,31 @@ Report random_report(Random& random) {
   return report;
 }
 
-Bytes repair(std::uint64_t distance, std::uint8_t row, std::span<const std::size_t> members,
-             std::size_t symbol) {
-  stp::RepairFrame frame;
-  frame.distance = distance;
-  frame.row = row;
-  for (const std::size_t at : members) frame.members.insert(at);
+Bytes coded(stp::FecCode code, std::uint16_t index) {
+  return written([&](ByteWriter& out) { stp::write_coded(out, {code, index}); });
+}
+
+struct RepairNumbers {
+  stp::FecCode code = stp::FecCode::kFlight;
+  std::uint16_t first = 0;
+  std::uint16_t count = 0;
+  std::uint16_t row = 0;
+};
+// With a symbol of so many bytes.
+Bytes repair(const RepairNumbers& numbers, std::size_t size) {
+  Bytes symbol(size);
+  for (std::size_t i = 0; i < size; ++i) symbol[i] = static_cast<std::byte>(i);
   return written([&](ByteWriter& out) {
-    stp::write_repair_header(out, frame, symbol);
-    for (std::size_t i = 0; i < symbol; ++i) out.u8(static_cast<std::uint8_t>(i));
+    stp::write_repair(out, {numbers.code, numbers.first, numbers.count, numbers.row, symbol});
   });
 }
 
 Bytes random_repair(Random& random) {
-  std::vector<std::size_t> members{0};
-  while (members.size() < 64 && members.back() < 120 && random.chance(0.9)) {
-    members.push_back(members.back() + 1 + random.below(4));
-  }
-  return repair(members.back() + 1 + random.below(1'000),
-                static_cast<std::uint8_t>(random.below(24)), members, 3 + random.below(60));
+  return repair({.code = static_cast<stp::FecCode>(random.below(stp::kFecCodes)),
+                 .first = static_cast<std::uint16_t>(random.next()),
+                 .count = static_cast<std::uint16_t>(1 + random.below(stp::kMaxCodedWindow)),
+                 .row = static_cast<std::uint16_t>(random.next())},
+                7 + random.below(60));
 }
 
 Bytes confirm(const stp::ConfirmFrame& frame) {
@@ -213,7 +219,8 @@ std::vector<gateway::OpenMetadata> example_flows() {
   full.class_name = "voice-and_9";
   full.ecn_offered = true;
   full.modes = {config::HandshakeMode::kRemote, config::AckMode::kEndToEnd,
-                config::CloseMode::kConfirmed, config::WindowMode::kMirror};
+                config::CloseMode::kConfirmed, config::WindowMode::kMirror,
+                config::DeliveryMode::kPrompt};
   gateway::OpenMetadata tagged = plain;
   tagged.ethernet.tag_count = 1;
   tagged.ethernet.tags[0] = {0x8100, 0x0fff};
@@ -276,12 +283,12 @@ std::vector<Bytes> example_frames() {
   frames.push_back(confirm({4, 1, {.answered = true}}));
   frames.push_back(confirm({4, 2, {.ended = true, .delivered = 70'000, .window = 65'535}}));
   frames.push_back(confirm({4, 3, {true, true, stp::kMaxVarint, 1, 2}}));
-  const std::array<std::size_t, 1> one{0};
-  const std::array<std::size_t, 4> block{0, 1, 7, 8};
-  const std::array<std::size_t, 3> wide{0, 64, 127};
-  frames.push_back(repair(1, 0, one, 3));
-  frames.push_back(repair(20, 23, block, 400));
-  frames.push_back(repair(stp::kMaxRepairDistance, 5, wide, 50));
+  frames.push_back(coded(stp::FecCode::kFlight, 0));
+  frames.push_back(coded(stp::FecCode::kPrompt, 0xffff));
+  frames.push_back(repair({.first = 0, .count = 1, .row = 0}, 7));
+  frames.push_back(
+      repair({.code = stp::FecCode::kPrompt, .first = 65'530, .count = 7, .row = 9}, 400));
+  frames.push_back(repair({.first = 0xffff, .count = stp::kMaxCodedWindow, .row = 0xffff}, 50));
   for (const gateway::OpenMetadata& flow : example_flows()) {
     frames.push_back(open(8, metadata_of(flow)));
   }
@@ -339,18 +346,19 @@ std::vector<Bytes> odd_frames() {
     longer.push_back(std::byte{1});
     frames.push_back(open(18, longer));
   }
-  const std::array<std::size_t, 2> block{0, 3};
-  for (const std::uint64_t distance : {std::uint64_t{3}, stp::kMaxRepairDistance + 1}) {
-    frames.push_back(repair(distance, 0, block, 10));
-  }
-  frames.push_back(repair(9, 24, block, 10));
-  frames.push_back(repair(9, 1, block, 2));
+  frames.push_back(coded(static_cast<stp::FecCode>(stp::kFecCodes), 1));  // no such code
+  frames.push_back(bytes({0x47, 0, 2, 0, 1}));                            // short
+  frames.push_back(bytes({0x47, 0, 4, 0, 1, 2, 3}));                      // more behind it
+  frames.push_back(repair({.code = static_cast<stp::FecCode>(9), .count = 1}, 10));
+  frames.push_back(repair({.count = 0}, 10));
+  frames.push_back(repair({.count = stp::kMaxCodedWindow + 1}, 10));
+  frames.push_back(repair({.count = 1}, 6));  // without frames
   return frames;
 }
 
 Bytes random_frame(Random& random) {
   const std::uint64_t value = random.below(std::uint64_t{1} << random.below(62));
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0:
       return feedback(random_report(random));
     case 1:
@@ -368,6 +376,9 @@ Bytes random_frame(Random& random) {
       return written([&](ByteWriter& out) { stp::write_ping(out, {value}); });
     case 6:
       return written([&](ByteWriter& out) { stp::write_stream_credit(out, {value / 5, value}); });
+    case 7:
+      return coded(static_cast<stp::FecCode>(random.below(stp::kFecCodes)),
+                   static_cast<std::uint16_t>(value));
     default:
       return written([&](ByteWriter& out) { stp::write_settled(out, {value}); });
   }

@@ -64,6 +64,7 @@ class FarRelay {
     if ((bits & 4U) != 0) flow.modes.ack = config::AckMode::kEndToEnd;
     if ((bits & 8U) != 0) flow.modes.close = config::CloseMode::kConfirmed;
     if ((bits & 16U) != 0) flow.modes.window = config::WindowMode::kMirror;
+    if (bits % 7U == 3) flow.modes.delivery = config::DeliveryMode::kPrompt;
     if ((bits >> 5U) != 0) flow.class_name = (bits >> 5U) > 3 ? "voice" : "unheard-of";
     flow.options.mss = 1460;
     flow.options.sack_permitted = true;

@@ -10,6 +10,7 @@
 #include "pep/base/seeded_entropy.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
+#include "pep/stp/fec/fec.h"
 #include "pep/stp/session.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
@@ -159,8 +160,17 @@ void fuzz_session(ByteReader& in) {
       } else {
         const std::size_t size = std::min<std::size_t>(in.u8() * 4U, in.remaining());
         number += 1 + ((control & 2U) != 0 ? in.u8() % 8U : 0);
-        hand_over(session, in.bytes(std::min(size, in.remaining())), number, (control & 4U) != 0,
-                  now);
+        ConstBytes said = in.bytes(std::min(size, in.remaining()));
+        // Often as one of the last packets of a code, which may be missing for repairs that follow.
+        const bool is_covered = (control & 4U) != 0;
+        std::vector<std::byte> covered(kCodedFrameSize);
+        if (is_covered && number % 2 == 0) {
+          ByteWriter coded(covered);
+          write_coded(coded, {FecCode::kFlight, static_cast<std::uint16_t>(number / 2)});
+          covered.insert(covered.end(), said.begin(), said.end());
+          said = covered;
+        }
+        hand_over(session, said, number, is_covered, now);
       }
       drain(session, relay, now);
       check(session.stream_count() <= 17);
@@ -209,8 +219,11 @@ void fuzz_frames(ConstBytes bytes) {
   ByteReader hello(bytes);
   HelloKeys keys;
   parse_hello(hello, keys);
+  ByteReader coded(bytes);
+  parse_coded(coded);
   ByteReader repair(bytes);
   parse_repair(repair);
+  coded_packet(bytes);
   parse_header(bytes);
 }
 

@@ -44,6 +44,7 @@ inline std::vector<config::Rule> rules(unsigned variant) {
     if (bits % 6 == 4) rule.modes.ack = config::AckMode::kEndToEnd;
     if (bits % 2 == 1) rule.modes.close = config::CloseMode::kConfirmed;
     if (bits % 4 == 3) rule.modes.window = config::WindowMode::kMirror;
+    if (bits % 5 == 2) rule.modes.delivery = config::DeliveryMode::kPrompt;
     if (variant % 2 == 1) rule.compress = config::Compress::kOn;
     // Of connections that are there when the configuration is read anew, too.
     if (variant == 6 && port == 82) rule.action = config::Action::kReset;

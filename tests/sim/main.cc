@@ -25,6 +25,7 @@ constexpr const char* kUsage =
     "  --from N   the first of them (1)\n"
     "  --seed N   the property test with this seed alone, and nothing else\n"
     "  --short-flows N  how many flows of each kind the short flow tests measure (60)\n"
+    "  --memory-rate N  bit/s at which a receiver's memory is measured (100000000)\n"
     "  --trace    prints every frame (with --seed)\n"
     "  --list     prints what the seeds stand for, and runs nothing\n";
 
@@ -65,6 +66,8 @@ int run(int argc, char** argv) {
       if (GTEST_FLAG_GET(filter) == "*") GTEST_FLAG_SET(filter, "Property.EveryByte*");
     } else if (argument == "--short-flows") {
       options().short_flows = number(argc, argv, i);
+    } else if (argument == "--memory-rate") {
+      options().memory_rate = number(argc, argv, i);
     } else if (argument == "--trace") {
       options().trace = true;
     } else if (argument == "--list") {

@@ -124,9 +124,11 @@ TEST(HostilePeer, ItsTricksReachItsVictim) {
       {PeerTrick::kGreetings,
        [](const Felt& f) { return f.honest.newcomers > 50 && f.honest.peer_restarts == 0; }},
       {PeerTrick::kEpochs, [](const Felt& f) { return f.session.peer_restarts > 2; }},
-      {PeerTrick::kUnknown,
+      {PeerTrick::kUnknown, [](const Felt& f) { return f.session.unknown_frames > 20; }},
+      {PeerTrick::kCodes,
        [](const Felt& f) {
-         return f.session.unknown_frames > 20 && f.session.repair_packets_in > 0;
+         return f.session.repair_packets_in > 50 && f.session.repair_used > 5 &&
+                f.session.repair_wasted > 20 && f.session.malformed > 10;
        }},
       {PeerTrick::kGarbage,
        [](const Felt& f) {

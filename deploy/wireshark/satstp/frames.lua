@@ -2,7 +2,7 @@
 -- with a few words for the info column.
 local names, read, streams = ...
 if not names then return end  -- Wireshark runs every file of its plugin folder
-local F, E, REASONS = names.F, names.E, names.REASONS
+local F, E, CODES, REASONS = names.F, names.E, names.CODES, names.REASONS
 local reader, malformed, generated = read.new, read.malformed, read.generated
 local VALUE, ONE, ZERO = read.VALUE, read.ONE, read.ZERO
 local decode_metadata, add_units = streams.decode_metadata, streams.add_units
@@ -172,32 +172,28 @@ end
 
 -- Extensions, behind their length.
 local extensions = {}
-extensions[0x42] = function(r, tree, c)
-  local distance = r:add_varint(tree, "repair.distance")
-  local row = r:add(tree, "repair.row", 1)
-  local range = r:take(1)
-  local span = range:uint() + 1
-  tree:add(F["repair.span"], range, span)
-  if span > 128 then malformed("Malformed: a span of " .. span) end
-  local members = r:take(math.floor((span + 7) / 8))
-  local member_tree = tree:add(F["repair.members"], members)
-  local first = (c.packet_number - distance:tonumber()) % 0x100000000
-  local count, text, highest = 0, members:raw(), -1
-  for at = 0, #text * 8 - 1 do
-    if math.floor(text:byte(math.floor(at / 8) + 1) / 2 ^ (at % 8)) % 2 == 1 then
-      count, highest = count + 1, at
-      generated(member_tree, "repair.member", members, (first + at) % 0x100000000)
-    end
-  end
-  local sound = row < 24 and text:byte(1) % 2 == 1 and highest == span - 1 and count <= 64 and
-                distance >= UInt64(span) and distance < UInt64(0x40000000) and r:left() > 2
-  if not sound then malformed("Malformed: no block is like this") end
-  local last = (first + span - 1) % 0x100000000
-  generated(tree, "repair.first", members, first)
-  generated(tree, "repair.last", members, last)
-  generated(tree, "repair.count", members, count)
+local function code_of(r, tree, field)
+  local code = r:add(tree, field, 1)
+  if not CODES[code] then malformed("Malformed: no code " .. code) end
+  return CODES[code]
+end
+
+extensions[0x47] = function(r, tree)
+  local code = code_of(r, tree, "coded.code")
+  local index = r:add(tree, "coded.index", 2)
+  if r:left() > 0 then malformed("Malformed: more behind the index") end
+  return string.format("CODED %s %d", code, index)
+end
+extensions[0x48] = function(r, tree)
+  local code = code_of(r, tree, "repair.code")
+  local first, range = r:add(tree, "repair.first", 2)
+  local count = r:add(tree, "repair.count", 2)
+  local row = r:add(tree, "repair.row", 2)
+  if count == 0 or count > 3072 or r:left() < 7 then malformed("Malformed: no repair is like this") end
+  local last = (first + count - 1) % 0x10000
+  generated(tree, "repair.last", range, last)
   r:add_rest(tree, "repair.symbol")
-  return string.format("REPAIR row %d of #%.0f to #%.0f (%d)", row, first, last, count)
+  return string.format("REPAIR %s row %d of %d to %d (%d)", code, row, first, last, count)
 end
 extensions[0x43] = function(r, tree)
   local sequence = r:add_varint(tree, "rate.sequence")

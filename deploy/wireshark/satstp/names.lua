@@ -5,9 +5,10 @@ if not wanted then return end  -- Wireshark runs every file of its plugin folder
 local FRAME_NAMES = {
   [0x00] = "PADDING", [0x01] = "PING", [0x02] = "SETTLED", [0x03] = "FEEDBACK", [0x04] = "LANE_CREDIT",
   [0x05] = "STREAM_CREDIT", [0x06] = "OPEN", [0x07] = "RESET", [0x08] = "CLOSE", [0x09] = "HELLO",
-  [0x10] = "DATA", [0x11] = "DATA", [0x12] = "DATA", [0x13] = "DATA", [0x42] = "REPAIR", [0x43] = "RATE",
-  [0x44] = "CONFIRM", [0x46] = "START_CREDIT",
+  [0x10] = "DATA", [0x11] = "DATA", [0x12] = "DATA", [0x13] = "DATA", [0x43] = "RATE",
+  [0x44] = "CONFIRM", [0x46] = "START_CREDIT", [0x47] = "CODED", [0x48] = "REPAIR",
 }
+local CODES = { [0] = "flight", [1] = "prompt" }
 local REASONS = {
   [0] = "none", [1] = "host_reset", [2] = "refused", [3] = "unreachable", [4] = "timeout",
   [5] = "no_resources", [6] = "policy", [7] = "protocol_error", [8] = "peer_restart",
@@ -32,7 +33,7 @@ local function number(name, label) field("uint64", name, label, base.DEC) end
 field("uint8", "version", "Version", base.DEC, nil, 0xf0)
 field("uint8", "type", "Type", base.DEC, { [0] = "packet of a session", [1] = "HELLO packet" }, 0x08)
 field("bool", "key_phase", "Key phase", 8, nil, 0x04)
-field("bool", "protected", "Protected by REPAIR", 8, nil, 0x02)
+field("bool", "protected", "Covered by a code", 8, nil, 0x02)
 field("bool", "reserved", "Reserved", 8, nil, 0x01)
 field("uint8", "lane", "Lane", base.DEC)
 field("uint16", "session_tag", "Session tag", base.HEX)
@@ -102,7 +103,7 @@ field("bool", "hello.answer_wanted", "Answer wanted", 8, nil, 0x02)
 field("bool", "hello.encrypts", "Encrypts", 8, nil, 0x04)
 field("uint8", "hello.lane_count", "Lanes", base.DEC)
 field("uint32", "hello.capabilities", "Capabilities", base.HEX)
-field("bool", "hello.capabilities.repair", "Understands REPAIR", 32, nil, 0x01)
+field("bool", "hello.capabilities.repair", "Understands CODED and REPAIR", 32, nil, 0x04)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)
@@ -122,14 +123,14 @@ counted("confirm.delivered", "Acknowledged by the host", BYTES)
 counted("confirm.window", "Window of the host", BYTES)
 number("confirm.keep_alives", "Keep-alive probes of the host")
 
-number("repair.distance", "Distance to the first packet")
-field("uint8", "repair.row", "Row", base.DEC)
-field("uint16", "repair.span", "Span", base.UNIT_STRING, PACKETS)
-field("bytes", "repair.members", "Members")
-field("uint32", "repair.first", "First packet (low 32 bits)", base.DEC)
-field("uint32", "repair.last", "Last packet (low 32 bits)", base.DEC)
-field("uint8", "repair.count", "Members", base.UNIT_STRING, PACKETS)
-field("uint32", "repair.member", "Member (low 32 bits)", base.DEC)
+field("uint8", "coded.code", "Code", base.DEC, CODES)
+field("uint16", "coded.index", "Index in the code (low 16 bits)", base.DEC)
+
+field("uint8", "repair.code", "Code", base.DEC, CODES)
+field("uint16", "repair.first", "Index of the first packet", base.DEC)
+field("uint16", "repair.last", "Index of the last packet", base.DEC)
+field("uint16", "repair.count", "Packets", base.UNIT_STRING, PACKETS)
+field("uint16", "repair.row", "Row", base.DEC)
 field("bytes", "repair.symbol", "Symbol")
 
 field("uint16", "open.length", "Length of the metadata", base.UNIT_STRING, BYTES)
@@ -163,6 +164,7 @@ field("bool", "open.modes.remote_handshake", "Handshake: remote", 8, nil, 0x01)
 field("bool", "open.modes.end_to_end_ack", "Acknowledgments: end to end", 8, nil, 0x02)
 field("bool", "open.modes.confirmed_close", "Close: confirmed", 8, nil, 0x04)
 field("bool", "open.modes.mirrored_window", "Window: mirrored", 8, nil, 0x08)
+field("bool", "open.modes.prompt_delivery", "Delivery: prompt", 8, nil, 0x10)
 field("uint32", "admission.sequence", "Sequence", base.DEC)
 field("uint8", "admission.state", "Admission", base.DEC, ADMISSIONS)
 number("doubt.stream", "Stream in doubt")
@@ -196,6 +198,6 @@ local experts = {}
 for _, item in pairs(E) do experts[#experts + 1] = item end
 
 return {
-  F = F, E = E, fields = all_fields, experts = experts, FRAMES = FRAME_NAMES, REASONS = REASONS,
+  F = F, E = E, fields = all_fields, experts = experts, FRAMES = FRAME_NAMES, CODES = CODES, REASONS = REASONS,
   KINDS = KINDS, ADMISSIONS = ADMISSIONS, BLOCKS = BLOCKS, CRC_STATUS = CRC_STATUS,
 }

@@ -46,10 +46,11 @@ local function flow_metadata(tree, r)
   if band(options, 32) ~= 0 then
     local modes = r:take(1)
     local mode_tree = tree:add(F["open.modes"], modes)
-    for _, name in ipairs({ "remote_handshake", "end_to_end_ack", "confirmed_close", "mirrored_window" }) do
+    for _, name in ipairs({ "remote_handshake", "end_to_end_ack", "confirmed_close", "mirrored_window",
+        "prompt_delivery" }) do
       mode_tree:add(F["open.modes." .. name], modes)
     end
-    if modes:uint() % 16 == 0 then malformed("no modes") end
+    if modes:uint() % 32 == 0 then malformed("no modes") end
   end
   if band(options, 16) ~= 0 then
     local size = r:take(1):uint()

@@ -1,24 +1,92 @@
 #include "pep/stp/fec/fec.h"
 
+#include <algorithm>
+
+#include "pep/stp/wire/frames.h"
+
 namespace satrelay::stp {
 
-void Fec::protect(std::uint64_t number, ConstBytes frames, std::span<const SentItem> items,
-                  Instant now) {
+void Fec::clear() {
+  policy.clear();
+  runs.clear();
+  sender.clear();
+  prompt.clear();
+  receiver.clear();
+  if (prompt_receiver) prompt_receiver->clear();
+  peer_repaired = 0;
+}
+
+FecReceiver& Fec::receiver_of(FecCode code) {
+  if (code == FecCode::kFlight) return receiver;
+  if (!prompt_receiver) {
+    prompt_receiver = std::make_unique<FecReceiver>(codec, kKeptOfPrompt, max_datagram);
+  }
+  return *prompt_receiver;
+}
+
+FecReceiver::Counters Fec::received() const {
+  FecReceiver::Counters all = receiver.counters();
+  if (prompt_receiver) {
+    const FecReceiver::Counters& more = prompt_receiver->counters();
+    all.used += more.used;
+    all.wasted += more.wasted;
+    all.overload += more.overload;
+    all.malformed += more.malformed;
+  }
+  return all;
+}
+
+std::uint64_t Fec::used_in_session() const {
+  return receiver.used_in_session() +
+         (prompt_receiver ? prompt_receiver->used_in_session() : std::uint64_t{0});
+}
+
+std::span<const Range> Fec::repairable(Instant then) {
+  const std::span<const Range> flights = sender.history().repairable(then);
+  const std::optional<Range> more = prompt.repairable(then);
+  if (!more) return flights;
+  // Their packets lie among those of flights.
+  Range whole = *more;
+  all_repairable.clear();
+  bool is_in = false;
+  for (const Range& range : flights) {
+    if (range.end < whole.begin) {
+      all_repairable.push_back(range);
+    } else if (range.begin > whole.end) {
+      if (!is_in) all_repairable.push_back(whole);
+      is_in = true;
+      all_repairable.push_back(range);
+    } else {
+      whole = {std::min(whole.begin, range.begin), std::max(whole.end, range.end)};
+    }
+  }
+  if (!is_in) all_repairable.push_back(whole);
+  return all_repairable;
+}
+
+FecSender::Purpose Fec::purpose_of(std::span<const SentItem> items) {
   FecSender::Purpose purpose;
-  bool first = true;
   for (const SentItem& item : items) {
     FecSender::Purpose of_item;
     of_item.stream = item.stream;
     of_item.generation = item.generation();
+    of_item.has_stream = true;
     of_item.opens = item.kind() == ItemKind::kOpen;
-    if (first) {
-      purpose = of_item;
-    } else {
-      purpose.merge(of_item);
-    }
-    first = false;
+    purpose.merge(of_item);
   }
-  sender.add(number, frames, purpose, now);
+  return purpose;
+}
+
+std::optional<CodedPacket> coded_packet(ConstBytes frames) {
+  if (frames.size() <= kCodedFrameSize ||
+      load_u8(frames.data()) != static_cast<std::uint8_t>(FrameType::kCoded)) {
+    return std::nullopt;
+  }
+  ByteReader in(frames.subspan(1));
+  ByteReader body(in.bytes(in.u16()));
+  const CodedFrame coded = parse_coded(body);
+  if (!in.ok() || !body.ok()) return std::nullopt;
+  return CodedPacket{coded, frames.subspan(kCodedFrameSize)};
 }
 
 }  // namespace satrelay::stp

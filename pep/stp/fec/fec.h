@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
@@ -11,24 +14,38 @@
 #include "pep/stp/fec/fec_policy.h"
 #include "pep/stp/fec/fec_receiver.h"
 #include "pep/stp/fec/fec_sender.h"
+#include "pep/stp/fec/loss_runs.h"
+#include "pep/stp/fec/prompt_sender.h"
 #include "pep/stp/packets/sent_ledger.h"
 
 namespace satrelay::stp {
 
 struct Fec {
-  explicit Fec(std::size_t max_datagram)
-      : sender(codec, policy, max_datagram), receiver(codec, max_datagram) {}
+  // Of the code of flights: a window, and what is sent behind it before its repairs.
+  static constexpr std::size_t kKeptOfFlights = 4096;
+  static constexpr std::size_t kKeptOfPrompt = 2048;
 
-  void clear() {
-    policy.clear();
-    sender.clear();
-    receiver.clear();
-    peer_repaired = 0;
+  explicit Fec(std::size_t most)
+      : max_datagram(most),
+        sender(codec, policy, most),
+        prompt(codec, most),
+        receiver(codec, kKeptOfFlights, most) {}
+
+  void clear();
+  FecReceiver& receiver_of(FecCode code);
+  // Of both codes.
+  FecReceiver::Counters received() const;
+  std::uint64_t used_in_session() const;
+  // Which packets repairs may be on their way for still at `then`, when the receiver wrote a
+  // report, as ranges, ascending and disjoint. Valid until the next call.
+  std::span<const Range> repairable(Instant then);
+
+  // For whom a packet with `items` is sent.
+  static FecSender::Purpose purpose_of(std::span<const SentItem> items);
+  void note_runs(const FeedbackFrame& report) {
+    runs.on_report(report);
+    policy.set_run_length(runs.mean());
   }
-
-  // A packet that carries `items` leaves, and repairs shall be able to stand for it.
-  void protect(std::uint64_t number, ConstBytes frames, std::span<const SentItem> items,
-               Instant now);
   // A report says how many of our packets it counts as received although the path has lost them,
   // over all; how many that are more than before.
   std::uint64_t note_repaired(std::uint64_t repaired) {
@@ -38,11 +55,23 @@ struct Fec {
     return more;
   }
 
+  std::size_t max_datagram;
   FecCodec codec;
   FecPolicy policy;
+  LossRuns runs;
   FecSender sender;
-  FecReceiver receiver;
-  std::uint64_t peer_repaired = 0;  // packets of ours, as the peer reports
+  PromptSender prompt;
+  FecReceiver receiver;                          // of flights
+  std::unique_ptr<FecReceiver> prompt_receiver;  // from its first packet on
+  std::vector<Range> all_repairable;             // of repairable()
+  std::uint64_t peer_repaired = 0;               // packets of ours, as the peer reports
 };
+
+// The frames behind the CODED that a packet begins with, and that; nullopt if it does not.
+struct CodedPacket {
+  CodedFrame coded;
+  ConstBytes frames;
+};
+std::optional<CodedPacket> coded_packet(ConstBytes frames);
 
 }  // namespace satrelay::stp

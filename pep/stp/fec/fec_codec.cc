@@ -2,77 +2,65 @@
 
 #include <isa-l/erasure_code.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "pep/base/check.h"
 
 namespace satrelay::stp {
-
 namespace {
 
 // ISA-L reads only where we give it const bytes, but its signatures predate const.
 unsigned char* raw(const std::byte* bytes) {
   return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes));
 }
+unsigned char* raw(const std::uint8_t* bytes) { return const_cast<unsigned char*>(bytes); }
 
 }  // namespace
 
-FecCodec::FecCodec() : tables_(std::make_unique<std::byte[]>(kMaxRepairs * kMaxSources * kTable)) {
-  std::array<unsigned char, (kMaxSources + kMaxRepairs) * kMaxSources> matrix{};
-  gf_gen_cauchy1_matrix(matrix.data(), kMaxSources + kMaxRepairs, kMaxSources);
-  // Its first rows are those of the sources themselves.
-  ec_init_tables(kMaxSources, kMaxRepairs, matrix.data() + kMaxSources * kMaxSources,
-                 raw(tables_.get()));
+FecCodec::FecCodec() {
+  for (unsigned factor = 0; factor < 256; ++factor) {
+    gf_vect_mul_init(static_cast<unsigned char>(factor), tables_.data() + factor * kTable);
+  }
 }
 
-// As gf_gen_cauchy1_matrix() defines it.
-std::uint8_t FecCodec::coefficient(std::size_t row, std::size_t source) const {
-  return gf_inv(static_cast<unsigned char>((kMaxSources + row) ^ source));
+// A hash of 32 bits whose every input bit changes about half of the output's.
+std::uint8_t FecCodec::coefficient(std::uint16_t row, std::uint16_t index) {
+  std::uint32_t x = (std::uint32_t{row} << 16) | index;
+  x ^= x >> 16;
+  x *= 0x7feb'352dU;
+  x ^= x >> 15;
+  x *= 0x846c'a68bU;
+  x ^= x >> 16;
+  return static_cast<std::uint8_t>(1 + x % 255);
 }
 
-void FecCodec::add(std::size_t source, ConstBytes symbol,
-                   std::span<std::byte* const> repairs) const {
-  SATRELAY_DCHECK(source < kMaxSources && repairs.size() <= kMaxRepairs);
+std::uint8_t FecCodec::inverse(std::uint8_t value) { return gf_inv(value); }
+std::uint8_t FecCodec::product(std::uint8_t a, std::uint8_t b) { return gf_mul(a, b); }
+
+void FecCodec::add(std::uint8_t factor, ConstBytes symbol, std::byte* sum) const {
   SATRELAY_DCHECK(symbol.size() % kUnit == 0);
-  if (repairs.empty()) return;
-  std::array<unsigned char*, kMaxRepairs> out;
-  for (std::size_t i = 0; i < repairs.size(); ++i) out[i] = raw(repairs[i]);
-  ec_encode_data_update(static_cast<int>(symbol.size()), kMaxSources,
-                        static_cast<int>(repairs.size()), static_cast<int>(source),
-                        raw(tables_.get()), raw(symbol.data()), out.data());
+  gf_vect_mad(static_cast<int>(symbol.size()), 1, 0, raw(tables_.data() + factor * kTable),
+              raw(symbol.data()), raw(sum));
 }
 
-void FecCodec::add(std::size_t source, ConstBytes symbol, std::span<const std::uint8_t> rows,
-                   std::span<std::byte* const> repairs) const {
-  SATRELAY_DCHECK(rows.size() == repairs.size() && symbol.size() % kUnit == 0);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    gf_vect_mad(static_cast<int>(symbol.size()), kMaxSources, static_cast<int>(source),
-                raw(table(rows[i])), raw(symbol.data()), raw(repairs[i]));
-  }
-}
-
-void FecCodec::solve(std::span<const std::uint8_t> rows, std::span<const std::uint8_t> missing,
-                     std::span<std::byte* const> repairs, std::span<std::byte* const> sources,
-                     std::size_t size) {
-  const std::size_t n = rows.size();
-  SATRELAY_CHECK(n > 0 && n <= kMaxRepairs && missing.size() == n && repairs.size() == n &&
-                 sources.size() == n && size % kUnit == 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      scratch_->matrix[i * n + j] = coefficient(rows[i], missing[j]);
+void FecCodec::add(std::uint16_t index, ConstBytes symbol, std::uint16_t first_row,
+                   std::span<std::byte* const> sums) const {
+  SATRELAY_DCHECK(symbol.size() % kUnit == 0);
+  constexpr std::size_t kAtOnce = 16;
+  for (std::size_t done = 0; done < sums.size(); done += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, sums.size() - done);
+    std::array<std::uint8_t, kAtOnce * kTable> tables;
+    std::array<unsigned char*, kAtOnce> out;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto row = static_cast<std::uint16_t>(first_row + done + i);
+      std::memcpy(tables.data() + i * kTable, tables_.data() + coefficient(row, index) * kTable,
+                  kTable);
+      out[i] = raw(sums[done + i]);
     }
+    ec_encode_data_update(static_cast<int>(symbol.size()), 1, static_cast<int>(count), 0,
+                          tables.data(), raw(symbol.data()), out.data());
   }
-  const int singular =
-      gf_invert_matrix(scratch_->matrix.data(), scratch_->inverse.data(), static_cast<int>(n));
-  SATRELAY_CHECK(singular == 0);  // no square part of a Cauchy matrix is
-  ec_init_tables(static_cast<int>(n), static_cast<int>(n), scratch_->inverse.data(),
-                 scratch_->tables.data());
-  std::array<unsigned char*, kMaxRepairs> in;
-  std::array<unsigned char*, kMaxRepairs> out;
-  for (std::size_t i = 0; i < n; ++i) {
-    in[i] = raw(repairs[i]);
-    out[i] = raw(sources[i]);
-  }
-  ec_encode_data(static_cast<int>(size), static_cast<int>(n), static_cast<int>(n),
-                 scratch_->tables.data(), in.data(), out.data());
 }
 
 }  // namespace satrelay::stp

@@ -1,25 +1,21 @@
-// Systematic Reed-Solomon erasure code over GF(2^8) for blocks of up to 64 symbols, with a Cauchy
-// matrix (J. Bloemer et al., An XOR-based erasure-resilient coding scheme, 1995): every square part
-// of it can be inverted, so that any k of the k + r symbols of a block give it back. The
-// coefficient of a repair depends on its row and on the source's place only; therefore a block may
-// end at any length. The one place that names ISA-L's erasure code.
+// Random linear code over GF(2^8), as in RFC 8681: a repair is the sum of its packets' symbols,
+// each times a coefficient that follows from the repair's row and the packet's index by a hash.
+// Unlike Reed-Solomon's, such a sum may begin and end anywhere and cover any number of packets; k
+// repairs give back k packets but for one time in 255, k + 1 all but always. The one place that
+// names ISA-L's erasure code.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "pep/base/bytes.h"
-#include "pep/stp/wire/repair_frame.h"
 
 namespace satrelay::stp {
 
 class FecCodec {
  public:
-  static constexpr std::size_t kMaxSources = kMaxRepairSources;
-  static constexpr std::size_t kMaxRepairs = kMaxRepairRows;
   // Symbols are worked on in whole units of this, zero-padded.
   static constexpr std::size_t kUnit = 64;
   static constexpr std::size_t padded(std::size_t size) {
@@ -28,30 +24,20 @@ class FecCodec {
 
   FecCodec();
 
-  // Adds source number `source` to the repairs of rows 0, 1, ... `symbol` is padded, and no longer
-  // than the repairs, which start as zeros. The same call takes a source out again.
-  void add(std::size_t source, ConstBytes symbol, std::span<std::byte* const> repairs) const;
-  // As add(), for any rows.
-  void add(std::size_t source, ConstBytes symbol, std::span<const std::uint8_t> rows,
-           std::span<std::byte* const> repairs) const;
-  // Repairs from which every source that is there has been taken out become the missing sources.
-  // `rows`, `missing`, `repairs` and `sources` are equally long; `size` is padded.
-  void solve(std::span<const std::uint8_t> rows, std::span<const std::uint8_t> missing,
-             std::span<std::byte* const> repairs, std::span<std::byte* const> sources,
-             std::size_t size);
+  // 1 to 255.
+  static std::uint8_t coefficient(std::uint16_t row, std::uint16_t index);
+  static std::uint8_t inverse(std::uint8_t value);
+  static std::uint8_t product(std::uint8_t a, std::uint8_t b);
+
+  // Adds `factor` times `symbol`, which is padded, to `sum`. The same call takes it out again.
+  void add(std::uint8_t factor, ConstBytes symbol, std::byte* sum) const;
+  // The same to several sums at once, of rows first_row, first_row + 1, ...
+  void add(std::uint16_t index, ConstBytes symbol, std::uint16_t first_row,
+           std::span<std::byte* const> sums) const;
 
  private:
   static constexpr std::size_t kTable = 32;  // bytes of ISA-L's table for one coefficient
-  std::uint8_t coefficient(std::size_t row, std::size_t source) const;
-  const std::byte* table(std::size_t row) const {
-    return tables_.get() + row * kMaxSources * kTable;
-  }
-  std::unique_ptr<std::byte[]> tables_;  // of all rows and sources
-  struct Scratch {
-    std::array<std::uint8_t, kMaxRepairs * kMaxRepairs> matrix, inverse;
-    std::array<std::uint8_t, kMaxRepairs * kMaxRepairs * kTable> tables;
-  };
-  std::unique_ptr<Scratch> scratch_ = std::make_unique<Scratch>();
+  alignas(64) std::array<std::uint8_t, 256 * kTable> tables_;
 };
 
 }  // namespace satrelay::stp

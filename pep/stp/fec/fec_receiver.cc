@@ -1,192 +1,293 @@
 #include "pep/stp/fec/fec_receiver.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
+
+#include "pep/base/check.h"
+#include "pep/base/sequence.h"
 
 namespace satrelay::stp {
 
-FecReceiver::FecReceiver(FecCodec& codec, std::size_t max_datagram)
+FecReceiver::FecReceiver(const FecCodec& codec, std::size_t kept, std::size_t max_datagram)
     : codec_(codec),
-      stride_(FecCodec::padded(kSymbolLengthSize + max_datagram)),
+      stride_(symbol_stride(max_datagram)),
+      kept_(kept),
       // Not initialised: memory that is never used costs nothing.
-      kept_symbols_(new std::byte[kKeptPackets * stride_]),
-      repair_symbols_(new std::byte[kBlocks * FecCodec::kMaxRepairs * stride_]),
-      solved_(new std::byte[FecCodec::kMaxRepairs * stride_]) {}
-
-void FecReceiver::handle_packet(std::uint64_t number, ConstBytes frames,
-                                const ReceivedPackets& received, Instant now) {
-  repaired_count_ = 0;
-  const std::size_t size = kSymbolLengthSize + frames.size();
-  if (size > stride_) return;
-  std::byte* symbol = kept_symbol(number);
-  store_u16(symbol, static_cast<std::uint16_t>(frames.size()));
-  std::memcpy(symbol + kSymbolLengthSize, frames.data(), frames.size());
-  std::memset(symbol + size, 0, FecCodec::padded(size) - size);
-  kept_[number % kKeptPackets] = {number, static_cast<std::uint16_t>(size)};
-  if (blocks_in_use_ == 0) return;
-  expire(now);
-  // A late packet may be the one that its block lacked.
-  for (Block& block : blocks_) {
-    if (!block.in_use || number < block.first || number - block.first >= BlockMembers::kMaxSpan ||
-        !block.members.contains(static_cast<std::size_t>(number - block.first))) {
-      continue;
-    }
-    const Missing missing = missing_of(block.first, block.members, received);
-    if (missing.wanted == 0) {
-      drop(block);
-    } else if (missing.count <= block.repairs) {
-      decode(block, missing, received);
-    }
-    return;
+      kept_symbols_(new std::byte[kept * stride_]),
+      equation_symbols_(new std::byte[(kMostEquations + 1) * stride_]),
+      spare_(equation_symbols_.get() + kMostEquations * stride_),
+      equations_(kMostEquations) {
+  SATRELAY_CHECK(std::has_single_bit(kept));
+  for (std::size_t i = 0; i < kMostEquations; ++i) {
+    equations_[i].symbol = equation_symbols_.get() + i * stride_;
   }
+  unknowns_.fill(kNone);
 }
 
-void FecReceiver::handle_repair(const RepairFrame& frame, std::uint64_t number,
+// The nearest that is not older than what is kept: what is older seems to be new.
+FecReceiver::Index FecReceiver::unwrap(std::uint16_t index) const {
+  if (newest_ == kNone) return kRound + index;
+  const Index oldest = newest_ + 1 - kept_.size();
+  return oldest + static_cast<std::uint16_t>(index - static_cast<std::uint16_t>(oldest));
+}
+
+void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, ConstBytes frames,
                                 const ReceivedPackets& received, Instant now) {
   repaired_count_ = 0;
+  if (kSymbolHeaderSize + frames.size() > stride_) return;
+  const Index at = unwrap(index);
+  if (has(at)) return;
+  // Older than all that is kept, not newer: what is kept stays.
+  if (newest_ != kNone && at > newest_ && number < newest_number_) return;
+  const std::size_t size = write_symbol(kept_symbol(at), number, frames);
+  keep(at, number, size);
+  if (unknown_count_ == 0) return;
   expire(now);
-  if (frame.distance > number || frame.symbol.size() > stride_) {
+  // A late packet may be the one that an equation lacked.
+  const auto* const unknown = std::ranges::find(unknowns_, at);
+  if (unknown == unknowns_.end()) return;
+  on_known(static_cast<std::size_t>(unknown - unknowns_.begin()),
+           ConstBytes(kept_symbol(at), FecCodec::padded(size)));
+  give_back(received);
+}
+
+void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets& received,
+                                Instant now) {
+  repaired_count_ = 0;
+  expire(now);
+  if (frame.symbol.size() > stride_) {
     ++counters_.malformed;
     return;
   }
-  const std::uint64_t first = number - frame.distance;
-  const Missing missing = missing_of(first, frame.members, received);
-  if (missing.wanted == 0) {
+  const Index first = unwrap(frame.first);
+  const Missing missing = missing_of(first, frame.count);
+  if (is_too_late(first) || missing.packets == 0 || missing.packets > kMostEquations) {
     ++counters_.wasted;
     return;
   }
-  Block* block = block_for(first, frame.members, frame.symbol.size(), now);
-  if (block == nullptr) {
+  if (!has_time(frame.count, now)) {
+    ++counters_.overload;
+    return;
+  }
+  if (unknown_count_ + missing.columns > kMostUnknowns) drop_all();
+  if (equation_count_ == kMostEquations) {
+    ++counters_.wasted;
+    drop(*std::ranges::min_element(equations(), {}, &Equation::since));
+    forget_unneeded();
+  }
+  Equation& equation = equations_[equation_count_];
+  equation.since = now;
+  if (!begin(frame, first, equation)) {
     ++counters_.malformed;
-    return;
-  }
-  const auto rows = std::span(block->rows).first(block->repairs);
-  if (std::ranges::find(rows, frame.row) != rows.end()) {
+  } else if (insert(equation)) {
+    ++equation_count_;
+    give_back(received);
+  } else {
     ++counters_.wasted;
-    return;
   }
-  std::byte* symbol = repair_symbol(*block, block->repairs);
-  std::memcpy(symbol, frame.symbol.data(), frame.symbol.size());
-  std::memset(symbol + frame.symbol.size(), 0,
-              FecCodec::padded(frame.symbol.size()) - frame.symbol.size());
-  block->rows[block->repairs++] = frame.row;
-  if (missing.count <= block->repairs) decode(*block, missing, received);
 }
 
-// What has to be calculated, and whether anybody needs it. A packet that arrived but is not kept
-// any more counts as missing too.
-FecReceiver::Missing FecReceiver::missing_of(std::uint64_t first, const BlockMembers& members,
-                                             const ReceivedPackets& received) const {
+FecReceiver::Missing FecReceiver::missing_of(Index first, std::size_t count) const {
   Missing missing;
-  members.for_each([&](std::size_t at, std::size_t place) {
-    const std::uint64_t number = first + at;
-    if (find(number) != nullptr) return;
-    if (missing.count < missing.places.size()) {
-      missing.places[missing.count] = static_cast<std::uint8_t>(place);
-      missing.numbers[missing.count] = number;
-    }
-    ++missing.count;
-    if (received.is_missing(number)) ++missing.wanted;
-  });
+  for (Index at = first; at < first + count && missing.packets <= kMostEquations; ++at) {
+    if (has(at)) continue;
+    ++missing.packets;
+    const bool is_unknown = std::ranges::find(unknowns_, at) != unknowns_.end();
+    missing.columns += is_unknown ? 0 : 1;
+  }
   return missing;
 }
 
-// The block's place, which may be new; nullptr if it is known otherwise.
-FecReceiver::Block* FecReceiver::block_for(std::uint64_t first, const BlockMembers& members,
-                                           std::size_t symbol_size, Instant now) {
-  Block* place = nullptr;
-  for (Block& block : blocks_) {
-    if (!block.in_use) {
-      if (place == nullptr || place->in_use) place = &block;
-    } else if (block.first == first) {
-      const bool same = block.members == members && block.symbol_size == symbol_size;
-      return same ? &block : nullptr;
-    } else if (place == nullptr || (place->in_use && block.opened < place->opened)) {
-      place = &block;
-    }
-  }
-  if (place->in_use) drop(*place);
-  *place = Block();
-  place->in_use = true;
-  place->first = first;
-  place->members = members;
-  place->symbol_size = symbol_size;
-  place->opened = now;
-  ++blocks_in_use_;
-  return place;
+std::size_t FecReceiver::column_of(Index index) {
+  auto* const known = std::ranges::find(unknowns_, index);
+  if (known != unknowns_.end()) return static_cast<std::size_t>(known - unknowns_.begin());
+  auto* const free = std::ranges::find(unknowns_, kNone);
+  SATRELAY_CHECK(free != unknowns_.end());
+  *free = index;
+  ++unknown_count_;
+  return static_cast<std::size_t>(free - unknowns_.begin());
 }
 
-void FecReceiver::decode(Block& block, const Missing& missing, const ReceivedPackets& received) {
-  const std::size_t count = missing.count;
-  const std::size_t padded = FecCodec::padded(block.symbol_size);
-  const auto rows = std::span<const std::uint8_t>(block.rows).first(count);
-  std::array<std::byte*, FecCodec::kMaxRepairs> repairs;
-  std::array<std::byte*, FecCodec::kMaxRepairs> solved;
-  for (std::size_t i = 0; i < count; ++i) {
-    repairs[i] = repair_symbol(block, i);
-    solved[i] = solved_.get() + i * stride_;
+bool FecReceiver::begin(const RepairFrame& frame, Index first, Equation& equation) {
+  const std::size_t size = frame.symbol.size();
+  for (Index at = first; at < first + frame.count; ++at) {
+    if (has(at) && kept(at).size > size) return false;
   }
-  bool fits = true;
-  block.members.for_each([&](std::size_t at, std::size_t place) {
-    const Kept* kept = find(block.first + at);
-    if (kept == nullptr) return;
-    if (kept->size > block.symbol_size) {
-      fits = false;
-      return;
-    }
-    codec_.add(place, ConstBytes(kept_symbol(kept->number), FecCodec::padded(kept->size)), rows,
-               std::span(repairs).first(count));
-  });
-  if (fits) {
-    codec_.solve(rows, std::span<const std::uint8_t>(missing.places).first(count),
-                 std::span(repairs).first(count), std::span(solved).first(count), padded);
-  }
-  for (std::size_t i = 0; i < count && fits; ++i) {
-    const std::size_t length = load_u16(solved[i]);
-    if (length == 0 || length > block.symbol_size - kSymbolLengthSize) {
-      fits = false;
-    } else if (received.is_missing(missing.numbers[i])) {
-      repaired_[repaired_count_++] = {missing.numbers[i],
-                                      ConstBytes(solved[i] + kSymbolLengthSize, length)};
+  std::memcpy(equation.symbol, frame.symbol.data(), size);
+  equation.size = FecCodec::padded(size);
+  std::memset(equation.symbol + size, 0, equation.size - size);
+  equation.factors.fill(0);
+  for (Index at = first; at < first + frame.count; ++at) {
+    const std::uint8_t factor = FecCodec::coefficient(frame.row, static_cast<std::uint16_t>(at));
+    if (has(at)) {
+      codec_.add(factor, ConstBytes(kept_symbol(at), FecCodec::padded(kept(at).size)),
+                 equation.symbol);
+    } else {
+      equation.factors[column_of(at)] = factor;
     }
   }
-  if (!fits) {
+  return true;
+}
+
+void FecReceiver::add(std::uint8_t factor, const Equation& from, Equation& to) const {
+  if (from.size > to.size) {
+    std::memset(to.symbol + to.size, 0, from.size - to.size);
+    to.size = from.size;
+  }
+  codec_.add(factor, ConstBytes(from.symbol, from.size), to.symbol);
+  for (std::size_t i = 0; i < kMostUnknowns; ++i) {
+    if (from.factors[i] != 0) to.factors[i] ^= FecCodec::product(factor, from.factors[i]);
+  }
+}
+
+void FecReceiver::scale(std::uint8_t factor, Equation& equation) {
+  std::memset(spare_, 0, equation.size);
+  codec_.add(factor, ConstBytes(equation.symbol, equation.size), spare_);
+  std::swap(spare_, equation.symbol);
+  for (std::uint8_t& own : equation.factors) own = FecCodec::product(factor, own);
+}
+
+bool FecReceiver::insert(Equation& equation) {
+  for (const Equation& other : equations()) {
+    if (const std::uint8_t factor = equation.factors[other.pivot]; factor != 0) {
+      add(factor, other, equation);
+    }
+  }
+  return choose_pivot(equation);
+}
+
+bool FecReceiver::choose_pivot(Equation& equation) {
+  const auto* const first =
+      std::ranges::find_if(equation.factors, [](std::uint8_t factor) { return factor != 0; });
+  if (first == equation.factors.end()) return false;
+  equation.pivot = static_cast<std::size_t>(first - equation.factors.begin());
+  if (*first != 1) scale(FecCodec::inverse(*first), equation);
+  for (Equation& other : equations()) {
+    if (&other == &equation) continue;
+    if (const std::uint8_t factor = other.factors[equation.pivot]; factor != 0) {
+      add(factor, equation, other);
+    }
+  }
+  return true;
+}
+
+void FecReceiver::on_known(std::size_t column, ConstBytes symbol) {
+  unknowns_[column] = kNone;
+  --unknown_count_;
+  for (std::size_t i = equation_count_; i-- > 0;) {
+    Equation& equation = equations_[i];
+    const std::uint8_t factor = std::exchange(equation.factors[column], 0);
+    if (factor == 0) continue;
+    if (symbol.size() > equation.size) {
+      std::memset(equation.symbol + equation.size, 0, symbol.size() - equation.size);
+      equation.size = symbol.size();
+    }
+    codec_.add(factor, symbol, equation.symbol);
+    if (equation.pivot == column && !choose_pivot(equation)) {
+      ++counters_.wasted;
+      drop(equation);
+    }
+  }
+}
+
+void FecReceiver::give_back(const ReceivedPackets& received) {
+  for (std::size_t i = equation_count_; i-- > 0;) {
+    Equation& equation = equations_[i];
+    const auto others = std::ranges::count(equation.factors, 0);
+    if (static_cast<std::size_t>(others) == kMostUnknowns - 1) give_back(equation, received);
+  }
+}
+
+// An equation with one unknown.
+void FecReceiver::give_back(Equation& equation, const ReceivedPackets& received) {
+  const Index index = std::exchange(unknowns_[equation.pivot], kNone);
+  --unknown_count_;
+  const std::size_t length = load_u16(equation.symbol + 4);
+  const std::size_t size = kSymbolHeaderSize + length;
+  if (length == 0 || size > equation.size) {
     ++counters_.malformed;
-    repaired_count_ = 0;
-    drop(block);
+    drop(equation);
     return;
   }
-  counters_.used += repaired_count_;
-  block.repairs = 0;
-  drop(block);
+  const std::uint64_t number = unwrap_sequence<32>(load_u32(equation.symbol), received.next());
+  if (is_within_reach(index)) {
+    std::memcpy(kept_symbol(index), equation.symbol, FecCodec::padded(size));
+    keep(index, number, size);
+  }
+  if (received.is_missing(number)) {
+    // Where it lies nothing is written before the next call.
+    repaired_[repaired_count_++] = {number,
+                                    ConstBytes(equation.symbol + kSymbolHeaderSize, length)};
+    ++counters_.used;
+  } else {
+    ++counters_.wasted;  // it was sent again meanwhile
+  }
+  drop(equation);
 }
 
-void FecReceiver::drop(Block& block) {
-  counters_.wasted += block.repairs;
-  block.in_use = false;
-  --blocks_in_use_;
+// The last one takes its place.
+void FecReceiver::drop(Equation& equation) {
+  --equation_count_;
+  std::swap(equation, equations_[equation_count_]);
+}
+
+void FecReceiver::drop_all() {
+  counters_.wasted += equation_count_;
+  equation_count_ = 0;
+  unknowns_.fill(kNone);
+  unknown_count_ = 0;
+}
+
+bool FecReceiver::has_time(std::size_t additions, Instant now) {
+  const auto passed = static_cast<std::uint64_t>((now - additions_told_).to_milliseconds());
+  if (passed > 0) {
+    additions_left_ =
+        std::min(kMostAdditions,
+                 additions_left_ + std::min<std::uint64_t>(passed, 100) * kAdditionsPerMillisecond);
+    additions_told_ = now;
+  }
+  if (additions > additions_left_) return false;
+  additions_left_ -= additions;
+  return true;
+}
+
+// Columns that no equation has any more are for others.
+void FecReceiver::forget_unneeded() {
+  for (std::size_t column = 0; column < kMostUnknowns; ++column) {
+    if (unknowns_[column] == kNone) continue;
+    const auto needs = [&](const Equation& equation) { return equation.factors[column] != 0; };
+    if (std::ranges::any_of(equations(), needs)) continue;
+    unknowns_[column] = kNone;
+    --unknown_count_;
+  }
 }
 
 void FecReceiver::expire(Instant now) {
-  if (blocks_in_use_ == 0) return;
-  for (Block& block : blocks_) {
-    if (block.in_use && now >= block.opened + kBlockTimeout) drop(block);
+  const std::size_t before = equation_count_;
+  for (std::size_t i = equation_count_; i-- > 0;) {
+    if (now < equations_[i].since + kTimeout) continue;
+    ++counters_.wasted;
+    drop(equations_[i]);
   }
+  if (equation_count_ != before) forget_unneeded();
 }
 
 Instant FecReceiver::next_timeout() const {
   Instant at = Instant::never();
-  if (blocks_in_use_ == 0) return at;
-  for (const Block& block : blocks_) {
-    if (block.in_use) at = earlier(at, block.opened + kBlockTimeout);
+  for (std::size_t i = 0; i < equation_count_; ++i) {
+    at = earlier(at, equations_[i].since + kTimeout);
   }
   return at;
 }
 
 void FecReceiver::clear() {
-  for (Kept& kept : kept_) kept.number = kEmpty;
-  for (Block& block : blocks_) block.in_use = false;
-  blocks_in_use_ = 0;
+  for (Kept& kept : kept_) kept.index = kNone;
+  newest_ = kNone;
+  equation_count_ = 0;
+  unknowns_.fill(kNone);
+  unknown_count_ = 0;
   repaired_count_ = 0;
   used_before_ = counters_.used;
 }

@@ -1,8 +1,13 @@
-// The receiving half of forward error correction: keeps copies of the last protected packets, and
-// gives back those that were lost as soon as a block's packets and repairs suffice.
+// The receiving half of one code: keeps copies of the last packets that it covers, and gives back
+// those that were lost as soon as the repairs suffice.
 //
-// All memory is taken at the start. A packet is kept until one with a number 2,048 higher takes its
-// place, a block until it is whole, or is the oldest of eight and another one begins.
+// What is missing are the unknowns of linear equations, one a repair. They are solved as they come,
+// by Gauss and Jordan: each keeps one unknown that no other has, and one with no second unknown is
+// a packet. Nothing is calculated while nothing is lost.
+//
+// All memory is taken at the start. A packet is kept until one with an index kKept higher takes its
+// place, a repair until it has given back a packet, its packets are no longer kept, or a second is
+// over.
 #pragma once
 
 #include <array>
@@ -10,10 +15,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/stp/fec/fec_codec.h"
+#include "pep/stp/fec/source_symbol.h"
 #include "pep/stp/packets/received_packets.h"
 #include "pep/stp/wire/repair_frame.h"
 
@@ -21,12 +28,12 @@ namespace satrelay::stp {
 
 class FecReceiver {
  public:
-  static constexpr std::size_t kKeptPackets = 2048;
-  static constexpr std::size_t kBlocks = 8;
-  // After this a block's missing packets have been sent again long since.
-  static constexpr Duration kBlockTimeout = Duration::seconds(1);
-  // How long a gap among protected packets is left to repair before it is reported at once: a
-  // block's time and that of its repairs.
+  // Repairs that wait for others, and packets that they stand for.
+  static constexpr std::size_t kMostEquations = 160;
+  static constexpr std::size_t kMostUnknowns = 256;
+  // After this what is missing has been sent again long since.
+  static constexpr Duration kTimeout = Duration::seconds(1);
+  // How long a gap among protected packets is left to repair before it is reported at once.
   static constexpr Duration kPatience = Duration::milliseconds(20);
 
   struct Packet {
@@ -36,22 +43,22 @@ class FecReceiver {
   struct Counters {
     std::uint64_t used = 0;       // packets given back
     std::uint64_t wasted = 0;     // repairs of which nothing came
+    std::uint64_t overload = 0;   // repairs for which there was no time
     std::uint64_t malformed = 0;  // symbols that contradict their packets
   };
 
-  FecReceiver(FecCodec& codec, std::size_t max_datagram);
+  // `kept`: packets, a power of two.
+  FecReceiver(const FecCodec& codec, std::size_t kept, std::size_t max_datagram);
 
-  // A protected packet arrived and is recorded.
-  void handle_packet(std::uint64_t number, ConstBytes frames, const ReceivedPackets& received,
-                     Instant now);
-  // Packet `number` arrived, is recorded, and carried `frame`.
-  void handle_repair(const RepairFrame& frame, std::uint64_t number,
+  // A covered packet arrived and is recorded, with `frames` behind its CODED.
+  void handle_packet(std::uint16_t index, std::uint64_t number, ConstBytes frames,
                      const ReceivedPackets& received, Instant now);
-  // What the last call gave back: packets that were lost, in ascending order; valid until the
-  // next call.
+  // A packet with `frame` arrived and is recorded.
+  void handle_repair(const RepairFrame& frame, const ReceivedPackets& received, Instant now);
+  // What the last call gave back: packets that were lost; valid until the next call.
   std::span<const Packet> repaired() const { return std::span(repaired_).first(repaired_count_); }
 
-  // Drops blocks whose time is over.
+  // Drops repairs whose time is over.
   void expire(Instant now);
   Instant next_timeout() const;
   const Counters& counters() const { return counters_; }
@@ -59,54 +66,83 @@ class FecReceiver {
   void clear();
 
  private:
+  using Index = std::uint64_t;  // of a packet in the code, as far as it is known here
+  static constexpr Index kNone = ~Index{0};
+  static constexpr Index kRound = 0x10000;
+  // A tenth of a microsecond each: at most half of the time goes into them, and a tenth of a
+  // second's worth at once.
+  static constexpr std::uint64_t kAdditionsPerMillisecond = 5000;
+  static constexpr std::uint64_t kMostAdditions = 100 * kAdditionsPerMillisecond;
   struct Kept {
-    std::uint64_t number = kEmpty;
+    Index index = kNone;
     std::uint16_t size = 0;  // of the symbol
   };
-  static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
-  struct Block {
-    bool in_use = false;
-    std::uint64_t first = 0;
-    BlockMembers members;
-    std::size_t symbol_size = 0;
-    std::size_t repairs = 0;
-    std::array<std::uint8_t, FecCodec::kMaxRepairs> rows{};
-    Instant opened;
+  // A repair less what is known of its packets: the sum of factor times unknown.
+  struct Equation {
+    std::byte* symbol = nullptr;
+    std::size_t size = 0;   // padded
+    std::size_t pivot = 0;  // the unknown that no other has, and whose factor is 1
+    Instant since;
+    std::array<std::uint8_t, kMostUnknowns> factors{};
   };
+
+  Index unwrap(std::uint16_t index) const;
+  std::byte* kept_symbol(Index index) const {
+    return kept_symbols_.get() + (index & (kept_.size() - 1)) * stride_;
+  }
+  const Kept& kept(Index index) const { return kept_[index & (kept_.size() - 1)]; }
+  bool has(Index index) const { return kept(index).index == index; }
+  bool is_within_reach(Index index) const {
+    return newest_ == kNone || index + kept_.size() > newest_;
+  }
+  // So far ahead no repair is; it is of packets that are no longer kept.
+  bool is_too_late(Index first) const { return newest_ != kNone && first > newest_ + kRound / 2; }
+  void keep(Index index, std::uint64_t number, std::size_t size) {
+    kept_[index & (kept_.size() - 1)] = {index, static_cast<std::uint16_t>(size)};
+    if (newest_ != kNone && index < newest_) return;
+    newest_ = index;
+    newest_number_ = number;
+  }
+  std::span<Equation> equations() { return std::span(equations_).first(equation_count_); }
+  // Those of the packets from `first` on that are not kept; and how many columns they need more.
   struct Missing {
-    std::array<std::uint8_t, FecCodec::kMaxRepairs> places{};
-    std::array<std::uint64_t, FecCodec::kMaxRepairs> numbers{};
-    std::size_t count = 0;   // may exceed what fits
-    std::size_t wanted = 0;  // of them not recorded as received
+    std::size_t packets = 0;
+    std::size_t columns = 0;
   };
+  Missing missing_of(Index first, std::size_t count) const;
+  std::size_t column_of(Index index);
+  // The symbol of `frame` less all of its packets that are known; false if it contradicts them.
+  bool begin(const RepairFrame& frame, Index first, Equation& equation);
+  // Into reduced echelon form, in which it is the last of the others; false if it says nothing new.
+  bool insert(Equation& equation);
+  // Chooses a pivot and takes it out of all others; false if there is no unknown.
+  bool choose_pivot(Equation& equation);
+  void add(std::uint8_t factor, const Equation& from, Equation& to) const;
+  void scale(std::uint8_t factor, Equation& equation);
+  void give_back(const ReceivedPackets& received);
+  void give_back(Equation& equation, const ReceivedPackets& received);
+  void on_known(std::size_t column, ConstBytes symbol);
+  void drop(Equation& equation);
+  void drop_all();
+  void forget_unneeded();
+  bool has_time(std::size_t additions, Instant now);
 
-  std::byte* kept_symbol(std::uint64_t number) const {
-    return kept_symbols_.get() + number % kKeptPackets * stride_;
-  }
-  const Kept* find(std::uint64_t number) const {
-    const Kept& kept = kept_[number % kKeptPackets];
-    return kept.number == number ? &kept : nullptr;
-  }
-  std::byte* repair_symbol(const Block& block, std::size_t i) const {
-    const auto slot = static_cast<std::size_t>(&block - blocks_.data());
-    return repair_symbols_.get() + (slot * FecCodec::kMaxRepairs + i) * stride_;
-  }
-  Missing missing_of(std::uint64_t first, const BlockMembers& members,
-                     const ReceivedPackets& received) const;
-  Block* block_for(std::uint64_t first, const BlockMembers& members, std::size_t symbol_size,
-                   Instant now);
-  void decode(Block& block, const Missing& missing, const ReceivedPackets& received);
-  void drop(Block& block);
-
-  FecCodec& codec_;
+  const FecCodec& codec_;
   std::size_t stride_;
+  std::vector<Kept> kept_;
   std::unique_ptr<std::byte[]> kept_symbols_;
-  std::unique_ptr<std::byte[]> repair_symbols_;
-  std::unique_ptr<std::byte[]> solved_;
-  std::array<Kept, kKeptPackets> kept_;
-  std::array<Block, kBlocks> blocks_;
-  std::size_t blocks_in_use_ = 0;
-  std::array<Packet, FecCodec::kMaxRepairs> repaired_;
+  std::unique_ptr<std::byte[]> equation_symbols_;
+  std::byte* spare_;  // one symbol more
+  Index newest_ = kNone;
+  std::uint64_t newest_number_ = 0;
+  std::vector<Equation> equations_;  // the first equation_count_ of them
+  std::size_t equation_count_ = 0;
+  std::array<Index, kMostUnknowns> unknowns_;  // by column; kNone: free
+  std::size_t unknown_count_ = 0;
+  // Additions of symbols for which there was time until then.
+  std::uint64_t additions_left_ = kMostAdditions;
+  Instant additions_told_;
+  std::array<Packet, kMostEquations> repaired_;
   std::size_t repaired_count_ = 0;
   Counters counters_;
   std::uint64_t used_before_ = 0;  // clear()

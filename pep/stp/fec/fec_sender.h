@@ -1,9 +1,12 @@
-// The sending half of forward error correction: gathers protected packets into blocks as they
-// leave, keeps of each block nothing but its repair symbols, and says when these may leave.
+// The sending half of the code of flights: sums up protected packets in windows as they leave,
+// keeps of each window nothing but its repairs, and says when these may leave.
 //
-// A block ends with 64 packets or a span of 128 numbers, when nothing has followed for 2 ms, and
-// after 10 ms; but while more waits to be sent, only once its repairs are an eighth of it at most
-// (a slow carrier has few packets in 10 ms), and after 100 ms at the latest. Its repairs use idle
+// A window has as many packets as were expected when it began, or as its repairs are enough for. It
+// ends with these, when nothing has followed for a while, and after a round trip, when reports tell
+// of its first packets. Its repairs may leave while it is open: each stands for what has been sent
+// until then. In a window of last flights one leaves as often as a packet is lost, so that what is
+// lost early is repaired early, and what waits behind it at the far side goes on; what the whole
+// window needs beyond that follows when it has ended. The repairs of other windows use idle
 // capacity first, spread over milliseconds because losses come in bursts. While bytes of short
 // flows wait they stay behind for 1,024 packets: a flow that is over by then has lost no time to
 // them, and one that has become bulk by then never pays for them. Bulk they pass, one in eight
@@ -14,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "pep/base/bytes.h"
@@ -21,6 +25,8 @@
 #include "pep/base/time.h"
 #include "pep/stp/fec/fec_codec.h"
 #include "pep/stp/fec/fec_policy.h"
+#include "pep/stp/fec/repair_history.h"
+#include "pep/stp/fec/source_symbol.h"
 #include "pep/stp/wire/repair_frame.h"
 
 namespace satrelay::stp {
@@ -30,28 +36,38 @@ class FecSender {
   // What else the carrier has to do.
   enum class Waiting : std::uint8_t { kNothing, kBulk, kShort };
 
-  // For whom a block is sent.
+  // For whom a window is sent.
   struct Purpose {
-    std::uint32_t stream = 0;
+    std::uint32_t stream = 0;  // of the last packet
     std::uint16_t generation = 0;
-    bool several = false;  // streams, or none: `stream` means nothing
-    bool opens = false;    // an OPEN is in it
+    bool has_stream = false;
+    bool opens = false;  // an OPEN is in it
+    bool ends = false;   // some of it is the last flight of its stream
     void merge(const Purpose& other) {
-      several =
-          several || other.several || stream != other.stream || generation != other.generation;
+      stream = other.stream;
+      generation = other.generation;
+      has_stream = other.has_stream;
       opens = opens || other.opens;
+      ends = ends || other.ends;
     }
+  };
+  // What a window that begins is to have.
+  struct Plan {
+    std::size_t packets = 0;  // expected, 0: unknown
+    std::size_t repairs = 0;  // most that there is time for
   };
 
   // `codec` and `policy` outlive this. No datagram is larger than `max_datagram`.
   FecSender(const FecCodec& codec, const FecPolicy& policy, std::size_t max_datagram);
 
-  // Whether one more packet can be protected.
-  bool has_room() const { return has_open_ || count_ < kBlocks; }
-  // A protected packet leaves, its numbers ascending; has_room().
-  void add(std::uint64_t number, ConstBytes frames, const Purpose& purpose, Instant now);
-  // Ends blocks whose time has come, and drops those that no repair could help any more. Returns
-  // how many repairs were dropped.
+  // Whether one more packet can be protected, and with which frame first.
+  bool has_room() const { return has_open_ || count_ < kWindows; }
+  CodedFrame next_frame() const { return {FecCode::kFlight, next_index_}; }
+  // It leaves, its numbers ascending, with `frames` behind next_frame(); has_room().
+  void add(std::uint64_t number, ConstBytes frames, const Purpose& purpose, const Plan& plan,
+           Instant now);
+  // Ends windows whose time has come, and drops the repairs that could help nobody any more.
+  // Returns how many.
   std::size_t advance(Waiting waiting, std::uint64_t next_number, Duration round_trip, Instant now);
 
   // Whether a repair may leave as packet `next_number`.
@@ -60,37 +76,36 @@ class FecSender {
   Instant next_repair(Waiting waiting, std::uint64_t next_number, Instant now) const;
   // When advance() has something to do.
   Instant next_timeout(Waiting waiting, Duration round_trip) const;
-  // The block whose repair is next; there is one if ready().
+  // The window whose repair is next; there is one if ready().
   const Purpose& next_purpose() const { return front().purpose; }
-  // Gives up the rest of the next block's repairs; how many.
+  // Gives up the rest of the next window's repairs; how many.
   std::size_t drop_next();
   // Writes a REPAIR frame for packet `own_number`; false if it does not fit into `out`.
   bool write(ByteWriter& out, std::uint64_t own_number, Instant now);
 
-  // The blocks whose repairs may have been on the way still at `then`, when the receiver wrote a
-  // report, as ranges of packets, ascending. What it reports missing of them is not lost yet.
-  // Valid until the next call.
-  std::span<const Range> repairable(Instant then);
-
+  RepairHistory& history() { return history_; }
   void clear();
 
  private:
-  static constexpr std::size_t kBlocks = 32;
-  static constexpr std::size_t kHistory = 256;
+  static constexpr std::size_t kWindows = 16;
+  static constexpr std::size_t kSmallWindow = 64;  // packets, where their number is not known
   static constexpr Duration kLull = Duration::milliseconds(2);
-  static constexpr Duration kBlockTime = Duration::milliseconds(10);
-  static constexpr Duration kLongestBlockTime = Duration::milliseconds(100);
+  static constexpr Duration kLongestLull = Duration::milliseconds(100);
   static constexpr std::size_t kShare = 8;  // one repair to so many packets, while others wait
   static constexpr std::uint64_t kCourtesy = 1024;  // packets of short flows that go before repairs
   static constexpr Duration kGap = Duration::milliseconds(1);
   static constexpr Duration kSpread = Duration::milliseconds(6);
 
-  struct Block {
-    std::uint64_t first = 0;
-    BlockMembers members;
+  struct Window {
+    std::uint64_t first = 0;        // packet number
+    std::uint64_t end = 0;          // behind the last
+    std::uint16_t first_index = 0;  // in the code
+    std::uint16_t first_row = 0;
     std::size_t sources = 0;
-    std::size_t symbol_size = 0;  // of the longest source
-    std::size_t repairs = 0;      // kept while open, to be sent once closed
+    std::size_t most_sources = 0;
+    std::size_t size = 0;     // of the longest symbol
+    std::size_t begun = 0;    // of each sum: what lies beyond was never written
+    std::size_t repairs = 0;  // that are summed up while it is open, to be sent once it is closed
     std::size_t sent = 0;
     Purpose purpose;
     Instant opened;
@@ -98,42 +113,39 @@ class FecSender {
     Instant closed;
     std::uint64_t closed_before = 0;  // packet number
   };
-  struct Sent {
-    Range packets;
-    Instant last_repair;
-  };
 
-  Block& block(std::size_t i) { return blocks_[(first_ + i) % kBlocks]; }
-  Block& open_block() { return block(count_ - 1); }
-  const Block& open_block() const { return blocks_[(first_ + count_ - 1) % kBlocks]; }
-  const Block& front() const { return blocks_[first_]; }
+  Window& window(std::size_t i) { return windows_[(first_ + i) % kWindows]; }
+  Window& open_window() { return window(count_ - 1); }
+  const Window& open_window() const { return windows_[(first_ + count_ - 1) % kWindows]; }
+  const Window& front() const { return windows_[first_]; }
   bool front_is_closed() const { return count_ > 1 || (count_ == 1 && !has_open_); }
-  std::byte* symbol(const Block& block, std::size_t row) const {
-    const auto slot = static_cast<std::size_t>(&block - blocks_.data());
-    return symbols_.get() + (slot * FecCodec::kMaxRepairs + row) * stride_;
+  std::byte* sum(const Window& window, std::size_t row) const {
+    const auto slot = static_cast<std::size_t>(&window - windows_.data());
+    return sums_.get() + (slot * FecPolicy::kMostRepairs + row) * stride_;
   }
-  std::size_t repairs_for(const Block& block, std::size_t sources) const;
-  Instant close_at(Waiting waiting) const;
-  void open(std::uint64_t number, const Purpose& purpose, Instant now);
+  // A repair of the only window, which is open, is due.
+  bool is_early_due() const;
+  std::size_t repairs_for(const Window& window, std::size_t sources) const;
+  Instant close_at(Waiting waiting, Duration round_trip) const;
+  void open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now);
   void close(std::uint64_t next_number, Instant now);
   void pop_front();
-  void note_sent(const Block& block, Instant now);
 
   const FecCodec& codec_;
   const FecPolicy& policy_;
   std::size_t stride_;
-  std::unique_ptr<std::byte[]> symbols_;
-  std::unique_ptr<std::byte[]> source_;  // the packet at hand as a padded symbol
-  std::array<Block, kBlocks> blocks_;    // a ring; the newest may be open
+  std::unique_ptr<std::byte[]> sums_;
+  SourceSymbol source_;
+  std::array<Window, kWindows> windows_;  // a ring; the newest may be open
   std::size_t first_ = 0;
   std::size_t count_ = 0;
   bool has_open_ = false;
-  std::size_t pending_ = 0;  // repairs of closed blocks
+  std::uint16_t next_index_ = 0;
+  std::uint16_t next_row_ = 0;
+  std::size_t pending_ = 0;  // repairs of closed windows
   std::uint64_t last_repair_number_ = 0;
   Instant next_on_idle_ = Instant::from_nanoseconds(0);
-  std::array<Sent, kHistory> history_;  // a ring
-  std::size_t history_count_ = 0;
-  std::array<Range, kHistory> repairable_;
+  RepairHistory history_;
 };
 
 }  // namespace satrelay::stp

@@ -22,7 +22,8 @@ class LossDetector {
   struct Rule {
     std::uint64_t uncertain = 0;  // missing packets below it are lost
     Duration wait;                // and those above it if nothing is heard of them for so long
-    // What is missing of these may be repaired yet, a later report tells; ascending and disjoint.
+    // What is missing of these, and covered, may be repaired yet, a later report tells; ascending
+    // and disjoint.
     std::span<const Range> repairable = {};
   };
 
@@ -44,9 +45,9 @@ class LossDetector {
   Instant deadline() const { return deadline_; }
 
   // `report.highest` has been sent. The visitor has acknowledged(n), lost(n) and spurious(n): a
-  // packet declared lost earlier that arrived after all; looks(), at a run of the report; and
-  // goes_on(). It must not call back. Returns from where to go on with the report, beginning with
-  // kFromTheStart; kWhole: it is done.
+  // packet declared lost earlier that arrived after all; is_covered(n), by a code that repairs;
+  // looks(), at a run of the report; and goes_on(). It must not call back. Returns from where to go
+  // on with the report, beginning with kFromTheStart; kWhole: it is done.
   static constexpr std::uint64_t kFromTheStart = 0;
   static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
   template <typename Visitor>
@@ -109,6 +110,16 @@ class LossDetector {
     if (stop < certain) return stop;
     if (end > rule.uncertain && unresolved_.contains(end - 1)) {
       suspect(std::max(begin, rule.uncertain), end, rule.wait, now);
+    }
+    return end;
+  }
+  // The same where repairs may be on their way.
+  template <typename Visitor>
+  std::uint64_t judge_uncovered(std::uint64_t begin, std::uint64_t end, const Rule& rule,
+                                Instant now, Visitor& visitor) {
+    for (std::uint64_t n = begin; n < end; ++n) {
+      if (!visitor.goes_on()) return n;
+      if (!visitor.is_covered(n) && judge(n, n + 1, rule, now, visitor) == n) return n;
     }
     return end;
   }
@@ -181,7 +192,14 @@ std::uint64_t LossDetector::handle_report(const FeedbackFrame& report, std::uint
               return;
             }
           }
-          begin = std::max(begin, range.end);
+          begin = std::max(begin, range.begin);
+          const std::uint64_t last = std::min(end, range.end);
+          const std::uint64_t at = judge_uncovered(begin, last, rule, now, visitor);
+          if (at < last) {
+            stop = at;
+            return;
+          }
+          begin = last;
         }
         const std::uint64_t at = judge(begin, end, rule, now, visitor);
         if (at < end) stop = at;

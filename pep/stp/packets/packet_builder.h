@@ -27,7 +27,7 @@ class PacketBuilder {
 
   ByteWriter& frames() { return frames_; }
   std::size_t remaining() const { return frames_.remaining(); }
-  bool empty() const { return frames_.written() == 0; }
+  bool empty() const { return frames_.written() == (is_protected_ ? kCodedFrameSize : 0); }
   bool fits(std::size_t frame) const { return frame <= remaining() && can_add_item(); }
   bool can_add_item() const { return item_count_ < items_.size(); }
   void add_item(const SentItem& item) {
@@ -43,8 +43,11 @@ class PacketBuilder {
   void carries(control::Purpose purpose) { purpose_ = std::max(purpose_, purpose); }
   control::Purpose purpose() const { return purpose_; }
 
-  // A REPAIR frame shall be able to stand for this packet.
-  void protect() { is_protected_ = true; }
+  // A REPAIR frame shall be able to stand for this packet, of which nothing is written yet.
+  void protect(const CodedFrame& frame) {
+    write_coded(frames_, frame);
+    is_protected_ = true;
+  }
   bool is_protected() const { return is_protected_; }
 
   // PADDING up to the end.
@@ -58,6 +61,8 @@ class PacketBuilder {
 
   // What has been written, until the packet is closed.
   ConstBytes written() const { return room_.subspan(kHeaderSize, frames_.written()); }
+  // Of one that is protected: what a REPAIR stands for.
+  ConstBytes covered() const { return written().subspan(kCodedFrameSize); }
 
   // Header and trailer put on: the whole packet, as the next of its session.
   MutableBytes close(PacketHeader header, std::uint64_t number, Protection& protection) {

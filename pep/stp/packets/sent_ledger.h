@@ -61,6 +61,7 @@ struct SentPacket {
   std::uint8_t item_count = 0;
   bool eliciting : 1 = false;     // asks for a report
   bool low_priority : 1 = false;  // as its rate controller chose
+  bool covered : 1 = false;       // by a code that repairs
   std::uint32_t overflow = 0;
 };
 static_assert(sizeof(SentPacket) == 64);

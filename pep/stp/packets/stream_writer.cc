@@ -43,6 +43,7 @@ void plan_copies(const StreamWriter::Job& job, const Stream& stream, std::uint64
 }  // namespace
 
 void StreamWriter::write(const Job& job) {
+  prompt_.reset();
   if (!write_opens(job)) return;
   write_copies(job);
   write_fins(job);
@@ -126,6 +127,7 @@ void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, Re
   StreamSchedule& schedule = job.streams.schedule();
   while (Stream* const lost = schedule.next_lost(stream_class)) {
     Stream& stream = *lost;
+    if (!may_join(stream)) return;
     const bool capped =
         cap == RepairCap::kShare && job.streams.send_credit().any() && schedule.others_wait(stream);
     if (capped && !schedule.repair_has_turn(stream_class)) return;
@@ -148,6 +150,7 @@ void StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
     Stream* const next = streams.schedule().next_new(stream_class);
     if (next == nullptr) return;
     Stream& stream = *next;
+    if (!may_join(stream)) return;
     work_.add();
     const std::uint64_t of_lane = streams.send_credit().of_lane(stream);
     if (of_lane == 0) {
@@ -227,6 +230,7 @@ std::size_t StreamWriter::write_data(const Job& job, Stream& stream, std::uint64
 }
 
 void StreamWriter::count_class(const Stream& stream, std::size_t bytes) {
+  prompt_ = stream.prompt;
   const schedule::ClassId id = stream.group->stream_class;
   const std::size_t booked = bytes * StreamSchedule::factor(stream);
   const auto found = std::ranges::find(sent_, id, &schedule::ClassBytes::stream_class);

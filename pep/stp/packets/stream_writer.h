@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -61,8 +62,12 @@ class StreamWriter {
                          std::uint64_t available, unsigned times_lost);
   void count_class(const Stream& stream, std::size_t bytes);
 
+  // Prompt streams and others share no packet: each is covered in its own way.
+  bool may_join(const Stream& stream) const { return !prompt_ || *prompt_ == stream.prompt; }
+
   StreamSource& source_;
   WorkCount& work_;
+  std::optional<bool> prompt_;  // the packet has bytes of such streams
   schedule::Turn turn_;
   std::vector<schedule::ClassBytes> sent_;
   Totals totals_;

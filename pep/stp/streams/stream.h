@@ -40,6 +40,7 @@ struct Stream {
   bool blocked = false;    // the writer found too little room
   bool released = false;   // the relay has let go; freed when both directions are over
   bool delivered = false;  // kDelivered is due or was told
+  bool prompt = false;     // its packets are its own, and covered all along
   // What the next packets must carry, from the state and not from copies.
   bool open_due = false;
   bool open_acknowledged = false;
@@ -49,6 +50,8 @@ struct Stream {
   ResetReason reset_reason = ResetReason::kNone;
   std::uint32_t context = 0;
   std::uint32_t room_needed = 1;  // by the writer, before it is asked for bytes again
+  std::uint64_t rest = 0;         // what the writer has beyond what it wrote
+  bool rest_is_all = false;       // and no more for now
   // Of the schedule (stream_schedule.h).
   StreamGroup* group = nullptr;     // its class and host
   Level new_level = Level::kYoung;  // valid while in a list
@@ -109,6 +112,10 @@ struct Stream {
   }
 
   bool visible() const { return phase == Phase::kOpen; }
+  // New bytes that are there.
+  std::uint64_t left() const { return send.unsent() + (send.finished() ? 0 : rest); }
+  // It ends or pauses behind them.
+  bool left_is_all() const { return send.finished() || rest_is_all; }
 };
 
 using NewList = IntrusiveList<Stream, &Stream::new_hook>;

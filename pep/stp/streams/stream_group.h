@@ -12,6 +12,7 @@ namespace satrelay::stp {
 // A host's place on one level: its streams with new bytes, and what is left of its turn.
 struct HostTurn {
   NewList streams;
+  std::uint32_t count = 0;   // of them
   std::int64_t deficit = 0;  // bytes
   bool is_promoted = false;  // has the next turn, whatever it has overdrawn
   ListHook<HostTurn> hook;

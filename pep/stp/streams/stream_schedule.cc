@@ -90,6 +90,7 @@ void StreamSchedule::list_new(Stream& stream) {
   stream.new_level = level_of(stream.send.sent());
   HostTurn& turn = stream.group->turn(stream.new_level);
   turn.streams.push_back(stream);
+  ++turn.count;
   if (HostList::contains(turn)) return;
   Class& c = class_of(stream);
   c.list(stream.new_level).push_back(turn);
@@ -101,6 +102,7 @@ void StreamSchedule::list_new(Stream& stream) {
 void StreamSchedule::unlist_new(Stream& stream) {
   HostTurn& turn = stream.group->turn(stream.new_level);
   turn.streams.remove(stream);
+  --turn.count;
   if (!turn.streams.empty()) return;
   Class& c = class_of(stream);
   c.list(stream.new_level).remove(turn);
@@ -127,6 +129,12 @@ const Stream* StreamSchedule::only_new() const {
     return nullptr;
   const NewList& streams = c.first()->streams;
   return streams.front() == streams.back() ? streams.front() : nullptr;
+}
+
+std::uint64_t StreamSchedule::sharers(const Stream& stream) const {
+  const StreamGroup& group = *stream.group;
+  const std::uint64_t waiting = std::max<std::uint64_t>(hosts(group.stream_class), 1);
+  return waiting * std::max<std::uint64_t>(group.young.count + group.older.count, 1);
 }
 
 Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
@@ -214,8 +222,9 @@ Stream* StreamSchedule::next_lost(schedule::ClassId stream_class) const {
   return c.lost_young.empty() ? c.lost_older.front() : c.lost_young.front();
 }
 
-const Stream* StreamSchedule::next(schedule::ClassId stream_class) const {
-  if (const Stream* lost = next_lost(stream_class)) return lost;
+const Stream* StreamSchedule::next(schedule::ClassId stream_class, bool has_credit) const {
+  const Stream* lost = next_lost(stream_class);
+  if (lost != nullptr && !lost_waits(*lost, has_credit)) return lost;
   const HostTurn* turn = classes_[stream_class].first();
   return turn == nullptr ? nullptr : turn->streams.front();
 }

@@ -65,6 +65,8 @@ class StreamSchedule {
   schedule::ClassSet has_new() const { return has_new_; }
   // The stream with new bytes if there is just one.
   const Stream* only_new() const;
+  // Among so many equal streams the class is shared while all of them wait, about.
+  std::uint64_t sharers(const Stream& stream) const;
   // Who of the class may send new bytes now; nullptr if nobody has any.
   Stream* next_new(schedule::ClassId stream_class);
   // The stream of next_new() has sent so many: its turn ends when they are used up.
@@ -82,7 +84,12 @@ class StreamSchedule {
   schedule::ClassSet has_lost() const { return has_lost_; }
   Stream* next_lost(schedule::ClassId stream_class) const;
   // Whose bytes a packet of the class begins with, as far as can be told; nullptr if nothing waits.
-  const Stream* next(schedule::ClassId stream_class) const;
+  // `has_credit`: new bytes may be sent.
+  const Stream* next(schedule::ClassId stream_class, bool has_credit) const;
+  // Whether lost bytes must let new ones of others go first.
+  bool lost_waits(const Stream& lost, bool has_credit) const {
+    return has_credit && others_wait(lost) && !repair_has_turn(lost.group->stream_class);
+  }
   // Whether new bytes of another stream of its class than `stream` wait. Its own do not count: they
   // would wait at the far side for those that were lost.
   bool others_wait(const Stream& stream) const;

@@ -42,11 +42,14 @@ Stream* Streams::create(std::uint64_t id, Stream::Phase phase, Own own, Instant 
   SATRELAY_CHECK(own == Own::kNothing || !config_.reserves || stream->own_memory());
   stream->phase = phase;
   stream->ready = stream->blocked = stream->released = stream->delivered = false;
+  stream->prompt = false;
   stream->open_due = stream->reset_due = false;
   stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
   stream->reset_reason = stream->event_reason = ResetReason::kNone;
   stream->context = 0;
   stream->room_needed = 1;
+  stream->rest = 0;
+  stream->rest_is_all = false;
   stream->deficit = 0;
   stream->reset_final_size = 0;
   schedule_.join(*stream, 0, 0);

@@ -97,7 +97,7 @@ const Stream* Streams::first(schedule::ClassSet classes, schedule::ClassId first
   const schedule::ClassSet waiting = has_bytes(classes);
   if (waiting == 0) return nullptr;
   const bool has_turn = (waiting & schedule::class_bit(first)) != 0;
-  return schedule_.next(has_turn ? first : schedule::lowest_class(waiting));
+  return schedule_.next(has_turn ? first : schedule::lowest_class(waiting), send_credit_.any());
 }
 
 bool Streams::near_end() const {

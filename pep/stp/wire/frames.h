@@ -24,13 +24,14 @@ enum class FrameType : std::uint8_t {
   kOpen = 0x06,
   kReset = 0x07,
   kClose = 0x08,
-  kHello = 0x09,  // in HELLO packets only
-  kData = 0x10,   // 0x10 to 0x13
-  kRepair = 0x42,
+  kHello = 0x09,      // in HELLO packets only
+  kData = 0x10,       // 0x10 to 0x13
   kExtension = 0x40,  // this and above: a 16-bit length follows, so that a receiver can skip it
   kRate = 0x43,
   kConfirm = 0x44,
   kStartCredit = 0x46,
+  kCoded = 0x47,
+  kRepair = 0x48,
 };
 inline constexpr std::uint8_t kDataFin = 0x01;
 inline constexpr std::uint8_t kDataHasLength = 0x02;
@@ -58,8 +59,8 @@ struct HelloKeys {
   ConstBytes offer;   // message 1 of the sender's own; empty: none
   ConstBytes accept;  // message 2, to the newest offer of the receiver; empty: none
 };
-// Capabilities.
-inline constexpr std::uint32_t kCapabilityRepair = 0x01;
+// Capabilities. 0x01 was that of an older code, with frames of type 0x42.
+inline constexpr std::uint32_t kCapabilityRepair = 0x04;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on
@@ -173,6 +174,10 @@ bool walk_frames(ConstBytes frames, Visitor&& visitor) {
         visitor(frame);
       } else if (type == static_cast<std::uint8_t>(FrameType::kStartCredit)) {
         const StartCreditFrame frame = parse_start_credit(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else if (type == static_cast<std::uint8_t>(FrameType::kCoded)) {
+        const CodedFrame frame = parse_coded(body);
         if (!body.ok()) return false;
         visitor(frame);
       } else if (type == static_cast<std::uint8_t>(FrameType::kRepair)) {

@@ -126,6 +126,7 @@ struct Flow {
 
   Instant created;
   Instant last_activity;
+  Instant last_payload;                 // from its host
   Instant retry_at = Instant::never();  // memory ran out: try again then
   Instant armed = Instant::never();     // when the timer table calls; never after the deadline
   std::uint64_t bytes_from_lan = 0;     // plain

@@ -71,7 +71,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   Flow& f = flow(slot);
   if (makes_way(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
-  windows_.adjust(f, now);
+  windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
   // A promised window is not taken back, and many at once may promise more than there is. What
   // would take the room that the streams need to drain counts as lost: the host sends it again.
@@ -86,6 +86,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
       f.to_host = towards;
       write_down(f);
     }
+    if (!payload.empty()) f.last_payload = now;
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
@@ -122,7 +123,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     if (f.stream == event.stream) f.delivered = true;
   } else if (event.kind == Kind::kConfirmed) {
     follow(f, session_of(f).confirmation(event.stream), now);
-    windows_.adjust(f, now);
+    windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   }
   f.last_activity = now;
   advance(slot, now);
@@ -143,7 +144,7 @@ void FlowRelay::handle_timeout(Instant now) {
     }
     if (f.retry_at <= now) {
       f.retry_at = Instant::never();
-      windows_.adjust(f, now);
+      windows_.adjust(f, session_of(f).smoothed_rtt(), now);
     }
     if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) &&
         f.endpoint.state() != tcp::State::kTimeWait) {
@@ -193,7 +194,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     open_stream(slot, now);
     if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
   }
-  if (f.stream_state == StreamState::kOpen) streams_.feed(f);
+  if (f.stream_state == StreamState::kOpen) streams_.feed(f, now);
   if (f.stream_state == StreamState::kOpen && !streams_.deliver(f, windows_, now)) {
     streams_.reset(f, stp::ResetReason::kProtocolError, now);
     count_end(f, Counter::kFlowsResetProtocol);

@@ -10,8 +10,12 @@ namespace {
 
 constexpr Duration kRetry = Duration::milliseconds(10);
 constexpr Duration kReopen = Duration::milliseconds(100);
-// Over this time a flow's rate is taken; a window of twice what it carries leaves it room to grow.
-constexpr Duration kPace = Duration::milliseconds(100);
+// Over this time a flow's rate is taken: long enough for a few blocks of one of many.
+constexpr Duration kPace = Duration::milliseconds(500);
+// What the link takes in this time lies here at least, and beyond a round trip: a host whose bytes
+// are late keeps nothing waiting, and a flow can grow.
+constexpr Duration kLeastStored = Duration::milliseconds(400);
+constexpr Duration kStoredBeyond = Duration::milliseconds(200);
 // What a host may send before it is known how fast the link takes it.
 constexpr std::uint64_t kFirstWindow = 64 * 1024;
 // A window smaller than this is offered anew on a timer, as the host may not ask soon.
@@ -55,17 +59,19 @@ std::uint64_t HostWindows::first() const {
                    free > kept ? (free - kept) / 4 : 0});
 }
 
-// As much as the link takes in some tenths of a second, which bounds all windows together by what
-// the links carry; and never more than a quarter of what is spare.
-std::uint64_t HostWindows::limit(Flow& f, Instant now) const {
+// As much as the link takes in a round trip and some tenths of a second, which bounds all windows
+// together by what the links carry; and never more than a quarter of what is spare.
+std::uint64_t HostWindows::limit(Flow& f, Duration round_trip, Instant now) const {
   const std::uint64_t free = spare();
   const std::uint64_t kept = kept_for_streams();
-  const std::uint64_t paced = 2 * f.drained.amount(kPace, now);
+  const std::uint64_t paced =
+      f.drained.in(std::max(round_trip + kStoredBeyond, kLeastStored), kPace, now);
   return std::max(first(), std::min({host_window_, paced, free > kept ? (free - kept) / 4 : 0}));
 }
 
-void HostWindows::adjust(Flow& f, Instant now) const {
-  const std::uint64_t most = std::min(std::max(limit(f, now), own_store()), mirrored_window(f));
+void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) const {
+  const std::uint64_t most =
+      std::min(std::max(limit(f, round_trip, now), own_store()), mirrored_window(f));
   f.endpoint.set_receive_limit(most);
   if (most < kSmallWindow) f.retry_at = earlier(f.retry_at, now + kReopen);
 }

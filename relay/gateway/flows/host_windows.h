@@ -26,8 +26,9 @@ class HostWindows {
   std::uint64_t first() const;  // to offer a host whose bytes the link has yet to take
 
   // --- from a host -----------------------------------------------------------------------------
-  // Offers its host what it may send now.
-  void adjust(Flow& f, Instant now) const;
+  // Offers its host what it may send now: a flight, so that when it ends all that a loss could make
+  // late is still here, to be sent with repairs. `round_trip`: of the satellite link.
+  void adjust(Flow& f, Duration round_trip, Instant now) const;
   // The link has taken so many bytes of the flow's host.
   static void note_drained(Flow& f, std::uint64_t bytes, Instant now);
   // A payload of this size would take the room that the streams need to drain.
@@ -43,7 +44,7 @@ class HostWindows {
  private:
   std::uint64_t spare() const;
   std::uint64_t kept_for_streams() const;
-  std::uint64_t limit(Flow& f, Instant now) const;  // of its host's window now
+  std::uint64_t limit(Flow& f, Duration round_trip, Instant now) const;  // of its host's window
   // What each store of a flow can hold however little memory there is.
   std::uint64_t own_store() const { return arena_.reserve_size(); }
 

@@ -9,6 +9,9 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kLinkTime = Duration::seconds(4);
+// Of hosts, without `limits.host_window`: a round trip by two satellites and some tenths.
+constexpr Duration kFlight = Duration::milliseconds(1250);
+constexpr ByteCount kLeastHostWindow = ByteCount(4ULL << 20);
 // Of an arena for few flows.
 constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
 constexpr std::size_t kSmallestReserve = 512;
@@ -73,7 +76,13 @@ MemoryPlan plan_memory(const config::Gateway& config) {
     plan.flow_receive_limit.push_back(explicit_limit(std::min(share, useful_share) / 4 * 3));
   }
   plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3);
-  plan.host_window = std::min(config.limits.host_window.value(), plan.arena.value() / 16);
+  // A flight and what comes meanwhile, of the fastest link.
+  std::uint64_t window = config.limits.host_window.value();
+  for (const config::Link& link : config.links) {
+    if (config.limits.host_window != ByteCount(0)) break;
+    window = std::max({window, kLeastHostWindow.value(), link.send_rate.bytes_in(kFlight).value()});
+  }
+  plan.host_window = explicit_limit(std::min(window, plan.arena.value() / 8));
   // Half of what is left beside credit, the margin and the part of the streams.
   plan.host_windows = plan.arena.value() / 64 * 15;
   return plan;

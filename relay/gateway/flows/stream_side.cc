@@ -13,6 +13,10 @@ namespace {
 // store in which it waits until it is whole (memory_plan.cc).
 constexpr std::uint64_t kSmallestBlock = 480;
 
+// A host that has sent nothing for so long, although it may, pauses.
+constexpr Duration kPause = Duration::milliseconds(20);
+constexpr std::uint64_t kOpenWindow = 4096;  // lets a host send
+
 }  // namespace
 
 StreamSide::StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
@@ -39,6 +43,8 @@ void StreamSide::offer_dictionaries(Instant now) {
 
 StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
   std::array<std::byte, kMaxOpenMetadata> metadata{};
+  // One that knows of no repairs does not understand the wish.
+  if (!session_of(f).repairs()) f.metadata.modes.delivery = config::DeliveryMode::kOrdinary;
   const std::size_t size = write_open_metadata(f.metadata, metadata);
   const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size),
                                                 StreamContext::of_flow(slot).number(), now);
@@ -64,6 +70,7 @@ void StreamSide::join_class(Flow& f) {
   f.traffic_class = classes_.of_relayed(f.metadata.class_name);
   const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
   session_of(f).set_group(f.stream, f.traffic_class, host);
+  session_of(f).set_prompt(f.stream, f.modes.delivery == config::DeliveryMode::kPrompt);
   if (f.inbound) session_of(f).set_group(*f.inbound, f.traffic_class, host);
 }
 
@@ -91,12 +98,13 @@ void StreamSide::release_if_done(Flow& f, Instant now) {
   f.stream_state = StreamState::kOver;
 }
 
-void StreamSide::feed(Flow& f) {
+void StreamSide::feed(Flow& f, Instant now) {
   if (f.finish_sent) return;
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
     // With too little room for a block the session waits for more, and calls again.
     session.set_ready(f.stream, true);
+    if (f.endpoint.peer_finished()) tell_rest(f, now);
   } else if (f.endpoint.peer_finished()) {
     session.finish(f.stream);
     f.finish_sent = true;
@@ -115,7 +123,15 @@ void StreamSide::produce(Flow& f, Instant now) {
     return;
   }
   if (f.endpoint.received().readable() == 0) session.set_ready(f.stream, false);
-  feed(f);
+  tell_rest(f, now);
+  feed(f, now);
+}
+
+// What the host has sent is all for now if it has ended, or pauses although it may send.
+void StreamSide::tell_rest(Flow& f, Instant now) {
+  const bool pauses = now >= f.last_payload + kPause && f.endpoint.receive_window() >= kOpenWindow;
+  const bool is_all = pauses || f.endpoint.peer_finished();
+  session_of(f).set_rest(f.stream, f.endpoint.received().readable(), is_all);
 }
 
 // A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all

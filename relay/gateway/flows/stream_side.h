@@ -50,7 +50,7 @@ class StreamSide {
 
   // --- of an open one --------------------------------------------------------------------------
   // There may be bytes of the host, or their end.
-  void feed(Flow& f);
+  void feed(Flow& f, Instant now);
   // Puts a block of them into the stream.
   void produce(Flow& f, Instant now);
   // Hands on to the host what has come; false if that is malformed.
@@ -60,6 +60,7 @@ class StreamSide {
 
  private:
   std::size_t largest_block(const Flow& f) const;
+  void tell_rest(Flow& f, Instant now);
 
   const std::vector<std::uint64_t> lane_receive_limit_;  // by peer, bytes
   const std::vector<std::uint64_t> flow_receive_limit_;  // of one flow, by peer, bytes

@@ -9,7 +9,7 @@ constexpr std::uint8_t kVersion = 3;
 constexpr std::uint8_t kMss = 1, kWindowScale = 2, kSack = 4, kTimestamps = 8, kClass = 16,
                        kModes = 32, kEcn = 64;
 constexpr std::uint8_t kRemoteHandshake = 1, kEndToEndAck = 2, kConfirmedClose = 4,
-                       kMirroredWindow = 8;
+                       kMirroredWindow = 8, kPromptDelivery = 16;
 
 std::uint8_t encode(const config::FlowModes& modes) {
   unsigned bits = 0;
@@ -17,6 +17,7 @@ std::uint8_t encode(const config::FlowModes& modes) {
   if (modes.ack == config::AckMode::kEndToEnd) bits |= kEndToEndAck;
   if (modes.close == config::CloseMode::kConfirmed) bits |= kConfirmedClose;
   if (modes.window == config::WindowMode::kMirror) bits |= kMirroredWindow;
+  if (modes.delivery == config::DeliveryMode::kPrompt) bits |= kPromptDelivery;
   return static_cast<std::uint8_t>(bits);
 }
 
@@ -26,6 +27,7 @@ config::FlowModes decode(std::uint8_t bits) {
   if ((bits & kEndToEndAck) != 0) modes.ack = config::AckMode::kEndToEnd;
   if ((bits & kConfirmedClose) != 0) modes.close = config::CloseMode::kConfirmed;
   if ((bits & kMirroredWindow) != 0) modes.window = config::WindowMode::kMirror;
+  if ((bits & kPromptDelivery) != 0) modes.delivery = config::DeliveryMode::kPrompt;
   return modes;
 }
 
@@ -65,7 +67,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   if (options.sack_permitted) bits |= kSack;
   if (options.timestamps) bits |= kTimestamps;
   if (!metadata.class_name.empty()) bits |= kClass;
-  if (metadata.modes.any()) bits |= kModes;
+  if (metadata.modes != config::FlowModes()) bits |= kModes;
   if (metadata.ecn_offered) bits |= kEcn;
   writer.u8(static_cast<std::uint8_t>(bits));
   write_mac(writer, metadata.ethernet.destination);
@@ -82,7 +84,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   writer.u8(options.window_scale.value_or(0));
   writer.u8(metadata.traffic_class);
   writer.u8(metadata.hop_limit);
-  if (metadata.modes.any()) writer.u8(encode(metadata.modes));
+  if (metadata.modes != config::FlowModes()) writer.u8(encode(metadata.modes));
   if (!metadata.class_name.empty()) {
     writer.u8(static_cast<std::uint8_t>(metadata.class_name.size()));
     writer.bytes(std::as_bytes(std::span(metadata.class_name)));
@@ -121,7 +123,7 @@ std::optional<OpenMetadata> parse_open_metadata(ConstBytes bytes) {
   metadata.hop_limit = reader.u8();
   if ((bits & kModes) != 0) {
     metadata.modes = decode(reader.u8());
-    if (!metadata.modes.any()) return std::nullopt;
+    if (metadata.modes == config::FlowModes()) return std::nullopt;
   }
   if ((bits & kClass) != 0) {
     const std::uint8_t size = reader.u8();

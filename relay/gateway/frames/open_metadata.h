@@ -13,8 +13,8 @@
 //
 // Option bits: 1 MSS present, 2 window scale present, 4 SACK permitted, 8 timestamps offered, 16
 // name of a class present (its length, 1 to 32, and its octets), 32 modes present (local otherwise,
-// never 0): 1 remote handshake, 2 end-to-end acknowledgments, 4 confirmed close, 8 mirrored window.
-// 64: ECN offered.
+// never 0): 1 remote handshake, 2 end-to-end acknowledgments, 4 confirmed close, 8 mirrored window,
+// 16 prompt delivery (only to a peer that understands REPAIR). 64: ECN offered.
 #pragma once
 
 #include <cstdint>

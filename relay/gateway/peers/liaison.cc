@@ -145,7 +145,10 @@ void Liaison::doubt(stp::StreamId flow, Instant now) {
 void Liaison::remember(const OpenMetadata& flow, ClientSide client) {
   if (remembered_ >= most_flows_) return;
   std::array<std::byte, kLargestEntry> entry{};
-  const std::size_t size = write_open_metadata(flow, MutableBytes(entry).subspan(kEntryHeader));
+  // Who hears it may be of a version that does not know all of what OPEN may say, and needs none.
+  OpenMetadata told = flow;
+  told.modes = {};
+  const std::size_t size = write_open_metadata(told, MutableBytes(entry).subspan(kEntryHeader));
   entry[0] = std::byte{client == ClientSide::kHere ? kClientAtReceiver : std::uint8_t{0}};
   entry[1] = static_cast<std::byte>(size);
   // In chunks, as a list that is copied when it grows takes long to copy.

@@ -13,6 +13,7 @@ struct RuleChange {
   std::optional<config::AckMode> ack = {};
   std::optional<config::CloseMode> close = {};
   std::optional<config::WindowMode> window = {};
+  std::optional<config::DeliveryMode> delivery = {};
 
   void apply(config::Rule& rule) const {
     rule.compress = compress.value_or(rule.compress);
@@ -20,6 +21,7 @@ struct RuleChange {
     rule.modes.ack = ack.value_or(rule.modes.ack);
     rule.modes.close = close.value_or(rule.modes.close);
     rule.modes.window = window.value_or(rule.modes.window);
+    rule.modes.delivery = delivery.value_or(rule.modes.delivery);
   }
 };
 

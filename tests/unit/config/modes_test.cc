@@ -19,7 +19,7 @@ TEST(Modes, AllAreLocalByDefault) {
 TEST(Modes, EachCanBeChosen) {
   const FlowModes modes =
       parse_gateway(with_rule("{action: accelerate, handshake: remote, ack: end-to-end, "
-                              "close: confirmed, window: mirror}"),
+                              "close: confirmed, window: mirror, delivery: prompt}"),
                     "g.yaml")
           .rules.at(0)
           .modes;
@@ -27,6 +27,7 @@ TEST(Modes, EachCanBeChosen) {
   EXPECT_EQ(modes.ack, AckMode::kEndToEnd);
   EXPECT_EQ(modes.close, CloseMode::kConfirmed);
   EXPECT_EQ(modes.window, WindowMode::kMirror);
+  EXPECT_EQ(modes.delivery, DeliveryMode::kPrompt);
 }
 
 TEST(Modes, ThoseThatContradictAreRefused) {

@@ -26,5 +26,32 @@ TEST(RecentCountTest, NothingIsLeftAfterAPause) {
   EXPECT_EQ(RecentCount().amount(kPeriod, at(5)), 0U);
 }
 
+// A steady rate is told as it is, at any time of a period.
+TEST(RecentCountTest, TellsWhatThatMakesInAnyTime) {
+  RecentCount count;
+  std::int64_t ms = 1000;
+  for (; ms < 1400; ++ms) count.add(10, kPeriod, at(ms));
+  for (; ms < 1700; ++ms) {
+    count.add(10, kPeriod, at(ms));
+    EXPECT_NEAR(static_cast<double>(count.in(Duration::milliseconds(750), kPeriod, at(ms))), 7500,
+                100)
+        << ms;
+    EXPECT_NEAR(static_cast<double>(count.in(Duration::milliseconds(1), kPeriod, at(ms))), 10, 1);
+  }
+}
+
+TEST(RecentCountTest, WhatHasJustBegunIsNotTakenForMuch) {
+  RecentCount count;
+  EXPECT_EQ(count.in(Duration::seconds(1), kPeriod, at(1000)), 0U);
+  count.add(50, kPeriod, at(1000));
+  EXPECT_EQ(count.in(kPeriod, kPeriod, at(1000)), 400U) << "50 in an eighth of the period";
+  EXPECT_EQ(count.in(kPeriod, kPeriod, at(1012)), 400U);
+  EXPECT_EQ(count.in(kPeriod, kPeriod, at(1050)), 100U);
+  EXPECT_EQ(count.in(kPeriod, kPeriod, at(1099)), 50U);
+  EXPECT_EQ(count.in(kPeriod, kPeriod, at(1100)), 50U) << "50 in a period that is over";
+  EXPECT_EQ(count.in(kPeriod, kPeriod, at(1150)), 33U);
+  EXPECT_EQ(count.in(kPeriod, kPeriod, at(1200)), 0U);
+}
+
 }  // namespace
 }  // namespace satrelay

@@ -267,7 +267,7 @@ class Network {
         std::byte buffer[9000];
         while (const std::size_t size = session(end).poll_packet(buffer, now)) {
           busy = true;
-          if (on_packet) on_packet(end, ConstBytes(buffer).first(size));
+          if (on_packet) on_packet(end, MutableBytes(buffer).first(size));
           channels[end].send(ConstBytes(buffer).first(size), now);
         }
         apps[end].handle_events(now);
@@ -327,7 +327,7 @@ class Network {
   Channel channels[2];
   Application apps[2];
   std::unique_ptr<End> ends[2];
-  std::function<void(int, ConstBytes)> on_packet;
+  std::function<void(int, MutableBytes)> on_packet;  // before it leaves
 };
 
 enum class Sealed : bool { kByChecksum, kByKey };

@@ -100,7 +100,7 @@ TEST(RenderFlow, SaysWhatEachDirectionWaitsFor) {
     "server_port": 443, "peer": "remote", "client_side": "lan", "tcp_state": "ESTABLISHED",
     "age_ms": 61000, "idle_ms": 40, "from_lan_bytes": 2097152, "to_lan_bytes": 0,
     "encoded_bytes": 524288, "lan_stored_bytes": 65536, "compress": "auto", "class": "",
-    "dictionary": "0123456789abcdef", "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror"},
+    "dictionary": "0123456789abcdef", "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror", "delivery": "ordinary"},
     "lan_rtt_us": 400, "path_rtt_us": 551000, "path_loss_ppm": 10400, "path_rate_bps": 50000000,
     "stp_unsent_bytes": 4096, "stp_credit_bytes": 0, "waits_towards_peer": "credit",
     "waits_towards_host": "of a later version"})");
@@ -148,7 +148,7 @@ TEST(RenderPorts, ShowsSpeedAndErrors) {
 TEST(RenderRules, ShowsWhatFellUnderEachAndWhatIsUnusual) {
   const Json rules = Json::parse(R"([
     {"rule": 1, "name": "web", "action": "accelerate", "compress": "off", "changed": "yes",
-     "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror"},
+     "modes": {"handshake": "local", "ack": "local", "close": "local", "window": "mirror", "delivery": "ordinary"},
      "connections": 12345, "from_lan_bytes": 1024, "to_lan_bytes": 2048, "bridged_frames": 3,
      "bridged_bytes": 300, "dropped_frames": 0,
      "codec": {"plain_bytes": 1000, "encoded_bytes": 250}},
@@ -188,7 +188,7 @@ TEST(RenderClasses, ShowsThePartOfEachAndWhatBecameOfIt) {
 TEST(RenderExplanation, SaysWhyNotTheRulesBeforeAndWhatHappensNow) {
   const Json explanation = Json::parse(R"({"rule": 23, "name": "web", "action": "accelerate",
     "compress": "auto", "modes": {"handshake": "remote", "ack": "local", "close": "local",
-    "window": "rewrite"}, "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
+    "window": "rewrite", "delivery": "ordinary"}, "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
     "bridged_as": "", "misses": {"1": {"name": "", "criterion": "port"},
     "2": {"name": "voice", "criterion": "dscp"}}, "more_misses": 20})");
   EXPECT_EQ(render_explanation(explanation),

@@ -1,118 +1,482 @@
-// When blocks end, and their repairs leave.
+// When windows end, when their repairs leave, and what these are.
 #include "pep/stp/fec/fec_sender.h"
 
-#include "tests/unit/pep/stp/fec/blocks.h"
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "pep/base/random.h"
+#include "pep/stp/fec/fec.h"
+#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/wire/frames.h"
+#include "tests/unit/pep/stp/fec/reference_code.h"
 
 namespace satrelay::stp::test {
 namespace {
 
-class FecSending : public Blocks {
- protected:
-  using Ranges = std::vector<Range>;
-  Ranges repairable(Instant then) {
-    const auto ranges = out.sender.repairable(then);
-    return {ranges.begin(), ranges.end()};
-  }
+using Waiting = FecSender::Waiting;
+constexpr std::size_t kDatagram = 1472;
+constexpr Duration kRoundTrip = Duration::milliseconds(500);
+constexpr std::size_t kPlenty = FecPolicy::kMostRepairs;
+constexpr FecSender::Purpose kOpens{.opens = true};
+constexpr FecSender::Purpose kEnds{.ends = true};
+
+struct RepairCatcher : IgnoreFrames {
+  std::optional<RepairFrame>& caught;
+  using IgnoreFrames::operator();
+  void operator()(const RepairFrame& frame) const { caught = frame; }
 };
 
-TEST_F(FecSending, ABlockEndsWhenNothingFollows) {
-  send(100, false);
-  out.sender.advance(Waiting::kNothing, next, kRoundTrip, now + Duration::microseconds(1'900));
-  EXPECT_FALSE(out.sender.ready(Waiting::kNothing, next, now + Duration::seconds(1)));
-  out.sender.advance(Waiting::kNothing, next, kRoundTrip, now + Duration::milliseconds(2));
-  EXPECT_TRUE(out.sender.ready(Waiting::kNothing, next, now + Duration::milliseconds(2)));
-}
-
-TEST_F(FecSending, WhileOthersWaitABlockEndsOnceItsRepairsAreASmallShare) {
-  out.policy.on_report(9'900, 100);
-  send(100, false);
-  now += Duration::milliseconds(20);
-  out.sender.advance(Waiting::kShort, next, kRoundTrip, now);
-  EXPECT_EQ(out.sender.next_timeout(Waiting::kShort, kRoundTrip),
-            now - Duration::milliseconds(20) + Duration::milliseconds(100));
-  std::size_t sources = 1;
-  while (out.policy.repairs_for(sources) * 8 > sources) {
-    EXPECT_FALSE(out.sender.ready(Waiting::kBulk, next + 100, now)) << sources;
-    send(100, false);
-    ++sources;
+// A path on which each packet takes 100 us to leave.
+class FecSending : public ::testing::Test {
+ protected:
+  struct Source {
+    std::uint64_t number = 0;
+    Bytes frames;
+  };
+  void send(std::size_t size = 100, const FecSender::Purpose& purpose = {},
+            const FecSender::Plan& plan = {.packets = 0, .repairs = kPlenty}) {
+    now += Duration::microseconds(100);
+    Bytes frames(size);
+    for (std::byte& b : frames) b = static_cast<std::byte>(random.below(256));
+    EXPECT_EQ(out.next_frame().index, static_cast<std::uint16_t>(sources.size()));
+    out.add(next, frames, purpose, plan, now);
+    sources.push_back({next++, frames});
   }
-  EXPECT_TRUE(out.sender.ready(Waiting::kBulk, next + 100, now)) << sources;
-  EXPECT_LT(sources, FecCodec::kMaxSources);
+  void send_all(std::size_t count, const FecSender::Purpose& purpose = {},
+                const FecSender::Plan& plan = {.packets = 0, .repairs = kPlenty}) {
+    for (std::size_t i = 0; i < count; ++i) send(20, purpose, plan);
+  }
+  bool ready(Waiting waiting, Duration later = {}) { return out.ready(waiting, next, now + later); }
+  std::size_t advance(Waiting waiting, Duration later = {}) {
+    now += later;
+    return out.advance(waiting, next, kRoundTrip, now);
+  }
+  // The next repair, which must be what the document says.
+  RepairFrame take() {
+    room.assign(kDatagram - 12, {});
+    ByteWriter writer(room);
+    EXPECT_TRUE(out.write(writer, next++, now));
+    std::optional<RepairFrame> frame;
+    EXPECT_TRUE(walk_frames(ConstBytes(room).first(writer.written()), RepairCatcher{{}, frame}));
+    EXPECT_TRUE(frame.has_value());
+    if (!frame) return {};
+    // As many packets as there are, the last 65,536 of them are distinct.
+    const std::uint64_t first =
+        sources.size() - static_cast<std::uint16_t>(sources.size() - frame->first);
+    Bytes sum;
+    for (std::uint64_t i = first; i < first + frame->count; ++i) {
+      EXPECT_LT(i, sources.size());
+      if (i >= sources.size()) return *frame;
+      reference_add(reference_coefficient(frame->row, static_cast<std::uint16_t>(i)),
+                    reference_symbol(sources[i].number, sources[i].frames), sum);
+    }
+    EXPECT_TRUE(std::ranges::equal(sum, frame->symbol)) << "row " << frame->row;
+    return *frame;
+  }
+  // Sends what repairs may leave on an idle link, for so long.
+  std::vector<RepairFrame> take_all(Duration time = Duration::milliseconds(200)) {
+    std::vector<RepairFrame> all;
+    for (const Instant end = now + time; now < end; now += Duration::microseconds(100)) {
+      dropped += out.advance(Waiting::kNothing, next, kRoundTrip, now);
+      while (out.ready(Waiting::kNothing, next, now)) all.push_back(take());
+    }
+    return all;
+  }
+  std::vector<Range> repairable(Instant then) {
+    const auto ranges = out.history().repairable(then);
+    return {ranges.begin(), ranges.end()};
+  }
+
+  Random random{11};
+  FecCodec codec;
+  FecPolicy policy;
+  FecSender out{codec, policy, kDatagram};
+  std::vector<Source> sources;
+  Bytes room;
+  std::uint64_t next = 1'000;
+  std::size_t dropped = 0;
+  Instant now = Instant::from_nanoseconds(1'000'000'000);
+};
+
+// --- when windows end ----------------------------------------------------------------------------
+
+TEST_F(FecSending, AWindowEndsWithThePacketsThatWereExpected) {
+  for (const std::size_t packets : {64U, 65U, 500U, 3'072U}) {
+    send_all(packets - 1, {}, {.packets = packets, .repairs = kPlenty});
+    EXPECT_FALSE(ready(Waiting::kNothing)) << packets;
+    send();
+    EXPECT_TRUE(ready(Waiting::kNothing)) << packets;
+    const auto repairs = take_all();
+    ASSERT_EQ(repairs.size(), policy.repairs_for(packets)) << packets;
+    for (const RepairFrame& repair : repairs) EXPECT_EQ(repair.count, packets);
+  }
 }
 
-TEST_F(FecSending, RepairsWaitForShortFlowsAndPassBulk) {
-  for (int i = 0; i < 64; ++i) send(100, false);
-  EXPECT_TRUE(out.sender.ready(Waiting::kNothing, next, now));
-  EXPECT_TRUE(out.sender.ready(Waiting::kBulk, next, now));
-  EXPECT_FALSE(out.sender.ready(Waiting::kShort, next + 1023, now));
-  EXPECT_TRUE(out.sender.ready(Waiting::kShort, next + 1024, now));
-  send_repair(false);
-  // One in eight before bulk; one in a millisecond on an idle carrier.
-  EXPECT_FALSE(out.sender.ready(Waiting::kBulk, next + 6, now));
-  EXPECT_TRUE(out.sender.ready(Waiting::kBulk, next + 7, now));
-  EXPECT_FALSE(out.sender.ready(Waiting::kNothing, next, now));
-  EXPECT_TRUE(out.sender.ready(Waiting::kNothing, next, now + Duration::milliseconds(1)));
+TEST_F(FecSending, AWindowOfWhichNothingIsKnownHas64) {
+  send_all(63);
+  EXPECT_FALSE(ready(Waiting::kNothing));
+  send();
+  EXPECT_TRUE(ready(Waiting::kNothing));
+  EXPECT_EQ(take_all().front().count, 64);
+  send_all(64, {}, {.packets = 3, .repairs = kPlenty});
+  EXPECT_EQ(take_all().front().count, 64) << "and never fewer";
 }
 
-TEST_F(FecSending, RepairsThatAReportWouldOvertakeAreDropped) {
-  for (int i = 0; i < 64; ++i) send(100, false);
-  EXPECT_EQ(out.sender.advance(Waiting::kShort, next, kRoundTrip, now + kRoundTrip),
-            out.policy.repairs_for(64));
-  EXPECT_TRUE(out.sender.next_timeout(Waiting::kNothing, kRoundTrip).is_never());
+TEST_F(FecSending, AWindowHas3072AtMost) {
+  send_all(kMaxCodedWindow, {}, {.packets = 100'000, .repairs = kPlenty});
+  EXPECT_TRUE(ready(Waiting::kNothing));
+  EXPECT_EQ(take().count, kMaxCodedWindow);
+}
+
+TEST_F(FecSending, AWindowEndsWhenNothingFollows) {
+  send();
+  EXPECT_EQ(out.next_timeout(Waiting::kNothing, kRoundTrip), now + Duration::milliseconds(2));
+  advance(Waiting::kNothing, Duration::microseconds(1'999));
+  EXPECT_FALSE(ready(Waiting::kNothing, Duration::seconds(1)));
+  advance(Waiting::kNothing, Duration::microseconds(1));
+  EXPECT_TRUE(ready(Waiting::kNothing));
+}
+
+TEST_F(FecSending, WhileOthersWaitNothingMayFollowForLonger) {
+  for (const Waiting waiting : {Waiting::kBulk, Waiting::kShort}) {
+    send();
+    EXPECT_EQ(out.next_timeout(waiting, kRoundTrip), now + Duration::milliseconds(100));
+    advance(waiting, Duration::microseconds(99'999));
+    EXPECT_EQ(out.next_timeout(Waiting::kBulk, kRoundTrip), now + Duration::microseconds(1));
+    advance(waiting, Duration::microseconds(1));
+    EXPECT_EQ(out.next_timeout(waiting, kRoundTrip), now + kRoundTrip) << "closed";
+    take_all();
+  }
+}
+
+TEST_F(FecSending, AWindowEndsAfterARoundTrip) {
+  const Instant opened = now + Duration::microseconds(100);
+  while (now < opened + kRoundTrip - Duration::milliseconds(50)) {
+    send(20, {}, {.packets = 3'000, .repairs = kPlenty});
+    now += Duration::milliseconds(45);
+    advance(Waiting::kBulk);
+    EXPECT_FALSE(ready(Waiting::kBulk, Duration::seconds(1)));
+  }
+  send(20);
+  EXPECT_EQ(out.next_timeout(Waiting::kBulk, kRoundTrip), opened + kRoundTrip);
+  advance(Waiting::kBulk, opened + kRoundTrip - now);
+  EXPECT_TRUE(out.ready(Waiting::kBulk, next + 8, now));
+}
+
+TEST_F(FecSending, AWindowIsAsLongAsTheRepairsAreEnoughForThatThereIsTimeFor) {
+  policy.on_report(9'500, 500);
+  const FecSender::Plan plan{.packets = 3'072, .repairs = 20};
+  const std::size_t most = policy.sources_for(20, 3'072);
+  ASSERT_LT(most, 400U);
+  send_all(most, {}, plan);
+  const auto repairs = take_all();
+  ASSERT_FALSE(repairs.empty());
+  EXPECT_LE(repairs.size(), 20U);
+  EXPECT_EQ(repairs.front().count, most);
+  EXPECT_GE(policy.repairs_for(most + 1), 20U);
+}
+
+// --- how many repairs leave ----------------------------------------------------------------------
+
+TEST_F(FecSending, NeverMoreThanTheWindowNeeds) {
+  for (const std::uint64_t lost : {1U, 100U, 1'000U}) {
+    policy.clear();
+    policy.on_report(10'000 - lost, lost);
+    for (int i = 0; i < 30; ++i) {
+      const std::size_t expected = random.below(i % 3 == 0 ? 2'000 : 100);
+      const std::size_t size = 1 + random.below(std::max<std::size_t>(expected, 64));
+      // Some of them early, and some of them short of what was expected.
+      std::size_t sent = 0;
+      for (std::size_t k = 0; k < size; ++k) {
+        send(20, kEnds, {.packets = expected, .repairs = kPlenty});
+        while (ready(Waiting::kBulk)) {
+          take();
+          ++sent;
+        }
+      }
+      sent += take_all().size();
+      EXPECT_GE(sent, policy.repairs_for(size));
+      EXPECT_LE(sent, policy.repairs_for(std::max<std::size_t>(expected, 64)));
+      EXPECT_TRUE(out.next_timeout(Waiting::kNothing, kRoundTrip).is_never());
+    }
+  }
+  EXPECT_EQ(dropped, 0U);
 }
 
 TEST_F(FecSending, OnACleanPathOnlyOpensAreRepaired) {
-  out.policy.on_report(5'000, 0);
-  FecSender::Purpose opens;
-  opens.opens = true;
-  send(300, true, true, opens);
-  EXPECT_EQ(send_repairs(), 1U);
-  EXPECT_TRUE(lost.empty());
-  send(300, true);
-  EXPECT_EQ(send_repairs(), 0U);
+  policy.on_report(5'000, 0);
+  send(300, kOpens);
+  EXPECT_EQ(take_all().size(), 1U);
+  send(300);
+  EXPECT_EQ(take_all().size(), 0U);
+  EXPECT_TRUE(out.has_room());
 }
 
-TEST_F(FecSending, AnOpenIsRepairedThoughItsBlockWasBegunWithoutRepairs) {
-  out.policy.on_report(5'000, 0);
-  send(300, true);
-  FecSender::Purpose opens;
-  opens.opens = true;
-  send(300, true, true, opens);
-  EXPECT_EQ(send_repairs(), 1U);
-  EXPECT_FALSE(repairable(now - kRoundTrip).empty());
-  EXPECT_EQ(repairable(now - kRoundTrip).front().begin, next - 2);
+TEST_F(FecSending, AnOpenIsRepairedThoughItsWindowWasBegunWithoutRepairs) {
+  policy.on_report(5'000, 0);
+  send(300);
+  send(300, kOpens);
+  const auto repairs = take_all();
+  ASSERT_EQ(repairs.size(), 1U);
+  EXPECT_EQ(repairs[0].first, 1);
+  EXPECT_EQ(repairs[0].count, 1);
 }
 
-TEST_F(FecSending, PacketsAreRepairableUntilTheirRepairsMustHaveArrived) {
-  EXPECT_TRUE(repairable(now).empty());
-  for (int i = 0; i < 64; ++i) send(100, false);
-  EXPECT_TRUE(repairable(now - Duration::seconds(1)).empty()) << "none of its repairs has left";
-  send_repair(false);
-  const Instant first = now;
-  EXPECT_EQ(repairable(first - Duration::nanoseconds(1)), (Ranges{{0, 64}}));
-  EXPECT_TRUE(repairable(first).empty());
-  send_repairs();
-  const std::uint64_t second = next;
-  for (int i = 0; i < 64; ++i) send(100, false);
-  send_repairs();
-  EXPECT_EQ(repairable(first - Duration::nanoseconds(1)), (Ranges{{0, 64}, {second, second + 64}}));
-  EXPECT_EQ(repairable(first + Duration::milliseconds(20)), (Ranges{{second, second + 64}}));
+TEST_F(FecSending, AnOpenIsRepairedThoughAllRepairsOfItsWindowHaveLeft) {
+  policy.on_report(0, 10'000);  // each packet is lost, and so each repair is due at once
+  while (!ready(Waiting::kBulk)) send(20, kEnds, {.packets = 64, .repairs = 2});
+  take();
+  while (!ready(Waiting::kBulk)) send(20, kEnds, {.packets = 64, .repairs = 2});
+  const RepairFrame last = take();
+  send(300, kOpens, {.packets = 64, .repairs = 2});
+  const auto repairs = take_all();
+  ASSERT_FALSE(repairs.empty());
+  EXPECT_EQ(repairs[0].first, last.count) << "in a window of its own";
 }
 
-TEST_F(FecSending, ManySmallBlocksFindRoomOrSaySo) {
+TEST_F(FecSending, ShortAndLongPacketsAreSummedUpAsPadded) {
+  for (const std::size_t size : {1U, 1'400U, 57U, 58U, 59U, 600U, 1U, 1'432U}) send(size);
+  const auto repairs = take_all();
+  EXPECT_EQ(repairs.size(), policy.repairs_for(8));
+}
+
+// --- when they leave -----------------------------------------------------------------------------
+
+// One as often as a packet is lost, each of what has been sent until then.
+TEST_F(FecSending, RepairsOfALastFlightLeaveWhileItIsSent) {
+  policy.on_report(9'900, 100);
+  const FecSender::Plan plan{.packets = 1'000, .repairs = kPlenty};
+  const std::size_t planned = policy.repairs_for(1'000);
+  std::vector<std::size_t> counts;
+  for (std::size_t i = 0; i < 999; ++i) {
+    send(20, kEnds, plan);
+    for (const Waiting waiting : {Waiting::kShort, Waiting::kNothing, Waiting::kBulk}) {
+      EXPECT_EQ(ready(waiting), ready(Waiting::kBulk));
+      EXPECT_EQ(out.next_repair(waiting, next, now), ready(waiting) ? now : Instant::never());
+    }
+    if (!ready(Waiting::kBulk)) continue;
+    const RepairFrame frame = take();
+    counts.push_back(frame.count);
+    EXPECT_EQ(frame.count, i + 1);
+    EXPECT_FALSE(ready(Waiting::kBulk)) << "one at a time";
+  }
+  ASSERT_GE(counts.size(), 9U);
+  ASSERT_LE(counts.size(), 10U);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(counts[i]), static_cast<double>(i + 1) / policy.loss(), 1.0);
+  }
+  send(20, kEnds, plan);
+  const auto rest = take_all();
+  EXPECT_EQ(counts.size() + rest.size(), planned) << "no more in all";
+  for (const RepairFrame& frame : rest) EXPECT_EQ(frame.count, 1'000);
+}
+
+TEST_F(FecSending, RepairsOfOtherWindowsWaitForTheirEnd) {
+  policy.on_report(5'000, 5'000);
+  for (int i = 0; i < 63; ++i) {
+    send(20);
+    EXPECT_FALSE(ready(Waiting::kNothing));
+    EXPECT_FALSE(ready(Waiting::kBulk));
+  }
+}
+
+TEST_F(FecSending, EarlyRepairsWaitForThoseOfAnEarlierWindow) {
+  policy.on_report(9'000, 1'000);
+  send_all(64);
+  ASSERT_TRUE(out.ready(Waiting::kBulk, next + 8, now));
+  send_all(40, kEnds, {.packets = 500, .repairs = kPlenty});
+  EXPECT_FALSE(ready(Waiting::kShort)) << "courtesy holds for the first window";
+  next += 8;
+  ASSERT_TRUE(ready(Waiting::kBulk));
+  EXPECT_EQ(take().first, 0);
+  while (out.drop_next() > 0 && out.next_purpose().ends == false) {
+  }
+  EXPECT_TRUE(ready(Waiting::kBulk));
+  EXPECT_EQ(take().first, 64);
+}
+
+TEST_F(FecSending, RepairsWaitForShortFlowsAndPassBulk) {
+  send_all(64);
+  EXPECT_TRUE(out.ready(Waiting::kNothing, next, now));
+  EXPECT_TRUE(out.ready(Waiting::kBulk, next, now));
+  EXPECT_FALSE(out.ready(Waiting::kShort, next + 1'023, now));
+  EXPECT_TRUE(out.ready(Waiting::kShort, next + 1'024, now));
+  take();
+  // One in eight before bulk; one in a millisecond on an idle carrier.
+  EXPECT_FALSE(out.ready(Waiting::kBulk, next + 6, now));
+  EXPECT_TRUE(out.ready(Waiting::kBulk, next + 7, now));
+  EXPECT_FALSE(out.ready(Waiting::kNothing, next, now));
+  const Instant then = out.next_repair(Waiting::kNothing, next, now);
+  EXPECT_GT(then, now);
+  EXPECT_LE(then, now + Duration::milliseconds(1));
+  EXPECT_TRUE(out.ready(Waiting::kNothing, next, then));
+  EXPECT_TRUE(out.next_repair(Waiting::kBulk, next, now).is_never());
+}
+
+TEST_F(FecSending, WhatALongWindowEndsWithWaitsForNothing) {
+  send_all(1'000, kEnds, {.packets = 1'000, .repairs = kPlenty});
+  std::size_t sent = 0;
+  while (ready(Waiting::kNothing)) {
+    take();
+    ++sent;
+  }
+  EXPECT_EQ(sent, policy.repairs_for(1'000)) << "at one instant";
+}
+
+TEST_F(FecSending, RepairsThatAReportWouldOvertakeAreDropped) {
+  send_all(64);
+  EXPECT_EQ(advance(Waiting::kShort, kRoundTrip - Duration::nanoseconds(1)), 0U);
+  EXPECT_EQ(advance(Waiting::kShort, Duration::nanoseconds(1)), policy.repairs_for(64));
+  EXPECT_TRUE(out.next_timeout(Waiting::kNothing, kRoundTrip).is_never());
+  EXPECT_TRUE(repairable(Instant::from_nanoseconds(0)).empty());
+}
+
+TEST_F(FecSending, TheRestOfAWindowMayBeGivenUp) {
+  send_all(64);
+  take();
+  EXPECT_EQ(out.drop_next(), policy.repairs_for(64) - 1);
+  EXPECT_FALSE(ready(Waiting::kNothing, Duration::seconds(1)));
+  EXPECT_EQ(out.drop_next(), 0U);
+}
+
+// As when the path carries no more packets as large as those that are in it.
+TEST_F(FecSending, ARepairThatDoesNotFitIsGivenUpAlsoWhileItsWindowIsOpen) {
+  policy.on_report(5'000, 5'000);
+  const FecSender::Plan plan{.packets = 64, .repairs = kPlenty};
+  while (!ready(Waiting::kBulk)) send(1'200, kEnds, plan);
+  Bytes small(600);
+  ByteWriter writer(small);
+  EXPECT_FALSE(out.write(writer, next, now));
+  EXPECT_EQ(writer.written(), 0U);
+  EXPECT_GT(out.drop_next(), 0U);
+  EXPECT_FALSE(ready(Waiting::kBulk));
+  EXPECT_TRUE(out.next_repair(Waiting::kNothing, next, now).is_never());
+  send(500, kEnds, plan);
+  EXPECT_TRUE(take_all().empty());
+  EXPECT_TRUE(out.has_room());
+  send(500);
+  EXPECT_FALSE(take_all().empty()) << "the next window has its own";
+}
+
+TEST_F(FecSending, ManySmallWindowsFindRoomOrSaySo) {
   int refused = 0;
   for (int i = 0; i < 50; ++i) {
-    if (out.sender.has_room()) {
-      send(100, false);
+    if (out.has_room()) {
+      send();
     } else {
       ++refused;
     }
-    now += Duration::milliseconds(2);
-    out.sender.advance(Waiting::kNothing, next, kRoundTrip, now);
+    advance(Waiting::kNothing, Duration::milliseconds(2));
   }
-  EXPECT_GT(refused, 0);
-  EXPECT_GT(send_repairs(), 16U);
-  EXPECT_TRUE(out.sender.has_room());
+  EXPECT_EQ(refused, 50 - 16);
+  EXPECT_EQ(take_all().size(), 16U * policy.repairs_for(1));
+  EXPECT_TRUE(out.has_room());
+}
+
+TEST_F(FecSending, ItsHistoryHasThePacketsOfEachRepair) {
+  policy.on_report(9'500, 500);
+  const Instant start = now;
+  for (std::size_t i = 0; i < 64; ++i) {
+    send(20, kEnds, {.packets = 64, .repairs = kPlenty});
+    while (ready(Waiting::kBulk)) {
+      take();
+      const auto ranges = repairable(start);
+      ASSERT_EQ(ranges.size(), 1U);
+      EXPECT_EQ(ranges[0], (Range{1'000, sources.back().number + 1}));
+    }
+  }
+}
+
+TEST_F(FecSending, ANewSessionBeginsWithoutWindows) {
+  send_all(64);
+  send(20, kEnds);
+  out.clear();
+  EXPECT_FALSE(ready(Waiting::kNothing, Duration::seconds(1)));
+  EXPECT_TRUE(out.next_timeout(Waiting::kNothing, kRoundTrip).is_never());
+  send_all(64);
+  EXPECT_EQ(take_all().front().first, 65);
+}
+
+TEST(FecPurpose, IsThatOfTheLastAndOfAnyOpen) {
+  FecSender::Purpose purpose{.stream = 4, .generation = 1, .has_stream = true, .opens = true};
+  purpose.merge({.stream = 6, .generation = 2, .has_stream = true, .ends = true});
+  EXPECT_EQ(purpose.stream, 6U);
+  EXPECT_EQ(purpose.generation, 2U);
+  EXPECT_TRUE(purpose.opens && purpose.ends && purpose.has_stream);
+}
+
+// Both halves against each other, beyond the 16 bits of indexes and rows.
+TEST(FecBothHalves, GoOnWhenIndexesAndRowsBeginAnew) {
+  Fec out(kDatagram);
+  Fec in(kDatagram);
+  out.policy.on_report(9'700, 300);
+  Random random(5);
+  ReceivedPackets received;
+  Instant now = Instant::from_nanoseconds(1'000'000'000);
+  std::map<std::uint64_t, Bytes> lost;
+  std::uint64_t next = 0, covered = 0, losses = 0, rows = 0;
+  std::uint16_t row = 0;
+  const auto take_repaired = [&] {
+    for (const FecReceiver::Packet& packet : in.receiver.repaired()) {
+      const auto expected = lost.find(packet.number);
+      ASSERT_NE(expected, lost.end());
+      ASSERT_TRUE(std::ranges::equal(expected->second, packet.frames));
+      lost.erase(expected);
+      received.record_repaired(packet.number);
+    }
+  };
+  const auto send_repairs = [&](Waiting waiting) {
+    while (out.sender.ready(waiting, next, now)) {
+      Bytes room(kDatagram - 12);
+      ByteWriter writer(room);
+      const std::uint64_t number = next++;
+      ASSERT_TRUE(out.sender.write(writer, number, now));
+      std::optional<RepairFrame> frame;
+      ASSERT_TRUE(walk_frames(ConstBytes(room).first(writer.written()), RepairCatcher{{}, frame}));
+      rows += frame->row != row ? 1 : 0;
+      row = frame->row;
+      if (random.chance(0.03)) continue;
+      received.record(number, now);
+      in.receiver.handle_repair(*frame, received, now);
+      take_repaired();
+    }
+  };
+  while (rows < 70'000 || covered < 70'000) {
+    const std::size_t packets = 1 + random.below(400);
+    for (std::size_t i = 0; i < packets; ++i) {
+      now += Duration::microseconds(100);
+      Bytes packet(40);
+      for (std::byte& b : packet) b = static_cast<std::byte>(random.next());
+      ByteWriter writer(packet);
+      write_coded(writer, out.sender.next_frame());
+      const auto coded = coded_packet(packet);
+      ASSERT_TRUE(coded);
+      out.sender.add(next, coded->frames, kEnds, {.packets = packets, .repairs = kPlenty}, now);
+      ++covered;
+      if (random.chance(0.03)) {
+        lost.emplace(next++, Bytes(coded->frames.begin(), coded->frames.end()));
+        ++losses;
+      } else {
+        received.record(next, now);
+        in.receiver.handle_packet(coded->coded.index, next++, coded->frames, received, now);
+        take_repaired();
+      }
+      send_repairs(Waiting::kBulk);
+    }
+    for (int i = 0; i < 100; ++i) {
+      now += Duration::milliseconds(1);
+      out.sender.advance(Waiting::kNothing, next, kRoundTrip, now);
+      send_repairs(Waiting::kNothing);
+    }
+  }
+  EXPECT_EQ(in.receiver.counters().malformed, 0U);
+  EXPECT_GT(losses, 1'000U);
+  // No more windows fail than the policy promises, at a few packets each.
+  EXPECT_LE(lost.size(), losses / 100);
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ struct Log {
   std::size_t settled() const { return acked.size() + lost_packets.size() + late.size(); }
 
   std::size_t looked = 0;
+  bool is_covered(std::uint64_t n) const { return !uncovered.contains(n); }
+
+  std::set<std::uint64_t> uncovered;
   std::size_t enough = ~std::size_t{0};
 };
 
@@ -188,7 +191,7 @@ TEST_F(ReportTest, EachPartTellsWhereItsReportBegan) {
   EXPECT_GT(parts, 5);
 }
 
-// Repairs on their way say nothing about other packets, be they later or between two blocks.
+// Repairs on their way say nothing about other packets, be they later or between two windows.
 TEST_F(ReportTest, OnlyWhatMayBeRepairedYetWaitsForTheNextReport) {
   repairable = {{0, 4}, {10, 14}, {18, 22}};
   for (const std::uint64_t n : {5, 7, 8, 30, 31, 32}) received.record(n, at(0));
@@ -198,6 +201,27 @@ TEST_F(ReportTest, OnlyWhatMayBeRepairedYetWaitsForTheNextReport) {
   repairable.clear();
   report(at(10));
   EXPECT_EQ(log.lost_packets.size(), 15U + 12U);
+}
+
+// Nor about what stands between the packets of a window: repairs, and what is sent again.
+TEST_F(ReportTest, WhatNoCodeCoversDoesNotWaitAmongWhatMayBeRepaired) {
+  for (const std::size_t at_once : {1'000U, 4U}) {
+    received = {};
+    losses = {};
+    log = {};
+    part = at_once;
+    repairable = {{2, 20}};
+    log.uncovered = {3, 5, 11, 12, 19, 21};
+    for (const std::uint64_t n : {4, 11, 30, 31, 32}) received.record(n, at(0));
+    report(at(0));
+    EXPECT_EQ(log.lost_packets, (std::set<std::uint64_t>{0, 1, 3, 5, 12, 19, 20, 21, 22, 23, 24, 25,
+                                                         26, 27, 28, 29}));
+    received.record_repaired(7);
+    repairable.clear();
+    report(at(10));
+    EXPECT_EQ(log.lost_packets.size(), 16U + 11U);
+    EXPECT_TRUE(log.acked.contains(7));
+  }
 }
 
 TEST_F(ReportTest, ForgettingBelowTheFloorMeansLost) {

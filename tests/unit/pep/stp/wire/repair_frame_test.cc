@@ -1,67 +1,128 @@
-// REPAIR: round trips, and what is refused.
+// CODED and REPAIR: round trips, octet for octet, and what is refused.
 #include "pep/stp/wire/repair_frame.h"
 
-#include "tests/unit/pep/stp/fec/blocks.h"
+#include <gtest/gtest.h>
 
-namespace satrelay::stp::test {
+#include <optional>
+#include <vector>
+
+#include "pep/stp/fec/fec.h"
+#include "pep/stp/wire/frames.h"
+
+namespace satrelay::stp {
 namespace {
+
+using Octets = std::vector<std::uint8_t>;
+
+struct Found : IgnoreFrames {
+  std::optional<CodedFrame> coded;
+  std::optional<RepairFrame> repair;
+  using IgnoreFrames::operator();
+  void operator()(const CodedFrame& frame) { coded = frame; }
+  void operator()(const RepairFrame& frame) { repair = frame; }
+};
 
 class RepairFrames : public ::testing::Test {
  protected:
-  // Bytes behind the type.
-  static bool accepts(std::vector<std::uint8_t> body) {
-    Frames frames;
-    const std::size_t size = body.size();
-    for (const std::size_t b : {std::size_t{0x42}, size >> 8, size & 0xff}) {
-      frames.push_back(static_cast<std::byte>(b));
-    }
-    for (const std::uint8_t b : body) frames.push_back(static_cast<std::byte>(b));
-    return parse(frames).has_value();
+  std::optional<Found> found(const Octets& octets) {
+    frames_.clear();
+    for (const std::uint8_t octet : octets) frames_.push_back(static_cast<std::byte>(octet));
+    Found all;
+    if (!walk_frames(frames_, all)) return std::nullopt;
+    return all;
   }
+  bool accepts(std::uint8_t type, const Octets& body) {
+    Octets octets{type, static_cast<std::uint8_t>(body.size() >> 8U),
+                  static_cast<std::uint8_t>(body.size())};
+    octets.insert(octets.end(), body.begin(), body.end());
+    return found(octets).has_value();
+  }
+  template <typename Write>
+  static Octets written(Write&& write) {
+    std::vector<std::byte> room(2'000);
+    ByteWriter out(room);
+    write(out);
+    EXPECT_TRUE(out.ok());
+    Octets octets;
+    for (std::size_t i = 0; i < out.written(); ++i) {
+      octets.push_back(std::to_integer<std::uint8_t>(room[i]));
+    }
+    return octets;
+  }
+  std::vector<std::byte> frames_;
 };
 
-TEST_F(RepairFrames, RoundTripWithTheLargestSpan) {
-  RepairFrame frame;
-  frame.distance = kMaxRepairDistance;
-  frame.row = FecCodec::kMaxRepairs - 1;
-  for (std::size_t i = 0; i < 127; i += 2) frame.members.insert(i);
-  frame.members.insert(127);
-  EXPECT_EQ(frame.members.count(), 65U);
-  frame.members = {};
-  for (std::size_t i = 0; i < 126; i += 2) frame.members.insert(i);
-  frame.members.insert(127);
-  ASSERT_EQ(frame.members.count(), FecCodec::kMaxSources);
-  Frames room(200);
-  ByteWriter writer(room);
-  write_repair_header(writer, frame, 3);
-  writer.u16(1);
-  writer.u8(0);
-  ASSERT_TRUE(writer.ok());
-  EXPECT_EQ(writer.written(), kMaxRepairOverhead + 1);
-  const auto parsed = parse(ConstBytes(room).first(writer.written()));
-  ASSERT_TRUE(parsed);
-  EXPECT_EQ(parsed->distance, frame.distance);
-  EXPECT_EQ(parsed->row, frame.row);
-  EXPECT_EQ(parsed->members, frame.members);
-  EXPECT_EQ(parsed->symbol.size(), 3U);
+TEST_F(RepairFrames, CodedRoundTrip) {
+  const Octets octets = written([](ByteWriter& out) {
+    write_coded(out, {FecCode::kPrompt, 0xfedc});
+  });
+  EXPECT_EQ(octets, (Octets{0x47, 0, 3, 1, 0xfe, 0xdc}));
+  EXPECT_EQ(octets.size(), kCodedFrameSize);
+  const auto all = found(octets);
+  ASSERT_TRUE(all && all->coded);
+  EXPECT_EQ(all->coded->code, FecCode::kPrompt);
+  EXPECT_EQ(all->coded->index, 0xfedc);
+}
+
+TEST_F(RepairFrames, RepairRoundTripWithTheLargestValues) {
+  const std::vector<std::byte> symbol(1'400, std::byte{7});
+  RepairFrame frame{FecCode::kFlight, 0xffff, kMaxCodedWindow, 0xabcd, symbol};
+  const Octets octets = written([&](ByteWriter& out) { write_repair(out, frame); });
+  EXPECT_EQ(octets.size(), kRepairHeaderSize + symbol.size());
+  EXPECT_EQ(Octets(octets.begin(), octets.begin() + 11),
+            (Octets{0x48, 0x05, 0x7f, 0, 0xff, 0xff, 0x0c, 0x00, 0xab, 0xcd, 7}));
+  const auto all = found(octets);
+  ASSERT_TRUE(all && all->repair);
+  EXPECT_EQ(all->repair->first, 0xffff);
+  EXPECT_EQ(all->repair->count, kMaxCodedWindow);
+  EXPECT_EQ(all->repair->row, 0xabcd);
+  EXPECT_TRUE(std::ranges::equal(all->repair->symbol, symbol));
 }
 
 TEST_F(RepairFrames, MalformedOnesAreRefused) {
-  //                      distance, row, span - 1, members, symbol
-  EXPECT_TRUE(accepts({3, 0, 2, 0b101, 0, 1, 9}));
-  EXPECT_FALSE(accepts({2, 0, 2, 0b101, 0, 1, 9})) << "stands for itself";
-  EXPECT_FALSE(accepts({3, 24, 2, 0b101, 0, 1, 9})) << "no such row";
-  EXPECT_FALSE(accepts({3, 0, 2, 0b100, 0, 1, 9})) << "the first is no member";
-  EXPECT_FALSE(accepts({3, 0, 2, 0b001, 0, 1, 9})) << "the last is no member";
-  EXPECT_FALSE(accepts({3, 0, 2, 0b1101, 0, 1, 9})) << "members beyond the span";
-  EXPECT_FALSE(accepts({3, 0, 2, 0b101, 0, 1})) << "a symbol without bytes";
-  EXPECT_FALSE(accepts({3, 0, 128, 0b101, 0, 1, 9})) << "too wide";
-  EXPECT_FALSE(accepts({3, 0, 2})) << "short";
-  std::vector<std::uint8_t> crowded = {0x40, 200, 0, 127};
-  crowded.insert(crowded.end(), 16, 0xff);
-  crowded.insert(crowded.end(), {0, 1, 9});
-  EXPECT_FALSE(accepts(crowded)) << "more members than a block has";
+  //                          code, index
+  EXPECT_TRUE(accepts(0x47, {0, 1, 2}));
+  EXPECT_FALSE(accepts(0x47, {2, 1, 2})) << "no such code";
+  EXPECT_FALSE(accepts(0x47, {0, 1})) << "short";
+  EXPECT_FALSE(accepts(0x47, {0, 1, 2, 3})) << "long: what is covered would begin elsewhere";
+  //                          code, first, count, row, symbol
+  EXPECT_TRUE(accepts(0x48, {0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9}));
+  EXPECT_TRUE(accepts(0x48, {1, 0, 1, 0x0c, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9}));
+  EXPECT_FALSE(accepts(0x48, {2, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9})) << "no such code";
+  EXPECT_FALSE(accepts(0x48, {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9})) << "of nothing";
+  EXPECT_FALSE(accepts(0x48, {0, 0, 1, 0x0c, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9})) << "of too many";
+  EXPECT_FALSE(accepts(0x48, {0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1})) << "without frames";
+  EXPECT_FALSE(accepts(0x48, {0, 0, 1, 0, 1, 0})) << "short";
+}
+
+// The largest packet that is covered has a repair that fits.
+TEST_F(RepairFrames, TheOverheadIsWhatTheLongestNeeds) {
+  const std::size_t room = 1'472 - 12;
+  const std::size_t covered = room - kRepairOverhead - kCodedFrameSize;
+  EXPECT_EQ(kRepairHeaderSize + kSymbolHeaderSize + covered, room);
+}
+
+class CodedPackets : public RepairFrames {
+ protected:
+  std::optional<CodedPacket> parsed(const Octets& octets) {
+    frames_.clear();
+    for (const std::uint8_t octet : octets) frames_.push_back(static_cast<std::byte>(octet));
+    return coded_packet(frames_);
+  }
+};
+
+TEST_F(CodedPackets, BeginWithTheFrame) {
+  const auto packet = parsed({0x47, 0, 3, 0, 1, 2, 0x01, 5});
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->coded.index, 0x102);
+  EXPECT_EQ(packet->frames.size(), 2U);
+  EXPECT_FALSE(parsed({0x01, 5, 0x47, 0, 3, 0, 1, 2, 0x01, 5})) << "not first";
+  EXPECT_FALSE(parsed({0x47, 0, 3, 0, 1, 2})) << "nothing is covered";
+  EXPECT_FALSE(parsed({0x47, 0, 3, 7, 1, 2, 0x01, 5})) << "malformed";
+  EXPECT_FALSE(parsed({0x47, 0, 4, 0, 1, 2, 0x01, 5})) << "another length";
+  EXPECT_FALSE(parsed({0x47, 0xff, 0xff, 0, 1, 2, 0x01, 5}));
+  EXPECT_FALSE(parsed({}));
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp

@@ -68,10 +68,13 @@ struct Transcript {
     text += ";";
   }
   void operator()(const RepairFrame& f) {
-    text += "REPAIR -" + std::to_string(f.distance) + " row " + std::to_string(int{f.row}) + " of";
-    f.members.for_each(
-        [this](std::size_t at, std::size_t) { (text += " ") += std::to_string(at); });
-    text += " " + std::to_string(f.symbol.size()) + ";";
+    text += "REPAIR " + std::to_string(static_cast<int>(f.code)) + " row " + std::to_string(f.row) +
+            " of " + std::to_string(f.first) + "+" + std::to_string(f.count) + " " +
+            std::to_string(f.symbol.size()) + ";";
+  }
+  void operator()(const CodedFrame& f) {
+    text +=
+        "CODED " + std::to_string(static_cast<int>(f.code)) + " " + std::to_string(f.index) + ";";
   }
   void unknown(std::uint8_t type) { text += "UNKNOWN " + std::to_string(type) + ";"; }
 };

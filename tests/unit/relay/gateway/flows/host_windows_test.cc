@@ -48,9 +48,9 @@ class HostWindowsTest : public testing::Test {
     while (arena_.free_blocks() > blocks) static_cast<void>(arena_.allocate());
   }
   // The window that its host is told with the ACK of its next byte.
-  std::uint64_t offered(Flow& f) {
+  std::uint64_t offered(Flow& f, Duration round_trip = {}) {
     if (f.endpoint.is_closed()) open(f);
-    windows_.adjust(f, now_);
+    windows_.adjust(f, round_trip, now_);
     const std::byte byte{};
     f.endpoint.handle_segment(segment(said_++, wire::TcpFlags::kAck), {&byte, 1}, now_);
     now_ += Duration::milliseconds(100);
@@ -125,26 +125,56 @@ TEST_F(HostWindowsTest, AFullTableHasNoPlace) {
   EXPECT_FALSE(windows_.has_place());
 }
 
-TEST_F(HostWindowsTest, AHostIsOfferedTwiceWhatTheLinkTookOfIt) {
+// What the link takes in a round trip and 200 ms, so that all that a loss may make late is here.
+TEST_F(HostWindowsTest, AHostIsOfferedAFlight) {
   Flow& f = add();
   EXPECT_NEAR(static_cast<double>(offered(f)), 64.0 * 1024, kBlock);
-  for (int i = 0; i < 10; ++i) {
-    HostWindows::note_drained(f, 100'000, now_);
-    now_ += Duration::milliseconds(100);
+  constexpr double kRate = 300'000;  // a second
+  const auto drain = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      HostWindows::note_drained(f, static_cast<std::uint64_t>(kRate / 100), now_);
+      now_ += Duration::milliseconds(10);
+    }
+  };
+  struct Row {
+    std::int64_t round_trip_ms;
+    double seconds;
+  };
+  for (const Row& row : {Row{0, 0.4}, Row{100, 0.4}, Row{200, 0.4}, Row{550, 0.75}}) {
+    drain(200);
+    EXPECT_NEAR(static_cast<double>(offered(f, Duration::milliseconds(row.round_trip_ms))),
+                kRate * row.seconds, kRate * row.seconds / 20 + kBlock)
+        << row.round_trip_ms;
+    drain(10);
   }
-  EXPECT_GT(offered(f), 128U * 1024);
+  drain(200);
+  EXPECT_NEAR(static_cast<double>(offered(f, Duration::seconds(5))), 256.0 * 1024, 2 * kBlock)
+      << "no more than is configured";
   now_ += Duration::seconds(10);
   Flow& other = add();
   EXPECT_NEAR(static_cast<double>(offered(other)), 64.0 * 1024, kBlock)
       << "a flow's rate is its own";
 }
 
+// Of what the link took at first it is not known how long it goes on.
+TEST_F(HostWindowsTest, AFlightGrowsWithinTheFirstMilliseconds) {
+  Flow& f = add();
+  offered(f);
+  for (int i = 0; i < 10; ++i) {
+    HostWindows::note_drained(f, 10'000, now_);
+    now_ += Duration::milliseconds(2);
+  }
+  // 100,000 in a sixteenth of a second at the least: more than the cap in 550 ms.
+  EXPECT_NEAR(static_cast<double>(offered(f, Duration::milliseconds(550))), 256.0 * 1024,
+              2 * kBlock);
+}
+
 TEST_F(HostWindowsTest, ASmallWindowIsOfferedAnewSoon) {
   Flow& f = add();
-  windows_.adjust(f, now_);
+  windows_.adjust(f, {}, now_);
   EXPECT_TRUE(f.retry_at.is_never());
   leave(0);
-  windows_.adjust(f, now_);
+  windows_.adjust(f, {}, now_);
   EXPECT_EQ(f.retry_at, now_ + Duration::milliseconds(100));
   HostWindows::retry_later(f, now_);
   EXPECT_EQ(f.retry_at, now_ + Duration::milliseconds(10)) << "the earlier one holds";

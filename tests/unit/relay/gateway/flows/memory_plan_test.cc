@@ -101,7 +101,24 @@ TEST(MemoryPlan, ObeysExplicitLimits) {
   EXPECT_EQ(plan.arena, ByteCount(128ULL << 20));
   EXPECT_EQ(plan.flow_receive_limit[0], 1ULL << 20);
   EXPECT_EQ(plan.flow_send_limit, 1ULL << 20);
-  EXPECT_EQ(plan.host_window, 8ULL << 20);
+  EXPECT_EQ(plan.host_window, 1ULL << 20) << "no more than a flow may store";
+}
+
+TEST(MemoryPlan, AHostMaySendAFlightOfTheFastestLink) {
+  config::Gateway config = two_peers();
+  EXPECT_EQ(plan_memory(config).host_window, 156'250'000U) << "1.25 s of 1 Gbit/s";
+  config.links[0].send_rate = BitRate::bits_per_second(100'000'000);
+  EXPECT_EQ(plan_memory(config).host_window, 250'000'000U / 8 * 5 / 4);
+  for (auto& link : config.links) link.send_rate = BitRate::bits_per_second(1'000'000);
+  EXPECT_EQ(plan_memory(config).host_window, 4ULL << 20) << "at least";
+  config.limits.host_window = ByteCount(64ULL << 10);
+  EXPECT_EQ(plan_memory(config).host_window, 64ULL << 10) << "what is configured";
+  config.limits.host_window = ByteCount(1ULL << 30);
+  config.limits.memory = ByteCount(128ULL << 20);
+  EXPECT_EQ(plan_memory(config).host_window, 16ULL << 20) << "an eighth of the arena";
+  config.limits.host_window = ByteCount(0);
+  config.limits.memory = ByteCount(16ULL << 20);
+  EXPECT_EQ(plan_memory(config).host_window, 2ULL << 20);
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ TEST_P(OpenMetadataTest, ModesComeBackAndNoneAreLeftOut) {
   const std::size_t without = write_open_metadata(m, bytes);
   for (const FlowModes modes :
        {FlowModes{.handshake = HandshakeMode::kRemote}, FlowModes{.ack = AckMode::kEndToEnd},
-        FlowModes{.close = CloseMode::kConfirmed}, FlowModes{.window = WindowMode::kMirror}}) {
+        FlowModes{.close = CloseMode::kConfirmed}, FlowModes{.window = WindowMode::kMirror},
+        FlowModes{.delivery = DeliveryMode::kPrompt}}) {
     m.modes = modes;
     const std::size_t size = write_open_metadata(m, bytes);
     EXPECT_EQ(size, without + 1);

@@ -1,0 +1,75 @@
+#include "pep/stp/fec/fec_policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace satrelay::stp {
+namespace {
+
+// The least number that losses exceed with a chance of `residual` at most, up to `most`. Runs begin
+// at random and are geometric: a compound Poisson distribution, of Polya and Aeppli (N. L. Johnson
+// et al., Univariate Discrete Distributions, 2005, section 9.7).
+std::size_t quantile(double packets, double loss, double run, double residual, std::size_t most) {
+  const double runs = packets * loss / run;
+  // Far beyond `most`, and exp() would be nothing.
+  if (packets * loss > 2 * static_cast<double>(most)) return most;
+  const double more = 1 - 1 / run;  // the chance that a run goes on
+  double before = 0;
+  double term = std::exp(-runs);  // no loss
+  double sum = term;
+  for (std::size_t k = 1; k <= most; ++k) {
+    if (1 - sum <= residual) return k - 1;
+    const auto n = static_cast<double>(k);
+    const double next =
+        ((runs * (1 - more) + 2 * more * (n - 1)) * term - more * more * (n - 2) * before) / n;
+    before = term;
+    term = next;
+    sum += term;
+  }
+  return most;
+}
+
+}  // namespace
+
+void FecPolicy::on_report(std::uint64_t delivered, std::uint64_t lost) {
+  packets_ += static_cast<double>(delivered + lost);
+  losses_ += static_cast<double>(lost);
+  if (packets_ > kWindow) {
+    losses_ *= kWindow / packets_;
+    packets_ = kWindow;
+  }
+}
+
+double FecPolicy::loss_bound() const {
+  const double n = (packets_ + kPriorPackets) / (2 * run_ - 1);
+  const double mean = loss();
+  return std::min(0.5, mean + 1.645 * std::sqrt(mean * (1 - mean) / n));
+}
+
+std::size_t FecPolicy::repairs_for(std::size_t sources) const {
+  if (sources == 0 || is_clean()) return 0;
+  const std::size_t most = std::min(kMostRepairs, sources / 2 + 2);
+  const double loss = loss_bound();
+  const double run = std::min(run_, static_cast<double>(sources));
+  // Repairs may be lost too.
+  std::size_t repairs = 0;
+  for (int i = 0; i < 3; ++i) {
+    repairs = quantile(static_cast<double>(sources + repairs), loss, run, kResidual, most);
+  }
+  return std::max<std::size_t>(repairs, 1);
+}
+
+std::size_t FecPolicy::sources_for(std::size_t repairs, std::size_t most) const {
+  std::size_t least = 1;
+  while (least < most) {
+    const std::size_t middle = least + (most - least + 1) / 2;
+    if (repairs_for(middle) <= repairs) {
+      least = middle;
+    } else {
+      most = middle - 1;
+    }
+  }
+  return least;
+}
+
+}  // namespace satrelay::stp

@@ -1,0 +1,44 @@
+// In which runs a path loses packets, as the peer's reports first show it: what is repaired soon
+// after looks as if it had arrived in later ones.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "pep/stp/wire/feedback_frame.h"
+
+namespace satrelay::stp {
+
+class LossRuns {
+ public:
+  void on_report(const FeedbackFrame& report) {
+    if (report.end <= seen_) return;
+    report.for_each_run([](std::uint64_t, std::uint64_t) {},
+                        [this](std::uint64_t begin, std::uint64_t end) {
+                          begin = std::max(begin, seen_);
+                          if (begin >= end) return;
+                          // One that goes on was counted when it began.
+                          if (begin != run_end_) ++runs_;
+                          run_end_ = end;
+                          packets_ += static_cast<double>(std::min(end - begin, kLongest));
+                        });
+    seen_ = report.end;
+    if (runs_ > kWindow) {
+      packets_ /= 2;
+      runs_ /= 2;
+    }
+  }
+  // Packets of a run, on the mean; at least 1. One run of one stands for what is not known.
+  double mean() const { return std::max(1.0, (packets_ + 1) / (runs_ + 1)); }
+  void clear() { *this = {}; }
+
+ private:
+  static constexpr double kWindow = 200;         // runs that count
+  static constexpr std::uint64_t kLongest = 64;  // what is more is an outage
+  std::uint64_t seen_ = 0;
+  std::uint64_t run_end_ = ~std::uint64_t{0};
+  double packets_ = 0;
+  double runs_ = 0;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,133 @@
+// Forward error correction between two sessions: who takes part in it, and what it spares.
+#include <gtest/gtest.h>
+
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/packet.h"
+#include "tests/unit/pep/stp/application.h"
+
+namespace satrelay::stp::test {
+namespace {
+
+constexpr Duration kOneWay = Duration::milliseconds(275);
+
+struct CodeCounter : IgnoreFrames {
+  std::uint64_t coded = 0;
+  std::uint64_t repairs = 0;
+  using IgnoreFrames::operator();
+  void operator()(const CodedFrame&) { ++coded; }
+  void operator()(const RepairFrame&) { ++repairs; }
+};
+
+EndConfig end_config(bool opens_even) {
+  EndConfig config;
+  config.session.opens_even_streams = opens_even;
+  return config;
+}
+
+class SessionFec : public ::testing::Test {
+ protected:
+  // All HELLOs offer these capabilities.
+  void offer(std::uint32_t capabilities) {
+    net.on_packet = [this, capabilities](int, MutableBytes packet) {
+      const auto header = parse_header(packet);
+      ASSERT_TRUE(header);
+      if (header->type == PacketType::kHello) {
+        constexpr std::size_t kCapabilities = kHeaderSize + 3 + 4;
+        offered = load_u32(packet.data() + kCapabilities);
+        store_u32(packet.data() + kCapabilities, capabilities);
+        SessionSeal().close(packet);
+        return;
+      }
+      said_protected += header->is_protected ? 1 : 0;
+      ASSERT_TRUE(walk_frames(frames_of(packet), codes));
+    };
+  }
+  // So many flows of so much, there and back.
+  void transfer(int flows, std::uint64_t bytes) {
+    ASSERT_TRUE(net.connect());
+    for (Channel& channel : net.channels) channel.set_faults({.loss = 0.03});
+    for (int i = 0; i < flows; ++i) {
+      ASSERT_TRUE(net.apps[0].open(bytes, 1'000, net.now));
+      net.run(Duration::milliseconds(200));
+    }
+    const bool over = net.run(Duration::seconds(60), [&] {
+      return std::ranges::all_of(net.apps[0].flows,
+                                 [](const auto& flow) { return flow.second.over(); });
+    });
+    EXPECT_TRUE(over);
+    EXPECT_EQ(net.error(), "");
+    EXPECT_EQ(net.apps[1].bytes_read, static_cast<std::uint64_t>(flows) * bytes);
+  }
+
+  Network net{end_config(true), end_config(false), kOneWay, {}, 3};
+  std::uint32_t offered = 0;
+  std::uint64_t said_protected = 0;
+  CodeCounter codes;
+};
+
+TEST_F(SessionFec, RepairsWhatIsLost) {
+  offer(kCapabilityRepair);
+  transfer(20, 50'000);
+  EXPECT_EQ(offered, kCapabilityRepair);
+  EXPECT_GT(codes.coded, 600U);
+  EXPECT_EQ(said_protected, codes.coded) << "bit P tells of CODED";
+  EXPECT_GT(codes.repairs, 50U);
+  EXPECT_GT(net.session(1).counters().repair_used, 10U);
+  EXPECT_EQ(net.session(0).counters().malformed + net.session(1).counters().malformed, 0U);
+}
+
+// Of other builds: one that knows no code, and one that knows the older one.
+TEST_F(SessionFec, APeerThatOffersNoneGetsNone) {
+  for (const std::uint32_t capabilities : {0U, 0x01U, 0x03U}) {
+    net.stop(0);
+    net.stop(1);
+    for (Channel& channel : net.channels) {
+      channel.flush();
+      channel.set_faults({});
+    }
+    net.apps[1].bytes_read = 0;
+    offer(capabilities);
+    transfer(20, 50'000);
+    EXPECT_EQ(codes.coded, 0U) << capabilities;
+    EXPECT_EQ(codes.repairs, 0U) << capabilities;
+    EXPECT_EQ(said_protected, 0U) << capabilities;
+    EXPECT_GT(net.session(0).counters().retransmitted_bytes, 0U);
+    EXPECT_EQ(net.session(0).counters().unknown_frames, 0U);
+  }
+}
+
+// What the writer says of the rest decides: bulk that goes on is not covered, its last flight is.
+TEST_F(SessionFec, TheLastFlightOfBulkIsCoveredIfTheWriterTellsOfIt) {
+  for (const bool tells : {false, true}) {
+    Network bulk(end_config(true), end_config(false), kOneWay, {}, 5);
+    CodeCounter late;
+    std::uint64_t sent = 0;
+    constexpr std::uint64_t kBytes = 8'000'000;
+    bulk.on_packet = [&](int end, MutableBytes packet) {
+      if (end != 0 || parse_header(packet)->type == PacketType::kHello) return;
+      // All but the first and the last 64 KiB, which are covered in any case.
+      const auto flow = bulk.apps[0].flows.begin();
+      if (flow == bulk.apps[0].flows.end()) return;
+      sent = flow->second.written;
+      if (tells) {
+        bulk.session(0).set_rest(static_cast<StreamId>(flow->first), kBytes - sent, true);
+      }
+      if (sent > 4'000'000 && sent < kBytes - 200'000) walk_frames(frames_of(packet), late);
+    };
+    ASSERT_TRUE(bulk.connect());
+    for (Channel& channel : bulk.channels) channel.set_faults({.loss = 0.01});
+    ASSERT_TRUE(bulk.apps[0].open(kBytes, 10, bulk.now));
+    EXPECT_TRUE(
+        bulk.run(Duration::seconds(60), [&] { return bulk.apps[0].flows.begin()->second.over(); }));
+    EXPECT_EQ(bulk.error(), "");
+    if (tells) {
+      EXPECT_GT(late.coded, 500U) << "of a flight of 50 Mbit/s";
+      EXPECT_LT(late.coded, 4'000U) << "and no more";
+    } else {
+      EXPECT_LT(late.coded, 100U) << "the first behind each pause of the writer";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace satrelay::stp::test
