@@ -2,6 +2,7 @@
 // the current one has brought. Two words instead of a list of events.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "pep/base/time.h"
@@ -17,6 +18,14 @@ class RecentCount {
   std::uint64_t amount(Duration period, Instant now) {
     turn(period, now);
     return previous_ + current_;
+  }
+  // Takes out so much, the oldest first, and all there is at most: how much.
+  std::uint64_t take(std::uint64_t most, Duration period, Instant now) {
+    const std::uint64_t taken = std::min(most, amount(period, now));
+    const std::uint64_t old = std::min(taken, previous_);
+    previous_ -= old;
+    current_ -= taken - old;
+    return taken;
   }
 
  private:

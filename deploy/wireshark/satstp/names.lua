@@ -6,7 +6,7 @@ local FRAME_NAMES = {
   [0x00] = "PADDING", [0x01] = "PING", [0x02] = "SETTLED", [0x03] = "FEEDBACK", [0x04] = "LANE_CREDIT",
   [0x05] = "STREAM_CREDIT", [0x06] = "OPEN", [0x07] = "RESET", [0x08] = "CLOSE", [0x09] = "HELLO",
   [0x10] = "DATA", [0x11] = "DATA", [0x12] = "DATA", [0x13] = "DATA", [0x42] = "REPAIR", [0x43] = "RATE",
-  [0x44] = "CONFIRM", [0x46] = "START_CREDIT",
+  [0x44] = "CONFIRM", [0x45] = "RECEPTION", [0x46] = "START_CREDIT",
 }
 local REASONS = {
   [0] = "none", [1] = "host_reset", [2] = "refused", [3] = "unreachable", [4] = "timeout",
@@ -56,6 +56,8 @@ counted("lane_credit.limit", "Limit of all streams together", BYTES)
 counted("stream_credit.limit", "Limit of the stream", BYTES)
 number("start_credit.sequence", "Sequence")
 counted("start_credit.limit", "Limit before the first STREAM_CREDIT", BYTES)
+counted("reception.missed", "Missed by the reporter's port", PACKETS)
+counted("reception.waited", "Waited at that port", { " microsecond", " microseconds" })
 number("rate.sequence", "Sequence")
 counted("rate.capacity", "Capacity", { " bit/s" })
 field("uint8", "reset.reason", "Reason", base.DEC, REASONS)
@@ -103,6 +105,7 @@ field("bool", "hello.encrypts", "Encrypts", 8, nil, 0x04)
 field("uint8", "hello.lane_count", "Lanes", base.DEC)
 field("uint32", "hello.capabilities", "Capabilities", base.HEX)
 field("bool", "hello.capabilities.repair", "Understands REPAIR", 32, nil, 0x01)
+field("bool", "hello.capabilities.reception", "Understands RECEPTION", 32, nil, 0x02)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)

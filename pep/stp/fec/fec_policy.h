@@ -27,6 +27,10 @@ class FecPolicy {
       packets_ = kWindow;
     }
   }
+  // Of those lost, so many were not lost by the path.
+  void on_excused(std::uint64_t packets) {
+    losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
+  }
   // Enough was seen, and of all that nothing was lost.
   bool is_clean() const { return packets_ >= kEnough && losses_ < 0.5; }
   // Upper 95% confidence bound of the loss: a beta posterior, taken as normal.
