@@ -45,6 +45,8 @@ std::optional<CutCause> Hpfp::cut_cause() const {
 
 void Hpfp::on_feedback(const FeedbackSample& sample) {
   guard_.on_feedback(sample);
+  // When what it speaks of arrived is not known.
+  if (!guard_.last_counts()) return;
   if (!measuring_) {
     measuring_ = true;
     period_began_ = sample.arrived;
