@@ -26,6 +26,14 @@ class RecentCount {
     const Duration over = previous_ > 0 ? period + begun : std::max(begun, period / 8);
     return static_cast<std::uint64_t>(counted * (span.to_seconds() / over.to_seconds()));
   }
+  // Takes out so much, the oldest first, and all there is at most: how much.
+  std::uint64_t take(std::uint64_t most, Duration period, Instant now) {
+    const std::uint64_t taken = std::min(most, amount(period, now));
+    const std::uint64_t old = std::min(taken, previous_);
+    previous_ -= old;
+    current_ -= taken - old;
+    return taken;
+  }
 
  private:
   void turn(Duration period, Instant now) {

@@ -30,6 +30,7 @@ CapacityGuard::CapacityGuard(BitRate capacity) { on_capacity(capacity); }
 void CapacityGuard::on_start(const StartSample& sample) {
   quick_.clear();
   slow_.clear();
+  hidden_.clear();
   rtt_ = next_rtt_ = sample.rtt;
   next_rtt_since_ = sample.now;
   loss_ = 0;
@@ -42,6 +43,7 @@ void CapacityGuard::on_capacity(BitRate capacity) {
   sent_since_ = false;
   quick_.clear();
   slow_.clear();
+  hidden_.clear();
 }
 
 BitRate CapacityGuard::rate() const {
@@ -86,10 +88,13 @@ void CapacityGuard::note_path(const FeedbackSample& sample) {
     next_rtt_ = std::min(next_rtt_, sample.rtt);
     rtt_ = std::min(rtt_, sample.rtt);
   }
-  if (state_ == State::kDraining) return;
+  // A full queue loses what the link would not.
+  if (state_ == State::kDraining || hidden_.low()) return;
   const double packets = static_cast<double>(sample.packets_delivered + sample.packets_lost);
   const double weight = std::min(packets / 2000, 0.5);
-  if (packets > 0) loss_ += weight * (static_cast<double>(sample.packets_lost) / packets - loss_);
+  const std::uint64_t of_link =
+      sample.packets_lost - std::min(sample.packets_lost, sample.packets_lost_at_receiver);
+  if (packets > 0) loss_ += weight * (static_cast<double>(of_link) / packets - loss_);
 }
 
 // Of what arrives, the link has carried more: what is lost beyond the modem.
@@ -100,33 +105,41 @@ BitRate CapacityGuard::despite_loss(BitRate arrived) const {
 }
 
 void CapacityGuard::on_feedback(const FeedbackSample& sample) {
-  const DelayTrend::Point point{sample.sent, sample.arrived, sample.received};
+  const Duration lateness = punctual_.believed_lateness(sample);
+  const DelayTrend::Point point{sample.sent, sample.arrived, sample.received, lateness};
   const bool is_new = sample.sent > newest_sent_;
   newest_sent_ = std::max(newest_sent_, sample.sent);
   note_path(sample);
+  counts_ = lateness <= PunctualSamples::kAllowed;
+  if (state_ != State::kTrusting && excuse_.holds(sample)) return take_back_cut(sample.now);
   if (!sent_since_ || sample.sent < trusted_since_) return;
   quick_.add(point);
   slow_.add(point);
   if (state_ == State::kDraining) {
-    refine(sample);
+    if (counts_) refine(sample);
     if (drained(sample)) hold(patience_, sample.now);
     return;
   }
+  hidden_.add(point);
   if (quick_.grows()) return drain(sample, quick_);
   if (slow_.grows()) return drain(sample, slow_);
+  if (hidden_.arrival_rate()) return drain(sample, hidden_);
   if (state_ == State::kHolding && sample.now >= hold_until_) probe(sample.now);
   if (state_ == State::kProbing && sample.now >= probe_ends_) {
     state_ = State::kJudging;
     judged_ = 0;
   }
-  if (state_ == State::kJudging && is_new) judge(sample);
+  if (state_ == State::kJudging && is_new && counts_) judge(sample);
 }
 
-void CapacityGuard::drain(const FeedbackSample& sample, const DelayTrend& trend) {
+template <typename Trend>
+void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   const auto arrived = trend.arrival_rate();
   if (!arrived) return;
   // So few packets fill no queue: the path has become longer more than once.
   if (trend.sending_rate() < capacity().scaled(1, kIdleShare)) return;
+  before_cut_ = {state_ == State::kTrusting, found_, patience_, step_, hidden_.low()};
+  excuse_.on_cut(trend.newest().arrived, sample.now);
   found_ = despite_loss(*arrived);
   if (state_ == State::kTrusting) {
     patience_ = kFirstPatience;
@@ -139,6 +152,17 @@ void CapacityGuard::drain(const FeedbackSample& sample, const DelayTrend& trend)
   state_ = State::kDraining;
   drain_began_ = sample.now;
   measured_from_ = trend.newest();
+}
+
+// As if it had not been. What was sent until now says no more about it.
+void CapacityGuard::take_back_cut(Instant now) {
+  found_ = before_cut_.found;
+  patience_ = before_cut_.patience;
+  step_ = before_cut_.step;
+  hold(patience_, now);
+  hidden_.suspect(before_cut_.low);
+  if (before_cut_.trusting) state_ = State::kTrusting;
+  trusted_since_ = now;
 }
 
 // The longer the queue, the better the link's rate is known: it is busy all the time.
@@ -159,6 +183,7 @@ void CapacityGuard::hold(Duration time, Instant now) {
   hold_until_ = now + std::max(time, rtt_);
   quick_.clear();
   slow_.clear();
+  hidden_.clear();
 }
 
 void CapacityGuard::probe(Instant now) {

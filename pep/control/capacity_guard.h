@@ -6,16 +6,21 @@
 //       |                          +----delay grows---------|--+                      v
 //       +--- the known capacity is reached -----------------+<---verdict-------- kJudging
 //
+// What the gateways' own machines do to samples is no sign of the link (machine_excuse.h).
+//
 // Found: the rate at which packets arrive while the queue grows is what the link carries. Draining:
 // next to nothing is sent until no more is in flight than the path holds. Holding: 97% of what was
 // found. Probing: 15 ms worth of bytes too many; judging: if they made no queue, there was room.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/control/delay_trend.h"
+#include "pep/control/hidden_growth.h"
+#include "pep/control/machine_excuse.h"
 #include "pep/control/rate_controller.h"
 
 namespace satrelay::control {
@@ -36,9 +41,17 @@ class CapacityGuard {
   // What the link is believed to carry, at most what was announced.
   BitRate capacity() const { return state_ == State::kTrusting ? announced_ : found_; }
   State state() const { return state_; }
+  // Whether the last sample was one of the link, and not of a machine that was late.
+  bool last_counts() const { return counts_; }
+  // Why rate() has last fallen; nullopt: a probe is over.
+  std::optional<CutCause> cut_cause() const {
+    return state_ == State::kDraining ? std::optional(CutCause::kDelay) : std::nullopt;
+  }
 
  private:
-  void drain(const FeedbackSample& sample, const DelayTrend& trend);
+  void take_back_cut(Instant now);
+  template <typename Trend>
+  void drain(const FeedbackSample& sample, const Trend& trend);
   void refine(const FeedbackSample& sample);
   bool drained(const FeedbackSample& sample) const;
   void hold(Duration time, Instant now);
@@ -54,6 +67,7 @@ class CapacityGuard {
   DelayTrend quick_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
   // Finds what the quick one is too short-sighted for: a few per mille too much.
   DelayTrend slow_{{Duration::milliseconds(500), 3, Duration::milliseconds(40)}};
+  HiddenGrowth hidden_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
   Instant newest_sent_;
   // What was sent before the last announcement says nothing about it.
   bool sent_since_ = false;
@@ -74,6 +88,19 @@ class CapacityGuard {
   Duration before_probe_;  // least delay then
   Duration since_probe_;
   int judged_ = 0;  // samples
+
+  PunctualSamples punctual_;
+  bool counts_ = true;
+  CutExcuse excuse_;
+  // Before the last cut.
+  struct Before {
+    bool trusting = true;
+    BitRate found;
+    Duration patience;
+    std::uint64_t step = 0;
+    std::optional<Duration> low = {};  // delay, before it grew
+  };
+  Before before_cut_;
 };
 
 }  // namespace satrelay::control

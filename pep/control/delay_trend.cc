@@ -50,20 +50,20 @@ bool DelayTrend::grows() const {
   const std::size_t begin = lowest();
   // The largest jumps, in descending order.
   std::array<Duration, 4> jumps{};
-  Duration highest = at(begin).delay();
+  Duration highest = at(begin).certain_delay();
   for (std::size_t i = begin + 1; i < count_; ++i) {
-    highest = std::max(highest, at(i).delay());
+    highest = std::max(highest, at(i).certain_delay());
     Duration jump = at(i).delay() - at(i - 1).delay();
     for (std::size_t k = 0; k < std::min(config_.jumps, jumps.size()); ++k) {
       if (jump > jumps[k]) std::swap(jump, jumps[k]);
     }
   }
-  const Duration growth = newest().delay() - at(begin).delay();
+  const Duration growth = newest().certain_delay() - at(begin).delay();
   Duration steady = growth;
   for (std::size_t k = 0; k < std::min(config_.jumps, jumps.size()); ++k) {
     steady = steady - jumps[k];
   }
-  const bool falls = highest - newest().delay() > config_.least_growth / 2;
+  const bool falls = highest - newest().certain_delay() > config_.least_growth / 2;
   return steady >= config_.least_growth && !falls;
 }
 

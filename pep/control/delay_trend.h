@@ -25,8 +25,10 @@ class DelayTrend {
     Instant sent;
     Instant arrived;
     ByteCount received;
+    Duration lateness = {};  // so much of the delay may be no queue's
     // Only differences mean something: two clocks are involved.
     Duration delay() const { return arrived - sent; }
+    Duration certain_delay() const { return delay() - lateness; }
   };
 
   explicit DelayTrend(const Config& config) : config_(config) {}

@@ -14,6 +14,7 @@
 #include "pep/stp/packets/loss_detector.h"
 #include "pep/stp/packets/loss_rate.h"
 #include "pep/stp/packets/received_packets.h"
+#include "pep/stp/packets/reception.h"
 #include "pep/stp/packets/reorder_tolerance.h"
 #include "pep/stp/packets/report_backlog.h"
 #include "pep/stp/packets/report_requests.h"
@@ -73,11 +74,13 @@ struct Association {
   Duration peer_feedback_interval;
   Instant last_report;
   ReportRequests requests;
+  PeerReception peer_reception;
 
   // What comes
   ReceivedPackets received;
   FeedbackClock feedback;
   GapWatch gap;
+  OwnReception own_reception;
   std::uint64_t bytes_in = 0;
 };
 

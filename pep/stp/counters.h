@@ -11,7 +11,7 @@ namespace satrelay::stp {
 struct Counters {
   std::uint64_t packets_in = 0, packets_out = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0;
-  std::uint64_t packets_lost = 0, spurious_losses = 0;
+  std::uint64_t packets_lost = 0, packets_lost_at_peer = 0, spurious_losses = 0;
   std::uint64_t retransmitted_bytes = 0, copies_out = 0;
   std::uint64_t tail_probes = 0;
   std::uint64_t repair_packets_in = 0, repair_packets_out = 0;
@@ -32,13 +32,18 @@ struct Counters {
   std::uint64_t mtu_probes = 0, mtu_probes_lost = 0, mtu_black_holes = 0;
   std::uint64_t confirmations_in = 0, confirmations_out = 0;
   std::uint64_t capacities_in = 0, capacities_out = 0;
+  std::uint64_t late_reports_in = 0, late_reports_out = 0;
+  std::uint64_t rate_cuts_delay = 0, rate_cuts_loss = 0, rate_cuts_controller = 0;
+  std::uint64_t rate_cuts_announced = 0, rate_cuts_commanded = 0, rate_cuts_configured = 0;
 
-  static constexpr std::array<CounterField<Counters>, 49> kFields{{
+  static constexpr std::array<CounterField<Counters>, 58> kFields{{
       {"packets_in", &Counters::packets_in, "packets received"},
       {"packets_out", &Counters::packets_out, "packets sent"},
       {"bytes_in", &Counters::bytes_in, "UDP payload received", CounterUnit::kBytes},
       {"bytes_out", &Counters::bytes_out, "UDP payload sent", CounterUnit::kBytes},
       {"packets_lost", &Counters::packets_lost, "packets that their sender declared lost"},
+      {"packets_lost_at_peer", &Counters::packets_lost_at_peer,
+       "those of them for which the peer's port had no room"},
       {"spurious_losses", &Counters::spurious_losses, "declared lost, and received after all"},
       {"retransmitted_bytes", &Counters::retransmitted_bytes, "stream bytes sent again",
        CounterUnit::kBytes},
@@ -94,6 +99,20 @@ struct Counters {
       {"confirmations_out", &Counters::confirmations_out, "CONFIRM frames sent"},
       {"capacities_in", &Counters::capacities_in, "capacities that the peer announced"},
       {"capacities_out", &Counters::capacities_out, "capacities announced to the peer"},
+      {"late_reports_in", &Counters::late_reports_in,
+       "reports on a packet that had waited at the peer's port"},
+      {"late_reports_out", &Counters::late_reports_out,
+       "reports on a packet that had waited at our port"},
+      {"rate_cuts_delay", &Counters::rate_cuts_delay, "cuts of the rate: a queue grew on the way"},
+      {"rate_cuts_loss", &Counters::rate_cuts_loss, "cuts of the rate: too much was lost"},
+      {"rate_cuts_controller", &Counters::rate_cuts_controller,
+       "cuts of the rate: other reasons of rate control"},
+      {"rate_cuts_announced", &Counters::rate_cuts_announced,
+       "cuts of the rate: the peer says that no more arrives"},
+      {"rate_cuts_commanded", &Counters::rate_cuts_commanded,
+       "cuts of the rate: commanded by the operator"},
+      {"rate_cuts_configured", &Counters::rate_cuts_configured,
+       "cuts of the rate: the configuration has changed"},
   }};
 };
 static_assert(lists_every_counter<Counters>());

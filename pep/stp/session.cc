@@ -11,9 +11,9 @@ namespace satrelay::stp {
 namespace {
 
 Handshake::Config handshake_config(const Config& config) {
-  return {config.boot_epoch,          config.opens_even_streams,
-          config.lane_count,          config.datagram_size,
-          config.hello_interval,      config.fec == FecMode::kAuto ? kCapabilityRepair : 0,
+  const std::uint32_t repair = config.fec == FecMode::kAuto ? kCapabilityRepair : 0;
+  return {config.boot_epoch,          config.opens_even_streams, config.lane_count,
+          config.datagram_size,       config.hello_interval,     repair | kCapabilityReception,
           config.security.has_value()};
 }
 
@@ -163,8 +163,9 @@ Session::Session(const Config& config, Arena& arena, control::Pacer& carrier,
 
 Session::~Session() = default;
 
-void Session::handle_packet(ConstBytes datagram, Instant now) {
+void Session::handle_packet(ConstBytes datagram, Instant now, const Reception& reception) {
   impl_->begin_call(now);
+  impl_->reception = reception;
   impl_->handle_packet(datagram);
   if (impl_->work_waits()) impl_->go_on();
 }
@@ -279,6 +280,14 @@ void Session::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Ps
 
 void Session::announce_capacity(BitRate capacity) { impl_->own_capacity.announce(capacity); }
 
+void Session::note_late_sending(Instant began, Instant ended) {
+  impl_->late_sendings.add(began, ended);
+}
+
+void Session::set_capacity(BitRate capacity, control::CutCause cause) {
+  impl_->gate.set_capacity(capacity, cause);
+}
+
 void Session::close(Instant now) {
   impl_->now = now;
   impl_->close();
@@ -342,6 +351,8 @@ std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
 BitRate Session::peer_capacity() const { return impl_->association->peer_capacity.capacity(); }
 
 BitRate Session::send_rate() const { return impl_->gate.rate(); }
+
+const std::optional<RateCut>& Session::last_rate_cut() const { return impl_->gate.cuts().last(); }
 
 control::Priority Session::last_priority() const { return impl_->gate.last_priority(); }
 
@@ -428,6 +439,14 @@ Counters Session::counters() const {
   counters.stream_bytes_out = sent.new_bytes;
   counters.retransmitted_bytes = sent.retransmitted_bytes;
   counters.copies_out = sent.copies;
+  using enum control::CutCause;
+  const RateCuts& cuts = impl_->gate.cuts();
+  counters.rate_cuts_delay = cuts.count(kDelay);
+  counters.rate_cuts_loss = cuts.count(kLoss);
+  counters.rate_cuts_controller = cuts.count(kController);
+  counters.rate_cuts_announced = cuts.count(kAnnounced);
+  counters.rate_cuts_commanded = cuts.count(kCommanded);
+  counters.rate_cuts_configured = cuts.count(kConfigured);
   return counters;
 }
 

@@ -28,6 +28,8 @@
 #include "pep/schedule/turn.h"
 #include "pep/stp/connection/security.h"
 #include "pep/stp/counters.h"
+#include "pep/stp/packets/rate_cuts.h"
+#include "pep/stp/packets/reception.h"
 #include "pep/stp/packets/report_budget.h"
 #include "pep/stp/streams/stream_source.h"
 #include "pep/stp/types.h"
@@ -87,7 +89,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // --- input ---------------------------------------------------------------------------------
-  void handle_packet(ConstBytes datagram, Instant now);  // a UDP payload from the peer's address
+  // A UDP payload from the peer's address, and how the port has fared that it came by.
+  void handle_packet(ConstBytes datagram, Instant now, const Reception& reception = {});
   void handle_timeout(Instant now);
 
   // --- mutators ------------------------------------------------------------------------------
@@ -140,6 +143,10 @@ class Session {
   // The shared secrets of handshakes from now on; only if the session encrypts. A session that is
   // there goes on with the keys that it has.
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
+  // Packets that were polled from `began` on may have left as late as `ended`.
+  void note_late_sending(Instant began, Instant ended);
+  // What the direction to the peer carries, and who says so.
+  void set_capacity(BitRate capacity, control::CutCause cause);
   // Sends CLOSE (a few times) and refuses all else from now on.
   void close(Instant now);
 
@@ -166,7 +173,8 @@ class Session {
   Duration smoothed_rtt() const;
   // The same, and nothing while it is only assumed.
   std::optional<Duration> measured_rtt() const;
-  BitRate send_rate() const;           // what the controller allows now, as the modem counts
+  BitRate send_rate() const;  // what the controller allows now, as the modem counts
+  const std::optional<RateCut>& last_rate_cut() const;  // of that rate
   double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
   bool knows_loss() const;             // whether anything is known of what became of them
   std::size_t datagram_limit() const;  // UDP payload that the path is known to carry

@@ -20,6 +20,7 @@
 #include "pep/stp/connection/key_exchange.h"
 #include "pep/stp/connection/protection.h"
 #include "pep/stp/fec/fec.h"
+#include "pep/stp/packets/late_sendings.h"
 #include "pep/stp/packets/packet_builder.h"
 #include "pep/stp/packets/rate_gate.h"
 #include "pep/stp/packets/stream_writer.h"
@@ -111,13 +112,15 @@ struct Session::Impl {
   // What one call settles, in objects of WorkCount: what is more waits for the next.
   static constexpr std::uint64_t kSettledAtOnce = 1024;
   struct Settler;
-  void handle_report(const FeedbackFrame& report);
+  void handle_report(const FeedbackFrame& report, Duration waited);
+  void handle_reception(const ReceptionFrame& frame);
   [[nodiscard]] bool work_off(ReportUnderWay& under_way);
   void work_off_reports();
   LossDetector::Rule loss_rule(const FeedbackFrame& report);
   void arm_tail_probe();
   void make_ledger_room();
-  void count_losses(std::uint64_t packets);
+  // `at_peer`: those of them that had reached the peer's port.
+  void count_losses(std::uint64_t packets, std::uint64_t at_peer);
 
   // --- the way out (session_send.cc)
   std::size_t poll_packet(MutableBytes out);
@@ -178,7 +181,9 @@ struct Session::Impl {
   Config config;
   Arena& arena;
   RateGate gate;
-  Instant now;  // of the last call
+  Instant now;          // of the last call
+  Reception reception;  // of the packet that it is about
+  LateSendings late_sendings;
   Counters counters;
   WorkCount work;
   std::uint64_t enough_settled = 0;  // of `work`, in this call

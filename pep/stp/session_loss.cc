@@ -23,6 +23,7 @@ struct Session::Impl::Settler {
   Impl& s;
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
+  std::uint64_t lost_at_peer = 0;                       // of these, at its port
   std::uint64_t moved = s.association->losses.moved();  // of the detector's sets, as far as counted
   bool must_go_on = false;                              // whatever this call has settled already
 
@@ -62,8 +63,10 @@ struct Session::Impl::Settler {
       ++s.counters.packets_lost;
       s.gate.on_gone(*packet);
     } else {
+      const bool at_peer = s.association->peer_reception.on_lost(s.now);
       ++lost_packets;
-      s.gate.on_lost(*packet);
+      if (at_peer) ++lost_at_peer;
+      s.gate.on_lost(*packet, at_peer);
     }
     if (s.association->path.take_verdict() == PathMtu::Verdict::kBlackHole)
       ++s.counters.mtu_black_holes;
@@ -199,7 +202,17 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
   return rule;
 }
 
-void Session::Impl::handle_report(const FeedbackFrame& report) {
+// Some of what was taken for the link's loss before may have been the port's.
+void Session::Impl::handle_reception(const ReceptionFrame& frame) {
+  const std::uint64_t late = association->peer_reception.on_told(frame.missed, now);
+  if (late == 0) return;
+  counters.packets_lost_at_peer += late;
+  association->loss_rate.on_excused(late);
+  if (fec != nullptr) fec->policy.on_excused(late);
+  gate.on_excused(late);
+}
+
+void Session::Impl::handle_report(const FeedbackFrame& report, Duration waited) {
   // Nobody can have had more than was sent.
   if (report.highest >= association->ledger.next() ||
       report.repaired > association->ledger.next() || report.bytes_received > counters.bytes_out) {
@@ -217,6 +230,7 @@ void Session::Impl::handle_report(const FeedbackFrame& report) {
         std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
     association->rtt.on_sample(under_way.rtt);
   }
+  if (newest != nullptr) under_way.lateness = waited + late_sendings.lateness(newest->sent);
   association->peer_feedback_interval = std::clamp(
       Duration::milliseconds(
           static_cast<std::int64_t>(std::min<std::uint64_t>(report.interval_ms, 60'000))),
@@ -241,10 +255,10 @@ bool Session::Impl::work_off(ReportUnderWay& under_way) {
   under_way.from =
       association->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
   under_way.delivered += settler.delivered_packets;
-  count_losses(settler.lost_packets);
+  count_losses(settler.lost_packets, settler.lost_at_peer);
   if (under_way.from != LossDetector::kWhole) return false;
-  gate.on_report(report, association->ledger.find(report.highest), under_way.rtt,
-                 now - association->last_report, now);
+  gate.on_report(report, association->ledger.find(report.highest),
+                 {under_way.rtt, now - association->last_report, under_way.lateness}, now);
   association->last_report = now;
   // The path has lost these too.
   const std::uint64_t repaired = fec != nullptr ? fec->note_repaired(report.repaired) : 0;
@@ -262,7 +276,7 @@ bool Session::Impl::work_off(ReportUnderWay& under_way) {
 void Session::Impl::run_loss_timer() {
   Settler settler{*this};
   association->losses.handle_timeout(now, settler);
-  count_losses(settler.lost_packets);
+  count_losses(settler.lost_packets, settler.lost_at_peer);
 }
 
 // Sends what the newest packet in flight carried once more: if the tail is lost, this repairs it,
@@ -290,13 +304,16 @@ void Session::Impl::make_ledger_room() {
   Settler settler{*this};
   settler.must_go_on = true;
   association->losses.abandon_below(association->losses.oldest_unresolved() + 1, settler);
-  count_losses(settler.lost_packets);
+  count_losses(settler.lost_packets, settler.lost_at_peer);
 }
 
-void Session::Impl::count_losses(std::uint64_t packets) {
+// The link has carried those that had reached the peer.
+void Session::Impl::count_losses(std::uint64_t packets, std::uint64_t at_peer) {
   counters.packets_lost += packets;
-  association->loss_rate.on_lost(packets);
-  if (fec != nullptr) fec->policy.on_report(0, packets);
+  counters.packets_lost_at_peer += at_peer;
+  association->loss_rate.on_lost(packets - at_peer);
+  association->loss_rate.on_delivered(at_peer);
+  if (fec != nullptr) fec->policy.on_report(at_peer, packets - at_peer);
 }
 
 }  // namespace satrelay::stp

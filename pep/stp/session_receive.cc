@@ -30,6 +30,7 @@ struct Session::Impl::FrameHandler {
   bool eliciting = false;
   bool closed = false;
   std::optional<RepairFrame> repair = std::nullopt;
+  Duration waited = {};  // of the newest packet of the FEEDBACK that follows, at the peer's port
   bool refused = false;  // something found no place: the packet counts as not received
 
   void operator()(const PingFrame& frame) {
@@ -38,7 +39,13 @@ struct Session::Impl::FrameHandler {
     s.association->feedback.on_asked();
   }
   void operator()(const SettledFrame& frame) { s.association->received.settle(frame.settled); }
-  void operator()(const FeedbackFrame& frame) { s.handle_report(frame); }
+  void operator()(const ReceptionFrame& frame) {
+    waited = Duration::microseconds(
+        static_cast<std::int64_t>(std::min<std::uint64_t>(frame.waited_us, 60'000'000)));
+    if (frame.waited_us > 0) ++s.counters.late_reports_in;
+    s.handle_reception(frame);
+  }
+  void operator()(const FeedbackFrame& frame) { s.handle_report(frame, waited); }
   void operator()(const LaneCreditFrame& frame) {
     eliciting = true;
     s.streams->raise_lane_credit(frame.limit);
@@ -365,6 +372,7 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   if (handler.refused) return;
   association->bytes_in += datagram.size();
   const bool gap = association->received.record(number, now);
+  association->own_reception.on_packet(reception, number + 1 == association->received.next());
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
                      may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);

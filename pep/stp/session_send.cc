@@ -207,6 +207,13 @@ void Session::Impl::write_report(PacketBuilder& packet) {
   const std::size_t before = frames.written();
   ReportContext context;
   context.repeats = association->feedback.repeats();
+  if (handshake.agreed(kCapabilityReception) &&
+      association->own_reception.has_news(context.repeats) &&
+      packet.fits(kMaxReceptionFrameSize + ReceivedPackets::kMinReportRoom)) {
+    const ReceptionFrame reception_frame = association->own_reception.tell();
+    write_reception(frames, reception_frame);
+    if (reception_frame.waited_us > 0) ++counters.late_reports_out;
+  }
   context.interval_ms =
       static_cast<std::uint64_t>(association->feedback.tell_interval(now).to_milliseconds());
   context.bytes_received = association->bytes_in;

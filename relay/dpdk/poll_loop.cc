@@ -79,12 +79,13 @@ void PollLoop::idle(Instant now, Instant next_timeout) {
     case Pause::Kind::kNap: {
       const timespec length = to_timespec(pause.length);
       ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
-      return;
+      break;
     }
     case Pause::Kind::kWait:
       wait(pause.length);
-      return;
+      break;
   }
+  last_rest_ = std::min(pause.length, dpdk::now() - now);
 }
 
 void PollLoop::wait(Duration length) {

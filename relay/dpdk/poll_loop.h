@@ -61,6 +61,7 @@ class PollLoop {
     while (!StopSignal::requested()) {
       const Instant start = now();
       const Round result = round(start);
+      last_rest_ = Duration::zero();
       if (result.worked) {
         policy_.on_work(start);
       } else {
@@ -68,6 +69,9 @@ class PollLoop {
       }
     }
   }
+
+  // How long it has rested before this round, as it meant to: without what it overslept.
+  Duration last_rest() const { return last_rest_; }
 
   // Also wakes the loop when `descriptor` becomes readable (a control socket). At most four.
   void watch(int descriptor);
@@ -79,6 +83,7 @@ class PollLoop {
 
   static constexpr std::size_t kMaxDescriptors = 8;
   IdlePolicy policy_;
+  Duration last_rest_;
   std::array<pollfd, kMaxDescriptors> descriptors_{};
   std::size_t descriptor_count_ = 0;
 };

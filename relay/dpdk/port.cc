@@ -273,6 +273,11 @@ std::vector<PortChange> Port::look(Instant now) {
   return watch_.take_changes();
 }
 
+std::uint64_t Port::missed() const {
+  const PortStats now_is = stats();
+  return now_is.rx_missed + now_is.rx_no_buffer;
+}
+
 PortStats Port::stats() const {
   rte_eth_stats device{};
   rte_eth_stats_get(id_, &device);

@@ -58,6 +58,8 @@ class Port {
   // The device has changed so that only a new start helps. Any thread.
   bool needs_new_start() const { return needs_new_start_.load(std::memory_order_relaxed); }
   PortStats stats() const;
+  // Of these, the frames for which there was no room.
+  std::uint64_t missed() const;
   // Becomes readable when frames have come, for poll(2); nullopt where the device has no such
   // thing and only polling tells.
   std::optional<int> wait_descriptor() const { return wait_descriptor_; }

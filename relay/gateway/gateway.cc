@@ -27,6 +27,14 @@ Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
   return impl_->handle_wan(seen, frame, now);
 }
 
+void Gateway::set_wan_reception(const stp::Reception& reception) {
+  impl_->wan_reception = reception;
+}
+
+void Gateway::note_late_sending(Instant began, Instant ended) {
+  for (const auto& peer : impl_->peers) peer->session.note_late_sending(began, ended);
+}
+
 void Gateway::handle_timeout(Instant now) {
   audit_at_intervals();
   impl_->last_call = now;

@@ -75,6 +75,11 @@ class Gateway {
   ~Gateway();
 
   Verdict handle_frame(PortId port, ConstBytes frame, Instant now);
+  // How the WAN port has fared by the time of the frames that are shown next: the peers are told,
+  // who else took the delay and the losses of this machine for those of the link.
+  void set_wan_reception(const stp::Reception& reception);
+  // What poll_frame() wrote for the WAN port from `began` on left it as late as `ended`.
+  void note_late_sending(Instant began, Instant ended);
   void handle_timeout(Instant now);
   // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes), or says
   // that a held one may leave. Only frames from the LAN are ever held.

@@ -135,7 +135,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
         peer, carrier, stp_config(config, identity, i, plan, carrier, flows.stored_of_peers()),
         arena, flows, i, config.limits.flows, now));
     Peer& made = *peers.back();
-    uplink.add_session(carrier, made.session, *made.controller, made.datagram_overhead);
+    uplink.add_session(carrier, made.session, made.datagram_overhead);
   }
   // The sessions have the secrets, which a reload may exchange.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();

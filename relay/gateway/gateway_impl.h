@@ -125,6 +125,7 @@ struct Gateway::Impl final : SessionPort {
   struct {
     std::uint64_t frames = 0, bytes = 0;
   } fragments_bridged;  // by the last bridge_fragments()
+  stp::Reception wan_reception;
   Instant last_call;
   std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
   LanNeighbours lan;

@@ -53,6 +53,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
          .commanded = impl_->uplink.commanded(i),
          .controller = config::to_string(peer.carrier.config.control.controller),
          .announced = session.peer_capacity(),
+         .last_cut = session.last_rate_cut(),
          .path_mtu = path_mtu(peer),
          .rtt = session.measured_rtt(),
          .loss_ratio = session.knows_loss() ? std::optional(session.loss_ratio()) : std::nullopt,

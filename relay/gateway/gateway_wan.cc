@@ -63,7 +63,8 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   if (peer == peers.end()) return drop(Counter::kDroppedStpUnknownPeer);
   const auto index = static_cast<std::size_t>(peer - peers.begin());
   (*peer)->session.handle_packet(
-      frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now);
+      frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now,
+      wan_reception);
   take_events(index, now);
   flows.go_on(now);
   return Verdict::kConsumed;

@@ -56,6 +56,7 @@ struct PeerSnapshot {
   BitRate commanded;  // the operator's limit for the link or the peer, if below that; else zero
   std::string controller;
   BitRate announced;  // what the peer says that the link to it carries; zero: nothing
+  std::optional<stp::RateCut> last_cut;  // of send_rate
   // Nothing while it is only assumed. path_mtu: IP bytes that the path is known to carry.
   std::optional<std::uint16_t> path_mtu;
   std::optional<Duration> rtt;

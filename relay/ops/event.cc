@@ -30,6 +30,7 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
     {"rate_cut", kWarning, "less is sent than the link is configured for",
      "check the modem; satrelayctl peers shows the rate"},
     {"rate_restored", kInfo, "as much is sent again as the link is configured for", ""},
+    {"rate_lowered", kInfo, "less is sent than before", ""},
     {"port_up", kInfo, "link up", ""},
     {"port_down", kError, "link down, nothing passes", "check the cable and the device before it"},
     {"port_gone", kError, "its device has gone, nothing passes", "bring the device back"},

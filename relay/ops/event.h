@@ -25,6 +25,7 @@ enum class EventKind : std::uint8_t {
   kPeerUnlikeSecurity,  // one of both encrypts
   kRateCut,             // less may be sent to it than the link is configured for
   kRateRestored,
+  kRateLowered,  // less is sent to it than before, however short
   // About a port.
   kPortUp,
   kPortDown,

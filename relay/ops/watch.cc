@@ -53,6 +53,29 @@ std::string cause_of(const gateway::PeerSnapshot& peer) {
   return "rate control found less";
 }
 
+const char* text_of(control::CutCause cause) {
+  switch (cause) {
+    case control::CutCause::kDelay:
+      return "a queue grew on the way";
+    case control::CutCause::kLoss:
+      return "too much was lost on the way";
+    case control::CutCause::kController:
+      return "as rate control goes";
+    case control::CutCause::kAnnounced:
+      return "the far gateway says that no more arrives";
+    case control::CutCause::kCommanded:
+      return "as commanded here";
+    case control::CutCause::kConfigured:
+      return "the configuration has changed";
+  }
+  return "";
+}
+
+std::uint64_t all_cuts(const stp::Counters& c) {
+  return c.rate_cuts_delay + c.rate_cuts_loss + c.rate_cuts_controller + c.rate_cuts_announced +
+         c.rate_cuts_commanded + c.rate_cuts_configured;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> Growth::look(std::uint64_t value, Instant now) {
@@ -79,6 +102,7 @@ void Watch::look(const Snapshot& snapshot, Duration age, Instant now) {
 
 void Watch::look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
   look_at_state(now_is, before, now);
+  look_at_cuts(now_is, before, now);
   look_at_rate(now_is, before, now);
 }
 
@@ -125,6 +149,17 @@ void Watch::look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Ins
   before.security_mismatches = now_is.counters.security_mismatch;
   before.wrong_key = now_is.wrong_key;
   before.given_up = now_is.is_given_up;
+}
+
+void Watch::look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
+  const std::uint64_t cuts = all_cuts(now_is.counters);
+  if (cuts == before.cuts || now < before.next_lowered || !now_is.last_cut) return;
+  const std::uint64_t more = cuts - std::exchange(before.cuts, cuts) - 1;
+  before.next_lowered = now + kLoweredInterval;
+  const stp::RateCut& cut = *now_is.last_cut;
+  std::string detail = rate(cut.from) + " to " + rate(cut.to) + ", " + text_of(cut.cause);
+  if (more > 0) detail += "; " + counted(more, "cut") + " before it";
+  tell_({EventKind::kRateLowered, "peer " + now_is.name, std::move(detail)});
 }
 
 // A controller may begin with little, and be lower for a moment: cut is what has been full and then

@@ -37,6 +37,8 @@ class Watch {
   static constexpr Duration kUnheardAfter = Duration::seconds(10);
   // A rate is cut that stays below nine tenths of the link's for so long, and restored from 95% on.
   static constexpr Duration kCutAfter = Duration::seconds(2);
+  // Cuts of a peer's rate, however short, are told of no more often.
+  static constexpr Duration kLoweredInterval = Duration::seconds(1);
   // Memory is low from nine tenths on, or when it has run out; and normal again below three
   // quarters when it has not run out for so long.
   static constexpr Duration kMemoryNormalAfter = Duration::seconds(10);
@@ -59,6 +61,8 @@ class Watch {
     bool was_full = false;  // its rate
     bool rate_cut = false;
     Instant low_since = Instant::never();
+    std::uint64_t cuts = 0;  // that were told
+    Instant next_lowered = {};
   };
   struct Port {
     Growth merged;
@@ -68,6 +72,7 @@ class Watch {
   void look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
+  void look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at(const PortSnapshot& now_is, Port& before, Instant now);
   void look_at_memory(const Snapshot& snapshot, Instant now);
   void look_at_counters(const gateway::Counters& counters, Instant now);

@@ -300,7 +300,7 @@ int run(config::Gateway config, const std::string& file) {
   loop.run([&](Instant now) {
     // First, so that the round sends what a command has changed.
     if (control) control->service(now);
-    dpdk::PollLoop::Round round = worker.round(now);
+    dpdk::PollLoop::Round round = worker.round(now, loop.last_rest());
     publisher.run(now);
     look_after_reload(operations, now);
     if (operations.drain.is_over(now) || port_watch.needs_new_start()) {

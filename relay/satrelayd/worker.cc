@@ -9,6 +9,11 @@ namespace {
 
 // Bursts that one side may send before the other side is looked at again.
 constexpr int kBurstsPerTurn = 4;
+// A system call or two each.
+constexpr Duration kMissedInterval = Duration::milliseconds(10);
+constexpr Duration kMissedIntervalAtRest = Duration::milliseconds(100);
+// Writing frames and handing them over takes less.
+constexpr Duration kLateSending = Duration::milliseconds(1);
 
 }  // namespace
 
@@ -39,9 +44,25 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
   put_out(to, std::move(packet));
 }
 
+// A port that overflows has not been empty for a while.
+void Worker::note_reception(std::size_t count, std::size_t room, Instant asked) {
+  reception_.waited = attendance_.on_received(count, room, asked, now_);
+  if (count == 0) return;
+  const bool late = reception_.waited >= stp::OwnReception::kWorthTelling;
+  if (now_ >= missed_at_ + (late ? kMissedInterval : kMissedIntervalAtRest)) {
+    missed_at_ = now_;
+    reception_.missed = wan_.port->missed();
+  }
+  gateway_.set_wan_reception(reception_);
+}
+
 bool Worker::receive(Side& from, Side& to) {
-  if (from.port->receive(in_) == 0) return false;
-  now_ = dpdk::now();
+  const Instant asked = now_;
+  const std::size_t room = dpdk::Burst::kCapacity - in_.size();
+  const std::size_t count = from.port->receive(in_);
+  if (count > 0) now_ = dpdk::now();
+  if (from.id == gateway::PortId::kWan) note_reception(count, room, asked);
+  if (count == 0) return false;
   while (!in_.empty()) {
     dpdk::Packet packet = in_.pop();
     if (tap_.sees(place_of(from))) tap_.see(ops::CaptureWay::kIn, packet.bytes(), now_);
@@ -82,15 +103,21 @@ bool Worker::send(Side& side) {
       put_out(side, std::move(spare_));
     }
     if (side.out.empty()) return worked;
-    if (side.port->send(side.out) == 0) return worked;
+    const std::size_t sent = side.port->send(side.out);
+    if (side.id == gateway::PortId::kWan) {
+      const Instant left = dpdk::now();
+      if (left - now_ >= kLateSending) gateway_.note_late_sending(now_, left);
+    }
+    if (sent == 0) return worked;
     worked = true;
     if (!more) return worked;
   }
   return worked;
 }
 
-dpdk::PollLoop::Round Worker::round(Instant now) {
+dpdk::PollLoop::Round Worker::round(Instant now, Duration rest) {
   now_ = now;
+  attendance_.on_rest(rest);
   if (tap_.settle()) {
     gateway_.observe_plain(tap_.sees(ops::CapturePlace::kPlain) ? this : nullptr);
   }

@@ -10,6 +10,7 @@
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
 #include "relay/gateway/gateway.h"
+#include "relay/satrelayd/attendance.h"
 #include "relay/satrelayd/capture.h"
 
 namespace satrelay::satrelayd {
@@ -20,8 +21,9 @@ class Worker final : private gateway::PlainObserver {
   Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
          CaptureTap& tap);
 
-  // One turn: everything that has come and is due, within a bound.
-  dpdk::PollLoop::Round round(Instant now);
+  // One turn: everything that has come and is due, within a bound. `rest`: how long the worker has
+  // meant to do nothing since the last one.
+  dpdk::PollLoop::Round round(Instant now, Duration rest = {});
 
   // What could not leave by a port, monotonic.
   struct Drops {
@@ -46,13 +48,17 @@ class Worker final : private gateway::PlainObserver {
   void see_plain(gateway::LinkWay way, ConstBytes frame) override;
   void put_out(Side& side, dpdk::Packet packet);
   bool receive(Side& from, Side& to);
+  void note_reception(std::size_t count, std::size_t room, Instant asked);
   bool send(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
 
   gateway::Gateway& gateway_;
   dpdk::PacketPool& pool_;
   CaptureTap& tap_;
-  Instant now_;  // of the present round
+  Instant now_;            // of the present round
+  Attendance attendance_;  // to the WAN port
+  stp::Reception reception_;
+  Instant missed_at_;  // when that port was last asked what it has missed
   Side lan_;
   Side wan_;
   dpdk::Burst in_;

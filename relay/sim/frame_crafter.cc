@@ -253,6 +253,7 @@ void FrameCrafter::report(ByteWriter& out, const Session& session) {
                                   ? random_.below(std::min<std::uint64_t>(highest + 1, 5'000) + 1)
                                   : random_.below(highest + 2);
   const std::uint64_t below_floor = std::min(highest + 1, reach + random_.below(50));
+  if (random_.chance(0.3)) stp::write_reception(out, {any_number(), any_number()});
   write_type(out, FrameType::kFeedback);
   stp::write_varint(out, highest);
   stp::write_varint(out, any_number());  // delay

@@ -27,7 +27,8 @@ void add(const gateway::Counters& from, gateway::Counters& to) {
 }  // namespace
 
 GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
-                         const config::Gateway& config, const MacAddress& wan_mac, Duration tick)
+                         const config::Gateway& config, const MacAddress& wan_mac, Duration tick,
+                         const MachineSpec& machine)
     : loop_(&loop),
       frames_(&frames),
       tracer_(&tracer),
@@ -36,13 +37,22 @@ GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std
       wan_mac_(wan_mac),
       tick_(tick),
       id_(loop.add(*this, name_)),
-      memory_(memory_for(config)) {}
+      memory_(memory_for(config)),
+      ring_size_(machine.ring),
+      insight_(machine.insight) {
+  if (!machine.is_idle()) machine_.emplace(machine);
+}
 
 GatewayNode::~GatewayNode() = default;
 
 void GatewayNode::drop_held() {
   for (const auto& [slot, frame] : held_) frames_->release(frame);
   held_.clear();
+  for (const FrameHandle frame : stuck_) frames_->release(frame);
+  stuck_.clear();
+  for (Ring& ring : rings_) {
+    while (!ring.empty()) frames_->release(ring.pop());
+  }
 }
 
 std::uint64_t GatewayNode::counted(gateway::Counter counter) const {
@@ -117,10 +127,27 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
     }
     return;
   }
-  const auto in = static_cast<PortId>(port);
-  const Verdict verdict =
-      watched([&] { return engine_->handle_frame(in, frames_->bytes(frame), loop_->now()); });
+  const Instant now = loop_->now();
+  Ring& ring = rings_[port];
+  if (!machine_ || (ring.empty() && machine_->is_free(now))) {
+    ring.set_empty_at(now);
+    take(static_cast<PortId>(port), frame);
+    if (machine_) machine_->spend(1, now);
+    loop_->wake(id_);
+    return;
+  }
+  if (!ring.push(frame, ring_size_, machine_->away_since(now))) {
+    tracer_->frame(now, name_, "miss", frames_->bytes(frame));
+    frames_->release(frame);
+  }
   loop_->wake(id_);
+}
+
+void GatewayNode::take(PortId port, FrameHandle frame) {
+  const std::size_t far = port == PortId::kLan ? 1 : 0;
+  if (machine_ && port == PortId::kWan) engine_->set_wan_reception(reception());
+  const Verdict verdict =
+      watched([&] { return engine_->handle_frame(port, frames_->bytes(frame), loop_->now()); });
   if (verdict == Verdict::kBridge && sinks_[far] != nullptr) {
     tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frame));
     sinks_[far]->receive(sink_ports_[far], frame);
@@ -138,37 +165,66 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
   frames_->release(frame);
 }
 
-void GatewayNode::poll(PortId port, Instant now) {
-  const auto index = static_cast<std::size_t>(port);
-  while (true) {
-    const FrameHandle frame = frames_->acquire();
-    const gateway::Polled polled =
-        watched([&] { return engine_->poll_frame(port, frames_->room(frame), now); });
-    FrameHandle out = frame;
-    switch (polled.kind) {
-      case gateway::Polled::Kind::kNothing:
-        frames_->release(frame);
-        return;
-      case gateway::Polled::Kind::kWritten:
-        frames_->set_size(frame, polled.size);
-        break;
-      case gateway::Polled::Kind::kHeld:
-        frames_->release(frame);
-        out = held_.at(polled.slot);
-        held_.erase(polled.slot);
-        tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(out));
-        break;
-    }
-    if (sinks_[index] == nullptr) {
-      frames_->release(out);
-    } else {
-      sinks_[index]->receive(sink_ports_[index], out);
+stp::Reception GatewayNode::reception() {
+  const Ring& ring = rings_[static_cast<std::size_t>(PortId::kWan)];
+  const Duration waited = loop_->now() - ring.empty_at();
+  switch (insight_) {
+    case Insight::kAll:
+      return {.waited = waited, .missed = ring.missed()};
+    case Insight::kMissed:
+      return {.waited = Duration::zero(), .missed = ring.missed()};
+    case Insight::kNothing:
+      break;
+    case Insight::kFeigned:
+      return {.waited = Duration::seconds(10), .missed = feigned_ += 1'000};
+  }
+  return {};
+}
+
+std::optional<FrameHandle> GatewayNode::poll_frame(PortId port, Instant now) {
+  const FrameHandle frame = frames_->acquire();
+  const gateway::Polled polled =
+      watched([&] { return engine_->poll_frame(port, frames_->room(frame), now); });
+  switch (polled.kind) {
+    case gateway::Polled::Kind::kNothing:
+      break;
+    case gateway::Polled::Kind::kWritten:
+      frames_->set_size(frame, polled.size);
+      return frame;
+    case gateway::Polled::Kind::kHeld: {
+      frames_->release(frame);
+      const FrameHandle held = held_.at(polled.slot);
+      held_.erase(polled.slot);
+      tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(held));
+      return held;
     }
   }
+  frames_->release(frame);
+  return std::nullopt;
+}
+
+void GatewayNode::send(PortId port, FrameHandle frame) {
+  const auto index = static_cast<std::size_t>(port);
+  if (sinks_[index] == nullptr) {
+    frames_->release(frame);
+  } else {
+    sinks_[index]->receive(sink_ports_[index], frame);
+  }
+}
+
+std::size_t GatewayNode::poll(PortId port, Instant now, std::size_t most) {
+  std::size_t sent = 0;
+  for (; sent < most; ++sent) {
+    const auto frame = poll_frame(port, now);
+    if (!frame) break;
+    send(port, *frame);
+  }
+  return sent;
 }
 
 void GatewayNode::run(Instant now) {
   if (engine_ == nullptr) return;
+  if (machine_) return round(now);
   watched([&] {
     engine_->handle_timeout(now);
     return true;
@@ -177,9 +233,55 @@ void GatewayNode::run(Instant now) {
   poll(PortId::kWan, now);
 }
 
+// As satrelayd's worker does.
+void GatewayNode::round(Instant now) {
+  if (!machine_->is_free(now)) {
+    if (machine_->away_since(now) == now) stop_between_writing_and_sending(now);
+    return;
+  }
+  constexpr std::size_t kMostSent = 4 * kBurst;
+  for (const FrameHandle frame : stuck_) send(PortId::kWan, frame);
+  if (!stuck_.empty() && insight_ == Insight::kAll) engine_->note_late_sending(stuck_since_, now);
+  stuck_.clear();
+  std::size_t frames = empty(PortId::kLan) + empty(PortId::kWan);
+  watched([&] {
+    engine_->handle_timeout(now);
+    return true;
+  });
+  frames += poll(PortId::kLan, now, kMostSent);
+  frames += poll(PortId::kWan, now, kMostSent);
+  machine_->spend(frames, now);
+}
+
+// A burst at most; what is left waits for the next round.
+std::size_t GatewayNode::empty(PortId port) {
+  Ring& ring = rings_[static_cast<std::size_t>(port)];
+  std::size_t taken = 0;
+  for (; taken < kBurst && !ring.empty(); ++taken) take(port, ring.pop());
+  if (ring.empty()) ring.set_empty_at(loop_->now());
+  return taken;
+}
+
+// Where a pause does most harm: what the engine believes to have left has not.
+void GatewayNode::stop_between_writing_and_sending(Instant now) {
+  stuck_since_ = now;
+  while (stuck_.size() < kBurst) {
+    const auto frame = poll_frame(PortId::kWan, now);
+    if (!frame) break;
+    stuck_.push_back(*frame);
+  }
+}
+
 Instant GatewayNode::next_timeout() const {
   if (engine_ == nullptr) return Instant::never();
-  const Instant next = engine_->next_timeout();
+  Instant next = engine_->next_timeout();
+  if (machine_) {
+    const Instant now = loop_->now();
+    const bool waits = !rings_[0].empty() || !rings_[1].empty() || !stuck_.empty();
+    if (waits) next = now;
+    next = next.is_never() ? next : machine_->free_at(later(next, now));
+    return earlier(next, machine_->next_absence(now));
+  }
   if (next.is_never() || tick_ == Duration::zero() || next <= loop_->now()) return next;
   const std::int64_t tick = tick_.to_nanoseconds();
   return Instant::from_nanoseconds((next.to_nanoseconds() + tick - 1) / tick * tick);

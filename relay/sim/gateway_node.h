@@ -15,6 +15,7 @@
 #include "relay/sim/big_memory.h"
 #include "relay/sim/event_loop.h"
 #include "relay/sim/frame_pool.h"
+#include "relay/sim/machine.h"
 #include "relay/sim/trace.h"
 
 namespace satrelay::sim {
@@ -31,7 +32,8 @@ class GatewayNode final : public Actor, public FrameSink {
  public:
   // `tick`: how often the host looks at timers, zero for exactly when they are due.
   GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
-              const config::Gateway& config, const MacAddress& wan_mac, Duration tick);
+              const config::Gateway& config, const MacAddress& wan_mac, Duration tick,
+              const MachineSpec& machine = {});
   ~GatewayNode() override;
 
   void connect(gateway::PortId port, FrameSink& sink, unsigned sink_port);
@@ -62,9 +64,25 @@ class GatewayNode final : public Actor, public FrameSink {
   std::uint64_t most_visited() const { return most_visited_; }
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
+  // Frames for which a port's ring had no room.
+  std::uint64_t missed(gateway::PortId port) const {
+    return rings_[static_cast<std::size_t>(port)].missed();
+  }
 
  private:
-  void poll(gateway::PortId port, Instant now);
+  // The engine takes a frame.
+  void take(gateway::PortId port, FrameHandle frame);
+  // What its owner says of the WAN port.
+  stp::Reception reception();
+  // The next frame to leave by the port; nullopt: there is none.
+  std::optional<FrameHandle> poll_frame(gateway::PortId port, Instant now);
+  void send(gateway::PortId port, FrameHandle frame);
+  // So many at most; how many left.
+  std::size_t poll(gateway::PortId port, Instant now, std::size_t most = kAll);
+  // What the machine's owner does in a turn of its own.
+  void round(Instant now);
+  std::size_t empty(gateway::PortId port);
+  void stop_between_writing_and_sending(Instant now);
   void drop_held();
   // One call of the engine, under the eyes of the probe.
   template <typename Call>
@@ -87,6 +105,15 @@ class GatewayNode final : public Actor, public FrameSink {
   EngineProbe* probe_ = nullptr;
   std::uint64_t most_visited_ = 0;
   std::map<std::size_t, FrameHandle> held_;  // by the engine's slots
+  static constexpr std::size_t kAll = ~std::size_t{0};
+  static constexpr std::size_t kBurst = 32;  // frames that a port hands over at once
+  std::optional<Machine> machine_;           // nullopt: everything is done at once
+  std::size_t ring_size_ = 0;
+  Insight insight_ = Insight::kAll;
+  std::uint64_t feigned_ = 0;
+  Ring rings_[2];
+  std::vector<FrameHandle> stuck_;  // written, and not handed to the WAN port
+  Instant stuck_since_;
   bool fail_to_wire_ = false;
 };
 

@@ -136,7 +136,7 @@ void Network::build_station(Side side) {
   }
   gateways_[index] = std::make_unique<GatewayNode>(
       loop_, frames_, *tracer_, index == 0 ? "gateway a" : "gateway b", gateway_config(side),
-      kGatewayMac[index], station.tick);
+      kGatewayMac[index], station.tick, station.machine);
   GatewayNode& node = *gateways_[index];
   lans_[index]->connect_gateway(node, static_cast<unsigned>(PortId::kLan));
   satellite_->connect(end, node, static_cast<unsigned>(PortId::kWan));

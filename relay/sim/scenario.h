@@ -13,6 +13,7 @@
 #include "pep/base/units.h"
 #include "relay/sim/application.h"
 #include "relay/sim/host.h"
+#include "relay/sim/machine.h"
 
 namespace satrelay::sim {
 
@@ -99,6 +100,7 @@ struct Station {
   std::vector<HostSpec> hosts;
   config::Limits limits;
   Duration tick = Duration::zero();  // how often the gateway's host looks at timers
+  MachineSpec machine;               // that host
 };
 
 struct Scenario {

@@ -14,7 +14,7 @@ stp::Handshake::Config handshake_config(const StpSpeaker::Config& config) {
   handshake.epoch = config.epoch;
   handshake.opens_even_streams = config.opens_even_streams;
   handshake.datagram_size = StpSpeaker::kDatagramSize;
-  handshake.capabilities = stp::kCapabilityRepair;
+  handshake.capabilities = stp::kCapabilityRepair | stp::kCapabilityReception;
   handshake.encrypts = config.security.has_value();
   return handshake;
 }

@@ -13,7 +13,7 @@ enum class PeerTrick : std::uint8_t {
   kEarlyEnds,  // streams that end in mid-block
   kCredit,     // limits that are huge, tiny or fall
   kStarts,     // START_CREDIT, many to a packet
-  kReports,    // of packets that were never sent, over any range
+  kReports,    // of packets that were never sent, over any range; with excuses of its machine
   kResets,     // of streams that are there, are not yet, or never were
   kConfirms,   // any state of any host
   kRates,      // capacities, low and high

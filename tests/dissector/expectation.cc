@@ -154,6 +154,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.lane_count", frame.lane_count);
   add("hello.capabilities", frame.capabilities);
   add("hello.capabilities.repair", (frame.capabilities & stp::kCapabilityRepair) != 0 ? 1 : 0);
+  add("hello.capabilities.reception", (frame.capabilities & stp::kCapabilityReception) >> 1);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -492,6 +493,13 @@ void Observer::extension(std::uint8_t type, ConstBytes whole) {
       if (again.remaining() > 0) add("confirm.keep_alives", c.keep_alives);
       word("CONFIRM stream " + text_of(frame.stream) + (c.answered ? " answered" : "") +
            (c.ended ? " ended" : "") + " delivered " + text_of(c.delivered));
+      break;
+    }
+    case stp::FrameType::kReception: {
+      const stp::ReceptionFrame frame = stp::parse_reception(body);
+      add("reception.missed", frame.missed);
+      add("reception.waited", frame.waited_us);
+      word("RECEPTION missed " + text_of(frame.missed) + " waited " + text_of(frame.waited_us));
       break;
     }
     case stp::FrameType::kStartCredit: {

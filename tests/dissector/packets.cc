@@ -244,6 +244,7 @@ std::vector<Bytes> example_frames() {
     add([&](ByteWriter& out) { stp::write_lane_credit(out, {value}); });
     add([&](ByteWriter& out) { stp::write_stream_credit(out, {value, value / 2}); });
     add([&](ByteWriter& out) { stp::write_start_credit(out, {value | 1U, value}); });
+    add([&](ByteWriter& out) { stp::write_reception(out, {value, value / 2}); });
     add([&](ByteWriter& out) {
       stp::write_rate(out, {value | 1U, BitRate::bits_per_second(value)});
     });
@@ -319,6 +320,8 @@ std::vector<Bytes> odd_frames() {
       bytes({0x43, 0, 4, 1, 5, 0xaa, 0xbb}),      // RATE with more behind it
       bytes({0x46, 0, 3, 1, 5, 0xaa}),            // START_CREDIT
       bytes({0x44, 0, 7, 4, 1, 3, 9, 9, 2, 1}),   // CONFIRM
+      bytes({0x45, 0, 3, 7, 9, 0xaa}),            // RECEPTION
+      bytes({0x45, 0, 1, 7}),                     // short
       bytes({0x43, 0, 2, 0, 5}),                  // sequence 0
       bytes({0x46, 0, 2, 0, 5}),
       bytes({0x44, 0, 5, 4, 0, 1, 0, 0}),

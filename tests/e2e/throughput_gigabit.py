@@ -2,10 +2,15 @@
 """1 Gbit/s, 550 ms, 1% loss, 500 MB through the real ports: the rate, and where the CPU goes.
 
 Not part of tests/run.sh. As root:  tests/e2e/throughput_gigabit.py [--polling busy] [...]
+
+With --starve a gateway does not run now and then during each transfer: that costs what it is away,
+and no cut of the rate (rate_cuts_delay).
 """
 
 import argparse
 import os
+import signal
+import threading
 import time
 
 from harness import GatewayOptions, Lab, Link, build_folder, programs
@@ -31,8 +36,34 @@ def machine_cpu() -> dict[str, float]:
     return dict(zip(("user", "nice", "system", "idle", "iowait", "irq", "softirq"), values))
 
 
-def measure(lab: Lab, web: Web, file, direction: str) -> float:
+STP_COUNTERS = ("packets", "spurious", "retransmitted", "tail", "no_memory", "rate_", "late_")
+# Seconds: away, running, how often.
+STARVATIONS = {"pauses": (0.05, 0.25, 5), "slices": (0.08, 0.02, 20)}
+
+
+def starve(lab: Lab, gateway: str, how: str) -> threading.Thread:
+    """Begins 1.5 s later; the thread ends when the gateway runs as it did."""
+    away, runs, times = STARVATIONS[how]
+    pid = lab.gateways["ab".index(gateway)].daemon.pid
+
+    def stop_and_go() -> None:
+        time.sleep(1.5)
+        for _ in range(times):
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                time.sleep(away)
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            time.sleep(runs)
+
+    thread = threading.Thread(target=stop_and_go)
+    thread.start()
+    return thread
+
+
+def measure(lab: Lab, web: Web, file, direction: str, starved: tuple[str, str] | None) -> float:
     losses_before = losses(lab)
+    hunger = starve(lab, *starved) if starved else None
     transfer = web.start(file, direction, ACCELERATED_PORT, most_seconds=300)
     watched = {daemon.name: daemon.pid for daemon in lab.daemons}
     before = {name: cpu_of(pid) for name, pid in watched.items()}
@@ -45,6 +76,8 @@ def measure(lab: Lab, web: Web, file, direction: str) -> float:
         curl_after = curl = _curl_cpu(lab) or curl
         time.sleep(0.1)
     elapsed = time.monotonic() - began
+    if hunger:
+        hunger.join()
     whole = {kind: value - whole_before[kind] for kind, value in machine_cpu().items()}
     used = {
         name: tuple(end - start for start, end in zip(before[name], cpu_of(pid)))
@@ -75,7 +108,7 @@ def losses(lab: Lab) -> dict[str, int]:
     for gateway in lab.gateways:
         letter = gateway.name[-1]
         for name, value in gateway.peer()["counters"].items():
-            if name.startswith(("packets", "spurious", "retransmitted", "tail", "no_memory")):
+            if name.startswith(STP_COUNTERS):
                 found[f"gateway {letter} stp {name}"] = value
         for name, value in gateway.query("status")["tcp"].items():
             if name.startswith("retransm"):
@@ -122,6 +155,10 @@ def main() -> None:
     options.add_argument("--polling", default="adaptive", choices=("adaptive", "busy"))
     options.add_argument("--driver", default="af_packet", choices=("af_packet", "af_xdp"))
     options.add_argument("--least", default="500Mbit", type=units.parse_rate)
+    options.add_argument("--starve", choices=("a", "b"), help="a gateway, the client's is a")
+    options.add_argument(
+        "--how", default="pauses", choices=STARVATIONS, help="5 x 50 ms, or 80 ms of 100 for 2 s"
+    )
     given = options.parse_args()
     link = Link(rate=given.rate, rtt=given.rtt, loss=given.loss / 100)
     print(f"{link}; {units.show_size(given.size)}; programs of {build_folder()}")
@@ -134,7 +171,8 @@ def main() -> None:
         lab.topology.use_congestion_control("cubic")  # on the LANs; what most hosts have
         web = Web(lab, (ACCELERATED_PORT,))
         file = web.make_file("random.bin", given.size)
-        reached = [measure(lab, web, file, way) for way in ("download", "upload")]
+        starved = (given.starve, given.how) if given.starve else None
+        reached = [measure(lab, web, file, way, starved) for way in ("download", "upload")]
     if min(reached) < given.least:
         raise SystemExit(f"less than {units.show_rate(given.least)}")
 

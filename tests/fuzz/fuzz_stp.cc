@@ -69,7 +69,7 @@ void drain(Session& session, Relay& relay, Instant now) {
 void greet(Session& session, Instant now) {
   HelloFrame hello;
   hello.minimum_version = hello.maximum_version = 1;
-  hello.capabilities = kCapabilityRepair;
+  hello.capabilities = kCapabilityRepair | kCapabilityReception;
   hello.epoch = kPeerEpoch;
   hello.peer_epoch = kOurEpoch;
   hello.datagram_size = 1472;

@@ -217,6 +217,12 @@ extensions[0x44] = function(r, tree)
   return "CONFIRM stream " .. tostring(stream) .. (flags % 2 == 1 and " answered" or "") ..
          (flags % 4 >= 2 and " ended" or "") .. " delivered " .. tostring(delivered)
 end
+extensions[0x45] = function(r, tree)
+  local missed = r:add_varint(tree, "reception.missed")
+  local waited = r:add_varint(tree, "reception.waited")
+  r:add_rest(tree, "undecoded")
+  return "RECEPTION missed " .. tostring(missed) .. " waited " .. tostring(waited)
+end
 extensions[0x46] = function(r, tree)
   local sequence = r:add_varint(tree, "start_credit.sequence")
   local limit = r:add_varint(tree, "start_credit.limit")
@@ -241,7 +247,9 @@ local function hello(r, tree, c)
   local encrypts = flags % 8 >= 4
   local lane_count = r:add(tree, "hello.lane_count", 1)
   range = r:take(4)
-  tree:add(F["hello.capabilities"], range):add(F["hello.capabilities.repair"], range)
+  local capabilities = tree:add(F["hello.capabilities"], range)
+  capabilities:add(F["hello.capabilities.repair"], range)
+  capabilities:add(F["hello.capabilities.reception"], range)
   local epoch_range = r:take(8)
   local epoch = epoch_range:uint64()
   local epoch_item = tree:add(F["hello.epoch"], epoch_range)

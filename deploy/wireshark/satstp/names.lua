@@ -6,7 +6,7 @@ local FRAME_NAMES = {
   [0x00] = "PADDING", [0x01] = "PING", [0x02] = "SETTLED", [0x03] = "FEEDBACK", [0x04] = "LANE_CREDIT",
   [0x05] = "STREAM_CREDIT", [0x06] = "OPEN", [0x07] = "RESET", [0x08] = "CLOSE", [0x09] = "HELLO",
   [0x10] = "DATA", [0x11] = "DATA", [0x12] = "DATA", [0x13] = "DATA", [0x43] = "RATE",
-  [0x44] = "CONFIRM", [0x46] = "START_CREDIT", [0x47] = "CODED", [0x48] = "REPAIR",
+  [0x44] = "CONFIRM", [0x45] = "RECEPTION", [0x46] = "START_CREDIT", [0x47] = "CODED", [0x48] = "REPAIR",
 }
 local CODES = { [0] = "flight", [1] = "prompt" }
 local REASONS = {
@@ -57,6 +57,8 @@ counted("lane_credit.limit", "Limit of all streams together", BYTES)
 counted("stream_credit.limit", "Limit of the stream", BYTES)
 number("start_credit.sequence", "Sequence")
 counted("start_credit.limit", "Limit before the first STREAM_CREDIT", BYTES)
+counted("reception.missed", "Missed by the reporter's port", PACKETS)
+counted("reception.waited", "Waited at that port", { " microsecond", " microseconds" })
 number("rate.sequence", "Sequence")
 counted("rate.capacity", "Capacity", { " bit/s" })
 field("uint8", "reset.reason", "Reason", base.DEC, REASONS)
@@ -104,6 +106,7 @@ field("bool", "hello.encrypts", "Encrypts", 8, nil, 0x04)
 field("uint8", "hello.lane_count", "Lanes", base.DEC)
 field("uint32", "hello.capabilities", "Capabilities", base.HEX)
 field("bool", "hello.capabilities.repair", "Understands CODED and REPAIR", 32, nil, 0x04)
+field("bool", "hello.capabilities.reception", "Understands RECEPTION", 32, nil, 0x02)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)

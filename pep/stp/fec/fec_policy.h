@@ -2,6 +2,7 @@
 // runs, with a prior for a path that nobody has measured yet. Knows nothing of windows or frames.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,6 +19,10 @@ class FecPolicy {
 
   // What reports say: packets that arrived, and those that the path lost, repaired or not.
   void on_report(std::uint64_t delivered, std::uint64_t lost);
+  // Of those lost, so many were not lost by the path.
+  void on_excused(std::uint64_t packets) {
+    losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
+  }
   // Packets that a run of losses has on the mean, at least 1.
   void set_run_length(double packets) { run_ = packets; }
 

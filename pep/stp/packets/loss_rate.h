@@ -21,6 +21,10 @@ class LossRate {
     packets_ += static_cast<double>(packets);
     losses_ += static_cast<double>(packets);
   }
+  // Of those lost, so many were not lost by the path.
+  void on_excused(std::uint64_t packets) {
+    losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
+  }
   // Of those delivered, or about to be: so many were lost and calculated from repairs.
   void on_repaired(std::uint64_t packets) { losses_ += static_cast<double>(packets); }
 

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "pep/base/sequence.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
+#include "pep/stp/packets/rate_cuts.h"
 #include "pep/stp/packets/sent_ledger.h"
 #include "pep/stp/wire/feedback_frame.h"
 
@@ -26,7 +28,9 @@ class RateGate {
       : carrier_(carrier),
         controller_(controller),
         own_(carrier.for_rate(controller.rate())),
-        datagram_overhead_(datagram_overhead) {}
+        datagram_overhead_(datagram_overhead) {
+    cuts_.begin(controller.rate());
+  }
 
   // A new session: nothing is in flight.
   void clear() { seen_ = {}; }
@@ -35,9 +39,18 @@ class RateGate {
     if (!seen_.started) {
       seen_.started = true;
       controller_.on_start({rtt, accounted(datagram), now});
+      cuts_.begin(controller_.rate());
     }
+    look_at_rate();
     own_.set_rate(controller_.rate(), now);
   }
+
+  // What the link carries, and who says so.
+  void set_capacity(BitRate capacity, control::CutCause cause) {
+    controller_.on_capacity(capacity);
+    cuts_.look(controller_.rate(), [cause] { return std::optional(cause); });
+  }
+  const RateCuts& cuts() const { return cuts_; }
 
   // As the modem counts it.
   ByteCount accounted(std::size_t datagram) const {
@@ -85,21 +98,33 @@ class RateGate {
   void on_delivered_late(const SentPacket& packet) { count_delivered(packet); }
   // Lost, though not to the link as it is: a probe of the path MTU, or in an outage.
   void on_gone(const SentPacket& packet) { seen_.in_flight -= accounted(packet.bytes); }
-  void on_lost(const SentPacket& packet) {
+  // `at_peer`: it had reached the peer's port.
+  void on_lost(const SentPacket& packet, bool at_peer) {
     ++seen_.pending.packets_lost;
+    if (at_peer) {
+      ++seen_.pending.packets_lost_at_receiver;
+      seen_.received += accounted(packet.bytes);
+    }
     if (packet.low_priority) ++seen_.pending.low_priority_packets_lost;
     seen_.in_flight -= accounted(packet.bytes);
   }
+  // So many that were lost before had reached the peer's port.
+  void on_excused(std::uint64_t packets) { seen_.pending.packets_lost_at_receiver += packets; }
+  struct Times {
+    Duration rtt;  // zero if the report gave no sample
+    Duration interval;
+    Duration lateness;  // of its newest packet
+  };
   // The report has been applied to all packets. `newest`: the packet report.highest, nullptr if it
-  // is forgotten. `rtt`: zero if the report gave no sample.
-  void on_report(const FeedbackFrame& report, const SentPacket* newest, Duration rtt,
-                 Duration interval, Instant now) {
+  // is forgotten.
+  void on_report(const FeedbackFrame& report, const SentPacket* newest, const Times& times,
+                 Instant now) {
     note_received(report);
     control::FeedbackSample sample = seen_.pending;
     seen_.pending = {};
     sample.in_flight = seen_.in_flight;
-    sample.rtt = rtt;
-    sample.interval = interval;
+    sample.rtt = times.rtt;
+    sample.interval = times.interval;
     sample.now = now;
     // Parts of one report, and reports that overtook each other, show the same packet again.
     if (newest != nullptr && newest->sent > seen_.last_report_packet) {
@@ -108,17 +133,23 @@ class RateGate {
       seen_.peer_clock_us = unwrap_sequence<32>(
           report.arrived_us, seen_.peer_clock_us + static_cast<std::uint64_t>(passed_us));
       seen_.last_report_packet = newest->sent;
+      seen_.last_lateness = times.lateness;
       seen_.last_arrival =
           Instant() + Duration::microseconds(static_cast<std::int64_t>(seen_.peer_clock_us));
     }
     sample.sent = seen_.last_report_packet;
     sample.arrived = seen_.last_arrival;
+    sample.lateness = seen_.last_lateness;
     sample.received = seen_.received;
     controller_.on_feedback(sample);
+    look_at_rate();
     own_.set_rate(controller_.rate(), now);
   }
 
  private:
+  void look_at_rate() {
+    cuts_.look(controller_.rate(), [this] { return controller_.cut_cause(); });
+  }
   void count_delivered(const SentPacket& packet) {
     seen_.pending.newly_delivered += accounted(packet.bytes);
     seen_.delivered_payload += packet.bytes;
@@ -141,6 +172,7 @@ class RateGate {
   control::RateController& controller_;
   control::Pacer own_;
   std::uint32_t datagram_overhead_;
+  RateCuts cuts_;
 
   // Of one peer, as long as it is the same.
   struct Seen {
@@ -154,6 +186,7 @@ class RateGate {
     Instant last_report_packet;  // when the newest packet was sent of which a report spoke
     std::uint64_t peer_clock_us = 0;
     Instant last_arrival;
+    Duration last_lateness;
     control::FeedbackSample pending;
   };
   Seen seen_;

@@ -16,7 +16,8 @@ namespace satrelay::stp {
 // A report, and what has been done of it.
 struct ReportUnderWay {
   FeedbackFrame report;
-  Duration rtt = Duration::zero();  // that it shows, if any
+  Duration rtt = Duration::zero();       // that it shows, if any
+  Duration lateness = Duration::zero();  // of its newest packet, as far as it is no queue's
   std::uint64_t from = LossDetector::kFromTheStart;
   std::uint64_t delivered = 0;  // packets
 };

@@ -160,6 +160,20 @@ void write_start_credit(ByteWriter& out, const StartCreditFrame& frame) {
   write_varint(out, frame.limit);
 }
 
+ReceptionFrame parse_reception(ByteReader& body) {
+  ReceptionFrame frame;
+  frame.missed = read_varint(body);
+  frame.waited_us = read_varint(body);
+  return frame;
+}
+
+void write_reception(ByteWriter& out, const ReceptionFrame& frame) {
+  out.u8(type_byte(FrameType::kReception));
+  out.u16(static_cast<std::uint16_t>(varint_size(frame.missed) + varint_size(frame.waited_us)));
+  write_varint(out, frame.missed);
+  write_varint(out, frame.waited_us);
+}
+
 // What a later version appends is covered by the length and skipped.
 ConfirmFrame parse_confirm(ByteReader& body) {
   ConfirmFrame frame;

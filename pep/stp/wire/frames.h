@@ -29,6 +29,7 @@ enum class FrameType : std::uint8_t {
   kExtension = 0x40,  // this and above: a 16-bit length follows, so that a receiver can skip it
   kRate = 0x43,
   kConfirm = 0x44,
+  kReception = 0x45,
   kStartCredit = 0x46,
   kCoded = 0x47,
   kRepair = 0x48,
@@ -61,6 +62,7 @@ struct HelloKeys {
 };
 // Capabilities. 0x01 was that of an older code, with frames of type 0x42.
 inline constexpr std::uint32_t kCapabilityRepair = 0x04;
+inline constexpr std::uint32_t kCapabilityReception = 0x02;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on
@@ -94,6 +96,11 @@ struct StartCreditFrame {
   std::uint64_t sequence = 0;  // from 1 on in a session, growing
   std::uint64_t limit = 0;
 };
+// What the reporter's own machine has to do with the FEEDBACK behind it.
+struct ReceptionFrame {
+  std::uint64_t missed = 0;     // packets for which its port had no room, in this session
+  std::uint64_t waited_us = 0;  // so long may the newest packet have been at the port
+};
 struct ConfirmFrame {
   std::uint64_t stream = 0;
   std::uint64_t sequence = 0;  // of the stream's CONFIRM frames, from 1 on
@@ -118,6 +125,7 @@ DataFrame parse_data(ByteReader& in, std::uint8_t type);
 RateFrame parse_rate(ByteReader& body);
 ConfirmFrame parse_confirm(ByteReader& body);
 StartCreditFrame parse_start_credit(ByteReader& body);
+ReceptionFrame parse_reception(ByteReader& body);
 
 // `keys` are left out unless the frame encrypts.
 void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys = {});
@@ -131,6 +139,7 @@ void write_close(ByteWriter& out, const CloseFrame& frame);
 void write_rate(ByteWriter& out, const RateFrame& frame);
 void write_confirm(ByteWriter& out, const ConfirmFrame& frame);
 void write_start_credit(ByteWriter& out, const StartCreditFrame& frame);
+void write_reception(ByteWriter& out, const ReceptionFrame& frame);
 
 constexpr std::size_t open_frame_size(std::uint64_t stream, std::size_t metadata) {
   return 1 + varint_size(stream) + varint_size(metadata) + metadata;
@@ -146,6 +155,7 @@ inline constexpr std::size_t kMaxLaneCreditFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxPingFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxRateFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxStartCreditFrameSize = 1 + 2 + 2 * kMaxVarintSize;
+inline constexpr std::size_t kMaxReceptionFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 5 * kMaxVarintSize;
 
 inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
@@ -174,6 +184,10 @@ bool walk_frames(ConstBytes frames, Visitor&& visitor) {
         visitor(frame);
       } else if (type == static_cast<std::uint8_t>(FrameType::kStartCredit)) {
         const StartCreditFrame frame = parse_start_credit(body);
+        if (!body.ok()) return false;
+        visitor(frame);
+      } else if (type == static_cast<std::uint8_t>(FrameType::kReception)) {
+        const ReceptionFrame frame = parse_reception(body);
         if (!body.ok()) return false;
         visitor(frame);
       } else if (type == static_cast<std::uint8_t>(FrameType::kCoded)) {

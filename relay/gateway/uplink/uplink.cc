@@ -41,9 +41,8 @@ Carrier& Uplink::carrier(std::string_view link) {
   });
 }
 
-void Uplink::add_session(Carrier& carrier, stp::Session& session,
-                         control::RateController& controller, std::uint16_t datagram_overhead) {
-  lines_.push_back({carrier, session, controller, datagram_overhead});
+void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead) {
+  lines_.push_back({carrier, session, datagram_overhead});
 }
 
 // --- bridged frames ----------------------------------------------------------------------------
@@ -110,15 +109,22 @@ BitRate Uplink::commanded(std::size_t peer) const {
 // The lower of what the operator says here, of the link and of the peer, and what the receiver of
 // the direction has announced. A carrier with several receivers is as fast as the fastest of them.
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
+  using enum control::CutCause;
   BitRate most;
   for (const Line& line : lines_) {
     if (&line.carrier != &carrier) continue;
-    BitRate capacity = carrier.send_capacity;
-    if (const BitRate announced = line.session.peer_capacity(); !announced.is_zero()) {
-      capacity = std::min(capacity, std::max(announced, kLeastCapacity));
-    }
-    if (!line.most_rate.is_zero()) capacity = std::min(capacity, line.most_rate);
-    line.controller.on_capacity(capacity);
+    BitRate capacity = carrier.config.send_rate;
+    control::CutCause cause = kConfigured;
+    const auto limit = [&](BitRate rate, control::CutCause by) {
+      if (rate.is_zero() || rate >= capacity) return;
+      capacity = rate;
+      cause = by;
+    };
+    limit(carrier.send_capacity, kCommanded);
+    limit(line.session.peer_capacity(), kAnnounced);
+    limit(line.most_rate, kCommanded);
+    capacity = std::max(capacity, kLeastCapacity);
+    line.session.set_capacity(capacity, cause);
     most = std::max(most, capacity);
   }
   if (most.is_zero()) return;

@@ -15,7 +15,6 @@
 #include "config/schema.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
-#include "pep/control/rate_controller.h"
 #include "pep/schedule/turn.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/frames/frame.h"
@@ -61,8 +60,7 @@ class Uplink {
   Carrier& carrier(std::string_view link);
   // In the order of the peers. `datagram_overhead`: IP and UDP headers. All outlive the uplink's
   // last poll.
-  void add_session(Carrier& carrier, stp::Session& session, control::RateController& controller,
-                   std::uint16_t datagram_overhead);
+  void add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead);
 
   // --- bridged frames --------------------------------------------------------------------------
   Passage admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
@@ -98,7 +96,6 @@ class Uplink {
   struct Line {
     Carrier& carrier;
     stp::Session& session;
-    control::RateController& controller;
     std::uint16_t datagram_overhead = 0;
     BitRate most_rate = {};  // as the operator says; zero: all there is
   };

@@ -124,6 +124,74 @@ TEST(CapacityGuard, RegainsTheRateWhenTheCapacityReturns) {
   EXPECT_LT(seconds, 20);
 }
 
+// A receiver whose ring fills up to 100 ms in four seconds, and is empty again.
+class SlowReceiver {
+ public:
+  enum class Tells : std::uint8_t { kNothing, kLateness, kLosses };
+  SlowReceiver(Model& model, Tells tells) : model_(model), tells_(tells) {
+    model.amend = [this](FeedbackSample& sample) { amend(sample); };
+  }
+
+ private:
+  void amend(FeedbackSample& sample) {
+    const Duration since = model_.now() - began_;
+    if (since > Duration::seconds(4)) return;
+    const Duration waited = since / 40;
+    sample.arrived += waited;
+    if (tells_ == Tells::kLateness) sample.lateness = waited;
+    if (tells_ == Tells::kLosses) {
+      sample.packets_lost += 1;
+      sample.packets_lost_at_receiver += 1;
+    }
+  }
+  Model& model_;
+  Tells tells_;
+  Instant began_ = model_.now();
+};
+
+TEST(CapacityGuard, LatenessOfAMachineIsNoQueue) {
+  using enum SlowReceiver::Tells;
+  for (const auto tells : {kLateness, kNothing}) {
+    FixedRate controller(kTenMegabit);
+    Model model(controller, {});
+    model.run(Duration::seconds(5));
+    const SlowReceiver receiver(model, tells);
+    bool cut = false;
+    for (int i = 0; i < 60; ++i) {
+      model.run(Duration::milliseconds(100));
+      cut |= controller.guard().state() != State::kTrusting;
+    }
+    EXPECT_EQ(cut, tells == kNothing);
+  }
+}
+
+TEST(CapacityGuard, ACutIsTakenBackWithTheNewsOfAMachine) {
+  FixedRate controller(kTenMegabit);
+  Model model(controller, {});
+  model.run(Duration::seconds(5));
+  const SlowReceiver receiver(model, SlowReceiver::Tells::kLosses);
+  Duration low;
+  for (int i = 0; i < 10'000; ++i) {
+    model.run(Duration::milliseconds(1));
+    if (controller.rate() < kTenMegabit.scaled(9, 10)) low = low + Duration::milliseconds(1);
+  }
+  EXPECT_GT(low, Duration::zero()) << "the news come behind the cut";
+  EXPECT_LE(low, Duration::milliseconds(200)) << "four cuts, an interval of reports each";
+  EXPECT_EQ(controller.rate(), kTenMegabit.scaled(995, 1000));
+}
+
+// Of a machine that is always late it is asked for a while, then the queue counts whoever makes it.
+TEST(CapacityGuard, AMachineThatIsNeverInTimeHidesAFadeForAWhileOnly) {
+  FixedRate controller(kTenMegabit);
+  Model model(controller, {});
+  model.amend = [](FeedbackSample& sample) { sample.lateness = Duration::seconds(9); };
+  model.run(Duration::seconds(3));
+  model.link.rate = kOneMegabit;
+  model.run(PunctualSamples::kPatience + kRtt * 4);
+  EXPECT_NE(controller.guard().state(), State::kTrusting);
+  EXPECT_LT(model.queue(), Duration::milliseconds(60));
+}
+
 TEST(CapacityGuard, ObeysAnnouncementsAtOnce) {
   FixedRate controller(kTenMegabit);
   Model model(controller, {});

@@ -56,6 +56,12 @@ TEST(Hpfp, ControlsOncePerPeriod) {
   EXPECT_GT(second, first);
   EXPECT_EQ(report(400), second);
   EXPECT_GT(report(500), second);
+  // What arrived until a packet that had waited at its machine is not known.
+  const BitRate third = hpfp.rate();
+  sample.lateness = Duration::milliseconds(50);
+  EXPECT_EQ(report(800), third);
+  sample.lateness = Duration::zero();
+  EXPECT_GT(report(850), third);
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ class Model {
 
   ModelLink link;  // may be changed between runs
   bool sending = true;
+  // What else has to do with a sample, before the controller sees it.
+  std::function<void(FeedbackSample&)> amend = [](FeedbackSample&) {};
 
   void run(Duration time) {
     for (const Instant end = now_ + time; now_ < end; now_ += kStep) {
@@ -138,6 +140,7 @@ class Model {
     sample.received = ByteCount(received_);
     sample.now = now_;
     last_report_ = now_;
+    amend(sample);
     controller_.on_feedback(sample);
   }
   std::uint64_t arrived_bytes() {

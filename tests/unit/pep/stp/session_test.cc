@@ -76,5 +76,133 @@ TEST_F(SessionTest, AConnectionRemembersNothingOfTheOneBefore) {
   EXPECT_EQ(first_large - outage, patience);
 }
 
+// The peer of a session, made by hand: it offers what it likes, and answers only when told to.
+class HandMadePeer {
+ public:
+  HandMadePeer(Session& session, std::uint32_t capabilities) : session_(session) {
+    HelloFrame hello;
+    hello.minimum_version = hello.maximum_version = 1;
+    hello.capabilities = capabilities;
+    hello.epoch = kEpoch;
+    hello.peer_epoch = kSessionEpoch;
+    hello.datagram_size = 1472;
+    hello.lane_credit = hello.stream_credit = 1 << 20;
+    std::vector<std::byte> bytes(kHeaderSize + kHelloFrameSize + kTrailerSize);
+    ByteWriter out(MutableBytes(bytes).subspan(kHeaderSize));
+    write_hello(out, hello);
+    PacketHeader header;
+    header.type = PacketType::kHello;
+    header.number = 1;
+    write_header(header, bytes.data());
+    SessionSeal().close(bytes);
+    session_.handle_packet(bytes, now);
+  }
+  template <typename Write>
+  void say(Write&& write, const Reception& reception = {}) {
+    std::vector<std::byte> bytes(1472);
+    ByteWriter out(MutableBytes(bytes).subspan(kHeaderSize));
+    write(out);
+    bytes.resize(kHeaderSize + out.written() + kTrailerSize);
+    const SessionSeal seal(kEpoch, kSessionEpoch);
+    PacketHeader header;
+    header.session_tag = seal.tag();
+    header.number = next_++;
+    write_header(header, bytes.data());
+    seal.close(bytes);
+    session_.handle_packet(bytes, now, reception);
+  }
+  // Types of frames in all that the session has to send now, in their order; without HELLOs.
+  std::vector<FrameType> hear() {
+    struct Types : IgnoreFrames {
+      Types(std::vector<FrameType>& to, ReceptionFrame& last) : types(to), reception(last) {}
+      using IgnoreFrames::operator();
+      void operator()(const ReceptionFrame& frame) const {
+        reception = frame;
+        types.push_back(FrameType::kReception);
+      }
+      void operator()(const FeedbackFrame&) const { types.push_back(FrameType::kFeedback); }
+      std::vector<FrameType>& types;
+      ReceptionFrame& reception;
+    };
+    std::vector<FrameType> types;
+    std::array<std::byte, 1472> packet{};
+    while (const std::size_t size = session_.poll_packet(packet, now)) {
+      const ConstBytes whole = ConstBytes(packet).first(size);
+      const auto header = parse_header(whole);
+      if (header->type == PacketType::kHello) continue;
+      EXPECT_TRUE(walk_frames(frames_of(whole), Types(types, told)));
+    }
+    return types;
+  }
+
+  static constexpr std::uint64_t kEpoch = 2000, kSessionEpoch = 1000;
+  Instant now = Instant() + Duration::seconds(1);
+  ReceptionFrame told;  // of the last RECEPTION that was heard
+
+ private:
+  Session& session_;
+  std::uint32_t next_ = 0;
+};
+
+struct ReceptionSessionTest : ::testing::Test {
+  StreamSource& source() {
+    struct Silent final : StreamSource {
+      void produce(StreamId, std::uint32_t, Instant) override {}
+    };
+    static Silent silent;
+    return silent;
+  }
+  End make() {
+    EndConfig config;
+    config.session.boot_epoch = HandMadePeer::kSessionEpoch;
+    return End(config, source(), Instant());
+  }
+  static void ask(ByteWriter& out) { write_ping(out, {0}); }
+};
+
+TEST_F(ReceptionSessionTest, AReportTellsHowItsGatewayHasFared) {
+  End end = make();
+  HandMadePeer peer(end.session(), kCapabilityRepair | kCapabilityReception);
+  using enum FrameType;
+  peer.say(ask, {Duration::milliseconds(50), 7});
+  EXPECT_EQ(peer.hear(), (std::vector{kReception, kFeedback}));
+  EXPECT_EQ(peer.told.waited_us, 50'000U);
+  EXPECT_EQ(peer.told.missed, 0U) << "before the session";
+  EXPECT_EQ(end.session().counters().late_reports_out, 1U);
+  peer.now += Duration::seconds(1);
+  peer.say(ask, {Duration::zero(), 7});
+  EXPECT_EQ(peer.hear(), std::vector{kFeedback});
+  peer.now += Duration::seconds(1);
+  peer.say(ask, {Duration::zero(), 9});
+  EXPECT_EQ(peer.hear(), (std::vector{kReception, kFeedback}));
+  EXPECT_EQ(peer.told.waited_us, 0U);
+  EXPECT_EQ(peer.told.missed, 2U);
+}
+
+// The build before takes a frame that it does not know for one that asks for a report.
+TEST_F(ReceptionSessionTest, APeerThatDoesNotOfferItIsNeverToldSo) {
+  for (const std::uint32_t offered : {0U, kCapabilityRepair, ~kCapabilityReception}) {
+    End end = make();
+    HandMadePeer peer(end.session(), offered);
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      peer.now += Duration::seconds(1);
+      peer.say(ask, {Duration::milliseconds(50), 7 + i});
+      EXPECT_EQ(peer.hear(), std::vector{FrameType::kFeedback});
+    }
+    EXPECT_EQ(end.session().counters().late_reports_out, 0U);
+  }
+}
+
+TEST_F(ReceptionSessionTest, WhatIsHeardIsNoReasonToReport) {
+  End end = make();
+  HandMadePeer peer(end.session(), kCapabilityReception);
+  peer.hear();
+  peer.now += Duration::seconds(1);
+  peer.say([](ByteWriter& out) { write_reception(out, {5, 50'000}); });
+  EXPECT_EQ(peer.hear(), std::vector<FrameType>());
+  EXPECT_EQ(end.session().counters().late_reports_in, 1U);
+  EXPECT_EQ(end.session().counters().unknown_frames, 0U);
+}
+
 }  // namespace
 }  // namespace satrelay::stp::test

@@ -194,5 +194,26 @@ TEST_F(WatchTest, AWorkerThatTellsNothingIsToldOf) {
   EXPECT_EQ(look(), Lines{"worker_returned gateway"});
 }
 
+TEST_F(WatchTest, EachCutOfTheRateIsALineOnceASecondAtMost) {
+  look_at(PeerState::kAlive);
+  const auto cut = [&](control::CutCause cause, std::uint64_t stp::Counters::*counter) {
+    ++(peer().counters.*counter);
+    peer().last_cut = stp::RateCut{cause, BitRate::bits_per_second(995'000'000),
+                                   BitRate::bits_per_second(62'200'000)};
+  };
+  cut(control::CutCause::kDelay, &stp::Counters::rate_cuts_delay);
+  EXPECT_EQ(look(), Lines{"rate_lowered peer hub, 995.0 Mbit/s to 62.2 Mbit/s, a queue grew on "
+                          "the way"});
+  EXPECT_EQ(look(Duration::seconds(60)), Lines{});
+  cut(control::CutCause::kLoss, &stp::Counters::rate_cuts_loss);
+  look();
+  cut(control::CutCause::kController, &stp::Counters::rate_cuts_controller);
+  EXPECT_EQ(look(Duration::milliseconds(800)), Lines{});
+  cut(control::CutCause::kAnnounced, &stp::Counters::rate_cuts_announced);
+  EXPECT_EQ(look(Duration::seconds(10)),
+            Lines{"rate_lowered peer hub, 995.0 Mbit/s to 62.2 Mbit/s, the far gateway says that "
+                  "no more arrives; 1 cut before it"});
+}
+
 }  // namespace
 }  // namespace satrelay::ops

@@ -45,13 +45,14 @@ struct RateGateTest : testing::Test {
     gate.debit(datagram, now);
     return packet;
   }
-  void report(std::uint64_t highest, std::uint64_t bytes, std::uint32_t arrived_us, Instant now) {
+  void report(std::uint64_t highest, std::uint64_t bytes, std::uint32_t arrived_us, Instant now,
+              Duration lateness = {}) {
     FeedbackFrame frame;
     frame.highest = highest;
     frame.bytes_received = bytes;
     frame.arrived_us = arrived_us;
-    gate.on_report(frame, ledger.find(highest), Duration::milliseconds(500),
-                   Duration::milliseconds(25), now);
+    gate.on_report(frame, ledger.find(highest),
+                   {Duration::milliseconds(500), Duration::milliseconds(25), lateness}, now);
   }
 };
 
@@ -148,8 +149,8 @@ TEST_F(RateGateTest, ReportsWhatBecameOfPackets) {
   EXPECT_FALSE(gate.window_open());
   EXPECT_EQ(gate.last_priority(), Priority::kHigh);
 
-  gate.on_lost(first);
-  gate.on_lost(second);
+  gate.on_lost(first, false);
+  gate.on_lost(second, false);
   gate.on_delivered(third);
   report(2, 434, 0xffff'fc00U, at_ms(600));
   const control::FeedbackSample sample = controller.samples.at(0);
@@ -178,6 +179,43 @@ TEST_F(RateGateTest, ReportsWhatBecameOfPackets) {
   EXPECT_EQ(controller.samples.at(2).sent, at_ms(3));
   EXPECT_EQ(controller.samples.at(2).arrived, later.arrived);
   EXPECT_EQ(controller.samples.at(2).received, later.received);
+}
+
+// What had reached the peer's port counts as carried, and is told apart.
+TEST_F(RateGateTest, TellsTheControllerWhatIsNotTheLinks) {
+  const SentPacket first = send(934, Purpose::kNewData, at_ms(0));
+  const SentPacket second = send(934, Purpose::kNewData, at_ms(1));
+  const SentPacket third = send(434, Purpose::kNewData, at_ms(2));
+  gate.on_lost(first, true);
+  gate.on_lost(second, false);
+  gate.on_delivered(third);
+  report(2, 434, 1000, at_ms(600), Duration::milliseconds(50));
+  EXPECT_EQ(controller.samples.at(0).packets_lost, 2U);
+  EXPECT_EQ(controller.samples.at(0).packets_lost_at_receiver, 1U);
+  EXPECT_EQ(controller.samples.at(0).received, ByteCount(1500));
+  EXPECT_EQ(controller.samples.at(0).lateness, Duration::milliseconds(50));
+  // A report that says nothing newer is still about that packet.
+  gate.on_excused(1);
+  report(2, 434, 1000, at_ms(700));
+  EXPECT_EQ(controller.samples.at(1).packets_lost, 0U);
+  EXPECT_EQ(controller.samples.at(1).packets_lost_at_receiver, 1U);
+  EXPECT_EQ(controller.samples.at(1).lateness, Duration::milliseconds(50));
+}
+
+TEST_F(RateGateTest, CountsCutsByTheirCause) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  controller.answer = kMegabit.scaled(1, 2);
+  gate.update(Duration::milliseconds(500), 934, at_ms(1));
+  EXPECT_EQ(gate.cuts().count(control::CutCause::kController), 1U);
+  gate.set_capacity(kMegabit.scaled(1, 4), control::CutCause::kAnnounced);
+  gate.update(Duration::milliseconds(500), 934, at_ms(2));
+  EXPECT_EQ(gate.cuts().count(control::CutCause::kAnnounced), 1U);
+  EXPECT_EQ(gate.cuts().count(control::CutCause::kController), 1U);
+  // A new session that begins slowly is none.
+  gate.clear();
+  controller.answer = kMegabit.scaled(1, 8);
+  gate.update(Duration::milliseconds(500), 934, at_ms(3));
+  EXPECT_EQ(gate.cuts().count(control::CutCause::kController), 1U);
 }
 
 }  // namespace

@@ -25,9 +25,11 @@ TEST(FramesTest, EveryFrameRoundTrips) {
   write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
   write_confirm(b.out, {8, 3, {true, true, 1'000'000, 65'535, 300}});
   write_start_credit(b.out, {71, 4096});
+  write_reception(b.out, {0, 50'000});
   EXPECT_EQ(read(b.bytes()),
             "PING 5;SETTLED 70000;LANE 1099511627776;STREAM 6 99;OPEN 8 7;RESET 9 refused 12345;"
-            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535 300;START 71 4096;");
+            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535 300;START 71 4096;"
+            "RECEPTION 0 50000;");
 }
 
 TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
@@ -45,6 +47,21 @@ TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
   EXPECT_EQ(confirm({4, 1, 0x01, 7}), std::nullopt);
   EXPECT_EQ(confirm({}), std::nullopt);
   EXPECT_EQ(confirm({4, 0, 0x01, 7, 9}), std::nullopt) << "no number";
+}
+
+TEST(FramesTest, ReceptionSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
+  const auto reception = [](std::initializer_list<int> body) {
+    Buffer b;
+    b.out.u8(0x45);
+    b.out.u16(static_cast<std::uint16_t>(body.size()));
+    for (const int byte : body) b.out.u8(static_cast<std::uint8_t>(byte));
+    write_ping(b.out, {1});
+    return read(b.bytes());
+  };
+  EXPECT_EQ(reception({7, 9}), "RECEPTION 7 9;PING 1;");
+  EXPECT_EQ(reception({7, 9, 0xff}), "RECEPTION 7 9;PING 1;");
+  EXPECT_EQ(reception({7}), std::nullopt);
+  EXPECT_EQ(reception({}), std::nullopt);
 }
 
 TEST(FramesTest, RateSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
@@ -101,11 +118,11 @@ TEST(FramesTest, OpenRefusesLongMetadata) {
 
 TEST(FramesTest, UnknownFramesAreSkippedByLengthAndReserveTypesRefused) {
   Buffer b;
-  b.out.u8(0x45);
+  b.out.u8(0x41);
   b.out.u16(5);
   b.out.bytes(bytes_of("later"));
   write_ping(b.out, {1});
-  EXPECT_EQ(read(b.bytes()), "UNKNOWN 69;PING 1;");
+  EXPECT_EQ(read(b.bytes()), "UNKNOWN 65;PING 1;");
   for (unsigned type = 0x09; type < 0x40; ++type) {
     if (type >= 0x10 && type <= 0x13) continue;
     const std::array<std::byte, 8> frame{static_cast<std::byte>(type)};
@@ -180,6 +197,7 @@ TEST(FramesTest, TruncationNeverPasses) {
   write_stream_credit(b.out, {6000, 1ULL << 33});
   write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
   write_start_credit(b.out, {71, 70'000});
+  write_reception(b.out, {70'000, 50'000});
   const std::string whole = *read(b.bytes());
   for (std::size_t cut = 1; cut < b.out.written(); ++cut) {
     const auto prefix = read(b.bytes().first(cut));

@@ -48,6 +48,9 @@ struct Transcript {
   void operator()(const StartCreditFrame& f) {
     text += "START " + std::to_string(f.sequence) + " " + std::to_string(f.limit) + ";";
   }
+  void operator()(const ReceptionFrame& f) {
+    text += "RECEPTION " + std::to_string(f.missed) + " " + std::to_string(f.waited_us) + ";";
+  }
   void operator()(const CloseFrame& f) {
     text += std::string("CLOSE ") + to_string(f.reason) + ";";
   }

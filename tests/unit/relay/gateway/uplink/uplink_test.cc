@@ -53,7 +53,7 @@ class UplinkTest : public testing::Test, public SessionPort {
     Carrier& carrier = uplink_.carrier("sat");
     peer_ = std::make_unique<LivePeer>(carrier, now_);
     Peer& peer = *peer_->peers[0];
-    uplink_.add_session(carrier, peer.session, *peer.controller, peer.datagram_overhead);
+    uplink_.add_session(carrier, peer.session, peer.datagram_overhead);
   }
   Passage admit(std::string_view from = "203.0.113.5", std::uint16_t port = 7) {
     const FrameBytes frame = udp_frame(from, "198.51.100.5", port, FrameBytes(kSize - 28));
