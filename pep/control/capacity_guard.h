@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
@@ -36,6 +37,10 @@ class CapacityGuard {
   // What the link is believed to carry, at most what was announced.
   BitRate capacity() const { return state_ == State::kTrusting ? announced_ : found_; }
   State state() const { return state_; }
+  // Why rate() has last fallen; nullopt: a probe is over.
+  std::optional<CutCause> cut_cause() const {
+    return state_ == State::kDraining ? std::optional(CutCause::kDelay) : std::nullopt;
+  }
 
  private:
   void drain(const FeedbackSample& sample, const DelayTrend& trend);

@@ -3,6 +3,8 @@
 // announced, its guard finds out.
 #pragma once
 
+#include <optional>
+
 #include "pep/control/capacity_guard.h"
 #include "pep/control/rate_controller.h"
 
@@ -20,6 +22,7 @@ class FixedRate final : public RateController {
     return Priority::kHigh;
   }
   BitRate rate() const override { return guard_.rate(); }
+  std::optional<CutCause> cut_cause() const override { return guard_.cut_cause(); }
   const CapacityGuard& guard() const { return guard_; }
 
  private:

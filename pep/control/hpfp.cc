@@ -39,6 +39,10 @@ BitRate Hpfp::rate() const {
   return std::max(std::min(rate, guard_.rate()), BitRate::bits_per_second(1'000));
 }
 
+std::optional<CutCause> Hpfp::cut_cause() const {
+  return guard_.rate() <= rate() ? guard_.cut_cause() : std::optional(CutCause::kController);
+}
+
 void Hpfp::on_feedback(const FeedbackSample& sample) {
   guard_.on_feedback(sample);
   if (!measuring_) {

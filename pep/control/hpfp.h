@@ -6,6 +6,8 @@
 // say how overload is told from loss: here the target gives way to what the guard has found.
 #pragma once
 
+#include <optional>
+
 #include "pep/control/capacity_guard.h"
 #include "pep/control/rate_controller.h"
 
@@ -25,6 +27,7 @@ class Hpfp final : public RateController {
   void on_capacity(BitRate capacity) override { guard_.on_capacity(capacity); }
   Priority on_sent(Purpose, ByteCount accounted, Instant now) override;
   BitRate rate() const override;
+  std::optional<CutCause> cut_cause() const override;
   // What the controller leads to now.
   BitRate target() const;
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
@@ -30,8 +31,25 @@ struct FeedbackSample {
   Instant sent;
   Instant arrived;
   ByteCount received;
+  // What is the doing of the gateways' own machines and no sign of the link. So much of `arrived`
+  // less `sent` may be, since one of them was not run meanwhile:
+  Duration lateness;
+  // And so many of the packets that this sample or an earlier one called lost had reached the
+  // receiver, whose port had no room for them. The last word on either is the peer's.
+  std::uint64_t packets_lost_at_receiver = 0;
   Instant now;
 };
+
+// Why less is sent than before.
+enum class CutCause : std::uint8_t {
+  kDelay,       // the queue on the way grew
+  kLoss,        // too much was lost on the way
+  kController,  // its algorithm has another reason
+  kAnnounced,   // the peer says that no more arrives
+  kCommanded,   // the operator has said so
+  kConfigured,  // the configuration has changed
+};
+inline constexpr std::size_t kCutCauses = 6;
 
 // The priority of a packet that leaves (TP-S section 3). Carried in the DSCP of the outer IP
 // header; a router that knows them drops kStartLow first, then kStartHigh, kLow, kHigh.
@@ -79,6 +97,9 @@ class RateController {
   }
   // What the pacer may send, accounted bits; never zero.
   virtual BitRate rate() const = 0;
+  // Why rate() has last fallen of the controller's own accord, asked as soon as it has; nullopt: it
+  // was no cut, but the end of a trial of more.
+  virtual std::optional<CutCause> cut_cause() const { return CutCause::kController; }
   // New data waits while so many accounted bytes are in flight.
   virtual ByteCount window() const { return kNoWindow; }
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "pep/control/rate_controller.h"
 
@@ -24,6 +25,7 @@ class Tps final : public RateController {
   void on_capacity(BitRate capacity) override;
   Priority on_sent(Purpose purpose, ByteCount accounted, Instant now) override;
   BitRate rate() const override;
+  std::optional<CutCause> cut_cause() const override { return CutCause::kLoss; }
   ByteCount window() const override;
 
   bool starting() const { return starting_; }

@@ -1,8 +1,11 @@
 // What each controller makes of a link.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "pep/control/fixed_rate.h"
 #include "pep/control/hpfp.h"
@@ -56,6 +59,32 @@ TEST(Controllers, ShareOfALossyLink) {
   measure(
       [] { return std::make_unique<MarcheseStp>(MarcheseStp::Config{.capacity = kTenMegabit}); },
       "stp", Duration::milliseconds(25), {0.95, 0.95, 0.94});
+}
+
+// A tenth of the link is left: who falls says why, and that a probe is over is no cut.
+TEST(Controllers, SayWhyTheirRateHasFallen) {
+  const auto causes = [](RateController& controller) {
+    Model model(controller, ModelLink{});
+    model.run(Duration::seconds(5));
+    model.link.rate = BitRate::bits_per_second(1'000'000);
+    std::vector<std::optional<CutCause>> found;
+    BitRate before = controller.rate();
+    for (int ms = 0; ms < 30'000; ++ms) {
+      model.run(Duration::milliseconds(1));
+      if (controller.rate() < before.scaled(95, 100)) found.push_back(controller.cut_cause());
+      before = controller.rate();
+    }
+    return found;
+  };
+  FixedRate fixed(kTenMegabit);
+  const auto of_fixed = causes(fixed);
+  EXPECT_EQ(of_fixed.at(0), CutCause::kDelay);
+  // A probe that found no room.
+  EXPECT_NE(std::ranges::find(of_fixed, std::optional<CutCause>()), of_fixed.end());
+  Hpfp hpfp(Hpfp::Config{kTenMegabit, {}});
+  EXPECT_EQ(causes(hpfp).at(0), CutCause::kDelay);
+  Tps tps(Tps::Config{kTenMegabit, 0});
+  EXPECT_EQ(causes(tps).at(0), CutCause::kLoss);
 }
 
 }  // namespace
