@@ -108,10 +108,12 @@ BitRate Uplink::commanded(std::size_t peer) const {
 }
 
 // The lower of what the operator says here, of the link and of the peer, and what the receiver of
-// the direction has announced. A carrier with several receivers is as fast as the fastest of them.
+// the direction has announced, and what the controller has found. A carrier with several receivers
+// is as fast as the fastest of them.
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
   BitRate most;
-  for (const Line& line : lines_) {
+  BitRate found;
+  for (Line& line : lines_) {
     if (&line.carrier != &carrier) continue;
     BitRate capacity = carrier.send_capacity;
     if (const BitRate announced = line.session.peer_capacity(); !announced.is_zero()) {
@@ -120,10 +122,18 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
     if (!line.most_rate.is_zero()) capacity = std::min(capacity, line.most_rate);
     line.controller.on_capacity(capacity);
     most = std::max(most, capacity);
+    line.found = line.controller.capacity();
+    found = std::max(found, std::min(line.found, capacity));
   }
   if (most.is_zero()) return;
-  carrier.set_rate(most, now);
+  const bool finds = carrier.config.finds_capacity();
+  carrier.set_rate(found.is_zero() ? most : found, !finds || !found.is_zero(), now);
   apply_classes(now);
+}
+
+void Uplink::follow(std::size_t peer, Instant now) {
+  Line& line = lines_[peer];
+  if (line.controller.capacity() != line.found) apply_capacity(line.carrier, now);
 }
 
 // --- classes -----------------------------------------------------------------------------------
