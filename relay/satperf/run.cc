@@ -325,6 +325,7 @@ Snapshot Run::snapshot(Instant now) const {
   s.malformed_packets = c.malformed;
   s.no_memory_drops = c.no_memory_drops;
   s.rtt_us = static_cast<std::uint64_t>(session_.smoothed_rtt().to_microseconds());
+  s.capacity_bps = controller_->capacity().to_bits_per_second();
   s.complete = flows_over_ == flows_.size() ? 1 : 0;
   return s;
 }

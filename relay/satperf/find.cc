@@ -1,0 +1,53 @@
+#include "relay/satperf/find.h"
+
+#include <iostream>
+
+#include "config/format.h"
+#include "relay/satperf/client.h"
+#include "relay/satperf/found_link.h"
+#include "relay/satperf/report.h"
+
+namespace satrelay::satperf {
+namespace {
+
+// What comes before is how the rate was found.
+constexpr std::uint64_t kSettled = 5'000'000'000;
+
+}  // namespace
+
+Exit find_link(const Options& options, Output& output) {
+  const Report report(options.format, options.losses);
+  FoundLink link;
+  link.ceiling = options.plan.rate;
+  link.overhead = options.plan.overhead;
+  struct Way {
+    Direction direction;
+    const char* text;
+    FoundRate& rate;
+  };
+  for (const auto& [direction, text, rate] :
+       {Way{Direction::kForward, "1 of 2, up: this end sends", link.sent},
+        Way{Direction::kReverse, "2 of 2, down: the server sends", link.received}}) {
+    Options one = options;
+    one.plan.direction = direction;
+    output.write(report.notice(std::string(text) + " for " + config::to_text(one.plan.duration)));
+    FoundRate early;
+    const Exit exit = run_client(one, output, [&](const Snapshot& sender) {
+      const BitRate found = BitRate::bits_per_second(sender.capacity_bps);
+      (sender.time_ns < kSettled ? early : rate).add(found);
+      if (sender.rtt_us > 0) link.rtt_us = sender.rtt_us;
+    });
+    if (exit != Exit::kComplete) return exit;
+    if (!rate.is_found()) rate.add(early.last());
+    if (!rate.is_found()) {
+      const std::string why = "what the path carries was not found: too little has arrived";
+      output.write(options.format == Format::kJson ? report.notice(why) : "");
+      std::cerr << "satperf: " << why << '\n';
+      return Exit::kFailed;
+    }
+  }
+  output.write(describe(link, options.format));
+  return Exit::kComplete;
+}
+
+}  // namespace satrelay::satperf
