@@ -9,6 +9,8 @@ constexpr BitRate kLeast = BitRate::bits_per_second(1'000);
 
 // Before anything is known so much leaves at once, and again spread over the first round trip.
 constexpr std::uint64_t kFirstPackets = 16;
+// Long enough for a report, however slow the rate is still.
+constexpr Duration kStartingRest = Duration::milliseconds(50);
 // What a train may let the rate grow by while nothing else is known.
 constexpr std::uint64_t kGrowth = 16;
 
@@ -190,7 +192,8 @@ void CapacityFinder::order_train(Instant now) {
   is_cut_ = false;
   train_.order({.speed = speed,
                 .length = std::max(mean.bytes_in(kTrainTime), packet_ * least),
-                .mean = mean});
+                .mean = mean,
+                .longest_rest = state_ == State::kStarting ? kStartingRest : Duration::infinite()});
 }
 
 // Reports are too rare to show a train: the rate grows until it makes a queue, or loss.

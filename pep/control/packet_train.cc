@@ -55,7 +55,7 @@ void PacketTrain::on_sent(std::uint64_t number, ByteCount accounted, Instant now
 void PacketTrain::end(std::uint64_t number, Instant now) {
   state_ = State::kResting;
   end_ = number;
-  rests_until_ = began_ + order_.mean.time_for(sent_);
+  rests_until_ = std::min(began_ + order_.mean.time_for(sent_), now + order_.longest_rest);
   give_up_ = now + kPatience;
 }
 
@@ -68,6 +68,7 @@ Duration PacketTrain::delay_before() const {
 
 // Of what has left since the last packet before it, against what usually arrives; 1: the usual.
 double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) const {
+  if (known_before_ == 0) return 1;
   const double packet =
       static_cast<double>(sent_.value()) / static_cast<double>(last_ - first_ + 1);
   const double sent = packet * static_cast<double>(sample.number - number_before_);
@@ -80,7 +81,7 @@ double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) con
 void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
   const std::uint64_t all = last_ - first_ + 1;
   const std::uint64_t behind = sample.number - first_;  // packets behind the first
-  if (all < kLeastPackets || known_before_ == 0) return;
+  if (all < kLeastPackets) return;
   if (behind + 1 < kLeastPackets || behind + 1 < all / 2) return;
   Sight sight;
   sight.arrived_share = arrived_share(sample, loss);
@@ -88,7 +89,11 @@ void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
                static_cast<double>(behind) / static_cast<double>(all - 1) * sight.arrived_share;
   sight.passed = sample.sent - began_;
   sight.delay = sample.arrived - sample.sent - sample.lateness;
-  if (finding(sight, delay_before()).rate > finding(best_, delay_before()).rate) best_ = sight;
+  // Without a packet before it the last one shows most, beside one that follows.
+  const bool better = known_before_ == 0 ? sight.bits > best_.bits
+                                         : finding(sight, delay_before()).rate >
+                                               finding(best_, delay_before()).rate;
+  if (better) best_ = sight;
 }
 
 PacketTrain::Finding PacketTrain::finding(const Sight& sight, Duration delay_without) const {

@@ -28,6 +28,7 @@ class PacketTrain {
     BitRate speed;
     ByteCount length;
     BitRate mean;  // with the rest
+    Duration longest_rest = Duration::infinite();
   };
   struct Finding {
     BitRate rate;

@@ -24,7 +24,7 @@ std::string overhead_text(std::uint32_t overhead) {
 
 std::string direction_text(const char* name, const FoundRate& rate, BitRate ceiling) {
   std::string text = fmt::format("{:<8}  ", name);
-  text += text::bit_rate(static_cast<double>(rate.last().to_bits_per_second()));
+  text += text::bit_rate(static_cast<double>(rate.rate().to_bits_per_second()));
   if (rate.varies()) {
     text += fmt::format(", between {} and {} meanwhile",
                         text::bit_rate(static_cast<double>(rate.least().to_bits_per_second())),
@@ -41,9 +41,9 @@ bool varies(const FoundLink& link) { return link.sent.varies() || link.received.
 std::string links_section(const FoundLink& link) {
   return fmt::format("links:\n  sat: {{{}send_rate: {}, receive_rate: {}, overhead: {}}}\n",
                      varies(link) ? "capacity: find, " : "",
-                     config::to_text(rounded(varies(link) ? link.sent.most() : link.sent.last())),
+                     config::to_text(rounded(varies(link) ? link.sent.most() : link.sent.rate())),
                      config::to_text(
-                         rounded(varies(link) ? link.received.most() : link.received.last())),
+                         rounded(varies(link) ? link.received.most() : link.received.rate())),
                      overhead_text(link.overhead));
 }
 
@@ -51,10 +51,10 @@ std::string describe(const FoundLink& link, Format format) {
   if (format == Format::kJson) {
     const auto bits = [](BitRate rate) { return rate.to_bits_per_second(); };
     return nlohmann::ordered_json{{"event", "found"},
-                                  {"send_bps", bits(link.sent.last())},
+                                  {"send_bps", bits(link.sent.rate())},
                                   {"send_least_bps", bits(link.sent.least())},
                                   {"send_most_bps", bits(link.sent.most())},
-                                  {"receive_bps", bits(link.received.last())},
+                                  {"receive_bps", bits(link.received.rate())},
                                   {"receive_least_bps", bits(link.received.least())},
                                   {"receive_most_bps", bits(link.received.most())},
                                   {"rtt_us", link.rtt_us},

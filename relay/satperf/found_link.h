@@ -19,15 +19,19 @@ class FoundRate {
     least_ = least_.is_zero() ? rate : std::min(least_, rate);
     most_ = std::max(most_, rate);
   }
+  // What went over the link meanwhile, as it counts; less if hosts or machines were slower.
+  void set_carried(BitRate rate) { carried_ = rate; }
+  // Trains show a little too much where machines are not in time, and of what was found a part is
+  // used: what went over the link decides between.
+  BitRate rate() const { return std::min(last_, std::max(carried_, last_.scaled(85, 100))); }
   bool is_found() const { return !last_.is_zero(); }
-  BitRate last() const { return last_; }
   BitRate least() const { return least_; }
   BitRate most() const { return most_; }
   // More than what measuring makes of it.
   bool varies() const { return most_ > least_.scaled(115, 100); }
 
  private:
-  BitRate last_, least_, most_;
+  BitRate last_, least_, most_, carried_;
 };
 
 struct FoundLink {

@@ -123,6 +123,18 @@ TEST(PacketTrain, APathThatBecomesShorterIsNoFasterLink) {
   EXPECT_LT(finding.rate, megabit(21));
 }
 
+TEST(PacketTrain, TheFirstPacketsOfASessionMayBeOne) {
+  PacketTrain train;
+  Path path(megabit(20));
+  train.order({.speed = megabit(100), .length = ByteCount(16 * kPacket), .mean = megabit(1)});
+  for (int i = 0; i < 16; ++i) path.send(train, Duration::microseconds(100));
+  EXPECT_FALSE(path.report(train, 15));
+  path.send(train, Duration::milliseconds(200));
+  const auto finding = path.report(train, 16);
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(static_cast<double>(finding->rate.to_bits_per_second()) / 1e6, 20, 0.5);
+}
+
 TEST(PacketTrain, HostsThatHaveNoMoreMakeNone) {
   PacketTrain train;
   Path path(megabit(20));

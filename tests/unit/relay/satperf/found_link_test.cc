@@ -14,6 +14,8 @@ FoundLink sample() {
   FoundLink link;
   link.sent.add(bits(47'951'234));
   link.received.add(bits(9'712'999));
+  link.sent.set_carried(bits(60'000'000));
+  link.received.set_carried(bits(60'000'000));
   link.ceiling = bits(1'000'000'000);
   link.rtt_us = 551'234;
   return link;
@@ -22,6 +24,16 @@ FoundLink sample() {
 TEST(FoundLink, IsASectionToPasteWithRatesRoundedDown) {
   EXPECT_EQ(links_section(sample()),
             "links:\n  sat: {send_rate: 47900kbit, receive_rate: 9710kbit, overhead: ethernet}\n");
+}
+
+TEST(FoundRate, WhatWentOverTheLinkDecidesWithinLimits) {
+  FoundRate rate;
+  rate.add(bits(100'000'000));
+  EXPECT_EQ(rate.rate(), bits(85'000'000));
+  rate.set_carried(bits(98'000'000));
+  EXPECT_EQ(rate.rate(), bits(98'000'000));
+  rate.set_carried(bits(101'000'000));
+  EXPECT_EQ(rate.rate(), bits(100'000'000));
 }
 
 TEST(FoundLink, OneThatVariesIsToBeFoundByTheGateway) {
