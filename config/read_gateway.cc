@@ -70,9 +70,9 @@ std::vector<Link> read_links(const Value& value) {
                            "receive_rate: 50Mbit}}")) {
     check_name(entry, name);
     const Fields fields =
-        entry.fields({"capacity", "send_rate", "receive_rate", "overhead", "bridged_share", "bridged_queue",
-                      "controller", "target", "period", "window", "initial_window", "threshold",
-                      "growth", "avoidance_growth", "buffer"});
+        entry.fields({"capacity", "send_rate", "receive_rate", "overhead", "bridged_share",
+                      "bridged_queue", "controller", "target", "period", "window", "initial_window",
+                      "threshold", "growth", "avoidance_growth", "buffer"});
     Link link;
     link.name = name;
     read_rates(fields, link);

@@ -1,5 +1,5 @@
-// The keys of a link that choose its rate controller: `capacity`, or `controller` and the parameters
-// of each.
+// The keys of a link that choose its rate controller: `capacity`, or `controller` and the
+// parameters of each.
 #pragma once
 
 #include "config/document.h"

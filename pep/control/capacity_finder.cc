@@ -76,8 +76,7 @@ void CapacityFinder::on_start(const StartSample& sample) {
   packet_ = sample.packet;
   rtt_ = next_rtt_ = std::max(sample.rtt, Duration::milliseconds(1));
   next_rtt_since_ = idle_since_ = sample.now;
-  rate_ = from_double(static_cast<double>(packet_.value() * kFirstPackets) * 8 /
-                      rtt_.to_seconds());
+  rate_ = from_double(static_cast<double>(packet_.value() * kFirstPackets) * 8 / rtt_.to_seconds());
   order_train(sample.now);
 }
 
@@ -96,13 +95,9 @@ BitRate CapacityFinder::rate() const {
   return train_.leaves() ? std::max(train_.speed(), kLeast) : sustained_rate();
 }
 
-BitRate CapacityFinder::capacity() const {
-  return idle_since_.is_never() ? BitRate() : capacity_;
-}
+BitRate CapacityFinder::capacity() const { return idle_since_.is_never() ? BitRate() : capacity_; }
 
-ByteCount CapacityFinder::lead() const {
-  return train_.leaves() ? train_.length() : ByteCount(0);
-}
+ByteCount CapacityFinder::lead() const { return train_.leaves() ? train_.length() : ByteCount(0); }
 
 Instant CapacityFinder::holds_until() const {
   const bool rests = train_.state() == PacketTrain::State::kResting;
@@ -180,14 +175,13 @@ void CapacityFinder::order_train(Instant now) {
   if (capacity_ == ceiling_ && state_ == State::kCruising) return;
   const BitRate mean = sustained_rate();
   // What others send in between makes a slow one slower.
-  const BitRate above = state_ == State::kSharing
-                            ? std::min(mean.scaled(kSharingSpeed, 1), kMostAbove)
-                            : BitRate();
-  const BitRate speed = std::min(
-      std::max(BitRate::bits_per_second(mean.scaled(kSpeed, 1).to_bits_per_second() +
-                                        above.to_bits_per_second()),
-               kLeastSpeed),
-      ceiling_);
+  const BitRate above =
+      state_ == State::kSharing ? std::min(mean.scaled(kSharingSpeed, 1), kMostAbove) : BitRate();
+  const BitRate speed =
+      std::min(std::max(BitRate::bits_per_second(mean.scaled(kSpeed, 1).to_bits_per_second() +
+                                                 above.to_bits_per_second()),
+                        kLeastSpeed),
+               ceiling_);
   const std::uint64_t least = state_ == State::kStarting ? kFirstPackets : kLeastTrain;
   is_cut_ = false;
   train_.order({.speed = speed,
@@ -447,7 +441,7 @@ void CapacityFinder::look_for_room(Instant now) {
   if (rate_ < all) {
     alone_since_ = Instant::never();
     if (now < next_step_) return;
-    left_ = std::min(std::max(left_, rate_) .scaled(1, 1), all);
+    left_ = std::min(std::max(left_, rate_).scaled(1, 1), all);
     left_ = std::min(from_double(bits(left_) + bits(capacity_.scaled(step_, 1000))), all);
     step_ = std::min(step_ * 2, kLargestStep);
     next_step_ = now + rtt_ + Duration::milliseconds(250);

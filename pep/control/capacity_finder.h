@@ -75,7 +75,7 @@ class CapacityFinder final : public RateController {
   bool is_cut_ = false;  // since the last train
   ByteCount packet_ = ByteCount(1538);
   std::uint64_t sent_packets_ = 0;
-  double loss_ = 0;  // of packets, while there was no queue
+  double loss_ = 0;                             // of packets, while there was no queue
   Duration rtt_ = Duration::milliseconds(600);  // the least lately
   Duration next_rtt_;
   Instant next_rtt_since_;
@@ -93,7 +93,7 @@ class CapacityFinder final : public RateController {
   std::array<BitRate, kFindings> findings_{};  // the last, by turns
   std::size_t finding_count_ = 0;
   std::size_t since_fall_ = 0;  // so many since the capacity fell
-  int missed_ = 0;                             // trains that showed nothing
+  int missed_ = 0;              // trains that showed nothing
   DelayTrend::Point felt_from_;
 
   Instant drain_began_ = Instant::never();  // never(): what became of the queue is known

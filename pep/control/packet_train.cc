@@ -126,7 +126,8 @@ std::optional<PacketTrain::Finding> PacketTrain::on_feedback(const FeedbackSampl
   state_ = State::kIdle;
   const Duration after = sample.arrived - sample.sent;
   // A queue or a path that became shorter meanwhile must not pass for a faster link.
-  const Finding found = finding(best_, known_before_ == 0 ? after : std::min(after, delay_before()));
+  const Finding found =
+      finding(best_, known_before_ == 0 ? after : std::min(after, delay_before()));
   before_[0] = after;
   known_before_ = 1;
   number_before_ = sample.number;

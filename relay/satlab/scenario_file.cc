@@ -131,10 +131,10 @@ void check_gateway(const sim::Scenario& scenario, sim::Side side, const Value& g
 }
 
 void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mtu) {
-  const Fields fields = value.fields({"classes", "rules", "stp", "limits", "a", "b", "present",
-                                      "controller", "target", "period", "window", "initial_window",
-                                      "threshold", "growth", "avoidance_growth", "buffer",
-                                      "capacity", "ceiling"});
+  const Fields fields =
+      value.fields({"classes", "rules", "stp", "limits", "a", "b", "present", "controller",
+                    "target", "period", "window", "initial_window", "threshold", "growth",
+                    "avoidance_growth", "buffer", "capacity", "ceiling"});
   if (const Value* present = fields.find("present")) {
     scenario.gateways_present = present->word<bool>({{"yes", true}, {"no", false}});
   }

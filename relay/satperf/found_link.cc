@@ -39,12 +39,12 @@ bool varies(const FoundLink& link) { return link.sent.varies() || link.received.
 }  // namespace
 
 std::string links_section(const FoundLink& link) {
-  return fmt::format("links:\n  sat: {{{}send_rate: {}, receive_rate: {}, overhead: {}}}\n",
-                     varies(link) ? "capacity: find, " : "",
-                     config::to_text(rounded(varies(link) ? link.sent.most() : link.sent.rate())),
-                     config::to_text(
-                         rounded(varies(link) ? link.received.most() : link.received.rate())),
-                     overhead_text(link.overhead));
+  return fmt::format(
+      "links:\n  sat: {{{}send_rate: {}, receive_rate: {}, overhead: {}}}\n",
+      varies(link) ? "capacity: find, " : "",
+      config::to_text(rounded(varies(link) ? link.sent.most() : link.sent.rate())),
+      config::to_text(rounded(varies(link) ? link.received.most() : link.received.rate())),
+      overhead_text(link.overhead));
 }
 
 std::string describe(const FoundLink& link, Format format) {

@@ -101,9 +101,8 @@ stp::FeedbackMode feedback(const std::string& text) {
 
 config::Controller controller(const std::string& text) {
   using config::Controller;
-  for (const Controller one :
-       {Controller::kFixedRate, Controller::kHpfp, Controller::kTps, Controller::kStp,
-        Controller::kFind}) {
+  for (const Controller one : {Controller::kFixedRate, Controller::kHpfp, Controller::kTps,
+                               Controller::kStp, Controller::kFind}) {
     if (text == config::to_string(one)) return one;
   }
   complain("--controller",
@@ -222,7 +221,7 @@ void add_client(CLI::App& app, Options& options, std::optional<BitRate>& budget,
                "for each direction, 25 by default")
       ->excludes("--controller", "--return-rate", "--bytes");
   app.add_flag_callback(
-      "--reverse", [&] { plan.direction = Direction::kReverse; }, "The server sends")
+         "--reverse", [&] { plan.direction = Direction::kReverse; }, "The server sends")
       ->excludes("--find");
   app.add_option_function<std::string>(
          "--streams",

@@ -110,8 +110,8 @@ class RateGate {
     sample.interval = interval;
     sample.now = now;
     // Parts of one report, and reports that overtook each other, show the same packet again.
-    if (newest != nullptr && (seen_.last_report_packet.to_nanoseconds() == 0 ||
-                              report.highest > seen_.last_number)) {
+    if (newest != nullptr &&
+        (seen_.last_report_packet.to_nanoseconds() == 0 || report.highest > seen_.last_number)) {
       // Its low 32 bits go round in 71 minutes, and reports may be further apart.
       const std::int64_t passed_us = (newest->sent - seen_.last_report_packet).to_microseconds();
       seen_.peer_clock_us = unwrap_sequence<32>(

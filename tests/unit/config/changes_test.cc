@@ -44,7 +44,8 @@ TEST(Changes, ACeilingMayComeAndGoAsLongAsMemoryWasPlannedForIt) {
   without.links[0].send_rate = kMostLinkRate;
   EXPECT_EQ(needs_restart(without, started), Keys{});
   EXPECT_EQ(needs_restart(started, without), Keys{"links.sat.send_rate (above the start's)"});
-  EXPECT_EQ(needs_restart(sample(), started), Keys{"links.sat.capacity, controller and its parameters"});
+  EXPECT_EQ(needs_restart(sample(), started),
+            Keys{"links.sat.capacity, controller and its parameters"});
 }
 
 TEST(Changes, AllElseIsNamed) {

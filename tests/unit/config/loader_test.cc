@@ -214,7 +214,8 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
   check_gateway({
       {"send_rate", "send_rat",
        "g.yaml:3:15: links.sat.send_rat: unknown key; did you mean send_rate? allowed here: "
-       "capacity, send_rate, receive_rate, overhead, bridged_share, bridged_queue, controller, target, "
+       "capacity, send_rate, receive_rate, overhead, bridged_share, bridged_queue, controller, "
+       "target, "
        "period, window, initial_window, "
        "threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
@@ -478,24 +479,6 @@ TEST(Contradictions, GatewayAddress) {
   });
 }
 
-TEST(Capacity, IsFoundUpToACeilingOrWithout) {
-  const auto link = [](std::string_view text) {
-    return parse_gateway(with(kMinimal, "send_rate: 50Mbit, receive_rate: 10Mbit", text), "g.yaml")
-        .links.at(0);
-  };
-  const Link bare = link("capacity: find");
-  EXPECT_EQ(bare.control.controller, Controller::kFind);
-  EXPECT_EQ(bare.send_rate, kMostLinkRate);
-  EXPECT_EQ(bare.planned_rate(), kAssumedRate);
-  EXPECT_EQ(bare.receive_rate, kAssumedRate);
-  const Link limited = link("capacity: find, send_rate: 60Mbit");
-  EXPECT_EQ(limited.send_rate, BitRate::bits_per_second(60'000'000));
-  EXPECT_EQ(limited.planned_rate(), limited.send_rate);
-  const Link known = link("capacity: known, send_rate: 60Mbit, receive_rate: 1Mbit");
-  EXPECT_FALSE(known.finds_capacity());
-  EXPECT_EQ(known.control.controller, Controller::kFixedRate);
-}
-
 TEST(Contradictions, Peers) {
   check_gateway({
       {"192.0.2.2", "192.0.2.1",
@@ -522,22 +505,6 @@ TEST(Contradictions, Peers) {
        "g.yaml:3:82: links.sat.target: 60Mbit exceeds send_rate 50Mbit; write at most that"},
       {"receive_rate: 10Mbit", "receive_rate: 10Mbit, controller: cubic",
        "g.yaml:3:68: links.sat.controller: \"cubic\" is not known here; allowed: fixed_rate, hpfp, "
-       "tps, stp"},
-      {"receive_rate: 10Mbit", "receive_rate: 10Mbit, capacity: find, controller: hpfp",
-       "g.yaml:3:84: links.sat.controller: contradicts capacity: find, which chooses the rate by "
-       "itself; remove one of them"},
-      {"receive_rate: 10Mbit", "capacity: find, target: 10Mbit",
-       "g.yaml:3:58: links.sat.target: contradicts capacity: find, which chooses the rate by "
-       "itself; remove one of them"},
-      {"receive_rate: 10Mbit", "receive_rate: 10Mbit, capacity: guess",
-       "g.yaml:3:66: links.sat.capacity: \"guess\" is not known here; allowed: known, find"},
-      {"send_rate: 50Mbit, ", "",
-       "g.yaml:3:14: links.sat.send_rate: is missing; write what the modem can send, like 50Mbit, "
-       "or capacity: find if nobody knows"},
-      {"send_rate: 50Mbit", "capacity: find, send_rate: 0bit",
-       "g.yaml:3:42: links.sat.send_rate: \"0bit\" is out of range; allowed: 1kbit to 100Gbit"},
-      {"receive_rate: 10Mbit", "receive_rate: 10Mbit, controller: find",
-       "g.yaml:3:68: links.sat.controller: \"find\" is not known here; allowed: fixed_rate, hpfp, "
        "tps, stp"},
       {"sat: {", "b: {send_rate: 1Mbit, receive_rate: 1Mbit}, sat: {",
        "g.yaml:4:9: peers[0].link: is missing; there are several links: write the name of one"},

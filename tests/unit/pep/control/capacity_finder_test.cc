@@ -48,9 +48,9 @@ TEST(CapacityFinder, FindsLinksOfAnyRateThatLoseDelayAndReport) {
     ModelLink link;
     double least;
   };
-  for (const Case& c : {Case{"plain", plain, 0.95}, Case{"5% loss", lossy, 0.90},
-                        Case{"jitter of 5 ms", jittery, 0.8},
-                        Case{"3 of 10 reports lost", silent, 0.94}}) {
+  for (const Case& c :
+       {Case{"plain", plain, 0.95}, Case{"5% loss", lossy, 0.90},
+        Case{"jitter of 5 ms", jittery, 0.8}, Case{"3 of 10 reports lost", silent, 0.94}}) {
     for (const std::uint64_t rate : {2, 10, 40}) {
       CapacityFinder finder(kNoCeiling);
       ModelLink link = c.link;

@@ -102,8 +102,9 @@ class Path {
         busy_ = later(busy_, now_) + carries_.time_for(ByteCount(size + 66));
       }
       to.inbound.emplace_back(
-          later(&from == &ends_[0] ? busy_ : now_, now_) + kOneWay, std::vector<std::byte>(
-                              packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(size)));
+          later(&from == &ends_[0] ? busy_ : now_, now_) + kOneWay,
+          std::vector<std::byte>(packet.begin(),
+                                 packet.begin() + static_cast<std::ptrdiff_t>(size)));
     }
   }
 
