@@ -23,6 +23,8 @@ constexpr BitRate kMostAbove = BitRate::bits_per_second(400'000'000);
 constexpr Duration kTrainPeriod = Duration::milliseconds(500);
 // So many trains in a row must show less than what is believed.
 constexpr std::size_t kAgree = 3;
+// What a session may come to before a train has shown anything.
+constexpr BitRate kMostBlind = BitRate::bits_per_second(10'000'000);
 constexpr int kMostMissed = 3;
 constexpr double kUnusualLoss = 0.1;
 constexpr Duration kRareReports = Duration::milliseconds(50);
@@ -230,6 +232,11 @@ void CapacityFinder::follow(BitRate usual) {
 void CapacityFinder::on_finding(const PacketTrain::Finding& finding, const FeedbackSample& sample) {
   next_train_ = state_ == State::kStarting ? sample.now : train_.began() + kTrainPeriod;
   if (finding.rate.is_zero()) {
+    // Where losses are many a slow session has too little to send at once for a train.
+    const bool blind = state_ == State::kStarting && interval_ < kRareReports;
+    if (blind && queue_.length() < kLeastStanding && rate_ < kMostBlind) {
+      rate_ = std::min({rate_.scaled(2, 1), kMostBlind, ceiling_});
+    }
     if (++missed_ >= kMostMissed && interval_ >= kRareReports) feel(sample);
     return;
   }

@@ -5,8 +5,8 @@
 namespace satrelay::control {
 namespace {
 
-// One whose packets come so slowly is none: the hosts had no more.
-constexpr Duration kLongest = Duration::milliseconds(100);
+// It ends where the hosts had no more for so long.
+constexpr Duration kGap = Duration::milliseconds(3);
 // Fewer packets than these show nothing.
 constexpr std::uint64_t kLeastPackets = 4;
 // A delay below this may be the machine's, or the path's.
@@ -26,18 +26,19 @@ void PacketTrain::on_sent(std::uint64_t number, ByteCount accounted, Instant now
   switch (state_) {
     case State::kReady:
       state_ = State::kLeaving;
-      began_ = now;
+      began_ = last_sent_ = now;
       first_ = last_ = number;
       sent_ = first_packet_ = accounted;
       best_ = {};
       break;
     case State::kLeaving:
-      if (now > began_ + std::min(order_.mean.time_for(order_.length), kLongest)) {
+      if (now > last_sent_ + kGap) {
         end(number, now);
         state_ = State::kAwaited;
         return;
       }
       last_ = number;
+      last_sent_ = now;
       sent_ += accounted;
       break;
     case State::kResting:

@@ -72,6 +72,7 @@ class PacketTrain {
   State state_ = State::kIdle;
   Order order_;
   Instant began_;
+  Instant last_sent_;
   Instant rests_until_;
   std::uint64_t first_ = 0, last_ = 0;  // packets
   std::uint64_t end_ = 0;               // the first that is not its own and left after the rest

@@ -330,6 +330,8 @@ BitRate Session::peer_capacity() const { return impl_->association->peer_capacit
 
 BitRate Session::send_rate() const { return impl_->gate.rate(); }
 
+BitRate Session::found_capacity() const { return impl_->gate.found_capacity(); }
+
 control::Priority Session::last_priority() const { return impl_->gate.last_priority(); }
 
 std::uint64_t Session::packets_in_flight() const { return impl_->association->probes.in_flight(); }

@@ -160,6 +160,7 @@ class Session {
   // The same, and nothing while it is only assumed.
   std::optional<Duration> measured_rtt() const;
   BitRate send_rate() const;           // what the controller allows now, as the modem counts
+  BitRate found_capacity() const;      // by the controller; zero: it has not found any
   double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
   bool knows_loss() const;             // whether anything is known of what became of them
   std::size_t datagram_limit() const;  // UDP payload that the path is known to carry

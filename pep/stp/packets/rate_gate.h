@@ -61,6 +61,7 @@ class RateGate {
   Instant carrier_opens_at() const { return carrier_.next_send(); }
   bool window_open() const { return seen_.in_flight < controller_.window(); }
   BitRate rate() const { return controller_.sustained_rate(); }
+  BitRate found_capacity() const { return controller_.capacity(); }
   control::Priority last_priority() const { return seen_.last_priority; }
   ByteCount in_flight() const { return seen_.in_flight; }
 

@@ -122,7 +122,7 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
     if (!line.most_rate.is_zero()) capacity = std::min(capacity, line.most_rate);
     line.controller.on_capacity(capacity);
     most = std::max(most, capacity);
-    line.found = line.controller.capacity();
+    line.found = line.session.found_capacity();
     found = std::max(found, std::min(line.found, capacity));
   }
   if (most.is_zero()) return;
@@ -133,7 +133,7 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
 
 void Uplink::follow(std::size_t peer, Instant now) {
   Line& line = lines_[peer];
-  if (line.controller.capacity() != line.found) apply_capacity(line.carrier, now);
+  if (line.session.found_capacity() != line.found) apply_capacity(line.carrier, now);
 }
 
 // --- classes -----------------------------------------------------------------------------------
