@@ -50,10 +50,11 @@ void compare_links(const Gateway& started, const Gateway& next, Differences& fou
       continue;
     }
     // Memory was sized for the rate at the start.
-    if (is.send_rate > was.send_rate) found.keys.push_back(path + ".send_rate (above the start's)");
+    if (is.planned_rate() > was.planned_rate())
+      found.keys.push_back(path + ".send_rate (above the start's)");
     found.compare(path + ".receive_rate", was.receive_rate, is.receive_rate);
     found.compare(path + ".overhead", was.overhead, is.overhead);
-    found.compare(path + ".controller and its parameters", was.control, is.control);
+    found.compare(path + ".capacity, controller and its parameters", was.control, is.control);
     found.compare(path + ".bridged_share", was.bridged_share, is.bridged_share);
   }
 }

@@ -12,6 +12,9 @@ void warn(Gateway& config, const Places& places) {
   for (const Contradiction& each : find_doubtful(config)) {
     config.warnings.push_back(places.point_at(each.path, each.message));
   }
+  for (const Contradiction& each : find_consequences(config)) {
+    config.notes.push_back(places.point_at(each.path, each.message));
+  }
 }
 
 void warn(SatLink&, const Places&) {}  // nothing of it is doubtful

@@ -18,8 +18,7 @@
 namespace satrelay::config {
 namespace {
 
-constexpr Bounds<BitRate> kLinkRate{BitRate::bits_per_second(1'000),
-                                    BitRate::bits_per_second(100'000'000'000)};
+constexpr Bounds<BitRate> kLinkRate{BitRate::bits_per_second(1'000), kMostLinkRate};
 constexpr Bounds<ByteCount> kMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
 constexpr Bounds<ByteCount> kFlowMemory{ByteCount(64ULL << 10), ByteCount(16ULL << 30)};
 // RFC 7323 section 2.3: no window beyond 1 GiB can be announced.
@@ -46,6 +45,24 @@ GatewayAddress read_address(const Value& value) {
   return gateway;
 }
 
+// The rates of a link: what its modems carry, or, where a gateway finds that out, at most.
+void read_rates(const Fields& fields, Link& link) {
+  if (finds_capacity(fields)) {
+    link.send_rate = kMostLinkRate;
+    link.receive_rate = kAssumedRate;
+    if (const Value* most = fields.find("send_rate")) link.send_rate = most->rate(kLinkRate);
+    if (const Value* most = fields.find("receive_rate")) link.receive_rate = most->rate(kLinkRate);
+  } else {
+    constexpr std::string_view kHint =
+        "write what the modem can send, like 50Mbit, or capacity: find if nobody knows";
+    link.send_rate = fields.require("send_rate", kHint).rate(kLinkRate);
+    link.receive_rate =
+        fields.require("receive_rate", "write what the far modem can send, like 50Mbit")
+            .rate(kLinkRate);
+  }
+  link.control = read_rate_control(fields, {.rate = link.send_rate});
+}
+
 std::vector<Link> read_links(const Value& value) {
   std::vector<Link> links;
   for (const auto& [name, entry] :
@@ -53,18 +70,13 @@ std::vector<Link> read_links(const Value& value) {
                            "receive_rate: 50Mbit}}")) {
     check_name(entry, name);
     const Fields fields =
-        entry.fields({"send_rate", "receive_rate", "overhead", "bridged_share", "bridged_queue",
-                      "controller", "target", "period", "window", "initial_window", "threshold",
-                      "growth", "avoidance_growth", "buffer"});
+        entry.fields({"capacity", "send_rate", "receive_rate", "overhead", "bridged_share",
+                      "bridged_queue", "controller", "target", "period", "window", "initial_window",
+                      "threshold", "growth", "avoidance_growth", "buffer"});
     Link link;
     link.name = name;
-    link.send_rate =
-        fields.require("send_rate", "write what the modem can send, like 50Mbit").rate(kLinkRate);
-    link.receive_rate =
-        fields.require("receive_rate", "write what the far modem can send, like 50Mbit")
-            .rate(kLinkRate);
+    read_rates(fields, link);
     if (const Value* overhead = fields.find("overhead")) link.overhead = read_overhead(*overhead);
-    link.control = read_rate_control(fields, {.rate = link.send_rate});
     if (const Value* share = fields.find("bridged_share")) {
       link.bridged_share = share->share();
       if (link.bridged_share < 0.01 || link.bridged_share > 0.9) {

@@ -16,8 +16,24 @@ constexpr Bounds<ByteCount> kBuffer{ByteCount(4096), ByteCount(16ULL << 30)};
 
 }  // namespace
 
+bool finds_capacity(const Fields& link) {
+  const Value* const capacity = link.find("capacity");
+  return capacity != nullptr && capacity->word<bool>({{"known", false}, {"find", true}});
+}
+
 RateControl read_rate_control(const Fields& link, MostRate most) {
   RateControl control;
+  if (finds_capacity(link)) {
+    for (const char* key : {"controller", "target", "period", "window", "initial_window",
+                            "threshold", "growth", "avoidance_growth", "buffer"}) {
+      const Value* const other = link.find(key);
+      if (other == nullptr) continue;
+      other->fail(
+          "contradicts capacity: find, which chooses the rate by itself; remove one of them");
+    }
+    control.controller = Controller::kFind;
+    return control;
+  }
   if (const Value* controller = link.find("controller")) {
     control.controller = controller->word<Controller>({{"fixed_rate", Controller::kFixedRate},
                                                        {"hpfp", Controller::kHpfp},

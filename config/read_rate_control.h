@@ -1,4 +1,5 @@
-// The keys of a link that choose its rate controller: `controller` and the parameters of each.
+// The keys of a link that choose its rate controller: `capacity`, or `controller` and the
+// parameters of each.
 #pragma once
 
 #include "config/document.h"
@@ -11,6 +12,8 @@ struct MostRate {
   BitRate rate;
   const char* name = "send_rate";
 };
+// `capacity: find`, which takes the place of a controller.
+bool finds_capacity(const Fields& link);
 // A parameter of another controller is refused at its place.
 RateControl read_rate_control(const Fields& link, MostRate most);
 

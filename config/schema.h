@@ -37,9 +37,10 @@ struct Worker {
 inline constexpr std::uint32_t kOverheadIp = 0;
 inline constexpr std::uint32_t kOverheadEthernet = 38;
 
-enum class Controller : std::uint8_t { kFixedRate, kHpfp, kTps, kStp };
+// kFind is `capacity: find`; the others are words of `controller`.
+enum class Controller : std::uint8_t { kFixedRate, kHpfp, kTps, kStp, kFind };
 constexpr const char* to_string(Controller controller) {
-  constexpr const char* kNames[] = {"fixed_rate", "hpfp", "tps", "stp"};
+  constexpr const char* kNames[] = {"fixed_rate", "hpfp", "tps", "stp", "find"};
   return kNames[static_cast<std::size_t>(controller)];
 }
 
@@ -56,14 +57,24 @@ struct RateControl {
   ByteCount buffer = ByteCount(0);                // stp; 0: from rate and round trip
 };
 
+// Of any link; and what memory is planned for where no rate was told.
+inline constexpr BitRate kMostLinkRate = BitRate::bits_per_second(100'000'000'000);
+inline constexpr BitRate kAssumedRate = BitRate::bits_per_second(500'000'000);
+
 struct Link {
   std::string name;
-  BitRate send_rate;
-  BitRate receive_rate;
+  BitRate send_rate;     // with Controller::kFind a ceiling; kMostLinkRate: none was told
+  BitRate receive_rate;  // with Controller::kFind only planned for
   std::uint32_t overhead = kOverheadEthernet;
   RateControl control = {};
   double bridged_share = 0.1;  // guaranteed to bridged frames, beside relayed streams
   Duration bridged_queue = Duration::milliseconds(100);  // that may wait, as time at that share
+
+  bool finds_capacity() const { return control.controller == Controller::kFind; }
+  // What it sends, for who must plan ahead.
+  BitRate planned_rate() const {
+    return finds_capacity() && send_rate == kMostLinkRate ? kAssumedRate : send_rate;
+  }
 };
 
 struct GatewayAddress {
@@ -291,6 +302,8 @@ struct Gateway {
   LogLevel log_level = LogLevel::kInfo;
   // What is allowed and seldom meant, each with its place in the file.
   std::vector<std::string> warnings;
+  // What follows from it and does not stand in it, the same.
+  std::vector<std::string> notes;
 };
 
 // ---- satlink ---------------------------------------------------------------------------------

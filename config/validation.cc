@@ -343,4 +343,21 @@ std::vector<Contradiction> find_doubtful(const Gateway& config) {
   return found;
 }
 
+std::vector<Contradiction> find_consequences(const Gateway& config) {
+  std::vector<Contradiction> found;
+  for (const Link& link : config.links) {
+    if (!link.finds_capacity()) continue;
+    const bool has_ceiling = link.send_rate != kMostLinkRate;
+    std::string text = "the gateway finds what it can send here, ";
+    text += has_ceiling ? "up to " + to_text(link.send_rate) : "without a ceiling (send_rate)";
+    if (config.limits.memory == ByteCount(0)) {
+      text += "; memory is planned for " + to_text(link.planned_rate()) + " out and " +
+              to_text(link.receive_rate) +
+              " in: send_rate, receive_rate or limits.memory change that";
+    }
+    found.push_back({"links." + link.name + ".capacity", text});
+  }
+  return found;
+}
+
 }  // namespace satrelay::config

@@ -21,4 +21,7 @@ std::optional<Contradiction> find_contradiction(const SatLink& config);
 // What is allowed and seldom meant, of the same form.
 std::vector<Contradiction> find_doubtful(const Gateway& config);
 
+// What follows from the configuration and does not stand in it, of the same form.
+std::vector<Contradiction> find_consequences(const Gateway& config);
+
 }  // namespace satrelay::config

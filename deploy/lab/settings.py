@@ -23,6 +23,7 @@ class GatewayOptions:
     bridged_hosts: tuple[str, ...] = ()  # prefixes: connections to and from these are bridged
     log_level: str = "info"
     security: str = "none"  # or psk: with a secret that the lab makes
+    capacity: str = "known"  # or find: the gateways are not told the link's rate
 
 
 def gateway_yaml(
@@ -35,13 +36,16 @@ def gateway_yaml(
     psk_file: str,
 ) -> str:
     rate = f"{link.rate}bit"
+    told = f"send_rate: {rate}, receive_rate: {rate}"
+    if options.capacity == "find":
+        told = "capacity: find"
     return f"""\
 ports:
   lan: {{interface: {topology.LAN_INTERFACE}, driver: {options.driver}}}
   wan: {{interface: {topology.WAN_INTERFACE}, driver: {options.driver}}}
 gateway: {{address: {own}}}
 links:
-  sat: {{send_rate: {rate}, receive_rate: {rate}, overhead: ethernet}}
+  sat: {{{told}, overhead: ethernet}}
 security: {f"{{psk_file: {psk_file}}}" if options.security == "psk" else "none"}
 peers:
   - name: remote

@@ -20,7 +20,7 @@ constexpr Duration kJudgeSpan = Duration::milliseconds(60);
 constexpr int kJudgeSamples = 2;
 constexpr std::uint64_t kFirstStep = 25, kLeastStep = 5, kLargestStep = 100;
 constexpr Duration kFirstPatience = Duration::seconds(1);
-constexpr Duration kMostPatience = Duration::seconds(8);
+constexpr Duration kMostPatience = Duration::seconds(2);
 constexpr Duration kRttMemory = Duration::seconds(10);
 
 }  // namespace

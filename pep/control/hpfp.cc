@@ -14,7 +14,8 @@ double bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()
 }  // namespace
 
 Hpfp::Hpfp(const Config& config) : config_(config), guard_(config.capacity) {
-  rate_ = bits(target()) / 2;
+  goal_ = bits(target());
+  rate_ = goal_ / 2;
 }
 
 BitRate Hpfp::target() const {
@@ -24,7 +25,8 @@ BitRate Hpfp::target() const {
 
 void Hpfp::on_start(const StartSample& sample) {
   guard_.on_start(sample);
-  rate_ = bits(target()) / 2;
+  goal_ = bits(target());
+  rate_ = goal_ / 2;
   error_ = previous_error_ = 0;
   measuring_ = false;
 }
@@ -40,11 +42,14 @@ BitRate Hpfp::rate() const {
 }
 
 std::optional<CutCause> Hpfp::cut_cause() const {
-  return guard_.rate() <= rate() ? guard_.cut_cause() : std::optional(CutCause::kController);
+  const bool is_guards = guard_.state() == CapacityGuard::State::kDraining ||
+                         guard_.state() == CapacityGuard::State::kJudging;
+  return is_guards ? guard_.cut_cause() : std::optional(CutCause::kController);
 }
 
 void Hpfp::on_feedback(const FeedbackSample& sample) {
   guard_.on_feedback(sample);
+  follow_guard();
   // When what it speaks of arrived is not known.
   if (!guard_.last_counts()) return;
   if (!measuring_) {
@@ -59,6 +64,14 @@ void Hpfp::on_feedback(const FeedbackSample& sample) {
   period_began_ = sample.arrived;
   received_then_ = sample.received;
   control(measured);
+}
+
+// At once: the guard's probes are shorter than a period, and what one has shown is not to be found
+// out again.
+void Hpfp::follow_guard() {
+  const double goal = bits(target());
+  rate_ = std::min(rate_ * goal / std::max(goal_, 1.0), goal);
+  goal_ = goal;
 }
 
 // The velocity form, so that a rate at its bounds does not wind up.

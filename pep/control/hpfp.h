@@ -33,9 +33,11 @@ class Hpfp final : public RateController {
 
  private:
   void control(BitRate measured);
+  void follow_guard();
   Config config_;
   CapacityGuard guard_;
-  double rate_;  // bits a second
+  double goal_;  // the target that `rate_` was last led to, bits a second
+  double rate_;
   double error_ = 0, previous_error_ = 0;
   bool measuring_ = false;
   Instant period_began_;  // by the receiver's clock

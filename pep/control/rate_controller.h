@@ -31,6 +31,7 @@ struct FeedbackSample {
   Instant sent;
   Instant arrived;
   ByteCount received;
+  std::uint64_t number = 0;  // of that packet: how many on_sent() had been told of before it
   // What is the doing of the gateways' own machines and no sign of the link. So much of `arrived`
   // less `sent` may be, since one of them was not run meanwhile:
   Duration lateness;
@@ -100,6 +101,15 @@ class RateController {
   // Why rate() has last fallen of the controller's own accord, asked as soon as it has; nullopt: it
   // was no cut, but the end of a trial of more.
   virtual std::optional<CutCause> cut_cause() const { return CutCause::kController; }
+  // The same without what is tried for a moment.
+  virtual BitRate sustained_rate() const { return rate(); }
+  // What the link is believed to carry, by who finds that out; zero: it is not known, or was told.
+  virtual BitRate capacity() const { return {}; }
+  // So much may be booked on the carrier beyond what it carries in time: for what must leave at
+  // once. The answer changes seldom.
+  virtual ByteCount lead() const { return ByteCount(0); }
+  // Bytes of streams wait until then.
+  virtual Instant holds_until() const { return Instant(); }
   // New data waits while so many accounted bytes are in flight.
   virtual ByteCount window() const { return kNoWindow; }
 };

@@ -353,6 +353,7 @@ BitRate Session::peer_capacity() const { return impl_->association->peer_capacit
 BitRate Session::send_rate() const { return impl_->gate.rate(); }
 
 const std::optional<RateCut>& Session::last_rate_cut() const { return impl_->gate.cuts().last(); }
+BitRate Session::found_capacity() const { return impl_->gate.found_capacity(); }
 
 control::Priority Session::last_priority() const { return impl_->gate.last_priority(); }
 

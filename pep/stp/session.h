@@ -173,7 +173,8 @@ class Session {
   Duration smoothed_rtt() const;
   // The same, and nothing while it is only assumed.
   std::optional<Duration> measured_rtt() const;
-  BitRate send_rate() const;  // what the controller allows now, as the modem counts
+  BitRate send_rate() const;       // what the controller allows now, as the modem counts
+  BitRate found_capacity() const;  // by the controller; zero: it has not found any
   const std::optional<RateCut>& last_rate_cut() const;  // of that rate
   double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
   bool knows_loss() const;             // whether anything is known of what became of them

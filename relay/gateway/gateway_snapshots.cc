@@ -49,7 +49,8 @@ std::vector<PeerSnapshot> Gateway::peers() const {
          .link = peer.config.link,
          .encrypts = peer.config.security.keys.has_value(),
          .send_rate = session.send_rate(),
-         .link_rate = peer.carrier.config.send_rate,
+         .link_rate = peer.carrier.config.finds_capacity() ? session.found_capacity()
+                                                           : peer.carrier.config.send_rate,
          .commanded = impl_->uplink.commanded(i),
          .controller = config::to_string(peer.carrier.config.control.controller),
          .announced = session.peer_capacity(),

@@ -52,7 +52,7 @@ struct PeerSnapshot {
   std::string link;
   bool encrypts = false;
   BitRate send_rate;
-  BitRate link_rate;  // of its link, as configured
+  BitRate link_rate;  // of its link, as configured or found; zero: not known
   BitRate commanded;  // the operator's limit for the link or the peer, if below that; else zero
   std::string controller;
   BitRate announced;  // what the peer says that the link to it carries; zero: nothing

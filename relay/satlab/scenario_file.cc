@@ -131,9 +131,10 @@ void check_gateway(const sim::Scenario& scenario, sim::Side side, const Value& g
 }
 
 void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mtu) {
-  const Fields fields = value.fields({"classes", "rules", "stp", "limits", "a", "b", "present",
-                                      "controller", "target", "period", "window", "initial_window",
-                                      "threshold", "growth", "avoidance_growth", "buffer"});
+  const Fields fields =
+      value.fields({"classes", "rules", "stp", "limits", "a", "b", "present", "controller",
+                    "target", "period", "window", "initial_window", "threshold", "growth",
+                    "avoidance_growth", "buffer", "capacity", "ceiling"});
   if (const Value* present = fields.find("present")) {
     scenario.gateways_present = present->word<bool>({{"yes", true}, {"no", false}});
   }
@@ -146,6 +147,10 @@ void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mt
   scenario.control = config::read_rate_control(
       fields,
       {.rate = std::max(scenario.a_to_b.rate, scenario.b_to_a.rate), .name = "the link's rate"});
+  if (const Value* ceiling = fields.find("ceiling")) {
+    if (!config::finds_capacity(fields)) ceiling->fail("belongs to capacity: find; remove it");
+    scenario.ceiling = ceiling->rate(kCableRate);
+  }
   if (const Value* stp = fields.find("stp")) {
     scenario.stp = config::read_stp(*stp, mtu);
     if (scenario.stp.mtu > mtu) {

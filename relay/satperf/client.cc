@@ -15,14 +15,18 @@ namespace satrelay::satperf {
 namespace {
 
 constexpr Duration kAskEvery = Duration::milliseconds(250);
+constexpr Duration kLookEvery = Duration::milliseconds(100);
 constexpr Duration kLongestWait = Duration::milliseconds(200);  // between looks at signals
 
 Exit interrupted(int signal) { return signal == SIGTERM ? Exit::kTerminated : Exit::kInterrupted; }
 
 class Client {
  public:
-  Client(const Options& options, Output& output)
-      : options_(options), report_(options.format, options.losses), output_(output) {}
+  Client(const Options& options, Output& output, const SenderWatch& watch)
+      : options_(options),
+        report_(options.format, options.losses),
+        output_(output),
+        watch_(watch) {}
 
   Exit run() {
     std::string why;
@@ -138,6 +142,16 @@ class Client {
     return server + " refuses";
   }
 
+  void look_at_sender(const Run& run, Instant now) {
+    if (!watch_ || run.began().is_never() || now < next_look_) return;
+    next_look_ = now + kLookEvery;
+    if (options_.plan.sender() == End::kClient) {
+      watch_(run.snapshot(now));
+    } else if (run.remote()) {
+      watch_(*run.remote());
+    }
+  }
+
   std::string measure(const SocketAddress& address) {
     RunConfig config;
     config.plan = options_.plan;
@@ -156,6 +170,7 @@ class Client {
         now = monotonic_now();
         host.turn(now);
       } while (more);
+      look_at_sender(host.run(), now);
       const UdpSocket::Errors errors = socket_->take_errors();
       host.note_errors(errors);
       if (const auto signal = stop_signal()) {
@@ -189,12 +204,16 @@ class Client {
   const Options& options_;
   Report report_;
   Output& output_;
+  const SenderWatch& watch_;
+  Instant next_look_;
   std::unique_ptr<UdpSocket> socket_;
   Exit exit_ = Exit::kNoServer;
 };
 
 }  // namespace
 
-Exit run_client(const Options& options, Output& output) { return Client(options, output).run(); }
+Exit run_client(const Options& options, Output& output, const SenderWatch& watch) {
+  return Client(options, output, watch).run();
+}
 
 }  // namespace satrelay::satperf

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "relay/satperf/client.h"
+#include "relay/satperf/find.h"
 #include "relay/satperf/machine.h"
 #include "relay/satperf/options.h"
 #include "relay/satperf/server.h"
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
     sp::prepare_process();
     sp::Output output(options.output);
     const sp::Exit exit = options.end == sp::End::kServer ? sp::run_server(options, output)
+                          : options.find                  ? sp::find_link(options, output)
                                                           : sp::run_client(options, output);
     if (!output.good()) throw std::runtime_error("the report could not be written");
     return static_cast<int>(exit);

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kExamples = R"(Examples:
   satperf server
   satperf client 192.0.2.2 --rate 50Mbit
+  satperf client 192.0.2.2 --find
   satperf client far.example --rate 10Gbit --segment 9000 --bytes 180GB --buffer 4GiB --cpu 5
   satperf client 2001:db8::2 --rate 2Mbit --overhead ip --reverse --seconds 60 --json
 
@@ -100,15 +101,18 @@ stp::FeedbackMode feedback(const std::string& text) {
 
 config::Controller controller(const std::string& text) {
   using config::Controller;
-  for (const Controller one :
-       {Controller::kFixedRate, Controller::kHpfp, Controller::kTps, Controller::kStp}) {
+  for (const Controller one : {Controller::kFixedRate, Controller::kHpfp, Controller::kTps,
+                               Controller::kStp, Controller::kFind}) {
     if (text == config::to_string(one)) return one;
   }
   complain("--controller",
-           config::quoted(text) + " is no controller; write fixed_rate, hpfp, tps or stp");
+           config::quoted(text) + " is no controller; write fixed_rate, hpfp, tps, stp or find");
 }
 
 using Text = const std::string&;
+// What --find tries at most, and how long each way; memory is planned for it.
+constexpr BitRate kFindUpTo = BitRate::bits_per_second(1'000'000'000);
+constexpr Duration kFindTime = Duration::seconds(25);
 constexpr Duration kLongest = Duration::seconds(7 * 24 * 3600);
 
 void add_common(CLI::App& app, Options& options) {
@@ -169,9 +173,9 @@ void add_path(CLI::App& app, Plan& plan, std::optional<BitRate>& budget,
               std::optional<BitRate>& return_rate) {
   app.add_option_function<std::string>(
          "--rate", [&](Text text) { plan.rate = rate("--rate", text); },
-         "What the path carries, from sender to receiver; paced to it from the first packet on")
-      ->type_name("RATE")
-      ->required();
+         "What the path carries, from sender to receiver; paced to it from the first packet on. "
+         "Required, but with --find")
+      ->type_name("RATE");
   app.add_option_function<std::string>(
          "--return-rate", [&](Text text) { return_rate = rate("--return-rate", text); },
          "What the way back carries; default as --rate")
@@ -180,7 +184,7 @@ void add_path(CLI::App& app, Plan& plan, std::optional<BitRate>& budget,
          "--controller", [&](Text text) { plan.controller = controller(text); },
          "What chooses the sender's rate, up to --rate (docs/stp.md section 12); default "
          "fixed_rate")
-      ->type_name("fixed_rate|hpfp|tps|stp");
+      ->type_name("fixed_rate|hpfp|tps|stp|find");
   app.add_option_function<std::string>(
          "--feedback", [&](Text text) { plan.feedback = feedback(text); },
          "When the receiver reports (docs/stp.md section 7); default adaptive")
@@ -211,8 +215,14 @@ void add_client(CLI::App& app, Options& options, std::optional<BitRate>& budget,
       ->required();
   add_path(app, plan, budget, return_rate);
   add_amount(app, plan);
+  app.add_flag("--find", options.find,
+               "Find what the path carries, up and down, in a minute, and print the links: section "
+               "of gateway.yaml; --rate is the most that is tried, 1Gbit by default; --seconds is "
+               "for each direction, 25 by default")
+      ->excludes("--controller", "--return-rate", "--bytes");
   app.add_flag_callback(
-      "--reverse", [&] { plan.direction = Direction::kReverse; }, "The server sends");
+         "--reverse", [&] { plan.direction = Direction::kReverse; }, "The server sends")
+      ->excludes("--find");
   app.add_option_function<std::string>(
          "--streams",
          [&](Text text) {
@@ -267,6 +277,16 @@ ParsedOptions parse_options(int argc, const char* const* argv, std::ostream& out
   }
   options.end = server->parsed() ? End::kServer : End::kClient;
   Plan& plan = options.plan;
+  const bool has_rate = client->parsed() && client->count("--rate") > 0;
+  if (client->parsed() && !has_rate && !options.find) {
+    err << "satperf: --rate is required, or --find\nsatperf --help says more\n";
+    return {.options = std::nullopt, .exit = Exit::kBadOptions};
+  }
+  if (options.find) {
+    plan.controller = config::Controller::kFind;
+    if (!has_rate) plan.rate = kFindUpTo;
+    if (plan.duration == Duration::zero()) plan.duration = kFindTime;
+  }
   if (plan.bytes == 0 && plan.duration == Duration::zero()) plan.duration = Duration::seconds(10);
   plan.return_rate = return_rate.value_or(plan.rate);
   plan.feedback_budget =

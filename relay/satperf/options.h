@@ -29,6 +29,7 @@ struct Options {
   ByteCount buffer;  // zero: from the rate
   Duration timeout = Duration::seconds(10);
   std::optional<unsigned> cpu;
+  bool find = false;  // the client finds the rates of both directions
   bool once = false;  // the server ends behind its first run
   Format format = Format::kText;
   LossReport losses = LossReport::kOff;

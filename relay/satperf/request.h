@@ -17,7 +17,7 @@
 
 namespace satrelay::satperf {
 
-inline constexpr std::uint8_t kRequestVersion = 2;
+inline constexpr std::uint8_t kRequestVersion = 3;
 
 enum class Verdict : std::uint8_t {
   kAccepted = 0,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "pep/control/capacity_finder.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/hpfp.h"
 #include "pep/control/marchese_stp.h"
@@ -64,6 +65,8 @@ std::unique_ptr<control::RateController> make_controller(const RunConfig& config
                                        .growth = defaults.growth,
                                        .avoidance = defaults.avoidance_growth,
                                        .buffer = defaults.buffer});
+    case config::Controller::kFind:
+      return std::make_unique<control::CapacityFinder>(capacity);
   }
   throw std::invalid_argument("no such controller");
 }
@@ -322,6 +325,7 @@ Snapshot Run::snapshot(Instant now) const {
   s.malformed_packets = c.malformed;
   s.no_memory_drops = c.no_memory_drops;
   s.rtt_us = static_cast<std::uint64_t>(session_.smoothed_rtt().to_microseconds());
+  s.capacity_bps = controller_->capacity().to_bits_per_second();
   s.complete = flows_over_ == flows_.size() ? 1 : 0;
   return s;
 }

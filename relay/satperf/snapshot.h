@@ -38,13 +38,14 @@ struct Snapshot {
   std::uint64_t no_memory_drops = 0;
   std::uint64_t send_errors = 0;
   std::uint64_t rtt_us = 0;
+  std::uint64_t capacity_bps = 0;
   std::uint64_t cpu_user_us = 0;
   std::uint64_t cpu_system_us = 0;
   std::uint64_t complete = 0;
 
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 
-  static constexpr std::array<CounterField<Snapshot>, 28> kFields{{
+  static constexpr std::array<CounterField<Snapshot>, 29> kFields{{
       {"time_ns", &Snapshot::time_ns, "since the ends knew each other", CounterUnit::kNanoseconds},
       {"delivered_bytes", &Snapshot::delivered_bytes, "payload taken in order",
        CounterUnit::kBytes},
@@ -79,6 +80,9 @@ struct Snapshot {
       {"send_errors", &Snapshot::send_errors, "datagrams that the kernel did not take"},
       {"rtt_us", &Snapshot::rtt_us, "smoothed round trip", CounterUnit::kMicroseconds,
        CounterKind::kGauge},
+      {"capacity_bps", &Snapshot::capacity_bps,
+       "what the sender has found that the path carries; 0: nothing, or not its task",
+       CounterUnit::kNumber, CounterKind::kGauge},
       {"cpu_user_us", &Snapshot::cpu_user_us, "processor time in the program",
        CounterUnit::kMicroseconds},
       {"cpu_system_us", &Snapshot::cpu_system_us, "processor time in the kernel",

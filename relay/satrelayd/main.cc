@@ -325,6 +325,7 @@ int main_or_throw(int argc, char** argv) {
       access_of(config.stats_access);
       access_of(config.control_access);
       for (const std::string& warning : config.warnings) std::cout << warning << '\n';
+      for (const std::string& note : config.notes) std::cout << note << '\n';
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }

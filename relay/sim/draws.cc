@@ -170,7 +170,10 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
 // Mostly all local, as operators have it.
 config::FlowModes random_modes(Random& random) {
   config::FlowModes modes;
-  if (random.chance(0.15)) modes.delivery = config::DeliveryMode::kPrompt;
+  // Drawn beside the others, so that a seed stands for what it always has otherwise.
+  Random beside = random;
+  for (int i = 0; i < 8; ++i) beside.below(2);
+  if (beside.chance(0.15)) modes.delivery = config::DeliveryMode::kPrompt;
   if (random.chance(0.6)) return modes;
   if (random.chance(0.5)) modes.handshake = config::HandshakeMode::kRemote;
   if (modes.handshake == config::HandshakeMode::kRemote && random.chance(0.5)) {

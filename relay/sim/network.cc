@@ -35,6 +35,10 @@ config::Gateway Network::gateway_config(Side side) const {
   link.receive_rate = in.rate;
   link.overhead = scenario_.overhead;
   link.control = scenario_.control;
+  if (link.finds_capacity()) {
+    link.send_rate = scenario_.ceiling.is_zero() ? config::kMostLinkRate : scenario_.ceiling;
+    link.receive_rate = scenario_.ceiling.is_zero() ? config::kAssumedRate : scenario_.ceiling;
+  }
   config.links.push_back(link);
   config::Peer peer;
   peer.name = "far";

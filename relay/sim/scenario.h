@@ -113,6 +113,7 @@ struct Scenario {
   std::uint16_t lan_mtu = 1500;
   std::uint16_t wan_mtu = 1500;
   config::RateControl control;  // of both gateways
+  BitRate ceiling;              // that they are told, with Controller::kFind; zero: nothing
   std::vector<config::Rule> rules;
   std::vector<config::TrafficClass> classes;
   config::FairHosts fair_hosts = config::FairHosts::kLocal;  // of A; B has the other side's

@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 
 from harness import Failed, Link, RealTime, check, eventually, needs_root, note
-from satperf_runs import PROGRAM, SERVER, SERVER_V6, Outcome, Path, Server, client, path_of
+from satperf_runs import (PROGRAM, SERVER, SERVER_V6, Outcome, Path, Server, client, path_of,
+                          start)
 
 LINK = Link(rate=50_000_000, rtt=0.55, loss=0)
 SECONDS = 4
@@ -147,6 +148,21 @@ def report_to_file(path: Path) -> None:
             check([json.loads(line) for line in report] == outcome.lines, "FILE is what was printed")
 
 
+def finds_the_link(path: Path) -> None:
+    path.control("set b_to_a rate 10Mbit")
+    with Server(path):
+        outcome = Outcome(start(path.left, "client", SERVER, "--find", "--seconds", "6"))
+        check(outcome.status == 0, f"exit status {outcome.status}: {outcome.error}")
+        found = outcome.all("found")[0]
+        check(found["links"].startswith("links:\n  sat: {"), found["links"])
+        check(550_000 <= found["rtt_us"], f"RTT of {found['rtt_us']} us")
+        note(f"   found {found['send_bps'] / 1e6:.1f} up, {found['receive_bps'] / 1e6:.1f} down")
+        judge = RealTime().check
+        judge(45e6 <= found["send_bps"] <= 52e6, f"{found['send_bps']} bit/s up")
+        judge(9e6 <= found["receive_bps"] <= 10.4e6, f"{found['receive_bps']} bit/s down")
+    path.control("set b_to_a rate 50Mbit")
+
+
 def needs_no_dpdk() -> None:
     libraries = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
     check("librte" not in libraries, libraries)
@@ -157,6 +173,6 @@ def test_satperf() -> None:
     needs_no_dpdk()
     with path_of(LINK) as path:
         for part in (throughput, one_client_after_another, nobody_there, server_dies,
-                     client_dies, report_to_file):
+                     client_dies, report_to_file, finds_the_link):
             part(path)
             note(f"   {part.__name__.replace('_', ' ')}")

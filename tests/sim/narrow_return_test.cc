@@ -35,9 +35,9 @@ struct Seen {
 
 BitRate bits(std::uint64_t rate) { return BitRate::bits_per_second(rate); }
 
-Seen look(const Case& link, bool with_download) {
+Seen look(const Case& link, bool with_download, std::uint64_t seed = 11) {
   Scenario scenario =
-      make_lab(11, {.rate = bits(link.forward_mbit * 1'000'000), .loss = link.loss}, 3);
+      make_lab(seed, {.rate = bits(link.forward_mbit * 1'000'000), .loss = link.loss}, 3);
   scenario.b_to_a.rate = bits(link.return_kbit * 1'000);
   scenario.b_to_a.loss = link.return_loss;
   scenario.stp.feedback.mode = link.mode;
@@ -128,7 +128,13 @@ TEST_P(NarrowReturn, ReportsLeaveItToTheHosts) {
   } else if (link.return_kbit >= 64) {
     EXPECT_GE(share, 0.95 * (1 - link.loss));
   } else if (link.return_loss == 0) {
-    EXPECT_GE(busy.goodput,
+    // A report more or less is two seconds of one flow: no single run says much.
+    double goodput = busy.goodput;
+    constexpr std::uint64_t kMore[] = {12, 13, 14};
+    for (const std::uint64_t seed : kMore) goodput += look(link, true, seed).goodput;
+    goodput /= 1 + static_cast<double>(std::size(kMore));
+    std::printf("  of four seeds %.2f Mbit/s on the mean\n", goodput);
+    EXPECT_GE(goodput,
               std::min(payload(link) * 0.95 * (1 - link.loss), stored_for_reports() * 0.97));
   }
 }

@@ -33,7 +33,10 @@ class RateGate {
   }
 
   // A new session: nothing is in flight.
-  void clear() { seen_ = {}; }
+  void clear() {
+    lead_by(ByteCount(0));
+    seen_ = {};
+  }
   // Before anything is asked about data at `now`.
   void update(Duration rtt, std::size_t datagram, Instant now) {
     if (!seen_.started) {
@@ -43,6 +46,7 @@ class RateGate {
     }
     look_at_rate();
     own_.set_rate(controller_.rate(), now);
+    lead_by(controller_.lead());
   }
 
   // What the link carries, and who says so.
@@ -57,15 +61,20 @@ class RateGate {
     return carrier_.overhead().accounted(datagram + datagram_overhead_);
   }
 
-  bool open(Instant now) const { return carrier_.can_send(now) && own_.can_send(now); }
-  Instant opens_at() const { return later(carrier_.next_send(), own_.next_send()); }
+  bool open(Instant now) const {
+    return carrier_.can_send(now) && own_.can_send(now) && now >= controller_.holds_until();
+  }
+  Instant opens_at() const {
+    return later(later(carrier_.next_send(), own_.next_send()), controller_.holds_until());
+  }
   // When all that has left is on the carrier.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
   // Of the carrier alone, for what no controller holds back.
   bool carrier_open(Instant now) const { return carrier_.can_send(now); }
   Instant carrier_opens_at() const { return carrier_.next_send(); }
   bool window_open() const { return seen_.in_flight < controller_.window(); }
-  BitRate rate() const { return controller_.rate(); }
+  BitRate rate() const { return controller_.sustained_rate(); }
+  BitRate found_capacity() const { return controller_.capacity(); }
   control::Priority last_priority() const { return seen_.last_priority; }
   ByteCount in_flight() const { return seen_.in_flight; }
 
@@ -79,7 +88,7 @@ class RateGate {
   // Any packet leaves, HELLO and CLOSE included. Control leaves even if there is no room, and must
   // not keep data waiting for ever at a rate that it could fill alone: what it may owe is limited.
   void debit(std::size_t datagram, Instant now) {
-    const bool has_room = open(now);
+    const bool has_room = carrier_.can_send(now) && own_.can_send(now);
     for (control::Pacer* pacer : {&carrier_, &own_}) {
       if (has_room) {
         pacer->on_sent(datagram + datagram_overhead_, now);
@@ -127,13 +136,15 @@ class RateGate {
     sample.interval = times.interval;
     sample.now = now;
     // Parts of one report, and reports that overtook each other, show the same packet again.
-    if (newest != nullptr && newest->sent > seen_.last_report_packet) {
+    if (newest != nullptr && (!seen_.reported || report.highest > seen_.last_number)) {
+      seen_.reported = true;
       // Its low 32 bits go round in 71 minutes, and reports may be further apart.
       const std::int64_t passed_us = (newest->sent - seen_.last_report_packet).to_microseconds();
       seen_.peer_clock_us = unwrap_sequence<32>(
           report.arrived_us, seen_.peer_clock_us + static_cast<std::uint64_t>(passed_us));
       seen_.last_report_packet = newest->sent;
       seen_.last_lateness = times.lateness;
+      seen_.last_number = report.highest;
       seen_.last_arrival =
           Instant() + Duration::microseconds(static_cast<std::int64_t>(seen_.peer_clock_us));
     }
@@ -141,6 +152,7 @@ class RateGate {
     sample.arrived = seen_.last_arrival;
     sample.lateness = seen_.last_lateness;
     sample.received = seen_.received;
+    sample.number = seen_.last_number;
     controller_.on_feedback(sample);
     look_at_rate();
     own_.set_rate(controller_.rate(), now);
@@ -149,6 +161,11 @@ class RateGate {
  private:
   void look_at_rate() {
     cuts_.look(controller_.rate(), [this] { return controller_.cut_cause(); });
+  }
+  void lead_by(ByteCount bytes) {
+    if (bytes == lead_) return;
+    carrier_.take_back(lead_);
+    carrier_.lend(lead_ = bytes);
   }
   void count_delivered(const SentPacket& packet) {
     seen_.pending.newly_delivered += accounted(packet.bytes);
@@ -173,10 +190,12 @@ class RateGate {
   control::Pacer own_;
   std::uint32_t datagram_overhead_;
   RateCuts cuts_;
+  ByteCount lead_;  // that the carrier has lent us
 
   // Of one peer, as long as it is the same.
   struct Seen {
     bool started = false;
+    bool reported = false;  // on a packet that is still known
     control::Priority last_priority = control::Priority::kHigh;
     ByteCount in_flight;
     ByteCount received;
@@ -184,6 +203,7 @@ class RateGate {
     std::uint64_t delivered_payload = 0;  // of packets reported since, UDP payload
     std::uint64_t delivered_accounted = 0;
     Instant last_report_packet;  // when the newest packet was sent of which a report spoke
+    std::uint64_t last_number = 0;
     std::uint64_t peer_clock_us = 0;
     Instant last_arrival;
     Duration last_lateness;

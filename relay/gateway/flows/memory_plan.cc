@@ -44,7 +44,7 @@ MemoryPlan plan_memory(const config::Gateway& config) {
   ByteCount useful = plan.arena;  // for few flows
   if (plan.arena == ByteCount(0)) {
     for (const config::Link& link : config.links) {
-      plan.arena += link.send_rate.bytes_in(kLinkTime) + link.receive_rate.bytes_in(kLinkTime);
+      plan.arena += link.planned_rate().bytes_in(kLinkTime) + link.receive_rate.bytes_in(kLinkTime);
     }
     useful = std::max(plan.arena, kLeastUseful);
     plan.arena = std::max(useful, config::kMemoryOfAFlow * config.limits.flows);

@@ -15,7 +15,8 @@ constexpr std::uint64_t kSmallestBlock = 480;
 
 // A host that has sent nothing for so long, although it may, pauses.
 constexpr Duration kPause = Duration::milliseconds(20);
-constexpr std::uint64_t kOpenWindow = 4096;  // lets a host send
+// So much room it leaves then: of one that waits for its window each block makes room for a block.
+constexpr std::uint64_t kLeftOpen = 2 * compress::kMaxPlainBlock;
 
 }  // namespace
 
@@ -129,7 +130,7 @@ void StreamSide::produce(Flow& f, Instant now) {
 
 // What the host has sent is all for now if it has ended, or pauses although it may send.
 void StreamSide::tell_rest(Flow& f, Instant now) {
-  const bool pauses = now >= f.last_payload + kPause && f.endpoint.receive_window() >= kOpenWindow;
+  const bool pauses = now >= f.last_payload + kPause && f.endpoint.receive_window() >= kLeftOpen;
   const bool is_all = pauses || f.endpoint.peer_finished();
   session_of(f).set_rest(f.stream, f.endpoint.received().readable(), is_all);
 }

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "pep/control/capacity_finder.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/hpfp.h"
 #include "pep/control/marchese_stp.h"
@@ -26,6 +27,8 @@ std::unique_ptr<control::RateController> make_controller(const config::Link& lin
                                        .growth = chosen.growth,
                                        .avoidance = chosen.avoidance_growth,
                                        .buffer = chosen.buffer});
+    case config::Controller::kFind:
+      return std::make_unique<control::CapacityFinder>(link.send_rate);
   }
   throw std::invalid_argument("link " + link.name + ": no such controller");
 }

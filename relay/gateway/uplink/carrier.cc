@@ -14,6 +14,9 @@ constexpr Duration kBridgedDebt = Duration::milliseconds(20);
 // A few frames must find room, however slow the carrier.
 constexpr ByteCount kLeastHeld = ByteCount(64ULL << 10);
 
+// What reports may count on while nobody knows what the carrier carries.
+constexpr BitRate kLittle = BitRate::bits_per_second(1'000'000);
+
 }  // namespace
 
 Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
@@ -26,19 +29,22 @@ Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most
       report_budget(BitRate()),
       send_capacity(link.send_rate),
       receive_capacity(link.receive_rate),
+      is_found_(!link.finds_capacity()),
       configured_reports_(reports) {
   report_budget.set_rate(report_rate(), Instant());
 }
 
-void Carrier::set_rate(BitRate rate, Instant now) {
+void Carrier::set_rate(BitRate rate, bool found, Instant now) {
+  is_found_ = found;
   pacer.set_rate(rate.scaled(995, 1000), now);
   classes.set_rate(pacer.rate(), now);
   report_budget.set_rate(report_rate(), now);
 }
 
 BitRate Carrier::report_rate() const {
-  return configured_reports_.is_zero() ? pacer.rate().scaled(config::kReportPercent, 100)
-                                       : configured_reports_;
+  if (!configured_reports_.is_zero()) return configured_reports_;
+  const BitRate rate = is_found_ ? pacer.rate() : std::min(pacer.rate(), kLittle);
+  return rate.scaled(config::kReportPercent, 100);
 }
 
 ByteCount Carrier::held_limit(schedule::ClassId traffic_class) const {

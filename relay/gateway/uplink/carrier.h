@@ -32,8 +32,8 @@ struct Carrier {
     return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
   }
 
-  // The modem carries another rate from now on.
-  void set_rate(BitRate rate, Instant now);
+  // The modem carries another rate from now on. `found`: that is no mere ceiling.
+  void set_rate(BitRate rate, bool found, Instant now);
   // Bytes of bridged frames of a class that may wait.
   ByteCount held_limit(schedule::ClassId traffic_class) const;
 
@@ -55,6 +55,7 @@ struct Carrier {
  private:
   BitRate report_rate() const;
 
+  bool is_found_;  // what the modem carries is known, or was found
   BitRate configured_reports_;
 };
 

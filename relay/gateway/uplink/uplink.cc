@@ -107,11 +107,13 @@ BitRate Uplink::commanded(std::size_t peer) const {
 }
 
 // The lower of what the operator says here, of the link and of the peer, and what the receiver of
-// the direction has announced. A carrier with several receivers is as fast as the fastest of them.
+// the direction has announced, and what the controller has found. A carrier with several receivers
+// is as fast as the fastest of them.
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
   using enum control::CutCause;
   BitRate most;
-  for (const Line& line : lines_) {
+  BitRate found;
+  for (Line& line : lines_) {
     if (&line.carrier != &carrier) continue;
     BitRate capacity = carrier.config.send_rate;
     control::CutCause cause = kConfigured;
@@ -126,10 +128,18 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
     capacity = std::max(capacity, kLeastCapacity);
     line.session.set_capacity(capacity, cause);
     most = std::max(most, capacity);
+    line.found = line.session.found_capacity();
+    found = std::max(found, std::min(line.found, capacity));
   }
   if (most.is_zero()) return;
-  carrier.set_rate(most, now);
+  const bool finds = carrier.config.finds_capacity();
+  carrier.set_rate(found.is_zero() ? most : found, !finds || !found.is_zero(), now);
   apply_classes(now);
+}
+
+void Uplink::follow(std::size_t peer, Instant now) {
+  Line& line = lines_[peer];
+  if (line.session.found_capacity() != line.found) apply_capacity(line.carrier, now);
 }
 
 // --- classes -----------------------------------------------------------------------------------

@@ -98,11 +98,14 @@ class Uplink {
     stp::Session& session;
     std::uint16_t datagram_overhead = 0;
     BitRate most_rate = {};  // as the operator says; zero: all there is
+    BitRate found = {};      // by the controller, as last applied; zero: nothing
   };
   using Choice = Carrier::Choice;
   static constexpr std::size_t kBridgedSource = 0;
 
   void apply_capacity(Carrier& carrier, Instant now);
+  // The peer's controller may have found that the link carries something else.
+  void follow(std::size_t peer, Instant now);
   void apply_classes(Instant now);
   ByteCount held_limit(schedule::ClassId id) const;
   // (uplink_turns.cc)

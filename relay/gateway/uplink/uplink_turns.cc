@@ -111,6 +111,7 @@ std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
 
 std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant now) {
   if (!port_.is_reachable(index)) return 0;
+  follow(index, now);
   const Carrier& carrier = lines_[index].carrier;
   const bool has_turn = carrier.choice && carrier.choice->source == index + 1;
   const schedule::Turn turn{.open = carrier.classes.open(now),

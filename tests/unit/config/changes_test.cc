@@ -37,6 +37,17 @@ TEST(Changes, RulesTimeoutsLogTcpAndALowerRateAreTakenOver) {
   EXPECT_EQ(needs_restart(started, next), Keys{});
 }
 
+TEST(Changes, ACeilingMayComeAndGoAsLongAsMemoryWasPlannedForIt) {
+  Gateway started = sample();
+  started.links[0].control.controller = Controller::kFind;
+  Gateway without = started;
+  without.links[0].send_rate = kMostLinkRate;
+  EXPECT_EQ(needs_restart(without, started), Keys{});
+  EXPECT_EQ(needs_restart(started, without), Keys{"links.sat.send_rate (above the start's)"});
+  EXPECT_EQ(needs_restart(sample(), started),
+            Keys{"links.sat.capacity, controller and its parameters"});
+}
+
 TEST(Changes, AllElseIsNamed) {
   const Gateway started = sample();
   Gateway next = started;

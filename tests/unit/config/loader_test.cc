@@ -214,9 +214,8 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
   check_gateway({
       {"send_rate", "send_rat",
        "g.yaml:3:15: links.sat.send_rat: unknown key; did you mean send_rate? allowed here: "
-       "send_rate, receive_rate, overhead, bridged_share, bridged_queue, controller, target, "
-       "period, window, initial_window, "
-       "threshold, growth, avoidance_growth, buffer"},
+       "capacity, send_rate, receive_rate, overhead, bridged_share, bridged_queue, controller, "
+       "target, period, window, initial_window, threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
        "g.yaml:6:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
        "security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "

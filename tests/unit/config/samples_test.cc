@@ -50,11 +50,10 @@ TEST(Samples, AllLoad) {
   EXPECT_GE(links, 2);
 }
 
-TEST(Samples, UnknownCapacityNamesItsController) {
-  const RateControl control = load_sample(kSamples / "unknown-capacity.yaml").links.at(0).control;
-  EXPECT_EQ(control.controller, Controller::kHpfp);
-  EXPECT_EQ(control.target, BitRate::bits_per_second(80'000'000));
-  EXPECT_EQ(control.period, Duration::milliseconds(250));
+TEST(Samples, UnknownCapacityIsFoundUpToACeiling) {
+  const Link link = load_sample(kSamples / "unknown-capacity.yaml").links.at(0);
+  EXPECT_TRUE(link.finds_capacity());
+  EXPECT_EQ(link.send_rate, BitRate::bits_per_second(100'000'000));
 }
 
 TEST(Samples, TeleportAndRemoteAreTwoEndsOfOneLink) {

@@ -39,6 +39,29 @@ TEST(Warnings, ReportsThatTakeMuchOfTheLink) {
                 "reports may take what its hosts need; write 2500kbit or less, or leave it out"});
 }
 
+TEST(Notes, SayWhatAGatewayFindsAndPlansFor) {
+  EXPECT_TRUE(load("").notes.empty());
+  const auto notes = [](const std::string& link) {
+    return parse_gateway(
+               "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
+               "gateway: {address: 192.0.2.1/30}\n"
+               "links: {sat: " +
+                   link + "}\npeers: [{address: 192.0.2.2, security: none}]\n",
+               "g.yaml")
+        .notes;
+  };
+  EXPECT_EQ(notes("{capacity: find}"),
+            std::vector<std::string>{
+                "g.yaml:3:25: links.sat.capacity: the gateway finds what it can send here, without "
+                "a ceiling (send_rate); memory is planned for 500Mbit out and 500Mbit in: "
+                "send_rate, receive_rate or limits.memory change that"});
+  EXPECT_EQ(notes("{capacity: find, send_rate: 60Mbit, receive_rate: 8Mbit}"),
+            std::vector<std::string>{
+                "g.yaml:3:25: links.sat.capacity: the gateway finds what it can send here, up to "
+                "60Mbit; memory is planned for 60Mbit out and 8Mbit in: send_rate, receive_rate "
+                "or limits.memory change that"});
+}
+
 TEST(Warnings, MoreFlowsThanTheMemoryServes) {
   EXPECT_EQ(load("").limits.flows, 65'536U);
   EXPECT_EQ(load("limits: {memory: 64MiB}\n").limits.flows, 16'384U);

@@ -79,6 +79,8 @@ class Model {
         static_cast<double>(controller_.rate().to_bits_per_second()) / 8 * kStep.to_seconds();
     budget_ = sending ? std::min(budget_, 20.0 * kPacket) : 0;
     while (budget_ >= kPacket && ByteCount(in_flight_) < controller_.window()) {
+      if (now_ < controller_.holds_until()) budget_ = 0;
+      if (budget_ < kPacket) break;
       budget_ -= kPacket;
       Packet packet;
       packet.sent = now_;
@@ -136,6 +138,7 @@ class Model {
     sample.rtt = newest.arrives - newest.sent + link.delay;
     sample.interval = now_ - last_report_;
     sample.sent = newest.sent;
+    sample.number = highest_end_ - 1;
     sample.arrived = newest.arrives + Duration::seconds(1000);  // another clock
     sample.received = ByteCount(received_);
     sample.now = now_;

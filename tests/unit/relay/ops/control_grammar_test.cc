@@ -30,7 +30,8 @@ TEST(ControlGrammar, SettingsSayTheirValues) {
             "weight=1 to 255, guaranteed=RATE|none, maximum=RATE|none");
   EXPECT_EQ(settings_help(kRuleSettings),
             "compress=off|auto|on (also for connections that are there), handshake=local|remote, "
-            "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror");
+            "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror, "
+            "delivery=ordinary|prompt");
 }
 
 TEST(ControlGrammar, TheLongestNameHolds) {

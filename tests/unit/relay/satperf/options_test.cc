@@ -117,6 +117,19 @@ TEST(Options, SecondsTakeAUnitOrNone) {
   }
 }
 
+TEST(Options, FindNeedsNoRateAndTakesAMinute) {
+  const auto options = parse({"client", "x", "--find"}).result.options;
+  ASSERT_TRUE(options);
+  EXPECT_TRUE(options->find);
+  EXPECT_EQ(options->plan.controller, config::Controller::kFind);
+  EXPECT_EQ(options->plan.rate, BitRate::bits_per_second(1'000'000'000));
+  EXPECT_EQ(options->plan.duration, Duration::seconds(25));
+  const auto other = parse({"client", "x", "--find", "--rate", "80Mbit", "--seconds", "9"});
+  ASSERT_TRUE(other.result.options);
+  EXPECT_EQ(other.result.options->plan.rate, BitRate::bits_per_second(80'000'000));
+  EXPECT_EQ(other.result.options->plan.duration, Duration::seconds(9));
+}
+
 TEST(Options, ServerNeedsNothing) {
   const auto options = parse({"server", "--once"}).result.options;
   ASSERT_TRUE(options);
@@ -141,12 +154,17 @@ TEST(Options, MistakesNameTheOptionAndWhatIsAllowed) {
       {{"client", "x", "--rate", "1Mbit", "--streams", "-1"}, "not a whole number"},
       {{"client", "x", "--rate", "1Mbit", "--overhead", "atm"}, "write ip, ethernet or 0 to 1000"},
       {{"client", "x", "--rate", "1Mbit", "--feedback", "ack"}, "adaptive, hpfp or m-nack"},
-      {{"client", "x", "--rate", "1Mbit", "--controller", "cubic"}, "fixed_rate, hpfp, tps or stp"},
+      {{"client", "x", "--rate", "1Mbit", "--controller", "cubic"},
+       "fixed_rate, hpfp, tps, stp or find"},
       {{"client", "x", "--rate", "1Mbit", "--interval", "1ms"}, "--interval: \"1ms\" is out of"},
       {{"client", "x", "--rate", "1Mbit", "--timeout", "soon"},
        "--timeout: \"soon\" is not a time"},
       {{"client", "x", "--rate", "1Mbit", "--port", "70000"}, "1 to 65535"},
       {{"client", "x", "--rate", "1Mbit", "--what"}, "--what"},
+      {{"client", "x", "--find", "--reverse"}, "excludes"},
+      {{"client", "x", "--find", "--bytes", "1MB"}, "excludes"},
+      {{"client", "x", "--find", "--controller", "tps"}, "excludes"},
+      {{"client", "x", "--find", "--rate", "fast"}, "--rate: \"fast\" is not a rate"},
       {{"server", "--buffer", "1kB"}, "--buffer: \"1kB\" is out of range; from 1MiB"},
   };
   for (const auto& [words, message] : cases) {

@@ -17,7 +17,9 @@ constexpr Duration kOneWay = Duration::milliseconds(50);
 
 class Path {
  public:
-  explicit Path(const Plan& plan, double loss = 0) : plan_(plan), loss_(loss) {
+  // `carries`: what the way to the server does; zero: anything.
+  explicit Path(const Plan& plan, double loss = 0, BitRate carries = {})
+      : plan_(plan), loss_(loss), carries_(carries) {
     ends_[0] = make(End::kClient, 1);
     ends_[1] = make(End::kServer, 2);
   }
@@ -96,14 +98,20 @@ class Path {
     while (const std::size_t size = from.run->poll_packet(packet, now_)) {
       traffic_classes_.insert(from.run->traffic_class());
       if (random_.chance(loss_)) continue;
+      if (!carries_.is_zero() && &from == &ends_[0]) {
+        busy_ = later(busy_, now_) + carries_.time_for(ByteCount(size + 66));
+      }
       to.inbound.emplace_back(
-          now_ + kOneWay, std::vector<std::byte>(
-                              packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(size)));
+          later(&from == &ends_[0] ? busy_ : now_, now_) + kOneWay,
+          std::vector<std::byte>(packet.begin(),
+                                 packet.begin() + static_cast<std::ptrdiff_t>(size)));
     }
   }
 
   Plan plan_;
   double loss_;
+  BitRate carries_;
+  Instant busy_;
   Random random_{4711};
   std::set<std::uint8_t> traffic_classes_;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
@@ -180,6 +188,21 @@ TEST(Run, TheSenderFollowsItsController) {
     sent_early(Controller::kTps, direction, classes);
     EXPECT_GE(classes.size(), 3U) << "it marks its packets";
   }
+}
+
+TEST(Run, TheSenderFindsWhatThePathCarriesAndTellsTheOtherEnd) {
+  Plan plan = plan_of(0);
+  plan.controller = config::Controller::kFind;
+  plan.rate = BitRate::bits_per_second(1'000'000'000);
+  plan.duration = Duration::seconds(4);
+  Path path(plan, 0, BitRate::bits_per_second(8'000'000));
+  ASSERT_TRUE(path.run_to_completion(Duration::seconds(6))) << path.client().why();
+  EXPECT_NEAR(static_cast<double>(path.client().snapshot(path.now()).capacity_bps), 8e6, 0.4e6);
+  plan.direction = Direction::kReverse;
+  plan.rate = BitRate::bits_per_second(5'000'000);
+  Path back(plan);
+  ASSERT_TRUE(back.run_to_completion(Duration::seconds(6))) << back.client().why();
+  EXPECT_EQ(back.client().remote()->capacity_bps, 5'000'000U) << "the ceiling";
 }
 
 TEST(Run, TimeEndsARunAtTheRate) {

@@ -430,15 +430,17 @@ TEST_F(Repairs, HaveTimeForSoManyAdditions) {
   const std::uint64_t first = window(kMaxCodedWindow, {5, 6, 7}, 20);
   const RepairFrame frame = repair(first, kMaxCodedWindow, 0);
   for (int i = 0; i < 1'000; ++i) in().handle_repair(frame, received, now);
-  // A hundred milliseconds' worth at 2,500 in one.
-  EXPECT_EQ(1'000 - counters().overload, 250'000U / kMaxCodedWindow);
+  // A hundred milliseconds' worth at 5,000 in one.
+  EXPECT_EQ(1'000 - counters().overload, 500'000U / kMaxCodedWindow);
   const std::uint64_t before = counters().overload;
   now += Duration::milliseconds(2);
   for (int i = 0; i < 10; ++i) in().handle_repair(frame, received, now);
-  EXPECT_EQ(counters().overload, before + 8) << "two more, of what was left and came";
+  // Of what was left, and of 10,000 that came.
+  const std::uint64_t more = (500'000U % kMaxCodedWindow + 10'000) / kMaxCodedWindow;
+  EXPECT_EQ(counters().overload, before + 10 - more);
   now += Duration::seconds(10);
   for (int i = 0; i < 1'000; ++i) in().handle_repair(frame, received, now);
-  EXPECT_EQ(counters().overload, before + 8 + 1'000 - 250'000U / kMaxCodedWindow);
+  EXPECT_EQ(counters().overload, before + 10 - more + 1'000 - 500'000U / kMaxCodedWindow);
   now += Duration::seconds(1);
   EXPECT_LE(repair_all(first, kMaxCodedWindow, 1), 4U);
   EXPECT_EQ(lost(), 0U);

@@ -123,11 +123,12 @@ TEST_F(PromptSenderTest, ABurstLongerThanARepairIsWorthComesBack) {
 // A key is pressed now and then: its packet is the last for a while.
 TEST_F(PromptSenderTest, TheLastPacketOfABurstIsCoveredAfterALull) {
   for (int i = 0; i < 50; ++i) {
-    send(80, i % 2 == 1);
-    ASSERT_FALSE(out.due().is_never());
-    EXPECT_LE(out.due(), now + Duration::milliseconds(100));
-    now = out.due();
-    repair();
+    if (!send(80, i % 2 == 1)) {
+      ASSERT_FALSE(out.due().is_never());
+      EXPECT_LE(out.due(), now + Duration::milliseconds(100));
+      now = out.due();
+      repair();
+    }
     EXPECT_TRUE(lost.empty());
     EXPECT_TRUE(out.due().is_never()) << "once, until another packet leaves";
     now += Duration::milliseconds(300);

@@ -24,9 +24,16 @@ class Recorder final : public control::RateController {
   }
   BitRate rate() const override { return answer; }
   ByteCount window() const override { return room; }
+  BitRate sustained_rate() const override { return kMegabit; }
+  BitRate capacity() const override { return found; }
+  ByteCount lead() const override { return ahead; }
+  Instant holds_until() const override { return held; }
 
   BitRate answer = kMegabit;
   ByteCount room = kNoWindow;
+  BitRate found;
+  ByteCount ahead;
+  Instant held;
   std::vector<control::StartSample> starts;
   std::vector<control::FeedbackSample> samples;
 };
@@ -55,6 +62,51 @@ struct RateGateTest : testing::Test {
                    {Duration::milliseconds(500), Duration::milliseconds(25), lateness}, now);
   }
 };
+
+// What must leave at once may: the carrier books it, and others wait for it afterwards.
+TEST_F(RateGateTest, ATrainRunsAheadOfTheCarrier) {
+  controller.answer = BitRate::bits_per_second(1'000'000'000);
+  controller.ahead = ByteCount(10'000);
+  for (int i = 0; i < 10; ++i) {
+    gate.update(Duration::milliseconds(500), 934, at_ms(0));
+    EXPECT_TRUE(gate.open(at_ms(0))) << i;
+    send(934, Purpose::kNewData, at_ms(0));
+  }
+  controller.ahead = ByteCount(0);
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  EXPECT_FALSE(carrier.can_send(at_ms(6)));
+  EXPECT_TRUE(carrier.can_send(at_ms(7)));
+}
+
+TEST_F(RateGateTest, ANewSessionGivesBackWhatTheCarrierLent) {
+  controller.ahead = ByteCount(10'000);
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  const Instant lent = carrier.next_send();
+  gate.clear();
+  EXPECT_EQ(carrier.next_send() - lent, Duration::milliseconds(8));
+}
+
+TEST_F(RateGateTest, ARestHoldsDataBack) {
+  controller.held = at_ms(30);
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  EXPECT_FALSE(gate.open(at_ms(29)));
+  EXPECT_EQ(gate.opens_at(), at_ms(30));
+  EXPECT_TRUE(gate.open(at_ms(30)));
+  EXPECT_TRUE(gate.carrier_open(at_ms(0))) << "reports go on";
+}
+
+// Packets that left at the same instant are told apart.
+TEST_F(RateGateTest, ASampleSaysWhichPacketItIsAbout) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  for (int i = 0; i < 3; ++i) gate.on_delivered(send(934, Purpose::kNewData, at_ms(0)));
+  report(0, 934, 1'000, at_ms(500));
+  report(2, 3 * 934, 4'000, at_ms(525));
+  EXPECT_EQ(controller.samples.back().number, 2U);
+  EXPECT_EQ(controller.samples[1].arrived - controller.samples[0].arrived,
+            Duration::milliseconds(3));
+  report(1, 3 * 934, 2'000, at_ms(530));
+  EXPECT_EQ(controller.samples.back().number, 2U) << "an older report";
+}
 
 // Control leaves though the gate is closed; whatever it adds up to, data waits 20 ms at most.
 TEST_F(RateGateTest, ControlThatFillsTheRateDoesNotShutDataOut) {

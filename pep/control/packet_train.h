@@ -1,0 +1,90 @@
+// A train of packets that leaves faster than the link is believed to carry. How much later its
+// packets arrive than one that was alone shows what the link does carry, within one round trip, and
+// loss has no part in it:
+//
+//   rate = bytes behind the first packet / (time since the first was sent + growth of the delay)
+//
+// Where the queue is full the delay cannot grow, and what was lost beyond the usual counts as not
+// sent: the same follows.
+//
+// A train is followed by a rest, so that no more leaves than without it, and a report finds the
+// last of its packets as the newest.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::control {
+
+class PacketTrain {
+ public:
+  struct Order {
+    BitRate speed;
+    ByteCount length;
+    BitRate mean;  // with the rest
+    Duration longest_rest = Duration::infinite();
+  };
+  struct Finding {
+    BitRate rate;
+    // The packets were delayed by it. If not, the link carries at least so much.
+    bool exact = false;
+    bool unusual_loss = false;
+  };
+  enum class State : std::uint8_t { kIdle, kReady, kLeaving, kResting, kAwaited };
+
+  void clear() { *this = {}; }
+  // The next packets are a train.
+  void order(const Order& order);
+  void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
+  // What it has shown, once nothing more is to come; nullopt until then. A rate of zero: nothing.
+  // `loss`: of packets, where there is no queue.
+  std::optional<Finding> on_feedback(const FeedbackSample& sample, double loss);
+
+  State state() const { return state_; }
+  bool leaves() const { return state_ == State::kReady || state_ == State::kLeaving; }
+  BitRate speed() const { return order_.speed; }
+  ByteCount length() const { return order_.length; }
+  // Until when the rest lasts.
+  Instant rests_until() const { return rests_until_; }
+  Instant began() const { return began_; }
+  // The usual delay of packets just before it; some were seen.
+  Duration delay_before() const;
+
+ private:
+  void end(std::uint64_t number, Instant now);
+  void look_at(const FeedbackSample& sample, double loss);
+  // What a packet of it has shown.
+  struct Sight {
+    double bits = 0;  // behind the first packet
+    double arrived_share = 1;
+    Duration passed;  // since the first was sent
+    Duration delay;
+  };
+  Finding finding(const Sight& sight, Duration delay_without) const;
+  double arrived_share(const FeedbackSample& sample, double loss) const;
+
+  State state_ = State::kIdle;
+  Order order_;
+  Instant began_;
+  Instant last_sent_;
+  Instant rests_until_;
+  std::uint64_t first_ = 0, last_ = 0;  // packets
+  std::uint64_t end_ = 0;               // the first that is not its own and left after the rest
+  std::uint64_t newest_ = 0;
+  ByteCount sent_;
+  ByteCount first_packet_;
+  std::array<Duration, 3> before_{};  // delays before it, by turns
+  std::size_t known_before_ = 0;
+  std::uint64_t number_before_ = 0;
+  ByteCount received_before_;
+  Sight best_;
+  Instant give_up_;
+};
+
+}  // namespace satrelay::control

@@ -1,0 +1,74 @@
+#include "relay/satperf/found_link.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "config/format.h"
+#include "relay/text/numbers.h"
+
+namespace satrelay::satperf {
+namespace {
+
+// Three digits, rounded down: a little less than the link carries is right, more is not.
+BitRate rounded(BitRate rate) {
+  std::uint64_t unit = 1;
+  while (rate.to_bits_per_second() / unit >= 1000) unit *= 10;
+  return BitRate::bits_per_second(rate.to_bits_per_second() / unit * unit);
+}
+
+std::string overhead_text(std::uint32_t overhead) {
+  if (overhead == 38) return "ethernet";
+  return overhead == 0 ? "ip" : std::to_string(overhead);
+}
+
+std::string direction_text(const char* name, const FoundRate& rate, BitRate ceiling) {
+  std::string text = fmt::format("{:<8}  ", name);
+  text += text::bit_rate(static_cast<double>(rate.rate().to_bits_per_second()));
+  if (rate.varies()) {
+    text += fmt::format(", between {} and {} meanwhile",
+                        text::bit_rate(static_cast<double>(rate.least().to_bits_per_second())),
+                        text::bit_rate(static_cast<double>(rate.most().to_bits_per_second())));
+  }
+  if (rate.most() >= ceiling) text += ", as much as was tried: it may be more (--rate)";
+  return text + "\n";
+}
+
+bool varies(const FoundLink& link) { return link.sent.varies() || link.received.varies(); }
+
+}  // namespace
+
+std::string links_section(const FoundLink& link) {
+  return fmt::format(
+      "links:\n  sat: {{{}send_rate: {}, receive_rate: {}, overhead: {}}}\n",
+      varies(link) ? "capacity: find, " : "",
+      config::to_text(rounded(varies(link) ? link.sent.most() : link.sent.rate())),
+      config::to_text(rounded(varies(link) ? link.received.most() : link.received.rate())),
+      overhead_text(link.overhead));
+}
+
+std::string describe(const FoundLink& link, Format format) {
+  if (format == Format::kJson) {
+    const auto bits = [](BitRate rate) { return rate.to_bits_per_second(); };
+    return nlohmann::ordered_json{{"event", "found"},
+                                  {"send_bps", bits(link.sent.rate())},
+                                  {"send_least_bps", bits(link.sent.least())},
+                                  {"send_most_bps", bits(link.sent.most())},
+                                  {"receive_bps", bits(link.received.rate())},
+                                  {"receive_least_bps", bits(link.received.least())},
+                                  {"receive_most_bps", bits(link.received.most())},
+                                  {"rtt_us", link.rtt_us},
+                                  {"links", links_section(link)}}
+               .dump() +
+           "\n";
+  }
+  std::string text = direction_text("up", link.sent, link.ceiling) +
+                     direction_text("down", link.received, link.ceiling) +
+                     fmt::format("RTT       {:.1f} ms\n\n", static_cast<double>(link.rtt_us) / 1e3);
+  text += "For gateway.yaml here; at the far end send_rate and receive_rate change places.\n";
+  text += varies(link) ? "The rate varies, so the gateway shall go on finding it.\n"
+                       : "Where it may fade or is shared with others, add capacity: find.\n";
+  return text + "\n" + links_section(link);
+}
+
+}  // namespace satrelay::satperf

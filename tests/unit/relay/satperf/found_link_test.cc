@@ -1,0 +1,72 @@
+#include "relay/satperf/found_link.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace satrelay::satperf {
+namespace {
+
+BitRate bits(std::uint64_t n) { return BitRate::bits_per_second(n); }
+
+FoundLink sample() {
+  FoundLink link;
+  link.sent.add(bits(47'951'234));
+  link.received.add(bits(9'712'999));
+  link.sent.set_carried(bits(60'000'000));
+  link.received.set_carried(bits(60'000'000));
+  link.ceiling = bits(1'000'000'000);
+  link.rtt_us = 551'234;
+  return link;
+}
+
+TEST(FoundLink, IsASectionToPasteWithRatesRoundedDown) {
+  EXPECT_EQ(links_section(sample()),
+            "links:\n  sat: {send_rate: 47900kbit, receive_rate: 9710kbit, overhead: ethernet}\n");
+}
+
+TEST(FoundRate, WhatWentOverTheLinkDecidesWithinLimits) {
+  FoundRate rate;
+  rate.add(bits(100'000'000));
+  EXPECT_EQ(rate.rate(), bits(85'000'000));
+  rate.set_carried(bits(98'000'000));
+  EXPECT_EQ(rate.rate(), bits(98'000'000));
+  rate.set_carried(bits(101'000'000));
+  EXPECT_EQ(rate.rate(), bits(100'000'000));
+}
+
+TEST(FoundLink, OneThatVariesIsToBeFoundByTheGateway) {
+  FoundLink link = sample();
+  link.overhead = 0;
+  link.sent.add(bits(20'000'000));
+  EXPECT_TRUE(link.sent.varies());
+  EXPECT_FALSE(link.received.varies());
+  EXPECT_EQ(links_section(link),
+            "links:\n  sat: {capacity: find, send_rate: 47900kbit, receive_rate: 9710kbit, "
+            "overhead: ip}\n");
+  EXPECT_NE(describe(link, Format::kText).find("20.0 Mbit/s, between 20.0 Mbit/s and 48.0 Mbit/s"),
+            std::string::npos)
+      << describe(link, Format::kText);
+}
+
+TEST(FoundLink, SaysWhereTheLimitWasWhatWasTried) {
+  FoundLink link = sample();
+  link.ceiling = bits(47'951'234);
+  const std::string text = describe(link, Format::kText);
+  EXPECT_NE(text.find("as much as was tried"), std::string::npos) << text;
+  EXPECT_NE(text.find("551.2 ms"), std::string::npos) << text;
+}
+
+TEST(FoundLink, IsOneLineForPrograms) {
+  const std::string line = describe(sample(), Format::kJson);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(json["event"], "found");
+  EXPECT_EQ(json["send_bps"], 47'951'234);
+  EXPECT_EQ(json["receive_least_bps"], 9'712'999);
+  EXPECT_EQ(json["links"], links_section(sample()));
+}
+
+}  // namespace
+}  // namespace satrelay::satperf
