@@ -43,12 +43,14 @@ Exit find_link(const Options& options, Output& output) {
     const char* text;
     FoundRate& rate;
   };
-  for (const auto& [direction, text, rate] :
+  for (const Way& way :
        {Way{Direction::kForward, "1 of 2, up: this end sends", link.sent},
         Way{Direction::kReverse, "2 of 2, down: the server sends", link.received}}) {
     Options one = options;
-    one.plan.direction = direction;
-    output.write(report.notice(std::string(text) + " for " + config::to_text(one.plan.duration)));
+    FoundRate& rate = way.rate;
+    one.plan.direction = way.direction;
+    output.write(
+        report.notice(std::string(way.text) + " for " + config::to_text(one.plan.duration)));
     BitRate early;
     std::optional<Snapshot> settled;
     const auto length = static_cast<std::uint64_t>(one.plan.duration.to_nanoseconds());

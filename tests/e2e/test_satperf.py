@@ -151,7 +151,7 @@ def report_to_file(path: Path) -> None:
 def finds_the_link(path: Path) -> None:
     path.control("set b_to_a rate 10Mbit")
     with Server(path):
-        outcome = Outcome(start(path.left, "client", SERVER, "--find", "--seconds", "6"))
+        outcome = Outcome(start(path.left, "client", SERVER, "--find", "--seconds", "12"))
         check(outcome.status == 0, f"exit status {outcome.status}: {outcome.error}")
         found = outcome.all("found")[0]
         check(found["links"].startswith("links:\n  sat: {"), found["links"])
