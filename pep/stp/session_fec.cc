@@ -12,9 +12,6 @@ namespace {
 // loss of its first packet.
 constexpr Duration kQuiet = Duration::milliseconds(2);
 
-// So much of a stream that is about to have nothing left is its tail.
-constexpr std::uint64_t kTail = 64 * 1024;
-
 // Each packet is added to each repair of its window, a tenth of a microsecond each: a quarter of
 // the time of a core, and a few in any case.
 constexpr std::uint64_t kAdditionsInASecond = 2'500'000;
@@ -84,9 +81,7 @@ bool Session::Impl::wants_protection(const Stream* next) const {
   if (!streams->due().opens.empty()) return true;
   if (fec->policy.is_clean()) return false;
   if (next != nullptr && (is_ending(*next) || is_short(*next))) return true;
-  // One that waits for room, or for credit, has more to send than can leave now.
-  const bool waits = next != nullptr && (next->blocked || next->ready || next->left() > kTail);
-  return (streams->near_end() && !waits) || gate.free_at() + kQuiet <= now;
+  return streams->near_end(next) || gate.free_at() + kQuiet <= now;
 }
 
 CodedFrame Session::Impl::coded_frame(FecCode code) const {
@@ -172,14 +167,14 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
 // When blocks end, or are too late.
 Instant Session::Impl::fec_timeout() const {
   if (fec == nullptr) return Instant::never();
-  return earlier(fec->receiver.next_timeout(),
+  return earlier(fec->next_expiry(),
                  fec->sender.next_timeout(waiting(), association->rtt.smoothed()));
 }
 
 void Session::Impl::run_fec() {
   counters.repair_dropped +=
       fec->sender.advance(waiting(), association->ledger.next(), association->rtt.smoothed(), now);
-  fec->receiver.expire(now);
+  fec->expire(now);
 }
 
 // When a repair may leave.

@@ -24,6 +24,16 @@ FecReceiver& Fec::receiver_of(FecCode code) {
   return *prompt_receiver;
 }
 
+void Fec::expire(Instant now) {
+  receiver.expire(now);
+  if (prompt_receiver) prompt_receiver->expire(now);
+}
+
+Instant Fec::next_expiry() const {
+  const Instant at = receiver.next_timeout();
+  return prompt_receiver ? earlier(at, prompt_receiver->next_timeout()) : at;
+}
+
 FecReceiver::Counters Fec::received() const {
   FecReceiver::Counters all = receiver.counters();
   if (prompt_receiver) {

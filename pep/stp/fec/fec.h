@@ -33,6 +33,9 @@ struct Fec {
 
   void clear();
   FecReceiver& receiver_of(FecCode code);
+  // Repairs that wait for others in vain.
+  void expire(Instant now);
+  Instant next_expiry() const;
   // Of both codes.
   FecReceiver::Counters received() const;
   std::uint64_t used_in_session() const;

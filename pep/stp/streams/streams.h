@@ -159,8 +159,9 @@ class Streams {
   // The stream with whose bytes the next packet begins, as far as can be told, if class `first` has
   // the turn; nullptr: there is none.
   const Stream* first(schedule::ClassSet classes, schedule::ClassId first) const;
-  // Whether little is left to send, as far as the writers have told.
-  bool near_end() const;
+  // Whether little is left to send, as far as the writers have told. `next`: first(); one that
+  // waits for room, or for credit, has more than can leave now.
+  bool near_end(const Stream* next) const;
   // Keeps the stream in the list of those that the scheduler can serve, or out of it.
   void update_active(Stream& stream);
   // Bytes of the stream were acknowledged.

@@ -100,7 +100,8 @@ const Stream* Streams::first(schedule::ClassSet classes, schedule::ClassId first
   return schedule_.next(has_turn ? first : schedule::lowest_class(waiting), send_credit_.any());
 }
 
-bool Streams::near_end() const {
+bool Streams::near_end(const Stream* next) const {
+  if (next != nullptr && (next->blocked || next->ready || next->left() > kTail)) return false;
   if (schedule_.has_new() == 0) return true;
   const Stream* only = schedule_.only_new();
   return only != nullptr && !only->ready && only->send.unsent() <= kTail;
