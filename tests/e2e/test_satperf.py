@@ -151,13 +151,13 @@ def report_to_file(path: Path) -> None:
 def finds_the_link(path: Path) -> None:
     path.control("set b_to_a rate 10Mbit")
     with Server(path):
+        judge = RealTime().check
         outcome = Outcome(start(path.left, "client", SERVER, "--find", "--seconds", "12"))
         check(outcome.status == 0, f"exit status {outcome.status}: {outcome.error}")
         found = outcome.all("found")[0]
         check(found["links"].startswith("links:\n  sat: {"), found["links"])
         check(550_000 <= found["rtt_us"], f"RTT of {found['rtt_us']} us")
         note(f"   found {found['send_bps'] / 1e6:.1f} up, {found['receive_bps'] / 1e6:.1f} down")
-        judge = RealTime().check
         judge(45e6 <= found["send_bps"] <= 52e6, f"{found['send_bps']} bit/s up")
         judge(9e6 <= found["receive_bps"] <= 10.4e6, f"{found['receive_bps']} bit/s down")
     path.control("set b_to_a rate 50Mbit")
