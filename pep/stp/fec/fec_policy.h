@@ -42,9 +42,7 @@ class FecPolicy {
   // round trip, beyond which a loss costs a short part of the whole, and a little more than a
   // megabyte at most.
   static std::uint64_t short_flow(ByteCount in_a_round_trip) {
-    const std::uint64_t bytes = in_a_round_trip.value();
-    if (bytes < kLeastShortFlow) return kLeastShortFlow;
-    return bytes < kMostShortFlow ? bytes : kMostShortFlow;
+    return std::clamp(in_a_round_trip.value(), kLeastShortFlow, kMostShortFlow);
   }
   void clear() { *this = {}; }
 
