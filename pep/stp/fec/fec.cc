@@ -19,7 +19,7 @@ void Fec::clear() {
 FecReceiver& Fec::receiver_of(FecCode code) {
   if (code == FecCode::kFlight) return receiver;
   if (!prompt_receiver) {
-    prompt_receiver = std::make_unique<FecReceiver>(codec, kKeptOfPrompt, max_datagram);
+    prompt_receiver = std::make_unique<FecReceiver>(codec, budget, kKeptOfPrompt, max_datagram);
   }
   return *prompt_receiver;
 }

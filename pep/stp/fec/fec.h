@@ -16,6 +16,7 @@
 #include "pep/stp/fec/fec_sender.h"
 #include "pep/stp/fec/loss_runs.h"
 #include "pep/stp/fec/prompt_sender.h"
+#include "pep/stp/fec/repair_budget.h"
 #include "pep/stp/packets/sent_ledger.h"
 
 namespace satrelay::stp {
@@ -29,7 +30,7 @@ struct Fec {
       : max_datagram(most),
         sender(codec, policy, most),
         prompt(codec, most),
-        receiver(codec, kKeptOfFlights, most) {}
+        receiver(codec, budget, kKeptOfFlights, most) {}
 
   void clear();
   FecReceiver& receiver_of(FecCode code);
@@ -64,6 +65,7 @@ struct Fec {
   LossRuns runs;
   FecSender sender;
   PromptSender prompt;
+  RepairBudget budget;                           // of both receivers
   FecReceiver receiver;                          // of flights
   std::unique_ptr<FecReceiver> prompt_receiver;  // from its first packet on
   std::vector<Range> all_repairable;             // of repairable()

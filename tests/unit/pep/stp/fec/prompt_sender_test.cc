@@ -66,7 +66,8 @@ class PromptSenderTest : public ::testing::Test {
   Random random{5};
   FecCodec codec;
   PromptSender out{codec, kDatagram};
-  FecReceiver in{codec, 2048, kDatagram};
+  RepairBudget budget;
+  FecReceiver in{codec, budget, 2048, kDatagram};
   ReceivedPackets received;
   Instant now = Instant() + Duration::seconds(1);
   std::uint64_t next = 0;
