@@ -43,6 +43,9 @@ struct Fec {
   // Which packets repairs may be on their way for still at `then`, when the receiver wrote a
   // report, as ranges, ascending and disjoint. Valid until the next call.
   std::span<const Range> repairable(Instant then);
+  // Whether these may be for packet `number`, which `code` covers: the ranges of one lie among the
+  // packets of the other.
+  bool is_repairable(FecCode code, std::uint64_t number) const;
 
   // For whom a packet with `items` is sent.
   static FecSender::Purpose purpose_of(std::span<const SentItem> items);
@@ -68,7 +71,9 @@ struct Fec {
   RepairBudget budget;                           // of both receivers
   FecReceiver receiver;                          // of flights
   std::unique_ptr<FecReceiver> prompt_receiver;  // from its first packet on
-  std::vector<Range> all_repairable;             // of repairable()
+  std::span<const Range> repairable_flights;     // of repairable()
+  std::optional<Range> repairable_prompt;        // the same
+  std::vector<Range> all_repairable;             // the same
   std::uint64_t peer_repaired = 0;               // packets of ours, as the peer reports
 };
 

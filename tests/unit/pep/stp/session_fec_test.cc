@@ -129,5 +129,51 @@ TEST_F(SessionFec, TheLastFlightOfBulkIsCoveredIfTheWriterTellsOfIt) {
   }
 }
 
+struct FlightCode : IgnoreFrames {
+  bool& found;
+  using IgnoreFrames::operator();
+  void operator()(const CodedFrame& frame) const { found |= frame.code == FecCode::kFlight; }
+  void operator()(const RepairFrame& frame) const { found |= frame.code == FecCode::kFlight; }
+};
+
+// A repair of one code gives back nothing that the other covers: what is lost with all its repairs
+// is sent again after a round trip, though a flow beside it is repaired all the time.
+TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
+  ASSERT_TRUE(net.connect());
+  const auto typed = net.apps[0].open(1'000'000, 0, net.now);
+  ASSERT_TRUE(typed);
+  Session& session = net.session(0);
+  session.set_ready(*typed, false);
+  session.set_prompt(*typed, true);
+  bool loses = false;
+  net.on_packet = [&](int end, MutableBytes packet) {
+    bool is_flight = false;
+    walk_frames(frames_of(packet), FlightCode{{}, is_flight});
+    if (end == 0) net.channels[0].outage = loses && is_flight;
+  };
+  const auto type = [&](int keys) {
+    for (int i = 0; i < keys; ++i) {
+      Application::Flow& flow = net.apps[0].flows[static_cast<std::uint64_t>(*typed)];
+      for (int n = 0; n < 80; ++n) {
+        const std::byte byte =
+            stream_byte(static_cast<std::uint64_t>(*typed), true, flow.written++);
+        ASSERT_EQ(session.write(*typed, {&byte, 1}, net.now), 1U);
+      }
+      net.run(Duration::milliseconds(300));
+    }
+  };
+  type(20);
+  const auto other = net.apps[0].open(1'000, 0, net.now);
+  ASSERT_TRUE(other);
+  loses = true;
+  type(1);
+  loses = false;
+  type(5);
+  const auto arrived = net.apps[1].flows.find(static_cast<std::uint64_t>(*other));
+  ASSERT_NE(arrived, net.apps[1].flows.end()) << "its OPEN has been lost for 1.8 s";
+  EXPECT_TRUE(arrived->second.end_seen);
+  EXPECT_EQ(net.error(), "");
+}
+
 }  // namespace
 }  // namespace satrelay::stp::test
