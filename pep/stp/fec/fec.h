@@ -23,7 +23,7 @@ namespace satrelay::stp {
 
 struct Fec {
   // Of the code of flights: a window, and what is sent behind it before its repairs.
-  static constexpr std::size_t kKeptOfFlights = 4096;
+  static constexpr std::size_t kKeptOfFlights = FecSender::kReach;
   static constexpr std::size_t kKeptOfPrompt = 2048;
 
   explicit Fec(std::size_t most)
