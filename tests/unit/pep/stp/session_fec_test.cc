@@ -175,5 +175,48 @@ TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
   EXPECT_EQ(net.error(), "");
 }
 
+// Flows that share no packet, in one class or two, with whatever their writers say of the rest, on
+// a path that loses, delays and goes silent: all come to their end, and no call is for nothing (the
+// network looks for both).
+TEST(SessionFecMix, PromptAndOtherFlowsComeToTheirEnd) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Random random(seed);
+    EndConfig a = end_config(true), b = end_config(false);
+    a.session.prompt_share = seed % 3 == 0 ? 1.0 : 0;
+    b.rate = BitRate::bits_per_second(2'000'000);
+    Network net(a, b, Duration::milliseconds(seed % 4 == 0 ? 1 : 150), {}, seed);
+    const auto mix = [&](Session& session, StreamId id) {
+      session.set_group(id, static_cast<schedule::ClassId>(random.below(seed % 2 + 1)),
+                        random.below(3) << 60U);
+      session.set_prompt(id, random.chance(0.5));
+      session.set_rest(id, random.below(100'000), random.chance(0.5));
+    };
+    for (Application& app : net.apps) {
+      app.on_opened = [&](Session& session, std::uint64_t id, Application::Flow&) {
+        mix(session, StreamId{id});
+      };
+    }
+    ASSERT_TRUE(net.connect());
+    for (Channel& channel : net.channels) {
+      channel.set_faults({.loss = random.chance(0.3) ? 0.3 : 0.05,
+                          .duplicate = 0.02,
+                          .reorder = random.chance(0.3) ? 0.1 : 0});
+    }
+    for (int round = 0; round < 40; ++round) {
+      const std::uint64_t size = 1 + random.below(random.chance(0.2) ? 200'000 : 4'000);
+      const auto id = net.apps[0].open(size, random.below(10'000), net.now);
+      if (id) mix(net.session(0), *id);
+      Channel& channel = net.channels[random.below(2)];
+      channel.outage = random.chance(0.05);
+      net.run(Duration::milliseconds(static_cast<std::int64_t>(1 + random.below(200))));
+      channel.outage = false;
+      ASSERT_EQ(net.session(0).audit(), std::nullopt);
+    }
+    EXPECT_TRUE(net.run(Duration::seconds(120), [&] { return net.apps[0].all_over(); })) << seed;
+    ASSERT_EQ(net.error(), "") << seed;
+    EXPECT_EQ(net.session(0).counters().malformed + net.session(1).counters().malformed, 0U);
+  }
+}
+
 }  // namespace
 }  // namespace satrelay::stp::test
