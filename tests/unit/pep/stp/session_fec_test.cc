@@ -175,6 +175,35 @@ TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
   EXPECT_EQ(net.error(), "");
 }
 
+// Their bytes are the class's, which has a share and may have a maximum.
+TEST_F(SessionFec, RepairsOfPromptFlowsAreOfTheirClass) {
+  constexpr schedule::ClassId kClass = 3;
+  ASSERT_TRUE(net.connect());
+  std::uint64_t repairs = 0, bytes = 0, booked = 0;
+  net.on_packet = [&](int end, MutableBytes packet) {
+    CodeCounter counter;
+    walk_frames(frames_of(packet), counter);
+    if (end != 0 || counter.repairs == 0) return;
+    bool is_flight = false;
+    walk_frames(frames_of(packet), FlightCode{{}, is_flight});
+    if (is_flight) return;
+    ++repairs;
+    bytes += frames_of(packet).size();
+    for (const schedule::ClassBytes& of_class : net.session(0).last_classes()) {
+      EXPECT_EQ(of_class.stream_class, kClass);
+      EXPECT_EQ(of_class.bytes, of_class.booked);
+      booked += of_class.bytes;
+    }
+  };
+  const auto id = net.apps[0].open(1'000'000, 0, net.now);
+  ASSERT_TRUE(id);
+  net.session(0).set_group(*id, kClass, 0);
+  net.session(0).set_prompt(*id, true);
+  net.run(Duration::seconds(3));
+  EXPECT_GT(repairs, 20U);
+  EXPECT_EQ(booked, bytes);
+}
+
 // Flows that share no packet, in one class or two, with whatever their writers say of the rest, on
 // a path that loses, delays and goes silent: all come to their end, and no call is for nothing (the
 // network looks for both).
