@@ -119,6 +119,7 @@ void Session::Impl::cover(const PacketBuilder& packet, const Coverage& coverage)
                              : std::clamp(kPromptShareOfLoss * fec->policy.loss(),
                                           kLeastPromptShare, kMostPromptShare);
     fec->prompt.add(association->ledger.next(), packet.covered(), share, now);
+    if (!writer.sent().empty()) prompt_class = writer.sent().front().stream_class;
     return;
   }
   FecSender::Purpose purpose = Fec::purpose_of(packet.items());
@@ -144,6 +145,8 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
     PacketBuilder packet(out, protection.trailer_size());
     if (fec->prompt.write(packet.frames(), now)) {
       ++counters.repair_packets_out;
+      // They go with the flow's bytes all along, and are of its class as these are.
+      writer.count_repair(prompt_class, packet.written().size());
       return finish_packet(packet);
     }
   }

@@ -206,9 +206,10 @@ struct Session::Impl {
 
   // Outlive it, with what they keep.
   StreamWriter writer;
-  std::unique_ptr<Fec> fec;  // its memory and counters; nullptr: off
-  OwnIds own_ids;            // the relay never sees one twice
-  Remains remains;           // of streams that are over
+  std::unique_ptr<Fec> fec;            // its memory and counters; nullptr: off
+  schedule::ClassId prompt_class = 0;  // of the last packet of a prompt flow
+  OwnIds own_ids;                      // the relay never sees one twice
+  Remains remains;                     // of streams that are over
 };
 
 }  // namespace satrelay::stp

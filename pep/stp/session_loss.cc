@@ -79,7 +79,8 @@ struct Session::Impl::Settler {
   bool is_covered(std::uint64_t number) {
     s.work.add();
     const SentPacket* packet = s.association->ledger.find(number);
-    return packet != nullptr && packet->covered;
+    if (packet == nullptr || !packet->covered) return false;
+    return s.fec->is_repairable(packet->prompt ? FecCode::kPrompt : FecCode::kFlight, number);
   }
   void spurious(std::uint64_t number) {
     s.work.add();

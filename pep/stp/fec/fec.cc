@@ -14,12 +14,14 @@ void Fec::clear() {
   receiver.clear();
   if (prompt_receiver) prompt_receiver->clear();
   peer_repaired = 0;
+  repairable_flights = {};
+  repairable_prompt.reset();
 }
 
 FecReceiver& Fec::receiver_of(FecCode code) {
   if (code == FecCode::kFlight) return receiver;
   if (!prompt_receiver) {
-    prompt_receiver = std::make_unique<FecReceiver>(codec, kKeptOfPrompt, max_datagram);
+    prompt_receiver = std::make_unique<FecReceiver>(codec, budget, kKeptOfPrompt, max_datagram);
   }
   return *prompt_receiver;
 }
@@ -52,11 +54,11 @@ std::uint64_t Fec::used_in_session() const {
 }
 
 std::span<const Range> Fec::repairable(Instant then) {
-  const std::span<const Range> flights = sender.history().repairable(then);
-  const std::optional<Range> more = prompt.repairable(then);
-  if (!more) return flights;
+  const std::span<const Range> flights = repairable_flights = sender.history().repairable(then);
+  repairable_prompt = prompt.repairable(then);
+  if (!repairable_prompt) return flights;
   // Their packets lie among those of flights.
-  Range whole = *more;
+  Range whole = *repairable_prompt;
   all_repairable.clear();
   bool is_in = false;
   for (const Range& range : flights) {
@@ -72,6 +74,15 @@ std::span<const Range> Fec::repairable(Instant then) {
   }
   if (!is_in) all_repairable.push_back(whole);
   return all_repairable;
+}
+
+bool Fec::is_repairable(FecCode code, std::uint64_t number) const {
+  const auto has = [number](const Range& range) {
+    return range.begin <= number && number < range.end;
+  };
+  if (code == FecCode::kPrompt) return repairable_prompt && has(*repairable_prompt);
+  const auto range = std::ranges::upper_bound(repairable_flights, number, {}, &Range::end);
+  return range != repairable_flights.end() && has(*range);
 }
 
 FecSender::Purpose Fec::purpose_of(std::span<const SentItem> items) {

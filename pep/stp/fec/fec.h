@@ -16,20 +16,21 @@
 #include "pep/stp/fec/fec_sender.h"
 #include "pep/stp/fec/loss_runs.h"
 #include "pep/stp/fec/prompt_sender.h"
+#include "pep/stp/fec/repair_budget.h"
 #include "pep/stp/packets/sent_ledger.h"
 
 namespace satrelay::stp {
 
 struct Fec {
   // Of the code of flights: a window, and what is sent behind it before its repairs.
-  static constexpr std::size_t kKeptOfFlights = 4096;
+  static constexpr std::size_t kKeptOfFlights = FecSender::kReach;
   static constexpr std::size_t kKeptOfPrompt = 2048;
 
   explicit Fec(std::size_t most)
       : max_datagram(most),
         sender(codec, policy, most),
         prompt(codec, most),
-        receiver(codec, kKeptOfFlights, most) {}
+        receiver(codec, budget, kKeptOfFlights, most) {}
 
   void clear();
   FecReceiver& receiver_of(FecCode code);
@@ -42,6 +43,9 @@ struct Fec {
   // Which packets repairs may be on their way for still at `then`, when the receiver wrote a
   // report, as ranges, ascending and disjoint. Valid until the next call.
   std::span<const Range> repairable(Instant then);
+  // Whether these may be for packet `number`, which `code` covers: the ranges of one lie among the
+  // packets of the other.
+  bool is_repairable(FecCode code, std::uint64_t number) const;
 
   // For whom a packet with `items` is sent.
   static FecSender::Purpose purpose_of(std::span<const SentItem> items);
@@ -64,9 +68,12 @@ struct Fec {
   LossRuns runs;
   FecSender sender;
   PromptSender prompt;
+  RepairBudget budget;                           // of both receivers
   FecReceiver receiver;                          // of flights
   std::unique_ptr<FecReceiver> prompt_receiver;  // from its first packet on
-  std::vector<Range> all_repairable;             // of repairable()
+  std::span<const Range> repairable_flights;     // of repairable()
+  std::optional<Range> repairable_prompt;        // the same
+  std::vector<Range> all_repairable;             // the same
   std::uint64_t peer_repaired = 0;               // packets of ours, as the peer reports
 };
 

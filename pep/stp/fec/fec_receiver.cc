@@ -10,8 +10,23 @@
 
 namespace satrelay::stp {
 
-FecReceiver::FecReceiver(const FecCodec& codec, std::size_t kept, std::size_t max_datagram)
+namespace {
+
+// Factors are added and multiplied as symbols are.
+std::byte* raw(std::array<std::uint8_t, FecReceiver::kMostUnknowns>& factors) {
+  return reinterpret_cast<std::byte*>(factors.data());
+}
+ConstBytes symbol_of(const std::array<std::uint8_t, FecReceiver::kMostUnknowns>& factors) {
+  static_assert(FecReceiver::kMostUnknowns % FecCodec::kUnit == 0);
+  return std::as_bytes(std::span(factors));
+}
+
+}  // namespace
+
+FecReceiver::FecReceiver(const FecCodec& codec, RepairBudget& budget, std::size_t kept,
+                         std::size_t max_datagram)
     : codec_(codec),
+      budget_(budget),
       stride_(symbol_stride(max_datagram)),
       kept_(kept),
       // Not initialised: memory that is never used costs nothing.
@@ -67,7 +82,7 @@ void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets&
     ++counters_.wasted;
     return;
   }
-  if (!has_time(frame.count, now)) {
+  if (!budget_.take(frame.count, now)) {
     ++counters_.overload;
     return;
   }
@@ -92,11 +107,12 @@ void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets&
 FecReceiver::Missing FecReceiver::missing_of(Index first, std::size_t count) const {
   Missing missing;
   for (Index at = first; at < first + count && missing.packets <= kMostEquations; ++at) {
-    if (has(at)) continue;
-    ++missing.packets;
-    const bool is_unknown = std::ranges::find(unknowns_, at) != unknowns_.end();
-    missing.columns += is_unknown ? 0 : 1;
+    if (!has(at)) ++missing.packets;
   }
+  // What is unknown is not kept.
+  const auto is_among = [=](Index unknown) { return unknown >= first && unknown < first + count; };
+  const auto known = static_cast<std::size_t>(std::ranges::count_if(unknowns_, is_among));
+  missing.columns = missing.packets - std::min(known, missing.packets);
   return missing;
 }
 
@@ -131,22 +147,23 @@ bool FecReceiver::begin(const RepairFrame& frame, Index first, Equation& equatio
   return true;
 }
 
-void FecReceiver::add(std::uint8_t factor, const Equation& from, Equation& to) const {
+void FecReceiver::add(std::uint8_t factor, const Equation& from, Equation& to) {
+  budget_.spend(1);
   if (from.size > to.size) {
     std::memset(to.symbol + to.size, 0, from.size - to.size);
     to.size = from.size;
   }
   codec_.add(factor, ConstBytes(from.symbol, from.size), to.symbol);
-  for (std::size_t i = 0; i < kMostUnknowns; ++i) {
-    if (from.factors[i] != 0) to.factors[i] ^= FecCodec::product(factor, from.factors[i]);
-  }
+  codec_.add(factor, symbol_of(from.factors), raw(to.factors));
 }
 
 void FecReceiver::scale(std::uint8_t factor, Equation& equation) {
+  budget_.spend(1);
   std::memset(spare_, 0, equation.size);
   codec_.add(factor, ConstBytes(equation.symbol, equation.size), spare_);
   std::swap(spare_, equation.symbol);
-  for (std::uint8_t& own : equation.factors) own = FecCodec::product(factor, own);
+  const auto factors = std::exchange(equation.factors, {});
+  codec_.add(factor, symbol_of(factors), raw(equation.factors));
 }
 
 bool FecReceiver::insert(Equation& equation) {
@@ -184,6 +201,7 @@ void FecReceiver::on_known(std::size_t column, ConstBytes symbol) {
       std::memset(equation.symbol + equation.size, 0, symbol.size() - equation.size);
       equation.size = symbol.size();
     }
+    budget_.spend(1);
     codec_.add(factor, symbol, equation.symbol);
     if (equation.pivot == column && !choose_pivot(equation)) {
       ++counters_.wasted;
@@ -193,6 +211,7 @@ void FecReceiver::on_known(std::size_t column, ConstBytes symbol) {
 }
 
 void FecReceiver::give_back(const ReceivedPackets& received) {
+  budget_.spend(equation_count_);  // looks take time, too
   for (std::size_t i = equation_count_; i-- > 0;) {
     Equation& equation = equations_[i];
     const auto others = std::ranges::count(equation.factors, 0);
@@ -240,25 +259,14 @@ void FecReceiver::drop_all() {
   unknown_count_ = 0;
 }
 
-bool FecReceiver::has_time(std::size_t additions, Instant now) {
-  const auto passed = static_cast<std::uint64_t>((now - additions_told_).to_milliseconds());
-  if (passed > 0) {
-    additions_left_ =
-        std::min(kMostAdditions,
-                 additions_left_ + std::min<std::uint64_t>(passed, 100) * kAdditionsPerMillisecond);
-    additions_told_ = now;
-  }
-  if (additions > additions_left_) return false;
-  additions_left_ -= additions;
-  return true;
-}
-
 // Columns that no equation has any more are for others.
 void FecReceiver::forget_unneeded() {
+  std::array<std::uint8_t, kMostUnknowns> needed{};
+  for (const Equation& equation : equations()) {
+    for (std::size_t i = 0; i < kMostUnknowns; ++i) needed[i] |= equation.factors[i];
+  }
   for (std::size_t column = 0; column < kMostUnknowns; ++column) {
-    if (unknowns_[column] == kNone) continue;
-    const auto needs = [&](const Equation& equation) { return equation.factors[column] != 0; };
-    if (std::ranges::any_of(equations(), needs)) continue;
+    if (unknowns_[column] == kNone || needed[column] != 0) continue;
     unknowns_[column] = kNone;
     --unknown_count_;
   }

@@ -20,6 +20,7 @@
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/stp/fec/fec_codec.h"
+#include "pep/stp/fec/repair_budget.h"
 #include "pep/stp/fec/source_symbol.h"
 #include "pep/stp/packets/received_packets.h"
 #include "pep/stp/wire/repair_frame.h"
@@ -47,8 +48,9 @@ class FecReceiver {
     std::uint64_t malformed = 0;  // symbols that contradict their packets
   };
 
-  // `kept`: packets, a power of two.
-  FecReceiver(const FecCodec& codec, std::size_t kept, std::size_t max_datagram);
+  // `kept`: packets, a power of two. `codec` and `budget` outlive this.
+  FecReceiver(const FecCodec& codec, RepairBudget& budget, std::size_t kept,
+              std::size_t max_datagram);
 
   // A covered packet arrived and is recorded, with `frames` behind its CODED.
   void handle_packet(std::uint16_t index, std::uint64_t number, ConstBytes frames,
@@ -69,10 +71,6 @@ class FecReceiver {
   using Index = std::uint64_t;  // of a packet in the code, as far as it is known here
   static constexpr Index kNone = ~Index{0};
   static constexpr Index kRound = 0x10000;
-  // A tenth of a microsecond each: at most half of the time goes into them, and a tenth of a
-  // second's worth at once.
-  static constexpr std::uint64_t kAdditionsPerMillisecond = 5000;
-  static constexpr std::uint64_t kMostAdditions = 100 * kAdditionsPerMillisecond;
   struct Kept {
     Index index = kNone;
     std::uint16_t size = 0;  // of the symbol
@@ -117,7 +115,7 @@ class FecReceiver {
   bool insert(Equation& equation);
   // Chooses a pivot and takes it out of all others; false if there is no unknown.
   bool choose_pivot(Equation& equation);
-  void add(std::uint8_t factor, const Equation& from, Equation& to) const;
+  void add(std::uint8_t factor, const Equation& from, Equation& to);
   void scale(std::uint8_t factor, Equation& equation);
   void give_back(const ReceivedPackets& received);
   void give_back(Equation& equation, const ReceivedPackets& received);
@@ -125,9 +123,9 @@ class FecReceiver {
   void drop(Equation& equation);
   void drop_all();
   void forget_unneeded();
-  bool has_time(std::size_t additions, Instant now);
 
   const FecCodec& codec_;
+  RepairBudget& budget_;
   std::size_t stride_;
   std::vector<Kept> kept_;
   std::unique_ptr<std::byte[]> kept_symbols_;
@@ -139,9 +137,6 @@ class FecReceiver {
   std::size_t equation_count_ = 0;
   std::array<Index, kMostUnknowns> unknowns_;  // by column; kNone: free
   std::size_t unknown_count_ = 0;
-  // Additions of symbols for which there was time until then.
-  std::uint64_t additions_left_ = kMostAdditions;
-  Instant additions_told_;
   std::array<Packet, kMostEquations> repaired_;
   std::size_t repaired_count_ = 0;
   Counters counters_;

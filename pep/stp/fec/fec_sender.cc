@@ -128,6 +128,16 @@ bool FecSender::is_early_due() const {
              static_cast<double>(window.sent + 1);
 }
 
+// What follows a window may not push it out of reach before its repairs are there.
+std::size_t FecSender::courtesy() const {
+  return std::min(kCourtesy, (kReach - front().sources) / 2);
+}
+
+std::size_t FecSender::spread() const {
+  const std::size_t over = std::min(front().sources, (kReach - front().sources) / 2);
+  return over / (front().repairs + 1);
+}
+
 bool FecSender::ready(Waiting waiting, std::uint64_t next_number, Instant now) const {
   if (!front_is_closed()) return is_early_due();
   const std::uint64_t since = next_number - last_repair_number_;
@@ -137,8 +147,7 @@ bool FecSender::ready(Waiting waiting, std::uint64_t next_number, Instant now) c
     case Waiting::kBulk:
       return since >= kShare;
     case Waiting::kShort:
-      return next_number >= front().closed_before + kCourtesy &&
-             since > front().sources / (front().repairs + 1);
+      return next_number >= front().closed_before + courtesy() && since > spread();
   }
   return false;
 }

@@ -33,6 +33,8 @@ namespace satrelay::stp {
 
 class FecSender {
  public:
+  // Packets of the code that a receiver keeps: what is older no repair can give back.
+  static constexpr std::size_t kReach = 4096;
   // What else the carrier has to do.
   enum class Waiting : std::uint8_t { kNothing, kBulk, kShort };
 
@@ -92,7 +94,7 @@ class FecSender {
   static constexpr Duration kLull = Duration::milliseconds(2);
   static constexpr Duration kLongestLull = Duration::milliseconds(100);
   static constexpr std::size_t kShare = 8;  // one repair to so many packets, while others wait
-  static constexpr std::uint64_t kCourtesy = 1024;  // packets of short flows that go before repairs
+  static constexpr std::size_t kCourtesy = 1024;  // packets of short flows that go before repairs
   static constexpr Duration kGap = Duration::milliseconds(1);
   static constexpr Duration kSpread = Duration::milliseconds(6);
 
@@ -123,6 +125,10 @@ class FecSender {
     const auto slot = static_cast<std::size_t>(&window - windows_.data());
     return sums_.get() + (slot * FecPolicy::kMostRepairs + row) * stride_;
   }
+  // The packets of short flows that go before a repair of the first window, which has ended: after
+  // its last packet, and between two of its repairs.
+  std::size_t courtesy() const;
+  std::size_t spread() const;
   // A repair of the only window, which is open, is due.
   bool is_early_due() const;
   std::size_t repairs_for(const Window& window, std::size_t sources) const;

@@ -38,25 +38,31 @@ void PromptSender::add(std::uint64_t number, ConstBytes frames, double share, In
   }
   ++next_index_;
   window_end_ = number + 1;
-  earn(static_cast<double>(frames.size()) * share, now);
+  grow_allowance(now);
+  earned_ = std::min(earned_ + static_cast<double>(frames.size()) * share, kMostEarned);
   is_covered_ = false;
   last_added_ = now;
 }
 
-void PromptSender::earn(double bytes, Instant now) {
-  const Duration passed = std::min(now - earned_until_, Duration::seconds(10));
-  earned_ = std::min(earned_ + bytes + kAllowance * passed.to_seconds(), kMostEarned);
-  earned_until_ = now;
+void PromptSender::grow_allowance(Instant now) {
+  const Duration passed = std::min(now - allowed_until_, Duration::seconds(10));
+  allowance_ += kAllowance * passed.to_seconds();
+  allowed_until_ = now;
+  // For one repair after a lull; a flow without lulls has no use for more.
+  const double spare = std::max(0.0, allowance_ - kKept);
+  allowance_ -= spare;
+  earned_ = std::min(earned_ + spare, kMostEarned);
 }
 
 Instant PromptSender::due() const {
   if (is_covered_) return Instant::never();
   const auto cost = static_cast<double>(kRepairHeaderSize + sums_[oldest_].size);
   if (earned_ >= cost) return last_added_;
-  // What is missing comes with time.
+  // What is missing comes with time. The packets at the beginning of a burst do not use it up.
+  const double missing = std::max(0.0, cost - earned_ - allowance_);
   const Duration wait =
-      Duration::microseconds(static_cast<std::int64_t>((cost - earned_) / kAllowance * 1e6));
-  return later(last_added_ + kLull, earned_until_ + wait);
+      Duration::microseconds(static_cast<std::int64_t>(missing / kAllowance * 1e6));
+  return later(last_added_ + kLull, allowed_until_ + wait);
 }
 
 bool PromptSender::write(ByteWriter& out, Instant now) {
@@ -70,8 +76,11 @@ bool PromptSender::write(ByteWriter& out, Instant now) {
   frame.row = sum.row;
   frame.symbol = ConstBytes(bytes(oldest_), sum.size);
   write_repair(out, frame);
-  earn(0, now);
-  earned_ = std::max(0.0, earned_ - static_cast<double>(kRepairHeaderSize + sum.size));
+  grow_allowance(now);
+  const auto cost = static_cast<double>(kRepairHeaderSize + sum.size);
+  const double of_earned = std::min(cost, earned_);
+  earned_ -= of_earned;
+  allowance_ = std::max(0.0, allowance_ - (cost - of_earned));
   window_begin_ = sum.first_number;
   last_repair_ = now;
   any_sent_ = true;
@@ -83,7 +92,7 @@ bool PromptSender::write(ByteWriter& out, Instant now) {
 void PromptSender::clear() {
   for (Sum& sum : sums_) begin(sum);
   oldest_ = 0;
-  earned_ = 0;
+  earned_ = allowance_ = 0;
   is_covered_ = true;
   any_sent_ = false;
 }

@@ -47,6 +47,7 @@ class PromptSender {
   static constexpr std::size_t kSums = 16;
   static constexpr Duration kLull = Duration::milliseconds(10);
   static constexpr double kAllowance = 1000;       // bytes a second, for repairs after a lull
+  static constexpr double kKept = 1500;            // bytes of the allowance, for the next lull
   static constexpr double kMostEarned = 3 * 1500;  // bytes
   static constexpr std::size_t kLongest = 1024;    // packets of a sum
 
@@ -60,7 +61,7 @@ class PromptSender {
   };
   std::byte* bytes(std::size_t slot) const { return bytes_.get() + slot * stride_; }
   void begin(Sum& sum);
-  void earn(double bytes, Instant now);
+  void grow_allowance(Instant now);
 
   const FecCodec& codec_;
   std::size_t stride_;
@@ -70,8 +71,9 @@ class PromptSender {
   std::size_t oldest_ = 0;
   std::uint16_t next_index_ = 0;
   std::uint16_t next_row_ = 0;
-  double earned_ = 0;  // bytes, until then
-  Instant earned_until_;
+  double earned_ = 0;     // bytes
+  double allowance_ = 0;  // bytes, until then
+  Instant allowed_until_;
   bool is_covered_ = true;  // all that has left stands in a repair
   Instant last_added_;
   bool any_sent_ = false;

@@ -45,9 +45,9 @@ class LossDetector {
   Instant deadline() const { return deadline_; }
 
   // `report.highest` has been sent. The visitor has acknowledged(n), lost(n) and spurious(n): a
-  // packet declared lost earlier that arrived after all; is_covered(n), by a code that repairs;
-  // looks(), at a run of the report; and goes_on(). It must not call back. Returns from where to go
-  // on with the report, beginning with kFromTheStart; kWhole: it is done.
+  // packet declared lost earlier that arrived after all; is_covered(n), by a code that may repair
+  // it; looks(), at a run of the report; and goes_on(). It must not call back. Returns from where
+  // to go on with the report, beginning with kFromTheStart; kWhole: it is done.
   static constexpr std::uint64_t kFromTheStart = 0;
   static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
   template <typename Visitor>

@@ -62,6 +62,7 @@ struct SentPacket {
   bool eliciting : 1 = false;     // asks for a report
   bool low_priority : 1 = false;  // as its rate controller chose
   bool covered : 1 = false;       // by a code that repairs
+  bool prompt : 1 = false;        // which is that of prompt flows
   std::uint32_t overflow = 0;
 };
 static_assert(sizeof(SentPacket) == 64);

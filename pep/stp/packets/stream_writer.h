@@ -47,6 +47,10 @@ class StreamWriter {
   // What went into the packets since begin().
   std::span<const schedule::ClassBytes> sent() const { return sent_; }
   const Totals& totals() const { return totals_; }
+  // A repair of packets of the class is in the packet.
+  void count_repair(schedule::ClassId stream_class, std::size_t bytes) {
+    sent_.push_back({stream_class, bytes, bytes});
+  }
 
  private:
   enum class RepairCap : std::uint8_t { kShare, kNone };

@@ -129,5 +129,123 @@ TEST_F(SessionFec, TheLastFlightOfBulkIsCoveredIfTheWriterTellsOfIt) {
   }
 }
 
+struct FlightCode : IgnoreFrames {
+  bool& found;
+  using IgnoreFrames::operator();
+  void operator()(const CodedFrame& frame) const { found |= frame.code == FecCode::kFlight; }
+  void operator()(const RepairFrame& frame) const { found |= frame.code == FecCode::kFlight; }
+};
+
+// A repair of one code gives back nothing that the other covers: what is lost with all its repairs
+// is sent again after a round trip, though a flow beside it is repaired all the time.
+TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
+  ASSERT_TRUE(net.connect());
+  const auto typed = net.apps[0].open(1'000'000, 0, net.now);
+  ASSERT_TRUE(typed);
+  Session& session = net.session(0);
+  session.set_ready(*typed, false);
+  session.set_prompt(*typed, true);
+  bool loses = false;
+  net.on_packet = [&](int end, MutableBytes packet) {
+    bool is_flight = false;
+    walk_frames(frames_of(packet), FlightCode{{}, is_flight});
+    if (end == 0) net.channels[0].outage = loses && is_flight;
+  };
+  const auto type = [&](int keys) {
+    for (int i = 0; i < keys; ++i) {
+      Application::Flow& flow = net.apps[0].flows[static_cast<std::uint64_t>(*typed)];
+      for (int n = 0; n < 80; ++n) {
+        const std::byte byte =
+            stream_byte(static_cast<std::uint64_t>(*typed), true, flow.written++);
+        ASSERT_EQ(session.write(*typed, {&byte, 1}, net.now), 1U);
+      }
+      net.run(Duration::milliseconds(300));
+    }
+  };
+  type(20);
+  const auto other = net.apps[0].open(1'000, 0, net.now);
+  ASSERT_TRUE(other);
+  loses = true;
+  type(1);
+  loses = false;
+  type(5);
+  const auto arrived = net.apps[1].flows.find(static_cast<std::uint64_t>(*other));
+  ASSERT_NE(arrived, net.apps[1].flows.end()) << "its OPEN has been lost for 1.8 s";
+  EXPECT_TRUE(arrived->second.end_seen);
+  EXPECT_EQ(net.error(), "");
+}
+
+// Their bytes are the class's, which has a share and may have a maximum.
+TEST_F(SessionFec, RepairsOfPromptFlowsAreOfTheirClass) {
+  constexpr schedule::ClassId kClass = 3;
+  ASSERT_TRUE(net.connect());
+  std::uint64_t repairs = 0, bytes = 0, booked = 0;
+  net.on_packet = [&](int end, MutableBytes packet) {
+    CodeCounter counter;
+    walk_frames(frames_of(packet), counter);
+    if (end != 0 || counter.repairs == 0) return;
+    bool is_flight = false;
+    walk_frames(frames_of(packet), FlightCode{{}, is_flight});
+    if (is_flight) return;
+    ++repairs;
+    bytes += frames_of(packet).size();
+    for (const schedule::ClassBytes& of_class : net.session(0).last_classes()) {
+      EXPECT_EQ(of_class.stream_class, kClass);
+      EXPECT_EQ(of_class.bytes, of_class.booked);
+      booked += of_class.bytes;
+    }
+  };
+  const auto id = net.apps[0].open(1'000'000, 0, net.now);
+  ASSERT_TRUE(id);
+  net.session(0).set_group(*id, kClass, 0);
+  net.session(0).set_prompt(*id, true);
+  net.run(Duration::seconds(3));
+  EXPECT_GT(repairs, 20U);
+  EXPECT_EQ(booked, bytes);
+}
+
+// Flows that share no packet, in one class or two, with whatever their writers say of the rest, on
+// a path that loses, delays and goes silent: all come to their end, and no call is for nothing (the
+// network looks for both).
+TEST(SessionFecMix, PromptAndOtherFlowsComeToTheirEnd) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Random random(seed);
+    EndConfig a = end_config(true), b = end_config(false);
+    a.session.prompt_share = seed % 3 == 0 ? 1.0 : 0;
+    b.rate = BitRate::bits_per_second(2'000'000);
+    Network net(a, b, Duration::milliseconds(seed % 4 == 0 ? 1 : 150), {}, seed);
+    const auto mix = [&](Session& session, StreamId id) {
+      session.set_group(id, static_cast<schedule::ClassId>(random.below(seed % 2 + 1)),
+                        random.below(3) << 60U);
+      session.set_prompt(id, random.chance(0.5));
+      session.set_rest(id, random.below(100'000), random.chance(0.5));
+    };
+    for (Application& app : net.apps) {
+      app.on_opened = [&](Session& session, std::uint64_t id, Application::Flow&) {
+        mix(session, StreamId{id});
+      };
+    }
+    ASSERT_TRUE(net.connect());
+    for (Channel& channel : net.channels) {
+      channel.set_faults({.loss = random.chance(0.3) ? 0.3 : 0.05,
+                          .duplicate = 0.02,
+                          .reorder = random.chance(0.3) ? 0.1 : 0});
+    }
+    for (int round = 0; round < 40; ++round) {
+      const std::uint64_t size = 1 + random.below(random.chance(0.2) ? 200'000 : 4'000);
+      const auto id = net.apps[0].open(size, random.below(10'000), net.now);
+      if (id) mix(net.session(0), *id);
+      Channel& channel = net.channels[random.below(2)];
+      channel.outage = random.chance(0.05);
+      net.run(Duration::milliseconds(static_cast<std::int64_t>(1 + random.below(200))));
+      channel.outage = false;
+      ASSERT_EQ(net.session(0).audit(), std::nullopt);
+    }
+    EXPECT_TRUE(net.run(Duration::seconds(120), [&] { return net.apps[0].all_over(); })) << seed;
+    ASSERT_EQ(net.error(), "") << seed;
+    EXPECT_EQ(net.session(0).counters().malformed + net.session(1).counters().malformed, 0U);
+  }
+}
+
 }  // namespace
 }  // namespace satrelay::stp::test

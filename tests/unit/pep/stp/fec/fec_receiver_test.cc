@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pep/base/random.h"
+#include "pep/stp/fec/fec.h"
 #include "tests/unit/pep/stp/fec/reference_code.h"
 
 namespace satrelay::stp::test {
@@ -26,7 +27,9 @@ class Repairs : public ::testing::Test {
     bool is_lost = true;
   };
 
-  void begin(std::size_t kept) { in_ = std::make_unique<FecReceiver>(codec_, kept, kDatagram); }
+  void begin(std::size_t kept) {
+    in_ = std::make_unique<FecReceiver>(codec_, budget_, kept, kDatagram);
+  }
   FecReceiver& in() { return *in_; }
   const FecReceiver::Counters& counters() { return in_->counters(); }
 
@@ -108,7 +111,9 @@ class Repairs : public ::testing::Test {
 
   Random random{11};
   FecCodec codec_;
-  std::unique_ptr<FecReceiver> in_ = std::make_unique<FecReceiver>(codec_, 4096, kDatagram);
+  RepairBudget budget_;
+  std::unique_ptr<FecReceiver> in_ =
+      std::make_unique<FecReceiver>(codec_, budget_, 4096, kDatagram);
   ReceivedPackets received;
   std::vector<Source> sources;  // by index
   Bytes symbol;
@@ -430,20 +435,56 @@ TEST_F(Repairs, HaveTimeForSoManyAdditions) {
   const std::uint64_t first = window(kMaxCodedWindow, {5, 6, 7}, 20);
   const RepairFrame frame = repair(first, kMaxCodedWindow, 0);
   for (int i = 0; i < 1'000; ++i) in().handle_repair(frame, received, now);
-  // A hundred milliseconds' worth at 5,000 in one.
-  EXPECT_EQ(1'000 - counters().overload, 500'000U / kMaxCodedWindow);
+  // A hundred milliseconds' worth at 5,000 in one: those of its packets, and that of the first,
+  // which waits to be solved. The first was scaled, and looked at.
+  constexpr std::uint64_t kEach = kMaxCodedWindow + 1;
+  EXPECT_EQ(1'000 - counters().overload, (500'000U - 1) / kEach);
   const std::uint64_t before = counters().overload;
   now += Duration::milliseconds(2);
   for (int i = 0; i < 10; ++i) in().handle_repair(frame, received, now);
   // Of what was left, and of 10,000 that came.
-  const std::uint64_t more = (500'000U % kMaxCodedWindow + 10'000) / kMaxCodedWindow;
+  const std::uint64_t more = ((500'000U - 1) % kEach + 10'000) / kEach;
   EXPECT_EQ(counters().overload, before + 10 - more);
   now += Duration::seconds(10);
   for (int i = 0; i < 1'000; ++i) in().handle_repair(frame, received, now);
-  EXPECT_EQ(counters().overload, before + 10 - more + 1'000 - 500'000U / kMaxCodedWindow);
+  EXPECT_EQ(counters().overload, before + 10 - more + 1'000 - 500'000U / kEach);
   now += Duration::seconds(1);
   EXPECT_LE(repair_all(first, kMaxCodedWindow, 1), 4U);
   EXPECT_EQ(lost(), 0U);
+}
+
+// A repair of few packets can ask for all that waits to be solved anew.
+TEST_F(Repairs, HaveTimeForWhatSolvingThemTakes) {
+  const Bytes noise = random_bytes(40);
+  std::uint16_t row = 0;
+  const auto few_of = [&](std::uint64_t first) {
+    in().handle_repair({FecCode::kFlight, static_cast<std::uint16_t>(first), 100, row++, noise},
+                       received, now);
+  };
+  for (std::uint16_t i = 0; i < 4'000; ++i) few_of(i % 150);
+  EXPECT_GT(counters().overload, 1'000U) << "400,000 additions but for the solving";
+  // What packets settle is owed too.
+  const std::uint64_t before = counters().overload;
+  for (std::uint16_t i = 0; i < 80; ++i) in().handle_packet(i, i, noise, received, now);
+  now += Duration::milliseconds(1);
+  few_of(100);
+  EXPECT_EQ(counters().overload, before + 1);
+}
+
+TEST(RepairBudgetTest, IsOneForBothCodes) {
+  Fec in(kDatagram);
+  ReceivedPackets received;
+  const Instant now = Instant::from_nanoseconds(1'000'000'000);
+  const Bytes symbol(40);
+  for (int i = 0; i < 2'000; ++i) {
+    for (const FecCode code : {FecCode::kFlight, FecCode::kPrompt}) {
+      FecReceiver& receiver = in.receiver_of(code);
+      if (i == 0) receiver.handle_packet(0, 0, symbol, received, now);
+      receiver.handle_repair({code, 1, 160, static_cast<std::uint16_t>(i), symbol}, received, now);
+    }
+  }
+  // 100 ms of half a core, whichever code they are of.
+  EXPECT_GT(in.received().overload, 4'000 - 500'000U / 160);
 }
 
 // --- contradictions ------------------------------------------------------------------------------
@@ -506,7 +547,8 @@ TEST(HostileRepairs, GiveBackNothingThatIsNotMissing) {
   const FecCodec codec;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
-    FecReceiver in(codec, 64, 200);
+    RepairBudget budget;
+    FecReceiver in(codec, budget, 64, 200);
     ReceivedPackets received;
     Instant now = Instant::from_nanoseconds(1'000'000'000);
     std::uint64_t number = 0;

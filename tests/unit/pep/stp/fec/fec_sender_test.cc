@@ -317,6 +317,28 @@ TEST_F(FecSending, RepairsWaitForShortFlowsAndPassBulk) {
   EXPECT_TRUE(out.next_repair(Waiting::kBulk, next, now).is_never());
 }
 
+// A receiver keeps 4,096 packets.
+TEST_F(FecSending, RepairsThatWaitForShortFlowsComeWhileTheirPacketsAreKept) {
+  for (const std::size_t size : {1'000U, 1'500U, 2'500U, std::uint32_t{kMaxCodedWindow}}) {
+    // What was begun before is over.
+    advance(Waiting::kNothing, kRoundTrip);
+    advance(Waiting::kNothing, kRoundTrip);
+    const std::size_t first = sources.size();
+    send_all(size, {}, {.packets = size, .repairs = kPlenty});
+    std::size_t repairs = 0;
+    for (std::size_t i = 0; i < 4'500; ++i) {
+      send(20, {}, {.packets = kMaxCodedWindow, .repairs = kPlenty});
+      if (!ready(Waiting::kShort)) continue;
+      const RepairFrame frame = take();
+      if (frame.first != static_cast<std::uint16_t>(first)) break;
+      ++repairs;
+      EXPECT_LE(sources.size() - first, 4'096U) << "repair " << repairs << " of " << size;
+      EXPECT_GE(sources.size() - first - size, 512U) << "they go first";
+    }
+    EXPECT_EQ(repairs, policy.repairs_for(size)) << size;
+  }
+}
+
 TEST_F(FecSending, WhatALongWindowEndsWithWaitsForNothing) {
   send_all(1'000, kEnds, {.packets = 1'000, .repairs = kPlenty});
   std::size_t sent = 0;

@@ -66,7 +66,8 @@ class PromptSenderTest : public ::testing::Test {
   Random random{5};
   FecCodec codec;
   PromptSender out{codec, kDatagram};
-  FecReceiver in{codec, 2048, kDatagram};
+  RepairBudget budget;
+  FecReceiver in{codec, budget, 2048, kDatagram};
   ReceivedPackets received;
   Instant now = Instant() + Duration::seconds(1);
   std::uint64_t next = 0;
@@ -97,6 +98,8 @@ TEST_F(PromptSenderTest, ALossIsThereAgainWithTheNextRepair) {
     }
     now += kBetween;
   }
+  now = later(now, out.due());
+  repair();
   EXPECT_EQ(in.counters().used, 3000U / 37);
 }
 
@@ -132,6 +135,23 @@ TEST_F(PromptSenderTest, TheLastPacketOfABurstIsCoveredAfterALull) {
     EXPECT_TRUE(lost.empty());
     EXPECT_TRUE(out.due().is_never()) << "once, until another packet leaves";
     now += Duration::milliseconds(300);
+  }
+}
+
+// An answer now and then: its first packets leave the allowance to the last one.
+TEST_F(PromptSenderTest, TheLastPacketOfALongBurstIsCoveredAfterALullToo) {
+  for (std::size_t burst = 5; burst < 40; ++burst) {
+    now += Duration::seconds(5);
+    bool is_covered = false;
+    for (std::size_t i = 0; i < burst; ++i) {
+      is_covered = send(1400, i + 1 == burst, 0.085);
+      now += Duration::microseconds(200);
+    }
+    if (is_covered) continue;
+    EXPECT_LE(out.due(), now + Duration::milliseconds(10)) << burst;
+    now = out.due();
+    repair();
+    EXPECT_TRUE(lost.empty()) << burst;
   }
 }
 
