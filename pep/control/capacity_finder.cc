@@ -144,11 +144,13 @@ BitRate CapacityFinder::despite_loss(BitRate arrived) const {
   return std::clamp(from_double(bits(arrived) / (1 - std::min(loss_, 0.5))), kLeast, ceiling_);
 }
 
-void CapacityFinder::on_feedback(const FeedbackSample& sample) {
-  note_path(sample);
-  note_loss(sample);
+void CapacityFinder::on_feedback(const FeedbackSample& told) {
+  note_path(told);
+  note_loss(told);
+  FeedbackSample sample = told;
+  sample.lateness = punctual_.believed_lateness(told);
   // A machine that was late has seen no queue.
-  if (punctual_.believed_lateness(sample) > PunctualSamples::kAllowed) return;
+  if (sample.lateness > PunctualSamples::kAllowed) return;
   const DelayTrend::Point point{sample.sent, sample.arrived, sample.received};
   quick_.add(point);
   slow_.add(point);
