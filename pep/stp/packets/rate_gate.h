@@ -29,7 +29,7 @@ class RateGate {
         controller_(controller),
         own_(carrier.for_rate(controller.rate())),
         datagram_overhead_(datagram_overhead) {
-    cuts_.begin(controller.rate());
+    cuts_.begin(controller.sustained_rate());
   }
 
   // A new session: nothing is in flight.
@@ -42,7 +42,7 @@ class RateGate {
     if (!seen_.started) {
       seen_.started = true;
       controller_.on_start({rtt, accounted(datagram), now});
-      cuts_.begin(controller_.rate());
+      cuts_.begin(controller_.sustained_rate());
     }
     look_at_rate();
     own_.set_rate(controller_.rate(), now);
@@ -52,7 +52,7 @@ class RateGate {
   // What the link carries, and who says so.
   void set_capacity(BitRate capacity, control::CutCause cause) {
     controller_.on_capacity(capacity);
-    cuts_.look(controller_.rate(), [cause] { return std::optional(cause); });
+    cuts_.look(controller_.sustained_rate(), [cause] { return std::optional(cause); });
   }
   const RateCuts& cuts() const { return cuts_; }
 
@@ -159,8 +159,9 @@ class RateGate {
   }
 
  private:
+  // The end of a train is no cut, whoever is the first to look.
   void look_at_rate() {
-    cuts_.look(controller_.rate(), [this] { return controller_.cut_cause(); });
+    cuts_.look(controller_.sustained_rate(), [this] { return controller_.cut_cause(); });
   }
   void lead_by(ByteCount bytes) {
     if (bytes == lead_) return;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 namespace satrelay::stp {
@@ -24,12 +25,13 @@ class Recorder final : public control::RateController {
   }
   BitRate rate() const override { return answer; }
   ByteCount window() const override { return room; }
-  BitRate sustained_rate() const override { return kMegabit; }
+  BitRate sustained_rate() const override { return sustained.value_or(answer); }
   BitRate capacity() const override { return found; }
   ByteCount lead() const override { return ahead; }
   Instant holds_until() const override { return held; }
 
   BitRate answer = kMegabit;
+  std::optional<BitRate> sustained;  // nullopt: the same
   ByteCount room = kNoWindow;
   BitRate found;
   ByteCount ahead;
@@ -268,6 +270,16 @@ TEST_F(RateGateTest, CountsCutsByTheirCause) {
   controller.answer = kMegabit.scaled(1, 8);
   gate.update(Duration::milliseconds(500), 934, at_ms(3));
   EXPECT_EQ(gate.cuts().count(control::CutCause::kController), 1U);
+}
+
+// Of another peer on the carrier something was found meanwhile, or the operator has said the same.
+TEST_F(RateGateTest, TheEndOfATrainIsNoCutWhoeverLooksFirst) {
+  controller.sustained = kMegabit;
+  controller.answer = kMegabit.scaled(100, 1);
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  gate.set_capacity(kMegabit, control::CutCause::kConfigured);
+  EXPECT_EQ(gate.cuts().count(control::CutCause::kConfigured), 0U);
+  EXPECT_FALSE(gate.cuts().last());
 }
 
 }  // namespace
