@@ -97,7 +97,10 @@ BitRate CapacityFinder::rate() const {
 
 BitRate CapacityFinder::capacity() const { return idle_since_.is_never() ? BitRate() : capacity_; }
 
-ByteCount CapacityFinder::lead() const { return train_.leaves() ? train_.length() : ByteCount(0); }
+// Its first packet waits for its turn like any other: so trains of several do not meet.
+ByteCount CapacityFinder::lead() const {
+  return train_.state() == PacketTrain::State::kLeaving ? train_.length() : ByteCount(0);
+}
 
 Instant CapacityFinder::holds_until() const {
   const bool rests = train_.state() == PacketTrain::State::kResting;

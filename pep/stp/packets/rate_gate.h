@@ -33,10 +33,7 @@ class RateGate {
   }
 
   // A new session: nothing is in flight.
-  void clear() {
-    lead_by(ByteCount(0));
-    seen_ = {};
-  }
+  void clear() { seen_ = {}; }
   // Before anything is asked about data at `now`.
   void update(Duration rtt, std::size_t datagram, Instant now) {
     if (!seen_.started) {
@@ -46,7 +43,6 @@ class RateGate {
     }
     look_at_rate();
     own_.set_rate(controller_.rate(), now);
-    lead_by(controller_.lead());
   }
 
   // What the link carries, and who says so.
@@ -61,11 +57,10 @@ class RateGate {
     return carrier_.overhead().accounted(datagram + datagram_overhead_);
   }
 
-  bool open(Instant now) const {
-    return carrier_.can_send(now) && own_.can_send(now) && now >= controller_.holds_until();
-  }
+  bool open(Instant now) const { return has_room(now) && now >= controller_.holds_until(); }
   Instant opens_at() const {
-    return later(later(carrier_.next_send(), own_.next_send()), controller_.holds_until());
+    return later(later(carrier_.next_send(controller_.lead()), own_.next_send()),
+                 controller_.holds_until());
   }
   // When all that has left is on the carrier.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
@@ -88,9 +83,9 @@ class RateGate {
   // Any packet leaves, HELLO and CLOSE included. Control leaves even if there is no room, and must
   // not keep data waiting for ever at a rate that it could fill alone: what it may owe is limited.
   void debit(std::size_t datagram, Instant now) {
-    const bool has_room = carrier_.can_send(now) && own_.can_send(now);
+    const bool room = has_room(now);
     for (control::Pacer* pacer : {&carrier_, &own_}) {
-      if (has_room) {
+      if (room) {
         pacer->on_sent(datagram + datagram_overhead_, now);
       } else {
         pacer->on_bridged(datagram + datagram_overhead_, now);
@@ -159,14 +154,12 @@ class RateGate {
   }
 
  private:
+  bool has_room(Instant now) const {
+    return carrier_.can_send(now, controller_.lead()) && own_.can_send(now);
+  }
   // The end of a train is no cut, whoever is the first to look.
   void look_at_rate() {
     cuts_.look(controller_.sustained_rate(), [this] { return controller_.cut_cause(); });
-  }
-  void lead_by(ByteCount bytes) {
-    if (bytes == lead_) return;
-    carrier_.take_back(lead_);
-    carrier_.lend(lead_ = bytes);
   }
   void count_delivered(const SentPacket& packet) {
     seen_.pending.newly_delivered += accounted(packet.bytes);
@@ -191,7 +184,6 @@ class RateGate {
   control::Pacer own_;
   std::uint32_t datagram_overhead_;
   RateCuts cuts_;
-  ByteCount lead_;  // that the carrier has lent us
 
   // Of one peer, as long as it is the same.
   struct Seen {

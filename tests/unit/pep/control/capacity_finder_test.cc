@@ -24,6 +24,8 @@ TEST(CapacityFinder, BeginsWithLittleAndATrain) {
   EXPECT_EQ(finder.state(), State::kStarting);
   EXPECT_LT(finder.sustained_rate(), megabit(1));
   EXPECT_GE(finder.rate(), megabit(100));
+  EXPECT_EQ(finder.lead(), ByteCount(0)) << "the first packet waits for its turn";
+  finder.on_sent(Purpose::kNewData, ByteCount(1500), Instant() + Duration::seconds(1));
   EXPECT_EQ(finder.lead(), ByteCount(16 * 1500));
   EXPECT_TRUE(finder.capacity().is_zero());
 }
