@@ -97,7 +97,10 @@ BitRate CapacityFinder::rate() const {
 
 BitRate CapacityFinder::capacity() const { return idle_since_.is_never() ? BitRate() : capacity_; }
 
-ByteCount CapacityFinder::lead() const { return train_.leaves() ? train_.length() : ByteCount(0); }
+// Its first packet waits for its turn like any other: so trains of several do not meet.
+ByteCount CapacityFinder::lead() const {
+  return train_.state() == PacketTrain::State::kLeaving ? train_.length() : ByteCount(0);
+}
 
 Instant CapacityFinder::holds_until() const {
   const bool rests = train_.state() == PacketTrain::State::kResting;
@@ -144,11 +147,13 @@ BitRate CapacityFinder::despite_loss(BitRate arrived) const {
   return std::clamp(from_double(bits(arrived) / (1 - std::min(loss_, 0.5))), kLeast, ceiling_);
 }
 
-void CapacityFinder::on_feedback(const FeedbackSample& sample) {
-  note_path(sample);
-  note_loss(sample);
+void CapacityFinder::on_feedback(const FeedbackSample& told) {
+  note_path(told);
+  note_loss(told);
+  FeedbackSample sample = told;
+  sample.lateness = punctual_.believed_lateness(told);
   // A machine that was late has seen no queue.
-  if (punctual_.believed_lateness(sample) > PunctualSamples::kAllowed) return;
+  if (sample.lateness > PunctualSamples::kAllowed) return;
   const DelayTrend::Point point{sample.sent, sample.arrived, sample.received};
   quick_.add(point);
   slow_.add(point);

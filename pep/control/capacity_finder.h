@@ -36,7 +36,7 @@ class CapacityFinder final : public RateController {
   explicit CapacityFinder(BitRate ceiling) { on_capacity(ceiling); }
 
   void on_start(const StartSample& sample) override;
-  void on_feedback(const FeedbackSample& sample) override;
+  void on_feedback(const FeedbackSample& told) override;
   void on_capacity(BitRate capacity) override;
   Priority on_sent(Purpose purpose, ByteCount accounted, Instant now) override;
   BitRate rate() const override;

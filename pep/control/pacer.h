@@ -35,9 +35,13 @@ class Pacer {
     take(rate);
   }
 
-  bool can_send(Instant now) const { return busy_until_ <= now + burst_ + lent_time_; }
+  // `lead`: of what must leave at once so many bytes may run ahead; nobody else does meanwhile, so
+  // several together are no further ahead than the one that may go furthest.
+  bool can_send(Instant now, ByteCount lead = {}) const {
+    return busy_until_ <= now + burst_ + ahead(lead);
+  }
   // When can_send() becomes true.
-  Instant next_send() const { return busy_until_ - burst_ - lent_time_; }
+  Instant next_send(ByteCount lead = {}) const { return busy_until_ - burst_ - ahead(lead); }
   // When the carrier will have sent all that was debited.
   Instant free_at() const { return busy_until_; }
   // Debits one IP packet that leaves now.
@@ -59,25 +63,18 @@ class Pacer {
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
     take(rate);
   }
-  // So much more may leave at once, until it is taken back; by several who do not know each other.
-  void lend(ByteCount bytes) {
-    lent_ += bytes;
-    take(rate_);
-  }
-  void take_back(ByteCount bytes) {
-    lent_ -= bytes;
-    take(rate_);
-  }
   BitRate rate() const { return rate_; }
   const LinkOverhead& overhead() const { return overhead_; }
 
  private:
   static constexpr ByteCount kTwoLongPackets = ByteCount(3'000);
 
+  Duration ahead(ByteCount lead) const {
+    return lead == ByteCount(0) ? Duration::zero() : rate_.time_for(lead);
+  }
   void take(BitRate rate) {
     rate_ = rate;
     debt_limit_ = std::max(least_debt_limit_, burst_ + rate.time_for(kTwoLongPackets));
-    lent_time_ = lent_ == ByteCount(0) ? Duration::zero() : rate.time_for(lent_);
   }
 
   BitRate rate_;
@@ -85,8 +82,6 @@ class Pacer {
   Duration burst_;
   Duration least_debt_limit_;
   Duration debt_limit_;
-  ByteCount lent_;
-  Duration lent_time_;
   Instant busy_until_;
 };
 

@@ -1,9 +1,7 @@
 #include "relay/satperf/find.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <iostream>
-#include <optional>
 
 #include "config/format.h"
 #include "relay/satperf/client.h"
@@ -15,21 +13,6 @@ namespace {
 
 // What comes before is how the rate was found.
 constexpr std::uint64_t kSettled = 5'000'000'000;
-constexpr std::uint64_t kIpAndUdp = 28;
-
-// Of what the sender has sent, as the link counts it.
-std::uint64_t carried_bytes(const Snapshot& sender, std::uint32_t overhead) {
-  return sender.udp_bytes_out + sender.packets_out * (kIpAndUdp + overhead);
-}
-
-// Between two moments of one sender.
-BitRate carried(const Snapshot& from, const Snapshot& to, std::uint32_t overhead) {
-  if (to.time_ns <= from.time_ns) return {};
-  const auto bits =
-      static_cast<double>(carried_bytes(to, overhead) - carried_bytes(from, overhead)) * 8e9;
-  return BitRate::bits_per_second(
-      static_cast<std::uint64_t>(bits / static_cast<double>(to.time_ns - from.time_ns)));
-}
 
 }  // namespace
 
@@ -52,21 +35,16 @@ Exit find_link(const Options& options, Output& output) {
     output.write(
         report.notice(std::string(way.text) + " for " + config::to_text(one.plan.duration)));
     BitRate early;
-    std::optional<Snapshot> settled;
-    const auto length = static_cast<std::uint64_t>(one.plan.duration.to_nanoseconds());
-    const std::uint64_t most = length - std::min(length, kSettled);
+    CarriedRate carried(kSettled, one.plan.duration, link.overhead);
     const Exit exit = run_client(one, output, [&](const Snapshot& sender) {
       const BitRate found = BitRate::bits_per_second(sender.capacity_bps);
       if (sender.time_ns < kSettled) {
         early = found;
       } else {
         rate.add(found);
-        if (!settled) settled = sender;
-        // The last one may be of when nothing is left to send.
-        if (sender.time_ns - settled->time_ns <= most) {
-          rate.set_carried(carried(*settled, sender, link.overhead));
-        }
       }
+      carried.look(sender);
+      rate.set_carried(carried.rate());
       if (sender.rtt_us > 0) link.rtt_us = sender.rtt_us;
     });
     if (exit != Exit::kComplete) return exit;

@@ -10,6 +10,12 @@
 namespace satrelay::satperf {
 namespace {
 
+constexpr std::uint64_t kIpAndUdp = 28;
+
+std::uint64_t carried_bytes(const Snapshot& sender, std::uint32_t overhead) {
+  return sender.udp_bytes_out + sender.packets_out * (kIpAndUdp + overhead);
+}
+
 // Three digits, rounded down: a little less than the link carries is right, more is not.
 BitRate rounded(BitRate rate) {
   std::uint64_t unit = 1;
@@ -37,6 +43,17 @@ std::string direction_text(const char* name, const FoundRate& rate, BitRate ceil
 bool varies(const FoundLink& link) { return link.sent.varies() || link.received.varies(); }
 
 }  // namespace
+
+void CarriedRate::look(const Snapshot& sender) {
+  if (sender.time_ns < from_ns_ || sender.time_ns > to_ns_) return;
+  if (!first_) first_ = sender;
+  if (sender.time_ns <= first_->time_ns) return;
+  const auto bits =
+      static_cast<double>(carried_bytes(sender, overhead_) - carried_bytes(*first_, overhead_)) *
+      8e9;
+  rate_ = BitRate::bits_per_second(
+      static_cast<std::uint64_t>(bits / static_cast<double>(sender.time_ns - first_->time_ns)));
+}
 
 std::string links_section(const FoundLink& link) {
   return fmt::format(

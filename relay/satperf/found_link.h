@@ -3,12 +3,34 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "relay/satperf/report.h"
+#include "relay/satperf/snapshot.h"
 
 namespace satrelay::satperf {
+
+// What a sender puts on the link, as that counts it: from when it has settled until it has sent for
+// `length`, since then there is nothing left to send.
+class CarriedRate {
+ public:
+  CarriedRate(std::uint64_t settled_ns, Duration length, std::uint32_t overhead)
+      : from_ns_(settled_ns),
+        to_ns_(static_cast<std::uint64_t>(length.to_nanoseconds())),
+        overhead_(overhead) {}
+
+  void look(const Snapshot& sender);
+  BitRate rate() const { return rate_; }  // zero: not known
+
+ private:
+  std::uint64_t from_ns_, to_ns_;
+  std::uint32_t overhead_;
+  std::optional<Snapshot> first_;
+  BitRate rate_;
+};
 
 // Of one direction, what the sender's controller has found while it sent.
 class FoundRate {

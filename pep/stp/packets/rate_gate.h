@@ -29,30 +29,26 @@ class RateGate {
         controller_(controller),
         own_(carrier.for_rate(controller.rate())),
         datagram_overhead_(datagram_overhead) {
-    cuts_.begin(controller.rate());
+    cuts_.begin(controller.sustained_rate());
   }
 
   // A new session: nothing is in flight.
-  void clear() {
-    lead_by(ByteCount(0));
-    seen_ = {};
-  }
+  void clear() { seen_ = {}; }
   // Before anything is asked about data at `now`.
   void update(Duration rtt, std::size_t datagram, Instant now) {
     if (!seen_.started) {
       seen_.started = true;
       controller_.on_start({rtt, accounted(datagram), now});
-      cuts_.begin(controller_.rate());
+      cuts_.begin(controller_.sustained_rate());
     }
     look_at_rate();
     own_.set_rate(controller_.rate(), now);
-    lead_by(controller_.lead());
   }
 
   // What the link carries, and who says so.
   void set_capacity(BitRate capacity, control::CutCause cause) {
     controller_.on_capacity(capacity);
-    cuts_.look(controller_.rate(), [cause] { return std::optional(cause); });
+    cuts_.look(controller_.sustained_rate(), [cause] { return std::optional(cause); });
   }
   const RateCuts& cuts() const { return cuts_; }
 
@@ -61,11 +57,10 @@ class RateGate {
     return carrier_.overhead().accounted(datagram + datagram_overhead_);
   }
 
-  bool open(Instant now) const {
-    return carrier_.can_send(now) && own_.can_send(now) && now >= controller_.holds_until();
-  }
+  bool open(Instant now) const { return has_room(now) && now >= controller_.holds_until(); }
   Instant opens_at() const {
-    return later(later(carrier_.next_send(), own_.next_send()), controller_.holds_until());
+    return later(later(carrier_.next_send(controller_.lead()), own_.next_send()),
+                 controller_.holds_until());
   }
   // When all that has left is on the carrier.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
@@ -88,9 +83,9 @@ class RateGate {
   // Any packet leaves, HELLO and CLOSE included. Control leaves even if there is no room, and must
   // not keep data waiting for ever at a rate that it could fill alone: what it may owe is limited.
   void debit(std::size_t datagram, Instant now) {
-    const bool has_room = carrier_.can_send(now) && own_.can_send(now);
+    const bool room = has_room(now);
     for (control::Pacer* pacer : {&carrier_, &own_}) {
-      if (has_room) {
+      if (room) {
         pacer->on_sent(datagram + datagram_overhead_, now);
       } else {
         pacer->on_bridged(datagram + datagram_overhead_, now);
@@ -159,13 +154,12 @@ class RateGate {
   }
 
  private:
-  void look_at_rate() {
-    cuts_.look(controller_.rate(), [this] { return controller_.cut_cause(); });
+  bool has_room(Instant now) const {
+    return carrier_.can_send(now, controller_.lead()) && own_.can_send(now);
   }
-  void lead_by(ByteCount bytes) {
-    if (bytes == lead_) return;
-    carrier_.take_back(lead_);
-    carrier_.lend(lead_ = bytes);
+  // The end of a train is no cut, whoever is the first to look.
+  void look_at_rate() {
+    cuts_.look(controller_.sustained_rate(), [this] { return controller_.cut_cause(); });
   }
   void count_delivered(const SentPacket& packet) {
     seen_.pending.newly_delivered += accounted(packet.bytes);
@@ -190,7 +184,6 @@ class RateGate {
   control::Pacer own_;
   std::uint32_t datagram_overhead_;
   RateCuts cuts_;
-  ByteCount lead_;  // that the carrier has lent us
 
   // Of one peer, as long as it is the same.
   struct Seen {

@@ -80,7 +80,8 @@ MemoryPlan plan_memory(const config::Gateway& config) {
   std::uint64_t window = config.limits.host_window.value();
   for (const config::Link& link : config.links) {
     if (config.limits.host_window != ByteCount(0)) break;
-    window = std::max({window, kLeastHostWindow.value(), link.send_rate.bytes_in(kFlight).value()});
+    window =
+        std::max({window, kLeastHostWindow.value(), link.planned_rate().bytes_in(kFlight).value()});
   }
   plan.host_window = explicit_limit(std::min(window, plan.arena.value() / 8));
   // Half of what is left beside credit, the margin and the part of the streams.

@@ -16,6 +16,9 @@ namespace {
 // With bridged frames, and that of streams which are no flows.
 constexpr std::size_t kMostHeldHosts = 2 * kMostHeldFrames + 1;
 
+// What is followed differs by more than one part of these.
+constexpr std::uint64_t kNotable = 64;
+
 }  // namespace
 
 Uplink::Uplink(const config::Gateway& config, HashKey secret, ReleasedFragments& released,
@@ -112,7 +115,8 @@ BitRate Uplink::commanded(std::size_t peer) const {
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
   using enum control::CutCause;
   BitRate most;
-  BitRate found;
+  BitRate used;
+  bool any_found = false;
   for (Line& line : lines_) {
     if (&line.carrier != &carrier) continue;
     BitRate capacity = carrier.config.send_rate;
@@ -128,18 +132,39 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
     capacity = std::max(capacity, kLeastCapacity);
     line.session.set_capacity(capacity, cause);
     most = std::max(most, capacity);
-    line.found = line.session.found_capacity();
-    found = std::max(found, std::min(line.found, capacity));
+    line.used = used_by(line);
+    any_found = any_found || !line.session.found_capacity().is_zero();
+    used = std::max(used, std::min(line.used, capacity));
   }
   if (most.is_zero()) return;
-  const bool finds = carrier.config.finds_capacity();
-  carrier.set_rate(found.is_zero() ? most : found, !finds || !found.is_zero(), now);
+  const bool is_known = !carrier.config.finds_capacity() || any_found;
+  carrier.set_rate(is_known && !used.is_zero() ? used : most, is_known, now);
   apply_classes(now);
+}
+
+// What a controller that finds the capacity lets all who send to the carrier have together, zero if
+// it has no word on it. What is not exact, what stands in the modem's queue, and what is left to
+// others concerns them all; while it lets its own queue go the rest may have half. One that begins
+// has found so much at least, and is not held to what others have found.
+BitRate Uplink::used_by(const Line& line) {
+  if (line.session.peer_state() != stp::PeerState::kAlive) return {};
+  const BitRate found = line.session.found_capacity();
+  const BitRate rate = line.session.send_rate();
+  if (found.is_zero()) return line.session.waiting() != 0 ? rate : BitRate();
+  return std::max(rate, found.scaled(1, 2)).scaled(1000, 995);  // as Carrier::set_rate() counts
 }
 
 void Uplink::follow(std::size_t peer, Instant now) {
   Line& line = lines_[peer];
-  if (line.session.found_capacity() != line.found) apply_capacity(line.carrier, now);
+  if (!line.carrier.config.finds_capacity()) return;
+  const BitRate used = used_by(line);
+  const BitRate notable = line.used.scaled(1, kNotable);
+  const bool same = used.is_zero() == line.used.is_zero() &&
+                    used.to_bits_per_second() + notable.to_bits_per_second() >=
+                        line.used.to_bits_per_second() &&
+                    used.to_bits_per_second() <=
+                        line.used.to_bits_per_second() + notable.to_bits_per_second();
+  if (!same) apply_capacity(line.carrier, now);
 }
 
 // --- classes -----------------------------------------------------------------------------------

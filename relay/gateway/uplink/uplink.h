@@ -98,7 +98,7 @@ class Uplink {
     stp::Session& session;
     std::uint16_t datagram_overhead = 0;
     BitRate most_rate = {};  // as the operator says; zero: all there is
-    BitRate found = {};      // by the controller, as last applied; zero: nothing
+    BitRate used = {};       // as its controller has found, as last applied; zero: nothing
   };
   using Choice = Carrier::Choice;
   static constexpr std::size_t kBridgedSource = 0;
@@ -106,6 +106,7 @@ class Uplink {
   void apply_capacity(Carrier& carrier, Instant now);
   // The peer's controller may have found that the link carries something else.
   void follow(std::size_t peer, Instant now);
+  static BitRate used_by(const Line& line);
   void apply_classes(Instant now);
   ByteCount held_limit(schedule::ClassId id) const;
   // (uplink_turns.cc)

@@ -11,7 +11,8 @@ using schedule::ClassSet;
 
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
-  if (!carrier.pacer.can_send(now)) return std::nullopt;
+  // Without room only a train goes on, which runs ahead of the carrier.
+  if (!carrier.pacer.can_send(now)) bridged = 0;
   const auto waiting_of = [&](std::size_t i) -> ClassSet {
     const Line& line = lines_[i];
     if (&line.carrier != &carrier) return 0;
@@ -110,8 +111,8 @@ std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
 }
 
 std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant now) {
-  if (!port_.is_reachable(index)) return 0;
   follow(index, now);
+  if (!port_.is_reachable(index)) return 0;
   const Carrier& carrier = lines_[index].carrier;
   const bool has_turn = carrier.choice && carrier.choice->source == index + 1;
   const schedule::Turn turn{.open = carrier.classes.open(now),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
@@ -23,6 +24,8 @@ TEST(CapacityFinder, BeginsWithLittleAndATrain) {
   EXPECT_EQ(finder.state(), State::kStarting);
   EXPECT_LT(finder.sustained_rate(), megabit(1));
   EXPECT_GE(finder.rate(), megabit(100));
+  EXPECT_EQ(finder.lead(), ByteCount(0)) << "the first packet waits for its turn";
+  finder.on_sent(Purpose::kNewData, ByteCount(1500), Instant() + Duration::seconds(1));
   EXPECT_EQ(finder.lead(), ByteCount(16 * 1500));
   EXPECT_TRUE(finder.capacity().is_zero());
 }
@@ -164,6 +167,28 @@ TEST(CapacityFinder, ALateMachineHasSeenNoQueue) {
   }
   EXPECT_EQ(finder.state(), State::kStarting);
   EXPECT_EQ(finder.sustained_rate(), before);
+}
+
+// A machine that is never in time is the bottleneck itself, whoever says that it is late.
+TEST(CapacityFinder, WhoIsAlwaysLateIsBelievedForAWhileOnly) {
+  for (const int lateness : {20, 1000}) {
+    CapacityFinder finder(kNoCeiling);
+    ModelLink link;
+    link.loss = 0.01;
+    Model model(finder, link);
+    model.amend = [&](FeedbackSample& sample) {
+      sample.lateness = Duration::milliseconds(lateness);
+    };
+    BitRate most;
+    for (int i = 0; i < 300; ++i) {
+      model.run(Duration::milliseconds(100));
+      most = std::max(most, finder.sustained_rate());
+    }
+    std::printf("  always %d ms late: found %.2f, up to %.2f of 10\n", lateness,
+                megabits(finder.capacity()), megabits(most));
+    EXPECT_LT(most, megabit(12)) << lateness;
+    EXPECT_GT(finder.capacity(), megabit(9)) << lateness;
+  }
 }
 
 }  // namespace

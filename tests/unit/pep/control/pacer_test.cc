@@ -69,19 +69,17 @@ TEST(Pacer, AtALowRateWhatLeavesBesideALongPacketIsBooked) {
   EXPECT_EQ(pacer.next_send(), at_ms(110 - 4));
 }
 
-// 125 bytes a millisecond: what is lent is time at the rate of the day, and is taken back.
-TEST(Pacer, LendsBytesBeyondItsBurst) {
+// 125 bytes a millisecond: a lead is time at the rate of the day, and nobody else's.
+TEST(Pacer, WhatMustLeaveAtOnceRunsAhead) {
   Pacer pacer = slow_pacer();
   pacer.on_sent(125 * 20, at_ms(0));
+  constexpr ByteCount kLead(1'250);
   EXPECT_EQ(pacer.next_send(), at_ms(20 - 4));
-  pacer.lend(ByteCount(1'000));
-  pacer.lend(ByteCount(250));
-  EXPECT_EQ(pacer.next_send(), at_ms(20 - 4 - 10));
-  EXPECT_TRUE(pacer.can_send(at_ms(6)));
+  EXPECT_EQ(pacer.next_send(kLead), at_ms(20 - 4 - 10));
+  EXPECT_FALSE(pacer.can_send(at_ms(6)));
+  EXPECT_TRUE(pacer.can_send(at_ms(6), kLead));
   pacer.set_rate(BitRate::bits_per_second(2'000'000), at_ms(0));
-  EXPECT_EQ(pacer.next_send(), at_ms(10 - 4 - 5));
-  pacer.take_back(ByteCount(1'250));
-  EXPECT_EQ(pacer.next_send(), at_ms(10 - 4));
+  EXPECT_EQ(pacer.next_send(kLead), at_ms(10 - 4 - 5));
 }
 
 // On a slow link one packet books more than the debt limit: a ping must not set that free.

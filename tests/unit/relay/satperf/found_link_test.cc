@@ -36,6 +36,29 @@ TEST(FoundRate, WhatWentOverTheLinkDecidesWithinLimits) {
   EXPECT_EQ(rate.rate(), bits(100'000'000));
 }
 
+// A far sender tells of itself each quarter of a second, and once more when all has left.
+TEST(CarriedRate, ThePauseBehindTheLastByteIsNoPartOfIt) {
+  CarriedRate carried(5'000'000'000, Duration::seconds(6), 38);
+  Snapshot sender;
+  std::uint64_t packets = 0;
+  for (std::uint64_t ms = 0; ms <= 6'500; ms += 10) {
+    if (ms < 6'000) packets += 8;
+    sender.time_ns = ms * 1'000'000;
+    sender.packets_out = packets;
+    sender.udp_bytes_out = packets * 1'434;
+    if (ms % 250 == 200) carried.look(sender);
+  }
+  EXPECT_EQ(carried.rate(), bits(9'600'000));
+}
+
+TEST(CarriedRate, IsNotKnownBeforeItHasSettled) {
+  CarriedRate carried(5'000'000'000, Duration::seconds(5), 38);
+  Snapshot sender;
+  sender.time_ns = 4'900'000'000;
+  carried.look(sender);
+  EXPECT_TRUE(carried.rate().is_zero());
+}
+
 TEST(FoundLink, OneThatVariesIsToBeFoundByTheGateway) {
   FoundLink link = sample();
   link.overhead = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 namespace satrelay::stp {
@@ -24,12 +25,13 @@ class Recorder final : public control::RateController {
   }
   BitRate rate() const override { return answer; }
   ByteCount window() const override { return room; }
-  BitRate sustained_rate() const override { return kMegabit; }
+  BitRate sustained_rate() const override { return sustained.value_or(answer); }
   BitRate capacity() const override { return found; }
   ByteCount lead() const override { return ahead; }
   Instant holds_until() const override { return held; }
 
   BitRate answer = kMegabit;
+  std::optional<BitRate> sustained;  // nullopt: the same
   ByteCount room = kNoWindow;
   BitRate found;
   ByteCount ahead;
@@ -78,12 +80,23 @@ TEST_F(RateGateTest, ATrainRunsAheadOfTheCarrier) {
   EXPECT_TRUE(carrier.can_send(at_ms(7)));
 }
 
-TEST_F(RateGateTest, ANewSessionGivesBackWhatTheCarrierLent) {
+// Others get no further ahead for it, and two that lead no further than one.
+TEST_F(RateGateTest, TheLeadIsNobodyElses) {
+  Recorder other_controller;
+  RateGate other(carrier, other_controller, 28);
+  controller.answer = other_controller.answer = BitRate::bits_per_second(1'000'000'000);
   controller.ahead = ByteCount(10'000);
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
-  const Instant lent = carrier.next_send();
-  gate.clear();
-  EXPECT_EQ(carrier.next_send() - lent, Duration::milliseconds(8));
+  other.update(Duration::milliseconds(500), 934, at_ms(0));
+  for (int i = 0; i < 3; ++i) send(934, Purpose::kNewData, at_ms(0));
+  EXPECT_TRUE(gate.open(at_ms(0)));
+  EXPECT_FALSE(other.open(at_ms(0)));
+  other_controller.ahead = ByteCount(10'000);
+  int packets = 3;
+  for (; gate.open(at_ms(0)) || other.open(at_ms(0)); ++packets) {
+    send(934, Purpose::kNewData, at_ms(0));
+  }
+  EXPECT_EQ(packets, 12) << "8 ms, and 1 ms and a packet as ever";
 }
 
 TEST_F(RateGateTest, ARestHoldsDataBack) {
@@ -268,6 +281,16 @@ TEST_F(RateGateTest, CountsCutsByTheirCause) {
   controller.answer = kMegabit.scaled(1, 8);
   gate.update(Duration::milliseconds(500), 934, at_ms(3));
   EXPECT_EQ(gate.cuts().count(control::CutCause::kController), 1U);
+}
+
+// Of another peer on the carrier something was found meanwhile, or the operator has said the same.
+TEST_F(RateGateTest, TheEndOfATrainIsNoCutWhoeverLooksFirst) {
+  controller.sustained = kMegabit;
+  controller.answer = kMegabit.scaled(100, 1);
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  gate.set_capacity(kMegabit, control::CutCause::kConfigured);
+  EXPECT_EQ(gate.cuts().count(control::CutCause::kConfigured), 0U);
+  EXPECT_FALSE(gate.cuts().last());
 }
 
 }  // namespace

@@ -104,6 +104,17 @@ TEST(MemoryPlan, ObeysExplicitLimits) {
   EXPECT_EQ(plan.host_window, 1ULL << 20) << "no more than a flow may store";
 }
 
+TEST(MemoryPlan, ALinkOfUnknownRateIsPlannedForTheAssumedOne) {
+  config::Gateway config = two_peers();
+  config::Link& link = config.links[0];
+  link.control.controller = config::Controller::kFind;
+  link.send_rate = config::kMostLinkRate;
+  link.receive_rate = config::kAssumedRate;
+  const MemoryPlan plan = plan_memory(config);
+  EXPECT_EQ(plan.arena, ByteCount(750'000'000));
+  EXPECT_EQ(plan.host_window, 78'125'000U) << "1.25 s of 500 Mbit/s";
+}
+
 TEST(MemoryPlan, AHostMaySendAFlightOfTheFastestLink) {
   config::Gateway config = two_peers();
   EXPECT_EQ(plan_memory(config).host_window, 156'250'000U) << "1.25 s of 1 Gbit/s";
