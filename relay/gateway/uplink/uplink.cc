@@ -114,6 +114,7 @@ BitRate Uplink::commanded(std::size_t peer) const {
 // is as fast as the fastest of them.
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
   using enum control::CutCause;
+  const bool finds = carrier.config.finds_capacity();
   BitRate most;
   BitRate used;
   bool any_found = false;
@@ -132,12 +133,12 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
     capacity = std::max(capacity, kLeastCapacity);
     line.session.set_capacity(capacity, cause);
     most = std::max(most, capacity);
-    line.used = used_by(line);
+    line.used = finds ? used_by(line) : BitRate();
     any_found = any_found || !line.session.found_capacity().is_zero();
     used = std::max(used, std::min(line.used, capacity));
   }
   if (most.is_zero()) return;
-  const bool is_known = !carrier.config.finds_capacity() || any_found;
+  const bool is_known = !finds || any_found;
   carrier.set_rate(is_known && !used.is_zero() ? used : most, is_known, now);
   apply_classes(now);
 }
@@ -159,11 +160,10 @@ void Uplink::follow(std::size_t peer, Instant now) {
   if (!line.carrier.config.finds_capacity()) return;
   const BitRate used = used_by(line);
   const BitRate notable = line.used.scaled(1, kNotable);
-  const bool same = used.is_zero() == line.used.is_zero() &&
-                    used.to_bits_per_second() + notable.to_bits_per_second() >=
-                        line.used.to_bits_per_second() &&
-                    used.to_bits_per_second() <=
-                        line.used.to_bits_per_second() + notable.to_bits_per_second();
+  const bool same =
+      used.is_zero() == line.used.is_zero() &&
+      used.to_bits_per_second() + notable.to_bits_per_second() >= line.used.to_bits_per_second() &&
+      used.to_bits_per_second() <= line.used.to_bits_per_second() + notable.to_bits_per_second();
   if (!same) apply_capacity(line.carrier, now);
 }
 
