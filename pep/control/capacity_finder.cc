@@ -27,6 +27,9 @@ constexpr std::size_t kAgree = 3;
 constexpr BitRate kMostBlind = BitRate::bits_per_second(10'000'000);
 constexpr int kMostMissed = 3;
 constexpr double kUnusualLoss = 0.1;
+constexpr double kChance = 3;  // packets lost beyond that, of few
+// Who sends less than this part of its rate is not held up by the link.
+constexpr double kBusyShare = 4;
 constexpr Duration kRareReports = Duration::milliseconds(50);
 
 // What was found is not exact, and the rest of a queue must go.
@@ -202,10 +205,13 @@ void CapacityFinder::feel(const FeedbackSample& sample) {
   const DelayTrend::Point point{sample.sent, sample.arrived, sample.received};
   const BitRate arrived = despite_loss(arrival_rate(felt_from_, point));
   felt_from_ = point;
+  const auto lost = static_cast<double>(sample.packets_lost);
+  const double packets = lost + static_cast<double>(sample.packets_delivered);
+  // Who has little to send, and loses some of it, learns nothing about the link.
+  const double sent = bits(arrived) * packets / std::max(packets - lost, 1.0);
+  if (sent * kBusyShare < bits(sustained_rate())) return;
   if (state_ == State::kStarting) {
-    const auto packets = static_cast<double>(sample.packets_delivered + sample.packets_lost);
-    const bool unusual =
-        static_cast<double>(sample.packets_lost) > packets * (loss_ + kUnusualLoss);
+    const bool unusual = lost > packets * (loss_ + kUnusualLoss) + kChance;
     if (unusual || queue_.length() > kForeign) return cruise(arrived, sample.now);
     rate_ = std::max(rate_, std::min({rate_.scaled(2, 1), arrived.scaled(3, 1), ceiling_}));
   } else if (state_ == State::kCruising && queue_.length() < kLeastStanding) {

@@ -11,8 +11,9 @@ constexpr Duration kGap = Duration::milliseconds(3);
 constexpr std::uint64_t kLeastPackets = 4;
 // A delay below this may be the machine's, or the path's.
 constexpr Duration kLeastDelay = Duration::microseconds(300);
-// Less than this part of the usual is no chance.
+// Less than this part of the usual, and two packets less still, is no chance.
 constexpr double kFewArrived = 0.85;
+constexpr double kChance = 2;
 constexpr Duration kPatience = Duration::seconds(3);
 
 }  // namespace
@@ -75,7 +76,7 @@ double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) con
   const double sent = packet * static_cast<double>(sample.number - number_before_);
   const auto arrived = static_cast<double>((sample.received - received_before_).value());
   const double share = arrived / std::max(sent * (1 - loss), 1.0);
-  return share < kFewArrived ? share : 1;
+  return arrived + kChance * packet < kFewArrived * sent * (1 - loss) ? share : 1;
 }
 
 // Keeps the packet that shows most.

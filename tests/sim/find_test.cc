@@ -83,6 +83,24 @@ TEST(Find, AGeostationaryLinkIsUsedThreeSecondsAfterTheFirstSyn) {
   }
 }
 
+// Who has little to send learns nothing of what it loses: reports of the other way are lost, too.
+TEST(Find, LossBothWaysIsNoCongestion) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    Scenario scenario = found_link(megabit(50));
+    scenario.seed = seed;
+    scenario.b_to_a.loss = scenario.a_to_b.loss = 0.05;
+    add_download(scenario);
+    Modem modem(scenario);
+    modem.run_until(Duration::seconds(3));
+    const double share = modem.carried(megabit(50), Duration::seconds(1));
+    const double later = modem.carried(megabit(50), Duration::seconds(3));
+    std::printf("  seed %d: %.3f in the 4th second, then %.3f\n", static_cast<int>(seed), share,
+                later);
+    EXPECT_GT(share, 0.88) << seed;
+    EXPECT_GT(later, 0.95) << seed;
+  }
+}
+
 TEST(Find, AGigabitIsUsedAfterFive) {
   Scenario scenario = found_link(megabit(1000));
   for (Station& station : scenario.stations) {

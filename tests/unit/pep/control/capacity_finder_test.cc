@@ -169,6 +169,29 @@ TEST(CapacityFinder, ALateMachineHasSeenNoQueue) {
   EXPECT_EQ(finder.sustained_rate(), before);
 }
 
+// Reports are rare where little is sent, and a loss of little is much of it.
+TEST(CapacityFinder, WhoHasLittleToSendLearnsNothingOfItsLoss) {
+  CapacityFinder finder(kNoCeiling);
+  Instant now = Instant() + Duration::seconds(1);
+  finder.on_start({kRtt, ByteCount(1500), now});
+  FeedbackSample sample;
+  sample.rtt = kRtt;
+  sample.interval = Duration::milliseconds(300);
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    finder.on_sent(Purpose::kNewData, ByteCount(100), now);
+    sample.number = i;
+    sample.sent = now;
+    sample.arrived = now + kRtt / 2;
+    sample.packets_lost = i % 3 == 2 ? 1 : 0;
+    sample.packets_delivered = 1 - sample.packets_lost;
+    sample.received += ByteCount(100 * sample.packets_delivered);
+    sample.now = now += kRtt;
+    finder.on_feedback(sample);
+  }
+  EXPECT_EQ(finder.state(), State::kStarting);
+  EXPECT_GT(finder.sustained_rate(), BitRate::bits_per_second(300'000));
+}
+
 // A machine that is never in time is the bottleneck itself, whoever says that it is late.
 TEST(CapacityFinder, WhoIsAlwaysLateIsBelievedForAWhileOnly) {
   for (const int lateness : {20, 1000}) {

@@ -97,7 +97,8 @@ TEST(PacketTrain, RestsUntilNoMoreHasLeftThanWithoutIt) {
 TEST(PacketTrain, ChanceLossHasNoPart) {
   PacketTrain train;
   Path path(megabit(20));
-  const auto finding = measure(path, train, [](int i) { return i == 3 || i == 12; });
+  // Of twenty so many are lost now and then where 5% are.
+  const auto finding = measure(path, train, [](int i) { return i % 5 == 2; });
   EXPECT_NEAR(static_cast<double>(finding.rate.to_bits_per_second()) / 1e6, 20, 0.5);
   EXPECT_FALSE(finding.unusual_loss);
 }
