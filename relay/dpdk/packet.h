@@ -51,6 +51,11 @@ class Packet {
     mbuf_->pkt_len = static_cast<std::uint32_t>(size);
   }
 
+  // A device may put a frame in several buffers, one behind the other. Copies all into the first
+  // one; false if that is too small.
+  bool is_in_pieces() const { return mbuf_->nb_segs > 1; }
+  bool join_pieces() { return rte_pktmbuf_linearize(mbuf_) == 0; }
+
   // A second owner of the same bytes; neither may write them from now on.
   Packet share() {
     rte_mbuf_refcnt_update(mbuf_, 1);

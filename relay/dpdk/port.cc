@@ -19,9 +19,17 @@ namespace satrelay::dpdk {
 namespace {
 
 constexpr std::uint16_t kDescriptors = 2048;
+// What frames may have beyond the MTU. Some devices make room for tags by themselves, some do not.
+constexpr std::uint16_t kTwoTags = 8;
 
 bool is_kernel_driven(config::Driver driver) {
   return driver == config::Driver::kAfPacket || driver == config::Driver::kAfXdp;
+}
+
+// By which the log calls it.
+const std::string& device_name(const config::Port& config) {
+  if (is_kernel_driven(config.driver)) return config.interface;
+  return config.driver == config::Driver::kPci ? config.pci : config.socket;
 }
 
 std::string advice_for(config::Driver driver) {
@@ -33,7 +41,7 @@ std::string advice_for(config::Driver driver) {
     case config::Driver::kMemif:
       return "the directory of the socket must exist; each end needs the other role";
     case config::Driver::kPci:
-      return "bind the device to vfio-pci first (see: dpdk-devbind.py --status)";
+      return "bind the device to vfio-pci first (see: deploy/bind-ports.sh)";
   }
   return "";
 }
@@ -41,7 +49,7 @@ std::string advice_for(config::Driver driver) {
 }  // namespace
 
 Port::Port(const std::string& name, const config::Port& config, PacketPool& pool)
-    : name_(name), config_(config), mtu_(config.mtu), watch_(config.interface) {
+    : name_(name), config_(config), mtu_(config.mtu), watch_(device_name(config)) {
   try {
     if (is_kernel_driven(config_.driver)) {
       KernelInterface interface(config_.interface);
@@ -105,7 +113,8 @@ void Port::configure_device(PacketPool& pool) {
       throw std::runtime_error("the device takes an MTU of at most " +
                                std::to_string(info.max_mtu) + "; set a smaller mtu");
     }
-    conf.rxmode.mtu = mtu_;
+    conf.rxmode.mtu = std::min<std::uint32_t>(mtu_ + kTwoTags, info.max_mtu);
+    may_deliver_pieces_ = true;
   } else if (config_.driver == config::Driver::kAfXdp && mtu_ > info.max_mtu) {
     throw std::runtime_error("af_xdp takes an MTU of at most " + std::to_string(info.max_mtu) +
                              " here; set a smaller mtu or driver: af_packet");
@@ -152,8 +161,9 @@ std::size_t Port::receive(Burst& burst) {
   const std::size_t count = rte_eth_rx_burst(id_, 0, first, static_cast<std::uint16_t>(room));
   if (socket_) socket_->advance(count);
   if (!waiting.marked) [[likely]] {
-    burst.end_ += count;
-    return count;
+    const std::size_t whole = may_deliver_pieces_ ? join_pieces(first, count) : count;
+    burst.end_ += whole;
+    return whole;
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -172,6 +182,22 @@ std::size_t Port::receive(Burst& burst) {
     first[kept++] = packet.release();
   }
   burst.end_ += kept;
+  return kept;
+}
+
+std::size_t Port::join_pieces(rte_mbuf** frames, std::size_t count) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Packet packet(frames[i]);
+    if (packet.is_in_pieces()) [[unlikely]] {
+      if (!packet.join_pieces()) {
+        ++rx_merged_;
+        continue;
+      }
+      ++rx_joined_;
+    }
+    frames[kept++] = packet.release();
+  }
   return kept;
 }
 
@@ -268,7 +294,9 @@ std::vector<PortChange> Port::look(Instant now) {
     watch_.look(now_is, now);
   }
   link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
-  is_off_ = watch_.is_gone() || !now_is.is_enabled;
+  // A device without a link would send what its queue holds when nobody wants it any more.
+  const bool is_unplugged = config_.driver == config::Driver::kPci && !now_is.is_running;
+  is_off_ = watch_.is_gone() || !now_is.is_enabled || is_unplugged;
   needs_new_start_ = watch_.needs_new_start();
   return watch_.take_changes();
 }
@@ -290,6 +318,7 @@ PortStats Port::stats() const {
   stats.rx_errors = device.ierrors;
   stats.rx_no_buffer = device.rx_nombuf;
   stats.rx_merged = rx_merged_;
+  stats.rx_joined = rx_joined_;
   stats.rx_checksums_finished = rx_checksums_finished_;
   stats.tx_errors = device.oerrors;
   stats.tx_unsent = tx_unsent_;

@@ -42,7 +42,8 @@ class Port {
   // Appends what has come to `burst`, up to its capacity; the number of frames.
   std::size_t receive(Burst& burst);
   // Sends from the front of `burst`; the number taken. The rest stays in the burst. What is sent to
-  // an interface that is off or gone is taken, dropped and counted, as by a cable that is out.
+  // an interface that is off or gone, or to a device without a link, is taken, dropped and counted,
+  // as by a cable that is out.
   std::size_t send(Burst& burst);
 
   const std::string& name() const { return name_; }
@@ -74,6 +75,8 @@ class Port {
   InterfaceView view() const;
   void bind_to_successor(Instant now);
   LinkState ask_driver() const;
+  // Of `count` frames that a device has delivered, those that are whole, and how many these are.
+  std::size_t join_pieces(rte_mbuf** frames, std::size_t count);
 
   std::string name_;
   config::Port config_;
@@ -82,16 +85,18 @@ class Port {
   std::uint16_t id_ = 0;  // of DPDK
   bool is_vdev_ = false;
   bool started_ = false;
+  bool may_deliver_pieces_ = false;
   std::unique_ptr<PacketSocket> socket_;  // af_packet only
   std::optional<int> wait_descriptor_;
   std::uint64_t rx_merged_ = 0;
+  std::uint64_t rx_joined_ = 0;
   std::uint64_t rx_checksums_finished_ = 0;
   std::uint64_t tx_unsent_ = 0;
   std::uint64_t tx_down_ = 0;
   unsigned index_ = 0;    // of the kernel interface
   InterfaceWatch watch_;  // of the thread that looks
   std::atomic<LinkState> link_;
-  std::atomic<bool> is_off_ = false;  // the kernel would keep what is sent for later
+  std::atomic<bool> is_off_ = false;  // kernel or device would keep what is sent for later
   std::atomic<bool> needs_new_start_ = false;
   std::vector<std::string> notices_;
 };
