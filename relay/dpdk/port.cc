@@ -49,7 +49,11 @@ std::string advice_for(config::Driver driver) {
 }  // namespace
 
 Port::Port(const std::string& name, const config::Port& config, PacketPool& pool)
-    : name_(name), config_(config), mtu_(config.mtu), watch_(device_name(config)) {
+    : name_(name),
+      config_(config),
+      mtu_(config.mtu),
+      is_pci_(config.driver == config::Driver::kPci),
+      watch_(device_name(config)) {
   try {
     if (is_kernel_driven(config_.driver)) {
       KernelInterface interface(config_.interface);
@@ -114,7 +118,7 @@ void Port::configure_device(PacketPool& pool) {
                                std::to_string(info.max_mtu) + "; set a smaller mtu");
     }
     conf.rxmode.mtu = std::min<std::uint32_t>(mtu_ + kTwoTags, info.max_mtu);
-    may_deliver_pieces_ = true;
+    conf.rxmode.offloads = receive_offloads(info.rx_offload_capa);
   } else if (config_.driver == config::Driver::kAfXdp && mtu_ > info.max_mtu) {
     throw std::runtime_error("af_xdp takes an MTU of at most " + std::to_string(info.max_mtu) +
                              " here; set a smaller mtu or driver: af_packet");
@@ -148,6 +152,15 @@ void Port::configure_device(PacketPool& pool) {
   }
 }
 
+std::uint64_t Port::receive_offloads(std::uint64_t offered) {
+  constexpr std::uint64_t kChecksums = RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+  if ((offered & kChecksums) == kChecksums) return kChecksums;
+  missing_offloads_.emplace_back("the check of TCP and UDP checksums on receive");
+  return 0;
+}
+
+int Port::numa_node() const { return is_pci_ ? rte_eth_dev_socket_id(id_) : -1; }
+
 std::size_t Port::receive(Burst& burst) {
   if (burst.begin_ != 0) burst.compact();
   std::size_t room = Burst::kCapacity - burst.end_;
@@ -161,7 +174,7 @@ std::size_t Port::receive(Burst& burst) {
   const std::size_t count = rte_eth_rx_burst(id_, 0, first, static_cast<std::uint16_t>(room));
   if (socket_) socket_->advance(count);
   if (!waiting.marked) [[likely]] {
-    const std::size_t whole = may_deliver_pieces_ ? join_pieces(first, count) : count;
+    const std::size_t whole = is_pci_ ? finish(first, count) : count;
     burst.end_ += whole;
     return whole;
   }
@@ -185,7 +198,7 @@ std::size_t Port::receive(Burst& burst) {
   return kept;
 }
 
-std::size_t Port::join_pieces(rte_mbuf** frames, std::size_t count) {
+std::size_t Port::finish(rte_mbuf** frames, std::size_t count) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
     Packet packet(frames[i]);
@@ -195,6 +208,12 @@ std::size_t Port::join_pieces(rte_mbuf** frames, std::size_t count) {
         continue;
       }
       ++rx_joined_;
+    }
+    if (packet.checksum_is_verified()) {
+      ++rx_checksums_verified_;
+    } else if (packet.checksum_is_unfinished() && finish_checksum(packet.mutable_bytes())) {
+      packet.call_checksum_verified();  // by its sender
+      ++rx_checksums_finished_;
     }
     frames[kept++] = packet.release();
   }
@@ -295,7 +314,7 @@ std::vector<PortChange> Port::look(Instant now) {
   }
   link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
   // A device without a link would send what its queue holds when nobody wants it any more.
-  const bool is_unplugged = config_.driver == config::Driver::kPci && !now_is.is_running;
+  const bool is_unplugged = is_pci_ && !now_is.is_running;
   is_off_ = watch_.is_gone() || !now_is.is_enabled || is_unplugged;
   needs_new_start_ = watch_.needs_new_start();
   return watch_.take_changes();
@@ -320,6 +339,7 @@ PortStats Port::stats() const {
   stats.rx_merged = rx_merged_;
   stats.rx_joined = rx_joined_;
   stats.rx_checksums_finished = rx_checksums_finished_;
+  stats.rx_checksums_verified = rx_checksums_verified_;
   stats.tx_errors = device.oerrors;
   stats.tx_unsent = tx_unsent_;
   stats.tx_down = tx_down_;

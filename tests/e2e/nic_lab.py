@@ -42,6 +42,7 @@ class NicKind:
     device: str  # for QEMU
     modules: str  # the kernel's drivers
     queues: int = 1
+    verifies: bool = True  # its driver says when a checksum is right
 
 
 class _GuestTopology(Topology):

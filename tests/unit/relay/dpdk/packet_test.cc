@@ -111,6 +111,28 @@ TEST_F(PacketTest, DoesNotJoinMoreThanABufferHolds) {
   EXPECT_EQ(used(), 0U) << "all pieces go with their owner";
 }
 
+TEST_F(PacketTest, SaysWhatTheDeviceHasFoundOfAChecksum) {
+  Packet packet = packet_of(60, 1);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+  const auto with = [&](std::uint64_t flags) {
+    rte_mbuf* mbuf = packet.release();
+    mbuf->ol_flags = flags;
+    packet = Packet(mbuf);
+  };
+  with(RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_BAD);
+  EXPECT_TRUE(packet.checksum_is_verified());
+  with(RTE_MBUF_F_RX_L4_CKSUM_BAD);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+  with(RTE_MBUF_F_RX_L4_CKSUM_NONE);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_TRUE(packet.checksum_is_unfinished());
+  packet.call_checksum_verified();
+  EXPECT_TRUE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+}
+
 TEST_F(PacketTest, PoolEndsWithAnEmptyPacket) {
   std::vector<Packet> all;
   while (Packet packet = pool->allocate()) all.push_back(std::move(packet));
