@@ -320,7 +320,7 @@ reserve_on() {
   local control=/sys/devices/system/node/node$node/hugepages/hugepages-2048kB/nr_hugepages
   if [ ! -e "$control" ]; then control=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages; fi
   if [ ! -e "$control" ]; then
-    warn "hugepages: this kernel offers none of 2 MiB; satrelayd does without, a little slower (uio needs them)"
+    warn "hugepages: this kernel offers none of 2 MiB, and PCI ports do not start without"
     return
   fi
   have=$(<"$control")

@@ -1,6 +1,7 @@
 #include "relay/dpdk/port.h"
 
 #include <rte_dev.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <sys/socket.h>
@@ -86,6 +87,12 @@ void Port::give_to(uid_t user) {
 std::string Port::description() const { return name_ + ": " + describe(config_); }
 
 void Port::create_device() {
+  // Packets on normal pages have no address that a device could be told.
+  if (is_pci_ && rte_eal_has_hugepages() == 0) {
+    throw std::runtime_error(
+        "a PCI device needs hugepages for its packets, and too few are free; reserve some: "
+        "deploy/bind-ports.sh --hugepages MIB bind, or hugepages= on the kernel's command line");
+  }
   const DeviceArguments device = device_arguments(name_, config_);
   device_ = device.device;
   if (config_.driver != config::Driver::kPci) {

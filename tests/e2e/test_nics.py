@@ -239,3 +239,15 @@ def test_given_back(nics: NicLab) -> None:
     driver = guest.run(f"readlink /sys/bus/pci/devices/{address}/driver")
     check(not driver.endswith("vfio-pci"), f"a dry run has changed the driver to {driver}")
     check("nothing to put back" in guest.run(f"{BIND} restore"), "restored twice")
+
+
+def test_without_hugepages(nics: NicLab) -> None:
+    """A device could not be told where the packets are: no start is better than one that is mute."""
+    daemon = nics.gateway_a.daemon
+    daemon.stop()
+    nics.guest.run(f"{BIND} restore", 60)
+    addresses = f"{nics.lan_nic.address} {nics.wan_nic.address}"
+    nics.guest.run(f"{BIND} --force --hugepages 0 bind {addresses}", 60)
+    daemon.start()
+    check(daemon.wait() == 1, "it runs without hugepages, or ended in another status")
+    check("a PCI device needs hugepages" in daemon.log(), f"the reason is missing: {daemon.log()}")
