@@ -192,6 +192,10 @@ class Lab:
     def unbridge_in_kernel(self, gateway: Gateway) -> None:
         gateway.space.ip("link", "del", "br0")
 
+    def logs(self) -> dict[str, str]:
+        """The last lines of each daemon."""
+        return {daemon.name: daemon.log() for daemon in self.daemons}
+
     # --- down -------------------------------------------------------------------------------------
 
     def remove(self) -> None:
@@ -199,7 +203,7 @@ class Lab:
         with _uninterrupted():
             if hasattr(self, "satlink"):
                 _stop_together(self.daemons)
-                self.last_logs = {daemon.name: daemon.log() for daemon in self.daemons}
+                self.last_logs = self.logs()
             self.topology.remove()
             for name in ("a", "b", "link"):
                 shutil.rmtree(f"/var/run/dpdk/satrelay-{self.tag}-{name}", ignore_errors=True)

@@ -51,6 +51,25 @@ class Packet {
     mbuf_->pkt_len = static_cast<std::uint32_t>(size);
   }
 
+  // A device may put a frame in several buffers, one behind the other. Copies all into the first
+  // one; false if that is too small.
+  bool is_in_pieces() const { return mbuf_->nb_segs > 1; }
+  bool join_pieces() { return rte_pktmbuf_linearize(mbuf_) == 0; }
+
+  // The device has found the TCP or UDP checksum right.
+  bool checksum_is_verified() const {
+    return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+  }
+  void call_checksum_verified() {
+    mbuf_->ol_flags &= ~RTE_MBUF_F_RX_L4_CKSUM_MASK;
+    mbuf_->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+  }
+  // The sender is on this very machine and has left it to the device: what is there is no checksum,
+  // but nothing can have changed the bytes.
+  bool checksum_is_unfinished() const {
+    return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_NONE;
+  }
+
   // A second owner of the same bytes; neither may write them from now on.
   Packet share() {
     rte_mbuf_refcnt_update(mbuf_, 1);

@@ -1,6 +1,7 @@
 #include "relay/dpdk/port.h"
 
 #include <rte_dev.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <sys/socket.h>
@@ -19,9 +20,17 @@ namespace satrelay::dpdk {
 namespace {
 
 constexpr std::uint16_t kDescriptors = 2048;
+// What frames may have beyond the MTU. Some devices make room for tags by themselves, some do not.
+constexpr std::uint16_t kTwoTags = 8;
 
 bool is_kernel_driven(config::Driver driver) {
   return driver == config::Driver::kAfPacket || driver == config::Driver::kAfXdp;
+}
+
+// By which the log calls it.
+const std::string& device_name(const config::Port& config) {
+  if (is_kernel_driven(config.driver)) return config.interface;
+  return config.driver == config::Driver::kPci ? config.pci : config.socket;
 }
 
 std::string advice_for(config::Driver driver) {
@@ -33,7 +42,7 @@ std::string advice_for(config::Driver driver) {
     case config::Driver::kMemif:
       return "the directory of the socket must exist; each end needs the other role";
     case config::Driver::kPci:
-      return "bind the device to vfio-pci first (see: dpdk-devbind.py --status)";
+      return "bind the device to vfio-pci first (see: deploy/bind-ports.sh)";
   }
   return "";
 }
@@ -41,7 +50,11 @@ std::string advice_for(config::Driver driver) {
 }  // namespace
 
 Port::Port(const std::string& name, const config::Port& config, PacketPool& pool)
-    : name_(name), config_(config), mtu_(config.mtu), watch_(config.interface) {
+    : name_(name),
+      config_(config),
+      mtu_(config.mtu),
+      is_pci_(config.driver == config::Driver::kPci),
+      watch_(device_name(config)) {
   try {
     if (is_kernel_driven(config_.driver)) {
       KernelInterface interface(config_.interface);
@@ -74,6 +87,12 @@ void Port::give_to(uid_t user) {
 std::string Port::description() const { return name_ + ": " + describe(config_); }
 
 void Port::create_device() {
+  // Packets on normal pages have no address that a device could be told.
+  if (is_pci_ && rte_eal_has_hugepages() == 0) {
+    throw std::runtime_error(
+        "a PCI device needs hugepages for its packets, and too few are free; reserve some: "
+        "deploy/bind-ports.sh --hugepages MIB bind, or hugepages= on the kernel's command line");
+  }
   const DeviceArguments device = device_arguments(name_, config_);
   device_ = device.device;
   if (config_.driver != config::Driver::kPci) {
@@ -105,7 +124,8 @@ void Port::configure_device(PacketPool& pool) {
       throw std::runtime_error("the device takes an MTU of at most " +
                                std::to_string(info.max_mtu) + "; set a smaller mtu");
     }
-    conf.rxmode.mtu = mtu_;
+    conf.rxmode.mtu = std::min<std::uint32_t>(mtu_ + kTwoTags, info.max_mtu);
+    conf.rxmode.offloads = receive_offloads(info.rx_offload_capa);
   } else if (config_.driver == config::Driver::kAfXdp && mtu_ > info.max_mtu) {
     throw std::runtime_error("af_xdp takes an MTU of at most " + std::to_string(info.max_mtu) +
                              " here; set a smaller mtu or driver: af_packet");
@@ -139,6 +159,15 @@ void Port::configure_device(PacketPool& pool) {
   }
 }
 
+std::uint64_t Port::receive_offloads(std::uint64_t offered) {
+  constexpr std::uint64_t kChecksums = RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+  if ((offered & kChecksums) == kChecksums) return kChecksums;
+  missing_offloads_.emplace_back("the check of TCP and UDP checksums on receive");
+  return 0;
+}
+
+int Port::numa_node() const { return is_pci_ ? rte_eth_dev_socket_id(id_) : -1; }
+
 std::size_t Port::receive(Burst& burst) {
   if (burst.begin_ != 0) burst.compact();
   std::size_t room = Burst::kCapacity - burst.end_;
@@ -152,8 +181,9 @@ std::size_t Port::receive(Burst& burst) {
   const std::size_t count = rte_eth_rx_burst(id_, 0, first, static_cast<std::uint16_t>(room));
   if (socket_) socket_->advance(count);
   if (!waiting.marked) [[likely]] {
-    burst.end_ += count;
-    return count;
+    const std::size_t whole = is_pci_ ? finish(first, count) : count;
+    burst.end_ += whole;
+    return whole;
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -172,6 +202,28 @@ std::size_t Port::receive(Burst& burst) {
     first[kept++] = packet.release();
   }
   burst.end_ += kept;
+  return kept;
+}
+
+std::size_t Port::finish(rte_mbuf** frames, std::size_t count) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Packet packet(frames[i]);
+    if (packet.is_in_pieces()) [[unlikely]] {
+      if (!packet.join_pieces()) {
+        ++rx_merged_;
+        continue;
+      }
+      ++rx_joined_;
+    }
+    if (packet.checksum_is_verified()) {
+      ++rx_checksums_verified_;
+    } else if (packet.checksum_is_unfinished() && finish_checksum(packet.mutable_bytes())) {
+      packet.call_checksum_verified();  // by its sender
+      ++rx_checksums_finished_;
+    }
+    frames[kept++] = packet.release();
+  }
   return kept;
 }
 
@@ -268,7 +320,9 @@ std::vector<PortChange> Port::look(Instant now) {
     watch_.look(now_is, now);
   }
   link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
-  is_off_ = watch_.is_gone() || !now_is.is_enabled;
+  // A device without a link would send what its queue holds when nobody wants it any more.
+  const bool is_unplugged = is_pci_ && !now_is.is_running;
+  is_off_ = watch_.is_gone() || !now_is.is_enabled || is_unplugged;
   needs_new_start_ = watch_.needs_new_start();
   return watch_.take_changes();
 }
@@ -290,7 +344,9 @@ PortStats Port::stats() const {
   stats.rx_errors = device.ierrors;
   stats.rx_no_buffer = device.rx_nombuf;
   stats.rx_merged = rx_merged_;
+  stats.rx_joined = rx_joined_;
   stats.rx_checksums_finished = rx_checksums_finished_;
+  stats.rx_checksums_verified = rx_checksums_verified_;
   stats.tx_errors = device.oerrors;
   stats.tx_unsent = tx_unsent_;
   stats.tx_down = tx_down_;

@@ -12,10 +12,10 @@ struct PortStats {
   std::uint64_t rx_frames = 0, rx_bytes = 0;
   std::uint64_t tx_frames = 0, tx_bytes = 0;
   std::uint64_t rx_missed = 0, rx_errors = 0, rx_no_buffer = 0;
-  std::uint64_t rx_merged = 0, rx_checksums_finished = 0;
+  std::uint64_t rx_merged = 0, rx_joined = 0, rx_checksums_finished = 0, rx_checksums_verified = 0;
   std::uint64_t tx_errors = 0, tx_unsent = 0, tx_down = 0;
 
-  static constexpr std::array<CounterField<PortStats>, 12> kFields{{
+  static constexpr std::array<CounterField<PortStats>, 14> kFields{{
       {"rx_frames", &PortStats::rx_frames, "frames received"},
       {"rx_bytes", &PortStats::rx_bytes, "the same", CounterUnit::kBytes},
       {"tx_frames", &PortStats::tx_frames, "frames sent"},
@@ -25,11 +25,15 @@ struct PortStats {
       {"rx_no_buffer", &PortStats::rx_no_buffer, "no free packet buffer"},
       {"rx_merged", &PortStats::rx_merged,
        "dropped: longer than the MTU, merged by a receive offload"},
+      {"rx_joined", &PortStats::rx_joined, "the device had put them in several buffers"},
       {"rx_checksums_finished", &PortStats::rx_checksums_finished,
        "checksums left unfinished by a sender on this machine"},
+      {"rx_checksums_verified", &PortStats::rx_checksums_verified,
+       "TCP and UDP checksums that the device has found right"},
       {"tx_errors", &PortStats::tx_errors, "taken by the device, and not sent"},
       {"tx_unsent", &PortStats::tx_unsent, "dropped: not taken by the device"},
-      {"tx_down", &PortStats::tx_down, "dropped: the interface was off, or gone"},
+      {"tx_down", &PortStats::tx_down,
+       "dropped: the interface was off or gone, or the device had no link"},
   }};
 };
 static_assert(lists_every_counter<PortStats>());

@@ -15,10 +15,11 @@ Gateway::Gateway(const config::Gateway& config, const Identity& identity, Mutabl
 
 Gateway::~Gateway() = default;
 
-Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
+Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checksum checksum) {
   audit_at_intervals();
   impl_->last_call = now;
-  const Frame seen = look_at(frame);
+  Frame seen = look_at(frame);
+  seen.checksum_verified = checksum == Checksum::kVerified;
   if (port == PortId::kLan) {
     impl_->counters.add(Counter::kLanFramesIn);
     return impl_->handle_lan(seen, frame, now);

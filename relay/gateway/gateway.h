@@ -41,6 +41,10 @@ enum class Verdict : std::uint8_t {
   kDrop,      // free the frame; a counter names the reason
 };
 
+// What the host knows of a frame's TCP or UDP checksum before the engine sees it. A device that
+// says anything else than that it is right is not believed.
+enum class Checksum : std::uint8_t { kUnknown, kVerified };
+
 // What only the host can know.
 struct Identity {
   std::uint64_t boot_epoch = 0;          // wall clock at start, nanoseconds: larger at each start
@@ -74,7 +78,8 @@ class Gateway {
           Instant now, MutableBytes journal = {});
   ~Gateway();
 
-  Verdict handle_frame(PortId port, ConstBytes frame, Instant now);
+  Verdict handle_frame(PortId port, ConstBytes frame, Instant now,
+                       Checksum checksum = Checksum::kUnknown);
   // How the WAN port has fared by the time of the frames that are shown next: the peers are told,
   // who else took the delay and the losses of this machine for those of the link.
   void set_wan_reception(const stp::Reception& reception);

@@ -66,7 +66,9 @@ bool Worker::receive(Side& from, Side& to) {
   while (!in_.empty()) {
     dpdk::Packet packet = in_.pop();
     if (tap_.sees(place_of(from))) tap_.see(ops::CaptureWay::kIn, packet.bytes(), now_);
-    switch (gateway_.handle_frame(from.id, packet.bytes(), now_)) {
+    const auto checksum =
+        packet.checksum_is_verified() ? gateway::Checksum::kVerified : gateway::Checksum::kUnknown;
+    switch (gateway_.handle_frame(from.id, packet.bytes(), now_, checksum)) {
       case gateway::Verdict::kBridge:
         bridge(to, std::move(packet));
         break;

@@ -84,6 +84,55 @@ TEST_F(PacketTest, CrossesAnEngineAsAHandle) {
   EXPECT_EQ(used(), 0U);
 }
 
+Packet in_pieces(Packet first, Packet second) {
+  rte_mbuf* head = first.release();
+  EXPECT_EQ(rte_pktmbuf_chain(head, second.release()), 0);
+  return Packet(head);
+}
+
+TEST_F(PacketTest, JoinsWhatADeviceHasPutInSeveralBuffers) {
+  Packet packet = in_pieces(packet_of(1000, 1), packet_of(518, 2));
+  EXPECT_TRUE(packet.is_in_pieces());
+  EXPECT_EQ(used(), 2U);
+  ASSERT_TRUE(packet.join_pieces());
+  EXPECT_FALSE(packet.is_in_pieces());
+  EXPECT_EQ(packet.size(), 1518U);
+  EXPECT_EQ(packet.bytes()[999], std::byte{1});
+  EXPECT_EQ(packet.bytes()[1000], std::byte{2});
+  EXPECT_EQ(used(), 1U);
+}
+
+TEST_F(PacketTest, DoesNotJoinMoreThanABufferHolds) {
+  {
+    Packet packet = in_pieces(packet_of(1500, 1), packet_of(1500, 2));
+    EXPECT_FALSE(packet.join_pieces());
+    EXPECT_TRUE(packet.is_in_pieces());
+  }
+  EXPECT_EQ(used(), 0U) << "all pieces go with their owner";
+}
+
+TEST_F(PacketTest, SaysWhatTheDeviceHasFoundOfAChecksum) {
+  Packet packet = packet_of(60, 1);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+  const auto with = [&](std::uint64_t flags) {
+    rte_mbuf* mbuf = packet.release();
+    mbuf->ol_flags = flags;
+    packet = Packet(mbuf);
+  };
+  with(RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_BAD);
+  EXPECT_TRUE(packet.checksum_is_verified());
+  with(RTE_MBUF_F_RX_L4_CKSUM_BAD);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+  with(RTE_MBUF_F_RX_L4_CKSUM_NONE);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_TRUE(packet.checksum_is_unfinished());
+  packet.call_checksum_verified();
+  EXPECT_TRUE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+}
+
 TEST_F(PacketTest, PoolEndsWithAnEmptyPacket) {
   std::vector<Packet> all;
   while (Packet packet = pool->allocate()) all.push_back(std::move(packet));
