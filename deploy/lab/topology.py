@@ -58,7 +58,8 @@ class Topology:
     def spaces(self) -> list[Namespace]:
         return [self.client, self.server, self.gateway_a, self.gateway_b, self.link]
 
-    def create(self) -> None:
+    def create(self, offloads: bool = True) -> None:
+        """Without `offloads` all interfaces segment and checksum in software, and merge nothing."""
         for space in self.spaces():
             space.create()
         for space in (self.gateway_a, self.link, self.gateway_b):
@@ -73,8 +74,9 @@ class Topology:
         )
         for left, left_name, right, right_name in cables:
             kernel.join(left, left_name, right, right_name)
-            kernel.switch_off_offloads(left, left_name)
-            kernel.switch_off_offloads(right, right_name)
+            if not offloads:
+                kernel.switch_off_offloads(left, left_name)
+                kernel.switch_off_offloads(right, right_name)
         for space, host in ((self.client, CLIENT), (self.server, SERVER)):
             space.ip("addr", "add", f"{host.ipv4}/24", "dev", host.interface)
             space.ip("addr", "add", f"{host.ipv6}/64", "dev", host.interface, "nodad")

@@ -11,6 +11,22 @@
 
 namespace satrelay::dpdk {
 
+// A look at a packet that somebody else owns.
+class PacketView {
+ public:
+  explicit PacketView(const rte_mbuf* mbuf) : mbuf_(mbuf) {}
+  ConstBytes bytes() const {
+    return {rte_pktmbuf_mtod(mbuf_, const std::byte*), rte_pktmbuf_data_len(mbuf_)};
+  }
+  // No port has received it: this program wrote it.
+  bool is_own() const { return mbuf_->port == RTE_MBUF_PORT_INVALID; }
+  // Its TCP or UDP checksum is known to be good.
+  bool is_checked() const { return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_GOOD) != 0; }
+
+ private:
+  const rte_mbuf* mbuf_;
+};
+
 class Packet {
  public:
   Packet() = default;
@@ -50,6 +66,16 @@ class Packet {
     mbuf_->data_len = static_cast<std::uint16_t>(size);
     mbuf_->pkt_len = static_cast<std::uint32_t>(size);
   }
+
+  // `count` bytes of the headroom become the front of the frame.
+  void grow_front(std::size_t count) {
+    mbuf_->data_off = static_cast<std::uint16_t>(mbuf_->data_off - count);
+  }
+
+  // What PacketView tells.
+  void set_received() { mbuf_->port = 0; }
+  void set_checked() { mbuf_->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD; }
+  void set_unchecked() { mbuf_->ol_flags &= ~std::uint64_t{RTE_MBUF_F_RX_L4_CKSUM_GOOD}; }
 
   // A second owner of the same bytes; neither may write them from now on.
   Packet share() {
