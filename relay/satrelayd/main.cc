@@ -226,9 +226,11 @@ int run(config::Gateway config, const std::string& file) {
                   port->mac().to_string());
     for (const std::string& notice : port->notices()) ops::log_warning(notice);
   }
+  const Instant touching = dpdk::now();
   dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value(), watch_memory);
   ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
-                " MiB on " + std::string(memory.backing()));
+                " MiB on " + std::string(memory.backing()) + ", touched in " +
+                std::to_string((dpdk::now() - touching).to_milliseconds()) + " ms");
   const std::unique_ptr<JournalFile> journal = open_journal(config);
   KernelEntropy entropy;
   const DeviceClock clock;
