@@ -12,7 +12,7 @@ const Value& content(const Value& value) {
   return value;
 }
 auto content(const Port& p) {
-  return std::tie(p.driver, p.interface, p.pci, p.socket, p.memif_server, p.mtu);
+  return std::tie(p.driver, p.interface, p.pci, p.socket, p.memif_server, p.mtu, p.large_frames);
 }
 auto content(const Worker& w) { return std::tie(w.polling, w.cpu); }
 auto content(const RateControl& c) {

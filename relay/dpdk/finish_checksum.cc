@@ -55,6 +55,17 @@ bool finish_v6(MutableBytes packet) {
 
 }  // namespace
 
+bool finish_checksum_at(MutableBytes frame, std::size_t start, std::size_t offset) {
+  const bool is_udp = offset == offsetof(rte_udp_hdr, dgram_cksum);
+  if (!is_udp && offset != offsetof(rte_tcp_hdr, cksum)) return false;
+  if (start + offset + 2 > frame.size()) return false;
+  std::byte* transport = frame.data() + start;
+  const auto sum = static_cast<std::uint16_t>(~rte_raw_cksum(transport, frame.size() - start));
+  const std::uint16_t field = is_udp && sum == 0 ? std::uint16_t{0xffff} : sum;
+  std::memcpy(transport + offset, &field, sizeof field);
+  return true;
+}
+
 bool finish_checksum(MutableBytes frame) {
   std::size_t offset = 12;
   for (int tags = 0; tags <= 2; ++tags) {

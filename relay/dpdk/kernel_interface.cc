@@ -25,14 +25,19 @@ namespace {
 struct MergeOffload {
   std::string_view kernel_name;
   std::string_view ethtool_name;
+  bool can_be_cut;
 };
 constexpr std::array<MergeOffload, 5> kMergeOffloads{{
-    {"rx-gro", "gro"},
-    {"rx-lro", "lro"},
-    {"rx-gro-hw", "rx-gro-hw"},
-    {"rx-gro-list", "rx-gro-list"},
-    {"rx-udp-gro-forwarding", "rx-udp-gro-forwarding"},
+    {"rx-gro", "gro", true},
+    {"rx-lro", "lro", false},
+    {"rx-gro-hw", "rx-gro-hw", true},
+    {"rx-gro-list", "rx-gro-list", true},
+    {"rx-udp-gro-forwarding", "rx-udp-gro-forwarding", true},
 }};
+
+bool is_allowed(const MergeOffload& offload, KernelInterface::Merging allowed) {
+  return offload.can_be_cut && allowed == KernelInterface::Merging::kThatCanBeCut;
+}
 
 ifreq request_for(const std::string& name) {
   ifreq request{};
@@ -154,13 +159,22 @@ bool KernelInterface::has_flag(unsigned flag) const {
 bool KernelInterface::is_enabled() const { return has_flag(IFF_UP); }
 bool KernelInterface::is_running() const { return has_flag(IFF_RUNNING); }
 
-std::vector<std::string> KernelInterface::objections(std::uint16_t mtu) const {
+MacAddress KernelInterface::mac() const {
+  MacAddress result;
+  ifreq request = request_for(name_);
+  if (::ioctl(socket_, SIOCGIFHWADDR, &request) == 0) {
+    std::memcpy(result.octets.data(), request.ifr_hwaddr.sa_data, result.octets.size());
+  }
+  return result;
+}
+
+std::vector<std::string> KernelInterface::objections(std::uint16_t mtu, Merging allowed) const {
   std::vector<std::string> words;
   if (!is_enabled()) words.emplace_back("is down");
   if (const std::uint16_t present = this->mtu(); present < mtu) {
     words.push_back("has an MTU of " + std::to_string(present));
   }
-  if (!active_merge_offloads().empty()) words.emplace_back("merges received frames");
+  if (!active_merge_offloads(allowed).empty()) words.emplace_back("merges received frames");
   return words;
 }
 
@@ -172,13 +186,13 @@ std::uint32_t KernelInterface::megabits() const {
   return speed == static_cast<std::uint32_t>(SPEED_UNKNOWN) ? 0 : speed;
 }
 
-std::vector<std::string> KernelInterface::active_merge_offloads() const {
+std::vector<std::string> KernelInterface::active_merge_offloads(Merging allowed) const {
   std::vector<std::string> names;
   const auto table = feature_table(socket_, name_);
   if (!table) return names;
   const auto active = active_features(socket_, name_, table->count);
   for (std::size_t k = 0; k < kMergeOffloads.size(); ++k) {
-    if (!table->position[k]) continue;
+    if (!table->position[k] || is_allowed(kMergeOffloads[k], allowed)) continue;
     const std::uint32_t bit = *table->position[k];
     if ((active[bit / 32U] >> (bit % 32U)) & 1U) {
       names.emplace_back(kMergeOffloads[k].ethtool_name);
@@ -187,10 +201,10 @@ std::vector<std::string> KernelInterface::active_merge_offloads() const {
   return names;
 }
 
-std::vector<std::string> KernelInterface::prepare(std::uint16_t mtu) {
+std::vector<std::string> KernelInterface::prepare(std::uint16_t mtu, Merging allowed) {
   std::vector<std::string> notices;
   set_mtu(mtu);
-  disable_merge_offloads(notices);
+  disable_merge_offloads(allowed, notices);
   keep_kernel_off(notices);
   bring_up();
   return notices;
@@ -217,13 +231,15 @@ void KernelInterface::set_mtu(std::uint16_t mtu) {
                            "): " + reason + "; set a smaller mtu for this port");
 }
 
-void KernelInterface::disable_merge_offloads(std::vector<std::string>& notices) {
+void KernelInterface::disable_merge_offloads(Merging allowed, std::vector<std::string>& notices) {
   const auto table = feature_table(socket_, name_);
   if (!table) return;
   const std::size_t blocks = (table->count + 31U) / 32U;
   std::vector<ethtool_set_features_block> change(blocks, ethtool_set_features_block{});
-  for (const auto& position : table->position) {
-    if (position) change[*position / 32U].valid |= 1U << (*position % 32U);
+  for (std::size_t k = 0; k < kMergeOffloads.size(); ++k) {
+    const auto& position = table->position[k];
+    if (!position || is_allowed(kMergeOffloads[k], allowed)) continue;
+    change[*position / 32U].valid |= 1U << (*position % 32U);
   }
   std::vector<char> memory(sizeof(ethtool_sfeatures) + blocks * sizeof change[0]);
   auto* features = reinterpret_cast<ethtool_sfeatures*>(memory.data());
@@ -232,7 +248,7 @@ void KernelInterface::disable_merge_offloads(std::vector<std::string>& notices) 
   std::memcpy(memory.data() + sizeof(ethtool_sfeatures), change.data(), blocks * sizeof change[0]);
   ethtool(socket_, name_, features);  // judged by what is on afterwards
 
-  const std::vector<std::string> still_on = active_merge_offloads();
+  const std::vector<std::string> still_on = active_merge_offloads(allowed);
   if (still_on.empty()) return;
   std::string words;
   for (const std::string& offload : still_on) words += " " + offload + " off";

@@ -11,6 +11,22 @@
 
 namespace satrelay::dpdk {
 
+// A look at a packet that somebody else owns.
+class PacketView {
+ public:
+  explicit PacketView(const rte_mbuf* mbuf) : mbuf_(mbuf) {}
+  ConstBytes bytes() const {
+    return {rte_pktmbuf_mtod(mbuf_, const std::byte*), rte_pktmbuf_data_len(mbuf_)};
+  }
+  // No port has received it: this program wrote it.
+  bool is_own() const { return mbuf_->port == RTE_MBUF_PORT_INVALID; }
+  // Its TCP or UDP checksum is known to be good.
+  bool is_checked() const { return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_GOOD) != 0; }
+
+ private:
+  const rte_mbuf* mbuf_;
+};
+
 class Packet {
  public:
   Packet() = default;
@@ -60,15 +76,24 @@ class Packet {
   bool checksum_is_verified() const {
     return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
   }
-  void call_checksum_verified() {
-    mbuf_->ol_flags &= ~RTE_MBUF_F_RX_L4_CKSUM_MASK;
-    mbuf_->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
-  }
   // The sender is on this very machine and has left it to the device: what is there is no checksum,
   // but nothing can have changed the bytes.
   bool checksum_is_unfinished() const {
     return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_NONE;
   }
+
+  // `count` bytes of the headroom become the front of the frame.
+  void grow_front(std::size_t count) {
+    mbuf_->data_off = static_cast<std::uint16_t>(mbuf_->data_off - count);
+  }
+
+  // What PacketView tells.
+  void set_received() { mbuf_->port = 0; }
+  void set_checked() {
+    set_unchecked();
+    mbuf_->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+  }
+  void set_unchecked() { mbuf_->ol_flags &= ~std::uint64_t{RTE_MBUF_F_RX_L4_CKSUM_MASK}; }
 
   // A second owner of the same bytes; neither may write them from now on.
   Packet share() {

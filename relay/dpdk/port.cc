@@ -15,8 +15,23 @@
 #include "relay/dpdk/memif_socket.h"
 #include "relay/dpdk/own_sockets.h"
 #include "relay/dpdk/packet_socket.h"
+#include "relay/dpdk/socket_receiver.h"
+#include "relay/dpdk/socket_sender.h"
 
 namespace satrelay::dpdk {
+
+// A packet socket, and both ways through it.
+struct SocketPort {
+  SocketPort(unsigned index, const config::Port& config, PacketPool& pool)
+      : socket(index),
+        receiver(socket.descriptor(), pool, config.mtu),
+        sender(socket.descriptor(), config.large_frames ? SocketSender::LargeFrames::kWhereTaken
+                                                        : SocketSender::LargeFrames::kNever) {}
+  PacketSocket socket;
+  SocketReceiver receiver;
+  SocketSender sender;
+};
+
 namespace {
 
 constexpr std::uint16_t kDescriptors = 2048;
@@ -31,6 +46,11 @@ bool is_kernel_driven(config::Driver driver) {
 const std::string& device_name(const config::Port& config) {
   if (is_kernel_driven(config.driver)) return config.interface;
   return config.driver == config::Driver::kPci ? config.pci : config.socket;
+}
+
+KernelInterface::Merging allowed_merging(config::Driver driver) {
+  return driver == config::Driver::kAfPacket ? KernelInterface::Merging::kThatCanBeCut
+                                             : KernelInterface::Merging::kNone;
 }
 
 std::string advice_for(config::Driver driver) {
@@ -58,12 +78,17 @@ Port::Port(const std::string& name, const config::Port& config, PacketPool& pool
   try {
     if (is_kernel_driven(config_.driver)) {
       KernelInterface interface(config_.interface);
-      notices_ = interface.prepare(mtu_);
+      notices_ = interface.prepare(mtu_, allowed_merging(config_.driver));
       index_ = interface.index();
+      mac_ = interface.mac();
     }
-    if (config_.memif_server) remove_stale_memif_socket(config_.socket);
-    create_device();
-    configure_device(pool);
+    if (config_.driver == config::Driver::kAfPacket) {
+      open_socket(pool);
+    } else {
+      if (config_.memif_server) remove_stale_memif_socket(config_.socket);
+      create_device();
+      configure_device(pool);
+    }
     link_ = ask_driver();
   } catch (const std::exception& error) {
     if (is_vdev_) rte_eal_hotplug_remove("vdev", device_.c_str());
@@ -72,6 +97,7 @@ Port::Port(const std::string& name, const config::Port& config, PacketPool& pool
 }
 
 Port::~Port() {
+  if (socket_) return;
   if (started_) {
     rte_eth_promiscuous_disable(id_);
     rte_eth_dev_stop(id_);
@@ -85,6 +111,22 @@ void Port::give_to(uid_t user) {
 }
 
 std::string Port::description() const { return name_ + ": " + describe(config_); }
+
+void Port::open_socket(PacketPool& pool) {
+  try {
+    socket_ = std::make_unique<SocketPort>(index_, config_, pool);
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string(error.what()) + "; " + advice_for(config_.driver));
+  }
+  wait_descriptor_ = socket_->socket.descriptor();
+  if (socket_->socket.receive_buffer() < PacketSocket::kReceiveBuffer) {
+    notices_.push_back("the kernel keeps only " +
+                       std::to_string(socket_->socket.receive_buffer() >> 10) +
+                       " KiB of frames that wait for this port; run as root, or set sysctl "
+                       "net.core.rmem_max=" +
+                       std::to_string(PacketSocket::kReceiveBuffer / 2));
+  }
+}
 
 void Port::create_device() {
   // Packets on normal pages have no address that a device could be told.
@@ -105,9 +147,6 @@ void Port::create_device() {
   }
   if (rte_eth_dev_get_port_by_name(device_.c_str(), &id_) != 0) {
     throw std::runtime_error("DPDK has no such device; " + advice_for(config_.driver));
-  }
-  if (config_.driver == config::Driver::kAfPacket) {
-    socket_ = std::make_unique<PacketSocket>(index_, mtu_);
   }
 }
 
@@ -145,7 +184,6 @@ void Port::configure_device(PacketPool& pool) {
         "cannot set up the send queue");
   check(rte_eth_dev_start(id_), "cannot start the device");
   started_ = true;
-  if (socket_) wait_descriptor_ = socket_->descriptor();
   if (config_.driver == config::Driver::kAfXdp) {
     // The driver does not tell which socket it has opened for the queue.
     for (const int descriptor : own_sockets(AF_XDP)) {
@@ -169,40 +207,16 @@ std::uint64_t Port::receive_offloads(std::uint64_t offered) {
 int Port::numa_node() const { return is_pci_ ? rte_eth_dev_socket_id(id_) : -1; }
 
 std::size_t Port::receive(Burst& burst) {
+  if (socket_) return socket_->receiver.receive(burst);
   if (burst.begin_ != 0) burst.compact();
-  std::size_t room = Burst::kCapacity - burst.end_;
-  PacketSocket::Waiting waiting;
-  if (socket_) {
-    waiting = socket_->inspect(room);
-    if (waiting.count == 0) return 0;
-    room = waiting.count;
-  }
+  const std::size_t room = Burst::kCapacity - burst.end_;
   rte_mbuf** const first = burst.packets_.data() + burst.end_;
   const std::size_t count = rte_eth_rx_burst(id_, 0, first, static_cast<std::uint16_t>(room));
-  if (socket_) socket_->advance(count);
-  if (!waiting.marked) [[likely]] {
-    const std::size_t whole = is_pci_ ? finish(first, count) : count;
-    burst.end_ += whole;
-    return whole;
-  }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    Packet packet(first[i]);
-    const FrameMark& mark = socket_->mark(i);
-    if (mark.is_merged) {
-      ++rx_merged_;
-      continue;
-    }
-    if (mark.tag_protocol != 0 && packet.size() >= 14) {
-      store_u16(packet.mutable_bytes().data() + 12, mark.tag_protocol);
-    }
-    if (mark.checksum_unfinished && finish_checksum(packet.mutable_bytes())) {
-      ++rx_checksums_finished_;
-    }
-    first[kept++] = packet.release();
-  }
-  burst.end_ += kept;
-  return kept;
+  // Not every driver says so itself.
+  for (std::size_t i = 0; i < count; ++i) first[i]->port = id_;
+  const std::size_t whole = is_pci_ ? finish(first, count) : count;
+  burst.end_ += whole;
+  return whole;
 }
 
 std::size_t Port::finish(rte_mbuf** frames, std::size_t count) {
@@ -219,7 +233,7 @@ std::size_t Port::finish(rte_mbuf** frames, std::size_t count) {
     if (packet.checksum_is_verified()) {
       ++rx_checksums_verified_;
     } else if (packet.checksum_is_unfinished() && finish_checksum(packet.mutable_bytes())) {
-      packet.call_checksum_verified();  // by its sender
+      packet.set_checked();  // by its sender
       ++rx_checksums_finished_;
     }
     frames[kept++] = packet.release();
@@ -235,6 +249,11 @@ std::size_t Port::send(Burst& burst) {
     tx_down_ += offered;
     return offered;
   }
+  if (socket_) {
+    const std::size_t done = socket_->sender.send(burst, socket_->socket.changes());
+    tx_unsent_ += offered - done;
+    return done;
+  }
   const std::size_t sent = rte_eth_tx_burst(id_, 0, burst.packets_.data() + burst.begin_,
                                             static_cast<std::uint16_t>(offered));
   burst.begin_ += sent;
@@ -244,6 +263,7 @@ std::size_t Port::send(Burst& burst) {
 }
 
 MacAddress Port::mac() const {
+  if (socket_) return mac_;
   MacAddress result;
   rte_ether_addr address{};
   if (rte_eth_macaddr_get(id_, &address) == 0) {
@@ -271,7 +291,7 @@ InterfaceView Port::view() const {
   view.name = interface_name(index_);
   try {
     // A new interface may have the old one's index: the socket knows better.
-    if (!view.name.empty() && (!socket_ || socket_->is_bound())) {
+    if (!view.name.empty() && (!socket_ || socket_->socket.is_bound())) {
       const KernelInterface interface(view.name);
       view.is_enabled = interface.is_enabled();
       view.is_running = view.is_enabled && interface.is_running();
@@ -285,7 +305,7 @@ InterfaceView Port::view() const {
       .is_there = false, .name = "", .is_enabled = false, .is_running = false, .objections = {}};
   try {
     const KernelInterface successor(config_.interface);
-    view.objections = successor.objections(mtu_);
+    view.objections = successor.objections(mtu_, allowed_merging(config_.driver));
     if (!socket_) view.objections.emplace_back("is not the one that af_xdp has opened");
     view.has_successor = true;
   } catch (const std::exception&) {
@@ -297,7 +317,7 @@ InterfaceView Port::view() const {
 void Port::bind_to_successor(Instant now) {
   try {
     const unsigned index = KernelInterface(config_.interface).index();
-    socket_->bind_to(index);
+    socket_->socket.bind_to(index);
     index_ = index;
     watch_.bound();
   } catch (const std::exception& error) {
@@ -319,6 +339,7 @@ std::vector<PortChange> Port::look(Instant now) {
     now_is = view();
     watch_.look(now_is, now);
   }
+  if (socket_ && now_is.is_running && !link().up) socket_->socket.note_change();
   link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
   // A device without a link would send what its queue holds when nobody wants it any more.
   const bool is_unplugged = is_pci_ && !now_is.is_running;
@@ -332,7 +353,28 @@ std::uint64_t Port::missed() const {
   return now_is.rx_missed + now_is.rx_no_buffer;
 }
 
+PortStats Port::socket_stats() const {
+  const SocketReceiver::Counters& in = socket_->receiver.counters();
+  const SocketSender::Counters& out = socket_->sender.counters();
+  PortStats stats;
+  stats.rx_frames = in.frames;
+  stats.rx_bytes = in.bytes;
+  stats.rx_large = in.large;
+  stats.rx_missed = socket_->socket.dropped();
+  stats.rx_no_buffer = in.no_buffer;
+  stats.rx_merged = in.uncut;
+  stats.rx_checksums_finished = in.checksums_finished;
+  stats.tx_frames = out.frames;
+  stats.tx_bytes = out.bytes;
+  stats.tx_large = out.large;
+  stats.tx_errors = out.errors;
+  stats.tx_unsent = tx_unsent_;
+  stats.tx_down = tx_down_ + out.down;
+  return stats;
+}
+
 PortStats Port::stats() const {
+  if (socket_) return socket_stats();
   rte_eth_stats device{};
   rte_eth_stats_get(id_, &device);
   PortStats stats;
@@ -340,7 +382,7 @@ PortStats Port::stats() const {
   stats.rx_bytes = device.ibytes;
   stats.tx_frames = device.opackets;
   stats.tx_bytes = device.obytes;
-  stats.rx_missed = device.imissed + (socket_ ? socket_->dropped() : 0);
+  stats.rx_missed = device.imissed;
   stats.rx_errors = device.ierrors;
   stats.rx_no_buffer = device.rx_nombuf;
   stats.rx_merged = rx_merged_;

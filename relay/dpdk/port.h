@@ -1,4 +1,4 @@
-// A network port: any DPDK device, opened by its configuration.
+// A network port, opened by its configuration: a packet socket of our own, or any DPDK device.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ struct LinkState {
   std::uint32_t megabits = 0;  // 0: unknown
 };
 
-class PacketSocket;
+struct SocketPort;
 
 class Port {
  public:
@@ -74,8 +74,10 @@ class Port {
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
+  void open_socket(PacketPool& pool);
   void create_device();
   void configure_device(PacketPool& pool);
+  PortStats socket_stats() const;
   InterfaceView view() const;
   void bind_to_successor(Instant now);
   LinkState ask_driver() const;
@@ -93,7 +95,7 @@ class Port {
   bool is_vdev_ = false;
   bool started_ = false;
   bool is_pci_ = false;
-  std::unique_ptr<PacketSocket> socket_;  // af_packet only
+  std::unique_ptr<SocketPort> socket_;  // af_packet, which has no device of DPDK's
   std::optional<int> wait_descriptor_;
   std::uint64_t rx_merged_ = 0;
   std::uint64_t rx_joined_ = 0;
@@ -102,6 +104,7 @@ class Port {
   std::uint64_t tx_unsent_ = 0;
   std::uint64_t tx_down_ = 0;
   unsigned index_ = 0;    // of the kernel interface
+  MacAddress mac_;        // the same, as it was opened
   InterfaceWatch watch_;  // of the thread that looks
   std::atomic<LinkState> link_;
   std::atomic<bool> is_off_ = false;  // kernel or device would keep what is sent for later

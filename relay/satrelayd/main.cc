@@ -243,9 +243,11 @@ int run(config::Gateway config, const std::string& file) {
     for (const std::string& notice : port->notices()) ops::log_warning(notice);
   }
   warn_of_placement(config.worker, std::array<const dpdk::Port*, 2>{&lan, &wan});
+  const Instant touching = dpdk::now();
   dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value(), watch_memory);
   ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
-                " MiB on " + std::string(memory.backing()));
+                " MiB on " + std::string(memory.backing()) + ", touched in " +
+                std::to_string((dpdk::now() - touching).to_milliseconds()) + " ms");
   const std::unique_ptr<JournalFile> journal = open_journal(config);
   KernelEntropy entropy;
   const DeviceClock clock;

@@ -63,6 +63,9 @@ TEST(Changes, AllElseIsNamed) {
             (Keys{"ports.lan", "links.sat.send_rate (above the start's)", "links.sat.bridged_share",
                   "peers", "stp.mtu", "limits.flows", "worker", "journal"}));
   next = started;
+  next.wan.large_frames = false;
+  EXPECT_EQ(needs_restart(started, next), Keys{"ports.wan"});
+  next = started;
   next.links.clear();
   EXPECT_EQ(needs_restart(started, next), Keys{"links (one was added or removed)"});
 }
