@@ -159,11 +159,10 @@ void Uplink::follow(std::size_t peer, Instant now) {
   if (!line.carrier.config.finds_capacity()) return;
   const BitRate used = used_by(line);
   const BitRate notable = line.used.scaled(1, kNotable);
-  const bool same = used.is_zero() == line.used.is_zero() &&
-                    used.to_bits_per_second() + notable.to_bits_per_second() >=
-                        line.used.to_bits_per_second() &&
-                    used.to_bits_per_second() <=
-                        line.used.to_bits_per_second() + notable.to_bits_per_second();
+  const bool same =
+      used.is_zero() == line.used.is_zero() &&
+      used.to_bits_per_second() + notable.to_bits_per_second() >= line.used.to_bits_per_second() &&
+      used.to_bits_per_second() <= line.used.to_bits_per_second() + notable.to_bits_per_second();
   if (!same) apply_capacity(line.carrier, now);
 }
 
