@@ -180,7 +180,7 @@ int run(int argc, char** argv) {
   app.add_flag("--quick", quick, "a few seconds, with a smaller working set");
   app.add_option("--json", json_path, "write the figures to this file as well");
   app.add_option("--limit", limit, "fail if a hot row takes longer than this many nanoseconds");
-  app.add_option("--only", only, "only the rows whose name contains this");
+  app.add_option("--only", only, "only the row of this name, or all whose names contain it");
   CLI11_PARSE(app, argc, argv);
 
   std::printf(
@@ -196,7 +196,10 @@ int run(int argc, char** argv) {
               "recv MB");
   const std::size_t frames = quick ? 100'000 : 1'000'000;
   std::vector<Row> list = rows(quick);
-  std::erase_if(list, [&](const Row& row) { return row.name.find(only) == std::string::npos; });
+  const bool exact = std::ranges::find(list, only, &Row::name) != list.end();
+  std::erase_if(list, [&](const Row& row) {
+    return exact ? row.name != only : row.name.find(only) == std::string::npos;
+  });
   const bool any_cold = std::ranges::any_of(list, [](const Row& row) { return !is_hot(row.spec); });
   const double hot_copy = copy_hot(frames);
   const std::size_t large_set = quick ? 31'000'000 : 625'000'000;

@@ -15,7 +15,7 @@ bench_flows once each. Prints medians, and the ratio after / before, of each row
 themselves are those of the working tree in both: REV is only what they measure.
 
   --runs N      of each, in turn; 9 unless told otherwise
-  --only TEXT   only rows of bench_gateway whose name contains TEXT
+  --only TEXT   only the row of bench_gateway with this name, or all whose names contain it
   --quick       short runs, 3 of each: whether it works, and not how fast it is
   --keep        leaves REV's build in build/compare/, so that the next comparison begins at once
   --help        this
