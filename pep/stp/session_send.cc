@@ -51,12 +51,15 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (handshake.hello_due(now)) return send_hello(out);
   if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
   gate.update(association->rtt.smoothed(), datagram_limit(), now);
-  if (gate.open(now) && mtu_probe_waits()) {
+  const bool open = gate.open(now);  // until a packet is finished
+  if (open && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
-  if (const std::size_t size = send_repair(out); size > 0) return size;
+  if (open) {
+    if (const std::size_t size = send_repair(out); size > 0) return size;
+  }
   // Whose bytes it begins with decides for all of it.
-  const bool has_data = gate.open(now) && data_waits();
+  const bool has_data = open && data_waits();
   const std::optional<FecCode> code = has_data ? covering_code() : std::nullopt;
   PacketBuilder packet(code ? out.first(out.size() - kRepairOverhead) : out,
                        protection.trailer_size());
@@ -64,7 +67,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (code) packet.protect(coded_frame(*code));
   const bool is_ping = association->requests.due();
   write_control(packet);
-  if (gate.open(now) && data_waits()) {
+  if (open && data_waits()) {
     const std::size_t items = packet.items().size();
     writer.write({packet, *streams, association->loss_rate, now});
     if (packet.items().size() > items) association->probes.on_data_sent();

@@ -21,11 +21,47 @@ bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
   return says_so && wan.is_in_own_network(frame.ethernet);
 }
 
-Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant now) {
+// What is seen of all frames is looked up while the memory that it leads to is on its way. The
+// flows are settled after the last of several segments that follow each other.
+void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
+                                     Instant now) {
+  counters.add(Counter::kLanFramesIn, frames.size());
+  auto& [seen, segments] = *burst;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    seen[i] = look_at_arrived(frames[i]);
+    segments[i] = look_at_segment(seen[i]);
+    if (segments[i].tcp && frames.size() > 1) flows.flows().prefetch_way(segments[i].hash);
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (!segments[i].tcp) continue;
+    segments[i].slot = flows.flows().find(segments[i].key, segments[i].hash);
+    segments[i].changes = flows.flows().changes();
+    if (segments[i].slot != kNoSlot && frames.size() > 1) flows.flows().prefetch(segments[i].slot);
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    flows.settle_unless(segments[i].slot, now);
+    const Verdict verdict = handle_lan(seen[i], segments[i], frames[i].bytes, now);
+    handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};
+  }
+}
+
+Gateway::Impl::Segment Gateway::Impl::look_at_segment(const Frame& frame) const {
+  Segment segment;
+  if (!is_tcp(frame)) return segment;
+  segment.tcp = wire::parse_tcp(frame.payload);
+  if (!segment.tcp) return segment;
+  segment.key = {frame.ip.source, frame.ip.destination, segment.tcp->header.source_port,
+                 segment.tcp->header.destination_port, vlans_of(frame.ethernet)};
+  segment.hash = flows.flows().hash(segment.key);
+  return segment;
+}
+
+Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes,
+                                  Instant now) {
   constexpr PortId kPort = PortId::kLan;
   std::uint32_t slot = kNoSlot;
   if (speaks_for_gateway(frame)) return drop(Counter::kDroppedForgedGateway);
-  if (is_tcp(frame)) return handle_lan_tcp(frame, bytes, now);
+  if (is_tcp(frame)) return handle_lan_tcp(frame, segment, bytes, now);
   hear(lan.learn_from_lan(frame));
   switch (frame.kind) {
     case FrameKind::kMalformed:
@@ -66,26 +102,29 @@ Verdict Gateway::Impl::handle_lan_fragment(const Frame& frame, ConstBytes bytes,
   Frame whole = look_at(reassembly.whole());
   whole.reassembled = true;
   // A fragment within a fragment is put together twice by some, and by others not at all.
-  const Verdict verdict = whole.extensions.fragment ? drop(Counter::kDroppedFragmentMalformed)
-                                                    : handle_lan(whole, reassembly.whole(), now);
+  const Verdict verdict = whole.extensions.fragment
+                              ? drop(Counter::kDroppedFragmentMalformed)
+                              : handle_lan(whole, look_at_segment(whole), reassembly.whole(), now);
   reassembly.end_whole();
   return verdict;
 }
 
 // IP options and extension headers of a relayed segment end here.
-Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
-  const auto tcp = wire::parse_tcp(frame.payload);
+Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_segment,
+                                      ConstBytes bytes, Instant now) {
+  const auto& [tcp, key, hash, looked_up, changes] = seen_segment;
   // Hosts forgive more than we do.
   if (!tcp) {
     const Counter reason = bridging_reason(frame, Counter::kBridgedMalformed);
     return treat(reason, frame, PortId::kLan, bytes, now);
   }
-  const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
-                    tcp->header.destination_port, vlans_of(frame.ethernet)};
-  std::uint32_t slot = flows.flows().find(key);
+  // Those before it in the burst may have begun or ended its flow.
+  std::uint32_t slot =
+      changes == flows.flows().changes() ? looked_up : flows.flows().find(key, hash);
   const bool is_syn =
       tcp->header.has(wire::TcpFlags::kSyn) && !tcp->header.has(wire::TcpFlags::kAck);
   if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
+  if (is_syn) flows.settle_unless(kNoSlot, now);
   if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header, now))) {
     flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
     return Verdict::kConsumed;

@@ -46,6 +46,13 @@ config::Gateway config_for(const Crowd::Spec& spec) {
                    .prefixes = {*IpPrefix::parse("10.0.0.0/8")},
                    .link = "sat"}};
   if (routed) config.gateway.next_hop = ip_of("192.0.2.2");
+  for (std::size_t i = 0; i < spec.silent_peers; ++i) {
+    const IpAddress address = numbered(11, i);
+    config.peers.push_back({.name = "silent-" + std::to_string(i),
+                            .address = address,
+                            .prefixes = {IpPrefix{address, 32}},
+                            .link = "sat"});
+  }
   config.rules = {{}};
   config.stp.port = kStpPort;
   config.limits.flows = 65536;

@@ -33,7 +33,8 @@ class Crowd {
     bool one_server = false;  // or one for each flow
     Duration idle_timeout = Duration::seconds(7200);
     std::size_t memory = 512U << 20;
-    bool opens = true;  // at once
+    std::size_t silent_peers = 0;  // beside the one that speaks
+    bool opens = true;             // at once
   };
   explicit Crowd(const Spec& spec);
   ~Crowd();

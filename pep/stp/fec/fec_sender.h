@@ -72,6 +72,8 @@ class FecSender {
   // Returns how many.
   std::size_t advance(Waiting waiting, std::uint64_t next_number, Duration round_trip, Instant now);
 
+  // No window is open and no repair is left: nothing is ready, or becomes so by time.
+  bool rests() const { return count_ == 0; }
   // Whether a repair may leave as packet `next_number`.
   bool ready(Waiting waiting, std::uint64_t next_number, Instant now) const;
   // When a repair may leave, if nothing else is sent; `now` if it may at once.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "config/schema.h"
@@ -75,8 +76,15 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   }
 
   // --- a flow goes on --------------------------------------------------------------------------
+  // The flow moves on when settle_unless() says so: several segments that follow each other move it
+  // once.
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
+  bool is_settled() const { return moving_ == kNoSlot; }
+  // To be called before anything else happens, but a further segment of the flow in `slot`.
+  void settle_unless(std::uint32_t slot, Instant now) {
+    if (moving_ != slot && moving_ != kNoSlot) move_on(std::exchange(moving_, kNoSlot), now);
+  }
   // The host's LAN says that a segment of ours did not reach it, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   // Of a stream of a flow.
@@ -134,6 +142,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void supersede(std::uint32_t slot, std::size_t peer, Instant now);
   void bid_farewell(Flow& f, Instant now);
 
+  // After segments of its host.
+  void move_on(std::uint32_t slot, Instant now);
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
   void queue(std::uint32_t slot) { flows_.ring().add(slot); }
@@ -178,6 +188,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   StreamSide streams_;
   static constexpr std::size_t kMostFarewells = 256;
   SegmentQueue farewells_{kMostFarewells};  // resets that were owed when a flow had to make room
+  std::uint32_t moving_ = kNoSlot;          // had segments, and has not moved on yet
   std::uint64_t upheavals_ = 0;             // of all peers
   std::uint64_t configurations_ = 0;
   bool is_shutting_down_ = false;

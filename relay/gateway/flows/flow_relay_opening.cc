@@ -40,6 +40,7 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
   f.upheavals_looked_at = upheavals_;
   f.configurations = configurations_;
   ++peers_[peer]->flows;
+  peers_[peer]->bell.ring();
   return flows_.add(std::move(made));
 }
 

@@ -26,6 +26,7 @@ std::uint32_t FlowStore::add(std::unique_ptr<Flow> flow) {
   by_id_.insert(flow->id, slot);
   live_slots_.set(slot);
   ++size_;
+  ++changes_;
   flows_[slot] = std::move(flow);
   return slot;
 }
@@ -41,6 +42,13 @@ void FlowStore::remove(std::uint32_t slot) {
   flows_[slot].reset();
   free_slots_.push_back(slot);
   --size_;
+  ++changes_;
+}
+
+void FlowStore::prefetch(std::uint32_t slot) const {
+  constexpr std::size_t kLine = 64;
+  const auto* const begin = reinterpret_cast<const std::byte*>(flows_[slot].get());
+  for (std::size_t at = 0; at < sizeof(Flow); at += kLine) __builtin_prefetch(begin + at);
 }
 
 std::uint32_t FlowStore::find(std::uint64_t id, WorkCount& work) const {

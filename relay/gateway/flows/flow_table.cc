@@ -10,8 +10,8 @@ FlowTable::FlowTable(std::uint32_t max_flows, HashKey key)
       mask_(std::bit_ceil(std::max<std::uint64_t>(max_flows, 8) * 2) - 1),
       entries_(mask_ + 1) {}
 
-std::uint32_t FlowTable::find(const FlowKey& flow) const {
-  for (std::size_t i = home(flow);; i = (i + 1) & mask_) {
+std::uint32_t FlowTable::find(const FlowKey& flow, std::uint64_t hash) const {
+  for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
     const Entry& entry = entries_[i];
     if (entry.slot == kNoSlot) return kNoSlot;
     if (entry.key == flow) return entry.slot;

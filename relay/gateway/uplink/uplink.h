@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/schema.h"
+#include "pep/base/attention.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/schedule/turn.h"
@@ -61,6 +62,10 @@ class Uplink {
   // In the order of the peers. `datagram_overhead`: IP and UDP headers. All outlive the uplink's
   // last poll.
   void add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead);
+
+  // The sessions that may have something to say: no others are asked.
+  Attention& attention() { return attention_; }
+  const Attention& attention() const { return attention_; }
 
   // --- bridged frames --------------------------------------------------------------------------
   Passage admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
@@ -128,6 +133,7 @@ class Uplink {
   TrafficClasses classes_;
   std::vector<std::unique_ptr<Carrier>> carriers_;  // as the links are configured
   std::vector<Line> lines_;                         // by peer
+  Attention attention_;                             // the same
   HeldFrames held_{kMostHeldFrames};
   std::size_t held_slot_ = 0;
   bool sessions_first_ = false;
