@@ -170,8 +170,9 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
 // When blocks end, or are too late.
 Instant Session::Impl::fec_timeout() const {
   if (fec == nullptr) return Instant::never();
-  return earlier(fec->next_expiry(),
-                 fec->sender.next_timeout(waiting(), association->rtt.smoothed()));
+  const FecSender& sender = fec->sender;
+  return earlier(earlier(fec->next_expiry(), sender.idle_at()),
+                 sender.next_timeout(waiting(), association->rtt.smoothed()));
 }
 
 void Session::Impl::run_fec() {
