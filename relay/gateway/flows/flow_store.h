@@ -37,7 +37,9 @@ class FlowStore {
   bool contains(std::uint32_t slot) const { return flows_[slot] != nullptr; }
 
   // --- ways to one; kNoSlot: there is none ---------------------------------------------------
-  std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
+  std::uint32_t find(const FlowKey& key) const {
+    return table_.find(key, [&](std::uint32_t slot) { return flows_[slot]->key == key; });
+  }
   std::uint32_t find(std::uint64_t id, WorkCount& work) const;
   // The one before which `before` others stand in the order of slots.
   std::uint32_t nth(std::size_t before) const { return live_slots_.nth(before); }
