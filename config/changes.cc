@@ -73,6 +73,7 @@ void compare_stp(const Stp& started, const Stp& next, Differences& found) {
 
 void compare_limits(const Limits& started, const Limits& next, Differences& found) {
   found.compare("limits.flows", started.flows, next.flows);
+  found.compare("limits.time_wait", started.time_wait, next.time_wait);
   found.compare("limits.memory", started.memory, next.memory);
   found.compare("limits.flow_memory", started.flow_memory, next.flow_memory);
   found.compare("limits.host_window", started.host_window, next.host_window);

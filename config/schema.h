@@ -245,8 +245,9 @@ inline constexpr ByteCount kMemoryOfAFlow = ByteCount(4096);
 
 struct Limits {
   std::uint32_t flows = 65536;
-  std::uint32_t half_open = 4096;        // SYN answered, handshake not complete
-  ByteCount memory = ByteCount(0);       // arena for stored bytes; 0: from the links' rates
+  std::uint32_t half_open = 4096;     // SYN answered, handshake not complete
+  std::uint32_t time_wait = 262'144;  // connections of hosts that are over, but for late segments
+  ByteCount memory = ByteCount(0);    // arena for stored bytes; 0: from the links' rates
   ByteCount flow_memory = ByteCount(0);  // most one flow may store, each way; 0: from `memory`
   ByteCount host_window = ByteCount(0);  // largest advertised to a host; 0: from the links
   Duration idle_timeout = kLeastIdle;

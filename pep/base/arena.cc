@@ -15,6 +15,7 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
       reserves_of_a_block_(reserve_size == 0 ? 0 : block_size / reserve_size) {
   SATRELAY_CHECK(std::has_single_bit(block_size));
   SATRELAY_CHECK(reserve_size == 0 || std::has_single_bit(reserve_size));
+  SATRELAY_CHECK(total_ * reserves_of_a_block_ < kNoReserve);
   SATRELAY_CHECK(reserve_size <= block_size && reserves_of_a_block_ <= kMostReservesOfABlock);
   // kNoBlock must never be the index of a real block.
   total_ = std::min<std::size_t>(memory.size() >> shift_, kNoBlock);
@@ -44,7 +45,7 @@ ReserveIndex Arena::take_reserve() {
   if (std::popcount(division.taken) == static_cast<int>(reserves_of_a_block_)) {
     partly_taken_.pop_back();
   }
-  return block * reserves_of_a_block_ + within;
+  return static_cast<ReserveIndex>(block * reserves_of_a_block_ + within);
 }
 
 void Arena::return_reserve(ReserveIndex reserve) {

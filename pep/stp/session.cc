@@ -190,8 +190,19 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
   return StreamId{id};
 }
 
+void Session::trim(StreamId stream) {
+  Stream* s = impl_->streams->visible(stream);
+  if (s == nullptr) return;
+  s->send.trim();
+  s->receive.trim();
+}
+
 void Session::set_context(StreamId stream, std::uint32_t context) {
-  if (Stream* s = impl_->streams->visible(stream)) s->context = context;
+  Stream* s = impl_->streams->visible(stream);
+  if (s == nullptr) return;
+  s->context = context;
+  // What the peer's OPEN said was read by now; what ours says may have to be said again.
+  if (!impl_->own_ids.is_ours(s->id)) s->forget_metadata();
 }
 
 void Session::set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host) {
@@ -367,7 +378,7 @@ std::size_t Session::stream_count() const { return impl_->streams->open_count();
 
 ConstBytes Session::metadata(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? ConstBytes() : ConstBytes(s->metadata).first(s->metadata_size);
+  return s == nullptr ? ConstBytes() : s->metadata();
 }
 
 const Reassembler* Session::received(StreamId stream) const {

@@ -171,9 +171,10 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
 // When blocks end, or are too late.
 Instant Session::Impl::fec_timeout() const {
   if (fec == nullptr) return Instant::never();
-  if (fec->sender.rests()) return fec->next_expiry();
-  return earlier(fec->next_expiry(),
-                 fec->sender.next_timeout(waiting(), association->rtt.smoothed()));
+  const FecSender& sender = fec->sender;
+  const Instant next = sender.rests() ? sender.idle_at()
+                                      : sender.next_timeout(waiting(), association->rtt.smoothed());
+  return earlier(fec->next_expiry(), next);
 }
 
 void Session::Impl::run_fec() {

@@ -153,7 +153,7 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
   if (negotiation_.timestamps && header.options.timestamps) {
     timestamps_.update(header.options.timestamps->value, -1, last_ack_sent_);
   }
-  ecn_.on_syn(header, config_.ecn);
+  ecn_.on_syn(header, profile_->ecn);
   syn_owed_ = !syn_held_;  // our SYN-ACK was lost, or crossed with this
 }
 
@@ -204,7 +204,7 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   }
   note_keep_alive(header, placement);
   if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
-    timers_.arm(Timer::kClose, now + config_.time_wait);
+    timers_.arm(Timer::kClose, now + profile_->time_wait);
   }
   // Empty segments could bounce between two confused endpoints for ever.
   if (placement.occupies_sequence() || challenges_.allow(now)) receiver_.acks().owe_now();
@@ -310,14 +310,14 @@ void Endpoint::challenge(Instant now) {
 
 // RFC 9293 section 3.5.2, group 2: <SEQ=SEG.ACK><CTL=RST>.
 void Endpoint::reset_unacceptable(const wire::TcpHeader& header) {
-  wire::TcpHeader reset;
+  Reset reset;
   reset.sequence = header.acknowledgment;
   reset.flags = TcpFlags::kRst;
   reset_ = reset;
 }
 
 void Endpoint::send_reset() {
-  wire::TcpHeader reset;
+  Reset reset;
   // Within the peer's window even if that has closed over what was sent.
   const std::uint64_t edge = std::max(sender_.peer_edge(), sender_.una());
   reset.sequence = send_space_.to_sequence(std::min(sender_.next(), edge));

@@ -10,7 +10,9 @@ using wire::TcpFlags;
 std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   if (reset_) [[unlikely]] {
     SegmentToSend segment;
-    segment.header = *reset_;
+    segment.header.sequence = reset_->sequence;
+    segment.header.acknowledgment = reset_->acknowledgment;
+    segment.header.flags = reset_->flags;
     reset_.reset();
     return sent(segment);
   }

@@ -27,7 +27,7 @@ class Receiver {
   bool take_fin();
   // Of what came beyond a gap (Reassembler::has_place()): a LAN that loses every fortieth segment
   // of a large window has a gap in each 64 KiB.
-  static constexpr std::uint64_t kBytesAPiece = 65'536;
+  static constexpr std::uint32_t kBytesAPiece = 65'536;
   // Data arrived that had arrived before.
   void note_duplicate(std::int64_t begin, std::int64_t end);
 
@@ -36,6 +36,11 @@ class Receiver {
   void drop() {
     stream_.reset();
     stream_.disown();
+  }
+  // Gives back what it needs only while bytes are stored.
+  void trim() {
+    stream_.trim();
+    report_.trim();
   }
   [[nodiscard]] bool own() { return stream_.own(); }
   void disown() { stream_.disown(); }

@@ -51,7 +51,8 @@ enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
 
 class Sender {
  public:
-  Sender(const Config& config, Arena& arena, Timers& timers, Counters& counters);
+  Sender(const Profile& profile, std::uint16_t mss, Arena& arena, Timers& timers,
+         Counters& counters);
 
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes);
@@ -60,6 +61,12 @@ class Sender {
   bool close_called() const { return closed_; }
   // Forgets all stored bytes. Nothing may be sent after that; positions stay what they were.
   void drop();
+  // Gives back what it needs only while something is under way.
+  void trim() {
+    queue_.trim();
+    board_.trim();
+    rack_.segments().trim();
+  }
 
   // --- the handshake ---
   struct Established {
@@ -138,7 +145,7 @@ class Sender {
   void reduce(const control::LossSample& sample);
   void enter_fast_recovery(std::uint64_t flight, Instant now);
 
-  const Config& config_;
+  const Profile& profile_;
   Arena& arena_;
   Timers& timers_;
   Counters& counters_;

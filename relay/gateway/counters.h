@@ -94,6 +94,7 @@ enum class Counter : std::uint8_t {
   kFlowsResetProtocol,
   kFlowsResetShutdown,
   kFlowsUnjournalled,
+  kTimeWaitsGivenUp,
   // Flows from before a restart
   kFlowsListed,
   kFlowsOrphaned,
@@ -239,6 +240,8 @@ class Counters {
       {"flows_reset_protocol", Counter::kFlowsResetProtocol, "malformed data from the peer"},
       {"flows_reset_shutdown", Counter::kFlowsResetShutdown, "this gateway was stopped"},
       {"flows_unjournalled", Counter::kFlowsUnjournalled, "no room to write them down"},
+      {"time_waits_given_up", Counter::kTimeWaitsGivenUp,
+       "before their time, as limits.time_wait was reached"},
       {"flows_listed", Counter::kFlowsListed, "told to a peer that has restarted, or was given up"},
       {"flows_orphaned", Counter::kFlowsOrphaned,
        "after our restart: in our journal, or told by the peer"},

@@ -75,7 +75,7 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, Co
     case FrameKind::kIpExtension:
     case FrameKind::kIcmp:
       if (!concerns_relayed_flow(kPort, frame, slot)) break;
-      flows.handle_icmp_error(slot, frame, now);
+      if (slot != kNoSlot) flows.handle_icmp_error(slot, frame, now);
       return drop(Counter::kDroppedIcmpForRelayed);
     case FrameKind::kTcp:
     case FrameKind::kUdp:
@@ -128,6 +128,14 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header, now))) {
     flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
     return Verdict::kConsumed;
+  }
+  if (slot == kNoSlot && flows.time_waits().contains(key)) {
+    if (!checksum_ok(frame)) return Verdict::kDrop;
+    if (!(is_syn && flows.make_way(key, tcp->header, now))) {
+      flows.handle_late_segment(key, frame, tcp->header, frame.payload.size() - tcp->header_size,
+                                now);
+      return Verdict::kConsumed;
+    }
   }
   hear(lan.learn_from_lan(frame));  // a relayed flow follows its host's frames itself
   if (orphans.size() > 0) {

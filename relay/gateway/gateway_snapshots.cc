@@ -20,6 +20,7 @@ Status Gateway::status(Instant now) const {
   status.boot_epoch = impl_->identity.boot_epoch;
   status.flows = static_cast<std::uint32_t>(impl_->flows.flows().size());
   status.half_open = impl_->flows.flows().half_open();
+  status.time_wait = static_cast<std::uint32_t>(impl_->flows.time_waits().size());
   status.arena_bytes = impl_->arena.total_blocks() * impl_->arena.block_size();
   status.arena_used = impl_->arena.used_blocks() * impl_->arena.block_size();
   status.codec = impl_->flows.codec_counters();

@@ -51,7 +51,9 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
       if (frame.payload.size() >= wire::kTcpHeaderSize) {
         const FlowKey key{frame.ip.destination, frame.ip.source, load_u16(frame.payload.data() + 2),
                           load_u16(frame.payload.data()), vlans_of(frame.ethernet)};
-        if (flows.flows().find(key) != kNoSlot) return drop(Counter::kDroppedRelayedFromWan);
+        if (flows.flows().find(key) != kNoSlot || flows.time_waits().contains(key)) {
+          return drop(Counter::kDroppedRelayedFromWan);
+        }
         door.look_from_wan(key, frame.payload, now);
       }
       break;

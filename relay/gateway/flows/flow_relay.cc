@@ -53,7 +53,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       flows_(config.limits.flows, secret),
       unheard_(config.limits.flows, secret),
       windows_(plan, arena_, flows_),
-      streams_(config, plan, secret, around.classes, peers_, stopwatch) {}
+      streams_(config, plan, secret, around.classes, peers_, stopwatch),
+      time_waits_(config.limits.time_wait, secret) {}
 
 std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
   if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
@@ -90,7 +91,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
     // That a host answers probes of its closed window is no reason to wait for it for ever.
-    if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) f.last_activity = now;
+    if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
   }
   moving_ = slot;
 }
@@ -130,11 +131,12 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     follow(f, session_of(f).confirmation(event.stream), now);
     windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   }
-  f.last_activity = now;
+  note_activity(f, now);
   advance(slot, now);
 }
 
 void FlowRelay::handle_timeout(Instant now) {
+  expire_time_waits(now);
   for (int i = 0; i < kFlowsPerCall; ++i) {
     const auto due = flows_.take_due(now);  // settle() arms it anew
     if (!due) break;
@@ -151,6 +153,7 @@ void FlowRelay::handle_timeout(Instant now) {
       f.retry_at = Instant::never();
       windows_.adjust(f, session_of(f).smoothed_rtt(), now);
     }
+    if (!f.trimmed && now >= f.last_activity + kTrimAfter) trim(f);
     if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) &&
         f.endpoint.state() != tcp::State::kTimeWait) {
       reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
@@ -165,7 +168,7 @@ Instant FlowRelay::next_timeout() const {
       !farewells_.empty()) {
     return {};
   }
-  return flows_.next_deadline();
+  return earlier(flows_.next_deadline(), time_waits_.next_expiry());
 }
 
 // --- splicing ----------------------------------------------------------------------------------
@@ -182,6 +185,14 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
   streams_.produce(f, now);
   queue(slot);  // consuming may have opened the host's window
+}
+
+void FlowRelay::trim(Flow& f) {
+  f.trimmed = true;
+  f.endpoint.trim();
+  if (f.stream_state != StreamState::kOpen) return;
+  session_of(f).trim(f.stream);
+  if (f.inbound) session_of(f).trim(*f.inbound);
 }
 
 void FlowRelay::advance(std::uint32_t slot, Instant now) {

@@ -21,6 +21,7 @@
 #include "relay/gateway/flows/host_side.h"
 #include "relay/gateway/flows/host_windows.h"
 #include "relay/gateway/flows/stream_side.h"
+#include "relay/gateway/flows/time_waits.h"
 #include "relay/gateway/flows/unheard_flows.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/segment_queue.h"
@@ -66,6 +67,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
   // 4-tuple anew; false if the flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
+  // The same of a connection that is in TIME-WAIT, and no flow any more.
+  bool make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now);
   // RoomForFlows.
   std::optional<Counter> lack_of_room(std::size_t peer) const override;
   std::size_t free_slots() const override { return flows_.free_slots(); }
@@ -85,6 +88,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void settle_unless(std::uint32_t slot, Instant now) {
     if (moving_ != slot && moving_ != kNoSlot) move_on(std::exchange(moving_, kNoSlot), now);
   }
+  // Of a connection that is in TIME-WAIT.
+  void handle_late_segment(const FlowKey& key, const Frame& frame, const wire::TcpHeader& header,
+                           std::size_t payload, Instant now);
   // The host's LAN says that a segment of ours did not reach it, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   // Of a stream of a flow.
@@ -115,6 +121,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
 
   // --- getters ---------------------------------------------------------------------------------
   const FlowStore& flows() const { return flows_; }
+  const TimeWaits& time_waits() const { return time_waits_; }
   // Of the flow that an event of an open stream is about; nullptr if there is none.
   const FlowKey* key_of(std::size_t peer, const stp::Event& event) const;
   // Where the sessions sum up what they store.
@@ -128,6 +135,11 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
 
  private:
   Flow& flow(std::uint32_t slot) { return flows_[slot]; }
+  static void note_activity(Flow& f, Instant now) {
+    f.last_activity = now;
+    f.trimmed = false;
+  }
+  void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
 
   // (flow_relay_opening.cc)
@@ -168,6 +180,10 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
   void remove(std::uint32_t slot, Instant now);
+  void release_slot(std::uint32_t slot);
+  void retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now);
+  void end_time_wait(const FlowKey& key, Instant now);
+  void expire_time_waits(Instant now);
 
   config::Limits limits_;
   HostSide host_side_;
@@ -187,9 +203,13 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   HostWindows windows_;
   StreamSide streams_;
   static constexpr std::size_t kMostFarewells = 256;
-  SegmentQueue farewells_{kMostFarewells};  // resets that were owed when a flow had to make room
-  std::uint32_t moving_ = kNoSlot;          // had segments, and has not moved on yet
-  std::uint64_t upheavals_ = 0;             // of all peers
+  // What is owed to hosts whose flow is no more: resets when it had to make room, and answers of
+  // TIME-WAIT.
+  SegmentQueue farewells_{kMostFarewells};
+  TimeWaits time_waits_;
+  tcp::ChallengeLimit late_challenges_;
+  std::uint32_t moving_ = kNoSlot;  // had segments, and has not moved on yet
+  std::uint64_t upheavals_ = 0;     // of all peers
   std::uint64_t configurations_ = 0;
   bool is_shutting_down_ = false;
 };

@@ -7,6 +7,9 @@
 
 namespace satrelay::gateway {
 
+// There may be 100,000 of them: what few need, or only seldom, is a pointer.
+static_assert(sizeof(Flow) <= 1'224);
+
 FlowStore::FlowStore(std::uint32_t most_flows, HashKey secret)
     : flows_(most_flows),
       live_slots_(most_flows),
@@ -35,7 +38,7 @@ void FlowStore::remove(std::uint32_t slot) {
   const Flow& f = *flows_[slot];
   if (f.half_open) --half_open_;
   if (f.counted_over) --over_;
-  table_.erase(f.key);
+  table_.erase(f.key, slot);
   timers_.set(slot, Instant::never());
   by_id_.erase(slot);
   live_slots_.clear(slot);

@@ -37,10 +37,10 @@ class FlowStore {
   bool contains(std::uint32_t slot) const { return flows_[slot] != nullptr; }
 
   // --- ways to one; kNoSlot: there is none ---------------------------------------------------
-  std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
   std::uint64_t hash(const FlowKey& key) const { return table_.hash(key); }
+  std::uint32_t find(const FlowKey& key) const { return find(key, hash(key)); }
   std::uint32_t find(const FlowKey& key, std::uint64_t hash) const {
-    return table_.find(key, hash);
+    return table_.find(hash, [&](std::uint32_t slot) { return flows_[slot]->key == key; });
   }
   // While it is the same, each flow is where it was found.
   std::uint64_t changes() const { return changes_; }

@@ -161,7 +161,7 @@ std::string Script::out() {
     return "-";
   }
   last_ = segment->header;
-  const bool unscaled = last_.has(TcpFlags::kSyn) || !endpoint_->peer_options().window_scale;
+  const bool unscaled = last_.has(TcpFlags::kSyn) || !endpoint_->peer_scales_windows();
   window_ = std::uint64_t{last_.window} << (unscaled ? 0 : our_scale_);
   std::vector<std::byte> payload(segment->payload_size);
   endpoint_->copy_payload(segment->payload_offset, payload);
