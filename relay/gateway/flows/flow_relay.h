@@ -83,7 +83,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   bool is_settled() const { return moving_ == kNoSlot; }
   // To be called before anything else happens, but a further segment of the flow in `slot`.
   void settle_unless(std::uint32_t slot, Instant now) {
-    if (moving_ != slot && moving_ != kNoSlot) move_on(std::exchange(moving_, kNoSlot), now);
+    if (moving_ != slot && moving_ != kNoSlot) advance(std::exchange(moving_, kNoSlot), now);
   }
   // The host's LAN says that a segment of ours did not reach it, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
@@ -142,8 +142,6 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void supersede(std::uint32_t slot, std::size_t peer, Instant now);
   void bid_farewell(Flow& f, Instant now);
 
-  // After segments of its host.
-  void move_on(std::uint32_t slot, Instant now);
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
   void queue(std::uint32_t slot) { flows_.ring().add(slot); }
