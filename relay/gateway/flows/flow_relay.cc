@@ -72,6 +72,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   Flow& f = flow(slot);
   if (makes_way(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
+  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
   // A promised window is not taken back, and many at once may promise more than there is. What
   // would take the room that the streams need to drain counts as lost: the host sends it again.
@@ -94,12 +95,6 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
   }
   moving_ = slot;
-}
-
-void FlowRelay::move_on(std::uint32_t slot, Instant now) {
-  Flow& f = flow(slot);
-  windows_.adjust(f, session_of(f).smoothed_rtt(), now);
-  advance(slot, now);
 }
 
 void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now) {

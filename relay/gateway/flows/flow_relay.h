@@ -86,7 +86,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   bool is_settled() const { return moving_ == kNoSlot; }
   // To be called before anything else happens, but a further segment of the flow in `slot`.
   void settle_unless(std::uint32_t slot, Instant now) {
-    if (moving_ != slot && moving_ != kNoSlot) move_on(std::exchange(moving_, kNoSlot), now);
+    if (moving_ != slot && moving_ != kNoSlot) advance(std::exchange(moving_, kNoSlot), now);
   }
   // Of a connection that is in TIME-WAIT.
   void handle_late_segment(const FlowKey& key, const Frame& frame, const wire::TcpHeader& header,
@@ -154,8 +154,6 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void supersede(std::uint32_t slot, std::size_t peer, Instant now);
   void bid_farewell(Flow& f, Instant now);
 
-  // After segments of its host.
-  void move_on(std::uint32_t slot, Instant now);
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
   void queue(std::uint32_t slot) { flows_.ring().add(slot); }

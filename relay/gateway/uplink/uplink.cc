@@ -94,8 +94,10 @@ CapacityResult Uplink::set_capacity(std::string_view link, LinkWay way, BitRate 
     apply_capacity(carrier, now);
     return CapacityResult::kSet;
   }
-  for (const Line& line : lines_) {
-    if (uses(line)) line.session.announce_capacity(capacity);
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (!uses(lines_[i])) continue;
+    lines_[i].session.announce_capacity(capacity);
+    attention_.wake(i);
   }
   return CapacityResult::kSet;
 }
