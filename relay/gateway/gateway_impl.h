@@ -74,8 +74,7 @@ struct Gateway::Impl final : SessionPort {
   };
   static Frame look_at_arrived(const Arrived& arrived);
   Segment look_at_segment(const Frame& frame) const;
-  void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
-                        Instant now);
+  void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   Verdict handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
   void begin_flow(const Doorkeeper::Segment& segment,
@@ -87,8 +86,7 @@ struct Gateway::Impl final : SessionPort {
   bool speaks_for_gateway(const Frame& frame) const;
 
   // --- from the WAN --------------------------------------------------------------------------
-  void handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
-                        Instant now);
+  void handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
   std::optional<std::size_t> find_peer(const IpAddress& address) const;
