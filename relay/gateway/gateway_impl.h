@@ -76,7 +76,8 @@ struct Gateway::Impl final : SessionPort {
   Segment look_at_segment(const Frame& frame) const;
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   Verdict handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
-  Verdict handle_lan_tcp(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
+  Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
+                         Instant now);
   void begin_flow(const Doorkeeper::Segment& segment,
                   const std::optional<wire::TcpHeader>& recovered, std::size_t peer,
                   const RulePtr& rule, Instant now);
@@ -140,7 +141,7 @@ struct Gateway::Impl final : SessionPort {
   bool is_reachable(std::size_t peer) const override { return wan.next_hop(peer).has_value(); }
   Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
                        Instant now) override;
-  Instant next_timeout_of(std::size_t peer) const;
+  Instant next_timeout_of(std::size_t index) const;
   void let_peers_rest(Instant now);
   Polled poll_lan(MutableBytes out, Instant now);
   Polled poll_wan(MutableBytes out, Instant now);
