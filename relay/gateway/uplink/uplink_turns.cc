@@ -11,8 +11,11 @@ using schedule::ClassSet;
 
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
-  // Without room only a train goes on, which runs ahead of the carrier.
-  if (!carrier.pacer.can_send(now)) bridged = 0;
+  if (!carrier.pacer.can_send(now)) {
+    // Only a train goes on then, which runs ahead of the carrier.
+    if (!carrier.config.finds_capacity()) return std::nullopt;
+    bridged = 0;
+  }
   const auto waiting_of = [&](std::size_t i) -> ClassSet {
     const Line& line = lines_[i];
     if (&line.carrier != &carrier) return 0;
