@@ -144,5 +144,50 @@ TEST_F(SocketReceiverTest, AnEmptyPoolLosesNothing) {
   EXPECT_EQ(count, 10U);
 }
 
+// `inner` (an Ethernet frame) behind an outer IPv4 header of that protocol and `between`.
+std::vector<std::byte> in_tunnel(ConstBytes inner, std::uint8_t protocol, ConstBytes between) {
+  wire::EthernetHeader ethernet;
+  ethernet.type = wire::EtherType::kIpv4;
+  wire::IpHeader ip;
+  ip.source = IpAddress::v4({10, 8, 0, 1});
+  ip.destination = IpAddress::v4({10, 8, 0, 2});
+  ip.protocol = protocol;
+  ip.payload_size = static_cast<std::uint16_t>(between.size() + inner.size());
+  std::vector<std::byte> frame(34);
+  wire::write_ethernet(ethernet, frame);
+  wire::write_ip(ip, MutableBytes(frame).subspan(14));
+  frame.insert(frame.end(), between.begin(), between.end());
+  frame.insert(frame.end(), inner.begin(), inner.end());
+  return frame;
+}
+
+// What GRO makes of ten segments in an IP-in-IP tunnel that passes.
+TEST_F(SocketReceiverTest, ReviewGroOfATunnelInTransit) {
+  const auto inner = LargeFrame{.payload = 10 * 1000}.write();
+  const auto frame = in_tunnel(ConstBytes(inner).subspan(14), 4, {});
+  ASSERT_TRUE(arrive(tcp_head(54, 1000), frame));
+  EXPECT_EQ(receive().size(), 10U);
+  EXPECT_EQ(counters().uncut, 0U);
+}
+
+// A VXLAN device on this machine: the outer checksum is 0, the inner one is left to the card.
+TEST_F(SocketReceiverTest, ReviewInnerChecksumBehindUdp) {
+  const auto inner = LargeFrame{.payload = 500}.write();
+  std::vector<std::byte> between(16);
+  store_u16(between.data(), 50000);
+  store_u16(between.data() + 2, 4789);
+  store_u16(between.data() + 4, static_cast<std::uint16_t>(16 + inner.size()));
+  store_u8(between.data() + 8, 8);
+  const auto frame = in_tunnel(inner, 17, between);
+  OffloadHeader head = tcp_head(static_cast<std::uint16_t>(50 + 34), 0);
+  head.kind = OffloadHeader::kNotLarge;
+  ASSERT_TRUE(arrive(head, frame));
+  const auto all = receive();
+  ASSERT_EQ(all.size(), 1U);
+  const auto ip = wire::parse_ip(all[0].bytes().subspan(50 + 14));
+  EXPECT_TRUE(
+      wire::transport_checksum_ok(ip->source, ip->destination, 6, all[0].bytes().subspan(50 + 34)));
+}
+
 }  // namespace
 }  // namespace satrelay::dpdk

@@ -175,5 +175,39 @@ TEST_F(SocketSenderTest, AFrameThatIsRefusedDoesNotStopOthers) {
   EXPECT_EQ(taken.size(), 1U);
 }
 
+// A segmentation offload that is switched off while the port runs, without a change of link.
+TEST_F(SocketSenderTest, ReviewADeviceThatCutsNoMore) {
+  Burst burst;
+  put(burst, {.payload = 4 * kMss});
+  EXPECT_EQ(sender.send(burst, 0), 4U);
+  taken.clear();
+  for (int i = 0; i < 100; ++i) {
+    put(burst, {.payload = 4 * kMss});
+    while (!burst.empty()) {
+      answers.assign(1, ENOBUFS);  // dev_direct_xmit() drops what it would have to segment
+      sender.send(burst, 0);
+      if (taken.size() > 0) break;
+    }
+  }
+  EXPECT_LT(sender.counters().errors, 40U);
+  EXPECT_GT(taken.size(), 0U);
+}
+
+// The error that the receiver's call has left on the same socket.
+TEST_F(SocketSenderTest, ReviewAnErrorOfTheReceiver) {
+  Burst burst;
+  burst.push(packet_of(60, 1));
+  answers = {EINVAL};
+  sender.send(burst, 0);
+  EXPECT_EQ(sender.counters().errors, 0U) << "a good frame of somebody else was dropped";
+  put(burst, {.payload = 4 * kMss});
+  answers = {EINVAL};
+  sender.send(burst, 0);
+  put(burst, {.payload = 4 * kMss});
+  taken.clear();
+  sender.send(burst, 0);
+  EXPECT_EQ(taken.size(), 1U) << "no large frames from now on";
+}
+
 }  // namespace
 }  // namespace satrelay::dpdk
