@@ -58,6 +58,7 @@ while (($# > 0)); do
   shift
 done
 [[ $hugepages =~ ^[0-9]{1,7}$ ]] || die "--hugepages is \"$hugepages\"; write a number of MiB, like 1024"
+hugepages=$((10#$hugepages))
 : "${command:=status}"
 case $command in
 status) ((${#ports[@]} == 0)) || die "status takes no ports" ;;
@@ -159,6 +160,8 @@ uses_of() {
       echo "${path##*/upper_} stands upon it"
     fi
   done
+  text=$(content "/sys/class/net/$interface/device/sriov_numvfs")
+  if [ -n "$text" ] && ((text > 0)); then echo "it has $text virtual functions, which go with it"; fi
   if [ -n "$ssh_from" ]; then
     text=$(ip -o route get "$ssh_from" 2>/dev/null || true)
     if [[ " $text " == *" dev $interface "* ]]; then echo "your ssh connection comes through it"; fi
@@ -395,11 +398,11 @@ restore_hugepages() {
 }
 
 restore_ports() {
-  local address asked=("${wanted[@]}") left
+  local address asked=("${wanted[@]}") left failed=0
   if ((${#ports[@]} == 0)); then mapfile -t asked < <(kept_ports); fi
   for address in "${asked[@]}"; do
     if [ -e "$state/$address" ]; then
-      restore_one "$address"
+      (restore_one "$address") || failed=1 # one that is in use keeps no other from going back
     else
       say "$address: was not bound by this script; nothing to put back"
     fi
@@ -408,6 +411,7 @@ restore_ports() {
   left=$(kept_ports)
   if [ "$dry_run" = yes ] && ((${#ports[@]} == 0)); then left=""; fi
   if [ -z "$left" ]; then restore_hugepages; fi
+  return $failed
 }
 
 # --- what was asked -------------------------------------------------------------------------------

@@ -12,8 +12,9 @@
 namespace satrelay::wire {
 namespace {
 
-// A whole is one IP packet, and few kernels take more pieces of UDP.
-constexpr std::size_t kMaxIpPacket = 65535;
+// A whole is one IP packet, and few kernels take more pieces of UDP. With its Ethernet header it is
+// still less than 64 KiB, as Linux wants it.
+constexpr std::size_t kMaxFrame = 65535;
 constexpr std::size_t kMostPieces = 64;
 constexpr std::size_t kShortest = kEthernetHeaderSize + kIpv4HeaderSize + kUdpHeaderSize;
 constexpr std::uint8_t kEndsWhole = TcpFlags::kPsh | TcpFlags::kFin;
@@ -146,8 +147,7 @@ bool Coalescer::add(ConstBytes frame, Origin origin) {
   if (!look_at(frame, origin, next)) return false;
   if (next.protocol != first_.protocol || next.is_v4 != first_.is_v4 ||
       next.ip_at != first_.ip_at || next.payload_at != first_.payload_at ||
-      next.payload_size > first_.payload_size ||
-      size() - first_.ip_at + next.payload_size > kMaxIpPacket ||
+      next.payload_size > first_.payload_size || size() + next.payload_size > kMaxFrame ||
       (next.flags | kEndsWhole) != (first_.flags | kEndsWhole) || !has_same_header(frame)) {
     return false;
   }

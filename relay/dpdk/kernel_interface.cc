@@ -25,19 +25,16 @@ namespace {
 struct MergeOffload {
   std::string_view kernel_name;
   std::string_view ethtool_name;
-  bool can_be_cut;
 };
+// GRO merges within tunnels that only pass, too, whose outer headers a cut would have to write anew
+// in as many ways as there are tunnels.
 constexpr std::array<MergeOffload, 5> kMergeOffloads{{
-    {"rx-gro", "gro", true},
-    {"rx-lro", "lro", false},
-    {"rx-gro-hw", "rx-gro-hw", true},
-    {"rx-gro-list", "rx-gro-list", true},
-    {"rx-udp-gro-forwarding", "rx-udp-gro-forwarding", true},
+    {"rx-gro", "gro"},
+    {"rx-lro", "lro"},
+    {"rx-gro-hw", "rx-gro-hw"},
+    {"rx-gro-list", "rx-gro-list"},
+    {"rx-udp-gro-forwarding", "rx-udp-gro-forwarding"},
 }};
-
-bool is_allowed(const MergeOffload& offload, KernelInterface::Merging allowed) {
-  return offload.can_be_cut && allowed == KernelInterface::Merging::kThatCanBeCut;
-}
 
 ifreq request_for(const std::string& name) {
   ifreq request{};
@@ -168,13 +165,13 @@ MacAddress KernelInterface::mac() const {
   return result;
 }
 
-std::vector<std::string> KernelInterface::objections(std::uint16_t mtu, Merging allowed) const {
+std::vector<std::string> KernelInterface::objections(std::uint16_t mtu) const {
   std::vector<std::string> words;
   if (!is_enabled()) words.emplace_back("is down");
   if (const std::uint16_t present = this->mtu(); present < mtu) {
     words.push_back("has an MTU of " + std::to_string(present));
   }
-  if (!active_merge_offloads(allowed).empty()) words.emplace_back("merges received frames");
+  if (!active_merge_offloads().empty()) words.emplace_back("merges received frames");
   return words;
 }
 
@@ -186,13 +183,13 @@ std::uint32_t KernelInterface::megabits() const {
   return speed == static_cast<std::uint32_t>(SPEED_UNKNOWN) ? 0 : speed;
 }
 
-std::vector<std::string> KernelInterface::active_merge_offloads(Merging allowed) const {
+std::vector<std::string> KernelInterface::active_merge_offloads() const {
   std::vector<std::string> names;
   const auto table = feature_table(socket_, name_);
   if (!table) return names;
   const auto active = active_features(socket_, name_, table->count);
   for (std::size_t k = 0; k < kMergeOffloads.size(); ++k) {
-    if (!table->position[k] || is_allowed(kMergeOffloads[k], allowed)) continue;
+    if (!table->position[k]) continue;
     const std::uint32_t bit = *table->position[k];
     if ((active[bit / 32U] >> (bit % 32U)) & 1U) {
       names.emplace_back(kMergeOffloads[k].ethtool_name);
@@ -201,10 +198,10 @@ std::vector<std::string> KernelInterface::active_merge_offloads(Merging allowed)
   return names;
 }
 
-std::vector<std::string> KernelInterface::prepare(std::uint16_t mtu, Merging allowed) {
+std::vector<std::string> KernelInterface::prepare(std::uint16_t mtu) {
   std::vector<std::string> notices;
   set_mtu(mtu);
-  disable_merge_offloads(allowed, notices);
+  disable_merge_offloads(notices);
   keep_kernel_off(notices);
   bring_up();
   return notices;
@@ -231,14 +228,14 @@ void KernelInterface::set_mtu(std::uint16_t mtu) {
                            "): " + reason + "; set a smaller mtu for this port");
 }
 
-void KernelInterface::disable_merge_offloads(Merging allowed, std::vector<std::string>& notices) {
+void KernelInterface::disable_merge_offloads(std::vector<std::string>& notices) {
   const auto table = feature_table(socket_, name_);
   if (!table) return;
   const std::size_t blocks = (table->count + 31U) / 32U;
   std::vector<ethtool_set_features_block> change(blocks, ethtool_set_features_block{});
   for (std::size_t k = 0; k < kMergeOffloads.size(); ++k) {
     const auto& position = table->position[k];
-    if (!position || is_allowed(kMergeOffloads[k], allowed)) continue;
+    if (!position) continue;
     change[*position / 32U].valid |= 1U << (*position % 32U);
   }
   std::vector<char> memory(sizeof(ethtool_sfeatures) + blocks * sizeof change[0]);
@@ -248,7 +245,7 @@ void KernelInterface::disable_merge_offloads(Merging allowed, std::vector<std::s
   std::memcpy(memory.data() + sizeof(ethtool_sfeatures), change.data(), blocks * sizeof change[0]);
   ethtool(socket_, name_, features);  // judged by what is on afterwards
 
-  const std::vector<std::string> still_on = active_merge_offloads(allowed);
+  const std::vector<std::string> still_on = active_merge_offloads();
   if (still_on.empty()) return;
   std::string words;
   for (const std::string& offload : still_on) words += " " + offload + " off";

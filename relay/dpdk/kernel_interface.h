@@ -18,20 +18,15 @@ class KernelInterface {
   KernelInterface& operator=(const KernelInterface&) = delete;
   ~KernelInterface();
 
-  // Receive offloads that merge frames.
-  enum class Merging : std::uint8_t {
-    kNone,          // the port takes frames as they were on the wire
-    kThatCanBeCut,  // the port cuts them again into the very same frames: GRO, not LRO
-  };
   // Sets the MTU (with room for two VLAN tags), switches off the receive offloads that merge
-  // frames and are not allowed, keeps the kernel's IP stack off the interface and brings it up.
+  // frames, keeps the kernel's IP stack off the interface and brings it up.
   // Returns what could not be done and what the operator can do about it, a sentence each. Throws
   // where going on makes no sense.
-  std::vector<std::string> prepare(std::uint16_t mtu, Merging allowed);
+  std::vector<std::string> prepare(std::uint16_t mtu);
 
   // Why a port of that MTU cannot work on it as it is, a few words each: what prepare() would put
   // right, if this process had the right to.
-  std::vector<std::string> objections(std::uint16_t mtu, Merging allowed) const;
+  std::vector<std::string> objections(std::uint16_t mtu) const;
 
   unsigned index() const { return index_; }
   MacAddress mac() const;
@@ -40,15 +35,14 @@ class KernelInterface {
   bool is_running() const;         // up, with a carrier
   std::uint32_t megabits() const;  // 0: unknown
 
-  // Names, as `ethtool -k` prints them, of the receive offloads that merge frames, are on, and not
-  // allowed.
-  std::vector<std::string> active_merge_offloads(Merging allowed) const;
+  // Names, as `ethtool -k` prints them, of the receive offloads that merge frames and are on.
+  std::vector<std::string> active_merge_offloads() const;
 
  private:
   bool has_flag(unsigned flag) const;
   bool try_mtu(unsigned mtu);
   void set_mtu(std::uint16_t mtu);
-  void disable_merge_offloads(Merging allowed, std::vector<std::string>& notices);
+  void disable_merge_offloads(std::vector<std::string>& notices);
   void keep_kernel_off(std::vector<std::string>& notices);
   void bring_up();
 

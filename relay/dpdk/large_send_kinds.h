@@ -1,10 +1,12 @@
-// Which large frames an interface takes, as a rule: what it has refused is sent in pieces.
+// Of how many frames an interface takes a large one, as a rule.
 //
 // A kernel before 6.2 knows no UDP_L4 in a packet socket (EINVAL). A network card that cannot cut,
-// or not behind VLAN tags, is told apart from one that is merely busy only by time: both drop the
-// frame (ENOBUFS).
+// or not behind VLAN tags, or not so much at once, is not told apart from one that is merely busy:
+// each refuses the frame (ENOBUFS). So a refusal halves what is tried, down to single frames, and
+// after a while twice as much is tried again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +15,9 @@ namespace satrelay::dpdk {
 
 class LargeSendKinds {
  public:
-  // Drops of a kind that was never taken, until that is believed.
-  static constexpr std::uint8_t kPatience = 3;
+  // Frames that leave, of a kind that was refused, until more is tried: a trial that fails costs
+  // one call that sends nothing.
+  static constexpr std::uint32_t kTrial = 65'536;
 
   struct Kind {
     bool is_tcp = false;
@@ -22,23 +25,34 @@ class LargeSendKinds {
     std::size_t tags = 0;  // VLAN, at most 2
   };
 
-  bool takes(const Kind& kind) const { return state(kind).drops < kPatience; }
-  void on_taken(const Kind& kind) { state(kind) = {.was_taken = true, .drops = 0}; }
-  // The kernel has no word for it.
-  void on_unknown(const Kind& kind) { state(kind) = {.was_taken = false, .drops = kPatience}; }
-  void on_dropped(const Kind& kind) {
+  // Frames of which one may be made; 1: none is.
+  std::size_t most(const Kind& kind) const { return state(kind).most; }
+  // So many frames of the kind have left, large or not.
+  void on_sent(const Kind& kind, std::size_t frames) {
     State& now_is = state(kind);
-    if (!now_is.was_taken && now_is.drops < kPatience) ++now_is.drops;
+    if (now_is.most == kAll || now_is.is_unknown) return;
+    now_is.sent += static_cast<std::uint32_t>(frames);
+    if (now_is.sent < kTrial) return;
+    now_is = {.most = std::min(2 * now_is.most, kAll)};
   }
-  bool is_proven(const Kind& kind) const { return state(kind).was_taken; }
+  // The kernel has no word for it.
+  void on_unknown(const Kind& kind) { state(kind) = {.most = 1, .is_unknown = true}; }
+  // One of so many frames was refused.
+  void on_refused(const Kind& kind, std::size_t frames) {
+    State& now_is = state(kind);
+    now_is.most = std::max<std::size_t>(std::min(now_is.most, frames) / 2, 1);
+    now_is.sent = 0;
+  }
   // Another interface, or one that has come up.
   void forget() { states_ = {}; }
 
  private:
   static constexpr std::size_t kTags = 3;
+  static constexpr std::size_t kAll = 1024;  // more than ever come together
   struct State {
-    bool was_taken = false;
-    std::uint8_t drops = 0;
+    std::size_t most = kAll;
+    std::uint32_t sent = 0;  // since it was refused
+    bool is_unknown = false;
   };
   static std::size_t index(const Kind& kind) {
     return (kind.is_tcp ? 2U * kTags : 0U) + (kind.is_v4 ? kTags : 0U) + kind.tags;

@@ -76,6 +76,12 @@ class Packet {
   bool checksum_is_verified() const {
     return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
   }
+  // The device has found TCP or UDP in it, and no tunnel around these.
+  bool is_plain_transport() const {
+    const std::uint32_t transport = mbuf_->packet_type & RTE_PTYPE_L4_MASK;
+    return (transport == RTE_PTYPE_L4_TCP || transport == RTE_PTYPE_L4_UDP) &&
+           (mbuf_->packet_type & RTE_PTYPE_TUNNEL_MASK) == 0;
+  }
   // The sender is on this very machine and has left it to the device: what is there is no checksum,
   // but nothing can have changed the bytes.
   bool checksum_is_unfinished() const {

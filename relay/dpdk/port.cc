@@ -48,11 +48,6 @@ const std::string& device_name(const config::Port& config) {
   return config.driver == config::Driver::kPci ? config.pci : config.socket;
 }
 
-KernelInterface::Merging allowed_merging(config::Driver driver) {
-  return driver == config::Driver::kAfPacket ? KernelInterface::Merging::kThatCanBeCut
-                                             : KernelInterface::Merging::kNone;
-}
-
 std::string advice_for(config::Driver driver) {
   switch (driver) {
     case config::Driver::kAfPacket:
@@ -78,7 +73,7 @@ Port::Port(const std::string& name, const config::Port& config, PacketPool& pool
   try {
     if (is_kernel_driven(config_.driver)) {
       KernelInterface interface(config_.interface);
-      notices_ = interface.prepare(mtu_, allowed_merging(config_.driver));
+      notices_ = interface.prepare(mtu_);
       index_ = interface.index();
       mac_ = interface.mac();
     }
@@ -230,6 +225,8 @@ std::size_t Port::finish(rte_mbuf** frames, std::size_t count) {
       }
       ++rx_joined_;
     }
+    // Several drivers call good what the device has not looked at: what it did not recognize.
+    if (packet.checksum_is_verified() && !packet.is_plain_transport()) packet.set_unchecked();
     if (packet.checksum_is_verified()) {
       ++rx_checksums_verified_;
     } else if (packet.checksum_is_unfinished() && finish_checksum(packet.mutable_bytes())) {
@@ -249,16 +246,11 @@ std::size_t Port::send(Burst& burst) {
     tx_down_ += offered;
     return offered;
   }
-  if (socket_) {
-    const std::size_t done = socket_->sender.send(burst, socket_->socket.changes());
-    tx_unsent_ += offered - done;
-    return done;
-  }
+  if (socket_) return socket_->sender.send(burst, socket_->socket.changes());
   const std::size_t sent = rte_eth_tx_burst(id_, 0, burst.packets_.data() + burst.begin_,
                                             static_cast<std::uint16_t>(offered));
   burst.begin_ += sent;
   if (burst.begin_ == burst.end_) burst.begin_ = burst.end_ = 0;
-  tx_unsent_ += offered - sent;
   return sent;
 }
 
@@ -305,7 +297,7 @@ InterfaceView Port::view() const {
       .is_there = false, .name = "", .is_enabled = false, .is_running = false, .objections = {}};
   try {
     const KernelInterface successor(config_.interface);
-    view.objections = successor.objections(mtu_, allowed_merging(config_.driver));
+    view.objections = successor.objections(mtu_);
     if (!socket_) view.objections.emplace_back("is not the one that af_xdp has opened");
     view.has_successor = true;
   } catch (const std::exception&) {
@@ -341,8 +333,9 @@ std::vector<PortChange> Port::look(Instant now) {
   }
   if (socket_ && now_is.is_running && !link().up) socket_->socket.note_change();
   link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
-  // A device without a link would send what its queue holds when nobody wants it any more.
-  const bool is_unplugged = is_pci_ && !now_is.is_running;
+  // A device without a link would send what its queue holds when nobody wants it any more; the
+  // kernel would say that it has no room.
+  const bool is_unplugged = (is_pci_ || socket_) && !now_is.is_running;
   is_off_ = watch_.is_gone() || !now_is.is_enabled || is_unplugged;
   needs_new_start_ = watch_.needs_new_start();
   return watch_.take_changes();
@@ -362,13 +355,12 @@ PortStats Port::socket_stats() const {
   stats.rx_large = in.large;
   stats.rx_missed = socket_->socket.dropped();
   stats.rx_no_buffer = in.no_buffer;
-  stats.rx_merged = in.uncut;
+  stats.rx_merged = in.uncut + out.errors_of_receiver;
   stats.rx_checksums_finished = in.checksums_finished;
   stats.tx_frames = out.frames;
   stats.tx_bytes = out.bytes;
   stats.tx_large = out.large;
   stats.tx_errors = out.errors;
-  stats.tx_unsent = tx_unsent_;
   stats.tx_down = tx_down_ + out.down;
   return stats;
 }
@@ -390,7 +382,6 @@ PortStats Port::stats() const {
   stats.rx_checksums_finished = rx_checksums_finished_;
   stats.rx_checksums_verified = rx_checksums_verified_;
   stats.tx_errors = device.oerrors;
-  stats.tx_unsent = tx_unsent_;
   stats.tx_down = tx_down_;
   return stats;
 }

@@ -101,7 +101,6 @@ class Port {
   std::uint64_t rx_joined_ = 0;
   std::uint64_t rx_checksums_finished_ = 0;
   std::uint64_t rx_checksums_verified_ = 0;
-  std::uint64_t tx_unsent_ = 0;
   std::uint64_t tx_down_ = 0;
   unsigned index_ = 0;    // of the kernel interface
   MacAddress mac_;        // the same, as it was opened

@@ -14,6 +14,8 @@ namespace satrelay::dpdk {
 namespace {
 
 constexpr std::size_t kAddresses = 12;  // of Ethernet: a tag stands behind them
+// System calls at a time: where all that comes is dropped there would be no end.
+constexpr unsigned kMostFetches = 4;
 
 std::optional<wire::SegmentedProtocol> protocol_of(const OffloadHeader& head) {
   switch (head.kind & ~OffloadHeader::kEcn) {
@@ -134,11 +136,12 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
   ready_ = std::move(slot.packet);
 }
 
+// Within a tunnel it is another checksum than the headers in front tell of.
 void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
-  if (finish_checksum(frame)) {
+  const std::size_t start = slot.head.checksum_start + tag;
+  if (finish_checksum(frame, start)) {
     slot.packet.set_checked();
-  } else if (!finish_checksum_at(frame, slot.head.checksum_start + tag,
-                                 slot.head.checksum_offset)) {
+  } else if (!finish_checksum_at(frame, start, slot.head.checksum_offset)) {
     return;
   }
   ++counters_.checksums_finished;
@@ -200,7 +203,9 @@ std::size_t SocketReceiver::receive(Burst& burst) {
   std::size_t count = drain(burst);
   // Who gets less than there is room for may believe that nothing is left. A system call that
   // brings less than it could needs no other one behind it.
-  for (bool more = true; more && !burst.full() && !cutting_ && next_ == fetched_;) {
+  bool more = true;
+  for (unsigned i = 0; i < kMostFetches && more && !burst.full() && !cutting_ && next_ == fetched_;
+       ++i) {
     more = fetch();
     count += drain(burst);
   }

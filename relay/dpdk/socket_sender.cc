@@ -1,6 +1,8 @@
 #include "relay/dpdk/socket_sender.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace satrelay::dpdk {
 namespace {
@@ -31,12 +33,16 @@ LargeSendKinds::Kind kind_of(const wire::Coalescer& whole) {
 
 // How many frames from `first` on make one message. Of more than one the coalescer has the whole.
 std::size_t SocketSender::gather(const Burst& burst, std::size_t first) {
-  if (large_ == LargeFrames::kNever || first + 1 == burst.size()) return 1;
+  if (large_ == LargeFrames::kNever || first < singly_ || first + 1 == burst.size()) return 1;
   const PacketView packet = burst.peek(first);
-  if (!coalescer_.begin(packet.bytes(), origin_of(packet)) || !kinds_.takes(kind_of(coalescer_))) {
+  if (!coalescer_.begin(packet.bytes(), origin_of(packet))) return 1;
+  const LargeSendKinds::Kind kind = kind_of(coalescer_);
+  const std::size_t most = kinds_.most(kind);
+  if (most == 1) {
+    kinds_.on_sent(kind, 1);
     return 1;
   }
-  for (std::size_t i = first + 1; i < burst.size(); ++i) {
+  for (std::size_t i = first + 1; i < burst.size() && i - first < most; ++i) {
     const PacketView next = burst.peek(i);
     if (!coalescer_.add(next.bytes(), origin_of(next))) break;
   }
@@ -102,10 +108,15 @@ void SocketSender::account(std::size_t messages, Burst& burst) {
     counters_.bytes += message.bytes;
     if (message.is_large()) {
       ++counters_.large;
-      kinds_.on_taken(message.kind);
+      kinds_.on_sent(message.kind, message.frames);
     }
-    burst.drop(message.frames);
+    done_with(message, burst);
   }
+}
+
+void SocketSender::done_with(const Message& message, Burst& burst) {
+  burst.drop(message.frames);
+  singly_ -= std::min(singly_, message.frames);
 }
 
 // What becomes of the first message, which the kernel has refused.
@@ -115,14 +126,19 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
     case EINTR:
       return Then::kLater;
     case ENOBUFS:
-      // The device was busy, or cannot cut.
-      if (message.is_large() && !kinds_.is_proven(message.kind)) {
-        kinds_.on_dropped(message.kind);
-        return kinds_.takes(message.kind) ? Then::kLater : Then::kAgain;
-      }
       if (!stuck_) return Then::kLater;
+      // The device is busy, or cannot cut so much: what passes singly was too large together.
+      if (message.is_large()) {
+        kinds_.on_refused(message.kind, message.frames);
+        singly_ = message.frames;
+        return Then::kAgain;
+      }
       break;
     case EINVAL:
+      // The receiver may have left it on the socket (a frame that the kernel could not describe
+      // behind others), which has forgotten it now.
+      if (!std::exchange(was_invalid_, true)) return Then::kAgain;
+      was_invalid_ = false;
       if (!message.is_large()) break;
       kinds_.on_unknown(message.kind);
       return Then::kAgain;
@@ -132,12 +148,13 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
       // An interface that went down leaves an error on its socket, which says nothing of now.
       if (!stuck_) return Then::kLater;
       counters_.down += burst.clear();
+      singly_ = 0;
       return Then::kAgain;
     default:
       break;
   }
   counters_.errors += message.frames;
-  burst.drop(message.frames);
+  done_with(message, burst);
   return Then::kAgain;
 }
 
@@ -154,6 +171,7 @@ std::size_t SocketSender::send(Burst& burst, unsigned changes) {
     if (sent > 0) {
       account(static_cast<std::size_t>(sent), burst);
       stuck_ = false;
+      if (std::exchange(was_invalid_, false)) ++counters_.errors_of_receiver;
       continue;
     }
     if (on_refusal(errno, messages_[0], burst) == Then::kLater) {

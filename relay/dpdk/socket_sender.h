@@ -36,6 +36,8 @@ class SocketSender {
     std::uint64_t large = 0;   // put together of some of these
     std::uint64_t errors = 0;  // dropped: the kernel or the device has refused them
     std::uint64_t down = 0;    // dropped: the interface is off
+    // Frames that the receiver of the same socket has lost, of which the kernel told here.
+    std::uint64_t errors_of_receiver = 0;
   };
   const Counters& counters() const { return counters_; }
 
@@ -54,6 +56,7 @@ class SocketSender {
   void write_single(Message& message, ConstBytes frame);
   void write_large(Message& message, const Burst& burst, std::size_t first);
   void account(std::size_t messages, Burst& burst);
+  void done_with(const Message& message, Burst& burst);
   enum class Then : std::uint8_t { kAgain, kLater };
   Then on_refusal(int error, const Message& message, Burst& burst);
 
@@ -62,7 +65,9 @@ class SocketSender {
   SystemCall call_;
   LargeSendKinds kinds_;
   unsigned changes_ = 0;
-  bool stuck_ = false;  // the last call left its first frame behind
+  bool stuck_ = false;        // the last call left its first frame behind
+  bool was_invalid_ = false;  // the last system call has ended with EINVAL
+  std::size_t singly_ = 0;    // of the burst's first frames: they were refused as one
   wire::Coalescer coalescer_;
   std::array<Message, Burst::kCapacity> messages_;
   std::array<mmsghdr, Burst::kCapacity> headers_{};

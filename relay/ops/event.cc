@@ -41,7 +41,8 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
      "its supervisor starts it anew; see that the device is as it was"},
     {"frames_merged", kWarning,
      "frames were dropped, longer than the MTU and in no form that can be cut",
-     "give the hosts the MTU of the port; if it merges itself: ethtool -K <interface> lro off"},
+     "give the hosts the MTU of the port; if it merges itself: ethtool -K <interface> gro off lro "
+     "off"},
     {"frames_missed", kWarning, "frames were lost before the worker could take them",
      "give the worker a core of its own: worker.cpu, polling: busy"},
     {"memory_low", kWarning, "memory is low, windows shrink and new connections are bridged",

@@ -29,6 +29,7 @@ def test_help() -> None:
         (("status", "eth0"), "status takes no ports"),
         (("bind", "lo", "--hugepages"), "--hugepages needs a number of MiB"),
         (("bind", "lo", "--hugepages", "1G"), '--hugepages is "1G"'),
+        (("bind", "lo", "--hugepages", "0900", "--dry-run"), "lo: no PCI device is behind"),
         (("bind", "no-such-port", "--dry-run"), "no-such-port: there is neither such an interface"),
         (("bind", "ffff:ff:1f.7", "--dry-run"), "ffff:ff:1f.7: there is neither such an interface"),
         (("bind", "lo", "--dry-run"), "lo: no PCI device is behind this interface"),

@@ -11,33 +11,34 @@ constexpr Kind kUdp{.is_tcp = false, .is_v4 = true, .tags = 0};
 
 TEST(LargeSendKinds, AKernelWithoutAWordForItIsBelievedAtOnce) {
   LargeSendKinds kinds;
-  EXPECT_TRUE(kinds.takes(kUdp));
+  EXPECT_GE(kinds.most(kUdp), 64U);
   kinds.on_unknown(kUdp);
-  EXPECT_FALSE(kinds.takes(kUdp));
-  EXPECT_TRUE(kinds.takes(kTcp));
-  EXPECT_TRUE(kinds.takes({.is_tcp = false, .is_v4 = false, .tags = 0}));
-  EXPECT_TRUE(kinds.takes({.is_tcp = false, .is_v4 = true, .tags = 1}));
-}
-
-TEST(LargeSendKinds, ADeviceThatDropsEachIsBelievedAfterAWhile) {
-  LargeSendKinds kinds;
-  for (int i = 0; i < LargeSendKinds::kPatience; ++i) {
-    EXPECT_TRUE(kinds.takes(kTcp));
-    kinds.on_dropped(kTcp);
-  }
-  EXPECT_FALSE(kinds.takes(kTcp));
-  // Another interface may be able to.
+  EXPECT_EQ(kinds.most(kUdp), 1U);
+  EXPECT_GE(kinds.most(kTcp), 64U);
+  EXPECT_GE(kinds.most({.is_tcp = false, .is_v4 = false, .tags = 0}), 64U);
+  EXPECT_GE(kinds.most({.is_tcp = false, .is_v4 = true, .tags = 1}), 64U);
+  // It learns no words while it runs.
+  for (int i = 0; i < 4; ++i) kinds.on_sent(kUdp, LargeSendKinds::kTrial);
+  EXPECT_EQ(kinds.most(kUdp), 1U);
   kinds.forget();
-  EXPECT_TRUE(kinds.takes(kTcp));
+  EXPECT_GE(kinds.most(kUdp), 64U);
 }
 
-TEST(LargeSendKinds, OneThatTookOneIsMerelyBusy) {
+TEST(LargeSendKinds, ARefusalHalvesAndTimeDoubles) {
   LargeSendKinds kinds;
-  kinds.on_dropped(kTcp);
-  kinds.on_taken(kTcp);
-  for (int i = 0; i < 100; ++i) kinds.on_dropped(kTcp);
-  EXPECT_TRUE(kinds.takes(kTcp));
-  EXPECT_TRUE(kinds.is_proven(kTcp));
+  kinds.on_refused(kTcp, 32);
+  EXPECT_EQ(kinds.most(kTcp), 16U);
+  kinds.on_refused(kTcp, 5);
+  EXPECT_EQ(kinds.most(kTcp), 2U);
+  kinds.on_refused(kTcp, 2);
+  kinds.on_refused(kTcp, 2);
+  EXPECT_EQ(kinds.most(kTcp), 1U);
+  kinds.on_sent(kTcp, LargeSendKinds::kTrial - 1);
+  EXPECT_EQ(kinds.most(kTcp), 1U);
+  kinds.on_sent(kTcp, 1);
+  EXPECT_EQ(kinds.most(kTcp), 2U);
+  for (int i = 0; i < 20; ++i) kinds.on_sent(kTcp, LargeSendKinds::kTrial);
+  EXPECT_GE(kinds.most(kTcp), 64U);
 }
 
 }  // namespace

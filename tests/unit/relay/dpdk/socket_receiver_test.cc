@@ -161,17 +161,8 @@ std::vector<std::byte> in_tunnel(ConstBytes inner, std::uint8_t protocol, ConstB
   return frame;
 }
 
-// What GRO makes of ten segments in an IP-in-IP tunnel that passes.
-TEST_F(SocketReceiverTest, ReviewGroOfATunnelInTransit) {
-  const auto inner = LargeFrame{.payload = 10 * 1000}.write();
-  const auto frame = in_tunnel(ConstBytes(inner).subspan(14), 4, {});
-  ASSERT_TRUE(arrive(tcp_head(54, 1000), frame));
-  EXPECT_EQ(receive().size(), 10U);
-  EXPECT_EQ(counters().uncut, 0U);
-}
-
 // A VXLAN device on this machine: the outer checksum is 0, the inner one is left to the card.
-TEST_F(SocketReceiverTest, ReviewInnerChecksumBehindUdp) {
+TEST_F(SocketReceiverTest, ALeftChecksumWithinAVxlanIsTheInnerOne) {
   const auto inner = LargeFrame{.payload = 500}.write();
   std::vector<std::byte> between(16);
   store_u16(between.data(), 50000);

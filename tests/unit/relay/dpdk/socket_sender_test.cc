@@ -25,6 +25,9 @@ struct Sent {
 std::vector<Sent> taken;
 std::deque<int> answers;
 bool knows_udp = true;
+constexpr std::size_t kNoLimit = ~std::size_t{0};
+std::size_t most_bytes = kNoLimit;  // of a frame that the device takes or cuts
+std::size_t refused = 0;            // as it was longer
 
 int fake_sendmmsg(int, mmsghdr* messages, unsigned count, int) {
   unsigned sent = 0;
@@ -46,6 +49,12 @@ int fake_sendmmsg(int, mmsghdr* messages, unsigned count, int) {
       const auto* begin = static_cast<const std::byte*>(message.msg_iov[i].iov_base);
       each.frame.insert(each.frame.end(), begin, begin + message.msg_iov[i].iov_len);
     }
+    if (each.frame.size() > most_bytes) {
+      if (sent > 0) break;
+      ++refused;
+      errno = ENOBUFS;
+      return -1;
+    }
     taken.push_back(std::move(each));
     ++sent;
   }
@@ -58,6 +67,8 @@ class SocketSenderTest : public PacketTest {
     taken.clear();
     answers.clear();
     knows_udp = true;
+    most_bytes = kNoLimit;
+    refused = 0;
   }
   void TearDown() override { EXPECT_EQ(used(), 0U); }
 
@@ -122,20 +133,21 @@ TEST_F(SocketSenderTest, AKernelThatKnowsNoUdpGetsDatagrams) {
 }
 
 TEST_F(SocketSenderTest, ADeviceThatCannotCutLosesNothing) {
-  answers = {ENOBUFS, ENOBUFS, ENOBUFS};
+  most_bytes = 1600;
   Burst burst;
-  put(burst, {.payload = 4 * kMss});
-  EXPECT_EQ(sender.send(burst, 0), 0U);
-  EXPECT_EQ(sender.send(burst, 0), 0U);
-  EXPECT_EQ(sender.send(burst, 0), 4U);
-  EXPECT_EQ(taken.size(), 4U);
-  put(burst, {.payload = 4 * kMss});
-  EXPECT_EQ(sender.send(burst, 0), 4U);
-  EXPECT_EQ(taken.size(), 8U);
+  for (std::size_t sent = 4; sent <= 40; sent += 4) {
+    put(burst, {.payload = 4 * kMss});
+    while (!burst.empty()) sender.send(burst, 0);
+    EXPECT_EQ(taken.size(), sent);
+  }
+  EXPECT_EQ(sender.counters().errors, 0U);
+  EXPECT_EQ(refused, 4U) << "two calls each for four and for two frames: it is believed then";
+  taken.clear();
+  most_bytes = kNoLimit;
   // The interface has come back: it may be another one.
   put(burst, {.payload = 4 * kMss});
   EXPECT_EQ(sender.send(burst, 1), 4U);
-  EXPECT_EQ(taken.size(), 9U);
+  EXPECT_EQ(taken.size(), 1U);
 }
 
 TEST_F(SocketSenderTest, WhatFindsNoRoomWaitsOnce) {
@@ -169,44 +181,75 @@ TEST_F(SocketSenderTest, AnInterfaceThatIsDownTakesAll) {
 TEST_F(SocketSenderTest, AFrameThatIsRefusedDoesNotStopOthers) {
   Burst burst;
   for (std::uint8_t i = 0; i < 3; ++i) burst.push(packet_of(60, i));
-  answers = {EMSGSIZE, 0, EINVAL};
+  answers = {EMSGSIZE, 0, EINVAL, EINVAL};
   EXPECT_EQ(sender.send(burst, 0), 3U);
   EXPECT_EQ(sender.counters().errors, 2U);
   EXPECT_EQ(taken.size(), 1U);
+  EXPECT_EQ(sender.counters().errors_of_receiver, 0U);
 }
 
-// A segmentation offload that is switched off while the port runs, without a change of link.
-TEST_F(SocketSenderTest, ReviewADeviceThatCutsNoMore) {
+// Its segmentation offload is switched off while the port runs, without a change of link.
+TEST_F(SocketSenderTest, ADeviceThatCutsNoMoreLosesNothing) {
   Burst burst;
   put(burst, {.payload = 4 * kMss});
   EXPECT_EQ(sender.send(burst, 0), 4U);
-  taken.clear();
+  EXPECT_EQ(taken.size(), 1U);
+  most_bytes = 1600;
   for (int i = 0; i < 100; ++i) {
     put(burst, {.payload = 4 * kMss});
-    while (!burst.empty()) {
-      answers.assign(1, ENOBUFS);  // dev_direct_xmit() drops what it would have to segment
-      sender.send(burst, 0);
-      if (taken.size() > 0) break;
-    }
+    while (!burst.empty()) sender.send(burst, 0);
   }
-  EXPECT_LT(sender.counters().errors, 40U);
-  EXPECT_GT(taken.size(), 0U);
+  EXPECT_EQ(sender.counters().errors, 0U);
+  EXPECT_EQ(taken.size(), 401U);
+  EXPECT_EQ(refused, 4U);
+}
+
+TEST_F(SocketSenderTest, ADeviceThatTakesNoMoreThanSoMuchGetsSoMuch) {
+  most_bytes = 8000;
+  Burst burst;
+  for (int i = 0; i < 10; ++i) {
+    put(burst, {.payload = 20 * kMss});
+    while (!burst.empty()) sender.send(burst, 0);
+  }
+  EXPECT_EQ(sender.counters().errors, 0U);
+  EXPECT_EQ(sender.counters().frames, 200U);
+  EXPECT_EQ(refused, 4U) << "20 and 10 frames, twice each; 5 are taken";
+  EXPECT_GE(sender.counters().large, 30U);
+}
+
+// What was busy for a while is tried again.
+TEST_F(SocketSenderTest, WhatWasRefusedOnceIsTriedAgain) {
+  most_bytes = 1600;
+  Burst burst;
+  for (int i = 0; i < 4; ++i) {
+    put(burst, {.payload = 2 * kMss});
+    while (!burst.empty()) sender.send(burst, 0);
+  }
+  most_bytes = kNoLimit;
+  EXPECT_EQ(sender.counters().large, 0U);
+  for (std::size_t sent = 0; sent <= 2 * LargeSendKinds::kTrial + 8; sent += 2) {
+    put(burst, {.payload = 2 * kMss});
+    while (!burst.empty()) sender.send(burst, 0);
+    taken.clear();
+  }
+  EXPECT_GT(sender.counters().large, 0U);
 }
 
 // The error that the receiver's call has left on the same socket.
-TEST_F(SocketSenderTest, ReviewAnErrorOfTheReceiver) {
+TEST_F(SocketSenderTest, AnErrorOfTheReceiverCostsNothing) {
   Burst burst;
   burst.push(packet_of(60, 1));
   answers = {EINVAL};
-  sender.send(burst, 0);
-  EXPECT_EQ(sender.counters().errors, 0U) << "a good frame of somebody else was dropped";
+  EXPECT_EQ(sender.send(burst, 0), 1U);
+  EXPECT_EQ(sender.counters().errors, 0U);
   put(burst, {.payload = 4 * kMss});
   answers = {EINVAL};
   sender.send(burst, 0);
-  put(burst, {.payload = 4 * kMss});
   taken.clear();
+  put(burst, {.payload = 4 * kMss});
   sender.send(burst, 0);
-  EXPECT_EQ(taken.size(), 1U) << "no large frames from now on";
+  EXPECT_EQ(taken.size(), 1U) << "it was no word on large frames";
+  EXPECT_EQ(sender.counters().errors_of_receiver, 2U);
 }
 
 }  // namespace
