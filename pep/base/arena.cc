@@ -15,10 +15,10 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
       reserves_of_a_block_(reserve_size == 0 ? 0 : block_size / reserve_size) {
   SATRELAY_CHECK(std::has_single_bit(block_size));
   SATRELAY_CHECK(reserve_size == 0 || std::has_single_bit(reserve_size));
-  SATRELAY_CHECK(total_ * reserves_of_a_block_ < kNoReserve);
   SATRELAY_CHECK(reserve_size <= block_size && reserves_of_a_block_ <= kMostReservesOfABlock);
   // kNoBlock must never be the index of a real block.
   total_ = std::min<std::size_t>(memory.size() >> shift_, kNoBlock);
+  SATRELAY_CHECK(total_ * reserves_of_a_block_ < kNoReserve);
   free_.reserve(total_);
   // Descending, so that a fresh arena hands out its memory from the front.
   for (std::size_t i = total_; i > 0; --i) free_.push_back(static_cast<BlockIndex>(i - 1));

@@ -11,6 +11,14 @@ std::int32_t distance(std::uint32_t from, std::uint32_t sequence) {
   return static_cast<std::int32_t>(sequence - from);
 }
 
+// All that we have sent was acknowledged, and a late segment acknowledges less by no more than what
+// may have been under way then.
+bool has_plausible_ack(const TimeWait& connection, const wire::TcpHeader& header) {
+  constexpr std::int32_t kMostUnderWay = 1 << 20;
+  const std::int32_t ahead = distance(connection.send_next, header.acknowledgment);
+  return ahead <= 0 && ahead >= -kMostUnderWay;
+}
+
 }  // namespace
 
 bool admits_new_incarnation(const TimeWait& connection, const wire::TcpHeader& syn) {
@@ -26,12 +34,11 @@ bool admits_new_incarnation(const TimeWait& connection, const wire::TcpHeader& s
 }
 
 LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& header,
-                                std::size_t payload, ChallengeLimit& limit, Counters& counters,
-                                Instant now) {
+                                std::size_t payload, Counters& counters, Instant now) {
   using Effect = LateSegment::Effect;
   ++counters.segments_in;
   const auto challenge = [&] {
-    if (!limit.allow(now)) return LateSegment{};
+    if (!connection.challenges.allow(now)) return LateSegment{};
     ++counters.challenge_acks;
     return LateSegment{.answered = true};
   };
@@ -55,19 +62,29 @@ LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& hea
     const std::uint32_t value = header.options.timestamps->value;
     if (distance(connection.recent_timestamp, value) < 0) {
       ++counters.paws_rejected;
-      return {.answered = occupies || limit.allow(now)};
+      return {.answered = occupies || connection.challenges.allow(now)};
     }
-    if (begin <= 0) connection.recent_timestamp = value;
+  }
+  // RFC 5961 section 5.2: else anybody may have sent it.
+  if (!has_plausible_ack(connection, header)) {
+    ++counters.out_of_window_segments_in;
+    return challenge();
   }
   const std::int64_t end = std::int64_t{begin} + static_cast<std::int64_t>(payload) + (fin ? 1 : 0);
-  if (end > 0 && begin >= 0 && static_cast<std::uint64_t>(begin) <= window) {
+  // Of the segments that may be its host's, those that end before what is expected say what its
+  // clock was, and only those that it can have sent last.
+  const bool is_last = begin == 0 ? !occupies : end == 0;
+  if (is_last && connection.timestamps) {
+    connection.recent_timestamp = header.options.timestamps->value;
+  }
+  if (begin >= 0 && end > 0 && static_cast<std::uint64_t>(begin) <= window) {
     // Nothing can follow the peer's FIN.
     return {.answered = occupies};
   }
   if (begin == 0 && !occupies) return {};  // a pure ACK
   ++counters.out_of_window_segments_in;
-  return {.effect = fin ? Effect::kRestarts : Effect::kNone,
-          .answered = occupies || limit.allow(now)};
+  return {.effect = fin && end == 0 ? Effect::kRestarts : Effect::kNone,
+          .answered = occupies || connection.challenges.allow(now)};
 }
 
 wire::TcpHeader answer_of(const TimeWait& connection, std::uint32_t timestamp) {

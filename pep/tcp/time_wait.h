@@ -19,6 +19,7 @@ struct TimeWait {
   std::uint16_t window = 0;            // field that was told last
   std::uint8_t window_scale = 0;       // of it
   bool timestamps = false;             // both sides use them
+  ChallengeLimit challenges = {};
 };
 
 // Whether `syn` may take the place of the connection (RFC 6191 section 2).
@@ -33,11 +34,9 @@ struct LateSegment {
   Effect effect = Effect::kNone;
   bool answered = false;  // by an ACK: answer_of()
 };
-// A segment with `payload` octets of data, its checksum verified. What `limit` allows is for all
-// who share it.
+// A segment with `payload` octets of data, its checksum verified.
 LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& header,
-                                std::size_t payload, ChallengeLimit& limit, Counters& counters,
-                                Instant now);
+                                std::size_t payload, Counters& counters, Instant now);
 // <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK>. `timestamp`: ours of now, if they are used.
 wire::TcpHeader answer_of(const TimeWait& connection, std::uint32_t timestamp);
 

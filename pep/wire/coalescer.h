@@ -69,7 +69,6 @@ class Coalescer {
   std::size_t payload_size_ = 0;
   std::uint8_t last_flags_ = 0;
   bool closed_ = false;  // a short piece, or one with PSH or FIN, was the last
-  bool ids_count_ = false;
 };
 
 }  // namespace satrelay::wire

@@ -95,6 +95,7 @@ enum class Counter : std::uint8_t {
   kFlowsResetShutdown,
   kFlowsUnjournalled,
   kTimeWaitsGivenUp,
+  kDroppedLateAnswers,
   // Flows from before a restart
   kFlowsListed,
   kFlowsOrphaned,
@@ -242,6 +243,8 @@ class Counters {
       {"flows_unjournalled", Counter::kFlowsUnjournalled, "no room to write them down"},
       {"time_waits_given_up", Counter::kTimeWaitsGivenUp,
        "before their time, as limits.time_wait was reached"},
+      {"dropped_late_answers", Counter::kDroppedLateAnswers,
+       "to late segments of connections in TIME-WAIT: too many at a time"},
       {"flows_listed", Counter::kFlowsListed, "told to a peer that has restarted, or was given up"},
       {"flows_orphaned", Counter::kFlowsOrphaned,
        "after our restart: in our journal, or told by the peer"},

@@ -93,7 +93,7 @@ class Gateway {
   };
   // Frames that have come together, in their order; `handled` has as many. The same as one by one:
   // either way what frames of one flow or of one peer have in common is done after the last of
-  // them, in the next call that is about something else.
+  // them, in the next call that is about something else; a question counts as one.
   void handle_frames(PortId port, std::span<const Arrived> frames, std::span<Handled> handled,
                      Instant now);
   // How the WAN port has fared by the time of the frames that are shown next: the peers are told,

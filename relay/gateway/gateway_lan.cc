@@ -39,6 +39,11 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
     if (segments[i].slot != kNoSlot && frames.size() > 1) flows.flows().prefetch(segments[i].slot);
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
+    // Those before it in the burst may have begun or ended its flow.
+    if (Segment& s = segments[i]; s.tcp && s.changes != flows.flows().changes()) {
+      s.slot = flows.flows().find(s.key, s.hash);
+      s.changes = flows.flows().changes();
+    }
     flows.settle_unless(segments[i].slot, now);
     const Verdict verdict = handle_lan(seen[i], segments[i], frames[i].bytes, now);
     handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};

@@ -68,6 +68,7 @@ std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
 
 void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                                const wire::TcpHeader& header, ConstBytes payload, Instant now) {
+  settle_unless(slot, now);
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (makes_way(slot, header, now)) return;
@@ -93,6 +94,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     }
     // That a host answers probes of its closed window is no reason to wait for it for ever.
     if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
+    f.trimmed = false;
   }
   moving_ = slot;
 }
@@ -160,7 +162,7 @@ void FlowRelay::handle_timeout(Instant now) {
 
 Instant FlowRelay::next_timeout() const {
   if (!flows_.ring().empty() || flows_.lap_under_way() || unheard_.any_put_off() ||
-      !farewells_.empty()) {
+      !farewells_.empty() || !late_answers_.empty()) {
     return {};
   }
   return earlier(flows_.next_deadline(), time_waits_.next_expiry());
@@ -241,7 +243,7 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
       settle(slot, now);
     }
   }
-  return 0;
+  return late_answers_.poll_frame(out);
 }
 
 // --- getters -----------------------------------------------------------------------------------

@@ -201,13 +201,14 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   HostWindows windows_;
   StreamSide streams_;
   static constexpr std::size_t kMostFarewells = 256;
+  static constexpr std::size_t kMostLateAnswers = 256;
   // What is owed to hosts whose flow is no more: resets when it had to make room, and answers of
   // TIME-WAIT.
   SegmentQueue farewells_{kMostFarewells};
   TimeWaits time_waits_;
-  tcp::ChallengeLimit late_challenges_;
-  std::uint32_t moving_ = kNoSlot;  // had segments, and has not moved on yet
-  std::uint64_t upheavals_ = 0;     // of all peers
+  SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT, after all flows
+  std::uint32_t moving_ = kNoSlot;               // had segments, and has not moved on yet
+  std::uint64_t upheavals_ = 0;                  // of all peers
   std::uint64_t configurations_ = 0;
   bool is_shutting_down_ = false;
 };

@@ -153,12 +153,14 @@ void FlowRelay::handle_late_segment(const FlowKey& key, const Frame& frame,
                                     Instant now) {
   auto state = time_waits_.state(key);
   const tcp::LateSegment late =
-      tcp::handle_late_segment(*state, header, payload, late_challenges_, tcp_counters_, now);
+      tcp::handle_late_segment(*state, header, payload, tcp_counters_, now);
   time_waits_.update(key, *state);
-  if (late.answered && !farewells_.full()) {
+  if (late.answered && late_answers_.full()) {
+    counters_.add(Counter::kDroppedLateAnswers);
+  } else if (late.answered) {
     ++tcp_counters_.segments_out;
     const std::uint32_t timestamp = tcp::Timestamps(host_side_.timestamp_offset(key)).value(now);
-    farewells_.push(frame.ethernet.reversed(), key, tcp::answer_of(*state, timestamp));
+    late_answers_.push(frame.ethernet.reversed(), key, tcp::answer_of(*state, timestamp));
   }
   using Effect = tcp::LateSegment::Effect;
   if (late.effect == Effect::kRestarts) time_waits_.restart(key, now);

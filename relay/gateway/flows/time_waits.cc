@@ -117,6 +117,7 @@ std::optional<FlowKey> TimeWaits::add(const FlowKey& key, const tcp::TimeWait& s
   record.send_next = state.send_next;
   record.receive_next = state.receive_next;
   record.recent_timestamp = state.recent_timestamp;
+  record.challenges = state.challenges;
   std::optional<FlowKey> given_up;
   if (end_ - first_ >= most_) given_up = pop();
   push(record, now);
@@ -132,11 +133,14 @@ std::optional<tcp::TimeWait> TimeWaits::state(const FlowKey& key) const {
                        .recent_timestamp = record.recent_timestamp,
                        .window = static_cast<std::uint16_t>(record.window << 8),
                        .window_scale = record.window_scale,
-                       .timestamps = record.timestamps};
+                       .timestamps = record.timestamps,
+                       .challenges = record.challenges};
 }
 
 void TimeWaits::update(const FlowKey& key, const tcp::TimeWait& state) {
-  at(find(key)).recent_timestamp = state.recent_timestamp;
+  Record& record = at(find(key));
+  record.recent_timestamp = state.recent_timestamp;
+  record.challenges = state.challenges;
 }
 
 void TimeWaits::restart(const FlowKey& key, Instant now) {

@@ -34,7 +34,7 @@ class TimeWaits {
   std::optional<FlowKey> add(const FlowKey& key, const tcp::TimeWait& state, Instant now);
   // nullopt if there is none.
   std::optional<tcp::TimeWait> state(const FlowKey& key) const;
-  // There is one.
+  // There is one. Of what may have changed: the newest timestamp and the challenges.
   void update(const FlowKey& key, const tcp::TimeWait& state);
   // The wait begins anew, unless it has just begun. There is one.
   void restart(const FlowKey& key, Instant now);
@@ -62,6 +62,7 @@ class TimeWaits {
     std::uint32_t receive_next = 0;
     std::uint32_t recent_timestamp = 0;
     std::uint32_t expires = 0;  // in ticks, which wrap
+    tcp::ChallengeLimit challenges;
   };
   static_assert(sizeof(Record) <= 64);
   static constexpr std::size_t kChunk = 256;

@@ -20,10 +20,9 @@ class LateSegmentTest : public ::testing::Test {
     return header;
   }
   LateSegment late(const wire::TcpHeader& header, std::size_t payload = 0) {
-    return handle_late_segment(waits_, header, payload, limit_, counters_, now_);
+    return handle_late_segment(waits_, header, payload, counters_, now_);
   }
   TimeWait waits_{.send_next = 900, .receive_next = kNext, .window = 100, .window_scale = 2};
-  ChallengeLimit limit_;
   Counters counters_;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
 };
@@ -50,7 +49,7 @@ TEST_F(LateSegmentTest, RepeatedBytesAreAnsweredAndOldAcksOnlySometimes) {
   int answered = 0;
   for (int i = 0; i < 100; ++i) answered += late(segment(kNext - 1)).answered ? 1 : 0;
   EXPECT_EQ(answered, 10) << "in a second";
-  now_ += Duration::seconds(1);
+  now_ += Duration::milliseconds(1'100);
   EXPECT_TRUE(late(segment(kNext - 1)).answered);
 }
 
@@ -80,6 +79,34 @@ TEST_F(LateSegmentTest, WhatIsOlderThanTheNewestTimestampIsNotUsed) {
   ASSERT_TRUE(answer.options.timestamps);
   EXPECT_EQ(answer.options.timestamps->value, 12U);
   EXPECT_EQ(answer.options.timestamps->echo_reply, 77U);
+}
+
+// RFC 7323 section 5.3, RFC 5961 section 5.2.
+TEST_F(LateSegmentTest, ABlindSegmentMovesNoTimestampAndRestartsNothing) {
+  waits_.timestamps = true;
+  waits_.recent_timestamp = 77;
+  const auto blind = [&](std::uint32_t sequence, std::uint32_t ack, std::uint8_t flags) {
+    wire::TcpHeader header = segment(sequence, flags);
+    header.acknowledgment = ack;
+    header.options.timestamps = wire::TcpTimestamps{77 + 2'000'000'000, 0};
+    return late(header).effect;
+  };
+  blind(kNext - 1'000'000'000, 0x12345678, TcpFlags::kAck);
+  blind(kNext - 1'000'000'000, 900, TcpFlags::kAck);
+  blind(kNext, 901, TcpFlags::kAck);
+  EXPECT_EQ(blind(kNext - 5, 900, TcpFlags::kAck | TcpFlags::kFin), Effect::kNone);
+  EXPECT_EQ(blind(kNext - 1, 901, TcpFlags::kAck | TcpFlags::kFin), Effect::kNone);
+  EXPECT_EQ(waits_.recent_timestamp, 77U);
+  wire::TcpHeader syn = segment(kNext + 64'000, TcpFlags::kSyn);
+  syn.options.timestamps = wire::TcpTimestamps{1'077, 0};  // a second later
+  EXPECT_TRUE(admits_new_incarnation(waits_, syn));
+}
+
+TEST_F(LateSegmentTest, ARepeatedFinMovesTheTimestamp) {
+  waits_.timestamps = true;
+  waits_.recent_timestamp = 70;
+  EXPECT_EQ(late(segment(kNext - 1, TcpFlags::kAck | TcpFlags::kFin)).effect, Effect::kRestarts);
+  EXPECT_EQ(waits_.recent_timestamp, 77U);
 }
 
 // RFC 6191.

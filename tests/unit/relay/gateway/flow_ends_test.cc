@@ -219,6 +219,46 @@ TEST_F(EndedFlow, MakesWayForOneThatItsPeerOpens) {
   EXPECT_EQ(near_.received, "hello");
 }
 
+class ManyEnded : public FlowEnds {
+ protected:
+  static constexpr int kMany = 12;
+  void SetUp() override {
+    FlowEnds::SetUp();
+    for (int i = 0; i < kMany; ++i) {
+      const auto port = static_cast<std::uint16_t>(41'000 + i);
+      near_ = MiniHost({kClient, port}, {kServer, 80}, 1000);
+      far_ = MiniHost({kServer, 80}, {kClient, port}, 500'000);
+      near_.send(*a_, now_, Flags::kSyn);
+      run(7);
+      near_.send(*a_, now_, kFinAck);
+      run(7);
+      far_.send(*b_, now_, kFinAck);
+      run(7);
+      ASSERT_TRUE(near_.saw_end);
+      fins_.push_back(wire::parse_tcp(look_at(far_.frame(Flags::kAck)).payload)->header);
+    }
+    ASSERT_EQ(b_->status(now_).time_wait, static_cast<std::uint32_t>(kMany));
+  }
+  std::vector<wire::TcpHeader> fins_;
+};
+
+// Each of these connections' hosts sends a SYN that its TIME-WAIT does not admit: RFC 5961's answer
+// is what lets a host end the old connection by RST.
+TEST_F(ManyEnded, EachIsChallenged) {
+  int answers = 0;
+  for (wire::TcpHeader syn : fins_) {
+    syn.sequence -= 1000;
+    syn.flags = Flags::kSyn;
+    syn.acknowledgment = 0;
+    EXPECT_EQ(
+        b_->handle_frame(PortId::kLan, tcp_frame(kServer, kClient, syn, host_to_server()), now_),
+        Verdict::kConsumed);
+    FrameBytes out(b_->max_frame_size());
+    answers += b_->poll_frame(PortId::kLan, out, now_).size > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(answers, kMany);
+}
+
 TEST_F(FlowEnds, ANewConnectionOfTheHostThatIsBridgedIsLeftAlone) {
   relay_one_to_its_end();
   a_->set_admission(Admission::kBypass, now_);
