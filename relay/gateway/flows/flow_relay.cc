@@ -83,10 +83,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
-    if (const auto towards = frame.ethernet.reversed(); towards != f.to_host) {
-      f.to_host = towards;
-      write_down(f);
-    }
+    follow_host(f, frame);
     if (!payload.empty()) f.last_payload = now;
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
@@ -95,6 +92,39 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
   }
   moving_ = slot;
+}
+
+std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
+                                       const wire::TcpHeader& header,
+                                       std::span<const ConstBytes> payloads, Instant now) {
+  catch_up(slot, now);
+  Flow& f = flow(slot);
+  if (f.endpoint.state() != tcp::State::kEstablished) return 0;
+  // While little is spare, each is judged by itself. Together they touch one block more than their
+  // bytes fill, and another before that.
+  std::size_t size = 2 * arena_.block_size();
+  for (const ConstBytes payload : payloads) size += payload.size();
+  if (windows_.crowds_streams(size)) return 0;
+  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+  f.endpoint.set_frugal(false);
+  const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
+  const std::size_t taken = f.endpoint.handle_in_order(header, payloads, now);
+  if (taken == 0) return 0;
+  if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
+  if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
+  follow_host(f, frame);
+  f.last_payload = now;
+  f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
+  note_activity(f, now);
+  moving_ = slot;
+  return taken;
+}
+
+void FlowRelay::follow_host(Flow& f, const Frame& frame) {
+  const auto towards = frame.ethernet.reversed();
+  if (towards == f.to_host) return;
+  f.to_host = towards;
+  write_down(f);
 }
 
 void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,10 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // once.
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
+  // The same of segments that follow each other and differ as tcp::Endpoint::handle_in_order()
+  // says: how many of them were dealt with. `frame` and `header` are the first one's.
+  std::size_t handle_in_order(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
+                              std::span<const ConstBytes> payloads, Instant now);
   bool is_settled() const { return moving_ == kNoSlot; }
   // To be called before anything else happens, but a further segment of the flow in `slot`.
   void settle_unless(std::uint32_t slot, Instant now) {
@@ -139,6 +144,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
     f.last_activity = now;
     f.trimmed = false;
   }
+  void follow_host(Flow& f, const Frame& frame);
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
 
