@@ -74,6 +74,8 @@ struct Gateway::Impl final : SessionPort {
     std::array<ConstBytes, kBurst> payloads;  // of those that are dealt with at once
   };
   static Frame look_at_arrived(const Arrived& arrived);
+  // Brings the headers of those that are looked at together on their way.
+  static void prefetch_headers(std::span<const Arrived> frames);
   Segment look_at_segment(const Frame& frame) const;
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   bool goes_on(std::size_t i) const;

@@ -27,6 +27,7 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
                                      Instant now) {
   counters.add(Counter::kLanFramesIn, frames.size());
   auto& [seen, segments, payloads] = *burst;
+  prefetch_headers(frames);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     seen[i] = look_at_arrived(frames[i]);
     segments[i] = look_at_segment(seen[i]);
