@@ -133,6 +133,10 @@ class Endpoint {
 
   // --- output --------------------------------------------------------------------------------
   std::optional<SegmentToSend> poll_segment(Instant now);
+  // Once more behind `segment`, which was the last that left, with data, at the same instant, while
+  // nothing else was told or asked: it becomes the next one, which differs from it in PSH and FIN,
+  // and in its place in the stream. False if there is none such; poll_segment() may have another.
+  [[nodiscard]] bool poll_next(SegmentToSend& segment, Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
   // The earliest timer; never() if none is armed.
   Instant next_timeout() const { return timers_.next(); }
@@ -252,7 +256,7 @@ class Endpoint {
   SegmentToSend make_syn(Instant now);
   SegmentToSend make_segment(std::uint64_t position, std::uint8_t flags, Instant now);
   std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }
-  SegmentToSend sent(SegmentToSend segment);
+  void fill(SegmentToSend& segment, const Transmission& transmission);
 
   // The header of a reset.
   struct Reset {

@@ -3,7 +3,6 @@
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
-#include "relay/gateway/flows/tcp_frame.h"
 #include "relay/gateway/frames/path_error.h"
 #include "relay/gateway/frames/path_mtu_advice.h"
 
@@ -257,13 +256,21 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
     work_.add();
     if (flows_.contains(slot)) catch_up(slot, now);
     if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unheard()) {
-      if (const auto segment = flow(slot).endpoint.poll_segment(now)) {
+      Flow& f = flow(slot);
+      if (slot == sending_ && f.endpoint.poll_next(last_sent_, now)) {
         ring.count_segment();
-        return write_tcp_frame(flow(slot), *segment, out);
+        return frames_.write_next(f, last_sent_, out);
+      }
+      if (const auto segment = f.endpoint.poll_segment(now)) {
+        ring.count_segment();
+        last_sent_ = *segment;
+        sending_ = segment->payload_size > 0 ? slot : kNoSlot;
+        return frames_.write(f, *segment, out);
       }
     }
     const bool more = ring.turn_is_over();  // but its output may not be
     ring.end_turn();
+    sending_ = kNoSlot;
     if (!flows_.contains(slot)) continue;
     if (more) {
       ring.add(slot);

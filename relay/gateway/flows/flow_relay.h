@@ -22,6 +22,7 @@
 #include "relay/gateway/flows/host_side.h"
 #include "relay/gateway/flows/host_windows.h"
 #include "relay/gateway/flows/stream_side.h"
+#include "relay/gateway/flows/tcp_frame.h"
 #include "relay/gateway/flows/time_waits.h"
 #include "relay/gateway/flows/unheard_flows.h"
 #include "relay/gateway/frames/frame.h"
@@ -107,6 +108,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
+  // Before the first of several poll_frame() between which nothing else is done or asked.
+  void begin_polls() { sending_ = kNoSlot; }
   std::size_t poll_frame(MutableBytes out, Instant now);
   Instant next_timeout() const;
 
@@ -212,8 +215,11 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   SegmentQueue farewells_{kMostFarewells};
   TimeWaits time_waits_;
   tcp::ChallengeLimit late_challenges_;
-  std::uint32_t moving_ = kNoSlot;  // had segments, and has not moved on yet
-  std::uint64_t upheavals_ = 0;     // of all peers
+  TcpFrames frames_;
+  tcp::SegmentToSend last_sent_;
+  std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
+  std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
+  std::uint64_t upheavals_ = 0;      // of all peers
   std::uint64_t configurations_ = 0;
   bool is_shutting_down_ = false;
 };
