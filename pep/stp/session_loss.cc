@@ -303,7 +303,6 @@ void Session::Impl::arm_tail_probe() {
 // repaired and forgotten.
 void Session::Impl::make_ledger_room() {
   if (association->ledger.has_room(association->losses.oldest_unresolved())) return;
-  goes_on_at = Instant::never();
   Settler settler{*this};
   settler.must_go_on = true;
   association->losses.abandon_below(association->losses.oldest_unresolved() + 1, settler);

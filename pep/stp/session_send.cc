@@ -81,8 +81,11 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
     association->large_ping = !association->large_ping;
     if (association->large_ping) packet.pad();
   }
+  const std::uint64_t settled = association->losses.oldest_unresolved();
   const std::size_t size = finish_packet(packet, coverage);
-  if (only_data && !code && (goes_on || next_may_go_on())) goes_on_at = now;
+  // A full ledger has given something up, which is told.
+  const bool same = association->losses.oldest_unresolved() == settled;
+  if (only_data && !code && same && (goes_on || next_may_go_on())) goes_on_at = now;
   return size;
 }
 
