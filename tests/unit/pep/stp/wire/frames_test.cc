@@ -39,8 +39,10 @@ TEST(FramesTest, OnlyDataIsWhatFillsAPacketAlone) {
     const auto frame = parse_only_data(bytes);
     // Whoever reads it as any packet sees the same.
     Transcript seen;
-    if (frame) seen(*frame);
-    if (frame) EXPECT_EQ(read(bytes), seen.text);
+    if (frame) {
+      seen(*frame);
+      EXPECT_EQ(read(bytes), seen.text);
+    }
     return seen.text;
   };
   EXPECT_EQ(only({0x10, 4, 9, 1, 2, 3}), "DATA 4 9+3;");
