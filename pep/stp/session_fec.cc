@@ -69,6 +69,7 @@ FecSender::Waiting Session::Impl::waiting() const {
 // beginning and the end of a burst. Never the middle of bulk, where sending again costs nothing.
 std::optional<FecCode> Session::Impl::covering_code() const {
   if (!may_repair()) return std::nullopt;
+  if (fec->policy.is_clean() && streams->due().opens.empty()) return std::nullopt;
   const Stream* next = first_stream();
   if (next != nullptr && next->prompt && streams->due().opens.empty()) {
     return fec->policy.is_clean() ? std::nullopt : std::optional(FecCode::kPrompt);

@@ -65,6 +65,12 @@ class Endpoint {
   // segment tells where the peer is and that it lives.
   Acceptance handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
                             EcnField ecn = EcnField::kNotCapable);
+  // Segments that follow each other without a gap, and differ from the first, whose `header` this
+  // is, in PSH and in timestamps that do not go back. Many of those are nothing but the next bytes
+  // of an established connection: so many are taken at once, as if by handle_segment(). None of the
+  // others is.
+  [[nodiscard]] std::size_t handle_in_order(const wire::TcpHeader& header,
+                                            std::span<const ConstBytes> payloads, Instant now);
   // The path carries no more than `segment_limit` octets of options and payload in a segment, says
   // an ICMP message that quotes one with `sequence` (RFC 1191, RFC 8201). Whether it is believed:
   // RFC 5927 section 7.
@@ -127,6 +133,10 @@ class Endpoint {
 
   // --- output --------------------------------------------------------------------------------
   std::optional<SegmentToSend> poll_segment(Instant now);
+  // Once more behind `segment`, which was the last that left, with data, at the same instant, while
+  // nothing else was told or asked: it becomes the next one, which differs from it in PSH and FIN,
+  // and in its place in the stream. False if there is none such; poll_segment() may have another.
+  [[nodiscard]] bool poll_next(SegmentToSend& segment, Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
   // The earliest timer; never() if none is armed.
   Instant next_timeout() const { return timers_.next(); }
@@ -246,7 +256,7 @@ class Endpoint {
   SegmentToSend make_syn(Instant now);
   SegmentToSend make_segment(std::uint64_t position, std::uint8_t flags, Instant now);
   std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }
-  SegmentToSend sent(SegmentToSend segment);
+  void fill(SegmentToSend& segment, const Transmission& transmission);
 
   // The header of a reset.
   struct Reset {

@@ -21,6 +21,10 @@ class Receiver {
 
   // Takes a segment that overlaps the window. `position` may be negative or already received.
   void handle_data(std::int64_t position, ConstBytes payload, Instant now);
+  // The same of segments that follow each other, as long as they begin where they are expected and
+  // fit into the window, no gap was there, and all of each is stored: how many of them were taken,
+  // the last of them perhaps in part.
+  [[nodiscard]] std::size_t handle_in_order(std::span<const ConstBytes> payloads, Instant now);
   // The peer's last byte lies before `position`; ignored if that contradicts what is stored.
   void handle_fin(std::int64_t position);
   // Whether the FIN is reached now for the first time: every byte before it has arrived.
@@ -100,7 +104,8 @@ class Receiver {
         frugal_ ? std::min(window_.edge(), stream_.in_order_end() + own_room()) : window_.edge();
     return edge - stream_.consumed();
   }
-  void store_in_order(std::uint64_t offset, ConstBytes payload, Instant now);
+  // Whether all of it was stored.
+  bool store_in_order(std::uint64_t offset, ConstBytes payload, Instant now);
   // `repeats`: what the segment had in common with the bytes in order is reported already.
   void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats);
 

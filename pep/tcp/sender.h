@@ -84,6 +84,18 @@ class Sender {
 
   // --- input ---
   void handle_acknowledgment(const Acknowledgment& acknowledgment, Instant now);
+  // Whether an acknowledgment on data says nothing new: all that was sent has arrived, and the
+  // window is where it was.
+  bool is_known(std::uint64_t ack, std::uint64_t window, std::int64_t sequence) const {
+    return board_.outstanding() == 0 && ack == una() && ack + window == peer_edge_ &&
+           sequence >= window_sequence_ && !probe_.in_flight() && !timers_.armed(Timer::kPersist);
+  }
+  // Such acknowledgments came; `sequence`: of the last of them.
+  void handle_known(std::int64_t sequence) {
+    probes_unanswered_ = 0;
+    if (peer_edge_ <= una()) retries_ = 0;
+    window_sequence_ = sequence;
+  }
   TimeoutOutcome handle_retransmission_timeout(Instant now);
   TimeoutOutcome handle_persist_timeout(Instant now);
   void handle_probe_timeout(Instant now);

@@ -30,6 +30,7 @@ std::uint64_t native_sum(const std::byte* p, std::size_t size) {
   const std::size_t words = size / 8;
   std::uint64_t whole = 0;
   std::uint64_t upper = 0;
+#pragma GCC unroll 4
   for (std::size_t i = 0; i < words; ++i) {
     const std::uint64_t word = load_native<std::uint64_t>(p + 8 * i);
     whole += word;

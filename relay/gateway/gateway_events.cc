@@ -13,6 +13,7 @@ void Gateway::Impl::take_events(std::size_t peer, std::size_t packets, Instant n
   for (std::size_t i = 0; i < most; ++i) {
     const auto event = peers[peer]->session.poll_event();
     if (!event) break;
+    uplink.interrupt();
     handle_event(peer, *event, now);
   }
 }

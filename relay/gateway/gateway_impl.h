@@ -71,10 +71,16 @@ struct Gateway::Impl final : SessionPort {
   struct Burst {
     std::array<Frame, kBurst> frames;
     std::array<Segment, kBurst> segments;
+    std::array<ConstBytes, kBurst> payloads;  // of those that are dealt with at once
   };
   static Frame look_at_arrived(const Arrived& arrived);
+  // Brings the headers of those that are looked at together on their way.
+  static void prefetch_headers(std::span<const Arrived> frames);
   Segment look_at_segment(const Frame& frame) const;
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
+  bool goes_on(std::size_t i) const;
+  // From the i-th on: how many segments of one flow that follow each other were dealt with at once.
+  std::size_t handle_in_order(std::size_t begin, std::size_t end, Instant now);
   Verdict handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                          Instant now);

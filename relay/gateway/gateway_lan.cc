@@ -26,7 +26,8 @@ bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
 void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                                      Instant now) {
   counters.add(Counter::kLanFramesIn, frames.size());
-  auto& [seen, segments] = *burst;
+  auto& [seen, segments, payloads] = *burst;
+  prefetch_headers(frames);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     seen[i] = look_at_arrived(frames[i]);
     segments[i] = look_at_segment(seen[i]);
@@ -36,18 +37,66 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
     if (!segments[i].tcp) continue;
     segments[i].slot = flows.flows().find(segments[i].key, segments[i].hash);
     segments[i].changes = flows.flows().changes();
-    if (segments[i].slot != kNoSlot && frames.size() > 1) flows.flows().prefetch(segments[i].slot);
+    const bool is_known = i > 0 && segments[i - 1].slot == segments[i].slot;
+    if (segments[i].slot != kNoSlot && !is_known && frames.size() > 1) {
+      flows.flows().prefetch(segments[i].slot);
+    }
   }
-  for (std::size_t i = 0; i < frames.size(); ++i) {
+  for (std::size_t i = 0; i < frames.size();) {
     // Those before it in the burst may have begun or ended its flow.
     if (Segment& s = segments[i]; s.tcp && s.changes != flows.flows().changes()) {
       s.slot = flows.flows().find(s.key, s.hash);
       s.changes = flows.flows().changes();
     }
     flows.settle_unless(segments[i].slot, now);
-    const Verdict verdict = handle_lan(seen[i], segments[i], frames[i].bytes, now);
-    handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};
+    std::size_t taken = handle_in_order(i, frames.size(), now);
+    Verdict verdict = Verdict::kConsumed;
+    if (taken == 0) {
+      verdict = handle_lan(seen[i], segments[i], frames[i].bytes, now);
+      taken = 1;
+    }
+    for (; taken > 0; --taken, ++i) handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};
   }
+}
+
+// Whether a segment is the next piece of the same flow, and says nothing else.
+bool Gateway::Impl::goes_on(std::size_t i) const {
+  const Frame& frame = burst->frames[i];
+  const Frame& before = burst->frames[i - 1];
+  const Segment& segment = burst->segments[i];
+  const Segment& one_before = burst->segments[i - 1];
+  if (!segment.tcp || segment.slot != one_before.slot || segment.changes != one_before.changes) {
+    return false;
+  }
+  const wire::TcpHeader& header = segment.tcp->header;
+  const wire::TcpHeader& last = one_before.tcp->header;
+  const auto& stamp = header.options.timestamps;
+  const auto& last_stamp = last.options.timestamps;
+  const bool same_stamps =
+      stamp.has_value() == last_stamp.has_value() &&
+      (!stamp || static_cast<std::int32_t>(stamp->value - last_stamp->value) >= 0);
+  return header.sequence == last.sequence + burst->payloads[i - 1].size() &&
+         header.acknowledgment == last.acknowledgment && header.window == last.window &&
+         ((header.flags ^ last.flags) & ~wire::TcpFlags::kPsh) == 0 && same_stamps &&
+         header.options.sack_count == 0 && frame.ip.traffic_class == before.ip.traffic_class &&
+         frame.ip.hop_limit == before.ip.hop_limit && frame.ethernet == before.ethernet;
+}
+
+std::size_t Gateway::Impl::handle_in_order(std::size_t begin, std::size_t end, Instant now) {
+  auto& [seen, segments, payloads] = *burst;
+  const std::uint32_t slot = segments[begin].slot;
+  if (slot == kNoSlot) return 0;
+  constexpr std::uint8_t kPlain = wire::TcpFlags::kAck | wire::TcpFlags::kPsh;
+  if ((segments[begin].tcp->header.flags & ~kPlain) != 0) return 0;
+  std::size_t at = begin;
+  for (; at < end && (at == begin || goes_on(at)); ++at) {
+    payloads[at] = seen[at].payload.subspan(segments[at].tcp->header_size);
+    if (payloads[at].empty() || checksum_fault(seen[at])) break;
+    seen[at].checksum_verified = true;
+  }
+  if (at == begin) return 0;
+  return flows.handle_in_order(slot, seen[begin], segments[begin].tcp->header,
+                               std::span(payloads).subspan(begin, at - begin), now);
 }
 
 Gateway::Impl::Segment Gateway::Impl::look_at_segment(const Frame& frame) const {

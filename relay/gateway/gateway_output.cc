@@ -15,6 +15,8 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
                                  std::span<Polled> polled, Instant now) {
   SATRELAY_CHECK(polled.size() == rooms.size());
   impl_->begin_call(now);
+  impl_->uplink.interrupt();
+  impl_->flows.begin_polls();
   const bool is_lan = port == PortId::kLan;
   std::size_t count = 0;
   for (; count < rooms.size(); ++count) {

@@ -11,6 +11,7 @@ namespace satrelay::gateway {
 void Gateway::Impl::handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                                      Instant now) {
   counters.add(Counter::kWanFramesIn, frames.size());
+  prefetch_headers(frames);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const Frame frame = look_at_arrived(frames[i]);
     if (unsettled.packets > 0 && frame.kind != FrameKind::kUdp) settle_stp(now);

@@ -178,13 +178,13 @@ void World::turn(Instant now) {
 }
 
 void World::carry(Instant now) {
-  run_gateway(sending_, backward_, now);
+  run_sending(now);
   for (std::size_t i = 0; i < sending_.lan_out.size(); ++i) {
     sender_.handle_frame(sending_.lan_out[i]);
   }
   send_over(forward_, sending_.wan_out, now);
 
-  run_gateway(receiving_, forward_, now);
+  run_receiving(now);
   for (std::size_t i = 0; i < receiving_.lan_out.size(); ++i) {
     receiver_.handle_frame(receiving_.lan_out[i], receiving_.lan_in, now);
   }

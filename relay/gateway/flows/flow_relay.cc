@@ -3,7 +3,6 @@
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
-#include "relay/gateway/flows/tcp_frame.h"
 #include "relay/gateway/frames/path_error.h"
 #include "relay/gateway/frames/path_mtu_advice.h"
 
@@ -84,10 +83,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
-    if (const auto towards = frame.ethernet.reversed(); towards != f.to_host) {
-      f.to_host = towards;
-      write_down(f);
-    }
+    follow_host(f, frame);
     if (!payload.empty()) f.last_payload = now;
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
@@ -97,6 +93,39 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     f.trimmed = false;
   }
   moving_ = slot;
+}
+
+std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
+                                       const wire::TcpHeader& header,
+                                       std::span<const ConstBytes> payloads, Instant now) {
+  catch_up(slot, now);
+  Flow& f = flow(slot);
+  if (f.endpoint.state() != tcp::State::kEstablished) return 0;
+  // While little is spare, each is judged by itself. Together they touch one block more than their
+  // bytes fill, and another before that.
+  std::size_t size = 2 * arena_.block_size();
+  for (const ConstBytes payload : payloads) size += payload.size();
+  if (windows_.crowds_streams(size)) return 0;
+  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+  f.endpoint.set_frugal(false);
+  const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
+  const std::size_t taken = f.endpoint.handle_in_order(header, payloads, now);
+  if (taken == 0) return 0;
+  if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
+  if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
+  follow_host(f, frame);
+  f.last_payload = now;
+  f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
+  note_activity(f, now);
+  moving_ = slot;
+  return taken;
+}
+
+void FlowRelay::follow_host(Flow& f, const Frame& frame) {
+  const auto towards = frame.ethernet.reversed();
+  if (towards == f.to_host) return;
+  f.to_host = towards;
+  write_down(f);
 }
 
 void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now) {
@@ -229,13 +258,21 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
     work_.add();
     if (flows_.contains(slot)) catch_up(slot, now);
     if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unheard()) {
-      if (const auto segment = flow(slot).endpoint.poll_segment(now)) {
+      Flow& f = flow(slot);
+      if (slot == sending_ && f.endpoint.poll_next(last_sent_, now)) {
         ring.count_segment();
-        return write_tcp_frame(flow(slot), *segment, out);
+        return frames_.write_next(f, last_sent_, out);
+      }
+      if (const auto segment = f.endpoint.poll_segment(now)) {
+        ring.count_segment();
+        last_sent_ = *segment;
+        sending_ = segment->payload_size > 0 ? slot : kNoSlot;
+        return frames_.write(f, *segment, out);
       }
     }
     const bool more = ring.turn_is_over();  // but its output may not be
     ring.end_turn();
+    sending_ = kNoSlot;
     if (!flows_.contains(slot)) continue;
     if (more) {
       ring.add(slot);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "relay/gateway/flows/host_side.h"
 #include "relay/gateway/flows/host_windows.h"
 #include "relay/gateway/flows/stream_side.h"
+#include "relay/gateway/flows/tcp_frame.h"
 #include "relay/gateway/flows/time_waits.h"
 #include "relay/gateway/flows/unheard_flows.h"
 #include "relay/gateway/frames/frame.h"
@@ -83,6 +85,10 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // once.
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
+  // The same of segments that follow each other and differ as tcp::Endpoint::handle_in_order()
+  // says: how many of them were dealt with. `frame` and `header` are the first one's.
+  std::size_t handle_in_order(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
+                              std::span<const ConstBytes> payloads, Instant now);
   bool is_settled() const { return moving_ == kNoSlot; }
   // To be called before anything else happens, but a further segment of the flow in `slot`.
   void settle_unless(std::uint32_t slot, Instant now) {
@@ -102,6 +108,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
+  // Before the first of several poll_frame() between which nothing else is done or asked.
+  void begin_polls() { sending_ = kNoSlot; }
   std::size_t poll_frame(MutableBytes out, Instant now);
   Instant next_timeout() const;
 
@@ -139,6 +147,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
     f.last_activity = now;
     f.trimmed = false;
   }
+  void follow_host(Flow& f, const Frame& frame);
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
 
@@ -207,8 +216,11 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   SegmentQueue farewells_{kMostFarewells};
   TimeWaits time_waits_;
   SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT, after all flows
-  std::uint32_t moving_ = kNoSlot;               // had segments, and has not moved on yet
-  std::uint64_t upheavals_ = 0;                  // of all peers
+  TcpFrames frames_;
+  tcp::SegmentToSend last_sent_;
+  std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
+  std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
+  std::uint64_t upheavals_ = 0;      // of all peers
   std::uint64_t configurations_ = 0;
   bool is_shutting_down_ = false;
 };

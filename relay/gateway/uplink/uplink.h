@@ -78,6 +78,8 @@ class Uplink {
 
   // --- output ----------------------------------------------------------------------------------
   Polled poll(MutableBytes out, Instant now);
+  // Anything may be different from now on; until then only packets have left.
+  void interrupt() { lone_peer_.reset(); }
   // When something that waits in a class may be able to leave.
   Instant next_turn(Instant now) const;
 
@@ -119,6 +121,8 @@ class Uplink {
                                Instant now) const;
   std::optional<schedule::ClassId> bridged_turn(Instant now) const;
   bool choose_all(Instant now);
+  std::size_t poll_lone_peer(MutableBytes out, Instant now);
+  void note_lone_peer();
   std::size_t poll_sessions(MutableBytes out, Instant now);
   std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
   void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
@@ -138,6 +142,8 @@ class Uplink {
   std::size_t held_slot_ = 0;
   bool sessions_first_ = false;
   std::size_t next_peer_ = 0;  // whose turn it is
+  // Nobody else had anything to say, and all that it has to send is of one class.
+  std::optional<std::size_t> lone_peer_;
 };
 
 }  // namespace satrelay::gateway

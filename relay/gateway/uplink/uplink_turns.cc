@@ -48,7 +48,36 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   return best;
 }
 
+// Once more the one that had the turn, without choosing; 0: it has nothing, or must be chosen.
+std::size_t Uplink::poll_lone_peer(MutableBytes out, Instant now) {
+  const Carrier& carrier = *carriers_.front();
+  const stp::Session& session = lines_[*lone_peer_].session;
+  if (!carrier.pacer.can_send(now) || !session.may_send(now) ||
+      session.waiting() != class_bit(carrier.choice->traffic_class)) {
+    return 0;
+  }
+  return poll_session(*lone_peer_, out, now);
+}
+
+// The peer that was chosen has sent a packet.
+void Uplink::note_lone_peer() {
+  if (carriers_.size() > 1 || held_.classes() != 0) return;
+  const Carrier& carrier = *carriers_.front();
+  if (!carrier.choice || carrier.choice->source == kBridgedSource) return;
+  if (carrier.classes.has_maxima() || carrier.config.finds_capacity()) return;
+  const std::size_t peer = carrier.choice->source - 1;
+  if (attention_.from(0) != peer || attention_.from(peer + 1)) return;
+  const ClassSet waiting = lines_[peer].session.waiting();
+  if (waiting == class_bit(carrier.choice->traffic_class)) lone_peer_ = peer;
+}
+
 Polled Uplink::poll(MutableBytes out, Instant now) {
+  if (lone_peer_) {
+    if (const std::size_t size = poll_lone_peer(out, now); size > 0) {
+      return {.kind = Polled::Kind::kWritten, .size = size};
+    }
+    lone_peer_.reset();
+  }
   // Where no carrier has room little could be sent: that is nobody's turn.
   const bool has_room = std::ranges::any_of(
       carriers_, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
@@ -65,6 +94,7 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   // One that has the turn may find that it has nothing after all.
   for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
     if (const std::size_t size = poll_sessions(out, now); size > 0) {
+      note_lone_peer();
       return {.kind = Polled::Kind::kWritten, .size = size};
     }
     if (!session_has_turn) break;
