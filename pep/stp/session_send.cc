@@ -71,11 +71,15 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (!goes_on) write_control(packet);
   const bool only_data = packet.empty();
   if (only_data ? has_data : open && data_waits()) {
+    goes_on_at = now;  // unless something is told meanwhile
     const std::size_t items = packet.items().size();
     writer.write({packet, *streams, association->loss_rate, now});
     if (packet.items().size() > items) association->probes.on_data_sent();
   }
-  if (packet.empty()) return 0;
+  if (packet.empty()) {
+    goes_on_at = Instant::never();
+    return 0;
+  }
   if (is_ping && association->probes.frozen() && association->path.is_raised() && gate.open(now)) {
     // Small and large in turn: an outage eats both, a black hole the large ones only.
     association->large_ping = !association->large_ping;
@@ -85,7 +89,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   const std::size_t size = finish_packet(packet, coverage);
   // A full ledger has given something up, which is told.
   const bool same = association->losses.oldest_unresolved() == settled;
-  if (only_data && !code && same && (goes_on || next_may_go_on())) goes_on_at = now;
+  if (!only_data || code || !same || !(goes_on || next_may_go_on())) goes_on_at = Instant::never();
   return size;
 }
 

@@ -52,10 +52,10 @@ std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
 }
 
 bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
-  if (reset_ || !is_synchronised() || receiver_.acks().owed_now() || receiver_.has_sack()) {
-    return false;
-  }
-  if (!sender_.has_work()) return false;
+  if (reset_ || !is_synchronised() || receiver_.acks().owed_now()) return false;
+  // Neither what is to be reported, nor what was with the last segment, which is told once.
+  if (negotiation_.selective && receiver_.has_sack()) return false;
+  if (segment.header.options.sack_count > 0 || !sender_.has_work()) return false;
   const std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
   const auto room = static_cast<std::uint16_t>(negotiation_.segment_limit - options);
   const auto transmission = sender_.poll(room, now);

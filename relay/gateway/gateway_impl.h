@@ -78,9 +78,15 @@ struct Gateway::Impl final : SessionPort {
   static void prefetch_headers(std::span<const Arrived> frames);
   Segment look_at_segment(const Frame& frame) const;
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  bool goes_on(std::size_t i) const;
-  // From the i-th on: how many segments of one flow that follow each other were dealt with at once.
-  std::size_t handle_in_order(std::size_t begin, std::size_t end, Instant now);
+  // Whether the i-th segment is the next one of the train that the one at `begin` leads.
+  bool goes_on(std::size_t begin, std::size_t i) const;
+  // Segments of one flow that follow each other: where they end in the burst, and how many of them
+  // were dealt with at once.
+  struct Train {
+    std::size_t end = 0;
+    std::size_t taken = 0;
+  };
+  Train handle_in_order(std::size_t begin, std::size_t end, Instant now);
   Verdict handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                          Instant now);

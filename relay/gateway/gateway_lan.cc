@@ -42,6 +42,12 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
       flows.flows().prefetch(segments[i].slot);
     }
   }
+  // The first one of a train may carry what makes the others expected ones. Who has not taken the
+  // second either takes none of them, and who asked for each would look at each train as often as
+  // it is long.
+  constexpr unsigned kMostRefused = 2;
+  unsigned refused = 0;
+  std::size_t given_up_to = 0;
   for (std::size_t i = 0; i < frames.size();) {
     // Those before it in the burst may have begun or ended its flow.
     if (Segment& s = segments[i]; s.tcp && s.changes != flows.flows().changes()) {
@@ -49,7 +55,13 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
       s.changes = flows.flows().changes();
     }
     flows.settle_unless(segments[i].slot, now);
-    std::size_t taken = handle_in_order(i, frames.size(), now);
+    const Train train = i < given_up_to ? Train{} : handle_in_order(i, frames.size(), now);
+    std::size_t taken = train.taken;
+    if (taken > 0) refused = 0;
+    if (taken == 0 && train.end > i + 1 && ++refused == kMostRefused) {
+      given_up_to = train.end;
+      refused = 0;
+    }
     Verdict verdict = Verdict::kConsumed;
     if (taken == 0) {
       verdict = handle_lan(seen[i], segments[i], frames[i].bytes, now);
@@ -59,8 +71,8 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   }
 }
 
-// Whether a segment is the next piece of the same flow, and says nothing else.
-bool Gateway::Impl::goes_on(std::size_t i) const {
+// That is the next piece of the same flow, and says nothing else.
+bool Gateway::Impl::goes_on(std::size_t begin, std::size_t i) const {
   const Frame& frame = burst->frames[i];
   const Frame& before = burst->frames[i - 1];
   const Segment& segment = burst->segments[i];
@@ -72,9 +84,12 @@ bool Gateway::Impl::goes_on(std::size_t i) const {
   const wire::TcpHeader& last = one_before.tcp->header;
   const auto& stamp = header.options.timestamps;
   const auto& last_stamp = last.options.timestamps;
-  const bool same_stamps =
-      stamp.has_value() == last_stamp.has_value() &&
-      (!stamp || static_cast<std::int32_t>(stamp->value - last_stamp->value) >= 0);
+  const auto& first_stamp = burst->segments[begin].tcp->header.options.timestamps;
+  const auto goes_back = [&](const wire::TcpTimestamps& before_it) {
+    return static_cast<std::int32_t>(stamp->value - before_it.value) < 0;
+  };
+  const bool same_stamps = stamp.has_value() == last_stamp.has_value() &&
+                           (!stamp || (!goes_back(*last_stamp) && !goes_back(*first_stamp)));
   return header.sequence == last.sequence + burst->payloads[i - 1].size() &&
          header.acknowledgment == last.acknowledgment && header.window == last.window &&
          ((header.flags ^ last.flags) & ~wire::TcpFlags::kPsh) == 0 && same_stamps &&
@@ -82,21 +97,23 @@ bool Gateway::Impl::goes_on(std::size_t i) const {
          frame.ip.hop_limit == before.ip.hop_limit && frame.ethernet == before.ethernet;
 }
 
-std::size_t Gateway::Impl::handle_in_order(std::size_t begin, std::size_t end, Instant now) {
+Gateway::Impl::Train Gateway::Impl::handle_in_order(std::size_t begin, std::size_t end,
+                                                    Instant now) {
   auto& [seen, segments, payloads] = *burst;
   const std::uint32_t slot = segments[begin].slot;
-  if (slot == kNoSlot) return 0;
+  if (slot == kNoSlot) return {};
   constexpr std::uint8_t kPlain = wire::TcpFlags::kAck | wire::TcpFlags::kPsh;
-  if ((segments[begin].tcp->header.flags & ~kPlain) != 0) return 0;
+  if ((segments[begin].tcp->header.flags & ~kPlain) != 0) return {};
   std::size_t at = begin;
-  for (; at < end && (at == begin || goes_on(at)); ++at) {
+  for (; at < end && (at == begin || goes_on(begin, at)); ++at) {
     payloads[at] = seen[at].payload.subspan(segments[at].tcp->header_size);
     if (payloads[at].empty() || checksum_fault(seen[at])) break;
     seen[at].checksum_verified = true;
   }
-  if (at == begin) return 0;
-  return flows.handle_in_order(slot, seen[begin], segments[begin].tcp->header,
-                               std::span(payloads).subspan(begin, at - begin), now);
+  if (at == begin) return {};
+  return {.end = at,
+          .taken = flows.handle_in_order(slot, seen[begin], segments[begin].tcp->header,
+                                         std::span(payloads).subspan(begin, at - begin), now)};
 }
 
 Gateway::Impl::Segment Gateway::Impl::look_at_segment(const Frame& frame) const {

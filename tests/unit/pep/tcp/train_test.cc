@@ -1,4 +1,10 @@
 // Several segments of one connection at once, in and out: the same as one by one.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <random>
+#include <string>
+
 #include "tests/unit/pep/tcp/script.h"
 
 namespace satrelay::tcp::test {
@@ -114,6 +120,148 @@ TEST(TrainOut, EndsWhereTheHeaderChanges) {
   s.write(1460);
   s.in(". 101:201 ack 1");
   EXPECT_FALSE(s.endpoint().poll_next(*segment, s.now())) << "an ACK is owed, with a SACK";
+}
+
+TEST(TrainOut, ADuplicateIsReportedOnce) {
+  Script together, single;
+  for (Script* s : {&together, &single}) {
+    s->establish_as_server("mss 1460 sackok ts 5 0");
+    s->in(". 1:1001 ack 1 ts 5 1000");
+    s->consume(1000);
+    s->out_all();
+    s->write(5000);
+    s->in(". 1:1001 ack 1 ts 5 1000");
+  }
+  EXPECT_EQ(together.out_train(), single.out_all());
+}
+
+// Two connections with the same host, which sends what hosts send: one has all at once and sends
+// trains, the other one by one.
+class RandomTrains {
+ public:
+  explicit RandomTrains(unsigned seed) : random_(seed), setup_(setup()) {
+    options_ = "mss " + std::string(draw(2) != 0 ? "1460" : "536");
+    if (draw(4) != 0) options_ += " sackok";
+    if (stamps_) options_ += " ts 5 0";
+    if (draw(2) != 0) options_ += " ws 2";
+    for (Script* s : both_) s->establish_as_server(options_);
+  }
+
+  void run() {
+    for (int step = 0; step < 40 && !single_.endpoint().is_closed(); ++step) {
+      act();
+      if (draw(3) != 0) {
+        ASSERT_NO_FATAL_FAILURE(send()) << "step " << step;
+      }
+      next_ = static_cast<unsigned>(single_.endpoint().received().in_order_end()) + 1;
+      ASSERT_NO_FATAL_FAILURE(compare()) << "step " << step;
+    }
+  }
+  std::size_t taken() const { return taken_; }
+  std::size_t sent() const { return sent_lines_; }
+
+ private:
+  unsigned draw(unsigned below) { return static_cast<unsigned>(random_() % below); }
+  Script::Setup setup() {
+    Script::Setup setup{Script::plain_config()};
+    if (draw(3) == 0) setup.arena_bytes = (6 + draw(20)) * 4096;
+    if (draw(3) == 0) setup.config.receive_limit = 3000 + draw(30000);
+    return setup;
+  }
+  std::string line(unsigned begin, unsigned size, bool push) const {
+    return std::string(push ? "P." : ".") + " " + std::to_string(begin) + ":" +
+           std::to_string(begin + size) + " ack " + std::to_string(acked_) + " win " +
+           std::to_string(window_) + (stamps_ ? " ts " + std::to_string(stamp_) + " 1000" : "");
+  }
+  void receive() {
+    Lines lines;
+    const unsigned count = 1 + draw(6), size = 1 + draw(1400);
+    unsigned begin = next_;
+    if (draw(6) == 0) begin += 500;
+    if (draw(6) == 0) begin = begin > 700 ? begin - 700 : 1;
+    for (unsigned i = 0; i < count; ++i, begin += size) {
+      if (draw(4) == 0) ++stamp_;
+      lines.push_back(line(begin, size, draw(3) == 0));
+    }
+    taken_ += together_.in_order(lines);
+    for (const std::string& each : lines) single_.in(each);
+  }
+  void acknowledge() {
+    if (sent_ > acked_) acked_ += draw(sent_ - acked_ + 1);
+    if (draw(3) == 0) window_ = draw(3) == 0 ? draw(3000) : 20000 + draw(40000);
+    for (Script* s : both_) s->in(line(next_, 0, false));
+  }
+  void act() {
+    const unsigned what = draw(12);
+    if (what < 4) return receive();
+    if (what < 6) return acknowledge();
+    const Endpoint& endpoint = single_.endpoint();
+    const unsigned size = 1 + draw(9000);
+    const Duration time = ms(static_cast<int>(1 + draw(draw(3) == 0 ? 3000 : 60)));
+    const std::size_t limit = (400 + draw(1000)) * 30;
+    const unsigned rarely = draw(60);
+    for (Script* s : both_) {
+      if (what == 6 && !closed_ && setup_.arena_bytes > 100 * 4096 && endpoint.writable() >= size) {
+        s->write(size);
+      }
+      if (what == 7 && s->endpoint().received().readable() > 0) {
+        s->consume(s->endpoint().received().readable());
+      }
+      if (what == 8) s->wait(time);
+      if (what == 9 && rarely < 4) s->endpoint().close();
+      if (what == 10 && rarely < 15) s->endpoint().set_receive_limit(limit);
+      if (what == 11 && rarely < 10) s->send_keep_alive();
+    }
+    closed_ = closed_ || (what == 9 && rarely < 4);
+  }
+  void send() {
+    const Lines lines = single_.out_all();
+    ASSERT_EQ(together_.out_train(), lines);
+    sent_lines_ += lines.size();
+    for (const std::string& each : lines) {
+      unsigned begin = 0, end = 0;
+      const std::size_t at = each.find(' ');
+      if (at == std::string::npos || std::sscanf(each.c_str() + at, " %u:%u", &begin, &end) != 2) {
+        continue;
+      }
+      sent_ = std::max(sent_, end + (each.starts_with("F") ? 1U : 0U));
+    }
+  }
+  void compare() {
+    const Endpoint& a = together_.endpoint();
+    const Endpoint& b = single_.endpoint();
+    ASSERT_EQ(a.received().in_order_end(), b.received().in_order_end());
+    ASSERT_EQ(a.next_timeout(), b.next_timeout());
+    ASSERT_EQ(a.peer_window(), b.peer_window());
+    ASSERT_EQ(a.state(), b.state());
+    ASSERT_EQ(a.counters().segments_in, b.counters().segments_in);
+    ASSERT_EQ(a.counters().segments_out, b.counters().segments_out);
+    ASSERT_EQ(a.counters().bytes_out, b.counters().bytes_out);
+    ASSERT_EQ(a.counters().unstored_bytes_in, b.counters().unstored_bytes_in);
+  }
+
+  std::mt19937 random_;
+  const bool stamps_ = draw(2) == 0;
+  Script::Setup setup_;
+  std::string options_;
+  Script together_{setup_}, single_{setup_};
+  std::array<Script*, 2> both_{&together_, &single_};
+  unsigned next_ = 1, sent_ = 1, acked_ = 1, stamp_ = 5, window_ = 65535;
+  bool closed_ = false;
+  std::size_t taken_ = 0, sent_lines_ = 0;
+};
+
+TEST(TrainBoth, AreTheSameAsOneByOne) {
+  std::size_t taken = 0, sent = 0;
+  for (unsigned seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomTrains trains(seed);
+    ASSERT_NO_FATAL_FAILURE(trains.run());
+    taken += trains.taken();
+    sent += trains.sent();
+  }
+  EXPECT_GT(taken, 4000U);
+  EXPECT_GT(sent, 6000U);
 }
 
 }  // namespace
