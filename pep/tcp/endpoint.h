@@ -66,9 +66,9 @@ class Endpoint {
   Acceptance handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
                             EcnField ecn = EcnField::kNotCapable);
   // Segments that follow each other without a gap, and differ from the first, whose `header` this
-  // is, in PSH and in timestamps that do not go back, nor behind the first. Many of those are nothing but the next bytes
-  // of an established connection: so many are taken at once, as if by handle_segment(). None of the
-  // others is.
+  // is, in PSH and in timestamps that do not go back, nor behind the first. Many of those are
+  // nothing but the next bytes of an established connection: so many are taken at once, as if by
+  // handle_segment(). None of the others is.
   [[nodiscard]] std::size_t handle_in_order(const wire::TcpHeader& header,
                                             std::span<const ConstBytes> payloads, Instant now);
   // The path carries no more than `segment_limit` octets of options and payload in a segment, says
