@@ -12,7 +12,7 @@ const Value& content(const Value& value) {
   return value;
 }
 auto content(const Port& p) {
-  return std::tie(p.driver, p.interface, p.pci, p.socket, p.memif_server, p.mtu);
+  return std::tie(p.driver, p.interface, p.pci, p.socket, p.memif_server, p.mtu, p.large_frames);
 }
 auto content(const Worker& w) { return std::tie(w.polling, w.cpu); }
 auto content(const RateControl& c) {
@@ -73,6 +73,7 @@ void compare_stp(const Stp& started, const Stp& next, Differences& found) {
 
 void compare_limits(const Limits& started, const Limits& next, Differences& found) {
   found.compare("limits.flows", started.flows, next.flows);
+  found.compare("limits.time_wait", started.time_wait, next.time_wait);
   found.compare("limits.memory", started.memory, next.memory);
   found.compare("limits.flow_memory", started.flow_memory, next.flow_memory);
   found.compare("limits.host_window", started.host_window, next.host_window);

@@ -106,7 +106,8 @@ std::string read_socket_path(const Value& value) {
 }
 
 Port read_port(const Value& value) {
-  const Fields fields = value.fields({"driver", "interface", "pci", "socket", "role", "mtu"});
+  const Fields fields =
+      value.fields({"driver", "interface", "pci", "socket", "role", "mtu", "large_frames"});
   Port port;
   port.driver = read_driver(value, fields);
   const std::string driver = driver_name(port.driver);
@@ -138,6 +139,12 @@ Port read_port(const Value& value) {
   }
   if (const Value* mtu = fields.find("mtu")) {
     port.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
+  }
+  if (const Value* large = fields.find("large_frames")) {
+    if (port.driver != Driver::kAfPacket) {
+      large->fail("contradicts driver " + driver + "; only af_packet sends large frames");
+    }
+    port.large_frames = large->word<bool>({{"yes", true}, {"no", false}});
   }
   return port;
 }

@@ -191,8 +191,8 @@ Stp read_stp(const Value& value, std::uint16_t default_mtu) {
 }
 
 Limits read_limits(const Value& value) {
-  const Fields fields = value.fields({"flows", "half_open", "memory", "flow_memory", "host_window",
-                                      "idle_timeout", "half_close_timeout"});
+  const Fields fields = value.fields({"flows", "half_open", "time_wait", "memory", "flow_memory",
+                                      "host_window", "idle_timeout", "half_close_timeout"});
   Limits limits;
   // Defaults never contradict a smaller limit that was given.
   if (const Value* memory = fields.find("memory")) {
@@ -206,6 +206,9 @@ Limits read_limits(const Value& value) {
   limits.half_open = std::min(limits.half_open, limits.flows);
   if (const Value* half_open = fields.find("half_open")) {
     limits.half_open = static_cast<std::uint32_t>(half_open->integer({1, 10'000'000}));
+  }
+  if (const Value* time_wait = fields.find("time_wait")) {
+    limits.time_wait = static_cast<std::uint32_t>(time_wait->integer({1, 100'000'000}));
   }
   if (const Value* memory = fields.find("flow_memory")) {
     limits.flow_memory = memory->size(kFlowMemory);

@@ -24,6 +24,7 @@ struct Port {
   std::string socket;         // memif: path of the UNIX socket
   bool memif_server = false;  // memif: one end is `role: server`
   std::uint16_t mtu = 1500;   // IP bytes a frame, up to 9000
+  bool large_frames = true;   // af_packet: consecutive segments leave as one frame for the kernel
 };
 
 enum class Polling : std::uint8_t { kAdaptive, kBusy };
@@ -244,8 +245,9 @@ inline constexpr ByteCount kMemoryOfAFlow = ByteCount(4096);
 
 struct Limits {
   std::uint32_t flows = 65536;
-  std::uint32_t half_open = 4096;        // SYN answered, handshake not complete
-  ByteCount memory = ByteCount(0);       // arena for stored bytes; 0: from the links' rates
+  std::uint32_t half_open = 4096;     // SYN answered, handshake not complete
+  std::uint32_t time_wait = 262'144;  // connections of hosts that are over, but for late segments
+  ByteCount memory = ByteCount(0);    // arena for stored bytes; 0: from the links' rates
   ByteCount flow_memory = ByteCount(0);  // most one flow may store, each way; 0: from `memory`
   ByteCount host_window = ByteCount(0);  // largest advertised to a host; 0: from the links
   Duration idle_timeout = kLeastIdle;

@@ -11,9 +11,9 @@ usage() {
 usage: deploy/setup.sh [--check] [--no-hugepages] [--test-programs]
 
   --check          only print what is missing; exit status 1 if anything is
-  --test-programs  also what the tests need: their libraries and tools, and the clients and servers
-                   that tests/e2e/test_programs.py drives; no server that this installs is started,
-                   now or at boot
+  --test-programs  also what the tests need: their libraries and tools, the clients and servers that
+                   tests/e2e/test_programs.py drives, and QEMU with a kernel for its guest (in
+                   /var/cache/satrelay); no server that this installs is started, now or at boot
   --no-hugepages   leave hugepages alone
 
 SATRELAY_HUGEPAGES is the memory to reserve as hugepages, in MiB (default 512, at most a quarter of
@@ -36,6 +36,15 @@ test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
   # clients, servers, and who reads what they say
   wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark
+  # a guest with NICs that DPDK has drivers for
+  qemu-system-x86 kmod findutils
+)
+# The guest's kernel: taken out of its package, which is not installed, as it would become this
+# machine's. The modules are those of the NICs, and what lets a program have them.
+guest_kernel=/var/cache/satrelay/guest-kernel
+guest_modules=(
+  drivers/vfio drivers/uio drivers/virtio virt/lib drivers/net/vmxnet3 drivers/net/ethernet/intel/e1000e
+  drivers/net/virtio_net.ko drivers/net/net_failover.ko net/core/failover.ko
 )
 # Packages whose server Debian starts when it is installed, and the names of those services.
 declare -A services=([openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx)
@@ -124,6 +133,33 @@ reserve_hugepages() {
   fi
 }
 
+# Without it tests/e2e/test_nics.py is skipped, so every way this can fail ends in a message.
+fetch_guest_kernel() {
+  if [ -e "$guest_kernel/complete" ]; then return; fi
+  local package folder log version
+  package=$(apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends: linux-image-/ {print $2; exit}')
+  if [ -z "$package" ]; then
+    say "kernel of the tests' guest: this distribution has no linux-image-amd64; tests of NICs will be skipped"
+    return
+  fi
+  folder=$(mktemp -d --tmpdir satrelay-kernel.XXXXXX)
+  log=$(mktemp --tmpdir satrelay-apt.XXXXXX.log)
+  chmod 755 "$folder"
+  say "kernel of the tests' guest: downloading $package"
+  if (cd "$folder" && run_with_progress "$log" apt-get download -q "$package") &&
+    rm -rf "$guest_kernel" && mkdir -p "$guest_kernel" &&
+    dpkg-deb --fsys-tarfile "$folder/$package"_*.deb |
+    tar -x -C "$guest_kernel" --wildcards './boot/vmlinuz-*' './lib/modules/*/modules.*' \
+      "${guest_modules[@]/#/./lib/modules/*/kernel/}" &&
+    version=$(ls "$guest_kernel/lib/modules") && depmod -b "$guest_kernel" "$version"; then
+    touch "$guest_kernel/complete"
+    say "kernel of the tests' guest: $version in $guest_kernel"
+  else
+    say "kernel of the tests' guest: could not be fetched; tests of NICs will be skipped"
+  fi
+  rm -rf "$folder" "$log"
+}
+
 # What satrelayd becomes when it needs no more of root's rights.
 make_user() {
   if getent passwd satrelay >/dev/null; then return; fi
@@ -137,12 +173,15 @@ make_user() {
   fi
 }
 
-check_only=no hugepages=yes
+check_only=no hugepages=yes with_tests=no
 for argument in "$@"; do
   case $argument in
   --check) check_only=yes ;;
   --no-hugepages) hugepages=no ;;
-  --test-programs) packages+=("${test_packages[@]}") ;;
+  --test-programs)
+    packages+=("${test_packages[@]}")
+    with_tests=yes
+    ;;
   -h | --help)
     usage
     exit 0
@@ -174,6 +213,7 @@ if ((${#missing[@]} > 0)); then
   install_packages "${missing[@]}"
 fi
 say "packages: all ${#packages[@]} are installed"
+if [ "$with_tests" = yes ] && ((EUID == 0)); then fetch_guest_kernel; fi
 make_user
 
 if [ "$hugepages" = yes ]; then

@@ -46,7 +46,8 @@ class Lab:
     `file_bytes` is the space that files of the caller will need in `folder`. With `keep`, leaving
     the context leaves everything up, for a person to try; remove_kept() takes it down later. With
     `vlans`, one or two with the outer one first, all that the hosts send and receive carries these
-    tags on their cables.
+    tags on their cables. Interfaces have the offloads that the kernel gives them, unless `offloads`
+    is false.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Lab:
         file_bytes: int = 0,
         keep: bool = False,
         vlans: tuple[int, ...] = (),
+        offloads: bool = True,
     ):
         number = next(_numbers)
         self.tag = f"{os.getpid()}" + (f"-{number}" if number else "")
@@ -65,6 +67,8 @@ class Lab:
         self.options = options
         self.keep = keep
         self.vlans = vlans
+        # AF_XDP has neither large frames nor unfinished checksums.
+        self.offloads = offloads and options.driver == "af_packet"
         self.topology = Topology(self.tag)
         self.client = self.topology.client
         self.server = self.topology.server
@@ -92,7 +96,7 @@ class Lab:
     def _set_up(self) -> None:
         self.folder = make_work_folder(self.tag, self._file_bytes)
         self._backlog.acquire()
-        self.topology.create()
+        self.topology.create(self.offloads)
         if self.vlans:
             self.topology.put_hosts_on_vlans(self.vlans)
         self.topology.allow_socket_buffers(4 * self.link.bandwidth_delay_bytes)
@@ -127,9 +131,7 @@ class Lab:
         config = os.path.join(self.folder, f"{name}.yaml")
         with open(config, "w", encoding="ascii") as file:
             file.write(
-                settings.link_yaml(
-                    name, self.link, self.options.driver, self.options.polling, self.control_socket
-                )
+                settings.link_yaml(name, self.link, self.options, self.control_socket)
             )
         self.satlink = Daemon(
             name,
@@ -192,6 +194,10 @@ class Lab:
     def unbridge_in_kernel(self, gateway: Gateway) -> None:
         gateway.space.ip("link", "del", "br0")
 
+    def logs(self) -> dict[str, str]:
+        """The last lines of each daemon."""
+        return {daemon.name: daemon.log() for daemon in self.daemons}
+
     # --- down -------------------------------------------------------------------------------------
 
     def remove(self) -> None:
@@ -199,7 +205,7 @@ class Lab:
         with _uninterrupted():
             if hasattr(self, "satlink"):
                 _stop_together(self.daemons)
-                self.last_logs = {daemon.name: daemon.log() for daemon in self.daemons}
+                self.last_logs = self.logs()
             self.topology.remove()
             for name in ("a", "b", "link"):
                 shutil.rmtree(f"/var/run/dpdk/satrelay-{self.tag}-{name}", ignore_errors=True)

@@ -15,6 +15,8 @@ class GatewayOptions:
     """What a test may want to be different; by default what satrelayd does by default."""
 
     driver: str = "af_packet"
+    lan: dict[str, str] = field(default_factory=dict)  # more keys of the port
+    wan: dict[str, str] = field(default_factory=dict)  # of this one, and of both ports of the link
     polling: str = "adaptive"
     limits: dict[str, str] = field(default_factory=dict)
     stp: dict[str, str] = field(default_factory=dict)
@@ -41,8 +43,8 @@ def gateway_yaml(
         told = "capacity: find"
     return f"""\
 ports:
-  lan: {{interface: {topology.LAN_INTERFACE}, driver: {options.driver}}}
-  wan: {{interface: {topology.WAN_INTERFACE}, driver: {options.driver}}}
+  lan: {_port(topology.LAN_INTERFACE, options.driver, options.lan)}
+  wan: {_port(topology.WAN_INTERFACE, options.driver, options.wan)}
 gateway: {{address: {own}}}
 links:
   sat: {{{told}, overhead: ethernet}}
@@ -64,7 +66,7 @@ log: {options.log_level}
 """
 
 
-def link_yaml(name: str, link: Link, driver: str, polling: str, control_socket: str) -> str:
+def link_yaml(name: str, link: Link, options: GatewayOptions, control_socket: str) -> str:
     one_way = f"{round(link.rtt / 2 * 1e6)}us"
     faults = "".join(f", {key}: {value}" for key, value in link.faults.items())
     direction = (
@@ -74,15 +76,20 @@ def link_yaml(name: str, link: Link, driver: str, polling: str, control_socket: 
     first, second = topology.LINK_INTERFACES
     return f"""\
 ports:
-  a: {{interface: {first}, driver: {driver}}}
-  b: {{interface: {second}, driver: {driver}}}
+  a: {_port(first, options.driver, options.wan)}
+  b: {_port(second, options.driver, options.wan)}
 both: {{{direction}}}
 overhead: ethernet
 seed: {link.seed}
-worker: {{polling: {polling}}}
+worker: {{polling: {options.polling}}}
 control_socket: {control_socket}
 stats_socket_prefix: {name}
 """
+
+
+def _port(interface: str, driver: str, more: dict[str, str]) -> str:
+    keys = {"interface": interface, "driver": driver, **more}
+    return "{" + ", ".join(f"{key}: {value}" for key, value in keys.items()) + "}"
 
 
 def _bridging(hosts: tuple[str, ...]) -> str:

@@ -58,26 +58,24 @@ class Topology:
     def spaces(self) -> list[Namespace]:
         return [self.client, self.server, self.gateway_a, self.gateway_b, self.link]
 
-    def create(self) -> None:
+    def create(self, offloads: bool = True) -> None:
+        """Without `offloads` all interfaces segment and checksum in software, and merge nothing."""
         for space in self.spaces():
             space.create()
         for space in (self.gateway_a, self.link, self.gateway_b):
             # The kernel must not talk on the ports of a bridge: no autoconfiguration there.
             for scope in ("all", "default"):
                 space.write_setting(f"ipv6/conf/{scope}/disable_ipv6", "1")
-        cables = (
-            (self.client, CLIENT.interface, self.gateway_a, LAN_INTERFACE),
-            (self.gateway_a, WAN_INTERFACE, self.link, LINK_INTERFACES[0]),
-            (self.link, LINK_INTERFACES[1], self.gateway_b, WAN_INTERFACE),
-            (self.gateway_b, LAN_INTERFACE, self.server, SERVER.interface),
-        )
-        for left, left_name, right, right_name in cables:
-            kernel.join(left, left_name, right, right_name)
-            kernel.switch_off_offloads(left, left_name)
-            kernel.switch_off_offloads(right, right_name)
+        self.connect_gateway_a(offloads)
+        _join(self.link, LINK_INTERFACES[1], self.gateway_b, WAN_INTERFACE, offloads)
+        _join(self.gateway_b, LAN_INTERFACE, self.server, SERVER.interface, offloads)
         for space, host in ((self.client, CLIENT), (self.server, SERVER)):
             space.ip("addr", "add", f"{host.ipv4}/24", "dev", host.interface)
             space.ip("addr", "add", f"{host.ipv6}/64", "dev", host.interface, "nodad")
+
+    def connect_gateway_a(self, offloads: bool) -> None:
+        _join(self.client, CLIENT.interface, self.gateway_a, LAN_INTERFACE, offloads)
+        _join(self.gateway_a, WAN_INTERFACE, self.link, LINK_INTERFACES[0], offloads)
 
     def put_hosts_on_vlans(self, vlans: tuple[int, ...]) -> None:
         vlan.make_access_port(self.client, CLIENT.interface, vlans)
@@ -113,6 +111,15 @@ class Topology:
                 *("-6", "route", "replace", IPV6_SUBNET, "dev", host.interface),
                 *("proto", "kernel", "metric", "256", "congctl", name),
             )
+
+
+def _join(
+    left: Namespace, left_name: str, right: Namespace, right_name: str, offloads: bool
+) -> None:
+    kernel.join(left, left_name, right, right_name)
+    if not offloads:
+        kernel.switch_off_offloads(left, left_name)
+        kernel.switch_off_offloads(right, right_name)
 
 
 def available_congestion_controls() -> list[str]:

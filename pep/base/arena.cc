@@ -18,6 +18,7 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
   SATRELAY_CHECK(reserve_size <= block_size && reserves_of_a_block_ <= kMostReservesOfABlock);
   // kNoBlock must never be the index of a real block.
   total_ = std::min<std::size_t>(memory.size() >> shift_, kNoBlock);
+  SATRELAY_CHECK(total_ * reserves_of_a_block_ < kNoReserve);
   free_.reserve(total_);
   // Descending, so that a fresh arena hands out its memory from the front.
   for (std::size_t i = total_; i > 0; --i) free_.push_back(static_cast<BlockIndex>(i - 1));
@@ -44,7 +45,7 @@ ReserveIndex Arena::take_reserve() {
   if (std::popcount(division.taken) == static_cast<int>(reserves_of_a_block_)) {
     partly_taken_.pop_back();
   }
-  return block * reserves_of_a_block_ + within;
+  return static_cast<ReserveIndex>(block * reserves_of_a_block_ + within);
 }
 
 void Arena::return_reserve(ReserveIndex reserve) {

@@ -19,7 +19,7 @@ namespace satrelay {
 using BlockIndex = std::uint32_t;
 inline constexpr BlockIndex kNoBlock = 0xffff'ffffU;
 
-using ReserveIndex = std::uint64_t;
+using ReserveIndex = std::uint32_t;
 inline constexpr ReserveIndex kNoReserve = ~ReserveIndex{0};
 
 class Arena {
@@ -51,10 +51,10 @@ class Arena {
     return memory_.data() + (std::size_t{block} << shift_);
   }
   std::byte* data_of_reserve(ReserveIndex reserve) {
-    return memory_.data() + reserve * reserve_size_;
+    return memory_.data() + std::size_t{reserve} * reserve_size_;
   }
   const std::byte* data_of_reserve(ReserveIndex reserve) const {
-    return memory_.data() + reserve * reserve_size_;
+    return memory_.data() + std::size_t{reserve} * reserve_size_;
   }
 
   std::size_t block_size() const { return std::size_t{1} << shift_; }

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "pep/base/arena.h"
 #include "pep/base/check.h"
@@ -41,7 +41,7 @@ class BlockRing {
   // taken only for what the reserve has no room for.
   [[nodiscard]] MutableBytes room_at(std::uint64_t offset, std::size_t wanted) {
     const std::uint64_t key = offset >> arena_->block_shift();
-    if (key - first_ < end_ - first_ && ring_[key & mask_] != kNoBlock) {
+    if (key - first_ < keys_ && ring_[key & mask_] != kNoBlock) {
       return run_of_block(ring_[key & mask_], offset);
     }
     return room_without_block(offset, wanted);
@@ -50,7 +50,7 @@ class BlockRing {
   ConstBytes at(std::uint64_t offset) const {
     const BlockIndex block = find(offset);
     if (block != kNoBlock) return run_of_block(block, offset);
-    SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end_);
+    SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end());
     return run_of_reserve(offset);
   }
   // Where room ends, at least, for bytes that follow each other from `offset` on, if `blocks` may
@@ -72,6 +72,11 @@ class BlockRing {
   // Gives back all blocks; the next byte stored will be at or after `offset`.
   void clear(std::uint64_t offset);
 
+  // Gives back the memory that it needs only while it has blocks.
+  void trim() {
+    if (keys_ == 0) ring_.reset();
+  }
+
   // Counted, both O(keys).
   std::size_t blocks_held() const;
   bool covers(Range range) const;
@@ -85,7 +90,7 @@ class BlockRing {
   // The block that holds `offset`, or kNoBlock if none is stored there.
   BlockIndex find(std::uint64_t offset) const {
     const std::uint64_t key = offset >> arena_->block_shift();
-    return key < first_ || key >= end_ ? kNoBlock : ring_[key & mask_];
+    return key - first_ < keys_ ? ring_[key & mask_] : kNoBlock;
   }
   MutableBytes run_of_block(BlockIndex block, std::uint64_t offset) const {
     const std::size_t within = offset & (arena_->block_size() - 1);
@@ -100,14 +105,24 @@ class BlockRing {
   void take_over(std::uint64_t key, BlockIndex block);
   void grow(std::uint64_t keys);
 
+  // Of keys that are in the ring: first_ and those behind it.
+  std::uint64_t end() const { return first_ + keys_; }
+  // Nothing at or above this offset lies in the reserve.
+  std::uint64_t reserve_end() const { return base_ + reserve_used_; }
+  void move_base(std::uint64_t base) {
+    const std::uint64_t used_to = reserve_end();
+    base_ = base;
+    reserve_used_ = static_cast<std::uint32_t>(used_to > base ? used_to - base : 0);
+  }
+
   Arena* arena_;
-  std::vector<BlockIndex> ring_;
-  std::uint64_t mask_ = 0;
-  std::uint64_t first_ = 0;  // keys in [first_, end_) are in the ring
-  std::uint64_t end_ = 0;
+  std::unique_ptr<BlockIndex[]> ring_;  // of mask_ + 1 places, from the first block on
+  std::uint64_t first_ = 0;
+  std::uint64_t base_ = 0;  // everything below this offset was released
+  std::uint32_t keys_ = 0;
+  std::uint32_t mask_ = 0;
   ReserveIndex reserve_ = kNoReserve;
-  std::uint64_t base_ = 0;         // everything below this offset was released
-  std::uint64_t reserve_end_ = 0;  // nothing at or above this offset lies in the reserve
+  std::uint32_t reserve_used_ = 0;
 };
 
 }  // namespace satrelay

@@ -42,6 +42,8 @@ class ByteQueue {
   void forget(Range range);
   // Drops all bytes and restarts at offset zero.
   void reset();
+  void trim() { blocks_.trim(); }  // as BlockRing's
+  const Arena& arena() const { return blocks_.arena(); }
   std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counted: O(size())
 
  private:

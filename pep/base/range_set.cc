@@ -1,6 +1,8 @@
 #include "pep/base/range_set.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace satrelay {
 
@@ -13,44 +15,56 @@ constexpr std::size_t kQuarterInFront = 4;
 
 }  // namespace
 
+RangeSet::StorePtr RangeSet::make_store(std::size_t room) {
+  void* const memory = ::operator new(sizeof(Store) + room * sizeof(Range));
+  auto* const store = new (memory) Store;
+  store->room = room;
+  std::uninitialized_default_construct_n(store->slots(), room);
+  return StorePtr(store);
+}
+
 void RangeSet::make_room(std::size_t free_share_in_front) {
   constexpr std::size_t kMinSlots = 8;
   const std::size_t count = range_count();
   const std::size_t wanted = std::max(kMinSlots, 2 * (count + 1));
-  moved_ += count;
-  if (slots_.size() < wanted) {
+  if (!store_ || store_->room < wanted) {
     // Twice what is needed again, so that a growing set seldom comes here.
-    std::vector<Range> larger(2 * wanted);
-    const std::size_t head = (larger.size() - count) / free_share_in_front;
-    std::copy(slots_.data() + head_, slots_.data() + tail_, larger.data() + head);
-    slots_ = std::move(larger);
-    head_ = head;
+    StorePtr larger = make_store(2 * wanted);
+    const std::size_t head = (larger->room - count) / free_share_in_front;
+    if (store_) {
+      std::copy_n(at(0), count, larger->slots() + head);
+      larger->total = store_->total;
+      larger->moved = store_->moved;
+    }
+    larger->head = head;
+    store_ = std::move(larger);
   } else {
-    const std::size_t head = (slots_.size() - count) / free_share_in_front;
-    Range* const from = slots_.data() + head_;
-    Range* const to = slots_.data() + head;
+    const std::size_t head = (store_->room - count) / free_share_in_front;
+    Range* const from = at(0);
+    Range* const to = store_->slots() + head;
     if (to < from) {
       std::copy(from, from + count, to);
     } else {
       std::copy_backward(from, from + count, to + count);
     }
-    head_ = head;
+    store_->head = head;
   }
-  tail_ = head_ + count;
+  store_->moved += count;
+  store_->tail = store_->head + count;
 }
 
 void RangeSet::insert_at(std::size_t index, Range range) {
   if (index < range_count() / 2) {
-    if (head_ == 0) make_room(kHalfInFront);
+    if (store_->head == 0) make_room(kHalfInFront);
     std::copy(at(0), at(index), at(0) - 1);
-    --head_;
-    moved_ += index;
+    --store_->head;
+    store_->moved += index;
   } else {
-    if (tail_ == slots_.size()) make_room(kQuarterInFront);
-    Range* const end = slots_.data() + tail_;
-    moved_ += range_count() - index;
+    if (!store_ || store_->tail == store_->room) make_room(kQuarterInFront);
+    Range* const end = store_->slots() + store_->tail;
+    store_->moved += range_count() - index;
     std::copy_backward(at(index), end, end + 1);
-    ++tail_;
+    ++store_->tail;
   }
   *at(index) = range;
 }
@@ -58,13 +72,13 @@ void RangeSet::insert_at(std::size_t index, Range range) {
 void RangeSet::erase_at(std::size_t index, std::size_t count) {
   if (count == 0) return;
   const std::size_t behind = range_count() - index - count;
-  moved_ += std::min(index, behind);
+  store_->moved += std::min(index, behind);
   if (index < behind) {
     std::copy_backward(at(0), at(index), at(index + count));
-    head_ += count;
+    store_->head += count;
   } else {
     std::copy(at(index + count), at(index + count + behind), at(index));
-    tail_ -= count;
+    store_->tail -= count;
   }
 }
 
@@ -119,7 +133,7 @@ std::uint64_t RangeSet::insert(std::uint64_t begin, std::uint64_t end) {
     erase_at(index + 1, after - index - 1);
   }
   const std::uint64_t added = end - begin - present;
-  total_ += added;
+  store_->total += added;
   return added;
 }
 
@@ -132,7 +146,7 @@ std::uint64_t RangeSet::erase(std::uint64_t begin, std::uint64_t end) {
   if (first.begin < begin && first.end > end) {  // a hole inside one range
     at(index)->begin = end;
     insert_at(index, {first.begin, begin});
-    total_ -= end - begin;
+    store_->total -= end - begin;
     return end - begin;
   }
   std::uint64_t removed = 0;
@@ -150,14 +164,15 @@ std::uint64_t RangeSet::erase(std::uint64_t begin, std::uint64_t end) {
     at(after)->begin = end;
   }
   erase_at(index, after - index);
-  total_ -= removed;
+  store_->total -= removed;
   return removed;
 }
 
 void RangeSet::clear() {
-  head_ = 0;
-  tail_ = 0;
-  total_ = 0;
+  if (!store_) return;
+  store_->head = 0;
+  store_->tail = 0;
+  store_->total = 0;
 }
 
 }  // namespace satrelay

@@ -1,12 +1,16 @@
 // A set of 64-bit integers kept as sorted, disjoint, non-adjacent half-open ranges. Insertion and
 // removal move the shorter side of the list, so work near either end (new gaps at the top, repairs
 // at the bottom) is cheap. Allocates only while its room is under twice its largest size so far.
+//
+// Of the very many sets that there are most are empty: such a one is a pointer, and no more until
+// its first range.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
-#include <vector>
 
 namespace satrelay {
 
@@ -27,9 +31,9 @@ class RangeSet {
   std::uint64_t erase_below(std::uint64_t end) { return erase(0, end); }
   void clear();
 
-  bool empty() const { return head_ == tail_; }
-  std::size_t range_count() const { return tail_ - head_; }
-  std::uint64_t total() const { return total_; }  // integers in the set
+  bool empty() const { return range_count() == 0; }
+  std::size_t range_count() const { return store_ ? store_->tail - store_->head : 0; }
+  std::uint64_t total() const { return store_ ? store_->total : 0; }  // integers in the set
   bool contains(std::uint64_t value) const;
   // Whether inserting [begin, end), not empty, would enlarge a range instead of adding one.
   bool touches(std::uint64_t begin, std::uint64_t end) const;
@@ -40,24 +44,46 @@ class RangeSet {
   // What of [begin, end) is in the set.
   Overlap overlap(std::uint64_t begin, std::uint64_t end) const;
   // Ranges that have been shifted in memory since the set began: what its edits have cost.
-  std::uint64_t moved() const { return moved_; }
+  std::uint64_t moved() const { return store_ ? store_->moved : 0; }
   // The ranges in ascending order; invalidated by any mutation.
-  std::span<const Range> ranges() const { return {slots_.data() + head_, tail_ - head_}; }
+  std::span<const Range> ranges() const {
+    if (!store_) return {};
+    return {store_->slots() + store_->head, store_->tail - store_->head};
+  }
   // Index into ranges() of the first range with end > value; range_count() if there is none.
   std::size_t first_ending_after(std::uint64_t value) const;
+  // Gives the memory of an empty set back, and forgets what its edits have cost.
+  void trim() {
+    if (empty()) store_.reset();
+  }
 
  private:
-  Range* at(std::size_t index) { return slots_.data() + head_ + index; }
+  // What stands in front of the slots, in one piece of memory with them.
+  struct Store {
+    std::size_t head = 0;  // ranges in [head, tail), free room around them
+    std::size_t tail = 0;
+    std::size_t room = 0;
+    std::uint64_t total = 0;
+    std::uint64_t moved = 0;
+
+    Range* slots() { return reinterpret_cast<Range*>(this + 1); }
+    const Range* slots() const { return reinterpret_cast<const Range*>(this + 1); }
+  };
+  static_assert(alignof(Store) == alignof(Range) && sizeof(Store) % alignof(Range) == 0);
+  struct Free {
+    void operator()(Store* store) const { ::operator delete(store); }
+  };
+  using StorePtr = std::unique_ptr<Store, Free>;
+  static StorePtr make_store(std::size_t room);
+
+  // There is a store.
+  Range* at(std::size_t index) { return store_->slots() + store_->head + index; }
   // Opens a hole for `range` before the range at `index`, which may be range_count().
   void insert_at(std::size_t index, Range range);
   void erase_at(std::size_t index, std::size_t count);
   // Moves the ranges, into more memory if needed, so that there is free room on both sides.
   void make_room(std::size_t free_share_in_front);
-  std::vector<Range> slots_;  // ranges in [head_, tail_), free room around them
-  std::size_t head_ = 0;
-  std::size_t tail_ = 0;
-  std::uint64_t total_ = 0;
-  std::uint64_t moved_ = 0;
+  StorePtr store_;  // from the first range on
 };
 
 }  // namespace satrelay

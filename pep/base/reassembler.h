@@ -16,7 +16,7 @@ namespace satrelay {
 class Reassembler {
  public:
   // A piece more is kept for each `bytes_a_piece` of the limit.
-  Reassembler(Arena& arena, std::uint64_t bytes_a_piece)
+  Reassembler(Arena& arena, std::uint32_t bytes_a_piece)
       : blocks_(arena), bytes_a_piece_(bytes_a_piece) {}
 
   // Stores the part of [offset, offset + bytes.size()) that is new, within
@@ -66,6 +66,13 @@ class Reassembler {
   // Drops all bytes and restarts at offset zero.
   void reset();
 
+  // Gives back what it needs only while bytes are stored.
+  void trim() {
+    blocks_.trim();
+    out_of_order_.trim();
+  }
+  const Arena& arena() const { return blocks_.arena(); }
+
   // To check the accounts, O(stored()): blocks of the arena, counted; and whether every byte that
   // counts as stored lies in one.
   std::size_t blocks_held() const { return blocks_.blocks_held(); }
@@ -85,7 +92,7 @@ class Reassembler {
   RangeSet out_of_order_;
   std::uint64_t consumed_ = 0;
   std::uint64_t in_order_ = 0;
-  std::uint64_t bytes_a_piece_;
+  std::uint32_t bytes_a_piece_;
 };
 
 }  // namespace satrelay

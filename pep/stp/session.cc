@@ -179,7 +179,7 @@ void Session::handle_timeout(Instant now) {
 std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t context,
                                              Instant now) {
   Impl& s = *impl_;
-  s.now = now;
+  s.told(now);
   if (!s.connected() || metadata.size() > kMaxMetadata || !s.streams->has_place()) {
     return std::nullopt;
   }
@@ -190,8 +190,19 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
   return StreamId{id};
 }
 
+void Session::trim(StreamId stream) {
+  Stream* s = impl_->streams->visible(stream);
+  if (s == nullptr) return;
+  s->send.trim();
+  s->receive.trim();
+}
+
 void Session::set_context(StreamId stream, std::uint32_t context) {
-  if (Stream* s = impl_->streams->visible(stream)) s->context = context;
+  Stream* s = impl_->streams->visible(stream);
+  if (s == nullptr) return;
+  s->context = context;
+  // What the peer's OPEN said was read by now; what ours says may have to be said again.
+  if (!impl_->own_ids.is_ours(s->id)) s->forget_metadata();
 }
 
 void Session::set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host) {
@@ -238,12 +249,12 @@ void Session::finish(StreamId stream) {
 }
 
 void Session::confirm(StreamId stream, const Confirmation& confirmation, Instant now) {
-  Streams& streams = impl_->called(now);
+  Streams& streams = impl_->told(now);
   if (Stream* s = streams.visible(stream)) streams.confirm(*s, confirmation, now);
 }
 
 void Session::reset(StreamId stream, ResetReason reason, Instant now) {
-  Streams& streams = impl_->called(now);
+  Streams& streams = impl_->told(now);
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   ++impl_->counters.streams_reset_out;
@@ -251,7 +262,7 @@ void Session::reset(StreamId stream, ResetReason reason, Instant now) {
 }
 
 void Session::consume(StreamId stream, std::uint64_t count, Instant now) {
-  Streams& streams = impl_->called(now);
+  Streams& streams = impl_->told(now);
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   const std::uint64_t taken = std::min(count, s->receive.bytes().readable());
@@ -259,12 +270,12 @@ void Session::consume(StreamId stream, std::uint64_t count, Instant now) {
 }
 
 void Session::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now) {
-  Streams& streams = impl_->called(now);
+  Streams& streams = impl_->told(now);
   if (Stream* s = streams.visible(stream)) streams.set_reader_needs(*s, bytes, now);
 }
 
 void Session::release(StreamId stream, Instant now) {
-  Streams& streams = impl_->called(now);
+  Streams& streams = impl_->told(now);
   if (Stream* s = streams.visible(stream))
     streams.release(*s, impl_->association->reach_of_credit(), now);
 }
@@ -278,18 +289,22 @@ void Session::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Ps
   if (impl_->key_exchange) impl_->key_exchange->set_secrets(psk, other);
 }
 
-void Session::announce_capacity(BitRate capacity) { impl_->own_capacity.announce(capacity); }
+void Session::announce_capacity(BitRate capacity) {
+  impl_->told(impl_->now);
+  impl_->own_capacity.announce(capacity);
+}
 
 void Session::note_late_sending(Instant began, Instant ended) {
   impl_->late_sendings.add(began, ended);
 }
 
 void Session::set_capacity(BitRate capacity, control::CutCause cause) {
+  impl_->told(impl_->now);
   impl_->gate.set_capacity(capacity, cause);
 }
 
 void Session::close(Instant now) {
-  impl_->now = now;
+  impl_->told(now);
   impl_->close();
 }
 
@@ -367,7 +382,7 @@ std::size_t Session::stream_count() const { return impl_->streams->open_count();
 
 ConstBytes Session::metadata(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? ConstBytes() : ConstBytes(s->metadata).first(s->metadata_size);
+  return s == nullptr ? ConstBytes() : s->metadata();
 }
 
 const Reassembler* Session::received(StreamId stream) const {

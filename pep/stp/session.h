@@ -101,6 +101,8 @@ class Session {
   static constexpr std::size_t kMaxMetadata = stp::kMaxMetadata;
   [[nodiscard]] std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context,
                                                     Instant now);
+  // Gives back heap that the stream needs only while bytes are under way: of one that is quiet.
+  void trim(StreamId stream);
   void set_context(StreamId stream, std::uint32_t context);
   // Within its class hosts take turns, and the streams of a host; 0 and 0 until it is set. Of
   // `host` it matters only whether it is the same.

@@ -69,6 +69,7 @@ FecSender::Waiting Session::Impl::waiting() const {
 // beginning and the end of a burst. Never the middle of bulk, where sending again costs nothing.
 std::optional<FecCode> Session::Impl::covering_code() const {
   if (!may_repair()) return std::nullopt;
+  if (fec->policy.is_clean() && streams->due().opens.empty()) return std::nullopt;
   const Stream* next = first_stream();
   if (next != nullptr && next->prompt && streams->due().opens.empty()) {
     return fec->policy.is_clean() ? std::nullopt : std::optional(FecCode::kPrompt);
@@ -137,9 +138,9 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
   return is_short(*stream) || is_ending(*stream) || !NewList::contains(*stream);
 }
 
-// The next repair as a packet of its own; 0 if none may leave.
+// The next repair as a packet of its own, while the pacers are open; 0 if none may leave.
 std::size_t Session::Impl::send_repair(MutableBytes out) {
-  if (!may_repair() || association->probes.frozen() || !data_allowed() || !gate.open(now)) return 0;
+  if (!may_repair() || association->probes.frozen() || !data_allowed()) return 0;
   if (control_waits() || report_waits()) return 0;
   if (now >= fec->prompt.due()) {
     PacketBuilder packet(out, protection.trailer_size());
@@ -151,6 +152,7 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
     }
   }
   FecSender& sender = fec->sender;
+  if (sender.rests()) return 0;
   const FecSender::Waiting others = waiting();
   while (sender.ready(others, association->ledger.next(), now)) {
     if (is_useful(sender.next_purpose())) {
@@ -170,8 +172,10 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
 // When blocks end, or are too late.
 Instant Session::Impl::fec_timeout() const {
   if (fec == nullptr) return Instant::never();
-  return earlier(fec->next_expiry(),
-                 fec->sender.next_timeout(waiting(), association->rtt.smoothed()));
+  const FecSender& sender = fec->sender;
+  const Instant next = sender.rests() ? sender.idle_at()
+                                      : sender.next_timeout(waiting(), association->rtt.smoothed());
+  return earlier(fec->next_expiry(), next);
 }
 
 void Session::Impl::run_fec() {
@@ -183,7 +187,9 @@ void Session::Impl::run_fec() {
 // When a repair may leave.
 Instant Session::Impl::next_repair() const {
   if (!may_repair() || association->probes.frozen() || !data_allowed()) return Instant::never();
-  const Instant at = fec->sender.next_repair(waiting(), association->ledger.next(), now);
+  const Instant at = fec->sender.rests()
+                         ? Instant::never()
+                         : fec->sender.next_repair(waiting(), association->ledger.next(), now);
   return later(earlier(at, fec->prompt.due()), gate.opens_at());
 }
 

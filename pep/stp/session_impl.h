@@ -54,8 +54,14 @@ struct Session::Impl {
     now = at;
     return *streams;
   }
+  // The same for a call that may give the session something to say, other than bytes of streams.
+  Streams& told(Instant at) {
+    goes_on_at = Instant::never();
+    return called(at);
+  }
   void begin_call(Instant at) {
     now = at;
+    goes_on_at = Instant::never();
     enough_settled = work.total() + kSettledAtOnce;
   }
   bool work_waits() const {
@@ -124,6 +130,7 @@ struct Session::Impl {
 
   // --- the way out (session_send.cc)
   std::size_t poll_packet(MutableBytes out);
+  bool next_may_go_on() const;
   std::size_t send_close(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
   // How a protected packet is covered.
@@ -183,6 +190,9 @@ struct Session::Impl {
   RateGate gate;
   Instant now;          // of the last call
   Reception reception;  // of the packet that it is about
+  // When the last packet left, if that was nothing but data, and nothing has been told since: then
+  // no timer is due, and nothing but data waits (next_may_go_on()).
+  Instant goes_on_at = Instant::never();
   LateSendings late_sendings;
   Counters counters;
   WorkCount work;

@@ -117,7 +117,7 @@ struct Session::Impl::Settler {
         }
         return;
       case ItemKind::kOpen:
-        if (!resetting) {
+        if (!resetting && !stream->open_acknowledged) {
           stream->open_due = true;
           s.streams->due().opens.push_back(*stream);
         }
@@ -170,6 +170,7 @@ struct Session::Impl::Settler {
         case ItemKind::kOpen:
           stream->open_due = false;
           stream->open_acknowledged = true;
+          stream->forget_metadata();
           s.streams->due().opens.remove(*stream);
           return;
         default:

@@ -357,13 +357,19 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     ++counters.scattered_packets_in;
     return;
   }
-  if (!walk_frames(frames, IgnoreFrames{})) {
+  // Of most packets of bulk the one frame is parsed once.
+  const std::optional<DataFrame> only = parse_only_data(frames);
+  if (!only && !walk_frames(frames, IgnoreFrames{})) {
     ++counters.malformed;
     return;
   }
   FrameHandler handler{*this};
   CountedFrames<FrameHandler> counted{handler, work};
-  walk_frames(frames, counted);
+  if (only) {
+    counted(*only);
+  } else {
+    walk_frames(frames, counted);
+  }
   if (handler.closed) {
     close_by_peer();
     return;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "pep/base/check.h"
 #include "pep/stp/session_impl.h"
@@ -45,37 +46,59 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   const MutableBytes room = out;
   out = out.first(std::min<std::size_t>(out.size(), datagram_limit()));
   if (out.size() < kMinDatagram) return 0;
+  const bool goes_on = std::exchange(goes_on_at, Instant::never()) == now;
   if (state == PeerState::kClosed && farewell.said()) return farewell.due() ? send_close(out) : 0;
-  run_timers();
+  if (!goes_on) run_timers();
   if (connected()) greet_again();
   if (handshake.hello_due(now)) return send_hello(out);
   if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
   gate.update(association->rtt.smoothed(), datagram_limit(), now);
-  if (gate.open(now) && mtu_probe_waits()) {
+  const bool open = gate.open(now);  // until a packet is finished
+  if (open && !goes_on && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
-  if (const std::size_t size = send_repair(out); size > 0) return size;
+  if (open && !goes_on) {
+    if (const std::size_t size = send_repair(out); size > 0) return size;
+  }
   // Whose bytes it begins with decides for all of it.
-  const bool has_data = gate.open(now) && data_waits();
+  const bool has_data = open && data_waits();
   const std::optional<FecCode> code = has_data ? covering_code() : std::nullopt;
   PacketBuilder packet(code ? out.first(out.size() - kRepairOverhead) : out,
                        protection.trailer_size());
   const Coverage coverage = code ? plan_coverage(*code) : Coverage();
   if (code) packet.protect(coded_frame(*code));
   const bool is_ping = association->requests.due();
-  write_control(packet);
-  if (gate.open(now) && data_waits()) {
+  if (!goes_on) write_control(packet);
+  const bool only_data = packet.empty();
+  if (only_data ? has_data : open && data_waits()) {
+    goes_on_at = now;  // unless something is told meanwhile
     const std::size_t items = packet.items().size();
     writer.write({packet, *streams, association->loss_rate, now});
     if (packet.items().size() > items) association->probes.on_data_sent();
   }
-  if (packet.empty()) return 0;
+  if (packet.empty()) {
+    goes_on_at = Instant::never();
+    return 0;
+  }
   if (is_ping && association->probes.frozen() && association->path.is_raised() && gate.open(now)) {
     // Small and large in turn: an outage eats both, a black hole the large ones only.
     association->large_ping = !association->large_ping;
     if (association->large_ping) packet.pad();
   }
-  return finish_packet(packet, coverage);
+  const std::uint64_t settled = association->losses.oldest_unresolved();
+  const std::size_t size = finish_packet(packet, coverage);
+  // A full ledger has given something up, which is told.
+  const bool same = association->losses.oldest_unresolved() == settled;
+  if (!only_data || code || !same || !(goes_on || next_may_go_on())) goes_on_at = Instant::never();
+  return size;
+}
+
+// A packet of nothing but data has left. Whether all that could be said before the next one waits
+// for time, or for what others tell: not for more data that leaves.
+bool Session::Impl::next_may_go_on() const {
+  const bool repairs = may_repair() && !(fec->sender.rests() && now < fec->prompt.due());
+  return !repairs && !credits_wait() && association->path.probe_due() == 0 &&
+         association->probes.next_probe() > now;
 }
 
 std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& coverage) {

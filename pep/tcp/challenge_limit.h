@@ -11,8 +11,9 @@ namespace satrelay::tcp {
 class ChallengeLimit {
  public:
   bool allow(Instant now) {
-    if (now >= window_end_) {
-      window_end_ = now + Duration::seconds(1);
+    const auto second = static_cast<std::uint16_t>((now - Instant()).to_nanoseconds() >> 30);
+    if (second != second_) {
+      second_ = second;
       sent_ = 0;
     }
     return sent_ < kMostPerSecond && ++sent_ > 0;
@@ -20,8 +21,8 @@ class ChallengeLimit {
 
  private:
   static constexpr std::uint8_t kMostPerSecond = 10;
-  Instant window_end_;
-  std::uint8_t sent_ = 0;
+  std::uint16_t second_ = 0;  // of the clock, nearly, and without its higher bits
+  std::uint8_t sent_ = 0;     // in it
 };
 
 }  // namespace satrelay::tcp

@@ -1,6 +1,7 @@
 #include "pep/tcp/endpoint.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "pep/base/check.h"
 
@@ -32,13 +33,16 @@ const char* to_string(State state) {
   return "unknown";
 }
 
-Endpoint::Endpoint(const Config& config, Arena& arena, Counters* counters)
-    : config_(config),
-      counters_(counters != nullptr ? *counters : own_counters_),
-      sender_(config_, arena, timers_, counters_),
-      receiver_(config_, arena, timers_, counters_),
+Endpoint::Endpoint(const Config& config, Arena& arena, Shared shared)
+    : profile_(shared.profile ? std::move(shared.profile)
+                              : std::make_shared<const Profile>(config)),
+      own_counters_(shared.counters == nullptr ? std::make_unique<Counters>() : nullptr),
+      counters_(shared.counters == nullptr ? *own_counters_ : *shared.counters),
+      sender_(*profile_, config.mss, arena, timers_, counters_),
+      receiver_(config, arena, timers_, counters_),
       timestamps_(config.timestamp_offset),
-      send_space_(config.initial_sequence) {}
+      send_space_(config.initial_sequence),
+      mss_(config.mss) {}
 
 namespace {
 
@@ -95,9 +99,9 @@ void Endpoint::set_state(State next) {
 
 void Endpoint::accept(const wire::TcpHeader& syn, Instant now, Answer when) {
   SATRELAY_CHECK(trace_size_ == 0);
-  offer_ = answer_to(syn.options, config_);
+  offer_ = answer_to(syn.options, announced());
   negotiate_with(syn);
-  ecn_.on_syn(syn, config_.ecn);
+  ecn_.on_syn(syn, profile_->ecn);
   set_state(State::kSynReceived);
   syn_held_ = true;
   if (when == Answer::kLater) return;
@@ -117,18 +121,18 @@ void Endpoint::answer(Instant now) {
 
 void Endpoint::connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn) {
   SATRELAY_CHECK(trace_size_ == 0);
-  if (config_.ecn && ecn == EcnOffer::kYes) ecn_.offer();
+  if (profile_->ecn && ecn == EcnOffer::kYes) ecn_.offer();
   opened_actively_ = true;
-  offer_ = offer_like(offer, config_);
+  offer_ = offer_like(offer, announced());
   set_state(State::kSynSent);
   syn_owed_ = true;
   timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
 }
 
 void Endpoint::negotiate_with(const wire::TcpHeader& syn) {
-  peer_options_ = syn.options;
+  peer_scales_windows_ = syn.options.window_scale.has_value();
   receive_space_ = SequenceSpace(syn.sequence);
-  negotiation_ = negotiate(offer_, syn.options, config_);
+  negotiation_ = negotiate(offer_, syn.options, announced());
   if (negotiation_.timestamps) timestamps_.set_recent(syn.options.timestamps->value);
 }
 
@@ -173,7 +177,7 @@ void Endpoint::handle_timeout(Instant now) {
   }
   if (timers_.expire(Timer::kClose, now)) {
     if (state_ == State::kTimeWait && receiver_.holds_fin()) {
-      timers_.arm(Timer::kClose, now + config_.time_wait);
+      timers_.arm(Timer::kClose, now + profile_->time_wait);
     } else if (state_ == State::kTimeWait) {
       fail(CloseReason::kNone);
     } else {
@@ -184,7 +188,7 @@ void Endpoint::handle_timeout(Instant now) {
 }
 
 void Endpoint::handle_syn_timeout(Instant now) {
-  if (syn_retries_ >= (opened_actively_ ? config_.syn_retries : config_.syn_ack_retries)) {
+  if (syn_retries_ >= (opened_actively_ ? profile_->syn_retries : profile_->syn_ack_retries)) {
     fail(path_error_heard_ ? CloseReason::kUnreachable : CloseReason::kTimeout);
     return;
   }
@@ -268,7 +272,7 @@ void Endpoint::release_fin(Instant now) {
 void Endpoint::on_fin_released(Instant now) {
   last_word_is_ours_ = state_ == State::kLastAck;
   if (state_ == State::kLastAck && sender_.fin_acknowledged()) enter_time_wait(now);
-  if (state_ == State::kTimeWait) timers_.arm(Timer::kClose, now + config_.time_wait);
+  if (state_ == State::kTimeWait) timers_.arm(Timer::kClose, now + profile_->time_wait);
 }
 
 void Endpoint::on_peer_fin(Instant now) {
@@ -284,12 +288,12 @@ void Endpoint::on_peer_fin(Instant now) {
 void Endpoint::enter_time_wait(Instant now) {
   set_state(State::kTimeWait);
   timers_.cancel_all();
-  timers_.arm(Timer::kClose, now + config_.time_wait);
+  timers_.arm(Timer::kClose, now + profile_->time_wait);
   sender_.drop();
 }
 
 void Endpoint::arm_half_closed(Instant now) {
-  timers_.arm(Timer::kClose, now + config_.half_closed);
+  timers_.arm(Timer::kClose, now + profile_->half_closed);
 }
 
 // Received bytes stay readable: they were acknowledged, and the owner decides what becomes of them.
@@ -310,17 +314,23 @@ std::uint64_t Endpoint::receive_window() const {
   return told > receiver_.next() ? told - receiver_.next() : 0;
 }
 
+TimeWait Endpoint::numbers() const {
+  return {.send_next = send_space_.to_sequence(sender_.next()),
+          .receive_next = receive_space_.to_sequence(receiver_.next()),
+          .recent_timestamp = timestamps_.recent(),
+          .window = static_cast<std::uint16_t>(receive_window() >> negotiation_.receive_scale),
+          .window_scale = negotiation_.receive_scale,
+          .timestamps = negotiation_.timestamps};
+}
+
 bool Endpoint::admits_new_incarnation(const wire::TcpHeader& syn) const {
-  if (state_ != State::kTimeWait || !syn.has(wire::TcpFlags::kSyn)) return false;
-  // RFC 6191 section 2.
-  if (syn.options.timestamps) {
-    if (!negotiation_.timestamps) return true;
-    if (syn.options.timestamps->value != timestamps_.recent()) {
-      return !timestamps_.is_old(syn.options.timestamps->value);
-    }
-  }
-  return receive_space_.to_position(syn.sequence, receiver_.next()) >
-         static_cast<std::int64_t>(receiver_.next());
+  return state_ == State::kTimeWait && tcp::admits_new_incarnation(numbers(), syn);
+}
+
+std::optional<TimeWait> Endpoint::time_wait() const {
+  const bool over = state_ == State::kTimeWait && !receiver_.holds_fin();
+  if (!over || reset_ || receiver_.acks().owed_now()) return std::nullopt;
+  return numbers();
 }
 
 }  // namespace satrelay::tcp

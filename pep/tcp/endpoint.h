@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -24,6 +25,7 @@
 #include "pep/tcp/receiver.h"
 #include "pep/tcp/sender.h"
 #include "pep/tcp/sequence_space.h"
+#include "pep/tcp/time_wait.h"
 #include "pep/tcp/timers.h"
 #include "pep/tcp/timestamps.h"
 #include "pep/tcp/types.h"
@@ -33,9 +35,14 @@ namespace satrelay::tcp {
 
 class Endpoint {
  public:
-  // Counts into `counters`, which many endpoints may share and which must outlive them, or, without
-  // it, into its own.
-  Endpoint(const Config& config, Arena& arena, Counters* counters = nullptr);
+  // Of many endpoints, which share what they count into and what `config` has of their profile;
+  // `counters` must outlive them. Without them it has its own.
+  struct Shared {
+    Counters* counters = nullptr;
+    std::shared_ptr<const Profile> profile;
+  };
+  Endpoint(const Config& config, Arena& arena) : Endpoint(config, arena, {}) {}
+  Endpoint(const Config& config, Arena& arena, Shared shared);
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -58,6 +65,12 @@ class Endpoint {
   // segment tells where the peer is and that it lives.
   Acceptance handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
                             EcnField ecn = EcnField::kNotCapable);
+  // Segments that follow each other without a gap, and differ from the first, whose `header` this
+  // is, in PSH and in timestamps that do not go back, nor behind the first. Many of those are
+  // nothing but the next bytes of an established connection: so many are taken at once, as if by
+  // handle_segment(). None of the others is.
+  [[nodiscard]] std::size_t handle_in_order(const wire::TcpHeader& header,
+                                            std::span<const ConstBytes> payloads, Instant now);
   // The path carries no more than `segment_limit` octets of options and payload in a segment, says
   // an ICMP message that quotes one with `sequence` (RFC 1191, RFC 8201). Whether it is believed:
   // RFC 5927 section 7.
@@ -106,6 +119,11 @@ class Endpoint {
   [[nodiscard]] bool own_memory();
   // No more of it is needed: in TIME-WAIT, or closed.
   void give_up_own_memory();
+  // Gives back heap that is needed only while bytes are under way: for a connection that is quiet.
+  void trim() {
+    sender_.trim();
+    receiver_.trim();
+  }
   // While set, what arrives is stored in its reserve only; the rest is as if lost.
   void set_frugal(bool frugal) { receiver_.set_frugal(frugal); }
 
@@ -115,6 +133,10 @@ class Endpoint {
 
   // --- output --------------------------------------------------------------------------------
   std::optional<SegmentToSend> poll_segment(Instant now);
+  // Once more behind `segment`, which was the last that left, with data, at the same instant, while
+  // nothing else was told or asked: it becomes the next one, which differs from it in PSH and FIN,
+  // and in its place in the stream. False if there is none such; poll_segment() may have another.
+  [[nodiscard]] bool poll_next(SegmentToSend& segment, Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
   // The earliest timer; never() if none is armed.
   Instant next_timeout() const { return timers_.next(); }
@@ -137,7 +159,7 @@ class Endpoint {
   std::uint64_t unacknowledged() const { return sender_.queue().size(); }
   // close() called, and data and FIN acknowledged.
   bool finished_sending() const { return sender_.fin_acknowledged(); }
-  const wire::TcpOptions& peer_options() const { return peer_options_; }  // from its SYN
+  bool peer_scales_windows() const { return peer_scales_windows_; }  // says its SYN
   // Largest payload of a segment.
   std::uint16_t send_mss() const { return negotiation_.segment_size(); }
   std::uint64_t receive_window() const;                                // last advertised, bytes
@@ -156,6 +178,9 @@ class Endpoint {
   // In TIME-WAIT: whether this SYN begins a new incarnation of the connection, so that the owner
   // may replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).
   bool admits_new_incarnation(const wire::TcpHeader& syn) const;
+  // All that is left of it in TIME-WAIT, once it has nothing more to say: the owner may go on with
+  // that alone.
+  std::optional<TimeWait> time_wait() const;
   // Blocks of the arena, counted: O(what is stored).
   struct BlocksHeld {
     std::size_t received = 0;
@@ -211,6 +236,8 @@ class Endpoint {
   void reset_unacceptable(const wire::TcpHeader& header);
 
   // Lifecycle (endpoint.cc)
+  TimeWait numbers() const;
+  Announced announced() const { return {mss_, profile_->window_scale}; }
   void set_state(State next);
   void negotiate_with(const wire::TcpHeader& syn);
   void establish(std::uint64_t peer_window, Instant now);
@@ -229,10 +256,17 @@ class Endpoint {
   SegmentToSend make_syn(Instant now);
   SegmentToSend make_segment(std::uint64_t position, std::uint8_t flags, Instant now);
   std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }
-  SegmentToSend sent(SegmentToSend segment);
+  void fill(SegmentToSend& segment, const Transmission& transmission);
 
-  Config config_;
-  Counters own_counters_;
+  // The header of a reset.
+  struct Reset {
+    std::uint32_t sequence = 0;
+    std::uint32_t acknowledgment = 0;
+    std::uint8_t flags = 0;
+  };
+
+  std::shared_ptr<const Profile> profile_;
+  std::unique_ptr<Counters> own_counters_;
   Counters& counters_;
   Timers timers_;
   Sender sender_;
@@ -258,11 +292,12 @@ class Endpoint {
   bool path_error_heard_ = false;   // in SYN-SENT
   bool last_word_is_ours_ = false;  // what answers the peer's FIN left, or leaves, behind our FIN
   Acceptance acceptance_ = Acceptance::kRefused;  // of the segment in hand
-  std::optional<wire::TcpHeader> reset_;          // to send next
-  wire::TcpOptions peer_options_;
+  bool peer_scales_windows_ = false;
+  std::uint16_t mss_;                            // that we announce
+  std::optional<Reset> reset_;                   // to send next
   static constexpr std::size_t kTraceSize = 10;  // no path through the diagram is longer
   std::array<State, kTraceSize> trace_{};
-  std::size_t trace_size_ = 0;
+  std::uint8_t trace_size_ = 0;
 };
 
 }  // namespace satrelay::tcp

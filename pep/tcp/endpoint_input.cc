@@ -47,6 +47,35 @@ void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload
   handle_payload(header, payload, placement, now);
 }
 
+// Header prediction (Van Jacobson): whatever is not as expected is left to process_segment().
+std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
+                                      std::span<const ConstBytes> payloads, Instant now) {
+  const std::uint8_t flags = header.flags & static_cast<std::uint8_t>(~TcpFlags::kPsh);
+  if (state_ != State::kEstablished || flags != TcpFlags::kAck) return 0;
+  if (header.options.sack_count > 0 || ecn_.agreed() || keep_alive_.asking()) return 0;
+  const std::uint64_t next = receiver_.next();
+  if (header.sequence != receive_space_.to_sequence(next)) return 0;
+  const auto& timestamps = header.options.timestamps;
+  if (negotiation_.timestamps && (!timestamps || timestamps_.is_old(timestamps->value))) return 0;
+  const std::uint64_t window = std::uint64_t{header.window} << negotiation_.send_scale;
+  const std::uint64_t una = sender_.una();
+  if (header.acknowledgment != send_space_.to_sequence(una) ||
+      !sender_.is_known(una, window, static_cast<std::int64_t>(next))) {
+    return 0;
+  }
+  const std::size_t taken = receiver_.handle_in_order(payloads, now);
+  if (taken == 0) return 0;
+  counters_.segments_in += taken;
+  // Those behind the first begin beyond the last ACK that was sent.
+  if (negotiation_.timestamps) {
+    timestamps_.update(timestamps->value, static_cast<std::int64_t>(next), last_ack_sent_);
+  }
+  std::uint64_t last = next;
+  for (const ConstBytes payload : payloads.first(taken - 1)) last += payload.size();
+  sender_.handle_known(static_cast<std::int64_t>(last));
+  return taken;
+}
+
 // Of a segment that is under way: where in the stream it begins.
 std::optional<std::uint64_t> Endpoint::outstanding_position(std::uint32_t sequence) const {
   if (!is_synchronised()) return std::nullopt;
@@ -153,7 +182,7 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
   if (negotiation_.timestamps && header.options.timestamps) {
     timestamps_.update(header.options.timestamps->value, -1, last_ack_sent_);
   }
-  ecn_.on_syn(header, config_.ecn);
+  ecn_.on_syn(header, profile_->ecn);
   syn_owed_ = !syn_held_;  // our SYN-ACK was lost, or crossed with this
 }
 
@@ -204,7 +233,7 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   }
   note_keep_alive(header, placement);
   if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
-    timers_.arm(Timer::kClose, now + config_.time_wait);
+    timers_.arm(Timer::kClose, now + profile_->time_wait);
   }
   // Empty segments could bounce between two confused endpoints for ever.
   if (placement.occupies_sequence() || challenges_.allow(now)) receiver_.acks().owe_now();
@@ -310,14 +339,14 @@ void Endpoint::challenge(Instant now) {
 
 // RFC 9293 section 3.5.2, group 2: <SEQ=SEG.ACK><CTL=RST>.
 void Endpoint::reset_unacceptable(const wire::TcpHeader& header) {
-  wire::TcpHeader reset;
+  Reset reset;
   reset.sequence = header.acknowledgment;
   reset.flags = TcpFlags::kRst;
   reset_ = reset;
 }
 
 void Endpoint::send_reset() {
-  wire::TcpHeader reset;
+  Reset reset;
   // Within the peer's window even if that has closed over what was sent.
   const std::uint64_t edge = std::max(sender_.peer_edge(), sender_.una());
   reset.sequence = send_space_.to_sequence(std::min(sender_.next(), edge));

@@ -10,9 +10,12 @@ using wire::TcpFlags;
 std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   if (reset_) [[unlikely]] {
     SegmentToSend segment;
-    segment.header = *reset_;
+    segment.header.sequence = reset_->sequence;
+    segment.header.acknowledgment = reset_->acknowledgment;
+    segment.header.flags = reset_->flags;
     reset_.reset();
-    return sent(segment);
+    ++counters_.segments_out;
+    return segment;
   }
   if (!is_synchronised()) [[unlikely]] {
     return poll_handshake(now);
@@ -24,13 +27,13 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
     if (auto segment = poll_data(now)) return segment;
   }
   if (owed || receiver_.take_window_update()) {
-    return sent(make_segment(sender_.next(), TcpFlags::kAck, now));
+    return make_segment(sender_.next(), TcpFlags::kAck, now);
   }
   const bool asks = keep_alive_.take_owed();
   if (asks) ++counters_.keep_alives_out;
   if (sender_.take_probe() || asks) {
     // One below the peer's window: every stack answers it with its ACK and current window.
-    return sent(make_segment(sender_.una() - 1, TcpFlags::kAck, now));
+    return make_segment(sender_.una() - 1, TcpFlags::kAck, now);
   }
   return std::nullopt;
 }
@@ -43,29 +46,52 @@ std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
   const auto room = static_cast<std::uint16_t>(negotiation_.segment_limit - options);
   const auto transmission = sender_.poll(room, now);
   if (!transmission) return std::nullopt;
-  std::uint8_t flags = TcpFlags::kAck;
-  if (transmission->fin) flags |= TcpFlags::kFin;
-  if (transmission->push && transmission->size > 0) flags |= TcpFlags::kPsh;
-  if (transmission->reduced && ecn_.agreed()) flags |= TcpFlags::kCwr;
-  SegmentToSend segment = make_segment(transmission->begin, flags, now);
-  segment.payload_offset = transmission->begin;
-  segment.payload_size = transmission->size;
+  SegmentToSend segment = make_segment(transmission->begin, TcpFlags::kAck, now);
+  fill(segment, *transmission);
+  return segment;
+}
+
+bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
+  if (reset_ || !is_synchronised() || receiver_.acks().owed_now()) return false;
+  // Neither what is to be reported, nor what was with the last segment, which is told once.
+  if (negotiation_.selective && receiver_.has_sack()) return false;
+  if (segment.header.options.sack_count > 0 || !sender_.has_work()) return false;
+  const std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
+  const auto room = static_cast<std::uint16_t>(negotiation_.segment_limit - options);
+  const auto transmission = sender_.poll(room, now);
+  if (!transmission) return false;
+  segment.header.sequence = send_space_.to_sequence(transmission->begin);
+  segment.header.flags = TcpFlags::kAck;
+  if (ecn_.echo()) segment.header.flags |= TcpFlags::kEce;
+  segment.ecn = EcnField::kNotCapable;
+  ++counters_.segments_out;
+  fill(segment, *transmission);
+  return true;
+}
+
+// What is its own of a segment of data.
+void Endpoint::fill(SegmentToSend& segment, const Transmission& transmission) {
+  std::uint8_t& flags = segment.header.flags;
+  if (transmission.fin) flags |= TcpFlags::kFin;
+  if (transmission.push && transmission.size > 0) flags |= TcpFlags::kPsh;
+  if (transmission.reduced && ecn_.agreed()) flags |= TcpFlags::kCwr;
+  segment.payload_offset = transmission.begin;
+  segment.payload_size = transmission.size;
   // Only data that is sent for the first time may be marked (RFC 3168 sections 6.1.4 to 6.1.6).
-  if (ecn_.agreed() && transmission->fresh && transmission->size > 0) {
+  if (ecn_.agreed() && transmission.fresh && transmission.size > 0) {
     segment.ecn = EcnField::kCapable0;
   }
-  counters_.bytes_out += transmission->size;
-  return sent(segment);
+  counters_.bytes_out += transmission.size;
 }
 
 std::optional<SegmentToSend> Endpoint::poll_handshake(Instant now) {
   if (state_ == State::kClosed) return std::nullopt;
   if (syn_owed_) {
     syn_owed_ = false;
-    return sent(make_syn(now));
+    return make_syn(now);
   }
   if (state_ == State::kSynReceived && receiver_.acks().owed_now()) {
-    return sent(make_segment(0, TcpFlags::kAck, now));
+    return make_segment(0, TcpFlags::kAck, now);
   }
   return std::nullopt;
 }
@@ -92,6 +118,7 @@ SegmentToSend Endpoint::make_syn(Instant now) {
   }
   // Timed from the first: repeated for a duplicate SYN, that errs on the safe side.
   if (syn_sent_at_.is_never()) syn_sent_at_ = now;
+  ++counters_.segments_out;
   return segment;
 }
 
@@ -117,10 +144,6 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
   }
   receiver_.acks().on_sent();
   last_ack_sent_ = receiver_.acknowledged();
-  return segment;
-}
-
-SegmentToSend Endpoint::sent(SegmentToSend segment) {
   ++counters_.segments_out;
   return segment;
 }

@@ -39,33 +39,39 @@ struct Offer {
   bool timestamps = false;
 };
 
-inline std::uint8_t own_scale(const Config& config) {
-  return std::min(config.window_scale, kLargestWindowScale);
+// Of the configuration what a SYN tells.
+struct Announced {
+  std::uint16_t mss = 0;
+  std::uint8_t window_scale = 0;
+};
+
+inline std::uint8_t own_scale(const Announced& own) {
+  return std::min(own.window_scale, kLargestWindowScale);
 }
 
 // As a server: every option that the client's SYN allows.
-inline Offer answer_to(const wire::TcpOptions& syn, const Config& config) {
+inline Offer answer_to(const wire::TcpOptions& syn, const Announced& own) {
   Offer offer;
-  offer.mss = config.mss;
-  if (syn.window_scale) offer.window_scale = own_scale(config);
+  offer.mss = own.mss;
+  if (syn.window_scale) offer.window_scale = own_scale(own);
   offer.sack_permitted = syn.sack_permitted;
   offer.timestamps = syn.timestamps.has_value();
   return offer;
 }
 
 // As a client: no option that the far client did not offer, with values of our own.
-inline Offer offer_like(const wire::TcpOptions& client, const Config& config) {
-  Offer offer = answer_to(client, config);
+inline Offer offer_like(const wire::TcpOptions& client, const Announced& own) {
+  Offer offer = answer_to(client, own);
   offer.mss.reset();
-  if (client.mss) offer.mss = std::min(config.mss, std::max(*client.mss, kSmallestMss));
+  if (client.mss) offer.mss = std::min(own.mss, std::max(*client.mss, kSmallestMss));
   return offer;
 }
 
 inline Negotiation negotiate(const Offer& ours, const wire::TcpOptions& theirs,
-                             const Config& config) {
+                             const Announced& own) {
   Negotiation result;
   const std::uint16_t peer_mss = std::max(theirs.mss.value_or(kDefaultMss), kSmallestMss);
-  result.segment_limit = std::min(peer_mss, std::max(config.mss, kSmallestMss));
+  result.segment_limit = std::min(peer_mss, std::max(own.mss, kSmallestMss));
   if (ours.window_scale && theirs.window_scale) {
     result.receive_scale = *ours.window_scale;
     result.send_scale = std::min(*theirs.window_scale, kLargestWindowScale);

@@ -46,17 +46,30 @@ void Receiver::handle_data(std::int64_t position, ConstBytes payload, Instant no
   }
 }
 
-void Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Instant now) {
+std::size_t Receiver::handle_in_order(std::span<const ConstBytes> payloads, Instant now) {
+  if (!stream_.out_of_order().empty() || fin_ != kNoFin) return 0;
+  std::size_t taken = 0;
+  for (const ConstBytes payload : payloads) {
+    const std::uint64_t offset = stream_.in_order_end();
+    if (offset + payload.size() > window_.edge()) break;
+    ++taken;
+    if (!store_in_order(offset, payload, now)) break;
+  }
+  return taken;
+}
+
+bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Instant now) {
   const std::uint64_t told = acknowledged();
   const std::size_t stored = stream_.insert(offset, payload, limit());
   counters_.bytes_in += stored;
   if (stored < payload.size()) {
     counters_.unstored_bytes_in += payload.size() - stored;
     acks_.owe_now();
-  } else if (acknowledged() > told) {
-    // What is held is acknowledged in time; an ACK that repeats the last one would speak of loss.
-    acks_.on_in_order(stored, now);
+    return false;
   }
+  // What is held is acknowledged in time; an ACK that repeats the last one would speak of loss.
+  if (acknowledged() > told) acks_.on_in_order(stored, now);
+  return true;
 }
 
 // RFC 5681 section 4.2: what lies beyond a gap, or fills one, wholly or in part, is acknowledged at

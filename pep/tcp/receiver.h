@@ -21,13 +21,17 @@ class Receiver {
 
   // Takes a segment that overlaps the window. `position` may be negative or already received.
   void handle_data(std::int64_t position, ConstBytes payload, Instant now);
+  // The same of segments that follow each other, as long as they begin where they are expected and
+  // fit into the window, no gap was there, and all of each is stored: how many of them were taken,
+  // the last of them perhaps in part.
+  [[nodiscard]] std::size_t handle_in_order(std::span<const ConstBytes> payloads, Instant now);
   // The peer's last byte lies before `position`; ignored if that contradicts what is stored.
   void handle_fin(std::int64_t position);
   // Whether the FIN is reached now for the first time: every byte before it has arrived.
   bool take_fin();
   // Of what came beyond a gap (Reassembler::has_place()): a LAN that loses every fortieth segment
   // of a large window has a gap in each 64 KiB.
-  static constexpr std::uint64_t kBytesAPiece = 65'536;
+  static constexpr std::uint32_t kBytesAPiece = 65'536;
   // Data arrived that had arrived before.
   void note_duplicate(std::int64_t begin, std::int64_t end);
 
@@ -36,6 +40,11 @@ class Receiver {
   void drop() {
     stream_.reset();
     stream_.disown();
+  }
+  // Gives back what it needs only while bytes are stored.
+  void trim() {
+    stream_.trim();
+    report_.trim();
   }
   [[nodiscard]] bool own() { return stream_.own(); }
   void disown() { stream_.disown(); }
@@ -95,7 +104,8 @@ class Receiver {
         frugal_ ? std::min(window_.edge(), stream_.in_order_end() + own_room()) : window_.edge();
     return edge - stream_.consumed();
   }
-  void store_in_order(std::uint64_t offset, ConstBytes payload, Instant now);
+  // Whether all of it was stored.
+  bool store_in_order(std::uint64_t offset, ConstBytes payload, Instant now);
   // `repeats`: what the segment had in common with the bytes in order is reported already.
   void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats);
 

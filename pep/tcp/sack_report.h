@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "pep/base/range_set.h"
@@ -16,17 +17,28 @@ class SackReport {
   // A segment that starts at `position` was stored out of order.
   void on_stored(std::uint64_t position);
   // Data that had arrived before arrived again.
-  void on_duplicate(Range range) { duplicate_ = range; }
+  void on_duplicate(Range range) { memory().duplicate = range; }
 
-  bool has_duplicate() const { return duplicate_.has_value(); }
+  bool has_duplicate() const { return memory_ && memory_->duplicate.has_value(); }
   // Writes up to out.size() blocks out of `held` and forgets the duplicate; returns how many.
   std::size_t write(const RangeSet& held, std::span<Range> out);
+  // Gives the memory of a report that has nothing to say back.
+  void trim() {
+    if (memory_ && memory_->count == 0 && !memory_->duplicate) memory_.reset();
+  }
 
  private:
   static constexpr std::size_t kRemembered = 4;
-  std::array<std::uint64_t, kRemembered> recent_{};  // most recent first
-  std::size_t count_ = 0;
-  std::optional<Range> duplicate_;
+  struct Memory {
+    std::array<std::uint64_t, kRemembered> recent{};  // most recent first
+    std::size_t count = 0;
+    std::optional<Range> duplicate;
+  };
+  Memory& memory() {
+    if (!memory_) memory_ = std::make_unique<Memory>();
+    return *memory_;
+  }
+  std::unique_ptr<Memory> memory_;  // none while all comes in order
 };
 
 }  // namespace satrelay::tcp

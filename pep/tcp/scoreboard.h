@@ -68,6 +68,11 @@ class Scoreboard {
   // Without SACK: bytes that duplicate ACKs say have left the network.
   void set_duplicate_credit(std::uint64_t bytes) { duplicate_credit_ = bytes; }
 
+  // Gives back the memory of reports and losses that are over.
+  void trim() {
+    sacked_.trim();
+    lost_.trim();
+  }
   bool is_consistent() const;
 
  private:

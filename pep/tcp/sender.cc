@@ -7,14 +7,15 @@
 
 namespace satrelay::tcp {
 
-Sender::Sender(const Config& config, Arena& arena, Timers& timers, Counters& counters)
-    : config_(config),
+Sender::Sender(const Profile& profile, std::uint16_t mss, Arena& arena, Timers& timers,
+               Counters& counters)
+    : profile_(profile),
       arena_(arena),
       timers_(timers),
       counters_(counters),
       queue_(arena),
-      rtt_({config.minimum_rto, config.maximum_rto, config.initial_rto}),
-      reserve_blocks_(reserve_blocks(arena, config.mss)) {}
+      rtt_({profile.minimum_rto, profile.maximum_rto, profile.initial_rto}),
+      reserve_blocks_(reserve_blocks(arena, mss)) {}
 
 std::size_t Sender::write(ConstBytes bytes) {
   const std::uint64_t free = arena_.free_blocks();
@@ -24,8 +25,8 @@ std::size_t Sender::write(ConstBytes bytes) {
 }
 
 std::uint64_t Sender::writable() const {
-  if (closed_ || queue_.size() >= config_.send_limit) return 0;
-  return config_.send_limit - queue_.size();
+  if (closed_ || queue_.size() >= profile_.send_limit) return 0;
+  return profile_.send_limit - queue_.size();
 }
 
 void Sender::drop() {
@@ -38,7 +39,7 @@ void Sender::establish(const Established& parameters) {
   selective_ = parameters.selective;
   peer_edge_ = parameters.window;
   largest_window_ = parameters.window;
-  controller_ = control::make_window_controller(config_.congestion, parameters.segment_size);
+  controller_ = control::make_window_controller(profile_.congestion, parameters.segment_size);
 }
 
 bool Sender::has_work() const {
@@ -62,7 +63,7 @@ void Sender::schedule_probe(Instant now) {
                       board_.sacked().empty() && !probe_.in_flight();
   if (!wanted) return timers_.cancel(Timer::kProbe);
   const Duration timeout =
-      TailLossProbe::timeout(rtt_.smoothed(), rack_.segments().size() == 1, config_.minimum_rto);
+      TailLossProbe::timeout(rtt_.smoothed(), rack_.segments().size() == 1, profile_.minimum_rto);
   timers_.arm(Timer::kProbe, earlier(now + timeout, timers_.deadline(Timer::kRetransmission)));
 }
 
@@ -166,7 +167,7 @@ void Sender::arm_persist_if_blocked(Instant now) {
   // With data in flight an ACK or the retransmission timer comes first; with none, only the peer's
   // window can be what blocks.
   if (board_.outstanding() > 0 || timers_.armed(Timer::kPersist)) return;
-  persist_interval_ = std::max(rtt_.rto(), config_.minimum_rto);
+  persist_interval_ = std::max(rtt_.rto(), profile_.minimum_rto);
   timers_.arm(Timer::kPersist, now + persist_interval_);
 }
 

@@ -51,7 +51,8 @@ enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
 
 class Sender {
  public:
-  Sender(const Config& config, Arena& arena, Timers& timers, Counters& counters);
+  Sender(const Profile& profile, std::uint16_t mss, Arena& arena, Timers& timers,
+         Counters& counters);
 
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes);
@@ -60,6 +61,12 @@ class Sender {
   bool close_called() const { return closed_; }
   // Forgets all stored bytes. Nothing may be sent after that; positions stay what they were.
   void drop();
+  // Gives back what it needs only while something is under way.
+  void trim() {
+    queue_.trim();
+    board_.trim();
+    rack_.segments().trim();
+  }
 
   // --- the handshake ---
   struct Established {
@@ -77,6 +84,18 @@ class Sender {
 
   // --- input ---
   void handle_acknowledgment(const Acknowledgment& acknowledgment, Instant now);
+  // Whether an acknowledgment on data says nothing new: all that was sent has arrived, and the
+  // window is where it was.
+  bool is_known(std::uint64_t ack, std::uint64_t window, std::int64_t sequence) const {
+    return board_.outstanding() == 0 && ack == una() && ack + window == peer_edge_ &&
+           sequence >= window_sequence_ && !probe_.in_flight() && !timers_.armed(Timer::kPersist);
+  }
+  // Such acknowledgments came; `sequence`: of the last of them.
+  void handle_known(std::int64_t sequence) {
+    probes_unanswered_ = 0;
+    if (peer_edge_ <= una()) retries_ = 0;
+    window_sequence_ = sequence;
+  }
   TimeoutOutcome handle_retransmission_timeout(Instant now);
   TimeoutOutcome handle_persist_timeout(Instant now);
   void handle_probe_timeout(Instant now);
@@ -138,7 +157,7 @@ class Sender {
   void reduce(const control::LossSample& sample);
   void enter_fast_recovery(std::uint64_t flight, Instant now);
 
-  const Config& config_;
+  const Profile& profile_;
   Arena& arena_;
   Timers& timers_;
   Counters& counters_;

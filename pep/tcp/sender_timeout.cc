@@ -7,8 +7,8 @@ namespace satrelay::tcp {
 
 TimeoutOutcome Sender::handle_persist_timeout(Instant now) {
   if (board_.outstanding() > 0 || board_.next() >= end()) return TimeoutOutcome::kContinues;
-  if (probes_unanswered_ >= config_.data_retries) return TimeoutOutcome::kGivesUp;
-  persist_interval_ = std::min(persist_interval_ * 2, config_.maximum_rto);
+  if (probes_unanswered_ >= profile_.data_retries) return TimeoutOutcome::kGivesUp;
+  persist_interval_ = std::min(persist_interval_ * 2, profile_.maximum_rto);
   timers_.arm(Timer::kPersist, now + persist_interval_);
   if (peer_edge_ > board_.next()) {
     override_ = true;
@@ -22,7 +22,7 @@ TimeoutOutcome Sender::handle_persist_timeout(Instant now) {
 
 TimeoutOutcome Sender::handle_retransmission_timeout(Instant now) {
   if (board_.outstanding() == 0) return TimeoutOutcome::kContinues;
-  if (retries_ >= config_.data_retries) return TimeoutOutcome::kGivesUp;
+  if (retries_ >= profile_.data_retries) return TimeoutOutcome::kGivesUp;
   ++retries_;
   ++counters_.retransmission_timeouts;
   rtt_.back_off();

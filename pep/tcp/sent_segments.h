@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "pep/base/range_set.h"
@@ -22,8 +23,8 @@ class SentSegments {
     bool sacked = false;
   };
 
-  bool empty() const { return front_ == back_; }
-  std::size_t size() const { return back_ - front_; }
+  bool empty() const { return size() == 0; }
+  std::size_t size() const { return ring_ ? ring_->back - ring_->front : 0; }
 
   // New data, directly behind all before.
   void on_sent(Range range, Instant now);
@@ -35,14 +36,15 @@ class SentSegments {
   // order of position. Those that lie in it whole count as delivered from then on.
   template <typename Visitor>
   void deliver(Range range, Visitor&& visit) {
-    if (empty() || range.begin >= end_) return;
-    for (std::uint32_t id = find(range.begin); id != back_ && end_of(id) <= range.end; ++id) {
+    if (empty() || range.begin >= ring_->end) return;
+    const std::uint32_t back = ring_->back;
+    for (std::uint32_t id = find(range.begin); id != back && end_of(id) <= range.end; ++id) {
       Record& record = at(id);
       if (record.sacked) continue;
       visit(describe(id));
       if (record.begin < range.begin) continue;
       record.sacked = true;
-      ++sacked_;
+      ++ring_->sacked;
       unlink(record);
     }
   }
@@ -51,16 +53,21 @@ class SentSegments {
   void forget_deliveries();
 
   // How many outstanding segments are delivered.
-  std::size_t sacked() const { return sacked_; }
+  std::size_t sacked() const { return ring_ ? ring_->sacked : 0; }
   // Of those in flight, the one sent longest ago.
-  bool has_in_flight() const { return in_flight_ > 0; }
-  Segment oldest() const { return describe(oldest_); }
+  bool has_in_flight() const { return ring_ && ring_->in_flight > 0; }
+  Segment oldest() const { return describe(ring_->oldest); }
   // Takes it out of those in flight, until it is retransmitted.
-  void take_oldest() { unlink(at(oldest_)); }
+  void take_oldest() { unlink(at(ring_->oldest)); }
   // The segment with the lowest position, taken out of those in flight if it is.
   Range take_first();
   // The last one sent for the first time.
-  Range last() const { return describe(back_ - 1).range; }
+  Range last() const { return describe(ring_->back - 1).range; }
+
+  // Gives back the memory of a flight that is over.
+  void trim() {
+    if (empty()) ring_.reset();
+  }
 
   bool is_consistent() const;
 
@@ -77,9 +84,26 @@ class SentSegments {
   // Beyond this many the last record takes in what follows.
   static constexpr std::size_t kMost = 1 << 16;
 
-  Record& at(std::uint32_t id) { return ring_[id & (ring_.size() - 1)]; }
-  const Record& at(std::uint32_t id) const { return ring_[id & (ring_.size() - 1)]; }
-  std::uint64_t end_of(std::uint32_t id) const { return id + 1 == back_ ? end_ : at(id + 1).begin; }
+  struct Ring {
+    explicit Ring(std::size_t room) : records(room) {}
+
+    std::vector<Record> records;  // by id, which count on; a power of two
+    std::uint32_t front = 0;
+    std::uint32_t back = 0;
+    std::uint64_t end = 0;
+    std::uint32_t oldest = 0;  // by time, if any is in flight
+    std::uint32_t newest = 0;
+    std::size_t in_flight = 0;
+    std::size_t sacked = 0;
+  };
+  // There is a ring.
+  Record& at(std::uint32_t id) { return ring_->records[id & (ring_->records.size() - 1)]; }
+  const Record& at(std::uint32_t id) const {
+    return ring_->records[id & (ring_->records.size() - 1)];
+  }
+  std::uint64_t end_of(std::uint32_t id) const {
+    return id + 1 == ring_->back ? ring_->end : at(id + 1).begin;
+  }
   Segment describe(std::uint32_t id) const {
     const Record& record = at(id);
     return {{record.begin, end_of(id)}, record.sent_at, record.retransmitted, record.sacked};
@@ -90,14 +114,7 @@ class SentSegments {
   void unlink(Record& record);
   void grow();
 
-  std::vector<Record> ring_;  // by id, which count on; a power of two, or empty
-  std::uint32_t front_ = 0;
-  std::uint32_t back_ = 0;
-  std::uint64_t end_ = 0;
-  std::uint32_t oldest_ = 0;  // by time, if any is in flight
-  std::uint32_t newest_ = 0;
-  std::size_t in_flight_ = 0;
-  std::size_t sacked_ = 0;
+  std::unique_ptr<Ring> ring_;  // from the first segment on
 };
 
 }  // namespace satrelay::tcp

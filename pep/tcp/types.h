@@ -39,15 +39,10 @@ enum class CloseReason : std::uint8_t {
 // Whether a segment is the peer's, as far as its numbers can tell.
 enum class Acceptance : std::uint8_t { kRefused, kAccepted };
 
-struct Config {
-  std::uint16_t mss = 1460;            // what we announce: the LAN MTU less 40 (IPv4) or 60 (IPv6)
-  std::uint32_t initial_sequence = 0;  // RFC 6528, computed by the owner, who knows the addresses
-  std::uint32_t timestamp_offset = 0;  // added to TSval (RFC 7323 section 5.4)
+// What very many endpoints have in common.
+struct Profile {
   std::uint64_t send_limit = 1 << 20;  // most bytes in the send buffer
-  // Most bytes stored and not yet consumed. Windows are told in units of 1 << window_scale, so up
-  // to one unit more may be promised and stored.
-  std::uint64_t receive_limit = 1 << 20;
-  std::uint8_t window_scale = 14;  // what we announce; fixed for life, so generous
+  std::uint8_t window_scale = 14;      // what we announce; fixed for life, so generous
   control::Congestion congestion = control::Congestion::kCubic;
   bool ecn = true;  // RFC 3168: agreed to if the peer asks; offered if connect() is told to
   Duration minimum_rto = Duration::milliseconds(200);
@@ -62,6 +57,15 @@ struct Config {
   std::uint8_t data_retries = 10;
   // FIN-WAIT-2 without a word from the peer: a half-closed connection whose peer fell silent.
   Duration half_closed = Duration::seconds(7200);
+};
+
+struct Config : Profile {
+  std::uint16_t mss = 1460;            // what we announce: the LAN MTU less 40 (IPv4) or 60 (IPv6)
+  std::uint32_t initial_sequence = 0;  // RFC 6528, computed by the owner, who knows the addresses
+  std::uint32_t timestamp_offset = 0;  // added to TSval (RFC 7323 section 5.4)
+  // Most bytes stored and not yet consumed. Windows are told in units of 1 << window_scale, so up
+  // to one unit more may be promised and stored.
+  std::uint64_t receive_limit = 1 << 20;
 };
 
 // What an ICMP error says of a segment: that it will never get through (RFC 1122 section 4.2.3.9:

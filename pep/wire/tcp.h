@@ -24,6 +24,8 @@ namespace satrelay::wire {
 inline constexpr std::size_t kTcpHeaderSize = 20;
 inline constexpr std::size_t kMaxTcpHeaderSize = 60;
 inline constexpr std::size_t kMaxSackBlocks = 4;
+inline constexpr std::size_t kTcpSequenceOffset = 4;
+inline constexpr std::size_t kTcpFlagsOffset = 13;
 inline constexpr std::size_t kTcpChecksumOffset = 16;
 
 struct TcpFlags {

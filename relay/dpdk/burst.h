@@ -35,6 +35,12 @@ class Burst {
     if (begin_ == end_) begin_ = end_ = 0;
     return packet;
   }
+  // The packet that the (i + 1)th pop() would give.
+  PacketView peek(std::size_t i) const { return PacketView(packets_[begin_ + i]); }
+  // Frees the first `count`, not more than there are.
+  void drop(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) pop();
+  }
   // Frees all packets; how many there were.
   std::size_t clear() {
     const std::size_t count = size();

@@ -1,16 +1,7 @@
 #include "relay/dpdk/device_arguments.h"
 
-#include "relay/dpdk/frame_ring_size.h"
-
 namespace satrelay::dpdk {
 namespace {
-
-std::string af_packet_arguments(const config::Port& port) {
-  const FrameRingSize ring = FrameRingSize::for_mtu(port.mtu);
-  return "iface=" + port.interface + ",blocksz=" + std::to_string(ring.block_size) +
-         ",framesz=" + std::to_string(ring.frame_size) +
-         ",framecnt=" + std::to_string(ring.frame_count) + ",qdisc_bypass=1";
-}
 
 // busy_budget=0: without it the driver asks the kernel to leave the interface to busy polling,
 // and frames would wait while an adaptive poller naps.
@@ -55,13 +46,12 @@ std::string describe(const config::Port& port) {
 
 DeviceArguments device_arguments(const std::string& name, const config::Port& port) {
   switch (port.driver) {
-    case config::Driver::kAfPacket:
-      return {"net_af_packet_" + name, af_packet_arguments(port)};
     case config::Driver::kAfXdp:
       return {"net_af_xdp_" + name, af_xdp_arguments(port)};
     case config::Driver::kMemif:
       return {"net_memif_" + name, memif_arguments(port)};
     case config::Driver::kPci:
+    case config::Driver::kAfPacket:
       break;
   }
   return {port.pci, ""};

@@ -8,10 +8,11 @@
 namespace satrelay::dpdk {
 
 struct DeviceArguments {
-  std::string device;     // "net_af_packet_lan"; the PCI address for PCI
+  std::string device;     // "net_af_xdp_lan"; the PCI address for PCI
   std::string arguments;  // "iface=lan0,..."; empty for PCI
 };
 
+// Not of af_packet, which is no device of DPDK's.
 DeviceArguments device_arguments(const std::string& name, const config::Port& port);
 
 // "af_packet", as in the configuration.

@@ -26,6 +26,8 @@ struct MergeOffload {
   std::string_view kernel_name;
   std::string_view ethtool_name;
 };
+// GRO merges within tunnels that only pass, too, whose outer headers a cut would have to write anew
+// in as many ways as there are tunnels.
 constexpr std::array<MergeOffload, 5> kMergeOffloads{{
     {"rx-gro", "gro"},
     {"rx-lro", "lro"},
@@ -154,6 +156,15 @@ bool KernelInterface::has_flag(unsigned flag) const {
 bool KernelInterface::is_enabled() const { return has_flag(IFF_UP); }
 bool KernelInterface::is_running() const { return has_flag(IFF_RUNNING); }
 
+MacAddress KernelInterface::mac() const {
+  MacAddress result;
+  ifreq request = request_for(name_);
+  if (::ioctl(socket_, SIOCGIFHWADDR, &request) == 0) {
+    std::memcpy(result.octets.data(), request.ifr_hwaddr.sa_data, result.octets.size());
+  }
+  return result;
+}
+
 std::vector<std::string> KernelInterface::objections(std::uint16_t mtu) const {
   std::vector<std::string> words;
   if (!is_enabled()) words.emplace_back("is down");
@@ -222,8 +233,10 @@ void KernelInterface::disable_merge_offloads(std::vector<std::string>& notices) 
   if (!table) return;
   const std::size_t blocks = (table->count + 31U) / 32U;
   std::vector<ethtool_set_features_block> change(blocks, ethtool_set_features_block{});
-  for (const auto& position : table->position) {
-    if (position) change[*position / 32U].valid |= 1U << (*position % 32U);
+  for (std::size_t k = 0; k < kMergeOffloads.size(); ++k) {
+    const auto& position = table->position[k];
+    if (!position) continue;
+    change[*position / 32U].valid |= 1U << (*position % 32U);
   }
   std::vector<char> memory(sizeof(ethtool_sfeatures) + blocks * sizeof change[0]);
   auto* features = reinterpret_cast<ethtool_sfeatures*>(memory.data());

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "pep/base/address.h"
+
 namespace satrelay::dpdk {
 
 class KernelInterface {
@@ -17,9 +19,9 @@ class KernelInterface {
   ~KernelInterface();
 
   // Sets the MTU (with room for two VLAN tags), switches off the receive offloads that merge
-  // frames, keeps the kernel's IP stack off the interface and brings it up. Returns what could not
-  // be done and what the operator can do about it, a sentence each. Throws where going on makes no
-  // sense.
+  // frames, keeps the kernel's IP stack off the interface and brings it up.
+  // Returns what could not be done and what the operator can do about it, a sentence each. Throws
+  // where going on makes no sense.
   std::vector<std::string> prepare(std::uint16_t mtu);
 
   // Why a port of that MTU cannot work on it as it is, a few words each: what prepare() would put
@@ -27,6 +29,7 @@ class KernelInterface {
   std::vector<std::string> objections(std::uint16_t mtu) const;
 
   unsigned index() const { return index_; }
+  MacAddress mac() const;
   std::uint16_t mtu() const;
   bool is_enabled() const;         // up
   bool is_running() const;         // up, with a carrier

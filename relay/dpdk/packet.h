@@ -11,6 +11,22 @@
 
 namespace satrelay::dpdk {
 
+// A look at a packet that somebody else owns.
+class PacketView {
+ public:
+  explicit PacketView(const rte_mbuf* mbuf) : mbuf_(mbuf) {}
+  ConstBytes bytes() const {
+    return {rte_pktmbuf_mtod(mbuf_, const std::byte*), rte_pktmbuf_data_len(mbuf_)};
+  }
+  // No port has received it: this program wrote it.
+  bool is_own() const { return mbuf_->port == RTE_MBUF_PORT_INVALID; }
+  // Its TCP or UDP checksum is known to be good.
+  bool is_checked() const { return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_GOOD) != 0; }
+
+ private:
+  const rte_mbuf* mbuf_;
+};
+
 class Packet {
  public:
   Packet() = default;
@@ -50,6 +66,40 @@ class Packet {
     mbuf_->data_len = static_cast<std::uint16_t>(size);
     mbuf_->pkt_len = static_cast<std::uint32_t>(size);
   }
+
+  // A device may put a frame in several buffers, one behind the other. Copies all into the first
+  // one; false if that is too small.
+  bool is_in_pieces() const { return mbuf_->nb_segs > 1; }
+  bool join_pieces() { return rte_pktmbuf_linearize(mbuf_) == 0; }
+
+  // The device has found the TCP or UDP checksum right.
+  bool checksum_is_verified() const {
+    return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+  }
+  // The device has found TCP or UDP in it, and no tunnel around these.
+  bool is_plain_transport() const {
+    const std::uint32_t transport = mbuf_->packet_type & RTE_PTYPE_L4_MASK;
+    return (transport == RTE_PTYPE_L4_TCP || transport == RTE_PTYPE_L4_UDP) &&
+           (mbuf_->packet_type & RTE_PTYPE_TUNNEL_MASK) == 0;
+  }
+  // The sender is on this very machine and has left it to the device: what is there is no checksum,
+  // but nothing can have changed the bytes.
+  bool checksum_is_unfinished() const {
+    return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_NONE;
+  }
+
+  // `count` bytes of the headroom become the front of the frame.
+  void grow_front(std::size_t count) {
+    mbuf_->data_off = static_cast<std::uint16_t>(mbuf_->data_off - count);
+  }
+
+  // What PacketView tells.
+  void set_received() { mbuf_->port = 0; }
+  void set_checked() {
+    set_unchecked();
+    mbuf_->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+  }
+  void set_unchecked() { mbuf_->ol_flags &= ~std::uint64_t{RTE_MBUF_F_RX_L4_CKSUM_MASK}; }
 
   // A second owner of the same bytes; neither may write them from now on.
   Packet share() {

@@ -7,8 +7,6 @@
 
 #include <stdexcept>
 
-#include "relay/dpdk/frame_ring_size.h"
-
 namespace satrelay::dpdk {
 namespace {
 
@@ -22,8 +20,9 @@ std::uint32_t element_size(std::uint16_t mtu) {
 }  // namespace
 
 std::size_t PacketPool::room_for(std::uint16_t mtu) {
-  // The af_packet driver insists on room for the largest frame that its ring could hold.
-  return FrameRingSize::for_mtu(mtu).frame_size;
+  // Network cards want whole KiB. Ethernet header, two VLAN tags, FCS.
+  const std::size_t needed = 14U + 8U + 4U + mtu;
+  return needed <= 2048 ? 2048 : (needed + 1023U) / 1024U * 1024U;
 }
 
 std::size_t PacketPool::memory_for(std::size_t packets, std::uint16_t mtu) {
@@ -67,6 +66,7 @@ Packet PacketPool::copy(const Packet& packet) {
     const ConstBytes bytes = packet.bytes();
     rte_memcpy(result.room().data(), bytes.data(), bytes.size());
     result.set_size(bytes.size());
+    result.set_received();
   }
   return result;
 }

@@ -20,7 +20,8 @@ class PacketPool {
 
   // Empty when the pool is exhausted. The packet has size 0.
   Packet allocate() { return Packet(rte_pktmbuf_alloc(pool_)); }
-  // A packet of its own with the same bytes; empty when the pool is exhausted.
+  // A packet of its own with the same bytes, of which nothing is known; empty when the pool is
+  // exhausted.
   Packet copy(const Packet& packet);
 
   std::size_t available() const { return rte_mempool_avail_count(pool_); }

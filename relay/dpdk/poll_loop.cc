@@ -12,8 +12,6 @@
 namespace satrelay::dpdk {
 namespace {
 
-// While there is traffic: long enough to gather frames, short beside any satellite delay.
-constexpr Duration kShortNap = Duration::microseconds(50);
 constexpr Duration kActiveFor = Duration::milliseconds(1);
 constexpr Duration kMediumNap = Duration::microseconds(250);
 constexpr Duration kQuietAfter = Duration::milliseconds(200);
@@ -44,7 +42,9 @@ Pause IdlePolicy::pause(Instant now, Instant next_timeout) const {
   } else {
     pause = {Pause::Kind::kNap, idle < kQuietAfter ? kMediumNap : kLongNap};
   }
-  pause.length = std::min(pause.length, next_timeout - now);
+  // A pacer wants each frame at its time. A nap until then costs more than the frame does, and what
+  // is due together leaves together.
+  pause.length = std::min(pause.length, std::max(next_timeout - now, kShortNap));
   return pause;
 }
 

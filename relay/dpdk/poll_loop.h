@@ -32,11 +32,15 @@ struct Pause {
 // program do so.
 class IdlePolicy {
  public:
+  // While there is traffic: long enough to gather frames, short beside any satellite delay.
+  static constexpr Duration kShortNap = Duration::microseconds(50);
+
   IdlePolicy(config::Polling polling, bool ports_can_wake)
       : polling_(polling), ports_can_wake_(ports_can_wake) {}
 
   void on_work(Instant now) { last_work_ = now; }
-  // `next_timeout`: when the program must run even if nothing comes.
+  // `next_timeout`: when the program must run even if nothing comes; what is due within a short nap
+  // waits for its end.
   Pause pause(Instant now, Instant next_timeout) const;
 
  private:

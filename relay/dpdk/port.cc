@@ -1,6 +1,7 @@
 #include "relay/dpdk/port.h"
 
 #include <rte_dev.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <sys/socket.h>
@@ -14,14 +15,37 @@
 #include "relay/dpdk/memif_socket.h"
 #include "relay/dpdk/own_sockets.h"
 #include "relay/dpdk/packet_socket.h"
+#include "relay/dpdk/socket_receiver.h"
+#include "relay/dpdk/socket_sender.h"
 
 namespace satrelay::dpdk {
+
+// A packet socket, and both ways through it.
+struct SocketPort {
+  SocketPort(unsigned index, const config::Port& config, PacketPool& pool)
+      : socket(index),
+        receiver(socket.descriptor(), pool, config.mtu),
+        sender(socket.descriptor(), config.large_frames ? SocketSender::LargeFrames::kWhereTaken
+                                                        : SocketSender::LargeFrames::kNever) {}
+  PacketSocket socket;
+  SocketReceiver receiver;
+  SocketSender sender;
+};
+
 namespace {
 
 constexpr std::uint16_t kDescriptors = 2048;
+// What frames may have beyond the MTU. Some devices make room for tags by themselves, some do not.
+constexpr std::uint16_t kTwoTags = 8;
 
 bool is_kernel_driven(config::Driver driver) {
   return driver == config::Driver::kAfPacket || driver == config::Driver::kAfXdp;
+}
+
+// By which the log calls it.
+const std::string& device_name(const config::Port& config) {
+  if (is_kernel_driven(config.driver)) return config.interface;
+  return config.driver == config::Driver::kPci ? config.pci : config.socket;
 }
 
 std::string advice_for(config::Driver driver) {
@@ -33,7 +57,7 @@ std::string advice_for(config::Driver driver) {
     case config::Driver::kMemif:
       return "the directory of the socket must exist; each end needs the other role";
     case config::Driver::kPci:
-      return "bind the device to vfio-pci first (see: dpdk-devbind.py --status)";
+      return "bind the device to vfio-pci first (see: deploy/bind-ports.sh)";
   }
   return "";
 }
@@ -41,16 +65,25 @@ std::string advice_for(config::Driver driver) {
 }  // namespace
 
 Port::Port(const std::string& name, const config::Port& config, PacketPool& pool)
-    : name_(name), config_(config), mtu_(config.mtu), watch_(config.interface) {
+    : name_(name),
+      config_(config),
+      mtu_(config.mtu),
+      is_pci_(config.driver == config::Driver::kPci),
+      watch_(device_name(config)) {
   try {
     if (is_kernel_driven(config_.driver)) {
       KernelInterface interface(config_.interface);
       notices_ = interface.prepare(mtu_);
       index_ = interface.index();
+      mac_ = interface.mac();
     }
-    if (config_.memif_server) remove_stale_memif_socket(config_.socket);
-    create_device();
-    configure_device(pool);
+    if (config_.driver == config::Driver::kAfPacket) {
+      open_socket(pool);
+    } else {
+      if (config_.memif_server) remove_stale_memif_socket(config_.socket);
+      create_device();
+      configure_device(pool);
+    }
     link_ = ask_driver();
   } catch (const std::exception& error) {
     if (is_vdev_) rte_eal_hotplug_remove("vdev", device_.c_str());
@@ -59,6 +92,7 @@ Port::Port(const std::string& name, const config::Port& config, PacketPool& pool
 }
 
 Port::~Port() {
+  if (socket_) return;
   if (started_) {
     rte_eth_promiscuous_disable(id_);
     rte_eth_dev_stop(id_);
@@ -73,7 +107,29 @@ void Port::give_to(uid_t user) {
 
 std::string Port::description() const { return name_ + ": " + describe(config_); }
 
+void Port::open_socket(PacketPool& pool) {
+  try {
+    socket_ = std::make_unique<SocketPort>(index_, config_, pool);
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string(error.what()) + "; " + advice_for(config_.driver));
+  }
+  wait_descriptor_ = socket_->socket.descriptor();
+  if (socket_->socket.receive_buffer() < PacketSocket::kReceiveBuffer) {
+    notices_.push_back("the kernel keeps only " +
+                       std::to_string(socket_->socket.receive_buffer() >> 10) +
+                       " KiB of frames that wait for this port; run as root, or set sysctl "
+                       "net.core.rmem_max=" +
+                       std::to_string(PacketSocket::kReceiveBuffer / 2));
+  }
+}
+
 void Port::create_device() {
+  // Packets on normal pages have no address that a device could be told.
+  if (is_pci_ && rte_eal_has_hugepages() == 0) {
+    throw std::runtime_error(
+        "a PCI device needs hugepages for its packets, and too few are free; reserve some: "
+        "deploy/bind-ports.sh --hugepages MIB bind, or hugepages= on the kernel's command line");
+  }
   const DeviceArguments device = device_arguments(name_, config_);
   device_ = device.device;
   if (config_.driver != config::Driver::kPci) {
@@ -86,9 +142,6 @@ void Port::create_device() {
   }
   if (rte_eth_dev_get_port_by_name(device_.c_str(), &id_) != 0) {
     throw std::runtime_error("DPDK has no such device; " + advice_for(config_.driver));
-  }
-  if (config_.driver == config::Driver::kAfPacket) {
-    socket_ = std::make_unique<PacketSocket>(index_, mtu_);
   }
 }
 
@@ -105,7 +158,8 @@ void Port::configure_device(PacketPool& pool) {
       throw std::runtime_error("the device takes an MTU of at most " +
                                std::to_string(info.max_mtu) + "; set a smaller mtu");
     }
-    conf.rxmode.mtu = mtu_;
+    conf.rxmode.mtu = std::min<std::uint32_t>(mtu_ + kTwoTags, info.max_mtu);
+    conf.rxmode.offloads = receive_offloads(info.rx_offload_capa);
   } else if (config_.driver == config::Driver::kAfXdp && mtu_ > info.max_mtu) {
     throw std::runtime_error("af_xdp takes an MTU of at most " + std::to_string(info.max_mtu) +
                              " here; set a smaller mtu or driver: af_packet");
@@ -125,7 +179,6 @@ void Port::configure_device(PacketPool& pool) {
         "cannot set up the send queue");
   check(rte_eth_dev_start(id_), "cannot start the device");
   started_ = true;
-  if (socket_) wait_descriptor_ = socket_->descriptor();
   if (config_.driver == config::Driver::kAfXdp) {
     // The driver does not tell which socket it has opened for the queue.
     for (const int descriptor : own_sockets(AF_XDP)) {
@@ -139,39 +192,49 @@ void Port::configure_device(PacketPool& pool) {
   }
 }
 
+std::uint64_t Port::receive_offloads(std::uint64_t offered) {
+  constexpr std::uint64_t kChecksums = RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+  if ((offered & kChecksums) == kChecksums) return kChecksums;
+  missing_offloads_.emplace_back("the check of TCP and UDP checksums on receive");
+  return 0;
+}
+
+int Port::numa_node() const { return is_pci_ ? rte_eth_dev_socket_id(id_) : -1; }
+
 std::size_t Port::receive(Burst& burst) {
+  if (socket_) return socket_->receiver.receive(burst);
   if (burst.begin_ != 0) burst.compact();
-  std::size_t room = Burst::kCapacity - burst.end_;
-  PacketSocket::Waiting waiting;
-  if (socket_) {
-    waiting = socket_->inspect(room);
-    if (waiting.count == 0) return 0;
-    room = waiting.count;
-  }
+  const std::size_t room = Burst::kCapacity - burst.end_;
   rte_mbuf** const first = burst.packets_.data() + burst.end_;
   const std::size_t count = rte_eth_rx_burst(id_, 0, first, static_cast<std::uint16_t>(room));
-  if (socket_) socket_->advance(count);
-  if (!waiting.marked) [[likely]] {
-    burst.end_ += count;
-    return count;
-  }
+  // Not every driver says so itself.
+  for (std::size_t i = 0; i < count; ++i) first[i]->port = id_;
+  const std::size_t whole = is_pci_ ? finish(first, count) : count;
+  burst.end_ += whole;
+  return whole;
+}
+
+std::size_t Port::finish(rte_mbuf** frames, std::size_t count) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    Packet packet(first[i]);
-    const FrameMark& mark = socket_->mark(i);
-    if (mark.is_merged) {
-      ++rx_merged_;
-      continue;
+    Packet packet(frames[i]);
+    if (packet.is_in_pieces()) [[unlikely]] {
+      if (!packet.join_pieces()) {
+        ++rx_merged_;
+        continue;
+      }
+      ++rx_joined_;
     }
-    if (mark.tag_protocol != 0 && packet.size() >= 14) {
-      store_u16(packet.mutable_bytes().data() + 12, mark.tag_protocol);
-    }
-    if (mark.checksum_unfinished && finish_checksum(packet.mutable_bytes())) {
+    // Several drivers call good what the device has not looked at: what it did not recognize.
+    if (packet.checksum_is_verified() && !packet.is_plain_transport()) packet.set_unchecked();
+    if (packet.checksum_is_verified()) {
+      ++rx_checksums_verified_;
+    } else if (packet.checksum_is_unfinished() && finish_checksum(packet.mutable_bytes())) {
+      packet.set_checked();  // by its sender
       ++rx_checksums_finished_;
     }
-    first[kept++] = packet.release();
+    frames[kept++] = packet.release();
   }
-  burst.end_ += kept;
   return kept;
 }
 
@@ -183,15 +246,16 @@ std::size_t Port::send(Burst& burst) {
     tx_down_ += offered;
     return offered;
   }
+  if (socket_) return socket_->sender.send(burst, socket_->socket.changes());
   const std::size_t sent = rte_eth_tx_burst(id_, 0, burst.packets_.data() + burst.begin_,
                                             static_cast<std::uint16_t>(offered));
   burst.begin_ += sent;
   if (burst.begin_ == burst.end_) burst.begin_ = burst.end_ = 0;
-  tx_unsent_ += offered - sent;
   return sent;
 }
 
 MacAddress Port::mac() const {
+  if (socket_) return mac_;
   MacAddress result;
   rte_ether_addr address{};
   if (rte_eth_macaddr_get(id_, &address) == 0) {
@@ -219,7 +283,7 @@ InterfaceView Port::view() const {
   view.name = interface_name(index_);
   try {
     // A new interface may have the old one's index: the socket knows better.
-    if (!view.name.empty() && (!socket_ || socket_->is_bound())) {
+    if (!view.name.empty() && (!socket_ || socket_->socket.is_bound())) {
       const KernelInterface interface(view.name);
       view.is_enabled = interface.is_enabled();
       view.is_running = view.is_enabled && interface.is_running();
@@ -245,7 +309,7 @@ InterfaceView Port::view() const {
 void Port::bind_to_successor(Instant now) {
   try {
     const unsigned index = KernelInterface(config_.interface).index();
-    socket_->bind_to(index);
+    socket_->socket.bind_to(index);
     index_ = index;
     watch_.bound();
   } catch (const std::exception& error) {
@@ -267,8 +331,12 @@ std::vector<PortChange> Port::look(Instant now) {
     now_is = view();
     watch_.look(now_is, now);
   }
+  if (socket_ && now_is.is_running && !link().up) socket_->socket.note_change();
   link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
-  is_off_ = watch_.is_gone() || !now_is.is_enabled;
+  // A device without a link would send what its queue holds when nobody wants it any more; the
+  // kernel would say that it has no room.
+  const bool is_unplugged = (is_pci_ || socket_) && !now_is.is_running;
+  is_off_ = watch_.is_gone() || !now_is.is_enabled || is_unplugged;
   needs_new_start_ = watch_.needs_new_start();
   return watch_.take_changes();
 }
@@ -278,7 +346,27 @@ std::uint64_t Port::missed() const {
   return now_is.rx_missed + now_is.rx_no_buffer;
 }
 
+PortStats Port::socket_stats() const {
+  const SocketReceiver::Counters& in = socket_->receiver.counters();
+  const SocketSender::Counters& out = socket_->sender.counters();
+  PortStats stats;
+  stats.rx_frames = in.frames;
+  stats.rx_bytes = in.bytes;
+  stats.rx_large = in.large;
+  stats.rx_missed = socket_->socket.dropped();
+  stats.rx_no_buffer = in.no_buffer;
+  stats.rx_merged = in.uncut + out.errors_of_receiver;
+  stats.rx_checksums_finished = in.checksums_finished;
+  stats.tx_frames = out.frames;
+  stats.tx_bytes = out.bytes;
+  stats.tx_large = out.large;
+  stats.tx_errors = out.errors;
+  stats.tx_down = tx_down_ + out.down;
+  return stats;
+}
+
 PortStats Port::stats() const {
+  if (socket_) return socket_stats();
   rte_eth_stats device{};
   rte_eth_stats_get(id_, &device);
   PortStats stats;
@@ -286,13 +374,14 @@ PortStats Port::stats() const {
   stats.rx_bytes = device.ibytes;
   stats.tx_frames = device.opackets;
   stats.tx_bytes = device.obytes;
-  stats.rx_missed = device.imissed + (socket_ ? socket_->dropped() : 0);
+  stats.rx_missed = device.imissed;
   stats.rx_errors = device.ierrors;
   stats.rx_no_buffer = device.rx_nombuf;
   stats.rx_merged = rx_merged_;
+  stats.rx_joined = rx_joined_;
   stats.rx_checksums_finished = rx_checksums_finished_;
+  stats.rx_checksums_verified = rx_checksums_verified_;
   stats.tx_errors = device.oerrors;
-  stats.tx_unsent = tx_unsent_;
   stats.tx_down = tx_down_;
   return stats;
 }

@@ -1,4 +1,4 @@
-// A network port: any DPDK device, opened by its configuration.
+// A network port, opened by its configuration: a packet socket of our own, or any DPDK device.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ struct LinkState {
   std::uint32_t megabits = 0;  // 0: unknown
 };
 
-class PacketSocket;
+struct SocketPort;
 
 class Port {
  public:
@@ -42,7 +42,8 @@ class Port {
   // Appends what has come to `burst`, up to its capacity; the number of frames.
   std::size_t receive(Burst& burst);
   // Sends from the front of `burst`; the number taken. The rest stays in the burst. What is sent to
-  // an interface that is off or gone is taken, dropped and counted, as by a cable that is out.
+  // an interface that is off or gone, or to a device without a link, is taken, dropped and counted,
+  // as by a cable that is out.
   std::size_t send(Burst& burst);
 
   const std::string& name() const { return name_; }
@@ -65,15 +66,26 @@ class Port {
   std::optional<int> wait_descriptor() const { return wait_descriptor_; }
   // Before this process becomes another user: what that one must reach by its path.
   void give_to(uid_t user);
+  // The NUMA node of a PCI device; -1: unknown, or no such device.
+  int numa_node() const;
+  // What a PCI device cannot do for the worker, in words; of others nobody expects it.
+  const std::vector<std::string>& missing_offloads() const { return missing_offloads_; }
   // What the operator should know about this port, one sentence each, found while opening it.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
+  void open_socket(PacketPool& pool);
   void create_device();
   void configure_device(PacketPool& pool);
+  PortStats socket_stats() const;
   InterfaceView view() const;
   void bind_to_successor(Instant now);
   LinkState ask_driver() const;
+  // The offloads to ask a PCI device for; what it lacks is noted.
+  std::uint64_t receive_offloads(std::uint64_t offered);
+  // Of `count` frames that a PCI device has delivered, those that are whole, and how many these
+  // are. Checksums that a host has left to its virtual card are complete then.
+  std::size_t finish(rte_mbuf** frames, std::size_t count);
 
   std::string name_;
   config::Port config_;
@@ -82,18 +94,22 @@ class Port {
   std::uint16_t id_ = 0;  // of DPDK
   bool is_vdev_ = false;
   bool started_ = false;
-  std::unique_ptr<PacketSocket> socket_;  // af_packet only
+  bool is_pci_ = false;
+  std::unique_ptr<SocketPort> socket_;  // af_packet, which has no device of DPDK's
   std::optional<int> wait_descriptor_;
   std::uint64_t rx_merged_ = 0;
+  std::uint64_t rx_joined_ = 0;
   std::uint64_t rx_checksums_finished_ = 0;
-  std::uint64_t tx_unsent_ = 0;
+  std::uint64_t rx_checksums_verified_ = 0;
   std::uint64_t tx_down_ = 0;
   unsigned index_ = 0;    // of the kernel interface
+  MacAddress mac_;        // the same, as it was opened
   InterfaceWatch watch_;  // of the thread that looks
   std::atomic<LinkState> link_;
-  std::atomic<bool> is_off_ = false;  // the kernel would keep what is sent for later
+  std::atomic<bool> is_off_ = false;  // kernel or device would keep what is sent for later
   std::atomic<bool> needs_new_start_ = false;
   std::vector<std::string> notices_;
+  std::vector<std::string> missing_offloads_;
 };
 
 }  // namespace satrelay::dpdk

@@ -15,16 +15,43 @@ Gateway::Gateway(const config::Gateway& config, const Identity& identity, Mutabl
 
 Gateway::~Gateway() = default;
 
-Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now) {
-  audit_at_intervals();
-  impl_->last_call = now;
-  const Frame seen = look_at(frame);
-  if (port == PortId::kLan) {
-    impl_->counters.add(Counter::kLanFramesIn);
-    return impl_->handle_lan(seen, frame, now);
+Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checksum checksum) {
+  const Arrived arrived{.bytes = frame, .checksum = checksum};
+  Handled handled;
+  handle_frames(port, {&arrived, 1}, {&handled, 1}, now);
+  return handled.verdict;
+}
+
+Frame Gateway::Impl::look_at_arrived(const Arrived& arrived) {
+  Frame frame = look_at(arrived.bytes);
+  frame.checksum_verified = arrived.checksum == Checksum::kVerified;
+  return frame;
+}
+
+void Gateway::Impl::prefetch_headers(std::span<const Arrived> frames) {
+  constexpr std::size_t kLine = 64;
+  for (const Arrived& arrived : frames) {
+    __builtin_prefetch(arrived.bytes.data());
+    __builtin_prefetch(arrived.bytes.data() + kLine);
   }
-  impl_->counters.add(Counter::kWanFramesIn);
-  return impl_->handle_wan(seen, frame, now);
+}
+
+void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,
+                            std::span<Handled> handled, Instant now) {
+  SATRELAY_CHECK(handled.size() == frames.size());
+  if (now != impl_->last_call || port != impl_->last_port) impl_->begin_call(now);
+  impl_->last_port = port;
+  audit_at_intervals();
+  while (!frames.empty()) {
+    const std::size_t count = std::min(frames.size(), Impl::kBurst);
+    if (port == PortId::kLan) {
+      impl_->handle_lan_burst(frames.first(count), handled.first(count), now);
+    } else {
+      impl_->handle_wan_burst(frames.first(count), handled.first(count), now);
+    }
+    frames = frames.subspan(count);
+    handled = handled.subspan(count);
+  }
 }
 
 void Gateway::set_wan_reception(const stp::Reception& reception) {
@@ -32,16 +59,18 @@ void Gateway::set_wan_reception(const stp::Reception& reception) {
 }
 
 void Gateway::note_late_sending(Instant began, Instant ended) {
+  impl_->settle();
   for (const auto& peer : impl_->peers) peer->session.note_late_sending(began, ended);
 }
 
 void Gateway::handle_timeout(Instant now) {
+  impl_->begin_call(now);
   audit_at_intervals();
-  impl_->last_call = now;
   impl_->reassembly.handle_timeout(now);
   impl_->wan.handle_timeout(now);
   impl_->lan.handle_timeout(now);
-  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
+  impl_->uplink.attention().wake_due(now);
+  impl_->uplink.attention().for_each([&](std::size_t i) {
     Peer& peer = *impl_->peers[i];
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
     impl_->take_events(i, now);
@@ -50,7 +79,7 @@ void Gateway::handle_timeout(Instant now) {
       peer.suspect_since = Instant::never();
       impl_->flows.upset(i, Upheavals::Kind::kLost);
     }
-  }
+  });
   impl_->flows.handle_timeout(now);
   impl_->orphans.handle_timeout(now);
   impl_->flows.go_on(now);
@@ -67,6 +96,8 @@ std::size_t Gateway::max_frame_size() const {
 }
 
 void Gateway::shut_down(Instant now) {
+  impl_->settle();
+  impl_->uplink.attention().wake_all();
   for (const auto& peer : impl_->peers) peer->session.close(now);
   impl_->flows.shut_down(now);
 }
@@ -81,6 +112,8 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now) {
 }
 
 void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared) {
+  impl_->settle();
+  impl_->uplink.attention().wake_all();
   Impl& impl = *impl_;
   impl.config.stp.give_up_after = next.stp.give_up_after;
   impl.policy.replace_rules(next.rules, prepared.rules);
@@ -95,23 +128,32 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepar
 }
 
 void Gateway::set_admission(Admission admission, Instant now) {
+  impl_->settle();
+  impl_->uplink.attention().wake_all();
   impl_->door.set_admission(admission);
   for (const auto& peer : impl_->peers) peer->liaison.announce(admission, now);
 }
 
-std::size_t Gateway::unfinished_flows() const { return impl_->flows.flows().unfinished(); }
+std::size_t Gateway::unfinished_flows() const {
+  impl_->settle();
+  return impl_->flows.flows().unfinished();
+}
 
 Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
                                               Instant now) {
+  impl_->settle();
   return impl_->uplink.set_capacity(link, way, capacity, now);
 }
 
 Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange& change,
                                         Instant now) {
+  impl_->settle();
+  impl_->uplink.attention().wake_all();
   return impl_->uplink.set_class(name, change, now);
 }
 
 void Gateway::observe_plain(PlainObserver* observer) {
+  impl_->settle();
   for (const auto& peer : impl_->peers) peer->session.set_observer(nullptr);
   impl_->plain_packets.clear();
   if (observer == nullptr) return;
@@ -122,6 +164,7 @@ void Gateway::observe_plain(PlainObserver* observer) {
 }
 
 bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
+  impl_->settle();
   const auto found = std::ranges::find_if(
       impl_->peers, [&](const auto& candidate) { return candidate->config.name == peer; });
   if (found == impl_->peers.end()) return false;
@@ -129,7 +172,10 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   return true;
 }
 
-const Counters& Gateway::counters() const { return impl_->counters; }
+const Counters& Gateway::counters() const {
+  impl_->settle();
+  return impl_->counters;
+}
 
 std::uint64_t Gateway::visited() const {
   std::uint64_t visited = impl_->flows.visited() + impl_->reassembly.visited();
@@ -138,6 +184,7 @@ std::uint64_t Gateway::visited() const {
 }
 
 Gateway::SetResult Gateway::set_rule(std::string_view rule, const RuleChange& change) {
+  impl_->settle();
   ActiveRule* active = impl_->policy.find(rule);
   if (active == nullptr) return SetResult::kUnknownRule;
   if (active->rule.action != config::Action::kAccelerate) return SetResult::kNotAccelerated;

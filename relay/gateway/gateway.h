@@ -3,12 +3,14 @@
 //
 // Verbs: handle_frame() and handle_timeout() feed it; afterwards poll_frame() each port until it
 // finds nothing, and again no later than next_timeout(). `now` must never go backwards.
+// handle_frames() and poll_frames() do the same for many frames at once, with less work for each.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +42,10 @@ enum class Verdict : std::uint8_t {
   kQueued,    // keep this very frame in held_slot(), until poll_frame() lets it go
   kDrop,      // free the frame; a counter names the reason
 };
+
+// What the host knows of a frame's TCP or UDP checksum before the engine sees it. A device that
+// says anything else than that it is right is not believed.
+enum class Checksum : std::uint8_t { kUnknown, kVerified };
 
 // What only the host can know.
 struct Identity {
@@ -74,7 +80,22 @@ class Gateway {
           Instant now, MutableBytes journal = {});
   ~Gateway();
 
-  Verdict handle_frame(PortId port, ConstBytes frame, Instant now);
+  Verdict handle_frame(PortId port, ConstBytes frame, Instant now,
+                       Checksum checksum = Checksum::kUnknown);
+  struct Arrived {
+    ConstBytes bytes;
+    Checksum checksum = Checksum::kUnknown;
+  };
+  // What becomes of a frame of many, and with kQueued where it is kept.
+  struct Handled {
+    Verdict verdict = Verdict::kConsumed;
+    std::size_t slot = 0;
+  };
+  // Frames that have come together, in their order; `handled` has as many. The same as one by one:
+  // either way what frames of one flow or of one peer have in common is done after the last of
+  // them, in the next call that is about something else; a question counts as one.
+  void handle_frames(PortId port, std::span<const Arrived> frames, std::span<Handled> handled,
+                     Instant now);
   // How the WAN port has fared by the time of the frames that are shown next: the peers are told,
   // who else took the delay and the losses of this machine for those of the link.
   void set_wan_reception(const stp::Reception& reception);
@@ -84,6 +105,10 @@ class Gateway {
   // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes), or says
   // that a held one may leave. Only frames from the LAN are ever held.
   Polled poll_frame(PortId port, MutableBytes out, Instant now);
+  // The next ones, each of which has the room to be written of the same place; `polled` has as
+  // many. How many there are: fewer than there is room for if there is nothing more to send now.
+  std::size_t poll_frames(PortId port, std::span<const MutableBytes> rooms,
+                          std::span<Polled> polled, Instant now);
   Instant next_timeout() const;
   static constexpr std::size_t kMostHeldFrames = gateway::kMostHeldFrames;
   std::size_t held_frames() const;  // kept by the host now, at most kMostHeldFrames
@@ -138,8 +163,8 @@ class Gateway {
   const Counters& counters() const;
   // Objects that the engine went over since its start: frames of packets, packets that reports
   // settle, streams, flows, timers, entries of lists. No call of handle_*() or poll_*() goes over
-  // more than kMostVisited, however many there are; what is more follows in the next calls, for
-  // which next_timeout() asks at once.
+  // more than kMostVisited, or that for each frame of many, however many there are; what is more
+  // follows in the next calls, for which next_timeout() asks at once.
   static constexpr std::uint64_t kMostVisited = 2048;
   std::uint64_t visited() const;
   Status status(Instant now) const;

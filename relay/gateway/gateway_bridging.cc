@@ -150,7 +150,7 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
     std::swap(key.local_port, key.remote_port);
   }
   slot = flows.flows().find(key);
-  return slot != kNoSlot;
+  return slot != kNoSlot || flows.time_waits().contains(key);
 }
 
 bool Gateway::Impl::checksum_ok(const Frame& frame) {

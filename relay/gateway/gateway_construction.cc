@@ -136,6 +136,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
         arena, flows, i, config.limits.flows, now));
     Peer& made = *peers.back();
     uplink.add_session(carrier, made.session, made.datagram_overhead);
+    made.bell = uplink.attention().bell(i);
   }
   // The sessions have the secrets, which a reload may exchange.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();

@@ -1,14 +1,19 @@
 // What the sessions tell: one switch for all events of a peer, each to those whom it concerns.
+#include <algorithm>
+
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
 
-void Gateway::Impl::take_events(std::size_t peer, Instant now) {
-  // One packet may tell of very many streams.
-  constexpr int kEventsPerCall = 64;
-  for (int i = 0; i < kEventsPerCall; ++i) {
+void Gateway::Impl::take_events(std::size_t peer, std::size_t packets, Instant now) {
+  // One packet may tell of very many streams, and many may have come.
+  constexpr std::size_t kEventsPerPacket = 64;
+  constexpr std::size_t kEventsPerCall = 512;
+  const std::size_t most = std::min(kEventsPerPacket * packets, kEventsPerCall);
+  for (std::size_t i = 0; i < most; ++i) {
     const auto event = peers[peer]->session.poll_event();
     if (!event) break;
+    uplink.interrupt();
     handle_event(peer, *event, now);
   }
 }

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "config/schema.h"
@@ -54,9 +56,40 @@ struct Gateway::Impl final : SessionPort {
   Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
        MutableBytes arena_memory, MutableBytes journal_memory, Instant now);
 
+  // Frames that are looked at together.
+  static constexpr std::size_t kBurst = 32;
+
   // --- from the LAN --------------------------------------------------------------------------
-  Verdict handle_lan(const Frame& frame, ConstBytes bytes, Instant now);
-  Verdict handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now);
+  // What is seen of a segment before anything is done with it.
+  struct Segment {
+    std::optional<wire::ParsedTcp> tcp;
+    FlowKey key;
+    std::uint64_t hash = 0;
+    std::uint32_t slot = kNoSlot;               // where its flow was
+    std::uint64_t changes = ~std::uint64_t{0};  // FlowStore::changes() then
+  };
+  struct Burst {
+    std::array<Frame, kBurst> frames;
+    std::array<Segment, kBurst> segments;
+    std::array<ConstBytes, kBurst> payloads;  // of those that are dealt with at once
+  };
+  static Frame look_at_arrived(const Arrived& arrived);
+  // Brings the headers of those that are looked at together on their way.
+  static void prefetch_headers(std::span<const Arrived> frames);
+  Segment look_at_segment(const Frame& frame) const;
+  void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
+  // Whether the i-th segment is the next one of the train that the one at `begin` leads.
+  bool goes_on(std::size_t begin, std::size_t i) const;
+  // Segments of one flow that follow each other: where they end in the burst, and how many of them
+  // were dealt with at once.
+  struct Train {
+    std::size_t end = 0;
+    std::size_t taken = 0;
+  };
+  Train handle_in_order(std::size_t begin, std::size_t end, Instant now);
+  Verdict handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
+  Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
+                         Instant now);
   void begin_flow(const Doorkeeper::Segment& segment,
                   const std::optional<wire::TcpHeader>& recovered, std::size_t peer,
                   const RulePtr& rule, Instant now);
@@ -66,10 +99,26 @@ struct Gateway::Impl final : SessionPort {
   bool speaks_for_gateway(const Frame& frame) const;
 
   // --- from the WAN --------------------------------------------------------------------------
+  void handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
+  std::optional<std::size_t> find_peer(const IpAddress& address) const;
+  // What the sessions have told by the packets since the last time.
+  void settle_stp(Instant now);
 
   // --- from either ---------------------------------------------------------------------------
+  // Frames that follow each other move a flow on once, and their sessions are heard once: that is
+  // put off until something else is done or asked.
+  bool is_settled() const { return unsettled.packets == 0 && flows.is_settled(); }
+  void settle() {
+    if (is_settled()) return;
+    flows.settle_unless(kNoSlot, last_call);
+    settle_stp(last_call);
+  }
+  void begin_call(Instant now) {
+    settle();
+    last_call = now;
+  }
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
     if (heard) flows.hear(heard->host, heard->towards);
   }
@@ -96,12 +145,17 @@ struct Gateway::Impl final : SessionPort {
   }
 
   // --- sessions ------------------------------------------------------------------------------
-  void take_events(std::size_t peer, Instant now);
+  // Those of `packets` at most.
+  void take_events(std::size_t peer, std::size_t packets, Instant now);
+  void take_events(std::size_t peer, Instant now) { take_events(peer, 1, now); }
   void handle_event(std::size_t index, const stp::Event& event, Instant now);
   void handle_opened(std::size_t index, stp::StreamId stream, Instant now);
   bool is_reachable(std::size_t peer) const override { return wan.next_hop(peer).has_value(); }
   Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
                        Instant now) override;
+  Instant next_timeout_of(std::size_t index) const;
+  void let_peers_rest(Instant now);
+  Polled poll_lan(MutableBytes out, Instant now);
   Polled poll_wan(MutableBytes out, Instant now);
 
   bool is_gateway_address(const IpAddress& address) const {
@@ -124,9 +178,15 @@ struct Gateway::Impl final : SessionPort {
   WanNode wan;
   struct {
     std::uint64_t frames = 0, bytes = 0;
-  } fragments_bridged;  // by the last bridge_fragments()
+  } fragments_bridged;                                             // by the last bridge_fragments()
+  const std::unique_ptr<Burst> burst = std::make_unique<Burst>();  // from the LAN, while it lasts
   stp::Reception wan_reception;
+  // Packets of one peer whose events have not been taken yet.
+  struct {
+    std::size_t peer = 0, packets = 0;
+  } unsettled;
   Instant last_call;
+  PortId last_port = PortId::kLan;          // of frames
   std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
   LanNeighbours lan;
   FlowJournal journal;

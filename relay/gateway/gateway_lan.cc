@@ -21,11 +21,118 @@ bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
   return says_so && wan.is_in_own_network(frame.ethernet);
 }
 
-Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant now) {
+// What is seen of all frames is looked up while the memory that it leads to is on its way. The
+// flows are settled after the last of several segments that follow each other.
+void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
+                                     Instant now) {
+  counters.add(Counter::kLanFramesIn, frames.size());
+  auto& [seen, segments, payloads] = *burst;
+  prefetch_headers(frames);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    seen[i] = look_at_arrived(frames[i]);
+    segments[i] = look_at_segment(seen[i]);
+    if (segments[i].tcp && frames.size() > 1) flows.flows().prefetch_way(segments[i].hash);
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (!segments[i].tcp) continue;
+    segments[i].slot = flows.flows().find(segments[i].key, segments[i].hash);
+    segments[i].changes = flows.flows().changes();
+    const bool is_known = i > 0 && segments[i - 1].slot == segments[i].slot;
+    if (segments[i].slot != kNoSlot && !is_known && frames.size() > 1) {
+      flows.flows().prefetch(segments[i].slot);
+    }
+  }
+  // The first one of a train may carry what makes the others expected ones. Who has not taken the
+  // second either takes none of them, and who asked for each would look at each train as often as
+  // it is long.
+  constexpr unsigned kMostRefused = 2;
+  unsigned refused = 0;
+  std::size_t given_up_to = 0;
+  for (std::size_t i = 0; i < frames.size();) {
+    // Those before it in the burst may have begun or ended its flow.
+    if (Segment& s = segments[i]; s.tcp && s.changes != flows.flows().changes()) {
+      s.slot = flows.flows().find(s.key, s.hash);
+      s.changes = flows.flows().changes();
+    }
+    flows.settle_unless(segments[i].slot, now);
+    const Train train = i < given_up_to ? Train{} : handle_in_order(i, frames.size(), now);
+    std::size_t taken = train.taken;
+    if (taken > 0) refused = 0;
+    if (taken == 0 && train.end > i + 1 && ++refused == kMostRefused) {
+      given_up_to = train.end;
+      refused = 0;
+    }
+    Verdict verdict = Verdict::kConsumed;
+    if (taken == 0) {
+      verdict = handle_lan(seen[i], segments[i], frames[i].bytes, now);
+      taken = 1;
+    }
+    for (; taken > 0; --taken, ++i) handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};
+  }
+}
+
+// That is the next piece of the same flow, and says nothing else.
+bool Gateway::Impl::goes_on(std::size_t begin, std::size_t i) const {
+  const Frame& frame = burst->frames[i];
+  const Frame& before = burst->frames[i - 1];
+  const Segment& segment = burst->segments[i];
+  const Segment& one_before = burst->segments[i - 1];
+  if (!segment.tcp || segment.slot != one_before.slot || segment.changes != one_before.changes) {
+    return false;
+  }
+  const wire::TcpHeader& header = segment.tcp->header;
+  const wire::TcpHeader& last = one_before.tcp->header;
+  const auto& stamp = header.options.timestamps;
+  const auto& last_stamp = last.options.timestamps;
+  const auto& first_stamp = burst->segments[begin].tcp->header.options.timestamps;
+  const auto goes_back = [&](const wire::TcpTimestamps& before_it) {
+    return static_cast<std::int32_t>(stamp->value - before_it.value) < 0;
+  };
+  const bool same_stamps = stamp.has_value() == last_stamp.has_value() &&
+                           (!stamp || (!goes_back(*last_stamp) && !goes_back(*first_stamp)));
+  return header.sequence == last.sequence + burst->payloads[i - 1].size() &&
+         header.acknowledgment == last.acknowledgment && header.window == last.window &&
+         ((header.flags ^ last.flags) & ~wire::TcpFlags::kPsh) == 0 && same_stamps &&
+         header.options.sack_count == 0 && frame.ip.traffic_class == before.ip.traffic_class &&
+         frame.ip.hop_limit == before.ip.hop_limit && frame.ethernet == before.ethernet;
+}
+
+Gateway::Impl::Train Gateway::Impl::handle_in_order(std::size_t begin, std::size_t end,
+                                                    Instant now) {
+  auto& [seen, segments, payloads] = *burst;
+  const std::uint32_t slot = segments[begin].slot;
+  if (slot == kNoSlot) return {};
+  constexpr std::uint8_t kPlain = wire::TcpFlags::kAck | wire::TcpFlags::kPsh;
+  if ((segments[begin].tcp->header.flags & ~kPlain) != 0) return {};
+  std::size_t at = begin;
+  for (; at < end && (at == begin || goes_on(begin, at)); ++at) {
+    payloads[at] = seen[at].payload.subspan(segments[at].tcp->header_size);
+    if (payloads[at].empty() || checksum_fault(seen[at])) break;
+    seen[at].checksum_verified = true;
+  }
+  if (at == begin) return {};
+  return {.end = at,
+          .taken = flows.handle_in_order(slot, seen[begin], segments[begin].tcp->header,
+                                         std::span(payloads).subspan(begin, at - begin), now)};
+}
+
+Gateway::Impl::Segment Gateway::Impl::look_at_segment(const Frame& frame) const {
+  Segment segment;
+  if (!is_tcp(frame)) return segment;
+  segment.tcp = wire::parse_tcp(frame.payload);
+  if (!segment.tcp) return segment;
+  segment.key = {frame.ip.source, frame.ip.destination, segment.tcp->header.source_port,
+                 segment.tcp->header.destination_port, vlans_of(frame.ethernet)};
+  segment.hash = flows.flows().hash(segment.key);
+  return segment;
+}
+
+Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes,
+                                  Instant now) {
   constexpr PortId kPort = PortId::kLan;
   std::uint32_t slot = kNoSlot;
   if (speaks_for_gateway(frame)) return drop(Counter::kDroppedForgedGateway);
-  if (is_tcp(frame)) return handle_lan_tcp(frame, bytes, now);
+  if (is_tcp(frame)) return handle_lan_tcp(frame, segment, bytes, now);
   hear(lan.learn_from_lan(frame));
   switch (frame.kind) {
     case FrameKind::kMalformed:
@@ -39,7 +146,7 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, ConstBytes bytes, Instant 
     case FrameKind::kIpExtension:
     case FrameKind::kIcmp:
       if (!concerns_relayed_flow(kPort, frame, slot)) break;
-      flows.handle_icmp_error(slot, frame, now);
+      if (slot != kNoSlot) flows.handle_icmp_error(slot, frame, now);
       return drop(Counter::kDroppedIcmpForRelayed);
     case FrameKind::kTcp:
     case FrameKind::kUdp:
@@ -66,29 +173,40 @@ Verdict Gateway::Impl::handle_lan_fragment(const Frame& frame, ConstBytes bytes,
   Frame whole = look_at(reassembly.whole());
   whole.reassembled = true;
   // A fragment within a fragment is put together twice by some, and by others not at all.
-  const Verdict verdict = whole.extensions.fragment ? drop(Counter::kDroppedFragmentMalformed)
-                                                    : handle_lan(whole, reassembly.whole(), now);
+  const Verdict verdict = whole.extensions.fragment
+                              ? drop(Counter::kDroppedFragmentMalformed)
+                              : handle_lan(whole, look_at_segment(whole), reassembly.whole(), now);
   reassembly.end_whole();
   return verdict;
 }
 
 // IP options and extension headers of a relayed segment end here.
-Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, ConstBytes bytes, Instant now) {
-  const auto tcp = wire::parse_tcp(frame.payload);
+Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_segment,
+                                      ConstBytes bytes, Instant now) {
+  const auto& [tcp, key, hash, looked_up, changes] = seen_segment;
   // Hosts forgive more than we do.
   if (!tcp) {
     const Counter reason = bridging_reason(frame, Counter::kBridgedMalformed);
     return treat(reason, frame, PortId::kLan, bytes, now);
   }
-  const FlowKey key{frame.ip.source, frame.ip.destination, tcp->header.source_port,
-                    tcp->header.destination_port, vlans_of(frame.ethernet)};
-  std::uint32_t slot = flows.flows().find(key);
+  // Those before it in the burst may have begun or ended its flow.
+  std::uint32_t slot =
+      changes == flows.flows().changes() ? looked_up : flows.flows().find(key, hash);
   const bool is_syn =
       tcp->header.has(wire::TcpFlags::kSyn) && !tcp->header.has(wire::TcpFlags::kAck);
   if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
+  if (is_syn) flows.settle_unless(kNoSlot, now);
   if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header, now))) {
     flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
     return Verdict::kConsumed;
+  }
+  if (slot == kNoSlot && flows.time_waits().contains(key)) {
+    if (!checksum_ok(frame)) return Verdict::kDrop;
+    if (!(is_syn && flows.make_way(key, tcp->header, now))) {
+      flows.handle_late_segment(key, frame, tcp->header, frame.payload.size() - tcp->header_size,
+                                now);
+      return Verdict::kConsumed;
+    }
   }
   hear(lan.learn_from_lan(frame));  // a relayed flow follows its host's frames itself
   if (orphans.size() > 0) {

@@ -6,37 +6,60 @@
 namespace satrelay::gateway {
 
 Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
-  impl_->last_call = now;
-  if (port == PortId::kLan) {
-    std::size_t size = impl_->flows.poll_frame(out, now);
-    if (size == 0) size = impl_->orphans.poll_frame(out, now);
-    // A flood of SYNs takes what flows leave.
-    if (size == 0) size = impl_->door.poll_cookie(out);
-    if (size == 0) size = impl_->lan.poll_frame(out);
-    if (size == 0) size = impl_->door.poll_reset(PortId::kLan, out);
-    if (size == 0) return {};
-    impl_->counters.add(Counter::kLanFramesOut);
-    return {.kind = Polled::Kind::kWritten, .size = size};
-  }
-  const Polled polled = impl_->poll_wan(out, now);
-  if (polled.kind != Polled::Kind::kNothing) impl_->counters.add(Counter::kWanFramesOut);
+  Polled polled;
+  poll_frames(port, {&out, 1}, {&polled, 1}, now);
   return polled;
 }
 
+std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> rooms,
+                                 std::span<Polled> polled, Instant now) {
+  SATRELAY_CHECK(polled.size() == rooms.size());
+  impl_->begin_call(now);
+  impl_->uplink.interrupt();
+  impl_->flows.begin_polls();
+  const bool is_lan = port == PortId::kLan;
+  std::size_t count = 0;
+  for (; count < rooms.size(); ++count) {
+    polled[count] =
+        is_lan ? impl_->poll_lan(rooms[count], now) : impl_->poll_wan(rooms[count], now);
+    if (polled[count].kind == Polled::Kind::kNothing) break;
+  }
+  impl_->counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut, count);
+  if (!is_lan && count < rooms.size()) impl_->let_peers_rest(now);
+  return count;
+}
+
 Instant Gateway::next_timeout() const {
+  if (!impl_->is_settled()) return impl_->last_call;
   Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
   next = earlier(next, earlier(impl_->orphans.next_timeout(), impl_->door.next_timeout()));
   next = earlier(next, impl_->lan.next_timeout());
   next = earlier(next, impl_->reassembly.next_timeout());
   next = earlier(next, impl_->released.next_timeout());
-  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
-    const Peer& peer = *impl_->peers[i];
-    if (peer.session.work_waits() || peer.session.has_events()) return impl_->last_call;
-    if (impl_->is_reachable(i)) next = earlier(next, peer.session.next_timeout());
-    next = earlier(next, peer.suspect_since + impl_->config.stp.give_up_after);
-    next = earlier(next, peer.liaison.next_timeout());
-  }
+  const Attention& attention = impl_->uplink.attention();
+  next = earlier(next, attention.next_deadline());
+  attention.for_each([&](std::size_t i) { next = earlier(next, impl_->next_timeout_of(i)); });
   return earlier(next, impl_->uplink.next_turn(impl_->last_call));
+}
+
+Instant Gateway::Impl::next_timeout_of(std::size_t index) const {
+  const Peer& peer = *peers[index];
+  if (peer.session.work_waits() || peer.session.has_events()) return last_call;
+  Instant next =
+      earlier(peer.suspect_since + config.stp.give_up_after, peer.liaison.next_timeout());
+  if (is_reachable(index)) next = earlier(next, peer.session.next_timeout());
+  return next;
+}
+
+// What concerns a peer without flows comes by a packet of its own, by an operator, or in time; of
+// one that cannot be reached nobody tells when it can.
+void Gateway::Impl::let_peers_rest(Instant now) {
+  Attention& attention = uplink.attention();
+  attention.for_each([&](std::size_t i) {
+    const Peer& peer = *peers[i];
+    if (peer.flows > 0 || !is_reachable(i) || peer.session.waiting() != 0) return;
+    if (const Instant next = next_timeout_of(i); next > now) attention.rest(i, next);
+  });
 }
 
 void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {
@@ -58,6 +81,17 @@ Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const sched
   if (size == 0) return {};
   wan.write_stp_headers(peer, size, session.last_priority(), out);
   return {.frame = header + size, .datagram = size};
+}
+
+Polled Gateway::Impl::poll_lan(MutableBytes out, Instant now) {
+  std::size_t size = flows.poll_frame(out, now);
+  if (size == 0) size = orphans.poll_frame(out, now);
+  // A flood of SYNs takes what flows leave.
+  if (size == 0) size = door.poll_cookie(out);
+  if (size == 0) size = lan.poll_frame(out);
+  if (size == 0) size = door.poll_reset(PortId::kLan, out);
+  if (size == 0) return {};
+  return {.kind = Polled::Kind::kWritten, .size = size};
 }
 
 Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {

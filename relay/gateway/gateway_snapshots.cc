@@ -13,12 +13,14 @@ std::optional<std::uint64_t> fingerprint_of(const compress::DictionaryLevels* le
 }  // namespace
 
 Status Gateway::status(Instant now) const {
+  impl_->settle();
   Status status;
   status.uptime = now - impl_->started;
   status.admission = impl_->door.admission();
   status.boot_epoch = impl_->identity.boot_epoch;
   status.flows = static_cast<std::uint32_t>(impl_->flows.flows().size());
   status.half_open = impl_->flows.flows().half_open();
+  status.time_wait = static_cast<std::uint32_t>(impl_->flows.time_waits().size());
   status.arena_bytes = impl_->arena.total_blocks() * impl_->arena.block_size();
   status.arena_used = impl_->arena.used_blocks() * impl_->arena.block_size();
   status.codec = impl_->flows.codec_counters();
@@ -27,6 +29,7 @@ Status Gateway::status(Instant now) const {
 }
 
 std::vector<PeerSnapshot> Gateway::peers() const {
+  impl_->settle();
   const auto path_mtu = [](const Peer& peer) -> std::optional<std::uint16_t> {
     const stp::Session& session = peer.session;
     const stp::PeerState state = session.peer_state();
@@ -68,6 +71,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
 }
 
 std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) const {
+  impl_->settle();
   const std::vector<RulePtr>& rules = impl_->policy.rules();
   std::vector<RuleSnapshot> list;
   for (std::size_t i = first; i <= rules.size() && list.size() < count; ++i) {
@@ -84,6 +88,7 @@ std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) c
 }
 
 Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
+  impl_->settle();
   const Policy& policy = impl_->policy;
   PolicyKey key = asked;
   const bool outbound = key.direction == config::Direction::kOutbound;
@@ -118,6 +123,7 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
 }
 
 std::vector<ClassSnapshot> Gateway::classes() const {
+  impl_->settle();
   const Uplink& uplink = impl_->uplink;
   std::vector<ClassSnapshot> list;
   for (const schedule::ClassId id : uplink.classes().order()) {
@@ -134,13 +140,18 @@ std::vector<ClassSnapshot> Gateway::classes() const {
 }
 
 std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
+  impl_->settle();
   return impl_->flows.snapshot(first, count, now);
 }
 
 std::optional<FlowSnapshot> Gateway::flow(std::uint64_t id, Instant now) const {
+  impl_->settle();
   return impl_->flows.snapshot(id, now);
 }
 
-std::size_t Gateway::flow_count() const { return impl_->flows.flows().size(); }
+std::size_t Gateway::flow_count() const {
+  impl_->settle();
+  return impl_->flows.flows().size();
+}
 
 }  // namespace satrelay::gateway

@@ -1,11 +1,25 @@
 // What arrives on the WAN port.
 #include <algorithm>
+#include <utility>
 
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
+
+void Gateway::Impl::handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
+                                     Instant now) {
+  counters.add(Counter::kWanFramesIn, frames.size());
+  prefetch_headers(frames);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const Frame frame = look_at_arrived(frames[i]);
+    if (unsettled.packets > 0 && frame.kind != FrameKind::kUdp) settle_stp(now);
+    const Verdict verdict = handle_wan(frame, frames[i].bytes, now);
+    handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};
+    if (unsettled.packets >= kBurst) settle_stp(now);
+  }
+}
 
 Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant now) {
   constexpr PortId kPort = PortId::kWan;
@@ -38,7 +52,9 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
       if (frame.payload.size() >= wire::kTcpHeaderSize) {
         const FlowKey key{frame.ip.destination, frame.ip.source, load_u16(frame.payload.data() + 2),
                           load_u16(frame.payload.data()), vlans_of(frame.ethernet)};
-        if (flows.flows().find(key) != kNoSlot) return drop(Counter::kDroppedRelayedFromWan);
+        if (flows.flows().find(key) != kNoSlot || flows.time_waits().contains(key)) {
+          return drop(Counter::kDroppedRelayedFromWan);
+        }
         door.look_from_wan(key, frame.payload, now);
       }
       break;
@@ -58,16 +74,31 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   const auto udp = wire::parse_udp(frame.payload);
   if (!udp || udp->destination_port != config.stp.port) return drop(Counter::kDroppedToGateway);
   if (!frame.ip.source.is_v4() && !checksum_ok(frame)) return Verdict::kDrop;
-  const auto peer = std::ranges::find_if(
-      peers, [&](const auto& candidate) { return candidate->config.address == frame.ip.source; });
-  if (peer == peers.end()) return drop(Counter::kDroppedStpUnknownPeer);
-  const auto index = static_cast<std::size_t>(peer - peers.begin());
-  (*peer)->session.handle_packet(
+  const auto peer = find_peer(frame.ip.source);
+  if (!peer) return drop(Counter::kDroppedStpUnknownPeer);
+  if (unsettled.peer != *peer) settle_stp(now);
+  peers[*peer]->session.handle_packet(
       frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now,
       wan_reception);
-  take_events(index, now);
-  flows.go_on(now);
+  uplink.attention().wake(*peer);
+  unsettled.peer = *peer;
+  ++unsettled.packets;
   return Verdict::kConsumed;
+}
+
+std::optional<std::size_t> Gateway::Impl::find_peer(const IpAddress& address) const {
+  // Mostly the one that was heard before.
+  if (peers[unsettled.peer]->config.address == address) return unsettled.peer;
+  const auto peer = std::ranges::find_if(
+      peers, [&](const auto& candidate) { return candidate->config.address == address; });
+  if (peer == peers.end()) return std::nullopt;
+  return static_cast<std::size_t>(peer - peers.begin());
+}
+
+void Gateway::Impl::settle_stp(Instant now) {
+  if (unsettled.packets == 0) return;
+  take_events(unsettled.peer, std::exchange(unsettled.packets, 0), now);
+  flows.go_on(now);
 }
 
 }  // namespace satrelay::gateway

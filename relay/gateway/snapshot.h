@@ -25,6 +25,8 @@ struct Status {
   Admission admission = Admission::kOpen;
   std::uint32_t flows = 0;
   std::uint32_t half_open = 0;
+  std::uint32_t time_wait =
+      0;  // connections that are over but for late segments: no flows any more
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_used = 0;
   compress::CodecCounters codec;

@@ -39,8 +39,10 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
      "name it so in the configuration before the next start"},
     {"port_unfit", kError, "its device has come back as it cannot be used, the gateway ends",
      "its supervisor starts it anew; see that the device is as it was"},
-    {"frames_merged", kWarning, "frames were dropped, a receive offload had merged them",
-     "switch it off at the sender and here: ethtool -K <interface> gro off lro off"},
+    {"frames_merged", kWarning,
+     "frames were dropped, longer than the MTU and in no form that can be cut",
+     "give the hosts the MTU of the port; if it merges itself: ethtool -K <interface> gro off lro "
+     "off"},
     {"frames_missed", kWarning, "frames were lost before the worker could take them",
      "give the worker a core of its own: worker.cpu, polling: busy"},
     {"memory_low", kWarning, "memory is low, windows shrink and new connections are bridged",

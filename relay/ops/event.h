@@ -33,7 +33,7 @@ enum class EventKind : std::uint8_t {
   kPortReturned,
   kPortRenamed,
   kPortUnfit,     // it has returned in a state that only a new start can put right
-  kFramesMerged,  // dropped: longer than the MTU, since a receive offload had merged them
+  kFramesMerged,  // dropped: longer than the MTU, and not to be cut
   kFramesMissed,  // lost before the worker could take them
   // About the gateway.
   kMemoryLow,

@@ -117,6 +117,7 @@ void write_status(const SnapshotBoard::Published& published, TelemetryDict& repl
   reply.add("peers", count_states(published.snapshot.peers));
   reply.add("flows", status.flows);
   reply.add("half_open", status.half_open);
+  reply.add("time_wait", status.time_wait);
   reply.add("arena_bytes", status.arena_bytes);
   reply.add("arena_used_bytes", status.arena_used);
   reply.add("tcp", dict_of(status.tcp));

@@ -127,6 +127,7 @@ dpdk::Packet Emulator::take(Path& path, const link::LinkDirection::Delivery& del
     }
   }
   const std::uint64_t bit = *delivery.corrupt_bit;
+  packet.set_unchecked();
   packet.mutable_bytes()[bit / 8] ^= std::byte{0x80} >> (bit % 8);
   return packet;
 }

@@ -12,9 +12,11 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/error.h"
 #include "config/loader.h"
@@ -39,9 +41,11 @@
 #include "relay/ops/telemetry.h"
 #include "relay/ops/watch.h"
 #include "relay/satrelayd/capture_service.h"
+#include "relay/satrelayd/cpu_topology.h"
 #include "relay/satrelayd/journal_file.h"
 #include "relay/satrelayd/operations.h"
 #include "relay/satrelayd/options.h"
+#include "relay/satrelayd/placement.h"
 #include "relay/satrelayd/port_event.h"
 #include "relay/satrelayd/publisher.h"
 #include "relay/satrelayd/rights.h"
@@ -155,6 +159,18 @@ StartMemory memory_of(const config::Gateway& config) {
   return start_memory(config, ByteCount(dpdk::PacketPool::memory_for(kPackets, mtu)));
 }
 
+void warn_of_placement(const config::Worker& worker, std::span<const dpdk::Port* const> ports) {
+  std::vector<PortPlace> places;
+  for (const dpdk::Port* port : ports) {
+    places.push_back({.name = port->name(),
+                      .node = port->numa_node(),
+                      .missing_offloads = port->missing_offloads()});
+  }
+  for (const std::string& advice : advise(worker, places, read_cpu_topology())) {
+    ops::log_warning(advice);
+  }
+}
+
 // What this machine has against a configuration.
 std::optional<config::Contradiction> object(const config::Gateway& config) {
   if (auto objection = object_to_user(config)) return objection;
@@ -226,9 +242,12 @@ int run(config::Gateway config, const std::string& file) {
                   port->mac().to_string());
     for (const std::string& notice : port->notices()) ops::log_warning(notice);
   }
+  warn_of_placement(config.worker, std::array<const dpdk::Port*, 2>{&lan, &wan});
+  const Instant touching = dpdk::now();
   dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value(), watch_memory);
   ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
-                " MiB on " + std::string(memory.backing()));
+                " MiB on " + std::string(memory.backing()) + ", touched in " +
+                std::to_string((dpdk::now() - touching).to_milliseconds()) + " ms");
   const std::unique_ptr<JournalFile> journal = open_journal(config);
   KernelEntropy entropy;
   const DeviceClock clock;

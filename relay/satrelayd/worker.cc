@@ -1,5 +1,6 @@
 #include "relay/satrelayd/worker.h"
 
+#include <span>
 #include <utility>
 
 #include "relay/dpdk/clock.h"
@@ -63,15 +64,27 @@ bool Worker::receive(Side& from, Side& to) {
   if (count > 0) now_ = dpdk::now();
   if (from.id == gateway::PortId::kWan) note_reception(count, room, asked);
   if (count == 0) return false;
-  while (!in_.empty()) {
-    dpdk::Packet packet = in_.pop();
-    if (tap_.sees(place_of(from))) tap_.see(ops::CaptureWay::kIn, packet.bytes(), now_);
-    switch (gateway_.handle_frame(from.id, packet.bytes(), now_)) {
+  std::array<dpdk::Packet, dpdk::Burst::kCapacity> packets;
+  std::array<gateway::Gateway::Arrived, dpdk::Burst::kCapacity> frames;
+  std::array<gateway::Gateway::Handled, dpdk::Burst::kCapacity> handled;
+  const bool seen = tap_.sees(place_of(from));
+  const std::size_t all = in_.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    packets[i] = in_.pop();
+    frames[i] = {.bytes = packets[i].bytes(),
+                 .checksum = packets[i].checksum_is_verified() ? gateway::Checksum::kVerified
+                                                               : gateway::Checksum::kUnknown};
+    if (seen) tap_.see(ops::CaptureWay::kIn, frames[i].bytes, now_);
+  }
+  gateway_.handle_frames(from.id, std::span(frames).first(all), std::span(handled).first(all),
+                         now_);
+  for (std::size_t i = 0; i < all; ++i) {
+    switch (handled[i].verdict) {
       case gateway::Verdict::kBridge:
-        bridge(to, std::move(packet));
+        bridge(to, std::move(packets[i]));
         break;
       case gateway::Verdict::kQueued:
-        held_[gateway_.held_slot()] = std::move(packet);
+        held_[handled[i].slot] = std::move(packets[i]);
         break;
       case gateway::Verdict::kConsumed:
       case gateway::Verdict::kDrop:
@@ -81,27 +94,37 @@ bool Worker::receive(Side& from, Side& to) {
   return true;
 }
 
+// With what the engine wants to send; whether there may be more.
+bool Worker::fill(Side& side) {
+  std::array<MutableBytes, dpdk::Burst::kCapacity> rooms;
+  std::array<gateway::Polled, dpdk::Burst::kCapacity> polled;
+  const std::size_t room = dpdk::Burst::kCapacity - side.out.size();
+  std::size_t count = 0;
+  for (; count < room; ++count) {
+    dpdk::Packet& spare = spares_[count];
+    if (!spare) spare = pool_.allocate();
+    if (!spare) break;
+    rooms[count] = spare.room();
+  }
+  const std::size_t written = gateway_.poll_frames(side.id, std::span(rooms).first(count),
+                                                   std::span(polled).first(count), now_);
+  if (written == count && count < room) ++side.drops.no_buffer;
+  for (std::size_t i = 0; i < written; ++i) {
+    if (polled[i].kind == gateway::Polled::Kind::kHeld) {
+      put_out(side, std::move(held_[polled[i].slot]));
+      continue;
+    }
+    spares_[i].set_size(polled[i].size);
+    put_out(side, std::move(spares_[i]));
+  }
+  return written == count;
+}
+
 bool Worker::send(Side& side) {
   bool worked = false;
   now_ = dpdk::now();
   for (int i = 0; i < kBurstsPerTurn; ++i) {
-    bool more = true;
-    while (more && !side.out.full()) {
-      if (!spare_) spare_ = pool_.allocate();
-      if (!spare_) {
-        ++side.drops.no_buffer;
-        break;
-      }
-      const gateway::Polled polled = gateway_.poll_frame(side.id, spare_.room(), now_);
-      more = polled.kind != gateway::Polled::Kind::kNothing;
-      if (!more) break;
-      if (polled.kind == gateway::Polled::Kind::kHeld) {
-        put_out(side, std::move(held_[polled.slot]));
-        continue;
-      }
-      spare_.set_size(polled.size);
-      put_out(side, std::move(spare_));
-    }
+    const bool more = fill(side);
     if (side.out.empty()) return worked;
     const std::size_t sent = side.port->send(side.out);
     if (side.id == gateway::PortId::kWan) {

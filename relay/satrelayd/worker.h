@@ -1,6 +1,7 @@
 // Drives one gateway between two ports: receive, decide, send, pause.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -50,6 +51,7 @@ class Worker final : private gateway::PlainObserver {
   bool receive(Side& from, Side& to);
   void note_reception(std::size_t count, std::size_t room, Instant asked);
   bool send(Side& side);
+  bool fill(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
 
   gateway::Gateway& gateway_;
@@ -62,7 +64,8 @@ class Worker final : private gateway::PlainObserver {
   Side lan_;
   Side wan_;
   dpdk::Burst in_;
-  dpdk::Packet spare_;  // allocated, but the engine had nothing to write
+  // Allocated, but the engine had nothing to write.
+  std::array<dpdk::Packet, dpdk::Burst::kCapacity> spares_;
   std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};  // by the engine's slots
 };
 

@@ -1,6 +1,7 @@
 #include "relay/sim/gateway_node.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -39,6 +40,7 @@ GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std
       id_(loop.add(*this, name_)),
       memory_(memory_for(config)),
       ring_size_(machine.ring),
+      verbs_(machine.verbs),
       insight_(machine.insight) {
   if (!machine.is_idle()) machine_.emplace(machine);
 }
@@ -108,12 +110,13 @@ void GatewayNode::keep_journal(bool on) {
 }
 
 template <typename Call>
-auto GatewayNode::watched(Call call) {
+auto GatewayNode::watched(std::size_t frames, Call call) {
   const std::uint64_t before = engine_->visited();
   if (probe_ != nullptr) probe_->enter();
   const auto result = call();
   if (probe_ != nullptr) probe_->leave();
-  most_visited_ = std::max(most_visited_, engine_->visited() - before);
+  const std::uint64_t visited = engine_->visited() - before;
+  most_visited_ = std::max(most_visited_, (visited + frames - 1) / frames);
   return result;
 }
 
@@ -131,7 +134,7 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
   Ring& ring = rings_[port];
   if (!machine_ || (ring.empty() && machine_->is_free(now))) {
     ring.set_empty_at(now);
-    take(static_cast<PortId>(port), frame);
+    take(static_cast<PortId>(port), {&frame, 1});
     if (machine_) machine_->spend(1, now);
     loop_->wake(id_);
     return;
@@ -143,23 +146,37 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
   loop_->wake(id_);
 }
 
-void GatewayNode::take(PortId port, FrameHandle frame) {
-  const std::size_t far = port == PortId::kLan ? 1 : 0;
+void GatewayNode::take(PortId port, std::span<const FrameHandle> frames) {
   if (machine_ && port == PortId::kWan) engine_->set_wan_reception(reception());
-  const Verdict verdict =
-      watched([&] { return engine_->handle_frame(port, frames_->bytes(frame), loop_->now()); });
-  if (verdict == Verdict::kBridge && sinks_[far] != nullptr) {
+  std::array<gateway::Gateway::Arrived, kBurst> arrived;
+  std::array<gateway::Gateway::Handled, kBurst> handled;
+  for (std::size_t i = 0; i < frames.size(); ++i) arrived[i] = {.bytes = frames_->bytes(frames[i])};
+  const std::size_t at_once = verbs_ == Verbs::kBursts ? frames.size() : 1;
+  for (std::size_t i = 0; i < frames.size(); i += at_once) {
+    watched(at_once, [&] {
+      engine_->handle_frames(port, std::span(arrived).subspan(i, at_once),
+                             std::span(handled).subspan(i, at_once), loop_->now());
+      return true;
+    });
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) dispose(port, frames[i], handled[i]);
+}
+
+void GatewayNode::dispose(PortId port, FrameHandle frame,
+                          const gateway::Gateway::Handled& handled) {
+  const std::size_t far = port == PortId::kLan ? 1 : 0;
+  if (handled.verdict == Verdict::kBridge && sinks_[far] != nullptr) {
     tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frame));
     sinks_[far]->receive(sink_ports_[far], frame);
     return;
   }
-  if (verdict == Verdict::kQueued) {
-    if (!held_.emplace(engine_->held_slot(), frame).second) {
+  if (handled.verdict == Verdict::kQueued) {
+    if (!held_.emplace(handled.slot, frame).second) {
       throw std::logic_error("two frames are held in one slot");
     }
     return;
   }
-  if (verdict == Verdict::kDrop) {
+  if (handled.verdict == Verdict::kDrop) {
     tracer_->frame(loop_->now(), name_, "drop", frames_->bytes(frame));
   }
   frames_->release(frame);
@@ -181,26 +198,35 @@ stp::Reception GatewayNode::reception() {
   return {};
 }
 
-std::optional<FrameHandle> GatewayNode::poll_frame(PortId port, Instant now) {
-  const FrameHandle frame = frames_->acquire();
-  const gateway::Polled polled =
-      watched([&] { return engine_->poll_frame(port, frames_->room(frame), now); });
-  switch (polled.kind) {
-    case gateway::Polled::Kind::kNothing:
-      break;
-    case gateway::Polled::Kind::kWritten:
-      frames_->set_size(frame, polled.size);
-      return frame;
-    case gateway::Polled::Kind::kHeld: {
-      frames_->release(frame);
-      const FrameHandle held = held_.at(polled.slot);
-      held_.erase(polled.slot);
-      tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(held));
-      return held;
-    }
+std::size_t GatewayNode::poll_burst(PortId port, std::span<FrameHandle> frames, Instant now) {
+  std::array<MutableBytes, kBurst> rooms;
+  std::array<gateway::Polled, kBurst> polled;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    frames[i] = frames_->acquire();
+    rooms[i] = frames_->room(frames[i]);
   }
-  frames_->release(frame);
-  return std::nullopt;
+  const std::size_t at_once = verbs_ == Verbs::kBursts ? frames.size() : 1;
+  std::size_t count = 0;
+  std::size_t got = at_once;
+  while (got == at_once && count < frames.size()) {
+    got = watched(at_once, [&] {
+      return engine_->poll_frames(port, std::span(rooms).subspan(count, at_once),
+                                  std::span(polled).subspan(count, at_once), now);
+    });
+    count += got;
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (i < count && polled[i].kind == gateway::Polled::Kind::kWritten) {
+      frames_->set_size(frames[i], polled[i].size);
+      continue;
+    }
+    frames_->release(frames[i]);
+    if (i >= count) continue;
+    frames[i] = held_.at(polled[i].slot);
+    held_.erase(polled[i].slot);
+    tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frames[i]));
+  }
+  return count;
 }
 
 void GatewayNode::send(PortId port, FrameHandle frame) {
@@ -213,11 +239,14 @@ void GatewayNode::send(PortId port, FrameHandle frame) {
 }
 
 std::size_t GatewayNode::poll(PortId port, Instant now, std::size_t most) {
+  std::array<FrameHandle, kBurst> frames;
   std::size_t sent = 0;
-  for (; sent < most; ++sent) {
-    const auto frame = poll_frame(port, now);
-    if (!frame) break;
-    send(port, *frame);
+  while (sent < most) {
+    const std::size_t asked = std::min(most - sent, kBurst);
+    const std::size_t count = poll_burst(port, std::span(frames).first(asked), now);
+    for (std::size_t i = 0; i < count; ++i) send(port, frames[i]);
+    sent += count;
+    if (count < asked) break;
   }
   return sent;
 }
@@ -225,7 +254,7 @@ std::size_t GatewayNode::poll(PortId port, Instant now, std::size_t most) {
 void GatewayNode::run(Instant now) {
   if (engine_ == nullptr) return;
   if (machine_) return round(now);
-  watched([&] {
+  watched(1, [&] {
     engine_->handle_timeout(now);
     return true;
   });
@@ -244,7 +273,7 @@ void GatewayNode::round(Instant now) {
   if (!stuck_.empty() && insight_ == Insight::kAll) engine_->note_late_sending(stuck_since_, now);
   stuck_.clear();
   std::size_t frames = empty(PortId::kLan) + empty(PortId::kWan);
-  watched([&] {
+  watched(1, [&] {
     engine_->handle_timeout(now);
     return true;
   });
@@ -256,8 +285,10 @@ void GatewayNode::round(Instant now) {
 // A burst at most; what is left waits for the next round.
 std::size_t GatewayNode::empty(PortId port) {
   Ring& ring = rings_[static_cast<std::size_t>(port)];
+  std::array<FrameHandle, kBurst> frames;
   std::size_t taken = 0;
-  for (; taken < kBurst && !ring.empty(); ++taken) take(port, ring.pop());
+  for (; taken < kBurst && !ring.empty(); ++taken) frames[taken] = ring.pop();
+  if (taken > 0) take(port, std::span(frames).first(taken));
   if (ring.empty()) ring.set_empty_at(loop_->now());
   return taken;
 }
@@ -265,11 +296,11 @@ std::size_t GatewayNode::empty(PortId port) {
 // Where a pause does most harm: what the engine believes to have left has not.
 void GatewayNode::stop_between_writing_and_sending(Instant now) {
   stuck_since_ = now;
-  while (stuck_.size() < kBurst) {
-    const auto frame = poll_frame(PortId::kWan, now);
-    if (!frame) break;
-    stuck_.push_back(*frame);
-  }
+  if (stuck_.size() >= kBurst) return;
+  std::array<FrameHandle, kBurst> frames;
+  const std::size_t room = kBurst - stuck_.size();
+  const std::size_t count = poll_burst(PortId::kWan, std::span(frames).first(room), now);
+  stuck_.insert(stuck_.end(), frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 Instant GatewayNode::next_timeout() const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,7 @@ class GatewayNode final : public Actor, public FrameSink {
   gateway::Gateway& engine() { return *engine_; }
   // Over all runs.
   std::uint64_t counted(gateway::Counter counter) const;
-  // The most objects that one call has gone over, in all runs.
+  // The most objects that one call has gone over for each of its frames, in all runs.
   std::uint64_t most_visited() const { return most_visited_; }
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
@@ -70,12 +71,14 @@ class GatewayNode final : public Actor, public FrameSink {
   }
 
  private:
-  // The engine takes a frame.
-  void take(gateway::PortId port, FrameHandle frame);
+  // The engine takes frames, a burst at most.
+  void take(gateway::PortId port, std::span<const FrameHandle> frames);
+  void dispose(gateway::PortId port, FrameHandle frame, const gateway::Gateway::Handled& handled);
   // What its owner says of the WAN port.
   stp::Reception reception();
-  // The next frame to leave by the port; nullopt: there is none.
-  std::optional<FrameHandle> poll_frame(gateway::PortId port, Instant now);
+  // The next frames to leave by the port, a burst at most and no more than there is room for; fewer
+  // if there are no more.
+  std::size_t poll_burst(gateway::PortId port, std::span<FrameHandle> frames, Instant now);
   void send(gateway::PortId port, FrameHandle frame);
   // So many at most; how many left.
   std::size_t poll(gateway::PortId port, Instant now, std::size_t most = kAll);
@@ -84,9 +87,9 @@ class GatewayNode final : public Actor, public FrameSink {
   std::size_t empty(gateway::PortId port);
   void stop_between_writing_and_sending(Instant now);
   void drop_held();
-  // One call of the engine, under the eyes of the probe.
+  // One call of the engine about so many frames, under the eyes of the probe.
   template <typename Call>
-  auto watched(Call call);
+  auto watched(std::size_t frames, Call call);
   EventLoop* loop_;
   FramePool* frames_;
   Tracer* tracer_;
@@ -109,6 +112,7 @@ class GatewayNode final : public Actor, public FrameSink {
   static constexpr std::size_t kBurst = 32;  // frames that a port hands over at once
   std::optional<Machine> machine_;           // nullopt: everything is done at once
   std::size_t ring_size_ = 0;
+  Verbs verbs_ = Verbs::kBursts;
   Insight insight_ = Insight::kAll;
   std::uint64_t feigned_ = 0;
   Ring rings_[2];

@@ -31,11 +31,15 @@ enum class Insight : std::uint8_t {
   kFeigned,  // it tells of more than can be, always
 };
 
+// How the owner shows frames that wait in a ring to the gateway, and asks it for those to send.
+enum class Verbs : std::uint8_t { kBursts, kSingle };
+
 struct MachineSpec {
   std::vector<Starvation> starvations;  // ascending and disjoint
   Insight insight = Insight::kAll;
   std::size_t ring = 2048;  // frames that a port keeps
   Duration frame_time;      // that the processor spends on each frame, received or sent
+  Verbs verbs = Verbs::kBursts;
   bool is_idle() const {
     return starvations.empty() && frame_time == Duration::zero() && insight != Insight::kFeigned;
   }

@@ -1,10 +1,15 @@
 // What a relayed flow takes: of the arena, and of the heap beside it. Once idle, and once with a
-// byte for its host that the host has not acknowledged: then its stores have grown.
+// byte for its host that the host has not acknowledged: then its stores have grown. And what a peer
+// takes that is never heard.
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "pep/compress/block_codec.h"
 #include "pep/stp/wire/frames.h"
@@ -20,19 +25,27 @@ struct Taken {
   double blocks = 0;    // the same, beside the reserves
 };
 
-Taken taken_now(Crowd& crowd) {
+double heap_now() {
   const struct mallinfo2 heap = mallinfo2();
+  return static_cast<double>(heap.uordblks + heap.hblkhd);
+}
+
+Taken taken_now(Crowd& crowd) {
   const gateway::ArenaUse use = crowd.engine().arena_use();
   const gateway::MemoryPlan plan = gateway::plan_memory(crowd.config());
-  return {.heap = static_cast<double>(heap.uordblks + heap.hblkhd),
+  return {.heap = heap_now(),
           .reserves = static_cast<double>(use.reserves * plan.reserve_size),
           .blocks = static_cast<double>(use.blocks() * plan.block_size)};
 }
 
-void print(std::size_t flows, const char* state, const Taken& before, const Taken& after) {
+void print(std::size_t flows, const char* state, const Taken& before, const Taken& after,
+           nlohmann::json& json) {
   const auto each = [&](double Taken::*what) {
     return (after.*what - before.*what) / static_cast<double>(flows);
   };
+  json["rows"].push_back({{"name", std::to_string(flows) + " flows, " + state},
+                          {"heap_bytes", each(&Taken::heap)},
+                          {"arena_bytes", each(&Taken::reserves) + each(&Taken::blocks)}});
   std::printf("%7zu flows, %-22s heap %8.0f, arena: reserves %6.0f, blocks %6.0f bytes a flow\n",
               flows, state, each(&Taken::heap), each(&Taken::reserves), each(&Taken::blocks));
 }
@@ -53,25 +66,104 @@ void send_a_byte(Crowd& crowd, std::size_t flows) {
   }
 }
 
-void measure(std::size_t flows) {
+void measure(std::size_t flows, nlohmann::json& json) {
   Crowd crowd({.flows = flows, .opens = false});
   const Taken before = taken_now(crowd);
   crowd.open_flows(0, flows);
   const Taken opened = taken_now(crowd);
   if (crowd.flows() != flows) throw std::runtime_error("not all flows were taken");
-  print(flows, "opened", before, opened);
+  print(flows, "opened", before, opened, json);
   send_a_byte(crowd, flows);
-  print(flows, "a byte towards the host", before, taken_now(crowd));
+  print(flows, "a byte towards the host", before, taken_now(crowd), json);
+}
+
+// A gateway with so many peers, of which none ever answers.
+double heap_with_silent(std::size_t peers) {
+  config::Gateway config;
+  config.gateway.own = *IpAddress::parse("192.0.2.1");
+  config.gateway.address = *IpPrefix::parse("192.0.2.0/24");
+  config.gateway.next_hop = *IpAddress::parse("192.0.2.2");
+  config.links = {{.name = "sat",
+                   .send_rate = BitRate::bits_per_second(1'000'000'000),
+                   .receive_rate = BitRate::bits_per_second(1'000'000'000)}};
+  for (std::size_t i = 0; i < peers; ++i) {
+    const auto high = static_cast<std::uint8_t>(i >> 8);
+    const auto low = static_cast<std::uint8_t>(i);
+    config.peers.push_back(
+        {.name = "silent-" + std::to_string(i),
+         .address = IpAddress::v4({10, 9, high, low}),
+         .prefixes = {*IpPrefix::parse(IpAddress::v4({10, high, low, 0}).to_string() + "/24")},
+         .link = "sat"});
+  }
+  config.limits.memory = ByteCount(256U << 20);
+  LargeMemory memory(256U << 20, 0);
+  const double before = heap_now();
+  Instant now = Instant::from_nanoseconds(1'000'000'000);
+  gateway::Gateway engine(config,
+                          gateway::Identity{.boot_epoch = 1, .secret = {3, 5}, .wan_mac = {}},
+                          memory.bytes(), now);
+  std::vector<std::byte> frame(2048);
+  for (const Instant end = now + Duration::seconds(30); now < end;
+       now += Duration::milliseconds(100)) {
+    if (engine.next_timeout() <= now) engine.handle_timeout(now);
+    while (engine.poll_frame(gateway::PortId::kWan, frame, now).size > 0) {
+    }
+  }
+  return heap_now() - before;
+}
+
+void measure_peers(std::size_t peers, nlohmann::json& json) {
+  const double one = heap_with_silent(1);
+  const double all = heap_with_silent(1 + peers);
+  const double each = (all - one) / static_cast<double>(peers);
+  json["rows"].push_back({{"name", std::to_string(peers) + " silent peers"}, {"heap_bytes", each}});
+  std::printf("%7zu silent peers, heap %8.0f bytes a peer\n", peers, each);
+}
+
+// Flows that come and go, 100,000 a second of virtual time: all their TIME-WAITs are there.
+void measure_closes(std::size_t flows) {
+  constexpr std::size_t kAtOnce = 1'000;
+  Crowd crowd({.flows = flows, .opens = false});
+  // Once for the tables that grow.
+  crowd.open_flows(0, kAtOnce);
+  crowd.close_flows(0, kAtOnce);
+  const Taken before = taken_now(crowd);
+  const double begun = crowd.milliseconds();
+  for (std::size_t i = kAtOnce; i < flows; i += kAtOnce) {
+    crowd.open_flows(i, i + kAtOnce);
+    crowd.close_flows(i, i + kAtOnce);
+    crowd.pass(Duration::milliseconds(10));
+  }
+  const double count = static_cast<double>(flows - kAtOnce);
+  if (crowd.flows() != 0) {
+    throw std::runtime_error(std::to_string(crowd.flows()) + " flows are not over");
+  }
+  std::printf(
+      "%7zu flows opened by the peer and closed: %.2f us each, %u in TIME-WAIT, heap %4.0f "
+      "bytes each\n",
+      flows, (crowd.milliseconds() - begun) * 1e3 / count,
+      crowd.engine().status(crowd.now()).time_wait, (taken_now(crowd).heap - before.heap) / count);
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"What relayed flows take of the arena, and of the heap beside it"};
+  CLI::App app{
+      "What relayed flows, their ends and silent peers take of the arena, and of the heap"};
   bool quick = false;
+  std::string json_path;
   app.add_flag("--quick", quick, "With few flows only");
+  app.add_option("--json", json_path, "Write the figures to this file as well");
   CLI11_PARSE(app, argc, argv);
-  measure(1);
-  measure(1'000);
-  if (!quick) measure(60'000);
+  nlohmann::json json;
+  measure(1, json);
+  measure(1'000, json);
+  if (!quick) measure(60'000, json);
+  measure_closes(quick ? 5'000 : 200'000);
+  measure_peers(quick ? 10 : 300, json);
+  if (json_path.empty()) return 0;
+  std::ofstream file(json_path);
+  file << json.dump(2) << "\n";
+  file.flush();
+  if (!file) throw std::runtime_error("cannot write " + json_path);
   return 0;
 }
 

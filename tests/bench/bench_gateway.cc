@@ -1,8 +1,10 @@
 // Nanoseconds per 1500-byte frame through one gateway, beside a plain copy of the same bytes.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,14 +26,56 @@ struct Row {
   Loads loads;
 };
 
-std::vector<Row> rows(bool quick) {
-  WorldSpec hot;
-  hot.rate = BitRate::bits_per_second(1'000'000'000);
-  hot.one_way_delay = Duration::microseconds(500);
-  hot.gateway_memory = 128 << 20;
-  hot.outstanding = 6 << 20;
-  WorldSpec many = hot;
-  many.flows = 1'000;
+bool is_hot(const WorldSpec& spec) { return spec.one_way_delay < Duration::milliseconds(10); }
+
+WorldSpec hot_spec(std::size_t flows) {
+  WorldSpec spec;
+  spec.rate = BitRate::bits_per_second(1'000'000'000);
+  spec.one_way_delay = Duration::microseconds(500);
+  spec.gateway_memory = 128 << 20;
+  spec.outstanding = 6 << 20;
+  spec.flows = flows;
+  return spec;
+}
+
+void add_hot_rows(bool quick, std::vector<Row>& list) {
+  const auto add = [&](const char* name, const WorldSpec& spec) {
+    list.push_back({name,
+                    spec,
+                    Duration::milliseconds(quick ? 300 : 1'000),
+                    Duration::milliseconds(quick ? 300 : 5'000),
+                    0,
+                    {}});
+  };
+  add("hot, 1 flow", hot_spec(1));
+  WorldSpec spec = hot_spec(1);
+  spec.loss = 0.01;
+  add("hot, 1 flow, 1% loss", spec);
+  spec = hot_spec(1);
+  spec.mtu = 9'000;
+  add("hot, 1 flow, 9000 bytes", spec);
+  spec = hot_spec(1);
+  spec.encrypted = true;
+  add("hot, 1 flow, encrypted", spec);
+  spec = hot_spec(1);
+  spec.compresses = false;
+  add("hot, 1 flow, no compression", spec);
+  spec = hot_spec(1);
+  spec.silent_peers = 300;
+  spec.gateway_memory = 1024 << 20;
+  add("hot, 1 flow, 300 silent peers", spec);
+  add("hot, 1,000 flows", hot_spec(1'000));
+  spec = hot_spec(1'000);
+  spec.rules = 1'000;
+  add("hot, 1,000 flows, 1,000 rules", spec);
+  spec = hot_spec(quick ? 10'000 : 100'000);
+  spec.active = 1'000;
+  spec.gateway_memory = 1024 << 20;
+  add(quick ? "hot, 10,000 flows, 1,000 active" : "hot, 100,000 flows, 1,000 active", spec);
+}
+
+// The working set of 10 Gbit/s x 500 ms.
+void add_cold_rows(bool quick, std::vector<Row>& list) {
   WorldSpec large;
   large.rate = BitRate::bits_per_second(quick ? 500'000'000 : 10'000'000'000);
   large.one_way_delay = Duration::milliseconds(250);
@@ -44,30 +88,36 @@ std::vector<Row> rows(bool quick) {
   // Hosts fill what memory they are given; this much keeps the link full.
   large_many.outstanding = quick ? 200'000'000 : 2'000'000'000;
   const std::string size = quick ? "31 MB" : "625 MB";
-  const Duration hot_time = Duration::milliseconds(quick ? 500 : 5'000);
-  const Duration large_time = Duration::milliseconds(2'000);  // four round trips
-  std::vector<Row> list;
-  list.push_back({"hot, 1 flow", hot, Duration::seconds(1), hot_time, 0, {}});
-  WorldSpec hub = hot;
-  hub.silent_peers = 49;
-  hub.gateway_memory = 1024 << 20;
-  list.push_back({"hot, 1 flow, 50 peers", hub, Duration::seconds(1), hot_time, 0, {}});
-  list.push_back({"hot, 1,000 flows", many, Duration::seconds(1), hot_time, 0, {}});
+  const Duration time = Duration::milliseconds(2'000);  // four round trips
   // The link is full, and what was lost twice and thrice has come.
+  list.push_back({size + ", 1% loss, 1 flow", large, Duration::milliseconds(2'600), time, 0, {}});
   list.push_back(
-      {size + ", 1% loss, 1 flow", large, Duration::milliseconds(2'600), large_time, 0, {}});
-  list.push_back({size + ", 1% loss, 1,000 flows",
-                  large_many,
-                  Duration::milliseconds(1'800),
-                  large_time,
-                  0,
-                  {}});
+      {size + ", 1% loss, 1,000 flows", large_many, Duration::milliseconds(1'800), time, 0, {}});
+}
+
+std::vector<Row> rows(bool quick) {
+  std::vector<Row> list;
+  add_hot_rows(quick, list);
+  add_cold_rows(quick, list);
   return list;
+}
+
+struct OpeningRow {
+  std::string name;
+  WorldSpec spec;
+};
+
+std::vector<OpeningRow> opening_rows(bool quick) {
+  WorldSpec spec = hot_spec(quick ? 2'000 : 20'000);
+  spec.gateway_memory = 512 << 20;
+  WorldSpec ruled = spec;
+  ruled.rules = 1'000;
+  return {{"no rules", spec}, {"1,000 rules", ruled}};
 }
 
 void print(const Row& row) {
   const Loads& l = row.loads;
-  std::printf("%-26s %8.0f %8.0f %9.0f %10.2f %9.1f %9.1f\n", row.name.c_str(),
+  std::printf("%-34s %8.0f %8.0f %9.0f %10.2f %9.1f %9.1f\n", row.name.c_str(),
               l.sending.per_frame(), l.receiving.per_frame(), row.copy, l.goodput / 1e9,
               static_cast<double>(l.arena_used_sending) / 1e6,
               static_cast<double>(l.arena_used_receiving) / 1e6);
@@ -79,10 +129,10 @@ void print_mix(const Row& row) {
   };
   const GatewayLoad& s = row.loads.sending;
   const GatewayLoad& r = row.loads.receiving;
-  std::printf("%-26s LAN>STP: %5.1f LAN in, %5.1f LAN out, %5.1f STP in, %5.1f STP out\n",
+  std::printf("%-34s LAN>STP: %5.1f LAN in, %5.1f LAN out, %5.1f STP in, %5.1f STP out\n",
               row.name.c_str(), per_hundred(s.lan_in, s), per_hundred(s.lan_out, s),
               per_hundred(s.wan_in, s), per_hundred(s.wan_out, s));
-  std::printf("%-26s STP>LAN: %5.1f STP in, %5.1f STP out, %5.1f LAN out, %5.1f LAN in\n", "",
+  std::printf("%-34s STP>LAN: %5.1f STP in, %5.1f STP out, %5.1f LAN out, %5.1f LAN in\n", "",
               per_hundred(r.wan_in, r), per_hundred(r.wan_out, r), per_hundred(r.lan_out, r),
               per_hundred(r.lan_in, r));
 }
@@ -96,6 +146,31 @@ nlohmann::json to_json(const GatewayLoad& load) {
           {"wan_out", load.wan_out}};
 }
 
+// Prints a row for each, or says why not.
+bool run_openings(bool quick, const std::string& only, nlohmann::json& json) {
+  std::printf("\nFlows a second, one gateway, without data\n%-34s %10s %10s %10s %10s\n", "",
+              "open LAN>", "open STP>", "close LAN>", "close STP>");
+  for (const OpeningRow& row : opening_rows(quick)) {
+    const std::string name = "openings, " + row.name;
+    if (name.find(only) == std::string::npos) continue;
+    World world(row.spec);
+    const auto opened = world.open_all();
+    const auto closed = opened ? world.close_all() : std::nullopt;
+    if (!closed) {
+      std::fprintf(stderr, "bench_gateway: %s: not all flows opened and closed\n", name.c_str());
+      return false;
+    }
+    std::printf("%-34s %10.0f %10.0f %10.0f %10.0f\n", name.c_str(), opened->sending,
+                opened->receiving, closed->sending, closed->receiving);
+    json["openings"].push_back({{"name", name},
+                                {"opens_lan_to_stp", opened->sending},
+                                {"opens_stp_to_lan", opened->receiving},
+                                {"closes_lan_to_stp", closed->sending},
+                                {"closes_stp_to_lan", closed->receiving}});
+  }
+  return true;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Nanoseconds per 1500-byte frame through one gateway", "bench_gateway");
   bool quick = false;
@@ -105,29 +180,34 @@ int run(int argc, char** argv) {
   app.add_flag("--quick", quick, "a few seconds, with a smaller working set");
   app.add_option("--json", json_path, "write the figures to this file as well");
   app.add_option("--limit", limit, "fail if a hot row takes longer than this many nanoseconds");
-  app.add_option("--only", only, "only the rows whose name contains this");
+  app.add_option("--only", only, "only the row of this name, or all whose names contain it");
   CLI11_PARSE(app, argc, argv);
 
   std::printf(
-      "Nanoseconds per 1500-byte IP frame of a bulk upload, the frame mix included: TCP data and\n"
+      "Nanoseconds per full IP frame (1500 bytes) of a bulk upload, the frame mix included: TCP "
+      "data and\n"
       "ACKs, STP packets and feedback, timers. Timed around whole batches of each gateway's calls\n"
       "(those that the scheduler interrupted are left out); hosts, links and the other gateway "
       "are\n"
       "outside. Random content, compression auto: the entropy probe runs and leaves it alone.\n\n");
-  std::printf("%-26s %8s %8s %9s %10s %9s %9s\n", "", "LAN>STP", "STP>LAN", "copy", "goodput",
+  std::printf("%-34s %8s %8s %9s %10s %9s %9s\n", "", "LAN>STP", "STP>LAN", "copy", "goodput",
               "stored", "stored");
-  std::printf("%-26s %8s %8s %9s %10s %9s %9s\n", "", "ns", "ns", "ns", "Gbit/s*", "sender MB",
+  std::printf("%-34s %8s %8s %9s %10s %9s %9s\n", "", "ns", "ns", "ns", "Gbit/s*", "sender MB",
               "recv MB");
   const std::size_t frames = quick ? 100'000 : 1'000'000;
+  std::vector<Row> list = rows(quick);
+  const bool exact = std::ranges::find(list, only, &Row::name) != list.end();
+  std::erase_if(list, [&](const Row& row) {
+    return exact ? row.name != only : row.name.find(only) == std::string::npos;
+  });
+  const bool any_cold = std::ranges::any_of(list, [](const Row& row) { return !is_hot(row.spec); });
   const double hot_copy = copy_hot(frames);
   const std::size_t large_set = quick ? 31'000'000 : 625'000'000;
-  const double large_copy = copy_through(large_set, quick ? 100'000 : 2'000'000);
-  std::vector<Row> list = rows(quick);
-  std::erase_if(list, [&](const Row& row) { return row.name.find(only) == std::string::npos; });
+  const double large_copy = any_cold ? copy_through(large_set, quick ? 100'000 : 2'000'000) : 0;
   nlohmann::json json;
   bool failed = false;
   for (Row& row : list) {
-    const bool hot = row.spec.loss == 0;
+    const bool hot = is_hot(row.spec);
     row.copy = hot ? hot_copy : large_copy;
     World world(row.spec);
     if (!world.warm_up(row.warm_up)) {
@@ -161,8 +241,9 @@ int run(int argc, char** argv) {
   }
   std::printf("\n%llu of %llu batches left out\n", static_cast<unsigned long long>(discarded),
               static_cast<unsigned long long>(batches));
-  std::printf("\nParts, hot, ns a frame\n");
-  for (const MicroRow& row : run_micro(frames)) {
+  if (!run_openings(quick, only, json)) return 1;
+  if (only.empty()) std::printf("\nParts, hot, ns a frame\n");
+  for (const MicroRow& row : only.empty() ? run_micro(frames) : std::vector<MicroRow>()) {
     std::printf("%8.0f  %s\n", row.nanoseconds, row.name.c_str());
     json["parts"].push_back({{"name", row.name}, {"ns_per_frame", row.nanoseconds}});
   }

@@ -9,16 +9,18 @@ namespace {
 
 using gateway::PortId;
 
-constexpr std::uint64_t kFrameOnLink = 1500 + config::kOverheadEthernet;
-constexpr std::size_t kFullFrame = 1'400;  // and more: carries data
+constexpr std::size_t kOpensATurn = 2 * kBurst;
 
-std::uint64_t full_frames(const FrameBatch& frames) {
+std::uint64_t full_frames(const FrameBatch& frames, std::size_t full) {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (frames[i].size() >= kFullFrame) ++count;
+    if (frames[i].size() >= full) ++count;
   }
   return count;
 }
+
+// Room for a frame with a header that has tags.
+std::size_t room_of(const WorldSpec& spec) { return spec.mtu + 100; }
 
 HostAddresses client() { return {{{0x02, 0, 0, 0, 0, 0x0a}}, IpAddress::v4({198, 51, 100, 10})}; }
 HostAddresses server() { return {{{0x02, 0, 0, 0, 0, 0x0b}}, IpAddress::v4({203, 0, 113, 10})}; }
@@ -39,17 +41,33 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   peer.address = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(sending ? 2 : 1)});
   peer.prefixes = {*IpPrefix::parse(sending ? "203.0.113.0/24" : "198.51.100.0/24")};
   peer.link = "sat";
+  if (spec.encrypted) {
+    peer.security.keys.emplace();
+    peer.security.keys->current.bytes()[0] = std::byte{1};
+  }
   config.peers.push_back(peer);
   for (std::size_t i = 0; sending && i < spec.silent_peers; ++i) {
-    const auto low = static_cast<std::uint8_t>(i);
+    const auto high = static_cast<std::uint8_t>(i / 256);
+    const auto low = static_cast<std::uint8_t>(i % 256);
     config.gateway.next_hop = peer.address;
     config::Peer silent;
     silent.name = "silent-" + std::to_string(i);
-    silent.address = IpAddress::v4({10, 9, 0, low});
-    silent.prefixes = {*IpPrefix::parse("10.8." + std::to_string(i) + ".0/24")};
+    silent.address = IpAddress::v4({10, 9, high, low});
+    silent.prefixes = {IpPrefix{IpAddress::v4({10, high, low, 0}), 24}};
     silent.link = "sat";
     config.peers.push_back(silent);
   }
+  for (std::size_t i = 0; i < spec.rules; ++i) {
+    config::Rule other;
+    const auto high = static_cast<std::uint8_t>(64 + i / 256);
+    const auto low = static_cast<std::uint8_t>(i % 256);
+    other.match.destination = {IpPrefix{IpAddress::v4({10, high, low, 0}), 24}};
+    config.rules.push_back(other);
+  }
+  config::Rule rule;
+  if (!spec.compresses) rule.compress = config::Compress::kOff;
+  config.rules.push_back(rule);
+  config.lan.mtu = config.wan.mtu = config.stp.mtu = static_cast<std::uint16_t>(spec.mtu);
   config.limits.memory = ByteCount(spec.gateway_memory);
   config.limits.flows = static_cast<std::uint32_t>(std::max<std::size_t>(spec.flows + 16, 64));
   config.limits.half_open = config.limits.flows;
@@ -60,9 +78,15 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
 
 World::World(const WorldSpec& spec)
     : spec_(spec),
-      turn_time_(spec.rate.time_for(ByteCount(kBurst * kFrameOnLink))),
-      sender_(client(), server(), spec.flows),
-      receiver_(server(), spec.flows) {
+      full_frame_(spec.mtu - 100),
+      turn_time_(spec.rate.time_for(ByteCount(kBurst * (spec.mtu + config::kOverheadEthernet)))),
+      sender_(client(), server(),
+              {.count = spec.flows,
+               .active = spec.active == 0 ? spec.flows : spec.active,
+               .mtu = spec.mtu}),
+      receiver_(server(), client(), spec.flows),
+      sending_(room_of(spec)),
+      receiving_(room_of(spec)) {
   make_node(sending_, spec, true);
   make_node(receiving_, spec, false);
   forward_.loss = spec.loss;
@@ -77,6 +101,7 @@ void World::make_node(Node& node, const WorldSpec& spec, bool sending) {
   identity.secret[0] = 1;
   identity.secret[1] = 2;
   identity.wan_mac = {{0x02, 0, 0, 0, 0xff, static_cast<std::uint8_t>(sending ? 1 : 2)}};
+  identity.entropy = &node.entropy;
   node.engine = std::make_unique<gateway::Gateway>(gateway_config(spec, sending), identity,
                                                    node.memory.bytes(), now_);
 }
@@ -86,7 +111,7 @@ void World::send_over(DelayLine& line, const FrameBatch& frames, Instant now) {
     const ConstBytes frame = frames[i];
     if (line.loss > 0 && random_.chance(line.loss)) continue;
     if (line.free.empty()) {
-      line.slots.emplace_back(new std::byte[FrameBatch::kFrameRoom]);
+      line.slots.emplace_back(new std::byte[room_of(spec_)]);
       line.sizes.push_back(0);
       line.free.push_back(static_cast<std::uint32_t>(line.slots.size() - 1));
     }
@@ -113,35 +138,29 @@ void World::run_gateway(Node& node, DelayLine& arriving, Instant now) {
   gateway::Gateway& engine = *node.engine;
 
   node.watch.start();
-  for (std::size_t i = 0; i < node.lan_in.size(); ++i) {
-    engine.handle_frame(PortId::kLan, node.lan_in[i], now);
-  }
-  for (std::size_t i = 0; i < arrived; ++i) {
-    const std::uint32_t slot = arriving.queue[i].slot;
-    engine.handle_frame(PortId::kWan, ConstBytes(arriving.slots[slot].get(), arriving.sizes[slot]),
-                        now);
-  }
+  show(
+      engine, PortId::kLan, node.lan_in.size(), [&](std::size_t i) { return node.lan_in[i]; }, now);
+  show(
+      engine, PortId::kWan, arrived,
+      [&](std::size_t i) {
+        const std::uint32_t slot = arriving.queue[i].slot;
+        return ConstBytes(arriving.slots[slot].get(), arriving.sizes[slot]);
+      },
+      now);
   if (engine.next_timeout() <= now) engine.handle_timeout(now);
-  while (!node.lan_out.full()) {
-    const std::size_t size = engine.poll_frame(PortId::kLan, node.lan_out.room(), now).size;
-    if (size == 0) break;
-    node.lan_out.push(size);
-  }
-  while (!node.wan_out.full()) {
-    const std::size_t size = engine.poll_frame(PortId::kWan, node.wan_out.room(), now).size;
-    if (size == 0) break;
-    node.wan_out.push(size);
-  }
+  ask(engine, PortId::kLan, node.lan_out, now);
+  ask(engine, PortId::kWan, node.wan_out, now);
   if (node.watch.stop()) {
     node.load.wan_in += arrived;
     node.load.lan_in += node.lan_in.size();
     node.load.lan_out += node.lan_out.size();
     node.load.wan_out += node.wan_out.size();
     for (std::size_t i = 0; i < arrived; ++i) {
-      if (arriving.sizes[arriving.queue[i].slot] >= kFullFrame) ++node.load.data_in;
+      if (arriving.sizes[arriving.queue[i].slot] >= full_frame_) ++node.load.data_in;
     }
-    node.load.data_in += full_frames(node.lan_in);
-    node.load.data_out += full_frames(node.lan_out) + full_frames(node.wan_out);
+    node.load.data_in += full_frames(node.lan_in, full_frame_);
+    node.load.data_out +=
+        full_frames(node.lan_out, full_frame_) + full_frames(node.wan_out, full_frame_);
   }
   node.lan_in.clear();
   drop_arrived(arriving, arrived);
@@ -149,36 +168,44 @@ void World::run_gateway(Node& node, DelayLine& arriving, Instant now) {
 
 void World::turn(Instant now) {
   // The LAN offers a little more than the satellite takes, so that the sender is never the limit.
-  if (sender_.established() < spec_.flows) sender_.connect(sending_.lan_in, now);
+  sender_.connect(sending_.lan_in, kOpensATurn, now);
+  sender_.acknowledge(sending_.lan_in, now);
   if (spec_.outstanding == 0 ||
       sender_.payload_bytes() - receiver_.payload_bytes() < spec_.outstanding) {
     sender_.send(sending_.lan_in, kBurst + kBurst / 8, now);
   }
-  run_gateway(sending_, backward_, now);
+  carry(now);
+}
+
+void World::carry(Instant now) {
+  run_sending(now);
   for (std::size_t i = 0; i < sending_.lan_out.size(); ++i) {
     sender_.handle_frame(sending_.lan_out[i]);
   }
   send_over(forward_, sending_.wan_out, now);
 
-  run_gateway(receiving_, forward_, now);
+  run_receiving(now);
   for (std::size_t i = 0; i < receiving_.lan_out.size(); ++i) {
     receiver_.handle_frame(receiving_.lan_out[i], receiving_.lan_in, now);
   }
   send_over(backward_, receiving_.wan_out, now);
 }
 
-bool World::warm_up(Duration duration) {
-  // Greetings first, in long steps; then flows, which open as fast as the SYNs are answered.
+// In long steps.
+bool World::greet() {
   const auto alive = [](const Node& node) {
     return node.engine->peers()[0].state == stp::PeerState::kAlive;
   };
-  for (int i = 0; i < 100'000 && !(alive(sending_) && alive(receiving_)); ++i) {
-    run_gateway(sending_, backward_, now_);
-    send_over(forward_, sending_.wan_out, now_);
-    run_gateway(receiving_, forward_, now_);
-    send_over(backward_, receiving_.wan_out, now_);
+  const auto both = [&] { return alive(sending_) && alive(receiving_); };
+  for (int i = 0; i < 100'000 && !both(); ++i) {
+    carry(now_);
     now_ += Duration::milliseconds(1);
   }
+  return both();
+}
+
+bool World::warm_up(Duration duration) {
+  if (!greet()) return false;
   const Instant open_by = now_ + Duration::seconds(10);
   while (sender_.established() < spec_.flows && now_ < open_by) {
     turn(now_);
@@ -190,6 +217,35 @@ bool World::warm_up(Duration duration) {
     now_ += turn_time_;
   }
   return sender_.established() == spec_.flows && receiver_.payload_bytes() > 0;
+}
+
+template <typename Offer, typename Done>
+std::optional<Turnover> World::turn_over(Offer offer, Done done) {
+  sending_.watch.reset();
+  receiving_.watch.reset();
+  const Instant end = now_ + Duration::seconds(10);
+  while (!done() && now_ < end) {
+    offer();
+    sender_.acknowledge(sending_.lan_in, now_);
+    carry(now_);
+    now_ += turn_time_;
+  }
+  if (!done()) return std::nullopt;
+  const auto a_second = [&](const Node& node) {
+    return static_cast<double>(spec_.flows) * 1e9 / node.watch.nanoseconds();
+  };
+  return Turnover{.sending = a_second(sending_), .receiving = a_second(receiving_)};
+}
+
+std::optional<Turnover> World::open_all() {
+  if (!greet()) return std::nullopt;
+  return turn_over([&] { sender_.connect(sending_.lan_in, kOpensATurn, now_); },
+                   [&] { return sender_.established() == spec_.flows; });
+}
+
+std::optional<Turnover> World::close_all() {
+  return turn_over([&] { sender_.close(sending_.lan_in, kOpensATurn, now_); },
+                   [&] { return sender_.closed() == spec_.flows; });
 }
 
 Loads World::measure(Duration duration) {

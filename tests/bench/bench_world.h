@@ -7,13 +7,16 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "pep/base/random.h"
+#include "pep/base/seeded_entropy.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "relay/gateway/gateway.h"
 #include "tests/bench/bulk_host.h"
+#include "tests/bench/drive.h"
 #include "tests/bench/large_memory.h"
 #include "tests/bench/stopwatch.h"
 
@@ -24,6 +27,11 @@ struct WorldSpec {
   Duration one_way_delay;  // zero for a link that is only a wire
   double loss = 0;         // on the data's way
   std::size_t flows = 1;
+  std::size_t active = 0;  // of them, carry data; zero: all
+  std::size_t mtu = 1500;  // of both LANs and of the link
+  bool encrypted = false;
+  bool compresses = true;        // tries to: what is sent is random
+  std::size_t rules = 0;         // that concern others, before the one that accelerates
   std::size_t silent_peers = 0;  // of the sending gateway, beside the one that it sends to
   // Most bytes sent by all flows and not yet at the far host; zero: as the windows allow.
   std::uint64_t outstanding = 0;
@@ -41,6 +49,12 @@ struct GatewayLoad {
   // goes.
   double frames() const { return static_cast<double>(data_in + data_out) / 2; }
   double per_frame() const { return data_in + data_out == 0 ? 0 : nanoseconds / frames(); }
+};
+
+// Flows opened or closed a second, if a gateway did nothing else.
+struct Turnover {
+  double sending = 0;
+  double receiving = 0;
 };
 
 struct Loads {
@@ -62,16 +76,20 @@ class World {
   // Until all flows are open and data has run for `duration`.
   bool warm_up(Duration duration);
   Loads measure(Duration duration);
+  // Instead of both: opens all flows, or closes them, and sends nothing. Nothing if not all did.
+  std::optional<Turnover> open_all();
+  std::optional<Turnover> close_all();
 
  private:
-  static constexpr std::size_t kBurst = 32;  // full frames a turn
-
   struct Node {
+    explicit Node(std::size_t room)
+        : lan_in(4096, room), lan_out(4096, room), wan_out(4096, room) {}
     LargeMemory memory;
+    SeededEntropy entropy{1};
     std::unique_ptr<gateway::Gateway> engine;
-    FrameBatch lan_in{4096};  // as many as lan_out: each may be answered
-    FrameBatch lan_out{4096};
-    FrameBatch wan_out{4096};
+    FrameBatch lan_in;  // as many as lan_out: each may be answered
+    FrameBatch lan_out;
+    FrameBatch wan_out;
     Stopwatch watch;
     GatewayLoad load;
   };
@@ -89,12 +107,21 @@ class World {
   };
 
   void make_node(Node& node, const WorldSpec& spec, bool sending);
+  bool greet();
   void turn(Instant now);
+  void carry(Instant now);
+  // Runs turns without data until all flows have done it.
+  template <typename Offer, typename Done>
+  std::optional<Turnover> turn_over(Offer offer, Done done);
   void run_gateway(Node& node, DelayLine& arriving, Instant now);
+  // Functions of their own, so that a profiler can be told to look at one of the two.
+  [[gnu::noinline]] void run_sending(Instant now) { run_gateway(sending_, backward_, now); }
+  [[gnu::noinline]] void run_receiving(Instant now) { run_gateway(receiving_, forward_, now); }
   void send_over(DelayLine& line, const FrameBatch& frames, Instant now);
   void drop_arrived(DelayLine& line, std::size_t count);
 
   WorldSpec spec_;
+  std::size_t full_frame_;  // and more: carries data
   Duration turn_time_;
   Instant now_;
   Random random_{7};

@@ -10,9 +10,11 @@ namespace satrelay::bench {
 namespace {
 
 constexpr std::uint16_t kFirstPort = 10'000;
+constexpr std::size_t kPortsEach = 50'000;  // of an address
 constexpr std::uint16_t kServerPort = 80;
 constexpr std::size_t kContentBytes = 1 << 20;
 constexpr std::uint8_t kScale = 8;
+constexpr std::size_t kHeaders = 52;  // IP, TCP and timestamps
 
 using Flags = wire::TcpFlags;
 
@@ -60,12 +62,32 @@ std::uint32_t stamp(Instant now) {
   return static_cast<std::uint32_t>(now.to_nanoseconds() / 1'000'000);
 }
 
+// Flow `index` of the host whose first address is `first`.
+IpAddress address_of(const IpAddress& first, std::size_t index) {
+  const auto& o = first.octets();
+  return IpAddress::v4({o[0], o[1], o[2], static_cast<std::uint8_t>(o[3] + index / kPortsEach)});
+}
+
+std::uint16_t port_of(std::size_t index) {
+  return static_cast<std::uint16_t>(kFirstPort + index % kPortsEach);
+}
+
+std::size_t index_of(const IpAddress& first, const IpAddress& address, std::uint16_t port) {
+  const auto addresses = static_cast<std::size_t>(address.octets()[3] - first.octets()[3]);
+  return addresses * kPortsEach + port - kFirstPort;
+}
+
 }  // namespace
 
 // --- sender ------------------------------------------------------------------------------------
 
-BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, std::size_t flows)
-    : own_(own), far_(far), flows_(flows), content_(kContentBytes) {
+BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, const BulkFlows& flows)
+    : own_(own),
+      far_(far),
+      payload_(flows.mtu - kHeaders),
+      active_(flows.active),
+      flows_(flows.count),
+      content_(kContentBytes) {
   Random random(1);
   for (std::size_t i = 0; i < content_.size(); i += 8) {
     const std::uint64_t word = random.next();
@@ -76,14 +98,14 @@ BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, std::
 void BulkSender::write(FrameBatch& out, Flow& flow, std::size_t index, std::uint8_t flags,
                        std::size_t payload, Instant now) {
   wire::TcpHeader tcp;
-  tcp.source_port = static_cast<std::uint16_t>(kFirstPort + index);
+  tcp.source_port = port_of(index);
   tcp.destination_port = kServerPort;
   tcp.sequence = flow.next;
   tcp.flags = flags;
   tcp.window = 0xffff;
   tcp.options.timestamps = wire::TcpTimestamps{stamp(now), flow.echo};
   if ((flags & Flags::kSyn) != 0) {
-    tcp.options.mss = 1460;
+    tcp.options.mss = static_cast<std::uint16_t>(payload_ + 12);
     tcp.options.window_scale = kScale;
     tcp.options.sack_permitted = true;
   } else {
@@ -93,15 +115,27 @@ void BulkSender::write(FrameBatch& out, Flow& flow, std::size_t index, std::uint
   const ConstBytes content = ConstBytes(content_).subspan(content_at_, payload);
   content_at_ += payload;
   payload_bytes_ += payload;
-  out.push(write_frame(own_, far_, tcp, content, out.room()));
-  flow.next += static_cast<std::uint32_t>(payload) + ((flags & Flags::kSyn) != 0 ? 1U : 0U);
+  const HostAddresses own{own_.mac, address_of(own_.address, index)};
+  out.push(write_frame(own, far_, tcp, content, out.room()));
+  const bool takes_one = (flags & (Flags::kSyn | Flags::kFin)) != 0;
+  flow.next += static_cast<std::uint32_t>(payload) + (takes_one ? 1U : 0U);
 }
 
-void BulkSender::connect(FrameBatch& out, Instant now) {
-  for (std::size_t i = 0; i < flows_.size() && !out.full(); ++i) {
-    if (flows_[i].state != State::kClosed) continue;
-    flows_[i].state = State::kSynSent;
-    write(out, flows_[i], i, Flags::kSyn, 0, now);
+void BulkSender::connect(FrameBatch& out, std::size_t count, Instant now) {
+  for (; count > 0 && next_to_open_ < flows_.size() && !out.full(); --count) {
+    const std::size_t index = next_to_open_++;
+    flows_[index].state = State::kSynSent;
+    write(out, flows_[index], index, Flags::kSyn, 0, now);
+  }
+}
+
+void BulkSender::close(FrameBatch& out, std::size_t count, Instant now) {
+  for (; count > 0 && next_to_close_ < flows_.size() && !out.full(); --count) {
+    const std::size_t index = next_to_close_;
+    if (flows_[index].state != State::kEstablished) return;
+    ++next_to_close_;
+    flows_[index].state = State::kFinSent;
+    write(out, flows_[index], index, Flags::kFin | Flags::kAck, 0, now);
   }
 }
 
@@ -109,42 +143,53 @@ void BulkSender::handle_frame(ConstBytes frame) {
   const auto seen = parse(frame);
   if (!seen) return;
   const wire::TcpHeader& tcp = seen->tcp.header;
-  const std::size_t index = static_cast<std::size_t>(tcp.destination_port - kFirstPort);
+  const std::size_t index = index_of(own_.address, seen->ip.destination, tcp.destination_port);
   if (index >= flows_.size()) return;
   Flow& flow = flows_[index];
   if (tcp.options.timestamps) flow.echo = tcp.options.timestamps->value;
   if (tcp.has(Flags::kSyn)) {
-    if (flow.state == State::kEstablished) return;
+    if (flow.state != State::kSynSent) return;
     flow.state = State::kEstablished;
     ++established_;
     flow.receive_next = tcp.sequence + 1;
     flow.acknowledged = tcp.acknowledgment;
     flow.scale = tcp.options.window_scale.value_or(0);
     flow.window = tcp.window;
-    flow.acknowledge = true;
+    owed_.push_back(index);
     return;
+  }
+  if (tcp.has(Flags::kFin)) {
+    if (flow.state == State::kFinSent) {
+      flow.state = State::kClosed;
+      flow.receive_next = tcp.sequence + 1;
+      ++closed_;
+    }
+    owed_.push_back(index);
   }
   if (static_cast<std::int32_t>(tcp.acknowledgment - flow.acknowledged) < 0) return;
   flow.acknowledged = tcp.acknowledgment;
   flow.window = static_cast<std::uint32_t>(tcp.window) << flow.scale;
 }
 
+void BulkSender::acknowledge(FrameBatch& out, Instant now) {
+  while (!owed_.empty() && !out.full()) {
+    write(out, flows_[owed_.back()], owed_.back(), Flags::kAck, 0, now);
+    owed_.pop_back();
+  }
+}
+
 std::size_t BulkSender::send(FrameBatch& out, std::size_t count, Instant now) {
   std::size_t sent = 0;
-  for (std::size_t looked = 0; looked < flows_.size() && sent < count && !out.full(); ++looked) {
+  for (std::size_t looked = 0; looked < active_ && sent < count && !out.full(); ++looked) {
     const std::size_t index = turn_;
-    turn_ = (turn_ + 1) % flows_.size();
+    turn_ = (turn_ + 1) % active_;
     Flow& flow = flows_[index];
     if (flow.state != State::kEstablished) continue;
-    if (flow.acknowledge) {
-      flow.acknowledge = false;
-      write(out, flow, index, Flags::kAck, 0, now);
-    }
-    const std::size_t burst = flows_.size() == 1 ? count : 2;
+    const std::size_t burst = active_ == 1 ? count : 2;
     for (std::size_t i = 0; i < burst && sent < count && !out.full(); ++i) {
       const std::uint32_t outstanding = flow.next - flow.acknowledged;
-      if (outstanding + kPayload > flow.window) break;
-      write(out, flow, index, Flags::kAck, kPayload, now);
+      if (outstanding + payload_ > flow.window) break;
+      write(out, flow, index, Flags::kAck, payload_, now);
       ++sent;
     }
   }
@@ -153,17 +198,18 @@ std::size_t BulkSender::send(FrameBatch& out, std::size_t count, Instant now) {
 
 // --- receiver ----------------------------------------------------------------------------------
 
-BulkReceiver::BulkReceiver(const HostAddresses& own, std::size_t flows)
-    : own_(own), flows_(flows) {}
+BulkReceiver::BulkReceiver(const HostAddresses& own, const HostAddresses& far, std::size_t flows)
+    : own_(own), far_(far), flows_(flows) {}
 
 void BulkReceiver::handle_frame(ConstBytes frame, FrameBatch& out, Instant now) {
   const auto seen = parse(frame);
   if (!seen) return;
   const wire::TcpHeader& tcp = seen->tcp.header;
-  const std::size_t index = static_cast<std::size_t>(tcp.source_port - kFirstPort);
+  const std::size_t index = index_of(far_.address, seen->ip.source, tcp.source_port);
   if (index >= flows_.size()) return;
   Flow& flow = flows_[index];
   const bool syn = tcp.has(Flags::kSyn);
+  const bool fin = tcp.has(Flags::kFin) && tcp.sequence == flow.next && seen->payload == 0;
   if (syn) {
     flow.next = tcp.sequence + 1;
   } else if (seen->payload > 0) {
@@ -176,14 +222,15 @@ void BulkReceiver::handle_frame(ConstBytes frame, FrameBatch& out, Instant now) 
       flow.unacknowledged = 2;
     }
   }
-  if (!syn && flow.unacknowledged < 2) return;
+  if (fin) ++flow.next;
+  if (!syn && !fin && flow.unacknowledged < 2) return;
   flow.unacknowledged = 0;
   wire::TcpHeader answer;
   answer.source_port = tcp.destination_port;
   answer.destination_port = tcp.source_port;
   answer.sequence = flow.own - (syn ? 1U : 0U);
   answer.acknowledgment = flow.next;
-  answer.flags = Flags::kAck;
+  answer.flags = fin ? Flags::kFin | Flags::kAck : Flags::kAck;
   answer.window = 0xffff;
   if (tcp.options.timestamps) {
     answer.options.timestamps = wire::TcpTimestamps{stamp(now), tcp.options.timestamps->value};
@@ -196,6 +243,7 @@ void BulkReceiver::handle_frame(ConstBytes frame, FrameBatch& out, Instant now) 
   }
   const HostAddresses far{seen->ethernet.source, seen->ip.source};
   out.push(write_frame(own_, far, answer, {}, out.room()));
+  if (fin) ++flow.own;
 }
 
 }  // namespace satrelay::bench

@@ -19,22 +19,26 @@ namespace satrelay::bench {
 // Frames of one batch, in buffers that are used again and again, as a driver's are.
 class FrameBatch {
  public:
-  static constexpr std::size_t kFrameRoom = 1600;
-  explicit FrameBatch(std::size_t frames) : storage_((frames + 1) * kFrameRoom), sizes_(frames) {}
+  FrameBatch(std::size_t frames, std::size_t room)
+      : room_(room), storage_((frames + 1) * room), sizes_(frames) {}
   void clear() { count_ = 0; }
   std::size_t size() const { return count_; }
   bool full() const { return count_ == sizes_.size(); }
-  // kFrameRoom bytes for the next frame.
-  MutableBytes room() { return MutableBytes(storage_).subspan(count_ * kFrameRoom, kFrameRoom); }
+  std::size_t left() const { return sizes_.size() - count_; }
+  // For the next frame, and for the one that comes `ahead` of it.
+  MutableBytes room(std::size_t ahead = 0) {
+    return MutableBytes(storage_).subspan((count_ + ahead) * room_, room_);
+  }
   void push(std::size_t bytes) {
-    SATRELAY_CHECK(!full() && bytes <= kFrameRoom);
+    SATRELAY_CHECK(!full() && bytes <= room_);
     sizes_[count_++] = static_cast<std::uint16_t>(bytes);
   }
   ConstBytes operator[](std::size_t i) const {
-    return ConstBytes(storage_).subspan(i * kFrameRoom, sizes_[i]);
+    return ConstBytes(storage_).subspan(i * room_, sizes_[i]);
   }
 
  private:
+  std::size_t room_;
   std::vector<std::byte> storage_;
   std::vector<std::uint16_t> sizes_;
   std::size_t count_ = 0;
@@ -45,48 +49,66 @@ struct HostAddresses {
   IpAddress address;
 };
 
-// The side that connects and sends for ever.
+// Flows of one sending host, of which the first `active` ones carry data. What does not fit the
+// ports of one address goes on with the next one.
+struct BulkFlows {
+  std::size_t count = 1;
+  std::size_t active = 1;
+  std::size_t mtu = 1500;
+};
+
+// The side that connects and sends for ever, or until it is told to close.
 class BulkSender {
  public:
-  BulkSender(const HostAddresses& own, const HostAddresses& far, std::size_t flows);
+  BulkSender(const HostAddresses& own, const HostAddresses& far, const BulkFlows& flows);
 
-  void connect(FrameBatch& out, Instant now);  // SYNs for flows not yet open, as many as fit
+  // SYNs for flows that are not open yet, up to `count` of them.
+  void connect(FrameBatch& out, std::size_t count, Instant now);
+  // The same with FINs for those that are open.
+  void close(FrameBatch& out, std::size_t count, Instant now);
   void handle_frame(ConstBytes frame);
+  // ACKs of what opens and closes.
+  void acknowledge(FrameBatch& out, Instant now);
   // Writes up to `count` full data frames, two a flow in turn, as ACK clocking has it.
   std::size_t send(FrameBatch& out, std::size_t count, Instant now);
   std::size_t established() const { return established_; }
+  std::size_t closed() const { return closed_; }
   std::uint64_t payload_bytes() const { return payload_bytes_; }  // sent in all
 
-  static constexpr std::size_t kPayload = 1448;  // 1500 less IP, TCP and timestamps
-
  private:
-  enum class State : std::uint8_t { kClosed, kSynSent, kEstablished };
+  enum class State : std::uint8_t { kNew, kSynSent, kEstablished, kFinSent, kClosed };
   struct Flow {
-    State state = State::kClosed;
+    State state = State::kNew;
     std::uint32_t next = 0;
     std::uint32_t acknowledged = 0;
     std::uint32_t window = 0;
     std::uint32_t receive_next = 0;
     std::uint32_t echo = 0;
     std::uint8_t scale = 0;
-    bool acknowledge = false;  // the handshake's last ACK is owed
   };
   void write(FrameBatch& out, Flow& flow, std::size_t index, std::uint8_t flags,
              std::size_t payload, Instant now);
   HostAddresses own_;
   HostAddresses far_;
+  std::size_t payload_;  // of a full frame
+  std::size_t active_;
   std::vector<Flow> flows_;
+  std::vector<std::size_t> owed_;   // flows of which an ACK is
   std::vector<std::byte> content_;  // random, read in a circle
   std::size_t content_at_ = 0;
   std::size_t turn_ = 0;
+  std::size_t next_to_open_ = 0;
+  std::size_t next_to_close_ = 0;
   std::size_t established_ = 0;
+  std::size_t closed_ = 0;
   std::uint64_t payload_bytes_ = 0;
 };
 
-// The side that accepts and acknowledges every second segment.
+// The side that accepts, acknowledges every second segment, and closes after the other.
 class BulkReceiver {
  public:
-  explicit BulkReceiver(const HostAddresses& own, std::size_t flows);
+  // `far`: the first of the addresses of the sending host.
+  BulkReceiver(const HostAddresses& own, const HostAddresses& far, std::size_t flows);
 
   void handle_frame(ConstBytes frame, FrameBatch& out, Instant now);
   std::uint64_t payload_bytes() const { return payload_bytes_; }
@@ -99,7 +121,8 @@ class BulkReceiver {
     unsigned unacknowledged = 0;
   };
   HostAddresses own_;
-  std::vector<Flow> flows_;  // by client port
+  HostAddresses far_;
+  std::vector<Flow> flows_;
   std::uint64_t payload_bytes_ = 0;
   std::uint64_t out_of_order_ = 0;
 };

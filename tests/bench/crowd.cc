@@ -46,6 +46,13 @@ config::Gateway config_for(const Crowd::Spec& spec) {
                    .prefixes = {*IpPrefix::parse("10.0.0.0/8")},
                    .link = "sat"}};
   if (routed) config.gateway.next_hop = ip_of("192.0.2.2");
+  for (std::size_t i = 0; i < spec.silent_peers; ++i) {
+    const IpAddress address = numbered(11, i);
+    config.peers.push_back({.name = "silent-" + std::to_string(i),
+                            .address = address,
+                            .prefixes = {IpPrefix{address, 32}},
+                            .link = "sat"});
+  }
   config.rules = {{}};
   config.stp.port = kStpPort;
   config.limits.flows = 65536;
@@ -89,7 +96,9 @@ void Crowd::call(const std::function<void()>& work) {
   const std::uint64_t before = visited(*engine_);
   const double begin = thread_milliseconds();
   work();
-  worst_.milliseconds = std::max(worst_.milliseconds, thread_milliseconds() - begin);
+  const double taken = thread_milliseconds() - begin;
+  milliseconds_ += taken;
+  worst_.milliseconds = std::max(worst_.milliseconds, taken);
   worst_.visited = std::max(worst_.visited, visited(*engine_) - before);
   ++calls_;
 }
@@ -265,6 +274,26 @@ void Crowd::report(const Arrived& arrived) {
   }
 }
 
+void Crowd::acknowledge() {
+  report([](std::uint64_t) { return true; });
+  heard_.clear();
+}
+
+void Crowd::close_flows(std::size_t from, std::size_t end) {
+  while (from < end) {
+    from = say(from, end, [](ByteWriter& frames, std::size_t i) {
+      frames.u8(static_cast<std::uint8_t>(stp::FrameType::kData) | stp::kDataHasLength |
+                stp::kDataFin);
+      stp::write_varint(frames, stream(i));
+      stp::write_varint(frames, 0);
+      frames.u16(0);
+    });
+    settle();
+    acknowledge();
+    settle();
+  }
+}
+
 // --- the hosts -----------------------------------------------------------------------------------
 
 void Crowd::answer(ConstBytes frame) {
@@ -272,17 +301,18 @@ void Crowd::answer(ConstBytes frame) {
   if (seen.kind != gateway::FrameKind::kTcp) return;
   const auto tcp = wire::parse_tcp(seen.payload);
   using Flags = wire::TcpFlags;
-  if (!tcp || !tcp->header.has(Flags::kSyn)) return;
-  ++syns_;
+  if (!tcp || !(tcp->header.has(Flags::kSyn) || tcp->header.has(Flags::kFin))) return;
+  const bool is_syn = tcp->header.has(Flags::kSyn);
+  if (is_syn) ++syns_;
   if (spec_.hosts != Hosts::kAnswer) return;
   wire::TcpHeader reply;
   reply.source_port = tcp->header.destination_port;
   reply.destination_port = tcp->header.source_port;
-  reply.sequence = 7;
+  reply.sequence = is_syn ? 7 : 8;
   reply.acknowledgment = tcp->header.sequence + 1;
-  reply.flags = Flags::kSyn | Flags::kAck;
+  reply.flags = static_cast<std::uint8_t>((is_syn ? Flags::kSyn : Flags::kFin) | Flags::kAck);
   reply.window = 65535;
-  reply.options.mss = 1460;
+  if (is_syn) reply.options.mss = 1460;
   wire::EthernetHeader back = seen.ethernet;
   std::swap(back.source, back.destination);
   answers_.push_back(

@@ -33,7 +33,8 @@ class Crowd {
     bool one_server = false;  // or one for each flow
     Duration idle_timeout = Duration::seconds(7200);
     std::size_t memory = 512U << 20;
-    bool opens = true;  // at once
+    std::size_t silent_peers = 0;  // beside the one that speaks
+    bool opens = true;             // at once
   };
   explicit Crowd(const Spec& spec);
   ~Crowd();
@@ -59,6 +60,11 @@ class Crowd {
   // arrived(number) says so.
   using Arrived = std::function<bool(std::uint64_t number)>;
   void report(const Arrived& arrived);
+  // All that was sent since the last such report has arrived.
+  void acknowledge();
+  // The peer's host has no more to say, and the server ends as it hears of it: both directions of
+  // these flows, which are open, are over.
+  void close_flows(std::size_t from, std::size_t end);
   // The peer is started anew, and greeted.
   void restart_peer();
   // The same, but the engine gets no time for more than its answer.
@@ -73,6 +79,7 @@ class Crowd {
   std::vector<std::byte> segment_of_server(std::size_t i) const;
 
   Worst worst() const { return worst_; }
+  double milliseconds() const { return milliseconds_; }  // of all calls
   void forget() { worst_ = {}; }
   std::uint64_t calls() const { return calls_; }
   std::uint64_t syns() const { return syns_; }  // to hosts
@@ -92,6 +99,7 @@ class Crowd {
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   std::vector<std::byte> buffer_;
   Worst worst_;
+  double milliseconds_ = 0;
   std::uint64_t calls_ = 0;
   std::uint64_t syns_ = 0;
   std::uint64_t peer_epoch_ = 10;

@@ -82,7 +82,9 @@ def aftermath(request):
     request.node.user_properties.extend(("not judged", each) for each in harness.not_judged)
     if request.node.stash.get(_FAILED, False):
         for lab in harness.labs[-1:]:
-            for name, log in lab.last_logs.items():
+            # One that several tests share is still up.
+            logs = lab.last_logs or (lab.logs() if isinstance(lab, harness.Lab) else {})
+            for name, log in logs.items():
                 print(f"--- {name}: its last lines\n{log}")
 
 

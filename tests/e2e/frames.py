@@ -5,6 +5,9 @@ import struct
 import time
 
 _ETH_P_ALL = 0x0003
+_VNET_HEADER = 15  # PACKET_VNET_HDR
+_NEEDS_CHECKSUM = 1
+TCP4, TCP6, UDP, ECN = 1, 4, 5, 0x80  # kinds of large frames
 _SOL_PACKET = 263
 _PACKET_AUXDATA = 8
 _AUXDATA = struct.Struct("=IIIHHHH")
@@ -30,6 +33,22 @@ class Tap:
 
     def send(self, frame: bytes) -> None:
         self._socket.send(frame)
+
+    def send_large(self, frame: bytes, kind: int, transport: int, segment_size: int) -> None:
+        """A frame that the kernel, a network card or whoever receives it has to cut.
+
+        Its transport header begins at `transport`, with the sum of the pseudo-header as checksum.
+        OSError (EINVAL) if the kernel knows no such frame.
+        """
+        tcp = kind & ~ECN != UDP
+        header = transport + (4 * (frame[transport + 12] >> 4) if tcp else 8)
+        with socket.socket(fileno=socket.dup(self._socket.fileno())) as large:
+            large.setsockopt(_SOL_PACKET, _VNET_HEADER, 1)
+            try:
+                fields = (_NEEDS_CHECKSUM, kind, header, segment_size, transport, 16 if tcp else 6)
+                large.send(struct.pack("=BBHHHH", *fields) + frame)
+            finally:
+                large.setsockopt(_SOL_PACKET, _VNET_HEADER, 0)
 
     def receive(self, seconds: float) -> list[bytes]:
         """All frames that arrive within that time, with the VLAN tag that the kernel took out."""
@@ -67,7 +86,13 @@ def checksum(data: bytes) -> int:
 
 
 def ipv4(
-    source: str, destination: str, protocol: int, payload: bytes, fragment: int = 0, options=b""
+    source: str,
+    destination: str,
+    protocol: int,
+    payload: bytes,
+    fragment: int = 0,
+    options=b"",
+    identification: int = 4711,
 ) -> bytes:
     """`fragment` is the 16-bit field of flags and offset; `options` a multiple of four bytes."""
     words = 5 + len(options) // 4
@@ -77,7 +102,7 @@ def ipv4(
         0x40 | words,
         0,
         length,
-        4711,
+        identification,
         fragment,
         64,
         protocol,
@@ -109,13 +134,22 @@ def tcp(source: str, destination: str, ports: tuple[int, int], flags: int, **mor
     return head[:16] + struct.pack("!H", sum_) + head[18:] + data
 
 
+def unfinished(source: str, destination: str, protocol: int, segment: bytes) -> bytes:
+    """With the sum of the pseudo-header in the place of the checksum, as for an offload."""
+    at = 16 if protocol == 6 else 6
+    sum_ = ~checksum(_pseudo(source, destination, protocol, len(segment))) & 0xFFFF
+    return segment[:at] + struct.pack("!H", sum_) + segment[at + 2 :]
+
+
 def _l4_checksum(source: str, destination: str, protocol: int, segment: bytes) -> int:
+    return checksum(_pseudo(source, destination, protocol, len(segment)) + segment) or 0xFFFF
+
+
+def _pseudo(source: str, destination: str, protocol: int, length: int) -> bytes:
     if ":" in source:
-        pseudo = _ip6(source) + _ip6(destination) + struct.pack("!II", len(segment), protocol)
-    else:
-        pseudo = socket.inet_aton(source) + socket.inet_aton(destination)
-        pseudo += struct.pack("!HH", protocol, len(segment))
-    return checksum(pseudo + segment) or 0xFFFF
+        return _ip6(source) + _ip6(destination) + struct.pack("!II", length, protocol)
+    addresses = socket.inet_aton(source) + socket.inet_aton(destination)
+    return addresses + struct.pack("!HH", protocol, length)
 
 
 def _ip6(address: str) -> bytes:

@@ -136,7 +136,7 @@ class RoutedLab:
         config = os.path.join(self.folder, "link.yaml")
         name = f"satrelay-{self.tag}-link"
         with open(config, "w", encoding="ascii") as file:
-            file.write(settings.link_yaml(name, LINK, "af_packet", "adaptive", control))
+            file.write(settings.link_yaml(name, LINK, settings.GatewayOptions(), control))
         link = self.start_daemon("link", "link", [self.programs.satlink, "-c", config])
         link.wait_until(lambda: os.path.exists(control), 20, "its control socket is there")
         peers = {

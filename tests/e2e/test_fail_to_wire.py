@@ -48,9 +48,12 @@ def children(pid: int) -> list[int]:
 
 def gateway_pid(supervisor: int) -> int | None:
     for child in children(supervisor):
-        with open(f"/proc/{child}/comm", encoding="ascii") as comm:
-            if comm.read().startswith("satrelayd"):
-                return child
+        try:
+            with open(f"/proc/{child}/comm", encoding="ascii") as comm:
+                if comm.read().startswith("satrelayd"):
+                    return child
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it has ended meanwhile
     return None
 
 

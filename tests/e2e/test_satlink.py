@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import random
 import socket
 import stat
 import struct
@@ -13,6 +14,7 @@ import time
 from harness import Failed, RealTime, check, eventually, needs_root, note, promptly
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import frames  # noqa: E402
 from frames import Tap, checksum  # noqa: E402
 from satlink.path import Path, finish  # noqa: E402
 
@@ -21,6 +23,7 @@ from lab import telemetry  # noqa: E402
 pytestmark = needs_root
 
 DELAY_MS = 50
+SEGMENT = 1400
 HEADER = bytes.fromhex("020000000002020000000001")  # to, from
 
 
@@ -165,16 +168,16 @@ def untouched(path: Path) -> None:
     with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
         for source, sink in ((left, right), (right, left)):
             sink.receive(0.05)
-            frames, measured = odd_frames(path.mtu), RealTime()
-            for frame in frames.values():
+            odd, measured = odd_frames(path.mtu), RealTime()
+            for frame in odd.values():
                 source.send(frame)
             seen = sink.receive(0.4)
             # A frame that was changed is none of these; one that is late is missing.
-            check(all(frame in frames.values() for frame in seen), f"other frames: {seen}")
-            for name, frame in frames.items():
+            check(all(frame in odd.values() for frame in seen), f"other frames: {seen}")
+            for name, frame in odd.items():
                 measured.check(frame in seen, f"{name} passes untouched")
-            measured.check(len(seen) == len(frames), f"{len(seen)} of {len(frames)} frames come out")
-        note(f"   {len(frames)} kinds of frames each way, byte for byte")
+            measured.check(len(seen) == len(odd), f"{len(seen)} of {len(odd)} frames come out")
+        note(f"   {len(odd)} kinds of frames each way, byte for byte")
 
 
 def only_the_wire(path: Path) -> None:
@@ -211,6 +214,106 @@ def unfinished_checksums(path: Path) -> None:
         path.left.run("ethtool", "-K", "s0", "tx", "off")
         path.left.ip("address", "flush", "dev", "s0")
         path.right.ip("address", "flush", "dev", "s1")
+
+
+# --- large frames ---------------------------------------------------------------------------------
+
+NEAR, FAR = ("10.66.0.1", "fd66::1"), ("10.66.0.2", "fd66::2")
+TAGGED = (b"", bytes.fromhex("8100e064"), bytes.fromhex("88a800c881000064"))
+FIN, PSH, ACK, ECE, CWR = 0x01, 0x08, 0x10, 0x40, 0x80
+
+
+def large_frames():
+    """What hosts with offloads send: name, frame, kind, where its transport header begins."""
+    noise = random.Random(5)
+    for version, (near_end, far_end) in enumerate(zip(NEAR, FAR)):
+        for tags in TAGGED:
+            for name, protocol, flags in (
+                ("TCP", 6, ACK | PSH),
+                ("TCP that ends, ECN", 6, ACK | FIN | PSH | ECE | CWR),
+                ("UDP", 17, 0),
+            ):
+                data = noise.randbytes(5 * SEGMENT + 77)
+                if protocol == 6:
+                    whole = frames.tcp(near_end, far_end, (5000, 5001), flags, data=data)
+                else:
+                    whole = frames.udp(near_end, far_end, data)
+                whole = frames.unfinished(near_end, far_end, protocol, whole)
+                if version == 0:
+                    packet = frames.ipv4(
+                        near_end, far_end, protocol, whole, fragment=0x4000, identification=0xFFFE
+                    )
+                else:
+                    packet = frames.ipv6(near_end, far_end, protocol, whole)
+                head = HEADER + tags + (b"\x08\x00" if version == 0 else b"\x86\xdd")
+                kind = frames.UDP if protocol == 17 else (frames.TCP4, frames.TCP6)[version]
+                if flags & CWR:
+                    kind |= frames.ECN
+                transport = len(head) + len(packet) - len(whole)
+                yield f"{name} over IPv{4 + 2 * version}, {len(tags) // 4} tags", head + packet, kind, transport
+
+
+def cut_as_the_kernel_does(path: Path) -> None:
+    """The kernel is the second reader: it cuts the same frames for an interface that cannot."""
+    switches = ("tx", "tso", "gso", "tx-udp-segmentation")
+    with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
+        for name, frame, kind, transport in large_frames():
+            pieces = []
+            before = path.counters()["port_a"]["rx_large"]
+            for state in ("on", "off"):
+                for switch in switches:
+                    path.left.run("ethtool", "-K", "s0", switch, state, check=False)
+                try:
+                    left.send_large(frame, kind, transport, SEGMENT)
+                except OSError as error:
+                    note(f"   {name}: this kernel does not send it: {error}")
+                    break
+                pieces.append([seen for seen in right.receive(0.3) if seen[:12] == HEADER])
+            else:
+                ours, kernels = pieces
+                large = path.counters()["port_a"]["rx_large"] - before
+                check(large == 1, f"{name}: {large} large frames came in, instead of one")
+                check(len(ours) == 6, f"{name}: cut into {len(ours)} frames")
+                for number, (mine, other) in enumerate(zip(ours, kernels)):
+                    check(mine == other, f"{name}, {number}: {mine.hex()}\nkernel: {other.hex()}")
+                check(len(ours) == len(kernels), f"{name}: the kernel makes {len(kernels)}")
+    counters = path.counters()
+    check(counters["a_to_b"]["dropped_mtu"] == 0, "a large frame went into the link")
+    check(counters["port_a"]["rx_merged"] == 0, "a large frame was dropped")
+
+
+def too_large_to_cut(path: Path) -> None:
+    """Pieces longer than the MTU are no frames of this link."""
+    name, frame, kind, transport = next(large_frames())
+    before = path.counters()["port_a"]
+    with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
+        for switch in ("tx", "tso", "gso"):
+            path.left.run("ethtool", "-K", "s0", switch, "on")
+        left.send_large(frame, kind, transport, 3000)
+        check(not [f for f in right.receive(0.3) if f[:12] == HEADER], "they come out")
+    after = path.counters()["port_a"]
+    check(after["rx_merged"] == before["rx_merged"] + 1, f"{name}: not counted as rx_merged")
+
+
+def test_large_frames_are_cut() -> None:
+    with Path("both: {rate: unlimited, delay: 5ms}", port_b=", large_frames: no") as path:
+        cut_as_the_kernel_does(path)
+        too_large_to_cut(path)
+
+
+def test_large_frames_are_made_again() -> None:
+    """What was cut before the link leaves it as one frame again, if no piece was lost."""
+    with Path("both: {rate: unlimited, delay: 5ms}") as path:
+        for switch in ("tx", "tso", "gso"):
+            path.left.run("ethtool", "-K", "s0", switch, "on")
+        _, frame, kind, transport = next(large_frames())
+        with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
+            left.send_large(frame, kind, transport, SEGMENT)
+            seen = [f for f in right.receive(0.3) if f[:12] == HEADER]
+        counters = path.counters()
+        check(counters["a_to_b"]["frames_in"] >= 6, "the link was shown pieces")
+        check(seen == [frame], f"{len(seen)} frames came out, of {[len(f) for f in seen]} bytes")
+        check(counters["port_b"]["tx_large"] == 1, "it is not counted")
 
 
 # --- control --------------------------------------------------------------------------------------

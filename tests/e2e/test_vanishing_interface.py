@@ -29,7 +29,6 @@ def put_client_back(lab, mtu: int = 1500) -> None:
     peer = ("name", LAN, "mtu", str(mtu), "netns", near.space.name)
     lab.client.ip("link", "add", CLIENT.interface, "type", "veth", "peer", *peer)
     for space, name in ((lab.client, CLIENT.interface), (near.space, LAN)):
-        kernel.switch_off_offloads(space, name)
         space.ip("link", "set", name, "up")
     lab.client.ip("addr", "add", f"{CLIENT.ipv4}/24", "dev", CLIENT.interface)
     lab.client.ip("addr", "add", f"{CLIENT.ipv6}/64", "dev", CLIENT.interface, "nodad")
@@ -96,8 +95,6 @@ def test_wan_vanishes_and_returns(lab: Lab) -> None:
         wait_for_link(near, "wan", "gone")
         end = topology.LINK_INTERFACES[0]
         kernel.join(near.space, WAN, lab.topology.link, end)
-        for space, name in ((near.space, WAN), (lab.topology.link, end)):
-            kernel.switch_off_offloads(space, name)
         wait_for_link(near, "wan", "up")
         lab.wait_for_peers()
         echo(*ends, b"behind")

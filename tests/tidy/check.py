@@ -64,7 +64,7 @@ MAY_INCLUDE = {
     "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/schema.h"],
     "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
     "relay/text": [],
-    "relay/dpdk": ["pep/base", "config/schema.h"],
+    "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h"],
     "relay/ops": ENGINES + SCHEMA + ["config/units.h", "config/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/port_stats.h"],
     "relay/satrelayd": ON_TOP,
     "relay/satlink": ON_TOP,

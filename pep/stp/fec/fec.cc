@@ -32,8 +32,9 @@ void Fec::expire(Instant now) {
 }
 
 Instant Fec::next_expiry() const {
-  const Instant at = receiver.next_timeout();
-  return prompt_receiver ? earlier(at, prompt_receiver->next_timeout()) : at;
+  const Instant at = earlier(receiver.next_timeout(), receiver.idle_at());
+  if (!prompt_receiver) return at;
+  return earlier(at, earlier(prompt_receiver->next_timeout(), prompt_receiver->idle_at()));
 }
 
 FecReceiver::Counters Fec::received() const {

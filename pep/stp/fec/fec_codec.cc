@@ -18,11 +18,18 @@ unsigned char* raw(const std::uint8_t* bytes) { return const_cast<unsigned char*
 
 }  // namespace
 
-FecCodec::FecCodec() {
+FecCodec::Tables::Tables() {
   for (unsigned factor = 0; factor < 256; ++factor) {
-    gf_vect_mul_init(static_cast<unsigned char>(factor), tables_.data() + factor * kTable);
+    gf_vect_mul_init(static_cast<unsigned char>(factor), bytes.data() + factor * kTable);
   }
 }
+
+const FecCodec::Tables& FecCodec::tables() {
+  static const Tables all;
+  return all;
+}
+
+FecCodec::FecCodec() : tables_(tables().bytes.data()) {}
 
 // A hash of 32 bits whose every input bit changes about half of the output's.
 std::uint8_t FecCodec::coefficient(std::uint16_t row, std::uint16_t index) {
@@ -40,7 +47,7 @@ std::uint8_t FecCodec::product(std::uint8_t a, std::uint8_t b) { return gf_mul(a
 
 void FecCodec::add(std::uint8_t factor, ConstBytes symbol, std::byte* sum) const {
   SATRELAY_DCHECK(symbol.size() % kUnit == 0);
-  gf_vect_mad(static_cast<int>(symbol.size()), 1, 0, raw(tables_.data() + factor * kTable),
+  gf_vect_mad(static_cast<int>(symbol.size()), 1, 0, raw(tables_ + factor * kTable),
               raw(symbol.data()), raw(sum));
 }
 
@@ -54,8 +61,7 @@ void FecCodec::add(std::uint16_t index, ConstBytes symbol, std::uint16_t first_r
     std::array<unsigned char*, kAtOnce> out;
     for (std::size_t i = 0; i < count; ++i) {
       const auto row = static_cast<std::uint16_t>(first_row + done + i);
-      std::memcpy(tables.data() + i * kTable, tables_.data() + coefficient(row, index) * kTable,
-                  kTable);
+      std::memcpy(tables.data() + i * kTable, tables_ + coefficient(row, index) * kTable, kTable);
       out[i] = raw(sums[done + i]);
     }
     ec_encode_data_update(static_cast<int>(symbol.size()), 1, static_cast<int>(count), 0,

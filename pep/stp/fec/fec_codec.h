@@ -37,7 +37,12 @@ class FecCodec {
 
  private:
   static constexpr std::size_t kTable = 32;  // bytes of ISA-L's table for one coefficient
-  alignas(64) std::array<std::uint8_t, 256 * kTable> tables_;
+  struct Tables {
+    Tables();
+    alignas(64) std::array<std::uint8_t, 256 * kTable> bytes;
+  };
+  static const Tables& tables();  // the same for all
+  const std::uint8_t* tables_;
 };
 
 }  // namespace satrelay::stp

@@ -23,28 +23,34 @@ ConstBytes symbol_of(const std::array<std::uint8_t, FecReceiver::kMostUnknowns>&
 
 }  // namespace
 
+FecReceiver::Store::Store(std::size_t kept_count, std::size_t stride)
+    : kept(kept_count),
+      // Not initialised: memory that is never used costs nothing.
+      kept_symbols(new std::byte[kept_count * stride]),
+      equation_symbols(new std::byte[(kMostEquations + 1) * stride]),
+      spare(equation_symbols.get() + kMostEquations * stride),
+      equations(kMostEquations) {
+  for (std::size_t i = 0; i < kMostEquations; ++i) {
+    equations[i].symbol = equation_symbols.get() + i * stride;
+  }
+  unknowns.fill(kNone);
+}
+
 FecReceiver::FecReceiver(const FecCodec& codec, RepairBudget& budget, std::size_t kept,
                          std::size_t max_datagram)
-    : codec_(codec),
-      budget_(budget),
-      stride_(symbol_stride(max_datagram)),
-      kept_(kept),
-      // Not initialised: memory that is never used costs nothing.
-      kept_symbols_(new std::byte[kept * stride_]),
-      equation_symbols_(new std::byte[(kMostEquations + 1) * stride_]),
-      spare_(equation_symbols_.get() + kMostEquations * stride_),
-      equations_(kMostEquations) {
+    : codec_(codec), budget_(budget), stride_(symbol_stride(max_datagram)), kept_count_(kept) {
   SATRELAY_CHECK(std::has_single_bit(kept));
-  for (std::size_t i = 0; i < kMostEquations; ++i) {
-    equations_[i].symbol = equation_symbols_.get() + i * stride_;
-  }
-  unknowns_.fill(kNone);
+}
+
+void FecReceiver::provide(Instant now) {
+  last_used_ = now;
+  if (store_ == nullptr) store_ = std::make_unique<Store>(kept_count_, stride_);
 }
 
 // The nearest that is not older than what is kept: what is older seems to be new.
 FecReceiver::Index FecReceiver::unwrap(std::uint16_t index) const {
   if (newest_ == kNone) return kRound + index;
-  const Index oldest = newest_ + 1 - kept_.size();
+  const Index oldest = newest_ + 1 - kept_count_;
   return oldest + static_cast<std::uint16_t>(index - static_cast<std::uint16_t>(oldest));
 }
 
@@ -52,6 +58,7 @@ void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, Const
                                 const ReceivedPackets& received, Instant now) {
   repaired_count_ = 0;
   if (kSymbolHeaderSize + frames.size() > stride_) return;
+  provide(now);
   const Index at = unwrap(index);
   if (has(at)) return;
   // Older than all that is kept, not newer: what is kept stays.
@@ -61,9 +68,9 @@ void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, Const
   if (unknown_count_ == 0) return;
   expire(now);
   // A late packet may be the one that an equation lacked.
-  const auto* const unknown = std::ranges::find(unknowns_, at);
-  if (unknown == unknowns_.end()) return;
-  on_known(static_cast<std::size_t>(unknown - unknowns_.begin()),
+  const auto* const unknown = std::ranges::find(store_->unknowns, at);
+  if (unknown == store_->unknowns.end()) return;
+  on_known(static_cast<std::size_t>(unknown - store_->unknowns.begin()),
            ConstBytes(kept_symbol(at), FecCodec::padded(size)));
   give_back(received);
 }
@@ -76,6 +83,7 @@ void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets&
     ++counters_.malformed;
     return;
   }
+  provide(now);
   const Index first = unwrap(frame.first);
   const Missing missing = missing_of(first, frame.count);
   if (is_too_late(first) || missing.packets == 0 || missing.packets > kMostEquations) {
@@ -92,7 +100,7 @@ void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets&
     drop(*std::ranges::min_element(equations(), {}, &Equation::since));
     forget_unneeded();
   }
-  Equation& equation = equations_[equation_count_];
+  Equation& equation = store_->equations[equation_count_];
   equation.since = now;
   if (!begin(frame, first, equation)) {
     ++counters_.malformed;
@@ -111,19 +119,20 @@ FecReceiver::Missing FecReceiver::missing_of(Index first, std::size_t count) con
   }
   // What is unknown is not kept.
   const auto is_among = [=](Index unknown) { return unknown >= first && unknown < first + count; };
-  const auto known = static_cast<std::size_t>(std::ranges::count_if(unknowns_, is_among));
+  const auto known = static_cast<std::size_t>(std::ranges::count_if(store_->unknowns, is_among));
   missing.columns = missing.packets - std::min(known, missing.packets);
   return missing;
 }
 
 std::size_t FecReceiver::column_of(Index index) {
-  auto* const known = std::ranges::find(unknowns_, index);
-  if (known != unknowns_.end()) return static_cast<std::size_t>(known - unknowns_.begin());
-  auto* const free = std::ranges::find(unknowns_, kNone);
-  SATRELAY_CHECK(free != unknowns_.end());
+  auto* const known = std::ranges::find(store_->unknowns, index);
+  if (known != store_->unknowns.end())
+    return static_cast<std::size_t>(known - store_->unknowns.begin());
+  auto* const free = std::ranges::find(store_->unknowns, kNone);
+  SATRELAY_CHECK(free != store_->unknowns.end());
   *free = index;
   ++unknown_count_;
-  return static_cast<std::size_t>(free - unknowns_.begin());
+  return static_cast<std::size_t>(free - store_->unknowns.begin());
 }
 
 bool FecReceiver::begin(const RepairFrame& frame, Index first, Equation& equation) {
@@ -159,9 +168,9 @@ void FecReceiver::add(std::uint8_t factor, const Equation& from, Equation& to) {
 
 void FecReceiver::scale(std::uint8_t factor, Equation& equation) {
   budget_.spend(1);
-  std::memset(spare_, 0, equation.size);
-  codec_.add(factor, ConstBytes(equation.symbol, equation.size), spare_);
-  std::swap(spare_, equation.symbol);
+  std::memset(store_->spare, 0, equation.size);
+  codec_.add(factor, ConstBytes(equation.symbol, equation.size), store_->spare);
+  std::swap(store_->spare, equation.symbol);
   const auto factors = std::exchange(equation.factors, {});
   codec_.add(factor, symbol_of(factors), raw(equation.factors));
 }
@@ -191,10 +200,10 @@ bool FecReceiver::choose_pivot(Equation& equation) {
 }
 
 void FecReceiver::on_known(std::size_t column, ConstBytes symbol) {
-  unknowns_[column] = kNone;
+  store_->unknowns[column] = kNone;
   --unknown_count_;
   for (std::size_t i = equation_count_; i-- > 0;) {
-    Equation& equation = equations_[i];
+    Equation& equation = store_->equations[i];
     const std::uint8_t factor = std::exchange(equation.factors[column], 0);
     if (factor == 0) continue;
     if (symbol.size() > equation.size) {
@@ -213,7 +222,7 @@ void FecReceiver::on_known(std::size_t column, ConstBytes symbol) {
 void FecReceiver::give_back(const ReceivedPackets& received) {
   budget_.spend(equation_count_);  // looks take time, too
   for (std::size_t i = equation_count_; i-- > 0;) {
-    Equation& equation = equations_[i];
+    Equation& equation = store_->equations[i];
     const auto others = std::ranges::count(equation.factors, 0);
     if (static_cast<std::size_t>(others) == kMostUnknowns - 1) give_back(equation, received);
   }
@@ -221,7 +230,7 @@ void FecReceiver::give_back(const ReceivedPackets& received) {
 
 // An equation with one unknown.
 void FecReceiver::give_back(Equation& equation, const ReceivedPackets& received) {
-  const Index index = std::exchange(unknowns_[equation.pivot], kNone);
+  const Index index = std::exchange(store_->unknowns[equation.pivot], kNone);
   --unknown_count_;
   const std::size_t length = load_u16(equation.symbol + 4);
   const std::size_t size = kSymbolHeaderSize + length;
@@ -237,8 +246,8 @@ void FecReceiver::give_back(Equation& equation, const ReceivedPackets& received)
   }
   if (received.is_missing(number)) {
     // Where it lies nothing is written before the next call.
-    repaired_[repaired_count_++] = {number,
-                                    ConstBytes(equation.symbol + kSymbolHeaderSize, length)};
+    store_->repaired[repaired_count_++] = {number,
+                                           ConstBytes(equation.symbol + kSymbolHeaderSize, length)};
     ++counters_.used;
   } else {
     ++counters_.wasted;  // it was sent again meanwhile
@@ -249,13 +258,13 @@ void FecReceiver::give_back(Equation& equation, const ReceivedPackets& received)
 // The last one takes its place.
 void FecReceiver::drop(Equation& equation) {
   --equation_count_;
-  std::swap(equation, equations_[equation_count_]);
+  std::swap(equation, store_->equations[equation_count_]);
 }
 
 void FecReceiver::drop_all() {
   counters_.wasted += equation_count_;
   equation_count_ = 0;
-  unknowns_.fill(kNone);
+  store_->unknowns.fill(kNone);
   unknown_count_ = 0;
 }
 
@@ -266,8 +275,8 @@ void FecReceiver::forget_unneeded() {
     for (std::size_t i = 0; i < kMostUnknowns; ++i) needed[i] |= equation.factors[i];
   }
   for (std::size_t column = 0; column < kMostUnknowns; ++column) {
-    if (unknowns_[column] == kNone || needed[column] != 0) continue;
-    unknowns_[column] = kNone;
+    if (store_->unknowns[column] == kNone || needed[column] != 0) continue;
+    store_->unknowns[column] = kNone;
     --unknown_count_;
   }
 }
@@ -275,28 +284,32 @@ void FecReceiver::forget_unneeded() {
 void FecReceiver::expire(Instant now) {
   const std::size_t before = equation_count_;
   for (std::size_t i = equation_count_; i-- > 0;) {
-    if (now < equations_[i].since + kTimeout) continue;
+    if (now < store_->equations[i].since + kTimeout) continue;
     ++counters_.wasted;
-    drop(equations_[i]);
+    drop(store_->equations[i]);
   }
   if (equation_count_ != before) forget_unneeded();
+  if (store_ != nullptr && now >= idle_at()) forget_all();
 }
 
 Instant FecReceiver::next_timeout() const {
   Instant at = Instant::never();
   for (std::size_t i = 0; i < equation_count_; ++i) {
-    at = earlier(at, equations_[i].since + kTimeout);
+    at = earlier(at, store_->equations[i].since + kTimeout);
   }
   return at;
 }
 
-void FecReceiver::clear() {
-  for (Kept& kept : kept_) kept.index = kNone;
+void FecReceiver::forget_all() {
+  store_.reset();
   newest_ = kNone;
   equation_count_ = 0;
-  unknowns_.fill(kNone);
   unknown_count_ = 0;
   repaired_count_ = 0;
+}
+
+void FecReceiver::clear() {
+  forget_all();
   used_before_ = counters_.used;
 }
 

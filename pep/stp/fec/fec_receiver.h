@@ -5,7 +5,8 @@
 // by Gauss and Jordan: each keeps one unknown that no other has, and one with no second unknown is
 // a packet. Nothing is calculated while nothing is lost.
 //
-// All memory is taken at the start. A packet is kept until one with an index kKept higher takes its
+// Memory is taken for the first packet that the code covers, all at once, and given back when none
+// has come for a while. A packet is kept until one with an index kKept higher takes its
 // place, a repair until it has given back a packet, its packets are no longer kept, or a second is
 // over.
 #pragma once
@@ -36,6 +37,8 @@ class FecReceiver {
   static constexpr Duration kTimeout = Duration::seconds(1);
   // How long a gap among protected packets is left to repair before it is reported at once.
   static constexpr Duration kPatience = Duration::milliseconds(20);
+  // After this without a packet of the code nothing is kept any more.
+  static constexpr Duration kIdle = Duration::seconds(30);
 
   struct Packet {
     std::uint64_t number = 0;
@@ -58,13 +61,19 @@ class FecReceiver {
   // A packet with `frame` arrived and is recorded.
   void handle_repair(const RepairFrame& frame, const ReceivedPackets& received, Instant now);
   // What the last call gave back: packets that were lost; valid until the next call.
-  std::span<const Packet> repaired() const { return std::span(repaired_).first(repaired_count_); }
+  std::span<const Packet> repaired() const {
+    if (repaired_count_ == 0) return {};
+    return std::span(store_->repaired).first(repaired_count_);
+  }
 
-  // Drops repairs whose time is over.
+  // Drops repairs whose time is over, and in the end what is kept.
   void expire(Instant now);
   Instant next_timeout() const;
+  // When nothing is kept any more, if no packet comes.
+  Instant idle_at() const { return store_ == nullptr ? Instant::never() : last_used_ + kIdle; }
   const Counters& counters() const { return counters_; }
   std::uint64_t used_in_session() const { return counters_.used - used_before_; }
+  bool holds_memory() const { return store_ != nullptr; }
   void clear();
 
  private:
@@ -85,23 +94,36 @@ class FecReceiver {
   };
 
   Index unwrap(std::uint16_t index) const;
+  // What needs memory; there is one where a packet or a repair is looked at.
+  struct Store {
+    Store(std::size_t kept_count, std::size_t stride);
+
+    std::vector<Kept> kept;
+    std::unique_ptr<std::byte[]> kept_symbols;
+    std::unique_ptr<std::byte[]> equation_symbols;
+    std::byte* spare;                           // one symbol more
+    std::vector<Equation> equations;            // the first equation_count_ of them
+    std::array<Index, kMostUnknowns> unknowns;  // by column; kNone: free
+    std::array<Packet, kMostEquations> repaired;
+  };
+  void provide(Instant now);
   std::byte* kept_symbol(Index index) const {
-    return kept_symbols_.get() + (index & (kept_.size() - 1)) * stride_;
+    return store_->kept_symbols.get() + (index & (kept_count_ - 1)) * stride_;
   }
-  const Kept& kept(Index index) const { return kept_[index & (kept_.size() - 1)]; }
+  const Kept& kept(Index index) const { return store_->kept[index & (kept_count_ - 1)]; }
   bool has(Index index) const { return kept(index).index == index; }
   bool is_within_reach(Index index) const {
-    return newest_ == kNone || index + kept_.size() > newest_;
+    return newest_ == kNone || index + kept_count_ > newest_;
   }
   // So far ahead no repair is; it is of packets that are no longer kept.
   bool is_too_late(Index first) const { return newest_ != kNone && first > newest_ + kRound / 2; }
   void keep(Index index, std::uint64_t number, std::size_t size) {
-    kept_[index & (kept_.size() - 1)] = {index, static_cast<std::uint16_t>(size)};
+    store_->kept[index & (kept_count_ - 1)] = {index, static_cast<std::uint16_t>(size)};
     if (newest_ != kNone && index < newest_) return;
     newest_ = index;
     newest_number_ = number;
   }
-  std::span<Equation> equations() { return std::span(equations_).first(equation_count_); }
+  std::span<Equation> equations() { return std::span(store_->equations).first(equation_count_); }
   // Those of the packets from `first` on that are not kept; and how many columns they need more.
   struct Missing {
     std::size_t packets = 0;
@@ -122,22 +144,19 @@ class FecReceiver {
   void on_known(std::size_t column, ConstBytes symbol);
   void drop(Equation& equation);
   void drop_all();
+  void forget_all();
   void forget_unneeded();
 
   const FecCodec& codec_;
   RepairBudget& budget_;
   std::size_t stride_;
-  std::vector<Kept> kept_;
-  std::unique_ptr<std::byte[]> kept_symbols_;
-  std::unique_ptr<std::byte[]> equation_symbols_;
-  std::byte* spare_;  // one symbol more
+  std::size_t kept_count_;
+  std::unique_ptr<Store> store_;
+  Instant last_used_;
   Index newest_ = kNone;
   std::uint64_t newest_number_ = 0;
-  std::vector<Equation> equations_;  // the first equation_count_ of them
   std::size_t equation_count_ = 0;
-  std::array<Index, kMostUnknowns> unknowns_;  // by column; kNone: free
   std::size_t unknown_count_ = 0;
-  std::array<Packet, kMostEquations> repaired_;
   std::size_t repaired_count_ = 0;
   Counters counters_;
   std::uint64_t used_before_ = 0;  // clear()

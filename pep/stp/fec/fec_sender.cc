@@ -8,12 +8,7 @@
 namespace satrelay::stp {
 
 FecSender::FecSender(const FecCodec& codec, const FecPolicy& policy, std::size_t max_datagram)
-    : codec_(codec),
-      policy_(policy),
-      stride_(symbol_stride(max_datagram)),
-      // Not initialised: memory that is never used costs nothing.
-      sums_(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]),
-      source_(stride_) {}
+    : codec_(codec), policy_(policy), stride_(symbol_stride(max_datagram)), source_(stride_) {}
 
 std::size_t FecSender::repairs_for(const Window& window, std::size_t sources) const {
   return std::max<std::size_t>(policy_.repairs_for(sources), window.purpose.opens ? 1 : 0);
@@ -21,6 +16,8 @@ std::size_t FecSender::repairs_for(const Window& window, std::size_t sources) co
 
 void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now) {
   SATRELAY_CHECK(count_ < kWindows);
+  // Not initialised: memory that is never used costs nothing.
+  if (!sums_) sums_.reset(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]);
   ++count_;
   has_open_ = true;
   Window& window = open_window();
@@ -68,7 +65,7 @@ void FecSender::add(std::uint64_t number, ConstBytes frames, const Purpose& purp
              std::span(sums).first(unsent));
   ++next_index_;
   window.purpose.merge(purpose);
-  window.last_added = now;
+  window.last_added = last_used_ = now;
   window.end = number + 1;
   if (++window.sources == window.most_sources) close(number + 1, now);
 }
@@ -117,6 +114,7 @@ std::size_t FecSender::advance(Waiting waiting, std::uint64_t next_number, Durat
   std::size_t dropped = 0;
   // A report on its packets is here before a repair could be there.
   while (front_is_closed() && now >= front().closed + round_trip) dropped += drop_next();
+  if (now >= idle_at()) sums_.reset();
   return dropped;
 }
 
@@ -186,6 +184,7 @@ bool FecSender::write(ByteWriter& out, std::uint64_t own_number, Instant now) {
 }
 
 void FecSender::clear() {
+  sums_.reset();
   first_ = count_ = pending_ = 0;
   has_open_ = false;
   last_repair_number_ = 0;

@@ -35,6 +35,8 @@ class FecSender {
  public:
   // Packets of the code that a receiver keeps: what is older no repair can give back.
   static constexpr std::size_t kReach = 4096;
+  // Memory is taken for the first window, and given back when there was none for so long.
+  static constexpr Duration kIdle = Duration::seconds(30);
   // What else the carrier has to do.
   enum class Waiting : std::uint8_t { kNothing, kBulk, kShort };
 
@@ -72,12 +74,16 @@ class FecSender {
   // Returns how many.
   std::size_t advance(Waiting waiting, std::uint64_t next_number, Duration round_trip, Instant now);
 
+  // No window is open and no repair is left: nothing is ready, or becomes so by time.
+  bool rests() const { return count_ == 0; }
   // Whether a repair may leave as packet `next_number`.
   bool ready(Waiting waiting, std::uint64_t next_number, Instant now) const;
   // When a repair may leave, if nothing else is sent; `now` if it may at once.
   Instant next_repair(Waiting waiting, std::uint64_t next_number, Instant now) const;
   // When advance() has something to do.
   Instant next_timeout(Waiting waiting, Duration round_trip) const;
+  // When advance() gives the memory back, if no packet is added.
+  Instant idle_at() const { return sums_ && count_ == 0 ? last_used_ + kIdle : Instant::never(); }
   // The window whose repair is next; there is one if ready().
   const Purpose& next_purpose() const { return front().purpose; }
   // Gives up the rest of the next window's repairs; how many.
@@ -86,6 +92,7 @@ class FecSender {
   bool write(ByteWriter& out, std::uint64_t own_number, Instant now);
 
   RepairHistory& history() { return history_; }
+  bool holds_memory() const { return sums_ != nullptr; }
   void clear();
 
  private:
@@ -140,7 +147,7 @@ class FecSender {
   const FecCodec& codec_;
   const FecPolicy& policy_;
   std::size_t stride_;
-  std::unique_ptr<std::byte[]> sums_;
+  std::unique_ptr<std::byte[]> sums_;  // there while a window is
   SourceSymbol source_;
   std::array<Window, kWindows> windows_;  // a ring; the newest may be open
   std::size_t first_ = 0;
@@ -149,6 +156,7 @@ class FecSender {
   std::uint16_t next_index_ = 0;
   std::uint16_t next_row_ = 0;
   std::size_t pending_ = 0;  // repairs of closed windows
+  Instant last_used_;
   std::uint64_t last_repair_number_ = 0;
   Instant next_on_idle_ = Instant::from_nanoseconds(0);
   RepairHistory history_;

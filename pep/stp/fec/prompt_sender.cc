@@ -7,11 +7,7 @@
 namespace satrelay::stp {
 
 PromptSender::PromptSender(const FecCodec& codec, std::size_t max_datagram)
-    : codec_(codec),
-      stride_(symbol_stride(max_datagram)),
-      // Not initialised: memory that is never used costs nothing.
-      bytes_(new std::byte[kSums * stride_]),
-      source_(stride_) {
+    : codec_(codec), stride_(symbol_stride(max_datagram)), source_(stride_) {
   clear();
 }
 
@@ -23,6 +19,7 @@ void PromptSender::begin(Sum& sum) {
 
 void PromptSender::add(std::uint64_t number, ConstBytes frames, double share, Instant now) {
   SATRELAY_CHECK(kSymbolHeaderSize + frames.size() <= stride_);
+  if (!bytes_) bytes_.reset(new std::byte[kSums * stride_]);
   const std::size_t size = source_.assign(number, frames);
   for (std::size_t slot = 0; slot < kSums; ++slot) {
     Sum& sum = sums_[slot];
@@ -90,6 +87,7 @@ bool PromptSender::write(ByteWriter& out, Instant now) {
 }
 
 void PromptSender::clear() {
+  bytes_.reset();
   for (Sum& sum : sums_) begin(sum);
   oldest_ = 0;
   earned_ = allowance_ = 0;

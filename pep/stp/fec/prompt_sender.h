@@ -65,7 +65,7 @@ class PromptSender {
 
   const FecCodec& codec_;
   std::size_t stride_;
-  std::unique_ptr<std::byte[]> bytes_;
+  std::unique_ptr<std::byte[]> bytes_;  // from the first packet on
   SourceSymbol source_;
   std::array<Sum, kSums> sums_;
   std::size_t oldest_ = 0;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "pep/base/range_set.h"
@@ -16,6 +17,7 @@ namespace satrelay::stp {
 class RepairHistory {
  public:
   void on_repair(const Range& packets, Instant now) {
+    if (store_ == nullptr) store_ = std::make_unique<Store>();
     const bool goes_on = count_ > 0 && newest().packets.begin == packets.begin;
     if (!goes_on) ++count_;
     newest() = {packets, now};
@@ -23,16 +25,20 @@ class RepairHistory {
   // The packets whose repairs may have been on the way still at `then`, when the receiver wrote a
   // report, as ranges, ascending. Valid until the next call.
   std::span<const Range> repairable(Instant then) {
+    if (count_ == 0) return {};
     std::size_t begin = kKept;
     const std::size_t oldest = count_ > kKept ? count_ - kKept : 0;
     for (std::size_t i = count_; i > oldest; --i) {
-      const Sent& sent = sent_[(i - 1) % kKept];
+      const Sent& sent = store_->sent[(i - 1) % kKept];
       if (sent.last_repair <= then) break;
-      repairable_[--begin] = sent.packets;
+      store_->repairable[--begin] = sent.packets;
     }
-    return std::span(repairable_).subspan(begin);
+    return std::span(store_->repairable).subspan(begin);
   }
-  void clear() { count_ = 0; }
+  void clear() {
+    count_ = 0;
+    store_.reset();
+  }
 
  private:
   static constexpr std::size_t kKept = 256;
@@ -40,11 +46,14 @@ class RepairHistory {
     Range packets;
     Instant last_repair;
   };
-  Sent& newest() { return sent_[(count_ - 1) % kKept]; }
+  Sent& newest() { return store_->sent[(count_ - 1) % kKept]; }
 
-  std::array<Sent, kKept> sent_;  // a ring
+  struct Store {
+    std::array<Sent, kKept> sent;  // a ring
+    std::array<Range, kKept> repairable;
+  };
+  std::unique_ptr<Store> store_;  // from the first repair on
   std::size_t count_ = 0;
-  std::array<Range, kKept> repairable_;
 };
 
 }  // namespace satrelay::stp

@@ -29,14 +29,16 @@ inline std::size_t write_symbol(std::byte* out, std::uint64_t number, ConstBytes
 
 class SourceSymbol {
  public:
-  explicit SourceSymbol(std::size_t stride) : bytes_(new std::byte[stride]) {}
+  explicit SourceSymbol(std::size_t stride) : stride_(stride) {}
   std::size_t assign(std::uint64_t number, ConstBytes frames) {
+    if (!bytes_) bytes_.reset(new std::byte[stride_]);
     return write_symbol(bytes_.get(), number, frames);
   }
   ConstBytes padded(std::size_t size) const { return {bytes_.get(), FecCodec::padded(size)}; }
 
  private:
-  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t stride_;
+  std::unique_ptr<std::byte[]> bytes_;  // from the first one on
 };
 
 }  // namespace satrelay::stp

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "pep/base/time.h"
 
@@ -22,24 +23,25 @@ class ArrivalOrder {
 
   // The highest number seen is now `next` - 1.
   void on_progress(std::uint64_t next, Instant now) {
-    if (count_ > 0 && now < marks_[(count_ - 1) % kMarks].when + kGrain) return;
-    marks_[count_++ % kMarks] = {next, now};
+    if (count_ > 0 && now < mark(count_ - 1).when + kGrain) return;
+    if (marks_ == nullptr) marks_ = std::make_unique<Marks>();
+    (*marks_)[count_++ % kMarks] = {next, now};
   }
   // `number` arrived although a higher one had been seen.
   void on_late(std::uint64_t number, Instant now) {
     // The first mark above the number tells, to a grain, when it was overtaken.
     std::uint64_t low = count_ > kMarks ? count_ - kMarks : 0;
-    if (low > 0 && marks_[low % kMarks].next > number) return;  // overtaken too long ago
+    if (low > 0 && mark(low).next > number) return;  // overtaken too long ago
     std::uint64_t high = count_;
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
-      if (marks_[middle % kMarks].next > number) {
+      if (mark(middle).next > number) {
         high = middle;
       } else {
         low = middle + 1;
       }
     }
-    const Duration late = low < count_ ? now - marks_[low % kMarks].when : Duration::zero();
+    const Duration late = low < count_ ? now - mark(low).when : Duration::zero();
     if (late + kGrain > kMaxLateness) return;
     age(now);
     recent_ = std::max(recent_, late + kGrain);
@@ -63,7 +65,9 @@ class ArrivalOrder {
     std::uint64_t next = 0;
     Instant when;
   };
-  std::array<Mark, kMarks> marks_{};  // at most one a grain, a ring
+  using Marks = std::array<Mark, kMarks>;
+  const Mark& mark(std::uint64_t count) const { return (*marks_)[count % kMarks]; }
+  std::unique_ptr<Marks> marks_;  // at most one a grain, a ring; from the first one on
   std::uint64_t count_ = 0;
   Duration recent_;
   Duration before_;

@@ -26,10 +26,9 @@ class ReportBacklog {
  public:
   static constexpr std::size_t kMost = 8;
 
-  // No packet is longer than `longest`: nothing is allocated later.
-  explicit ReportBacklog(std::size_t longest) {
-    for (Entry& entry : entries_) entry.runs.reserve(longest);
-  }
+  // No packet is longer than `longest`: each place allocates when it is first used, and never
+  // again.
+  explicit ReportBacklog(std::size_t longest) : longest_(longest) {}
   bool empty() const { return count_ == 0; }
   // There is one.
   ReportUnderWay& front() { return entries_[first_].under_way; }
@@ -42,6 +41,7 @@ class ReportBacklog {
     if (count_ == kMost) return false;
     Entry& entry = entries_[(first_ + count_++) % kMost];
     entry.under_way = under_way;
+    entry.runs.reserve(longest_);
     entry.runs.assign(under_way.report.runs.begin(), under_way.report.runs.end());
     entry.under_way.report.runs = entry.runs;
     return true;
@@ -52,6 +52,7 @@ class ReportBacklog {
     ReportUnderWay under_way;
     std::vector<std::byte> runs;
   };
+  std::size_t longest_;
   std::array<Entry, kMost> entries_;
   std::size_t first_ = 0;
   std::size_t count_ = 0;

@@ -13,7 +13,7 @@ constexpr std::uint64_t kAmpleRoom = 128 * 1024;
 constexpr std::size_t kStreamsAsked = 64;
 
 void write_open_frame(PacketBuilder& packet, const Stream& stream) {
-  write_open(packet.frames(), {stream.id, ConstBytes(stream.metadata).first(stream.metadata_size)});
+  write_open(packet.frames(), {stream.id, stream.metadata()});
   packet.add_item(ItemKind::kOpen, stream);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "pep/stp/types.h"
 
@@ -14,42 +15,52 @@ class ConfirmationExchange {
   // --- to the peer
   // False if that is what was said last.
   bool say(const Confirmation& confirmation) {
-    if (confirmation == ours_) return false;
-    ours_ = confirmation;
+    if (confirmation == ours()) return false;
+    state().ours = confirmation;
     return true;
   }
-  const Confirmation& ours() const { return ours_; }
+  const Confirmation& ours() const { return state_ ? state_->ours : kNothing; }
   // Each CONFIRM frame has a number of its own, from 1 on.
-  std::uint64_t on_sent() { return ++sent_; }
+  std::uint64_t on_sent() { return ++state().sent; }
   // What the frame `sequence` said is no longer the newest if another was sent after it.
-  bool is_newest(std::uint64_t sequence) const { return sequence == sent_; }
+  bool is_newest(std::uint64_t sequence) const { return sequence == sent(); }
   void on_acknowledged(std::uint64_t sequence) {
-    acknowledged_ = std::max(acknowledged_, sequence);
+    if (state_) state_->acknowledged = std::max(state_->acknowledged, sequence);
   }
-  bool all_acknowledged() const { return acknowledged_ == sent_; }
+  bool all_acknowledged() const { return !state_ || state_->acknowledged == state_->sent; }
 
   // --- from the peer
   // False if it is older than what is known, or nothing new.
   bool hear(std::uint64_t sequence, const Confirmation& confirmation) {
-    if (sequence <= heard_) return false;
-    heard_ = sequence;
+    if (sequence == 0 || (state_ && sequence <= state_->heard)) return false;
+    state().heard = sequence;
+    const Confirmation& before = state_->theirs;
     Confirmation merged = confirmation;
-    merged.answered = merged.answered || theirs_.answered;
-    merged.ended = merged.ended || theirs_.ended;
-    merged.delivered = std::max(merged.delivered, theirs_.delivered);
-    merged.keep_alives = std::max(merged.keep_alives, theirs_.keep_alives);
-    if (merged == theirs_) return false;
-    theirs_ = merged;
+    merged.answered = merged.answered || before.answered;
+    merged.ended = merged.ended || before.ended;
+    merged.delivered = std::max(merged.delivered, before.delivered);
+    merged.keep_alives = std::max(merged.keep_alives, before.keep_alives);
+    if (merged == before) return false;
+    state_->theirs = merged;
     return true;
   }
-  const Confirmation& theirs() const { return theirs_; }
+  const Confirmation& theirs() const { return state_ ? state_->theirs : kNothing; }
 
  private:
-  Confirmation ours_;
-  Confirmation theirs_;
-  std::uint64_t sent_ = 0;
-  std::uint64_t acknowledged_ = 0;
-  std::uint64_t heard_ = 0;
+  static constexpr Confirmation kNothing{};
+  struct State {
+    Confirmation ours;
+    Confirmation theirs;
+    std::uint64_t sent = 0;
+    std::uint64_t acknowledged = 0;
+    std::uint64_t heard = 0;
+  };
+  State& state() {
+    if (!state_) state_ = std::make_unique<State>();
+    return *state_;
+  }
+  std::uint64_t sent() const { return state_ ? state_->sent : 0; }
+  std::unique_ptr<State> state_;  // of few streams: most flows' modes want none
 };
 
 }  // namespace satrelay::stp

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "pep/base/time.h"
 
@@ -32,10 +33,11 @@ class CopyQueue {
   }
 
   bool empty() const { return size_ == 0; }
-  const Copy& front() const { return copies_[head_]; }
+  const Copy& front() const { return (*copies_)[head_]; }
   void push(const Copy& copy) {
     if (size_ == kRoom) return;
-    copies_[(head_ + size_) % kRoom] = copy;
+    if (copies_ == nullptr) copies_ = std::make_unique<Copies>();
+    (*copies_)[(head_ + size_) % kRoom] = copy;
     ++size_;
   }
   void pop() {
@@ -44,7 +46,8 @@ class CopyQueue {
   }
 
  private:
-  std::array<Copy, kRoom> copies_;
+  using Copies = std::array<Copy, kRoom>;
+  std::unique_ptr<Copies> copies_;  // a ring, from the first one on
   std::size_t head_ = 0;
   std::size_t size_ = 0;
 };

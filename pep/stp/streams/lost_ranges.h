@@ -44,6 +44,9 @@ class LostRanges {
     for (const RangeSet& set : by_losses_) moved += set.moved();
     return moved;
   }
+  void trim() {
+    for (RangeSet& set : by_losses_) set.trim();
+  }
   void clear() {
     for (RangeSet& set : by_losses_) set.clear();
   }

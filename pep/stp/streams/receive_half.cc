@@ -8,7 +8,7 @@ ReceiveHalf::Stored ReceiveHalf::store(std::uint64_t offset, ConstBytes bytes,
                                        std::size_t reserve_blocks) {
   const std::uint64_t end = offset + bytes.size();
   if (offset > bytes_.in_order_end() && end > bytes_.own_end() &&
-      arena_->free_blocks() <= reserve_blocks) {
+      bytes_.arena().free_blocks() <= reserve_blocks) {
     return {0, holds(offset, end)};
   }
   const std::uint64_t limit = granted_ - bytes_.consumed();

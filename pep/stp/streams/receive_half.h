@@ -15,9 +15,9 @@ class ReceiveHalf {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   // Of what came beyond a gap (Reassembler::has_place()): at 10% loss a gap comes with each 14 KB.
-  static constexpr std::uint64_t kBytesAPiece = 8192;
+  static constexpr std::uint32_t kBytesAPiece = 8192;
 
-  explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece), arena_(&arena) {}
+  explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece) {}
 
   // As BlockRing's: a reserve in which bytes always find room, of a stream that begins.
   [[nodiscard]] bool own() { return bytes_.own(); }
@@ -82,13 +82,13 @@ class ReceiveHalf {
     bytes_.disown();
   }
   void reset();
+  void trim() { bytes_.trim(); }  // as Reassembler's
 
  private:
   bool holds(std::uint64_t begin, std::uint64_t end) const;
   Reassembler bytes_;
   DrainPrediction drain_;
   RecentCount taken_;
-  Arena* arena_;
   std::uint64_t charged_ = 0;
   std::uint64_t granted_ = 0;
   std::uint64_t told_ = 0;

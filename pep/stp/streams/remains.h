@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "pep/base/work_count.h"
 #include "pep/stp/streams/stream_schedule.h"
@@ -25,10 +26,11 @@ class Remains {
   bool full() const { return sessions_.size() >= kMost; }
   void add(StreamTable streams, StreamSchedule schedule) {
     schedule.pause(true);  // its hosts wait no more
-    sessions_.emplace_back(std::move(streams), std::move(schedule));
+    sessions_.push_back(std::make_unique<Session>(std::move(streams), std::move(schedule)));
   }
   void add_held(BlocksHeld& held) const {
-    for (const auto& [streams, schedule] : sessions_) {
+    for (const auto& session : sessions_) {
+      const StreamTable& streams = session->first;
       for (std::uint32_t i = 0; i < streams.slot_count(); ++i) {
         held.to_peer += streams.at(i).send.blocks_held();
         held.from_peer += streams.at(i).receive.bytes().blocks_held();
@@ -38,12 +40,12 @@ class Remains {
   }
   void go_on(WorkCount& work) {
     if (empty()) return;
-    sessions_.front().second.go_on(work);
+    sessions_.front()->second.go_on(work);
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < kStreamsPerStep && bytes < kBytesPerStep && !empty(); ++i) {
-      auto& [streams, schedule] = sessions_.front();
+      auto& [streams, schedule] = *sessions_.front();
       if (streams.slot_count() == 0) {
-        sessions_.pop_front();
+        sessions_.erase(sessions_.begin());
         continue;
       }
       work.add();
@@ -55,7 +57,8 @@ class Remains {
   }
 
  private:
-  std::deque<std::pair<StreamTable, StreamSchedule>> sessions_;
+  using Session = std::pair<StreamTable, StreamSchedule>;
+  std::vector<std::unique_ptr<Session>> sessions_;  // the oldest first
 };
 
 }  // namespace satrelay::stp

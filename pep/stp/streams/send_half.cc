@@ -6,8 +6,8 @@ namespace satrelay::stp {
 
 std::uint64_t SendHalf::room(std::uint64_t limit, std::uint64_t promised) const {
   if (finished() || queue_.size() >= limit) return 0;
-  const std::uint64_t block = arena_->block_size();
-  const std::uint64_t free = arena_->free_blocks();
+  const std::uint64_t block = queue_.arena().block_size();
+  const std::uint64_t free = queue_.arena().free_blocks();
   const std::uint64_t kept = (promised + block - 1) / block;
   return std::min(limit - queue_.size(), queue_.room(free > kept ? free - kept : 0));
 }
@@ -53,7 +53,7 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
 // touches can have become whole.
 void SendHalf::forget_around(std::uint64_t begin, std::uint64_t end) {
   const Range whole = acknowledged_.ranges()[acknowledged_.first_ending_after(begin)];
-  const std::uint64_t block = arena_->block_size();
+  const std::uint64_t block = queue_.arena().block_size();
   queue_.forget({std::max(whole.begin, begin - begin % block),
                  std::min(whole.end, end + (block - end % block) % block)});
 }

@@ -14,7 +14,7 @@ namespace satrelay::stp {
 
 class SendHalf {
  public:
-  explicit SendHalf(Arena& arena) : arena_(&arena), queue_(arena) {}
+  explicit SendHalf(Arena& arena) : queue_(arena) {}
 
   // As BlockRing's: a reserve that can always be written to, of a stream that begins.
   [[nodiscard]] bool own() { return queue_.own(); }
@@ -64,6 +64,12 @@ class SendHalf {
   bool done() const { return fin_ == Fin::kAcknowledged && queue_.empty(); }
 
   void reset();
+  // Gives back what it needs only while bytes are under way.
+  void trim() {
+    queue_.trim();
+    acknowledged_.trim();
+    lost_.trim();
+  }
   // What edits of the sets have cost (RangeSet).
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
   std::size_t blocks_held() const { return queue_.blocks_held(); }  // counted
@@ -72,7 +78,6 @@ class SendHalf {
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };
   void forget_around(std::uint64_t begin, std::uint64_t end);
 
-  Arena* arena_;
   ByteQueue queue_;
   std::uint64_t sent_ = 0;
   std::uint64_t limit_ = 0;  // absolute credit from the peer

@@ -7,9 +7,10 @@
 // kResetting: gone for the relay; kept until the peer has our RESET and we know how much it sent.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "pep/base/intrusive_list.h"
 #include "pep/base/time.h"
@@ -79,21 +80,33 @@ struct Stream {
   } pending;
   ResetReason event_reason = ResetReason::kNone;
 
-  ListHook<Stream> new_hook;      // new bytes to send, or ready to produce them
-  ListHook<Stream> lost_hook;     // lost bytes to send again
-  ListHook<Stream> open_hook;     // OPEN due
-  ListHook<Stream> fin_hook;      // FIN due with no byte to carry it
-  ListHook<Stream> reset_hook;    // RESET due
-  ListHook<Stream> credit_hook;   // CREDIT due
-  ListHook<Stream> confirm_hook;  // CONFIRM due
+  // Those that bytes under way need come first: they share lines.
+  ListHook<Stream> new_hook;  // new bytes to send, or ready to produce them
   ListHook<Stream> event_hook;
+  ListHook<Stream> unread_hook;   // bytes wait for the reader
+  ListHook<Stream> credit_hook;   // CREDIT due
+  ListHook<Stream> lane_hook;     // what it has to send waits for credit of the lane
+  ListHook<Stream> memory_hook;   // writer waits for arena blocks
+  ListHook<Stream> lost_hook;     // lost bytes to send again
+  ListHook<Stream> fin_hook;      // FIN due with no byte to carry it
+  ListHook<Stream> confirm_hook;  // CONFIRM due
+  ListHook<Stream> open_hook;     // OPEN due
+  ListHook<Stream> reset_hook;    // RESET due
   ListHook<Stream> linger_hook;
-  ListHook<Stream> memory_hook;  // writer waits for arena blocks
-  ListHook<Stream> lane_hook;    // what it has to send waits for credit of the lane
-  ListHook<Stream> unread_hook;  // bytes wait for the reader
 
+  // Of its OPEN, while somebody needs it: our packets, or the relay.
   std::uint16_t metadata_size = 0;
-  std::array<std::byte, kMaxMetadata> metadata;
+  std::unique_ptr<std::byte[]> metadata_bytes;
+  ConstBytes metadata() const { return {metadata_bytes.get(), metadata_size}; }
+  void set_metadata(ConstBytes bytes) {
+    metadata_bytes = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), metadata_bytes.get());
+    metadata_size = static_cast<std::uint16_t>(bytes.size());
+  }
+  void forget_metadata() {
+    metadata_bytes.reset();
+    metadata_size = 0;
+  }
 
   // Takes a reserve of the arena for each half; false, and none, if there are too few.
   [[nodiscard]] bool own_memory() {

@@ -30,6 +30,7 @@ void StreamSchedule::join(Stream& stream, schedule::ClassId stream_class, std::u
   const bool has_new = NewList::contains(stream);
   remove(stream);
   leave(stream);
+  if (groups_.empty()) groups_.resize(std::size_t{1} << kPartBits);
   std::unique_ptr<StreamGroup>& group = groups_with(host)[{stream_class, host}];
   if (group == nullptr) {
     group = std::make_unique<StreamGroup>();

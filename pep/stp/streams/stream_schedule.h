@@ -14,6 +14,7 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "pep/base/lap.h"
 #include "pep/base/work_count.h"
@@ -147,8 +148,8 @@ class StreamSchedule {
   using Groups = std::unordered_map<GroupKey, std::unique_ptr<StreamGroup>, GroupHash>;
   static constexpr unsigned kPartBits = 7;
   Groups& groups_with(std::uint64_t host) { return groups_[host >> (64 - kPartBits)]; }
-  std::array<Groups, 1U << kPartBits> groups_;
-  Lap recount_;  // of the parts
+  std::vector<Groups> groups_;  // none before the first
+  Lap recount_;                 // of the parts
 };
 
 }  // namespace satrelay::stp

@@ -55,7 +55,7 @@ Stream* Streams::create(std::uint64_t id, Stream::Phase phase, Own own, Instant 
   schedule_.join(*stream, 0, 0);
   stream->pending = {};
   stream->confirmations = {};
-  stream->metadata_size = 0;
+  stream->forget_metadata();
   stream->reader_needs = 0;
   stream->receive.promise(config_.stream_receive_limit);
   send_credit_.begin_share(*stream);
@@ -71,8 +71,7 @@ Stream* Streams::open(std::uint64_t id, ConstBytes metadata, std::uint32_t conte
   Stream* stream = create(id, Stream::Phase::kOpen, Own::kMemory, now);
   if (stream == nullptr) return nullptr;
   stream->context = context;
-  stream->metadata_size = static_cast<std::uint16_t>(metadata.size());
-  std::copy(metadata.begin(), metadata.end(), stream->metadata.begin());
+  stream->set_metadata(metadata);
   stream->open_due = true;
   due_.opens.push_back(*stream);
   return stream;
@@ -81,8 +80,7 @@ Stream* Streams::open(std::uint64_t id, ConstBytes metadata, std::uint32_t conte
 void Streams::on_opened(Stream& stream, ConstBytes metadata) {
   if (stream.phase == Stream::Phase::kAwaitingOpen) linger_.remove(stream);
   stream.phase = Stream::Phase::kOpen;
-  stream.metadata_size = static_cast<std::uint16_t>(metadata.size());
-  std::copy(metadata.begin(), metadata.end(), stream.metadata.begin());
+  stream.set_metadata(metadata);
   notify(stream, &Stream::Pending::opened);
   if (stream.receive.bytes().readable() > 0 || stream.receive.complete()) {
     notify(stream, &Stream::Pending::readable);

@@ -129,6 +129,15 @@ DataFrame parse_data(ByteReader& in, std::uint8_t type) {
   return frame;
 }
 
+std::optional<DataFrame> parse_only_data(ConstBytes frames) {
+  ByteReader in(frames);
+  const std::uint8_t type = in.u8();
+  const auto kind = static_cast<unsigned>(type) & ~static_cast<unsigned>(kDataFin);
+  if (kind != static_cast<unsigned>(FrameType::kData)) return std::nullopt;
+  const DataFrame frame = parse_data(in, type);
+  return in.ok() ? std::optional(frame) : std::nullopt;
+}
+
 RateFrame parse_rate(ByteReader& body) {
   RateFrame frame;
   frame.sequence = read_varint(body);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "pep/base/bytes.h"
 #include "pep/base/units.h"
@@ -121,6 +122,8 @@ HelloFrame parse_hello(ByteReader& in, HelloKeys& keys);
 OpenFrame parse_open(ByteReader& in);
 ResetFrame parse_reset(ByteReader& in);
 DataFrame parse_data(ByteReader& in, std::uint8_t type);
+// Of a packet that is one DATA frame and no more, which needs no length: nullopt of any other.
+std::optional<DataFrame> parse_only_data(ConstBytes frames);
 // Behind its length: `body` is what the length covers.
 RateFrame parse_rate(ByteReader& body);
 ConfirmFrame parse_confirm(ByteReader& body);

@@ -1,6 +1,7 @@
 #include "relay/gateway/addresses/wan_node.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "pep/wire/arp.h"
 #include "pep/wire/checksum.h"
@@ -256,28 +257,45 @@ std::optional<MacAddress> WanNode::next_hop(std::size_t peer) const {
 
 void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
                                 MutableBytes frame, LinkWay way) const {
-  const auto type = own_.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
-  auto ethernet = header_to(next_hop(peer).value_or(MacAddress()), type);
-  if (way == LinkWay::kReceive) ethernet = ethernet.reversed();
-  wire::write_ethernet(ethernet, frame);
-  const auto udp_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + datagram);
-  wire::IpHeader ip;
-  ip.source = own_;
-  ip.destination = peers_[peer];
-  if (way == LinkWay::kReceive) std::swap(ip.source, ip.destination);
-  ip.protocol = wire::kProtocolUdp;
-  ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(priority) << 2);
-  ip.payload_size = udp_size;
-  const std::size_t udp_at = ethernet.size() + wire::write_ip(ip, frame.subspan(ethernet.size()));
-  const MutableBytes udp = frame.subspan(udp_at, udp_size);
-  wire::write_udp({stp_port_, stp_port_, udp_size, 0}, udp);
+  const MacAddress hop = next_hop(peer).value_or(MacAddress());
+  const bool same = last_.written && last_.peer == peer && last_.datagram == datagram &&
+                    last_.next_hop == hop && last_.priority == priority && last_.way == way;
+  if (!same) {
+    last_ = {.peer = peer,
+             .datagram = datagram,
+             .next_hop = hop,
+             .priority = priority,
+             .way = way,
+             .written = true};
+    write_headers(last_, last_.bytes);
+  }
+  std::memcpy(frame.data(), last_.bytes.data(), stp_header_size_);
   // IPv4 leaves the UDP checksum out (RFC 768): each STP packet carries a CRC32C of its own, and
   // the sum would be a second pass over the payload. IPv6 requires it (RFC 8200 section 8.1).
-  if (!own_.is_v4()) {
-    const std::uint16_t sum =
-        wire::transport_checksum(ip.source, ip.destination, wire::kProtocolUdp, udp);
-    store_u16(udp.data() + wire::kUdpChecksumOffset, sum == 0 ? std::uint16_t{0xffff} : sum);
-  }
+  if (own_.is_v4()) return;
+  const bool sent = way == LinkWay::kSend;
+  const MutableBytes udp =
+      frame.subspan(stp_header_size_ - wire::kUdpHeaderSize, wire::kUdpHeaderSize + datagram);
+  const std::uint16_t sum = wire::transport_checksum(
+      sent ? own_ : peers_[peer], sent ? peers_[peer] : own_, wire::kProtocolUdp, udp);
+  store_u16(udp.data() + wire::kUdpChecksumOffset, sum == 0 ? std::uint16_t{0xffff} : sum);
+}
+
+void WanNode::write_headers(const Headers& of, MutableBytes out) const {
+  const auto type = own_.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
+  auto ethernet = header_to(of.next_hop, type);
+  if (of.way == LinkWay::kReceive) ethernet = ethernet.reversed();
+  wire::write_ethernet(ethernet, out);
+  const auto udp_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + of.datagram);
+  wire::IpHeader ip;
+  ip.source = own_;
+  ip.destination = peers_[of.peer];
+  if (of.way == LinkWay::kReceive) std::swap(ip.source, ip.destination);
+  ip.protocol = wire::kProtocolUdp;
+  ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(of.priority) << 2);
+  ip.payload_size = udp_size;
+  const std::size_t udp_at = ethernet.size() + wire::write_ip(ip, out.subspan(ethernet.size()));
+  wire::write_udp({stp_port_, stp_port_, udp_size, 0}, out.subspan(udp_at));
 }
 
 }  // namespace satrelay::gateway

@@ -15,7 +15,10 @@
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/control/rate_controller.h"
+#include "pep/wire/ethernet.h"
 #include "pep/wire/icmp.h"
+#include "pep/wire/ip.h"
+#include "pep/wire/udp.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/uplink/link_way.h"
@@ -50,6 +53,21 @@ class WanNode {
                          MutableBytes frame, LinkWay way = LinkWay::kSend) const;
 
  private:
+  // Most packets of a burst have the same headers as the one before.
+  struct Headers {
+    std::size_t peer = 0;
+    std::size_t datagram = 0;
+    MacAddress next_hop;
+    control::Priority priority{};
+    LinkWay way{};
+    bool written = false;
+    // With a VLAN tag, IPv6 and UDP.
+    std::array<std::byte,
+               wire::kEthernetHeaderSize + 4 + wire::kIpv6HeaderSize + wire::kUdpHeaderSize>
+        bytes{};
+  };
+  void write_headers(const Headers& of, MutableBytes out) const;
+
   // One next hop; peers behind the same router share it.
   struct Neighbour {
     IpAddress address;
@@ -83,6 +101,7 @@ class WanNode {
   std::array<PendingFrame, kMaxPending> pending_{};
   std::size_t pending_first_ = 0;
   std::size_t pending_count_ = 0;
+  mutable Headers last_;
 };
 
 }  // namespace satrelay::gateway

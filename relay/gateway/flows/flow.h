@@ -16,7 +16,7 @@
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
-#include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/frames/packed_metadata.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/rules/rule_use.h"
 
@@ -48,14 +48,14 @@ struct PathMarks {
 
 struct Flow {
   Flow(const FlowKey& flow_key, RulePtr flow_rule, Origin flow_origin, const tcp::Config& config,
-       Arena& arena, tcp::Counters& counters, Instant now)
+       Arena& arena, tcp::Endpoint::Shared shared, Instant now)
       : key(flow_key),
-        rule(std::move(flow_rule)),
         origin(flow_origin),
         flow_label(gateway::flow_label(flow_key)),
-        endpoint(config, arena, &counters),
-        created(now),
-        last_activity(now) {}
+        last_activity(now),
+        rule(std::move(flow_rule)),
+        endpoint(config, arena, std::move(shared)),
+        created(now) {}
 
   // The host believes in a connection of which the peer knows nothing yet.
   bool awaits_stream() const {
@@ -70,68 +70,66 @@ struct Flow {
     return closed && stream_state != StreamState::kOpen;
   }
 
+  // --- with each of its frames -----------------------------------------------------------------
   FlowKey key;
-  RulePtr rule;                           // that it fell under here; never null
-  std::uint64_t upheavals = 0;            // of its peer that have reached it (upheavals.h)
-  std::uint64_t upheavals_looked_at = 0;  // of all peers
-  std::uint64_t configurations = 0;       // that have reached it
-  std::uint64_t id = 0;                   // a number of its own among all flows since the start
   Origin origin;
+  StreamState stream_state = StreamState::kNone;
+  schedule::ClassId traffic_class = 0;  // of the stream
+  bool established = false;             // the handshake with the host was complete once
+  bool finish_sent = false;             // session.finish() called
+  bool delivered = false;               // the peer's session has everything
+  bool close_handled = false;           // the endpoint's end was passed on
+  bool closed_to_host = false;          // endpoint.close() called
+  bool end_counted = false;             // a counter names how this flow ended
+  bool counted_over = false;            // among those that are over
+  bool half_open = false;               // counted against limits.half_open
+  bool trimmed = true;                  // it has no memory that a quiet flow can do without
+  config::FlowModes modes;
   std::uint32_t flow_label;  // of IPv6 packets to the host
   std::size_t peer = 0;
-  tcp::Endpoint endpoint;
-  OpenMetadata metadata;           // as sent or received with OPEN
-  std::uint32_t syn_sequence = 0;  // of the host's SYN, if that came from the LAN
-  wire::EthernetHeader to_host;    // L2 header of our frames; follows the host's latest frame
-  FlowJournal::Place journal_place = FlowJournal::kNowhere;
-  PathMarks host_marks;  // of our host's latest data
-  PathMarks told_marks;  // as the far gateway takes them to be
-  PathMarks far_marks;   // of the far host: those of our frames to this one
-  config::FlowModes modes;
-
-  StreamState stream_state = StreamState::kNone;
   stp::StreamId stream{};
   // Where both hosts have opened the connection at once, the stream that the peer has opened: by it
   // the far host's bytes come, and by `stream` only ours go.
   std::optional<stp::StreamId> inbound;
   stp::StreamId inbound_stream() const { return inbound.value_or(stream); }
-  schedule::ClassId traffic_class = 0;  // of the stream
-  bool finish_sent = false;             // session.finish() called
-  bool delivered = false;               // the peer's session has everything
-  bool close_handled = false;           // the endpoint's end was passed on
-  bool established = false;             // the handshake with the host was complete once
-  bool closed_to_host = false;          // endpoint.close() called
-  bool end_counted = false;             // a counter names how this flow ended
-  bool counted_over = false;            // among those that are over
-  bool half_open = false;               // counted against limits.half_open
-
-  // What the gateways tell each other of their hosts (flow_modes.h).
-  std::uint64_t host_acknowledged = 0;      // plain bytes
-  std::uint64_t confirmed_window = 0;       // of our host, as told
-  std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
-  std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
-  std::uint64_t stray_answers = 0;          // of our host that the peer was asked about
-
+  std::uint64_t upheavals_looked_at = 0;  // of all peers
+  Instant last_activity;
+  Instant last_payload;                 // from its host
+  Instant retry_at = Instant::never();  // memory ran out: try again then
+  Instant armed = Instant::never();     // when the timer table calls; never after the deadline
+  wire::EthernetHeader to_host;         // L2 header of our frames; follows the host's latest frame
+  PathMarks host_marks;                 // of our host's latest data
+  PathMarks told_marks;                 // as the far gateway takes them to be
+  PathMarks far_marks;                  // of the far host: those of our frames to this one
+  std::uint64_t stray_answers = 0;      // of our host that the peer was asked about
+  RulePtr rule;                         // that it fell under here; never null
+  RecentCount drained;                  // bytes from the LAN that the link has taken
+  std::uint64_t bytes_from_lan = 0;     // plain
+  std::uint64_t bytes_encoded = 0;      // what became of them in the stream
+  std::uint64_t bytes_to_lan = 0;
   // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
   std::uint64_t try_compression_at = 0;
   std::uint64_t incompressible_run = 0;
-
-  RecentCount drained;  // bytes from the LAN that the link has taken
-
   // The encoded block under way towards the host.
   compress::BlockHeader block;
   std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed
   std::uint32_t plain_written =
       0;  // of a compressed block, when the host's side filled up in mid-block
+  tcp::Endpoint endpoint;
 
+  // --- seldom ----------------------------------------------------------------------------------
+  std::uint64_t upheavals = 0;       // of its peer that have reached it (upheavals.h)
+  std::uint64_t configurations = 0;  // that have reached it
+  std::uint64_t id = 0;              // a number of its own among all flows since the start
+  PackedMetadata metadata;           // as sent or received with OPEN
+  std::uint32_t syn_sequence = 0;    // of the host's SYN, if that came from the LAN
+  FlowJournal::Place journal_place = FlowJournal::kNowhere;
+  // What the gateways tell each other of their hosts (flow_modes.h).
+  std::uint64_t host_acknowledged = 0;      // plain bytes
+  std::uint64_t confirmed_window = 0;       // of our host, as told
+  std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
+  std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
   Instant created;
-  Instant last_activity;
-  Instant last_payload;                 // from its host
-  Instant retry_at = Instant::never();  // memory ran out: try again then
-  Instant armed = Instant::never();     // when the timer table calls; never after the deadline
-  std::uint64_t bytes_from_lan = 0;     // plain
-  std::uint64_t bytes_encoded = 0;      // what became of them in the stream
-  std::uint64_t bytes_to_lan = 0;
 };
 
 }  // namespace satrelay::gateway

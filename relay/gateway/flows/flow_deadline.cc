@@ -21,6 +21,7 @@ Instant deadline(const Flow& f, const stp::Session& session, const config::Limit
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }
   if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
+  if (!f.trimmed) next = earlier(next, f.last_activity + kTrimAfter);
   return earlier(f.last_activity + quiet_limit(f, session, limits), next);
 }
 

@@ -15,6 +15,8 @@ bool only_owes(const Flow& f, const stp::Session& session);
 // Silence after which the flow is given up.
 Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits);
 
+// A flow that was quiet for so long gives back what it needs only while it is not.
+inline constexpr Duration kTrimAfter = Duration::seconds(10);
 Instant deadline(const Flow& f, const stp::Session& session, const config::Limits& limits);
 
 }  // namespace satrelay::gateway

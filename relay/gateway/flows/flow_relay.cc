@@ -3,7 +3,6 @@
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
-#include "relay/gateway/flows/tcp_frame.h"
 #include "relay/gateway/frames/path_error.h"
 #include "relay/gateway/frames/path_mtu_advice.h"
 
@@ -53,7 +52,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       flows_(config.limits.flows, secret),
       unheard_(config.limits.flows, secret),
       windows_(plan, arena_, flows_),
-      streams_(config, plan, secret, around.classes, peers_, stopwatch) {}
+      streams_(config, plan, secret, around.classes, peers_, stopwatch),
+      time_waits_(config.limits.time_wait, secret) {}
 
 std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
   if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
@@ -67,11 +67,12 @@ std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
 
 void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                                const wire::TcpHeader& header, ConstBytes payload, Instant now) {
+  settle_unless(slot, now);
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (makes_way(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
-  windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
   // A promised window is not taken back, and many at once may promise more than there is. What
   // would take the room that the streams need to drain counts as lost: the host sends it again.
@@ -82,18 +83,49 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
-    if (const auto towards = frame.ethernet.reversed(); towards != f.to_host) {
-      f.to_host = towards;
-      write_down(f);
-    }
+    follow_host(f, frame);
     if (!payload.empty()) f.last_payload = now;
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
     // That a host answers probes of its closed window is no reason to wait for it for ever.
-    if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) f.last_activity = now;
+    if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
+    f.trimmed = false;
   }
-  advance(slot, now);
+  moving_ = slot;
+}
+
+std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
+                                       const wire::TcpHeader& header,
+                                       std::span<const ConstBytes> payloads, Instant now) {
+  catch_up(slot, now);
+  Flow& f = flow(slot);
+  if (f.endpoint.state() != tcp::State::kEstablished) return 0;
+  // While little is spare, each is judged by itself. Together they touch one block more than their
+  // bytes fill, and another before that.
+  std::size_t size = 2 * arena_.block_size();
+  for (const ConstBytes payload : payloads) size += payload.size();
+  if (windows_.crowds_streams(size)) return 0;
+  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+  f.endpoint.set_frugal(false);
+  const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
+  const std::size_t taken = f.endpoint.handle_in_order(header, payloads, now);
+  if (taken == 0) return 0;
+  if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
+  if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
+  follow_host(f, frame);
+  f.last_payload = now;
+  f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
+  note_activity(f, now);
+  moving_ = slot;
+  return taken;
+}
+
+void FlowRelay::follow_host(Flow& f, const Frame& frame) {
+  const auto towards = frame.ethernet.reversed();
+  if (towards == f.to_host) return;
+  f.to_host = towards;
+  write_down(f);
 }
 
 void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now) {
@@ -125,11 +157,12 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     follow(f, session_of(f).confirmation(event.stream), now);
     windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   }
-  f.last_activity = now;
+  note_activity(f, now);
   advance(slot, now);
 }
 
 void FlowRelay::handle_timeout(Instant now) {
+  expire_time_waits(now);
   for (int i = 0; i < kFlowsPerCall; ++i) {
     const auto due = flows_.take_due(now);  // settle() arms it anew
     if (!due) break;
@@ -146,6 +179,7 @@ void FlowRelay::handle_timeout(Instant now) {
       f.retry_at = Instant::never();
       windows_.adjust(f, session_of(f).smoothed_rtt(), now);
     }
+    if (!f.trimmed && now >= f.last_activity + kTrimAfter) trim(f);
     if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) &&
         f.endpoint.state() != tcp::State::kTimeWait) {
       reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
@@ -157,10 +191,10 @@ void FlowRelay::handle_timeout(Instant now) {
 
 Instant FlowRelay::next_timeout() const {
   if (!flows_.ring().empty() || flows_.lap_under_way() || unheard_.any_put_off() ||
-      !farewells_.empty()) {
+      !farewells_.empty() || !late_answers_.empty()) {
     return {};
   }
-  return flows_.next_deadline();
+  return earlier(flows_.next_deadline(), time_waits_.next_expiry());
 }
 
 // --- splicing ----------------------------------------------------------------------------------
@@ -177,6 +211,14 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
   streams_.produce(f, now);
   queue(slot);  // consuming may have opened the host's window
+}
+
+void FlowRelay::trim(Flow& f) {
+  f.trimmed = true;
+  f.endpoint.trim();
+  if (f.stream_state != StreamState::kOpen) return;
+  session_of(f).trim(f.stream);
+  if (f.inbound) session_of(f).trim(*f.inbound);
 }
 
 void FlowRelay::advance(std::uint32_t slot, Instant now) {
@@ -216,13 +258,21 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
     work_.add();
     if (flows_.contains(slot)) catch_up(slot, now);
     if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unheard()) {
-      if (const auto segment = flow(slot).endpoint.poll_segment(now)) {
+      Flow& f = flow(slot);
+      if (slot == sending_ && f.endpoint.poll_next(last_sent_, now)) {
         ring.count_segment();
-        return write_tcp_frame(flow(slot), *segment, out);
+        return frames_.write_next(f, last_sent_, out);
+      }
+      if (const auto segment = f.endpoint.poll_segment(now)) {
+        ring.count_segment();
+        last_sent_ = *segment;
+        sending_ = segment->payload_size > 0 ? slot : kNoSlot;
+        return frames_.write(f, *segment, out);
       }
     }
     const bool more = ring.turn_is_over();  // but its output may not be
     ring.end_turn();
+    sending_ = kNoSlot;
     if (!flows_.contains(slot)) continue;
     if (more) {
       ring.add(slot);
@@ -230,7 +280,7 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
       settle(slot, now);
     }
   }
-  return 0;
+  return late_answers_.poll_frame(out);
 }
 
 // --- getters -----------------------------------------------------------------------------------

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "config/schema.h"
@@ -20,6 +22,8 @@
 #include "relay/gateway/flows/host_side.h"
 #include "relay/gateway/flows/host_windows.h"
 #include "relay/gateway/flows/stream_side.h"
+#include "relay/gateway/flows/tcp_frame.h"
+#include "relay/gateway/flows/time_waits.h"
 #include "relay/gateway/flows/unheard_flows.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/segment_queue.h"
@@ -65,6 +69,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
   // 4-tuple anew; false if the flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
+  // The same of a connection that is in TIME-WAIT, and no flow any more.
+  bool make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now);
   // RoomForFlows.
   std::optional<Counter> lack_of_room(std::size_t peer) const override;
   std::size_t free_slots() const override { return flows_.free_slots(); }
@@ -75,8 +81,22 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   }
 
   // --- a flow goes on --------------------------------------------------------------------------
+  // The flow moves on when settle_unless() says so: several segments that follow each other move it
+  // once.
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
+  // The same of segments that follow each other and differ as tcp::Endpoint::handle_in_order()
+  // says: how many of them were dealt with. `frame` and `header` are the first one's.
+  std::size_t handle_in_order(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
+                              std::span<const ConstBytes> payloads, Instant now);
+  bool is_settled() const { return moving_ == kNoSlot; }
+  // To be called before anything else happens, but a further segment of the flow in `slot`.
+  void settle_unless(std::uint32_t slot, Instant now) {
+    if (moving_ != slot && moving_ != kNoSlot) advance(std::exchange(moving_, kNoSlot), now);
+  }
+  // Of a connection that is in TIME-WAIT.
+  void handle_late_segment(const FlowKey& key, const Frame& frame, const wire::TcpHeader& header,
+                           std::size_t payload, Instant now);
   // The host's LAN says that a segment of ours did not reach it, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   // Of a stream of a flow.
@@ -88,6 +108,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
+  // Before the first of several poll_frame() between which nothing else is done or asked.
+  void begin_polls() { sending_ = kNoSlot; }
   std::size_t poll_frame(MutableBytes out, Instant now);
   Instant next_timeout() const;
 
@@ -107,6 +129,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
 
   // --- getters ---------------------------------------------------------------------------------
   const FlowStore& flows() const { return flows_; }
+  const TimeWaits& time_waits() const { return time_waits_; }
   // Of the flow that an event of an open stream is about; nullptr if there is none.
   const FlowKey* key_of(std::size_t peer, const stp::Event& event) const;
   // Where the sessions sum up what they store.
@@ -120,6 +143,12 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
 
  private:
   Flow& flow(std::uint32_t slot) { return flows_[slot]; }
+  static void note_activity(Flow& f, Instant now) {
+    f.last_activity = now;
+    f.trimmed = false;
+  }
+  void follow_host(Flow& f, const Frame& frame);
+  void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
 
   // (flow_relay_opening.cc)
@@ -158,6 +187,10 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
   void remove(std::uint32_t slot, Instant now);
+  void release_slot(std::uint32_t slot);
+  void retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now);
+  void end_time_wait(const FlowKey& key, Instant now);
+  void expire_time_waits(Instant now);
 
   config::Limits limits_;
   HostSide host_side_;
@@ -177,8 +210,17 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   HostWindows windows_;
   StreamSide streams_;
   static constexpr std::size_t kMostFarewells = 256;
-  SegmentQueue farewells_{kMostFarewells};  // resets that were owed when a flow had to make room
-  std::uint64_t upheavals_ = 0;             // of all peers
+  static constexpr std::size_t kMostLateAnswers = 256;
+  // What is owed to hosts whose flow is no more: resets when it had to make room, and answers of
+  // TIME-WAIT.
+  SegmentQueue farewells_{kMostFarewells};
+  TimeWaits time_waits_;
+  SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT, after all flows
+  TcpFrames frames_;
+  tcp::SegmentToSend last_sent_;
+  std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
+  std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
+  std::uint64_t upheavals_ = 0;      // of all peers
   std::uint64_t configurations_ = 0;
   bool is_shutting_down_ = false;
 };

@@ -98,22 +98,79 @@ void FlowRelay::remove(std::uint32_t slot, Instant now) {
   count_end(f, Counter::kFlowsFinished);
   if (f.established) records_.ended.remember(f.key, 0, now);
   journal_.release(f.journal_place);
+  release_slot(slot);
+}
+
+void FlowRelay::release_slot(std::uint32_t slot) {
   unheard_.remove(slot);
-  --peers_[f.peer]->flows;
+  --peers_[flow(slot).peer]->flows;
   flows_.remove(slot);
 }
 
 void FlowRelay::settle(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
-  if (f.endpoint.is_closed() && f.stream_state != StreamState::kOpen) {
-    remove(slot, now);
-    return;
+  if (f.stream_state != StreamState::kOpen) {
+    if (f.endpoint.is_closed()) return remove(slot, now);
+    if (const auto state = f.endpoint.time_wait()) return retire(slot, *state, now);
   }
   if (!f.counted_over && f.is_over()) {
     flows_.count_over(f);
     f.endpoint.give_up_own_memory();
   }
   flows_.arm(slot, deadline(f, session_of(f), limits_));
+}
+
+// --- TIME-WAIT -----------------------------------------------------------------------------------
+
+// Both hosts have all they need of it: what may still come late needs no flow.
+void FlowRelay::retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now) {
+  Flow& f = flow(slot);
+  count_end(f, Counter::kFlowsFinished);
+  journal_.release(f.journal_place);
+  if (const auto given_up = time_waits_.add(f.key, state, now)) {
+    counters_.add(Counter::kTimeWaitsGivenUp);
+    records_.ended.remember(*given_up, 0, now);
+  }
+  release_slot(slot);
+}
+
+void FlowRelay::end_time_wait(const FlowKey& key, Instant now) {
+  if (time_waits_.remove(key)) records_.ended.remember(key, 0, now);
+}
+
+void FlowRelay::expire_time_waits(Instant now) {
+  constexpr int kPerCall = 64;
+  for (int i = 0; i < kPerCall; ++i) {
+    const TimeWaits::Expired expired = time_waits_.take_expired(now);
+    if (expired.connection) records_.ended.remember(*expired.connection, 0, now);
+    if (!expired.more) return;
+    work_.add();
+  }
+}
+
+void FlowRelay::handle_late_segment(const FlowKey& key, const Frame& frame,
+                                    const wire::TcpHeader& header, std::size_t payload,
+                                    Instant now) {
+  auto state = time_waits_.state(key);
+  const tcp::LateSegment late =
+      tcp::handle_late_segment(*state, header, payload, tcp_counters_, now);
+  time_waits_.update(key, *state);
+  if (late.answered && late_answers_.full()) {
+    counters_.add(Counter::kDroppedLateAnswers);
+  } else if (late.answered) {
+    ++tcp_counters_.segments_out;
+    const std::uint32_t timestamp = tcp::Timestamps(host_side_.timestamp_offset(key)).value(now);
+    late_answers_.push(frame.ethernet.reversed(), key, tcp::answer_of(*state, timestamp));
+  }
+  using Effect = tcp::LateSegment::Effect;
+  if (late.effect == Effect::kRestarts) time_waits_.restart(key, now);
+  if (late.effect == Effect::kEnds) end_time_wait(key, now);
+}
+
+bool FlowRelay::make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now) {
+  if (!tcp::admits_new_incarnation(*time_waits_.state(key), syn)) return false;
+  end_time_wait(key, now);
+  return true;
 }
 
 void FlowRelay::shut_down(Instant now) {
@@ -126,7 +183,7 @@ void FlowRelay::shut_down(Instant now) {
 
 void FlowRelay::remember(const Flow& f) {
   const ClientSide client = f.origin == Origin::kPeer ? ClientSide::kHere : ClientSide::kPeer;
-  peers_[f.peer]->liaison.remember(f.metadata, client);
+  peers_[f.peer]->liaison.remember(f.metadata.unpack(), client);
   counters_.add(Counter::kFlowsListed);
 }
 

@@ -32,7 +32,9 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
     const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
     records_.own_syns.remember(back, config.initial_sequence, now);
   }
-  auto made = std::make_unique<Flow>(key, rule, origin, config, arena_, tcp_counters_, now);
+  auto made =
+      std::make_unique<Flow>(key, rule, origin, config, arena_,
+                             tcp::Endpoint::Shared{&tcp_counters_, host_side_.profile()}, now);
   Flow& f = *made;
   SATRELAY_CHECK(f.endpoint.own_memory());  // as lack_of_room() has seen
   f.peer = peer;
@@ -40,6 +42,7 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
   f.upheavals_looked_at = upheavals_;
   f.configurations = configurations_;
   ++peers_[peer]->flows;
+  peers_[peer]->bell.ring();
   return flows_.add(std::move(made));
 }
 
@@ -52,18 +55,18 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   f.modes = rule.modes;
   f.syn_sequence = syn.sequence;
   f.to_host = frame.ethernet.reversed();
-  f.metadata = {.ethernet = frame.ethernet,
-                .client = key.local,
-                .server = key.remote,
-                .client_port = key.local_port,
-                .server_port = key.remote_port,
-                .traffic_class = frame.ip.traffic_class,
-                .hop_limit = frame.ip.hop_limit,
-                .class_name = rule.traffic_class,
-                .modes = rule.modes,
-                .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
-                .options = syn.options};
-  f.host_marks = f.told_marks = PathMarks::of(f.metadata.traffic_class, f.metadata.hop_limit);
+  f.metadata = OpenMetadata{.ethernet = frame.ethernet,
+                            .client = key.local,
+                            .server = key.remote,
+                            .client_port = key.local_port,
+                            .server_port = key.remote_port,
+                            .traffic_class = frame.ip.traffic_class,
+                            .hop_limit = frame.ip.hop_limit,
+                            .class_name = rule.traffic_class,
+                            .modes = rule.modes,
+                            .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
+                            .options = syn.options};
+  f.host_marks = f.told_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   f.far_marks.traffic_class = f.host_marks.traffic_class;  // most hosts answer alike
   write_down(f);
   flows_.count_half_open(f);
@@ -102,6 +105,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     if (meet(old, peer, stream, *metadata, now)) return;
     supersede(old, peer, now);
   }
+  end_time_wait(key, now);  // it gives way
   if (flows_.find(key) != kNoSlot || !windows_.has_place()) {
     session.reset(stream, stp::ResetReason::kNoResources, now);
     counters_.add(Counter::kFlowsResetNoResources);

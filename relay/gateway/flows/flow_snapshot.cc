@@ -7,10 +7,11 @@ namespace satrelay::gateway {
 FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   FlowSnapshot s;
   s.id = f.id;
-  s.client = f.metadata.client;
-  s.client_port = f.metadata.client_port;
-  s.server = f.metadata.server;
-  s.server_port = f.metadata.server_port;
+  const OpenMetadata metadata = f.metadata.unpack();
+  s.client = metadata.client;
+  s.client_port = metadata.client_port;
+  s.server = metadata.server;
+  s.server_port = metadata.server_port;
   s.peer = peer.config.name;
   s.from_lan = f.origin == Origin::kLan;
   s.tcp_state = f.endpoint.state();
@@ -42,7 +43,7 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.rule_name = f.rule->rule.name;
   s.compress = f.rule->rule.compress;
   s.modes = f.modes;
-  s.traffic_class = f.metadata.class_name;
+  s.traffic_class = metadata.class_name;
   const SharedDictionary& dictionary = peer.dictionaries.of(f.traffic_class);
   if (dictionary.levels != nullptr && s.compress != config::Compress::kOff) {
     s.dictionary = dictionary.levels->dictionary()->fingerprint();

@@ -7,6 +7,9 @@
 
 namespace satrelay::gateway {
 
+// There may be 100,000 of them: what few need, or only seldom, is a pointer.
+static_assert(sizeof(Flow) <= 1'224);
+
 FlowStore::FlowStore(std::uint32_t most_flows, HashKey secret)
     : flows_(most_flows),
       live_slots_(most_flows),
@@ -26,6 +29,7 @@ std::uint32_t FlowStore::add(std::unique_ptr<Flow> flow) {
   by_id_.insert(flow->id, slot);
   live_slots_.set(slot);
   ++size_;
+  ++changes_;
   flows_[slot] = std::move(flow);
   return slot;
 }
@@ -34,13 +38,20 @@ void FlowStore::remove(std::uint32_t slot) {
   const Flow& f = *flows_[slot];
   if (f.half_open) --half_open_;
   if (f.counted_over) --over_;
-  table_.erase(f.key);
+  table_.erase(f.key, slot);
   timers_.set(slot, Instant::never());
   by_id_.erase(slot);
   live_slots_.clear(slot);
   flows_[slot].reset();
   free_slots_.push_back(slot);
   --size_;
+  ++changes_;
+}
+
+void FlowStore::prefetch(std::uint32_t slot) const {
+  constexpr std::size_t kLine = 64;
+  const auto* const begin = reinterpret_cast<const std::byte*>(flows_[slot].get());
+  for (std::size_t at = 0; at < sizeof(Flow); at += kLine) __builtin_prefetch(begin + at);
 }
 
 std::uint32_t FlowStore::find(std::uint64_t id, WorkCount& work) const {

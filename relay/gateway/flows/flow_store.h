@@ -37,7 +37,16 @@ class FlowStore {
   bool contains(std::uint32_t slot) const { return flows_[slot] != nullptr; }
 
   // --- ways to one; kNoSlot: there is none ---------------------------------------------------
-  std::uint32_t find(const FlowKey& key) const { return table_.find(key); }
+  std::uint64_t hash(const FlowKey& key) const { return table_.hash(key); }
+  std::uint32_t find(const FlowKey& key) const { return find(key, hash(key)); }
+  std::uint32_t find(const FlowKey& key, std::uint64_t hash) const {
+    return table_.find(hash, [&](std::uint32_t slot) { return flows_[slot]->key == key; });
+  }
+  // While it is the same, each flow is where it was found.
+  std::uint64_t changes() const { return changes_; }
+  // Bring on its way what find() looks at, and what a segment of the flow does.
+  void prefetch_way(std::uint64_t hash) const { table_.prefetch(hash); }
+  void prefetch(std::uint32_t slot) const;
   std::uint32_t find(std::uint64_t id, WorkCount& work) const;
   // The one before which `before` others stand in the order of slots.
   std::uint32_t nth(std::size_t before) const { return live_slots_.nth(before); }
@@ -89,6 +98,7 @@ class FlowStore {
   std::size_t over_ = 0;  // of them
   std::uint32_t half_open_ = 0;
   std::uint64_t flows_so_far_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace satrelay::gateway

@@ -24,25 +24,32 @@ control::Congestion congestion(config::Congestion choice) {
 
 HostSide::HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret)
     : secret_(secret), lan_mtu_(config.lan.mtu) {
+  tcp::Profile common;
+  common.window_scale = window_scale_for(plan.host_window);
+  common.send_limit = std::max(plan.host_window, kSmallestSendLimit);
+  profile_ = std::make_shared<const tcp::Profile>(common);
   choose(config.tcp);
-  common_.window_scale = window_scale_for(plan.host_window);
-  common_.send_limit = std::max(plan.host_window, kSmallestSendLimit);
 }
 
 void HostSide::choose(const config::Tcp& tcp) {
-  common_.congestion = congestion(tcp.congestion);
-  common_.ecn = tcp.ecn;
+  tcp::Profile next = *profile_;
+  next.congestion = congestion(tcp.congestion);
+  next.ecn = tcp.ecn;
+  profile_ = std::make_shared<const tcp::Profile>(next);
 }
 
 tcp::Config HostSide::config_for(const FlowKey& key, std::uint64_t receive_limit,
                                  Instant now) const {
-  tcp::Config config = common_;
+  tcp::Config config{*profile_};
   config.mss = static_cast<std::uint16_t>(lan_mtu_ - (key.local.is_v4() ? 40 : 60));
   config.initial_sequence = initial_sequence(secret_, key, now.to_nanoseconds());
-  // RFC 7323 section 5.4: an offset of its own for each flow.
-  config.timestamp_offset = initial_sequence({secret_.k1, secret_.k0}, key, 0);
+  config.timestamp_offset = timestamp_offset(key);
   config.receive_limit = receive_limit;
   return config;
+}
+
+std::uint32_t HostSide::timestamp_offset(const FlowKey& key) const {
+  return initial_sequence({secret_.k1, secret_.k0}, key, 0);
 }
 
 }  // namespace satrelay::gateway

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "config/schema.h"
 #include "pep/tcp/endpoint.h"
@@ -20,11 +21,15 @@ class HostSide {
   void choose(const config::Tcp& tcp);
   // `receive_limit`: what the host may have stored here.
   tcp::Config config_for(const FlowKey& key, std::uint64_t receive_limit, Instant now) const;
+  // RFC 7323 section 5.4: an offset of its own for each flow.
+  std::uint32_t timestamp_offset(const FlowKey& key) const;
+  // What all of them have in common.
+  const std::shared_ptr<const tcp::Profile>& profile() const { return profile_; }
 
  private:
   HashKey secret_;
   std::uint16_t lan_mtu_;
-  tcp::Config common_;  // what all flows share
+  std::shared_ptr<const tcp::Profile> profile_;
 };
 
 }  // namespace satrelay::gateway

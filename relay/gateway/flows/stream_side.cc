@@ -43,12 +43,14 @@ void StreamSide::offer_dictionaries(Instant now) {
 }
 
 StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
-  std::array<std::byte, kMaxOpenMetadata> metadata{};
   // One that knows of no repairs does not understand the wish.
-  if (!session_of(f).repairs()) f.metadata.modes.delivery = config::DeliveryMode::kOrdinary;
-  const std::size_t size = write_open_metadata(f.metadata, metadata);
-  const auto stream = session_of(f).open_stream(ConstBytes(metadata).first(size),
-                                                StreamContext::of_flow(slot).number(), now);
+  if (f.modes.delivery != config::DeliveryMode::kOrdinary && !session_of(f).repairs()) {
+    OpenMetadata metadata = f.metadata.unpack();
+    metadata.modes.delivery = config::DeliveryMode::kOrdinary;
+    f.metadata = metadata;
+  }
+  const auto stream =
+      session_of(f).open_stream(f.metadata.bytes(), StreamContext::of_flow(slot).number(), now);
   if (!stream) {
     const stp::PeerState peer = session_of(f).peer_state();
     if (peer == stp::PeerState::kConnecting) return Opening::kLater;
@@ -68,7 +70,7 @@ void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
 // The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
 void StreamSide::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
-  f.traffic_class = classes_.of_relayed(f.metadata.class_name);
+  f.traffic_class = classes_.of_relayed(f.metadata.unpack().class_name);
   const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
   session_of(f).set_group(f.stream, f.traffic_class, host);
   session_of(f).set_prompt(f.stream, f.modes.delivery == config::DeliveryMode::kPrompt);

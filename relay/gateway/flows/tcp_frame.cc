@@ -1,5 +1,7 @@
 #include "relay/gateway/flows/tcp_frame.h"
 
+#include <cstring>
+
 #include "pep/base/check.h"
 #include "pep/wire/checksum.h"
 #include "pep/wire/ip.h"
@@ -7,7 +9,8 @@
 
 namespace satrelay::gateway {
 
-std::size_t write_tcp_frame(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out) {
+std::size_t TcpFrames::write(const Flow& flow, const tcp::SegmentToSend& segment,
+                             MutableBytes out) {
   wire::TcpHeader tcp = segment.header;
   tcp.source_port = flow.key.remote_port;
   tcp.destination_port = flow.key.local_port;
@@ -29,14 +32,37 @@ std::size_t write_tcp_frame(const Flow& flow, const tcp::SegmentToSend& segment,
   SATRELAY_CHECK(ip_at + ip_size + tcp_size <= out.size());
   wire::write_ethernet(flow.to_host, out);
   wire::write_ip(ip, out.subspan(ip_at));
-  const MutableBytes tcp_bytes = out.subspan(ip_at + ip_size, tcp_size);
-  const std::size_t header_size = wire::write_tcp(tcp, tcp_bytes);
-  if (segment.payload_size > 0) {  // a pure ACK has no place in the stream
-    flow.endpoint.copy_payload(segment.payload_offset, tcp_bytes.subspan(header_size));
+  tcp_at_ = ip_at + ip_size;
+  size_ = tcp_at_ + wire::write_tcp(tcp, out.subspan(tcp_at_, tcp_size));
+  payload_size_ = segment.payload_size;
+  ecn_ = segment.ecn;
+  std::memcpy(headers_.data(), out.data(), size_);
+  return finish(flow, segment, out);
+}
+
+std::size_t TcpFrames::write_next(const Flow& flow, const tcp::SegmentToSend& segment,
+                                  MutableBytes out) {
+  if (segment.payload_size != payload_size_ || segment.ecn != ecn_) {
+    return write(flow, segment, out);
   }
-  store_u16(tcp_bytes.data() + wire::kTcpChecksumOffset,
-            wire::transport_checksum(ip.source, ip.destination, wire::kProtocolTcp, tcp_bytes));
-  return ip_at + ip_size + tcp_size;
+  SATRELAY_CHECK(size_ + payload_size_ <= out.size());
+  std::memcpy(out.data(), headers_.data(), size_);
+  store_u32(out.data() + tcp_at_ + wire::kTcpSequenceOffset, segment.header.sequence);
+  store_u8(out.data() + tcp_at_ + wire::kTcpFlagsOffset, segment.header.flags);
+  return finish(flow, segment, out);
+}
+
+// The headers stand, but for the checksum.
+std::size_t TcpFrames::finish(const Flow& flow, const tcp::SegmentToSend& segment,
+                              MutableBytes out) const {
+  const std::size_t size = size_ + segment.payload_size;
+  if (segment.payload_size > 0) {  // a pure ACK has no place in the stream
+    flow.endpoint.copy_payload(segment.payload_offset, out.subspan(size_, segment.payload_size));
+  }
+  const MutableBytes tcp = out.subspan(tcp_at_, size - tcp_at_);
+  store_u16(tcp.data() + wire::kTcpChecksumOffset,
+            wire::transport_checksum(flow.key.remote, flow.key.local, wire::kProtocolTcp, tcp));
+  return size;
 }
 
 }  // namespace satrelay::gateway

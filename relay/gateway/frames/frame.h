@@ -34,6 +34,8 @@ struct Frame {
   ConstBytes payload;
   // From fragments (reassembly.h): they are what is bridged, if it is.
   bool reassembled = false;
+  // Somebody whom the host trusts has found the checksum of its TCP or UDP right.
+  bool checksum_verified = false;
 };
 
 // Whether it may hide the transport: rules that could match do (rule_index.h).

@@ -6,6 +6,9 @@ namespace satrelay::gateway {
 
 std::optional<Counter> checksum_fault(const Frame& frame) {
   const wire::IpHeader& ip = frame.ip;
+  const bool may_be_trusted =
+      ip.protocol == wire::kProtocolTcp || ip.protocol == wire::kProtocolUdp;
+  if (frame.checksum_verified && may_be_trusted) return std::nullopt;
   if (wire::transport_checksum_ok(ip.source, ip.destination, ip.protocol, frame.payload)) {
     return std::nullopt;
   }

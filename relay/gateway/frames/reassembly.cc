@@ -200,8 +200,9 @@ Reassembly::Cell Reassembly::take_cell(const Datagram& datagram) {
 bool Reassembly::make_room(const Datagram& datagram) {
   Host& host = hosts_[datagram.host];
   const auto drop_one = [&](Datagram* oldest, ListHook<Datagram> Datagram::*hook) {
-    Datagram* const victim = oldest == &datagram ? (oldest->*hook).next : oldest;
-    if (victim == nullptr) return false;
+    Datagram* victim = oldest;
+    if (victim == &datagram) victim = (victim->*hook).next;
+    if (victim == nullptr || victim == &datagram) return false;  // the last one's next is itself
     work_.add();
     drop_fragments(*victim, Counter::kDroppedFragmentNoRoom);
     forget(*victim);

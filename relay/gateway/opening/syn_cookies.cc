@@ -67,7 +67,7 @@ void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
   header.window = static_cast<std::uint16_t>(std::min<std::uint64_t>(config.receive_limit, 65535));
   header.options.mss = config.mss;
   if (syn.options.timestamps) {
-    const tcp::Offer offer = tcp::answer_to(syn.options, config);
+    const tcp::Offer offer = tcp::answer_to(syn.options, {config.mss, config.window_scale});
     header.options.window_scale = offer.window_scale;
     header.options.sack_permitted = offer.sack_permitted;
     const std::uint32_t clock = tcp::Timestamps(config.timestamp_offset).value(now);

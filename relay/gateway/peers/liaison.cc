@@ -154,9 +154,9 @@ void Liaison::remember(const OpenMetadata& flow, ClientSide client) {
   // In chunks, as a list that is copied when it grows takes long to copy.
   for (auto rest = ConstBytes(entry).first(kEntryHeader + size); !rest.empty();) {
     const std::size_t at = flows_size_ % kChunk;
-    if (at == 0) flows_.emplace_back();
+    if (at == 0) flows_.push_back(std::make_unique<Chunk>());
     const std::size_t part = std::min(rest.size(), kChunk - at);
-    std::ranges::copy(rest.first(part), flows_.back().begin() + static_cast<std::ptrdiff_t>(at));
+    std::ranges::copy(rest.first(part), flows_.back()->begin() + static_cast<std::ptrdiff_t>(at));
     flows_size_ += part;
     rest = rest.subspan(part);
   }
@@ -198,7 +198,7 @@ void Liaison::produce(stp::StreamId stream, Instant now) {
   const auto room = static_cast<std::size_t>(session_.send_room(stream));
   const std::size_t at = written_ % kChunk;
   const std::size_t part = std::min({kChunk - at, flows_size_ - written_, room});
-  written_ += session_.write(stream, ConstBytes(flows_[written_ / kChunk]).subspan(at, part), now);
+  written_ += session_.write(stream, ConstBytes(*flows_[written_ / kChunk]).subspan(at, part), now);
   if (written_ < flows_size_) return;
   session_.finish(stream);
   session_.set_ready(stream, false);

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -94,7 +94,8 @@ class Liaison {
 
   // Flows to list, as the message carries them; empty but for a restart of the peer.
   static constexpr std::size_t kChunk = 16 * 1024;
-  std::deque<std::array<std::byte, kChunk>> flows_;
+  using Chunk = std::array<std::byte, kChunk>;
+  std::vector<std::unique_ptr<Chunk>> flows_;
   std::size_t flows_size_ = 0;
   bool list_is_held_ = false;
   std::uint32_t remembered_ = 0;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/schema.h"
+#include "pep/base/attention.h"
 #include "pep/base/time.h"
 #include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
@@ -39,6 +40,7 @@ struct Peer {
   stp::Session session;
   Liaison liaison;
   SharedDictionaries dictionaries;
+  Attention::Bell bell = {};  // to be rung by who has something for it to say
   Instant suspect_since = Instant::never();
   Upheavals upheavals;           // of its flows
   std::size_t flows = 0;         // that there are

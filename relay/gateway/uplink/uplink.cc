@@ -27,12 +27,14 @@ Uplink::Uplink(const config::Gateway& config, HashKey secret, ReleasedFragments&
       fair_hosts_(config.fair_hosts),
       released_(released),
       port_(port),
-      classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)) {
+      classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)),
+      attention_(config.peers.size()) {
   for (const config::Link& link : config.links) {
     carriers_.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1,
                                                   config.limits.flows + kMostHeldHosts,
                                                   config.stp.feedback.budget));
   }
+  for (std::size_t i = 0; i < config.peers.size(); ++i) attention_.rest(i, Instant::never());
   // Which of several links a bridged frame takes is not known.
   if (carriers_.size() == 1) held_.share_with(carriers_.front()->host_shares);
   apply_classes(now);
@@ -45,6 +47,7 @@ Carrier& Uplink::carrier(std::string_view link) {
 }
 
 void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead) {
+  attention_.wake(lines_.size());
   lines_.push_back({carrier, session, datagram_overhead});
 }
 
@@ -91,8 +94,10 @@ CapacityResult Uplink::set_capacity(std::string_view link, LinkWay way, BitRate 
     apply_capacity(carrier, now);
     return CapacityResult::kSet;
   }
-  for (const Line& line : lines_) {
-    if (uses(line)) line.session.announce_capacity(capacity);
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (!uses(lines_[i])) continue;
+    lines_[i].session.announce_capacity(capacity);
+    attention_.wake(i);
   }
   return CapacityResult::kSet;
 }
@@ -114,6 +119,7 @@ BitRate Uplink::commanded(std::size_t peer) const {
 // is as fast as the fastest of them.
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
   using enum control::CutCause;
+  for (std::size_t i = 0; i < lines_.size(); ++i) attention_.wake(i);
   const bool finds = carrier.config.finds_capacity();
   BitRate most;
   BitRate used;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/schema.h"
+#include "pep/base/attention.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/schedule/turn.h"
@@ -62,6 +63,10 @@ class Uplink {
   // last poll.
   void add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead);
 
+  // The sessions that may have something to say: no others are asked.
+  Attention& attention() { return attention_; }
+  const Attention& attention() const { return attention_; }
+
   // --- bridged frames --------------------------------------------------------------------------
   Passage admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
   // One that leaves at once whoever waits.
@@ -73,6 +78,8 @@ class Uplink {
 
   // --- output ----------------------------------------------------------------------------------
   Polled poll(MutableBytes out, Instant now);
+  // Anything may be different from now on; until then only packets have left.
+  void interrupt() { lone_peer_.reset(); }
   // When something that waits in a class may be able to leave.
   Instant next_turn(Instant now) const;
 
@@ -114,6 +121,8 @@ class Uplink {
                                Instant now) const;
   std::optional<schedule::ClassId> bridged_turn(Instant now) const;
   bool choose_all(Instant now);
+  std::size_t poll_lone_peer(MutableBytes out, Instant now);
+  void note_lone_peer();
   std::size_t poll_sessions(MutableBytes out, Instant now);
   std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
   void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
@@ -128,10 +137,13 @@ class Uplink {
   TrafficClasses classes_;
   std::vector<std::unique_ptr<Carrier>> carriers_;  // as the links are configured
   std::vector<Line> lines_;                         // by peer
+  Attention attention_;                             // the same
   HeldFrames held_{kMostHeldFrames};
   std::size_t held_slot_ = 0;
   bool sessions_first_ = false;
   std::size_t next_peer_ = 0;  // whose turn it is
+  // Nobody else had anything to say, and all that it has to send is of one class.
+  std::optional<std::size_t> lone_peer_;
 };
 
 }  // namespace satrelay::gateway

@@ -25,30 +25,59 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   ClassSet waiting = bridged;
   std::size_t sources = bridged == 0 ? 0 : 1;
   std::size_t last = kBridgedSource;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
+  attention_.for_each([&](std::size_t i) {
     const ClassSet of_peer = waiting_of(i);
-    if (of_peer == 0) continue;
+    if (of_peer == 0) return;
     waiting |= of_peer;
     last = i + 1;
     ++sources;
-  }
+  });
   const auto id = carrier.classes.next(waiting, now);
   if (!id) return std::nullopt;
   if (sources == 1) return Choice{*id, last};
   Choice best{.traffic_class = *id};
   bool found = (bridged & class_bit(*id)) != 0;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if ((waiting_of(i) & class_bit(*id)) == 0) continue;
+  attention_.for_each([&](std::size_t i) {
+    if ((waiting_of(i) & class_bit(*id)) == 0) return;
     if (found && carrier.classes.start(*id, best.source) <= carrier.classes.start(*id, i + 1)) {
-      continue;
+      return;
     }
     best.source = i + 1;
     found = true;
-  }
+  });
   return best;
 }
 
+// Once more the one that had the turn, without choosing; 0: it has nothing, or must be chosen.
+std::size_t Uplink::poll_lone_peer(MutableBytes out, Instant now) {
+  const Carrier& carrier = *carriers_.front();
+  const stp::Session& session = lines_[*lone_peer_].session;
+  if (!carrier.pacer.can_send(now) || !session.may_send(now) ||
+      session.waiting() != class_bit(carrier.choice->traffic_class)) {
+    return 0;
+  }
+  return poll_session(*lone_peer_, out, now);
+}
+
+// The peer that was chosen has sent a packet.
+void Uplink::note_lone_peer() {
+  if (carriers_.size() > 1 || held_.classes() != 0) return;
+  const Carrier& carrier = *carriers_.front();
+  if (!carrier.choice || carrier.choice->source == kBridgedSource) return;
+  if (carrier.classes.has_maxima() || carrier.config.finds_capacity()) return;
+  const std::size_t peer = carrier.choice->source - 1;
+  if (attention_.from(0) != peer || attention_.from(peer + 1)) return;
+  const ClassSet waiting = lines_[peer].session.waiting();
+  if (waiting == class_bit(carrier.choice->traffic_class)) lone_peer_ = peer;
+}
+
 Polled Uplink::poll(MutableBytes out, Instant now) {
+  if (lone_peer_) {
+    if (const std::size_t size = poll_lone_peer(out, now); size > 0) {
+      return {.kind = Polled::Kind::kWritten, .size = size};
+    }
+    lone_peer_.reset();
+  }
   // Where no carrier has room little could be sent: that is nobody's turn.
   const bool has_room = std::ranges::any_of(
       carriers_, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
@@ -59,12 +88,13 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   }
   if (has_room) {
     sessions_first_ = false;
-    if (!lines_.empty()) next_peer_ = (next_peer_ + 1) % lines_.size();
+    next_peer_ = attention_.from(next_peer_ + 1).value_or(attention_.from(0).value_or(0));
   }
   bool session_has_turn = choose_all(now);
   // One that has the turn may find that it has nothing after all.
   for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
     if (const std::size_t size = poll_sessions(out, now); size > 0) {
+      note_lone_peer();
       return {.kind = Polled::Kind::kWritten, .size = size};
     }
     if (!session_has_turn) break;
@@ -97,7 +127,7 @@ bool Uplink::choose_all(Instant now) {
 
 // With many peers it would take long to ask each of them before every packet.
 std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
-  if (lines_.empty()) return 0;
+  if (!attention_.from(0)) return 0;
   // One in turn, so that what it must say waits for no more than a packet of each.
   if (const std::size_t size = poll_session(next_peer_, out, now); size > 0) return size;
   for (const auto& carrier : carriers_) {
@@ -106,9 +136,11 @@ std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
     if (chosen == next_peer_) continue;
     if (const std::size_t size = poll_session(chosen, out, now); size > 0) return size;
   }
-  for (std::size_t i = 1; i < lines_.size(); ++i) {
-    const std::size_t index = (next_peer_ + i) % lines_.size();
-    if (const std::size_t size = poll_session(index, out, now); size > 0) return size;
+  for (auto i = attention_.from(next_peer_ + 1); i; i = attention_.from(*i + 1)) {
+    if (const std::size_t size = poll_session(*i, out, now); size > 0) return size;
+  }
+  for (auto i = attention_.from(0); i && *i < next_peer_; i = attention_.from(*i + 1)) {
+    if (const std::size_t size = poll_session(*i, out, now); size > 0) return size;
   }
   return 0;
 }
@@ -190,11 +222,11 @@ Instant Uplink::next_turn(Instant now) const {
     // Sessions tell by themselves when their pacers open.
     if (held_.classes() == 0 && !carrier->classes.has_maxima()) continue;
     ClassSet streams = 0;
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
+    attention_.for_each([&](std::size_t i) {
       if (&lines_[i].carrier == carrier.get() && port_.is_reachable(i)) {
         streams |= lines_[i].session.waiting();
       }
-    }
+    });
     const ClassSet open = carrier->classes.open(now);
     if (const ClassSet shut = (streams | held_.classes()) & ~open; shut != 0) {
       next = earlier(next, later(carrier->classes.opens_at(shut), carrier->pacer.next_send()));

@@ -20,7 +20,14 @@ from lab.kernel import Namespace
 class Path:
     """Context manager; `directions` and `more` are YAML, as link.yaml takes them."""
 
-    def __init__(self, directions: str, more: str = "", mtu: int = 1500, driver: str = "af_packet"):
+    def __init__(
+        self,
+        directions: str,
+        more: str = "",
+        mtu: int = 1500,
+        driver: str = "af_packet",
+        port_b: str = "",  # more keys of it
+    ):
         self.tag = f"sl{os.getpid()}"
         self.left = Namespace(f"{self.tag}-left")
         self.middle = Namespace(f"{self.tag}-middle")
@@ -33,7 +40,7 @@ class Path:
             config.write(
                 f"ports:\n"
                 f"  a: {{interface: la, driver: {driver}, mtu: {mtu}}}\n"
-                f"  b: {{interface: lb, driver: {driver}, mtu: {mtu}}}\n"
+                f"  b: {{interface: lb, driver: {driver}, mtu: {mtu}{port_b}}}\n"
                 f"{directions}\n{more}\n"
                 f"control_socket: {self.control_path}\n"
                 f"stats_socket_prefix: {self.tag}\n"

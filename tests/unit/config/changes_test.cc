@@ -57,11 +57,15 @@ TEST(Changes, AllElseIsNamed) {
   next.peers[0].name = "other";
   next.stp.mtu = 1400;
   next.limits.flows = 1;
+  next.limits.time_wait = 1;
   next.worker.cpu = 1;
   next.journal = "/var/lib/flows";
   EXPECT_EQ(needs_restart(started, next),
             (Keys{"ports.lan", "links.sat.send_rate (above the start's)", "links.sat.bridged_share",
-                  "peers", "stp.mtu", "limits.flows", "worker", "journal"}));
+                  "peers", "stp.mtu", "limits.flows", "limits.time_wait", "worker", "journal"}));
+  next = started;
+  next.wan.large_frames = false;
+  EXPECT_EQ(needs_restart(started, next), Keys{"ports.wan"});
   next = started;
   next.links.clear();
   EXPECT_EQ(needs_restart(started, next), Keys{"links (one was added or removed)"});

@@ -121,10 +121,11 @@ TEST(LoadGateway, EcnCanBeTurnedOff) {
 }
 
 TEST(LoadGateway, DefaultsFollowSmallerValuesThatWereGiven) {
-  const Gateway config = parse_gateway(
-      with(kMinimal, "eth2", "eth2, mtu: 1400") + "limits: {memory: 2MiB, flows: 100}\n", "g.yaml");
+  const Gateway config = parse_gateway(with(kMinimal, "eth2", "eth2, mtu: 1400") +
+                                           "limits: {memory: 2MiB, flows: 100, time_wait: 7}\n",
+                                       "g.yaml");
   EXPECT_EQ(config.stp.mtu, 1400);
-  EXPECT_EQ(config.limits.half_open, 100U);
+  EXPECT_EQ(std::pair(config.limits.half_open, config.limits.time_wait), std::pair(100U, 7U));
   EXPECT_EQ(config.limits.host_window, ByteCount(0)) << "from the links, when memory is planned";
 }
 

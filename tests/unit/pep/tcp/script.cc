@@ -154,22 +154,52 @@ Acceptance Script::in(const std::string& line) {
       header, payload, now_, line.ends_with(" ce") ? EcnField::kMarked : EcnField::kNotCapable);
 }
 
+std::size_t Script::in_order(const std::vector<std::string>& lines) {
+  std::vector<wire::TcpHeader> headers;
+  std::vector<std::vector<std::byte>> bytes(lines.size());
+  std::vector<ConstBytes> payloads;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    headers.push_back(parse(lines[i], bytes[i]));
+    payloads.emplace_back(bytes[i]);
+  }
+  const std::size_t taken = endpoint_->handle_in_order(headers.front(), payloads, now_);
+  for (std::size_t i = taken; i < lines.size(); ++i) {
+    endpoint_->handle_segment(headers[i], payloads[i], now_);
+  }
+  return taken;
+}
+
+std::vector<std::string> Script::out_train() {
+  std::vector<std::string> lines;
+  while (auto segment = endpoint_->poll_segment(now_)) {
+    lines.push_back(note(*segment));
+    while (segment->payload_size > 0 && endpoint_->poll_next(*segment, now_)) {
+      lines.push_back(note(*segment));
+    }
+  }
+  return lines;
+}
+
 std::string Script::out() {
   const auto segment = endpoint_->poll_segment(now_);
   if (!segment) {
     log_.push_back(time_stamp(now_) + " <  -");
     return "-";
   }
-  last_ = segment->header;
-  const bool unscaled = last_.has(TcpFlags::kSyn) || !endpoint_->peer_options().window_scale;
+  return note(*segment);
+}
+
+std::string Script::note(const SegmentToSend& segment) {
+  last_ = segment.header;
+  const bool unscaled = last_.has(TcpFlags::kSyn) || !endpoint_->peer_scales_windows();
   window_ = std::uint64_t{last_.window} << (unscaled ? 0 : our_scale_);
-  std::vector<std::byte> payload(segment->payload_size);
-  endpoint_->copy_payload(segment->payload_offset, payload);
-  EXPECT_EQ(payload, pattern_bytes(segment->payload_offset, payload.size()));
+  std::vector<std::byte> payload(segment.payload_size);
+  endpoint_->copy_payload(segment.payload_offset, payload);
+  EXPECT_EQ(payload, pattern_bytes(segment.payload_offset, payload.size()));
   if (!payload.empty()) {
-    EXPECT_EQ(last_.sequence, our_isn_ + 1 + static_cast<std::uint32_t>(segment->payload_offset));
+    EXPECT_EQ(last_.sequence, our_isn_ + 1 + static_cast<std::uint32_t>(segment.payload_offset));
   }
-  std::string line = describe(*segment);
+  std::string line = describe(segment);
   log_.push_back(time_stamp(now_) + " <  " + line + " win " + std::to_string(window_));
   return line;
 }

@@ -50,10 +50,15 @@ class Script {
   void connect(const std::string& offer);
   // A segment from the peer; payload follows pattern().
   Acceptance in(const std::string& line);
+  // Segments that follow each other: those that are taken at once, whose number is returned, and
+  // the others one by one.
+  std::size_t in_order(const std::vector<std::string>& lines);
   // The next segment of the endpoint, or "-".
   std::string out();
   // All segments that the endpoint has to send now.
   std::vector<std::string> out_all();
+  // The same, each by poll_next() if that has it.
+  std::vector<std::string> out_train();
 
   void write(std::size_t bytes);  // must be taken whole
   void send_keep_alive();
@@ -69,6 +74,7 @@ class Script {
   const wire::TcpHeader& last() const { return last_; }
 
  private:
+  std::string note(const SegmentToSend& segment);
   std::string describe(const SegmentToSend& segment);
   wire::TcpHeader parse(const std::string& line, std::vector<std::byte>& payload) const;
 

@@ -88,6 +88,26 @@ TEST(FinishChecksum, CompletesTcpAndUdpOverBothVersions) {
   EXPECT_TRUE(is_correct(with_options));
 }
 
+// As a sender leaves it behind headers that are not looked at.
+TEST(FinishChecksum, CompletesWhereItIsTold) {
+  for (const std::uint8_t protocol : {std::uint8_t{6}, std::uint8_t{17}}) {
+    for (const std::size_t payload : {0U, 1U, 777U}) {
+      Frame f = make_frame(false, protocol, 0, payload);
+      const ConstBytes all(f.bytes);
+      const auto length = static_cast<std::uint32_t>(all.size() - 4 - f.transport);
+      const std::uint32_t pseudo = add(protocol + length, all.subspan(f.ip + 12, 8));
+      store_u16(f.bytes.data() + f.checksum, static_cast<std::uint16_t>(pseudo));
+      const MutableBytes frame = MutableBytes(f.bytes).first(f.bytes.size() - 4);
+      ASSERT_TRUE(finish_checksum_at(frame, f.transport, f.checksum - f.transport));
+      EXPECT_TRUE(is_correct(f)) << int{protocol} << payload;
+    }
+  }
+  Frame f = make_frame(false, 17, 0, 10);
+  EXPECT_FALSE(finish_checksum_at(f.bytes, f.transport, 8)) << "SCTP";
+  EXPECT_FALSE(finish_checksum_at(f.bytes, f.bytes.size() - 7, 6));
+  EXPECT_FALSE(finish_checksum_at(f.bytes, 60'000, 16));
+}
+
 TEST(FinishChecksum, LeavesAllElseAlone) {
   const auto expect_left_alone = [](Frame f) {
     const auto before = f.bytes;

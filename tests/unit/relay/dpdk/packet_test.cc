@@ -2,48 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <memory>
 
 #include "relay/dpdk/burst.h"
-#include "relay/dpdk/eal.h"
 #include "relay/dpdk/memory.h"
-#include "relay/dpdk/packet_pool.h"
-#include "relay/dpdk/stop_signal.h"
+#include "tests/unit/relay/dpdk/packet_fixture.h"
 
 namespace satrelay::dpdk {
 namespace {
-
-constexpr std::size_t kPackets = 2048;
-
-class PacketTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    eal = std::make_unique<Eal>(EalConfig{
-        .program = "unit-relay-dpdk",
-        .file_prefix = "unit-relay-dpdk-" + std::to_string(::getpid()),
-        .cpu = {},
-        .memory = PacketPool::memory_for(kPackets, 1500) + PacketPool::memory_for(kPackets, 9000),
-        .ports = {},
-        .verbose = false});
-    pool = std::make_unique<PacketPool>("unit", kPackets, 1500);
-  }
-  static void TearDownTestSuite() {
-    pool.reset();
-    eal.reset();
-  }
-  static Packet packet_of(std::size_t size, std::uint8_t fill) {
-    Packet packet = pool->allocate();
-    std::memset(packet.room().data(), fill, size);
-    packet.set_size(size);
-    return packet;
-  }
-  static std::size_t used() { return kPackets - pool->available(); }
-
-  static std::unique_ptr<Eal> eal;
-  static std::unique_ptr<PacketPool> pool;
-};
-std::unique_ptr<Eal> PacketTest::eal;
-std::unique_ptr<PacketPool> PacketTest::pool;
 
 TEST_F(PacketTest, HasOneOwnerWhoGivesItBack) {
   {
@@ -66,7 +31,7 @@ TEST_F(PacketTest, SharesBytesUntilTheLastOwnerIsGone) {
     Packet second = first.share();
     EXPECT_TRUE(first.is_shared());
     EXPECT_EQ(second.bytes().data(), first.bytes().data());
-    Packet copy = pool->copy(first);
+    Packet copy = pool().copy(first);
     EXPECT_NE(copy.bytes().data(), first.bytes().data());
     EXPECT_EQ(copy.size(), 60U);
     EXPECT_EQ(copy.bytes()[5], std::byte{1});
@@ -84,11 +49,81 @@ TEST_F(PacketTest, CrossesAnEngineAsAHandle) {
   EXPECT_EQ(used(), 0U);
 }
 
+Packet in_pieces(Packet first, Packet second) {
+  rte_mbuf* head = first.release();
+  EXPECT_EQ(rte_pktmbuf_chain(head, second.release()), 0);
+  return Packet(head);
+}
+
+TEST_F(PacketTest, JoinsWhatADeviceHasPutInSeveralBuffers) {
+  Packet packet = in_pieces(packet_of(1000, 1), packet_of(518, 2));
+  EXPECT_TRUE(packet.is_in_pieces());
+  EXPECT_EQ(used(), 2U);
+  ASSERT_TRUE(packet.join_pieces());
+  EXPECT_FALSE(packet.is_in_pieces());
+  EXPECT_EQ(packet.size(), 1518U);
+  EXPECT_EQ(packet.bytes()[999], std::byte{1});
+  EXPECT_EQ(packet.bytes()[1000], std::byte{2});
+  EXPECT_EQ(used(), 1U);
+}
+
+TEST_F(PacketTest, DoesNotJoinMoreThanABufferHolds) {
+  {
+    Packet packet = in_pieces(packet_of(1500, 1), packet_of(1500, 2));
+    EXPECT_FALSE(packet.join_pieces());
+    EXPECT_TRUE(packet.is_in_pieces());
+  }
+  EXPECT_EQ(used(), 0U) << "all pieces go with their owner";
+}
+
+TEST_F(PacketTest, SaysWhatTheDeviceHasFoundOfAChecksum) {
+  Packet packet = packet_of(60, 1);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+  const auto with = [&](std::uint64_t flags) {
+    rte_mbuf* mbuf = packet.release();
+    mbuf->ol_flags = flags;
+    packet = Packet(mbuf);
+  };
+  with(RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_BAD);
+  EXPECT_TRUE(packet.checksum_is_verified());
+  with(RTE_MBUF_F_RX_L4_CKSUM_BAD);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+  with(RTE_MBUF_F_RX_L4_CKSUM_NONE);
+  EXPECT_FALSE(packet.checksum_is_verified());
+  EXPECT_TRUE(packet.checksum_is_unfinished());
+  packet.set_checked();
+  EXPECT_TRUE(packet.checksum_is_verified());
+  EXPECT_FALSE(packet.checksum_is_unfinished());
+}
+
+TEST_F(PacketTest, TellsWhoWroteItAndWhetherItWasChecked) {
+  Burst burst;
+  burst.push(packet_of(60, 1));
+  EXPECT_TRUE(burst.peek(0).is_own());
+  EXPECT_FALSE(burst.peek(0).is_checked());
+  Packet packet = burst.pop();
+  packet.set_received();
+  packet.set_checked();
+  // Of a copy nothing is known but that it is not ours.
+  burst.push(pool().copy(packet));
+  burst.push(std::move(packet));
+  EXPECT_FALSE(burst.peek(0).is_own());
+  EXPECT_FALSE(burst.peek(0).is_checked());
+  EXPECT_TRUE(burst.peek(1).is_checked());
+  burst.drop(2);
+  EXPECT_EQ(used(), 0U);
+  EXPECT_TRUE(burst.empty());
+  burst.push(packet_of(60, 1));
+  EXPECT_TRUE(burst.peek(0).is_own()) << "a buffer forgets what it held before";
+}
+
 TEST_F(PacketTest, PoolEndsWithAnEmptyPacket) {
   std::vector<Packet> all;
-  while (Packet packet = pool->allocate()) all.push_back(std::move(packet));
+  while (Packet packet = pool().allocate()) all.push_back(std::move(packet));
   EXPECT_EQ(all.size(), kPackets);
-  EXPECT_FALSE(pool->copy(all[0]));
+  EXPECT_FALSE(pool().copy(all[0]));
   all.clear();
   EXPECT_EQ(used(), 0U);
 }
@@ -124,7 +159,7 @@ TEST_F(PacketTest, BurstIsAQueueWithAnExplicitTail) {
 
 TEST_F(PacketTest, RuntimeDirectoryHasTheStatsSocket) {
   EXPECT_EQ(::access(Eal::stats_socket().c_str(), F_OK), 0) << Eal::stats_socket();
-  EXPECT_TRUE(eal->notices().empty());
+  EXPECT_TRUE(eal().notices().empty());
 }
 
 TEST(LargeMemory, IsWritableThroughout) {

@@ -38,12 +38,14 @@ TEST(IdlePolicy, NapsGrowWherePortsCannotWake) {
   EXPECT_LE(last, Duration::milliseconds(1));
 }
 
-TEST(IdlePolicy, NeverSleepsPastTheNextTimeout) {
+TEST(IdlePolicy, SleepsUntilTheNextTimeoutOrAShortNap) {
   for (const bool can_wake : {false, true}) {
     IdlePolicy policy(config::Polling::kAdaptive, can_wake);
     policy.on_work(at(0));
     for (const std::int64_t idle : {10, 5'000, 5'000'000}) {
-      EXPECT_EQ(policy.pause(at(idle), at(idle + 7)).length, Duration::microseconds(7));
+      EXPECT_EQ(policy.pause(at(idle), at(idle + 7)).length, IdlePolicy::kShortNap);
+      EXPECT_EQ(policy.pause(at(idle), at(idle + 51)).length,
+                idle == 10 ? IdlePolicy::kShortNap : Duration::microseconds(51));
       EXPECT_EQ(policy.pause(at(idle), at(idle)).kind, Pause::Kind::kNone);
       EXPECT_EQ(policy.pause(at(idle), at(idle - 5)).kind, Pause::Kind::kNone);
     }

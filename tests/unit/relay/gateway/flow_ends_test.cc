@@ -132,6 +132,133 @@ TEST_F(FlowEnds, AStrayAckAfterTheEndIsAnsweredWithRst) {
   EXPECT_EQ(lan(stray), Verdict::kBridge);
 }
 
+// The far host ends last, so its gateway waits for what it may say again.
+class EndedFlow : public FlowEnds {
+ protected:
+  void SetUp() override {
+    FlowEnds::SetUp();
+    relay_one_to_its_end();
+  }
+  wire::TcpHeader last_fin() {
+    wire::TcpHeader fin = wire::parse_tcp(look_at(far_.frame(Flags::kAck)).payload)->header;
+    --fin.sequence;
+    fin.flags = kFinAck;
+    return fin;
+  }
+  Verdict say(const wire::TcpHeader& header) {
+    return b_->handle_frame(PortId::kLan, tcp_frame(kServer, kClient, header, host_to_server()),
+                            now_);
+  }
+  std::optional<wire::TcpHeader> hear() {
+    FrameBytes out(b_->max_frame_size());
+    const std::size_t size = b_->poll_frame(PortId::kLan, out, now_).size;
+    if (size == 0) return std::nullopt;
+    return wire::parse_tcp(look_at(ConstBytes(out).first(size)).payload)->header;
+  }
+};
+
+TEST_F(EndedFlow, TakesNoPlaceButItsLateSegmentsAreAnswered) {
+  EXPECT_EQ(b_->flow_count(), 0U);
+  EXPECT_EQ(b_->status(now_).time_wait, 1U);
+  EXPECT_EQ(a_->status(now_).time_wait, 0U) << "out of LAST-ACK";
+  const wire::TcpHeader fin = last_fin();
+  EXPECT_EQ(say(fin), Verdict::kConsumed);
+  const auto answer = hear();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->flags, Flags::kAck);
+  EXPECT_EQ(answer->acknowledgment, fin.sequence + 1);
+  EXPECT_EQ(answer->sequence, fin.acknowledgment);
+  // What the client says again meanwhile crosses no bridge to it.
+  wire::TcpHeader stray = fin;
+  std::swap(stray.source_port, stray.destination_port);
+  EXPECT_EQ(
+      b_->handle_frame(PortId::kWan, tcp_frame(kClient, kServer, stray, host_to_server()), now_),
+      Verdict::kDrop);
+  EXPECT_EQ(b_->counters()[Counter::kDroppedRelayedFromWan], 1U);
+}
+
+TEST_F(EndedFlow, IsForgottenWhenItsTimeIsOver) {
+  run(700);
+  EXPECT_EQ(b_->status(now_).time_wait, 0U);
+  EXPECT_EQ(say(last_fin()), Verdict::kDrop);
+  EXPECT_EQ(b_->counters()[Counter::kDroppedAfterEnd], 1U);
+}
+
+TEST_F(EndedFlow, AnExactResetEndsItsWait) {
+  wire::TcpHeader reset = last_fin();
+  reset.sequence += 2;
+  reset.flags = Flags::kRst;
+  EXPECT_EQ(say(reset), Verdict::kConsumed);
+  EXPECT_EQ(b_->status(now_).time_wait, 1U);
+  --reset.sequence;
+  EXPECT_EQ(say(reset), Verdict::kConsumed);
+  EXPECT_EQ(b_->status(now_).time_wait, 0U);
+}
+
+TEST_F(EndedFlow, MakesWayForANewOne) {
+  wire::TcpHeader syn = last_fin();
+  syn.flags = Flags::kSyn;
+  EXPECT_EQ(say(syn), Verdict::kConsumed) << "an old one is challenged";
+  EXPECT_EQ(b_->status(now_).time_wait, 1U);
+  syn.sequence += 100;
+  EXPECT_EQ(say(syn), Verdict::kConsumed);
+  EXPECT_EQ(b_->status(now_).time_wait, 0U);
+  EXPECT_EQ(b_->flow_count(), 1U);
+}
+
+TEST_F(EndedFlow, MakesWayForOneThatItsPeerOpens) {
+  near_ = MiniHost({kClient, 40000}, {kServer, 80}, 900'000);
+  far_ = MiniHost({kServer, 80}, {kClient, 40000}, 700'000);
+  near_.send(*a_, now_, Flags::kSyn);
+  run(10);
+  EXPECT_EQ(far_.syns, 1);
+  EXPECT_EQ(b_->status(now_).time_wait, 0U);
+  EXPECT_EQ(b_->flow_count(), 1U);
+  far_.send(*b_, now_, kPushAck, "hello");
+  run(10);
+  EXPECT_EQ(near_.received, "hello");
+}
+
+class ManyEnded : public FlowEnds {
+ protected:
+  static constexpr int kMany = 12;
+  void SetUp() override {
+    FlowEnds::SetUp();
+    for (int i = 0; i < kMany; ++i) {
+      const auto port = static_cast<std::uint16_t>(41'000 + i);
+      near_ = MiniHost({kClient, port}, {kServer, 80}, 1000);
+      far_ = MiniHost({kServer, 80}, {kClient, port}, 500'000);
+      near_.send(*a_, now_, Flags::kSyn);
+      run(7);
+      near_.send(*a_, now_, kFinAck);
+      run(7);
+      far_.send(*b_, now_, kFinAck);
+      run(7);
+      ASSERT_TRUE(near_.saw_end);
+      fins_.push_back(wire::parse_tcp(look_at(far_.frame(Flags::kAck)).payload)->header);
+    }
+    ASSERT_EQ(b_->status(now_).time_wait, static_cast<std::uint32_t>(kMany));
+  }
+  std::vector<wire::TcpHeader> fins_;
+};
+
+// Each of these connections' hosts sends a SYN that its TIME-WAIT does not admit: RFC 5961's answer
+// is what lets a host end the old connection by RST.
+TEST_F(ManyEnded, EachIsChallenged) {
+  int answers = 0;
+  for (wire::TcpHeader syn : fins_) {
+    syn.sequence -= 1000;
+    syn.flags = Flags::kSyn;
+    syn.acknowledgment = 0;
+    EXPECT_EQ(
+        b_->handle_frame(PortId::kLan, tcp_frame(kServer, kClient, syn, host_to_server()), now_),
+        Verdict::kConsumed);
+    FrameBytes out(b_->max_frame_size());
+    answers += b_->poll_frame(PortId::kLan, out, now_).size > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(answers, kMany);
+}
+
 TEST_F(FlowEnds, ANewConnectionOfTheHostThatIsBridgedIsLeftAlone) {
   relay_one_to_its_end();
   a_->set_admission(Admission::kBypass, now_);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
@@ -60,6 +62,56 @@ TEST_F(GatewayTest, HoldsBridgedFramesForWhichTheCarrierHasNoRoom) {
   EXPECT_EQ(a_->poll_frame(PortId::kWan, out, now_).kind, Polled::Kind::kHeld);
   EXPECT_EQ(a_->held_frames(), 0U);
   EXPECT_EQ(count(Counter::kWanFramesOut), sent + 2);
+}
+
+// More frames than one burst takes, of all kinds of verdicts; and ports that take but some at a
+// time.
+TEST_F(GatewayTest, ManyFramesAtOnceFareAsOneByOne) {
+  FrameBytes lldp(60);
+  wire::EthernetHeader ethernet = host_to_server();
+  ethernet.type = static_cast<wire::EtherType>(0x88cc);
+  wire::write_ethernet(ethernet, lldp);
+  const FrameBytes datagram = udp_frame(kClient, kServer, 53, FrameBytes(1'400));
+  const FrameBytes forged = udp_frame("192.0.2.1", kServer, 53, FrameBytes(100));
+  std::vector<ConstBytes> frames;
+  for (int i = 0; i < 80; ++i) {
+    frames.push_back(i % 7 == 3 ? ConstBytes(lldp) : ConstBytes(datagram));
+    if (i % 11 == 5) frames.push_back(forged);
+  }
+  Gateway single(config_a_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac},
+                 memory_b_, now_);
+  std::vector<Gateway::Handled> handled(frames.size());
+  std::vector<Gateway::Arrived> arrived(frames.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) arrived[i].bytes = frames[i];
+  a_->handle_frames(PortId::kLan, arrived, handled, now_);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    EXPECT_EQ(single.handle_frame(PortId::kLan, frames[i], now_), handled[i].verdict) << i;
+    if (handled[i].verdict == Verdict::kQueued) {
+      EXPECT_EQ(single.held_slot(), handled[i].slot) << i;
+    }
+  }
+  ASSERT_GT(a_->held_frames(), 10U);
+  now_ += Duration::milliseconds(4);
+  for (const std::size_t room : {std::size_t{3}, std::size_t{1}, std::size_t{40}}) {
+    std::vector<FrameBytes> buffers(room, FrameBytes(a_->max_frame_size()));
+    std::vector<MutableBytes> rooms(buffers.begin(), buffers.end());
+    std::vector<Polled> polled(room);
+    const std::size_t count = a_->poll_frames(PortId::kWan, rooms, polled, now_);
+    EXPECT_EQ(count, room == 40 ? count : room);
+    FrameBytes out(single.max_frame_size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const Polled next = single.poll_frame(PortId::kWan, out, now_);
+      ASSERT_EQ(next.kind, polled[i].kind);
+      EXPECT_EQ(next.slot, polled[i].slot);
+      ASSERT_EQ(next.size, polled[i].size);
+      EXPECT_TRUE(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(next.size),
+                             buffers[i].begin()));
+    }
+    if (count < room) {
+      EXPECT_EQ(single.poll_frame(PortId::kWan, out, now_).kind, Polled::Kind::kNothing);
+    }
+  }
+  EXPECT_EQ(single.held_frames(), a_->held_frames());
 }
 
 TEST_F(GatewayTest, DropsBridgedFramesBeyondTheLimit) {

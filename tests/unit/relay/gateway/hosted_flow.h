@@ -21,7 +21,7 @@ class HostedFlow {
  public:
   HostedFlow(Arena& arena, Instant now, std::string_view host = "203.0.113.5")
       : flow({ip_of(host), ip_of("198.51.100.5"), 40'000, 80, {}}, std::make_shared<ActiveRule>(),
-             Origin::kLan, tcp::Config(), arena, counters_, now) {
+             Origin::kLan, tcp::Config(), arena, tcp::Endpoint::Shared{&counters_, {}}, now) {
     wire::TcpHeader syn = segment(wire::TcpFlags::kSyn);
     syn.sequence = kStart;
     syn.options.mss = 1460;

@@ -26,11 +26,13 @@ class StreamSideTest : public testing::Test {
     plan_.host_window = plan_.host_windows = 1U << 20;
     plan_.lane_receive_limit = plan_.flow_receive_limit = {kPromised, kPromised};
     f_.rule->rule.compress = config::Compress::kOff;
-    f_.metadata.client = f_.key.local;
-    f_.metadata.server = f_.key.remote;
-    f_.metadata.client_port = f_.key.local_port;
-    f_.metadata.server_port = f_.key.remote_port;
-    f_.metadata.class_name = "b";
+    OpenMetadata metadata;
+    metadata.client = f_.key.local;
+    metadata.server = f_.key.remote;
+    metadata.client_port = f_.key.local_port;
+    metadata.server_port = f_.key.remote_port;
+    metadata.class_name = "b";
+    f_.metadata = metadata;
   }
   void SetUp() override { begin(); }
   // Anew, with what is configured now.

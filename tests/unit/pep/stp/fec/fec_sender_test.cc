@@ -104,6 +104,22 @@ class FecSending : public ::testing::Test {
 
 // --- when windows end ----------------------------------------------------------------------------
 
+TEST_F(FecSending, MemoryIsThereFromTheFirstWindowUntilThereWasNoneForAWhile) {
+  EXPECT_FALSE(out.holds_memory());
+  EXPECT_TRUE(out.idle_at().is_never());
+  send(100, kOpens);
+  EXPECT_TRUE(out.holds_memory());
+  EXPECT_TRUE(out.idle_at().is_never()) << "a window is open";
+  const Instant used = now;
+  advance(Waiting::kNothing, Duration::seconds(1));
+  advance(Waiting::kNothing, Duration::seconds(1));
+  EXPECT_TRUE(out.holds_memory());
+  EXPECT_EQ(out.idle_at(), used + FecSender::kIdle);
+  advance(Waiting::kNothing, out.idle_at() - now);
+  EXPECT_FALSE(out.holds_memory());
+  EXPECT_TRUE(out.idle_at().is_never());
+}
+
 TEST_F(FecSending, AWindowEndsWithThePacketsThatWereExpected) {
   for (const std::size_t packets : {64U, 65U, 500U, 3'072U}) {
     send_all(packets - 1, {}, {.packets = packets, .repairs = kPlenty});

@@ -32,6 +32,29 @@ TEST(FramesTest, EveryFrameRoundTrips) {
             "RECEPTION 0 50000;");
 }
 
+TEST(FramesTest, OnlyDataIsWhatFillsAPacketAlone) {
+  const auto only = [](std::initializer_list<int> packet) {
+    std::vector<std::byte> bytes;
+    for (const int byte : packet) bytes.push_back(static_cast<std::byte>(byte));
+    const auto frame = parse_only_data(bytes);
+    // Whoever reads it as any packet sees the same.
+    Transcript seen;
+    if (frame) {
+      seen(*frame);
+      EXPECT_EQ(read(bytes), seen.text);
+    }
+    return seen.text;
+  };
+  EXPECT_EQ(only({0x10, 4, 9, 1, 2, 3}), "DATA 4 9+3;");
+  EXPECT_EQ(only({0x11, 4, 9, 1}), "DATA 4 9+1 FIN;");
+  EXPECT_EQ(only({0x11, 4, 9}), "DATA 4 9+0 FIN;");
+  EXPECT_EQ(only({0x10, 4, 9}), "") << "no bytes and no end";
+  EXPECT_EQ(only({0x10, 4}), "");
+  EXPECT_EQ(only({}), "");
+  EXPECT_EQ(only({0x12, 4, 9, 0, 1, 7}), "") << "something may follow";
+  EXPECT_EQ(only({0, 0x10, 4, 9, 1}), "") << "something stands before it";
+}
+
 TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
   const auto confirm = [](std::initializer_list<int> body) {
     Buffer b;

@@ -17,8 +17,9 @@ constexpr std::uint32_t kClientStart = 1'000;
 class FlowModesTest : public testing::Test {
  protected:
   void start(const config::FlowModes& modes) {
-    flow_ = std::make_unique<Flow>(FlowKey{}, std::make_shared<ActiveRule>(), Origin::kLan,
-                                   tcp::Config(), arena_, counters_, now_);
+    flow_ =
+        std::make_unique<Flow>(FlowKey{}, std::make_shared<ActiveRule>(), Origin::kLan,
+                               tcp::Config(), arena_, tcp::Endpoint::Shared{&counters_, {}}, now_);
     flow_->modes = modes;
     hold_back(*flow_, now_);
     wire::TcpHeader syn = segment(0, wire::TcpFlags::kSyn);

@@ -20,7 +20,8 @@ class FlowStoreTest : public testing::Test {
   }
   std::uint32_t add(std::uint16_t port) {
     return store_.add(std::make_unique<Flow>(key(port), std::make_shared<ActiveRule>(),
-                                             Origin::kLan, tcp::Config(), arena_, counters_, now_));
+                                             Origin::kLan, tcp::Config(), arena_,
+                                             tcp::Endpoint::Shared{&counters_, {}}, now_));
   }
   static Instant at(std::int64_t second) {
     return Instant::from_nanoseconds(second * 1'000'000'000);

@@ -23,22 +23,28 @@ TEST(FlowTable, AgreesWithAMapThroughRandomInsertionsAndErasures) {
     constexpr std::uint32_t kMax = 200;
     FlowTable table(kMax, {random.next(), random.next()});
     std::map<std::uint64_t, std::uint32_t> model;
+    std::map<std::uint32_t, std::uint64_t> by_slot;
+    const auto find = [&](std::uint64_t n) {
+      return table.find(table.hash(flow_number(n)),
+                        [&](std::uint32_t slot) { return by_slot.at(slot) == n; });
+    };
     for (int step = 0; step < 5000; ++step) {
       const std::uint64_t n = random.below(400);
-      if (random.chance(0.5)) {
-        table.erase(flow_number(n));
-        model.erase(n);
-      } else if (model.size() < kMax && !model.contains(n)) {
+      if (const auto known = model.find(n); known != model.end()) {
+        table.erase(flow_number(n), known->second);
+        by_slot.erase(known->second);
+        model.erase(known);
+      } else if (model.size() < kMax) {
         table.insert(flow_number(n), static_cast<std::uint32_t>(step));
         model[n] = static_cast<std::uint32_t>(step);
+        by_slot[static_cast<std::uint32_t>(step)] = n;
       }
       const std::uint64_t probe = random.below(400);
       const auto expected = model.find(probe);
-      ASSERT_EQ(table.find(flow_number(probe)),
-                expected == model.end() ? kNoSlot : expected->second)
+      ASSERT_EQ(find(probe), expected == model.end() ? kNoSlot : expected->second)
           << "seed " << seed << " step " << step;
     }
-    for (const auto& [n, slot] : model) ASSERT_EQ(table.find(flow_number(n)), slot);
+    for (const auto& [n, slot] : model) ASSERT_EQ(find(n), slot);
   }
 }
 

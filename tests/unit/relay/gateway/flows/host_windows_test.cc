@@ -38,9 +38,10 @@ class HostWindowsTest : public testing::Test {
  protected:
   Flow& add() {
     const auto port = static_cast<std::uint16_t>(store_.size() + 1);
-    auto flow = std::make_unique<Flow>(
-        FlowKey{ip_of("203.0.113.5"), ip_of("198.51.100.5"), port, 80, {}},
-        std::make_shared<ActiveRule>(), Origin::kLan, config_of_host(), arena_, counters_, now_);
+    auto flow =
+        std::make_unique<Flow>(FlowKey{ip_of("203.0.113.5"), ip_of("198.51.100.5"), port, 80, {}},
+                               std::make_shared<ActiveRule>(), Origin::kLan, config_of_host(),
+                               arena_, tcp::Endpoint::Shared{&counters_, {}}, now_);
     return store_[store_.add(std::move(flow))];
   }
   // Others hold all but so many blocks.

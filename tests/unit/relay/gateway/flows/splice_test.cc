@@ -80,8 +80,8 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     rule->rule.compress = compress;
     tcp::Config tcp;
     tcp.receive_limit = 60 * kBlock;
-    flow_ =
-        std::make_unique<Flow>(FlowKey{}, rule, Origin::kLan, tcp, host_arena_, counters_, now_);
+    flow_ = std::make_unique<Flow>(FlowKey{}, rule, Origin::kLan, tcp, host_arena_,
+                                   tcp::Endpoint::Shared{&counters_, {}}, now_);
     wire::TcpHeader syn;
     syn.sequence = kClientStart;
     syn.flags = wire::TcpFlags::kSyn;

@@ -95,7 +95,9 @@ TEST_F(StreamSideTest, AfterAReloadAFlowIsInTheClassThatItsNameMeansNow) {
 
 TEST_F(StreamSideTest, HostsTakeTurnsByTheAddressOnTheSideThatIsConfigured) {
   HostedFlow other{host_arena_, now_, "203.0.113.6"};
-  other.flow.metadata.class_name = "b";
+  OpenMetadata metadata;
+  metadata.class_name = "b";
+  other.flow.metadata = metadata;
   open();
   ASSERT_EQ(side_->open(kSlot + 1, other.flow, now_), Opening::kOpen);
   for (HostedFlow* host : {&host_, &other}) {

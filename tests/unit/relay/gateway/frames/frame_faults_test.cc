@@ -33,13 +33,16 @@ constexpr Transport kAll[] = {kTcp4, kTcp6, kUdp4, kIcmp6};
 
 class ChecksumFault : public testing::Test {
  protected:
-  static std::optional<Counter> fault(const Transport& transport, const FrameBytes& payload) {
+  static std::optional<Counter> fault(const Transport& transport, const FrameBytes& payload,
+                                      bool verified = false) {
     wire::IpHeader ip;
     ip.source = ip_of(transport.from);
     ip.destination = ip_of(transport.to);
     ip.protocol = transport.protocol;
     const FrameBytes bytes = ip_frame(host_to_server(), ip, payload);
-    return checksum_fault(look_at(bytes));
+    Frame frame = look_at(bytes);
+    frame.checksum_verified = verified;
+    return checksum_fault(frame);
   }
   // The checksum field is 0; the rest is what a parser may meet there.
   static FrameBytes without_checksum(const Transport& transport) {
@@ -102,6 +105,15 @@ TEST_F(ChecksumFault, OneThatIsRightIsNoFaultThoughItLooksUnfinished) {
 TEST_F(ChecksumFault, WhatIsTooShortForAChecksumHasABadOne) {
   EXPECT_EQ(fault(kTcp4, FrameBytes(wire::kTcpChecksumOffset + 1)), kBad);
   EXPECT_EQ(fault(kTcp4, {}), kBad);
+}
+
+TEST_F(ChecksumFault, WhatADeviceHasVerifiedIsNotLookedAtAgain) {
+  for (const Transport& transport : {kTcp4, kTcp6, kUdp4}) {
+    const FrameBytes payload = without_checksum(transport);
+    EXPECT_EQ(fault(transport, payload), kBad) << transport.from;
+    EXPECT_EQ(fault(transport, payload, true), std::nullopt) << transport.from;
+  }
+  EXPECT_EQ(fault(kIcmp6, without_checksum(kIcmp6), true), kBad) << "it speaks of TCP and UDP only";
 }
 
 TEST_F(ChecksumFault, TheAddressesCountToo) {

@@ -1,0 +1,102 @@
+#include "pep/tcp/time_wait.h"
+
+namespace satrelay::tcp {
+
+using wire::TcpFlags;
+
+namespace {
+
+// `sequence` as seen from `from`: how far ahead, or behind if negative.
+std::int32_t distance(std::uint32_t from, std::uint32_t sequence) {
+  return static_cast<std::int32_t>(sequence - from);
+}
+
+// All that we have sent was acknowledged, and a late segment acknowledges less by no more than what
+// may have been under way then.
+bool has_plausible_ack(const TimeWait& connection, const wire::TcpHeader& header) {
+  constexpr std::int32_t kMostUnderWay = 1 << 20;
+  const std::int32_t ahead = distance(connection.send_next, header.acknowledgment);
+  return ahead <= 0 && ahead >= -kMostUnderWay;
+}
+
+}  // namespace
+
+bool admits_new_incarnation(const TimeWait& connection, const wire::TcpHeader& syn) {
+  if (!syn.has(TcpFlags::kSyn)) return false;
+  if (syn.options.timestamps) {
+    if (!connection.timestamps) return true;
+    const std::uint32_t value = syn.options.timestamps->value;
+    if (value != connection.recent_timestamp) {
+      return distance(connection.recent_timestamp, value) > 0;
+    }
+  }
+  return distance(connection.receive_next, syn.sequence) > 0;
+}
+
+LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& header,
+                                std::size_t payload, Counters& counters, Instant now) {
+  using Effect = LateSegment::Effect;
+  ++counters.segments_in;
+  const auto challenge = [&] {
+    if (!connection.challenges.allow(now)) return LateSegment{};
+    ++counters.challenge_acks;
+    return LateSegment{.answered = true};
+  };
+  const std::int32_t begin = distance(connection.receive_next, header.sequence);
+  const std::uint64_t window = std::uint64_t{connection.window} << connection.window_scale;
+  // RFC 5961 section 3.2.
+  if (header.has(TcpFlags::kRst)) {
+    if (begin == 0) return {.effect = Effect::kEnds};
+    const bool in_window = begin > 0 && static_cast<std::uint64_t>(begin) < window;
+    return in_window ? challenge() : LateSegment{};
+  }
+  if (header.has(TcpFlags::kSyn)) return challenge();  // the same, section 4.2
+  if (!header.has(TcpFlags::kAck)) return {};
+  const bool fin = header.has(TcpFlags::kFin);
+  const bool occupies = payload > 0 || fin;
+  if (connection.timestamps) {
+    if (!header.options.timestamps) {  // RFC 7323 section 3.2: dropped in silence
+      ++counters.paws_rejected;
+      return {};
+    }
+    const std::uint32_t value = header.options.timestamps->value;
+    if (distance(connection.recent_timestamp, value) < 0) {
+      ++counters.paws_rejected;
+      return {.answered = occupies || connection.challenges.allow(now)};
+    }
+  }
+  // RFC 5961 section 5.2: else anybody may have sent it.
+  if (!has_plausible_ack(connection, header)) {
+    ++counters.out_of_window_segments_in;
+    return challenge();
+  }
+  const std::int64_t end = std::int64_t{begin} + static_cast<std::int64_t>(payload) + (fin ? 1 : 0);
+  // Of the segments that may be its host's, those that end before what is expected say what its
+  // clock was, and only those that it can have sent last.
+  const bool is_last = begin == 0 ? !occupies : end == 0;
+  if (is_last && connection.timestamps) {
+    connection.recent_timestamp = header.options.timestamps->value;
+  }
+  if (begin >= 0 && end > 0 && static_cast<std::uint64_t>(begin) <= window) {
+    // Nothing can follow the peer's FIN.
+    return {.answered = occupies};
+  }
+  if (begin == 0 && !occupies) return {};  // a pure ACK
+  ++counters.out_of_window_segments_in;
+  return {.effect = fin && end == 0 ? Effect::kRestarts : Effect::kNone,
+          .answered = occupies || connection.challenges.allow(now)};
+}
+
+wire::TcpHeader answer_of(const TimeWait& connection, std::uint32_t timestamp) {
+  wire::TcpHeader header;
+  header.sequence = connection.send_next;
+  header.acknowledgment = connection.receive_next;
+  header.flags = TcpFlags::kAck;
+  header.window = connection.window;
+  if (connection.timestamps) {
+    header.options.timestamps = wire::TcpTimestamps{timestamp, connection.recent_timestamp};
+  }
+  return header;
+}
+
+}  // namespace satrelay::tcp

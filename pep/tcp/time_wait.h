@@ -1,0 +1,43 @@
+// TIME-WAIT (RFC 9293 section 3.10.7.4) without an endpoint: the few numbers that say what to
+// answer to a late segment, and whether a SYN begins a new incarnation of the connection.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/tcp/challenge_limit.h"
+#include "pep/tcp/counters.h"
+#include "pep/wire/tcp.h"
+
+namespace satrelay::tcp {
+
+struct TimeWait {
+  std::uint32_t send_next = 0;         // SND.NXT, behind our FIN
+  std::uint32_t receive_next = 0;      // RCV.NXT, behind the peer's
+  std::uint32_t recent_timestamp = 0;  // TS.Recent
+  std::uint16_t window = 0;            // field that was told last
+  std::uint8_t window_scale = 0;       // of it
+  bool timestamps = false;             // both sides use them
+  ChallengeLimit challenges = {};
+};
+
+// Whether `syn` may take the place of the connection (RFC 6191 section 2).
+bool admits_new_incarnation(const TimeWait& connection, const wire::TcpHeader& syn);
+
+struct LateSegment {
+  enum class Effect : std::uint8_t {
+    kNone,
+    kRestarts,  // the peer has missed our last ACK: the wait begins anew
+    kEnds,      // a valid reset
+  };
+  Effect effect = Effect::kNone;
+  bool answered = false;  // by an ACK: answer_of()
+};
+// A segment with `payload` octets of data, its checksum verified.
+LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& header,
+                                std::size_t payload, Counters& counters, Instant now);
+// <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK>. `timestamp`: ours of now, if they are used.
+wire::TcpHeader answer_of(const TimeWait& connection, std::uint32_t timestamp);
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,53 @@
+// Cuts what a segmentation offload would have cut: a TCP segment or a UDP payload longer than a
+// frame, with the headers that all its pieces share (Linux: GSO of TCPv4, TCPv6 and UDP_L4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+
+namespace satrelay::wire {
+
+enum class SegmentedProtocol : std::uint8_t { kTcp, kUdp };
+
+class Segmenter {
+ public:
+  // `frame` must stay as it is until the last piece is written. VLAN tags, IPv4 options and IPv6
+  // extension headers are copied. nullopt if `protocol` does not stand behind them (a tunnel), the
+  // frame is a fragment, is without payload, or contradicts itself.
+  static std::optional<Segmenter> of(ConstBytes frame, SegmentedProtocol protocol,
+                                     std::size_t segment_size);
+
+  // Where the transport header begins.
+  std::size_t transport_at() const { return transport_at_; }
+  // Of the longest piece, headers included.
+  std::size_t longest() const;
+  bool done() const { return written_ == payload_size_; }
+  // Size of the next piece; not when done().
+  std::size_t next_size() const;
+  // Writes the next piece into `out`, which has next_size() bytes: sequence number or length,
+  // identification and checksums as its own; FIN and PSH with the last piece only, CWR with the
+  // first. Not when done().
+  void write_next(MutableBytes out);
+
+ private:
+  std::size_t piece() const;
+
+  ConstBytes frame_;  // without what stands behind the IP packet
+  SegmentedProtocol protocol_{};
+  IpAddress source_;
+  IpAddress destination_;
+  std::size_t ip_at_ = 0;
+  std::size_t ip_header_size_ = 0;  // without extension headers
+  std::size_t transport_at_ = 0;
+  std::size_t payload_at_ = 0;
+  std::size_t payload_size_ = 0;
+  std::size_t segment_size_ = 0;
+  std::size_t written_ = 0;
+  std::uint16_t count_ = 0;  // pieces written
+};
+
+}  // namespace satrelay::wire

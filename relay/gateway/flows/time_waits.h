@@ -1,0 +1,112 @@
+// The connections of hosts that are over but for their TIME-WAIT: a record of at most 64 octets
+// each, in the order in which their time ends. At most so many; then the oldest is given up for a
+// new one, as RFC 1122 section 4.2.2.13 allows, and RFC 6191 for those that use timestamps.
+//
+// Memory is taken as it is needed, and given back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/tcp/time_wait.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class TimeWaits {
+ public:
+  // 2 MSL of a LAN.
+  static constexpr Duration kTime = Duration::seconds(30);
+
+  TimeWaits(std::uint32_t most, HashKey secret);
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  bool contains(const FlowKey& key) const { return !empty() && find(key) != kNone; }
+
+  // Of a connection that has none yet; the one that was given up for it.
+  std::optional<FlowKey> add(const FlowKey& key, const tcp::TimeWait& state, Instant now);
+  // nullopt if there is none.
+  std::optional<tcp::TimeWait> state(const FlowKey& key) const;
+  // There is one. Of what may have changed: the newest timestamp and the challenges.
+  void update(const FlowKey& key, const tcp::TimeWait& state);
+  // The wait begins anew, unless it has just begun. There is one.
+  void restart(const FlowKey& key, Instant now);
+  bool remove(const FlowKey& key);  // false if there was none
+  // The next place whose time is over, and who was in it, if anybody still is; `more`: there is
+  // another.
+  struct Expired {
+    std::optional<FlowKey> connection;
+    bool more = false;
+  };
+  Expired take_expired(Instant now);
+  Instant next_expiry() const;
+
+ private:
+  using Id = std::uint64_t;  // counts on
+  static constexpr Id kNone = ~Id{0};
+
+  struct Record {
+    FlowKey key;
+    std::uint8_t window = 0;  // in units of 256
+    std::uint8_t window_scale : 4 = 0;
+    bool timestamps : 1 = false;
+    bool present : 1 = false;  // else it was removed, and its place waits for its time
+    std::uint32_t send_next = 0;
+    std::uint32_t receive_next = 0;
+    std::uint32_t recent_timestamp = 0;
+    std::uint32_t expires = 0;  // in ticks, which wrap
+    tcp::ChallengeLimit challenges;
+  };
+  static_assert(sizeof(Record) <= 64);
+  static constexpr std::size_t kChunk = 256;
+  using Chunk = std::array<Record, kChunk>;
+
+  // Where a record is: by a part of the key's hash first, so that hardly any other is looked at.
+  struct Entry {
+    std::uint32_t tag = 0;
+    std::uint32_t id = 0;  // its lower bits
+  };
+  // In parts, each of which grows by itself: it takes long to move all at once.
+  struct Part {
+    std::vector<Entry> entries;  // tag 0: empty
+    std::size_t used = 0;
+  };
+  static constexpr unsigned kPartBits = 8;
+
+  static std::uint32_t ticks(Instant at) {
+    return static_cast<std::uint32_t>(at.to_nanoseconds() >> 20);
+  }
+  Record& at(Id id) { return (*ring_[id / kChunk % ring_.size()])[id % kChunk]; }
+  const Record& at(Id id) const { return (*ring_[id / kChunk % ring_.size()])[id % kChunk]; }
+  Id full_id(std::uint32_t low) const {
+    return first_ + static_cast<std::uint32_t>(low - static_cast<std::uint32_t>(first_));
+  }
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash) | 1U; }
+  static std::size_t home(std::uint32_t tag) { return tag >> 1; }
+  static std::size_t part_of(std::uint64_t hash) { return hash >> (64 - kPartBits); }
+  Id find(const FlowKey& key) const;
+  void index(std::uint64_t hash, Id id);
+  void unindex(std::uint64_t hash, Id id);
+  static void grow(Part& part);
+  Id push(const Record& record, Instant now);
+  std::optional<FlowKey> pop();
+  void leave(Record& record, Id id);
+
+  HashKey secret_;
+  std::uint64_t most_;
+  std::vector<std::unique_ptr<Chunk>> ring_;  // by the number of a chunk
+  std::vector<Part> parts_;
+  Id first_ = 0;  // places in use: [first_, end_)
+  Id end_ = 0;
+  std::size_t size_ = 0;
+  Instant last_expiry_;  // of the newest
+};
+
+}  // namespace satrelay::gateway

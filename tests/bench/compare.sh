@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# Compares the speed of this working tree with that of another revision.
+set -euo pipefail
+here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
+# shellcheck source=deploy/progress.sh
+source "$here/../../deploy/progress.sh"
+root=$(readlink -f -- "$here/../..")
+
+usage() {
+  cat <<'END'
+usage: tests/bench/compare.sh [option]... REV
+
+Builds REV and the working tree as they are released, and runs bench_gateway of both in turn, and
+bench_flows once each. Prints medians, and the ratio after / before, of each row. The benchmarks
+themselves are those of the working tree in both: REV is only what they measure.
+
+  --runs N      of each, in turn; 9 unless told otherwise
+  --only TEXT   only the row of bench_gateway with this name, or all whose names contain it
+  --quick       short runs, 3 of each: whether it works, and not how fast it is
+  --keep        leaves REV's build in build/compare/, so that the next comparison begins at once
+  --help        this
+
+All rows take some two minutes a run. On a machine with other work only ratios mean something.
+END
+}
+
+runs="" only="" quick=no keep=no rev=""
+while (($# > 0)); do
+  case $1 in
+  --runs | --only)
+    (($# >= 2)) || die "$1 needs a value; see --help"
+    if [ "$1" = --runs ]; then runs=$2; else only=$2; fi
+    shift
+    ;;
+  --quick) quick=yes ;;
+  --keep) keep=yes ;;
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  -*)
+    usage >&2
+    die "unknown option: $1"
+    ;;
+  *)
+    [ -z "$rev" ] || die "only one revision: $rev or $1?"
+    rev=$1
+    ;;
+  esac
+  shift
+done
+[ -n "$rev" ] || die "which revision? see --help"
+if [ -z "$runs" ]; then if [ $quick = yes ]; then runs=3; else runs=9; fi; fi
+[[ $runs =~ ^[1-9][0-9]*$ ]] || die "--runs needs a number from 1 on, not: $runs"
+for tool in git meson ninja g++ python3; do
+  command -v "$tool" >/dev/null || die "$tool is missing; run deploy/setup.sh first"
+done
+cd "$root"
+commit=$(git rev-parse --verify --quiet "$rev^{commit}") || die "there is no revision $rev"
+short=$(git rev-parse --short "$commit")
+
+before=$root/build/compare/$short
+figures=$(mktemp --directory --tmpdir satrelay-compare.XXXXXX)
+clean() {
+  rm -rf -- "$figures"
+  if [ $keep = no ] && [ -d "$before" ]; then
+    git worktree remove --force "$before"
+    rmdir --ignore-fail-on-non-empty "$root/build/compare"
+  fi
+}
+trap clean EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+targets=(tests/bench/bench_gateway tests/bench/bench_flows)
+# Into FOLDER/build, of the sources in FOLDER.
+build() {
+  local folder=$1
+  if [ ! -f "$folder/build/build.ninja" ]; then
+    run_with_progress "$figures/setup.log" meson setup -Dbuildtype=release "$folder/build" "$folder" ||
+      return 1
+  fi
+  run_with_progress "$figures/build.log" ninja -C "$folder/build" "${targets[@]}"
+}
+
+mkdir -p "$root/build/compare"
+if [ ! -d "$before" ]; then
+  git worktree prune
+  git worktree add --quiet --detach "$before" "$commit"
+fi
+rm -rf -- "$before/tests/bench"
+cp -r -- "$here" "$before/tests/bench"
+say "building $short"
+build "$before" || die "$short does not build with the benchmarks of the working tree"
+say "building the working tree"
+build "$root" || die "the working tree does not build"
+for folder in "$before" "$root"; do
+  meson introspect --buildoptions "$folder/build" |
+    python3 -c 'import json, sys
+values = {option["name"]: option["value"] for option in json.load(sys.stdin)}
+sys.exit(values["buildtype"] != "release" or values["b_sanitize"] != "none")' ||
+    die "$folder/build is no release build: its figures would be those of another program"
+done
+
+options=()
+flow_options=()
+if [ $quick = yes ]; then
+  options+=(--quick)
+  flow_options+=(--quick)
+fi
+if [ -n "$only" ]; then options+=(--only "$only"); fi
+# run SIDE NUMBER FOLDER
+run() {
+  "$3/build/tests/bench/bench_gateway" "${options[@]}" --json "$figures/$1-$2.json" \
+    >"$figures/output" || die "bench_gateway of $3 failed: $(tail -n 3 "$figures/output")"
+}
+for ((i = 1; i <= runs; ++i)); do
+  say "run $i of $runs"
+  # Each is the first as often as the second: what has warmed up meanwhile is no merit.
+  if ((i % 2 == 1)); then
+    run before "$i" "$before"
+    run after "$i" "$root"
+  else
+    run after "$i" "$root"
+    run before "$i" "$before"
+  fi
+done
+if [ -z "$only" ]; then
+  for side in before after; do
+    if [ $side = before ]; then folder=$before; else folder=$root; fi
+    "$folder/build/tests/bench/bench_flows" "${flow_options[@]}" --json "$figures/flows-$side.json" \
+      >/dev/null
+  done
+fi
+python3 "$here/compare_table.py" "$figures" "$short" "$runs"

@@ -1,0 +1,268 @@
+// Several segments of one connection at once, in and out: the same as one by one.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <random>
+#include <string>
+
+#include "tests/unit/pep/tcp/script.h"
+
+namespace satrelay::tcp::test {
+namespace {
+
+const Lines kThree = {". 1:1001 ack 1 ts 5 1000", "P. 1001:2001 ack 1 ts 6 1000",
+                      ". 2001:3001 ack 1 ts 6 1000"};
+
+// Whatever can be seen of an endpoint.
+void expect_same(Script& one, Script& other) {
+  EXPECT_EQ(one.out_all(), other.out_all());
+  EXPECT_EQ(one.window(), other.window());
+  const Endpoint& a = one.endpoint();
+  const Endpoint& b = other.endpoint();
+  EXPECT_EQ(a.next_timeout(), b.next_timeout());
+  EXPECT_EQ(a.received().in_order_end(), b.received().in_order_end());
+  EXPECT_EQ(a.peer_window(), b.peer_window());
+  EXPECT_EQ(a.counters().segments_in, b.counters().segments_in);
+  EXPECT_EQ(a.counters().segments_out, b.counters().segments_out);
+  EXPECT_EQ(a.counters().bytes_in, b.counters().bytes_in);
+  EXPECT_EQ(a.counters().unstored_bytes_in, b.counters().unstored_bytes_in);
+}
+
+TEST(TrainIn, IsTakenAtOnceAsOneByOne) {
+  Script together, single;
+  for (Script* s : {&together, &single}) s->establish_as_server("mss 1460 sackok ts 5 0");
+  EXPECT_EQ(together.in_order(kThree), 3u);
+  for (const std::string& line : kThree) single.in(line);
+  expect_same(together, single);
+  together.consume(3000);
+  EXPECT_EQ(together.in_order({". 3001:3002 ack 1 ts 7 1000"}), 1u);
+  // The delayed ACK.
+  single.consume(3000);
+  single.in(". 3001:3002 ack 1 ts 7 1000");
+  together.wait(ms(500));
+  single.wait(ms(500));
+  expect_same(together, single);
+}
+
+TEST(TrainIn, EndsWithTheWindow) {
+  Script::Setup setup{Script::plain_config()};
+  setup.config.receive_limit = 2500;
+  Script together(setup), single(setup);
+  for (Script* s : {&together, &single}) s->establish_as_server("mss 1460 sackok ts 5 0");
+  EXPECT_EQ(together.in_order(kThree), 2u);
+  for (const std::string& line : kThree) single.in(line);
+  expect_same(together, single);
+  EXPECT_EQ(together.endpoint().received().in_order_end(), 2500u);
+}
+
+TEST(TrainIn, EndsWithTheMemory) {
+  Script::Setup setup{Script::plain_config()};
+  setup.arena_bytes = 4 * 4096;
+  Script together(setup), single(setup);
+  Lines lines;
+  for (int i = 0; i < 20; ++i) {
+    lines.push_back(". " + std::to_string(1 + 1000 * i) + ":" + std::to_string(1001 + 1000 * i) +
+                    " ack 1");
+  }
+  for (Script* s : {&together, &single}) s->establish_as_server();
+  const std::size_t taken = together.in_order(lines);
+  EXPECT_GT(taken, 1u);
+  EXPECT_LT(taken, 20u);
+  for (const std::string& line : lines) single.in(line);
+  expect_same(together, single);
+  EXPECT_TRUE(together.endpoint().received().is_stored());
+}
+
+TEST(TrainIn, WhatSaysMoreGoesTheLongWay) {
+  const auto taken = [](const std::string& line, bool sends = false, bool gap = false) {
+    Script s;
+    s.establish_as_server("mss 1460 sackok ts 5 0");
+    if (sends) {
+      s.write(100);
+      s.out_all();
+    }
+    if (gap) s.in(". 2001:3001 ack 1 ts 5 1000");
+    return s.in_order({line});
+  };
+  EXPECT_EQ(taken(". 1:1001 ack 1 ts 5 1000"), 1u);
+  EXPECT_EQ(taken("F. 1:1001 ack 1 ts 5 1000"), 0u);
+  EXPECT_EQ(taken(". 2:1001 ack 1 ts 5 1000"), 0u) << "a gap";
+  EXPECT_EQ(taken(". 1:1001 ack 1 win 99 ts 5 1000"), 0u) << "another window";
+  EXPECT_EQ(taken(". 1:1001 ack 1 ts 4 1000"), 0u) << "an old timestamp";
+  EXPECT_EQ(taken(". 1:1001 ack 1"), 0u) << "no timestamp";
+  EXPECT_EQ(taken(". 1:1001 ack 2 ts 5 1000"), 0u) << "what was never sent";
+  EXPECT_EQ(taken(". 1:1001 ack 1 ts 5 1000", true), 0u) << "bytes of ours are under way";
+  EXPECT_EQ(taken(". 1:1001 ack 1 ts 5 1000", false, true), 0u) << "something has come ahead";
+}
+
+TEST(TrainOut, IsTheSameAsOneByOne) {
+  for (const char* options : {"mss 1460 sackok", "mss 1000 sackok ts 5 0", "mss 536"}) {
+    Script together, single;
+    for (Script* s : {&together, &single}) {
+      s->establish_as_server(options);
+      s->write(5000);
+      s->endpoint().close();
+    }
+    const Lines lines = single.out_all();
+    EXPECT_GT(lines.size(), 3u);
+    EXPECT_EQ(together.out_train(), lines);
+    expect_same(together, single);
+  }
+}
+
+TEST(TrainOut, EndsWhereTheHeaderChanges) {
+  Script s;
+  s.establish_as_server("mss 1460 sackok");
+  s.write(1460);
+  auto segment = s.endpoint().poll_segment(s.now());
+  ASSERT_TRUE(segment);
+  EXPECT_FALSE(s.endpoint().poll_next(*segment, s.now())) << "there is no more";
+  s.write(1460);
+  s.in(". 101:201 ack 1");
+  EXPECT_FALSE(s.endpoint().poll_next(*segment, s.now())) << "an ACK is owed, with a SACK";
+}
+
+TEST(TrainOut, ADuplicateIsReportedOnce) {
+  Script together, single;
+  for (Script* s : {&together, &single}) {
+    s->establish_as_server("mss 1460 sackok ts 5 0");
+    s->in(". 1:1001 ack 1 ts 5 1000");
+    s->consume(1000);
+    s->out_all();
+    s->write(5000);
+    s->in(". 1:1001 ack 1 ts 5 1000");
+  }
+  EXPECT_EQ(together.out_train(), single.out_all());
+}
+
+// Two connections with the same host, which sends what hosts send: one has all at once and sends
+// trains, the other one by one.
+class RandomTrains {
+ public:
+  explicit RandomTrains(unsigned seed) : random_(seed), setup_(setup()) {
+    options_ = "mss " + std::string(draw(2) != 0 ? "1460" : "536");
+    if (draw(4) != 0) options_ += " sackok";
+    if (stamps_) options_ += " ts 5 0";
+    if (draw(2) != 0) options_ += " ws 2";
+    for (Script* s : both_) s->establish_as_server(options_);
+  }
+
+  void run() {
+    for (int step = 0; step < 40 && !single_.endpoint().is_closed(); ++step) {
+      act();
+      if (draw(3) != 0) {
+        ASSERT_NO_FATAL_FAILURE(send()) << "step " << step;
+      }
+      next_ = static_cast<unsigned>(single_.endpoint().received().in_order_end()) + 1;
+      ASSERT_NO_FATAL_FAILURE(compare()) << "step " << step;
+    }
+  }
+  std::size_t taken() const { return taken_; }
+  std::size_t sent() const { return sent_lines_; }
+
+ private:
+  unsigned draw(unsigned below) { return static_cast<unsigned>(random_() % below); }
+  Script::Setup setup() {
+    Script::Setup setup{Script::plain_config()};
+    if (draw(3) == 0) setup.arena_bytes = (6 + draw(20)) * 4096;
+    if (draw(3) == 0) setup.config.receive_limit = 3000 + draw(30000);
+    return setup;
+  }
+  std::string line(unsigned begin, unsigned size, bool push) const {
+    return std::string(push ? "P." : ".") + " " + std::to_string(begin) + ":" +
+           std::to_string(begin + size) + " ack " + std::to_string(acked_) + " win " +
+           std::to_string(window_) + (stamps_ ? " ts " + std::to_string(stamp_) + " 1000" : "");
+  }
+  void receive() {
+    Lines lines;
+    const unsigned count = 1 + draw(6), size = 1 + draw(1400);
+    unsigned begin = next_;
+    if (draw(6) == 0) begin += 500;
+    if (draw(6) == 0) begin = begin > 700 ? begin - 700 : 1;
+    for (unsigned i = 0; i < count; ++i, begin += size) {
+      if (draw(4) == 0) ++stamp_;
+      lines.push_back(line(begin, size, draw(3) == 0));
+    }
+    taken_ += together_.in_order(lines);
+    for (const std::string& each : lines) single_.in(each);
+  }
+  void acknowledge() {
+    if (sent_ > acked_) acked_ += draw(sent_ - acked_ + 1);
+    if (draw(3) == 0) window_ = draw(3) == 0 ? draw(3000) : 20000 + draw(40000);
+    for (Script* s : both_) s->in(line(next_, 0, false));
+  }
+  void act() {
+    const unsigned what = draw(12);
+    if (what < 4) return receive();
+    if (what < 6) return acknowledge();
+    const Endpoint& endpoint = single_.endpoint();
+    const unsigned size = 1 + draw(9000);
+    const Duration time = ms(static_cast<int>(1 + draw(draw(3) == 0 ? 3000 : 60)));
+    const std::size_t limit = (400 + draw(1000)) * 30;
+    const unsigned rarely = draw(60);
+    for (Script* s : both_) {
+      if (what == 6 && !closed_ && setup_.arena_bytes > 100 * 4096 && endpoint.writable() >= size) {
+        s->write(size);
+      }
+      if (what == 7 && s->endpoint().received().readable() > 0) {
+        s->consume(s->endpoint().received().readable());
+      }
+      if (what == 8) s->wait(time);
+      if (what == 9 && rarely < 4) s->endpoint().close();
+      if (what == 10 && rarely < 15) s->endpoint().set_receive_limit(limit);
+      if (what == 11 && rarely < 10) s->send_keep_alive();
+    }
+    closed_ = closed_ || (what == 9 && rarely < 4);
+  }
+  void send() {
+    const Lines lines = single_.out_all();
+    ASSERT_EQ(together_.out_train(), lines);
+    sent_lines_ += lines.size();
+    for (const std::string& each : lines) {
+      unsigned begin = 0, end = 0;
+      const std::size_t at = each.find(' ');
+      if (at == std::string::npos || std::sscanf(each.c_str() + at, " %u:%u", &begin, &end) != 2) {
+        continue;
+      }
+      sent_ = std::max(sent_, end + (each.starts_with("F") ? 1U : 0U));
+    }
+  }
+  void compare() {
+    const Endpoint& a = together_.endpoint();
+    const Endpoint& b = single_.endpoint();
+    ASSERT_EQ(a.received().in_order_end(), b.received().in_order_end());
+    ASSERT_EQ(a.next_timeout(), b.next_timeout());
+    ASSERT_EQ(a.peer_window(), b.peer_window());
+    ASSERT_EQ(a.state(), b.state());
+    ASSERT_EQ(a.counters().segments_in, b.counters().segments_in);
+    ASSERT_EQ(a.counters().segments_out, b.counters().segments_out);
+    ASSERT_EQ(a.counters().bytes_out, b.counters().bytes_out);
+    ASSERT_EQ(a.counters().unstored_bytes_in, b.counters().unstored_bytes_in);
+  }
+
+  std::mt19937 random_;
+  const bool stamps_ = draw(2) == 0;
+  Script::Setup setup_;
+  std::string options_;
+  Script together_{setup_}, single_{setup_};
+  std::array<Script*, 2> both_{&together_, &single_};
+  unsigned next_ = 1, sent_ = 1, acked_ = 1, stamp_ = 5, window_ = 65535;
+  bool closed_ = false;
+  std::size_t taken_ = 0, sent_lines_ = 0;
+};
+
+TEST(TrainBoth, AreTheSameAsOneByOne) {
+  std::size_t taken = 0, sent = 0;
+  for (unsigned seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomTrains trains(seed);
+    ASSERT_NO_FATAL_FAILURE(trains.run());
+    taken += trains.taken();
+    sent += trains.sent();
+  }
+  EXPECT_GT(taken, 4000U);
+  EXPECT_GT(sent, 6000U);
+}
+
+}  // namespace
+}  // namespace satrelay::tcp::test
