@@ -27,8 +27,8 @@ class SocketSender {
       : descriptor_(descriptor), large_(large), call_(call) {}
 
   // Sends from the front of `burst`; the number of frames that are done with. What the kernel has
-  // no room for stays, and is dropped if it has none at the next call either. `changes`: as
-  // PacketSocket counts them.
+  // no room for stays. If the device has none at the next call either, a large frame is sent in
+  // single ones and a single one is dropped. `changes`: as PacketSocket counts them.
   std::size_t send(Burst& burst, unsigned changes);
 
   struct Counters {

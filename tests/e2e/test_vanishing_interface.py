@@ -1,5 +1,6 @@
 """Interfaces under a gateway that go down, are renamed, vanish and come back."""
 
+import socket
 import time
 
 from harness import Lab, check, connection, converse, echo, eventually, note
@@ -48,6 +49,14 @@ def test_down_and_up(lab: Lab) -> None:
     lab.client.ip("link", "set", CLIENT.interface, "down")
     wait_for_link(near, "lan", "down")
     wait_for_log(near, f"({LAN} has no carrier)")
+    before = near.query("ports")["lan"]
+    with lab.server.entered(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as speaker:
+        for _ in range(5):
+            speaker.sendto(b"to nobody", (CLIENT.ipv4, 9))
+    eventually(
+        lambda: near.query("ports")["lan"]["tx_down"] > before["tx_down"], 5, "a drop is counted"
+    )
+    check(near.query("ports")["lan"]["tx_errors"] == before["tx_errors"], "it is no error")
 
 
 def test_renamed(lab: Lab) -> None:

@@ -11,6 +11,7 @@
 #include <functional>
 #include <thread>
 
+#include "relay/dpdk/kernel_interface.h"
 #include "relay/dpdk/socket_receiver.h"
 #include "relay/dpdk/socket_sender.h"
 #include "tests/unit/pep/wire/large_frame.h"
@@ -89,6 +90,19 @@ TEST_F(PacketSocketTest, AnErrorOfTheReceiverCostsNoFrameToSend) {
     EXPECT_EQ(sender.counters().errors, 0U);
     EXPECT_EQ(receiver.counters().uncut + sender.counters().errors_of_receiver, 1U)
         << "the frame that was lost is counted";
+  });
+}
+
+// Within tunnels that pass it makes what no port can cut.
+TEST_F(PacketSocketTest, AnInterfaceIsToldNotToMerge) {
+  in_namespace([&] {
+    ASSERT_EQ(std::system("ip link add va mtu 1508 type veth peer name vb mtu 1508"), 0);
+    const std::vector<std::string> on{"gro"};
+    ASSERT_EQ(std::system("ethtool -K va gro on"), 0);
+    KernelInterface interface("va");
+    ASSERT_EQ(interface.active_merge_offloads(), on);
+    interface.prepare(1500);
+    EXPECT_TRUE(interface.active_merge_offloads().empty());
   });
 }
 

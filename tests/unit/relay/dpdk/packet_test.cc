@@ -98,6 +98,23 @@ TEST_F(PacketTest, SaysWhatTheDeviceHasFoundOfAChecksum) {
   EXPECT_FALSE(packet.checksum_is_unfinished());
 }
 
+// Else a driver calls good what the device has not looked at.
+TEST_F(PacketTest, SaysWhetherTheDeviceHasFoundATransport) {
+  const auto is_plain = [](std::uint32_t type) {
+    Packet packet = packet_of(60, 1);
+    rte_mbuf* mbuf = packet.release();
+    mbuf->packet_type = type;
+    return Packet(mbuf).is_plain_transport();
+  };
+  constexpr std::uint32_t kTcp = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | RTE_PTYPE_L4_TCP;
+  EXPECT_TRUE(is_plain(kTcp));
+  EXPECT_TRUE(is_plain(RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV6_EXT | RTE_PTYPE_L4_UDP));
+  EXPECT_FALSE(is_plain(0));
+  EXPECT_FALSE(is_plain(RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4));
+  EXPECT_FALSE(is_plain(RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | RTE_PTYPE_L4_FRAG));
+  EXPECT_FALSE(is_plain(kTcp | RTE_PTYPE_TUNNEL_GRE | RTE_PTYPE_INNER_L4_TCP));
+}
+
 TEST_F(PacketTest, TellsWhoWroteItAndWhetherItWasChecked) {
   Burst burst;
   burst.push(packet_of(60, 1));

@@ -259,6 +259,16 @@ TEST_F(ManyEnded, EachIsChallenged) {
   EXPECT_EQ(answers, kMany);
 }
 
+TEST_F(ManyEnded, WhatFindsNoRoomAmongTheAnswersIsCounted) {
+  for (wire::TcpHeader fin : fins_) {
+    --fin.sequence;
+    fin.flags = kFinAck;
+    const FrameBytes frame = tcp_frame(kServer, kClient, fin, host_to_server());
+    for (int i = 0; i < 30; ++i) b_->handle_frame(PortId::kLan, frame, now_);
+  }
+  EXPECT_EQ(b_->counters()[Counter::kDroppedLateAnswers], kMany * 30U - 256U);
+}
+
 TEST_F(FlowEnds, ANewConnectionOfTheHostThatIsBridgedIsLeftAlone) {
   relay_one_to_its_end();
   a_->set_admission(Admission::kBypass, now_);

@@ -1,0 +1,127 @@
+// Segments of one flow that come, or leave, many at once.
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/unit/relay/gateway/gateway_fixture.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using Flags = wire::TcpFlags;
+
+// A client and a server with SACK and timestamps, whose connection is open.
+class Trains : public GatewayTest {
+ protected:
+  void SetUp() override {
+    start_peer();
+    wire::TcpHeader first = syn();
+    first.options.sack_permitted = true;
+    first.options.timestamps = wire::TcpTimestamps{5, 0};
+    lan(tcp_frame(kClient, kServer, first));
+    for (int i = 0; i < 10; ++i) {
+      hear_client();
+      hear_server();
+      step();
+    }
+    ASSERT_EQ(a_->flow_count(), 1U);
+    ASSERT_NE(server_port_, 0);
+  }
+
+  // What the gateways have for the hosts, which answer no more than the handshake.
+  void hear_client() {
+    while (const auto frame = next_frame(PortId::kLan)) {
+      const auto tcp = wire::parse_tcp(look_at(*frame).payload);
+      if (!tcp || !tcp->header.has(Flags::kSyn)) continue;
+      client_expects_ = tcp->header.sequence + 1;
+      lan(from_client(1001, 6, 0));
+    }
+  }
+  void hear_server() {
+    FrameBytes frame(b_->max_frame_size());
+    while (const std::size_t size = b_->poll_frame(PortId::kLan, frame, now_).size) {
+      const auto tcp = wire::parse_tcp(look_at(ConstBytes(frame).first(size)).payload);
+      if (!tcp || !tcp->header.has(Flags::kSyn)) continue;
+      server_port_ = tcp->header.source_port;
+      server_expects_ = tcp->header.sequence + 1;
+      wire::TcpHeader answer = from_server_header(500'000);
+      answer.flags = Flags::kSyn | Flags::kAck;
+      answer.options.mss = 1460;
+      b_->handle_frame(PortId::kLan, tcp_frame(kServer, kClient, answer), now_);
+    }
+  }
+
+  FrameBytes from_client(std::uint32_t sequence, std::uint32_t stamp, std::size_t size) const {
+    wire::TcpHeader tcp = syn();
+    tcp.options = {};
+    tcp.sequence = sequence;
+    tcp.acknowledgment = client_expects_;
+    tcp.flags = Flags::kAck;
+    tcp.options.timestamps = wire::TcpTimestamps{stamp, 0};
+    return tcp_frame(kClient, kServer, tcp, host_to_server(), std::string(size, 'x'));
+  }
+  wire::TcpHeader from_server_header(std::uint32_t sequence) const {
+    wire::TcpHeader tcp;
+    tcp.source_port = 80;
+    tcp.destination_port = server_port_;
+    tcp.sequence = sequence;
+    tcp.acknowledgment = server_expects_;
+    tcp.flags = Flags::kAck;
+    tcp.window = 64240;
+    return tcp;
+  }
+  std::uint64_t received() { return a_->status(now_).tcp.bytes_in; }
+
+  std::uint32_t client_expects_ = 0, server_expects_ = 0;
+  std::uint16_t server_port_ = 0;
+};
+
+// The report of it (RFC 2883) takes room in the first segment, and is told with that one only.
+TEST_F(Trains, ADuplicateMakesNoFrameLongerThanTheMtu) {
+  const FrameBytes data = from_client(1001, 6, 1000);
+  lan(data);
+  for (int i = 0; i < 3; ++i) {
+    step();
+    hear_client();
+    hear_server();
+  }
+  server_expects_ += 1000;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    b_->handle_frame(PortId::kLan,
+                     tcp_frame(kServer, kClient, from_server_header(500'001 + 1400 * i),
+                               host_to_server(), std::string(1400, 'y')),
+                     now_);
+  }
+  for (int i = 0; i < 3; ++i) step();
+  lan(data);
+  std::vector<FrameBytes> buffers(16, FrameBytes(a_->max_frame_size()));
+  const std::vector<MutableBytes> rooms(buffers.begin(), buffers.end());
+  std::array<Polled, 16> polled;
+  const std::size_t count = a_->poll_frames(PortId::kLan, rooms, polled, now_);
+  ASSERT_GT(count, 2U);
+  std::size_t reports = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_LE(polled[i].size, 1514U) << i;
+    const auto tcp = wire::parse_tcp(look_at(ConstBytes(buffers[i]).first(polled[i].size)).payload);
+    reports += tcp->header.options.sack_count;
+  }
+  EXPECT_EQ(reports, 1U);
+}
+
+// Each is a step ahead of the one before, and the third is behind the first (RFC 7323, PAWS).
+TEST_F(Trains, TimestampsDoNotGoRound) {
+  std::vector<FrameBytes> frames;
+  std::vector<Gateway::Arrived> arrived;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    frames.push_back(from_client(1001 + 1000 * i, 6 + (i << 30U), 1000));
+  }
+  for (const FrameBytes& frame : frames) arrived.push_back({.bytes = frame});
+  std::array<Gateway::Handled, 4> handled;
+  const std::uint64_t before = received();
+  a_->handle_frames(PortId::kLan, arrived, handled, now_);
+  EXPECT_EQ(received() - before, 2000U);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway
