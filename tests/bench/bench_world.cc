@@ -69,7 +69,9 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   config.rules.push_back(rule);
   config.lan.mtu = config.wan.mtu = config.stp.mtu = static_cast<std::uint16_t>(spec.mtu);
   config.limits.memory = ByteCount(spec.gateway_memory);
-  config.limits.flows = static_cast<std::uint32_t>(std::max<std::size_t>(spec.flows + 16, 64));
+  const std::size_t at_once = spec.at_once == 0 ? spec.flows : spec.at_once;
+  config.limits.flows = static_cast<std::uint32_t>(std::max<std::size_t>(at_once + 16, 64));
+  config.limits.time_wait = spec.time_wait;
   config.limits.half_open = config.limits.flows;
   return config;
 }
@@ -246,6 +248,60 @@ std::optional<Turnover> World::open_all() {
 std::optional<Turnover> World::close_all() {
   return turn_over([&] { sender_.close(sending_.lan_in, kOpensATurn, now_); },
                    [&] { return sender_.closed() == spec_.flows; });
+}
+
+std::optional<Churn> World::churn(Duration duration) {
+  if (!greet()) return std::nullopt;
+  // A call takes so many of what a session tells and no more: one that comes seldom would count
+  // what waits for its turn.
+  constexpr Duration kTurn = Duration::microseconds(200);
+  const Duration second = Duration::seconds(1);
+  const auto a_second =
+      static_cast<std::size_t>(static_cast<double>(spec_.flows) / duration.to_seconds());
+  const std::size_t a_turn = std::max<std::size_t>(a_second / 5'000, 1);
+  Churn result;
+  // Those that the scheduler interrupted were like the others.
+  std::uint64_t turns = 0;
+  const auto taken_by = [&](const Node& node) {
+    const auto all = static_cast<double>(turns);
+    return node.watch.nanoseconds() * all / (all - static_cast<double>(node.watch.discarded()));
+  };
+  double before[2] = {0, 0};
+  std::size_t closed_before = 0;
+  sending_.watch.reset();
+  receiving_.watch.reset();
+  const auto end_second = [&] {
+    const double taken[2] = {taken_by(sending_), taken_by(receiving_)};
+    const auto closed = static_cast<double>(sender_.closed() - closed_before);
+    for (std::size_t i = 0; closed > 0 && i < 2; ++i) {
+      result.slowest_second = std::max(result.slowest_second, (taken[i] - before[i]) / closed);
+    }
+    std::ranges::copy(taken, before);
+    closed_before = sender_.closed();
+  };
+  const Instant give_up = now_ + duration + second * 10;
+  Instant next_second = now_ + second;
+  while (sender_.closed() < spec_.flows) {
+    if (now_ >= give_up) return std::nullopt;
+    sender_.connect(sending_.lan_in, a_turn, now_);
+    sender_.close(sending_.lan_in, 2 * a_turn, now_);
+    sender_.acknowledge(sending_.lan_in, now_);
+    carry(now_);
+    ++turns;
+    now_ += kTurn;
+    if (now_ < next_second) continue;
+    next_second += second;
+    end_second();
+  }
+  const auto count = static_cast<double>(spec_.flows);
+  result.connections = spec_.flows;
+  result.sending_nanoseconds = taken_by(sending_) / count;
+  result.receiving_nanoseconds = taken_by(receiving_) / count;
+  result.batches = 2 * turns;
+  result.discarded = sending_.watch.discarded() + receiving_.watch.discarded();
+  result.time_waits =
+      sending_.engine->status(now_).time_wait + receiving_.engine->status(now_).time_wait;
+  return result;
 }
 
 Loads World::measure(Duration duration) {

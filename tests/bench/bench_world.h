@@ -27,8 +27,10 @@ struct WorldSpec {
   Duration one_way_delay;  // zero for a link that is only a wire
   double loss = 0;         // on the data's way
   std::size_t flows = 1;
-  std::size_t active = 0;  // of them, carry data; zero: all
-  std::size_t mtu = 1500;  // of both LANs and of the link
+  std::size_t active = 0;             // of them, carry data; zero: all
+  std::size_t at_once = 0;            // of them, open at the same time; zero: all
+  std::uint32_t time_wait = 262'144;  // limits.time_wait
+  std::size_t mtu = 1500;             // of both LANs and of the link
   bool encrypted = false;
   bool compresses = true;        // tries to: what is sent is random
   std::size_t rules = 0;         // that concern others, before the one that accelerates
@@ -57,6 +59,18 @@ struct Turnover {
   double receiving = 0;
 };
 
+// Connections that are opened and closed for a while, at a rate in virtual time.
+struct Churn {
+  // Of one connection's whole life, in each gateway.
+  double sending_nanoseconds = 0;
+  double receiving_nanoseconds = 0;
+  double slowest_second = 0;  // the larger of both, of the connections of one virtual second
+  std::uint64_t connections = 0;
+  std::uint64_t time_waits = 0;  // of both gateways, at the end
+  std::uint64_t discarded = 0;   // batches that the scheduler interrupted
+  std::uint64_t batches = 0;
+};
+
 struct Loads {
   GatewayLoad sending;    // LAN to STP
   GatewayLoad receiving;  // STP to LAN
@@ -79,6 +93,9 @@ class World {
   // Instead of both: opens all flows, or closes them, and sends nothing. Nothing if not all did.
   std::optional<Turnover> open_all();
   std::optional<Turnover> close_all();
+  // Or opens as many a second as all flows are in this time, and closes each when it is open.
+  // Nothing if one of them was refused or did not end.
+  std::optional<Churn> churn(Duration duration);
 
  private:
   struct Node {
