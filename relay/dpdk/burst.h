@@ -35,6 +35,11 @@ class Burst {
     if (begin_ == end_) begin_ = end_ = 0;
     return packet;
   }
+  // Undoes pop() of the packet that was popped last.
+  void put_back(Packet packet) {
+    if (begin_ == end_) begin_ = end_ = 1;
+    packets_[--begin_] = packet.release();
+  }
   // The packet that the (i + 1)th pop() would give.
   PacketView peek(std::size_t i) const { return PacketView(packets_[begin_ + i]); }
   // Frees the first `count`, not more than there are.
@@ -50,6 +55,12 @@ class Burst {
 
  private:
   friend class Port;
+  friend class DeviceSender;
+  // The first `count` belong to somebody else now.
+  void forget(std::size_t count) {
+    begin_ += count;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
   void compact() {
     for (std::size_t i = begin_; i < end_; ++i) packets_[i - begin_] = packets_[i];
     end_ -= begin_;

@@ -85,4 +85,12 @@ bool finish_checksum(MutableBytes frame, std::size_t start) {
   return false;
 }
 
+bool finish_left_checksum(Packet& packet) {
+  const std::size_t from = packet.checksum_from();
+  if (from == 0) return false;
+  finish_checksum_at(packet.mutable_bytes(), from, offsetof(rte_tcp_hdr, cksum));
+  packet.keep_checksum();
+  return true;
+}
+
 }  // namespace satrelay::dpdk

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "pep/base/bytes.h"
+#include "relay/dpdk/packet.h"
 
 namespace satrelay::dpdk {
 
@@ -17,5 +18,8 @@ bool finish_checksum(MutableBytes frame, std::size_t start = kAnywhere);
 // the end of the frame, `offset` behind `start`, where the sum of the pseudo-header stands. False
 // if these do not fit the frame, or are neither TCP's nor UDP's: SCTP's is no sum.
 bool finish_checksum_at(MutableBytes frame, std::size_t start, std::size_t offset);
+
+// What was left to the port (Packet::leave_checksum()) is done here. False if nothing was.
+bool finish_left_checksum(Packet& packet);
 
 }  // namespace satrelay::dpdk

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
 
 namespace satrelay::dpdk {
 
@@ -20,6 +22,12 @@ class PacketView {
   }
   // No port has received it: this program wrote it.
   bool is_own() const { return mbuf_->port == RTE_MBUF_PORT_INVALID; }
+  bool is_shared() const { return rte_mbuf_refcnt_read(mbuf_) > 1; }
+  // Where TCP begins whose checksum is left to the port (Packet::leave_checksum()); 0: none is.
+  std::size_t checksum_from() const {
+    if ((mbuf_->ol_flags & RTE_MBUF_F_TX_L4_MASK) != RTE_MBUF_F_TX_TCP_CKSUM) return 0;
+    return std::size_t{mbuf_->l2_len} + mbuf_->l3_len;
+  }
   // Its TCP or UDP checksum is known to be good.
   bool is_checked() const { return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_GOOD) != 0; }
 
@@ -87,6 +95,23 @@ class Packet {
   bool checksum_is_unfinished() const {
     return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_NONE;
   }
+
+  // The TCP checksum is left to the port that sends it. `from`: where TCP begins, right behind an
+  // IP header without options. In its field stands the sum of the pseudo-header.
+  void leave_checksum(std::size_t from) {
+    constexpr std::size_t kV4 = wire::kIpv4HeaderSize, kV6 = wire::kIpv6HeaderSize;
+    static_assert(wire::kMaxEthernetHeaderSize + kV4 < wire::kEthernetHeaderSize + kV6);
+    // Two tags more are no longer than what an IPv6 header has more.
+    const bool is_v4 = from < wire::kEthernetHeaderSize + kV6;
+    const std::size_t ip = is_v4 ? kV4 : kV6;
+    mbuf_->tx_offload = rte_mbuf_tx_offload(from - ip, ip, 0, 0, 0, 0, 0);
+    mbuf_->ol_flags |= RTE_MBUF_F_TX_TCP_CKSUM | (is_v4 ? RTE_MBUF_F_TX_IPV4 : RTE_MBUF_F_TX_IPV6);
+  }
+
+  void keep_checksum() {
+    mbuf_->ol_flags &= ~(RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6);
+  }
+  std::size_t checksum_from() const { return PacketView(mbuf_).checksum_from(); }
 
   // `count` bytes of the headroom become the front of the frame.
   void grow_front(std::size_t count) {

@@ -48,6 +48,19 @@ const std::string& device_name(const config::Port& config) {
   return config.driver == config::Driver::kPci ? config.pci : config.socket;
 }
 
+// Of a large frame, if the driver does not say how many it takes.
+constexpr std::size_t kFewPieces = 8;
+
+std::uint64_t offloads_of(const DeviceSender::Abilities& abilities) {
+  std::uint64_t offloads = 0;
+  if (abilities.sums_tcp) offloads |= RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+  if (abilities.sums_ip) offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+  if (abilities.pieces > 1) {
+    offloads |= RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  }
+  return offloads;
+}
+
 std::string advice_for(config::Driver driver) {
   switch (driver) {
     case config::Driver::kAfPacket:
@@ -114,6 +127,7 @@ void Port::open_socket(PacketPool& pool) {
     throw std::runtime_error(std::string(error.what()) + "; " + advice_for(config_.driver));
   }
   wait_descriptor_ = socket_->socket.descriptor();
+  sums_tcp_ = config_.large_frames;
   if (socket_->socket.receive_buffer() < PacketSocket::kReceiveBuffer) {
     notices_.push_back("the kernel keeps only " +
                        std::to_string(socket_->socket.receive_buffer() >> 10) +
@@ -153,6 +167,7 @@ void Port::configure_device(PacketPool& pool) {
   check(rte_eth_dev_info_get(id_, &info), "cannot read the device's limits");
 
   rte_eth_conf conf{};
+  DeviceSender::Abilities abilities;
   if (config_.driver == config::Driver::kPci) {
     if (mtu_ > info.max_mtu) {
       throw std::runtime_error("the device takes an MTU of at most " +
@@ -160,6 +175,8 @@ void Port::configure_device(PacketPool& pool) {
     }
     conf.rxmode.mtu = std::min<std::uint32_t>(mtu_ + kTwoTags, info.max_mtu);
     conf.rxmode.offloads = receive_offloads(info.rx_offload_capa);
+    abilities = send_abilities(info);
+    conf.txmode.offloads = offloads_of(abilities);
   } else if (config_.driver == config::Driver::kAfXdp && mtu_ > info.max_mtu) {
     throw std::runtime_error("af_xdp takes an MTU of at most " + std::to_string(info.max_mtu) +
                              " here; set a smaller mtu or driver: af_packet");
@@ -179,6 +196,8 @@ void Port::configure_device(PacketPool& pool) {
         "cannot set up the send queue");
   check(rte_eth_dev_start(id_), "cannot start the device");
   started_ = true;
+  sender_.emplace(id_, 0, abilities);
+  sums_tcp_ = abilities.sums_tcp;
   if (config_.driver == config::Driver::kAfXdp) {
     // The driver does not tell which socket it has opened for the queue.
     for (const int descriptor : own_sockets(AF_XDP)) {
@@ -197,6 +216,23 @@ std::uint64_t Port::receive_offloads(std::uint64_t offered) {
   if ((offered & kChecksums) == kChecksums) return kChecksums;
   missing_offloads_.emplace_back("the check of TCP and UDP checksums on receive");
   return 0;
+}
+
+DeviceSender::Abilities Port::send_abilities(const rte_eth_dev_info& info) {
+  DeviceSender::Abilities abilities;
+  const auto offers = [&](std::uint64_t all) { return (info.tx_offload_capa & all) == all; };
+  if (!offers(RTE_ETH_TX_OFFLOAD_TCP_CKSUM)) {
+    missing_offloads_.emplace_back("the sum of TCP checksums on sending");
+    return abilities;
+  }
+  if (!config_.large_frames) return abilities;
+  abilities.sums_tcp = true;
+  abilities.sums_ip = offers(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM);
+  if (offers(RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_MULTI_SEGS)) {
+    const std::uint16_t most = info.tx_desc_lim.nb_seg_max;  // 0: the driver does not say
+    abilities.pieces = most == 0 ? kFewPieces : std::min<std::size_t>(most, Burst::kCapacity);
+  }
+  return abilities;
 }
 
 int Port::numa_node() const { return is_pci_ ? rte_eth_dev_socket_id(id_) : -1; }
@@ -247,11 +283,7 @@ std::size_t Port::send(Burst& burst) {
     return offered;
   }
   if (socket_) return socket_->sender.send(burst, socket_->socket.changes());
-  const std::size_t sent = rte_eth_tx_burst(id_, 0, burst.packets_.data() + burst.begin_,
-                                            static_cast<std::uint16_t>(offered));
-  burst.begin_ += sent;
-  if (burst.begin_ == burst.end_) burst.begin_ = burst.end_ = 0;
-  return sent;
+  return sender_->send(burst);
 }
 
 MacAddress Port::mac() const {
@@ -372,8 +404,10 @@ PortStats Port::stats() const {
   PortStats stats;
   stats.rx_frames = device.ipackets;
   stats.rx_bytes = device.ibytes;
-  stats.tx_frames = device.opackets;
-  stats.tx_bytes = device.obytes;
+  // A device may count a large frame as one.
+  stats.tx_frames = sender_->counters().frames;
+  stats.tx_bytes = sender_->counters().bytes;
+  stats.tx_large = sender_->counters().large;
   stats.rx_missed = device.imissed;
   stats.rx_errors = device.ierrors;
   stats.rx_no_buffer = device.rx_nombuf;
@@ -381,7 +415,7 @@ PortStats Port::stats() const {
   stats.rx_joined = rx_joined_;
   stats.rx_checksums_finished = rx_checksums_finished_;
   stats.rx_checksums_verified = rx_checksums_verified_;
-  stats.tx_errors = device.oerrors;
+  stats.tx_errors = device.oerrors + sender_->counters().refused;
   stats.tx_down = tx_down_;
   return stats;
 }

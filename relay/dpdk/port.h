@@ -15,9 +15,12 @@
 #include "pep/base/address.h"
 #include "pep/base/time.h"
 #include "relay/dpdk/burst.h"
+#include "relay/dpdk/device_sender.h"
 #include "relay/dpdk/interface_watch.h"
 #include "relay/dpdk/packet_pool.h"
 #include "relay/dpdk/port_stats.h"
+
+struct rte_eth_dev_info;
 
 namespace satrelay::dpdk {
 
@@ -66,6 +69,8 @@ class Port {
   std::optional<int> wait_descriptor() const { return wait_descriptor_; }
   // Before this process becomes another user: what that one must reach by its path.
   void give_to(uid_t user);
+  // Whether TCP checksums of what is sent may be left to it (Packet::leave_checksum()).
+  bool sums_tcp() const { return sums_tcp_; }
   // The NUMA node of a PCI device; -1: unknown, or no such device.
   int numa_node() const;
   // What a PCI device cannot do for the worker, in words; of others nobody expects it.
@@ -83,6 +88,8 @@ class Port {
   LinkState ask_driver() const;
   // The offloads to ask a PCI device for; what it lacks is noted.
   std::uint64_t receive_offloads(std::uint64_t offered);
+  // The same on the way out.
+  DeviceSender::Abilities send_abilities(const rte_eth_dev_info& info);
   // Of `count` frames that a PCI device has delivered, those that are whole, and how many these
   // are. Checksums that a host has left to its virtual card are complete then.
   std::size_t finish(rte_mbuf** frames, std::size_t count);
@@ -95,6 +102,8 @@ class Port {
   bool is_vdev_ = false;
   bool started_ = false;
   bool is_pci_ = false;
+  bool sums_tcp_ = false;
+  std::optional<DeviceSender> sender_;
   std::unique_ptr<SocketPort> socket_;  // af_packet, which has no device of DPDK's
   std::optional<int> wait_descriptor_;
   std::uint64_t rx_merged_ = 0;

@@ -4,15 +4,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "pep/wire/tcp.h"
+#include "pep/wire/udp.h"
+#include "relay/dpdk/frame_origin.h"
+
 namespace satrelay::dpdk {
 namespace {
-
-using Origin = wire::Coalescer::Origin;
-
-Origin origin_of(const PacketView& packet) {
-  if (packet.is_own()) return Origin::kOwn;
-  return packet.is_checked() ? Origin::kChecked : Origin::kUnchecked;
-}
 
 iovec part(const void* data, std::size_t size) {
   return {.iov_base = const_cast<void*>(data), .iov_len = size};
@@ -49,8 +46,14 @@ std::size_t SocketSender::gather(const Burst& burst, std::size_t first) {
   return coalescer_.count();
 }
 
-void SocketSender::write_single(Message& message, ConstBytes frame) {
+void SocketSender::write_single(Message& message, const PacketView& packet) {
+  const ConstBytes frame = packet.bytes();
   message.head = {};
+  if (const std::size_t from = packet.checksum_from(); from != 0) {
+    message.head.flags = OffloadHeader::kNeedsChecksum;
+    message.head.checksum_start = static_cast<std::uint16_t>(from);
+    message.head.checksum_offset = wire::kTcpChecksumOffset;
+  }
   message.bytes = frame.size();
   parts_[parts_used_++] = part(frame.data(), frame.size());
 }
@@ -65,7 +68,8 @@ void SocketSender::write_large(Message& message, const Burst& burst, std::size_t
   message.head.header_size = static_cast<std::uint16_t>(header);
   message.head.segment_size = static_cast<std::uint16_t>(coalescer_.segment_size());
   message.head.checksum_start = static_cast<std::uint16_t>(coalescer_.transport_at());
-  message.head.checksum_offset = message.kind.is_tcp ? 16 : 6;
+  message.head.checksum_offset =
+      message.kind.is_tcp ? wire::kTcpChecksumOffset : wire::kUdpChecksumOffset;
   message.bytes = 0;
   parts_[parts_used_++] = part(message.header.data(), header);
   for (std::size_t i = first; i < first + message.frames; ++i) {
@@ -87,7 +91,7 @@ std::size_t SocketSender::compose(const Burst& burst) {
     if (message.is_large()) {
       write_large(message, burst, first);
     } else {
-      write_single(message, burst.peek(first).bytes());
+      write_single(message, burst.peek(first));
     }
     headers_[count].msg_hdr = {.msg_name = nullptr,
                                .msg_namelen = 0,

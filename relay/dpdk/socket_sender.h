@@ -53,7 +53,7 @@ class SocketSender {
 
   std::size_t compose(const Burst& burst);
   std::size_t gather(const Burst& burst, std::size_t first);
-  void write_single(Message& message, ConstBytes frame);
+  void write_single(Message& message, const PacketView& packet);
   void write_large(Message& message, const Burst& burst, std::size_t first);
   void account(std::size_t messages, Burst& burst);
   void done_with(const Message& message, Burst& burst);

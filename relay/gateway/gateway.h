@@ -54,6 +54,9 @@ struct Identity {
   MacAddress wan_mac;                    // source of what the gateway itself sends on the WAN
   Entropy* entropy = nullptr;            // for keys; needed if a peer's security is not `none`
   const Stopwatch* stopwatch = nullptr;  // to measure compression with; nullptr: is not measured
+  // The LAN port completes TCP checksums: those of relayed data are left to it
+  // (Polled::checksum_from).
+  bool lan_port_sums = false;
 };
 
 // What a configuration is made into before it is taken over.

@@ -127,7 +127,8 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .journal = journal,
              .orphans = orphans,
              .counters = counters},
-            identity.stopwatch) {
+            identity.stopwatch,
+            identity.lan_port_sums ? TcpFrames::Sums::kLeft : TcpFrames::Sums::kWritten) {
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const config::Peer& peer = config.peers[i];
     Carrier& carrier = uplink.carrier(peer.link);

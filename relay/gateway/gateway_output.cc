@@ -84,26 +84,23 @@ Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const sched
 }
 
 Polled Gateway::Impl::poll_lan(MutableBytes out, Instant now) {
-  std::size_t size = flows.poll_frame(out, now);
-  if (size == 0) size = orphans.poll_frame(out, now);
+  if (const Polled polled = flows.poll_frame(out, now); polled.kind != Polled::Kind::kNothing) {
+    return polled;
+  }
+  std::size_t size = orphans.poll_frame(out, now);
   // A flood of SYNs takes what flows leave.
   if (size == 0) size = door.poll_cookie(out);
   if (size == 0) size = lan.poll_frame(out);
   if (size == 0) size = door.poll_reset(PortId::kLan, out);
-  if (size == 0) return {};
-  return {.kind = Polled::Kind::kWritten, .size = size};
+  return written(size);
 }
 
 Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
-  if (const std::size_t size = released.poll_frame(out); size > 0) {
-    return {.kind = Polled::Kind::kWritten, .size = size};
-  }
-  if (const std::size_t size = wan.poll_frame(out); size > 0) {
-    return {.kind = Polled::Kind::kWritten, .size = size};
-  }
+  if (const std::size_t size = released.poll_frame(out); size > 0) return written(size);
+  if (const std::size_t size = wan.poll_frame(out); size > 0) return written(size);
   if (const std::size_t size = door.poll_reset(PortId::kWan, out); size > 0) {
     uplink.pass(TrafficClasses::kBridged, size - wire::kEthernetHeaderSize, now);
-    return {.kind = Polled::Kind::kWritten, .size = size};
+    return written(size);
   }
   return uplink.poll(out, now);
 }

@@ -101,13 +101,14 @@ class DeviceClock final : public Stopwatch {
 };
 
 gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy,
-                                const Stopwatch& stopwatch) {
+                                const Stopwatch& stopwatch, bool lan_port_sums) {
   gateway::Identity identity;
   identity.boot_epoch = wall_clock();
   entropy.fill(std::as_writable_bytes(std::span(identity.secret)));
   identity.wan_mac = wan_mac;
   identity.entropy = &entropy;
   identity.stopwatch = &stopwatch;
+  identity.lan_port_sums = lan_port_sums;
   return identity;
 }
 
@@ -251,8 +252,9 @@ int run(config::Gateway config, const std::string& file) {
   const std::unique_ptr<JournalFile> journal = open_journal(config);
   KernelEntropy entropy;
   const DeviceClock clock;
-  gateway::Gateway gateway(config, make_identity(wan.mac(), entropy, clock), memory.bytes(),
-                           dpdk::now(), journal ? journal->records() : MutableBytes());
+  gateway::Gateway gateway(config, make_identity(wan.mac(), entropy, clock, lan.sums_tcp()),
+                           memory.bytes(), dpdk::now(),
+                           journal ? journal->records() : MutableBytes());
   std::optional<dpdk::ControlThread> journal_keeper;
   if (journal) {
     journal_keeper.emplace("flow-journal", kJournalInterval,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "relay/dpdk/clock.h"
+#include "relay/dpdk/finish_checksum.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -32,7 +33,10 @@ void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
 }
 
 void Worker::put_out(Side& side, dpdk::Packet packet) {
-  if (tap_.sees(place_of(side))) tap_.see(ops::CaptureWay::kOut, packet.bytes(), now_);
+  if (tap_.sees(place_of(side))) {
+    dpdk::finish_left_checksum(packet);  // who looks at it shall find it right
+    tap_.see(ops::CaptureWay::kOut, packet.bytes(), now_);
+  }
   side.out.push(std::move(packet));
 }
 
@@ -115,6 +119,7 @@ bool Worker::fill(Side& side) {
       continue;
     }
     spares_[i].set_size(polled[i].size);
+    if (polled[i].checksum_from != 0) spares_[i].leave_checksum(polled[i].checksum_from);
     put_out(side, std::move(spares_[i]));
   }
   return written == count;

@@ -37,7 +37,7 @@ Counter counter_for(stp::ResetReason reason) {
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                     const Surroundings& around, const Stopwatch* stopwatch)
+                     const Surroundings& around, const Stopwatch* stopwatch, TcpFrames::Sums sums)
     : limits_(config.limits),
       host_side_(config, plan, secret),
       policy_(around.policy),
@@ -53,7 +53,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       unheard_(config.limits.flows, secret),
       windows_(plan, arena_, flows_),
       streams_(config, plan, secret, around.classes, peers_, stopwatch),
-      time_waits_(config.limits.time_wait, secret) {}
+      time_waits_(config.limits.time_wait, secret),
+      frames_(sums) {}
 
 std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
   if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
@@ -250,8 +251,8 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
 
 // --- output ------------------------------------------------------------------------------------
 
-std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
-  if (const std::size_t size = farewells_.poll_frame(out); size > 0) return size;
+Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
+  if (const std::size_t size = farewells_.poll_frame(out); size > 0) return written(size);
   FlowRing& ring = flows_.ring();
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();
@@ -280,7 +281,7 @@ std::size_t FlowRelay::poll_frame(MutableBytes out, Instant now) {
       settle(slot, now);
     }
   }
-  return late_answers_.poll_frame(out);
+  return written(late_answers_.poll_frame(out));
 }
 
 // --- getters -----------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
     Counters& counters;
   };
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-            const Surroundings& around, const Stopwatch* stopwatch);
+            const Surroundings& around, const Stopwatch* stopwatch, TcpFrames::Sums sums);
 
   // --- a flow begins ---------------------------------------------------------------------------
   // From its SYN, or, if that was answered by a cookie, from the `frame` of the ACK that brings
@@ -110,7 +110,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
   // Before the first of several poll_frame() between which nothing else is done or asked.
   void begin_polls() { sending_ = kNoSlot; }
-  std::size_t poll_frame(MutableBytes out, Instant now);
+  Polled poll_frame(MutableBytes out, Instant now);
   Instant next_timeout() const;
 
   // --- what concerns all flows of a peer, or all there are (flow_relay_upheaval.cc) -------------

@@ -9,8 +9,7 @@
 
 namespace satrelay::gateway {
 
-std::size_t TcpFrames::write(const Flow& flow, const tcp::SegmentToSend& segment,
-                             MutableBytes out) {
+Polled TcpFrames::write(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out) {
   wire::TcpHeader tcp = segment.header;
   tcp.source_port = flow.key.remote_port;
   tcp.destination_port = flow.key.local_port;
@@ -40,8 +39,8 @@ std::size_t TcpFrames::write(const Flow& flow, const tcp::SegmentToSend& segment
   return finish(flow, segment, out);
 }
 
-std::size_t TcpFrames::write_next(const Flow& flow, const tcp::SegmentToSend& segment,
-                                  MutableBytes out) {
+Polled TcpFrames::write_next(const Flow& flow, const tcp::SegmentToSend& segment,
+                             MutableBytes out) {
   if (segment.payload_size != payload_size_ || segment.ecn != ecn_) {
     return write(flow, segment, out);
   }
@@ -53,16 +52,25 @@ std::size_t TcpFrames::write_next(const Flow& flow, const tcp::SegmentToSend& se
 }
 
 // The headers stand, but for the checksum.
-std::size_t TcpFrames::finish(const Flow& flow, const tcp::SegmentToSend& segment,
-                              MutableBytes out) const {
+Polled TcpFrames::finish(const Flow& flow, const tcp::SegmentToSend& segment,
+                         MutableBytes out) const {
   const std::size_t size = size_ + segment.payload_size;
   if (segment.payload_size > 0) {  // a pure ACK has no place in the stream
     flow.endpoint.copy_payload(segment.payload_offset, out.subspan(size_, segment.payload_size));
   }
   const MutableBytes tcp = out.subspan(tcp_at_, size - tcp_at_);
-  store_u16(tcp.data() + wire::kTcpChecksumOffset,
-            wire::transport_checksum(flow.key.remote, flow.key.local, wire::kProtocolTcp, tcp));
-  return size;
+  Polled polled{.kind = Polled::Kind::kWritten, .size = size};
+  std::byte* const checksum = tcp.data() + wire::kTcpChecksumOffset;
+  const IpAddress& from = flow.key.remote;
+  const IpAddress& to = flow.key.local;
+  if (sums_ == Sums::kLeft && segment.payload_size > 0) {
+    store_u16(checksum, wire::pseudo_header_sum(from, to, wire::kProtocolTcp,
+                                                static_cast<std::uint32_t>(tcp.size())));
+    polled.checksum_from = static_cast<std::uint16_t>(tcp_at_);
+  } else {
+    store_u16(checksum, wire::transport_checksum(from, to, wire::kProtocolTcp, tcp));
+  }
+  return polled;
 }
 
 }  // namespace satrelay::gateway

@@ -11,21 +11,27 @@
 #include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/flows/flow.h"
+#include "relay/gateway/uplink/polled.h"
 
 namespace satrelay::gateway {
 
 class TcpFrames {
  public:
-  // Headers, payload and checksums; the size of the frame. `out` must hold the LAN MTU and an
-  // Ethernet header with its VLAN tags.
-  std::size_t write(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out);
+  // kLeft: the checksum of a segment with payload is left to the port.
+  enum class Sums : std::uint8_t { kWritten, kLeft };
+  explicit TcpFrames(Sums sums) : sums_(sums) {}
+
+  // Headers, payload and checksums. `out` must hold the LAN MTU and an Ethernet header with its
+  // VLAN tags.
+  Polled write(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out);
   // The same of one that tcp::Endpoint::poll_next() has made of the segment that was written last:
   // its headers are copied where they are the same.
-  std::size_t write_next(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out);
+  Polled write_next(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out);
 
  private:
-  std::size_t finish(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out) const;
+  Polled finish(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out) const;
 
+  const Sums sums_;
   // Of the segment that was written last.
   std::array<std::byte,
              wire::kMaxEthernetHeaderSize + wire::kIpv6HeaderSize + wire::kMaxTcpHeaderSize>

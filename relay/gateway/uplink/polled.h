@@ -18,6 +18,14 @@ struct Polled {
   Kind kind = Kind::kNothing;
   std::size_t size = 0;
   std::size_t slot = 0;
+  // kWritten: the port is to sum up from here to the frame's end, and to put the TCP checksum in
+  // its field, where the sum of the pseudo-header stands. Zero: nothing is left to it.
+  std::uint16_t checksum_from = 0;
 };
+
+// `size` may be zero.
+constexpr Polled written(std::size_t size) {
+  return size == 0 ? Polled{} : Polled{.kind = Polled::Kind::kWritten, .size = size};
+}
 
 }  // namespace satrelay::gateway

@@ -74,7 +74,7 @@ void Uplink::note_lone_peer() {
 Polled Uplink::poll(MutableBytes out, Instant now) {
   if (lone_peer_) {
     if (const std::size_t size = poll_lone_peer(out, now); size > 0) {
-      return {.kind = Polled::Kind::kWritten, .size = size};
+      return written(size);
     }
     lone_peer_.reset();
   }
@@ -95,7 +95,7 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
     if (const std::size_t size = poll_sessions(out, now); size > 0) {
       note_lone_peer();
-      return {.kind = Polled::Kind::kWritten, .size = size};
+      return written(size);
     }
     if (!session_has_turn) break;
     session_has_turn = choose_all(now);
@@ -201,7 +201,7 @@ Polled Uplink::release_held(ClassId id, MutableBytes out, Instant now) {
   const HeldFrames::Frame frame = held_.pop(id);
   debit_bridged(id, frame.ip_bytes, frame.factor, now);
   if (released_.holds(frame.slot)) {
-    return {.kind = Polled::Kind::kWritten, .size = released_.write_held(frame.slot, out)};
+    return written(released_.write_held(frame.slot, out));
   }
   return {.kind = Polled::Kind::kHeld, .slot = frame.slot};
 }

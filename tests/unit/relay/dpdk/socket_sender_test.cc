@@ -110,6 +110,22 @@ TEST_F(SocketSenderTest, MakesOneFrameOfConsecutiveSegments) {
   EXPECT_EQ(sender.counters().bytes, 120U + 6 * 66U + 5 * kMss + 9);
 }
 
+TEST_F(SocketSenderTest, AChecksumIsLeftToTheKernel) {
+  Burst burst;
+  put(burst, {.tags = 1, .payload = 333});
+  Packet packet = burst.pop();
+  packet.leave_checksum(38);
+  burst.push(std::move(packet));
+  put(burst, {.sequence = 5, .payload = 333});
+  EXPECT_EQ(sender.send(burst, 0), 2U);
+  ASSERT_EQ(taken.size(), 2U);
+  EXPECT_EQ(taken[0].head.flags, OffloadHeader::kNeedsChecksum);
+  EXPECT_EQ(taken[0].head.kind, OffloadHeader::kNotLarge);
+  EXPECT_EQ(taken[0].head.checksum_start, 38);
+  EXPECT_EQ(taken[0].head.checksum_offset, 16);
+  EXPECT_EQ(taken[1].head.flags, 0);
+}
+
 TEST_F(SocketSenderTest, SendsNoneWhereItIsToldNotTo) {
   SocketSender plain{-1, SocketSender::LargeFrames::kNever, fake_sendmmsg};
   Burst burst;
