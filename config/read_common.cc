@@ -141,8 +141,8 @@ Port read_port(const Value& value) {
     port.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
   }
   if (const Value* large = fields.find("large_frames")) {
-    if (port.driver != Driver::kAfPacket) {
-      large->fail("contradicts driver " + driver + "; only af_packet sends large frames");
+    if (port.driver != Driver::kAfPacket && port.driver != Driver::kPci) {
+      large->fail("contradicts driver " + driver + "; only af_packet and pci send large frames");
     }
     port.large_frames = large->word<bool>({{"yes", true}, {"no", false}});
   }

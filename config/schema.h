@@ -24,7 +24,7 @@ struct Port {
   std::string socket;         // memif: path of the UNIX socket
   bool memif_server = false;  // memif: one end is `role: server`
   std::uint16_t mtu = 1500;   // IP bytes a frame, up to 9000
-  bool large_frames = true;   // af_packet: consecutive segments leave as one frame for the kernel
+  bool large_frames = true;   // af_packet, pci: the port cuts segments, and sums them up
 };
 
 enum class Polling : std::uint8_t { kAdaptive, kBusy };

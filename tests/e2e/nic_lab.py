@@ -43,6 +43,7 @@ class NicKind:
     modules: str  # the kernel's drivers
     queues: int = 1
     verifies: bool = True  # its driver says when a checksum is right
+    cuts: bool = True  # TCP segments, as it sends
 
 
 class _GuestTopology(Topology):

@@ -31,7 +31,7 @@ SIZE = 1_500_000
 GUEST_ADDRESS = "203.0.113.77"
 KINDS = (
     # DPDK's driver tells of wrong checksums only.
-    NicKind("e1000e", "e1000e", "e1000e", verifies=False),
+    NicKind("e1000e", "e1000e", "e1000e", verifies=False, cuts=False),
     NicKind("vmxnet3", "vmxnet3", "vmxnet3"),
     NicKind(
         "virtio",
@@ -96,6 +96,16 @@ def test_checksums(nics: NicLab) -> None:
         check(done > seen["rx_frames"] // 2, f"the NIC has not looked at checksums: {seen}")
     else:
         check(done == 0, f"checksums are believed that nobody has called right: {seen}")
+
+
+def test_segments(nics: NicLab) -> None:
+    """What leaves for a host at once is one large frame, where the NIC cuts it."""
+    before = nics.ports["lan"]["tx_large"]
+    transfer(nics, "download")
+    large = nics.ports["lan"]["tx_large"] - before
+    note(f"{large} large frames")
+    check((large > 0) == nics.kind.cuts, f"{large} large frames")
+    check(nics.ports["lan"]["tx_errors"] == 0, "the driver has refused frames")
 
 
 @pytest.mark.parametrize("vlans", ((100,), (200, 100)), ids=("tagged", "twice"))
