@@ -58,6 +58,9 @@ void add_hot_rows(bool quick, std::vector<Row>& list) {
   spec.encrypted = true;
   add("hot, 1 flow, encrypted", spec);
   spec = hot_spec(1);
+  spec.ports_sum = true;
+  add("hot, 1 flow, checksums by ports", spec);
+  spec = hot_spec(1);
   spec.compresses = false;
   add("hot, 1 flow, no compression", spec);
   spec = hot_spec(1);

@@ -104,6 +104,7 @@ void World::make_node(Node& node, const WorldSpec& spec, bool sending) {
   identity.secret[1] = 2;
   identity.wan_mac = {{0x02, 0, 0, 0, 0xff, static_cast<std::uint8_t>(sending ? 1 : 2)}};
   identity.entropy = &node.entropy;
+  if (spec.ports_sum) let_ports_sum(identity);
   node.engine = std::make_unique<gateway::Gateway>(gateway_config(spec, sending), identity,
                                                    node.memory.bytes(), now_);
 }
@@ -141,7 +142,8 @@ void World::run_gateway(Node& node, DelayLine& arriving, Instant now) {
 
   node.watch.start();
   show(
-      engine, PortId::kLan, node.lan_in.size(), [&](std::size_t i) { return node.lan_in[i]; }, now);
+      engine, PortId::kLan, node.lan_in.size(), [&](std::size_t i) { return node.lan_in[i]; }, now,
+      spec_.ports_sum);
   show(
       engine, PortId::kWan, arrived,
       [&](std::size_t i) {

@@ -32,6 +32,7 @@ struct WorldSpec {
   std::uint32_t time_wait = 262'144;  // limits.time_wait
   std::size_t mtu = 1500;             // of both LANs and of the link
   bool encrypted = false;
+  bool ports_sum = false;        // check and write the TCP checksums of the LANs
   bool compresses = true;        // tries to: what is sent is random
   std::size_t rules = 0;         // that concern others, before the one that accelerates
   std::size_t silent_peers = 0;  // of the sending gateway, beside the one that it sends to

@@ -16,15 +16,25 @@ namespace satrelay::bench {
 
 inline constexpr std::size_t kBurst = 32;  // full frames a turn, and most that are shown at once
 
-// `frame(i)`: the i-th of `count`.
+// The ports check and write the hosts' TCP checksums, if the gateway knows such ports.
+template <typename Identity>
+void let_ports_sum(Identity& identity) {
+  if constexpr (requires { identity.lan_port_sums; }) identity.lan_port_sums = true;
+}
+
+// `frame(i)`: the i-th of `count`. `verified`: the port has found their checksums right.
 template <typename Engine, typename Frames>
-void show(Engine& engine, gateway::PortId port, std::size_t count, Frames frame, Instant now) {
+void show(Engine& engine, gateway::PortId port, std::size_t count, Frames frame, Instant now,
+          [[maybe_unused]] bool verified = false) {
   if constexpr (requires { engine.handle_frames(port, {}, {}, now); }) {
     std::array<typename Engine::Arrived, kBurst> frames;
     std::array<typename Engine::Handled, kBurst> handled;
     for (std::size_t i = 0; i < count;) {
       const std::size_t part = std::min(count - i, kBurst);
-      for (std::size_t j = 0; j < part; ++j) frames[j] = {.bytes = frame(i + j)};
+      for (std::size_t j = 0; j < part; ++j) {
+        frames[j] = {.bytes = frame(i + j)};
+        if (verified) frames[j].checksum = gateway::Checksum::kVerified;
+      }
       engine.handle_frames(port, std::span(frames).first(part), std::span(handled).first(part),
                            now);
       i += part;
