@@ -54,6 +54,11 @@ void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,
   }
 }
 
+void Gateway::overhear(PortId port, ConstBytes frame, Instant now) {
+  impl_->begin_call(now);
+  impl_->overhear(port, look_at(frame), now);
+}
+
 void Gateway::set_wan_reception(const stp::Reception& reception) {
   impl_->wan_reception = reception;
 }
@@ -123,7 +128,7 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepar
     const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;
     if (keys) impl.peers[i]->session.set_secrets(keys->current, keys->other);
   }
-  impl.door.set_half_open(next.limits.half_open);
+  impl.door.set_half_open(part_of(next.limits.half_open, impl.identity.share.workers));
   impl.flows.reconfigure(next, now);
 }
 

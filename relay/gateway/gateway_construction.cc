@@ -1,5 +1,6 @@
 // A gateway is made of its configuration.
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "relay/gateway/gateway_impl.h"
@@ -13,7 +14,14 @@ constexpr std::uint16_t kBaseMtu = 1200;
 // Streams at a time that are no flows but messages (liaison.h).
 constexpr std::uint32_t kMessageStreams = 8;
 
-const config::Gateway& checked(const config::Gateway& config) {
+void check(const config::Gateway& config, Share share) {
+  const auto is_count = [](unsigned count) {
+    return std::has_single_bit(count) && count <= config::kMostWorkers;
+  };
+  if (!is_count(share.workers) || share.worker >= share.workers ||
+      share.workers != config.worker.count) {
+    throw std::invalid_argument("a worker is none of those that are configured");
+  }
   for (const config::Peer& peer : config.peers) {
     if (std::ranges::find(config.links, peer.link, &config::Link::name) == config.links.end()) {
       throw std::invalid_argument("peer " + peer.name + " names the unknown link " + peer.link);
@@ -21,7 +29,16 @@ const config::Gateway& checked(const config::Gateway& config) {
     if (peer.address.version() != config.gateway.own.version()) {
       throw std::invalid_argument("peer " + peer.name + " and the gateway differ in IP version");
     }
+    if (!is_count(lanes_to(peer, share.workers))) {
+      throw std::invalid_argument("peer " + peer.name + " has an impossible number of workers");
+    }
   }
+}
+
+// What of the configuration holds for one worker.
+config::Gateway worker_config(config::Gateway config, Share share) {
+  check(config, share);
+  divide(config.limits, share.workers);
   return config;
 }
 
@@ -101,10 +118,10 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
 
 Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
                     MutableBytes arena_memory, MutableBytes journal_memory, Instant now)
-    : config(checked(gateway_config)),
+    : config(worker_config(gateway_config, gateway_identity.share)),
       identity(gateway_identity),
       started(now),
-      plan(plan_memory(config)),
+      plan(plan_memory(gateway_config, identity.share)),
       arena(arena_memory, plan.block_size, plan.reserve_size),
       reassembly(secret_of(identity),
                  wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
@@ -112,7 +129,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       policy(config),
       claims(config, policy),
       door(config, secret_of(identity), policy, claims, peers, counters),
-      wan(config, identity.wan_mac, counters, now),
+      wan(config, identity.share, identity.wan_mac, counters, now),
       lan(config, policy, secret_of(identity)),
       journal(journal_memory),
       orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),

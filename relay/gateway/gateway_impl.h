@@ -106,6 +106,8 @@ struct Gateway::Impl final : SessionPort {
   // What the sessions have told by the packets since the last time.
   void settle_stp(Instant now);
 
+  void overhear(PortId port, const Frame& frame, Instant now);
+
   // --- from either ---------------------------------------------------------------------------
   // Frames that follow each other move a flow on once, and their sessions are heard once: that is
   // put off until something else is done or asked.

@@ -70,6 +70,18 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
                : bridge(Counter::kBridgedFromWan, frame, kPort, bytes, now);
 }
 
+// As handle_lan() and handle_wan() learn from it.
+void Gateway::Impl::overhear(PortId port, const Frame& frame, Instant now) {
+  if (port == PortId::kLan) {
+    if (!speaks_for_gateway(frame)) hear(lan.learn_from_lan(frame));
+    return;
+  }
+  const bool own = frame.kind == FrameKind::kArp
+                       ? wan.handle_arp(frame, now)
+                       : frame.kind == FrameKind::kIcmp && wan.handle_icmp(frame, now);
+  if (!own) hear(lan.learn_from_wan(frame));
+}
+
 Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   const auto udp = wire::parse_udp(frame.payload);
   if (!udp || udp->destination_port != config.stp.port) return drop(Counter::kDroppedToGateway);

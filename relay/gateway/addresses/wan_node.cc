@@ -18,9 +18,10 @@ constexpr std::uint8_t kAskAllAfter = 5;  // unanswered refreshes
 
 }  // namespace
 
-WanNode::WanNode(const config::Gateway& config, const MacAddress& mac, Counters& counters,
-                 Instant now)
-    : own_(config.gateway.own),
+WanNode::WanNode(const config::Gateway& config, Share share, const MacAddress& mac,
+                 Counters& counters, Instant now)
+    : speaks_(share.worker == 0),
+      own_(config.gateway.own),
       mac_(mac),
       vlan_(config.gateway.vlan),
       stp_port_(config.stp.port),
@@ -28,12 +29,13 @@ WanNode::WanNode(const config::Gateway& config, const MacAddress& mac, Counters&
                        (own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize) +
                        wire::kUdpHeaderSize),
       counters_(counters) {
+  const Instant first_request = speaks_ ? now : now + kRequestInterval;
   for (const config::Peer& peer : config.peers) {
     const bool local = config.gateway.address.contains(peer.address);
     const IpAddress hop = local ? peer.address : config.gateway.next_hop.value_or(peer.address);
     const auto known = std::ranges::find(neighbours_, hop, &Neighbour::address);
     neighbour_of_peer_.push_back(static_cast<std::size_t>(known - neighbours_.begin()));
-    if (known == neighbours_.end()) neighbours_.push_back({hop, std::nullopt, now, 0});
+    if (known == neighbours_.end()) neighbours_.push_back({hop, {}, first_request, 0});
     peers_.push_back(peer.address);
   }
 }
@@ -90,6 +92,10 @@ std::size_t WanNode::poll_frame(MutableBytes out) {
   return 0;
 }
 
+void WanNode::note_conflict() {
+  if (speaks_) counters_.add(Counter::kAddressConflicts);
+}
+
 void WanNode::learn(const IpAddress& address, const MacAddress& mac, Instant now) {
   if (mac.is_multicast() || mac == MacAddress() || mac == mac_) return;
   const auto neighbour = std::ranges::find(neighbours_, address, &Neighbour::address);
@@ -105,11 +111,11 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
   if (!arp) return false;
   // RFC 5227 section 2.4, without the defence: the operator must decide whose address it is.
   const bool conflict = arp->sender == own_ && arp->sender_mac != mac_;
-  if (conflict) counters_.add(Counter::kAddressConflicts);
+  if (conflict) note_conflict();
   if (arp->target != own_) return conflict;  // what is false is not passed on
   learn(arp->sender, arp->sender_mac, now);
   if (arp->operation == wire::ArpOperation::kReply) return true;
-  PendingFrame* out = new_frame();
+  PendingFrame* out = new_answer();
   if (out == nullptr) return true;
   const auto ethernet = header_to(arp->sender_mac, wire::EtherType::kArp);
   wire::write_ethernet(ethernet, out->bytes);
@@ -133,7 +139,7 @@ bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   if (!on_own_vlan(frame)) return false;
   // A twin looks for its neighbours in our name, or says that it is us.
   const bool conflict = frame.ethernet.source != mac_ && speaks_as_own(frame);
-  if (conflict) counters_.add(Counter::kAddressConflicts);
+  if (conflict) note_conflict();
   const bool own = frame.ip.destination == own_;
   if (!own && (own_.is_v4() || frame.ip.destination != solicited_node(own_))) return conflict;
   const auto message = wire::parse_icmp(frame.ip, frame.payload);
@@ -145,7 +151,7 @@ bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   const std::uint8_t request = own_.is_v4() ? wire::kIcmpEchoRequest : wire::kIcmpV6EchoRequest;
   if (!own || message->type != request || message->code != 0) return own;
   const auto ethernet = header_to(frame.ethernet.source, frame.ethernet.type);
-  PendingFrame* out = new_frame();
+  PendingFrame* out = new_answer();
   if (out == nullptr) return true;
   const std::size_t ip_size = own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize;
   const std::size_t size = ethernet.size() + ip_size + wire::kIcmpHeaderSize + message->body.size();
@@ -178,7 +184,7 @@ bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& mess
   if (neighbour->target != own_) return false;
   if (neighbour->link_layer) learn(frame.ip.source, *neighbour->link_layer, now);
   const auto ethernet = header_to(frame.ethernet.source, wire::EtherType::kIpv6);
-  PendingFrame* out = new_frame();
+  PendingFrame* out = new_answer();
   if (out == nullptr) return true;
   wire::IpHeader ip;
   ip.source = own_;
@@ -239,7 +245,7 @@ void WanNode::handle_timeout(Instant now) {
     if (neighbour.next_request > now) continue;
     // A neighbour that stopped answering keeps its MAC until another one is learned: behind a
     // satellite link it is silent during an outage, and must be reached at once when that ends.
-    request(neighbour);
+    if (speaks_ || !neighbour.mac) request(neighbour);
     if (neighbour.unanswered < kAskAllAfter) ++neighbour.unanswered;
     neighbour.next_request = now + kRequestInterval;
   }
