@@ -261,13 +261,13 @@ std::optional<MacAddress> WanNode::next_hop(std::size_t peer) const {
   return neighbours_[neighbour_of_peer_[peer]].mac;
 }
 
-void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
+void WanNode::write_stp_headers(const Lane& lane, std::size_t datagram, control::Priority priority,
                                 MutableBytes frame, LinkWay way) const {
-  const MacAddress hop = next_hop(peer).value_or(MacAddress());
-  const bool same = last_.written && last_.peer == peer && last_.datagram == datagram &&
+  const MacAddress hop = next_hop(lane.peer).value_or(MacAddress());
+  const bool same = last_.written && last_.lane == lane && last_.datagram == datagram &&
                     last_.next_hop == hop && last_.priority == priority && last_.way == way;
   if (!same) {
-    last_ = {.peer = peer,
+    last_ = {.lane = lane,
              .datagram = datagram,
              .next_hop = hop,
              .priority = priority,
@@ -283,7 +283,7 @@ void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control:
   const MutableBytes udp =
       frame.subspan(stp_header_size_ - wire::kUdpHeaderSize, wire::kUdpHeaderSize + datagram);
   const std::uint16_t sum = wire::transport_checksum(
-      sent ? own_ : peers_[peer], sent ? peers_[peer] : own_, wire::kProtocolUdp, udp);
+      sent ? own_ : peers_[lane.peer], sent ? peers_[lane.peer] : own_, wire::kProtocolUdp, udp);
   store_u16(udp.data() + wire::kUdpChecksumOffset, sum == 0 ? std::uint16_t{0xffff} : sum);
 }
 
@@ -295,13 +295,14 @@ void WanNode::write_headers(const Headers& of, MutableBytes out) const {
   const auto udp_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + of.datagram);
   wire::IpHeader ip;
   ip.source = own_;
-  ip.destination = peers_[of.peer];
+  ip.destination = peers_[of.lane.peer];
   if (of.way == LinkWay::kReceive) std::swap(ip.source, ip.destination);
   ip.protocol = wire::kProtocolUdp;
   ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(of.priority) << 2);
   ip.payload_size = udp_size;
   const std::size_t udp_at = ethernet.size() + wire::write_ip(ip, out.subspan(ethernet.size()));
-  wire::write_udp({stp_port_, stp_port_, udp_size, 0}, out.subspan(udp_at));
+  const auto port = static_cast<std::uint16_t>(stp_port_ + of.lane.number);
+  wire::write_udp({port, port, udp_size, 0}, out.subspan(udp_at));
 }
 
 }  // namespace satrelay::gateway

@@ -24,6 +24,7 @@
 #include "pep/wire/udp.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/steering/lanes.h"
 #include "relay/gateway/steering/share.h"
 #include "relay/gateway/uplink/link_way.h"
 
@@ -54,13 +55,13 @@ class WanNode {
   // `datagram` bytes of UDP payload that already stand behind them; kReceive: as if the peer had
   // sent them.
   std::size_t stp_header_size() const { return stp_header_size_; }
-  void write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
+  void write_stp_headers(const Lane& lane, std::size_t datagram, control::Priority priority,
                          MutableBytes frame, LinkWay way = LinkWay::kSend) const;
 
  private:
   // Most packets of a burst have the same headers as the one before.
   struct Headers {
-    std::size_t peer = 0;
+    Lane lane;
     std::size_t datagram = 0;
     MacAddress next_hop;
     control::Priority priority{};

@@ -3,6 +3,7 @@
 // of the peer.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,17 +14,21 @@
 
 namespace satrelay::gateway {
 
+struct Lane {
+  std::size_t peer = 0;  // its number in the configuration
+  std::uint8_t number = 0;
+  std::uint8_t count = 1;  // of all lanes to that peer
+  // By flow_hash().
+  constexpr bool has_flow(std::uint32_t hash) const { return (hash & (count - 1U)) == number; }
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
+
 class Lanes {
  public:
-  struct Lane {
-    std::size_t peer = 0;  // its number in the configuration
-    std::uint8_t lane = 0;
-    std::uint8_t count = 1;  // of all lanes to that peer
-  };
-
   Lanes(const config::Gateway& config, Share share) : share_(share) {
     for (std::size_t i = 0; i < config.peers.size(); ++i) {
       const unsigned count = lanes_to(config.peers[i], share.workers);
+      most_ = std::max(most_, count);
       peers_.push_back({.first = lanes_.size(), .lanes = count});
       for (unsigned lane = share.worker; lane < count; lane += share.workers) {
         lanes_.push_back({i, static_cast<std::uint8_t>(lane), static_cast<std::uint8_t>(count)});
@@ -34,6 +39,8 @@ class Lanes {
   std::size_t size() const { return lanes_.size(); }
   const Lane& operator[](std::size_t session) const { return lanes_[session]; }
 
+  // Whether any peer has a lane of that number, at whichever worker.
+  bool is_one(int lane) const { return lane >= 0 && static_cast<unsigned>(lane) < most_; }
   // The session of a peer's lane; nullopt if there is no such lane, or another worker has it.
   std::optional<std::size_t> find(std::size_t peer, unsigned lane) const {
     const Peer& p = peers_[peer];
@@ -53,6 +60,7 @@ class Lanes {
     unsigned lanes = 1;
   };
   Share share_;
+  unsigned most_ = 1;
   std::vector<Peer> peers_;
   std::vector<Lane> lanes_;
 };

@@ -221,7 +221,7 @@ TEST_F(WanNodeTest, WritesTheHeadersOfADatagram) {
   constexpr std::size_t kDatagram = 100;
   const std::size_t before = node_->stp_header_size();
   FrameBytes frame(before + kDatagram);
-  node_->write_stp_headers(0, kDatagram, control::Priority{}, frame);
+  node_->write_stp_headers(Lane{}, kDatagram, control::Priority{}, frame);
   const Frame sent = look_at(frame);
   EXPECT_EQ(sent.kind, FrameKind::kUdp);
   EXPECT_EQ(sent.ethernet.source, kGatewayMac);
@@ -232,7 +232,7 @@ TEST_F(WanNodeTest, WritesTheHeadersOfADatagram) {
   ASSERT_TRUE(udp);
   EXPECT_EQ(udp->destination_port, 7878);
   EXPECT_EQ(udp->length, wire::kUdpHeaderSize + kDatagram);
-  node_->write_stp_headers(0, kDatagram, control::Priority{}, frame, LinkWay::kReceive);
+  node_->write_stp_headers(Lane{}, kDatagram, control::Priority{}, frame, LinkWay::kReceive);
   const Frame received = look_at(frame);
   EXPECT_EQ(received.ethernet.source, kPeerMac) << "as if the peer had sent it";
   EXPECT_EQ(received.ethernet.destination, kGatewayMac);

@@ -18,7 +18,7 @@ TEST(Lanes, WithOneWorkerASessionIsAPeer) {
   const Lanes lanes(with_peers({0, 1}), {});
   ASSERT_EQ(lanes.size(), 2U);
   EXPECT_EQ(lanes[1].peer, 1U);
-  EXPECT_EQ(lanes[1].lane, 0);
+  EXPECT_EQ(lanes[1].number, 0);
   EXPECT_EQ(lanes[1].count, 1);
   EXPECT_EQ(lanes.of_flow(1, 0xffff), 1U);
   EXPECT_EQ(lanes.find(1, 1), std::nullopt);
@@ -31,8 +31,8 @@ TEST(Lanes, AGatewayWithMoreWorkersDecidesHowManyLanesThereAre) {
   ASSERT_EQ(lanes.size(), 6U);
   EXPECT_EQ(lanes[0].count, 2);
   EXPECT_EQ(lanes[2].peer, 2U);
-  EXPECT_EQ(lanes[2].lane, 1);
-  EXPECT_EQ(lanes[5].lane, 7);
+  EXPECT_EQ(lanes[2].number, 1);
+  EXPECT_EQ(lanes[5].number, 7);
   EXPECT_EQ(lanes[5].count, 8);
   EXPECT_EQ(lanes.first_of(2), 2U);
   EXPECT_EQ(lanes.find(2, 6), std::nullopt);
@@ -46,7 +46,7 @@ TEST(Lanes, BothGatewaysFindAFlowByItsHash) {
       for (std::uint32_t hash = 0; hash < 64; ++hash) {
         const auto lane_at = [&](unsigned own, unsigned far) {
           const Lanes lanes(with_peers({1, far}), {.worker = hash & (own - 1), .workers = own});
-          return lanes[lanes.of_flow(1, hash).value()].lane;
+          return lanes[lanes.of_flow(1, hash).value()].number;
         };
         EXPECT_EQ(lane_at(here, there), lane_at(there, here));
         const Lanes other(with_peers({1, there}),
