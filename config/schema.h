@@ -29,7 +29,11 @@ struct Port {
 
 enum class Polling : std::uint8_t { kAdaptive, kBusy };
 
+// Threads that forward, each with its part of the connections: a power of two.
+inline constexpr unsigned kMostWorkers = 16;
+
 struct Worker {
+  unsigned count = 1;
   Polling polling = Polling::kAdaptive;
   std::optional<unsigned> cpu;  // pinned there; else wherever the kernel runs it
 };
@@ -111,6 +115,7 @@ struct Peer {
   std::vector<IpPrefix> prefixes;  // hosts behind that gateway
   std::string link;                // name of a Link
   Security security = {};
+  unsigned workers = 0;  // of that gateway; 0: as many as this one has
 };
 
 // What a rule does: kAccelerate concerns TCP connections, and bridges all else. kDrop and kReset

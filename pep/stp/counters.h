@@ -19,7 +19,7 @@ struct Counters {
   std::uint64_t feedback_in = 0, feedback_dropped = 0, feedback_out = 0;
   std::uint64_t duplicate_packets_in = 0;
   std::uint64_t bad_crc = 0, not_authentic = 0;
-  std::uint64_t hellos_unread = 0, newcomers = 0, security_mismatch = 0;
+  std::uint64_t hellos_unread = 0, newcomers = 0, security_mismatch = 0, lanes_mismatch = 0;
   std::uint64_t keys_in = 0, keys_out = 0;
   std::uint64_t malformed = 0, unknown_frames = 0, stale_epoch = 0, version_mismatch = 0;
   std::uint64_t no_memory_drops = 0;
@@ -36,7 +36,7 @@ struct Counters {
   std::uint64_t rate_cuts_delay = 0, rate_cuts_loss = 0, rate_cuts_controller = 0;
   std::uint64_t rate_cuts_announced = 0, rate_cuts_commanded = 0, rate_cuts_configured = 0;
 
-  static constexpr std::array<CounterField<Counters>, 58> kFields{{
+  static constexpr std::array<CounterField<Counters>, 59> kFields{{
       {"packets_in", &Counters::packets_in, "packets received"},
       {"packets_out", &Counters::packets_out, "packets sent"},
       {"bytes_in", &Counters::bytes_in, "UDP payload received", CounterUnit::kBytes},
@@ -68,6 +68,8 @@ struct Counters {
       {"newcomers", &Counters::newcomers, "greetings of a new boot, without proof yet"},
       {"security_mismatch", &Counters::security_mismatch,
        "HELLOs of a peer that encrypts unlike us"},
+      {"lanes_mismatch", &Counters::lanes_mismatch,
+       "HELLOs of a peer that has another number of lanes"},
       {"keys_in", &Counters::keys_in, "further keys of the peer"},
       {"keys_out", &Counters::keys_out, "further keys of ours"},
       {"malformed", &Counters::malformed, "packets dropped whole: not STP of this version"},

@@ -40,7 +40,7 @@ namespace satrelay::stp {
 struct Config {
   std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
   std::uint8_t lane = 0;
-  std::uint8_t lane_count = 1;         // offered in HELLO; the smaller of both offers holds
+  std::uint8_t lane_count = 1;         // of all lanes to the peer, which must say the same
   bool opens_even_streams = true;      // exactly one of the two gateways
   std::uint16_t datagram_size = 1472;  // UDP payload, at most: `stp.mtu` less IP and UDP headers
   std::uint16_t datagram_base = 1172;  // and what any path carries: 1200 IP bytes

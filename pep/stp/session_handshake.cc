@@ -36,16 +36,15 @@ void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header
   }
   handshake.expire(now);
   const std::uint64_t known_newcomer = handshake.newcomer();
-  switch (handshake.handle_hello(hello, header.number, silent, now)) {
+  const Handshake::Outcome outcome = handshake.handle_hello(hello, header.number, silent, now);
+  switch (outcome) {
     case Handshake::Outcome::kStale:
       ++counters.stale_epoch;
       return;
     case Handshake::Outcome::kIncompatible:
-      ++counters.version_mismatch;
-      note_refusal();
-      return;
     case Handshake::Outcome::kUnlikeSecurity:
-      ++counters.security_mismatch;
+    case Handshake::Outcome::kUnlikeLanes:
+      ++mismatches(outcome);
       note_refusal();
       return;
     case Handshake::Outcome::kNewcomer:
@@ -92,6 +91,13 @@ void Session::Impl::doubt_peer() {
   association->requests.ask();
 }
 
+// HELLOs for this reason to refuse their sender.
+std::uint64_t& Session::Impl::mismatches(Handshake::Outcome reason) {
+  if (reason == Handshake::Outcome::kUnlikeSecurity) return counters.security_mismatch;
+  if (reason == Handshake::Outcome::kUnlikeLanes) return counters.lanes_mismatch;
+  return counters.version_mismatch;
+}
+
 // Nobody who could be the peer has been heard.
 void Session::Impl::note_refusal() {
   if (!connected() && handshake.newcomer() == 0) state = PeerState::kRefused;
@@ -108,8 +114,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& h
   // This anybody can have said: it is told as long as nobody else has been heard.
   if (const auto mismatch = handshake.find_mismatch(hello);
       mismatch != Handshake::Outcome::kNothing) {
-    ++(mismatch == Handshake::Outcome::kUnlikeSecurity ? counters.security_mismatch
-                                                       : counters.version_mismatch);
+    ++mismatches(mismatch);
     if (!handshake.knows_peer() && handshake.newcomer() == 0) {
       state = PeerState::kRefused;
     } else if (hello.answer_wanted) {

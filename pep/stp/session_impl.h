@@ -88,6 +88,7 @@ struct Session::Impl {
                                                 bool silent);
   void bind_newcomer(std::uint64_t epoch);
   void doubt_peer();
+  std::uint64_t& mismatches(Handshake::Outcome reason);
   void note_refusal();
   void take_accepted_keys();
   void take_keys(const std::optional<SessionKeys>& of_our_offer);

@@ -18,7 +18,7 @@ enum class PeerState : std::uint8_t {
   kConnecting,  // no HELLO answered yet, or a restarted peer is greeted anew
   kAlive,
   kSuspect,  // silent for longer than `suspect_after`: what is opened now waits until it is heard
-  kRefused,  // the peer speaks no version of ours
+  kRefused,  // the peer speaks no version of ours, or is set up unlike us
   kClosed,   // CLOSE sent or received
 };
 const char* to_string(PeerState state);

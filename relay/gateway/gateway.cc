@@ -54,6 +54,11 @@ void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,
   }
 }
 
+void Gateway::overhear(PortId port, ConstBytes frame, Instant now) {
+  impl_->begin_call(now);
+  impl_->overhear(port, look_at(frame), now);
+}
+
 void Gateway::set_wan_reception(const stp::Reception& reception) {
   impl_->wan_reception = reception;
 }
@@ -119,11 +124,11 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepar
   impl.policy.replace_rules(next.rules, prepared.rules);
   impl.uplink.reconfigure(next, prepared.dictionaries, now);
   impl.policy.set_classes(impl.uplink.classes());
-  for (std::size_t i = 0; i < next.peers.size(); ++i) {
-    const std::optional<config::PresharedKeys>& keys = next.peers[i].security.keys;
-    if (keys) impl.peers[i]->session.set_secrets(keys->current, keys->other);
+  for (const auto& peer : impl.peers) {
+    const std::optional<config::PresharedKeys>& keys = next.peers[peer->lane.peer].security.keys;
+    if (keys) peer->session.set_secrets(keys->current, keys->other);
   }
-  impl.door.set_half_open(next.limits.half_open);
+  impl.door.set_half_open(part_of(next.limits.half_open, impl.identity.share.workers));
   impl.flows.reconfigure(next, now);
 }
 
@@ -158,18 +163,21 @@ void Gateway::observe_plain(PlainObserver* observer) {
   impl_->plain_packets.clear();
   if (observer == nullptr) return;
   for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
-    impl_->plain_packets.push_back(std::make_unique<PlainPackets>(impl_->wan, i, *observer));
+    impl_->plain_packets.push_back(
+        std::make_unique<PlainPackets>(impl_->wan, impl_->lanes[i], *observer));
     impl_->peers[i]->session.set_observer(impl_->plain_packets.back().get());
   }
 }
 
 bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   impl_->settle();
-  const auto found = std::ranges::find_if(
-      impl_->peers, [&](const auto& candidate) { return candidate->config.name == peer; });
-  if (found == impl_->peers.end()) return false;
-  impl_->uplink.set_most_rate(static_cast<std::size_t>(found - impl_->peers.begin()), most, now);
-  return true;
+  bool found = false;
+  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
+    if (impl_->peers[i]->config.name != peer) continue;
+    impl_->uplink.set_most_rate(i, most, now);
+    found = true;
+  }
+  return found;
 }
 
 const Counters& Gateway::counters() const {

@@ -27,6 +27,7 @@
 #include "relay/gateway/rules/rule_change.h"
 #include "relay/gateway/rules/rule_index.h"
 #include "relay/gateway/snapshot.h"
+#include "relay/gateway/steering/share.h"
 #include "relay/gateway/uplink/class_change.h"
 #include "relay/gateway/uplink/class_dictionaries.h"
 #include "relay/gateway/uplink/command_result.h"
@@ -57,6 +58,9 @@ struct Identity {
   // The LAN port completes TCP checksums: those of relayed data are left to it
   // (Polled::checksum_from).
   bool lan_port_sums = false;
+  // Which part of the gateway this engine is; of `config.worker.count`. All but this, the stopwatch
+  // and the entropy is the same at all workers of a gateway.
+  Share share = {};
 };
 
 // What a configuration is made into before it is taken over.
@@ -99,6 +103,9 @@ class Gateway {
   // them, in the next call that is about something else; a question counts as one.
   void handle_frames(PortId port, std::span<const Arrived> frames, std::span<Handled> handled,
                      Instant now);
+  // A frame that another worker handles and all must know of (Steering, Route::all): where hosts
+  // and neighbours are is learnt from it, and nothing else happens.
+  void overhear(PortId port, ConstBytes frame, Instant now);
   // How the WAN port has fared by the time of the frames that are shown next: the peers are told,
   // who else took the delay and the losses of this machine for those of the link.
   void set_wan_reception(const stp::Reception& reception);

@@ -1,5 +1,6 @@
 // A gateway is made of its configuration.
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "relay/gateway/gateway_impl.h"
@@ -13,7 +14,14 @@ constexpr std::uint16_t kBaseMtu = 1200;
 // Streams at a time that are no flows but messages (liaison.h).
 constexpr std::uint32_t kMessageStreams = 8;
 
-const config::Gateway& checked(const config::Gateway& config) {
+void check(const config::Gateway& config, Share share) {
+  const auto is_count = [](unsigned count) {
+    return std::has_single_bit(count) && count <= config::kMostWorkers;
+  };
+  if (!is_count(share.workers) || share.worker >= share.workers ||
+      share.workers != config.worker.count) {
+    throw std::invalid_argument("a worker is none of those that are configured");
+  }
   for (const config::Peer& peer : config.peers) {
     if (std::ranges::find(config.links, peer.link, &config::Link::name) == config.links.end()) {
       throw std::invalid_argument("peer " + peer.name + " names the unknown link " + peer.link);
@@ -21,7 +29,16 @@ const config::Gateway& checked(const config::Gateway& config) {
     if (peer.address.version() != config.gateway.own.version()) {
       throw std::invalid_argument("peer " + peer.name + " and the gateway differ in IP version");
     }
+    if (!is_count(lanes_to(peer, share.workers))) {
+      throw std::invalid_argument("peer " + peer.name + " has an impossible number of workers");
+    }
   }
+}
+
+// What of the configuration holds for one worker.
+config::Gateway worker_config(config::Gateway config, Share share) {
+  check(config, share);
+  divide(config.limits, share.workers);
   return config;
 }
 
@@ -55,13 +72,14 @@ std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
 
 HashKey secret_of(const Identity& identity) { return {identity.secret[0], identity.secret[1]}; }
 
-stp::Config stp_config(const config::Gateway& config, const Identity& identity,
-                       std::size_t peer_index, const MemoryPlan& plan, Carrier& carrier,
+stp::Config stp_config(const config::Gateway& config, const Identity& identity, std::size_t session,
+                       const Lane& lane, const MemoryPlan& plan, Carrier& carrier,
                        std::uint64_t* all_stored) {
-  const config::Peer& peer = config.peers[peer_index];
+  const config::Peer& peer = config.peers[lane.peer];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
-  stp.lane_count = config.stp.lanes;
+  stp.lane = lane.number;
+  stp.lane_count = lane.count;
   stp.opens_even_streams = config.gateway.own < peer.address;
   stp.datagram_overhead = stp_overhead(config);
   stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
@@ -69,12 +87,12 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
   stp.reserves = true;
-  stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (peer_index + 1));
+  stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;
   stp.all_stored = all_stored;
-  stp.lane_receive_limit = plan.lane_receive_limit[peer_index];
-  stp.stream_receive_limit = plan.flow_receive_limit[peer_index];
+  stp.lane_receive_limit = plan.lane_receive_limit[session];
+  stp.stream_receive_limit = plan.flow_receive_limit[session];
   stp.stream_send_limit = plan.flow_send_limit;
   stp.ping_after = config.stp.ping_after;
   stp.suspect_after = config.stp.suspect_after;
@@ -101,18 +119,19 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity,
 
 Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
                     MutableBytes arena_memory, MutableBytes journal_memory, Instant now)
-    : config(checked(gateway_config)),
+    : config(worker_config(gateway_config, gateway_identity.share)),
       identity(gateway_identity),
       started(now),
-      plan(plan_memory(config)),
+      plan(plan_memory(gateway_config, identity.share)),
+      lanes(config, identity.share),
       arena(arena_memory, plan.block_size, plan.reserve_size),
       reassembly(secret_of(identity),
                  wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
-      uplink(config, secret_of(identity), released, *this, now),
+      uplink(config, lanes.size(), secret_of(identity), released, *this, now),
       policy(config),
       claims(config, policy),
       door(config, secret_of(identity), policy, claims, peers, counters),
-      wan(config, identity.wan_mac, counters, now),
+      wan(config, identity.share, identity.wan_mac, counters, now),
       lan(config, policy, secret_of(identity)),
       journal(journal_memory),
       orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),
@@ -129,12 +148,13 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .counters = counters},
             identity.stopwatch,
             identity.lan_port_sums ? TcpFrames::Sums::kLeft : TcpFrames::Sums::kWritten) {
-  for (std::size_t i = 0; i < config.peers.size(); ++i) {
-    const config::Peer& peer = config.peers[i];
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const config::Peer& peer = config.peers[lanes[i].peer];
     Carrier& carrier = uplink.carrier(peer.link);
     peers.push_back(std::make_unique<Peer>(
-        peer, carrier, stp_config(config, identity, i, plan, carrier, flows.stored_of_peers()),
-        arena, flows, i, config.limits.flows, now));
+        peer, carrier,
+        stp_config(config, identity, i, lanes[i], plan, carrier, flows.stored_of_peers()), arena,
+        flows, i, lanes[i], config.limits.flows, now));
     Peer& made = *peers.back();
     uplink.add_session(carrier, made.session, made.datagram_overhead);
     made.bell = uplink.attention().bell(i);

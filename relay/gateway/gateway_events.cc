@@ -67,10 +67,10 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
 
 // A message, or a flow.
 void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Instant now) {
-  if (lan.is_routed(index)) {
-    if (const auto router = wan.next_hop(index)) lan.set_router(*router);
-  }
   Peer& peer = *peers[index];
+  if (lan.is_routed(peer.lane.peer)) {
+    if (const auto router = wan.next_hop(peer.lane.peer)) lan.set_router(*router);
+  }
   if (!peer.liaison.handle_opened(stream, now)) {
     flows.handle_opened(index, stream, now);
     return;

@@ -34,6 +34,8 @@
 #include "relay/gateway/recovery/orphaned_flows.h"
 #include "relay/gateway/rules/claims.h"
 #include "relay/gateway/rules/policy.h"
+#include "relay/gateway/steering/flow_hash.h"
+#include "relay/gateway/steering/lanes.h"
 #include "relay/gateway/uplink/uplink.h"
 
 namespace satrelay::gateway {
@@ -41,13 +43,13 @@ namespace satrelay::gateway {
 // Puts the headers of the WAN before the packets of one peer, for somebody who looks at them.
 class PlainPackets final : public stp::PacketObserver {
  public:
-  PlainPackets(const WanNode& wan, std::size_t peer, PlainObserver& observer)
-      : wan_(wan), peer_(peer), observer_(observer) {}
+  PlainPackets(const WanNode& wan, const Lane& lane, PlainObserver& observer)
+      : wan_(wan), lane_(lane), observer_(observer) {}
   void see(Way way, ConstBytes header, ConstBytes rest) override;
 
  private:
   const WanNode& wan_;
-  std::size_t peer_;
+  Lane lane_;
   PlainObserver& observer_;
   std::vector<std::byte> frame_;
 };
@@ -91,7 +93,7 @@ struct Gateway::Impl final : SessionPort {
   Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                          Instant now);
   void begin_flow(const Doorkeeper::Segment& segment,
-                  const std::optional<wire::TcpHeader>& recovered, std::size_t peer,
+                  const std::optional<wire::TcpHeader>& recovered, std::size_t session,
                   const RulePtr& rule, Instant now);
   Verdict handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now);
   // The sender says that it is this gateway or a peer. They live on the WAN: from the LAN that is
@@ -102,9 +104,10 @@ struct Gateway::Impl final : SessionPort {
   void handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
-  std::optional<std::size_t> find_peer(const IpAddress& address) const;
   // What the sessions have told by the packets since the last time.
   void settle_stp(Instant now);
+
+  void overhear(PortId port, const Frame& frame, Instant now);
 
   // --- from either ---------------------------------------------------------------------------
   // Frames that follow each other move a flow on once, and their sessions are heard once: that is
@@ -150,7 +153,9 @@ struct Gateway::Impl final : SessionPort {
   void take_events(std::size_t peer, Instant now) { take_events(peer, 1, now); }
   void handle_event(std::size_t index, const stp::Event& event, Instant now);
   void handle_opened(std::size_t index, stp::StreamId stream, Instant now);
-  bool is_reachable(std::size_t peer) const override { return wan.next_hop(peer).has_value(); }
+  bool is_reachable(std::size_t peer) const override {
+    return wan.next_hop(lanes[peer].peer).has_value();
+  }
   Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
                        Instant now) override;
   Instant next_timeout_of(std::size_t index) const;
@@ -167,6 +172,7 @@ struct Gateway::Impl final : SessionPort {
   const Identity identity;
   const Instant started;
   const MemoryPlan plan;
+  const Lanes lanes;
   Arena arena;
   Counters counters;
   Reassembly reassembly;  // of what comes from the LAN
@@ -192,9 +198,9 @@ struct Gateway::Impl final : SessionPort {
   FlowJournal journal;
   OrphanedFlows orphans;  // of an earlier run
   FlowRelay flows;
-  std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by peer, while somebody looks
+  std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by session, while somebody looks
   std::vector<std::unique_ptr<Peer>>
-      peers;  // sessions refer to flows and carriers: destroyed first
+      peers;  // by session; these refer to flows and carriers: destroyed first
 };
 
 }  // namespace satrelay::gateway

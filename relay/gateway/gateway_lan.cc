@@ -220,11 +220,17 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   }
   const Doorkeeper::Segment segment{key, frame, tcp->header,
                                     frame.payload.size() - tcp->header_size};
-  const Doorkeeper::Decision decision = door.decide(segment, *rule, seen.peer, flows, now);
+  std::optional<std::size_t> session;
+  if (seen.peer) {
+    session = lanes.of_flow(*seen.peer,
+                            flow_hash(key.local, key.remote, key.local_port, key.remote_port));
+    if (!session) return drop(Counter::kDroppedOtherWorker);
+  }
+  const Doorkeeper::Decision decision = door.decide(segment, *rule, session, flows, now);
   using Kind = Doorkeeper::Decision::Kind;
   switch (decision.kind) {
     case Kind::kRelay:
-      begin_flow(segment, decision.recovered, *seen.peer, rule, now);
+      begin_flow(segment, decision.recovered, *session, rule, now);
       return Verdict::kConsumed;
     case Kind::kCookie:
       door.answer_by_cookie(segment, flows.endpoint_config(key, now), now);
@@ -239,14 +245,14 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
 
 // `recovered`: the SYN that was answered by a cookie, which the segment brings back.
 void Gateway::Impl::begin_flow(const Doorkeeper::Segment& segment,
-                               const std::optional<wire::TcpHeader>& recovered, std::size_t peer,
+                               const std::optional<wire::TcpHeader>& recovered, std::size_t session,
                                const RulePtr& rule, Instant now) {
   const auto& [key, frame, header, payload] = segment;
   if (!recovered) {
-    flows.accept(key, frame, header, std::nullopt, peer, rule, now);
+    flows.accept(key, frame, header, std::nullopt, session, rule, now);
     return;
   }
-  flows.accept(key, frame, *recovered, header.acknowledgment - 1, peer, rule, now);
+  flows.accept(key, frame, *recovered, header.acknowledgment - 1, session, rule, now);
   flows.handle_segment(flows.flows().find(key), frame, header, frame.payload.last(payload), now);
 }
 

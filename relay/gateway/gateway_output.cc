@@ -68,7 +68,7 @@ void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {
   std::ranges::copy(header, frame_.begin() + static_cast<std::ptrdiff_t>(before));
   std::ranges::copy(rest, frame_.end() - static_cast<std::ptrdiff_t>(rest.size()));
   const LinkWay link_way = way == Way::kSent ? LinkWay::kSend : LinkWay::kReceive;
-  wan_.write_stp_headers(peer_, header.size() + rest.size(), control::Priority{}, frame_, link_way);
+  wan_.write_stp_headers(lane_, header.size() + rest.size(), control::Priority{}, frame_, link_way);
   observer_.see_plain(link_way, frame_);
 }
 
@@ -79,7 +79,7 @@ Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const sched
   const std::size_t size = session.poll_packet(out.subspan(header), now, turn);
   take_events(peer, now);
   if (size == 0) return {};
-  wan.write_stp_headers(peer, size, session.last_priority(), out);
+  wan.write_stp_headers(lanes[peer], size, session.last_priority(), out);
   return {.frame = header + size, .datagram = size};
 }
 

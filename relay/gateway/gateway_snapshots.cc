@@ -42,6 +42,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
     const stp::Session& session = peer.session;
     list.push_back(
         {.name = peer.config.name,
+         .lane = peer.lane.number,
          .address = peer.config.address,
          .resolved = impl_->is_reachable(i),
          .state = session.peer_state(),
@@ -117,7 +118,9 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     FlowKey hosts;
     hosts.local = key.source;
     hosts.remote = key.destination;
-    explanation.bridged_as = impl_->door.objection(hosts, rule.rule, key.peer, now);
+    std::optional<std::size_t> session;
+    if (key.peer) session = impl_->lanes.first_of(*key.peer);
+    explanation.bridged_as = impl_->door.objection(hosts, rule.rule, session, now);
   }
   return explanation;
 }

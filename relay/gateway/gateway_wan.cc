@@ -70,12 +70,33 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
                : bridge(Counter::kBridgedFromWan, frame, kPort, bytes, now);
 }
 
+// As handle_lan() and handle_wan() learn from it.
+void Gateway::Impl::overhear(PortId port, const Frame& frame, Instant now) {
+  if (port == PortId::kLan) {
+    if (!speaks_for_gateway(frame)) hear(lan.learn_from_lan(frame));
+    return;
+  }
+  const bool own = frame.kind == FrameKind::kArp
+                       ? wan.handle_arp(frame, now)
+                       : frame.kind == FrameKind::kIcmp && wan.handle_icmp(frame, now);
+  if (!own) hear(lan.learn_from_wan(frame));
+}
+
 Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   const auto udp = wire::parse_udp(frame.payload);
-  if (!udp || udp->destination_port != config.stp.port) return drop(Counter::kDroppedToGateway);
+  if (!udp || !lanes.is_one(udp->destination_port - int{config.stp.port})) {
+    return drop(Counter::kDroppedToGateway);
+  }
   if (!frame.ip.source.is_v4() && !checksum_ok(frame)) return Verdict::kDrop;
-  const auto peer = find_peer(frame.ip.source);
-  if (!peer) return drop(Counter::kDroppedStpUnknownPeer);
+  const auto lane = static_cast<unsigned>(udp->destination_port - config.stp.port);
+  // Mostly the one that was heard before.
+  std::optional<std::size_t> peer = unsettled.peer;
+  if (peers[*peer]->lane.number != lane || peers[*peer]->config.address != frame.ip.source) {
+    const auto found = std::ranges::find(config.peers, frame.ip.source, &config::Peer::address);
+    if (found == config.peers.end()) return drop(Counter::kDroppedStpUnknownPeer);
+    peer = lanes.find(static_cast<std::size_t>(found - config.peers.begin()), lane);
+    if (!peer) return drop(Counter::kDroppedStpUnknownLane);
+  }
   if (unsettled.peer != *peer) settle_stp(now);
   peers[*peer]->session.handle_packet(
       frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now,
@@ -84,15 +105,6 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   unsettled.peer = *peer;
   ++unsettled.packets;
   return Verdict::kConsumed;
-}
-
-std::optional<std::size_t> Gateway::Impl::find_peer(const IpAddress& address) const {
-  // Mostly the one that was heard before.
-  if (peers[unsettled.peer]->config.address == address) return unsettled.peer;
-  const auto peer = std::ranges::find_if(
-      peers, [&](const auto& candidate) { return candidate->config.address == address; });
-  if (peer == peers.end()) return std::nullopt;
-  return static_cast<std::size_t>(peer - peers.begin());
 }
 
 void Gateway::Impl::settle_stp(Instant now) {

@@ -45,6 +45,7 @@ struct ArenaUse {
 
 struct PeerSnapshot {
   std::string name;
+  std::uint8_t lane = 0;  // each lane is told by itself
   IpAddress address;
   bool resolved = false;  // the next hop's MAC is known
   stp::PeerState state{};

@@ -44,9 +44,11 @@ int main(int argc, char** argv) {
   CLI::App* soak_app = app.add_subcommand(
       "soak", "Runs random scenarios with random faults and checks what must always hold");
   soak_app
-      ->add_option("--profile", soak.profile,
-                   "Where to hunt: usual, memory, hostile-peer, hostile-lan or mixed (usual)")
-      ->check(CLI::IsMember({"usual", "memory", "hostile-peer", "hostile-lan", "mixed"}));
+      ->add_option(
+          "--profile", soak.profile,
+          "Where to hunt: usual, memory, hostile-peer, hostile-lan, mixed or workers (usual)")
+      ->check(
+          CLI::IsMember({"usual", "memory", "hostile-peer", "hostile-lan", "mixed", "workers"}));
   soak_app->add_option("--seeds", soak.seeds, "How many (1000)");
   soak_app->add_option("--first", soak.first, "The first of them (1)");
   soak_app->add_option("--seed", soak.seed, "Only this one");

@@ -67,8 +67,10 @@ std::string inspect_heaps(const sim::Network& network, const std::array<HeapProb
   const sim::Scenario& scenario = network.scenario();
   if (!scenario.restarts.empty()) return {};
   for (std::size_t i = 0; i < heaps.size(); ++i) {
+    // Each lane is a session, with error correction of its own.
+    const std::int64_t lanes = std::max(scenario.stations[0].workers, scenario.stations[1].workers);
     const std::int64_t most =
-        kHeapOfAGateway + kHeapOfAFlow * std::int64_t{scenario.stations[i].limits.flows};
+        kHeapOfAGateway * lanes + kHeapOfAFlow * std::int64_t{scenario.stations[i].limits.flows};
     if (heaps[i].most() > most) {
       return std::string("gateway ") + (i == 0 ? "a" : "b") + " took " +
              std::to_string(heaps[i].most()) + " bytes beside its arena";

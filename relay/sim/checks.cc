@@ -203,7 +203,7 @@ bool forges(const Scenario& scenario, LanTrick trick) {
 void check_sessions(Network& network, std::vector<std::string>& broken) {
   for (const Side side : {Side::kA, Side::kB}) {
     if (!network.is_running(side)) continue;
-    for (const auto& peer : network.gateway(side).engine().peers()) {
+    for (const auto& peer : network.gateway(side).peers()) {
       if (peer.name == kHostileName) continue;  // it may say what it likes
       const stp::Counters& c = peer.counters;
       const std::string who = network.gateway(side).name() + ": ";
@@ -261,19 +261,17 @@ std::vector<std::string> check_memory(Network& network) {
   for (const Side side : {Side::kA, Side::kB}) {
     if (network.is_running(side)) {
       GatewayNode& node = network.gateway(side);
-      const auto status = node.engine().status(now);
-      if (node.engine().flow_count() != 0) {
-        broken.push_back(node.name() + " still has " + std::to_string(node.engine().flow_count()) +
+      if (node.flow_count() != 0) {
+        broken.push_back(node.name() + " still has " + std::to_string(node.flow_count()) +
                          " flows");
       }
-      if (node.engine().held_frames() != 0) broken.push_back(node.name() + " holds bridged frames");
-      if (status.half_open != 0) broken.push_back(node.name() + " counts half-open flows");
-      if (const auto wrong = node.engine().audit()) broken.push_back(node.name() + ": " + *wrong);
-      if (status.arena_used != 0) {
-        broken.push_back(node.name() + " still holds " + std::to_string(status.arena_used) +
-                         " bytes");
+      if (node.held_frames() != 0) broken.push_back(node.name() + " holds bridged frames");
+      if (node.half_open(now) != 0) broken.push_back(node.name() + " counts half-open flows");
+      if (const auto wrong = node.audit()) broken.push_back(node.name() + ": " + *wrong);
+      if (const std::uint64_t used = node.arena_used(now); used != 0) {
+        broken.push_back(node.name() + " still holds " + std::to_string(used) + " bytes");
       }
-      for (const auto& peer : node.engine().peers()) {
+      for (const auto& peer : node.peers()) {
         if (peer.streams != 0 || peer.bytes_stored != 0) {
           broken.push_back(node.name() + " still has " + std::to_string(peer.streams) +
                            " streams and " + std::to_string(peer.bytes_stored) + " bytes of them");

@@ -51,7 +51,8 @@ std::string station(const Station& station) {
              "{}, tick ",
              limits.memory.value() >> 10, limits.flow_memory.value() >> 10,
              limits.host_window.value() >> 10, limits.flows, limits.half_open) +
-         milliseconds(station.tick);
+         milliseconds(station.tick) +
+         (station.workers == 1 ? std::string() : fmt::format(", workers {}", station.workers));
 }
 
 std::string host(const HostSpec& host) {

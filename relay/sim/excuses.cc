@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "relay/gateway/steering/share.h"
+
 namespace satrelay::sim {
 namespace {
 
@@ -96,7 +98,7 @@ bool is_forgotten(const Scenario& scenario, const FlowSpec& spec, const FlowResu
   }
   if (caught[0] && caught[1] && !scenario.journal) return true;
   return std::ranges::any_of(scenario.stations, [&](const Station& station) {
-    return station.limits.flows < scenario.flows.size();
+    return gateway::part_of(station.limits.flows, station.workers) < scenario.flows.size();
   });
 }
 

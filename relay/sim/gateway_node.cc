@@ -16,9 +16,15 @@ using gateway::Verdict;
 
 namespace {
 
-BigMemory memory_for(const config::Gateway& config) {
-  const std::size_t size = gateway::plan_memory(config).arena.value();
-  return BigMemory(size, BigMemory::pages_for(size));
+// The links' rates are divided between the workers for good.
+config::Gateway config_of_worker(config::Gateway config) {
+  const std::uint64_t workers = config.worker.count;
+  for (config::Link& link : config.links) link.send_rate = link.send_rate.scaled(1, workers);
+  for (config::TrafficClass& c : config.classes) {
+    c.guaranteed = c.guaranteed.scaled(1, workers);
+    c.maximum = c.maximum.scaled(1, workers);
+  }
+  return config;
 }
 
 void add(const gateway::Counters& from, gateway::Counters& to) {
@@ -38,27 +44,48 @@ GatewayNode::GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std
       wan_mac_(wan_mac),
       tick_(tick),
       id_(loop.add(*this, name_)),
-      memory_(memory_for(config)),
+      workers_(config.worker.count),
       ring_size_(machine.ring),
       verbs_(machine.verbs),
       insight_(machine.insight) {
   if (!machine.is_idle()) machine_.emplace(machine);
+  plan_memory();
 }
 
 GatewayNode::~GatewayNode() = default;
 
-void GatewayNode::drop_held() {
-  for (const auto& [slot, frame] : held_) frames_->release(frame);
-  held_.clear();
-  for (const FrameHandle frame : stuck_) frames_->release(frame);
-  stuck_.clear();
-  for (Ring& ring : rings_) {
+void GatewayNode::plan_memory() {
+  for (unsigned i = 0; i < workers(); ++i) {
+    const gateway::Share share{.worker = i, .workers = workers()};
+    const std::size_t size = gateway::plan_memory(config_, share).arena.value();
+    workers_[i].memory.emplace(size, BigMemory::pages_for(size));
+  }
+}
+
+void GatewayNode::drop_held(Worker& worker) {
+  for (const auto& [slot, frame] : worker.held) frames_->release(frame);
+  worker.held.clear();
+  for (const FrameHandle frame : worker.stuck) frames_->release(frame);
+  worker.stuck.clear();
+  for (Ring& ring : worker.rings) {
     while (!ring.empty()) frames_->release(ring.pop());
   }
 }
 
 std::uint64_t GatewayNode::counted(gateway::Counter counter) const {
-  return earlier_counters_[counter] + (engine_ == nullptr ? 0 : engine_->counters()[counter]);
+  std::uint64_t sum = earlier_counters_[counter];
+  for (const Worker& worker : workers_) {
+    if (is_running_) sum += worker.engine->counters()[counter];
+  }
+  return sum;
+}
+
+std::uint64_t GatewayNode::missed(PortId port) const {
+  std::uint64_t sum = 0;
+  for (const Worker& worker : workers_) {
+    sum += worker.rings[static_cast<std::size_t>(port)].missed();
+  }
+  return sum;
 }
 
 void GatewayNode::connect(PortId port, FrameSink& sink, unsigned sink_port) {
@@ -73,56 +100,69 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.secret[0] = boot_epoch * 0x9E3779B97F4A7C15U;
   identity.secret[1] = ~boot_epoch;
   identity.wan_mac = wan_mac_;
-  entropy_ = SeededEntropy(boot_epoch);
-  identity.entropy = &entropy_;
-  engine_ = std::make_unique<gateway::Gateway>(config_, identity, memory_->bytes(), loop_->now(),
-                                               std::as_writable_bytes(std::span(journal_)));
-  if (engine_->max_frame_size() > frames_->frame_size()) {
-    throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
+  steering_.emplace(config_, gateway::HashKey{identity.secret[0], identity.secret[1]});
+  for (unsigned i = 0; i < workers(); ++i) {
+    Worker& worker = workers_[i];
+    worker.entropy = SeededEntropy(boot_epoch + i);
+    identity.entropy = &worker.entropy;
+    identity.share = {.worker = i, .workers = workers()};
+    worker.engine = std::make_unique<gateway::Gateway>(
+        config_of_worker(config_), identity, worker.memory->bytes(), loop_->now(),
+        std::as_writable_bytes(std::span(worker.journal)));
+    if (worker.engine->max_frame_size() > frames_->frame_size()) {
+      throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
+    }
   }
+  is_running_ = true;
   loop_->wake(id_);
 }
 
 void GatewayNode::kill() {
-  if (engine_ != nullptr) add(engine_->counters(), earlier_counters_);
-  engine_.reset();
-  drop_held();
+  for (Worker& worker : workers_) {
+    if (is_running_) add(worker.engine->counters(), earlier_counters_);
+    worker.engine.reset();
+    drop_held(worker);
+  }
+  is_running_ = false;
 }
 
 void GatewayNode::shut_down() {
-  if (engine_ == nullptr) return;
-  engine_->shut_down(loop_->now());
-  poll(PortId::kLan, loop_->now());
-  poll(PortId::kWan, loop_->now());
+  if (!is_running_) return;
+  for (Worker& worker : workers_) {
+    worker.engine->shut_down(loop_->now());
+    poll(worker, PortId::kLan, loop_->now());
+    poll(worker, PortId::kWan, loop_->now());
+  }
   kill();
 }
 
 void GatewayNode::set_memory(ByteCount memory) {
-  if (engine_ != nullptr) throw std::logic_error("the arena is in use");
+  if (is_running_) throw std::logic_error("the arena is in use");
   config_.limits.memory = memory;
-  memory_.emplace(memory_for(config_));
+  plan_memory();
 }
 
 void GatewayNode::keep_journal(bool on) {
-  if (engine_ != nullptr) throw std::logic_error("the journal is in use");
+  if (is_running_) throw std::logic_error("the journal is in use");
   constexpr std::size_t kWords = gateway::FlowJournal::kRecordSize / sizeof(std::uint64_t);
-  journal_.assign(on ? config_.limits.flows * kWords : 0, 0);
+  const std::size_t flows = gateway::part_of(config_.limits.flows, workers());
+  for (Worker& worker : workers_) worker.journal.assign(on ? flows * kWords : 0, 0);
 }
 
 template <typename Call>
-auto GatewayNode::watched(std::size_t frames, Call call) {
-  const std::uint64_t before = engine_->visited();
+auto GatewayNode::watched(Worker& worker, std::size_t frames, Call call) {
+  const std::uint64_t before = worker.engine->visited();
   if (probe_ != nullptr) probe_->enter();
   const auto result = call();
   if (probe_ != nullptr) probe_->leave();
-  const std::uint64_t visited = engine_->visited() - before;
+  const std::uint64_t visited = worker.engine->visited() - before;
   most_visited_ = std::max(most_visited_, (visited + frames - 1) / frames);
   return result;
 }
 
 void GatewayNode::receive(unsigned port, FrameHandle frame) {
   const std::size_t far = port == 0 ? 1 : 0;
-  if (engine_ == nullptr) {
+  if (!is_running_) {
     if (fail_to_wire_ && sinks_[far] != nullptr) {
       sinks_[far]->receive(sink_ports_[far], frame);
     } else {
@@ -130,39 +170,61 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
     }
     return;
   }
+  const auto id = static_cast<PortId>(port);
+  const gateway::Route route = steering_->route(id, frames_->bytes(frame), loop_->now());
+  while (const auto released = steering_->take_released()) {
+    const FrameHandle copy = frames_->acquire();
+    std::ranges::copy(released->frame, frames_->room(copy).begin());
+    frames_->set_size(copy, released->frame.size());
+    hand_over(workers_[released->worker], id, copy);
+  }
+  if (route.all) overhear(route.worker, id, frame);
+  if (route.kept) {
+    frames_->release(frame);
+  } else {
+    hand_over(workers_[route.worker], id, frame);
+  }
+  loop_->wake(id_);
+}
+
+void GatewayNode::overhear(unsigned but, PortId port, FrameHandle frame) {
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (i != but) workers_[i].engine->overhear(port, frames_->bytes(frame), loop_->now());
+  }
+}
+
+void GatewayNode::hand_over(Worker& worker, PortId port, FrameHandle frame) {
   const Instant now = loop_->now();
-  Ring& ring = rings_[port];
+  Ring& ring = worker.rings[static_cast<std::size_t>(port)];
   if (!machine_ || (ring.empty() && machine_->is_free(now))) {
     ring.set_empty_at(now);
-    take(static_cast<PortId>(port), {&frame, 1});
+    take(worker, port, {&frame, 1});
     if (machine_) machine_->spend(1, now);
-    loop_->wake(id_);
     return;
   }
   if (!ring.push(frame, ring_size_, machine_->away_since(now))) {
     tracer_->frame(now, name_, "miss", frames_->bytes(frame));
     frames_->release(frame);
   }
-  loop_->wake(id_);
 }
 
-void GatewayNode::take(PortId port, std::span<const FrameHandle> frames) {
-  if (machine_ && port == PortId::kWan) engine_->set_wan_reception(reception());
+void GatewayNode::take(Worker& worker, PortId port, std::span<const FrameHandle> frames) {
+  if (machine_ && port == PortId::kWan) worker.engine->set_wan_reception(reception(worker));
   std::array<gateway::Gateway::Arrived, kBurst> arrived;
   std::array<gateway::Gateway::Handled, kBurst> handled;
   for (std::size_t i = 0; i < frames.size(); ++i) arrived[i] = {.bytes = frames_->bytes(frames[i])};
   const std::size_t at_once = verbs_ == Verbs::kBursts ? frames.size() : 1;
   for (std::size_t i = 0; i < frames.size(); i += at_once) {
-    watched(at_once, [&] {
-      engine_->handle_frames(port, std::span(arrived).subspan(i, at_once),
-                             std::span(handled).subspan(i, at_once), loop_->now());
+    watched(worker, at_once, [&] {
+      worker.engine->handle_frames(port, std::span(arrived).subspan(i, at_once),
+                                   std::span(handled).subspan(i, at_once), loop_->now());
       return true;
     });
   }
-  for (std::size_t i = 0; i < frames.size(); ++i) dispose(port, frames[i], handled[i]);
+  for (std::size_t i = 0; i < frames.size(); ++i) dispose(worker, port, frames[i], handled[i]);
 }
 
-void GatewayNode::dispose(PortId port, FrameHandle frame,
+void GatewayNode::dispose(Worker& worker, PortId port, FrameHandle frame,
                           const gateway::Gateway::Handled& handled) {
   const std::size_t far = port == PortId::kLan ? 1 : 0;
   if (handled.verdict == Verdict::kBridge && sinks_[far] != nullptr) {
@@ -171,7 +233,7 @@ void GatewayNode::dispose(PortId port, FrameHandle frame,
     return;
   }
   if (handled.verdict == Verdict::kQueued) {
-    if (!held_.emplace(handled.slot, frame).second) {
+    if (!worker.held.emplace(handled.slot, frame).second) {
       throw std::logic_error("two frames are held in one slot");
     }
     return;
@@ -182,8 +244,8 @@ void GatewayNode::dispose(PortId port, FrameHandle frame,
   frames_->release(frame);
 }
 
-stp::Reception GatewayNode::reception() {
-  const Ring& ring = rings_[static_cast<std::size_t>(PortId::kWan)];
+stp::Reception GatewayNode::reception(const Worker& worker) {
+  const Ring& ring = worker.rings[static_cast<std::size_t>(PortId::kWan)];
   const Duration waited = loop_->now() - ring.empty_at();
   switch (insight_) {
     case Insight::kAll:
@@ -198,7 +260,8 @@ stp::Reception GatewayNode::reception() {
   return {};
 }
 
-std::size_t GatewayNode::poll_burst(PortId port, std::span<FrameHandle> frames, Instant now) {
+std::size_t GatewayNode::poll_burst(Worker& worker, PortId port, std::span<FrameHandle> frames,
+                                    Instant now) {
   std::array<MutableBytes, kBurst> rooms;
   std::array<gateway::Polled, kBurst> polled;
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -209,9 +272,9 @@ std::size_t GatewayNode::poll_burst(PortId port, std::span<FrameHandle> frames, 
   std::size_t count = 0;
   std::size_t got = at_once;
   while (got == at_once && count < frames.size()) {
-    got = watched(at_once, [&] {
-      return engine_->poll_frames(port, std::span(rooms).subspan(count, at_once),
-                                  std::span(polled).subspan(count, at_once), now);
+    got = watched(worker, at_once, [&] {
+      return worker.engine->poll_frames(port, std::span(rooms).subspan(count, at_once),
+                                        std::span(polled).subspan(count, at_once), now);
     });
     count += got;
   }
@@ -222,8 +285,8 @@ std::size_t GatewayNode::poll_burst(PortId port, std::span<FrameHandle> frames, 
     }
     frames_->release(frames[i]);
     if (i >= count) continue;
-    frames[i] = held_.at(polled[i].slot);
-    held_.erase(polled[i].slot);
+    frames[i] = worker.held.at(polled[i].slot);
+    worker.held.erase(polled[i].slot);
     tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frames[i]));
   }
   return count;
@@ -238,12 +301,12 @@ void GatewayNode::send(PortId port, FrameHandle frame) {
   }
 }
 
-std::size_t GatewayNode::poll(PortId port, Instant now, std::size_t most) {
+std::size_t GatewayNode::poll(Worker& worker, PortId port, Instant now, std::size_t most) {
   std::array<FrameHandle, kBurst> frames;
   std::size_t sent = 0;
   while (sent < most) {
     const std::size_t asked = std::min(most - sent, kBurst);
-    const std::size_t count = poll_burst(port, std::span(frames).first(asked), now);
+    const std::size_t count = poll_burst(worker, port, std::span(frames).first(asked), now);
     for (std::size_t i = 0; i < count; ++i) send(port, frames[i]);
     sent += count;
     if (count < asked) break;
@@ -252,63 +315,75 @@ std::size_t GatewayNode::poll(PortId port, Instant now, std::size_t most) {
 }
 
 void GatewayNode::run(Instant now) {
-  if (engine_ == nullptr) return;
+  if (!is_running_) return;
   if (machine_) return round(now);
-  watched(1, [&] {
-    engine_->handle_timeout(now);
-    return true;
-  });
-  poll(PortId::kLan, now);
-  poll(PortId::kWan, now);
+  for (Worker& worker : workers_) {
+    watched(worker, 1, [&] {
+      worker.engine->handle_timeout(now);
+      return true;
+    });
+    poll(worker, PortId::kLan, now);
+    poll(worker, PortId::kWan, now);
+  }
 }
 
-// As satrelayd's worker does.
+// As satrelayd's workers do, on one machine.
 void GatewayNode::round(Instant now) {
   if (!machine_->is_free(now)) {
-    if (machine_->away_since(now) == now) stop_between_writing_and_sending(now);
+    if (machine_->away_since(now) != now) return;
+    for (Worker& worker : workers_) stop_between_writing_and_sending(worker, now);
     return;
   }
   constexpr std::size_t kMostSent = 4 * kBurst;
-  for (const FrameHandle frame : stuck_) send(PortId::kWan, frame);
-  if (!stuck_.empty() && insight_ == Insight::kAll) engine_->note_late_sending(stuck_since_, now);
-  stuck_.clear();
-  std::size_t frames = empty(PortId::kLan) + empty(PortId::kWan);
-  watched(1, [&] {
-    engine_->handle_timeout(now);
-    return true;
-  });
-  frames += poll(PortId::kLan, now, kMostSent);
-  frames += poll(PortId::kWan, now, kMostSent);
+  std::size_t frames = 0;
+  for (Worker& worker : workers_) {
+    for (const FrameHandle frame : worker.stuck) send(PortId::kWan, frame);
+    if (!worker.stuck.empty() && insight_ == Insight::kAll) {
+      worker.engine->note_late_sending(stuck_since_, now);
+    }
+    worker.stuck.clear();
+    frames += empty(worker, PortId::kLan) + empty(worker, PortId::kWan);
+    watched(worker, 1, [&] {
+      worker.engine->handle_timeout(now);
+      return true;
+    });
+    frames += poll(worker, PortId::kLan, now, kMostSent);
+    frames += poll(worker, PortId::kWan, now, kMostSent);
+  }
   machine_->spend(frames, now);
 }
 
 // A burst at most; what is left waits for the next round.
-std::size_t GatewayNode::empty(PortId port) {
-  Ring& ring = rings_[static_cast<std::size_t>(port)];
+std::size_t GatewayNode::empty(Worker& worker, PortId port) {
+  Ring& ring = worker.rings[static_cast<std::size_t>(port)];
   std::array<FrameHandle, kBurst> frames;
   std::size_t taken = 0;
   for (; taken < kBurst && !ring.empty(); ++taken) frames[taken] = ring.pop();
-  if (taken > 0) take(port, std::span(frames).first(taken));
+  if (taken > 0) take(worker, port, std::span(frames).first(taken));
   if (ring.empty()) ring.set_empty_at(loop_->now());
   return taken;
 }
 
 // Where a pause does most harm: what the engine believes to have left has not.
-void GatewayNode::stop_between_writing_and_sending(Instant now) {
+void GatewayNode::stop_between_writing_and_sending(Worker& worker, Instant now) {
   stuck_since_ = now;
-  if (stuck_.size() >= kBurst) return;
+  if (worker.stuck.size() >= kBurst) return;
   std::array<FrameHandle, kBurst> frames;
-  const std::size_t room = kBurst - stuck_.size();
-  const std::size_t count = poll_burst(PortId::kWan, std::span(frames).first(room), now);
-  stuck_.insert(stuck_.end(), frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::size_t room = kBurst - worker.stuck.size();
+  const std::size_t count = poll_burst(worker, PortId::kWan, std::span(frames).first(room), now);
+  worker.stuck.insert(worker.stuck.end(), frames.begin(),
+                      frames.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 Instant GatewayNode::next_timeout() const {
-  if (engine_ == nullptr) return Instant::never();
-  Instant next = engine_->next_timeout();
+  if (!is_running_) return Instant::never();
+  Instant next = Instant::never();
+  for (const Worker& worker : workers_) next = earlier(next, worker.engine->next_timeout());
   if (machine_) {
     const Instant now = loop_->now();
-    const bool waits = !rings_[0].empty() || !rings_[1].empty() || !stuck_.empty();
+    const bool waits = std::ranges::any_of(workers_, [](const Worker& w) {
+      return !w.rings[0].empty() || !w.rings[1].empty() || !w.stuck.empty();
+    });
     if (waits) next = now;
     next = next.is_never() ? next : machine_->free_at(later(next, now));
     return earlier(next, machine_->next_absence(now));
@@ -316,6 +391,53 @@ Instant GatewayNode::next_timeout() const {
   if (next.is_never() || tick_ == Duration::zero() || next <= loop_->now()) return next;
   const std::int64_t tick = tick_.to_nanoseconds();
   return Instant::from_nanoseconds((next.to_nanoseconds() + tick - 1) / tick * tick);
+}
+
+std::vector<gateway::PeerSnapshot> GatewayNode::peers() {
+  std::vector<gateway::PeerSnapshot> all;
+  for (const Worker& worker : workers_)
+    std::ranges::copy(worker.engine->peers(), std::back_inserter(all));
+  return all;
+}
+
+std::vector<gateway::FlowSnapshot> GatewayNode::flows(Instant now) {
+  std::vector<gateway::FlowSnapshot> all;
+  for (const Worker& worker : workers_) {
+    std::ranges::copy(worker.engine->flows(0, worker.engine->flow_count(), now),
+                      std::back_inserter(all));
+  }
+  return all;
+}
+
+std::size_t GatewayNode::flow_count() {
+  std::size_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.engine->flow_count();
+  return sum;
+}
+
+std::size_t GatewayNode::held_frames() {
+  std::size_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.engine->held_frames();
+  return sum;
+}
+
+std::uint64_t GatewayNode::half_open(Instant now) {
+  std::uint64_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.engine->status(now).half_open;
+  return sum;
+}
+
+std::uint64_t GatewayNode::arena_used(Instant now) {
+  std::uint64_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.engine->status(now).arena_used;
+  return sum;
+}
+
+std::optional<std::string> GatewayNode::audit() {
+  for (const Worker& worker : workers_) {
+    if (auto wrong = worker.engine->audit()) return wrong;
+  }
+  return std::nullopt;
 }
 
 }  // namespace satrelay::sim

@@ -1,5 +1,6 @@
 // A gateway as its host runs it: frames from two ports go in, frames come out, and the engine may
-// be killed and started again.
+// be killed and started again. With several workers there is an engine for each, and each frame
+// goes to the one that the steering names; what they send leaves by the same two ports.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "config/schema.h"
 #include "pep/base/seeded_entropy.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/steering/steering.h"
 #include "relay/sim/big_memory.h"
 #include "relay/sim/event_loop.h"
 #include "relay/sim/frame_pool.h"
@@ -57,39 +59,64 @@ class GatewayNode final : public Actor, public FrameSink {
   void run(Instant now) override;
   Instant next_timeout() const override;
 
-  bool is_running() const { return engine_ != nullptr; }
-  gateway::Gateway& engine() { return *engine_; }
+  bool is_running() const { return is_running_; }
+  unsigned workers() const { return static_cast<unsigned>(workers_.size()); }
+  gateway::Gateway& engine(unsigned worker = 0) { return *workers_[worker].engine; }
+  // Of all workers.
+  std::vector<gateway::PeerSnapshot> peers();
+  std::vector<gateway::FlowSnapshot> flows(Instant now);
+  std::size_t flow_count();
+  std::size_t held_frames();
+  std::uint64_t half_open(Instant now);
+  std::uint64_t arena_used(Instant now);
+  std::optional<std::string> audit();
+  const gateway::Steering& steering() const { return *steering_; }
   // Over all runs.
   std::uint64_t counted(gateway::Counter counter) const;
   // The most objects that one call has gone over for each of its frames, in all runs.
   std::uint64_t most_visited() const { return most_visited_; }
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
-  // Frames for which a port's ring had no room.
-  std::uint64_t missed(gateway::PortId port) const {
-    return rings_[static_cast<std::size_t>(port)].missed();
-  }
+  // Frames for which a port's rings had no room.
+  std::uint64_t missed(gateway::PortId port) const;
 
  private:
+  static constexpr std::size_t kAll = ~std::size_t{0};
+  static constexpr std::size_t kBurst = 32;  // frames that a port hands over at once
+  struct Worker {
+    std::optional<BigMemory> memory;
+    std::vector<std::uint64_t> journal;
+    SeededEntropy entropy{0};
+    std::unique_ptr<gateway::Gateway> engine;
+    std::map<std::size_t, FrameHandle> held;  // by the engine's slots
+    Ring rings[2];
+    std::vector<FrameHandle> stuck;  // written, and not handed to the WAN port
+  };
+  void plan_memory();
+  // A frame from a port, for one worker.
+  void hand_over(Worker& worker, gateway::PortId port, FrameHandle frame);
+  void overhear(unsigned but, gateway::PortId port, FrameHandle frame);
   // The engine takes frames, a burst at most.
-  void take(gateway::PortId port, std::span<const FrameHandle> frames);
-  void dispose(gateway::PortId port, FrameHandle frame, const gateway::Gateway::Handled& handled);
+  void take(Worker& worker, gateway::PortId port, std::span<const FrameHandle> frames);
+  void dispose(Worker& worker, gateway::PortId port, FrameHandle frame,
+               const gateway::Gateway::Handled& handled);
   // What its owner says of the WAN port.
-  stp::Reception reception();
+  stp::Reception reception(const Worker& worker);
   // The next frames to leave by the port, a burst at most and no more than there is room for; fewer
   // if there are no more.
-  std::size_t poll_burst(gateway::PortId port, std::span<FrameHandle> frames, Instant now);
+  std::size_t poll_burst(Worker& worker, gateway::PortId port, std::span<FrameHandle> frames,
+                         Instant now);
   void send(gateway::PortId port, FrameHandle frame);
   // So many at most; how many left.
-  std::size_t poll(gateway::PortId port, Instant now, std::size_t most = kAll);
+  std::size_t poll(Worker& worker, gateway::PortId port, Instant now, std::size_t most = kAll);
   // What the machine's owner does in a turn of its own.
   void round(Instant now);
-  std::size_t empty(gateway::PortId port);
-  void stop_between_writing_and_sending(Instant now);
-  void drop_held();
+  std::size_t empty(Worker& worker, gateway::PortId port);
+  void stop_between_writing_and_sending(Worker& worker, Instant now);
+  void drop_held(Worker& worker);
   // One call of the engine about so many frames, under the eyes of the probe.
   template <typename Call>
-  auto watched(std::size_t frames, Call call);
+  auto watched(Worker& worker, std::size_t frames, Call call);
   EventLoop* loop_;
   FramePool* frames_;
   Tracer* tracer_;
@@ -98,25 +125,19 @@ class GatewayNode final : public Actor, public FrameSink {
   MacAddress wan_mac_;
   Duration tick_;
   ActorId id_;
-  std::optional<BigMemory> memory_;
-  std::vector<std::uint64_t> journal_;
-  SeededEntropy entropy_{0};
-  std::unique_ptr<gateway::Gateway> engine_;
+  std::vector<Worker> workers_;
+  std::optional<gateway::Steering> steering_;
+  bool is_running_ = false;
   gateway::Counters earlier_counters_;  // of engines that are no more
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned sink_ports_[2] = {0, 0};
   EngineProbe* probe_ = nullptr;
   std::uint64_t most_visited_ = 0;
-  std::map<std::size_t, FrameHandle> held_;  // by the engine's slots
-  static constexpr std::size_t kAll = ~std::size_t{0};
-  static constexpr std::size_t kBurst = 32;  // frames that a port hands over at once
-  std::optional<Machine> machine_;           // nullopt: everything is done at once
+  std::optional<Machine> machine_;  // nullopt: everything is done at once
   std::size_t ring_size_ = 0;
   Verbs verbs_ = Verbs::kBursts;
   Insight insight_ = Insight::kAll;
   std::uint64_t feigned_ = 0;
-  Ring rings_[2];
-  std::vector<FrameHandle> stuck_;  // written, and not handed to the WAN port
   Instant stuck_since_;
   bool fail_to_wire_ = false;
 };

@@ -49,6 +49,7 @@ config::Gateway Network::gateway_config(Side side) const {
     peer.security.keys.emplace();
     peer.security.keys->current.bytes()[0] = std::byte{1};
   }
+  peer.workers = scenario_.station(opposite(side)).workers;
   config.peers.push_back(peer);
   if (scenario_.hostile_peer && scenario_.hostile_peer->victim == side) {
     add_hostile_peer(scenario_, config);
@@ -60,6 +61,7 @@ config::Gateway Network::gateway_config(Side side) const {
   config.fair_hosts = local ? config::FairHosts::kLocal : config::FairHosts::kRemote;
   config.stp = scenario_.stp;
   config.limits = scenario_.station(side).limits;
+  config.worker.count = scenario_.station(side).workers;
   return config;
 }
 
@@ -248,10 +250,14 @@ std::optional<SimHost::Reception> Network::receive(const SocketPair& at_server) 
 }
 
 bool Network::run_until_peers_alive(Instant limit) {
-  return loop_.run_until(limit, [this] {
+  const unsigned lanes = std::max(scenario_.stations[0].workers, scenario_.stations[1].workers);
+  return loop_.run_until(limit, [this, lanes] {
+    const auto is_alive = [](const gateway::PeerSnapshot& peer) {
+      return peer.state == stp::PeerState::kAlive;
+    };
     for (const auto& node : gateways_) {
-      const auto peers = node->engine().peers();
-      if (peers.size() != 1 || peers[0].state != stp::PeerState::kAlive) return false;
+      const auto peers = node->peers();
+      if (peers.size() != lanes || !std::ranges::all_of(peers, is_alive)) return false;
     }
     return true;
   });
@@ -270,10 +276,10 @@ bool Network::drained() {
       if (host->connection_count() != 0) return false;
     }
     if (!is_running(side)) continue;
-    if (gateway(side).engine().flow_count() != 0) return false;
-    if (gateway(side).engine().status(loop_.now()).arena_used != 0) return false;
+    if (gateway(side).flow_count() != 0) return false;
+    if (gateway(side).arena_used(loop_.now()) != 0) return false;
     // A stream without bytes waits until the peer has heard how it ended.
-    for (const auto& peer : gateway(side).engine().peers()) {
+    for (const auto& peer : gateway(side).peers()) {
       if (peer.streams != 0) return false;
     }
   }

@@ -7,13 +7,14 @@
 #include "relay/sim/hostile_scenario.h"
 #include "relay/sim/memory_scenario.h"
 #include "relay/sim/random_scenario.h"
+#include "relay/sim/workers_scenario.h"
 
 namespace satrelay::sim {
 namespace {
 
 // In the order of Profile.
-constexpr std::array<const char*, 5> kNames = {"usual", "memory", "hostile-peer", "hostile-lan",
-                                               "mixed"};
+constexpr std::array<const char*, 6> kNames = {"usual",       "memory", "hostile-peer",
+                                               "hostile-lan", "mixed",  "workers"};
 
 }  // namespace
 
@@ -35,6 +36,8 @@ Scenario random_scenario(Profile profile, std::uint64_t seed) {
       return hostile_lan_scenario(seed);
     case Profile::kMixed:
       return mixed_scenario(seed);
+    case Profile::kWorkers:
+      return workers_scenario(seed);
     case Profile::kUsual:
       break;
   }

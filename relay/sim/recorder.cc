@@ -10,10 +10,14 @@ GatewaySample sample_gateway(Network& network, Side side) {
   GatewaySample sample;
   sample.running = network.is_running(side);
   if (!sample.running) return sample;
-  const gateway::Gateway& engine = network.gateway(side).engine();
-  sample.frames = engine.counters();
-  sample.arena_used = engine.status(network.loop().now()).arena_used;
-  const auto peers = engine.peers();
+  GatewayNode& node = network.gateway(side);
+  for (const auto& field : gateway::Counters::kFields) {
+    for (unsigned i = 0; i < node.workers(); ++i) {
+      sample.frames.add(field.member, node.engine(i).counters()[field.member]);
+    }
+  }
+  sample.arena_used = node.arena_used(network.loop().now());
+  const auto peers = node.engine().peers();
   const gateway::PeerSnapshot& peer = peers.front();
   sample.peer = peer.state;
   sample.stp = peer.counters;

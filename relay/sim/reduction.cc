@@ -117,6 +117,8 @@ bool plain_cable(Scenario& s, std::size_t place) {
   return true;
 }
 
+bool one_worker(Scenario& s, std::size_t place) { return assign(s.stations[place].workers, 1U); }
+
 bool perfect_cable(Scenario& s, std::size_t place) {
   config::LinkDirection& now = cable(s, place);
   if (now.loss <= 0 && now.duplicate <= 0 && now.reorder <= 0) return false;
@@ -215,6 +217,7 @@ constexpr Entry kEntries[] = {
     // The stations, by side.
     {"cable-faults", two, perfect_cable},
     {"cable", two, plain_cable},
+    {"workers", two, one_worker},
     {"memory", two,
      [](Scenario& s, std::size_t i) { return assign(limits(s, i).memory, ByteCount(64 << 20)); }},
     {"flow-memory", two,

@@ -99,6 +99,7 @@ struct Station {
   config::LinkDirection cable;  // of each host, both directions
   std::vector<HostSpec> hosts;
   config::Limits limits;
+  unsigned workers = 1;
   Duration tick = Duration::zero();  // how often the gateway's host looks at timers
   MachineSpec machine;               // that host
 };

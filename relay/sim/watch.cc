@@ -12,7 +12,7 @@ constexpr Duration kInterval = Duration::seconds(5);
 
 std::optional<gateway::FlowSnapshot> find_flow(GatewayNode& node, const SocketPair& pair,
                                                Instant now) {
-  const auto flows = node.engine().flows(0, node.engine().flow_count(), now);
+  const auto flows = node.flows(now);
   const auto flow = std::ranges::find_if(flows, [&](const gateway::FlowSnapshot& f) {
     return f.client == pair.local && f.server == pair.remote && f.client_port == pair.local_port &&
            f.server_port == pair.remote_port;
@@ -73,7 +73,7 @@ void Watch::look_at_steps() {
 void Watch::look_at_accounts() {
   for (const Side side : {Side::kA, Side::kB}) {
     if (!network_->is_running(side)) continue;
-    const auto difference = network_->gateway(side).engine().audit();
+    const auto difference = network_->gateway(side).audit();
     if (difference) throw std::runtime_error(network_->gateway(side).name() + ": " + *difference);
   }
 }

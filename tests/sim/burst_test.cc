@@ -63,7 +63,7 @@ Record record_of(Scenario scenario, Verbs verbs) {
 // says anything, little memory, loss, restarts.
 TEST(Burst, IsTheSameAsFrameByFrame) {
   for (const Profile profile : {Profile::kUsual, Profile::kMemory, Profile::kHostilePeer,
-                                Profile::kHostileLan, Profile::kMixed}) {
+                                Profile::kHostileLan, Profile::kMixed, Profile::kWorkers}) {
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
       const Scenario scenario = random_scenario(profile, seed);
       const Record together = record_of(scenario, Verbs::kBursts);

@@ -50,7 +50,7 @@ std::uint64_t trace_of(Profile profile, std::uint64_t seed) {
 
 TEST(Profile, TheSameSeedRunsTheSame) {
   for (const Profile profile : {Profile::kUsual, Profile::kMemory, Profile::kHostilePeer,
-                                Profile::kHostileLan, Profile::kMixed}) {
+                                Profile::kHostileLan, Profile::kMixed, Profile::kWorkers}) {
     const std::uint64_t once = trace_of(profile, 11);
     EXPECT_EQ(once, trace_of(profile, 11)) << name_of(profile);
     EXPECT_NE(once, trace_of(profile, 12)) << name_of(profile);
@@ -59,7 +59,7 @@ TEST(Profile, TheSameSeedRunsTheSame) {
 
 TEST(Profile, HasANameThatIsUnderstood) {
   for (const Profile profile : {Profile::kUsual, Profile::kMemory, Profile::kHostilePeer,
-                                Profile::kHostileLan, Profile::kMixed}) {
+                                Profile::kHostileLan, Profile::kMixed, Profile::kWorkers}) {
     EXPECT_EQ(parse_profile(name_of(profile)), profile);
   }
   EXPECT_EQ(parse_profile("other"), std::nullopt);

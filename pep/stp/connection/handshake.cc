@@ -10,7 +10,8 @@ Handshake::Outcome Handshake::find_mismatch(const HelloFrame& hello) const {
   if (!speaks_ours || hello.opens_even_streams == config_.opens_even_streams) {
     return Outcome::kIncompatible;
   }
-  return hello.encrypts == config_.encrypts ? Outcome::kNothing : Outcome::kUnlikeSecurity;
+  if (hello.encrypts != config_.encrypts) return Outcome::kUnlikeSecurity;
+  return hello.lane_count == config_.lane_count ? Outcome::kNothing : Outcome::kUnlikeLanes;
 }
 
 // Epochs are clocks, so a lower one is an old copy, or the clock was set back: whose peer is heard

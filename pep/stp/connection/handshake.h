@@ -32,6 +32,7 @@ class Handshake {
     kStale,        // from a session that is over, as far as can be told
     kIncompatible,
     kUnlikeSecurity,  // one end encrypts, the other does not
+    kUnlikeLanes,     // each end would look for a flow at another lane
   };
   struct Config {
     std::uint64_t epoch = 0;
@@ -45,7 +46,8 @@ class Handshake {
 
   Handshake(const Config& config, Instant now) : config_(config), hello_at_(now) {}
 
-  // kIncompatible or kUnlikeSecurity if there can be no session with its sender, else kNothing.
+  // kIncompatible, kUnlikeSecurity or kUnlikeLanes if there can be no session with its sender, else
+  // kNothing.
   Outcome find_mismatch(const HelloFrame& hello) const;
   // `peer_silent`: nothing was heard of the established peer for long, so that one with an older
   // epoch (its clock was set back) may take its place.

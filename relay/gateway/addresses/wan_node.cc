@@ -18,9 +18,10 @@ constexpr std::uint8_t kAskAllAfter = 5;  // unanswered refreshes
 
 }  // namespace
 
-WanNode::WanNode(const config::Gateway& config, const MacAddress& mac, Counters& counters,
-                 Instant now)
-    : own_(config.gateway.own),
+WanNode::WanNode(const config::Gateway& config, Share share, const MacAddress& mac,
+                 Counters& counters, Instant now)
+    : speaks_(share.worker == 0),
+      own_(config.gateway.own),
       mac_(mac),
       vlan_(config.gateway.vlan),
       stp_port_(config.stp.port),
@@ -28,12 +29,13 @@ WanNode::WanNode(const config::Gateway& config, const MacAddress& mac, Counters&
                        (own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize) +
                        wire::kUdpHeaderSize),
       counters_(counters) {
+  const Instant first_request = speaks_ ? now : now + kRequestInterval;
   for (const config::Peer& peer : config.peers) {
     const bool local = config.gateway.address.contains(peer.address);
     const IpAddress hop = local ? peer.address : config.gateway.next_hop.value_or(peer.address);
     const auto known = std::ranges::find(neighbours_, hop, &Neighbour::address);
     neighbour_of_peer_.push_back(static_cast<std::size_t>(known - neighbours_.begin()));
-    if (known == neighbours_.end()) neighbours_.push_back({hop, std::nullopt, now, 0});
+    if (known == neighbours_.end()) neighbours_.push_back({hop, {}, first_request, 0});
     peers_.push_back(peer.address);
   }
 }
@@ -90,6 +92,10 @@ std::size_t WanNode::poll_frame(MutableBytes out) {
   return 0;
 }
 
+void WanNode::note_conflict() {
+  if (speaks_) counters_.add(Counter::kAddressConflicts);
+}
+
 void WanNode::learn(const IpAddress& address, const MacAddress& mac, Instant now) {
   if (mac.is_multicast() || mac == MacAddress() || mac == mac_) return;
   const auto neighbour = std::ranges::find(neighbours_, address, &Neighbour::address);
@@ -105,11 +111,11 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
   if (!arp) return false;
   // RFC 5227 section 2.4, without the defence: the operator must decide whose address it is.
   const bool conflict = arp->sender == own_ && arp->sender_mac != mac_;
-  if (conflict) counters_.add(Counter::kAddressConflicts);
+  if (conflict) note_conflict();
   if (arp->target != own_) return conflict;  // what is false is not passed on
   learn(arp->sender, arp->sender_mac, now);
   if (arp->operation == wire::ArpOperation::kReply) return true;
-  PendingFrame* out = new_frame();
+  PendingFrame* out = new_answer();
   if (out == nullptr) return true;
   const auto ethernet = header_to(arp->sender_mac, wire::EtherType::kArp);
   wire::write_ethernet(ethernet, out->bytes);
@@ -133,7 +139,7 @@ bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   if (!on_own_vlan(frame)) return false;
   // A twin looks for its neighbours in our name, or says that it is us.
   const bool conflict = frame.ethernet.source != mac_ && speaks_as_own(frame);
-  if (conflict) counters_.add(Counter::kAddressConflicts);
+  if (conflict) note_conflict();
   const bool own = frame.ip.destination == own_;
   if (!own && (own_.is_v4() || frame.ip.destination != solicited_node(own_))) return conflict;
   const auto message = wire::parse_icmp(frame.ip, frame.payload);
@@ -145,7 +151,7 @@ bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   const std::uint8_t request = own_.is_v4() ? wire::kIcmpEchoRequest : wire::kIcmpV6EchoRequest;
   if (!own || message->type != request || message->code != 0) return own;
   const auto ethernet = header_to(frame.ethernet.source, frame.ethernet.type);
-  PendingFrame* out = new_frame();
+  PendingFrame* out = new_answer();
   if (out == nullptr) return true;
   const std::size_t ip_size = own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize;
   const std::size_t size = ethernet.size() + ip_size + wire::kIcmpHeaderSize + message->body.size();
@@ -178,7 +184,7 @@ bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& mess
   if (neighbour->target != own_) return false;
   if (neighbour->link_layer) learn(frame.ip.source, *neighbour->link_layer, now);
   const auto ethernet = header_to(frame.ethernet.source, wire::EtherType::kIpv6);
-  PendingFrame* out = new_frame();
+  PendingFrame* out = new_answer();
   if (out == nullptr) return true;
   wire::IpHeader ip;
   ip.source = own_;
@@ -239,7 +245,7 @@ void WanNode::handle_timeout(Instant now) {
     if (neighbour.next_request > now) continue;
     // A neighbour that stopped answering keeps its MAC until another one is learned: behind a
     // satellite link it is silent during an outage, and must be reached at once when that ends.
-    request(neighbour);
+    if (speaks_ || !neighbour.mac) request(neighbour);
     if (neighbour.unanswered < kAskAllAfter) ++neighbour.unanswered;
     neighbour.next_request = now + kRequestInterval;
   }
@@ -255,13 +261,13 @@ std::optional<MacAddress> WanNode::next_hop(std::size_t peer) const {
   return neighbours_[neighbour_of_peer_[peer]].mac;
 }
 
-void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
+void WanNode::write_stp_headers(const Lane& lane, std::size_t datagram, control::Priority priority,
                                 MutableBytes frame, LinkWay way) const {
-  const MacAddress hop = next_hop(peer).value_or(MacAddress());
-  const bool same = last_.written && last_.peer == peer && last_.datagram == datagram &&
+  const MacAddress hop = next_hop(lane.peer).value_or(MacAddress());
+  const bool same = last_.written && last_.lane == lane && last_.datagram == datagram &&
                     last_.next_hop == hop && last_.priority == priority && last_.way == way;
   if (!same) {
-    last_ = {.peer = peer,
+    last_ = {.lane = lane,
              .datagram = datagram,
              .next_hop = hop,
              .priority = priority,
@@ -277,7 +283,7 @@ void WanNode::write_stp_headers(std::size_t peer, std::size_t datagram, control:
   const MutableBytes udp =
       frame.subspan(stp_header_size_ - wire::kUdpHeaderSize, wire::kUdpHeaderSize + datagram);
   const std::uint16_t sum = wire::transport_checksum(
-      sent ? own_ : peers_[peer], sent ? peers_[peer] : own_, wire::kProtocolUdp, udp);
+      sent ? own_ : peers_[lane.peer], sent ? peers_[lane.peer] : own_, wire::kProtocolUdp, udp);
   store_u16(udp.data() + wire::kUdpChecksumOffset, sum == 0 ? std::uint16_t{0xffff} : sum);
 }
 
@@ -289,13 +295,14 @@ void WanNode::write_headers(const Headers& of, MutableBytes out) const {
   const auto udp_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + of.datagram);
   wire::IpHeader ip;
   ip.source = own_;
-  ip.destination = peers_[of.peer];
+  ip.destination = peers_[of.lane.peer];
   if (of.way == LinkWay::kReceive) std::swap(ip.source, ip.destination);
   ip.protocol = wire::kProtocolUdp;
   ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(of.priority) << 2);
   ip.payload_size = udp_size;
   const std::size_t udp_at = ethernet.size() + wire::write_ip(ip, out.subspan(ethernet.size()));
-  wire::write_udp({stp_port_, stp_port_, udp_size, 0}, out.subspan(udp_at));
+  const auto port = static_cast<std::uint16_t>(stp_port_ + of.lane.number);
+  wire::write_udp({port, port, udp_size, 0}, out.subspan(udp_at));
 }
 
 }  // namespace satrelay::gateway

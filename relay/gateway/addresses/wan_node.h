@@ -1,6 +1,9 @@
 // The gateway as a node on the WAN: it owns one MAC and one address there, answers ARP, Neighbour
 // Discovery and ping for that address, and resolves the next hop of each peer.
 //
+// Of several workers the first one answers, and asks; the others overhear what their neighbours
+// say, and ask only for those of whom they have not heard.
+//
 // Frames to send wait in a short queue; poll_frame() takes them.
 #pragma once
 
@@ -21,13 +24,16 @@
 #include "pep/wire/udp.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/share.h"
 #include "relay/gateway/uplink/link_way.h"
 
 namespace satrelay::gateway {
 
 class WanNode {
  public:
-  WanNode(const config::Gateway& config, const MacAddress& mac, Counters& counters, Instant now);
+  WanNode(const config::Gateway& config, Share share, const MacAddress& mac, Counters& counters,
+          Instant now);
 
   // Whether the frame is the gateway's own business (and was dealt with); STP datagrams are not
   // this class's: is_for_own_address() tells.
@@ -49,13 +55,13 @@ class WanNode {
   // `datagram` bytes of UDP payload that already stand behind them; kReceive: as if the peer had
   // sent them.
   std::size_t stp_header_size() const { return stp_header_size_; }
-  void write_stp_headers(std::size_t peer, std::size_t datagram, control::Priority priority,
+  void write_stp_headers(const Lane& lane, std::size_t datagram, control::Priority priority,
                          MutableBytes frame, LinkWay way = LinkWay::kSend) const;
 
  private:
   // Most packets of a burst have the same headers as the one before.
   struct Headers {
-    std::size_t peer = 0;
+    Lane lane;
     std::size_t datagram = 0;
     MacAddress next_hop;
     control::Priority priority{};
@@ -88,7 +94,10 @@ class WanNode {
   void learn(const IpAddress& address, const MacAddress& mac, Instant now);
   void request(const Neighbour& neighbour);
   PendingFrame* new_frame();
+  PendingFrame* new_answer() { return speaks_ ? new_frame() : nullptr; }
+  void note_conflict();
 
+  bool speaks_;  // for all workers
   IpAddress own_;
   MacAddress mac_;
   std::optional<std::uint16_t> vlan_;

@@ -4,6 +4,7 @@
 
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_relay.h"
+#include "relay/gateway/steering/flow_hash.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -88,13 +89,21 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     counters_.add(Counter::kFlowsResetProtocol);
     return;
   }
-  if (!claims_.allow(peer, {metadata->client, metadata->server, metadata->ethernet})) {
+  // The answers of its host would be another worker's, or a later one would be of another lane.
+  const Lane& lane = peers_[peer]->lane;
+  if (!lane.has_flow(flow_hash(metadata->client, metadata->server, metadata->client_port,
+                               metadata->server_port))) {
+    session.reset(stream, stp::ResetReason::kProtocolError, now);
+    counters_.add(Counter::kFlowsRefusedLane);
+    return;
+  }
+  if (!claims_.allow(lane.peer, {metadata->client, metadata->server, metadata->ethernet})) {
     session.reset(stream, stp::ResetReason::kPolicy, now);
     counters_.add(Counter::kFlowsRefusedForeign);
     return;
   }
   // Behind a router the far LAN's header means nothing: this LAN's does.
-  auto to_host = lan_.is_routed(peer) ? lan_.find(metadata->server) : metadata->ethernet;
+  auto to_host = lan_.is_routed(lane.peer) ? lan_.find(metadata->server) : metadata->ethernet;
   const bool unheard = !to_host;
   if (unheard) to_host.emplace();
   to_host->type = metadata->ethernet.type;
@@ -111,7 +120,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     counters_.add(Counter::kFlowsResetNoResources);
     return;
   }
-  const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, peer));
+  const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, lane.peer));
   ++rule->use.connections;
   if (rule->rule.action == config::Action::kDrop || rule->rule.action == config::Action::kReset) {
     session.reset(stream, stp::ResetReason::kRefused, now);

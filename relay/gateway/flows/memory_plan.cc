@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "pep/stp/streams/lane_share.h"
+#include "relay/gateway/steering/lanes.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -38,19 +39,21 @@ std::uint64_t receive_rate(const config::Gateway& config, const config::Peer& pe
 
 }  // namespace
 
-MemoryPlan plan_memory(const config::Gateway& config) {
+MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   MemoryPlan plan;
-  plan.arena = config.limits.memory;
+  config::Limits limits = config.limits;
+  divide(limits, share.workers);
+  plan.arena = limits.memory;
   ByteCount useful = plan.arena;  // for few flows
   if (plan.arena == ByteCount(0)) {
     for (const config::Link& link : config.links) {
       plan.arena += link.planned_rate().bytes_in(kLinkTime) + link.receive_rate.bytes_in(kLinkTime);
     }
     useful = std::max(plan.arena, kLeastUseful);
-    plan.arena = std::max(useful, config::kMemoryOfAFlow * config.limits.flows);
+    plan.arena = std::max(useful, config::kMemoryOfAFlow * limits.flows);
   }
   const std::uint64_t half = plan.arena.value() / 2;
-  const std::uint64_t flows = std::max<std::uint64_t>(config.limits.flows, 1);
+  const std::uint64_t flows = std::max<std::uint64_t>(limits.flows, 1);
   plan.reserve_size = std::clamp<std::size_t>(std::bit_floor(half / (kStoresOfAFlow * flows)),
                                               kSmallestReserve, kLargestReserve);
   const std::uint64_t blocks = std::max(kBlocksOfABusyFlow * std::min(flows, kBusyFlows), flows);
@@ -66,14 +69,21 @@ MemoryPlan plan_memory(const config::Gateway& config) {
     const std::uint64_t given = config.limits.flow_memory.value();
     return given == 0 ? derived : std::min(given, derived);
   };
-  for (const config::Peer& peer : config.peers) {
-    const std::uint64_t share =
-        quotient(static_cast<Uint128>(credit) * receive_rate(config, peer), rates);
-    plan.lane_receive_limit.push_back(share);
+  const ByteCount of_one_lane = plan.arena;
+  const Lanes lanes(config, share);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const config::Peer& peer = config.peers[lanes[i].peer];
+    const unsigned sessions = lanes_of_worker(peer, share.workers);
+    const unsigned sharing = limits.memory == ByteCount(0) ? 1 : sessions;
+    const std::uint64_t part =
+        quotient(static_cast<Uint128>(credit) * receive_rate(config, peer), rates) / sharing;
+    plan.lane_receive_limit.push_back(part);
     // One flow that is read slowly leaves a quarter of its lane to the others.
-    const std::uint64_t useful_share =
-        quotient(static_cast<Uint128>(useful_credit) * receive_rate(config, peer), rates);
-    plan.flow_receive_limit.push_back(explicit_limit(std::min(share, useful_share) / 4 * 3));
+    const std::uint64_t useful_part =
+        quotient(static_cast<Uint128>(useful_credit) * receive_rate(config, peer), rates) / sharing;
+    plan.flow_receive_limit.push_back(explicit_limit(std::min(part, useful_part) / 4 * 3));
+    const bool is_further = i > 0 && lanes[i - 1].peer == lanes[i].peer;
+    if (is_further && sharing == 1) plan.arena += ByteCount(part);
   }
   plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3);
   // A flight and what comes meanwhile, of the fastest link.
@@ -83,9 +93,9 @@ MemoryPlan plan_memory(const config::Gateway& config) {
     window =
         std::max({window, kLeastHostWindow.value(), link.planned_rate().bytes_in(kFlight).value()});
   }
-  plan.host_window = explicit_limit(std::min(window, plan.arena.value() / 8));
+  plan.host_window = explicit_limit(std::min(window, of_one_lane.value() / 8));
   // Half of what is left beside credit, the margin and the part of the streams.
-  plan.host_windows = plan.arena.value() / 64 * 15;
+  plan.host_windows = of_one_lane.value() / 64 * 15;
   return plan;
 }
 

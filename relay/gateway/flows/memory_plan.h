@@ -8,6 +8,7 @@
 
 #include "config/schema.h"
 #include "pep/base/units.h"
+#include "relay/gateway/steering/share.h"
 
 namespace satrelay::gateway {
 
@@ -19,8 +20,8 @@ struct MemoryPlan {
   ByteCount arena;
   std::size_t block_size = 0;                     // of the arena, bytes
   std::size_t reserve_size = 0;                   // the same
-  std::vector<std::uint64_t> lane_receive_limit;  // by peer, bytes
-  std::vector<std::uint64_t> flow_receive_limit;  // of one flow, by peer, bytes
+  std::vector<std::uint64_t> lane_receive_limit;  // by session, bytes
+  std::vector<std::uint64_t> flow_receive_limit;  // of one flow, by session, bytes
   std::uint64_t flow_send_limit = 0;              // of one flow, bytes
   std::uint64_t host_window = 0;                  // largest window towards a host, bytes
   std::uint64_t host_windows = 0;                 // of all hosts together, bytes
@@ -32,6 +33,11 @@ struct MemoryPlan {
 // needs 0.6 s of it at the sender; and at the receiver three round trips' worth, for what arrives
 // while a retransmission is on its way and until the credit for it is renewed. Three eighths of
 // four seconds, times the flow's share of a lane, hold that.
-MemoryPlan plan_memory(const config::Gateway& config);
+//
+// Of a gateway with several workers this is the memory of one. With `limits.memory` it has its part
+// of that, and its sessions with a peer divide the peer's credit. Without, it has as much for the
+// links as if it were alone, since one of its flows may fill one, and the credit of each of its
+// sessions is that of a peer; only what is there for the sake of many flows is divided.
+MemoryPlan plan_memory(const config::Gateway& config, Share share = {});
 
 }  // namespace satrelay::gateway

@@ -57,7 +57,8 @@ class Doorkeeper {
              const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
              Counters& counters);
 
-  // `rule` is that of the segment, and does not bar it; `peer` stands before its far host. Counts
+  // `rule` is that of the segment, and does not bar it; `peer` is the session for it, with the
+  // peer that stands before its far host. Counts
   // the connection for the rule, and remembers what it decides.
   Decision decide(const Segment& segment, ActiveRule& rule, std::optional<std::size_t> peer,
                   const RoomForFlows& room, Instant now);

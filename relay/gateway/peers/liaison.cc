@@ -226,7 +226,7 @@ void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
     const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
     // One that is none of the peer's business does not keep the others from being dealt with.
     const ClientSide client = here ? ClientSide::kHere : ClientSide::kPeer;
-    if (!orphans.add(peer_, *flow, client, now)) list_refused_ = true;
+    if (!orphans.add(lane_, *flow, client, now)) list_refused_ = true;
   }
   const bool complete = session_.received_end(stream);
   if (good && !complete) return;

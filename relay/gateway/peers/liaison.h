@@ -21,17 +21,18 @@
 #include "relay/gateway/peers/dictionaries.h"
 #include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
+#include "relay/gateway/steering/lanes.h"
 
 namespace satrelay::gateway {
 
 class Liaison {
  public:
-  // `session` must outlive the liaison; it is that of peer number `peer`. At most
+  // `session` must outlive the liaison; it is the one with this number, of a peer's lane. At most
   // `most_flows` are listed.
-  Liaison(stp::Session& session, std::size_t peer, std::uint32_t most_flows)
+  Liaison(stp::Session& session, std::size_t number, const Lane& lane, std::uint32_t most_flows)
       : session_(session),
-        peer_(peer),
-        context_(StreamContext::of_messages(peer).number()),
+        lane_(lane),
+        context_(StreamContext::of_messages(number).number()),
         most_flows_(most_flows) {}
 
   // Tells the peer, now or when it is alive.
@@ -74,7 +75,7 @@ class Liaison {
   void forget_flows();
 
   stp::Session& session_;
-  std::size_t peer_;
+  Lane lane_;
   std::uint32_t context_;
   std::uint32_t most_flows_;
   Instant retry_at_ = Instant::never();

@@ -1,5 +1,6 @@
-// One far gateway: its session, the carrier it is reached over, what is told it beside flows, and
-// what has happened to all of its flows at once.
+// One lane to a far gateway: its session, the carrier it is reached over, what is told it beside
+// flows, and what has happened to all of its flows at once. With one worker at both ends there is
+// one for each far gateway.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,7 @@
 #include "relay/gateway/peers/liaison.h"
 #include "relay/gateway/peers/shared_dictionaries.h"
 #include "relay/gateway/peers/upheavals.h"
+#include "relay/gateway/steering/lanes.h"
 #include "relay/gateway/uplink/carrier.h"
 
 namespace satrelay::gateway {
@@ -22,18 +24,20 @@ std::unique_ptr<control::RateController> make_controller(const config::Link& lin
 
 struct Peer {
   Peer(const config::Peer& peer_config, Carrier& peer_carrier, const stp::Config& stp_config,
-       Arena& arena, stp::StreamSource& source, std::size_t number, std::uint32_t most_flows,
-       Instant now)
+       Arena& arena, stp::StreamSource& source, std::size_t number, const Lane& its_lane,
+       std::uint32_t most_flows, Instant now)
       : config(peer_config),
+        lane(its_lane),
         carrier(peer_carrier),
         controller(make_controller(peer_carrier.config)),
         datagram_overhead(stp_config.datagram_overhead),
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
-        liaison(session, number, most_flows) {
+        liaison(session, number, its_lane, most_flows) {
     config.security.forget_keys();  // the session has them
   }
 
   config::Peer config;
+  Lane lane;
   Carrier& carrier;
   std::unique_ptr<control::RateController> controller;
   std::uint16_t datagram_overhead;  // IP and UDP headers

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "relay/gateway/frames/bare_segment.h"
+#include "relay/gateway/steering/flow_hash.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -44,18 +45,20 @@ void OrphanedFlows::recover(Instant now) {
   }
 }
 
-bool OrphanedFlows::add(std::size_t peer, const OpenMetadata& flow, ClientSide client,
+bool OrphanedFlows::add(const Lane& lane, const OpenMetadata& flow, ClientSide client,
                         Instant now) {
   const bool here = client == ClientSide::kHere;
   FlowKey key{here ? flow.client : flow.server, here ? flow.server : flow.client,
               here ? flow.client_port : flow.server_port,
               here ? flow.server_port : flow.client_port, vlans_of(flow.ethernet)};
-  if (!claims_.allow(peer, {key.remote, key.local, flow.ethernet})) {
+  const bool its_lane =
+      lane.has_flow(flow_hash(flow.client, flow.server, flow.client_port, flow.server_port));
+  if (!its_lane || !claims_.allow(lane.peer, {key.remote, key.local, flow.ethernet})) {
     counters_.add(Counter::kOrphansRefused);
     return false;
   }
   Orphan orphan{.to_host = here ? flow.ethernet.reversed() : flow.ethernet};
-  if (!here && lan_.is_routed(peer)) {
+  if (!here && lan_.is_routed(lane.peer)) {
     // Behind a router the client's L2 header means nothing.
     orphan.to_host = lan_.find(key.local);
     key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};

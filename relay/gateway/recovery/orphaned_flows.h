@@ -23,6 +23,7 @@
 #include "relay/gateway/frames/segment_queue.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/rules/claims.h"
+#include "relay/gateway/steering/lanes.h"
 
 namespace satrelay::gateway {
 
@@ -46,8 +47,8 @@ class OrphanedFlows {
   void recover(Instant now);
   // No effect if it is known already, or was, or if there are too many.
   void recover(const FlowJournal::Record& flow, FlowJournal::Place place, Instant now);
-  // As peer number `peer` lists it; false if that is none of its business.
-  [[nodiscard]] bool add(std::size_t peer, const OpenMetadata& flow, ClientSide client,
+  // As the peer lists it on a lane; false if that is none of its business, or of the lane's.
+  [[nodiscard]] bool add(const Lane& lane, const OpenMetadata& flow, ClientSide client,
                          Instant now);
   // A segment of its host, which is answered the way it came; the checksum is right. True if the
   // flow is one of these: then the segment is dealt with. A new SYN ends it, and is not dealt with.

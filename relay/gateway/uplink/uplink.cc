@@ -21,20 +21,19 @@ constexpr std::uint64_t kNotable = 64;
 
 }  // namespace
 
-Uplink::Uplink(const config::Gateway& config, HashKey secret, ReleasedFragments& released,
-               SessionPort& port, Instant now)
+Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secret,
+               ReleasedFragments& released, SessionPort& port, Instant now)
     : secret_(secret),
       fair_hosts_(config.fair_hosts),
       released_(released),
       port_(port),
       classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)),
-      attention_(config.peers.size()) {
+      attention_(sessions) {
   for (const config::Link& link : config.links) {
-    carriers_.push_back(std::make_unique<Carrier>(link, config.peers.size() + 1,
-                                                  config.limits.flows + kMostHeldHosts,
-                                                  config.stp.feedback.budget));
+    carriers_.push_back(std::make_unique<Carrier>(
+        link, sessions + 1, config.limits.flows + kMostHeldHosts, config.stp.feedback.budget));
   }
-  for (std::size_t i = 0; i < config.peers.size(); ++i) attention_.rest(i, Instant::never());
+  for (std::size_t i = 0; i < sessions; ++i) attention_.rest(i, Instant::never());
   // Which of several links a bridged frame takes is not known.
   if (carriers_.size() == 1) held_.share_with(carriers_.front()->host_shares);
   apply_classes(now);

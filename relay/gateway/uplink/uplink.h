@@ -54,12 +54,12 @@ class Uplink {
   };
 
   // `released` and `port` must outlive it.
-  Uplink(const config::Gateway& config, HashKey secret, ReleasedFragments& released,
-         SessionPort& port, Instant now);
+  Uplink(const config::Gateway& config, std::size_t sessions, HashKey secret,
+         ReleasedFragments& released, SessionPort& port, Instant now);
 
   // The carrier of a link that is configured.
   Carrier& carrier(std::string_view link);
-  // In the order of the peers. `datagram_overhead`: IP and UDP headers. All outlive the uplink's
+  // In the order of the sessions. `datagram_overhead`: IP and UDP headers. All outlive the uplink's
   // last poll.
   void add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead);
 
@@ -136,7 +136,7 @@ class Uplink {
   SessionPort& port_;
   TrafficClasses classes_;
   std::vector<std::unique_ptr<Carrier>> carriers_;  // as the links are configured
-  std::vector<Line> lines_;                         // by peer
+  std::vector<Line> lines_;                         // by session
   Attention attention_;                             // the same
   HeldFrames held_{kMostHeldFrames};
   std::size_t held_slot_ = 0;

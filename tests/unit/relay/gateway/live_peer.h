@@ -36,7 +36,7 @@ class LivePeer final : public stp::StreamSource {
     stp.lane_receive_limit = stp.stream_receive_limit = stp.stream_send_limit = 1U << 18;
     peers.push_back(std::make_unique<Peer>(
         config::Peer{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
-        carrier, stp, arena_, *this, 0, 16, now));
+        carrier, stp, arena_, *this, 0, Lane{}, 16, now));
     for (int i = 0; i < 20; ++i) exchange(now);
     EXPECT_EQ(session().peer_state(), stp::PeerState::kAlive);
   }

@@ -32,7 +32,9 @@ config::Gateway two_peers() {
 
 class WanNodeTest : public testing::Test {
  protected:
-  void start(const config::Gateway& config) { node_.emplace(config, kGatewayMac, counters_, now_); }
+  void start(const config::Gateway& config) {
+    node_.emplace(config, share_, kGatewayMac, counters_, now_);
+  }
   static FrameBytes arp(const wire::ArpMessage& message, const wire::EthernetHeader& link) {
     FrameBytes frame(link.size() + wire::kArpSize);
     wire::EthernetHeader ethernet = link;
@@ -71,6 +73,7 @@ class WanNodeTest : public testing::Test {
 
   Instant now_ = Instant::from_nanoseconds(1);
   Counters counters_;
+  Share share_;
   std::optional<WanNode> node_;
   FrameBytes out_ = FrameBytes(2048);
   Frame seen_;
@@ -95,6 +98,25 @@ TEST_F(WanNodeTest, AsksForEachNextHopOnceASecondUntilItAnswers) {
   EXPECT_FALSE(node_->next_hop(0));
   EXPECT_EQ(node_->next_hop(1), kRouterMac);
   EXPECT_EQ(node_->next_hop(2), kRouterMac);
+}
+
+// What is not for another worker's ears it has from the first one, which asks and answers for all.
+TEST_F(WanNodeTest, AnotherWorkerThanTheFirstListens) {
+  share_ = {.worker = 1, .workers = 2};
+  start(two_peers());
+  wait(Duration::zero());
+  EXPECT_FALSE(poll_arp());
+  EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kReply, kRouter, kRouterMac, kOwn)));
+  EXPECT_EQ(node_->next_hop(1), kRouterMac);
+  EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kRequest, kRouter, kRouterMac, kOwn)));
+  EXPECT_FALSE(poll_arp()) << "the first one answers";
+  EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kReply, kOwn, kPeerMac, kRouter)));
+  EXPECT_EQ(counters_[Counter::kAddressConflicts], 0U);
+  wait(Duration::seconds(1));
+  const auto asked = poll_arp();
+  ASSERT_TRUE(asked) << "who was not heard is asked for";
+  EXPECT_EQ(asked->target, ip_of(kPeer));
+  EXPECT_FALSE(poll_arp());
 }
 
 TEST_F(WanNodeTest, ANeighbourThatFallsSilentKeepsItsMac) {
@@ -199,7 +221,7 @@ TEST_F(WanNodeTest, WritesTheHeadersOfADatagram) {
   constexpr std::size_t kDatagram = 100;
   const std::size_t before = node_->stp_header_size();
   FrameBytes frame(before + kDatagram);
-  node_->write_stp_headers(0, kDatagram, control::Priority{}, frame);
+  node_->write_stp_headers(Lane{}, kDatagram, control::Priority{}, frame);
   const Frame sent = look_at(frame);
   EXPECT_EQ(sent.kind, FrameKind::kUdp);
   EXPECT_EQ(sent.ethernet.source, kGatewayMac);
@@ -210,7 +232,7 @@ TEST_F(WanNodeTest, WritesTheHeadersOfADatagram) {
   ASSERT_TRUE(udp);
   EXPECT_EQ(udp->destination_port, 7878);
   EXPECT_EQ(udp->length, wire::kUdpHeaderSize + kDatagram);
-  node_->write_stp_headers(0, kDatagram, control::Priority{}, frame, LinkWay::kReceive);
+  node_->write_stp_headers(Lane{}, kDatagram, control::Priority{}, frame, LinkWay::kReceive);
   const Frame received = look_at(frame);
   EXPECT_EQ(received.ethernet.source, kPeerMac) << "as if the peer had sent it";
   EXPECT_EQ(received.ethernet.destination, kGatewayMac);

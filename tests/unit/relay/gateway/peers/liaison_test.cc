@@ -63,7 +63,7 @@ class LiaisonTest : public ::testing::Test {
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   FarGateway near_{1, BitRate::bits_per_second(10'000'000), now_, FarGateway::Streams::kEven};
   FarGateway far_{2, BitRate::bits_per_second(10'000'000), now_};
-  Liaison liaison_{near_.session(), 0, 8};
+  Liaison liaison_{near_.session(), 0, Lane{}, 8};
 };
 
 constexpr auto kTaken = stp::ResetReason::kNone;

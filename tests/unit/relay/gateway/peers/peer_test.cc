@@ -55,7 +55,7 @@ TEST_F(PeerTest, BeginsWithoutFlowsAndIsNotSuspect) {
   stp.boot_epoch = 1;
   stp.datagram_overhead = 28;
   stp.max_streams = 4;
-  const Peer peer(config, carrier_, stp, arena_, source_, 0, 4, now_);
+  const Peer peer(config, carrier_, stp, arena_, source_, 0, Lane{}, 4, now_);
   EXPECT_EQ(peer.config.name, "far");
   EXPECT_EQ(&peer.carrier, &carrier_);
   EXPECT_EQ(peer.datagram_overhead, 28);
@@ -75,7 +75,7 @@ TEST_F(PeerTest, KeepsNoKeysButKnowsThatThereAreSome) {
   stp.boot_epoch = 1;
   stp.datagram_overhead = 28;
   stp.max_streams = 4;
-  const Peer peer(config, carrier_, stp, arena_, source_, 0, 4, now_);
+  const Peer peer(config, carrier_, stp, arena_, source_, 0, Lane{}, 4, now_);
   ASSERT_TRUE(peer.config.security.keys);
   for (const std::byte each : peer.config.security.keys->current.bytes()) {
     EXPECT_EQ(each, std::byte{0});

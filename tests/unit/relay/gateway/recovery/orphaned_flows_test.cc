@@ -74,7 +74,7 @@ class OrphanedFlowsTest : public testing::Test {
 };
 
 TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustObey) {
-  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_LE(orphans_.next_timeout(), now_);
   const auto syn = poll();
   ASSERT_TRUE(syn);
@@ -104,7 +104,7 @@ TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustOb
 }
 
 TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
-  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kHere, now_));
+  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kHere, now_));
   const auto syn = poll();
   ASSERT_TRUE(syn);
   EXPECT_EQ(syn->tcp.source_port, 80);
@@ -117,10 +117,10 @@ TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
 }
 
 TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
-  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_FALSE(orphans_.handle_segment(server_, from_, segment(Flags::kSyn, 0)));
   EXPECT_EQ(orphans_.size(), 0U);
-  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
   orphans_.forget(server_);
   EXPECT_EQ(orphans_.size(), 0U);
   EXPECT_FALSE(poll());
@@ -128,7 +128,7 @@ TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
 }
 
 TEST_F(OrphanedFlowsTest, AHostThatIsSilentIsAskedSevenTimesAndForgotten) {
-  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
   int asked = 0;
   for (int second = 0; second <= 91; ++second) {
     while (poll()) ++asked;
@@ -153,7 +153,7 @@ TEST_F(OrphanedFlowsTest, TheListDoesNotBringBackWhatTheJournalHadAndIsOver) {
   EXPECT_TRUE(orphans_.handle_segment(server_, from_, segment(Flags::kRst | Flags::kAck, 1)));
   EXPECT_FALSE(journal_.read(place)) << "a second crash would not ask again";
   pass(Duration::seconds(2));
-  EXPECT_TRUE(orphans_.add(0, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_EQ(orphans_.size(), 0U);
   EXPECT_FALSE(poll());
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 1U);
@@ -168,7 +168,7 @@ TEST_F(OrphanedFlowsTest, TheListDoesNotBringBackWhatTheJournalHadAndIsOver) {
 TEST_F(OrphanedFlowsTest, NoMoreThanTheLimitAndNoneTwice) {
   for (const int port : {1, 2, 2, 3}) {
     EXPECT_TRUE(
-        orphans_.add(0, flow_of(static_cast<std::uint16_t>(port)), ClientSide::kPeer, now_));
+        orphans_.add(Lane{}, flow_of(static_cast<std::uint16_t>(port)), ClientSide::kPeer, now_));
   }
   EXPECT_EQ(orphans_.size(), 2U);
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 2U);
@@ -187,7 +187,7 @@ TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
   lan.set_router(kGatewayMac);
   const Claims claims(routed, policy);
   OrphanedFlows orphans(2, HashKey{1, 2}, journal_, lan, claims, counters_);
-  ASSERT_TRUE(orphans.add(0, flow_of(40'000), ClientSide::kPeer, now_));
+  ASSERT_TRUE(orphans.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_EQ(orphans.poll_frame(buffer_, now_), 0U);
   ASSERT_GT(lan.poll_frame(buffer_), 0U) << "who has it?";
   wire::EthernetHeader back;

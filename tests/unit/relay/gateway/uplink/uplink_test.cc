@@ -31,7 +31,7 @@ config::Gateway one_link() {
 
 class UplinkTest : public testing::Test, public SessionPort {
  protected:
-  UplinkTest() : uplink_(one_link(), HashKey{1, 2}, released_, *this, now_) {}
+  UplinkTest() : uplink_(one_link(), 1, HashKey{1, 2}, released_, *this, now_) {}
 
   bool is_reachable(std::size_t) const override { return reachable_; }
   Written write_packet(std::size_t, const schedule::Turn& turn, MutableBytes out,

@@ -1,0 +1,68 @@
+// The lanes to all peers that are one worker's: a session each. A session's number counts through
+// the peers, in their order, and the lanes of each; with one worker at both ends it is the number
+// of the peer.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/schema.h"
+#include "relay/gateway/steering/share.h"
+
+namespace satrelay::gateway {
+
+struct Lane {
+  std::size_t peer = 0;  // its number in the configuration
+  std::uint8_t number = 0;
+  std::uint8_t count = 1;  // of all lanes to that peer
+  // By flow_hash().
+  constexpr bool has_flow(std::uint32_t hash) const { return (hash & (count - 1U)) == number; }
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
+
+class Lanes {
+ public:
+  Lanes(const config::Gateway& config, Share share) : share_(share) {
+    for (std::size_t i = 0; i < config.peers.size(); ++i) {
+      const unsigned count = lanes_to(config.peers[i], share.workers);
+      most_ = std::max(most_, count);
+      peers_.push_back({.first = lanes_.size(), .lanes = count});
+      for (unsigned lane = share.worker; lane < count; lane += share.workers) {
+        lanes_.push_back({i, static_cast<std::uint8_t>(lane), static_cast<std::uint8_t>(count)});
+      }
+    }
+  }
+
+  std::size_t size() const { return lanes_.size(); }
+  const Lane& operator[](std::size_t session) const { return lanes_[session]; }
+
+  // Whether any peer has a lane of that number, at whichever worker.
+  bool is_one(int lane) const { return lane >= 0 && static_cast<unsigned>(lane) < most_; }
+  // The session of a peer's lane; nullopt if there is no such lane, or another worker has it.
+  std::optional<std::size_t> find(std::size_t peer, unsigned lane) const {
+    const Peer& p = peers_[peer];
+    if (lane >= p.lanes || lane % share_.workers != share_.worker) return std::nullopt;
+    return p.first + lane / share_.workers;
+  }
+  // That of a flow, by its flow_hash(); nullopt if another worker has it.
+  std::optional<std::size_t> of_flow(std::size_t peer, std::uint32_t hash) const {
+    return find(peer, hash & (peers_[peer].lanes - 1));
+  }
+  // Any one of a peer.
+  std::size_t first_of(std::size_t peer) const { return peers_[peer].first; }
+
+ private:
+  struct Peer {
+    std::size_t first = 0;  // session
+    unsigned lanes = 1;
+  };
+  Share share_;
+  unsigned most_ = 1;
+  std::vector<Peer> peers_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,12 @@
+// The usual random scenarios, and gateways with several workers.
+#pragma once
+
+#include <cstdint>
+
+#include "relay/sim/scenario.h"
+
+namespace satrelay::sim {
+
+Scenario workers_scenario(std::uint64_t seed);
+
+}  // namespace satrelay::sim
