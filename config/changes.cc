@@ -14,7 +14,7 @@ const Value& content(const Value& value) {
 auto content(const Port& p) {
   return std::tie(p.driver, p.interface, p.pci, p.socket, p.memif_server, p.mtu, p.large_frames);
 }
-auto content(const Worker& w) { return std::tie(w.polling, w.cpu); }
+auto content(const Worker& w) { return std::tie(w.count, w.polling, w.cpus); }
 auto content(const RateControl& c) {
   return std::tie(c.controller, c.target, c.period, c.window, c.initial_window, c.threshold,
                   c.growth, c.avoidance_growth, c.buffer);
@@ -22,7 +22,7 @@ auto content(const RateControl& c) {
 auto content(const GatewayAddress& g) { return std::tie(g.address, g.own, g.vlan, g.next_hop); }
 // Keys may change; whether there are any may not.
 auto content(const Peer& p) {
-  return std::make_tuple(p.name, p.address, p.prefixes, p.link, p.security.keys.has_value());
+  return std::make_tuple(p.name, p.address, p.prefixes, p.link, p.workers, p.security.keys.has_value());
 }
 auto content(const Access& a) { return std::tie(a.group, a.mode); }
 auto content(const Feedback& f) { return std::tie(f.mode, f.budget); }

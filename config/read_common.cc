@@ -1,6 +1,7 @@
 #include "config/read_common.h"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <string>
 #include <string_view>
@@ -149,18 +150,64 @@ Port read_port(const Value& value) {
   return port;
 }
 
-Worker read_worker(const Value& value) {
-  const Fields fields = value.fields({"polling", "cpu"});
+namespace {
+
+// A power of two.
+unsigned read_count(const Value& value, unsigned most) {
+  const auto count = static_cast<unsigned>(value.integer({1, most}));
+  if (!std::has_single_bit(count)) {
+    value.refuse("is no power of two, by which connections are divided",
+                 "write 1, 2, 4 or another power of two");
+  }
+  return count;
+}
+
+unsigned read_cpu(const Value& value) { return static_cast<unsigned>(value.integer({0, 1023})); }
+
+void read_cpus(const Fields& fields, Worker& worker) {
+  const Value* cpu = fields.find("cpu");
+  const Value* cpus = fields.find("cpus");
+  if (cpu != nullptr && cpus != nullptr) cpus->fail("stands beside cpu; write one of the two");
+  if (cpu != nullptr) {
+    if (worker.count > 1) cpu->fail("is one core for several workers; write cpus, one for each");
+    worker.cpus = {read_cpu(*cpu)};
+  }
+  if (cpus == nullptr) return;
+  for (const Value& item : cpus->items_or_single()) {
+    const unsigned number = read_cpu(item);
+    if (std::ranges::find(worker.cpus, number) != worker.cpus.end()) {
+      item.refuse("stands there twice", "write a core of its own for each worker");
+    }
+    worker.cpus.push_back(number);
+  }
+  if (worker.cpus.size() != worker.count) {
+    cpus->fail("has " + std::to_string(worker.cpus.size()) + " cores for " +
+               std::to_string(worker.count) + " workers; write one for each, or leave cpus out");
+  }
+}
+
+}  // namespace
+
+Worker read_worker(const Value& value, unsigned most) {
+  const Fields fields = most > 1 ? value.fields({"count", "polling", "cpu", "cpus"})
+                                 : value.fields({"polling", "cpu"});
   Worker worker;
+  if (most > 1) {
+    if (const Value* count = fields.find("count")) worker.count = read_count(*count, most);
+  }
   if (const Value* polling = fields.find("polling")) {
     worker.polling =
         polling->word<Polling>({{"adaptive", Polling::kAdaptive}, {"busy", Polling::kBusy}});
   }
-  if (const Value* cpu = fields.find("cpu")) {
-    worker.cpu = static_cast<unsigned>(cpu->integer({0, 1023}));
+  if (most > 1) {
+    read_cpus(fields, worker);
+  } else if (const Value* cpu = fields.find("cpu")) {
+    worker.cpus = {read_cpu(*cpu)};
   }
   return worker;
 }
+
+unsigned read_workers(const Value& value) { return read_count(value, kMostWorkers); }
 
 LogLevel read_log_level(const Value& value) {
   return value.word<LogLevel>({{"error", LogLevel::kError},

@@ -9,7 +9,10 @@
 namespace satrelay::config {
 
 Port read_port(const Value& value);
-Worker read_worker(const Value& value);
+// `most`: workers that the program may have; 1: its number is no key.
+Worker read_worker(const Value& value, unsigned most = 1);
+// Of another gateway.
+unsigned read_workers(const Value& value);
 LogLevel read_log_level(const Value& value);
 std::uint32_t read_overhead(const Value& value);
 // A name of a link or a peer: letters, digits, '_', '-', at most 32.

@@ -35,7 +35,11 @@ inline constexpr unsigned kMostWorkers = 16;
 struct Worker {
   unsigned count = 1;
   Polling polling = Polling::kAdaptive;
-  std::optional<unsigned> cpu;  // pinned there; else wherever the kernel runs it
+  std::vector<unsigned> cpus;  // one for each, pinned there; none: wherever the kernel runs them
+  // The core of one worker.
+  std::optional<unsigned> cpu_of(unsigned worker) const {
+    return cpus.empty() ? std::nullopt : std::optional(cpus[worker]);
+  }
 };
 
 // How a modem counts bytes: those of the IP packet plus this many a packet.

@@ -246,8 +246,24 @@ Result check_stp(const Gateway& config) {
                   std::to_string(stp.mtu) + " is less than IPv6 needs; write at least 1280");
   }
   if (stp.lanes > 1) {
-    return refuse("stp.lanes", std::to_string(stp.lanes) +
-                                   " lanes need as many workers, and there is one; write 1");
+    return refuse("stp.lanes", "lanes follow from worker.count and peers[].workers; leave it out");
+  }
+  for (std::size_t i = 0; i < config.peers.size(); ++i) {
+    const Peer& peer = config.peers[i];
+    const unsigned lanes = std::max(config.worker.count, peer.workers);
+    if (stp.port > 65'536 - lanes) {
+      return refuse("stp.port", std::to_string(stp.port) + " leaves no room for the " +
+                                    std::to_string(lanes) + " lanes to peer " + peer.name +
+                                    ", a port each; write at most " +
+                                    std::to_string(65'536 - lanes));
+    }
+    const auto link = std::ranges::find(config.links, peer.link, &Link::name);
+    if (lanes > 1 && link != config.links.end() && link->finds_capacity()) {
+      return refuse("links." + link->name + ".capacity",
+                    "find needs one worker at both ends, and there are " + std::to_string(lanes) +
+                        " lanes to peer " + peer.name +
+                        ": each would find what the others leave; write the link's rates");
+    }
   }
   if (stp.suspect_after <= stp.ping_after) {
     return refuse("stp.suspect_after",

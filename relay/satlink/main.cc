@@ -100,7 +100,7 @@ void run(const config::SatLink& config) {
       config.stats_socket_prefix.empty() ? "satlink" : config.stats_socket_prefix;
   const dpdk::Eal eal({.program = "satlink",
                        .file_prefix = prefix,
-                       .cpu = config.worker.cpu,
+                       .cpu = config.worker.cpu_of(0),
                        .memory = dpdk::PacketPool::memory_for(sizing.packets, mtu),
                        .ports = {config.a, config.b},
                        .verbose = config.log_level == config::LogLevel::kDebug});

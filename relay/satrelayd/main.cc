@@ -230,7 +230,7 @@ int run(config::Gateway config, const std::string& file) {
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
   const dpdk::Eal eal({.program = "satrelayd",
                        .file_prefix = config.stats_socket_prefix,
-                       .cpu = config.worker.cpu,
+                       .cpu = config.worker.cpu_of(0),
                        .memory = dpdk::PacketPool::memory_for(kPackets, mtu),
                        .ports = {config.lan, config.wan},
                        .verbose = config.log_level == config::LogLevel::kDebug});

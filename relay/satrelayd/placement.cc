@@ -25,41 +25,56 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+// The key that says where the workers run.
+std::string key_of(const config::Worker& worker) {
+  return worker.count > 1 ? "worker.cpus" : "worker.cpu";
+}
+
 void advise_of_node(const config::Worker& worker, const PortPlace& port,
                     const CpuTopology& topology, std::vector<std::string>& advice) {
   if (port.node < 0 || !topology.has_several_nodes()) return;
   const std::string place =
       "port " + port.name + " is on NUMA node " + std::to_string(port.node) + ", ";
-  const std::string remedy =
-      "set worker.cpu to one of its cores (" + to_text(topology.cpus_of(port.node)) + ")";
-  if (!worker.cpu) {
+  const std::string remedy = (worker.count > 1 ? "set worker.cpus to some of its cores ("
+                                               : "set worker.cpu to one of its cores (") +
+                             to_text(topology.cpus_of(port.node)) + ")";
+  if (worker.cpus.empty()) {
     advice.push_back(place + "and the worker may run on another one: " + remedy);
     return;
   }
-  const int node = topology.node_of(*worker.cpu);
-  if (node < 0 || node == port.node) return;
-  advice.push_back(place + "worker.cpu " + std::to_string(*worker.cpu) + " on node " +
-                   std::to_string(node) + ": every frame crosses between the sockets; " + remedy);
+  for (const unsigned cpu : worker.cpus) {
+    const int node = topology.node_of(cpu);
+    if (node < 0 || node == port.node) continue;
+    advice.push_back(place + key_of(worker) + ' ' + std::to_string(cpu) + " on node " +
+                     std::to_string(node) + ": every frame crosses between the sockets; " + remedy);
+  }
 }
 
 void advise_of_core(const config::Worker& worker, const CpuTopology& topology,
                     std::vector<std::string>& advice) {
-  if (!worker.cpu) {
-    if (worker.polling != config::Polling::kBusy) return;
-    advice.emplace_back(
-        "polling: busy without worker.cpu: the worker takes a whole core, each time another one");
-    return;
+  if (worker.cpus.empty() && worker.polling == config::Polling::kBusy) {
+    advice.push_back("polling: busy without " + key_of(worker) +
+                     ": the worker takes a whole core, each time another one");
   }
-  const std::string cpu = std::to_string(*worker.cpu);
-  if (!topology.isolated.contains(*worker.cpu)) {
-    advice.push_back("core " + cpu +
-                     " (worker.cpu) is not isolated: others run on it too, and the " +
-                     "worker waits for them; isolcpus=" + cpu + " nohz_full=" + cpu +
-                     " on the kernel's command line keeps it free");
-  } else if (!topology.tickless.contains(*worker.cpu)) {
-    advice.push_back("core " + cpu +
-                     " (worker.cpu) is isolated, but the kernel's timer interrupts " +
-                     "the worker; nohz_full=" + cpu + " on the kernel's command line");
+  for (const unsigned number : worker.cpus) {
+    const std::string cpu = std::to_string(number);
+    const std::string core = "core " + cpu + " (" + key_of(worker) + ")";
+    if (!topology.isolated.contains(number)) {
+      advice.push_back(core +
+                       " is not isolated: others run on it too, and the worker waits for "
+                       "them; isolcpus=" +
+                       cpu + " nohz_full=" + cpu + " on the kernel's command line keeps it free");
+    } else if (!topology.tickless.contains(number)) {
+      advice.push_back(core +
+                       " is isolated, but the kernel's timer interrupts the worker; "
+                       "nohz_full=" +
+                       cpu + " on the kernel's command line");
+    }
+  }
+  if (worker.count > topology.nodes.size() && !topology.nodes.empty()) {
+    advice.push_back("worker.count " + std::to_string(worker.count) + " is more than the " +
+                     std::to_string(topology.nodes.size()) +
+                     " cores of this machine: workers take turns, which gains nothing");
   }
 }
 

@@ -58,7 +58,7 @@ TEST(Changes, AllElseIsNamed) {
   next.stp.mtu = 1400;
   next.limits.flows = 1;
   next.limits.time_wait = 1;
-  next.worker.cpu = 1;
+  next.worker.cpus = {1};
   next.journal = "/var/lib/flows";
   EXPECT_EQ(needs_restart(started, next),
             (Keys{"ports.lan", "links.sat.send_rate (above the start's)", "links.sat.bridged_share",

@@ -280,8 +280,10 @@ TEST(Values, WrongShapesAreRefused) {
        "g.yaml:3:15: links.sat.send_rate: is empty; write a number with bit, kbit, Mbit or Gbit, "
        "like 50Mbit"},
       {"", "worker: busy\n",
-       "g.yaml:6:9: worker: is a single value; write a map; allowed keys: polling, cpu"},
-      {"", "worker:\n", "g.yaml:6:1: worker: is empty; write a map; allowed keys: polling, cpu"},
+       "g.yaml:6:9: worker: is a single value; write a map; allowed keys: count, polling, cpu, "
+       "cpus"},
+      {"", "worker:\n",
+       "g.yaml:6:1: worker: is empty; write a map; allowed keys: count, polling, cpu, cpus"},
       {"sat:", "\"a b\":",
        "g.yaml:3:16: links.a b: is not a name; write 1 to 32 letters, digits, '_' or '-'"},
   });
@@ -552,7 +554,27 @@ TEST(Contradictions, StpAndLimits) {
       {"", "stp: {mtu: 1600}\n",
        "g.yaml:6:12: stp.mtu: 1600 exceeds ports.wan.mtu 1500; write at most that"},
       {"", "stp: {lanes: 2}\n",
-       "g.yaml:6:14: stp.lanes: 2 lanes need as many workers, and there is one; write 1"},
+       "g.yaml:6:14: stp.lanes: lanes follow from worker.count and peers[].workers; leave it out"},
+      {"", "worker: {count: 3}\n",
+       "g.yaml:6:17: worker.count: \"3\" is no power of two, by which connections are divided; "
+       "write "
+       "1, 2, 4 or another power of two"},
+      {"", "worker: {count: 32}\n",
+       "g.yaml:6:17: worker.count: \"32\" is out of range; write a whole number from 1 to 16"},
+      {"", "worker: {count: 2, cpu: 1}\n",
+       "g.yaml:6:25: worker.cpu: is one core for several workers; write cpus, one for each"},
+      {"", "worker: {count: 2, cpus: [1]}\n",
+       "g.yaml:6:26: worker.cpus: has 1 cores for 2 workers; write one for each, or leave cpus "
+       "out"},
+      {"", "worker: {count: 2, cpus: [1, 1]}\n",
+       "g.yaml:6:30: worker.cpus[1]: \"1\" stands there twice; write a core of its own for each "
+       "worker"},
+      {"", "worker: {cpu: 1, cpus: [1]}\n",
+       "g.yaml:6:24: worker.cpus: stands beside cpu; write one of the two"},
+      {"", "worker: {count: 2}\nstp: {port: 65535}\n",
+       "g.yaml:7:13: stp.port: 65535 leaves no room for the 2 lanes to peer 192.0.2.2, a port "
+       "each; "
+       "write at most 65534"},
       {"", "stp: {ping_after: 3s}\n",
        "g.yaml:6:6: stp.suspect_after: 3s is not longer than ping_after 3s; an idle peer would "
        "always be suspect"},

@@ -71,7 +71,7 @@ TEST(Samples, TeleportAndRemoteAreTwoEndsOfOneLink) {
   EXPECT_EQ(teleport.rules.at(2).compress, Compress::kOff);
   EXPECT_EQ(teleport.limits.memory, ByteCount(1ULL << 30));
   EXPECT_EQ(teleport.worker.polling, Polling::kBusy);
-  EXPECT_EQ(teleport.worker.cpu, 2U);
+  EXPECT_EQ(teleport.worker.cpus, std::vector<unsigned>{2});
   EXPECT_EQ(remote.lan.driver, Driver::kAfXdp);
   EXPECT_TRUE(teleport.peers[0].security.keys);
   EXPECT_TRUE(remote.peers[0].security.keys);

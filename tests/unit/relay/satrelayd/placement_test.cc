@@ -26,7 +26,7 @@ CpuTopology one_socket() {
 
 config::Worker on(std::optional<unsigned> cpu, config::Polling polling = config::Polling::kBusy) {
   config::Worker worker;
-  worker.cpu = cpu;
+  if (cpu) worker.cpus = {*cpu};
   worker.polling = polling;
   return worker;
 }
@@ -67,6 +67,22 @@ TEST(Placement, ACoreThatIsNotIsolatedIsTold) {
 TEST(Placement, BusyPollingWantsACore) {
   EXPECT_THAT(advise(on({}), {}, one_socket()),
               ElementsAre(HasSubstr("polling: busy without worker.cpu")));
+}
+
+TEST(Placement, EachOfSeveralWorkersIsLookedAt) {
+  config::Worker workers;
+  workers.count = 2;
+  workers.cpus = {3, 0};
+  EXPECT_THAT(advise(workers, {{"lan", 1, {}}}, two_sockets()),
+              ElementsAre("port lan is on NUMA node 1, worker.cpus 0 on node 0: every frame "
+                          "crosses between the sockets; set worker.cpus to some of its cores "
+                          "(2-3,6)",
+                          HasSubstr("core 0 (worker.cpus) is not isolated")));
+  workers.count = 4;
+  workers.cpus = {};
+  workers.polling = config::Polling::kAdaptive;
+  EXPECT_THAT(advise(workers, {}, one_socket()),
+              ElementsAre(HasSubstr("worker.count 4 is more than the 2 cores")));
 }
 
 TEST(Placement, WhatADeviceLacksIsTold) {
