@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "relay/dpdk/device_arguments.h"
+#include "relay/dpdk/fanout.h"
 #include "relay/dpdk/finish_checksum.h"
 #include "relay/dpdk/kernel_interface.h"
 #include "relay/dpdk/memif_socket.h"
@@ -77,11 +78,13 @@ std::string advice_for(config::Driver driver) {
 
 }  // namespace
 
-Port::Port(const std::string& name, const config::Port& config, PacketPool& pool)
+Port::Port(const std::string& name, const config::Port& config, PacketPool& pool,
+           const Spread& spread)
     : name_(name),
       config_(config),
       mtu_(config.mtu),
       is_pci_(config.driver == config::Driver::kPci),
+      spread_(spread),
       watch_(device_name(config)) {
   try {
     if (is_kernel_driven(config_.driver)) {
@@ -91,7 +94,7 @@ Port::Port(const std::string& name, const config::Port& config, PacketPool& pool
       mac_ = interface.mac();
     }
     if (config_.driver == config::Driver::kAfPacket) {
-      open_socket(pool);
+      open_sockets(pool);
     } else {
       if (config_.memif_server) remove_stale_memif_socket(config_.socket);
       create_device();
@@ -105,7 +108,7 @@ Port::Port(const std::string& name, const config::Port& config, PacketPool& pool
 }
 
 Port::~Port() {
-  if (socket_) return;
+  if (is_socket()) return;
   if (started_) {
     rte_eth_promiscuous_disable(id_);
     rte_eth_dev_stop(id_);
@@ -120,17 +123,31 @@ void Port::give_to(uid_t user) {
 
 std::string Port::description() const { return name_ + ": " + describe(config_); }
 
-void Port::open_socket(PacketPool& pool) {
+void Port::open_sockets(PacketPool& pool) {
+  std::vector<Queue> queues(spread_.queues);
   try {
-    socket_ = std::make_unique<SocketPort>(index_, config_, pool);
+    for (Queue& queue : queues) {
+      queue.socket = std::make_unique<SocketPort>(index_, config_, pool);
+      queue.wait_descriptor = queue.socket->socket.descriptor();
+    }
+    if (queues.size() > 1) {
+      std::optional<Fanout> group;
+      for (const Queue& queue : queues) {
+        if (group) {
+          group->add(*queue.wait_descriptor);
+        } else {
+          group.emplace(*queue.wait_descriptor, spread_);
+        }
+      }
+    }
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string(error.what()) + "; " + advice_for(config_.driver));
   }
-  wait_descriptor_ = socket_->socket.descriptor();
+  queues_ = std::move(queues);
   sums_tcp_ = config_.large_frames;
-  if (socket_->socket.receive_buffer() < PacketSocket::kReceiveBuffer) {
-    notices_.push_back("the kernel keeps only " +
-                       std::to_string(socket_->socket.receive_buffer() >> 10) +
+  const std::size_t granted = queues_.front().socket->socket.receive_buffer();
+  if (granted < PacketSocket::kReceiveBuffer) {
+    notices_.push_back("the kernel keeps only " + std::to_string(granted >> 10) +
                        " KiB of frames that wait for this port; run as root, or set sysctl "
                        "net.core.rmem_max=" +
                        std::to_string(PacketSocket::kReceiveBuffer / 2));
@@ -183,25 +200,30 @@ void Port::configure_device(PacketPool& pool) {
   }
   const std::vector<int> sockets_before = own_sockets(AF_XDP);
   // Frames pass untouched: tags stay in the frame, nothing is merged, nothing is checked.
-  check(rte_eth_dev_configure(id_, 1, 1, &conf), "cannot configure the device");
+  const auto queues = static_cast<std::uint16_t>(queues_of(info, conf));
+  check(rte_eth_dev_configure(id_, queues, queues, &conf), "cannot configure the device");
 
   std::uint16_t rx_descriptors = kDescriptors;
   std::uint16_t tx_descriptors = kDescriptors;
   check(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx_descriptors, &tx_descriptors),
         "cannot size the queues");
   const auto any_socket = static_cast<unsigned>(SOCKET_ID_ANY);
-  check(rte_eth_rx_queue_setup(id_, 0, rx_descriptors, any_socket, nullptr, pool.raw()),
-        "cannot set up the receive queue");
-  check(rte_eth_tx_queue_setup(id_, 0, tx_descriptors, any_socket, nullptr),
-        "cannot set up the send queue");
+  for (std::uint16_t i = 0; i < queues; ++i) {
+    check(rte_eth_rx_queue_setup(id_, i, rx_descriptors, any_socket, nullptr, pool.raw()),
+          "cannot set up a receive queue");
+    check(rte_eth_tx_queue_setup(id_, i, tx_descriptors, any_socket, nullptr),
+          "cannot set up a send queue");
+  }
   check(rte_eth_dev_start(id_), "cannot start the device");
   started_ = true;
-  sender_.emplace(id_, 0, abilities);
+  queues_ = std::vector<Queue>(queues);
+  for (std::uint16_t i = 0; i < queues; ++i) queues_[i].sender.emplace(id_, i, abilities);
   sums_tcp_ = abilities.sums_tcp;
   if (config_.driver == config::Driver::kAfXdp) {
     // The driver does not tell which socket it has opened for the queue.
     for (const int descriptor : own_sockets(AF_XDP)) {
-      if (!std::ranges::binary_search(sockets_before, descriptor)) wait_descriptor_ = descriptor;
+      if (!std::ranges::binary_search(sockets_before, descriptor))
+        queues_[0].wait_descriptor = descriptor;
     }
   }
   const int promiscuous = rte_eth_promiscuous_enable(id_);
@@ -237,57 +259,79 @@ DeviceSender::Abilities Port::send_abilities(const rte_eth_dev_info& info) {
 
 int Port::numa_node() const { return is_pci_ ? rte_eth_dev_socket_id(id_) : -1; }
 
-std::size_t Port::receive(Burst& burst) {
-  if (socket_) return socket_->receiver.receive(burst);
+// Spread by the hash of the workers, whose low bits the device's table of queues is asked by.
+unsigned Port::queues_of(const rte_eth_dev_info& info, rte_eth_conf& conf) {
+  constexpr std::uint64_t kKinds = RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP |
+                                   RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP |
+                                   RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_IPV6;
+  if (spread_.queues == 1) return 1;
+  if (info.max_rx_queues < spread_.queues || info.max_tx_queues < spread_.queues) return 1;
+  if ((info.flow_type_rss_offloads & kKinds) == 0) return 1;
+  rss_key_.resize(info.hash_key_size == 0 ? 40 : info.hash_key_size);
+  for (std::size_t i = 0; i < rss_key_.size(); ++i) {
+    rss_key_[i] = static_cast<std::uint8_t>(i % 2 == 0 ? kSpreadKey >> 8 : kSpreadKey & 0xff);
+  }
+  conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+  conf.rx_adv_conf.rss_conf = {.rss_key = rss_key_.data(),
+                               .rss_key_len = static_cast<std::uint8_t>(rss_key_.size()),
+                               .rss_hf = info.flow_type_rss_offloads & kKinds};
+  return spread_.queues;
+}
+
+std::size_t Port::receive(Burst& burst, unsigned queue) {
+  Queue& q = queues_[queue];
+  if (q.socket) return q.socket->receiver.receive(burst);
   if (burst.begin_ != 0) burst.compact();
   const std::size_t room = Burst::kCapacity - burst.end_;
   rte_mbuf** const first = burst.packets_.data() + burst.end_;
-  const std::size_t count = rte_eth_rx_burst(id_, 0, first, static_cast<std::uint16_t>(room));
+  const std::size_t count = rte_eth_rx_burst(id_, static_cast<std::uint16_t>(queue), first,
+                                             static_cast<std::uint16_t>(room));
   // Not every driver says so itself.
   for (std::size_t i = 0; i < count; ++i) first[i]->port = id_;
-  const std::size_t whole = is_pci_ ? finish(first, count) : count;
+  const std::size_t whole = is_pci_ ? finish(first, count, q) : count;
   burst.end_ += whole;
   return whole;
 }
 
-std::size_t Port::finish(rte_mbuf** frames, std::size_t count) {
+std::size_t Port::finish(rte_mbuf** frames, std::size_t count, Queue& queue) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
     Packet packet(frames[i]);
     if (packet.is_in_pieces()) [[unlikely]] {
       if (!packet.join_pieces()) {
-        ++rx_merged_;
+        ++queue.rx_merged;
         continue;
       }
-      ++rx_joined_;
+      ++queue.rx_joined;
     }
     // Several drivers call good what the device has not looked at: what it did not recognize.
     if (packet.checksum_is_verified() && !packet.is_plain_transport()) packet.set_unchecked();
     if (packet.checksum_is_verified()) {
-      ++rx_checksums_verified_;
+      ++queue.rx_checksums_verified;
     } else if (packet.checksum_is_unfinished() && finish_checksum(packet.mutable_bytes())) {
       packet.set_checked();  // by its sender
-      ++rx_checksums_finished_;
+      ++queue.rx_checksums_finished;
     }
     frames[kept++] = packet.release();
   }
   return kept;
 }
 
-std::size_t Port::send(Burst& burst) {
+std::size_t Port::send(Burst& burst, unsigned queue) {
+  Queue& q = queues_[queue];
   const std::size_t offered = burst.size();
   if (offered == 0) return 0;
   if (is_off_.load(std::memory_order_relaxed)) [[unlikely]] {
     while (!burst.empty()) static_cast<void>(burst.pop());
-    tx_down_ += offered;
+    q.tx_down += offered;
     return offered;
   }
-  if (socket_) return socket_->sender.send(burst, socket_->socket.changes());
-  return sender_->send(burst);
+  if (q.socket) return q.socket->sender.send(burst, q.socket->socket.changes());
+  return q.sender->send(burst);
 }
 
 MacAddress Port::mac() const {
-  if (socket_) return mac_;
+  if (is_socket()) return mac_;
   MacAddress result;
   rte_ether_addr address{};
   if (rte_eth_macaddr_get(id_, &address) == 0) {
@@ -315,7 +359,7 @@ InterfaceView Port::view() const {
   view.name = interface_name(index_);
   try {
     // A new interface may have the old one's index: the socket knows better.
-    if (!view.name.empty() && (!socket_ || socket_->socket.is_bound())) {
+    if (!view.name.empty() && (!is_socket() || queues_[0].socket->socket.is_bound())) {
       const KernelInterface interface(view.name);
       view.is_enabled = interface.is_enabled();
       view.is_running = view.is_enabled && interface.is_running();
@@ -330,7 +374,9 @@ InterfaceView Port::view() const {
   try {
     const KernelInterface successor(config_.interface);
     view.objections = successor.objections(mtu_);
-    if (!socket_) view.objections.emplace_back("is not the one that af_xdp has opened");
+    if (!is_socket()) view.objections.emplace_back("is not the one that af_xdp has opened");
+    // The kernel lets no socket of a group go to another interface.
+    if (queues() > 1) view.objections.emplace_back("is not the one that the workers share");
     view.has_successor = true;
   } catch (const std::exception&) {
     // Nobody has its name.
@@ -341,7 +387,7 @@ InterfaceView Port::view() const {
 void Port::bind_to_successor(Instant now) {
   try {
     const unsigned index = KernelInterface(config_.interface).index();
-    socket_->socket.bind_to(index);
+    queues_[0].socket->socket.bind_to(index);
     index_ = index;
     watch_.bound();
   } catch (const std::exception& error) {
@@ -363,29 +409,31 @@ std::vector<PortChange> Port::look(Instant now) {
     now_is = view();
     watch_.look(now_is, now);
   }
-  if (socket_ && now_is.is_running && !link().up) socket_->socket.note_change();
+  if (is_socket() && now_is.is_running && !link().up) {
+    for (const Queue& queue : queues_) queue.socket->socket.note_change();
+  }
   link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
   // A device without a link would send what its queue holds when nobody wants it any more; the
   // kernel would say that it has no room.
-  const bool is_unplugged = (is_pci_ || socket_) && !now_is.is_running;
+  const bool is_unplugged = (is_pci_ || is_socket()) && !now_is.is_running;
   is_off_ = watch_.is_gone() || !now_is.is_enabled || is_unplugged;
   needs_new_start_ = watch_.needs_new_start();
   return watch_.take_changes();
 }
 
-std::uint64_t Port::missed() const {
-  const PortStats now_is = stats();
+std::uint64_t Port::missed(unsigned queue) const {
+  const PortStats now_is = is_socket() ? socket_stats(queues_[queue]) : device_stats();
   return now_is.rx_missed + now_is.rx_no_buffer;
 }
 
-PortStats Port::socket_stats() const {
-  const SocketReceiver::Counters& in = socket_->receiver.counters();
-  const SocketSender::Counters& out = socket_->sender.counters();
+PortStats Port::socket_stats(const Queue& queue) {
+  const SocketReceiver::Counters& in = queue.socket->receiver.counters();
+  const SocketSender::Counters& out = queue.socket->sender.counters();
   PortStats stats;
   stats.rx_frames = in.frames;
   stats.rx_bytes = in.bytes;
   stats.rx_large = in.large;
-  stats.rx_missed = socket_->socket.dropped();
+  stats.rx_missed = queue.socket->socket.dropped();
   stats.rx_no_buffer = in.no_buffer;
   stats.rx_merged = in.uncut + out.errors_of_receiver;
   stats.rx_checksums_finished = in.checksums_finished;
@@ -393,30 +441,45 @@ PortStats Port::socket_stats() const {
   stats.tx_bytes = out.bytes;
   stats.tx_large = out.large;
   stats.tx_errors = out.errors;
-  stats.tx_down = tx_down_ + out.down;
+  stats.tx_down = queue.tx_down + out.down;
+  return stats;
+}
+
+PortStats Port::queue_stats(unsigned queue) const {
+  const Queue& q = queues_[queue];
+  if (q.socket) return socket_stats(q);
+  const DeviceSender::Counters& out = q.sender->counters();
+  PortStats stats;
+  // A device may count a large frame as one.
+  stats.tx_frames = out.frames;
+  stats.tx_bytes = out.bytes;
+  stats.tx_large = out.large;
+  stats.tx_errors = out.refused;
+  stats.tx_down = q.tx_down;
+  stats.rx_merged = q.rx_merged;
+  stats.rx_joined = q.rx_joined;
+  stats.rx_checksums_finished = q.rx_checksums_finished;
+  stats.rx_checksums_verified = q.rx_checksums_verified;
+  return stats;
+}
+
+PortStats Port::device_stats() const {
+  PortStats stats;
+  if (is_socket()) return stats;
+  rte_eth_stats device{};
+  rte_eth_stats_get(id_, &device);
+  stats.rx_frames = device.ipackets;
+  stats.rx_bytes = device.ibytes;
+  stats.rx_missed = device.imissed;
+  stats.rx_errors = device.ierrors;
+  stats.rx_no_buffer = device.rx_nombuf;
+  stats.tx_errors = device.oerrors;
   return stats;
 }
 
 PortStats Port::stats() const {
-  if (socket_) return socket_stats();
-  rte_eth_stats device{};
-  rte_eth_stats_get(id_, &device);
-  PortStats stats;
-  stats.rx_frames = device.ipackets;
-  stats.rx_bytes = device.ibytes;
-  // A device may count a large frame as one.
-  stats.tx_frames = sender_->counters().frames;
-  stats.tx_bytes = sender_->counters().bytes;
-  stats.tx_large = sender_->counters().large;
-  stats.rx_missed = device.imissed;
-  stats.rx_errors = device.ierrors;
-  stats.rx_no_buffer = device.rx_nombuf;
-  stats.rx_merged = rx_merged_;
-  stats.rx_joined = rx_joined_;
-  stats.rx_checksums_finished = rx_checksums_finished_;
-  stats.rx_checksums_verified = rx_checksums_verified_;
-  stats.tx_errors = device.oerrors + sender_->counters().refused;
-  stats.tx_down = tx_down_;
+  PortStats stats = device_stats();
+  for (unsigned i = 0; i < queues(); ++i) add_to(stats, queue_stats(i));
   return stats;
 }
 

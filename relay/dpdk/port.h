@@ -19,8 +19,10 @@
 #include "relay/dpdk/interface_watch.h"
 #include "relay/dpdk/packet_pool.h"
 #include "relay/dpdk/port_stats.h"
+#include "relay/dpdk/spread.h"
 
 struct rte_eth_dev_info;
+struct rte_eth_conf;
 
 namespace satrelay::dpdk {
 
@@ -34,20 +36,23 @@ struct SocketPort;
 
 class Port {
  public:
-  // Opens and starts the device, promiscuous, one queue each way. `name` is short and unique
-  // ("lan"). Throws std::runtime_error that says which port, what failed and what to do. Needs a
-  // running Eal that was told of this port.
-  Port(const std::string& name, const config::Port& config, PacketPool& pool);
+  // Opens and starts the device, promiscuous, with `queues` each way (a power of two), or with one
+  // if it does not have so many. `name` is short and unique ("lan"). Throws std::runtime_error that
+  // says which port, what failed and what to do. Needs a running Eal that was told of this port.
+  Port(const std::string& name, const config::Port& config, PacketPool& pool,
+       const Spread& spread = {});
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
   ~Port();
 
+  // Each queue is one thread's at a time.
+  unsigned queues() const { return static_cast<unsigned>(queues_.size()); }
   // Appends what has come to `burst`, up to its capacity; the number of frames.
-  std::size_t receive(Burst& burst);
+  std::size_t receive(Burst& burst, unsigned queue = 0);
   // Sends from the front of `burst`; the number taken. The rest stays in the burst. What is sent to
   // an interface that is off or gone, or to a device without a link, is taken, dropped and counted,
   // as by a cable that is out.
-  std::size_t send(Burst& burst);
+  std::size_t send(Burst& burst, unsigned queue = 0);
 
   const std::string& name() const { return name_; }
   std::string description() const;  // "lan: af_packet on lan0"
@@ -61,12 +66,19 @@ class Port {
   std::vector<PortChange> look(Instant now);
   // The device has changed so that only a new start helps. Any thread.
   bool needs_new_start() const { return needs_new_start_.load(std::memory_order_relaxed); }
+  // Of all its queues, while no other thread uses one; or of one queue, by its thread, and of the
+  // device, of which these are all.
   PortStats stats() const;
-  // Of these, the frames for which there was no room.
-  std::uint64_t missed() const;
+  PortStats queue_stats(unsigned queue) const;
+  PortStats device_stats() const;
+  // Of these, the frames for which there was no room: in this queue, as far as the port knows that,
+  // else in all.
+  std::uint64_t missed(unsigned queue = 0) const;
   // Becomes readable when frames have come, for poll(2); nullopt where the device has no such
   // thing and only polling tells.
-  std::optional<int> wait_descriptor() const { return wait_descriptor_; }
+  std::optional<int> wait_descriptor(unsigned queue = 0) const {
+    return queues_[queue].wait_descriptor;
+  }
   // Before this process becomes another user: what that one must reach by its path.
   void give_to(uid_t user);
   // Whether TCP checksums of what is sent may be left to it (Packet::leave_checksum()).
@@ -79,10 +91,24 @@ class Port {
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
-  void open_socket(PacketPool& pool);
+  struct Queue {
+    std::unique_ptr<SocketPort> socket;  // af_packet, which has no device of DPDK's
+    std::optional<DeviceSender> sender;
+    std::optional<int> wait_descriptor;
+    // Of what a PCI device has delivered, and of what was not sent.
+    std::uint64_t rx_merged = 0;
+    std::uint64_t rx_joined = 0;
+    std::uint64_t rx_checksums_finished = 0;
+    std::uint64_t rx_checksums_verified = 0;
+    std::uint64_t tx_down = 0;
+  };
+  bool is_socket() const { return queues_.front().socket != nullptr; }
+  void open_sockets(PacketPool& pool);
   void create_device();
   void configure_device(PacketPool& pool);
-  PortStats socket_stats() const;
+  // As many as are asked for, or one.
+  unsigned queues_of(const rte_eth_dev_info& info, rte_eth_conf& conf);
+  static PortStats socket_stats(const Queue& queue);
   InterfaceView view() const;
   void bind_to_successor(Instant now);
   LinkState ask_driver() const;
@@ -92,7 +118,7 @@ class Port {
   DeviceSender::Abilities send_abilities(const rte_eth_dev_info& info);
   // Of `count` frames that a PCI device has delivered, those that are whole, and how many these
   // are. Checksums that a host has left to its virtual card are complete then.
-  std::size_t finish(rte_mbuf** frames, std::size_t count);
+  static std::size_t finish(rte_mbuf** frames, std::size_t count, Queue& queue);
 
   std::string name_;
   config::Port config_;
@@ -103,14 +129,9 @@ class Port {
   bool started_ = false;
   bool is_pci_ = false;
   bool sums_tcp_ = false;
-  std::optional<DeviceSender> sender_;
-  std::unique_ptr<SocketPort> socket_;  // af_packet, which has no device of DPDK's
-  std::optional<int> wait_descriptor_;
-  std::uint64_t rx_merged_ = 0;
-  std::uint64_t rx_joined_ = 0;
-  std::uint64_t rx_checksums_finished_ = 0;
-  std::uint64_t rx_checksums_verified_ = 0;
-  std::uint64_t tx_down_ = 0;
+  Spread spread_;
+  std::vector<Queue> queues_;
+  std::vector<std::uint8_t> rss_key_;
   unsigned index_ = 0;    // of the kernel interface
   MacAddress mac_;        // the same, as it was opened
   InterfaceWatch watch_;  // of the thread that looks
