@@ -4,7 +4,7 @@
 
 local stp = Proto("satstp", "Satellite Transport Protocol (satrelay)")
 
-stp.prefs.ports = Pref.range("UDP ports", "7878", "Lane n uses the n-th port after the first", 65535)
+stp.prefs.ports = Pref.range("UDP ports", "7878-7893", "Lane n uses the n-th port after the first", 65535)
 stp.prefs.verify_crc = Pref.bool("Verify the CRC32C", true, "Takes longer; a bad one is an expert item")
 stp.prefs.encrypted = Pref.bool("Packets are encrypted", false, "Where the capture has no HELLO, which would tell")
 

@@ -20,7 +20,7 @@ std::vector<std::byte> write_forged_hello(const ForgedHello& forged) {
   hello.minimum_version = hello.maximum_version = stp::kVersion;
   hello.opens_even_streams = forged.from.address < forged.to.address;
   hello.answer_wanted = true;
-  hello.lane_count = 1;
+  hello.lane_count = forged.lane.count;
   hello.encrypts = !forged.offer.empty();
   hello.epoch = forged.epoch;
   hello.peer_epoch = forged.peer_epoch;
@@ -33,14 +33,15 @@ std::vector<std::byte> write_forged_hello(const ForgedHello& forged) {
   datagram.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
   stp::PacketHeader header;
   header.type = stp::PacketType::kHello;
+  header.lane = forged.lane.number;
   header.number = 1;
   stp::write_header(header, datagram.data());
   stp::SessionSeal().close(datagram);
-  return write_stp_frame(forged.from, forged.to, datagram);
+  return write_stp_frame(forged.from, forged.to, datagram, forged.lane.number);
 }
 
 std::vector<std::byte> write_stp_frame(const WanAddress& from, const WanAddress& to,
-                                       ConstBytes datagram) {
+                                       ConstBytes datagram, std::uint8_t lane) {
   wire::EthernetHeader ethernet;
   ethernet.source = from.mac;
   ethernet.destination = to.mac;
@@ -54,7 +55,8 @@ std::vector<std::byte> write_stp_frame(const WanAddress& from, const WanAddress&
   wire::write_ethernet(ethernet, frame);
   const MutableBytes packet = MutableBytes(frame).subspan(ethernet.size());
   const MutableBytes udp = packet.subspan(wire::write_ip(ip, packet));
-  wire::write_udp({kStpPort, kStpPort, ip.payload_size, 0}, udp);
+  const auto port = static_cast<std::uint16_t>(kStpPort + lane);
+  wire::write_udp({port, port, ip.payload_size, 0}, udp);
   std::ranges::copy(datagram, udp.begin() + wire::kUdpHeaderSize);
   return frame;
 }

@@ -7,6 +7,7 @@
 
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
+#include "relay/sim/stp_speaker.h"
 
 namespace satrelay::sim {
 
@@ -21,14 +22,15 @@ struct ForgedHello {
   WanAddress to;
   std::uint64_t epoch = 0;
   std::uint64_t peer_epoch = 0;  // 0: not known
+  SpokenLane lane = {};
   // Of a session that encrypts: what is no offer of anybody with the secret.
   std::vector<std::byte> offer = {};
 };
 // The whole frame.
 std::vector<std::byte> write_forged_hello(const ForgedHello& forged);
 
-// As a frame between the ports of STP.
+// As a frame between the ports of a lane of STP.
 std::vector<std::byte> write_stp_frame(const WanAddress& from, const WanAddress& to,
-                                       ConstBytes datagram);
+                                       ConstBytes datagram, std::uint8_t lane);
 
 }  // namespace satrelay::sim

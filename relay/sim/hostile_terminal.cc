@@ -80,6 +80,7 @@ void HostileTerminal::begin_anew(std::uint64_t epoch, Instant now) {
   epoch_ = epoch;
   highest_epoch_ = std::max(highest_epoch_, epoch);
   StpSpeaker::Config speaker;
+  speaker.lane = config_.lane;
   speaker.epoch = epoch;
   speaker.opens_even_streams = config_.own.address < config_.victim.address;
   if (config_.psk) {
@@ -277,6 +278,8 @@ void HostileTerminal::greet_as_another(Instant now) {
       hello.offer.resize(103);
       for (std::byte& octet : hello.offer) octet = static_cast<std::byte>(random_.next());
     }
+    hello.lane = {.number = static_cast<std::uint8_t>(greetings_ % config_.honest_lanes),
+                  .count = config_.honest_lanes};
     queue(write_forged_hello(hello), now);
   }
 }
@@ -296,7 +299,7 @@ void HostileTerminal::send_frames(ConstBytes frames, Instant now) {
 
 void HostileTerminal::send_datagram(ConstBytes datagram, Instant now) {
   last_datagram_.assign(datagram.begin(), datagram.end());
-  queue(write_stp_frame(config_.own, config_.victim, datagram), now);
+  queue(write_stp_frame(config_.own, config_.victim, datagram, config_.lane.number), now);
 }
 
 void HostileTerminal::queue(ConstBytes frame, Instant now) {

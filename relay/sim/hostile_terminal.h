@@ -30,6 +30,8 @@ class HostileTerminal final : public Actor, public FrameSink {
     WanAddress own;
     WanAddress victim;
     WanAddress honest;               // the victim's other peer, whose address it may forge
+    SpokenLane lane;                 // that it speaks on
+    std::uint8_t honest_lanes = 1;   // between the victim and its other peer
     Duration delay;                  // one way
     std::optional<crypto::Psk> psk;  // shared with the victim; nullopt: nothing is encrypted
     Acquaintances known;

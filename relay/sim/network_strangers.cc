@@ -122,6 +122,11 @@ void Network::let_in_hostile_peer() {
   config.own = {*IpAddress::parse(kHostileAddress), kHostileMac};
   config.victim = {*IpAddress::parse(kGatewayAddress[victim]), kGatewayMac[victim]};
   config.honest = {*IpAddress::parse(kGatewayAddress[1 - victim]), kGatewayMac[1 - victim]};
+  const unsigned workers = scenario_.stations[victim].workers;
+  config.lane = {.number = static_cast<std::uint8_t>(spec.seed % workers),
+                 .count = static_cast<std::uint8_t>(workers)};
+  config.honest_lanes =
+      static_cast<std::uint8_t>(std::max(workers, scenario_.stations[1 - victim].workers));
   config.delay = scenario_.a_to_b.delay;
   if (scenario_.encrypts) {
     config.psk.emplace();

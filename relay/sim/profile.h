@@ -15,7 +15,7 @@ enum class Profile : std::uint8_t {
   kHostilePeer,  // a peer with the right keys that says anything
   kHostileLan,   // a host on a LAN that forges
   kMixed,        // parts of all
-  kWorkers,      // the usual ones, and gateways with several workers
+  kWorkers,      // the usual and the mixed ones, gateways with several workers
 };
 
 const char* name_of(Profile profile);

@@ -12,6 +12,7 @@ constexpr Duration kOldKeyKept = Duration::seconds(2);
 stp::Handshake::Config handshake_config(const StpSpeaker::Config& config) {
   stp::Handshake::Config handshake;
   handshake.epoch = config.epoch;
+  handshake.lane_count = config.lane.count;
   handshake.opens_even_streams = config.opens_even_streams;
   handshake.datagram_size = StpSpeaker::kDatagramSize;
   handshake.capabilities = stp::kCapabilityRepair | stp::kCapabilityReception;
@@ -24,16 +25,16 @@ stp::Handshake::Config handshake_config(const StpSpeaker::Config& config) {
 StpSpeaker::StpSpeaker(const Config& config, Instant now)
     : config_(config),
       handshake_(handshake_config(config), now),
-      protection_(config.security, 0, config.opens_even_streams, kDatagramSize) {
+      protection_(config.security, config.lane.number, config.opens_even_streams, kDatagramSize) {
   if (config.security) {
-    key_exchange_.emplace(*config.security, std::uint8_t{0}, config.opens_even_streams,
+    key_exchange_.emplace(*config.security, config.lane.number, config.opens_even_streams,
                           config.epoch);
   }
 }
 
 std::optional<ConstBytes> StpSpeaker::handle_packet(ConstBytes datagram, Instant now) {
   const auto header = stp::parse_header(datagram);
-  if (!header) return std::nullopt;
+  if (!header || header->lane != config_.lane.number) return std::nullopt;
   if (header->type == stp::PacketType::kHello) {
     handle_hello(datagram, *header, now);
     return std::nullopt;
@@ -116,6 +117,7 @@ std::vector<std::byte> StpSpeaker::hello(Instant now) {
   stp::write_hello(frames, hello, keys);
   datagram.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
   stp::PacketHeader header;
+  header.lane = config_.lane.number;
   header.type = stp::PacketType::kHello;
   header.number = handshake_.hello_number();
   stp::write_header(header, datagram.data());
@@ -128,6 +130,7 @@ std::vector<std::byte> StpSpeaker::packet(ConstBytes frames, bool is_covered, In
   std::vector<std::byte> datagram(stp::kHeaderSize + frames.size() + protection_.trailer_size());
   std::copy(frames.begin(), frames.end(), datagram.begin() + stp::kHeaderSize);
   stp::PacketHeader header;
+  header.lane = config_.lane.number;
   header.session_tag = protection_.tag();
   header.key_phase = protection_.phase();
   header.is_protected = is_covered;

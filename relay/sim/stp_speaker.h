@@ -16,10 +16,17 @@
 
 namespace satrelay::sim {
 
+// Of those to the victim.
+struct SpokenLane {
+  std::uint8_t number = 0;
+  std::uint8_t count = 1;
+};
+
 class StpSpeaker {
  public:
   struct Config {
     std::uint64_t epoch = 0;
+    SpokenLane lane;
     bool opens_even_streams = false;
     std::optional<stp::Security> security;
     std::uint64_t lane_credit = 0;

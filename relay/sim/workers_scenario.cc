@@ -1,13 +1,14 @@
 #include "relay/sim/workers_scenario.h"
 
 #include "pep/base/random.h"
+#include "relay/sim/hostile_scenario.h"
 #include "relay/sim/random_scenario.h"
 
 namespace satrelay::sim {
 
 Scenario workers_scenario(std::uint64_t seed) {
-  Scenario scenario = random_scenario(seed);
   Random random(Random(~seed).next());
+  Scenario scenario = random.chance(0.3) ? mixed_scenario(seed) : random_scenario(seed);
   constexpr unsigned kCounts[] = {1, 2, 4, 8};
   for (Station& station : scenario.stations) {
     station.workers = kCounts[random.below(4)];

@@ -1,4 +1,4 @@
-// The usual random scenarios, and gateways with several workers.
+// The usual random scenarios and the mixed ones, between gateways with several workers.
 #pragma once
 
 #include <cstdint>

@@ -24,10 +24,10 @@ struct StpPath {
   MacAddress to_mac;
   IpAddress from;  // IPv4
   IpAddress to;
+  std::uint16_t port = 7878;
 };
 
 inline std::vector<std::byte> stp_frame(ConstBytes datagram, const StpPath& path) {
-  constexpr std::uint16_t kPort = 7878;
   wire::EthernetHeader ethernet;
   ethernet.source = path.from_mac;
   ethernet.destination = path.to_mac;
@@ -41,21 +41,27 @@ inline std::vector<std::byte> stp_frame(ConstBytes datagram, const StpPath& path
   wire::write_ethernet(ethernet, frame);
   const MutableBytes packet = MutableBytes(frame).subspan(ethernet.size());
   const MutableBytes udp = packet.subspan(wire::write_ip(ip, packet));
-  wire::write_udp({kPort, kPort, ip.payload_size, 0}, udp);
+  wire::write_udp({path.port, path.port, ip.payload_size, 0}, udp);
   std::copy(datagram.begin(), datagram.end(), udp.begin() + wire::kUdpHeaderSize);
   return frame;
 }
 
+struct FarLane {
+  std::uint8_t number = 0;
+  std::uint8_t count = 1;
+};
+
 class FarGateway final : public stp::StreamSource {
  public:
   enum class Streams : std::uint8_t { kOdd, kEven };  // that it opens
-  FarGateway(std::uint64_t epoch, BitRate rate, Instant now, Streams opens = Streams::kOdd)
+  FarGateway(std::uint64_t epoch, BitRate rate, Instant now, Streams opens = Streams::kOdd,
+             FarLane lane = {})
       : memory_(1 << 20),
         arena_(memory_, 4096),
         pacer_(rate, control::LinkOverhead{}, Duration::milliseconds(4),
                Duration::milliseconds(50)),
         controller_(rate),
-        session_(config(epoch, opens), arena_, pacer_, controller_, *this, now) {}
+        session_(config(epoch, opens, lane), arena_, pacer_, controller_, *this, now) {}
 
   stp::Session& session() { return session_; }
   void produce(stp::StreamId id, std::uint32_t, Instant) override { session_.set_ready(id, false); }
@@ -93,9 +99,11 @@ class FarGateway final : public stp::StreamSource {
   }
 
  private:
-  static stp::Config config(std::uint64_t epoch, Streams opens) {
+  static stp::Config config(std::uint64_t epoch, Streams opens, FarLane lane) {
     stp::Config config;
     config.boot_epoch = epoch;
+    config.lane = lane.number;
+    config.lane_count = lane.count;
     config.opens_even_streams = opens == Streams::kEven;
     config.max_streams = 32;
     config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;

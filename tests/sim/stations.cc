@@ -240,7 +240,7 @@ Transfer& Stations::transfer(SimHost& client, SimHost& server, IpVersion version
 bool Stations::run_until_alive(Duration limit) {
   return loop_.run_until(loop_.now() + limit, [this] {
     return std::ranges::all_of(stations_, [](const auto& station) {
-      const auto peers = station->node->engine().peers();
+      const auto peers = station->node->peers();
       return std::ranges::all_of(
           peers, [](const auto& peer) { return peer.state == stp::PeerState::kAlive; });
     });

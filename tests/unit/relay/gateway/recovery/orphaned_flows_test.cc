@@ -116,6 +116,17 @@ TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
   EXPECT_EQ(counters_[Counter::kOrphansGone], 1U);
 }
 
+TEST_F(OrphanedFlowsTest, AFlowIsListedOnItsLaneOnly) {
+  int added = 0;
+  for (std::uint8_t lane = 0; lane < 4; ++lane) {
+    if (orphans_.add({.number = lane, .count = 4}, flow_of(40'000), ClientSide::kPeer, now_)) {
+      ++added;
+    }
+  }
+  EXPECT_EQ(added, 1);
+  EXPECT_EQ(counters_[Counter::kOrphansRefused], 3U);
+}
+
 TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
   EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_FALSE(orphans_.handle_segment(server_, from_, segment(Flags::kSyn, 0)));
