@@ -42,6 +42,8 @@ void CaptureRing::take(std::size_t size) {
 }
 
 void CaptureTap::see(ops::CaptureWay way, ConstBytes frame, Instant now) {
+  const std::lock_guard lock(writers_);
+  if (state_.load(std::memory_order_relaxed) != State::kOn) return;
   const auto* bytes = reinterpret_cast<const unsigned char*>(frame.data());
   const auto size = static_cast<unsigned>(frame.size());
   if (!what_.filter.empty() && bpf_filter(what_.filter.data(), bytes, size, size) == 0) return;
@@ -53,20 +55,21 @@ void CaptureTap::see(ops::CaptureWay way, ConstBytes frame, Instant now) {
   if (!ring_->push(record, frame.first(record.captured))) ++lost_;
 }
 
-bool CaptureTap::settle() {
+void CaptureTap::settle() {
   switch (state_.load(std::memory_order_acquire)) {
     case State::kStarting:
       place_ = what_.place;
       state_.store(State::kOn, std::memory_order_release);
-      return true;
-    case State::kStopping:
+      return;
+    case State::kStopping: {
+      const std::lock_guard lock(writers_);
       state_.store(State::kOff, std::memory_order_release);
-      return true;
+      return;
+    }
     case State::kOff:
     case State::kOn:
-      break;
+      return;
   }
-  return false;
 }
 
 void CaptureTap::start(What what) {

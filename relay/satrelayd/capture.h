@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -38,13 +39,13 @@ class CaptureRing {
 
 class CaptureTap {
  public:
-  // --- the worker's side -----------------------------------------------------------------------
+  // --- the workers' side: any of their threads -------------------------------------------------
   bool sees(ops::CapturePlace place) const {
-    return state_.load(std::memory_order_relaxed) == State::kOn && place_ == place;
+    return state_.load(std::memory_order_acquire) == State::kOn && place_ == place;
   }
   void see(ops::CaptureWay way, ConstBytes frame, Instant now);
-  // Once a round: whether the place that is looked at has changed.
-  bool settle();
+  // Once a round of one of the workers: what the reader wants comes into force.
+  void settle();
 
   // --- the reader's side -----------------------------------------------------------------------
   struct What {
@@ -60,16 +61,17 @@ class CaptureTap {
   bool is_off() const { return state_.load(std::memory_order_acquire) == State::kOff; }
   CaptureRing* ring() { return ring_.get(); }
   void free_ring() { ring_.reset(); }  // only while it is off
-  std::uint64_t lost() const { return lost_; }
+  std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
   enum class State : std::uint8_t { kOff, kStarting, kOn, kStopping };
   std::atomic<State> state_ = State::kOff;
-  // Written while off, by the reader; read while on, by the worker.
+  std::mutex writers_;  // one at a time, while it is on
+  // Written while off, by the reader; read while on, by the workers.
   ops::CapturePlace place_{};
   What what_;
   std::unique_ptr<CaptureRing> ring_;
-  std::uint64_t lost_ = 0;
+  std::atomic<std::uint64_t> lost_ = 0;
 };
 
 }  // namespace satrelay::satrelayd

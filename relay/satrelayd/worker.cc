@@ -20,12 +20,17 @@ constexpr Duration kLateSending = Duration::milliseconds(1);
 }  // namespace
 
 Worker::Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
-               CaptureTap& tap)
+               CaptureTap& tap, std::optional<Team> team)
     : gateway_(gateway),
+      team_(std::move(team)),
       pool_(pool),
       tap_(tap),
-      lan_{.id = gateway::PortId::kLan, .port = &lan},
-      wan_{.id = gateway::PortId::kWan, .port = &wan} {}
+      lan_{.id = gateway::PortId::kLan, .port = &lan, .queue = {}},
+      wan_{.id = gateway::PortId::kWan, .port = &wan, .queue = {}} {
+  for (Side* side : {&lan_, &wan_}) {
+    if (index() < side->port->queues()) side->queue = index();
+  }
+}
 
 void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
   tap_.see(way == gateway::LinkWay::kSend ? ops::CaptureWay::kOut : ops::CaptureWay::kIn, frame,
@@ -41,7 +46,7 @@ void Worker::put_out(Side& side, dpdk::Packet packet) {
 }
 
 void Worker::bridge(Side& to, dpdk::Packet packet) {
-  if (to.out.full()) to.port->send(to.out);
+  if (to.out.full()) send_out(to);
   if (to.out.full()) {
     ++to.drops.bridge_overflow;
     return;
@@ -56,46 +61,57 @@ void Worker::note_reception(std::size_t count, std::size_t room, Instant asked) 
   const bool late = reception_.waited >= stp::OwnReception::kWorthTelling;
   if (now_ >= missed_at_ + (late ? kMissedInterval : kMissedIntervalAtRest)) {
     missed_at_ = now_;
-    reception_.missed = wan_.port->missed();
+    reception_.missed = wan_.port->missed(index());
   }
   gateway_.set_wan_reception(reception_);
 }
 
-bool Worker::receive(Side& from, Side& to) {
+bool Worker::receive(Side& from) {
+  if (!from.queue) return false;
   const Instant asked = now_;
   const std::size_t room = dpdk::Burst::kCapacity - in_.size();
-  const std::size_t count = from.port->receive(in_);
+  const std::size_t count = from.port->receive(in_, *from.queue);
   if (count > 0) now_ = dpdk::now();
   if (from.id == gateway::PortId::kWan) note_reception(count, room, asked);
   if (count == 0) return false;
-  std::array<dpdk::Packet, dpdk::Burst::kCapacity> packets;
-  std::array<gateway::Gateway::Arrived, dpdk::Burst::kCapacity> frames;
-  std::array<gateway::Gateway::Handled, dpdk::Burst::kCapacity> handled;
+  Packets packets;
   const bool seen = tap_.sees(place_of(from));
   const std::size_t all = in_.size();
+  counters_.frames += all;
   for (std::size_t i = 0; i < all; ++i) {
     packets[i] = in_.pop();
+    if (seen) tap_.see(ops::CaptureWay::kIn, packets[i].bytes(), now_);
+  }
+  handle(from, packets, team_ ? keep_own(from, packets, all) : all);
+  return true;
+}
+
+// The engine sees them, and says what becomes of each.
+void Worker::handle(Side& from, Packets& packets, std::size_t count) {
+  if (count == 0) return;
+  std::array<gateway::Gateway::Arrived, dpdk::Burst::kCapacity> frames;
+  std::array<gateway::Gateway::Handled, dpdk::Burst::kCapacity> handled;
+  for (std::size_t i = 0; i < count; ++i) {
     frames[i] = {.bytes = packets[i].bytes(),
                  .checksum = packets[i].checksum_is_verified() ? gateway::Checksum::kVerified
                                                                : gateway::Checksum::kUnknown};
-    if (seen) tap_.see(ops::CaptureWay::kIn, frames[i].bytes, now_);
   }
-  gateway_.handle_frames(from.id, std::span(frames).first(all), std::span(handled).first(all),
+  gateway_.handle_frames(from.id, std::span(frames).first(count), std::span(handled).first(count),
                          now_);
-  for (std::size_t i = 0; i < all; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     switch (handled[i].verdict) {
       case gateway::Verdict::kBridge:
-        bridge(to, std::move(packets[i]));
+        bridge(side(gateway::other(from.id)), std::move(packets[i]));
         break;
       case gateway::Verdict::kQueued:
         held_[handled[i].slot] = std::move(packets[i]);
         break;
       case gateway::Verdict::kConsumed:
       case gateway::Verdict::kDrop:
+        packets[i] = {};
         break;
     }
   }
-  return true;
 }
 
 // With what the engine wants to send; whether there may be more.
@@ -131,7 +147,7 @@ bool Worker::send(Side& side) {
   for (int i = 0; i < kBurstsPerTurn; ++i) {
     const bool more = fill(side);
     if (side.out.empty()) return worked;
-    const std::size_t sent = side.port->send(side.out);
+    const std::size_t sent = send_out(side);
     if (side.id == gateway::PortId::kWan) {
       const Instant left = dpdk::now();
       if (left - now_ >= kLateSending) gateway_.note_late_sending(now_, left);
@@ -143,17 +159,35 @@ bool Worker::send(Side& side) {
   return worked;
 }
 
+std::size_t Worker::send_out(Side& side) {
+  if (side.queue) return side.port->send(side.out, *side.queue);
+  std::size_t sent = 0;
+  while (!side.out.empty()) {
+    dpdk::Packet packet = side.out.pop();
+    if (!give(0, Handover::What::kSend, side.id, packet)) {
+      side.out.put_back(std::move(packet));
+      break;
+    }
+    ++sent;
+  }
+  return sent;
+}
+
 dpdk::PollLoop::Round Worker::round(Instant now, Duration rest) {
   now_ = now;
   attendance_.on_rest(rest);
-  if (tap_.settle()) {
-    gateway_.observe_plain(tap_.sees(ops::CapturePlace::kPlain) ? this : nullptr);
+  if (index() == 0) tap_.settle();
+  if (const bool plain = tap_.sees(ops::CapturePlace::kPlain); plain != shows_plain_) {
+    shows_plain_ = plain;
+    gateway_.observe_plain(plain ? this : nullptr);
   }
-  bool worked = receive(lan_, wan_);
-  worked |= receive(wan_, lan_);
+  bool worked = receive(lan_);
+  worked |= receive(wan_);
+  if (team_) worked |= take_over(rest > Duration::zero());
   if (gateway_.next_timeout() <= now) gateway_.handle_timeout(now);
   worked |= send(lan_);
   worked |= send(wan_);
+  if (to_wake_ != 0) wake_others();
   const bool waiting = !lan_.out.empty() || !wan_.out.empty();
   return {worked, waiting ? now : gateway_.next_timeout()};
 }

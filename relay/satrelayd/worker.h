@@ -1,8 +1,12 @@
-// Drives one gateway between two ports: receive, decide, send, pause.
+// Drives one engine between two ports: receive, decide, send, pause. Of several workers of a
+// gateway each has an engine, and a queue of each port; what one has received for another one goes
+// there by the hand-over (relay/gateway/steering/steering.h says whose it is).
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "pep/base/time.h"
@@ -11,16 +15,25 @@
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/steering/steering.h"
 #include "relay/satrelayd/attendance.h"
 #include "relay/satrelayd/capture.h"
+#include "relay/satrelayd/handover.h"
+#include "relay/satrelayd/worker_counters.h"
 
 namespace satrelay::satrelayd {
 
 class Worker final : private gateway::PlainObserver {
  public:
+  // Of several workers.
+  struct Team {
+    unsigned index = 0;
+    Handover& handover;
+    gateway::Steering steering;  // of what this one receives
+  };
   // All must outlive the worker.
   Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
-         CaptureTap& tap);
+         CaptureTap& tap, std::optional<Team> team = std::nullopt);
 
   // One turn: everything that has come and is due, within a bound. `rest`: how long the worker has
   // meant to do nothing since the last one.
@@ -34,12 +47,15 @@ class Worker final : private gateway::PlainObserver {
   const Drops& drops(gateway::PortId port) const {
     return port == gateway::PortId::kLan ? lan_.drops : wan_.drops;
   }
+  const WorkerCounters& counters() const { return counters_; }
 
  private:
+  using Packets = std::array<dpdk::Packet, dpdk::Burst::kCapacity>;
   struct Side {
     gateway::PortId id;
     dpdk::Port* port;
-    dpdk::Burst out{};  // what the port has not taken yet
+    std::optional<unsigned> queue;  // nullopt: the first worker receives and sends
+    dpdk::Burst out{};              // what the port has not taken yet
     Drops drops{};
   };
   // Which frames of a port somebody wants to see.
@@ -48,13 +64,29 @@ class Worker final : private gateway::PlainObserver {
   }
   void see_plain(gateway::LinkWay way, ConstBytes frame) override;
   void put_out(Side& side, dpdk::Packet packet);
-  bool receive(Side& from, Side& to);
+  unsigned index() const { return team_ ? team_->index : 0; }
+  Side& side(gateway::PortId id) { return id == gateway::PortId::kLan ? lan_ : wan_; }
+  bool receive(Side& from);
+  void handle(Side& from, Packets& packets, std::size_t count);
+  // (worker_team.cc)
+  std::size_t keep_own(Side& from, Packets& packets, std::size_t count);
+  void take_released(Side& from, Packets& own, std::size_t& count);
+  void let_all_hear(Side& from, const dpdk::Packet& packet, unsigned except);
+  bool give(unsigned to, Handover::What what, gateway::PortId port, dpdk::Packet& packet);
+  bool take_over(bool rested);
+  bool take_over_from(unsigned other);
+  void wake_others();
+  std::size_t send_out(Side& side);
   void note_reception(std::size_t count, std::size_t room, Instant asked);
   bool send(Side& side);
   bool fill(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
 
   gateway::Gateway& gateway_;
+  std::optional<Team> team_;
+  WorkerCounters counters_;
+  std::uint32_t to_wake_ = 0;  // of the others, by number
+  bool shows_plain_ = false;
   dpdk::PacketPool& pool_;
   CaptureTap& tap_;
   Instant now_;            // of the present round

@@ -1,0 +1,69 @@
+// What the workers of a gateway give each other: frames that one of them has received, or is to
+// send, for another one. A bounded ring for each pair, of which one thread writes and one reads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "relay/dpdk/packet.h"
+#include "relay/gateway/port_id.h"
+
+struct rte_ring;
+
+namespace satrelay::satrelayd {
+
+class Handover {
+ public:
+  enum class What : std::uint8_t {
+    kFrame,  // has come from the port
+    kHeard,  // has come from it for somebody else: to be overheard
+    kSend,   // leaves by the port, of which the other worker has no queue
+  };
+  struct Item {
+    What what{};
+    gateway::PortId port{};
+    dpdk::Packet packet;
+  };
+  static constexpr std::size_t kRoom = 1023;  // for each pair
+
+  // Throws std::runtime_error. Needs a running Eal.
+  explicit Handover(unsigned workers);
+  Handover(const Handover&) = delete;
+  Handover& operator=(const Handover&) = delete;
+  ~Handover();
+
+  unsigned workers() const { return workers_; }
+
+  // --- the thread of worker `from` -------------------------------------------------------------
+  // False if there is no room: then the packet is still `item`'s.
+  bool give(unsigned from, unsigned to, Item& item);
+  // After one or more give(): `to` looks at it now, even if it rests.
+  void wake(unsigned to);
+
+  // --- the thread of worker `to` ----------------------------------------------------------------
+  // Becomes readable by wake(), for poll(2).
+  int descriptor(unsigned to) const { return bells_[to].descriptor; }
+  // Before take(): what is given from here on wakes anew. `rested`: the worker has just done so.
+  void answer_bell(unsigned to, bool rested);
+  // The next ones of `from`, 32 at most; how many.
+  static constexpr std::size_t kBurst = 32;
+  std::size_t take(unsigned to, unsigned from, std::array<Item, kBurst>& items);
+
+ private:
+  struct Bell {
+    int descriptor = -1;
+    std::atomic<bool> rung = false;
+  };
+  rte_ring*& ring(unsigned from, unsigned to) { return rings_[from * workers_ + to]; }
+  void close();
+
+  unsigned workers_;
+  std::vector<rte_ring*> rings_;
+  std::unique_ptr<Bell[]> bells_;
+};
+
+}  // namespace satrelay::satrelayd

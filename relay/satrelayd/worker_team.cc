@@ -1,0 +1,123 @@
+// What a worker has to do with the others of its gateway.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "relay/satrelayd/worker.h"
+
+namespace satrelay::satrelayd {
+
+using What = Handover::What;
+
+bool Worker::give(unsigned to, What what, gateway::PortId port, dpdk::Packet& packet) {
+  Handover::Item item{.what = what, .port = port, .packet = std::move(packet)};
+  to_wake_ |= 1U << to;
+  if (team_->handover.give(team_->index, to, item)) return true;
+  packet = std::move(item.packet);
+  return false;
+}
+
+void Worker::wake_others() {
+  for (std::uint32_t rest = std::exchange(to_wake_, 0); rest != 0; rest &= rest - 1) {
+    team_->handover.wake(static_cast<unsigned>(std::countr_zero(rest)));
+  }
+}
+
+// Of what has come, what is this worker's stays in front; the others get the rest.
+std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    dpdk::Packet packet = std::move(packets[i]);
+    const gateway::Route route = team_->steering.route(from.id, packet.bytes(), now_);
+    take_released(from, packets, own);
+    if (route.kept) continue;
+    if (route.all) let_all_hear(from, packet, route.worker);
+    if (route.worker == team_->index) {
+      packets[own++] = std::move(packet);
+    } else if (give(route.worker, What::kFrame, from.id, packet)) {
+      ++counters_.given;
+    } else {
+      ++counters_.given_dropped;
+    }
+  }
+  const gateway::Steering::Counters& fragments = team_->steering.counters();
+  counters_.fragments_dropped = fragments.dropped_late + fragments.dropped_no_room;
+  return own;
+}
+
+// Fragments of which it is known now whose they are: before the frame that has told it, behind all
+// that came before, `count` in `own`.
+void Worker::take_released(Side& from, Packets& own, std::size_t& count) {
+  while (const auto released = team_->steering.take_released()) {
+    dpdk::Packet packet = pool_.allocate();
+    if (!packet) {
+      ++from.drops.no_buffer;
+      continue;
+    }
+    std::ranges::copy(released->frame, packet.room().begin());
+    packet.set_size(released->frame.size());
+    packet.set_received();
+    if (released->worker == team_->index) {
+      handle(from, own, std::exchange(count, 0));
+      Packets alone;
+      alone[0] = std::move(packet);
+      handle(from, alone, 1);
+    } else if (give(released->worker, What::kFrame, from.id, packet)) {
+      ++counters_.given;
+    } else {
+      ++counters_.given_dropped;
+    }
+  }
+}
+
+void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned except) {
+  for (unsigned other = 0; other < team_->handover.workers(); ++other) {
+    if (other == except) continue;
+    if (other == team_->index) {
+      gateway_.overhear(from.id, packet.bytes(), now_);
+      continue;
+    }
+    // Who misses one hears the next.
+    dpdk::Packet copy = pool_.copy(packet);
+    if (copy) give(other, What::kHeard, from.id, copy);
+  }
+}
+
+bool Worker::take_over(bool rested) {
+  team_->handover.answer_bell(team_->index, rested);
+  bool any = false;
+  for (unsigned other = 0; other < team_->handover.workers(); ++other) {
+    if (other != team_->index) any |= take_over_from(other);
+  }
+  return any;
+}
+
+bool Worker::take_over_from(unsigned other) {
+  std::array<Handover::Item, Handover::kBurst> items;
+  const std::size_t count = team_->handover.take(team_->index, other, items);
+  Packets frames;
+  std::size_t waiting = 0;
+  gateway::PortId port{};  // by which these came
+  const auto handle_waiting = [&] { handle(side(port), frames, std::exchange(waiting, 0)); };
+  for (std::size_t i = 0; i < count; ++i) {
+    Handover::Item& item = items[i];
+    if (item.what != What::kFrame || item.port != port) handle_waiting();
+    switch (item.what) {
+      case What::kFrame:
+        port = item.port;
+        frames[waiting++] = std::move(item.packet);
+        ++counters_.taken;
+        break;
+      case What::kHeard:
+        gateway_.overhear(item.port, item.packet.bytes(), now_);
+        break;
+      case What::kSend:
+        bridge(side(item.port), std::move(item.packet));
+        break;
+    }
+  }
+  handle_waiting();
+  return count > 0;
+}
+
+}  // namespace satrelay::satrelayd
