@@ -24,9 +24,10 @@ timespec to_timespec(Duration d) {
   return {.tv_sec = n / 1'000'000'000, .tv_nsec = n % 1'000'000'000};
 }
 
-bool all_can_wake(std::span<Port* const> ports) {
-  return std::all_of(ports.begin(), ports.end(),
-                     [](const Port* port) { return port->wait_descriptor().has_value(); });
+bool all_can_wake(std::span<Port* const> ports, unsigned queue) {
+  return std::ranges::all_of(ports, [&](const Port* port) {
+    return queue >= port->queues() || port->wait_descriptor(queue).has_value();
+  });
 }
 
 }  // namespace
@@ -48,10 +49,11 @@ Pause IdlePolicy::pause(Instant now, Instant next_timeout) const {
   return pause;
 }
 
-PollLoop::PollLoop(config::Polling polling, std::span<Port* const> ports)
-    : policy_(polling, all_can_wake(ports)) {
+PollLoop::PollLoop(config::Polling polling, std::span<Port* const> ports, unsigned queue)
+    : policy_(polling, all_can_wake(ports, queue)) {
   for (const Port* port : ports) {
-    if (const auto descriptor = port->wait_descriptor()) watch(*descriptor);
+    if (queue >= port->queues()) continue;
+    if (const auto descriptor = port->wait_descriptor(queue)) watch(*descriptor);
   }
   // Naps of 50 us would otherwise last 100: the kernel gathers timers within 50 us.
   ::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);

@@ -51,8 +51,9 @@ class IdlePolicy {
 
 class PollLoop {
  public:
-  // Counts at most four ports, which must outlive the loop.
-  PollLoop(config::Polling polling, std::span<Port* const> ports);
+  // Of at most four ports, which must outlive the loop, the queue of that number, as far as a port
+  // has so many. For the thread that calls it.
+  PollLoop(config::Polling polling, std::span<Port* const> ports, unsigned queue = 0);
 
   // What one round of the program has done, and until when it can wait.
   struct Round {

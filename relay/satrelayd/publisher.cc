@@ -3,16 +3,14 @@
 #include <utility>
 #include <vector>
 
+#include "relay/gateway/snapshot_sum.h"
+
 namespace satrelay::satrelayd {
 namespace {
 
-constexpr Duration kInterval = Duration::milliseconds(100);
 constexpr Duration kRequestInterval = Duration::milliseconds(5);
 
-ops::PortSnapshot snapshot_of(const dpdk::Port& port, const Worker::Drops& drops) {
-  dpdk::PortStats stats = port.stats();
-  stats.rx_no_buffer += drops.no_buffer;
-  stats.tx_unsent += drops.bridge_overflow;
+ops::PortSnapshot snapshot_of(const dpdk::Port& port) {
   const dpdk::LinkState link = port.link();
   return {.name = port.name(),
           .device = port.description(),
@@ -21,51 +19,77 @@ ops::PortSnapshot snapshot_of(const dpdk::Port& port, const Worker::Drops& drops
           .link_up = link.up,
           .gone = link.gone,
           .link_megabits = link.megabits,
-          .stats = stats};
+          .stats = port.device_stats()};
 }
 
 class Live final : public ops::LiveView {
  public:
-  Live(const gateway::Gateway& gateway, Instant now) : gateway_(gateway), now_(now) {}
+  Live(const Engines& engines, Instant now) : engines_(engines), now_(now) {}
   std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const override {
-    return gateway_.flows(first, count, now_);
+    return engines_.flows(first, count, now_);
   }
   std::optional<gateway::FlowSnapshot> flow(std::uint64_t id) const override {
-    return gateway_.flow(id, now_);
+    return engines_.flow(id, now_);
   }
   std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const override {
-    return gateway_.rules(first, count);
+    return engines_.rules(first, count);
   }
-  std::vector<gateway::ClassSnapshot> classes() const override { return gateway_.classes(); }
+  std::vector<gateway::ClassSnapshot> classes() const override { return engines_.classes(); }
   gateway::Explanation explain(const gateway::PolicyKey& key) const override {
-    return gateway_.explain(key, now_);
+    return engines_.explain(key, now_);
   }
 
  private:
-  const gateway::Gateway& gateway_;
+  const Engines& engines_;
   Instant now_;
 };
 
+void add_to(gateway::Counters& sum, const gateway::Counters& more) {
+  for (const auto& field : gateway::Counters::kFields) sum.add(field.member, more[field.member]);
+}
+
 }  // namespace
 
-Publisher::Publisher(const gateway::Gateway& gateway, std::array<const dpdk::Port*, 2> ports,
-                     const Worker& worker, ops::SnapshotBoard& board)
-    : gateway_(gateway), ports_(ports), worker_(worker), board_(board) {}
+Publisher::Publisher(const Engines& engines, Crew& crew, std::vector<const WorkerReporter*> workers,
+                     std::array<const dpdk::Port*, 2> ports, ops::SnapshotBoard& board)
+    : engines_(engines), crew_(crew), workers_(std::move(workers)), ports_(ports), board_(board) {}
+
+ops::Snapshot Publisher::snapshot(Instant now) const {
+  WorkerReport sum = workers_[0]->report(now);
+  ops::Snapshot snapshot;
+  snapshot.ports = {snapshot_of(*ports_[0]), snapshot_of(*ports_[1])};
+  const auto add_worker = [&](const WorkerReport& report) {
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      satrelay::add_to(snapshot.ports[i].stats, report.ports[i]);
+    }
+    snapshot.workers.push_back({.flows = report.status.flows, .counters = report.team});
+  };
+  add_worker(sum);
+  for (std::size_t i = 1; i < workers_.size(); ++i) {
+    const auto report = workers_[i]->latest();
+    if (!report) continue;  // it has just begun
+    add_worker(*report);
+    gateway::add_to(sum.status, report->status);
+    gateway::add_to(sum.peers, report->peers);
+    add_to(sum.counters, report->counters);
+  }
+  snapshot.status = sum.status;
+  snapshot.peers = std::move(sum.peers);
+  snapshot.counters = sum.counters;
+  return snapshot;
+}
 
 void Publisher::run(Instant now) {
   if (now >= next_request_check_) {
     next_request_check_ = now + kRequestInterval;
-    if (board_.is_asked()) board_.answer(Live(gateway_, now));
+    if (board_.is_asked()) {
+      const Crew::Rest rest(crew_);
+      if (rest.is_complete()) board_.answer(Live(engines_, now));
+    }
   }
   if (now < next_) return;
-  next_ = now + kInterval;
-  ops::Snapshot snapshot{.status = gateway_.status(now),
-                         .peers = gateway_.peers(),
-                         .counters = gateway_.counters(),
-                         .ports = {}};
-  snapshot.ports = {snapshot_of(*ports_[0], worker_.drops(gateway::PortId::kLan)),
-                    snapshot_of(*ports_[1], worker_.drops(gateway::PortId::kWan))};
-  board_.publish(std::move(snapshot));
+  next_ = now + WorkerReporter::kInterval;
+  board_.publish(snapshot(now));
 }
 
 }  // namespace satrelay::satrelayd

@@ -1,5 +1,5 @@
 // Hangs what the gateway and its ports tell about themselves on the board of the stats socket, on
-// the worker's own thread and in its spare moments.
+// the first worker's thread and in its spare moments: of all workers together.
 #pragma once
 
 #include <array>
@@ -7,17 +7,18 @@
 
 #include "pep/base/time.h"
 #include "relay/dpdk/port.h"
-#include "relay/gateway/gateway.h"
 #include "relay/ops/snapshot_board.h"
-#include "relay/satrelayd/worker.h"
+#include "relay/satrelayd/crew.h"
+#include "relay/satrelayd/engines.h"
+#include "relay/satrelayd/worker_report.h"
 
 namespace satrelay::satrelayd {
 
 class Publisher {
  public:
-  // All must outlive the publisher.
-  Publisher(const gateway::Gateway& gateway, std::array<const dpdk::Port*, 2> ports,
-            const Worker& worker, ops::SnapshotBoard& board);
+  // `workers`: of all, the first one's first. All must outlive the publisher.
+  Publisher(const Engines& engines, Crew& crew, std::vector<const WorkerReporter*> workers,
+            std::array<const dpdk::Port*, 2> ports, ops::SnapshotBoard& board);
 
   // Publishes when that is due and answers a request for flows, if there is one.
   void run(Instant now);
@@ -25,9 +26,12 @@ class Publisher {
   Instant next_timeout() const { return next_; }
 
  private:
-  const gateway::Gateway& gateway_;
+  ops::Snapshot snapshot(Instant now) const;
+
+  const Engines& engines_;
+  Crew& crew_;
+  std::vector<const WorkerReporter*> workers_;
   std::array<const dpdk::Port*, 2> ports_;
-  const Worker& worker_;
   ops::SnapshotBoard& board_;
   Instant next_;
   Instant next_request_check_;

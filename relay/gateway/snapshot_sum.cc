@@ -1,0 +1,111 @@
+#include "relay/gateway/snapshot_sum.h"
+
+#include <algorithm>
+
+#include "pep/base/counter_fields.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// The worse one comes later.
+int badness(stp::PeerState state) {
+  switch (state) {
+    case stp::PeerState::kAlive:
+      return 0;
+    case stp::PeerState::kSuspect:
+      return 1;
+    case stp::PeerState::kConnecting:
+      return 2;
+    case stp::PeerState::kClosed:
+      return 3;
+    case stp::PeerState::kRefused:
+      break;
+  }
+  return 4;
+}
+
+template <typename Value, typename Choose>
+void combine(std::optional<Value>& sum, const std::optional<Value>& more, Choose choose) {
+  if (!more) return;
+  sum = sum ? choose(*sum, *more) : *more;
+}
+
+BitRate sum_of(BitRate a, BitRate b) {
+  return BitRate::bits_per_second(a.to_bits_per_second() + b.to_bits_per_second());
+}
+
+void add_lane(PeerSnapshot& sum, const PeerSnapshot& lane) {
+  sum.resolved = sum.resolved && lane.resolved;
+  if (badness(lane.state) > badness(sum.state)) sum.state = lane.state;
+  sum.is_given_up = sum.is_given_up || lane.is_given_up;
+  sum.wrong_key = sum.wrong_key || lane.wrong_key;
+  sum.admission = std::max(sum.admission, lane.admission);
+  sum.encrypts = sum.encrypts && lane.encrypts;
+  sum.send_rate = sum_of(sum.send_rate, lane.send_rate);
+  sum.streams += lane.streams;
+  sum.packets_in_flight += lane.packets_in_flight;
+  sum.bytes_stored += lane.bytes_stored;
+  sum.dictionaries = std::min(sum.dictionaries, lane.dictionaries);
+  combine(sum.last_cut, lane.last_cut, [](const stp::RateCut& a, const stp::RateCut& b) {
+    return a.at < b.at ? b : a;
+  });
+  combine(sum.path_mtu, lane.path_mtu, [](auto a, auto b) { return std::min(a, b); });
+  combine(sum.rtt, lane.rtt, [](auto a, auto b) { return std::max(a, b); });
+  combine(sum.loss_ratio, lane.loss_ratio, [](auto a, auto b) { return std::max(a, b); });
+  satrelay::add_to(sum.counters, lane.counters);
+}
+
+}  // namespace
+
+void add_to(Status& sum, const Status& more) {
+  sum.admission = std::max(sum.admission, more.admission);
+  sum.flows += more.flows;
+  sum.half_open += more.half_open;
+  sum.time_wait += more.time_wait;
+  sum.arena_bytes += more.arena_bytes;
+  sum.arena_used += more.arena_used;
+  satrelay::add_to(sum.codec, more.codec);
+  satrelay::add_to(sum.tcp, more.tcp);
+}
+
+void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& more) {
+  // Lanes of a peer follow each other, and both listings are in the same order.
+  std::size_t at = 0;
+  for (const PeerSnapshot& lane : more) {
+    while (at < sum.size() && sum[at].name != lane.name) ++at;
+    if (at == sum.size()) {
+      sum.push_back(lane);
+    } else {
+      add_lane(sum[at], lane);
+    }
+  }
+}
+
+std::vector<PeerSnapshot> joined(const std::vector<PeerSnapshot>& lanes) {
+  std::vector<PeerSnapshot> peers;
+  for (const PeerSnapshot& lane : lanes) {
+    if (!peers.empty() && peers.back().name == lane.name) {
+      add_lane(peers.back(), lane);
+    } else {
+      peers.push_back(lane);
+    }
+  }
+  return peers;
+}
+
+void add_to(std::vector<RuleSnapshot>& sum, const std::vector<RuleSnapshot>& more) {
+  for (std::size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
+    satrelay::add_to(sum[i].use, more[i].use);
+  }
+}
+
+void add_to(std::vector<ClassSnapshot>& sum, const std::vector<ClassSnapshot>& more) {
+  for (std::size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
+    sum[i].held_frames += more[i].held_frames;
+    sum[i].held_bytes += more[i].held_bytes;
+    sum[i].hosts += more[i].hosts;
+    satrelay::add_to(sum[i].use, more[i].use);
+  }
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,140 @@
+#include "relay/satrelayd/crew.h"
+
+#include <rte_lcore.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <stdexcept>
+#include <utility>
+
+#include "relay/dpdk/clock.h"
+#include "relay/dpdk/poll_loop.h"
+#include "relay/dpdk/stop_signal.h"
+#include "relay/ops/log.h"
+
+namespace satrelay::satrelayd {
+namespace {
+
+void pause_a_little() {
+  const timespec length{.tv_sec = 0, .tv_nsec = 20'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
+}
+
+void pin(pthread_t thread, unsigned cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (const int error = ::pthread_setaffinity_np(thread, sizeof set, &set); error != 0) {
+    throw std::runtime_error("worker.cpus: core " + std::to_string(cpu) + ": " +
+                             std::strerror(error));
+  }
+}
+
+}  // namespace
+
+Crew::Crew(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
+           std::vector<Member> members)
+    : config_(config), ports_(ports), handover_(handover) {
+  try {
+    for (const Member& member : members) {
+      auto thread = std::make_unique<Thread>();
+      thread->crew = this;
+      thread->index = static_cast<unsigned>(threads_.size() + 1);
+      thread->member = member;
+      if (const int error = ::pthread_create(&thread->id, nullptr, enter, thread.get());
+          error != 0) {
+        throw std::runtime_error(std::string("cannot start the thread of a worker: ") +
+                                 std::strerror(error));
+      }
+      threads_.push_back(std::move(thread));
+      const std::string name = "worker-" + std::to_string(threads_.back()->index);
+      ::pthread_setname_np(threads_.back()->id, name.c_str());
+      if (const auto cpu = config.cpu_of(threads_.back()->index)) pin(threads_.back()->id, *cpu);
+    }
+  } catch (...) {
+    join();
+    throw;
+  }
+}
+
+Crew::~Crew() { join(); }
+
+void Crew::join() {
+  if (threads_.empty()) return;
+  dpdk::StopSignal::request();
+  const Instant give_up = dpdk::now() + kPatience;
+  for (const auto& thread : threads_) {
+    handover_->wake(thread->index);
+    while (!thread->has_ended.load(std::memory_order_acquire) && dpdk::now() < give_up) {
+      pause_a_little();
+    }
+    if (!thread->has_ended.load(std::memory_order_acquire)) {
+      // What it uses cannot be taken down.
+      ops::log_error("worker " + std::to_string(thread->index) + " does not end; the program does");
+      std::_Exit(EXIT_FAILURE);
+    }
+    ::pthread_join(thread->id, nullptr);
+  }
+  threads_.clear();
+}
+
+void* Crew::enter(void* thread) {
+  auto& own = *static_cast<Thread*>(thread);
+  own.crew->run(own);
+  own.has_ended.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+void Crew::run(Thread& thread) {
+  // Pools of packets keep some for each thread that they know.
+  const bool is_known = rte_thread_register() == 0;
+  dpdk::PollLoop loop(config_.polling, ports_, thread.index);
+  loop.watch(handover_->descriptor(thread.index));
+  loop.run([&](Instant now) {
+    heed(thread);
+    thread.member.reporter->run(now);
+    dpdk::PollLoop::Round round = thread.member.worker->round(now, loop.last_rest());
+    round.next_timeout = earlier(round.next_timeout, thread.member.reporter->next_timeout());
+    return round;
+  });
+  if (is_known) rte_thread_unregister();
+}
+
+void Crew::heed(Thread& thread) {
+  for (;;) {
+    const std::uint64_t request = request_.load(std::memory_order_acquire);
+    if (request % 2 == 0) return;
+    thread.rested.store(request, std::memory_order_release);
+    request_.wait(request, std::memory_order_acquire);
+  }
+}
+
+bool Crew::all_rest() const {
+  const std::uint64_t request = request_.load(std::memory_order_relaxed);
+  return std::ranges::all_of(threads_, [&](const auto& thread) {
+    return thread->rested.load(std::memory_order_acquire) == request;
+  });
+}
+
+Crew::Rest::Rest(Crew& crew) : crew_(crew) {
+  if (crew.threads_.empty()) return;
+  crew.request_.fetch_add(1, std::memory_order_acq_rel);
+  for (const auto& thread : crew.threads_) crew.handover_->wake(thread->index);
+  const Instant give_up = dpdk::now() + kPatience;
+  while (!crew.all_rest() && dpdk::now() < give_up) pause_a_little();
+  is_complete_ = crew.all_rest();
+  if (!is_complete_ && !std::exchange(crew.has_said_so_, true)) {
+    ops::log_error("a worker hangs: commands and listings that need all of them are refused");
+  }
+}
+
+Crew::Rest::~Rest() {
+  if (crew_.threads_.empty()) return;
+  crew_.request_.fetch_add(1, std::memory_order_acq_rel);
+  crew_.request_.notify_all();
+}
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,81 @@
+// The threads of all workers of a gateway but the first, which runs on the main thread and leads.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/schema.h"
+#include "relay/dpdk/port.h"
+#include "relay/satrelayd/handover.h"
+#include "relay/satrelayd/worker.h"
+#include "relay/satrelayd/worker_report.h"
+
+namespace satrelay::satrelayd {
+
+class Crew {
+ public:
+  struct Member {
+    Worker* worker = nullptr;
+    WorkerReporter* reporter = nullptr;
+  };
+
+  // Starts the threads. `members`: of the workers from the second on, in their order; all must
+  // outlive the crew. `handover` is null where there are none. Throws std::runtime_error.
+  Crew(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
+       std::vector<Member> members);
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  // Ends them. The stop signal has come, or this brings it.
+  ~Crew();
+
+  // While it lives all threads of the crew stand between two rounds, and the leader may use what is
+  // theirs. Only the leader makes one, and one at a time.
+  class Rest {
+   public:
+    explicit Rest(Crew& crew);
+    Rest(const Rest&) = delete;
+    Rest& operator=(const Rest&) = delete;
+    ~Rest();
+    // False if one of them hangs, which the log has said: then nothing of theirs may be used.
+    [[nodiscard]] bool is_complete() const { return is_complete_; }
+
+   private:
+    Crew& crew_;
+    bool is_complete_ = true;
+  };
+  // A round takes less than a millisecond; others may have the core meanwhile.
+  static constexpr Duration kPatience = Duration::seconds(2);
+
+ private:
+  struct Thread {
+    Crew* crew = nullptr;
+    unsigned index = 0;  // of its worker
+    Member member;
+    pthread_t id{};
+    // The last request to rest that it has heeded.
+    std::atomic<std::uint64_t> rested = 0;
+    std::atomic<bool> has_ended = false;
+  };
+  static void* enter(void* thread);
+  void run(Thread& thread);
+  void heed(Thread& thread);
+  bool all_rest() const;
+  void join();
+
+  const config::Worker config_;
+  std::array<dpdk::Port*, 2> ports_;
+  Handover* handover_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  // Odd: the crew is to rest.
+  std::atomic<std::uint64_t> request_ = 0;
+  bool has_said_so_ = false;
+};
+
+}  // namespace satrelay::satrelayd
