@@ -29,7 +29,7 @@ Steering::Steering(const config::Gateway& config, HashKey secret)
       most_frame_size_(wire::kMaxEthernetHeaderSize + config.lan.mtu) {
   SATRELAY_CHECK(workers_ > 0 && (workers_ & (workers_ - 1)) == 0);
   if (workers_ == 1) return;
-  datagrams_.resize(kDatagrams);
+  datagrams_.resize(kHosts * kDatagramsOfHost);
   kept_.resize(kMostKept);
   waiting_.reserve(kMostKept);
   released_.reserve(kMostKept);
@@ -110,12 +110,18 @@ std::uint64_t Steering::key_of(const Frame& fragment) const {
   return sip_hash(secret_, key, id) | 1;
 }
 
+// Who floods takes only his own.
+Steering::Datagram& Steering::place_of(const Frame& fragment, std::uint64_t key) {
+  const std::size_t host = hash_host(secret_, fragment.ip.source) % kHosts;
+  return datagrams_[host * kDatagramsOfHost + key / 2 % kDatagramsOfHost];
+}
+
 Route Steering::route_fragment(PortId port, const Frame& frame, ConstBytes bytes, Instant now) {
   const bool own = port == PortId::kWan && frame.ip.destination == own_;
   if (own) return {};  // STP does not leave in fragments
   if (!waiting_.empty()) expire(now);
   const std::uint64_t key = key_of(frame);
-  Datagram& datagram = datagrams_[key / 2 % kDatagrams];
+  Datagram& datagram = place_of(frame, key);
   const bool is_known = datagram.key == key && now < datagram.until;
   if (frame.ip.is_first_fragment()) {
     // Who sends two first ones is not put together: the first decides.

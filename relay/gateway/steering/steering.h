@@ -67,7 +67,7 @@ class Steering {
   std::size_t kept() const { return waiting_.size(); }
 
  private:
-  // Of a datagram; direct-mapped, a later one takes the place.
+  // Of a datagram; direct-mapped, a later one of the same host takes the place.
   struct Datagram {
     std::uint64_t key = 0;  // 0: none
     Instant until;
@@ -79,7 +79,9 @@ class Steering {
     Instant until;
     std::vector<std::byte> bytes;
   };
-  static constexpr std::size_t kDatagrams = 1024;
+  // Hosts that share a hash share these.
+  static constexpr std::size_t kHosts = 128;
+  static constexpr std::size_t kDatagramsOfHost = 16;
 
   unsigned worker_of(std::uint32_t hash) const { return hash & (workers_ - 1); }
   unsigned by_addresses(const Frame& frame) const;
@@ -89,6 +91,7 @@ class Steering {
   Route route_icmp(PortId port, const Frame& frame) const;
   Route route_fragment(PortId port, const Frame& frame, ConstBytes bytes, Instant now);
   std::uint64_t key_of(const Frame& fragment) const;
+  Datagram& place_of(const Frame& fragment, std::uint64_t key);
   Route keep(std::uint64_t key, const Frame& fragment, ConstBytes bytes, Instant now);
   void release(std::uint64_t key, unsigned worker);
   void expire(Instant now);

@@ -275,6 +275,27 @@ TEST_F(SecurityTest, WhoDoesNotEncryptIsRefused) {
   EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
 }
 
+TEST_F(SecurityTest, WhoBelievesInAnotherNumberOfLanesIsRefused) {
+  for (const std::uint8_t lanes : {std::uint8_t{2}, std::uint8_t{255}}) {
+    net.configs[1].session.lane_count = lanes;
+    net.start(0, 1000);
+    net.start(1, 2000);
+    net.run(Duration::seconds(5));
+    for (int end = 0; end < 2; ++end) {
+      EXPECT_EQ(net.session(end).peer_state(), PeerState::kRefused) << end;
+      EXPECT_GT(net.session(end).counters().lanes_mismatch, 0U) << end;
+      EXPECT_EQ(net.session(end).counters().version_mismatch, 0U) << end;
+    }
+    net.stop(0);
+    net.stop(1);
+  }
+  // Set right, it is greeted.
+  net.configs[1].session.lane_count = 1;
+  net.start(0, 3000);
+  net.start(1, 4000);
+  EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
+}
+
 TEST_F(SecurityTest, APeerThatComesBackWithoutEncryptionIsTold) {
   connect();
   net.stop(1);

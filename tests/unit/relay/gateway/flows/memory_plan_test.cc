@@ -132,5 +132,44 @@ TEST(MemoryPlan, AHostMaySendAFlightOfTheFastestLink) {
   EXPECT_EQ(plan_memory(config).host_window, 2ULL << 20);
 }
 
+// One flow of a worker may fill a link, so each has what a gateway with one has; the flows of the
+// table they have together.
+TEST(MemoryPlan, OfAWorkerIsThatOfAllButForItsFlows) {
+  config::Gateway config = two_peers();
+  const MemoryPlan alone = plan_memory(config);
+  const MemoryPlan plan = plan_memory(config, {.worker = 3, .workers = 4});
+  EXPECT_EQ(plan.arena, alone.arena);
+  EXPECT_EQ(plan.lane_receive_limit, alone.lane_receive_limit);
+  EXPECT_EQ(plan.flow_receive_limit, alone.flow_receive_limit);
+  for (auto& link : config.links) {
+    link.send_rate = link.receive_rate = BitRate::bits_per_second(64'000);
+  }
+  EXPECT_EQ(plan_memory(config, {.worker = 3, .workers = 4}).arena, ByteCount(64ULL << 20));
+}
+
+TEST(MemoryPlan, OfAWorkerIsItsPartOfWhatWasGiven) {
+  config::Gateway config = two_peers();
+  config.limits.memory = ByteCount(1ULL << 30);
+  EXPECT_EQ(plan_memory(config, {.worker = 0, .workers = 8}).arena, ByteCount(128ULL << 20));
+}
+
+// Each lane to a peer with more workers may fill the link.
+TEST(MemoryPlan, EachFurtherLaneHasTheCreditOfAPeer) {
+  config::Gateway config = two_peers();
+  const MemoryPlan one = plan_memory(config);
+  config.peers[1].workers = 4;
+  const MemoryPlan plan = plan_memory(config);
+  ASSERT_EQ(plan.lane_receive_limit.size(), 5U);
+  for (std::size_t i = 1; i < 5; ++i) {
+    EXPECT_EQ(plan.lane_receive_limit[i], one.lane_receive_limit[1]);
+    EXPECT_EQ(plan.flow_receive_limit[i], one.flow_receive_limit[1]);
+  }
+  EXPECT_EQ(plan.arena.value(), one.arena.value() + 3 * one.lane_receive_limit[1]);
+  EXPECT_EQ(plan.host_windows, one.host_windows);
+  config.limits.memory = one.arena;
+  EXPECT_EQ(plan_memory(config).arena, one.arena);
+  EXPECT_EQ(plan_memory(config).lane_receive_limit[1], one.lane_receive_limit[1] / 4);
+}
+
 }  // namespace
 }  // namespace satrelay::gateway

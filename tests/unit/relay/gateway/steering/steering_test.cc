@@ -203,6 +203,13 @@ TEST_F(SteeringTest, AHostThatFloodsTakesNoMoreThanItsPart) {
   EXPECT_EQ(steering_.kept(), Steering::kMostKeptOfHost + 1);
 }
 
+TEST_F(SteeringTest, AFloodOfFirstFragmentsTakesNobodyElsesPlace) {
+  const unsigned worker = worker_of(kHost, kServer, 1004, 443);
+  EXPECT_EQ(lan(fragment(9, 0, true, 1004)), Route{.worker = worker});
+  for (std::uint16_t id = 0; id < 10'000; ++id) lan(fragment(id, 0, true, 7, "198.51.100.9"));
+  EXPECT_EQ(lan(fragment(9, 1, false, 0)), Route{.worker = worker});
+}
+
 TEST_F(SteeringTest, OnlyWhatMayBeTcpFromTheLanWaits) {
   EXPECT_EQ(lan(fragment(9, 1, true, 0, kHost, wire::kProtocolUdp)).worker,
             worker_of(kHost, kServer, 0, 0));
