@@ -46,9 +46,7 @@ void add_lane(PeerSnapshot& sum, const PeerSnapshot& lane) {
   sum.packets_in_flight += lane.packets_in_flight;
   sum.bytes_stored += lane.bytes_stored;
   sum.dictionaries = std::min(sum.dictionaries, lane.dictionaries);
-  combine(sum.last_cut, lane.last_cut, [](const stp::RateCut& a, const stp::RateCut& b) {
-    return a.at < b.at ? b : a;
-  });
+  combine(sum.last_cut, lane.last_cut, [](const auto& a, const auto&) { return a; });
   combine(sum.path_mtu, lane.path_mtu, [](auto a, auto b) { return std::min(a, b); });
   combine(sum.rtt, lane.rtt, [](auto a, auto b) { return std::max(a, b); });
   combine(sum.loss_ratio, lane.loss_ratio, [](auto a, auto b) { return std::max(a, b); });

@@ -23,6 +23,7 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/snapshot.h"
 #include "relay/ops/live_view.h"
+#include "relay/ops/worker_counters.h"
 
 namespace satrelay::ops {
 
@@ -38,11 +39,18 @@ struct PortSnapshot {
   dpdk::PortStats stats;
 };
 
+// One worker of the gateway.
+struct WorkerSnapshot {
+  std::uint32_t flows = 0;
+  WorkerCounters counters;
+};
+
 struct Snapshot {
   gateway::Status status;
   std::vector<gateway::PeerSnapshot> peers;
   gateway::Counters counters;
   std::vector<PortSnapshot> ports;
+  std::vector<WorkerSnapshot> workers;
 };
 
 class SnapshotBoard {

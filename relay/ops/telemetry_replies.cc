@@ -122,6 +122,15 @@ void write_status(const SnapshotBoard::Published& published, TelemetryDict& repl
   reply.add("arena_used_bytes", status.arena_used);
   reply.add("tcp", dict_of(status.tcp));
   reply.add("codec", dict_of(status.codec));
+  TelemetryDict workers;
+  for (std::size_t i = 0; i < published.snapshot.workers.size(); ++i) {
+    const WorkerSnapshot& worker = published.snapshot.workers[i];
+    TelemetryDict one;
+    one.add("flows", worker.flows);
+    add_counters(one, worker.counters);
+    workers.add(std::to_string(i).c_str(), std::move(one));
+  }
+  reply.add("workers", std::move(workers));
 }
 
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply) {

@@ -84,14 +84,14 @@ ControlParse parse_control_command(std::string_view text) {
   return {command_of(*parse.line), "", parse.line->command->right};
 }
 
-std::string apply(const SetPeerRate& command, gateway::Gateway& gateway, Instant now) {
-  if (gateway.set_peer_rate(command.peer, command.most, now)) return "ok\n";
+std::string apply(const SetPeerRate& command, Engines& engines, Instant now) {
+  if (engines.set_peer_rate(command.peer, command.most, now)) return "ok\n";
   return "error: no such peer; write the name of one, see satrelayctl peers\n";
 }
 
-std::string apply(const SetRule& command, gateway::Gateway& gateway) {
+std::string apply(const SetRule& command, Engines& engines) {
   using Result = gateway::Gateway::SetResult;
-  switch (gateway.set_rule(command.rule, command.change)) {
+  switch (engines.set_rule(command.rule, command.change)) {
     case Result::kSet:
       return "ok\n";
     case Result::kUnknownRule:
@@ -105,9 +105,9 @@ std::string apply(const SetRule& command, gateway::Gateway& gateway) {
          "before an acknowledgment can be there\n";
 }
 
-std::string apply(const SetClass& command, gateway::Gateway& gateway, Instant now) {
+std::string apply(const SetClass& command, Engines& engines, Instant now) {
   using Result = gateway::Gateway::ClassResult;
-  switch (gateway.set_class(command.traffic_class, command.change, now)) {
+  switch (engines.set_class(command.traffic_class, command.change, now)) {
     case Result::kSet:
       return "ok\n";
     case Result::kUnknownClass:
@@ -123,17 +123,17 @@ std::string apply(const SetClass& command, gateway::Gateway& gateway, Instant no
          "% of a link, whose bridged_share counts too; guarantee less\n";
 }
 
-std::string apply(const SetBypass& command, gateway::Gateway& gateway, Instant now) {
-  if (gateway.status(now).admission == gateway::Admission::kDraining) {
+std::string apply(const SetBypass& command, Engines& engines, Instant now) {
+  if (engines.admission(now) == gateway::Admission::kDraining) {
     return "error: the gateway drains already, and will stop\n";
   }
-  gateway.set_admission(command.admission, now);
+  engines.set_admission(command.admission, now);
   return "ok\n";
 }
 
-std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now) {
+std::string apply(const SetCapacity& command, Engines& engines, Instant now) {
   using Result = gateway::Gateway::CapacityResult;
-  switch (gateway.set_capacity(command.link, command.way, command.capacity, now)) {
+  switch (engines.set_capacity(command.link, command.way, command.capacity, now)) {
     case Result::kSet:
       return "ok\n";
     case Result::kUnknownLink:

@@ -11,6 +11,7 @@
 #include "pep/base/units.h"
 #include "relay/gateway/gateway.h"
 #include "relay/ops/control_grammar.h"
+#include "relay/satrelayd/engines.h"
 
 namespace satrelay::satrelayd {
 
@@ -55,10 +56,10 @@ struct ControlParse {
 ControlParse parse_control_command(std::string_view text);
 
 // Applies the command; "ok" or "error: ...", a line.
-std::string apply(const SetCapacity& command, gateway::Gateway& gateway, Instant now);
-std::string apply(const SetPeerRate& command, gateway::Gateway& gateway, Instant now);
-std::string apply(const SetRule& command, gateway::Gateway& gateway);
-std::string apply(const SetClass& command, gateway::Gateway& gateway, Instant now);
-std::string apply(const SetBypass& command, gateway::Gateway& gateway, Instant now);
+std::string apply(const SetCapacity& command, Engines& engines, Instant now);
+std::string apply(const SetPeerRate& command, Engines& engines, Instant now);
+std::string apply(const SetRule& command, Engines& engines);
+std::string apply(const SetClass& command, Engines& engines, Instant now);
+std::string apply(const SetBypass& command, Engines& engines, Instant now);
 
 }  // namespace satrelay::satrelayd

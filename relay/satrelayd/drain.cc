@@ -16,28 +16,20 @@ std::string flows_left(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " flow" : " flows") + " left";
 }
 
-Duration longest_round_trip(const gateway::Gateway& gateway) {
-  Duration longest;
-  for (const gateway::PeerSnapshot& peer : gateway.peers()) {
-    longest = std::max(longest, peer.rtt.value_or(Duration::zero()));
-  }
-  return longest;
-}
-
 }  // namespace
 
 void Drain::begin(Duration timeout, Instant now) {
   under_way_ = true;
-  gateway_.set_admission(gateway::Admission::kDraining, now);
+  engines_.set_admission(gateway::Admission::kDraining, now);
   ends_at_ = timeout.is_infinite() ? Instant::never() : now + timeout;
   next_look_ = now;
   next_word_ = now;
 }
 
 bool Drain::is_over(Instant now) {
-  if (!under_way_ || now < next_look_) return false;
+  if (!is_due(now)) return false;
   next_look_ = now + kLookEvery;
-  const std::size_t left = gateway_.unfinished_flows();
+  const std::size_t left = engines_.unfinished_flows();
   if (left > 0) {
     empty_since_ = Instant::never();
   } else if (empty_since_.is_never()) {
@@ -48,7 +40,7 @@ bool Drain::is_over(Instant now) {
     return true;
   }
   if (left == 0 &&
-      now >= empty_since_ + kLinger + longest_round_trip(gateway_) * kLingerRoundTrips) {
+      now >= empty_since_ + kLinger + engines_.longest_round_trip() * kLingerRoundTrips) {
     log_("drain: no flows left");
     return true;
   }

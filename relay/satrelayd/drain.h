@@ -7,7 +7,7 @@
 #include <string>
 
 #include "pep/base/time.h"
-#include "relay/gateway/gateway.h"
+#include "relay/satrelayd/engines.h"
 
 namespace satrelay::satrelayd {
 
@@ -16,17 +16,19 @@ class Drain {
   using Log = std::function<void(const std::string&)>;
 
   // Both must outlive the drain.
-  Drain(gateway::Gateway& gateway, Log log) : gateway_(gateway), log_(std::move(log)) {}
+  Drain(Engines& engines, Log log) : engines_(engines), log_(std::move(log)) {}
 
   // `timeout`: after which flows that are left are reset, as at a stop; infinite: never.
   void begin(Duration timeout, Instant now);
   bool is_under_way() const { return under_way_; }
-  // Looks now and then; true once the program may stop.
+  // Whether it is time to look.
+  bool is_due(Instant now) const { return under_way_ && now >= next_look_; }
+  // Looks, if that is due; true once the program may stop.
   bool is_over(Instant now);
   Instant next_timeout() const { return under_way_ ? next_look_ : Instant::never(); }
 
  private:
-  gateway::Gateway& gateway_;
+  Engines& engines_;
   Log log_;
   bool under_way_ = false;
   Instant ends_at_ = Instant::never();

@@ -33,6 +33,9 @@
 #include "relay/dpdk/stop_signal.h"
 #include "relay/gateway/flows/memory_plan.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/recovery/journal_slices.h"
+#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/steering.h"
 #include "relay/ops/control_server.h"
 #include "relay/ops/event_log.h"
 #include "relay/ops/log.h"
@@ -42,6 +45,9 @@
 #include "relay/ops/watch.h"
 #include "relay/satrelayd/capture_service.h"
 #include "relay/satrelayd/cpu_topology.h"
+#include "relay/satrelayd/crew.h"
+#include "relay/satrelayd/engines.h"
+#include "relay/satrelayd/handover.h"
 #include "relay/satrelayd/journal_file.h"
 #include "relay/satrelayd/operations.h"
 #include "relay/satrelayd/options.h"
@@ -51,6 +57,7 @@
 #include "relay/satrelayd/rights.h"
 #include "relay/satrelayd/start_memory.h"
 #include "relay/satrelayd/worker.h"
+#include "relay/satrelayd/worker_report.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -62,8 +69,13 @@ constexpr int kAlreadyRunning = 4;
 
 // SIGTERM came before the gateway was ready.
 struct StoppedAtStart {};
-// Device rings both ways on two ports, bursts, and frames being built.
-constexpr std::size_t kPackets = 16384 + gateway::Gateway::kMostHeldFrames;
+// Device rings both ways on two ports, bursts, and frames being built; of several workers, what
+// they have for each other.
+std::size_t packets_of(const config::Gateway& config) {
+  constexpr std::size_t kOfOne = 16384 + gateway::Gateway::kMostHeldFrames;
+  const std::size_t workers = config.worker.count;
+  return workers * kOfOne + workers * (workers - 1) * Handover::kRoom;
+}
 // After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
 constexpr Duration kFarewell = Duration::milliseconds(100);
 
@@ -100,6 +112,7 @@ class DeviceClock final : public Stopwatch {
   Instant read() const override { return dpdk::now(); }
 };
 
+// Of the first worker.
 gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy,
                                 const Stopwatch& stopwatch, bool lan_port_sums) {
   gateway::Identity identity;
@@ -119,7 +132,11 @@ std::unique_ptr<JournalFile> open_journal(const config::Gateway& config) {
     const JournalFile::Where where{.file = dpdk::Eal::runtime_directory() + "/flows",
                                    .copy = config.journal};
     auto journal = std::make_unique<JournalFile>(
-        where, JournalFile::Limits{config.limits.flows, config.limits.idle_timeout}, wall_clock());
+        where,
+        JournalFile::Limits{static_cast<std::uint32_t>(
+                                gateway::journal_records(config.limits.flows, config.worker.count)),
+                            config.limits.idle_timeout},
+        wall_clock());
     ops::log_info(journal->found());
     return journal;
   } catch (const std::exception& error) {
@@ -149,15 +166,34 @@ void look_for_events(const ops::SnapshotBoard& board, ops::Watch& watch, ops::Ev
   events.write(dpdk::now());
 }
 
-void say_farewell(gateway::Gateway& gateway, Worker& worker) {
+void say_farewell(Engines& engines, std::span<const std::unique_ptr<Worker>> workers) {
   const Instant end = dpdk::now() + kFarewell;
-  gateway.shut_down(dpdk::now());
-  while (dpdk::now() < end) worker.round(dpdk::now());
+  engines.shut_down(dpdk::now());
+  while (dpdk::now() < end) {
+    for (const auto& worker : workers) worker->round(dpdk::now());
+  }
+}
+
+// UDP ports of STP count through the workers' queues.
+dpdk::Spread spread_of(const config::Gateway& config, gateway::PortId port) {
+  dpdk::Spread spread{.queues = config.worker.count};
+  if (port == gateway::PortId::kLan) return spread;
+  spread.first_port = config.stp.port;
+  for (const config::Peer& peer : config.peers) {
+    spread.ports = std::max(spread.ports, gateway::lanes_to(peer, config.worker.count));
+  }
+  return spread;
+}
+
+void tell_of_queues(const dpdk::Port& port, unsigned workers) {
+  if (port.queues() == workers) return;
+  ops::log_warning("port " + port.name() + ": the device has one queue for " +
+                   std::to_string(workers) + " workers: the first one receives and sends for all");
 }
 
 StartMemory memory_of(const config::Gateway& config) {
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
-  return start_memory(config, ByteCount(dpdk::PacketPool::memory_for(kPackets, mtu)));
+  return start_memory(config, ByteCount(dpdk::PacketPool::memory_for(packets_of(config), mtu)));
 }
 
 void warn_of_placement(const config::Worker& worker, std::span<const dpdk::Port* const> ports) {
@@ -231,40 +267,72 @@ int run(config::Gateway config, const std::string& file) {
   const dpdk::Eal eal({.program = "satrelayd",
                        .file_prefix = config.stats_socket_prefix,
                        .cpu = config.worker.cpu_of(0),
-                       .memory = dpdk::PacketPool::memory_for(kPackets, mtu),
+                       .memory = dpdk::PacketPool::memory_for(packets_of(config), mtu),
                        .ports = {config.lan, config.wan},
                        .verbose = config.log_level == config::LogLevel::kDebug});
   if (!eal.uses_hugepages()) ops::log_info("no hugepages: running on normal pages");
-  dpdk::PacketPool pool("packets", kPackets, mtu);
-  dpdk::Port lan("lan", config.lan, pool);
-  dpdk::Port wan("wan", config.wan, pool);
+  dpdk::PacketPool pool("packets", packets_of(config), mtu);
+  const unsigned count = config.worker.count;
+  dpdk::Port lan("lan", config.lan, pool, spread_of(config, gateway::PortId::kLan));
+  dpdk::Port wan("wan", config.wan, pool, spread_of(config, gateway::PortId::kWan));
   for (const dpdk::Port* port : {&lan, &wan}) {
+    tell_of_queues(*port, count);
     ops::log_info(port->description() + ", MTU " + std::to_string(port->mtu()) + ", " +
                   port->mac().to_string());
     for (const std::string& notice : port->notices()) ops::log_warning(notice);
   }
   warn_of_placement(config.worker, std::array<const dpdk::Port*, 2>{&lan, &wan});
   const Instant touching = dpdk::now();
-  dpdk::LargeMemory memory(gateway::plan_memory(config).arena.value(), watch_memory);
+  dpdk::LargeMemory memory(arena_of(config).value(), watch_memory);
   ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
                 " MiB on " + std::string(memory.backing()) + ", touched in " +
                 std::to_string((dpdk::now() - touching).to_milliseconds()) + " ms");
   const std::unique_ptr<JournalFile> journal = open_journal(config);
   KernelEntropy entropy;
   const DeviceClock clock;
-  gateway::Gateway gateway(config, make_identity(wan.mac(), entropy, clock, lan.sums_tcp()),
-                           memory.bytes(), dpdk::now(),
-                           journal ? journal->records() : MutableBytes());
+  gateway::Identity identity = make_identity(wan.mac(), entropy, clock, lan.sums_tcp());
+  const gateway::JournalSlices journals =
+      gateway::deal_out(journal ? journal->records() : MutableBytes(), count);
+  if (journals.dropped > 0) {
+    ops::log_warning("journal of the flows: no room for " + std::to_string(journals.dropped) +
+                     " flows of an earlier run, as there are other workers now");
+  }
+  std::vector<std::unique_ptr<gateway::Gateway>> gateways;
+  std::vector<gateway::Gateway*> each_gateway;
+  for (unsigned i = 0; i < count; ++i) {
+    identity.share = {.worker = i, .workers = count};
+    const std::size_t size = memory.bytes().size() / count;
+    gateways.push_back(std::make_unique<gateway::Gateway>(
+        config, identity, memory.bytes().subspan(i * size, size), dpdk::now(), journals.slices[i]));
+    each_gateway.push_back(gateways.back().get());
+  }
+  Engines engines(std::move(each_gateway));
   std::optional<dpdk::ControlThread> journal_keeper;
   if (journal) {
     journal_keeper.emplace("flow-journal", kJournalInterval,
                            [&, was_well = true]() mutable { look_after(*journal, was_well); });
   }
   CaptureTap tap;
-  Worker worker(gateway, lan, wan, pool, tap);
+  std::optional<Handover> handover;
+  if (count > 1) handover.emplace(count);
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::unique_ptr<WorkerReporter>> reporters;
+  std::vector<const WorkerReporter*> reports;
+  std::vector<Crew::Member> members;
+  for (unsigned i = 0; i < count; ++i) {
+    std::optional<Worker::Team> team;
+    if (count > 1) {
+      team.emplace(Worker::Team{
+          i, *handover, gateway::Steering(config, {identity.secret[0], identity.secret[1]})});
+    }
+    workers.push_back(std::make_unique<Worker>(engines[i], lan, wan, pool, tap, std::move(team)));
+    reporters.push_back(std::make_unique<WorkerReporter>(
+        engines[i], *workers.back(), std::array<const dpdk::Port*, 2>{&lan, &wan}, i));
+    reports.push_back(reporters.back().get());
+    if (i > 0) members.push_back({workers.back().get(), reporters.back().get()});
+  }
   ops::SnapshotBoard board;
   const ops::Telemetry telemetry(board);
-  Publisher publisher(gateway, {&lan, &wan}, worker, board);
   ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
   // Not the worker's affair: what is written to may take its time.
   const dpdk::ControlThread watcher("events", kWatchInterval,
@@ -279,9 +347,11 @@ int run(config::Gateway config, const std::string& file) {
   open_folders_to(stats_access, control_access);
   ops::open_to(stats_socket, stats_access);
   ops::log_info("stats socket: " + stats_socket);
+  std::optional<Crew> crew;
   Operations operations{
-      .gateway = gateway,
-      .drain = Drain(gateway, [](const std::string& text) { ops::log_info(text); }),
+      .engines = engines,
+      .crew = crew,
+      .drain = Drain(engines, [](const std::string& text) { ops::log_info(text); }),
       .reload = Reload(file, config)};
   config.classes.clear();  // the gateway has them; what a reload replaces shall not stay here
   std::optional<ops::ControlServer> control;
@@ -317,14 +387,17 @@ int run(config::Gateway config, const std::string& file) {
   const std::string kept = give_up_rights(config, user);
   ops::log_info((user ? "runs as " + user->name + "; " : "") + "capabilities kept: " + kept);
   if (user) warn_of_reload(config, file);
+  if (handover) loop.watch(handover->descriptor(0));
+  crew.emplace(config.worker, ports, handover ? &*handover : nullptr, std::move(members));
+  Publisher publisher(engines, *crew, std::move(reports), {&lan, &wan}, board);
   ops::log_info("ready");
   loop.run([&](Instant now) {
     // First, so that the round sends what a command has changed.
     if (control) control->service(now);
-    dpdk::PollLoop::Round round = worker.round(now, loop.last_rest());
+    dpdk::PollLoop::Round round = workers[0]->round(now, loop.last_rest());
     publisher.run(now);
     look_after_reload(operations, now);
-    if (operations.drain.is_over(now) || port_watch.needs_new_start()) {
+    if (look_after_drain(operations, now) || port_watch.needs_new_start()) {
       dpdk::StopSignal::request();
     }
     round.next_timeout = earlier(
@@ -332,7 +405,8 @@ int run(config::Gateway config, const std::string& file) {
     return round;
   });
   ops::log_info("stopping");
-  say_farewell(gateway, worker);
+  crew.reset();
+  say_farewell(engines, workers);
   return port_watch.needs_new_start() ? kStartAgain : EXIT_SUCCESS;
 }
 

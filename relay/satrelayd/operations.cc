@@ -20,17 +20,17 @@ void start_drain(const StartDrain& command, Drain& drain) {
 // Of those that are more than words.
 std::string carry_out(const ControlCommand& command, Operations& operations) {
   if (const auto* capacity = std::get_if<SetCapacity>(&command)) {
-    return apply(*capacity, operations.gateway, dpdk::now());
+    return apply(*capacity, operations.engines, dpdk::now());
   }
   if (const auto* rate = std::get_if<SetPeerRate>(&command)) {
-    return apply(*rate, operations.gateway, dpdk::now());
+    return apply(*rate, operations.engines, dpdk::now());
   }
-  if (const auto* set = std::get_if<SetRule>(&command)) return apply(*set, operations.gateway);
+  if (const auto* set = std::get_if<SetRule>(&command)) return apply(*set, operations.engines);
   if (const auto* set = std::get_if<SetClass>(&command)) {
-    return apply(*set, operations.gateway, dpdk::now());
+    return apply(*set, operations.engines, dpdk::now());
   }
   if (const auto* bypass = std::get_if<SetBypass>(&command)) {
-    return apply(*bypass, operations.gateway, dpdk::now());
+    return apply(*bypass, operations.engines, dpdk::now());
   }
   if (const auto* drain = std::get_if<StartDrain>(&command)) start_drain(*drain, operations.drain);
   if (std::holds_alternative<StartReload>(command)) operations.reload.begin();
@@ -47,6 +47,8 @@ ops::ControlServer::Answer answer(std::string_view line, Operations& operations)
   if (std::holds_alternative<ShowReload>(*parse.command)) {
     return {.text = operations.reload.is_reading() ? "reading\n" : operations.reload_result + "\n"};
   }
+  const Crew::Rest rest(*operations.crew);
+  if (!rest.is_complete()) return {.text = "error: a worker does not answer; see the log\n"};
   const std::string text = carry_out(*parse.command, operations);
   if (text == "ok\n" && parse.right == ops::Right::kChange) {
     ops::log_info("control: " + std::string(line));
@@ -54,12 +56,21 @@ ops::ControlServer::Answer answer(std::string_view line, Operations& operations)
   return {.text = text};
 }
 
+bool look_after_drain(Operations& operations, Instant now) {
+  if (!operations.drain.is_due(now)) return false;
+  const Crew::Rest rest(*operations.crew);
+  return rest.is_complete() && operations.drain.is_over(now);
+}
+
 void look_after_reload(Operations& operations, Instant now) {
   if (dpdk::ReloadSignal::take()) operations.reload.begin();
   const auto outcome = operations.reload.poll();
   if (!outcome) return;
-  if (outcome->configuration) {
-    operations.gateway.reconfigure(*outcome->configuration, now, outcome->prepared);
+  const Crew::Rest rest(*operations.crew);
+  if (!rest.is_complete()) {
+    operations.reload_result = "error: a worker does not answer; see the log";
+  } else if (outcome->configuration) {
+    operations.engines.reconfigure(*outcome->configuration, now, outcome->prepared);
     ops::set_log_level(outcome->configuration->log_level);
     operations.reload_result = "ok";
     for (const std::string& warning : outcome->configuration->warnings) ops::log_warning(warning);

@@ -1,19 +1,23 @@
 // What the operator can ask of a running gateway, and what becomes of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "pep/base/time.h"
 #include "relay/gateway/gateway.h"
 #include "relay/ops/control_server.h"
+#include "relay/satrelayd/crew.h"
 #include "relay/satrelayd/drain.h"
+#include "relay/satrelayd/engines.h"
 #include "relay/satrelayd/reload.h"
 
 namespace satrelay::satrelayd {
 
 struct Operations {
-  gateway::Gateway& gateway;
+  Engines& engines;
+  std::optional<Crew>& crew;  // there once the program runs
   Drain drain;
   Reload reload;
   std::string reload_result = "error: nothing was reloaded yet";
@@ -21,6 +25,9 @@ struct Operations {
 
 // To a line of the control socket.
 ops::ControlServer::Answer answer(std::string_view line, Operations& operations);
+
+// Whether a drain is over.
+bool look_after_drain(Operations& operations, Instant now);
 
 // Begins to reload when SIGHUP asks for it, and takes over what was read.
 void look_after_reload(Operations& operations, Instant now);

@@ -3,6 +3,7 @@
 #include "config/format.h"
 #include "relay/gateway/flows/memory_plan.h"
 #include "relay/gateway/recovery/flow_journal.h"
+#include "relay/gateway/recovery/journal_slices.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -15,14 +16,23 @@ std::string words_of(const StartMemory& needed) {
 
 }  // namespace
 
+ByteCount arena_of(const config::Gateway& config) {
+  return ByteCount(config.worker.count * arena_of_worker(config).value());
+}
+
+ByteCount arena_of_worker(const config::Gateway& config) {
+  return gateway::plan_memory(config, {.worker = 0, .workers = config.worker.count}).arena;
+}
+
 StartMemory start_memory(const config::Gateway& config, ByteCount packets) {
   const bool has_journal = config.journal != config::kNoJournal;
   const std::uint64_t records =
-      has_journal ? config.limits.flows * gateway::FlowJournal::kRecordSize : 0;
+      has_journal ? gateway::journal_records(config.limits.flows, config.worker.count) *
+                        gateway::FlowJournal::kRecordSize
+                  : 0;
   // What stands in the copy on a disk is remembered.
   const std::uint64_t copies = config.journal.empty() ? 1 : 2;
-  return {.arena = gateway::plan_memory(config).arena,
-          .beside = packets + ByteCount(copies * records)};
+  return {.arena = arena_of(config), .beside = packets + ByteCount(copies * records)};
 }
 
 std::optional<config::Contradiction> find_excess(const config::Gateway& config,

@@ -16,6 +16,10 @@ struct StartMemory {
   ByteCount total() const { return arena + beside; }
 };
 
+// Of one worker, which are alike, and of all.
+ByteCount arena_of_worker(const config::Gateway& config);
+ByteCount arena_of(const config::Gateway& config);
+
 // `packets`: what the pool of packets takes.
 StartMemory start_memory(const config::Gateway& config, ByteCount packets);
 

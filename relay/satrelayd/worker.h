@@ -16,10 +16,10 @@
 #include "relay/dpdk/port.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/steering/steering.h"
+#include "relay/ops/worker_counters.h"
 #include "relay/satrelayd/attendance.h"
 #include "relay/satrelayd/capture.h"
 #include "relay/satrelayd/handover.h"
-#include "relay/satrelayd/worker_counters.h"
 
 namespace satrelay::satrelayd {
 
@@ -47,7 +47,7 @@ class Worker final : private gateway::PlainObserver {
   const Drops& drops(gateway::PortId port) const {
     return port == gateway::PortId::kLan ? lan_.drops : wan_.drops;
   }
-  const WorkerCounters& counters() const { return counters_; }
+  const ops::WorkerCounters& counters() const { return counters_; }
 
  private:
   using Packets = std::array<dpdk::Packet, dpdk::Burst::kCapacity>;
@@ -84,7 +84,7 @@ class Worker final : private gateway::PlainObserver {
 
   gateway::Gateway& gateway_;
   std::optional<Team> team_;
-  WorkerCounters counters_;
+  ops::WorkerCounters counters_;
   std::uint32_t to_wake_ = 0;  // of the others, by number
   bool shows_plain_ = false;
   dpdk::PacketPool& pool_;

@@ -19,7 +19,7 @@ struct WorkerReport {
   std::vector<gateway::PeerSnapshot> peers;  // lanes of a peer joined
   gateway::Counters counters;
   std::array<dpdk::PortStats, 2> ports;  // of its queues
-  WorkerCounters team;
+  ops::WorkerCounters team;
 };
 
 // By the thread of the worker, but for latest().

@@ -124,7 +124,7 @@ TEST(ControlCommand, AClassIsSetOrTheReasonIsTold) {
   gateway::Gateway gateway(config_with_classes(), identity, memory, now);
   const auto say = [&](const std::string& line) {
     const ControlParse parse = parse_control_command("class " + line);
-    return parse.command ? apply(std::get<SetClass>(*parse.command), gateway, now) : parse.error;
+    return parse.command ? apply(std::get<SetClass>(*parse.command), engines, now) : parse.error;
   };
   EXPECT_EQ(say("voice weight=4 maximum=3Mbit"), "ok\n");
   EXPECT_EQ(gateway.classes()[0].in_force,

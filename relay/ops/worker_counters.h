@@ -6,7 +6,7 @@
 
 #include "pep/base/counter_fields.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::ops {
 
 struct WorkerCounters {
   std::uint64_t frames = 0;
@@ -24,4 +24,4 @@ struct WorkerCounters {
 };
 static_assert(lists_every_counter<WorkerCounters>());
 
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::ops
