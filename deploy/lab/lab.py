@@ -122,7 +122,14 @@ class Lab:
         ):
             name = f"satrelay-{self.tag}-{letter}"
             yaml = settings.gateway_yaml(
-                name, own, peer, behind_peer, self.link, self.options, self.psk_file
+                name,
+                own,
+                peer,
+                behind_peer,
+                self.link,
+                self.options,
+                self.psk_file,
+                self.options.workers if letter == "a" else self.options.workers[::-1],
             )
             gateway = Gateway(name, space, self.programs.satrelayd, yaml, self.folder)
             setattr(self, f"gateway_{letter}", gateway)

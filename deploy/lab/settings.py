@@ -18,6 +18,7 @@ class GatewayOptions:
     lan: dict[str, str] = field(default_factory=dict)  # more keys of the port
     wan: dict[str, str] = field(default_factory=dict)  # of this one, and of both ports of the link
     polling: str = "adaptive"
+    workers: tuple[int, int] = (1, 1)  # of gateway A, and of gateway B
     limits: dict[str, str] = field(default_factory=dict)
     stp: dict[str, str] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)  # of the accelerating rule
@@ -36,6 +37,7 @@ def gateway_yaml(
     link: Link,
     options: GatewayOptions,
     psk_file: str,
+    workers: tuple[int, int],
 ) -> str:
     rate = f"{link.rate}bit"
     told = f"send_rate: {rate}, receive_rate: {rate}"
@@ -54,11 +56,12 @@ peers:
     address: {peer.partition("/")[0]}
     prefixes: [{behind_peer.ipv4_side}, "{behind_peer.ipv6_side}"]
     link: sat
+    workers: {workers[1]}
 rules:
   - {{match: {{port: {BRIDGED_PORT}}}, action: bridge}}
 {_bridging(options.bridged_hosts)}\
   - {{action: accelerate{"".join(f", {key}: {word}" for key, word in options.modes.items())}}}
-worker: {{polling: {options.polling}}}
+worker: {{polling: {options.polling}, count: {workers[0]}}}
 {_section("limits", options.limits)}{_section("stp", options.stp)}\
 {_section("access", options.access)}\
 stats_socket_prefix: {name}

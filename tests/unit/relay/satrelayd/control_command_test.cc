@@ -122,6 +122,7 @@ TEST(ControlCommand, AClassIsSetOrTheReasonIsTold) {
   const Instant now = Instant::from_nanoseconds(1);
   const gateway::Identity identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = {}};
   gateway::Gateway gateway(config_with_classes(), identity, memory, now);
+  Engines engines({&gateway});
   const auto say = [&](const std::string& line) {
     const ControlParse parse = parse_control_command("class " + line);
     return parse.command ? apply(std::get<SetClass>(*parse.command), engines, now) : parse.error;
