@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,10 @@ struct MacAddress {
   static std::optional<MacAddress> parse(std::string_view text);
   std::string to_string() const;
   friend constexpr auto operator<=>(const MacAddress&, const MacAddress&) = default;
+  friend constexpr bool operator==(const MacAddress& a, const MacAddress& b) {
+    using Words = std::array<std::uint16_t, 3>;
+    return std::bit_cast<Words>(a.octets) == std::bit_cast<Words>(b.octets);
+  }
 };
 
 enum class IpVersion : std::uint8_t { kV4 = 4, kV6 = 6 };
@@ -51,6 +56,13 @@ class IpAddress {
     return is_v4() ? (octets_[0] & 0xf0U) == 0xe0U : octets_[0] == 0xffU;
   }
   friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) = default;
+  // For each frame several times: in two words, without a call.
+  friend constexpr bool operator==(const IpAddress& a, const IpAddress& b) {
+    using Words = std::array<std::uint64_t, 2>;
+    const auto of_a = std::bit_cast<Words>(a.octets_);
+    const auto of_b = std::bit_cast<Words>(b.octets_);
+    return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0 && a.version_ == b.version_;
+  }
 
  private:
   std::array<std::uint8_t, 16> octets_{};

@@ -29,11 +29,6 @@ void Streams::leave_to(Remains& remains) {
   if (few) remains.go_on(work_);  // the next association begins with their memory
 }
 
-Stream* Streams::visible(StreamId id) const {
-  Stream* stream = table_.find(static_cast<std::uint64_t>(id));
-  return stream != nullptr && stream->visible() && !stream->released ? stream : nullptr;
-}
-
 // --- the life of a stream ------------------------------------------------------------------------
 
 Stream* Streams::create(std::uint64_t id, Stream::Phase phase, Own own, Instant now) {

@@ -71,7 +71,10 @@ class Streams {
   // --- who is there (streams.cc)
   Stream* find(std::uint64_t id) const { return table_.find(id); }
   // As the relay sees it: not while its OPEN is awaited, nor once it is reset or released.
-  Stream* visible(StreamId id) const;
+  Stream* visible(StreamId id) const {
+    Stream* stream = table_.find(static_cast<std::uint64_t>(id));
+    return stream != nullptr && stream->visible() && !stream->released ? stream : nullptr;
+  }
   // The stream in the slot `index`; nullptr if that of `generation` is gone.
   Stream* present(std::uint32_t index, std::uint16_t generation) const {
     Stream& stream = table_.at(index);

@@ -170,7 +170,11 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void settle(std::uint32_t slot, Instant now);
 
   // To be called before anything else is done with a flow. (flow_relay_upheaval.cc)
-  void catch_up(std::uint32_t slot, Instant now);
+  void catch_up(std::uint32_t slot, Instant now) {
+    if (flow(slot).upheavals_looked_at != upheavals_) [[unlikely]]
+      bring_up_to_date(slot, now);
+  }
+  void bring_up_to_date(std::uint32_t slot, Instant now);
   bool is_behind(const Flow& f) const;
   void look_at(std::uint32_t slot, Instant now);
   void hear_from(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& towards);

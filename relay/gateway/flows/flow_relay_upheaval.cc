@@ -25,9 +25,8 @@ bool FlowRelay::is_behind(const Flow& f) const {
   return f.upheavals_looked_at != upheavals_ && f.upheavals != peers_[f.peer]->upheavals.count();
 }
 
-void FlowRelay::catch_up(std::uint32_t slot, Instant now) {
+void FlowRelay::bring_up_to_date(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
-  if (f.upheavals_looked_at == upheavals_) return;
   f.upheavals_looked_at = upheavals_;
   Peer& p = *peers_[f.peer];
   if (f.upheavals == p.upheavals.count()) return;

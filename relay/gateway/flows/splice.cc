@@ -143,7 +143,7 @@ Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, 
   return Attempt::kWritten;
 }
 
-SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t largest,
+SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                SharedDictionary& dictionary, Instant now) {
   const Reassembler& received = flow.endpoint.received();
   std::uint64_t room = session.send_room(flow.stream);
@@ -158,8 +158,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
     if (!tell_marks(flow, session, now)) return SpliceResult::kNoMemory;
     room -= kMarksBlockSize;
   }
-  const auto size = static_cast<std::size_t>(
-      std::min<std::uint64_t>({readable, room - compress::kBlockHeaderSize, largest}));
+  const std::uint64_t most = std::min(readable, room - compress::kBlockHeaderSize);
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.compressed));
 
   const std::size_t least_compressed =
       dictionary.levels != nullptr ? kSmallestWithDictionary : kSmallestCompressed;
@@ -179,7 +179,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, std::size_t la
   }
   // Little says nothing of what follows.
   if (size >= kSmallestCompressed) note_incompressible(flow);
-  const std::size_t written = raw_to_stream(flow, session, size, now);
+  const auto raw = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.raw));
+  const std::size_t written = raw_to_stream(flow, session, raw, now);
   if (written == 0) return SpliceResult::kNoMemory;
   count(flow, {.plain_bytes = written,
                .encoded_bytes = compress::kBlockHeaderSize + written,

@@ -34,9 +34,15 @@ class Splice {
     encoder_.make_room_for(dictionary);
   }
 
-  // One block of at most `largest` plain bytes from the host's bytes to the stream (the pacer asked
-  // for it), with the dictionary if there is one and it pays.
-  [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, std::size_t largest,
+  // The most plain bytes of a block. The far side holds a compressed one until it is whole; it
+  // passes on a raw one as it comes.
+  struct Largest {
+    std::size_t compressed = 0;
+    std::size_t raw = 0;
+  };
+  // One block from the host's bytes to the stream (the pacer asked for it), with the dictionary if
+  // there is one and it pays.
+  [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                        SharedDictionary& dictionary, Instant now);
   // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
   // compressed block more. `memory`: most plain bytes that there is room for now; reduced by what

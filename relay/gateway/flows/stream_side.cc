@@ -13,6 +13,10 @@ namespace {
 // store in which it waits until it is whole (memory_plan.cc).
 constexpr std::uint64_t kSmallestBlock = 480;
 
+// Of bytes that stay as they are so much is one block, however many streams there are: a header,
+// and one visit of the flow, for some packets.
+constexpr std::size_t kRawBlock = 8 * 1024;
+
 // A host that has sent nothing for so long, although it may, pauses.
 constexpr Duration kPause = Duration::milliseconds(20);
 // So much room it leaves then: of one that waits for its window each block makes room for a block.
@@ -118,7 +122,7 @@ void StreamSide::produce(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes_from_lan;
   const SpliceResult result = splice_.to_stream(
-      f, session, largest_block(f), peers_[f.peer]->dictionaries.of(f.traffic_class), now);
+      f, session, largest_blocks(f), peers_[f.peer]->dictionaries.of(f.traffic_class), now);
   HostWindows::note_drained(f, f.bytes_from_lan - before, now);
   if (result == SpliceResult::kNoMemory) {
     session.set_ready(f.stream, false);
@@ -139,12 +143,13 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
 
 // A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
 // streams must fit into what the far side grants, which is taken to be what this side grants.
-std::size_t StreamSide::largest_block(const Flow& f) const {
+Splice::Largest StreamSide::largest_blocks(const Flow& f) const {
   const std::uint64_t streams = std::max<std::uint64_t>(session_of(f).stream_count(), 1);
   const std::uint64_t share =
       std::min(lane_receive_limit_[f.peer] / (4 * streams), flow_receive_limit_[f.peer] / 4);
-  return static_cast<std::size_t>(
+  const auto compressed = static_cast<std::size_t>(
       std::clamp<std::uint64_t>(share, kSmallestBlock, compress::kMaxPlainBlock));
+  return {.compressed = compressed, .raw = std::max(compressed, kRawBlock)};
 }
 
 bool StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {

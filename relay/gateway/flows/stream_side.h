@@ -59,7 +59,7 @@ class StreamSide {
   const compress::CodecCounters& counters() const { return splice_.counters(); }
 
  private:
-  std::size_t largest_block(const Flow& f) const;
+  Splice::Largest largest_blocks(const Flow& f) const;
   void tell_rest(Flow& f, Instant now);
 
   const std::vector<std::uint64_t> lane_receive_limit_;  // by peer, bytes

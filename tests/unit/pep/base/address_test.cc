@@ -69,6 +69,27 @@ TEST(IpAddress, ParsesV6AndPrintsTheCanonicalForm) {
   }
 }
 
+TEST(IpAddress, EachOctetAndTheVersionTellTwoApart) {
+  for (std::size_t i = 0; i < 16; ++i) {
+    std::array<std::uint8_t, 16> octets{};
+    const IpAddress zero = IpAddress::v6(octets);
+    EXPECT_EQ(IpAddress::v6(octets), zero);
+    octets[i] = 0x80;
+    EXPECT_NE(IpAddress::v6(octets), zero) << "octet " << i;
+    EXPECT_LT(zero, IpAddress::v6(octets));
+  }
+  EXPECT_NE(IpAddress::v4({}), IpAddress::v6({}));
+}
+
+TEST(MacAddress, EachOctetTellsTwoApart) {
+  for (std::size_t i = 0; i < 6; ++i) {
+    MacAddress address;
+    EXPECT_EQ(address, MacAddress());
+    address.octets[i] = 1;
+    EXPECT_NE(address, MacAddress()) << "octet " << i;
+  }
+}
+
 TEST(IpAddress, EveryAddressSurvivesItsText) {
   Random random(1);
   for (int i = 0; i < 20'000; ++i) {

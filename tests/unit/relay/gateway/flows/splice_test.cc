@@ -54,7 +54,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
       const std::size_t left = kBlocks / 8 + random_.below(14);
       while (arena_.free_blocks() > left) others.push_back(arena_.allocate());
     }
-    if (splice_.to_stream(*flow_, session_, 64 * 1024, dictionary_, now) ==
+    if (splice_.to_stream(*flow_, session_, largest_, dictionary_, now) ==
             SpliceResult::kNoMemory ||
         flow_->endpoint.received().readable() == 0) {
       session_.set_ready(id, false);
@@ -133,11 +133,13 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
           ConstBytes(encoded_).subspan(at_ + compress::kBlockHeaderSize, header->encoded_size);
       if (header->kind == compress::BlockKind::kRaw) {
         plain_.insert(plain_.end(), body.begin(), body.end());
+        largest_seen_.raw = std::max(largest_seen_.raw, body.size());
       } else if (header->kind == compress::BlockKind::kZstd) {
         std::vector<std::byte> out(compress::kMaxPlainBlock);
         const auto size = decoder_.decompress(body, out);
         if (!size) return false;
         plain_.insert(plain_.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(*size));
+        largest_seen_.compressed = std::max(largest_seen_.compressed, *size);
       } else {
         marks_.assign(body.begin(), body.end());
       }
@@ -199,6 +201,8 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   Random random_{11};
   bool short_of_memory_ = false;
+  Splice::Largest largest_{.compressed = 64 * 1024, .raw = 64 * 1024};
+  Splice::Largest largest_seen_;  // of plain bytes, at the far end
   std::vector<std::byte> memory_;
   std::vector<std::byte> host_memory_;
   Arena arena_;
@@ -225,6 +229,18 @@ TEST_F(SpliceTest, WithLittleMemoryEveryRawByteArrives) {
 
 TEST_F(SpliceTest, WithLittleMemoryEveryCompressedByteArrives) {
   expect_all_arrives(config::Compress::kOn);
+}
+
+TEST_F(SpliceTest, ABlockThatIsNotHeldMayBeLarger) {
+  largest_ = {.compressed = 500, .raw = 4'000};
+  expect_all_arrives(config::Compress::kOff);
+  EXPECT_EQ(largest_seen_.raw, 4'000U);
+}
+
+TEST_F(SpliceTest, ABlockThatIsHeldIsNoLargerThanThereIsRoomFor) {
+  largest_ = {.compressed = 500, .raw = 4'000};
+  expect_all_arrives(config::Compress::kOn);
+  EXPECT_EQ(largest_seen_.compressed, 500U);
 }
 
 TEST_F(SpliceTest, AnEndBetweenBlocksIsAnEnd) {

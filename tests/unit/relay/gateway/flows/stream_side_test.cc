@@ -149,7 +149,8 @@ TEST_F(StreamSideTest, AHostThatHasSaidAllEndsTheStreamAtOnce) {
   EXPECT_TRUE(peer_.far().received_end(f_.stream));
 }
 
-TEST_F(StreamSideTest, ABlockTakesAQuarterOfAStreamsShareOfTheLane) {
+TEST_F(StreamSideTest, ACompressedBlockTakesAQuarterOfAStreamsShareOfTheLane) {
+  f_.rule->rule.compress = config::Compress::kOn;
   open();
   ASSERT_EQ(session().stream_count(), 1U);
   plan_.lane_receive_limit = {40'000, kPromised};
@@ -162,7 +163,8 @@ TEST_F(StreamSideTest, ABlockTakesAQuarterOfAStreamsShareOfTheLane) {
   EXPECT_EQ(f_.bytes_from_lan, 15'000U) << "with one stream more";
 }
 
-TEST_F(StreamSideTest, ABlockTakesAQuarterOfWhatIsGrantedToAFlow) {
+TEST_F(StreamSideTest, ACompressedBlockTakesAQuarterOfWhatIsGrantedToAFlow) {
+  f_.rule->rule.compress = config::Compress::kOn;
   open();
   plan_.flow_receive_limit = {20'000, kPromised};
   begin();
@@ -171,13 +173,23 @@ TEST_F(StreamSideTest, ABlockTakesAQuarterOfWhatIsGrantedToAFlow) {
   EXPECT_EQ(f_.bytes_from_lan, 5'000U);
 }
 
-TEST_F(StreamSideTest, HoweverSmallItsShareABlockHas480Bytes) {
+TEST_F(StreamSideTest, HoweverSmallItsShareACompressedBlockHas480Bytes) {
+  f_.rule->rule.compress = config::Compress::kOn;
   open();
   plan_.lane_receive_limit = {100, kPromised};
   begin();
   host_.say_some(1'000, now_);
   side_->produce(f_, now_);
   EXPECT_EQ(f_.bytes_from_lan, 480U);
+}
+
+TEST_F(StreamSideTest, HoweverSmallItsShareABlockThatStaysAsItIsHas8KiB) {
+  open();
+  plan_.lane_receive_limit = {100, kPromised};
+  begin();
+  host_.say_some(10'000, now_);
+  side_->produce(f_, now_);
+  EXPECT_EQ(f_.bytes_from_lan, 8'192U);
 }
 
 TEST_F(StreamSideTest, HoweverLargeItsShareABlockHas64KiB) {
