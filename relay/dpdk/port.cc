@@ -259,14 +259,15 @@ DeviceSender::Abilities Port::send_abilities(const rte_eth_dev_info& info) {
 
 int Port::numa_node() const { return is_pci_ ? rte_eth_dev_socket_id(id_) : -1; }
 
-// Spread by the hash of the workers, whose low bits the device's table of queues is asked by.
+// Spread by the hash of the workers, whose low bits the device's table of queues is asked by; who
+// cannot do that shows all to the first one, or spreads as it likes.
 unsigned Port::queues_of(const rte_eth_dev_info& info, rte_eth_conf& conf) {
   constexpr std::uint64_t kKinds = RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP |
                                    RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP |
                                    RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_IPV6;
   if (spread_.queues == 1) return 1;
   if (info.max_rx_queues < spread_.queues || info.max_tx_queues < spread_.queues) return 1;
-  if ((info.flow_type_rss_offloads & kKinds) == 0) return 1;
+  if ((info.flow_type_rss_offloads & kKinds) == 0) return spread_.queues;
   rss_key_.resize(info.hash_key_size == 0 ? 40 : info.hash_key_size);
   for (std::size_t i = 0; i < rss_key_.size(); ++i) {
     rss_key_[i] = static_cast<std::uint8_t>(i % 2 == 0 ? kSpreadKey >> 8 : kSpreadKey & 0xff);

@@ -21,7 +21,7 @@ std::uint32_t code_of(const Handover::Item& item) {
 
 }  // namespace
 
-Handover::Handover(unsigned workers)
+Handover::Handover(const std::string& name, unsigned workers)
     : workers_(workers),
       rings_(std::size_t{workers} * workers),
       bells_(std::make_unique<Bell[]>(workers)) {

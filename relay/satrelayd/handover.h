@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "relay/dpdk/packet.h"
@@ -30,8 +31,8 @@ class Handover {
   };
   static constexpr std::size_t kRoom = 1023;  // for each pair
 
-  // Throws std::runtime_error. Needs a running Eal.
-  explicit Handover(unsigned workers);
+  // `name`: short, another one for each. Throws std::runtime_error. Needs a running Eal.
+  Handover(const std::string& name, unsigned workers);
   Handover(const Handover&) = delete;
   Handover& operator=(const Handover&) = delete;
   ~Handover();
