@@ -33,9 +33,9 @@ Handover::Handover(const std::string& name, unsigned workers)
       }
       for (unsigned j = 0; j < workers; ++j) {
         if (i == j) continue;
-        const std::string name = "handover-" + std::to_string(i) + '-' + std::to_string(j);
+        const std::string pair = name + '-' + std::to_string(i) + '-' + std::to_string(j);
         ring(i, j) =
-            rte_ring_create(name.c_str(), kRoom + 1, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+            rte_ring_create(pair.c_str(), kRoom + 1, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
         if (ring(i, j) == nullptr) {
           throw std::runtime_error("ring between two workers: " +
                                    std::string(rte_strerror(rte_errno)));

@@ -314,7 +314,7 @@ int run(config::Gateway config, const std::string& file) {
   }
   CaptureTap tap;
   std::optional<Handover> handover;
-  if (count > 1) handover.emplace(count);
+  if (count > 1) handover.emplace("handover", count);
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::unique_ptr<WorkerReporter>> reporters;
   std::vector<const WorkerReporter*> reports;

@@ -110,7 +110,7 @@ class Station {
       : config_(config_of(near, workers)),
         lan_(make_port(name + "-lan", std::move(lan), pool)),
         wan_(make_port(name + "-wan", std::move(wan), pool)) {
-    if (workers > 1) handover_.emplace(workers);
+    if (workers > 1) handover_.emplace(name, workers);
     for (unsigned i = 0; i < workers; ++i) {
       gateway::Identity identity;
       identity.boot_epoch = near ? 1'000 : 2'000;
