@@ -325,6 +325,10 @@ schedule::ClassSet Session::waiting() const {
 
 bool Session::may_send(Instant now) const { return impl_->gate.open(now); }
 
+bool Session::may_send_but_for_carrier(Instant now) const {
+  return impl_->gate.open_but_for_carrier(now);
+}
+
 std::size_t Session::waiting_hosts(schedule::ClassId stream_class) const {
   return std::max<std::size_t>(impl_->streams->schedule().hosts(stream_class), 1);
 }

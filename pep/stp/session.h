@@ -163,6 +163,7 @@ class Session {
   // do. Ask may_send() only for what waits.
   schedule::ClassSet waiting() const;
   bool may_send(Instant now) const;
+  bool may_send_but_for_carrier(Instant now) const;
   // The hosts of a class that waits.
   std::size_t waiting_hosts(schedule::ClassId stream_class) const;
   std::optional<Event> poll_event();

@@ -180,6 +180,16 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   return found;
 }
 
+const LinkTerms& Gateway::link_terms(std::size_t link) const { return impl_->uplink.terms(link); }
+
+void Gateway::write_demands(std::span<LinkDemand> demands, Instant now) const {
+  impl_->uplink.write_demands(demands, now);
+}
+
+void Gateway::share_links(std::span<const LinkShare> shares, Instant now) {
+  impl_->uplink.take_shares(shares, now);
+}
+
 const Counters& Gateway::counters() const {
   impl_->settle();
   return impl_->counters;

@@ -26,6 +26,7 @@
 #include "relay/gateway/rules/explanation.h"
 #include "relay/gateway/rules/rule_change.h"
 #include "relay/gateway/rules/rule_index.h"
+#include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/snapshot.h"
 #include "relay/gateway/steering/share.h"
 #include "relay/gateway/uplink/class_change.h"
@@ -133,6 +134,14 @@ class Gateway {
   // No more than this is sent to a peer from now on, whatever its link carries, at least 1 kbit/s;
   // zero: all there is. False if there is no peer of that name.
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
+
+  // --- links that several workers share, in the order of the configuration ---------------------
+  // Until share_links() is called first, and for ever with one worker, each link is this engine's
+  // alone. The terms are those of any worker.
+  const LinkTerms& link_terms(std::size_t link) const;
+  void write_demands(std::span<LinkDemand> demands, Instant now) const;
+  // What this worker has of each from now on (RateShares), until the next time.
+  void share_links(std::span<const LinkShare> shares, Instant now);
 
   // Changes a class until the next reconfigure().
   using ClassResult = gateway::ClassResult;

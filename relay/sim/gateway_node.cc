@@ -16,17 +16,6 @@ using gateway::Verdict;
 
 namespace {
 
-// The links' rates are divided between the workers for good.
-config::Gateway config_of_worker(config::Gateway config) {
-  const std::uint64_t workers = config.worker.count;
-  for (config::Link& link : config.links) link.send_rate = link.send_rate.scaled(1, workers);
-  for (config::TrafficClass& c : config.classes) {
-    c.guaranteed = c.guaranteed.scaled(1, workers);
-    c.maximum = c.maximum.scaled(1, workers);
-  }
-  return config;
-}
-
 void add(const gateway::Counters& from, gateway::Counters& to) {
   for (const auto& field : gateway::Counters::kFields) to.add(field.member, from[field.member]);
 }
@@ -106,15 +95,43 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
     worker.entropy = SeededEntropy(boot_epoch + i);
     identity.entropy = &worker.entropy;
     identity.share = {.worker = i, .workers = workers()};
-    worker.engine = std::make_unique<gateway::Gateway>(
-        config_of_worker(config_), identity, worker.memory->bytes(), loop_->now(),
-        std::as_writable_bytes(std::span(worker.journal)));
+    worker.engine =
+        std::make_unique<gateway::Gateway>(config_, identity, worker.memory->bytes(), loop_->now(),
+                                           std::as_writable_bytes(std::span(worker.journal)));
     if (worker.engine->max_frame_size() > frames_->frame_size()) {
       throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
     }
   }
   is_running_ = true;
+  shares_.clear();
+  if (workers() > 1) {
+    const Instant before = loop_->now() - gateway::kShareTick;
+    for (std::size_t i = 0; i < config_.links.size(); ++i) shares_.emplace_back(workers(), before);
+    share_links(loop_->now());
+  }
   loop_->wake(id_);
+}
+
+void GatewayNode::share_links(Instant now) {
+  const std::size_t links = config_.links.size();
+  std::vector<gateway::LinkDemand> of_worker(links), demands(workers());
+  std::vector<std::vector<gateway::LinkDemand>> of_link(links, demands);
+  std::vector<gateway::LinkShare> parts(workers());
+  std::vector<std::vector<gateway::LinkShare>> shares(workers(),
+                                                      std::vector<gateway::LinkShare>(links));
+  for (unsigned i = 0; i < workers(); ++i) {
+    workers_[i].engine->write_demands(of_worker, now);
+    for (std::size_t link = 0; link < links; ++link) of_link[link][i] = of_worker[link];
+  }
+  bool at_rest = true;
+  for (std::size_t link = 0; link < links; ++link) {
+    shares_[link].divide(workers_[0].engine->link_terms(link), of_link[link], parts, now);
+    at_rest = at_rest && shares_[link].is_at_rest();
+    for (unsigned i = 0; i < workers(); ++i) shares[i][link] = parts[i];
+  }
+  for (unsigned i = 0; i < workers(); ++i) workers_[i].engine->share_links(shares[i], now);
+  next_share_ = now + gateway::kShareTick;
+  ticks_ = !at_rest;
 }
 
 void GatewayNode::kill() {
@@ -316,6 +333,7 @@ std::size_t GatewayNode::poll(Worker& worker, PortId port, Instant now, std::siz
 
 void GatewayNode::run(Instant now) {
   if (!is_running_) return;
+  if (!shares_.empty() && now >= next_share_) share_links(now);
   if (machine_) return round(now);
   for (Worker& worker : workers_) {
     watched(worker, 1, [&] {
@@ -379,6 +397,7 @@ Instant GatewayNode::next_timeout() const {
   if (!is_running_) return Instant::never();
   Instant next = Instant::never();
   for (const Worker& worker : workers_) next = earlier(next, worker.engine->next_timeout());
+  if (ticks_) next = earlier(next, next_share_);
   if (machine_) {
     const Instant now = loop_->now();
     const bool waits = std::ranges::any_of(workers_, [](const Worker& w) {

@@ -58,6 +58,10 @@ class RateGate {
   }
 
   bool open(Instant now) const { return has_room(now) && now >= controller_.holds_until(); }
+  // Whether nothing but the carrier holds data back.
+  bool open_but_for_carrier(Instant now) const {
+    return own_.can_send(now) && now >= controller_.holds_until();
+  }
   Instant opens_at() const {
     return later(later(carrier_.next_send(controller_.lead()), own_.next_send()),
                  controller_.holds_until());

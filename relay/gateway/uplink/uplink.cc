@@ -32,6 +32,7 @@ Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secr
   for (const config::Link& link : config.links) {
     carriers_.push_back(std::make_unique<Carrier>(
         link, sessions + 1, config.limits.flows + kMostHeldHosts, config.stp.feedback.budget));
+    carriers_.back()->index = carriers_.size() - 1;
   }
   for (std::size_t i = 0; i < sessions; ++i) attention_.rest(i, Instant::never());
   // Which of several links a bridged frame takes is not known.
@@ -172,6 +173,40 @@ void Uplink::follow(std::size_t peer, Instant now) {
   if (!same) apply_capacity(line.carrier, now);
 }
 
+// --- shares ------------------------------------------------------------------------------------
+
+void Uplink::write_demands(std::span<LinkDemand> demands, Instant now) const {
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const Carrier& carrier = *carriers_[i];
+    demands[i] = {.sent = carrier.sent,
+                  .reports = carrier.report_budget.debited(),
+                  .sent_of = carrier.sent_of};
+  }
+  const auto add = [&](LinkDemand& demand, ClassSet waiting, bool hungry, auto hosts) {
+    demand.waiting |= waiting;
+    if (hungry) demand.hungry |= waiting;
+    for (; waiting != 0; waiting &= waiting - 1) {
+      const ClassId id = schedule::lowest_class(waiting);
+      demand.hosts[id] += static_cast<std::uint32_t>(hosts(id));
+    }
+  };
+  attention_.for_each([&](std::size_t i) {
+    const Line& line = lines_[i];
+    const ClassSet waiting = line.session.waiting();
+    if (waiting == 0 || !port_.is_reachable(i)) return;
+    add(demands[line.carrier.index], waiting, line.session.may_send_but_for_carrier(now),
+        [&](ClassId id) { return line.session.waiting_hosts(id); });
+  });
+  // Which of several links they take is not known.
+  for (LinkDemand& demand : demands) {
+    add(demand, held_.classes(), true, [&](ClassId id) { return held_.hosts(id); });
+  }
+}
+
+void Uplink::take_shares(std::span<const LinkShare> shares, Instant now) {
+  for (std::size_t i = 0; i < shares.size(); ++i) carriers_[i]->take_share(shares[i], now);
+}
+
 // --- classes -----------------------------------------------------------------------------------
 
 void Uplink::apply_classes(Instant now) {
@@ -186,7 +221,10 @@ void Uplink::apply_classes(Instant now) {
       rates[id] = {.weight = c.weight, .guaranteed = c.guaranteed, .maximum = c.maximum};
     }
     rates[TrafficClasses::kBridged].guaranteed =
-        config::bridged_guarantee(carrier->config, carrier->pacer.rate());
+        config::bridged_guarantee(carrier->config, carrier->rate());
+    carrier->terms.classes = rates;
+    carrier->terms.rate = carrier->rate();
+    carrier->terms.reports = carrier->report_rate();
     carrier->classes.set(rates, now);
   }
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/released_fragments.h"
+#include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/carrier.h"
 #include "relay/gateway/uplink/class_change.h"
 #include "relay/gateway/uplink/command_result.h"
@@ -90,6 +92,12 @@ class Uplink {
   BitRate commanded(std::size_t peer) const;
   // The peer has announced another capacity.
   void handle_capacity(std::size_t peer, Instant now) { apply_capacity(lines_[peer].carrier, now); }
+
+  // --- several workers on a link (relay/gateway/shares) -----------------------------------------
+  // By link, in the order of the configuration.
+  const LinkTerms& terms(std::size_t link) const { return carriers_[link]->terms; }
+  void write_demands(std::span<LinkDemand> demands, Instant now) const;
+  void take_shares(std::span<const LinkShare> shares, Instant now);
 
   // --- classes ---------------------------------------------------------------------------------
   TrafficClasses& classes() { return classes_; }
