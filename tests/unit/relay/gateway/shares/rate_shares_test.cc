@@ -60,7 +60,8 @@ class Link {
         if (source.offered < 1e17) source.backlog += source.offered * kStep.to_seconds();
       }
       for (unsigned i = 0; i < workers_.size(); ++i) poll(i);
-      queue -= std::min(queue, terms.rate.to_bits_per_second() / 8e6 * kStep.to_seconds() * 1e6);
+      queue -= std::min(
+          queue, static_cast<double>(terms.rate.to_bits_per_second()) / 8 * kStep.to_seconds());
     }
   }
   // What has been sent in that time, of the link.
