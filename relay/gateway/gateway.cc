@@ -180,13 +180,11 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   return found;
 }
 
-const LinkTerms& Gateway::link_terms(std::size_t link) const { return impl_->uplink.terms(link); }
-
-void Gateway::write_demands(std::span<LinkDemand> demands, Instant now) const {
+void Gateway::write_demands(Demands& demands, Instant now) const {
   impl_->uplink.write_demands(demands, now);
 }
 
-void Gateway::share_links(std::span<const LinkShare> shares, Instant now) {
+void Gateway::take_shares(const Shares& shares, Instant now) {
   impl_->uplink.take_shares(shares, now);
 }
 

@@ -135,13 +135,11 @@ class Gateway {
   // zero: all there is. False if there is no peer of that name.
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
 
-  // --- links that several workers share, in the order of the configuration ---------------------
-  // Until share_links() is called first, and for ever with one worker, each link is this engine's
-  // alone. The terms are those of any worker.
-  const LinkTerms& link_terms(std::size_t link) const;
-  void write_demands(std::span<LinkDemand> demands, Instant now) const;
-  // What this worker has of each from now on (RateShares), until the next time.
-  void share_links(std::span<const LinkShare> shares, Instant now);
+  // What this worker has sent and what waits, and what it may send from then on
+  // (shares/division.h). Until it is given shares first, and for ever if it is alone, each link is
+  // all its own.
+  void write_demands(Demands& demands, Instant now) const;
+  void take_shares(const Shares& shares, Instant now);
 
   // Changes a class until the next reconfigure().
   using ClassResult = gateway::ClassResult;

@@ -103,35 +103,33 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
     }
   }
   is_running_ = true;
-  shares_.clear();
-  if (workers() > 1) {
-    const Instant before = loop_->now() - gateway::kShareTick;
-    for (std::size_t i = 0; i < config_.links.size(); ++i) shares_.emplace_back(workers(), before);
-    share_links(loop_->now());
-  }
+  begin_sharing();
   loop_->wake(id_);
 }
 
+void GatewayNode::begin_sharing() {
+  division_.reset();
+  ticks_ = false;
+  std::vector<std::size_t> lanes;
+  for (const config::Peer& peer : config_.peers) {
+    lanes.push_back(gateway::lanes_of_worker(peer, workers()));
+  }
+  // A worker alone shares nothing, unless it has several lanes to a peer.
+  if (workers() == 1 && std::ranges::all_of(lanes, [](std::size_t n) { return n == 1; })) return;
+  division_.emplace(workers(), config_.links.size(), lanes, loop_->now() - gateway::kShareTick);
+  share_links(loop_->now());
+}
+
 void GatewayNode::share_links(Instant now) {
-  const std::size_t links = config_.links.size();
-  std::vector<gateway::LinkDemand> of_worker(links), demands(workers());
-  std::vector<std::vector<gateway::LinkDemand>> of_link(links, demands);
-  std::vector<gateway::LinkShare> parts(workers());
-  std::vector<std::vector<gateway::LinkShare>> shares(workers(),
-                                                      std::vector<gateway::LinkShare>(links));
   for (unsigned i = 0; i < workers(); ++i) {
-    workers_[i].engine->write_demands(of_worker, now);
-    for (std::size_t link = 0; link < links; ++link) of_link[link][i] = of_worker[link];
+    workers_[i].engine->write_demands(division_->demands(i), now);
   }
-  bool at_rest = true;
-  for (std::size_t link = 0; link < links; ++link) {
-    shares_[link].divide(workers_[0].engine->link_terms(link), of_link[link], parts, now);
-    at_rest = at_rest && shares_[link].is_at_rest();
-    for (unsigned i = 0; i < workers(); ++i) shares[i][link] = parts[i];
+  division_->divide(now);
+  for (unsigned i = 0; i < workers(); ++i) {
+    workers_[i].engine->take_shares(division_->shares(i), now);
   }
-  for (unsigned i = 0; i < workers(); ++i) workers_[i].engine->share_links(shares[i], now);
   next_share_ = now + gateway::kShareTick;
-  ticks_ = !at_rest;
+  ticks_ = !division_->is_at_rest();
 }
 
 void GatewayNode::kill() {
@@ -333,7 +331,7 @@ std::size_t GatewayNode::poll(Worker& worker, PortId port, Instant now, std::siz
 
 void GatewayNode::run(Instant now) {
   if (!is_running_) return;
-  if (!shares_.empty() && now >= next_share_) share_links(now);
+  if (division_ && now >= next_share_) share_links(now);
   if (machine_) return round(now);
   for (Worker& worker : workers_) {
     watched(worker, 1, [&] {

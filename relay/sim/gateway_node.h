@@ -14,7 +14,7 @@
 #include "config/schema.h"
 #include "pep/base/seeded_entropy.h"
 #include "relay/gateway/gateway.h"
-#include "relay/gateway/shares/rate_shares.h"
+#include "relay/gateway/shares/division.h"
 #include "relay/gateway/steering/steering.h"
 #include "relay/sim/big_memory.h"
 #include "relay/sim/event_loop.h"
@@ -94,6 +94,7 @@ class GatewayNode final : public Actor, public FrameSink {
     std::vector<FrameHandle> stuck;  // written, and not handed to the WAN port
   };
   void plan_memory();
+  void begin_sharing();
   // What each worker has of the links, as long as anybody sends.
   void share_links(Instant now);
   // A frame from a port, for one worker.
@@ -130,7 +131,7 @@ class GatewayNode final : public Actor, public FrameSink {
   ActorId id_;
   std::vector<Worker> workers_;
   std::optional<gateway::Steering> steering_;
-  std::vector<gateway::RateShares> shares_;  // by link; none with one worker
+  std::optional<gateway::Division> division_;  // none if nothing is shared
   Instant next_share_;
   bool ticks_ = false;  // at next_share_, whatever comes
   bool is_running_ = false;

@@ -213,5 +213,23 @@ TEST(SharedLink, AnotherRateHoldsForAllWorkersTogether) {
   }
 }
 
+// A peer that may be sent less than its link carries, by the lanes of all workers.
+TEST(SharedLink, WhatAPeerIsSentAtMostHoldsForAllItsLanes) {
+  for (const unsigned busy : {1U, 4U}) {
+    SharedLink link(4, 4);
+    for (unsigned i = 0; i < busy; ++i) link.add(i, i);
+    link.warm_up();
+    GatewayNode& node = link.network().gateway(Side::kA);
+    for (unsigned i = 0; i < node.workers(); ++i) {
+      EXPECT_TRUE(node.engine(i).set_peer_rate("far", mbit(30), link.network().loop().now()));
+    }
+    node.wake();
+    link.network().run_for(Duration::seconds(2));
+    const double all = sum(link.rates());
+    std::printf("  %u of 4 lanes busy: %.2f Mbit/s\n", busy, all);
+    EXPECT_NEAR(all, 30, 30 * 0.015);
+  }
+}
+
 }  // namespace
 }  // namespace satrelay::sim

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "pep/base/units.h"
 #include "pep/schedule/class_set.h"
@@ -46,6 +48,29 @@ struct LinkShare {
   BitRate reports;
   schedule::ClassSet set = 0;  // the classes that are in the next
   std::array<ClassShare, schedule::kClasses> classes;
+};
+
+// Of one lane to a peer.
+struct LaneDemand {
+  BitRate limit;  // of the peer, over all its lanes; zero: the link's rate
+  bool waits = false;
+  bool hungry = false;  // nothing else than this limit holds it back
+  std::uint32_t hosts = 0;
+  std::uint64_t sent = 0;
+};
+
+// All that one worker says, and gets.
+struct Demands {
+  Demands(std::size_t link_count, std::size_t lane_count)
+      : terms(link_count), links(link_count), lanes(lane_count) {}
+  std::vector<LinkTerms> terms;
+  std::vector<LinkDemand> links;
+  std::vector<LaneDemand> lanes;  // by session
+};
+struct Shares {
+  Shares(std::size_t link_count, std::size_t lane_count) : links(link_count), lanes(lane_count) {}
+  std::vector<LinkShare> links;
+  std::vector<BitRate> lanes;  // by session; zero: no limit of its own
 };
 
 }  // namespace satrelay::gateway

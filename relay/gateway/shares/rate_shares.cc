@@ -1,8 +1,6 @@
 #include "relay/gateway/shares/rate_shares.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "config/traffic_class.h"
 #include "pep/base/check.h"
@@ -13,9 +11,6 @@ namespace {
 using schedule::class_bit;
 using schedule::ClassId;
 
-constexpr double kAll = std::numeric_limits<double>::infinity();
-constexpr double kFullPacket = 1'538;
-
 // What the modem's queue holds while all is used, and how fast it is brought back to that.
 constexpr double kQueue = 0.003;
 constexpr double kQueuePackets = 2;
@@ -23,25 +18,13 @@ constexpr double kReturn = 0.006;
 constexpr double kLeastFactor = 0.5, kMostFactor = 1.5;
 constexpr double kMostQueue = 0.05;
 
-// Over how long use is averaged.
-constexpr double kAverage = 0.008;
-constexpr double kAveragePackets = 8;
-// Who waited a moment ago waits again in another.
-constexpr Duration kHunger = Duration::milliseconds(2);
-// Who uses so much of its part would use more; who uses less has so much more than it used.
-constexpr double kSated = 0.9, kRoom = 1.15;
-// Less of the link than this is nothing.
-constexpr double kNothing = 1e-5;
-// One that has nothing to send keeps this of an equal part.
-constexpr double kReserve = 0.25;
-// What is above a maximum is made up for in so long.
-constexpr double kMaximumReturn = 0.02;
-
 constexpr std::uint32_t kWholeWeight = 1 << 12;
 // A class that gets little by weight is not put off for long, when that becomes more.
 constexpr double kLeastWeight = 0.125;
 
 constexpr double kLeastRate = 16;
+// Less of the reports' part than this is nothing.
+constexpr double kUnused = 1e-5;
 constexpr Duration kRest = Duration::milliseconds(200);
 
 double bytes_of(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()) / 8; }
@@ -55,49 +38,56 @@ BitRate rate_of(double bytes) {
 RateShares::RateShares(unsigned workers, Instant now)
     : workers_(workers), last_(now), quiet_since_(now) {}
 
-void RateShares::divide(const LinkTerms& terms, std::span<const LinkDemand> demands,
-                        std::span<LinkShare> shares, Instant now) {
+void RateShares::divide(std::size_t link, std::span<const Demands> demands,
+                        std::span<Shares> shares, Instant now) {
   SATRELAY_CHECK(demands.size() == workers_.size() && shares.size() == workers_.size());
   if (now <= last_) return;
-  passed_ = std::min((now - last_).to_seconds(), 1.0);
+  tick_.now = now;
+  take_terms(demands.front().terms[link], now - last_);
   last_ = now;
-  take_terms(terms);
-  take_in(demands, now);
+  take_in(link, demands);
   double sent = 0;
   bool any = false;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const LinkDemand& demand = demands[i].links[link];
     // An engine that began anew counts from zero.
-    const std::uint64_t before = std::min(workers_[i].counted, demands[i].sent);
-    sent += static_cast<double>(demands[i].sent - before);
-    any = any || demands[i].sent != workers_[i].counted || demands[i].waiting != 0;
-    workers_[i].counted = demands[i].sent;
+    sent += static_cast<double>(demand.sent - std::min(workers_[i].counted, demand.sent));
+    any = any || demand.sent != workers_[i].counted || demand.waiting != 0;
+    workers_[i].counted = demand.sent;
   }
   if (any) quiet_since_ = now;
   at_rest_ = now - quiet_since_ >= kRest;
-  const double rate = rate_ * hold_queue(sent);
+  const double rate = tick_.whole * hold_queue(sent);
   divide_between_classes(rate);
-  for_each_class([&](ClassId id) { divide_between_workers(id); });
-
   double given = 0;
-  unsigned active = 0;
-  for_each_class([&](ClassId id) { given += classes_[id].given(); });
-  for (const Worker& worker : workers_) {
-    bool works = false;
-    for_each_class([&](ClassId id) { works = works || worker.classes[id].is_active(); });
-    if (works) ++active;
-  }
+  for_each_class([&](ClassId id) {
+    given += classes_[id].given();
+    divide_by_hosts(classes_[id].given(), [&](auto&& visit) {
+      for (Worker& worker : workers_) visit(worker.classes[id]);
+    });
+  });
+  const auto active = static_cast<unsigned>(
+      std::ranges::count_if(workers_, [&](const Worker& worker) { return (works(worker) != 0); }));
   const double spare = std::max(0.0, rate - given);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    write_worker(workers_[i], spare, active, shares[i]);
-    write_classes(workers_[i], shares[i]);
+    write_worker(workers_[i], spare, active, shares[i].links[link]);
+    write_classes(workers_[i], shares[i].links[link]);
   }
-  divide_reports(shares);
+  divide_reports(link, shares);
 }
 
-void RateShares::take_terms(const LinkTerms& terms) {
-  rate_ = std::max(bytes_of(terms.rate), kLeastRate);
+// The classes in which it is active.
+schedule::ClassSet RateShares::works(const Worker& worker) const {
+  schedule::ClassSet set = 0;
+  for_each_class([&](ClassId id) {
+    if (worker.classes[id].is_active()) set |= class_bit(id);
+  });
+  return set;
+}
+
+void RateShares::take_terms(const LinkTerms& terms, Duration passed) {
+  tick_ = Tick::of(tick_.now, passed, std::max(bytes_of(terms.rate), kLeastRate));
   report_rate_ = bytes_of(terms.reports);
-  smoothing_ = passed_ / (passed_ + std::max(kAverage, kAveragePackets * kFullPacket / rate_));
   double guaranteed = 0;
   for (std::size_t i = 0; i < schedule::kClasses; ++i) {
     Class& c = classes_[i];
@@ -108,72 +98,48 @@ void RateShares::take_terms(const LinkTerms& terms) {
     if (c.terms != ClassRates()) known_ |= class_bit(static_cast<ClassId>(i));
   }
   // As ClassOrder does.
-  const double most = rate_ * config::kMostGuaranteedPercent / 100;
+  const double most = tick_.whole * config::kMostGuaranteedPercent / 100;
   if (guaranteed > most) {
     for_each_class([&](ClassId id) { classes_[id].guarantee *= most / guaranteed; });
   }
 }
 
-void RateShares::look(Use& use, std::uint64_t counted) {
-  const auto sent = static_cast<double>(counted - std::min(use.counted, counted));
-  use.counted = counted;
-  use.rate += smoothing_ * (std::min(sent / passed_, 1e15) - use.rate);
-}
-
-void RateShares::take_in(std::span<const LinkDemand> demands, Instant now) {
-  for (const LinkDemand& demand : demands) known_ |= demand.waiting;
+void RateShares::take_in(std::size_t link, std::span<const Demands> demands) {
+  for (const Demands& each : demands) known_ |= each.links[link].waiting;
   for_each_class([&](ClassId id) {
     Class& c = classes_[id];
     double sent = 0;
     c.demand = c.hosts = 0;
     c.active = 0;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
+      const LinkDemand& demand = demands[i].links[link];
       Use& use = workers_[i].classes[id];
-      const std::uint64_t before = std::min(use.counted, demands[i].sent_of[id]);
-      sent += static_cast<double>(demands[i].sent_of[id] - before);
-      look(use, demands[i].sent_of[id]);
-      note_demand(id, demands[i], use, now);
+      sent += use.count(demand.sent_of[id], tick_);
+      use.note((demand.waiting & class_bit(id)) != 0, (demand.hungry & class_bit(id)) != 0,
+               demand.hosts[id], tick_);
       c.demand += use.demand;
       if (!use.is_active()) continue;
       c.hosts += use.hosts;
       ++c.active;
     }
     if (c.maximum > 0) {
-      c.excess = std::clamp(c.excess + sent - c.maximum * passed_, 0.0,
+      c.excess = std::clamp(c.excess + sent - c.maximum * tick_.passed, 0.0,
                             c.maximum * kMaximumReturn + 2 * kFullPacket);
     }
   });
-  for (std::size_t i = 0; i < workers_.size(); ++i) look(workers_[i].reports, demands[i].reports);
-}
-
-void RateShares::note_demand(ClassId id, const LinkDemand& demand, Use& use, Instant now) {
-  const bool waits = (demand.waiting & class_bit(id)) != 0;
-  const bool sated = use.rate < kSated * use.given;
-  if ((demand.hungry & class_bit(id)) != 0 || (waits && !sated)) {
-    use.hungry_until = now + kHunger;
-  }
-  const bool was_active = use.is_active();
-  if (use.hungry_until > now) {
-    use.demand = kAll;
-  } else {
-    use.demand = use.rate < rate_ * kNothing && !waits ? 0 : std::max(use.rate * kRoom, 1.0);
-  }
-  const double hosts = std::max<double>(demand.hosts[id], 1);
-  if (!was_active) {
-    use.hosts = hosts;
-  } else if (waits) {
-    use.hosts += smoothing_ * (hosts - use.hosts);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i].reports.count(demands[i].links[link].reports, tick_);
   }
 }
 
 // What the rates are to be of those that would keep the queue as it is.
 double RateShares::hold_queue(double sent) {
-  queue_ = std::clamp(queue_ + sent - rate_ * passed_, 0.0,
-                      rate_ * kMostQueue + kQueuePackets * kFullPacket);
-  queued_ = Duration::nanoseconds(static_cast<std::int64_t>(queue_ / rate_ * 1e9));
-  const double target = std::max(kQueue, kQueuePackets * kFullPacket / rate_);
+  queue_ = std::clamp(queue_ + sent - tick_.whole * tick_.passed, 0.0,
+                      tick_.whole * kMostQueue + kQueuePackets * kFullPacket);
+  queued_ = Duration::nanoseconds(static_cast<std::int64_t>(queue_ / tick_.whole * 1e9));
+  const double target = std::max(kQueue, kQueuePackets * kFullPacket / tick_.whole);
   const double turn = std::max(kReturn, 2 * target);
-  return std::clamp(1 + (target - queue_ / rate_) / turn, kLeastFactor, kMostFactor);
+  return std::clamp(1 + (target - queue_ / tick_.whole) / turn, kLeastFactor, kMostFactor);
 }
 
 void RateShares::divide_between_classes(double rate) {
@@ -239,56 +205,23 @@ void RateShares::fill_by_weight(double& left) {
   left = std::max(left, 0.0);
 }
 
-// By the hosts that wait; whoever wants less leaves the rest to the others.
-void RateShares::divide_between_workers(ClassId id) {
-  double left = classes_[id].given();
-  double hosts = 0;
-  for (Worker& worker : workers_) {
-    Use& use = worker.classes[id];
-    use.given = -1;  // not yet
-    if (use.is_active()) {
-      hosts += use.hosts;
-    } else {
-      use.given = 0;
-    }
-  }
-  for (bool again = true; again && hosts > 0;) {
-    again = false;
-    const double level = left / hosts;
-    for (Worker& worker : workers_) {
-      Use& use = worker.classes[id];
-      if (use.given >= 0 || use.demand > level * use.hosts) continue;
-      use.given = use.demand;
-      left -= use.given;
-      hosts -= use.hosts;
-      again = true;
-    }
-  }
-  for (Worker& worker : workers_) {
-    Use& use = worker.classes[id];
-    if (use.given < 0) use.given = std::max(0.0, left * use.hosts / hosts);
-  }
-}
-
 void RateShares::write_worker(const Worker& worker, double spare, unsigned active,
                               LinkShare& share) const {
   const auto workers = static_cast<double>(workers_.size());
   double given = 0;
-  bool works = false;
   bool hungers = false;
   for_each_class([&](ClassId id) {
     const Use& use = worker.classes[id];
     given += use.given;
-    works = works || use.is_active();
-    hungers = hungers || use.demand == kAll;
+    hungers = hungers || use.demand == Use::kAll;
   });
   if (active == 0) {
-    given = rate_ / workers;
-  } else if (works) {
+    given = tick_.whole / workers;
+  } else if (works(worker) != 0) {
     given += spare / active;
   }
   // One that would use it has no more than its part.
-  if (!hungers) given = std::max(given, kReserve * rate_ / workers);
+  if (!hungers) given = std::max(given, kReserve * tick_.whole / workers);
   share.rate = rate_of(given);
 }
 
@@ -313,7 +246,7 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
     }
     // A guarantee has no part in the turns by weight.
     const double beyond = use.is_active() ? std::max(0.0, use.given - guaranteed) : expected;
-    const double weight = std::max(beyond, c.nominal * kLeastWeight) / rate_ * kWholeWeight;
+    const double weight = std::max(beyond, c.nominal * kLeastWeight) / tick_.whole * kWholeWeight;
     written.weight = c.terms.weight == 0 ? 0 : std::max(1U, static_cast<std::uint32_t>(weight));
     if (c.maximum > 0) expected = std::min(expected, c.maximum);
     written.expected = rate_of(expected);
@@ -323,15 +256,15 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
 }
 
 // Each as much again as it used, as far as there is enough for all, and a little for the others.
-void RateShares::divide_reports(std::span<LinkShare> shares) {
+void RateShares::divide_reports(std::size_t link, std::span<Shares> shares) const {
   const auto workers = static_cast<double>(workers_.size());
   const double floor = kReserve * report_rate_ / workers;
   double used = 0;
   for (const Worker& worker : workers_) used += worker.reports.rate;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const double part =
-        used > report_rate_ * kNothing ? workers_[i].reports.rate / used : 1 / workers;
-    shares[i].reports = rate_of(floor + (report_rate_ - workers * floor) * part);
+        used > report_rate_ * kUnused ? workers_[i].reports.rate / used : 1 / workers;
+    shares[i].links[link].reports = rate_of(floor + (report_rate_ - workers * floor) * part);
   }
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "pep/base/units.h"
 #include "pep/schedule/class_set.h"
 #include "relay/gateway/shares/link_share.h"
+#include "relay/gateway/shares/use.h"
 
 namespace satrelay::gateway {
 
@@ -29,9 +31,10 @@ class RateShares {
  public:
   RateShares(unsigned workers, Instant now);
 
-  // `demands` and `shares`: of each worker. Does nothing if no time has passed.
-  void divide(const LinkTerms& terms, std::span<const LinkDemand> demands,
-              std::span<LinkShare> shares, Instant now);
+  // `demands` and `shares`: of each worker; the terms are those of the first. Does nothing if no
+  // time has passed.
+  void divide(std::size_t link, std::span<const Demands> demands, std::span<Shares> shares,
+              Instant now);
   // Nobody has sent or waited for long: the shares stay as they are until somebody does.
   bool is_at_rest() const { return at_rest_; }
   // What stands in the modem's queue, as far as the workers' bytes tell.
@@ -39,15 +42,6 @@ class RateShares {
 
  private:
   // All rates are bytes a second.
-  struct Use {
-    std::uint64_t counted = 0;
-    double rate = 0;  // as it was of late
-    double hosts = 0;
-    double demand = 0;  // kAll: whatever it gets
-    double given = 0;
-    Instant hungry_until;
-    bool is_active() const { return demand > 0; }
-  };
   struct Worker {
     std::uint64_t counted = 0;
     Use reports;
@@ -70,26 +64,23 @@ class RateShares {
       visit(schedule::lowest_class(set));
     }
   }
-  void look(Use& use, std::uint64_t counted);
-  void take_in(std::span<const LinkDemand> demands, Instant now);
-  void take_terms(const LinkTerms& terms);
+  schedule::ClassSet works(const Worker& worker) const;
+  void take_terms(const LinkTerms& terms, Duration passed);
+  void take_in(std::size_t link, std::span<const Demands> demands);
   double hold_queue(double sent);
-  void note_demand(schedule::ClassId id, const LinkDemand& demand, Use& use, Instant now);
   void divide_between_classes(double rate);
   void fill_by_weight(double& left);
   void divide_between_workers(schedule::ClassId id);
   void write_worker(const Worker& worker, double spare, unsigned active, LinkShare& share) const;
   void write_classes(const Worker& worker, LinkShare& share) const;
-  void divide_reports(std::span<LinkShare> shares);
+  void divide_reports(std::size_t link, std::span<Shares> shares) const;
 
   std::vector<Worker> workers_;
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet known_ = 0;  // have terms, or bytes
   Instant last_;
-  double passed_ = 0;  // seconds, since the last tick
-  double smoothing_ = 1;
-  double rate_ = 0;         // of the link
-  double report_rate_ = 0;  // of it, for reports
+  Tick tick_;
+  double report_rate_ = 0;
   double queue_ = 0;        // bytes
   Duration queued_;
   Instant quiet_since_;

@@ -94,10 +94,8 @@ class Uplink {
   void handle_capacity(std::size_t peer, Instant now) { apply_capacity(lines_[peer].carrier, now); }
 
   // --- several workers on a link (relay/gateway/shares) -----------------------------------------
-  // By link, in the order of the configuration.
-  const LinkTerms& terms(std::size_t link) const { return carriers_[link]->terms; }
-  void write_demands(std::span<LinkDemand> demands, Instant now) const;
-  void take_shares(std::span<const LinkShare> shares, Instant now);
+  void write_demands(Demands& demands, Instant now) const;
+  void take_shares(const Shares& shares, Instant now);
 
   // --- classes ---------------------------------------------------------------------------------
   TrafficClasses& classes() { return classes_; }
@@ -113,6 +111,8 @@ class Uplink {
     stp::Session& session;
     std::uint16_t datagram_overhead = 0;
     BitRate most_rate = {};  // as the operator says; zero: all there is
+    BitRate limit = {};      // of the peer, if that is less than the carrier carries
+    std::uint64_t sent = 0;  // bytes, as the carrier counts them
     BitRate used = {};       // as its controller has found, as last applied; zero: nothing
   };
   using Choice = Carrier::Choice;

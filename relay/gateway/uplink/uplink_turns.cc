@@ -161,12 +161,13 @@ std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant no
 // To the classes whose bytes it carries, its headers to the first; what concerns the session
 // itself is in nobody's way.
 void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) {
-  const Line& line = lines_[peer];
+  Line& line = lines_[peer];
   const stp::Session& session = line.session;
   Carrier& carrier = line.carrier;
   std::size_t headers =
       carrier.pacer.overhead().accounted(datagram + line.datagram_overhead).value();
   carrier.sent += headers;
+  line.sent += headers;
   for (const auto& part : session.last_classes()) headers -= part.bytes;
   for (const auto& [id, bytes, booked] : session.last_classes()) {
     const ByteCount all(bytes + headers);

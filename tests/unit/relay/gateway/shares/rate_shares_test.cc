@@ -39,7 +39,7 @@ struct Source {
 
 class Link {
  public:
-  Link(unsigned workers, BitRate rate) : shares_(workers, now_), out_(workers) {
+  Link(unsigned workers, BitRate rate) : shares_(workers, now_), out_(workers, Shares(1, 0)) {
     terms.rate = rate;
     terms.reports = rate.scaled(5, 100);
     for (unsigned i = 0; i < workers; ++i) workers_.emplace_back(rate);
@@ -85,7 +85,6 @@ class Link {
   std::vector<Source> sources;
   double queue = 0, most_queue = 0;  // bytes, in the modem
   const RateShares& shares() const { return shares_; }
-  const std::vector<LinkShare>& given() const { return out_; }
   Instant now() const { return now_; }
 
  private:
@@ -100,7 +99,7 @@ class Link {
   };
 
   void tick() {
-    std::vector<LinkDemand> demands;
+    std::vector<Demands> demands(workers_.size(), Demands(1, 0));
     for (Worker& worker : workers_) {
       worker.demand.waiting = worker.demand.hungry = 0;
       worker.demand.hosts = {};
@@ -112,11 +111,12 @@ class Link {
       demand.hungry |= class_bit(source.id);
       ++demand.hosts[source.id];
     }
-    for (const Worker& worker : workers_) demands.push_back(worker.demand);
-    shares_.divide(terms, demands, out_, now_);
+    for (unsigned i = 0; i < workers_.size(); ++i) demands[i].links[0] = workers_[i].demand;
+    demands[0].terms[0] = terms;
+    shares_.divide(0, demands, out_, now_);
     for (unsigned i = 0; i < workers_.size(); ++i) {
-      workers_[i].pacer.take_share(out_[i].rate, now_);
-      workers_[i].order.take_share(out_[i], now_);
+      workers_[i].pacer.take_share(out_[i].links[0].rate, now_);
+      workers_[i].order.take_share(out_[i].links[0], now_);
     }
     next_tick_ = now_ + kShareTick;
   }
@@ -148,7 +148,7 @@ class Link {
   Instant now_ = Instant() + Duration::seconds(1);
   Instant next_tick_ = now_ + kShareTick;
   RateShares shares_;
-  std::vector<LinkShare> out_;
+  std::vector<Shares> out_;
   std::vector<Worker> workers_;
 };
 
@@ -331,26 +331,27 @@ TEST(RateShares, AnotherRateIsInForceAtTheNextTick) {
 TEST(RateShares, ReportsHaveTheirBudgetTogether) {
   RateShares shares(4, Instant());
   LinkTerms terms{.rate = mbit(10), .reports = mbit(0.5), .classes = {}};
-  std::vector<LinkDemand> demands(4);
-  std::vector<LinkShare> out(4);
+  std::vector<Demands> demands(4, Demands(1, 0));
+  std::vector<Shares> out(4, Shares(1, 0));
   for (int i = 1; i <= 1'000; ++i) {
-    demands[2].reports += 50;
-    demands[2].sent += 50;
-    shares.divide(terms, demands, out, Instant() + kShareTick * i);
+    demands[0].terms[0] = terms;
+    demands[2].links[0].reports += 50;
+    demands[2].links[0].sent += 50;
+    shares.divide(0, demands, out, Instant() + kShareTick * i);
     std::uint64_t together = 0;
-    for (const LinkShare& share : out) together += share.reports.to_bits_per_second();
+    for (const Shares& share : out) together += share.links[0].reports.to_bits_per_second();
     ASSERT_LE(together, 500'100U);
   }
-  EXPECT_GE(out[2].reports, mbit(0.38));
-  EXPECT_GE(out[0].reports, mbit(0.03));
+  EXPECT_GE(out[2].links[0].reports, mbit(0.38));
+  EXPECT_GE(out[0].links[0].reports, mbit(0.03));
 }
 
 // An engine that began anew, a clock that stands, counters that leap, a link that carries nothing.
 TEST(RateShares, NothingThatIsToldBreaksThem) {
   Random random(7);
   RateShares shares(4, Instant());
-  std::vector<LinkDemand> demands(4);
-  std::vector<LinkShare> out(4);
+  std::vector<Demands> demands(4, Demands(1, 0));
+  std::vector<Shares> out(4, Shares(1, 0));
   Instant now;
   for (int i = 0; i < 5'000; ++i) {
     LinkTerms terms{.rate = BitRate::bits_per_second(random.chance(0.1) ? 0 : random.next() >> 24U),
@@ -362,7 +363,9 @@ TEST(RateShares, NothingThatIsToldBreaksThem) {
                .guaranteed = BitRate::bits_per_second(random.next() >> 20U),
                .maximum = BitRate::bits_per_second(random.next() >> random.below(64))};
     }
-    for (LinkDemand& demand : demands) {
+    for (Demands& worker : demands) {
+      LinkDemand& demand = worker.links[0];
+      worker.terms[0] = terms;
       demand.waiting = static_cast<ClassSet>(random.next());
       demand.hungry = static_cast<ClassSet>(random.next());
       demand.sent = random.next();
@@ -372,12 +375,12 @@ TEST(RateShares, NothingThatIsToldBreaksThem) {
     }
     const bool passes = random.chance(0.9);
     if (passes) now += Duration::microseconds(static_cast<std::int64_t>(1 + random.below(2'000)));
-    shares.divide(terms, demands, out, now);
+    shares.divide(0, demands, out, now);
     if (!passes) continue;
     double together = 0;
-    for (const LinkShare& share : out) {
-      EXPECT_FALSE(share.rate.is_zero());
-      together += static_cast<double>(share.rate.to_bits_per_second());
+    for (const Shares& share : out) {
+      EXPECT_FALSE(share.links[0].rate.is_zero());
+      together += static_cast<double>(share.links[0].rate.to_bits_per_second());
     }
     EXPECT_LE(together, 1.8 * static_cast<double>(terms.rate.to_bits_per_second()) + 1'000);
     if (HasFailure()) break;
