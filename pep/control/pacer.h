@@ -7,7 +7,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
+#include "pep/base/int128.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 
@@ -61,6 +63,19 @@ class Pacer {
   void set_rate(BitRate rate, Instant now) {
     if (rate == rate_) return;
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
+    take(rate);
+  }
+  // A part of a rate that several pacers share, as it is divided anew. What one gets more of it may
+  // not use for a burst, as another has had it; who gets less is not shut by what it has booked.
+  void take_share(BitRate rate, Instant now) {
+    if (rate == rate_) return;
+    if (rate > rate_) {
+      const std::int64_t room = (now + burst_ - later(busy_until_, now)).to_nanoseconds();
+      const Duration left = Duration::nanoseconds(static_cast<std::int64_t>(
+          quotient(static_cast<Uint128>(room < 0 ? -room : room) * rate_.to_bits_per_second(),
+                   rate.to_bits_per_second())));
+      busy_until_ = room < 0 ? now + burst_ + left : now + burst_ - left;
+    }
     take(rate);
   }
   BitRate rate() const { return rate_; }

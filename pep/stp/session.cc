@@ -303,6 +303,8 @@ void Session::set_capacity(BitRate capacity, control::CutCause cause) {
   impl_->gate.set_capacity(capacity, cause);
 }
 
+void Session::set_share(BitRate share, Instant now) { impl_->gate.set_share(share, now); }
+
 void Session::close(Instant now) {
   impl_->told(now);
   impl_->close();
@@ -324,6 +326,12 @@ schedule::ClassSet Session::waiting() const {
 }
 
 bool Session::may_send(Instant now) const { return impl_->gate.open(now); }
+
+bool Session::may_send_but_for_carrier(Instant now) const {
+  return impl_->gate.open_but_for_carrier(now);
+}
+
+bool Session::shut_by_share(Instant now) const { return impl_->gate.shut_by_share(now); }
 
 std::size_t Session::waiting_hosts(schedule::ClassId stream_class) const {
   return std::max<std::size_t>(impl_->streams->schedule().hosts(stream_class), 1);

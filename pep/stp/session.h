@@ -149,6 +149,8 @@ class Session {
   void note_late_sending(Instant began, Instant ended);
   // What the direction to the peer carries, and who says so.
   void set_capacity(BitRate capacity, control::CutCause cause);
+  // What of it this session may use, where several share it; zero: all.
+  void set_share(BitRate share, Instant now);
   // Sends CLOSE (a few times) and refuses all else from now on.
   void close(Instant now);
 
@@ -163,6 +165,8 @@ class Session {
   // do. Ask may_send() only for what waits.
   schedule::ClassSet waiting() const;
   bool may_send(Instant now) const;
+  bool may_send_but_for_carrier(Instant now) const;
+  bool shut_by_share(Instant now) const;
   // The hosts of a class that waits.
   std::size_t waiting_hosts(schedule::ClassId stream_class) const;
   std::optional<Event> poll_event();

@@ -180,6 +180,14 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   return found;
 }
 
+void Gateway::write_demands(Demands& demands, Instant now) const {
+  impl_->uplink.write_demands(demands, now);
+}
+
+void Gateway::take_shares(const Shares& shares, Instant now) {
+  impl_->uplink.take_shares(shares, now);
+}
+
 const Counters& Gateway::counters() const {
   impl_->settle();
   return impl_->counters;

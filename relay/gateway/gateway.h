@@ -26,6 +26,7 @@
 #include "relay/gateway/rules/explanation.h"
 #include "relay/gateway/rules/rule_change.h"
 #include "relay/gateway/rules/rule_index.h"
+#include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/snapshot.h"
 #include "relay/gateway/steering/share.h"
 #include "relay/gateway/uplink/class_change.h"
@@ -136,6 +137,12 @@ class Gateway {
   // No more than this is sent to a peer from now on, whatever its link carries, at least 1 kbit/s;
   // zero: all there is. False if there is no peer of that name.
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
+
+  // What this worker has sent and what waits, and what it may send from then on
+  // (shares/division.h). Until it is given shares first, and for ever if it is alone, each link is
+  // all its own.
+  void write_demands(Demands& demands, Instant now) const;
+  void take_shares(const Shares& shares, Instant now);
 
   // Changes a class until the next reconfigure().
   using ClassResult = gateway::ClassResult;

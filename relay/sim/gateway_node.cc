@@ -16,17 +16,6 @@ using gateway::Verdict;
 
 namespace {
 
-// The links' rates are divided between the workers for good.
-config::Gateway config_of_worker(config::Gateway config) {
-  const std::uint64_t workers = config.worker.count;
-  for (config::Link& link : config.links) link.send_rate = link.send_rate.scaled(1, workers);
-  for (config::TrafficClass& c : config.classes) {
-    c.guaranteed = c.guaranteed.scaled(1, workers);
-    c.maximum = c.maximum.scaled(1, workers);
-  }
-  return config;
-}
-
 void add(const gateway::Counters& from, gateway::Counters& to) {
   for (const auto& field : gateway::Counters::kFields) to.add(field.member, from[field.member]);
 }
@@ -106,15 +95,41 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
     worker.entropy = SeededEntropy(boot_epoch + i);
     identity.entropy = &worker.entropy;
     identity.share = {.worker = i, .workers = workers()};
-    worker.engine = std::make_unique<gateway::Gateway>(
-        config_of_worker(config_), identity, worker.memory->bytes(), loop_->now(),
-        std::as_writable_bytes(std::span(worker.journal)));
+    worker.engine =
+        std::make_unique<gateway::Gateway>(config_, identity, worker.memory->bytes(), loop_->now(),
+                                           std::as_writable_bytes(std::span(worker.journal)));
     if (worker.engine->max_frame_size() > frames_->frame_size()) {
       throw std::invalid_argument("frames of the gateway do not fit the simulation's pool");
     }
   }
   is_running_ = true;
+  begin_sharing();
   loop_->wake(id_);
+}
+
+void GatewayNode::begin_sharing() {
+  division_.reset();
+  ticks_ = false;
+  std::vector<std::size_t> lanes;
+  for (const config::Peer& peer : config_.peers) {
+    lanes.push_back(gateway::lanes_of_worker(peer, workers()));
+  }
+  // A worker alone shares nothing, unless it has several lanes to a peer.
+  if (workers() == 1 && std::ranges::all_of(lanes, [](std::size_t n) { return n == 1; })) return;
+  division_.emplace(workers(), config_.links.size(), lanes, loop_->now() - gateway::kShareTick);
+  share_links(loop_->now());
+}
+
+void GatewayNode::share_links(Instant now) {
+  for (unsigned i = 0; i < workers(); ++i) {
+    workers_[i].engine->write_demands(division_->demands(i), now);
+  }
+  division_->divide(now);
+  for (unsigned i = 0; i < workers(); ++i) {
+    workers_[i].engine->take_shares(division_->shares(i), now);
+  }
+  next_share_ = now + gateway::kShareTick;
+  ticks_ = !division_->is_at_rest();
 }
 
 void GatewayNode::kill() {
@@ -316,6 +331,7 @@ std::size_t GatewayNode::poll(Worker& worker, PortId port, Instant now, std::siz
 
 void GatewayNode::run(Instant now) {
   if (!is_running_) return;
+  if (division_ && now >= next_share_) share_links(now);
   if (machine_) return round(now);
   for (Worker& worker : workers_) {
     watched(worker, 1, [&] {
@@ -379,6 +395,7 @@ Instant GatewayNode::next_timeout() const {
   if (!is_running_) return Instant::never();
   Instant next = Instant::never();
   for (const Worker& worker : workers_) next = earlier(next, worker.engine->next_timeout());
+  if (ticks_) next = earlier(next, next_share_);
   if (machine_) {
     const Instant now = loop_->now();
     const bool waits = std::ranges::any_of(workers_, [](const Worker& w) {

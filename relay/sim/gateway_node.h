@@ -14,6 +14,7 @@
 #include "config/schema.h"
 #include "pep/base/seeded_entropy.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/shares/division.h"
 #include "relay/gateway/steering/steering.h"
 #include "relay/sim/big_memory.h"
 #include "relay/sim/event_loop.h"
@@ -93,6 +94,9 @@ class GatewayNode final : public Actor, public FrameSink {
     std::vector<FrameHandle> stuck;  // written, and not handed to the WAN port
   };
   void plan_memory();
+  void begin_sharing();
+  // What each worker has of the links, as long as anybody sends.
+  void share_links(Instant now);
   // A frame from a port, for one worker.
   void hand_over(Worker& worker, gateway::PortId port, FrameHandle frame);
   void overhear(unsigned but, gateway::PortId port, FrameHandle frame);
@@ -127,6 +131,9 @@ class GatewayNode final : public Actor, public FrameSink {
   ActorId id_;
   std::vector<Worker> workers_;
   std::optional<gateway::Steering> steering_;
+  std::optional<gateway::Division> division_;  // none if nothing is shared
+  Instant next_share_;
+  bool ticks_ = false;  // at next_share_, whatever comes
   bool is_running_ = false;
   gateway::Counters earlier_counters_;  // of engines that are no more
   FrameSink* sinks_[2] = {nullptr, nullptr};

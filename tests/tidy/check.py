@@ -47,7 +47,8 @@ MAY_INCLUDE = {
     # The rooms of relay/gateway: each includes only those above it.
     "relay/gateway/frames": GATEWAY,
     "relay/gateway/steering": GATEWAY + ["relay/gateway/frames", "relay/gateway/port_id.h"],
-    "relay/gateway/uplink": GATEWAY + ["relay/gateway/frames"],
+    "relay/gateway/shares": ["pep/base", "pep/schedule", "config/traffic_class.h"],
+    "relay/gateway/uplink": GATEWAY + ["relay/gateway/frames", "relay/gateway/shares"],
     "relay/gateway/rules": GATEWAY + ["relay/gateway/frames", "relay/gateway/uplink"],
     "relay/gateway/addresses": GATEWAY + ["relay/gateway/frames", "relay/gateway/steering",
                                           "relay/gateway/uplink",

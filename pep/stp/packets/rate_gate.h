@@ -42,7 +42,19 @@ class RateGate {
       cuts_.begin(controller_.sustained_rate());
     }
     look_at_rate();
-    own_.set_rate(controller_.rate(), now);
+    follow_controller(now);
+  }
+
+  // What of the peer's rate is this session's, where several share it; zero: all. The controller
+  // goes by the whole.
+  void set_share(BitRate share, Instant now) {
+    if (share == share_) return;
+    share_ = share;
+    own_.take_share(own_rate(), now);
+  }
+  // Nothing else holds data back.
+  bool shut_by_share(Instant now) const {
+    return !share_.is_zero() && share_ < controller_.rate() && !own_.can_send(now);
   }
 
   // What the link carries, and who says so.
@@ -58,6 +70,10 @@ class RateGate {
   }
 
   bool open(Instant now) const { return has_room(now) && now >= controller_.holds_until(); }
+  // Whether nothing but the carrier holds data back.
+  bool open_but_for_carrier(Instant now) const {
+    return own_.can_send(now) && now >= controller_.holds_until();
+  }
   Instant opens_at() const {
     return later(later(carrier_.next_send(controller_.lead()), own_.next_send()),
                  controller_.holds_until());
@@ -150,10 +166,15 @@ class RateGate {
     sample.number = seen_.last_number;
     controller_.on_feedback(sample);
     look_at_rate();
-    own_.set_rate(controller_.rate(), now);
+    follow_controller(now);
   }
 
  private:
+  BitRate own_rate() const {
+    const BitRate rate = controller_.rate();
+    return share_.is_zero() ? rate : std::min(rate, share_);
+  }
+  void follow_controller(Instant now) { own_.set_rate(own_rate(), now); }
   bool has_room(Instant now) const {
     return carrier_.can_send(now, controller_.lead()) && own_.can_send(now);
   }
@@ -182,6 +203,7 @@ class RateGate {
   control::Pacer& carrier_;
   control::RateController& controller_;
   control::Pacer own_;
+  BitRate share_;
   std::uint32_t datagram_overhead_;
   RateCuts cuts_;
 

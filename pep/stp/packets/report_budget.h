@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
@@ -31,12 +32,15 @@ class ReportBudget {
   Duration time_for(std::size_t bytes) const { return rate_.time_for(ByteCount(bytes)); }
   // So many bytes left, as the link counts them.
   void debit(std::size_t bytes, Instant now) {
+    debited_ += bytes;
     spent_until_ = earlier(later(spent_until_, now) + time_for(bytes), now + kMostOverdrawn);
   }
   Instant spent_until() const { return spent_until_; }
+  std::uint64_t debited() const { return debited_; }  // bytes, in all
 
  private:
   BitRate rate_;
+  std::uint64_t debited_ = 0;
   Instant spent_until_;
 };
 

@@ -1,6 +1,7 @@
 #include "relay/gateway/uplink/carrier.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace satrelay::gateway {
 namespace {
@@ -30,20 +31,32 @@ Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most
       send_capacity(link.send_rate),
       receive_capacity(link.receive_rate),
       is_found_(!link.finds_capacity()),
-      configured_reports_(reports) {
+      configured_reports_(reports),
+      rate_(pacer.rate()) {
   report_budget.set_rate(report_rate(), Instant());
 }
 
 void Carrier::set_rate(BitRate rate, bool found, Instant now) {
   is_found_ = found;
-  pacer.set_rate(rate.scaled(995, 1000), now);
-  classes.set_rate(pacer.rate(), now);
-  report_budget.set_rate(report_rate(), now);
+  const BitRate before = std::exchange(rate_, rate.scaled(995, 1000));
+  // A share stays what it is of the link until it is divided anew.
+  const std::uint64_t whole = before.to_bits_per_second();
+  const std::uint64_t part = is_shared_ ? pacer.rate().to_bits_per_second() : whole;
+  pacer.set_rate(part == whole ? rate_ : rate_.scaled(part, whole), now);
+  classes.set_rate(rate_, now);
+  if (!is_shared_) report_budget.set_rate(report_rate(), now);
+}
+
+void Carrier::take_share(const LinkShare& share, Instant now) {
+  is_shared_ = true;
+  pacer.take_share(share.rate, now);
+  classes.take_share(share, now);
+  report_budget.set_rate(share.reports, now);
 }
 
 BitRate Carrier::report_rate() const {
   if (!configured_reports_.is_zero()) return configured_reports_;
-  const BitRate rate = is_found_ ? pacer.rate() : std::min(pacer.rate(), kLittle);
+  const BitRate rate = is_found_ ? rate_ : std::min(rate_, kLittle);
   return rate.scaled(config::kReportPercent, 100);
 }
 

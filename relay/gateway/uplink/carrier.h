@@ -2,6 +2,7 @@
 // bridged frames are debited to it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "pep/schedule/class_set.h"
 #include "pep/schedule/host_share.h"
 #include "pep/stp/packets/report_budget.h"
+#include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/class_order.h"
 #include "relay/gateway/uplink/link_way.h"
 
@@ -34,6 +36,10 @@ struct Carrier {
 
   // The modem carries another rate from now on. `found`: that is no mere ceiling.
   void set_rate(BitRate rate, bool found, Instant now);
+  // What one of several workers has of it, from now on: all that is sized for the link stays so.
+  void take_share(const LinkShare& share, Instant now);
+  BitRate rate() const { return rate_; }  // of the link, that is paced
+  BitRate report_rate() const;            // of it, for reports
   // Bytes of bridged frames of a class that may wait.
   ByteCount held_limit(schedule::ClassId traffic_class) const;
 
@@ -51,12 +57,17 @@ struct Carrier {
   // As the operator says; never above what is configured.
   BitRate send_capacity;
   BitRate receive_capacity;
+  std::size_t index = 0;  // of the link
+  LinkTerms terms;        // for those who divide it
+  // As the link counts them.
+  std::uint64_t sent = 0;
+  std::array<std::uint64_t, schedule::kClasses> sent_of{};
 
  private:
-  BitRate report_rate() const;
-
   bool is_found_;  // what the modem carries is known, or was found
   BitRate configured_reports_;
+  BitRate rate_;
+  bool is_shared_ = false;
 };
 
 }  // namespace satrelay::gateway

@@ -42,7 +42,7 @@ void ClassOrder::apply(Class& c, Instant now) const {
       to.reset();
     } else if (!to) {
       to.emplace(pacer(rate, burst));
-    } else {
+    } else if (!is_shared_) {
       to->set_rate(rate, now);
     }
   };
@@ -55,6 +55,7 @@ void ClassOrder::set(const std::array<ClassRates, schedule::kClasses>& rates, In
   all_guaranteed_ = 0;
   for (std::size_t i = 0; i < rates.size(); ++i) {
     classes_[i].rates = rates[i];
+    if (!is_shared_) classes_[i].weight = rates[i].weight;
     if (!rates[i].maximum.is_zero()) limited_ |= schedule::class_bit(static_cast<ClassId>(i));
     all_guaranteed_ += rates[i].guaranteed.to_bits_per_second();
   }
@@ -65,6 +66,18 @@ void ClassOrder::set_rate(BitRate rate, Instant now) {
   if (rate == rate_) return;
   rate_ = rate;
   for (Class& c : classes_) apply(c, now);
+}
+
+void ClassOrder::take_share(const LinkShare& share, Instant now) {
+  is_shared_ = true;
+  for_each_class(share.set, [&](ClassId id) {
+    Class& c = classes_[id];
+    const ClassShare& part = share.classes[id];
+    c.weight = part.weight;
+    c.expected = part.expected;
+    if (c.guaranteed && !part.guaranteed.is_zero()) c.guaranteed->take_share(part.guaranteed, now);
+    if (c.maximum && !part.maximum.is_zero()) c.maximum->take_share(part.maximum, now);
+  });
 }
 
 ClassSet ClassOrder::open(Instant now) const {
@@ -110,6 +123,7 @@ std::optional<ClassId> ClassOrder::next(ClassSet waiting, Instant now) const {
 
 BitRate ClassOrder::expected_rate(ClassId id) const {
   const Class& c = classes_[id];
+  if (is_shared_) return c.expected;
   std::uint64_t weights = 0;
   std::uint64_t left = rate_.to_bits_per_second();
   for (const Class& each : classes_) {
@@ -131,7 +145,7 @@ void ClassOrder::on_sent(ClassId id, std::size_t source, ByteCount bytes, ByteCo
   if (c.guaranteed && c.guaranteed->can_send(now)) {
     c.guaranteed->on_sent(size, now);
   } else {
-    tags_.on_served(id, bytes.value(), std::max<std::uint32_t>(c.rates.weight, 1));
+    tags_.on_served(id, bytes.value(), std::max<std::uint32_t>(c.weight, 1));
   }
 }
 

@@ -18,15 +18,9 @@
 #include "pep/control/pacer.h"
 #include "pep/schedule/class_set.h"
 #include "pep/schedule/fair_tags.h"
+#include "relay/gateway/shares/link_share.h"
 
 namespace satrelay::gateway {
-
-struct ClassRates {
-  std::uint32_t weight = 0;  // 0: only what the others leave
-  BitRate guaranteed = {};   // zero: nothing
-  BitRate maximum = {};      // zero: all there is
-  friend bool operator==(const ClassRates&, const ClassRates&) = default;
-};
 
 class ClassOrder {
  public:
@@ -36,6 +30,8 @@ class ClassOrder {
 
   void set(const std::array<ClassRates, schedule::kClasses>& rates, Instant now);
   void set_rate(BitRate rate, Instant now);
+  // What this worker has of it, from now on; set() and set_rate() are about all of it, still.
+  void take_share(const LinkShare& share, Instant now);
 
   // Of those that wait, the one whose turn it is; nullopt if none may send now.
   std::optional<schedule::ClassId> next(schedule::ClassSet waiting, Instant now) const;
@@ -59,6 +55,8 @@ class ClassOrder {
  private:
   struct Class {
     ClassRates rates;
+    std::uint32_t weight = 0;  // of these, or of the share
+    BitRate expected;          // of the share
     std::optional<control::Pacer> guaranteed, maximum;
     schedule::FairTags sources{0};
   };
@@ -66,6 +64,7 @@ class ClassOrder {
   BitRate guaranteed(const Class& c) const;  // of what the carrier carries now
 
   BitRate rate_;
+  bool is_shared_ = false;
   std::uint64_t all_guaranteed_ = 0;  // bit/s, as configured
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet limited_ = 0;  // have a maximum

@@ -32,6 +32,7 @@ Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secr
   for (const config::Link& link : config.links) {
     carriers_.push_back(std::make_unique<Carrier>(
         link, sessions + 1, config.limits.flows + kMostHeldHosts, config.stp.feedback.budget));
+    carriers_.back()->index = carriers_.size() - 1;
   }
   for (std::size_t i = 0; i < sessions; ++i) attention_.rest(i, Instant::never());
   // Which of several links a bridged frame takes is not known.
@@ -137,12 +138,16 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
     limit(line.most_rate, kCommanded);
     capacity = std::max(capacity, kLeastCapacity);
     line.session.set_capacity(capacity, cause);
+    line.limit = capacity;
     most = std::max(most, capacity);
     line.used = finds ? used_by(line) : BitRate();
     any_found = any_found || !line.session.found_capacity().is_zero();
     used = std::max(used, std::min(line.used, capacity));
   }
   if (most.is_zero()) return;
+  for (Line& line : lines_) {
+    if (&line.carrier == &carrier && line.limit == most) line.limit = BitRate();
+  }
   const bool is_known = !finds || any_found;
   carrier.set_rate(is_known && !used.is_zero() ? used : most, is_known, now);
   apply_classes(now);
@@ -172,6 +177,50 @@ void Uplink::follow(std::size_t peer, Instant now) {
   if (!same) apply_capacity(line.carrier, now);
 }
 
+// --- shares ------------------------------------------------------------------------------------
+
+void Uplink::write_demands(Demands& demands, Instant now) const {
+  for (std::size_t i = 0; i < carriers_.size(); ++i) {
+    const Carrier& carrier = *carriers_[i];
+    demands.terms[i] = carrier.terms;
+    LinkDemand& link = demands.links[i];
+    link = {.sent = carrier.sent,
+            .reports = carrier.report_budget.debited(),
+            .sent_of = carrier.sent_of};
+    // Which of several links they take is not known.
+    link.waiting = link.hungry = held_.classes();
+    for (ClassSet set = link.waiting; set != 0; set &= set - 1) {
+      const ClassId id = schedule::lowest_class(set);
+      link.hosts[id] = static_cast<std::uint32_t>(held_.hosts(id));
+    }
+  }
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    demands.lanes[i] = {.limit = lines_[i].limit, .sent = lines_[i].sent};
+  }
+  attention_.for_each([&](std::size_t i) {
+    const Line& line = lines_[i];
+    ClassSet waiting = line.session.waiting();
+    if (waiting == 0 || !port_.is_reachable(i)) return;
+    LinkDemand& link = demands.links[line.carrier.index];
+    LaneDemand& lane = demands.lanes[i];
+    link.waiting |= waiting;
+    if (line.session.may_send_but_for_carrier(now)) link.hungry |= waiting;
+    lane.waits = true;
+    lane.hungry = line.session.shut_by_share(now);
+    for (; waiting != 0; waiting &= waiting - 1) {
+      const ClassId id = schedule::lowest_class(waiting);
+      const auto hosts = static_cast<std::uint32_t>(line.session.waiting_hosts(id));
+      link.hosts[id] += hosts;
+      lane.hosts += hosts;
+    }
+  });
+}
+
+void Uplink::take_shares(const Shares& shares, Instant now) {
+  for (std::size_t i = 0; i < carriers_.size(); ++i) carriers_[i]->take_share(shares.links[i], now);
+  for (std::size_t i = 0; i < lines_.size(); ++i) lines_[i].session.set_share(shares.lanes[i], now);
+}
+
 // --- classes -----------------------------------------------------------------------------------
 
 void Uplink::apply_classes(Instant now) {
@@ -186,7 +235,10 @@ void Uplink::apply_classes(Instant now) {
       rates[id] = {.weight = c.weight, .guaranteed = c.guaranteed, .maximum = c.maximum};
     }
     rates[TrafficClasses::kBridged].guaranteed =
-        config::bridged_guarantee(carrier->config, carrier->pacer.rate());
+        config::bridged_guarantee(carrier->config, carrier->rate());
+    carrier->terms.classes = rates;
+    carrier->terms.rate = carrier->rate();
+    carrier->terms.reports = carrier->report_rate();
     carrier->classes.set(rates, now);
   }
 }

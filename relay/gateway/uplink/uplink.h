@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/released_fragments.h"
+#include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/carrier.h"
 #include "relay/gateway/uplink/class_change.h"
 #include "relay/gateway/uplink/command_result.h"
@@ -91,6 +93,10 @@ class Uplink {
   // The peer has announced another capacity.
   void handle_capacity(std::size_t peer, Instant now) { apply_capacity(lines_[peer].carrier, now); }
 
+  // --- several workers on a link (relay/gateway/shares) -----------------------------------------
+  void write_demands(Demands& demands, Instant now) const;
+  void take_shares(const Shares& shares, Instant now);
+
   // --- classes ---------------------------------------------------------------------------------
   TrafficClasses& classes() { return classes_; }
   const TrafficClasses& classes() const { return classes_; }
@@ -105,6 +111,8 @@ class Uplink {
     stp::Session& session;
     std::uint16_t datagram_overhead = 0;
     BitRate most_rate = {};  // as the operator says; zero: all there is
+    BitRate limit = {};      // of the peer, if that is less than the carrier carries
+    std::uint64_t sent = 0;  // bytes, as the carrier counts them
     BitRate used = {};       // as its controller has found, as last applied; zero: nothing
   };
   using Choice = Carrier::Choice;

@@ -161,16 +161,19 @@ std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant no
 // To the classes whose bytes it carries, its headers to the first; what concerns the session
 // itself is in nobody's way.
 void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) {
-  const Line& line = lines_[peer];
+  Line& line = lines_[peer];
   const stp::Session& session = line.session;
   Carrier& carrier = line.carrier;
   std::size_t headers =
       carrier.pacer.overhead().accounted(datagram + line.datagram_overhead).value();
+  carrier.sent += headers;
+  line.sent += headers;
   for (const auto& part : session.last_classes()) headers -= part.bytes;
   for (const auto& [id, bytes, booked] : session.last_classes()) {
     const ByteCount all(bytes + headers);
     const ByteCount all_booked(booked + headers);
     headers = 0;
+    carrier.sent_of[id] += all.value();
     carrier.classes.on_sent(id, peer + 1, all, all_booked, session.waiting_hosts(id), now);
     classes_[id].use.relayed_bytes += all.value();
   }
@@ -185,6 +188,8 @@ void Uplink::debit_bridged(ClassId id, std::size_t ip_bytes, std::uint32_t facto
   for (const auto& carrier : carriers_) {
     if (any && !has_room(carrier)) continue;
     accounted = carrier->pacer.overhead().accounted(ip_bytes);
+    carrier->sent += accounted.value();
+    carrier->sent_of[id] += accounted.value();
     if (any) {
       carrier->pacer.on_sent(ip_bytes, now);
     } else {

@@ -49,6 +49,29 @@ TEST(Pacer, ALowerRateCountsForWhatIsBooked) {
   EXPECT_EQ(pacer.next_send(), at_ms(10 + 3 - 4));
 }
 
+// Four pacers share a rate. Who gets three fourths of it has a burst of a fourth still, and who
+// gets less may go on with that.
+TEST(Pacer, AShareThatGrowsLendsNothingAndOneThatShrinksStaysOpen) {
+  const BitRate quarter = BitRate::bits_per_second(250'000);
+  Pacer grows(quarter, LinkOverhead{0}, Duration::milliseconds(4), Duration::milliseconds(20));
+  grows.on_sent(62, at_ms(0));  // 2 of the 4 ms
+  grows.take_share(BitRate::bits_per_second(1'000'000), at_ms(0));
+  EXPECT_GE(grows.next_send(), at_ms(0) - Duration::microseconds(510));
+  EXPECT_LE(grows.next_send(), at_ms(0) - Duration::microseconds(490));
+  EXPECT_EQ(grows.rate(), BitRate::bits_per_second(1'000'000));
+
+  Pacer shrinks = slow_pacer();
+  for (int i = 0; i < 4; ++i) shrinks.on_sent(125, at_ms(0));
+  shrinks.take_share(quarter, at_ms(0));
+  EXPECT_EQ(shrinks.next_send(), at_ms(0));
+
+  // What was booked beyond the burst is owed in bytes: 16 ms of a fourth are 4 of the whole.
+  Pacer owes(quarter, LinkOverhead{0}, Duration::milliseconds(4), Duration::milliseconds(20));
+  owes.on_sent(625, at_ms(0));
+  owes.take_share(BitRate::bits_per_second(1'000'000), at_ms(0));
+  EXPECT_EQ(owes.next_send(), at_ms(4));
+}
+
 // Of 20 ms, or what two long packets and a burst take: 28 ms at 1 Mbit/s.
 TEST(Pacer, BridgedFramesPushItNoFurtherThanTheDebtLimit) {
   Pacer pacer = slow_pacer();

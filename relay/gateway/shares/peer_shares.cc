@@ -1,0 +1,91 @@
+#include "relay/gateway/shares/peer_shares.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace satrelay::gateway {
+namespace {
+
+// A peer may be sent little, and each lane begins with a packet.
+constexpr double kLeastRate = 16;
+
+BitRate limit_of(std::span<const Demands> demands, std::size_t first, std::size_t lanes) {
+  BitRate least;
+  for (const Demands& worker : demands) {
+    for (const LaneDemand& lane : std::span(worker.lanes).subspan(first, lanes)) {
+      if (lane.limit.is_zero()) continue;
+      least = least.is_zero() ? lane.limit : std::min(least, lane.limit);
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+PeerShares::PeerShares(unsigned workers, std::vector<std::size_t> lanes, Instant now) : last_(now) {
+  std::size_t first = 0;
+  for (const std::size_t count : lanes) {
+    peers_.push_back({.lanes = std::vector<Use>(workers * count)});
+    places_.push_back({.first = first, .lanes = count});
+    first += count;
+  }
+}
+
+void PeerShares::divide(std::span<const Demands> demands, std::span<Shares> shares, Instant now) {
+  if (now <= last_) return;
+  const Duration passed = now - last_;
+  last_ = now;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i].lanes.size() < 2) continue;
+    const BitRate limit = limit_of(demands, places_[i].first, places_[i].lanes);
+    if (!limit.is_zero()) {
+      divide_peer(peers_[i], places_[i], limit, passed, demands, shares, now);
+    } else if (std::exchange(peers_[i].is_limited, false)) {
+      for (Shares& worker : shares) {
+        std::ranges::fill(std::span(worker.lanes).subspan(places_[i].first, places_[i].lanes),
+                          BitRate());
+      }
+    }
+  }
+}
+
+void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Duration passed,
+                             std::span<const Demands> demands, std::span<Shares> shares,
+                             Instant now) {
+  const double whole = std::max(static_cast<double>(limit.to_bits_per_second()) / 8, kLeastRate);
+  const Tick tick = Tick::of(now, passed, whole);
+  // What was sent before there was a limit is not held against it.
+  const bool is_new = !std::exchange(peer.is_limited, true);
+  const auto count = static_cast<double>(peer.lanes.size());
+  double sent = 0, active = 0;
+  for (std::size_t i = 0; i < peer.lanes.size(); ++i) {
+    const LaneDemand& demand = demands[i / place.lanes].lanes[place.first + i % place.lanes];
+    if (is_new) peer.lanes[i] = {.counted = demand.sent};
+    sent += peer.lanes[i].count(demand.sent, tick);
+    peer.lanes[i].note(demand.waits, demand.hungry, demand.hosts, tick);
+    if (peer.lanes[i].is_active()) ++active;
+  }
+  peer.excess = is_new ? 0
+                       : std::clamp(peer.excess + sent - whole * tick.passed, 0.0,
+                                    whole * kMaximumReturn + 2 * kFullPacket);
+  const double all = std::max(whole / 2, whole - peer.excess / kMaximumReturn);
+  divide_by_hosts(all, [&](auto&& visit) {
+    for (Use& lane : peer.lanes) visit(lane);
+  });
+  double given = 0;
+  for (const Use& lane : peer.lanes) given += lane.given;
+  for (std::size_t i = 0; i < peer.lanes.size(); ++i) {
+    const Use& lane = peer.lanes[i];
+    double rate = lane.given;
+    if (active == 0) {
+      rate = whole / count;
+    } else if (lane.is_active()) {
+      rate += std::max(0.0, all - given) / active;
+    }
+    if (lane.demand != Use::kAll) rate = std::max(rate, kReserve * whole / count);
+    shares[i / place.lanes].lanes[place.first + i % place.lanes] =
+        BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(rate, kLeastRate) * 8));
+  }
+}
+
+}  // namespace satrelay::gateway

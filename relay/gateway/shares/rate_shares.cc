@@ -1,0 +1,271 @@
+#include "relay/gateway/shares/rate_shares.h"
+
+#include <algorithm>
+
+#include "config/traffic_class.h"
+#include "pep/base/check.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using schedule::class_bit;
+using schedule::ClassId;
+
+// What the modem's queue holds while all is used, and how fast it is brought back to that.
+constexpr double kQueue = 0.003;
+constexpr double kQueuePackets = 2;
+constexpr double kReturn = 0.006;
+constexpr double kLeastFactor = 0.5, kMostFactor = 1.5;
+constexpr double kMostQueue = 0.05;
+
+constexpr std::uint32_t kWholeWeight = 1 << 12;
+// A class that gets little by weight is not put off for long, when that becomes more.
+constexpr double kLeastWeight = 0.125;
+
+constexpr double kLeastRate = 16;
+// Less of the reports' part than this is nothing.
+constexpr double kUnused = 1e-5;
+constexpr Duration kRest = Duration::milliseconds(200);
+
+double bytes_of(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()) / 8; }
+BitRate rate_of(double bytes) {
+  return BitRate::bits_per_second(
+      static_cast<std::uint64_t>(std::clamp(bytes, kLeastRate, 1e15) * 8));
+}
+
+}  // namespace
+
+RateShares::RateShares(unsigned workers, Instant now)
+    : workers_(workers), last_(now), quiet_since_(now) {}
+
+void RateShares::divide(std::size_t link, std::span<const Demands> demands,
+                        std::span<Shares> shares, Instant now) {
+  SATRELAY_CHECK(demands.size() == workers_.size() && shares.size() == workers_.size());
+  if (now <= last_) return;
+  tick_.now = now;
+  take_terms(demands.front().terms[link], now - last_);
+  last_ = now;
+  take_in(link, demands);
+  double sent = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const LinkDemand& demand = demands[i].links[link];
+    // An engine that began anew counts from zero.
+    sent += static_cast<double>(demand.sent - std::min(workers_[i].counted, demand.sent));
+    any = any || demand.sent != workers_[i].counted || demand.waiting != 0;
+    workers_[i].counted = demand.sent;
+  }
+  if (any) quiet_since_ = now;
+  at_rest_ = now - quiet_since_ >= kRest;
+  const double rate = tick_.whole * hold_queue(sent);
+  divide_between_classes(rate);
+  double given = 0;
+  for_each_class([&](ClassId id) {
+    given += classes_[id].given();
+    divide_by_hosts(classes_[id].given(), [&](auto&& visit) {
+      for (Worker& worker : workers_) visit(worker.classes[id]);
+    });
+  });
+  const auto active = static_cast<unsigned>(
+      std::ranges::count_if(workers_, [&](const Worker& worker) { return (works(worker) != 0); }));
+  const double spare = std::max(0.0, rate - given);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    write_worker(workers_[i], spare, active, shares[i].links[link]);
+    write_classes(workers_[i], shares[i].links[link]);
+  }
+  divide_reports(link, shares);
+}
+
+// The classes in which it is active.
+schedule::ClassSet RateShares::works(const Worker& worker) const {
+  schedule::ClassSet set = 0;
+  for_each_class([&](ClassId id) {
+    if (worker.classes[id].is_active()) set |= class_bit(id);
+  });
+  return set;
+}
+
+void RateShares::take_terms(const LinkTerms& terms, Duration passed) {
+  tick_ = Tick::of(tick_.now, passed, std::max(bytes_of(terms.rate), kLeastRate));
+  report_rate_ = bytes_of(terms.reports);
+  double guaranteed = 0;
+  for (std::size_t i = 0; i < schedule::kClasses; ++i) {
+    Class& c = classes_[i];
+    c.terms = terms.classes[i];
+    c.guarantee = bytes_of(c.terms.guaranteed);
+    c.maximum = bytes_of(c.terms.maximum);
+    guaranteed += c.guarantee;
+    if (c.terms != ClassRates()) known_ |= class_bit(static_cast<ClassId>(i));
+  }
+  // As ClassOrder does.
+  const double most = tick_.whole * config::kMostGuaranteedPercent / 100;
+  if (guaranteed > most) {
+    for_each_class([&](ClassId id) { classes_[id].guarantee *= most / guaranteed; });
+  }
+}
+
+void RateShares::take_in(std::size_t link, std::span<const Demands> demands) {
+  for (const Demands& each : demands) known_ |= each.links[link].waiting;
+  for_each_class([&](ClassId id) {
+    Class& c = classes_[id];
+    double sent = 0;
+    c.demand = c.hosts = 0;
+    c.active = 0;
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      const LinkDemand& demand = demands[i].links[link];
+      Use& use = workers_[i].classes[id];
+      sent += use.count(demand.sent_of[id], tick_);
+      use.note((demand.waiting & class_bit(id)) != 0, (demand.hungry & class_bit(id)) != 0,
+               demand.hosts[id], tick_);
+      c.demand += use.demand;
+      if (!use.is_active()) continue;
+      c.hosts += use.hosts;
+      ++c.active;
+    }
+    if (c.maximum > 0) {
+      c.excess = std::clamp(c.excess + sent - c.maximum * tick_.passed, 0.0,
+                            c.maximum * kMaximumReturn + 2 * kFullPacket);
+    }
+  });
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i].reports.count(demands[i].links[link].reports, tick_);
+  }
+}
+
+// What the rates are to be of those that would keep the queue as it is.
+double RateShares::hold_queue(double sent) {
+  queue_ = std::clamp(queue_ + sent - tick_.whole * tick_.passed, 0.0,
+                      tick_.whole * kMostQueue + kQueuePackets * kFullPacket);
+  queued_ = Duration::nanoseconds(static_cast<std::int64_t>(queue_ / tick_.whole * 1e9));
+  const double target = std::max(kQueue, kQueuePackets * kFullPacket / tick_.whole);
+  const double turn = std::max(kReturn, 2 * target);
+  return std::clamp(1 + (target - queue_ / tick_.whole) / turn, kLeastFactor, kMostFactor);
+}
+
+void RateShares::divide_between_classes(double rate) {
+  double left = rate;
+  for_each_class([&](ClassId id) {
+    Class& c = classes_[id];
+    // No more than its maximum, and what was above it is made up for.
+    if (c.maximum > 0) {
+      const double most = std::max(c.maximum * 0.5, c.maximum - c.excess / kMaximumReturn);
+      c.demand = std::min(c.demand, most);
+    }
+    c.guaranteed = std::min({c.demand, c.guarantee, left});
+    c.beyond = 0;
+    left -= c.guaranteed;
+  });
+  double weights = 0;
+  for_each_class([&](ClassId id) { weights += classes_[id].terms.weight; });
+  for_each_class([&](ClassId id) {
+    Class& c = classes_[id];
+    c.nominal = weights > 0 ? left * c.terms.weight / weights : 0;
+  });
+  fill_by_weight(left);
+  // What is left goes to those without a weight, to each alike.
+  unsigned takers = 0;
+  for_each_class([&](ClassId id) {
+    takers += classes_[id].terms.weight == 0 && classes_[id].demand > 0 ? 1 : 0;
+  });
+  for_each_class([&](ClassId id) {
+    Class& c = classes_[id];
+    if (c.terms.weight != 0 || c.demand <= 0) return;
+    c.beyond = std::min(c.demand - c.guaranteed, left / takers);
+    left -= c.beyond;
+    --takers;
+  });
+}
+
+// Whoever wants less than its part leaves the rest to the others.
+void RateShares::fill_by_weight(double& left) {
+  schedule::ClassSet open = 0;
+  for_each_class([&](ClassId id) {
+    const Class& c = classes_[id];
+    if (c.terms.weight > 0 && c.demand > c.guaranteed) open |= class_bit(id);
+  });
+  while (open != 0 && left > 0) {
+    double weights = 0;
+    for (auto set = open; set != 0; set &= set - 1) {
+      weights += classes_[schedule::lowest_class(set)].terms.weight;
+    }
+    const double level = left / weights;
+    schedule::ClassSet filled = 0;
+    for (auto set = open; set != 0; set &= set - 1) {
+      const ClassId id = schedule::lowest_class(set);
+      const Class& c = classes_[id];
+      if (c.demand - c.guaranteed <= level * c.terms.weight) filled |= class_bit(id);
+    }
+    for (auto set = filled == 0 ? open : filled; set != 0; set &= set - 1) {
+      Class& c = classes_[schedule::lowest_class(set)];
+      c.beyond = filled == 0 ? level * c.terms.weight : c.demand - c.guaranteed;
+      left -= c.beyond;
+    }
+    open = filled == 0 ? 0 : open & ~filled;
+  }
+  left = std::max(left, 0.0);
+}
+
+void RateShares::write_worker(const Worker& worker, double spare, unsigned active,
+                              LinkShare& share) const {
+  const auto workers = static_cast<double>(workers_.size());
+  double given = 0;
+  bool hungers = false;
+  for_each_class([&](ClassId id) {
+    const Use& use = worker.classes[id];
+    given += use.given;
+    hungers = hungers || use.demand == Use::kAll;
+  });
+  if (active == 0) {
+    given = tick_.whole / workers;
+  } else if (works(worker) != 0) {
+    given += spare / active;
+  }
+  // One that would use it has no more than its part.
+  if (!hungers) given = std::max(given, kReserve * tick_.whole / workers);
+  share.rate = rate_of(given);
+}
+
+void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
+  const auto workers = static_cast<double>(workers_.size());
+  share.set = known_;
+  for_each_class([&](ClassId id) {
+    const Class& c = classes_[id];
+    const Use& use = worker.classes[id];
+    ClassShare& written = share.classes[id];
+    double expected = use.given;
+    double guaranteed = c.guarantee / workers;
+    double maximum = kReserve * c.maximum / workers;
+    if (use.is_active()) {
+      guaranteed = c.given() > 0 ? c.guaranteed * use.given / c.given() : 0;
+      maximum = use.given + std::max(0.0, c.maximum - c.given()) / c.active;
+    } else if (c.active > 0) {
+      expected = c.given() / (c.hosts + 1);
+    } else {
+      expected = c.guarantee + c.nominal;
+      maximum = c.maximum / workers;
+    }
+    // A guarantee has no part in the turns by weight.
+    const double beyond = use.is_active() ? std::max(0.0, use.given - guaranteed) : expected;
+    const double weight = std::max(beyond, c.nominal * kLeastWeight) / tick_.whole * kWholeWeight;
+    written.weight = c.terms.weight == 0 ? 0 : std::max(1U, static_cast<std::uint32_t>(weight));
+    if (c.maximum > 0) expected = std::min(expected, c.maximum);
+    written.expected = rate_of(expected);
+    written.guaranteed = c.guarantee > 0 ? rate_of(guaranteed) : BitRate();
+    written.maximum = c.maximum > 0 ? rate_of(maximum) : BitRate();
+  });
+}
+
+// Each as much again as it used, as far as there is enough for all, and a little for the others.
+void RateShares::divide_reports(std::size_t link, std::span<Shares> shares) const {
+  const auto workers = static_cast<double>(workers_.size());
+  const double floor = kReserve * report_rate_ / workers;
+  double used = 0;
+  for (const Worker& worker : workers_) used += worker.reports.rate;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const double part =
+        used > report_rate_ * kUnused ? workers_[i].reports.rate / used : 1 / workers;
+    shares[i].links[link].reports = rate_of(floor + (report_rate_ - workers * floor) * part);
+  }
+}
+
+}  // namespace satrelay::gateway

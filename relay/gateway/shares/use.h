@@ -1,0 +1,104 @@
+// What one of several users has used of late of what they share, what it would use, and what it is
+// given. All rates are bytes a second.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "pep/base/time.h"
+
+namespace satrelay::gateway {
+
+// Of the wire: a packet is no rate, and averages are over several.
+inline constexpr double kFullPacket = 1'538;
+// One that has nothing to send keeps this of an equal part.
+inline constexpr double kReserve = 0.25;
+// What is above a maximum is made up for in so long.
+inline constexpr double kMaximumReturn = 0.02;
+
+struct Tick {
+  Instant now;
+  double passed = 0;     // seconds, since the last one
+  double whole = 0;      // what is shared
+  double smoothing = 1;  // how much of an average a tick makes
+
+  static Tick of(Instant now, Duration passed, double whole) {
+    constexpr double kAverage = 0.008, kAveragePackets = 8;
+    const double seconds = std::min(passed.to_seconds(), 1.0);
+    const double average = std::max(kAverage, kAveragePackets * kFullPacket / whole);
+    return {now, seconds, whole, seconds / (seconds + average)};
+  }
+};
+
+struct Use {
+  // Whatever it gets.
+  static constexpr double kAll = std::numeric_limits<double>::infinity();
+
+  std::uint64_t counted = 0;  // bytes
+  double rate = 0;
+  double hosts = 0;
+  double demand = 0;
+  double given = 0;
+  Instant hungry_until = {};
+
+  bool is_active() const { return demand > 0; }
+
+  // Bytes since the last time. One that began anew counts from zero.
+  double count(std::uint64_t bytes, const Tick& tick) {
+    const auto sent = static_cast<double>(bytes - std::min(counted, bytes));
+    counted = bytes;
+    rate += tick.smoothing * (std::min(sent / tick.passed, 1e15) - rate);
+    return sent;
+  }
+  // `hungry`: nothing else than what is shared holds it back.
+  void note(bool waits, bool hungry, std::uint32_t waiting_hosts, const Tick& tick) {
+    // Who waited a moment ago waits again in another.
+    constexpr Duration kHunger = Duration::milliseconds(2);
+    // Who uses so much of its part would use more; who uses less gets so much more than it used.
+    constexpr double kSated = 0.9, kRoom = 1.15;
+    // Less than this of all is nothing.
+    constexpr double kNothing = 1e-5;
+    if (hungry || (waits && rate >= kSated * given)) hungry_until = tick.now + kHunger;
+    const bool was_active = is_active();
+    if (hungry_until > tick.now) {
+      demand = kAll;
+    } else {
+      demand = rate < tick.whole * kNothing && !waits ? 0 : std::max(rate * kRoom, 1.0);
+    }
+    const double now_waiting = std::max<double>(waiting_hosts, 1);
+    if (!was_active) {
+      hosts = now_waiting;
+    } else if (waits) {
+      hosts += tick.smoothing * (now_waiting - hosts);
+    }
+  }
+};
+
+// By the hosts that wait; whoever wants less leaves the rest to the others. `each`: calls with
+// every user.
+template <typename Each>
+void divide_by_hosts(double all, Each&& each) {
+  double left = all;
+  double hosts = 0;
+  each([&](Use& use) {
+    use.given = use.is_active() ? -1 : 0;  // not yet
+    if (use.is_active()) hosts += use.hosts;
+  });
+  for (bool again = true; again && hosts > 0;) {
+    again = false;
+    const double level = left / hosts;
+    each([&](Use& use) {
+      if (use.given >= 0 || use.demand > level * use.hosts) return;
+      use.given = use.demand;
+      left -= use.given;
+      hosts -= use.hosts;
+      again = true;
+    });
+  }
+  each([&](Use& use) {
+    if (use.given < 0) use.given = std::max(0.0, left * use.hosts / hosts);
+  });
+}
+
+}  // namespace satrelay::gateway
