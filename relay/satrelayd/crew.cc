@@ -36,8 +36,8 @@ void pin(pthread_t thread, unsigned cpu) {
 }  // namespace
 
 Crew::Crew(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
-           std::vector<Member> members)
-    : config_(config), ports_(ports), handover_(handover) {
+           LinkSharing& sharing, std::vector<Member> members)
+    : config_(config), ports_(ports), handover_(handover), sharing_(sharing) {
   try {
     for (const Member& member : members) {
       auto thread = std::make_unique<Thread>();
@@ -96,8 +96,10 @@ void Crew::run(Thread& thread) {
   loop.run([&](Instant now) {
     heed(thread);
     thread.member.reporter->run(now);
+    sharing_.tick(thread.index, now);
     dpdk::PollLoop::Round round = thread.member.worker->round(now, loop.last_rest());
-    round.next_timeout = earlier(round.next_timeout, thread.member.reporter->next_timeout());
+    round.next_timeout = earlier(earlier(round.next_timeout, sharing_.next_timeout(thread.index)),
+                                 thread.member.reporter->next_timeout());
     return round;
   });
   if (is_known) rte_thread_unregister();

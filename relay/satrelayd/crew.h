@@ -14,6 +14,7 @@
 #include "config/schema.h"
 #include "relay/dpdk/port.h"
 #include "relay/satrelayd/handover.h"
+#include "relay/satrelayd/link_sharing.h"
 #include "relay/satrelayd/worker.h"
 #include "relay/satrelayd/worker_report.h"
 
@@ -29,7 +30,7 @@ class Crew {
   // Starts the threads. `members`: of the workers from the second on, in their order; all must
   // outlive the crew. `handover` is null where there are none. Throws std::runtime_error.
   Crew(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
-       std::vector<Member> members);
+       LinkSharing& sharing, std::vector<Member> members);
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
   // Ends them. The stop signal has come, or this brings it.
@@ -72,6 +73,7 @@ class Crew {
   const config::Worker config_;
   std::array<dpdk::Port*, 2> ports_;
   Handover* handover_;
+  LinkSharing& sharing_;
   std::vector<std::unique_ptr<Thread>> threads_;
   // Odd: the crew is to rest.
   std::atomic<std::uint64_t> request_ = 0;

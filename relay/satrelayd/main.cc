@@ -49,6 +49,7 @@
 #include "relay/satrelayd/engines.h"
 #include "relay/satrelayd/handover.h"
 #include "relay/satrelayd/journal_file.h"
+#include "relay/satrelayd/link_sharing.h"
 #include "relay/satrelayd/operations.h"
 #include "relay/satrelayd/options.h"
 #include "relay/satrelayd/placement.h"
@@ -347,6 +348,8 @@ int run(config::Gateway config, const std::string& file) {
   open_folders_to(stats_access, control_access);
   ops::open_to(stats_socket, stats_access);
   ops::log_info("stats socket: " + stats_socket);
+  LinkSharing sharing(
+      config, engines, [&] { handover->wake(0); }, dpdk::now());
   std::optional<Crew> crew;
   Operations operations{
       .engines = engines,
@@ -388,13 +391,15 @@ int run(config::Gateway config, const std::string& file) {
   ops::log_info((user ? "runs as " + user->name + "; " : "") + "capabilities kept: " + kept);
   if (user) warn_of_reload(config, file);
   if (handover) loop.watch(handover->descriptor(0));
-  crew.emplace(config.worker, ports, handover ? &*handover : nullptr, std::move(members));
+  crew.emplace(config.worker, ports, handover ? &*handover : nullptr, sharing, std::move(members));
   Publisher publisher(engines, *crew, std::move(reports), {&lan, &wan}, board);
   ops::log_info("ready");
   loop.run([&](Instant now) {
     // First, so that the round sends what a command has changed.
     if (control) control->service(now);
+    sharing.tick(0, now);
     dpdk::PollLoop::Round round = workers[0]->round(now, loop.last_rest());
+    round.next_timeout = earlier(round.next_timeout, sharing.next_timeout(0));
     publisher.run(now);
     look_after_reload(operations, now);
     if (look_after_drain(operations, now) || port_watch.needs_new_start()) {

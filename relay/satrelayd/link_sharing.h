@@ -1,0 +1,56 @@
+// The workers of a gateway share its links (relay/gateway/shares/division.h): each thread leaves
+// what it has to send where the first one finds it, which divides, and takes what it has got.
+// Nobody waits for anybody. While nothing is sent nobody ticks.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/time.h"
+#include "relay/gateway/gateway.h"
+#include "relay/gateway/shares/division.h"
+#include "relay/satrelayd/engines.h"
+#include "relay/satrelayd/share_board.h"
+
+namespace satrelay::satrelayd {
+
+class LinkSharing {
+ public:
+  // `wake_first`: the first worker rests, and is to tick.
+  LinkSharing(const config::Gateway& config, const Engines& engines,
+              std::function<void()> wake_first, Instant now);
+
+  // Once a round, by the thread of the worker.
+  void tick(unsigned worker, Instant now);
+  // When that is to be called again at the latest, by the same.
+  Instant next_timeout(unsigned worker) const;
+
+ private:
+  struct Member {
+    Member(gateway::Gateway& gateway, std::size_t links, std::size_t lanes)
+        : engine(gateway), slot(links, lanes), demands(links, lanes), shares(links, lanes) {}
+    gateway::Gateway& engine;
+    ShareSlot slot;
+    // Of its own thread.
+    gateway::Demands demands;
+    gateway::Shares shares;
+    std::uint64_t sent = 0;
+    bool is_busy = false;
+    Instant next;
+  };
+  static bool is_busy(Member& member);
+  void divide(Instant now);
+
+  std::vector<std::unique_ptr<Member>> members_;
+  std::function<void()> wake_first_;
+  // Of the first worker's thread.
+  std::optional<gateway::Division> division_;  // nullopt: nothing is shared
+  std::vector<gateway::Demands> read_;
+  std::atomic<bool> first_rests_ = false;
+};
+
+}  // namespace satrelay::satrelayd
