@@ -22,7 +22,8 @@ auto content(const RateControl& c) {
 auto content(const GatewayAddress& g) { return std::tie(g.address, g.own, g.vlan, g.next_hop); }
 // Keys may change; whether there are any may not.
 auto content(const Peer& p) {
-  return std::make_tuple(p.name, p.address, p.prefixes, p.link, p.workers, p.security.keys.has_value());
+  return std::make_tuple(p.name, p.address, p.prefixes, p.link, p.workers,
+                         p.security.keys.has_value());
 }
 auto content(const Access& a) { return std::tie(a.group, a.mode); }
 auto content(const Feedback& f) { return std::tie(f.mode, f.budget); }

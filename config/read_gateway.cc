@@ -94,7 +94,8 @@ std::vector<Link> read_links(const Value& value) {
 
 Peer read_peer(const Value& value, const std::vector<Link>& links,
                const std::optional<Security>& common, const std::string& user) {
-  const Fields fields = value.fields({"name", "address", "prefixes", "link", "workers", "security"});
+  const Fields fields =
+      value.fields({"name", "address", "prefixes", "link", "workers", "security"});
   Peer peer;
   peer.address =
       fields.require("address", "write the address of the far gateway, like 192.0.2.2").address();
@@ -312,7 +313,8 @@ Gateway read_gateway(const Value& document) {
   if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.stp.mtu);
   if (const Value* limits = fields.find("limits")) config.limits = read_limits(*limits);
   if (const Value* tcp = fields.find("tcp")) config.tcp = read_tcp(*tcp);
-  if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker, kMostWorkers);
+  if (const Value* worker = fields.find("worker"))
+    config.worker = read_worker(*worker, kMostWorkers);
   if (const Value* prefix = fields.find("stats_socket_prefix")) {
     config.stats_socket_prefix = read_stats_socket_prefix(*prefix);
   }

@@ -1,6 +1,5 @@
 #include "relay/satrelayd/crew.h"
 
-#include <rte_lcore.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "relay/dpdk/clock.h"
+#include "relay/dpdk/known_thread.h"
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/stop_signal.h"
 #include "relay/ops/log.h"
@@ -37,7 +37,12 @@ void pin(pthread_t thread, unsigned cpu) {
 
 Crew::Crew(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
            LinkSharing& sharing, std::vector<Member> members)
-    : config_(config), ports_(ports), handover_(handover), sharing_(sharing) {
+    : config_(config),
+      ports_(ports),
+      handover_(handover),
+      sharing_(sharing),
+      safepoint_(static_cast<unsigned>(members.size()),
+                 [this](unsigned follower) { handover_->wake(follower + 1); }) {
   try {
     for (const Member& member : members) {
       auto thread = std::make_unique<Thread>();
@@ -65,7 +70,7 @@ Crew::~Crew() { join(); }
 void Crew::join() {
   if (threads_.empty()) return;
   dpdk::StopSignal::request();
-  const Instant give_up = dpdk::now() + kPatience;
+  const Instant give_up = dpdk::now() + Safepoint::kPatience;
   for (const auto& thread : threads_) {
     handover_->wake(thread->index);
     while (!thread->has_ended.load(std::memory_order_acquire) && dpdk::now() < give_up) {
@@ -89,12 +94,11 @@ void* Crew::enter(void* thread) {
 }
 
 void Crew::run(Thread& thread) {
-  // Pools of packets keep some for each thread that they know.
-  const bool is_known = rte_thread_register() == 0;
+  const dpdk::KnownThread known;
   dpdk::PollLoop loop(config_.polling, ports_, thread.index);
   loop.watch(handover_->descriptor(thread.index));
   loop.run([&](Instant now) {
-    heed(thread);
+    safepoint_.heed(thread.index - 1);
     thread.member.reporter->run(now);
     sharing_.tick(thread.index, now);
     dpdk::PollLoop::Round round = thread.member.worker->round(now, loop.last_rest());
@@ -102,41 +106,20 @@ void Crew::run(Thread& thread) {
                                  thread.member.reporter->next_timeout());
     return round;
   });
-  if (is_known) rte_thread_unregister();
-}
-
-void Crew::heed(Thread& thread) {
-  for (;;) {
-    const std::uint64_t request = request_.load(std::memory_order_acquire);
-    if (request % 2 == 0) return;
-    thread.rested.store(request, std::memory_order_release);
-    request_.wait(request, std::memory_order_acquire);
-  }
-}
-
-bool Crew::all_rest() const {
-  const std::uint64_t request = request_.load(std::memory_order_relaxed);
-  return std::ranges::all_of(threads_, [&](const auto& thread) {
-    return thread->rested.load(std::memory_order_acquire) == request;
-  });
 }
 
 Crew::Rest::Rest(Crew& crew) : crew_(crew) {
   if (crew.threads_.empty()) return;
-  crew.request_.fetch_add(1, std::memory_order_acq_rel);
-  for (const auto& thread : crew.threads_) crew.handover_->wake(thread->index);
-  const Instant give_up = dpdk::now() + kPatience;
-  while (!crew.all_rest() && dpdk::now() < give_up) pause_a_little();
-  is_complete_ = crew.all_rest();
-  if (!is_complete_ && !std::exchange(crew.has_said_so_, true)) {
+  const bool was_missing = crew.safepoint_.is_one_missing();
+  is_complete_ = crew.safepoint_.stop();
+  if (is_complete_ && was_missing) ops::log_info("no worker hangs any longer");
+  if (!is_complete_ && !was_missing) {
     ops::log_error("a worker hangs: commands and listings that need all of them are refused");
   }
 }
 
 Crew::Rest::~Rest() {
-  if (crew_.threads_.empty()) return;
-  crew_.request_.fetch_add(1, std::memory_order_acq_rel);
-  crew_.request_.notify_all();
+  if (!crew_.threads_.empty()) crew_.safepoint_.let_go();
 }
 
 }  // namespace satrelay::satrelayd

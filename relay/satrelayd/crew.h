@@ -15,6 +15,7 @@
 #include "relay/dpdk/port.h"
 #include "relay/satrelayd/handover.h"
 #include "relay/satrelayd/link_sharing.h"
+#include "relay/satrelayd/safepoint.h"
 #include "relay/satrelayd/worker.h"
 #include "relay/satrelayd/worker_report.h"
 
@@ -51,8 +52,6 @@ class Crew {
     Crew& crew_;
     bool is_complete_ = true;
   };
-  // A round takes less than a millisecond; others may have the core meanwhile.
-  static constexpr Duration kPatience = Duration::seconds(2);
 
  private:
   struct Thread {
@@ -60,24 +59,18 @@ class Crew {
     unsigned index = 0;  // of its worker
     Member member;
     pthread_t id{};
-    // The last request to rest that it has heeded.
-    std::atomic<std::uint64_t> rested = 0;
     std::atomic<bool> has_ended = false;
   };
   static void* enter(void* thread);
   void run(Thread& thread);
-  void heed(Thread& thread);
-  bool all_rest() const;
   void join();
 
   const config::Worker config_;
   std::array<dpdk::Port*, 2> ports_;
   Handover* handover_;
   LinkSharing& sharing_;
+  Safepoint safepoint_;
   std::vector<std::unique_ptr<Thread>> threads_;
-  // Odd: the crew is to rest.
-  std::atomic<std::uint64_t> request_ = 0;
-  bool has_said_so_ = false;
 };
 
 }  // namespace satrelay::satrelayd

@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "relay/dpdk/packet.h"
+#include "relay/dpdk/packet_ring.h"
 #include "relay/gateway/port_id.h"
-
-struct rte_ring;
 
 namespace satrelay::satrelayd {
 
@@ -35,7 +34,6 @@ class Handover {
   Handover(const std::string& name, unsigned workers);
   Handover(const Handover&) = delete;
   Handover& operator=(const Handover&) = delete;
-  ~Handover();
 
   unsigned workers() const { return workers_; }
 
@@ -50,20 +48,23 @@ class Handover {
   int descriptor(unsigned to) const { return bells_[to].descriptor; }
   // Before take(): what is given from here on wakes anew. `rested`: the worker has just done so.
   void answer_bell(unsigned to, bool rested);
-  // The next ones of `from`, 32 at most; how many.
-  static constexpr std::size_t kBurst = 32;
+  // The next ones of `from`, so many at most; how many.
+  static constexpr std::size_t kBurst = dpdk::PacketRing::kBurst;
   std::size_t take(unsigned to, unsigned from, std::array<Item, kBurst>& items);
 
  private:
   struct Bell {
-    int descriptor = -1;
+    Bell();
+    Bell(const Bell&) = delete;
+    Bell& operator=(const Bell&) = delete;
+    ~Bell();
+    int descriptor;
     std::atomic<bool> rung = false;
   };
-  rte_ring*& ring(unsigned from, unsigned to) { return rings_[from * workers_ + to]; }
-  void close();
+  dpdk::PacketRing& ring(unsigned from, unsigned to) { return *rings_[from * workers_ + to]; }
 
   unsigned workers_;
-  std::vector<rte_ring*> rings_;
+  std::vector<std::unique_ptr<dpdk::PacketRing>> rings_;  // none from a worker to itself
   std::unique_ptr<Bell[]> bells_;
 };
 

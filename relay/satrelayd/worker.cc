@@ -45,13 +45,15 @@ void Worker::put_out(Side& side, dpdk::Packet packet) {
   side.out.push(std::move(packet));
 }
 
+bool Worker::make_room(Side& side) {
+  if (side.out.full()) send_out(side);
+  if (!side.out.full()) return true;
+  ++side.drops.bridge_overflow;
+  return false;
+}
+
 void Worker::bridge(Side& to, dpdk::Packet packet) {
-  if (to.out.full()) send_out(to);
-  if (to.out.full()) {
-    ++to.drops.bridge_overflow;
-    return;
-  }
-  put_out(to, std::move(packet));
+  if (make_room(to)) put_out(to, std::move(packet));
 }
 
 // A port that overflows has not been empty for a while.

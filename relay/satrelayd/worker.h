@@ -81,6 +81,7 @@ class Worker final : private gateway::PlainObserver {
   bool send(Side& side);
   bool fill(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
+  bool make_room(Side& side);
 
   gateway::Gateway& gateway_;
   std::optional<Team> team_;

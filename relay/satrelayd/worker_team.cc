@@ -112,7 +112,8 @@ bool Worker::take_over_from(unsigned other) {
         gateway_.overhear(item.port, item.packet.bytes(), now_);
         break;
       case What::kSend:
-        bridge(side(item.port), std::move(item.packet));
+        // Who gave it has shown it to the tap.
+        if (make_room(side(item.port))) side(item.port).out.push(std::move(item.packet));
         break;
     }
   }

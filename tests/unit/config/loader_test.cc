@@ -225,7 +225,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
        "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link, "
-       "security"},
+       "workers, security"},
       {"", "log_level: info\n",
        "g.yaml:6:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
        "security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
@@ -553,28 +553,6 @@ TEST(Contradictions, StpAndLimits) {
   check_gateway({
       {"", "stp: {mtu: 1600}\n",
        "g.yaml:6:12: stp.mtu: 1600 exceeds ports.wan.mtu 1500; write at most that"},
-      {"", "stp: {lanes: 2}\n",
-       "g.yaml:6:14: stp.lanes: lanes follow from worker.count and peers[].workers; leave it out"},
-      {"", "worker: {count: 3}\n",
-       "g.yaml:6:17: worker.count: \"3\" is no power of two, by which connections are divided; "
-       "write "
-       "1, 2, 4 or another power of two"},
-      {"", "worker: {count: 32}\n",
-       "g.yaml:6:17: worker.count: \"32\" is out of range; write a whole number from 1 to 16"},
-      {"", "worker: {count: 2, cpu: 1}\n",
-       "g.yaml:6:25: worker.cpu: is one core for several workers; write cpus, one for each"},
-      {"", "worker: {count: 2, cpus: [1]}\n",
-       "g.yaml:6:26: worker.cpus: has 1 cores for 2 workers; write one for each, or leave cpus "
-       "out"},
-      {"", "worker: {count: 2, cpus: [1, 1]}\n",
-       "g.yaml:6:30: worker.cpus[1]: \"1\" stands there twice; write a core of its own for each "
-       "worker"},
-      {"", "worker: {cpu: 1, cpus: [1]}\n",
-       "g.yaml:6:24: worker.cpus: stands beside cpu; write one of the two"},
-      {"", "worker: {count: 2}\nstp: {port: 65535}\n",
-       "g.yaml:7:13: stp.port: 65535 leaves no room for the 2 lanes to peer 192.0.2.2, a port "
-       "each; "
-       "write at most 65534"},
       {"", "stp: {ping_after: 3s}\n",
        "g.yaml:6:6: stp.suspect_after: 3s is not longer than ping_after 3s; an idle peer would "
        "always be suspect"},

@@ -1,0 +1,55 @@
+#include "relay/satrelayd/safepoint.h"
+
+#include <ctime>
+#include <utility>
+
+#include "relay/dpdk/clock.h"
+
+namespace satrelay::satrelayd {
+namespace {
+
+void pause_a_little() {
+  const timespec length{.tv_sec = 0, .tv_nsec = 20'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
+}
+
+}  // namespace
+
+Safepoint::Safepoint(unsigned followers, std::function<void(unsigned)> wake, Duration patience)
+    : followers_(followers),
+      wake_(std::move(wake)),
+      patience_(patience),
+      heeded_(std::make_unique<std::atomic<std::uint64_t>[]>(followers)) {}
+
+void Safepoint::heed(unsigned follower) {
+  for (;;) {
+    const std::uint64_t request = request_.load(std::memory_order_acquire);
+    if (request % 2 == 0) return;
+    heeded_[follower].store(request, std::memory_order_release);
+    request_.wait(request, std::memory_order_acquire);
+  }
+}
+
+bool Safepoint::stop() {
+  request_.fetch_add(1, std::memory_order_acq_rel);
+  for (unsigned i = 0; i < followers_; ++i) wake_(i);
+  const Instant give_up = dpdk::now() + (is_one_missing_ ? kLittlePatience : patience_);
+  while (!all_stand() && dpdk::now() < give_up) pause_a_little();
+  is_one_missing_ = !all_stand();
+  return !is_one_missing_;
+}
+
+void Safepoint::let_go() {
+  request_.fetch_add(1, std::memory_order_acq_rel);
+  request_.notify_all();
+}
+
+bool Safepoint::all_stand() const {
+  const std::uint64_t request = request_.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < followers_; ++i) {
+    if (heeded_[i].load(std::memory_order_acquire) != request) return false;
+  }
+  return true;
+}
+
+}  // namespace satrelay::satrelayd
