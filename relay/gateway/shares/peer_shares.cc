@@ -40,7 +40,7 @@ void PeerShares::divide(std::span<const Demands> demands, std::span<Shares> shar
     const BitRate limit = limit_of(demands, places_[i].first, places_[i].lanes);
     if (!limit.is_zero()) {
       divide_peer(peers_[i], places_[i], limit, passed, demands, shares, now);
-    } else if (std::exchange(peers_[i].is_limited, false)) {
+    } else if (!std::exchange(peers_[i].limit, BitRate()).is_zero()) {
       for (Shares& worker : shares) {
         std::ranges::fill(std::span(worker.lanes).subspan(places_[i].first, places_[i].lanes),
                           BitRate());
@@ -49,13 +49,29 @@ void PeerShares::divide(std::span<const Demands> demands, std::span<Shares> shar
   }
 }
 
+// Most of many peers do: their shares stay as they are.
+bool PeerShares::rests(const Peer& peer, const Place& place, std::span<const Demands> demands) {
+  for (std::size_t i = 0; i < peer.lanes.size(); ++i) {
+    const LaneDemand& demand = demands[i / place.lanes].lanes[place.first + i % place.lanes];
+    if (peer.lanes[i].is_active() || demand.waits || demand.sent != peer.lanes[i].counted) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Duration passed,
                              std::span<const Demands> demands, std::span<Shares> shares,
                              Instant now) {
   const double whole = std::max(static_cast<double>(limit.to_bits_per_second()) / 8, kLeastRate);
   const Tick tick = Tick::of(now, passed, whole);
   // What was sent before there was a limit is not held against it.
-  const bool is_new = !std::exchange(peer.is_limited, true);
+  const BitRate before = std::exchange(peer.limit, limit);
+  const bool is_new = before.is_zero();
+  if (before == limit && rests(peer, place, demands)) {
+    peer.excess = std::max(0.0, peer.excess - whole * tick.passed);
+    return;
+  }
   const auto count = static_cast<double>(peer.lanes.size());
   double sent = 0, active = 0;
   for (std::size_t i = 0; i < peer.lanes.size(); ++i) {

@@ -26,11 +26,12 @@ class PeerShares {
   struct Peer {
     std::vector<Use> lanes;  // by worker
     double excess = 0;       // bytes above the limit
-    bool is_limited = false;
+    BitRate limit = {};      // as last divided; zero: none
   };
   struct Place {
     std::size_t first = 0, lanes = 0;  // of a worker's sessions
   };
+  static bool rests(const Peer& peer, const Place& place, std::span<const Demands> demands);
   void divide_peer(Peer& peer, const Place& place, BitRate limit, Duration passed,
                    std::span<const Demands> demands, std::span<Shares> shares, Instant now);
 

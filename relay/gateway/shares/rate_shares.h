@@ -81,7 +81,7 @@ class RateShares {
   Instant last_;
   Tick tick_;
   double report_rate_ = 0;
-  double queue_ = 0;        // bytes
+  double queue_ = 0;  // bytes
   Duration queued_;
   Instant quiet_since_;
   bool at_rest_ = false;
