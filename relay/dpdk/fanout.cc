@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -16,7 +17,8 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Since Linux 5.16; the group does not heed what its sockets say.
+// The group does not heed what its sockets say of that. Linux before 6.2 does not know this flag,
+// and takes it without a word.
 constexpr int kIgnoreOutgoing = 0x4000;
 // Of the program's memory: the sum so far, and the queue so far.
 constexpr std::uint32_t kSum = 0, kQueue = 1;
@@ -168,6 +170,23 @@ void put_map(Program& program, unsigned queues) {
                            std::strerror(errno));
 }
 
+// Where the kernel does not know the flag: each socket refuses what this machine itself sends.
+void refuse_outgoing(int descriptor) {
+  std::array<sock_filter, 4> code{{
+      {.code = BPF_LD | BPF_W | BPF_ABS,
+       .jt = 0,
+       .jf = 0,
+       .k = static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)},
+      {.code = BPF_JMP | BPF_JEQ | BPF_K, .jt = 0, .jf = 1, .k = PACKET_OUTGOING},
+      {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0},
+      {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0xffff'ffffU},
+  }};
+  const sock_fprog program{.len = code.size(), .filter = code.data()};
+  if (::setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
+    fail("SO_ATTACH_FILTER");
+  }
+}
+
 void forget_received(int descriptor) {
   std::byte first{};
   while (::recv(descriptor, &first, 1, MSG_DONTWAIT | MSG_TRUNC) >= 0) {
@@ -206,6 +225,7 @@ std::vector<sock_filter> fanout_program(const Spread& spread) {
 }
 
 Fanout::Fanout(int descriptor, const Spread& spread) {
+  refuse_outgoing(descriptor);
   constexpr int kType = PACKET_FANOUT_CBPF | kIgnoreOutgoing;
   const int fresh = (kType | PACKET_FANOUT_FLAG_UNIQUEID) << 16;
   if (::setsockopt(descriptor, SOL_PACKET, PACKET_FANOUT, &fresh, sizeof fresh) != 0) {
@@ -224,6 +244,7 @@ Fanout::Fanout(int descriptor, const Spread& spread) {
 }
 
 void Fanout::add(int descriptor) {
+  refuse_outgoing(descriptor);
   if (::setsockopt(descriptor, SOL_PACKET, PACKET_FANOUT, &group_, sizeof group_) != 0) {
     fail("PACKET_FANOUT");
   }

@@ -1,315 +1,393 @@
-// The program that the kernel spreads frames by chooses the worker that the gateway computes.
+// The kernel's program chooses the queue that the gateway's steering would choose.
 #include "relay/dpdk/fanout.h"
 
 #include <gtest/gtest.h>
-#include <linux/filter.h>
 #include <linux/if_ether.h>
-#include <netinet/in.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <random>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include "pep/base/bytes.h"
+#include "relay/dpdk/packet_socket.h"
 #include "relay/gateway/steering/flow_hash.h"
 
 namespace satrelay::dpdk {
 namespace {
 
-using Octets = std::vector<std::uint8_t>;
+constexpr std::uint8_t kTcp = 6, kUdp = 17, kIcmp = 1;
 
-// A packet as a program sees it: from its network header on, and what the kernel knows of it.
-struct Seen {
-  std::uint16_t protocol = 0;
-  Octets octets;
-};
-
-// bpf(4), and the kernel's way with a load beyond the end: the program returns 0.
-class Interpreter {
+// What the kernel does with such a program: no word behind the end of the packet can be loaded, and
+// who tries has 0 for an answer.
+class Machine {
  public:
-  explicit Interpreter(std::vector<sock_filter> program) : program_(std::move(program)) {}
+  Machine(ConstBytes packet, std::uint16_t protocol) : packet_(packet), protocol_(protocol) {}
 
-  std::uint32_t run(const Seen& packet) const {
-    std::uint32_t a = 0, x = 0;
-    std::array<std::uint32_t, BPF_MEMWORDS> memory{};
-    for (std::size_t at = 0; at < program_.size(); ++at) {
-      const sock_filter& step = program_[at];
-      const std::uint32_t operand = BPF_SRC(step.code) == BPF_X ? x : step.k;
-      switch (BPF_CLASS(step.code)) {
+  std::uint32_t run(const std::vector<sock_filter>& program) {
+    for (std::size_t at = 0; at < program.size(); ++at) {
+      const sock_filter& i = program[at];
+      const std::uint32_t operand = BPF_SRC(i.code) == BPF_X ? x_ : i.k;
+      switch (BPF_CLASS(i.code)) {
         case BPF_LD:
-        case BPF_LDX: {
-          const auto value = load(step, packet, x, memory);
-          if (!value) return 0;
-          (BPF_CLASS(step.code) == BPF_LD ? a : x) = *value;
+          if (!load(i)) return 0;
           break;
-        }
+        case BPF_LDX:
+          if (!load_x(i)) return 0;
+          break;
         case BPF_ST:
-          memory.at(step.k) = a;
+          memory_.at(i.k) = a_;
           break;
         case BPF_ALU:
-          a = compute(BPF_OP(step.code), a, operand);
+          calculate(BPF_OP(i.code), operand);
           break;
         case BPF_JMP:
-          at += BPF_OP(step.code) == BPF_JA            ? step.k
-                : holds(BPF_OP(step.code), a, operand) ? step.jt
-                                                       : step.jf;
+          at += BPF_OP(i.code) == BPF_JA ? i.k : is(BPF_OP(i.code), operand) ? i.jt : i.jf;
           break;
         case BPF_MISC:
-          (BPF_MISCOP(step.code) == BPF_TAX ? x : a) = BPF_MISCOP(step.code) == BPF_TAX ? a : x;
+          EXPECT_EQ(BPF_MISCOP(i.code), BPF_TAX);
+          x_ = a_;
           break;
         case BPF_RET:
-          return BPF_RVAL(step.code) == BPF_A ? a : step.k;
+          return BPF_RVAL(i.code) == BPF_A ? a_ : i.k;
         default:
-          ADD_FAILURE() << "instruction " << at << " is of no class that the interpreter knows";
-          return 0;
+          ADD_FAILURE() << "class " << BPF_CLASS(i.code);
       }
     }
-    ADD_FAILURE() << "the program runs over its end";
+    ADD_FAILURE() << "the program has no end";
     return 0;
   }
 
  private:
-  static std::optional<std::uint32_t> load(const sock_filter& step, const Seen& packet,
-                                           std::uint32_t x,
-                                           const std::array<std::uint32_t, BPF_MEMWORDS>& memory) {
-    switch (BPF_MODE(step.code)) {
-      case BPF_IMM:
-        return step.k;
-      case BPF_MEM:
-        return memory.at(step.k);
-      case BPF_ABS:
-        if (step.k == static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL)) {
-          return packet.protocol;
-        }
-        return read(packet, step.k, BPF_SIZE(step.code));
-      case BPF_IND:
-        return read(packet, std::uint64_t{x} + step.k, BPF_SIZE(step.code));
-      case BPF_MSH:
-        if (const auto octet = read(packet, step.k, BPF_B)) return (*octet & 0xf) * 4;
-        return std::nullopt;
-      default:
-        ADD_FAILURE() << "a load that the interpreter does not know";
-        return std::nullopt;
-    }
-  }
-  static std::optional<std::uint32_t> read(const Seen& packet, std::uint64_t at, unsigned size) {
-    const std::size_t length = size == BPF_W ? 4 : size == BPF_H ? 2 : 1;
-    if (at + length > packet.octets.size()) return std::nullopt;
+  std::optional<std::uint32_t> read(std::size_t at, unsigned size) const {
+    const std::size_t octets = size == BPF_W ? 4 : size == BPF_H ? 2 : 1;
+    if (at + octets > packet_.size()) return std::nullopt;
     std::uint32_t value = 0;
-    for (std::size_t i = 0; i < length; ++i) value = value << 8 | packet.octets[at + i];
+    for (std::size_t i = 0; i < octets; ++i) {
+      value = value << 8 | static_cast<std::uint32_t>(packet_[at + i]);
+    }
     return value;
   }
-  static std::uint32_t compute(unsigned operation, std::uint32_t a, std::uint32_t b) {
+  bool load(const sock_filter& i) {
+    std::optional<std::uint32_t> value;
+    switch (BPF_MODE(i.code)) {
+      case BPF_IMM:
+        value = i.k;
+        break;
+      case BPF_MEM:
+        value = memory_.at(i.k);
+        break;
+      case BPF_ABS:
+        value = i.k == static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL)
+                    ? std::optional<std::uint32_t>(protocol_)
+                    : read(i.k, BPF_SIZE(i.code));
+        break;
+      case BPF_IND:
+        value = read(std::size_t{x_} + i.k, BPF_SIZE(i.code));
+        break;
+      default:
+        ADD_FAILURE() << "mode " << BPF_MODE(i.code);
+    }
+    if (value) a_ = *value;
+    return value.has_value();
+  }
+  bool load_x(const sock_filter& i) {
+    if (BPF_MODE(i.code) == BPF_MEM) {
+      x_ = memory_.at(i.k);
+      return true;
+    }
+    EXPECT_EQ(BPF_MODE(i.code), BPF_MSH);
+    const auto octet = read(i.k, BPF_B);
+    if (octet) x_ = (*octet & 0xfU) * 4;
+    return octet.has_value();
+  }
+  void calculate(unsigned operation, std::uint32_t operand) {
     switch (operation) {
       case BPF_SUB:
-        return a - b;
+        a_ -= operand;
+        break;
       case BPF_AND:
-        return a & b;
+        a_ &= operand;
+        break;
       case BPF_OR:
-        return a | b;
+        a_ |= operand;
+        break;
       case BPF_XOR:
-        return a ^ b;
+        a_ ^= operand;
+        break;
       case BPF_LSH:
-        return a << b;
+        a_ <<= operand;
+        break;
       case BPF_RSH:
-        return a >> b;
+        a_ >>= operand;
+        break;
       default:
-        ADD_FAILURE() << "an operation that the interpreter does not know";
-        return 0;
+        ADD_FAILURE() << "operation " << operation;
     }
   }
-  static bool holds(unsigned test, std::uint32_t a, std::uint32_t b) {
-    switch (test) {
-      case BPF_JEQ:
-        return a == b;
-      case BPF_JGE:
-        return a >= b;
-      case BPF_JSET:
-        return (a & b) != 0;
-      default:
-        ADD_FAILURE() << "a test that the interpreter does not know";
-        return false;
-    }
+  bool is(unsigned test, std::uint32_t operand) const {
+    if (test == BPF_JEQ) return a_ == operand;
+    if (test == BPF_JGE) return a_ >= operand;
+    EXPECT_EQ(test, BPF_JSET);
+    return (a_ & operand) != 0;
   }
 
-  std::vector<sock_filter> program_;
+  ConstBytes packet_;
+  std::uint16_t protocol_;
+  std::uint32_t a_ = 0, x_ = 0;
+  std::array<std::uint32_t, BPF_MEMWORDS> memory_{};
 };
 
-struct Tuple {
-  IpAddress source, destination;
-  std::uint16_t from = 0, to = 0;
-
-  unsigned worker(unsigned workers) const {
-    return gateway::flow_hash(source, destination, from, to) & (workers - 1);
-  }
-  unsigned worker_by_addresses(unsigned workers) const {
-    return gateway::flow_hash(source, destination, 0, 0) & (workers - 1);
-  }
+struct Flow {
+  IpAddress from, to;
+  std::uint16_t port = 0, far_port = 0;
 };
 
-void put16(Octets& out, std::uint16_t value) {
-  out.push_back(static_cast<std::uint8_t>(value >> 8));
-  out.push_back(static_cast<std::uint8_t>(value));
+using Packet = std::vector<std::byte>;
+
+void put_u16(Packet& packet, std::size_t at, unsigned value) {
+  packet.at(at) = static_cast<std::byte>(value >> 8U);
+  packet.at(at + 1) = static_cast<std::byte>(value);
 }
 
-void put_address(Octets& out, const IpAddress& address) {
-  for (std::size_t i = 0; i < address.size(); ++i) out.push_back(address.octets()[i]);
+void put_address(Packet& packet, std::size_t at, const IpAddress& address) {
+  for (std::size_t i = 0; i < address.size(); ++i) {
+    packet.at(at + i) = static_cast<std::byte>(address.octets()[i]);
+  }
 }
 
-constexpr std::uint16_t kNoFragment = 0x4000;  // DF, as usual
-
-Seen v4(const Tuple& tuple, std::uint8_t protocol, std::size_t options = 0,
-        std::uint16_t fragment = kNoFragment) {
-  Seen seen{.protocol = ETH_P_IP, .octets = {}};
-  Octets& out = seen.octets;
-  out.push_back(static_cast<std::uint8_t>(0x40 | (5 + options / 4)));
-  out.push_back(0);
-  put16(out, static_cast<std::uint16_t>(40 + options));
-  put16(out, 0x1234);
-  put16(out, fragment);
-  out.push_back(64);
-  out.push_back(protocol);
-  put16(out, 0xbeef);
-  put_address(out, tuple.source);
-  put_address(out, tuple.destination);
-  out.resize(out.size() + options, 1);
-  put16(out, tuple.from);
-  put16(out, tuple.to);
-  out.resize(out.size() + 16, 0xa5);
-  return seen;
+// From the network header on. `options`: words of them.
+Packet v4(const Flow& flow, std::uint8_t protocol, unsigned options = 0, unsigned fragment = 0) {
+  const std::size_t header = 20 + 4 * options;
+  Packet packet(header + 8, std::byte{0x5a});
+  packet[0] = static_cast<std::byte>(0x45 + options);
+  put_u16(packet, 6, fragment);
+  packet[9] = static_cast<std::byte>(protocol);
+  put_address(packet, 12, flow.from);
+  put_address(packet, 16, flow.to);
+  put_u16(packet, header, flow.port);
+  put_u16(packet, header + 2, flow.far_port);
+  return packet;
 }
 
-Seen v6(const Tuple& tuple, std::uint8_t next_header) {
-  Seen seen{.protocol = ETH_P_IPV6, .octets = {0x60, 0, 0, 0}};
-  Octets& out = seen.octets;
-  put16(out, 20);
-  out.push_back(next_header);
-  out.push_back(64);
-  put_address(out, tuple.source);
-  put_address(out, tuple.destination);
-  put16(out, tuple.from);
-  put16(out, tuple.to);
-  out.resize(out.size() + 16, 0xa5);
-  return seen;
+Packet v6(const Flow& flow, std::uint8_t next) {
+  Packet packet(48, std::byte{0x5a});
+  packet[0] = std::byte{0x60};
+  packet[6] = static_cast<std::byte>(next);
+  put_address(packet, 8, flow.from);
+  put_address(packet, 24, flow.to);
+  put_u16(packet, 40, flow.port);
+  put_u16(packet, 42, flow.far_port);
+  return packet;
 }
 
-// Behind the outer tag, which the kernel keeps beside the packet.
-Seen tagged(const Seen& inner, int protocol) {
-  Seen seen{.protocol = static_cast<std::uint16_t>(protocol), .octets = {}};
-  put16(seen.octets, 7);
-  put16(seen.octets, inner.protocol);
-  seen.octets.insert(seen.octets.end(), inner.octets.begin(), inner.octets.end());
-  return seen;
+Packet tagged(unsigned inner, const Packet& packet) {
+  Packet result{std::byte{0x45}, std::byte{0x11}, std::byte{0}, std::byte{0}};
+  put_u16(result, 2, inner);
+  result.insert(result.end(), packet.begin(), packet.end());
+  return result;
 }
 
-class FanoutProgram : public testing::TestWithParam<unsigned> {
+std::uint32_t by_flow(const Flow& f) {
+  return gateway::flow_hash(f.from, f.to, f.port, f.far_port);
+}
+std::uint32_t by_addresses(const Flow& f) { return gateway::flow_hash(f.from, f.to, 0, 0); }
+
+// For any number of queues: the program's answer, and the one that is right.
+class FanoutTest : public testing::TestWithParam<unsigned> {
  protected:
-  Tuple any(bool is_v6) {
-    const auto address = [&] {
-      std::array<std::uint8_t, 16> o{};
-      for (auto& octet : o) octet = static_cast<std::uint8_t>(random_());
-      return is_v6 ? IpAddress::v6(o) : IpAddress::v4({o[0], o[1], o[2], o[3]});
-    };
-    return {.source = address(),
-            .destination = address(),
-            .from = static_cast<std::uint16_t>(random_()),
-            .to = static_cast<std::uint16_t>(random_())};
+  std::uint32_t queue(const Packet& packet, std::uint16_t protocol, Spread spread = {}) const {
+    spread.queues = GetParam();
+    return Machine(packet, protocol).run(fanout_program(spread));
   }
-  static unsigned workers() { return GetParam(); }
+  std::uint32_t of(std::uint32_t hash) const { return hash & (GetParam() - 1); }
 
-  static constexpr int kTimes = 500;
-  std::mt19937 random_{11};
+  Flow flow_v4() {
+    return {IpAddress::v4(octets<4>()), IpAddress::v4(octets<4>()), word(), word()};
+  }
+  Flow flow_v6() { return {address_v6(), address_v6(), word(), word()}; }
+  static constexpr int kTimes = 300;
+
+ private:
+  template <std::size_t kSize>
+  std::array<std::uint8_t, kSize> octets() {
+    std::array<std::uint8_t, kSize> result{};
+    for (auto& octet : result) octet = static_cast<std::uint8_t>(random_());
+    return result;
+  }
+  IpAddress address_v6() { return IpAddress::v6(octets<16>()); }
+  std::uint16_t word() { return static_cast<std::uint16_t>(random_()); }
+  std::mt19937 random_{7};
 };
 
-TEST_P(FanoutProgram, ChoosesTheWorkerOfAFlow) {
-  const Interpreter program(fanout_program({.queues = workers()}));
+INSTANTIATE_TEST_SUITE_P(Queues, FanoutTest, testing::Values(1U, 2U, 4U, 8U, 16U),
+                         [](const auto& queues) { return std::to_string(queues.param); });
+
+TEST_P(FanoutTest, ConnectionsGoWhereTheirHashSays) {
   for (int i = 0; i < kTimes; ++i) {
-    for (const std::uint8_t protocol : {IPPROTO_TCP, IPPROTO_UDP}) {
-      const Tuple four = any(false), six = any(true);
-      ASSERT_EQ(program.run(v4(four, protocol)), four.worker(workers()));
-      ASSERT_EQ(program.run(v4(four, protocol, 12)), four.worker(workers())) << "with options";
-      ASSERT_EQ(program.run(v6(six, protocol)), six.worker(workers()));
+    const Flow four = flow_v4();
+    const Flow six = flow_v6();
+    for (const std::uint8_t protocol : {kTcp, kUdp}) {
+      EXPECT_EQ(queue(v4(four, protocol), ETH_P_IP), of(by_flow(four)));
+      EXPECT_EQ(queue(v4(four, protocol, 5), ETH_P_IP), of(by_flow(four))) << "with options";
+      EXPECT_EQ(queue(v6(six, protocol), ETH_P_IPV6), of(by_flow(six)));
     }
   }
 }
 
-TEST_P(FanoutProgram, LooksBehindATagInTheData) {
-  const Interpreter program(fanout_program({.queues = workers()}));
+TEST_P(FanoutTest, BothDirectionsOfAConnectionHaveOneQueue) {
+  const Flow flow = flow_v4();
+  const Flow back{flow.to, flow.from, flow.far_port, flow.port};
+  EXPECT_EQ(queue(v4(flow, kTcp), ETH_P_IP), queue(v4(back, kTcp), ETH_P_IP));
+}
+
+TEST_P(FanoutTest, TheInnerOfTwoTagsIsLookedBehind) {
+  const Flow four = flow_v4();
+  const Flow six = flow_v6();
+  for (const std::uint16_t tag : {std::uint16_t{ETH_P_8021Q}, std::uint16_t{ETH_P_8021AD}}) {
+    EXPECT_EQ(queue(tagged(ETH_P_IP, v4(four, kTcp, 2)), tag), of(by_flow(four)));
+    EXPECT_EQ(queue(tagged(ETH_P_IPV6, v6(six, kTcp)), tag), of(by_flow(six)));
+    EXPECT_EQ(queue(tagged(ETH_P_ARP, v4(four, kTcp)), tag), 0U);
+  }
+}
+
+TEST_P(FanoutTest, FragmentsAndWhatHasNoPortsGoByTheirAddresses) {
+  constexpr std::uint8_t kHopByHop = 0, kFragment = 44;
   for (int i = 0; i < kTimes; ++i) {
-    for (const int tag : {ETH_P_8021Q, ETH_P_8021AD}) {
-      const Tuple four = any(false), six = any(true);
-      ASSERT_EQ(program.run(tagged(v4(four, IPPROTO_TCP, 8), tag)), four.worker(workers()));
-      ASSERT_EQ(program.run(tagged(v6(six, IPPROTO_UDP), tag)), six.worker(workers()));
-    }
+    const Flow four = flow_v4();
+    const Flow six = flow_v6();
+    EXPECT_EQ(queue(v4(four, kTcp, 0, 0x2000), ETH_P_IP), of(by_addresses(four))) << "the first";
+    EXPECT_EQ(queue(v4(four, kTcp, 0, 0x2005), ETH_P_IP), of(by_addresses(four)));
+    EXPECT_EQ(queue(v4(four, kUdp, 0, 0x0005), ETH_P_IP), of(by_addresses(four))) << "the last";
+    EXPECT_EQ(queue(v4(four, kTcp, 0, 0x4000), ETH_P_IP), of(by_flow(four))) << "DF is no fragment";
+    EXPECT_EQ(queue(v4(four, kIcmp), ETH_P_IP), of(by_addresses(four)));
+    EXPECT_EQ(queue(v6(six, kFragment), ETH_P_IPV6), of(by_addresses(six)));
+    EXPECT_EQ(queue(v6(six, kHopByHop), ETH_P_IPV6), of(by_addresses(six)));
   }
 }
 
-TEST_P(FanoutProgram, GoesByAddressesWithoutPorts) {
-  const Interpreter program(fanout_program({.queues = workers(), .first_port = 7878, .ports = 16}));
-  constexpr std::uint16_t kFirst = 0x2000, kLater = 0x00b9;
-  for (int i = 0; i < kTimes; ++i) {
-    Tuple four = any(false);
-    const Tuple six = any(true);
-    ASSERT_EQ(program.run(v4(four, IPPROTO_ICMP)), four.worker_by_addresses(workers()));
-    ASSERT_EQ(program.run(v6(six, IPPROTO_ICMPV6)), six.worker_by_addresses(workers()));
-    ASSERT_EQ(program.run(v6(six, IPPROTO_FRAGMENT)), six.worker_by_addresses(workers()));
-    four.to = 7879;  // a fragment of STP goes with the rest of its datagram
-    for (const std::uint16_t fragment : {kFirst, kLater}) {
-      ASSERT_EQ(program.run(v4(four, IPPROTO_UDP, 0, fragment)),
-                four.worker_by_addresses(workers()));
-    }
+TEST_P(FanoutTest, LanesCountThroughTheQueues) {
+  const Spread spread{.queues = 1, .first_port = 7878, .ports = 16};
+  Flow four = flow_v4();
+  Flow six = flow_v6();
+  for (unsigned lane = 0; lane < 16; ++lane) {
+    four.far_port = six.far_port = static_cast<std::uint16_t>(7878 + lane);
+    EXPECT_EQ(queue(v4(four, kUdp), ETH_P_IP, spread), of(lane));
+    EXPECT_EQ(queue(v4(four, kUdp, 3), ETH_P_IP, spread), of(lane)) << "with options";
+    EXPECT_EQ(queue(v6(six, kUdp), ETH_P_IPV6, spread), of(lane));
+    EXPECT_EQ(queue(v4(four, kTcp), ETH_P_IP, spread), of(by_flow(four))) << "TCP has no lanes";
+  }
+  for (const std::uint16_t port : {std::uint16_t{7877}, std::uint16_t{7894}}) {
+    four.far_port = port;
+    EXPECT_EQ(queue(v4(four, kUdp), ETH_P_IP, spread), of(by_flow(four)));
   }
 }
 
-TEST_P(FanoutProgram, CountsLanesThroughTheWorkers) {
-  constexpr std::uint16_t kFirst = 7878;
-  constexpr unsigned kPorts = 16;
-  const Interpreter program(
-      fanout_program({.queues = workers(), .first_port = kFirst, .ports = kPorts}));
-  for (int i = 0; i < kTimes; ++i) {
-    Tuple four = any(false), six = any(true);
-    for (unsigned lane = 0; lane < kPorts; ++lane) {
-      four.to = six.to = static_cast<std::uint16_t>(kFirst + lane);
-      ASSERT_EQ(program.run(v4(four, IPPROTO_UDP, 4)), lane % workers());
-      ASSERT_EQ(program.run(v6(six, IPPROTO_UDP)), lane % workers());
-      ASSERT_EQ(program.run(v4(four, IPPROTO_TCP)), four.worker(workers())) << "TCP has no lanes";
-    }
-    for (const unsigned to : {kFirst - 1U, kFirst + kPorts}) {
-      four.to = six.to = static_cast<std::uint16_t>(to);
-      ASSERT_EQ(program.run(v4(four, IPPROTO_UDP)), four.worker(workers()));
-      ASSERT_EQ(program.run(v6(six, IPPROTO_UDP)), six.worker(workers()));
-    }
+TEST_P(FanoutTest, WhatIsNoIpOrTooShortIsForTheFirst) {
+  const Flow flow = flow_v4();
+  EXPECT_EQ(queue(v4(flow, kTcp), ETH_P_ARP), 0U);
+  const Packet whole = v4(flow, kTcp);
+  for (std::size_t size = 0; size < 24; ++size) {
+    EXPECT_EQ(
+        queue(Packet(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)), ETH_P_IP),
+        0U);
   }
 }
 
-TEST_P(FanoutProgram, GivesAllElseToTheFirst) {
-  const Interpreter program(fanout_program({.queues = workers(), .first_port = 7878, .ports = 16}));
-  EXPECT_EQ(program.run({.protocol = ETH_P_ARP, .octets = Octets(28, 0xff)}), 0U);
-  EXPECT_EQ(program.run(tagged({.protocol = ETH_P_ARP, .octets = Octets(28, 0xff)}, ETH_P_8021Q)),
-            0U);
-  for (const Seen& whole : {v4(any(false), IPPROTO_UDP), v6(any(true), IPPROTO_TCP)}) {
-    for (std::size_t size = 0; size < whole.octets.size(); ++size) {
-      Seen cut = whole;
-      cut.octets.resize(size);
-      EXPECT_LT(program.run(cut), workers());
-    }
+// --- real sockets, in a network namespace of their own; without the right to one they are skipped
+// --
+
+Packet framed(const Packet& packet) {
+  Packet frame(14, std::byte{2});
+  put_u16(frame, 12, ETH_P_IP);
+  frame.insert(frame.end(), packet.begin(), packet.end());
+  frame.resize(60);
+  return frame;
+}
+
+// A socket of another program on an interface: what it sends, the kernel shows to all who listen.
+class Host {
+ public:
+  explicit Host(const char* interface) : socket_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
+    to_.sll_family = AF_PACKET;
+    to_.sll_ifindex = static_cast<int>(::if_nametoindex(interface));
+    to_.sll_halen = 6;
+  }
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  ~Host() { ::close(socket_); }
+  bool send(const Packet& frame) const {
+    return ::sendto(socket_, frame.data(), frame.size(), 0, reinterpret_cast<const sockaddr*>(&to_),
+                    sizeof to_) == static_cast<ssize_t>(frame.size());
+  }
+
+ private:
+  int socket_;
+  sockaddr_ll to_{};
+};
+
+// Frames with `mark` at the end that wait there.
+unsigned received(const PacketSocket& socket, std::byte mark) {
+  unsigned count = 0;
+  std::array<std::byte, 256> frame{};
+  for (;;) {
+    const ssize_t size = ::recv(socket.descriptor(), frame.data(), frame.size(), MSG_DONTWAIT);
+    if (size <= 0) return count;
+    if (frame.at(static_cast<std::size_t>(size) - 1) == mark) ++count;
   }
 }
 
-TEST_P(FanoutProgram, IsOneThatTheKernelTakes) {
-  std::vector<sock_filter> code =
-      fanout_program({.queues = workers(), .first_port = 7878, .ports = 16});
-  const sock_fprog program{.len = static_cast<unsigned short>(code.size()), .filter = code.data()};
-  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  ASSERT_GE(socket, 0);
-  EXPECT_EQ(::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program), 0);
-  ::close(socket);
+TEST(FanoutSockets, EachFrameComesToOneSocketAndNoneThatLeaves) {
+  bool allowed = false;
+  std::thread([&] {
+    allowed = ::unshare(CLONE_NEWNET) == 0;
+    if (!allowed) return;
+    ASSERT_EQ(std::system("ip link add va type veth peer name vb && ip link set va up && "
+                          "ip link set vb up"),
+              0);
+    const unsigned index = ::if_nametoindex("va");
+    const Spread spread{.queues = 4};
+    std::vector<std::unique_ptr<PacketSocket>> sockets;
+    std::optional<Fanout> group;
+    for (unsigned i = 0; i < spread.queues; ++i) {
+      sockets.push_back(std::make_unique<PacketSocket>(index));
+      if (group) {
+        group->add(sockets.back()->descriptor());
+      } else {
+        group.emplace(sockets.back()->descriptor(), spread);
+      }
+    }
+    constexpr std::byte kMark{0x77};
+    const Host near("va");
+    const Host far("vb");
+    std::vector<unsigned> expected(spread.queues);
+    for (std::uint16_t port = 0; port < 64; ++port) {
+      const Flow flow{*IpAddress::parse("203.0.113.5"), *IpAddress::parse("198.51.100.5"), port,
+                      80};
+      Packet frame = framed(v4(flow, kTcp));
+      frame.back() = kMark;
+      ASSERT_TRUE(far.send(frame));
+      ASSERT_TRUE(near.send(frame));
+      ++expected[by_flow(flow) & (spread.queues - 1)];
+    }
+    for (unsigned i = 0; i < spread.queues; ++i) {
+      EXPECT_GT(expected[i], 0U);
+      EXPECT_EQ(received(*sockets[i], kMark), expected[i]) << "queue " << i;
+    }
+  }).join();
+  if (!allowed) GTEST_SKIP() << "no right to a network namespace";
 }
-
-INSTANTIATE_TEST_SUITE_P(Workers, FanoutProgram, testing::Values(2U, 4U, 8U, 16U));
 
 }  // namespace
 }  // namespace satrelay::dpdk
