@@ -75,7 +75,7 @@ struct StoppedAtStart {};
 std::size_t packets_of(const config::Gateway& config) {
   constexpr std::size_t kOfOne = 16384 + gateway::Gateway::kMostHeldFrames;
   const std::size_t workers = config.worker.count;
-  return workers * kOfOne + workers * (workers - 1) * Handover::kRoom;
+  return workers * kOfOne + (workers > 1 ? workers * Handover::kRoom : 0);
 }
 // After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
 constexpr Duration kFarewell = Duration::milliseconds(100);

@@ -6,6 +6,7 @@
 cl0 and la are taps; what the NICs of the guest send comes out of them. All else is the usual lab.
 """
 
+import dataclasses
 import json
 import os
 import re
@@ -41,7 +42,7 @@ class NicKind:
     name: str
     device: str  # for QEMU
     modules: str  # the kernel's drivers
-    queues: int = 1
+    queues: int = 1  # and workers
     verifies: bool = True  # its driver says when a checksum is right
     cuts: bool = True  # TCP segments, as it sends
 
@@ -179,7 +180,8 @@ class NicLab(Lab):
 
     def __init__(self, kind: NicKind):
         need_guest()
-        super().__init__(programs(), LINK, OPTIONS, file_bytes=200_000_000)
+        options = dataclasses.replace(OPTIONS, workers=(kind.queues, 1))
+        super().__init__(programs(), LINK, options, file_bytes=200_000_000)
         self.kind = kind
         self.topology = _GuestTopology(self.tag)
         self.topology.queues = kind.queues

@@ -108,6 +108,31 @@ def test_segments(nics: NicLab) -> None:
     check(nics.ports["lan"]["tx_errors"] == 0, "the driver has refused frames")
 
 
+def test_queues(nics: NicLab) -> None:
+    """A queue for each worker, and each connection's frames in that of its worker."""
+
+    def workers() -> list[dict]:
+        found = nics.gateway_a.query("status")["workers"]
+        return [found[number] for number in sorted(found, key=int)]
+
+    before = workers()
+    check(len(before) == nics.kind.queues, f"{len(before)} workers")
+    running = [nics.web.start(nics.file, "download", ACCELERATED_PORT) for _ in range(6)]
+    for transfer_ in running:
+        outcome = transfer_.finish()
+        check(outcome.completed and outcome.sha256_ok, f"{outcome}")
+    seen = [
+        {key: now[key] - was[key] for key in ("frames", "given", "taken", "given_dropped")}
+        for now, was in zip(workers(), before, strict=True)
+    ]
+    note(f"{seen}")
+    for one in seen:
+        check(one["frames"] > 0, "a queue has received nothing")
+        check(one["given_dropped"] == 0, "frames were dropped between workers")
+    given, frames = (sum(one[key] for one in seen) for key in ("given", "frames"))
+    check(given < frames // 20, f"of {frames} frames {given} came to the wrong queue")
+
+
 @pytest.mark.parametrize("vlans", ((100,), (200, 100)), ids=("tagged", "twice"))
 def test_vlan(nics: NicLab, vlans: tuple[int, ...]) -> None:
     """Tags stay in the frame, and full-size frames with them are not too long for the NIC."""
