@@ -30,10 +30,6 @@ void combine(std::optional<Value>& sum, const std::optional<Value>& more, Choose
   sum = sum ? choose(*sum, *more) : *more;
 }
 
-BitRate sum_of(BitRate a, BitRate b) {
-  return BitRate::bits_per_second(a.to_bits_per_second() + b.to_bits_per_second());
-}
-
 void add_lane(PeerSnapshot& sum, const PeerSnapshot& lane) {
   sum.resolved = sum.resolved && lane.resolved;
   if (badness(lane.state) > badness(sum.state)) sum.state = lane.state;
@@ -41,7 +37,8 @@ void add_lane(PeerSnapshot& sum, const PeerSnapshot& lane) {
   sum.wrong_key = sum.wrong_key || lane.wrong_key;
   sum.admission = std::max(sum.admission, lane.admission);
   sum.encrypts = sum.encrypts && lane.encrypts;
-  sum.send_rate = sum_of(sum.send_rate, lane.send_rate);
+  // Each lane may have all that there is; what it has at a time is the workers' affair.
+  sum.send_rate = std::max(sum.send_rate, lane.send_rate);
   sum.streams += lane.streams;
   sum.packets_in_flight += lane.packets_in_flight;
   sum.bytes_stored += lane.bytes_stored;

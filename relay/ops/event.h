@@ -23,6 +23,7 @@ enum class EventKind : std::uint8_t {
   kPeerWrongKey,
   kPeerOtherVersion,
   kPeerUnlikeSecurity,  // one of both encrypts
+  kPeerUnlikeWorkers,   // each counts the lanes between both otherwise
   kRateCut,             // less may be sent to it than the link is configured for
   kRateRestored,
   kRateLowered,  // less is sent to it than before, however short

@@ -128,9 +128,7 @@ void Watch::look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Ins
         tell(EventKind::kPeerClosed);
         break;
       case PeerState::kRefused:
-        tell(now_is.counters.security_mismatch != before.security_mismatches
-                 ? EventKind::kPeerUnlikeSecurity
-                 : EventKind::kPeerOtherVersion);
+        tell(why_refused(now_is.counters, before));
         break;
       case PeerState::kConnecting:
         break;
@@ -147,8 +145,17 @@ void Watch::look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Ins
   before.state = now_is.state;
   before.restarts = now_is.counters.peer_restarts;
   before.security_mismatches = now_is.counters.security_mismatch;
+  before.lanes_mismatches = now_is.counters.lanes_mismatch;
   before.wrong_key = now_is.wrong_key;
   before.given_up = now_is.is_given_up;
+}
+
+EventKind Watch::why_refused(const stp::Counters& now_is, const Peer& before) {
+  if (now_is.security_mismatch != before.security_mismatches) {
+    return EventKind::kPeerUnlikeSecurity;
+  }
+  return now_is.lanes_mismatch != before.lanes_mismatches ? EventKind::kPeerUnlikeWorkers
+                                                          : EventKind::kPeerOtherVersion;
 }
 
 void Watch::look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {

@@ -55,6 +55,7 @@ class Watch {
     Instant since;  // in this state
     std::uint64_t restarts = 0;
     std::uint64_t security_mismatches = 0;
+    std::uint64_t lanes_mismatches = 0;
     bool unheard_told = false;
     bool wrong_key = false;
     bool given_up = false;
@@ -72,6 +73,7 @@ class Watch {
   void look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
+  static EventKind why_refused(const stp::Counters& now_is, const Peer& before);
   void look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at(const PortSnapshot& now_is, Port& before, Instant now);
   void look_at_memory(const Snapshot& snapshot, Instant now);

@@ -89,9 +89,12 @@ std::string link_of(const Json& port) {
 std::string peer_state(const Json& peer) {
   std::string state = state_words(text(peer, "state"));
   if (state == "refused") {
-    const CounterField<stp::Counters>& field = field_of(&stp::Counters::security_mismatch);
-    state += number(member(peer, "counters"), field.name).value_or(0) > 0 ? " (only one encrypts)"
-                                                                          : " (another version)";
+    const auto counted = [&](const CounterField<stp::Counters>& field) {
+      return number(member(peer, "counters"), field.name).value_or(0) > 0;
+    };
+    state += counted(field_of(&stp::Counters::security_mismatch)) ? " (only one encrypts)"
+             : counted(field_of(&stp::Counters::lanes_mismatch))  ? " (other workers)"
+                                                                  : " (another version)";
   }
   const std::string admission = text(peer, "new_flows");
   if (admission != "-" && admission != "open") state += " (" + admission + ")";
@@ -108,6 +111,21 @@ std::string meaning_of(std::string_view name) {
 
 }  // namespace
 
+namespace {
+
+// A line for each of several.
+void add_workers(const Json& workers, std::vector<text::Row>& rows) {
+  if (!workers.is_object() || workers.size() < 2) return;
+  for (const auto& [number_of, worker] : workers.items()) {
+    rows.push_back({"worker " + number_of,
+                    shown(worker, "flows", text::count) + " flows, " +
+                        shown(worker, "frames", text::count) + " frames in, " +
+                        shown(worker, "given", text::count) + " of them given to others"});
+  }
+}
+
+}  // namespace
+
 std::string render_status(const Json& status) {
   std::vector<text::Row> rows{
       {"uptime", shown(status, "uptime_ms", milliseconds)},
@@ -118,6 +136,7 @@ std::string render_status(const Json& status) {
       {"tcp", tcp_line(member(status, "tcp"))},
       {"compression", compression_line(member(status, "codec"))},
   };
+  add_workers(member(status, "workers"), rows);
   if (const std::string admission = text(status, "new_flows");
       admission != "-" && admission != "open") {
     rows.insert(rows.begin() + 3, {"new flows", "bridged (" + admission + ")"});

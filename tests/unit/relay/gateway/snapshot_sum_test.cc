@@ -27,7 +27,7 @@ TEST(SnapshotSum, JoinsLanesOfOnePeer) {
   ASSERT_EQ(peers.size(), 2U);
   EXPECT_EQ(peers[0].name, "north");
   EXPECT_EQ(peers[0].streams, 2U);
-  EXPECT_EQ(peers[0].send_rate, BitRate::bits_per_second(2'000));
+  EXPECT_EQ(peers[0].send_rate, BitRate::bits_per_second(1'000));
   EXPECT_EQ(peers[0].state, kConnecting) << "the lane that is worse off";
   EXPECT_EQ(peers[1].name, "south");
   EXPECT_EQ(peers[1].streams, 1U);

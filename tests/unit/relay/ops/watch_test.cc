@@ -99,6 +99,9 @@ TEST_F(WatchTest, ARefusalSaysWhy) {
   look_at(PeerState::kAlive);
   ++peer().counters.security_mismatch;
   EXPECT_EQ(look_at(PeerState::kRefused), Lines{"peer_unlike_security peer hub"});
+  look_at(PeerState::kAlive);
+  ++peer().counters.lanes_mismatch;
+  EXPECT_EQ(look_at(PeerState::kRefused), Lines{"peer_unlike_workers peer hub"});
 }
 
 TEST_F(WatchTest, ARateThatIsCutIsToldWithItsCause) {
