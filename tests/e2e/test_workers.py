@@ -4,6 +4,7 @@ import collections
 import contextlib
 import socket
 import subprocess
+import time
 
 import pytest
 from harness import (
@@ -11,6 +12,7 @@ from harness import (
     CLIENT,
     SERVER,
     Link,
+    RealTime,
     accept,
     check,
     control,
@@ -155,6 +157,26 @@ def test_traffic(counts: tuple[int, int]) -> None:
             given = sum(worker["given"] for worker in workers)
             check(given <= total / 10, f"the kernel chose other workers: {given} of {total} frames")
         stop_cleanly(lab)
+
+
+def test_the_link_is_shared() -> None:
+    """One connection alone has all of it, and so have several at all workers together."""
+    link = Link(rtt=0.1, loss=0)
+    with make_workers_lab((2, 2), link) as lab:
+        web = Web(lab, (ACCELERATED_PORT,))
+        for count, size in ((1, 12_000_000), (6, 2_000_000)):
+            file = web.make_file(f"random-{size}.bin", size)
+            measured, began = RealTime(), time.monotonic()
+            running = [web.start(file, "download", ACCELERATED_PORT) for _ in range(count)]
+            for transfer in running:
+                outcome = transfer.finish()
+                check(outcome.completed and outcome.sha256_ok, f"{outcome}")
+            share = link.bound_seconds(count * size) / (time.monotonic() - began)
+            note(f"{count} connections: {100 * share:.1f}% of the bound")
+            measured.check(share > 0.85, f"{count} connections have {100 * share:.1f}% of the link")
+        for gateway in lab.gateways:
+            used = [worker["frames"] for worker in workers_of(gateway)]
+            check(min(used) > 0, f"{gateway.name}: {used} frames")
 
 
 def test_reload_and_drain() -> None:
