@@ -150,14 +150,14 @@ void passes(Side from, unsigned workers = 1) {
   SimHost& source = network.host(from, 0);
   SimHost& sink = network.host(opposite(from), 0);
   sink.on_other_frame([&](ConstBytes frame) { received.emplace_back(frame.begin(), frame.end()); });
-  std::vector<Frame> sent =
+  const std::vector<Frame> sent =
       FrameMaker(source.spec().addresses, sink.spec().addresses, 7).every_kind();
   for (const Frame& frame : sent) source.send_raw(frame);
   network.run_for(Duration::seconds(2));
   ASSERT_EQ(received.size(), sent.size());
   if (workers > 1) {  // between flows there is no order
-    std::ranges::sort(sent);
-    std::ranges::sort(received);
+    EXPECT_TRUE(std::ranges::is_permutation(received, sent));
+    return;
   }
   for (std::size_t i = 0; i < sent.size(); ++i) {
     EXPECT_TRUE(received[i] == sent[i]) << "frame " << i << ": " << describe_frame(sent[i])
