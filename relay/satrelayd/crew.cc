@@ -98,7 +98,8 @@ void Crew::run(Thread& thread) {
   dpdk::PollLoop loop(config_.polling, ports_, thread.index);
   loop.watch(handover_->descriptor(thread.index));
   loop.run([&](Instant now) {
-    safepoint_.heed(thread.index - 1);
+    // What the leader has done meanwhile was done later than this round began.
+    if (safepoint_.heed(thread.index - 1)) now = dpdk::now();
     thread.member.reporter->run(now);
     sharing_.tick(thread.index, now);
     dpdk::PollLoop::Round round = thread.member.worker->round(now, loop.last_rest());
@@ -106,6 +107,8 @@ void Crew::run(Thread& thread) {
                                  thread.member.reporter->next_timeout());
     return round;
   });
+  // The stop signal may come while the leader waits for all to stand.
+  safepoint_.leave(thread.index - 1);
 }
 
 Crew::Rest::Rest(Crew& crew) : crew_(crew) {

@@ -25,6 +25,8 @@ class Drain {
   bool is_due(Instant now) const { return under_way_ && now >= next_look_; }
   // Looks, if that is due; true once the program may stop.
   bool is_over(Instant now);
+  // The same while nobody can look at the flows: once the time is up.
+  bool is_over_blindly(Instant now);
   Instant next_timeout() const { return under_way_ ? next_look_ : Instant::never(); }
 
  private:

@@ -23,7 +23,7 @@ LinkSharing::LinkSharing(const config::Gateway& config, const Engines& engines,
   division_.emplace(workers, config.links.size(), lanes, now - gateway::kShareTick);
   for (unsigned i = 0; i < workers; ++i) {
     members_.push_back(std::make_unique<Member>(engines[i], config.links.size(), all));
-    read_.emplace_back(config.links.size(), all);
+    heard_.emplace_back(config.links.size(), all, now);
     Member& member = *members_.back();
     member.engine.write_demands(member.demands, now);
     member.slot.write(member.demands);
@@ -45,13 +45,19 @@ bool LinkSharing::is_busy(Member& member) {
   return std::exchange(member.sent, sent) != sent || waits;
 }
 
+void LinkSharing::hear(unsigned worker, Instant now) {
+  const Member& member = *members_[worker];
+  Heard& heard = heard_[worker];
+  const std::uint64_t ticks = member.ticks.load(std::memory_order_relaxed);
+  if (std::exchange(heard.ticks, ticks) != ticks) heard.at = now;
+  // What could not be read is as it was.
+  if (member.slot.read(heard.demands)) division_->demands(worker) = heard.demands;
+  // What it waits with would be kept for it for ever.
+  if (now - heard.at > kSilence) division_->demands(worker).rest();
+}
+
 void LinkSharing::divide(Instant now) {
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    // What could not be read is as it was.
-    if (members_[i]->slot.read(read_[i])) {
-      division_->demands(static_cast<unsigned>(i)) = read_[i];
-    }
-  }
+  for (unsigned i = 0; i < members_.size(); ++i) hear(i, now);
   division_->divide(now);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     members_[i]->slot.write(division_->shares(static_cast<unsigned>(i)));
@@ -66,6 +72,7 @@ void LinkSharing::tick(unsigned worker, Instant now) {
   member.next = now + gateway::kShareTick;
   member.engine.write_demands(member.demands, now);
   member.slot.write(member.demands);
+  member.ticks.fetch_add(1, std::memory_order_relaxed);
   member.is_busy = is_busy(member);
   if (worker == 0) {
     divide(now);

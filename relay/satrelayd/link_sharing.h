@@ -1,6 +1,6 @@
 // The workers of a gateway share its links (relay/gateway/shares/division.h): each thread leaves
 // what it has to send where the first one finds it, which divides, and takes what it has got.
-// Nobody waits for anybody. While nothing is sent nobody ticks.
+// Nobody waits for anybody. While nothing is sent nobody ticks. Who hangs has nothing to send.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,9 @@ namespace satrelay::satrelayd {
 
 class LinkSharing {
  public:
+  // Who waits ticks each millisecond, unless others have its core: longer than that it hangs.
+  static constexpr Duration kSilence = Duration::milliseconds(100);
+
   // `wake_first`: the first worker rests, and is to tick.
   LinkSharing(const config::Gateway& config, const Engines& engines,
               std::function<void()> wake_first, Instant now);
@@ -35,6 +38,7 @@ class LinkSharing {
         : engine(gateway), slot(links, lanes), demands(links, lanes), shares(links, lanes) {}
     gateway::Gateway& engine;
     ShareSlot slot;
+    std::atomic<std::uint64_t> ticks = 0;
     // Of its own thread.
     gateway::Demands demands;
     gateway::Shares shares;
@@ -42,14 +46,22 @@ class LinkSharing {
     bool is_busy = false;
     Instant next;
   };
+  // What the first one knows of each.
+  struct Heard {
+    Heard(std::size_t links, std::size_t lanes, Instant now) : demands(links, lanes), at(now) {}
+    gateway::Demands demands;  // read, and perhaps not whole
+    std::uint64_t ticks = 0;
+    Instant at;
+  };
   static bool is_busy(Member& member);
+  void hear(unsigned worker, Instant now);
   void divide(Instant now);
 
   std::vector<std::unique_ptr<Member>> members_;
   std::function<void()> wake_first_;
   // Of the first worker's thread.
   std::optional<gateway::Division> division_;  // nullopt: nothing is shared
-  std::vector<gateway::Demands> read_;
+  std::vector<Heard> heard_;
   std::atomic<bool> first_rests_ = false;
 };
 

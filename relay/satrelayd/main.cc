@@ -401,7 +401,7 @@ int run(config::Gateway config, const std::string& file) {
     dpdk::PollLoop::Round round = workers[0]->round(now, loop.last_rest());
     round.next_timeout = earlier(round.next_timeout, sharing.next_timeout(0));
     publisher.run(now);
-    look_after_reload(operations, now);
+    look_after_reload(operations);
     if (look_after_drain(operations, now) || port_watch.needs_new_start()) {
       dpdk::StopSignal::request();
     }

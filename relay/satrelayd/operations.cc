@@ -59,10 +59,11 @@ ops::ControlServer::Answer answer(std::string_view line, Operations& operations)
 bool look_after_drain(Operations& operations, Instant now) {
   if (!operations.drain.is_due(now)) return false;
   const Crew::Rest rest(*operations.crew);
-  return rest.is_complete() && operations.drain.is_over(now);
+  // A worker that hangs has flows that do not end.
+  return rest.is_complete() ? operations.drain.is_over(now) : operations.drain.is_over_blindly(now);
 }
 
-void look_after_reload(Operations& operations, Instant now) {
+void look_after_reload(Operations& operations) {
   if (dpdk::ReloadSignal::take()) operations.reload.begin();
   const auto outcome = operations.reload.poll();
   if (!outcome) return;
@@ -70,7 +71,8 @@ void look_after_reload(Operations& operations, Instant now) {
   if (!rest.is_complete()) {
     operations.reload_result = "error: a worker does not answer; see the log";
   } else if (outcome->configuration) {
-    operations.engines.reconfigure(*outcome->configuration, now, outcome->prepared);
+    // The other workers have gone on since this round began.
+    operations.engines.reconfigure(*outcome->configuration, dpdk::now(), outcome->prepared);
     ops::set_log_level(outcome->configuration->log_level);
     operations.reload_result = "ok";
     for (const std::string& warning : outcome->configuration->warnings) ops::log_warning(warning);

@@ -30,6 +30,6 @@ ops::ControlServer::Answer answer(std::string_view line, Operations& operations)
 bool look_after_drain(Operations& operations, Instant now);
 
 // Begins to reload when SIGHUP asks for it, and takes over what was read.
-void look_after_reload(Operations& operations, Instant now);
+void look_after_reload(Operations& operations);
 
 }  // namespace satrelay::satrelayd

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "relay/dpdk/clock.h"
 #include "relay/gateway/snapshot_sum.h"
 
 namespace satrelay::satrelayd {
@@ -84,7 +85,13 @@ void Publisher::run(Instant now) {
     next_request_check_ = now + kRequestInterval;
     if (board_.is_asked()) {
       const Crew::Rest rest(crew_);
-      if (rest.is_complete()) board_.answer(Live(engines_, now));
+      if (rest.is_complete()) {
+        // The other workers have gone on since this round began.
+        board_.answer(Live(engines_, dpdk::now()));
+      } else {
+        // Each try keeps all the others from their traffic.
+        next_request_check_ = now + WorkerReporter::kInterval;
+      }
     }
   }
   if (now < next_) return;

@@ -21,13 +21,17 @@ Safepoint::Safepoint(unsigned followers, std::function<void(unsigned)> wake, Dur
       patience_(patience),
       heeded_(std::make_unique<std::atomic<std::uint64_t>[]>(followers)) {}
 
-void Safepoint::heed(unsigned follower) {
-  for (;;) {
+bool Safepoint::heed(unsigned follower) {
+  for (bool stood = false;; stood = true) {
     const std::uint64_t request = request_.load(std::memory_order_acquire);
-    if (request % 2 == 0) return;
+    if (request % 2 == 0) return stood;
     heeded_[follower].store(request, std::memory_order_release);
     request_.wait(request, std::memory_order_acquire);
   }
+}
+
+void Safepoint::leave(unsigned follower) {
+  heeded_[follower].store(kAll, std::memory_order_release);
 }
 
 bool Safepoint::stop() {
@@ -47,7 +51,8 @@ void Safepoint::let_go() {
 bool Safepoint::all_stand() const {
   const std::uint64_t request = request_.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < followers_; ++i) {
-    if (heeded_[i].load(std::memory_order_acquire) != request) return false;
+    const std::uint64_t heeded = heeded_[i].load(std::memory_order_acquire);
+    if (heeded != request && heeded != kAll) return false;
   }
   return true;
 }

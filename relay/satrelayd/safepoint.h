@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "pep/base/time.h"
@@ -23,8 +24,10 @@ class Safepoint {
             Duration patience = kPatience);
 
   // --- a follower's thread, between two rounds --------------------------------------------------
-  // Returns when it may go on.
-  void heed(unsigned follower);
+  // Returns when it may go on; whether it stood meanwhile.
+  bool heed(unsigned follower);
+  // Its last round is over: nobody waits for it any more.
+  void leave(unsigned follower);
 
   // --- the leader's thread ----------------------------------------------------------------------
   // Whether all stand. Whatever it says, let_go() must follow.
@@ -41,7 +44,8 @@ class Safepoint {
   const Duration patience_;
   // Odd: all are to stand.
   std::atomic<std::uint64_t> request_ = 0;
-  // The last request that each has heeded.
+  // The last request that each has heeded; of who has left, all that may come.
+  static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   std::unique_ptr<std::atomic<std::uint64_t>[]> heeded_;
   bool is_one_missing_ = false;
 };

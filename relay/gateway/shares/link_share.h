@@ -63,6 +63,17 @@ struct LaneDemand {
 struct Demands {
   Demands(std::size_t link_count, std::size_t lane_count)
       : terms(link_count), links(link_count), lanes(lane_count) {}
+  // Nothing waits any more.
+  void rest() {
+    for (LinkDemand& link : links) {
+      link.waiting = link.hungry = 0;
+      link.hosts = {};
+    }
+    for (LaneDemand& lane : lanes) {
+      lane.waits = lane.hungry = false;
+      lane.hosts = 0;
+    }
+  }
   std::vector<LinkTerms> terms;
   std::vector<LinkDemand> links;
   std::vector<LaneDemand> lanes;  // by session

@@ -389,5 +389,31 @@ TEST(FanoutSockets, EachFrameComesToOneSocketAndNoneThatLeaves) {
   if (!allowed) GTEST_SKIP() << "no right to a network namespace";
 }
 
+TEST(FanoutSockets, WhatCameBeforeASocketWasInTheGroupComesOnce) {
+  bool allowed = false;
+  std::thread([&] {
+    allowed = ::unshare(CLONE_NEWNET) == 0;
+    if (!allowed) return;
+    ASSERT_EQ(std::system("ip link add va type veth peer name vb && ip link set va up && "
+                          "ip link set vb up"),
+              0);
+    const unsigned index = ::if_nametoindex("va");
+    const PacketSocket first(index);
+    const PacketSocket second(index);
+    constexpr std::byte kMark{0x78};
+    constexpr unsigned kFrames = 5;
+    const Host far("vb");
+    const Flow flow{*IpAddress::parse("203.0.113.5"), *IpAddress::parse("198.51.100.5"), 1, 80};
+    Packet frame = framed(v4(flow, kTcp));
+    frame.back() = kMark;
+    for (unsigned i = 0; i < kFrames; ++i) ASSERT_TRUE(far.send(frame));
+    Fanout group(first.descriptor(), {.queues = 2});
+    group.add(second.descriptor());
+    EXPECT_EQ(received(first, kMark), kFrames);
+    EXPECT_EQ(received(second, kMark), 0U);
+  }).join();
+  if (!allowed) GTEST_SKIP() << "no right to a network namespace";
+}
+
 }  // namespace
 }  // namespace satrelay::dpdk

@@ -93,5 +93,27 @@ TEST_F(SafepointTest, WaitsLongForOneThatHangsOnlyOnce) {
   EXPECT_FALSE(safepoint_.is_one_missing());
 }
 
+TEST_F(SafepointTest, DoesNotWaitForWhoHasEnded) {
+  for (unsigned i = 0; i < kFollowers; ++i) safepoint_.leave(i);
+  const Instant before = dpdk::now();
+  EXPECT_TRUE(safepoint_.stop());
+  safepoint_.let_go();
+  EXPECT_LT(dpdk::now() - before, Duration::milliseconds(500));
+}
+
+TEST_F(SafepointTest, TellsWhoStood) {
+  EXPECT_FALSE(safepoint_.heed(0));
+  std::atomic<bool> stood = false;
+  std::thread follower([&] {
+    while (!(stood = safepoint_.heed(0))) std::this_thread::yield();
+  });
+  for (unsigned i = 1; i < kFollowers; ++i) safepoint_.leave(i);
+  EXPECT_TRUE(safepoint_.stop());
+  EXPECT_FALSE(stood);
+  safepoint_.let_go();
+  follower.join();
+  EXPECT_TRUE(stood);
+}
+
 }  // namespace
 }  // namespace satrelay::satrelayd
