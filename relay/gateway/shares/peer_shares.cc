@@ -22,7 +22,8 @@ BitRate limit_of(std::span<const Demands> demands, std::size_t first, std::size_
 
 }  // namespace
 
-PeerShares::PeerShares(unsigned workers, std::vector<std::size_t> lanes, Instant now) : last_(now) {
+PeerShares::PeerShares(unsigned workers, const std::vector<std::size_t>& lanes, Instant now)
+    : last_(now) {
   std::size_t first = 0;
   for (const std::size_t count : lanes) {
     peers_.push_back({.lanes = std::vector<Use>(workers * count)});

@@ -17,7 +17,7 @@ namespace satrelay::gateway {
 class PeerShares {
  public:
   // `lanes`: of each peer, that one worker has; its sessions are numbered through them.
-  PeerShares(unsigned workers, std::vector<std::size_t> lanes, Instant now);
+  PeerShares(unsigned workers, const std::vector<std::size_t>& lanes, Instant now);
 
   // Of worker w and session s: [w][s]. A share of zero is no limit.
   void divide(std::span<const Demands> demands, std::span<Shares> shares, Instant now);
