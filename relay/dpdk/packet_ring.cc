@@ -30,6 +30,8 @@ bool PacketRing::give(Packet& packet, std::uint32_t note) {
   return false;
 }
 
+std::size_t PacketRing::room() const { return rte_ring_free_count(ring_); }
+
 std::size_t PacketRing::take(std::span<Item, kBurst> items) {
   std::array<void*, kBurst> packets;
   const unsigned count = rte_ring_sc_dequeue_burst(ring_, packets.data(), kBurst, nullptr);

@@ -27,8 +27,10 @@ class PacketRing {
   // What nobody has taken goes back to its pool.
   ~PacketRing();
 
-  // False if there is no room: then the packet is still the caller's.
+  // By the thread that writes. False if there is no room: then the packet is still the caller's.
   bool give(Packet& packet, std::uint32_t note);
+  // For so many there is room, or for more by now.
+  std::size_t room() const;
   static constexpr std::size_t kBurst = 32;
   // The next ones, so many at most; how many.
   std::size_t take(std::span<Item, kBurst> items);

@@ -468,7 +468,10 @@ PortStats Port::device_stats() const {
   PortStats stats;
   if (is_socket()) return stats;
   rte_eth_stats device{};
-  rte_eth_stats_get(id_, &device);
+  {
+    const std::lock_guard lock(stats_mutex_);
+    rte_eth_stats_get(id_, &device);
+  }
   stats.rx_frames = device.ipackets;
   stats.rx_bytes = device.ibytes;
   stats.rx_missed = device.imissed;

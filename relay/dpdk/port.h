@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,7 +68,7 @@ class Port {
   // The device has changed so that only a new start helps. Any thread.
   bool needs_new_start() const { return needs_new_start_.load(std::memory_order_relaxed); }
   // Of all its queues, while no other thread uses one; or of one queue, by its thread, and of the
-  // device, of which these are all.
+  // device, of which these are all, by any thread.
   PortStats stats() const;
   PortStats queue_stats(unsigned queue) const;
   PortStats device_stats() const;
@@ -138,6 +139,7 @@ class Port {
   std::atomic<LinkState> link_;
   std::atomic<bool> is_off_ = false;  // kernel or device would keep what is sent for later
   std::atomic<bool> needs_new_start_ = false;
+  mutable std::mutex stats_mutex_;  // drivers add up registers that restart when read
   std::vector<std::string> notices_;
   std::vector<std::string> missing_offloads_;
 };

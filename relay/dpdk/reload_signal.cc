@@ -1,13 +1,16 @@
 #include "relay/dpdk/reload_signal.h"
 
+#include <atomic>
 #include <csignal>
 
 namespace satrelay::dpdk {
 namespace {
 
-volatile std::sig_atomic_t reload_requested = 0;
+// Any thread has the signal delivered.
+std::atomic<bool> reload_requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "or a signal handler may not write it");
 
-void on_signal(int) { reload_requested = 1; }
+void on_signal(int) { reload_requested.store(true, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -18,9 +21,8 @@ void ReloadSignal::install() {
 }
 
 bool ReloadSignal::take() {
-  if (reload_requested == 0) return false;
-  reload_requested = 0;
-  return true;
+  return reload_requested.load(std::memory_order_relaxed) &&
+         reload_requested.exchange(false, std::memory_order_relaxed);
 }
 
 }  // namespace satrelay::dpdk

@@ -1,13 +1,16 @@
 #include "relay/dpdk/stop_signal.h"
 
+#include <atomic>
 #include <csignal>
 
 namespace satrelay::dpdk {
 namespace {
 
-volatile std::sig_atomic_t stop_requested = 0;
+// Any thread has the signal delivered, and all look.
+std::atomic<bool> stop_requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "or a signal handler may not write it");
 
-void on_signal(int) { stop_requested = 1; }
+void on_signal(int) { stop_requested.store(true, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -19,8 +22,8 @@ void StopSignal::install() {
   ::sigaction(SIGINT, &action, nullptr);
 }
 
-bool StopSignal::requested() { return stop_requested != 0; }
+bool StopSignal::requested() { return stop_requested.load(std::memory_order_relaxed); }
 
-void StopSignal::request() { stop_requested = 1; }
+void StopSignal::request() { stop_requested.store(true, std::memory_order_relaxed); }
 
 }  // namespace satrelay::dpdk

@@ -39,7 +39,9 @@ Handover::Handover(const std::string& name, unsigned workers)
 }
 
 bool Handover::give(unsigned from, unsigned to, Item& item) {
-  return ring(from, to).give(item.packet, code_of(item));
+  dpdk::PacketRing& ring = this->ring(from, to);
+  if (item.what == What::kHeard && ring.room() <= kRoom - kRoomToHear) return false;
+  return ring.give(item.packet, code_of(item));
 }
 
 void Handover::wake(unsigned to) {

@@ -29,6 +29,9 @@ class Handover {
     dpdk::Packet packet;
   };
   static constexpr std::size_t kRoom = 1023;  // for each pair
+  // Beyond so many nothing is added that is only to be overheard: a storm of that must not keep
+  // away what is for the other one.
+  static constexpr std::size_t kRoomToHear = 512;
 
   // `name`: short, another one for each. Throws std::runtime_error. Needs a running Eal.
   Handover(const std::string& name, unsigned workers);

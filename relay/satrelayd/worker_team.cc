@@ -79,7 +79,11 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
     }
     // Who misses one hears the next.
     dpdk::Packet copy = pool_.copy(packet);
-    if (copy) give(other, What::kHeard, from.id, copy);
+    if (!copy) {
+      ++from.drops.no_buffer;
+    } else if (!give(other, What::kHeard, from.id, copy)) {
+      ++counters_.given_dropped;
+    }
   }
 }
 

@@ -66,6 +66,25 @@ TEST_F(HandoverTest, LeavesThePacketToItsOwnerWithoutRoom) {
   EXPECT_EQ(used(), 0U) << "what nobody has taken goes back to the pool";
 }
 
+TEST_F(HandoverTest, AStormOfWhatIsOverheardLeavesRoomForFrames) {
+  eal();
+  {
+    Handover handover("two", 2);
+    for (std::size_t i = 0; i < Handover::kRoomToHear; ++i) {
+      Handover::Item heard = item(1, What::kHeard);
+      ASSERT_TRUE(handover.give(0, 1, heard));
+    }
+    Handover::Item heard = item(7, What::kHeard);
+    EXPECT_FALSE(handover.give(0, 1, heard));
+    EXPECT_TRUE(heard.packet);
+    for (std::size_t i = Handover::kRoomToHear; i < Handover::kRoom; ++i) {
+      Handover::Item one = item(1);
+      ASSERT_TRUE(handover.give(0, 1, one)) << i;
+    }
+  }
+  EXPECT_EQ(used(), 0U);
+}
+
 TEST_F(HandoverTest, RingsUntilItIsAnswered) {
   eal();
   Handover handover("two", 2);
