@@ -36,7 +36,7 @@ void pin(pthread_t thread, unsigned cpu) {
 }  // namespace
 
 Crew::Crew(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
-           LinkSharing& sharing, std::vector<Member> members)
+           LinkSharing& sharing, const std::vector<Member>& members)
     : config_(config),
       ports_(ports),
       handover_(handover),

@@ -31,7 +31,7 @@ class Crew {
   // Starts the threads. `members`: of the workers from the second on, in their order; all must
   // outlive the crew. `handover` is null where there are none. Throws std::runtime_error.
   Crew(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
-       LinkSharing& sharing, std::vector<Member> members);
+       LinkSharing& sharing, const std::vector<Member>& members);
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
   // Ends them. The stop signal has come, or this brings it.

@@ -391,7 +391,7 @@ int run(config::Gateway config, const std::string& file) {
   ops::log_info((user ? "runs as " + user->name + "; " : "") + "capabilities kept: " + kept);
   if (user) warn_of_reload(config, file);
   if (handover) loop.watch(handover->descriptor(0));
-  crew.emplace(config.worker, ports, handover ? &*handover : nullptr, sharing, std::move(members));
+  crew.emplace(config.worker, ports, handover ? &*handover : nullptr, sharing, members);
   Publisher publisher(engines, *crew, std::move(reports), {&lan, &wan}, board);
   ops::log_info("ready");
   loop.run([&](Instant now) {

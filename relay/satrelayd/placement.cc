@@ -1,6 +1,8 @@
 #include "relay/satrelayd/placement.h"
 
+#include <initializer_list>
 #include <set>
+#include <string_view>
 
 namespace satrelay::satrelayd {
 namespace {
@@ -25,6 +27,12 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string text_of(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
 // The key that says where the workers run.
 std::string key_of(const config::Worker& worker) {
   return worker.count > 1 ? "worker.cpus" : "worker.cpu";
@@ -45,8 +53,9 @@ void advise_of_node(const config::Worker& worker, const PortPlace& port,
   for (const unsigned cpu : worker.cpus) {
     const int node = topology.node_of(cpu);
     if (node < 0 || node == port.node) continue;
-    advice.push_back(place + key_of(worker) + ' ' + std::to_string(cpu) + " on node " +
-                     std::to_string(node) + ": every frame crosses between the sockets; " + remedy);
+    advice.push_back(
+        text_of({place, key_of(worker), " ", std::to_string(cpu), " on node ", std::to_string(node),
+                 ": every frame crosses between the sockets; ", remedy}));
   }
 }
 
@@ -58,17 +67,18 @@ void advise_of_core(const config::Worker& worker, const CpuTopology& topology,
   }
   for (const unsigned number : worker.cpus) {
     const std::string cpu = std::to_string(number);
-    const std::string core = "core " + cpu + " (" + key_of(worker) + ")";
+    const std::string core = text_of({"core ", cpu, " (", key_of(worker), ")"});
     if (!topology.isolated.contains(number)) {
-      advice.push_back(core +
-                       " is not isolated: others run on it too, and the worker waits for "
-                       "them; isolcpus=" +
-                       cpu + " nohz_full=" + cpu + " on the kernel's command line keeps it free");
+      advice.push_back(
+          text_of({core,
+                   " is not isolated: others run on it too, and the worker waits "
+                   "for them; isolcpus=",
+                   cpu, " nohz_full=", cpu, " on the kernel's command line keeps it free"}));
     } else if (!topology.tickless.contains(number)) {
-      advice.push_back(core +
-                       " is isolated, but the kernel's timer interrupts the worker; "
-                       "nohz_full=" +
-                       cpu + " on the kernel's command line");
+      advice.push_back(text_of({core,
+                                " is isolated, but the kernel's timer interrupts the worker; "
+                                "nohz_full=",
+                                cpu, " on the kernel's command line"}));
     }
   }
   if (worker.count > topology.nodes.size() && !topology.nodes.empty()) {
