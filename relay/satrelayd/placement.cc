@@ -70,15 +70,13 @@ void advise_of_core(const config::Worker& worker, const CpuTopology& topology,
     const std::string core = text_of({"core ", cpu, " (", key_of(worker), ")"});
     if (!topology.isolated.contains(number)) {
       advice.push_back(
-          text_of({core,
-                   " is not isolated: others run on it too, and the worker waits "
-                   "for them; isolcpus=",
-                   cpu, " nohz_full=", cpu, " on the kernel's command line keeps it free"}));
+          text_of({core, " is not isolated: others run on it too, and the worker waits ",
+                   "for them; isolcpus=", cpu, " nohz_full=", cpu,
+                   " on the kernel's command line keeps it free"}));
     } else if (!topology.tickless.contains(number)) {
-      advice.push_back(text_of({core,
-                                " is isolated, but the kernel's timer interrupts the worker; "
-                                "nohz_full=",
-                                cpu, " on the kernel's command line"}));
+      advice.push_back(
+          text_of({core, " is isolated, but the kernel's timer interrupts the worker; ",
+                   "nohz_full=", cpu, " on the kernel's command line"}));
     }
   }
   if (worker.count > topology.nodes.size() && !topology.nodes.empty()) {
