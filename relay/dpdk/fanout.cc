@@ -83,6 +83,27 @@ void put_lanes(Program& program, const Spread& spread) {
   program.put(BPF_RET | BPF_A);
 }
 
+// The addresses are added already. `protocol`: where it stands in the packet; `transport`: where
+// TCP or UDP begins, from the packet's begin (BPF_ABS) or from X on (BPF_IND).
+void put_transport(Program& program, const Spread& spread, std::uint32_t protocol, unsigned mode,
+                   std::uint32_t transport) {
+  program.put(BPF_LD | BPF_B | BPF_ABS, protocol);
+  if (spread.first_port != 0) {
+    program.skip_unless(BPF_JEQ, IPPROTO_UDP, 5);
+    program.put(BPF_LD | BPF_H | mode, transport + 2);
+    put_lanes(program, spread);
+    program.put(BPF_LD | BPF_B | BPF_ABS, protocol);
+  }
+  program.skip_unless(BPF_JEQ, IPPROTO_UDP, 1);
+  program.put(BPF_JMP | BPF_JA, 3);
+  program.skip_unless(BPF_JEQ, IPPROTO_TCP, 1);
+  program.put(BPF_JMP | BPF_JA, 1);
+  program.go_to(Label::kMap);
+  program.put(BPF_LD | BPF_W | mode, transport);
+  program.add_to_sum();
+  program.go_to(Label::kMap);
+}
+
 // From the packet's `ip` on.
 void put_v4(Program& program, const Spread& spread, std::uint32_t ip) {
   for (const std::uint32_t at : {12U, 16U}) {
@@ -92,21 +113,7 @@ void put_v4(Program& program, const Spread& spread, std::uint32_t ip) {
   program.put(BPF_LD | BPF_H | BPF_ABS, ip + 6);
   program.go_to_if(BPF_JSET, 0x3fff, Label::kMap);  // a fragment
   program.put(BPF_LDX | BPF_B | BPF_MSH, ip);       // length of the header
-  program.put(BPF_LD | BPF_B | BPF_ABS, ip + 9);
-  if (spread.first_port != 0) {
-    program.skip_unless(BPF_JEQ, IPPROTO_UDP, 5);
-    program.put(BPF_LD | BPF_H | BPF_IND, ip + 2);
-    put_lanes(program, spread);
-    program.put(BPF_LD | BPF_B | BPF_ABS, ip + 9);
-  }
-  program.skip_unless(BPF_JEQ, IPPROTO_UDP, 1);
-  program.put(BPF_JMP | BPF_JA, 3);
-  program.skip_unless(BPF_JEQ, IPPROTO_TCP, 1);
-  program.put(BPF_JMP | BPF_JA, 1);
-  program.go_to(Label::kMap);
-  program.put(BPF_LD | BPF_W | BPF_IND, ip);
-  program.add_to_sum();
-  program.go_to(Label::kMap);
+  put_transport(program, spread, ip + 9, BPF_IND, ip);
 }
 
 void put_v6(Program& program, const Spread& spread, std::uint32_t ip) {
@@ -114,21 +121,7 @@ void put_v6(Program& program, const Spread& spread, std::uint32_t ip) {
     program.put(BPF_LD | BPF_W | BPF_ABS, ip + at);
     program.add_to_sum();
   }
-  program.put(BPF_LD | BPF_B | BPF_ABS, ip + 6);
-  if (spread.first_port != 0) {
-    program.skip_unless(BPF_JEQ, IPPROTO_UDP, 5);
-    program.put(BPF_LD | BPF_H | BPF_ABS, ip + 42);
-    put_lanes(program, spread);
-    program.put(BPF_LD | BPF_B | BPF_ABS, ip + 6);
-  }
-  program.skip_unless(BPF_JEQ, IPPROTO_UDP, 1);
-  program.put(BPF_JMP | BPF_JA, 3);
-  program.skip_unless(BPF_JEQ, IPPROTO_TCP, 1);
-  program.put(BPF_JMP | BPF_JA, 1);
-  program.go_to(Label::kMap);
-  program.put(BPF_LD | BPF_W | BPF_ABS, ip + 40);
-  program.add_to_sum();
-  program.go_to(Label::kMap);
+  put_transport(program, spread, ip + 6, BPF_ABS, ip + 40);
 }
 
 // Which bits of the sum the hash's bit `bit` is the parity of. Bit i of the input, the highest
