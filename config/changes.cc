@@ -64,7 +64,6 @@ void compare_stp(const Stp& started, const Stp& next, Differences& found) {
   found.compare("stp.port", started.port, next.port);
   found.compare("stp.mtu", started.mtu, next.mtu);
   found.compare("stp.path_mtu", started.path_mtu, next.path_mtu);
-  found.compare("stp.lanes", started.lanes, next.lanes);
   found.compare("stp.ping_after", started.ping_after, next.ping_after);
   found.compare("stp.suspect_after", started.suspect_after, next.suspect_after);
   found.compare("stp.feedback", started.feedback, next.feedback);

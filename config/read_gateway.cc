@@ -154,9 +154,8 @@ Feedback read_feedback(const Value& value) {
 }  // namespace
 
 Stp read_stp(const Value& value, std::uint16_t default_mtu) {
-  const Fields fields =
-      value.fields({"port", "mtu", "path_mtu", "lanes", "ping_after", "suspect_after",
-                    "give_up_after", "feedback", "fec", "prompt_overhead"});
+  const Fields fields = value.fields({"port", "mtu", "path_mtu", "ping_after", "suspect_after",
+                                      "give_up_after", "feedback", "fec", "prompt_overhead"});
   Stp stp;
   stp.mtu = default_mtu;
   if (const Value* port = fields.find("port")) {
@@ -168,9 +167,6 @@ Stp read_stp(const Value& value, std::uint16_t default_mtu) {
   if (const Value* path = fields.find("path_mtu")) {
     stp.path_mtu =
         path->word<PathMtu>({{"discover", PathMtu::kDiscover}, {"known", PathMtu::kKnown}});
-  }
-  if (const Value* lanes = fields.find("lanes")) {
-    stp.lanes = static_cast<std::uint8_t>(lanes->integer({1, 16}));
   }
   if (const Value* after = fields.find("ping_after")) stp.ping_after = after->duration(kLiveness);
   if (const Value* after = fields.find("suspect_after")) {

@@ -235,7 +235,6 @@ struct Stp {
   std::uint16_t port = 7878;  // UDP, both ends; lane n uses port + n
   std::uint16_t mtu = 1500;   // of STP's IP packets; at most the WAN port's
   PathMtu path_mtu = PathMtu::kDiscover;
-  std::uint8_t lanes = 1;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
   Duration give_up_after = Duration::seconds(120);  // suspect for so long: its flows are reset

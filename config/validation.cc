@@ -245,9 +245,6 @@ Result check_stp(const Gateway& config) {
     return refuse(config.wan.mtu < 1280 ? "ports.wan.mtu" : "stp.mtu",
                   std::to_string(stp.mtu) + " is less than IPv6 needs; write at least 1280");
   }
-  if (stp.lanes > 1) {
-    return refuse("stp.lanes", "lanes follow from worker.count and peers[].workers; leave it out");
-  }
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const Peer& peer = config.peers[i];
     const unsigned lanes = std::max(config.worker.count, peer.workers);

@@ -70,8 +70,9 @@ TEST(Workers, WhatContradictsThemIsRefused) {
     std::string_view added, message;
   };
   const std::vector<Mistake> mistakes{
-      {"stp: {lanes: 2}\n",
-       "g.yaml:6:14: stp.lanes: lanes follow from worker.count and peers[].workers; leave it out"},
+      {"stp: {lanes: 1}\n",
+       "g.yaml:6:7: stp.lanes: unknown key; allowed here: port, mtu, path_mtu, ping_after, "
+       "suspect_after, give_up_after, feedback, fec, prompt_overhead"},
       {"worker: {count: 3}\n",
        "g.yaml:6:17: worker.count: \"3\" is no power of two, by which connections are divided; "
        "write "
