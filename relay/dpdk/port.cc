@@ -423,44 +423,41 @@ std::vector<PortChange> Port::look(Instant now) {
 }
 
 std::uint64_t Port::missed(unsigned queue) const {
-  const PortStats now_is = is_socket() ? socket_stats(queues_[queue]) : device_stats();
+  const PortStats now_is = is_socket() ? queue_stats(queue) : device_stats();
   return now_is.rx_missed + now_is.rx_no_buffer;
-}
-
-PortStats Port::socket_stats(const Queue& queue) {
-  const SocketReceiver::Counters& in = queue.socket->receiver.counters();
-  const SocketSender::Counters& out = queue.socket->sender.counters();
-  PortStats stats;
-  stats.rx_frames = in.frames;
-  stats.rx_bytes = in.bytes;
-  stats.rx_large = in.large;
-  stats.rx_missed = queue.socket->socket.dropped();
-  stats.rx_no_buffer = in.no_buffer;
-  stats.rx_merged = in.uncut + out.errors_of_receiver;
-  stats.rx_checksums_finished = in.checksums_finished;
-  stats.tx_frames = out.frames;
-  stats.tx_bytes = out.bytes;
-  stats.tx_large = out.large;
-  stats.tx_errors = out.errors;
-  stats.tx_down = queue.tx_down + out.down;
-  return stats;
 }
 
 PortStats Port::queue_stats(unsigned queue) const {
   const Queue& q = queues_[queue];
-  if (q.socket) return socket_stats(q);
-  const DeviceSender::Counters& out = q.sender->counters();
   PortStats stats;
-  // A device may count a large frame as one.
-  stats.tx_frames = out.frames;
-  stats.tx_bytes = out.bytes;
-  stats.tx_large = out.large;
-  stats.tx_errors = out.refused;
-  stats.tx_down = q.tx_down;
   stats.rx_merged = q.rx_merged;
   stats.rx_joined = q.rx_joined;
   stats.rx_checksums_finished = q.rx_checksums_finished;
   stats.rx_checksums_verified = q.rx_checksums_verified;
+  stats.tx_down = q.tx_down;
+  // A device may count a large frame as one.
+  const auto add_sent = [&](const auto& out) {
+    stats.tx_frames = out.frames;
+    stats.tx_bytes = out.bytes;
+    stats.tx_large = out.large;
+  };
+  if (!q.socket) {
+    add_sent(q.sender->counters());
+    stats.tx_errors = q.sender->counters().refused;
+    return stats;
+  }
+  const SocketReceiver::Counters& in = q.socket->receiver.counters();
+  const SocketSender::Counters& out = q.socket->sender.counters();
+  add_sent(out);
+  stats.tx_errors = out.errors;
+  stats.tx_down += out.down;
+  stats.rx_frames = in.frames;
+  stats.rx_bytes = in.bytes;
+  stats.rx_large = in.large;
+  stats.rx_missed = q.socket->socket.dropped();
+  stats.rx_no_buffer = in.no_buffer;
+  stats.rx_merged += in.uncut + out.errors_of_receiver;
+  stats.rx_checksums_finished += in.checksums_finished;
   return stats;
 }
 

@@ -109,7 +109,6 @@ class Port {
   void configure_device(PacketPool& pool);
   // As many as are asked for, or one.
   unsigned queues_of(const rte_eth_dev_info& info, rte_eth_conf& conf);
-  static PortStats socket_stats(const Queue& queue);
   InterfaceView view() const;
   void bind_to_successor(Instant now);
   LinkState ask_driver() const;
