@@ -232,7 +232,7 @@ enum class PathMtu : std::uint8_t { kDiscover, kKnown };
 inline constexpr double kLeastPromptOverhead = 0.01;
 
 struct Stp {
-  std::uint16_t port = 7878;  // UDP, both ends; lane n uses port + n
+  std::uint16_t port = 7878;  // UDP, both ends; lane n is sent to port + n
   std::uint16_t mtu = 1500;   // of STP's IP packets; at most the WAN port's
   PathMtu path_mtu = PathMtu::kDiscover;
   Duration ping_after = Duration::seconds(1);

@@ -4,7 +4,7 @@
 
 local stp = Proto("satstp", "Satellite Transport Protocol (satrelay)")
 
-stp.prefs.ports = Pref.range("UDP ports", "7878-7893", "Lane n uses the n-th port after the first", 65535)
+stp.prefs.ports = Pref.range("UDP ports", "7878-7893", "Packets of lane n go to the n-th port after the first", 65535)
 stp.prefs.verify_crc = Pref.bool("Verify the CRC32C", true, "Takes longer; a bad one is an expert item")
 stp.prefs.encrypted = Pref.bool("Packets are encrypted", false, "Where the capture has no HELLO, which would tell")
 
@@ -29,10 +29,16 @@ local lanes = {}     -- by addresses, ports and lane
 local units_of = {}  -- block headers found in a packet, by its number in the capture and their place
 function stp.init() lanes, units_of = {}, {} end
 
+-- Both gateways send from one port to another, the same two (docs/stp.md, section 17); satperf's ends answer to
+-- where a packet came from. So a lane has two addresses and two ports, whichever belongs to which.
 local function lane_of(pinfo, lane)
-  local from = tostring(pinfo.src) .. " " .. pinfo.src_port
-  local to = tostring(pinfo.dst) .. " " .. pinfo.dst_port
-  local key = (from < to and from .. " " .. to or to .. " " .. from) .. " " .. lane
+  local from, to = tostring(pinfo.src), tostring(pinfo.dst)
+  local ports = { pinfo.src_port, pinfo.dst_port }
+  if from == to then from, to = from .. " " .. ports[1], to .. " " .. ports[2] end
+  local ends = { from, to }
+  table.sort(ports)
+  table.sort(ends)
+  local key = table.concat(ends, " ") .. " " .. table.concat(ports, " ") .. " " .. lane
   local known = lanes[key]
   if not known then
     known = { epochs = { [from] = {}, [to] = {} }, starts = { [from] = {}, [to] = {} }, sums = {},

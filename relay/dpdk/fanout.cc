@@ -48,12 +48,6 @@ class Program {
                      .jf = instructions,
                      .k = value});
   }
-  void skip_if_not_below(std::uint32_t value, std::uint8_t instructions) {
-    code_.push_back({.code = static_cast<std::uint16_t>(BPF_JMP | BPF_JGE | BPF_K),
-                     .jt = instructions,
-                     .jf = 0,
-                     .k = value});
-  }
   void here(Label label) { places_[label] = code_.size(); }
   // The word of the packet that was loaded is added.
   void add_to_sum() {
@@ -74,26 +68,11 @@ class Program {
   std::map<Label, std::size_t> places_;
 };
 
-// A UDP datagram to one of the ports that count through the queues: its destination port is loaded.
-void put_lanes(Program& program, const Spread& spread) {
-  if (spread.first_port == 0) return;
-  program.put(BPF_ALU | BPF_SUB | BPF_K, spread.first_port);
-  program.skip_if_not_below(spread.ports, 2);
-  program.put(BPF_ALU | BPF_AND | BPF_K, spread.queues - 1);
-  program.put(BPF_RET | BPF_A);
-}
-
 // The addresses are added already. `protocol`: where it stands in the packet; `transport`: where
 // TCP or UDP begins, from the packet's begin (BPF_ABS) or from X on (BPF_IND).
-void put_transport(Program& program, const Spread& spread, std::uint32_t protocol, unsigned mode,
+void put_transport(Program& program, std::uint32_t protocol, unsigned mode,
                    std::uint32_t transport) {
   program.put(BPF_LD | BPF_B | BPF_ABS, protocol);
-  if (spread.first_port != 0) {
-    program.skip_unless(BPF_JEQ, IPPROTO_UDP, 5);
-    program.put(BPF_LD | BPF_H | mode, transport + 2);
-    put_lanes(program, spread);
-    program.put(BPF_LD | BPF_B | BPF_ABS, protocol);
-  }
   program.skip_unless(BPF_JEQ, IPPROTO_UDP, 1);
   program.put(BPF_JMP | BPF_JA, 3);
   program.skip_unless(BPF_JEQ, IPPROTO_TCP, 1);
@@ -105,7 +84,7 @@ void put_transport(Program& program, const Spread& spread, std::uint32_t protoco
 }
 
 // From the packet's `ip` on.
-void put_v4(Program& program, const Spread& spread, std::uint32_t ip) {
+void put_v4(Program& program, std::uint32_t ip) {
   for (const std::uint32_t at : {12U, 16U}) {
     program.put(BPF_LD | BPF_W | BPF_ABS, ip + at);
     program.add_to_sum();
@@ -113,15 +92,15 @@ void put_v4(Program& program, const Spread& spread, std::uint32_t ip) {
   program.put(BPF_LD | BPF_H | BPF_ABS, ip + 6);
   program.go_to_if(BPF_JSET, 0x3fff, Label::kMap);  // a fragment
   program.put(BPF_LDX | BPF_B | BPF_MSH, ip);       // length of the header
-  put_transport(program, spread, ip + 9, BPF_IND, ip);
+  put_transport(program, ip + 9, BPF_IND, ip);
 }
 
-void put_v6(Program& program, const Spread& spread, std::uint32_t ip) {
+void put_v6(Program& program, std::uint32_t ip) {
   for (std::uint32_t at = 8; at < 40; at += 4) {
     program.put(BPF_LD | BPF_W | BPF_ABS, ip + at);
     program.add_to_sum();
   }
-  put_transport(program, spread, ip + 6, BPF_ABS, ip + 40);
+  put_transport(program, ip + 6, BPF_ABS, ip + 40);
 }
 
 // Which bits of the sum the hash's bit `bit` is the parity of. Bit i of the input, the highest
@@ -215,13 +194,13 @@ std::vector<sock_filter> fanout_program(const Spread& spread) {
   program.go_to_if(BPF_JEQ, ETH_P_IPV6, Label::kTaggedV6);
   program.put(BPF_RET | BPF_K, 0);
   program.here(Label::kV4);
-  put_v4(program, spread, 0);
+  put_v4(program, 0);
   program.here(Label::kTaggedV4);
-  put_v4(program, spread, 4);
+  put_v4(program, 4);
   program.here(Label::kV6);
-  put_v6(program, spread, 0);
+  put_v6(program, 0);
   program.here(Label::kTaggedV6);
-  put_v6(program, spread, 4);
+  put_v6(program, 4);
   program.here(Label::kMap);
   put_map(program, spread.queues);
   return std::move(program).finish();

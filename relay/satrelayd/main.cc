@@ -175,17 +175,6 @@ void say_farewell(Engines& engines, std::span<const std::unique_ptr<Worker>> wor
   }
 }
 
-// UDP ports of STP count through the workers' queues.
-dpdk::Spread spread_of(const config::Gateway& config, gateway::PortId port) {
-  dpdk::Spread spread{.queues = config.worker.count};
-  if (port == gateway::PortId::kLan) return spread;
-  spread.first_port = config.stp.port;
-  for (const config::Peer& peer : config.peers) {
-    spread.ports = std::max(spread.ports, gateway::lanes_to(peer, config.worker.count));
-  }
-  return spread;
-}
-
 void tell_of_queues(const dpdk::Port& port, unsigned workers) {
   if (port.queues() == workers) return;
   ops::log_warning("port " + port.name() + ": the device has one queue for " +
@@ -274,8 +263,9 @@ int run(config::Gateway config, const std::string& file) {
   if (!eal.uses_hugepages()) ops::log_info("no hugepages: running on normal pages");
   dpdk::PacketPool pool("packets", packets_of(config), mtu);
   const unsigned count = config.worker.count;
-  dpdk::Port lan("lan", config.lan, pool, spread_of(config, gateway::PortId::kLan));
-  dpdk::Port wan("wan", config.wan, pool, spread_of(config, gateway::PortId::kWan));
+  const dpdk::Spread spread{.queues = config.worker.count};
+  dpdk::Port lan("lan", config.lan, pool, spread);
+  dpdk::Port wan("wan", config.wan, pool, spread);
   for (const dpdk::Port* port : {&lan, &wan}) {
     tell_of_queues(*port, count);
     ops::log_info(port->description() + ", MTU " + std::to_string(port->mtu()) + ", " +

@@ -6,8 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "pep/wire/udp.h"
 #include "relay/gateway/flows/memory_plan.h"
+#include "relay/gateway/frames/frame.h"
 #include "relay/gateway/recovery/flow_journal.h"
+#include "relay/gateway/steering/flow_hash.h"
 
 namespace satrelay::sim {
 
@@ -186,7 +189,9 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
     return;
   }
   const auto id = static_cast<PortId>(port);
-  const gateway::Route route = steering_->route(id, frames_->bytes(frame), loop_->now());
+  const gateway::Frame parsed = gateway::look_at(frames_->bytes(frame));
+  const gateway::Route route = steering_->route(id, parsed, frames_->bytes(frame), loop_->now());
+  if (id == PortId::kWan) note_queue(parsed, route.worker);
   while (const auto released = steering_->take_released()) {
     const FrameHandle copy = frames_->acquire();
     std::ranges::copy(released->frame, frames_->room(copy).begin());
@@ -200,6 +205,15 @@ void GatewayNode::receive(unsigned port, FrameHandle frame) {
     hand_over(workers_[route.worker], id, frame);
   }
   loop_->wake(id_);
+}
+
+void GatewayNode::note_queue(const gateway::Frame& frame, unsigned worker) {
+  if (frame.kind != gateway::FrameKind::kUdp || frame.ip.destination != config_.gateway.own) return;
+  const auto udp = wire::parse_udp(frame.payload);
+  if (!udp) return;
+  const std::uint32_t hash = gateway::flow_hash(frame.ip.source, frame.ip.destination,
+                                                udp->source_port, udp->destination_port);
+  if ((hash & (workers() - 1)) != worker) ++stp_handed_over_;
 }
 
 void GatewayNode::overhear(unsigned but, PortId port, FrameHandle frame) {

@@ -78,6 +78,9 @@ class GatewayNode final : public Actor, public FrameSink {
   std::uint64_t most_visited() const { return most_visited_; }
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
+  // STP packets that a network card, which spreads frames by flow_hash() (Receive Side Scaling),
+  // would have shown to another worker than theirs; over all runs.
+  std::uint64_t stp_handed_over() const { return stp_handed_over_; }
   // Frames for which a port's rings had no room.
   std::uint64_t missed(gateway::PortId port) const;
 
@@ -100,6 +103,7 @@ class GatewayNode final : public Actor, public FrameSink {
   // A frame from a port, for one worker.
   void hand_over(Worker& worker, gateway::PortId port, FrameHandle frame);
   void overhear(unsigned but, gateway::PortId port, FrameHandle frame);
+  void note_queue(const gateway::Frame& frame, unsigned worker);
   // The engine takes frames, a burst at most.
   void take(Worker& worker, gateway::PortId port, std::span<const FrameHandle> frames);
   void dispose(Worker& worker, gateway::PortId port, FrameHandle frame,
@@ -145,6 +149,7 @@ class GatewayNode final : public Actor, public FrameSink {
   Verbs verbs_ = Verbs::kBursts;
   Insight insight_ = Insight::kAll;
   std::uint64_t feigned_ = 0;
+  std::uint64_t stp_handed_over_ = 0;
   Instant stuck_since_;
   bool fail_to_wire_ = false;
 };

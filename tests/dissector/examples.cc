@@ -215,6 +215,11 @@ void write_frames(const std::string& folder) {
   for (const Bytes& frame : examples) middle.say_frames(0, frame);
   Conversation secret(capture, {IpVersion::kV4, 40'001});
   write_encrypted(secret);
+  // One of several lanes, which both send from one port to another.
+  Conversation lane(capture, {.source_port = 7'881});
+  lane.greet(kEpochA, kEpochB);
+  lane.say_frames(0, examples[0]);
+  lane.say_frames(1, examples[0]);
 }
 
 void write_damaged(const std::string& folder) {

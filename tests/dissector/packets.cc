@@ -165,7 +165,10 @@ Bytes framed(unsigned from, const Bytes& packet, const Carrier& carrier) {
   wire::write_ip(ip, MutableBytes(frame).subspan(ethernet.size()));
   const MutableBytes udp = MutableBytes(frame).last(udp_size);
   const std::array<std::uint16_t, 2> ports{carrier.client_port, 7878};
-  wire::write_udp({ports.at(from), ports.at(1 - from), udp_size, 0}, udp);
+  const bool is_lane = carrier.source_port != 0;
+  wire::write_udp({is_lane ? carrier.source_port : ports.at(from),
+                   is_lane ? ports.at(1) : ports.at(1 - from), udp_size, 0},
+                  udp);
   std::copy(packet.begin(), packet.end(), udp.begin() + wire::kUdpHeaderSize);
   const std::uint16_t sum =
       wire::transport_checksum(ip.source, ip.destination, wire::kProtocolUdp, udp);

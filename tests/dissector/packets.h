@@ -32,6 +32,8 @@ Bytes sealed(stp::PacketHeader header, const Bytes& frames, const stp::SessionSe
 struct Carrier {
   IpVersion version = IpVersion::kV4;
   std::uint16_t client_port = 7878;  // gateway 0's; gateway 1's is 7878
+  // If not 0, both gateways send from this port to 7878, as on one of several lanes.
+  std::uint16_t source_port = 0;
 };
 // An Ethernet frame from gateway `from`, 0 or 1, to the other.
 Bytes framed(unsigned from, const Bytes& packet, const Carrier& carrier);

@@ -81,6 +81,9 @@ TEST(Workers, EachFlowIsAtTheOneThatItsHashNames) {
       for (const std::size_t flows : flows_of_workers(network, side)) EXPECT_GT(flows, 0U);
     }
     expect_complete(network);
+    for (const Side side : {Side::kA, Side::kB}) {
+      EXPECT_EQ(network.gateway(side).stp_handed_over(), 0U) << "a lane comes by another queue";
+    }
     EXPECT_TRUE(network.run_until_drained(network.loop().now() + Duration::seconds(300)));
     for (const std::string& broken : check_memory(network)) ADD_FAILURE() << broken;
   }

@@ -24,7 +24,6 @@ WanNode::WanNode(const config::Gateway& config, Share share, const MacAddress& m
       own_(config.gateway.own),
       mac_(mac),
       vlan_(config.gateway.vlan),
-      stp_port_(config.stp.port),
       stp_header_size_(wire::kEthernetHeaderSize + (vlan_ ? 4U : 0U) +
                        (own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize) +
                        wire::kUdpHeaderSize),
@@ -301,8 +300,8 @@ void WanNode::write_headers(const Headers& of, MutableBytes out) const {
   ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(of.priority) << 2);
   ip.payload_size = udp_size;
   const std::size_t udp_at = ethernet.size() + wire::write_ip(ip, out.subspan(ethernet.size()));
-  const auto port = static_cast<std::uint16_t>(stp_port_ + of.lane.number);
-  wire::write_udp({port, port, udp_size, 0}, out.subspan(udp_at));
+  wire::write_udp({of.lane.ports.source, of.lane.ports.destination, udp_size, 0},
+                  out.subspan(udp_at));
 }
 
 }  // namespace satrelay::gateway

@@ -101,7 +101,6 @@ class WanNode {
   IpAddress own_;
   MacAddress mac_;
   std::optional<std::uint16_t> vlan_;
-  std::uint16_t stp_port_;
   std::size_t stp_header_size_;
   Counters& counters_;
   std::vector<IpAddress> peers_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/schema.h"
+#include "relay/gateway/steering/lane_ports.h"
 #include "relay/gateway/steering/share.h"
 
 namespace satrelay::gateway {
@@ -18,6 +19,7 @@ struct Lane {
   std::size_t peer = 0;  // its number in the configuration
   std::uint8_t number = 0;
   std::uint8_t count = 1;  // of all lanes to that peer
+  LanePorts ports{};       // of what either end sends on it
   // By flow_hash().
   constexpr bool has_flow(std::uint32_t hash) const { return (hash & (count - 1U)) == number; }
   friend bool operator==(const Lane&, const Lane&) = default;
@@ -31,7 +33,11 @@ class Lanes {
       most_ = std::max(most_, count);
       peers_.push_back({.first = lanes_.size(), .lanes = count});
       for (unsigned lane = share.worker; lane < count; lane += share.workers) {
-        lanes_.push_back({i, static_cast<std::uint8_t>(lane), static_cast<std::uint8_t>(count)});
+        lanes_.push_back({.peer = i,
+                          .number = static_cast<std::uint8_t>(lane),
+                          .count = static_cast<std::uint8_t>(count),
+                          .ports = lane_ports(config.stp.port, lane, count, config.gateway.own,
+                                              config.peers[i].address)});
       }
     }
   }

@@ -91,7 +91,7 @@ Route Steering::route_icmp(PortId port, const Frame& frame) const {
   const auto quoted = wire::parse_quoted_flow(frame.ip, *message);
   if (!quoted) return other;
   if (own && quoted->protocol == wire::kProtocolUdp && quoted->source == own_) {
-    return {.worker = by_lane(quoted->source_port).value_or(0)};
+    return {.worker = by_lane(quoted->destination_port).value_or(0)};
   }
   if (own) return other;
   return {.worker = worker_of(flow_hash(quoted->source, quoted->destination, quoted->source_port,

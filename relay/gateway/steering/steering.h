@@ -1,7 +1,8 @@
 // Which worker a frame is for (share.h). The same for all frames of a flow, from either port, and
 // the one whose lane the flow has at both gateways: TCP and UDP by flow_hash(), an ICMP error by
-// what it quotes, STP by its port. A network card may have chosen another one; then the thread that
-// has received the frame hands it over. With one worker everything is for that one.
+// what it quotes, STP by its destination port, whatever the source port is (lane_ports.h). A
+// network card may have chosen another one; then the thread that has received the frame hands it
+// over. With one worker everything is for that one.
 //
 // Fragments of a datagram are for the worker that has its flow. Only the first of them shows the
 // ports: it is remembered, and of what may be TCP from the LAN those that come before it are kept

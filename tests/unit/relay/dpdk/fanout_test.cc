@@ -23,6 +23,7 @@
 #include "pep/base/bytes.h"
 #include "relay/dpdk/packet_socket.h"
 #include "relay/gateway/steering/flow_hash.h"
+#include "relay/gateway/steering/lane_ports.h"
 
 namespace satrelay::dpdk {
 namespace {
@@ -207,9 +208,8 @@ std::uint32_t by_addresses(const Flow& f) { return gateway::flow_hash(f.from, f.
 // For any number of queues: the program's answer, and the one that is right.
 class FanoutTest : public testing::TestWithParam<unsigned> {
  protected:
-  std::uint32_t queue(const Packet& packet, std::uint16_t protocol, Spread spread = {}) const {
-    spread.queues = GetParam();
-    return Machine(packet, protocol).run(fanout_program(spread));
+  std::uint32_t queue(const Packet& packet, std::uint16_t protocol) const {
+    return Machine(packet, protocol).run(fanout_program({.queues = GetParam()}));
   }
   std::uint32_t of(std::uint32_t hash) const { return hash & (GetParam() - 1); }
 
@@ -277,20 +277,20 @@ TEST_P(FanoutTest, FragmentsAndWhatHasNoPortsGoByTheirAddresses) {
   }
 }
 
-TEST_P(FanoutTest, LanesCountThroughTheQueues) {
-  const Spread spread{.queues = 1, .first_port = 7878, .ports = 16};
-  Flow four = flow_v4();
-  Flow six = flow_v6();
-  for (unsigned lane = 0; lane < 16; ++lane) {
-    four.far_port = six.far_port = static_cast<std::uint16_t>(7878 + lane);
-    EXPECT_EQ(queue(v4(four, kUdp), ETH_P_IP, spread), of(lane));
-    EXPECT_EQ(queue(v4(four, kUdp, 3), ETH_P_IP, spread), of(lane)) << "with options";
-    EXPECT_EQ(queue(v6(six, kUdp), ETH_P_IPV6, spread), of(lane));
-    EXPECT_EQ(queue(v4(four, kTcp), ETH_P_IP, spread), of(by_flow(four))) << "TCP has no lanes";
-  }
-  for (const std::uint16_t port : {std::uint16_t{7877}, std::uint16_t{7894}}) {
-    four.far_port = port;
-    EXPECT_EQ(queue(v4(four, kUdp), ETH_P_IP, spread), of(by_flow(four)));
+// With a gateway that has as many workers or more: each lane comes to the queue of its worker.
+TEST_P(FanoutTest, LanesComeToTheQueueOfTheirWorker) {
+  for (unsigned lanes = GetParam(); lanes <= 16; lanes *= 2) {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      Flow four = flow_v4();
+      Flow six = flow_v6();
+      for (Flow* flow : {&four, &six}) {
+        const auto ports = gateway::lane_ports(7878, lane, lanes, flow->from, flow->to);
+        flow->port = ports.source;
+        flow->far_port = ports.destination;
+      }
+      EXPECT_EQ(queue(v4(four, kUdp), ETH_P_IP), of(lane));
+      EXPECT_EQ(queue(v6(six, kUdp), ETH_P_IPV6), of(lane));
+    }
   }
 }
 

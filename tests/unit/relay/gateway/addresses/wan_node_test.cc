@@ -221,7 +221,8 @@ TEST_F(WanNodeTest, WritesTheHeadersOfADatagram) {
   constexpr std::size_t kDatagram = 100;
   const std::size_t before = node_->stp_header_size();
   FrameBytes frame(before + kDatagram);
-  node_->write_stp_headers(Lane{}, kDatagram, control::Priority{}, frame);
+  const Lane lane{.ports = {.source = 7881, .destination = 7878}};
+  node_->write_stp_headers(lane, kDatagram, control::Priority{}, frame);
   const Frame sent = look_at(frame);
   EXPECT_EQ(sent.kind, FrameKind::kUdp);
   EXPECT_EQ(sent.ethernet.source, kGatewayMac);
@@ -230,13 +231,18 @@ TEST_F(WanNodeTest, WritesTheHeadersOfADatagram) {
   EXPECT_EQ(sent.ip.destination, ip_of(kPeer));
   const auto udp = wire::parse_udp(sent.payload);
   ASSERT_TRUE(udp);
+  EXPECT_EQ(udp->source_port, 7881);
   EXPECT_EQ(udp->destination_port, 7878);
   EXPECT_EQ(udp->length, wire::kUdpHeaderSize + kDatagram);
-  node_->write_stp_headers(Lane{}, kDatagram, control::Priority{}, frame, LinkWay::kReceive);
+  node_->write_stp_headers(lane, kDatagram, control::Priority{}, frame, LinkWay::kReceive);
   const Frame received = look_at(frame);
   EXPECT_EQ(received.ethernet.source, kPeerMac) << "as if the peer had sent it";
   EXPECT_EQ(received.ethernet.destination, kGatewayMac);
   EXPECT_EQ(received.ip.source, ip_of(kPeer));
+  const auto theirs = wire::parse_udp(received.payload);
+  ASSERT_TRUE(theirs);
+  EXPECT_EQ(theirs->source_port, 7881) << "both ends send by the same ports";
+  EXPECT_EQ(theirs->destination_port, 7878);
 }
 
 TEST_F(WanNodeTest, ManyRequestsDoNotTakeMoreThanItsQueue) {

@@ -122,6 +122,10 @@ TEST_F(SteeringTest, StpIsForTheWorkerOfItsLane) {
     const auto port = static_cast<std::uint16_t>(7878 + lane);
     EXPECT_EQ(wan(udp_frame(kPeer, kOwn, port, FrameBytes(20))), Route{.worker = lane % 8});
   }
+  // Whatever its source port, as a gateway without lane_ports() has another one.
+  FrameBytes from_elsewhere = udp_frame(kPeer, kOwn, 7878 + 5, FrameBytes(20));
+  store_u16(from_elsewhere.data() + wire::kEthernetHeaderSize + wire::kIpv4HeaderSize, 4444);
+  EXPECT_EQ(wan(from_elsewhere), Route{.worker = 5});
   EXPECT_EQ(wan(udp_frame(kPeer, kOwn, 7877, FrameBytes(20))), Route{});
   EXPECT_EQ(wan(udp_frame(kPeer, kOwn, 7878 + 16, FrameBytes(20))), Route{});
   // Through the bridge STP of others is UDP as any.
@@ -132,7 +136,10 @@ TEST_F(SteeringTest, StpIsForTheWorkerOfItsLane) {
 TEST_F(SteeringTest, AnErrorGoesWhereThePacketDid) {
   EXPECT_EQ(lan(too_long(kServer, tcp_frame(kServer, kHost, ports(443, 1003)))).worker,
             worker_of(kHost, kServer, 1003, 443));
-  EXPECT_EQ(wan(too_long(kOwn, udp_frame(kOwn, kPeer, 7878 + 5, FrameBytes(20)))).worker, 5U);
+  // Of STP the destination port names the lane.
+  FrameBytes stp = udp_frame(kOwn, kPeer, 7878 + 5, FrameBytes(20));
+  store_u16(stp.data() + wire::kEthernetHeaderSize + wire::kIpv4HeaderSize, 7878 + 2);
+  EXPECT_EQ(wan(too_long(kOwn, stp)).worker, 5U);
   EXPECT_EQ(wan(too_long(kOwn, udp_frame(kHost, kPeer, 7878 + 5, FrameBytes(20)))).worker, 0U);
 }
 
