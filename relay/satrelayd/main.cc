@@ -34,7 +34,6 @@
 #include "relay/gateway/flows/memory_plan.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/recovery/journal_slices.h"
-#include "relay/gateway/steering/lanes.h"
 #include "relay/gateway/steering/steering.h"
 #include "relay/ops/control_server.h"
 #include "relay/ops/event_log.h"

@@ -109,7 +109,7 @@ def test_segments(nics: NicLab) -> None:
 
 
 def test_queues(nics: NicLab) -> None:
-    """A queue for each worker. All lanes to a peer come by one of them, and are handed over."""
+    """A queue for each worker, and in it the frames of its connections and its lanes."""
 
     def workers() -> list[dict]:
         found = nics.gateway_a.query("status")["workers"]
@@ -129,6 +129,8 @@ def test_queues(nics: NicLab) -> None:
     for one in seen:
         check(one["frames"] > 0, "a queue has received nothing")
         check(one["given_dropped"] == 0, "frames were dropped between workers")
+    given, frames = (sum(one[key] for one in seen) for key in ("given", "frames"))
+    check(given < frames // 20, f"of {frames} frames {given} came to the wrong queue")
 
 
 @pytest.mark.parametrize("vlans", ((100,), (200, 100)), ids=("tagged", "twice"))
