@@ -9,9 +9,9 @@
 namespace satrelay::bench {
 namespace {
 
-constexpr std::uint16_t kFirstPort = 10'000;
+constexpr std::uint16_t kFirstPort = BulkSender::kFirstPort;
 constexpr std::size_t kPortsEach = 50'000;  // of an address
-constexpr std::uint16_t kServerPort = 80;
+constexpr std::uint16_t kServerPort = BulkSender::kServerPort;
 constexpr std::size_t kContentBytes = 1 << 20;
 constexpr std::uint8_t kScale = 8;
 constexpr std::size_t kHeaders = 52;  // IP, TCP and timestamps

@@ -60,6 +60,9 @@ struct BulkFlows {
 // The side that connects and sends for ever, or until it is told to close.
 class BulkSender {
  public:
+  static constexpr std::uint16_t kFirstPort = 10'000;  // of the first flow; the next has the next
+  static constexpr std::uint16_t kServerPort = 80;
+
   BulkSender(const HostAddresses& own, const HostAddresses& far, const BulkFlows& flows);
 
   // SYNs for flows that are not open yet, up to `count` of them.
