@@ -121,7 +121,8 @@ class Station {
       identity.boot_epoch = near ? 1'000 : 2'000;
       identity.secret[0] = 1;
       identity.wan_mac = {{0x02, 0, 0, 0, 0xff, static_cast<std::uint8_t>(near ? 1 : 2)}};
-      identity.entropy = &entropy_;
+      entropies_.push_back(std::make_unique<SeededEntropy>(i + 1));
+      identity.entropy = entropies_.back().get();
       identity.share = {.worker = i, .workers = workers};
       const std::size_t size = gateway::plan_memory(config_, identity.share).arena.value();
       memories_.push_back(std::make_unique<LargeMemory>(size, size));
@@ -159,7 +160,7 @@ class Station {
 
  private:
   config::Gateway config_;
-  SeededEntropy entropy_{1};
+  std::vector<std::unique_ptr<SeededEntropy>> entropies_;
   satrelayd::CaptureTap tap_;
   std::unique_ptr<dpdk::Port> lan_, wan_;
   std::optional<satrelayd::Handover> handover_;
