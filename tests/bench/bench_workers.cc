@@ -137,7 +137,8 @@ class Station {
     }
     std::vector<gateway::Gateway*> all;
     for (const auto& engine : engines_) all.push_back(engine.get());
-    sharing_.emplace(config_, satrelayd::Engines(std::move(all)), [] {}, dpdk::now());
+    sharing_.emplace(
+        config_, satrelayd::Engines(std::move(all)), [] {}, dpdk::now());
   }
   void round(unsigned worker) {
     const Instant now = dpdk::now();
