@@ -39,6 +39,7 @@ void CapacityGuard::on_start(const StartSample& sample) {
 
 void CapacityGuard::on_capacity(BitRate capacity) {
   announced_ = std::max(capacity, kLeast);
+  most_ = std::max(announced_.scaled(995, 1000), kLeast);
   state_ = State::kTrusting;
   sent_since_ = false;
   quick_.clear();
@@ -47,11 +48,10 @@ void CapacityGuard::on_capacity(BitRate capacity) {
 }
 
 BitRate CapacityGuard::rate() const {
-  const BitRate most = announced_.scaled(995, 1000);
-  BitRate rate = most;
+  BitRate rate = most_;
   switch (state_) {
     case State::kTrusting:
-      break;
+      return most_;
     case State::kDraining:
       rate = found_.scaled(1, kTrickle);
       break;
@@ -63,7 +63,7 @@ BitRate CapacityGuard::rate() const {
       rate = found_.scaled(100 + step_, 100);
       break;
   }
-  return std::clamp(rate, kLeast, std::max(most, kLeast));
+  return std::clamp(rate, kLeast, most_);
 }
 
 void CapacityGuard::on_sent(ByteCount accounted, Instant now) {

@@ -63,6 +63,7 @@ class CapacityGuard {
 
   State state_ = State::kTrusting;
   BitRate announced_;
+  BitRate most_;  // of it that is sent
   BitRate found_;
   DelayTrend quick_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
   // Finds what the quick one is too short-sighted for: a few per mille too much.
