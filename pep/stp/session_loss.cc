@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "pep/stp/session_impl.h"
 
@@ -34,6 +35,25 @@ struct Session::Impl::Settler {
     s.work.add(objects);
     counted += objects * kRangesPerObject;
   }
+  // The bytes of packets that follow each other are mostly those of one stream, in their order: they
+  // are told to it at once, when others follow, something was lost, or the settler is gone.
+  struct Run {
+    Stream* stream = nullptr;
+    std::uint64_t begin = 0, end = 0;
+  };
+  Run run = {};
+  ~Settler() { end_run(); }
+  void end_run() {
+    if (run.stream == nullptr) return;
+    Stream& stream = *std::exchange(run.stream, nullptr);
+    settle_bytes(stream, run.begin, run.end - run.begin, false);
+  }
+  void settle_bytes(Stream& stream, std::uint64_t offset, std::uint64_t length, bool fin) {
+    std::uint64_t shifted = stream.send.moved();
+    stream.send.on_acknowledged(offset, length, fin);
+    count_moved(shifted, stream.send.moved());
+    s.streams->on_acknowledged(stream, s.now);
+  }
   // Between two looks, and two losses, the detector's sets change but once.
   void looks() {
     s.work.add();
@@ -53,6 +73,7 @@ struct Session::Impl::Settler {
     s.association->ledger.settle(number);
   }
   void lost(std::uint64_t number) {
+    end_run();
     looks();
     const SentPacket* packet = s.association->ledger.find(number);
     if (packet == nullptr) return;
@@ -143,12 +164,25 @@ struct Session::Impl::Settler {
   }
 
  private:
+  bool goes_on_run(const SentItem& item) {
+    const Stream* stream = run.stream;
+    if (stream == nullptr || item.kind() != ItemKind::kData || item.stream != stream->index ||
+        item.generation() != (stream->generation & SentItem::kGenerationMask) ||
+        item.offset != run.end) {
+      return false;
+    }
+    s.work.add();
+    run.end += item.length;
+    return true;
+  }
   void apply_acknowledged(const SentPacket& packet) {
     s.association->ledger.for_each_item(packet, [&](const SentItem& item) {
       if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
           item.kind() == ItemKind::kRate || item.kind() == ItemKind::kStartCredit) {
         return;
       }
+      if (goes_on_run(item)) return;
+      end_run();
       Stream* stream = s.streams->present(item.stream, item.generation());
       if (stream == nullptr) return;
       s.work.add();
@@ -175,11 +209,11 @@ struct Session::Impl::Settler {
           return;
         default:
           if (resetting) return;
-          std::uint64_t shifted = stream->send.moved();
-          stream->send.on_acknowledged(item.offset, item.length,
-                                       item.kind() == ItemKind::kDataAndFin);
-          count_moved(shifted, stream->send.moved());
-          s.streams->on_acknowledged(*stream, s.now);
+          if (item.kind() == ItemKind::kDataAndFin) {
+            settle_bytes(*stream, item.offset, item.length, true);
+          } else {
+            run = {stream, item.offset, item.offset + item.length};
+          }
       }
     });
   }
@@ -253,11 +287,13 @@ void Session::Impl::work_off_reports() {
 // Until it is done, or there has been enough in this call.
 bool Session::Impl::work_off(ReportUnderWay& under_way) {
   const FeedbackFrame& report = under_way.report;
-  Settler settler{*this};
-  under_way.from =
-      association->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
-  under_way.delivered += settler.delivered_packets;
-  count_losses(settler.lost_packets, settler.lost_at_peer);
+  {
+    Settler settler{*this};
+    under_way.from =
+        association->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
+    under_way.delivered += settler.delivered_packets;
+    count_losses(settler.lost_packets, settler.lost_at_peer);
+  }
   if (under_way.from != LossDetector::kWhole) return false;
   gate.on_report(report, association->ledger.find(report.highest),
                  {under_way.rtt, now - association->last_report, under_way.lateness}, now);
