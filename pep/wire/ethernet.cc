@@ -13,21 +13,26 @@ bool is_tag(std::uint16_t type) {
 
 }  // namespace
 
-std::optional<EthernetHeader> parse_ethernet(ConstBytes frame) {
-  if (frame.size() < kEthernetHeaderSize) return std::nullopt;
-  EthernetHeader header;
+bool parse_ethernet(ConstBytes frame, EthernetHeader& header) {
+  if (frame.size() < kEthernetHeaderSize) return false;
   const std::byte* p = frame.data();
   std::memcpy(header.destination.octets.data(), p, 6);
   std::memcpy(header.source.octets.data(), p + 6, 6);
   std::uint16_t type = load_u16(p + 12);
   while (is_tag(type)) {
-    if (header.tag_count == kMaxVlanTags || frame.size() < header.size() + 4) return std::nullopt;
+    if (header.tag_count == kMaxVlanTags || frame.size() < header.size() + 4) return false;
     p = frame.data() + header.size();
     header.tags[header.tag_count] = {.tpid = type, .tci = load_u16(p)};
     ++header.tag_count;
     type = load_u16(p + 2);
   }
   header.type = static_cast<EtherType>(type);
+  return true;
+}
+
+std::optional<EthernetHeader> parse_ethernet(ConstBytes frame) {
+  std::optional<EthernetHeader> header(std::in_place);
+  if (!parse_ethernet(frame, *header)) header.reset();
   return header;
 }
 

@@ -57,6 +57,9 @@ struct EthernetHeader {
 
 // nullopt if the frame is too short, or has more than two tags.
 std::optional<EthernetHeader> parse_ethernet(ConstBytes frame);
+// The same into a header that is as it was made: where every frame passes, nothing is moved. False
+// for nullopt; what stands in the header then means nothing.
+[[nodiscard]] bool parse_ethernet(ConstBytes frame, EthernetHeader& header);
 // Writes header.size() bytes; `out` must have room for them.
 void write_ethernet(const EthernetHeader& header, MutableBytes out);
 

@@ -36,17 +36,16 @@ void store_address(std::byte* p, const IpAddress& address) {
 //   |                       Source Address                          |
 //   |                    Destination Address                        |
 //   |                       [Options]                               |
-std::optional<IpHeader> parse_v4(ConstBytes packet) {
-  if (packet.size() < kIpv4HeaderSize) return std::nullopt;
+bool parse_v4(ConstBytes packet, IpHeader& header) {
+  if (packet.size() < kIpv4HeaderSize) return false;
   const std::byte* p = packet.data();
   const std::size_t header_size = std::size_t{load_u8(p) & 0x0fU} * 4;
   const std::size_t total_size = load_u16(p + 2);
   if (header_size < kIpv4HeaderSize || total_size < header_size || total_size > packet.size()) {
-    return std::nullopt;
+    return false;
   }
-  if (checksum_sum(packet.first(header_size)) != 0xffff) return std::nullopt;
+  if (checksum_sum(packet.first(header_size)) != 0xffff) return false;
   const std::uint16_t fragment = load_u16(p + 6);
-  IpHeader header;
   header.source = load_v4(p + 12);
   header.destination = load_v4(p + 16);
   header.protocol = load_u8(p + 9);
@@ -58,7 +57,7 @@ std::optional<IpHeader> parse_v4(ConstBytes packet) {
   header.fragment_offset = static_cast<std::uint16_t>((fragment & kFragmentOffsetMask) * 8);
   header.header_size = static_cast<std::uint16_t>(header_size);
   header.payload_size = static_cast<std::uint16_t>(total_size - header_size);
-  return header;
+  return true;
 }
 
 // RFC 8200 section 3:
@@ -66,13 +65,12 @@ std::optional<IpHeader> parse_v4(ConstBytes packet) {
 //   |         Payload Length        |  Next Header  |   Hop Limit   |
 //   |                       Source Address (16)                     |
 //   |                    Destination Address (16)                   |
-std::optional<IpHeader> parse_v6(ConstBytes packet) {
-  if (packet.size() < kIpv6HeaderSize) return std::nullopt;
+bool parse_v6(ConstBytes packet, IpHeader& header) {
+  if (packet.size() < kIpv6HeaderSize) return false;
   const std::byte* p = packet.data();
   const std::uint32_t first = load_u32(p);
   const std::uint16_t payload_size = load_u16(p + 4);
-  if (payload_size > packet.size() - kIpv6HeaderSize) return std::nullopt;
-  IpHeader header;
+  if (payload_size > packet.size() - kIpv6HeaderSize) return false;
   header.source = load_v6(p + 8);
   header.destination = load_v6(p + 24);
   header.protocol = load_u8(p + 6);
@@ -81,7 +79,7 @@ std::optional<IpHeader> parse_v6(ConstBytes packet) {
   header.flow_label = first & 0xf'ffffU;
   header.header_size = kIpv6HeaderSize;
   header.payload_size = payload_size;
-  return header;
+  return true;
 }
 
 std::size_t write_v4(const IpHeader& header, MutableBytes out) {
@@ -121,16 +119,22 @@ std::size_t write_v6(const IpHeader& header, MutableBytes out) {
 
 }  // namespace
 
-std::optional<IpHeader> parse_ip(ConstBytes packet) {
-  if (packet.empty()) return std::nullopt;
+bool parse_ip(ConstBytes packet, IpHeader& header) {
+  if (packet.empty()) return false;
   switch (load_u8(packet.data()) >> 4) {
     case 4:
-      return parse_v4(packet);
+      return parse_v4(packet, header);
     case 6:
-      return parse_v6(packet);
+      return parse_v6(packet, header);
     default:
-      return std::nullopt;
+      return false;
   }
+}
+
+std::optional<IpHeader> parse_ip(ConstBytes packet) {
+  std::optional<IpHeader> header(std::in_place);
+  if (!parse_ip(packet, *header)) header.reset();
+  return header;
 }
 
 std::size_t write_ip(const IpHeader& header, MutableBytes out) {

@@ -161,15 +161,14 @@ std::byte* write_options(const TcpOptions& options, std::size_t sack_blocks, std
 
 }  // namespace
 
-std::optional<ParsedTcp> parse_tcp(ConstBytes segment) {
-  if (segment.size() < kTcpHeaderSize) return std::nullopt;
+bool parse_tcp(ConstBytes segment, ParsedTcp& parsed) {
+  if (segment.size() < kTcpHeaderSize) return false;
   const std::byte* p = segment.data();
   const std::size_t header_size = std::size_t{load_u8(p + 12)} / 16 * 4;
-  if (header_size < kTcpHeaderSize || header_size > segment.size()) return std::nullopt;
+  if (header_size < kTcpHeaderSize || header_size > segment.size()) return false;
 
-  std::optional<ParsedTcp> parsed(std::in_place);
-  parsed->header_size = header_size;
-  TcpHeader& header = parsed->header;
+  parsed.header_size = header_size;
+  TcpHeader& header = parsed.header;
   header.source_port = load_u16(p);
   header.destination_port = load_u16(p + 2);
   header.sequence = load_u32(p + 4);
@@ -185,8 +184,14 @@ std::optional<ParsedTcp> parse_tcp(ConstBytes segment) {
     at += kPaddedTimestampsSize;
   }
   if (at < header_size && !parse_options(segment.subspan(at, header_size - at), header.options)) {
-    return std::nullopt;
+    return false;
   }
+  return true;
+}
+
+std::optional<ParsedTcp> parse_tcp(ConstBytes segment) {
+  std::optional<ParsedTcp> parsed(std::in_place);
+  if (!parse_tcp(segment, *parsed)) parsed.reset();
   return parsed;
 }
 

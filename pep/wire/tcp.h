@@ -83,6 +83,8 @@ struct ParsedTcp {
 // Parses the header at the front of an IP payload; the checksum is the caller's to verify first.
 // nullopt if the segment is short, the data offset is impossible or an option is malformed.
 std::optional<ParsedTcp> parse_tcp(ConstBytes segment);
+// The same into a header that is as it was made, as parse_ethernet() has it.
+[[nodiscard]] bool parse_tcp(ConstBytes segment, ParsedTcp& parsed);
 // Size that write_tcp will need, a multiple of four, at most kMaxTcpHeaderSize. SACK blocks that do
 // not fit are left out (RFC 2018: three beside timestamps).
 std::size_t tcp_header_size(const TcpHeader& header);

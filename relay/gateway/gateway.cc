@@ -22,10 +22,9 @@ Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checks
   return handled.verdict;
 }
 
-Frame Gateway::Impl::look_at_arrived(const Arrived& arrived) {
-  Frame frame = look_at(arrived.bytes);
+void Gateway::Impl::look_at_arrived(const Arrived& arrived, Frame& frame) {
+  look_at(arrived.bytes, frame);
   frame.checksum_verified = arrived.checksum == Checksum::kVerified;
-  return frame;
 }
 
 void Gateway::Impl::prefetch_headers(std::span<const Arrived> frames) {

@@ -29,8 +29,8 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   auto& [seen, segments, payloads] = *burst;
   prefetch_headers(frames);
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    seen[i] = look_at_arrived(frames[i]);
-    segments[i] = look_at_segment(seen[i]);
+    look_at_arrived(frames[i], seen[i]);
+    look_at_segment(seen[i], segments[i]);
     if (segments[i].tcp && frames.size() > 1) flows.flows().prefetch_way(segments[i].hash);
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -116,15 +116,18 @@ Gateway::Impl::Train Gateway::Impl::handle_in_order(std::size_t begin, std::size
                                          std::span(payloads).subspan(begin, at - begin), now)};
 }
 
-Gateway::Impl::Segment Gateway::Impl::look_at_segment(const Frame& frame) const {
-  Segment segment;
-  if (!is_tcp(frame)) return segment;
-  segment.tcp = wire::parse_tcp(frame.payload);
-  if (!segment.tcp) return segment;
+void Gateway::Impl::look_at_segment(const Frame& frame, Segment& segment) const {
+  segment.tcp.reset();
+  segment.slot = kNoSlot;
+  segment.changes = Segment().changes;
+  if (!is_tcp(frame)) return;
+  if (!wire::parse_tcp(frame.payload, segment.tcp.emplace())) {
+    segment.tcp.reset();
+    return;
+  }
   segment.key = {frame.ip.source, frame.ip.destination, segment.tcp->header.source_port,
                  segment.tcp->header.destination_port, vlans_of(frame.ethernet)};
   segment.hash = flows.flows().hash(segment.key);
-  return segment;
 }
 
 Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes,
@@ -172,10 +175,12 @@ Verdict Gateway::Impl::handle_lan_fragment(const Frame& frame, ConstBytes bytes,
   }
   Frame whole = look_at(reassembly.whole());
   whole.reassembled = true;
+  Segment segment;
+  look_at_segment(whole, segment);
   // A fragment within a fragment is put together twice by some, and by others not at all.
   const Verdict verdict = whole.extensions.fragment
                               ? drop(Counter::kDroppedFragmentMalformed)
-                              : handle_lan(whole, look_at_segment(whole), reassembly.whole(), now);
+                              : handle_lan(whole, segment, reassembly.whole(), now);
   reassembly.end_whole();
   return verdict;
 }

@@ -12,8 +12,9 @@ void Gateway::Impl::handle_wan_burst(std::span<const Arrived> frames, std::span<
                                      Instant now) {
   counters.add(Counter::kWanFramesIn, frames.size());
   prefetch_headers(frames);
+  Frame frame;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    const Frame frame = look_at_arrived(frames[i]);
+    look_at_arrived(frames[i], frame);
     if (unsettled.packets > 0 && frame.kind != FrameKind::kUdp) settle_stp(now);
     const Verdict verdict = handle_wan(frame, frames[i].bytes, now);
     handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};

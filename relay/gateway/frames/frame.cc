@@ -47,27 +47,29 @@ FrameKind kind_of_v4(const wire::IpHeader& ip) {
 
 }  // namespace
 
-Frame look_at(ConstBytes bytes) {
-  Frame frame;
-  const auto ethernet = wire::parse_ethernet(bytes);
-  if (!ethernet) return frame;
-  frame.ethernet = *ethernet;
-  const ConstBytes payload = bytes.subspan(ethernet->size());
-  if (ethernet->type == wire::EtherType::kArp) {
+void look_at(ConstBytes bytes, Frame& frame) {
+  static constexpr Frame kBlank;  // copied whole, where members would be set one by one
+  frame = kBlank;
+  if (!wire::parse_ethernet(bytes, frame.ethernet)) {
+    frame.ethernet = {};
+    return;
+  }
+  const wire::EtherType type = frame.ethernet.type;
+  const ConstBytes payload = bytes.subspan(frame.ethernet.size());
+  if (type == wire::EtherType::kArp) {
     frame.kind = FrameKind::kArp;
     frame.payload = payload;
-    return frame;
+    return;
   }
-  if (ethernet->type != wire::EtherType::kIpv4 && ethernet->type != wire::EtherType::kIpv6) {
+  if (type != wire::EtherType::kIpv4 && type != wire::EtherType::kIpv6) {
     frame.kind = FrameKind::kNotIp;
-    return frame;
+    return;
   }
-  const auto ip = wire::parse_ip(payload);
-  if (!ip || ip->source.is_v4() != (ethernet->type == wire::EtherType::kIpv4)) return frame;
-  frame.ip = *ip;
-  frame.payload = payload.subspan(ip->header_size, ip->payload_size);
-  frame.kind = ip->source.is_v4() ? kind_of_v4(*ip) : kind_of_v6(frame);
-  return frame;
+  const wire::IpHeader& ip = frame.ip;
+  if (!wire::parse_ip(payload, frame.ip)) return;
+  if (ip.source.is_v4() != (type == wire::EtherType::kIpv4)) return;
+  frame.payload = payload.subspan(ip.header_size, ip.payload_size);
+  frame.kind = ip.source.is_v4() ? kind_of_v4(ip) : kind_of_v6(frame);
 }
 
 }  // namespace satrelay::gateway

@@ -57,6 +57,12 @@ inline bool is_tcp(const Frame& frame) {
          !hides_transport(frame) && !frame.extensions.segments_left;
 }
 
-Frame look_at(ConstBytes bytes);
+// Whatever `frame` was before.
+void look_at(ConstBytes bytes, Frame& frame);
+inline Frame look_at(ConstBytes bytes) {
+  Frame frame;
+  look_at(bytes, frame);
+  return frame;
+}
 
 }  // namespace satrelay::gateway
