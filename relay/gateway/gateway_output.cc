@@ -96,6 +96,7 @@ Polled Gateway::Impl::poll_lan(MutableBytes out, Instant now) {
 }
 
 Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
+  if (uplink.goes_on()) return uplink.poll(out, now);
   if (const std::size_t size = released.poll_frame(out); size > 0) return written(size);
   if (const std::size_t size = wan.poll_frame(out); size > 0) return written(size);
   if (const std::size_t size = door.poll_reset(PortId::kWan, out); size > 0) {

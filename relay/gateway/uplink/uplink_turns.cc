@@ -48,14 +48,11 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   return best;
 }
 
-// Once more the one that had the turn, without choosing; 0: it has nothing, or must be chosen.
+// Once more the one that had the turn, without choosing; 0: it has nothing, or must be chosen. It
+// knows by itself whether it may send, and nobody else would have the turn if it may not.
 std::size_t Uplink::poll_lone_peer(MutableBytes out, Instant now) {
-  const Carrier& carrier = *carriers_.front();
   const stp::Session& session = lines_[*lone_peer_].session;
-  if (!carrier.pacer.can_send(now) || !session.may_send(now) ||
-      session.waiting() != class_bit(carrier.choice->traffic_class)) {
-    return 0;
-  }
+  if (session.waiting() != class_bit(carriers_.front()->choice->traffic_class)) return 0;
   return poll_session(*lone_peer_, out, now);
 }
 
