@@ -75,9 +75,19 @@ std::vector<rte_ring*> make_rings(const std::string& name, unsigned count) {
   return rings;
 }
 
-std::unique_ptr<dpdk::Port> make_port(const std::string& name, Wires wires,
+// The port as one worker has it. The driver counts in two words for each queue at each look, and the
+// queues of a device share lines of cache, as those of no card do: so each worker has a device of
+// its own, of which it uses its queue only.
+std::unique_ptr<dpdk::Port> make_port(const std::string& port, unsigned worker, Wires wires,
                                       dpdk::PacketPool& pool) {
+  const std::string name = port + std::to_string(worker);
   const auto queues = static_cast<unsigned>(wires.in.size());
+  if (queues > 1) {
+    rte_ring* const unused = make_ring("unused-" + name);
+    for (unsigned i = 0; i < queues; ++i) {
+      if (i != worker) wires.in[i] = wires.out[i] = unused;
+    }
+  }
   if (rte_eth_from_rings(name.c_str(), wires.in.data(), queues, wires.out.data(), queues, 0) < 0) {
     throw std::runtime_error("no device over rings");
   }
@@ -110,11 +120,9 @@ config::Gateway config_of(bool near, unsigned workers) {
 // One gateway with all its workers.
 class Station {
  public:
-  Station(const std::string& name, bool near, unsigned workers, Wires lan, Wires wan,
+  Station(const std::string& name, bool near, unsigned workers, const Wires& lan, const Wires& wan,
           dpdk::PacketPool& pool)
-      : config_(config_of(near, workers)),
-        lan_(make_port(name + "-lan", std::move(lan), pool)),
-        wan_(make_port(name + "-wan", std::move(wan), pool)) {
+      : config_(config_of(near, workers)) {
     if (workers > 1) handover_.emplace(name, workers);
     for (unsigned i = 0; i < workers; ++i) {
       gateway::Identity identity;
@@ -132,8 +140,10 @@ class Station {
       if (workers > 1) {
         team.emplace(satrelayd::Worker::Team{i, *handover_, gateway::Steering(config_, {1, 2})});
       }
-      workers_.push_back(std::make_unique<satrelayd::Worker>(*engines_[i], *lan_, *wan_, pool, tap_,
-                                                             std::move(team)));
+      lans_.push_back(make_port(name + "-lan", i, lan, pool));
+      wans_.push_back(make_port(name + "-wan", i, wan, pool));
+      workers_.push_back(std::make_unique<satrelayd::Worker>(*engines_[i], *lans_[i], *wans_[i],
+                                                             pool, tap_, std::move(team)));
     }
     std::vector<gateway::Gateway*> all;
     for (const auto& engine : engines_) all.push_back(engine.get());
@@ -163,7 +173,7 @@ class Station {
   config::Gateway config_;
   std::vector<std::unique_ptr<SeededEntropy>> entropies_;
   satrelayd::CaptureTap tap_;
-  std::unique_ptr<dpdk::Port> lan_, wan_;
+  std::vector<std::unique_ptr<dpdk::Port>> lans_, wans_;  // by worker
   std::optional<satrelayd::Handover> handover_;
   std::vector<std::unique_ptr<LargeMemory>> memories_;
   std::vector<std::unique_ptr<gateway::Gateway>> engines_;
