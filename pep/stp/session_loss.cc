@@ -35,8 +35,8 @@ struct Session::Impl::Settler {
     s.work.add(objects);
     counted += objects * kRangesPerObject;
   }
-  // The bytes of packets that follow each other are mostly those of one stream, in their order: they
-  // are told to it at once, when others follow, something was lost, or the settler is gone.
+  // The bytes of packets that follow each other are mostly those of one stream, in their order:
+  // they are told to it at once, when others follow, something was lost, or the settler is gone.
   struct Run {
     Stream* stream = nullptr;
     std::uint64_t begin = 0, end = 0;

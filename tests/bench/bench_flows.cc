@@ -15,6 +15,7 @@
 #include "pep/stp/wire/frames.h"
 #include "relay/gateway/flows/memory_plan.h"
 #include "tests/bench/crowd.h"
+#include "tests/bench/drive.h"
 
 namespace satrelay::bench {
 namespace {
@@ -142,7 +143,8 @@ void measure_closes(std::size_t flows) {
       "%7zu flows opened by the peer and closed: %.2f us each, %u in TIME-WAIT, heap %4.0f "
       "bytes each\n",
       flows, (crowd.milliseconds() - begun) * 1e3 / count,
-      crowd.engine().status(crowd.now()).time_wait, (taken_now(crowd).heap - before.heap) / count);
+      static_cast<unsigned>(time_waits_of(crowd.engine().status(crowd.now()))),
+      (taken_now(crowd).heap - before.heap) / count);
 }
 
 int run(int argc, char** argv) {

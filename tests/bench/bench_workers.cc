@@ -75,9 +75,9 @@ std::vector<rte_ring*> make_rings(const std::string& name, unsigned count) {
   return rings;
 }
 
-// The port as one worker has it. The driver counts in two words for each queue at each look, and the
-// queues of a device share lines of cache, as those of no card do: so each worker has a device of
-// its own, of which it uses its queue only.
+// The port as one worker has it. The driver counts in two words for each queue at each look, and
+// the queues of a device share lines of cache, as those of no card do: so each worker has a device
+// of its own, of which it uses its queue only.
 std::unique_ptr<dpdk::Port> make_port(const std::string& port, unsigned worker, Wires wires,
                                       dpdk::PacketPool& pool) {
   const std::string name = port + std::to_string(worker);

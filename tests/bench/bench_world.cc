@@ -71,7 +71,7 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   config.limits.memory = ByteCount(spec.gateway_memory);
   const std::size_t at_once = spec.at_once == 0 ? spec.flows : spec.at_once;
   config.limits.flows = static_cast<std::uint32_t>(std::max<std::size_t>(at_once + 16, 64));
-  config.limits.time_wait = spec.time_wait;
+  limit_time_waits(config.limits, spec.time_wait);
   config.limits.half_open = config.limits.flows;
   return config;
 }
@@ -302,7 +302,7 @@ std::optional<Churn> World::churn(Duration duration) {
   result.batches = 2 * turns;
   result.discarded = sending_.watch.discarded() + receiving_.watch.discarded();
   result.time_waits =
-      sending_.engine->status(now_).time_wait + receiving_.engine->status(now_).time_wait;
+      time_waits_of(sending_.engine->status(now_)) + time_waits_of(receiving_.engine->status(now_));
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "pep/base/bytes.h"
@@ -22,6 +23,17 @@ void let_ports_sum(Identity& identity) {
   if constexpr (requires { identity.lan_port_sums; }) identity.lan_port_sums = true;
 }
 
+// As far as the gateway counts TIME-WAITs by themselves.
+template <typename Limits>
+void limit_time_waits(Limits& limits, [[maybe_unused]] std::uint32_t most) {
+  if constexpr (requires { limits.time_wait; }) limits.time_wait = most;
+}
+template <typename Status>
+std::uint64_t time_waits_of(const Status& status) {
+  if constexpr (requires { status.time_wait; }) return status.time_wait;
+  return 0;
+}
+
 // `frame(i)`: the i-th of `count`. `verified`: the port has found their checksums right.
 template <typename Engine, typename Frames>
 void show(Engine& engine, gateway::PortId port, std::size_t count, Frames frame, Instant now,
@@ -33,7 +45,9 @@ void show(Engine& engine, gateway::PortId port, std::size_t count, Frames frame,
       const std::size_t part = std::min(count - i, kBurst);
       for (std::size_t j = 0; j < part; ++j) {
         frames[j] = {.bytes = frame(i + j)};
-        if (verified) frames[j].checksum = gateway::Checksum::kVerified;
+        if constexpr (requires { frames[j].checksum; }) {
+          if (verified) frames[j].checksum = decltype(frames[j].checksum)::kVerified;
+        }
       }
       engine.handle_frames(port, std::span(frames).first(part), std::span(handled).first(part),
                            now);
