@@ -83,7 +83,8 @@ class Uplink {
   // Anything may be different from now on; until then only packets have left.
   void interrupt() { lone_peer_.reset(); }
   // Nothing is different since a session has sent, and it is that one's turn again: nobody else
-  // need be asked before poll().
+  // need be asked before poll(). What sessions tell may not make others want to send: who goes
+  // before the uplink is asked first in each call, and then no more.
   bool goes_on() const { return lone_peer_.has_value(); }
   // When something that waits in a class may be able to leave.
   Instant next_turn(Instant now) const;
