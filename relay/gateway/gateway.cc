@@ -179,6 +179,17 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   return found;
 }
 
+BitRate Gateway::commanded_capacity(std::string_view link, LinkWay way) const {
+  return impl_->uplink.commanded_capacity(link, way);
+}
+
+BitRate Gateway::commanded_rate(std::string_view peer) const {
+  const auto found = std::ranges::find_if(
+      impl_->peers, [&](const auto& each) { return each->config.name == peer; });
+  if (found == impl_->peers.end()) return {};
+  return impl_->uplink.most_rate(static_cast<std::size_t>(found - impl_->peers.begin()));
+}
+
 void Gateway::write_demands(Demands& demands, Instant now) const {
   impl_->uplink.write_demands(demands, now);
 }
@@ -196,6 +207,11 @@ std::uint64_t Gateway::visited() const {
   std::uint64_t visited = impl_->flows.visited() + impl_->reassembly.visited();
   for (const auto& peer : impl_->peers) visited += peer->session.visited();
   return visited;
+}
+
+const config::Rule* Gateway::rule(std::string_view name_or_number) const {
+  const ActiveRule* active = impl_->policy.find(name_or_number);
+  return active == nullptr ? nullptr : &active->rule;
 }
 
 Gateway::SetResult Gateway::set_rule(std::string_view rule, const RuleChange& change) {

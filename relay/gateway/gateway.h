@@ -138,6 +138,11 @@ class Gateway {
   // zero: all there is. False if there is no peer of that name.
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
 
+  // What set_capacity() has said of a link, and set_peer_rate() of a peer; zero: nothing that
+  // differs from what is configured, or no such link or peer.
+  BitRate commanded_capacity(std::string_view link, LinkWay way) const;
+  BitRate commanded_rate(std::string_view peer) const;
+
   // What this worker has sent and what waits, and what it may send from then on
   // (shares/division.h). Until it is given shares first, and for ever if it is alone, each link is
   // all its own.
@@ -162,6 +167,8 @@ class Gateway {
   // `compress` holds for connections that are there, too, the modes for new ones.
   enum class SetResult : std::uint8_t { kSet, kUnknownRule, kNotAccelerated, kContradiction };
   SetResult set_rule(std::string_view rule, const RuleChange& change);
+  // As it is in force; nullptr if there is none of that name or number.
+  const config::Rule* rule(std::string_view name_or_number) const;
   // The rule for a packet or a connection, and why; its peer is found out.
   Explanation explain(const PolicyKey& asked, Instant now) const;
 

@@ -107,6 +107,14 @@ void Uplink::set_most_rate(std::size_t peer, BitRate most, Instant now) {
   apply_capacity(lines_[peer].carrier, now);
 }
 
+BitRate Uplink::commanded_capacity(std::string_view link, LinkWay way) const {
+  const auto found = std::ranges::find_if(
+      carriers_, [&](const auto& carrier) { return carrier->config.name == link; });
+  if (found == carriers_.end()) return {};
+  const BitRate capacity = (*found)->capacity(way);
+  return capacity == (*found)->configured(way) ? BitRate() : capacity;
+}
+
 BitRate Uplink::commanded(std::size_t peer) const {
   const Line& line = lines_[peer];
   BitRate least = line.carrier.send_capacity;

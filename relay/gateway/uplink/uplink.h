@@ -92,6 +92,9 @@ class Uplink {
   // --- rates -----------------------------------------------------------------------------------
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
   void set_most_rate(std::size_t peer, BitRate most, Instant now);  // zero: all there is
+  // As set_capacity() and set_most_rate() have it; zero: as configured, or no such link.
+  BitRate commanded_capacity(std::string_view link, LinkWay way) const;
+  BitRate most_rate(std::size_t peer) const { return lines_[peer].most_rate; }
   // What the operator allows to be sent to it, if that is below what is configured; else zero.
   BitRate commanded(std::size_t peer) const;
   // The peer has announced another capacity.
