@@ -1,6 +1,10 @@
 #include "config/changes.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string_view>
 #include <tuple>
 
 namespace satrelay::config {
@@ -26,6 +30,7 @@ auto content(const Peer& p) {
                          p.security.keys.has_value());
 }
 auto content(const Access& a) { return std::tie(a.group, a.mode); }
+auto content(const Tcp& t) { return std::tie(t.congestion, t.ecn); }
 auto content(const Feedback& f) { return std::tie(f.mode, f.budget); }
 
 class Differences {
@@ -79,6 +84,15 @@ void compare_limits(const Limits& started, const Limits& next, Differences& foun
   found.compare("limits.host_window", started.host_window, next.host_window);
 }
 
+std::size_t mark_of(std::span<const std::byte> bytes) {
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+std::size_t mark_of(const PresharedKeys& keys) {
+  const std::size_t current = mark_of(keys.current.bytes());
+  return keys.other ? current * 31 + mark_of(keys.other->bytes()) : current;
+}
+
 }  // namespace
 
 std::vector<std::string> needs_restart(const Gateway& started, const Gateway& next) {
@@ -102,6 +116,42 @@ std::vector<std::string> needs_restart(const Gateway& started, const Gateway& ne
   found.compare("access.user", started.user, next.user);
   found.compare("access.control", started.control_access, next.control_access);
   found.compare("journal", started.journal, next.journal);
+  return found.keys;
+}
+
+Changeable::Changeable(const Gateway& config) : config_(config) {
+  for (Peer& peer : config_.peers) {
+    keys_.push_back(peer.security.keys ? mark_of(*peer.security.keys) : 0);
+    peer.security.forget_keys();
+  }
+  for (TrafficClass& each : config_.classes) {
+    dictionaries_.push_back(mark_of(each.dictionary));
+    each.dictionary = {};
+  }
+}
+
+std::vector<std::string> Changeable::changes_since(const Changeable& before) const {
+  const Gateway& was = before.config_;
+  Differences found;
+  found.compare("rules", was.rules, config_.rules);
+  found.compare("classes", was.classes, config_.classes);
+  found.compare("dictionaries of classes", before.dictionaries_, dictionaries_);
+  for (std::size_t i = 0; i < std::min(was.peers.size(), config_.peers.size()); ++i) {
+    found.compare("the keys of peer " + config_.peers[i].name, before.keys_[i], keys_[i]);
+  }
+  for (std::size_t i = 0; i < std::min(was.links.size(), config_.links.size()); ++i) {
+    const std::string path = "links." + config_.links[i].name;
+    found.compare(path + ".send_rate", was.links[i].send_rate, config_.links[i].send_rate);
+    found.compare(path + ".bridged_queue", was.links[i].bridged_queue,
+                  config_.links[i].bridged_queue);
+  }
+  found.compare("limits.half_open", was.limits.half_open, config_.limits.half_open);
+  found.compare("limits.idle_timeout", was.limits.idle_timeout, config_.limits.idle_timeout);
+  found.compare("limits.half_close_timeout", was.limits.half_close_timeout,
+                config_.limits.half_close_timeout);
+  found.compare("stp.give_up_after", was.stp.give_up_after, config_.stp.give_up_after);
+  found.compare("tcp", was.tcp, config_.tcp);
+  found.compare("log", was.log_level, config_.log_level);
   return found.keys;
 }
 

@@ -71,5 +71,41 @@ TEST(Changes, AllElseIsNamed) {
   EXPECT_EQ(needs_restart(started, next), Keys{"links (one was added or removed)"});
 }
 
+TEST(Changes, WhatAReloadChangesIsNamed) {
+  Gateway before = sample();
+  before.peers[0].security.keys.emplace();
+  before.classes = {{.name = "bulk", .dictionary = {std::byte{1}}}};
+  EXPECT_EQ(Changeable(before).changes_since(Changeable(before)), Keys{});
+  const auto changed = [&](const auto& change) {
+    Gateway next = before;
+    change(next);
+    return Changeable(next).changes_since(Changeable(before));
+  };
+  EXPECT_EQ(changed([](Gateway& next) { next.rules.emplace_back().action = Action::kBridge; }),
+            Keys{"rules"});
+  EXPECT_EQ(changed([](Gateway& next) { next.classes[0].weight = 2; }), Keys{"classes"});
+  EXPECT_EQ(changed([](Gateway& next) { next.classes[0].dictionary[0] = std::byte{2}; }),
+            Keys{"dictionaries of classes"});
+  EXPECT_EQ(changed([](Gateway& next) {
+              next.peers[0].security.keys->current.bytes()[31] = std::byte{1};
+            }),
+            Keys{"the keys of peer far"});
+  EXPECT_EQ(changed([](Gateway& next) { next.peers[0].security.keys->other.emplace(); }),
+            Keys{"the keys of peer far"});
+  EXPECT_EQ(changed([](Gateway& next) {
+              next.links[0].send_rate = BitRate::bits_per_second(20'000'000);
+              next.links[0].bridged_queue = Duration::seconds(1);
+              next.limits.half_open = 7;
+              next.limits.idle_timeout = Duration::seconds(5);
+              next.limits.half_close_timeout = Duration::seconds(5);
+              next.stp.give_up_after = Duration::seconds(60);
+              next.tcp.ecn = false;
+              next.log_level = LogLevel::kDebug;
+            }),
+            (Keys{"links.sat.send_rate", "links.sat.bridged_queue", "limits.half_open",
+                  "limits.idle_timeout", "limits.half_close_timeout", "stp.give_up_after", "tcp",
+                  "log"}));
+}
+
 }  // namespace
 }  // namespace satrelay::config
