@@ -1,0 +1,13 @@
+// A value that goes with a line of the log, for journals that keep them apart.
+#pragma once
+
+#include <string>
+
+namespace satrelay::ops {
+
+struct LogField {
+  std::string name;  // capitals, digits, '_': "SATRELAY_EVENT"
+  std::string value;
+};
+
+}  // namespace satrelay::ops
