@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "config/ip_words.h"
+#include "config/names.h"
 #include "config/units.h"
 #include "relay/ops/control_words.h"
 #include "relay/ops/nearest_word.h"
@@ -185,9 +186,15 @@ std::string unknown(std::string_view word) {
          "write help for a list";
 }
 
-}  // namespace
+bool is_panel_user(std::string_view text) {
+  if (!text.starts_with(kPanelPrefix)) return false;
+  text.remove_prefix(kPanelPrefix.size());
+  return !text.empty() && text.size() <= config::kMostNameCharacters &&
+         std::ranges::all_of(
+             text, [](char c) { return config::is_name_character(c) || c == '.' || c == '@'; });
+}
 
-ControlLineParse parse_control_line(std::string_view text) {
+ControlLineParse parse_command(std::string_view text) {
   const Words words(text);
   if (words.count() == 0) return {std::nullopt, "empty line; write help for a list"};
   ControlLine line;
@@ -205,6 +212,21 @@ ControlLineParse parse_control_line(std::string_view text) {
   std::string error = read_arguments(words, words_of_name, line);
   if (!error.empty()) return {std::nullopt, std::move(error)};
   return {line, ""};
+}
+
+}  // namespace
+
+ControlLineParse parse_control_line(std::string_view text) {
+  const Words words(text);
+  if (words.count() == 0 || words[0] != kOnBehalfWord) return parse_command(text);
+  if (words.count() < 3 || !is_panel_user(words[1])) {
+    return {std::nullopt, "write: as panel:NAME COMMAND"};
+  }
+  // The words are parts of the text.
+  ControlLineParse parse = parse_command(
+      text.substr(static_cast<std::size_t>(words[1].data() + words[1].size() - text.data())));
+  if (parse.line) parse.line->on_behalf_of = words[1];
+  return parse;
 }
 
 std::string synopsis(const ControlCommandSpec& command) {
@@ -232,7 +254,9 @@ std::string control_help() {
     line.resize(width + 2, ' ');
     text += line + command.help + '\n';
   }
-  return text;
+  std::string line = "as panel:NAME COMMAND";
+  line.resize(width + 2, ' ');
+  return text + line + "The same for somebody who has logged in at the panel\n";
 }
 
 }  // namespace satrelay::ops

@@ -59,7 +59,7 @@ struct ControlArgument {
   std::span<const ControlValueSpec> settings = {};
 };
 
-// Who may connect to the socket may do all of it; what changes something is logged.
+// Who may connect to the socket may do all of it; what changes something is an event.
 enum class Right : std::uint8_t { kLook, kChange };
 
 // Who is there after the answer: what satrelayctl waits for, or that it does not have the command.
@@ -202,6 +202,7 @@ struct ControlLine {
   static constexpr std::size_t kMostSettings = 6;
 
   const ControlCommandSpec* command = nullptr;
+  std::string_view on_behalf_of = {};                  // "panel:NAME"; "": of who has written it
   std::array<ControlValue, kMostArguments> arguments;  // as they are when left out, from there on
   std::array<std::optional<ControlValue>, kMostSettings> settings;
 
@@ -216,6 +217,11 @@ struct ControlLineParse {
   std::string error;  // what is wrong and what is allowed, if there is no line
 };
 
+// "as panel:NAME" before a command says that a program gives it for somebody who has logged in
+// there: of letters, digits, '_', '-', '.' and '@', at most 32.
+inline constexpr std::string_view kOnBehalfWord = "as";
+inline constexpr std::string_view kPanelPrefix = "panel:";
+
 // Any bytes are safe; words are separated by spaces or tabs.
 [[nodiscard]] ControlLineParse parse_control_line(std::string_view text);
 
@@ -223,7 +229,7 @@ struct ControlLineParse {
 [[nodiscard]] std::string synopsis(const ControlCommandSpec& command);
 // "compress=off|auto|on (also for connections that are there), handshake=local|remote, ..."
 [[nodiscard]] std::string settings_help(std::span<const ControlValueSpec> settings);
-// The commands, a line each.
+// The commands, a line each, and what may stand before them.
 [[nodiscard]] std::string control_help();
 
 }  // namespace satrelay::ops

@@ -44,13 +44,15 @@ void ControlServer::accept_clients(Instant now) {
                                   [](const Client& client) { return client.descriptor < 0; });
   const int descriptor = listener_.accept();
   if (descriptor < 0) return;
-  if (place == clients_.end()) {
+  const auto user = user_of(descriptor);
+  if (place == clients_.end() || !user) {
     // Refused rather than left waiting: a readable listener would keep the loop awake.
     ::close(descriptor);
     return;
   }
   place->descriptor = descriptor;
   place->length = 0;
+  place->caller = {.user = *user};
   place->last_heard = now;
   wake_.watch(descriptor);
 }
@@ -76,7 +78,7 @@ bool ControlServer::answer_lines(Client& client) {
     char* const newline = std::find(begin, end, '\n');
     if (newline == end) break;
     const Answer answer =
-        handler_(std::string_view(begin, static_cast<std::size_t>(newline - begin)));
+        handler_(std::string_view(begin, static_cast<std::size_t>(newline - begin)), client.caller);
     if (!send(client, answer.text) || answer.close) return false;
     std::copy(newline + 1, end, begin);
     client.length = static_cast<std::size_t>(end - (newline + 1));

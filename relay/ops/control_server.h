@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "pep/base/time.h"
+#include "relay/ops/caller.h"
 #include "relay/ops/unix_listener.h"
 
 namespace satrelay::ops {
@@ -20,7 +21,7 @@ class ControlServer {
     std::string text;  // one line or more, each ended
     bool close = false;
   };
-  using Handler = std::function<Answer(std::string_view line)>;
+  using Handler = std::function<Answer(std::string_view line, const Caller& caller)>;
 
   // How the loop is told to wake when a descriptor becomes readable, and no longer.
   struct Wake {
@@ -47,6 +48,7 @@ class ControlServer {
     int descriptor = -1;
     std::size_t length = 0;
     std::array<char, kLongestLine> line{};
+    Caller caller;
     Instant last_heard;
   };
   void accept_clients(Instant now);

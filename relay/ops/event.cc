@@ -1,6 +1,9 @@
 #include "relay/ops/event.h"
 
+#include <algorithm>
 #include <array>
+
+#include "relay/ops/event_words.h"
 
 namespace satrelay::ops {
 namespace {
@@ -34,6 +37,7 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
      "check the modem; satrelayctl peers shows the rate"},
     {"rate_restored", kInfo, "as much is sent again as the link is configured for", ""},
     {"rate_lowered", kInfo, "less is sent than before", ""},
+    {"key_changed", kInfo, "a new key encrypts from now on", ""},
     {"port_up", kInfo, "link up", ""},
     {"port_down", kError, "link down, nothing passes", "check the cable and the device before it"},
     {"port_gone", kError, "its device has gone, nothing passes", "bring the device back"},
@@ -62,11 +66,38 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
     {"peer_overreaches", kWarning,
      "connections from a peer were refused, as their client is not behind it",
      "find the host behind it that forges its address, or correct the peer's prefixes"},
+    {"syn_flood", kWarning, "more SYNs come than connections may be half-open",
+     "find who sends them; if they are wanted, raise limits.half_open"},
+    {"syn_flood_over", kInfo, "SYNs find room again", ""},
+    {"worker_overloaded", kWarning, "the worker does not keep up, frames are lost before it",
+     "give it a core of its own, or more workers: worker.cpus, worker.count"},
+    {"worker_keeps_up", kInfo, "the worker keeps up again", ""},
     {"worker_stuck", kError, "the worker has told nothing for some time",
      "look for what takes its core; if it stays so, restart the gateway"},
     {"worker_returned", kInfo, "the worker goes on", ""},
+    {"reload_done", kInfo, "reload: taken over", ""},
+    {"reload_refused", kError, "reload: refused, nothing has changed",
+     "correct the configuration; satrelayd --check reads it"},
+    {"capacity_set", kInfo, "its capacity was set", ""},
+    {"peer_rate_set", kInfo, "the most that is sent to it was set", ""},
+    {"rule_set", kInfo, "its functions were set, until the next reload", ""},
+    {"class_set", kInfo, "its part was set, until the next reload", ""},
+    {"bypass_set", kInfo, "bypass was set", ""},
+    {"drain_begun", kInfo, "drain: new connections are bridged, and it stops behind the last one",
+     ""},
+    {"drain_over", kInfo, "drain: over, the gateway stops", ""},
+    {"capture_begun", kInfo, "capture begins", ""},
+    {"capture_ended", kInfo, "capture ends", ""},
+    {"events_left_out", kWarning, "more events of one name came than are kept",
+     "find what repeats them"},
 }};
 static_assert(!kDescriptions.back().name.empty(), "an event has no description");
+static_assert(std::ranges::all_of(kDescriptions,
+                                  [](const EventDescription& each) {
+                                    return each.text.size() <= kMostEventText &&
+                                           each.advice.size() <= kMostEventText;
+                                  }),
+              "the stats socket would cut it");
 
 }  // namespace
 
@@ -74,13 +105,16 @@ const EventDescription& describe(EventKind kind) {
   return kDescriptions[static_cast<std::size_t>(kind)];
 }
 
-std::string to_line(const Event& event) {
+std::string to_line(const Event& event, std::string_view user) {
   const EventDescription& description = describe(event.kind);
-  std::string line = event.subject;
-  line.append(": ").append(description.text);
-  if (!event.detail.empty()) line.append(" (").append(event.detail).append(")");
-  if (!description.advice.empty()) line.append("; ").append(description.advice);
-  return line.append(" [").append(description.name).append("]");
+  return to_line(EventWords{.name = description.name,
+                            .subject = event.subject,
+                            .text = description.text,
+                            .detail = event.detail,
+                            .advice = description.advice,
+                            .user = user,
+                            .before = event.before,
+                            .after = event.after});
 }
 
 config::LogLevel level_of(Severity severity) {

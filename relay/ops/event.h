@@ -1,13 +1,17 @@
 // What an operator should learn without asking: each change of state that matters, of one list. An
-// event is a value; EventLog writes it, and whatever else tells of events takes the same ones.
+// event is a value; EventLog numbers and writes it, and whatever else tells of events takes the
+// same ones.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "config/schema.h"
+#include "relay/ops/caller.h"
+#include "relay/ops/severity.h"
 
 namespace satrelay::ops {
 
@@ -27,6 +31,7 @@ enum class EventKind : std::uint8_t {
   kRateCut,             // less may be sent to it than the link is configured for
   kRateRestored,
   kRateLowered,  // less is sent to it than before, however short
+  kKeyChanged,   // one of the session, as they are after so many packets
   // About a port.
   kPortUp,
   kPortDown,
@@ -44,14 +49,31 @@ enum class EventKind : std::uint8_t {
   kGatewayForged,    // a host of the LAN speaks in a gateway's name
   kSourceForged,     // or in that of a host behind a peer
   kPeerOverreaches,  // opens connections that are not those of hosts behind it
+  kSynFlood,
+  kSynFloodOver,
+  kWorkerOverloaded,
+  kWorkerKeepsUp,
   kWorkerStuck,
   kWorkerReturned,
+  // What somebody has told it to do.
+  kReloadDone,
+  kReloadRefused,
+  kCapacitySet,
+  kPeerRateSet,
+  kRuleSet,
+  kClassSet,
+  kBypassSet,
+  kDrainBegun,
+  kDrainOver,
+  kCaptureBegun,
+  kCaptureEnded,
+  kEventsLeftOut,  // of one name, more than are kept
   kCount,
 };
 
+// Characters of a text of an event on the stats socket, as DPDK cuts longer ones.
+inline constexpr std::size_t kMostEventText = 127;
 inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::kCount);
-
-enum class Severity : std::uint8_t { kError, kWarning, kInfo };
 
 // What is the same for all events of a kind.
 struct EventDescription {
@@ -66,10 +88,22 @@ struct Event {
   EventKind kind{};
   std::string subject;  // "peer hub", "port lan", "gateway"
   std::string detail;   // figures; may be empty
+  // Of what somebody has told the gateway: who, and what was set before and is now.
+  std::optional<Caller> caller = {};
+  std::string before = {};
+  std::string after = {};
 };
 
-// "SUBJECT: TEXT (DETAIL); ADVICE [NAME]", without what is empty.
-std::string to_line(const Event& event);
+// An event of the stream, which begins with 1 at the start of the gateway.
+struct NumberedEvent {
+  std::uint64_t number = 0;
+  std::uint64_t time_ms = 0;  // since 1970, UTC; the machine's clock may have been set back
+  Event event;
+  std::string user = {};  // the caller's name, or "panel:NAME"; "": nobody has told it
+};
+
+// As relay/ops/event_words.h has it.
+std::string to_line(const Event& event, std::string_view user = "");
 config::LogLevel level_of(Severity severity);
 
 }  // namespace satrelay::ops

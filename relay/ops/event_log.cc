@@ -1,70 +1,116 @@
 #include "relay/ops/event_log.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace satrelay::ops {
+namespace {
+
+std::string words_of(const EventLimit::LeftOut& left_out) {
+  return left_out.last_subject.empty() ? "" : ", the last of " + left_out.last_subject;
+}
+
+std::vector<LogField> fields_of(const NumberedEvent& told, std::uint64_t boot_epoch) {
+  const EventDescription& description = describe(told.event.kind);
+  std::vector<LogField> fields{{"SATRELAY_EVENT", std::string(description.name)},
+                               {"SATRELAY_NUMBER", std::to_string(told.number)},
+                               {"SATRELAY_BOOT_EPOCH", std::to_string(boot_epoch)},
+                               {"SATRELAY_SUBJECT", told.event.subject}};
+  const auto add = [&](const char* name, std::string_view value) {
+    if (!value.empty()) fields.push_back({name, std::string(value)});
+  };
+  add("SATRELAY_DETAIL", told.event.detail);
+  add("SATRELAY_ADVICE", description.advice);
+  add("SATRELAY_USER", told.user);
+  add("SATRELAY_OLD", told.event.before);
+  add("SATRELAY_NEW", told.event.after);
+  return fields;
+}
+
+}  // namespace
 
 void EventLog::tell(Event event) {
+  for (std::string* text : {&event.subject, &event.detail, &event.before, &event.after}) {
+    if (text->size() > kMostDetail) text->resize(kMostDetail);
+  }
+  const std::uint64_t time_ms = surroundings_.time_ms();
   const std::lock_guard lock(mutex_);
   if (waiting_.size() < kMostWaiting) {
-    waiting_.push_back(std::move(event));
+    waiting_.push_back({time_ms, std::move(event)});
   } else {
     ++overflow_[static_cast<std::size_t>(event.kind)];
   }
 }
 
 void EventLog::write(Instant now) {
-  std::vector<Event> events;
+  std::vector<Waiting> events;
   std::array<std::uint64_t, kEventKinds> overflow{};
   {
     const std::lock_guard lock(mutex_);
     std::swap(events, waiting_);
     std::swap(overflow, overflow_);
   }
-  for (const Event& event : events) write(event, now);
+  for (Waiting& told : events) write(std::move(told), now);
   for (std::size_t i = 0; i < kEventKinds; ++i) {
-    Kind& kind = kinds_[i];
+    const auto kind = static_cast<EventKind>(i);
     if (overflow[i] > 0) {
-      leave_out(kind, kind.last_subject, now);
-      kind.left_out += overflow[i] - 1;
+      kept_.leave_out(kind, "", overflow[i], now);
+      lines_.leave_out(kind, "", overflow[i], now);
     }
-    if (now >= kind.say_at) say_left_out(static_cast<EventKind>(i));
+    if (kept_.is_due(kind, now)) keep_left_out(kind);
+    if (lines_.is_due(kind, now)) write_left_out(kind);
   }
 }
 
-void EventLog::write(const Event& event, Instant now) {
-  Kind& kind = kinds_[static_cast<std::size_t>(event.kind)];
-  while (kind.lines < kBurst && now >= kind.more_at) {
-    ++kind.lines;
-    kind.more_at = kind.more_at + kInterval;
-  }
-  if (kind.lines == 0) {
-    leave_out(kind, event.subject, now);
+void EventLog::write(Waiting waiting, Instant now) {
+  const EventKind kind = waiting.event.kind;
+  if (!kept_.take(kind, waiting.event.subject, now)) {
+    // A line without a number would be one that nobody finds again.
+    lines_.leave_out(kind, waiting.event.subject, 1, now);
     return;
   }
-  if (kind.lines == kBurst) kind.more_at = now + kInterval;
-  --kind.lines;
-  if (kind.left_out > 0) say_left_out(event.kind);
-  sink_(level_of(describe(event.kind).severity), to_line(event));
+  NumberedEvent told = named(std::move(waiting));
+  told.number = ring_.add(told);
+  write_line(told, now);
 }
 
-void EventLog::leave_out(Kind& kind, const std::string& subject, Instant now) {
-  ++kind.left_out;
-  if (!subject.empty()) kind.last_subject = subject;
-  kind.say_at = std::min(kind.say_at, now + kSayLeftOutAfter);
+void EventLog::write_line(const NumberedEvent& told, Instant now) {
+  const Event& event = told.event;
+  if (!lines_.take(event.kind, event.subject, now)) return;
+  write_left_out(event.kind);
+  surroundings_.log(level_of(describe(event.kind).severity), to_line(event, told.user),
+                    fields_of(told, ring_.numbers().boot_epoch));
 }
 
-void EventLog::say_left_out(EventKind kind_of_all) {
-  Kind& kind = kinds_[static_cast<std::size_t>(kind_of_all)];
-  const EventDescription& description = describe(kind_of_all);
-  std::string line(description.name);
-  line.append(": ").append(std::to_string(kind.left_out)).append(" more were not written");
-  if (!kind.last_subject.empty()) line.append(", the last of ").append(kind.last_subject);
-  sink_(level_of(description.severity), line);
-  kind.left_out = 0;
-  kind.last_subject.clear();
-  kind.say_at = Instant::never();
+NumberedEvent EventLog::named(Waiting waiting) const {
+  NumberedEvent told{.time_ms = waiting.time_ms, .event = std::move(waiting.event)};
+  if (!told.event.caller) return told;
+  const Caller& caller = *told.event.caller;
+  told.user = surroundings_.name_of_user(caller.user);
+  if (caller.on_behalf_of.empty()) return told;
+  // Whom the machine knows it by stays to be seen.
+  std::string& detail = told.event.detail;
+  detail += (detail.empty() ? "" : ", ") + ("through " + told.user);
+  told.user = caller.on_behalf_of;
+  return told;
+}
+
+void EventLog::keep_left_out(EventKind kind) {
+  const auto left_out = kept_.said(kind);
+  if (!left_out) return;
+  ring_.add({.time_ms = surroundings_.time_ms(),
+             .event = {EventKind::kEventsLeftOut, "gateway",
+                       std::string(describe(kind).name) + ": " + std::to_string(left_out->count) +
+                           words_of(*left_out)}});
+}
+
+void EventLog::write_left_out(EventKind kind) {
+  const auto left_out = lines_.said(kind);
+  if (!left_out) return;
+  const EventDescription& description = describe(kind);
+  surroundings_.log(level_of(description.severity),
+                    std::string(description.name) + ": " + std::to_string(left_out->count) +
+                        " more were not written" + words_of(*left_out),
+                    {});
 }
 
 }  // namespace satrelay::ops

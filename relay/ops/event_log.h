@@ -1,4 +1,5 @@
-// Writes events, each as a line of the log, and no more of a kind than an operator can read.
+// Numbers events and writes each as a line of the log, and of a kind no more than an operator can
+// read, nor so many that all others would be forgotten.
 #pragma once
 
 #include <array>
@@ -6,50 +7,66 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "config/schema.h"
 #include "pep/base/time.h"
 #include "relay/ops/event.h"
+#include "relay/ops/event_limit.h"
+#include "relay/ops/event_ring.h"
+#include "relay/ops/log_field.h"
 
 namespace satrelay::ops {
 
 class EventLog {
  public:
-  // Of a kind so many lines at once, and then one an interval. What is left out is counted, and
-  // said no later than kSayLeftOutAfter.
-  static constexpr std::uint32_t kBurst = 10;
-  static constexpr Duration kInterval = Duration::seconds(30);
-  static constexpr Duration kSayLeftOutAfter = Duration::seconds(60);
-  // Events that wait to be written; those beyond it are counted as left out.
-  static constexpr std::size_t kMostWaiting = 256;
+  // Of the lines of a kind.
+  static constexpr EventLimit::Rate kLines{
+      .burst = 10, .interval = Duration::seconds(30), .say_after = Duration::seconds(60)};
+  // Of those that the ring keeps: all peers of a hub may be lost at once, and one name that comes
+  // without end takes days to wash out the others.
+  static constexpr EventLimit::Rate kKept{
+      .burst = 1000, .interval = Duration::seconds(60), .say_after = Duration::seconds(60)};
+  // Events that wait for write(); those beyond it are counted as left out.
+  static constexpr std::size_t kMostWaiting = 2048;
+  // Of a text of a line, in bytes: why a configuration was refused may be long.
+  static constexpr std::size_t kMostDetail = 1000;
 
-  using Sink = std::function<void(config::LogLevel, const std::string& line)>;
-  explicit EventLog(Sink sink) : sink_(std::move(sink)) {}
+  struct Surroundings {
+    std::function<void(config::LogLevel, const std::string& line, std::span<const LogField>)> log;
+    std::function<std::uint64_t()> time_ms;                       // UTC, since 1970
+    std::function<std::string(std::uint32_t user)> name_of_user;  // may take its time
+  };
+  // `ring` must outlive this.
+  EventLog(EventRing& ring, Surroundings surroundings)
+      : ring_(ring), surroundings_(std::move(surroundings)) {}
 
   // Any thread; never waits for a line to be written.
   void tell(Event event);
-  // Writes what waits. One thread, now and then: what it writes to may take its time.
+  // Numbers and writes what waits. One thread, now and then: what it writes to, and who knows the
+  // names of users, may take their time.
   void write(Instant now);
 
  private:
-  struct Kind {
-    std::uint32_t lines = kBurst;  // that may be written now
-    Instant more_at;               // when there is one more, if there are fewer than kBurst
-    std::uint64_t left_out = 0;
-    std::string last_subject;  // of those left out
-    Instant say_at = Instant::never();
+  struct Waiting {
+    std::uint64_t time_ms = 0;
+    Event event;
   };
-  void write(const Event& event, Instant now);
-  void leave_out(Kind& kind, const std::string& subject, Instant now);
-  void say_left_out(EventKind kind_of_all);
+  void write(Waiting waiting, Instant now);
+  void write_line(const NumberedEvent& told, Instant now);
+  void keep_left_out(EventKind kind);
+  void write_left_out(EventKind kind);
+  NumberedEvent named(Waiting waiting) const;
 
-  Sink sink_;
+  EventRing& ring_;
+  Surroundings surroundings_;
   std::mutex mutex_;  // guards the next two
-  std::vector<Event> waiting_;
+  std::vector<Waiting> waiting_;
   std::array<std::uint64_t, kEventKinds> overflow_{};
-  std::array<Kind, kEventKinds> kinds_;
+  EventLimit lines_{kLines};
+  EventLimit kept_{kKept};
 };
 
 }  // namespace satrelay::ops

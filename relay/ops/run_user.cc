@@ -3,6 +3,8 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include <array>
+
 namespace satrelay::ops {
 
 std::optional<RunUser> find_user(const std::string& name) {
@@ -17,6 +19,16 @@ std::optional<RunUser> find_user(const std::string& name) {
   }
   user.groups.resize(static_cast<std::size_t>(count));
   return user;
+}
+
+std::string name_of_user(uid_t user) {
+  std::array<char, 4096> room{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(user, &entry, room.data(), room.size(), &found) != 0 || found == nullptr) {
+    return "uid " + std::to_string(user);
+  }
+  return found->pw_name;
 }
 
 std::string no_such_user(const std::string& name) {

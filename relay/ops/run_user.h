@@ -19,6 +19,10 @@ struct RunUser {
 // Of this machine; nullopt if there is none of that name.
 std::optional<RunUser> find_user(const std::string& name);
 
+// The name of a user of this machine, or "uid 1234". May take its time: names may come from a
+// network.
+std::string name_of_user(uid_t user);
+
 // "this machine has no user NAME; make it with ...".
 std::string no_such_user(const std::string& name);
 

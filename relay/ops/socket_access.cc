@@ -51,6 +51,13 @@ void open_to(const std::string& path, const SocketAccess& access) {
   }
 }
 
+std::optional<std::uint32_t> user_of(int descriptor) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer.uid;
+}
+
 bool admits(const SocketAccess& access, int descriptor) {
   ucred peer{};
   socklen_t size = sizeof peer;

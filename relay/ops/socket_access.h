@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,8 @@ struct SocketAccess {
 SocketAccess resolve(const std::string& group, mode_t mode);
 // Gives the socket at `path` its owner, group and mode. Throws std::runtime_error.
 void open_to(const std::string& path, const SocketAccess& access);
+// Whose process is at the other end of a connection, as the kernel knows it; nullopt: it is gone.
+std::optional<std::uint32_t> user_of(int descriptor);
 // Whether the process at the other end of a connection may be there: root, the user of this
 // process, or a member of the group.
 bool admits(const SocketAccess& access, int descriptor);

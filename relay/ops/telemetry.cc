@@ -26,17 +26,23 @@ constexpr std::chrono::seconds kPatience(1);
 // DPDK 22.11 passes no argument of ours to a command.
 std::shared_mutex current_mutex;
 SnapshotBoard* current = nullptr;
+const EventRing* current_events = nullptr;
 
-// Runs `write(board, reply)`; what it returns, or an error that DPDK answers with null. Commands
+// Runs `write(source)`; what it returns, or an error that DPDK answers with null. Commands
 // are called from C, which no exception may reach.
-template <typename Write>
-int with_board(Write write) noexcept {
+template <typename Source, typename Write>
+int with(Source* const& source, const Write& write) noexcept {
   try {
     const std::shared_lock lock(current_mutex);
-    return current != nullptr ? write(*current) : -ENODEV;
+    return source != nullptr ? write(*source) : -ENODEV;
   } catch (const std::exception&) {
     return -ENOMEM;
   }
+}
+
+template <typename Write>
+int with_board(const Write& write) noexcept {
+  return with(current, write);
 }
 
 template <typename Write>
@@ -161,6 +167,26 @@ int explain(const char* /*command*/, const char* params, rte_tel_data* reply) {
                    });
 }
 
+int events(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  const auto page = parse_page(text_of(params), kEventsPerPage);
+  if (!page) return -EINVAL;
+  return with(current_events, [&](const EventRing& ring) {
+    TelemetryDict dict(reply);
+    for (const NumberedEvent& event : ring.from(page->first, page->count)) {
+      dict.add(std::to_string(event.number).c_str(), to_dict(event));
+    }
+    return 0;
+  });
+}
+
+int event_numbers(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
+  return with(current_events, [&](const EventRing& ring) {
+    TelemetryDict dict(reply);
+    write_event_numbers(ring.numbers(), dict);
+    return 0;
+  });
+}
+
 struct Command {
   const char* name;
   telemetry_cb callback;
@@ -184,11 +210,15 @@ constexpr Command kCommands[] = {
      "/satrelay/flows"},
     {"/satrelay/counters", counters,
      "Why frames were bridged or dropped and flows ended. No parameters."},
+    {"/satrelay/events", events,
+     "What has happened, by number, oldest first, paged. Parameters: first,count"},
+    {"/satrelay/event_numbers", event_numbers,
+     "Which events are kept, and of which run of the gateway. No parameters."},
 };
 
 }  // namespace
 
-Telemetry::Telemetry(SnapshotBoard& board) {
+Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events) {
   static bool registered = false;
   const std::unique_lock lock(current_mutex);
   if (!registered) {
@@ -200,11 +230,13 @@ Telemetry::Telemetry(SnapshotBoard& board) {
     registered = true;
   }
   current = &board;
+  current_events = &events;
 }
 
 Telemetry::~Telemetry() {
   const std::unique_lock lock(current_mutex);
   current = nullptr;
+  current_events = nullptr;
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view digits) {

@@ -1,5 +1,5 @@
 // The stats socket: commands under /satrelay/ of DPDK's telemetry. Its threads read a board that
-// the worker fills; docs/statistics.md describes the commands.
+// the worker fills, and the latest events; docs/statistics.md describes the commands.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "relay/ops/event_ring.h"
 #include "relay/ops/snapshot_board.h"
 
 namespace satrelay::ops {
@@ -15,14 +16,15 @@ namespace satrelay::ops {
 // afterwards they answer null.
 class Telemetry {
  public:
-  // `board` must outlive this. Throws std::runtime_error if DPDK refuses a command.
-  explicit Telemetry(SnapshotBoard& board);
+  // Both must outlive this. Throws std::runtime_error if DPDK refuses a command.
+  Telemetry(SnapshotBoard& board, const EventRing& events);
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
   ~Telemetry();
 };
 
-// The parameters of a paged command: "", "first" or "first,count".
+// The parameters of a paged command: "", "first" or "first,count". What they count are positions;
+// of events, their numbers.
 struct Page {
   std::size_t first = 0;
   std::size_t count = 0;

@@ -201,6 +201,33 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   return dict;
 }
 
+TelemetryDict to_dict(const NumberedEvent& told) {
+  const Event& event = told.event;
+  const EventDescription& description = describe(event.kind);
+  TelemetryDict dict;
+  dict.add("number", told.number);
+  dict.add("time_ms", told.time_ms);
+  dict.add("severity", std::string(to_string(description.severity)));
+  dict.add("name", std::string(description.name));
+  dict.add("subject", event.subject);
+  dict.add("text", std::string(description.text));
+  dict.add("detail", event.detail);
+  dict.add("advice", std::string(description.advice));
+  const auto add_if_any = [&](const char* key, const std::string& value) {
+    if (!value.empty()) dict.add(key, value);
+  };
+  add_if_any("user", told.user);
+  add_if_any("old", event.before);
+  add_if_any("new", event.after);
+  return dict;
+}
+
+void write_event_numbers(const EventRing::Numbers& numbers, TelemetryDict& reply) {
+  reply.add("boot_epoch", numbers.boot_epoch);
+  reply.add("oldest", numbers.oldest);
+  reply.add("latest", numbers.latest);
+}
+
 void write_explanation(const gateway::Explanation& explanation, TelemetryDict& reply) {
   const config::Rule& rule = explanation.in_force;
   reply.add("rule", explanation.rule);

@@ -98,12 +98,20 @@ void Watch::look(const Snapshot& snapshot, Duration age, Instant now) {
   for (std::size_t i = 0; i < ports_.size(); ++i) look_at(snapshot.ports[i], ports_[i], now);
   look_at_memory(snapshot, now);
   look_at_counters(snapshot.counters, now);
+  look_at_flood(snapshot.counters, now);
+  look_at_overload(snapshot, now);
 }
 
 void Watch::look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
   look_at_state(now_is, before, now);
   look_at_cuts(now_is, before, now);
   look_at_rate(now_is, before, now);
+  const stp::Counters& counters = now_is.counters;
+  if (before.keys.look(counters.keys_out + counters.keys_in, now)) {
+    tell_({EventKind::kKeyChanged, "peer " + now_is.name,
+           std::to_string(counters.keys_out) + " of ours, " + std::to_string(counters.keys_in) +
+               " of the peer's until now"});
+  }
 }
 
 void Watch::look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
@@ -230,6 +238,27 @@ void Watch::look_at_counters(const gateway::Counters& counters, Instant now) {
     const auto grown = counters_[i].look(counters[kWatched[i].counter], now);
     if (grown) tell_({kWatched[i].kind, "gateway", counted(*grown, "time")});
   }
+}
+
+void Watch::look_at_flood(const gateway::Counters& counters, Instant now) {
+  const auto change =
+      flood_.look(counters[Counter::kSynCookiesSent] + counters[Counter::kDroppedSynFlood], now);
+  if (change == Spell::Change::kBegun) tell_({EventKind::kSynFlood, "gateway", ""});
+  if (change != Spell::Change::kOver) return;
+  tell_({EventKind::kSynFloodOver, "gateway",
+         counted(flood_.grown(), "SYN") + " in " + seconds(flood_.lasted())});
+}
+
+void Watch::look_at_overload(const Snapshot& snapshot, Instant now) {
+  std::uint64_t lost = 0;
+  for (const PortSnapshot& port : snapshot.ports) {
+    lost += port.stats.rx_missed + port.stats.rx_no_buffer;
+  }
+  for (const WorkerSnapshot& worker : snapshot.workers) lost += worker.counters.given_dropped;
+  const auto change = overload_.look(lost, now);
+  if (change == Spell::Change::kNone) return;
+  tell_({change == Spell::Change::kBegun ? EventKind::kWorkerOverloaded : EventKind::kWorkerKeepsUp,
+         "gateway", counted(overload_.grown(), "frame") + " in " + seconds(overload_.lasted())});
 }
 
 }  // namespace satrelay::ops

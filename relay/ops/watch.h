@@ -16,6 +16,7 @@
 #include "pep/base/units.h"
 #include "relay/ops/event.h"
 #include "relay/ops/snapshot_board.h"
+#include "relay/ops/spell.h"
 
 namespace satrelay::ops {
 
@@ -43,6 +44,14 @@ class Watch {
   // quarters when it has not run out for so long.
   static constexpr Duration kMemoryNormalAfter = Duration::seconds(10);
   static constexpr Duration kWorkerStuckAfter = Duration::seconds(2);
+  // SYNs find no room, as soon as one does not.
+  static constexpr Spell::Bounds kFlood{.begins_after = Duration::zero(),
+                                        .pause = Duration::zero(),
+                                        .over_after = Duration::seconds(10)};
+  // Frames are lost before the workers, not only in a moment.
+  static constexpr Spell::Bounds kOverload{.begins_after = Duration::seconds(3),
+                                           .pause = Duration::seconds(2),
+                                           .over_after = Duration::seconds(10)};
 
   explicit Watch(Tell tell) : tell_(std::move(tell)) {}
 
@@ -64,6 +73,7 @@ class Watch {
     Instant low_since = Instant::never();
     std::uint64_t cuts = 0;  // that were told
     Instant next_lowered = {};
+    Growth keys = {};
   };
   struct Port {
     Growth merged;
@@ -78,6 +88,8 @@ class Watch {
   void look_at(const PortSnapshot& now_is, Port& before, Instant now);
   void look_at_memory(const Snapshot& snapshot, Instant now);
   void look_at_counters(const gateway::Counters& counters, Instant now);
+  void look_at_flood(const gateway::Counters& counters, Instant now);
+  void look_at_overload(const Snapshot& snapshot, Instant now);
 
   Tell tell_;
   std::optional<Instant> began_;
@@ -88,6 +100,8 @@ class Watch {
   Instant memory_short_at_;
   static constexpr std::size_t kWatchedCounters = 5;
   std::array<Growth, kWatchedCounters> counters_;
+  Spell flood_{kFlood};
+  Spell overload_{kOverload};
   bool worker_stuck_ = false;
 };
 

@@ -125,10 +125,11 @@ void run(const config::SatLink& config) {
   dpdk::TelemetryCommand telemetry("/satlink/counters", "All counters since start. No parameters.");
   std::optional<ops::ControlServer> control;
   if (!config.control_socket.empty()) {
-    control.emplace(config.control_socket,
-                    ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
-                                             [&](int descriptor) { loop.unwatch(descriptor); }},
-                    [&](std::string_view line) { return answer(line, emulator, a, b); });
+    control.emplace(
+        config.control_socket,
+        ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
+                                 [&](int descriptor) { loop.unwatch(descriptor); }},
+        [&](std::string_view line, const ops::Caller&) { return answer(line, emulator, a, b); });
   }
   ops::log_info(
       fmt::format("ready: {}, {}; room for {} and {} frames in flight, {}; stats socket {}",

@@ -15,16 +15,22 @@ namespace {
 
 constexpr Duration kPatience = Duration::seconds(10);  // with a client that does not go on
 
-const char* name_of(ops::CapturePlace place) {
-  constexpr const char* kNames[] = {"lan", "wan", "wan, decrypted"};
-  return kNames[static_cast<std::size_t>(place)];
+const char* port_of(ops::CapturePlace place) {
+  return place == ops::CapturePlace::kLan ? "port lan" : "port wan";
+}
+
+// "1500 bytes of each frame, decrypted"
+std::string words_of(const ops::CaptureRequest& request) {
+  return std::to_string(request.longest) + " bytes of each frame" +
+         (request.place == ops::CapturePlace::kPlain ? ", decrypted" : "") +
+         (request.instructions > 0 ? ", with a filter" : "");
 }
 
 }  // namespace
 
 CaptureService::CaptureService(const std::string& path, const ops::SocketAccess& access,
-                               CaptureTap& tap, Epoch epoch, Log log)
-    : listener_(path, 1, access), tap_(tap), epoch_(std::move(epoch)), log_(std::move(log)) {}
+                               CaptureTap& tap, Epoch epoch, Tell tell)
+    : listener_(path, 1, access), tap_(tap), epoch_(std::move(epoch)), tell_(std::move(tell)) {}
 
 CaptureService::~CaptureService() {
   if (client_ >= 0) ::close(client_);
@@ -66,7 +72,13 @@ void CaptureService::accept(Instant now) {
     ::close(descriptor);
     return;
   }
+  const auto user = ops::user_of(descriptor);
+  if (!user) {
+    ::close(descriptor);
+    return;
+  }
   client_ = descriptor;
+  caller_ = {.user = *user};
   phase_ = Phase::kRequest;
   request_.clear();
   unsent_.clear();
@@ -107,7 +119,11 @@ void CaptureService::start(const ops::CaptureRequest& request) {
     }
   }
   if (!tap_.is_off()) return refuse("the last capture is still being ended; try again");
-  log_("capture begins: " + std::string(name_of(request.place)));
+  subject_ = port_of(request.place);
+  tell_({.kind = ops::EventKind::kCaptureBegun,
+         .subject = subject_,
+         .detail = words_of(request),
+         .caller = caller_});
   tap_.start(std::move(what));
   constexpr std::string_view kOk = "ok\n";
   const ConstBytes bytes = std::as_bytes(std::span(kOk));
@@ -156,7 +172,12 @@ bool CaptureService::send_some(Instant now) {
 
 void CaptureService::end() {
   if (phase_ == Phase::kRunning) tap_.stop();
-  if (phase_ != Phase::kRequest) log_("capture ends");
+  if (phase_ != Phase::kRequest) {
+    tell_({.kind = ops::EventKind::kCaptureEnded,
+           .subject = subject_,
+           .detail = std::to_string(tap_.lost()) + " frames lost",
+           .caller = caller_});
+  }
   ::close(client_);
   is_broken_ = false;
   client_ = -1;

@@ -10,6 +10,8 @@
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "relay/ops/caller.h"
+#include "relay/ops/event.h"
 #include "relay/ops/unix_listener.h"
 #include "relay/satrelayd/capture.h"
 
@@ -19,11 +21,11 @@ class CaptureService {
  public:
   // UTC nanoseconds at the worker's instant 0.
   using Epoch = std::function<std::uint64_t()>;
-  using Log = std::function<void(const std::string&)>;
+  using Tell = std::function<void(ops::Event)>;
 
   // `tap` must outlive this. Throws std::runtime_error if the socket cannot be opened.
   CaptureService(const std::string& path, const ops::SocketAccess& access, CaptureTap& tap,
-                 Epoch epoch, Log log);
+                 Epoch epoch, Tell tell);
   CaptureService(const CaptureService&) = delete;
   CaptureService& operator=(const CaptureService&) = delete;
   ~CaptureService();
@@ -45,9 +47,11 @@ class CaptureService {
   ops::UnixListener listener_;
   CaptureTap& tap_;
   Epoch epoch_;
-  Log log_;
+  Tell tell_;
   Phase phase_ = Phase::kNone;
   int client_ = -1;
+  ops::Caller caller_;      // whose it is
+  std::string subject_;     // of its events
   bool is_broken_ = false;  // nobody takes what is sent
   std::vector<std::byte> request_;
   std::vector<std::byte> unsent_;  // outside the ring: the answer, and the last record

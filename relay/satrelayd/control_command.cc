@@ -81,7 +81,8 @@ ControlCommand command_of(const ControlLine& line) {
 ControlParse parse_control_command(std::string_view text) {
   const ops::ControlLineParse parse = ops::parse_control_line(text);
   if (!parse.line) return {std::nullopt, parse.error};
-  return {command_of(*parse.line), "", parse.line->command->right};
+  return {command_of(*parse.line), "", parse.line->command->right,
+          std::string(parse.line->on_behalf_of)};
 }
 
 std::string apply(const SetPeerRate& command, Engines& engines, Instant now) {

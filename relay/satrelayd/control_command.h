@@ -50,6 +50,7 @@ struct ControlParse {
   std::optional<ControlCommand> command;
   std::string error;  // what is wrong and what is allowed, if there is no command
   ops::Right right = ops::Right::kLook;
+  std::string on_behalf_of = {};  // of ops::Caller
 };
 
 // Any bytes are safe; words are separated by spaces or tabs.

@@ -238,7 +238,6 @@ class RunLocks {
 int run(config::Gateway config, const std::string& file) {
   ops::open_log("satrelayd", config.log_level);
   for (const std::string& warning : config.warnings) ops::log_warning(warning);
-  ops::EventLog events(ops::log);
   const std::optional<ops::RunUser> user = find_run_user(config);
   ops::SocketAccess stats_access = access_of(config.stats_access);
   ops::SocketAccess control_access = access_of(config.control_access);
@@ -322,7 +321,11 @@ int run(config::Gateway config, const std::string& file) {
     if (i > 0) members.push_back({workers.back().get(), reporters.back().get()});
   }
   ops::SnapshotBoard board;
-  const ops::Telemetry telemetry(board);
+  ops::EventRing latest_events(identity.boot_epoch);
+  ops::EventLog events(latest_events, {.log = ops::log,
+                                       .time_ms = [] { return wall_clock() / 1'000'000U; },
+                                       .name_of_user = ops::name_of_user});
+  const ops::Telemetry telemetry(board, latest_events);
   ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
   // Not the worker's affair: what is written to may take its time.
   const dpdk::ControlThread watcher("events", kWatchInterval,
@@ -344,7 +347,8 @@ int run(config::Gateway config, const std::string& file) {
       .engines = engines,
       .crew = crew,
       .drain = Drain(engines, [](const std::string& text) { ops::log_info(text); }),
-      .reload = Reload(file, config)};
+      .reload = Reload(file, config),
+      .tell = [&](ops::Event event) { events.tell(std::move(event)); }};
   config.classes.clear();  // the gateway has them; what a reload replaces shall not stay here
   std::optional<ops::ControlServer> control;
   if (config.control_socket != config::kNoSocket) {
@@ -355,14 +359,17 @@ int run(config::Gateway config, const std::string& file) {
         path,
         ops::ControlServer::Wake{[&](int descriptor) { loop.watch(descriptor); },
                                  [&](int descriptor) { loop.unwatch(descriptor); }},
-        [&](std::string_view line) { return answer(line, operations); }, control_access);
+        [&](std::string_view line, const ops::Caller& caller) {
+          return answer(line, caller, operations);
+        },
+        control_access);
     ops::log_info("control socket: " + path);
   }
   std::optional<CaptureService> capture;
   std::optional<dpdk::ControlThread> capture_keeper;
   if (config.control_socket != config::kNoSocket) {
     capture.emplace(dpdk::Eal::runtime_directory() + "/capture.sock", control_access, tap,
-                    epoch_utc, [](const std::string& text) { ops::log_info(text); });
+                    epoch_utc, [&](ops::Event event) { events.tell(std::move(event)); });
     capture_keeper.emplace("capture", kCaptureInterval, [&] { capture->look(dpdk::now()); });
   }
   for (config::Peer& peer : config.peers) {

@@ -1,10 +1,14 @@
 #include "relay/satrelayd/operations.h"
 
+#include <utility>
+#include <vector>
+
 #include "relay/dpdk/clock.h"
 #include "relay/dpdk/reload_signal.h"
 #include "relay/dpdk/stop_signal.h"
 #include "relay/ops/log.h"
 #include "relay/satrelayd/control_command.h"
+#include "relay/satrelayd/setting.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -17,8 +21,14 @@ void start_drain(const StartDrain& command, Drain& drain) {
   }
 }
 
+void start_reload(const std::optional<ops::Caller>& caller, Operations& operations) {
+  if (!operations.reload.is_reading()) operations.reload_caller = caller;
+  operations.reload.begin();
+}
+
 // Of those that are more than words.
-std::string carry_out(const ControlCommand& command, Operations& operations) {
+std::string apply_to(Operations& operations, const ControlCommand& command,
+                     const ops::Caller& caller) {
   if (const auto* capacity = std::get_if<SetCapacity>(&command)) {
     return apply(*capacity, operations.engines, dpdk::now());
   }
@@ -33,53 +43,105 @@ std::string carry_out(const ControlCommand& command, Operations& operations) {
     return apply(*bypass, operations.engines, dpdk::now());
   }
   if (const auto* drain = std::get_if<StartDrain>(&command)) start_drain(*drain, operations.drain);
-  if (std::holds_alternative<StartReload>(command)) operations.reload.begin();
+  if (std::holds_alternative<StartReload>(command)) start_reload(caller, operations);
   return "ok\n";
+}
+
+ops::Event event_of(Setting before, Setting after, const ControlCommand& command,
+                    const ops::Caller& caller) {
+  ops::Event event{.kind = after.kind,
+                   .subject = std::move(after.subject),
+                   .detail = "",
+                   .caller = caller,
+                   .before = std::move(before.value),
+                   .after = std::move(after.value)};
+  const auto* drain = std::get_if<StartDrain>(&command);
+  if (drain == nullptr) return event;
+  if (event.before == event.after) {
+    event.kind = ops::EventKind::kDrainOver;
+    event.detail = "a second drain";
+  } else if (!drain->timeout.is_infinite()) {
+    event.detail = std::to_string(drain->timeout.to_milliseconds() / 1000) + " s at the most";
+  }
+  return event;
+}
+
+std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
+                      Operations& operations) {
+  auto before = setting_of(command, operations.engines, dpdk::now());
+  std::string answer = apply_to(operations, command, caller);
+  if (answer != "ok\n" || !before) return answer;
+  auto after = setting_of(command, operations.engines, dpdk::now());
+  if (after) {
+    operations.tell(event_of(std::move(*before), std::move(*after), command, caller));
+  }
+  return answer;
+}
+
+std::string joined(const std::vector<std::string>& keys) {
+  std::string text;
+  for (const std::string& key : keys) text.append(text.empty() ? "" : ", ").append(key);
+  return text;
+}
+
+void tell_of_reload(ops::EventKind kind, std::string detail, Operations& operations) {
+  operations.tell({.kind = kind,
+                   .subject = "gateway",
+                   .detail = std::move(detail),
+                   .caller = operations.reload_caller});
+}
+
+ops::ControlServer::Answer show(const ControlCommand& command, const Operations& operations) {
+  if (std::holds_alternative<ShowHelp>(command)) return {.text = ops::control_help()};
+  if (std::holds_alternative<Quit>(command)) return {.text = "ok\n", .close = true};
+  return {.text = operations.reload.is_reading() ? "reading\n" : operations.reload_result + "\n"};
 }
 
 }  // namespace
 
-ops::ControlServer::Answer answer(std::string_view line, Operations& operations) {
+ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& caller,
+                                  Operations& operations) {
   const ControlParse parse = parse_control_command(line);
   if (!parse.command) return {.text = "error: " + parse.error + "\n"};
-  if (std::holds_alternative<ShowHelp>(*parse.command)) return {.text = ops::control_help()};
-  if (std::holds_alternative<Quit>(*parse.command)) return {.text = "ok\n", .close = true};
-  if (std::holds_alternative<ShowReload>(*parse.command)) {
-    return {.text = operations.reload.is_reading() ? "reading\n" : operations.reload_result + "\n"};
-  }
+  if (parse.right == ops::Right::kLook) return show(*parse.command, operations);
   const Crew::Rest rest(*operations.crew);
   if (!rest.is_complete()) return {.text = "error: a worker does not answer; see the log\n"};
-  const std::string text = carry_out(*parse.command, operations);
-  if (text == "ok\n" && parse.right == ops::Right::kChange) {
-    ops::log_info("control: " + std::string(line));
-  }
-  return {.text = text};
+  return {.text = carry_out(*parse.command,
+                            {.user = caller.user, .on_behalf_of = parse.on_behalf_of}, operations)};
 }
 
 bool look_after_drain(Operations& operations, Instant now) {
   if (!operations.drain.is_due(now)) return false;
   const Crew::Rest rest(*operations.crew);
   // A worker that hangs has flows that do not end.
-  return rest.is_complete() ? operations.drain.is_over(now) : operations.drain.is_over_blindly(now);
+  const bool is_over =
+      rest.is_complete() ? operations.drain.is_over(now) : operations.drain.is_over_blindly(now);
+  if (is_over) operations.tell({ops::EventKind::kDrainOver, "gateway", ""});
+  return is_over;
 }
 
 void look_after_reload(Operations& operations) {
-  if (dpdk::ReloadSignal::take()) operations.reload.begin();
+  if (dpdk::ReloadSignal::take()) start_reload(std::nullopt, operations);
   const auto outcome = operations.reload.poll();
   if (!outcome) return;
   const Crew::Rest rest(*operations.crew);
   if (!rest.is_complete()) {
-    operations.reload_result = "error: a worker does not answer; see the log";
+    const std::string why = "a worker does not answer; see the log";
+    operations.reload_result = "error: " + why;
+    tell_of_reload(ops::EventKind::kReloadRefused, why, operations);
   } else if (outcome->configuration) {
     // The other workers have gone on since this round began.
     operations.engines.reconfigure(*outcome->configuration, dpdk::now(), outcome->prepared);
     ops::set_log_level(outcome->configuration->log_level);
+    operations.reload.took_over(*outcome);
     operations.reload_result = "ok";
     for (const std::string& warning : outcome->configuration->warnings) ops::log_warning(warning);
-    ops::log_info("reload: taken over");
+    tell_of_reload(ops::EventKind::kReloadDone,
+                   outcome->changes.empty() ? "nothing has changed" : joined(outcome->changes),
+                   operations);
   } else {
     operations.reload_result = "error: " + outcome->error;
-    ops::log_error("reload: refused, nothing has changed: " + outcome->error);
+    tell_of_reload(ops::EventKind::kReloadRefused, outcome->error, operations);
   }
 }
 

@@ -1,13 +1,16 @@
 // What the operator can ask of a running gateway, and what becomes of it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "pep/base/time.h"
 #include "relay/gateway/gateway.h"
+#include "relay/ops/caller.h"
 #include "relay/ops/control_server.h"
+#include "relay/ops/event.h"
 #include "relay/satrelayd/crew.h"
 #include "relay/satrelayd/drain.h"
 #include "relay/satrelayd/engines.h"
@@ -20,11 +23,14 @@ struct Operations {
   std::optional<Crew>& crew;  // there once the program runs
   Drain drain;
   Reload reload;
+  std::function<void(ops::Event)> tell;
   std::string reload_result = "error: nothing was reloaded yet";
+  std::optional<ops::Caller> reload_caller = {};  // nullopt: SIGHUP
 };
 
 // To a line of the control socket.
-ops::ControlServer::Answer answer(std::string_view line, Operations& operations);
+ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& caller,
+                                  Operations& operations);
 
 // Whether a drain is over.
 bool look_after_drain(Operations& operations, Instant now);

@@ -2,13 +2,16 @@
 
 #include <chrono>
 #include <exception>
+#include <utility>
 
 #include "config/changes.h"
 #include "config/loader.h"
 
 namespace satrelay::satrelayd {
 
-Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started) {
+Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started,
+                             const std::shared_ptr<const config::Changeable>& running) {
+  Reload::Outcome outcome;
   try {
     config::Gateway next = config::load_gateway(file);
     std::string keys;
@@ -16,18 +19,22 @@ Reload::Outcome read_changes(const std::filesystem::path& file, const config::Ga
       keys += (keys.empty() ? "" : ", ") + key;
     }
     if (!keys.empty()) {
-      return {.configuration = std::nullopt, .prepared = {}, .error = "needs a restart: " + keys};
+      outcome.error = "needs a restart: " + keys;
+      return outcome;
     }
-    auto prepared = gateway::Gateway::prepare(next);
-    return {.configuration = std::move(next), .prepared = std::move(prepared), .error = ""};
+    outcome.prepared = gateway::Gateway::prepare(next);
+    outcome.changeable = std::make_shared<const config::Changeable>(next);
+    outcome.changes = outcome.changeable->changes_since(*running);
+    outcome.configuration = std::move(next);
   } catch (const std::exception& error) {
-    return {.configuration = std::nullopt, .prepared = {}, .error = error.what()};
+    outcome.error = error.what();
   }
+  return outcome;
 }
 
 void Reload::begin() {
   if (reading_.valid()) return;
-  reading_ = std::async(std::launch::async, read_changes, file_, started_);
+  reading_ = std::async(std::launch::async, read_changes, file_, started_, running_);
 }
 
 std::optional<Reload::Outcome> Reload::poll() {

@@ -4,9 +4,12 @@
 
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "config/changes.h"
 #include "config/schema.h"
 #include "relay/gateway/gateway.h"
 
@@ -16,7 +19,9 @@ class Reload {
  public:
   // `started`: the configuration that the gateway was started with, from `file`.
   Reload(std::filesystem::path file, const config::Gateway& started)
-      : file_(std::move(file)), started_(started) {
+      : file_(std::move(file)),
+        started_(started),
+        running_(std::make_shared<const config::Changeable>(started)) {
     // They may change, and dictionaries take much memory.
     started_.classes.clear();
     for (config::Peer& peer : started_.peers) peer.security.forget_keys();
@@ -29,18 +34,24 @@ class Reload {
   struct Outcome {
     std::optional<config::Gateway> configuration;  // to be taken over
     gateway::Prepared prepared;                    // what it was made into
+    std::vector<std::string> changes;              // the keys in which it differs from what runs
     std::string error;                             // or why not
+    std::shared_ptr<const config::Changeable> changeable;  // of `configuration`
   };
   // What came of it, once.
   std::optional<Outcome> poll();
+  // It runs with that from now on.
+  void took_over(const Outcome& outcome) { running_ = outcome.changeable; }
 
  private:
   std::filesystem::path file_;
   config::Gateway started_;
+  std::shared_ptr<const config::Changeable> running_;
   std::future<Outcome> reading_;
 };
 
 // Reads the file and compares; what Reload does on its thread.
-Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started);
+Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started,
+                             const std::shared_ptr<const config::Changeable>& running);
 
 }  // namespace satrelay::satrelayd

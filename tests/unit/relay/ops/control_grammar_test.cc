@@ -12,7 +12,8 @@ TEST(ControlGrammar, HelpHasALineForEachCommandAndNoMore) {
   for (const ControlCommandSpec& command : kControlCommands) {
     EXPECT_NE(help.find('\n' + synopsis(command) + "  "), std::string::npos) << command.name;
   }
-  EXPECT_EQ(std::ranges::count(help, '\n'), std::ssize(kControlCommands) + 1);
+  EXPECT_EQ(std::ranges::count(help, '\n'), std::ssize(kControlCommands) + 2);
+  EXPECT_NE(help.find("\nas panel:NAME COMMAND  "), std::string::npos);
 }
 
 TEST(ControlGrammar, ASynopsisIsWhatIsWritten) {
@@ -48,6 +49,28 @@ TEST(ControlGrammar, ValuesComeByTheirPlace) {
   EXPECT_EQ((*parse.line)[ClassSetting::kWeight]->number, 4U);
   EXPECT_TRUE((*parse.line)[ClassSetting::kMaximum]->is_instead);
   EXPECT_FALSE((*parse.line)[ClassSetting::kGuaranteed]);
+}
+
+TEST(ControlGrammar, AProgramSaysForWhomItAsks) {
+  const ControlLineParse parse = parse_control_line(" as panel:bob.b@ship  bypass on\r");
+  ASSERT_TRUE(parse.line);
+  EXPECT_EQ(parse.line->on_behalf_of, "panel:bob.b@ship");
+  EXPECT_EQ(parse.line->command->verb, ControlVerb::kBypass);
+  EXPECT_EQ(parse.line->arguments[0].text, "on");
+  EXPECT_EQ(parse_control_line("bypass on").line->on_behalf_of, "");
+  // As many words as a command may have, beside it.
+  EXPECT_TRUE(parse_control_line("as panel:bob set web compress=off handshake=remote ack=local "
+                                 "close=local window=mirror delivery=prompt")
+                  .line);
+  for (const char* wrong :
+       {"as", "as panel:bob", "as bob bypass on", "as panel: bypass on", "as root bypass on",
+        "as panel:b\"b bypass on", "as panel:b\x1b bypass on", "as panel:\xc3\xa9 bypass on",
+        "as panel:123456789012345678901234567890123 bypass on"}) {
+    EXPECT_EQ(parse_control_line(wrong).error, "write: as panel:NAME COMMAND") << wrong;
+  }
+  EXPECT_EQ(parse_control_line("as panel:a as panel:b bypass on").error,
+            "unknown command; write help for a list");
+  EXPECT_EQ(parse_control_line("as panel:a bypass maybe").error, "state: write on or off");
 }
 
 TEST(ControlGrammar, AMistypedCommandIsGuessed) {

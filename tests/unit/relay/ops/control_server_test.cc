@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -26,8 +27,9 @@ class ControlSocket : public testing::Test {
 };
 
 TEST_F(ControlSocket, AnswersALineAndBelongsToItsUserAlone) {
-  ControlServer server(path_, no_wake(), [](std::string_view line) {
-    return ControlServer::Answer{.text = "heard " + std::string(line) + "\n", .close = true};
+  ControlServer server(path_, no_wake(), [](std::string_view line, const Caller& caller) {
+    return ControlServer::Answer{
+        .text = std::to_string(caller.user) + " heard " + std::string(line) + "\n", .close = true};
   });
   struct stat status {};
   ASSERT_EQ(::stat(path_.c_str(), &status), 0);
@@ -40,16 +42,17 @@ TEST_F(ControlSocket, AnswersALineAndBelongsToItsUserAlone) {
   });
   for (Instant now; !answered; now += Duration::milliseconds(2)) server.service(now);
   client.join();
-  EXPECT_EQ(answer, "heard capacity sat send 1Mbit\n");
+  EXPECT_EQ(answer, std::to_string(::getuid()) + " heard capacity sat send 1Mbit\n");
 }
 
 TEST_F(ControlSocket, OneProcessServesAPathAndCleansUp) {
   {
     ControlServer server(path_, no_wake(),
-                         [](std::string_view) { return ControlServer::Answer{}; });
+                         [](std::string_view, const Caller&) { return ControlServer::Answer{}; });
     EXPECT_EQ(watched_, 1);
     EXPECT_THROW(
-        ControlServer(path_, no_wake(), [](std::string_view) { return ControlServer::Answer{}; }),
+        ControlServer(path_, no_wake(),
+                      [](std::string_view, const Caller&) { return ControlServer::Answer{}; }),
         std::runtime_error);
   }
   EXPECT_EQ(watched_, 0);

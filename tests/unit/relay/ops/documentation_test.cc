@@ -82,8 +82,7 @@ TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
       rows_of(section("## /satrelay/classes", "## /satrelay/explain")),
       names_of<gateway::ClassUse>({"name", "weight", "guaranteed_bps", "maximum_bps", "dictionary",
                                    "changed", "hosts", "held_frames", "held_bytes"}));
-  EXPECT_EQ(rows_of(section("## /satrelay/counters", "## Events of the log")),
-            names_of<gateway::Counters>());
+  EXPECT_EQ(rows_of(section("## /satrelay/counters", "## Events")), names_of<gateway::Counters>());
 }
 
 TEST(Documentation, HasEveryCounterOfSatlink) {

@@ -28,6 +28,7 @@ using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kBootEpoch = 1'764'082'060'000'000'000;
 
 TEST(ParsePage, TakesFirstAndCount) {
   EXPECT_EQ(parse_page("", 12)->first, 0U);
@@ -77,6 +78,7 @@ class TelemetryTest : public testing::Test {
   inline static bool started_ = false;
 
   SnapshotBoard board_;
+  EventRing events_{kBootEpoch};
 };
 
 stp::Counters largest_stp_counters() {
@@ -117,13 +119,13 @@ gateway::FlowSnapshot largest_flow() {
 }
 
 TEST_F(TelemetryTest, AnswersNullUntilTheWorkerHasPublished) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   EXPECT_THROW(query("/satrelay/status"), ctl::StatsError);
   EXPECT_THROW(query("/satrelay/counters"), ctl::StatsError);
 }
 
 TEST_F(TelemetryTest, ListsItsCommands) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   const Json commands = query("/");
   for (const char* command :
        {"status", "ports", "peers", "rules", "classes", "flows", "flow", "explain", "counters"}) {
@@ -133,7 +135,7 @@ TEST_F(TelemetryTest, ListsItsCommands) {
 }
 
 TEST_F(TelemetryTest, Status) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Snapshot snapshot;
   snapshot.status.uptime = Duration::milliseconds(12'345);
   snapshot.status.boot_epoch = 1'700'000'000'000'000'000;
@@ -160,7 +162,7 @@ TEST_F(TelemetryTest, Status) {
 }
 
 TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Snapshot snapshot;
   snapshot.counters.add(gateway::Counter::kBridgedNotTcp, 11);
   snapshot.counters.add(gateway::Counter::kFlowsEstablished, kMost);
@@ -173,7 +175,7 @@ TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
 }
 
 TEST_F(TelemetryTest, Ports) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Snapshot snapshot;
   PortSnapshot lan;
   lan.name = "lan";
@@ -202,7 +204,7 @@ TEST_F(TelemetryTest, Ports) {
 }
 
 TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Snapshot snapshot;
   for (int i = 0; i < 20; ++i) {
     snapshot.peers.push_back(largest_peer());
@@ -230,7 +232,7 @@ TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
 }
 
 TEST_F(TelemetryTest, WhatWasNeverMeasuredIsLeftOut) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Snapshot snapshot;
   snapshot.peers.push_back(largest_peer());
   snapshot.peers[0].rtt.reset();
@@ -248,7 +250,7 @@ TEST_F(TelemetryTest, WhatWasNeverMeasuredIsLeftOut) {
 }
 
 TEST_F(TelemetryTest, APeerThatSeemsToHaveAnotherKeyIsCounted) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Snapshot snapshot;
   snapshot.peers.assign(3, largest_peer());
   snapshot.peers[1].wrong_key = true;
@@ -311,7 +313,7 @@ class LiveWorker {
 
 // A page of the longest entries must not be cut, or it would not be JSON any more.
 TEST_F(TelemetryTest, FlowsComeFromTheWorkerInPagesThatFit) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Live live;
   live.all_flows.assign(100, largest_flow());
   for (std::size_t i = 0; i < live.all_flows.size(); ++i) {
@@ -345,7 +347,7 @@ gateway::RuleSnapshot largest_rule() {
 }
 
 TEST_F(TelemetryTest, RulesComeFromTheWorkerInPagesThatFit) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Live live;
   live.all_rules.assign(50, largest_rule());
   live.all_rules[1].use.connections = 17;
@@ -380,7 +382,7 @@ gateway::ClassSnapshot largest_class() {
 }
 
 TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Live live;
   live.all_classes.assign(kClassesPerPage, largest_class());
   live.all_classes[1].in_force = {
@@ -422,7 +424,7 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
 }
 
 TEST_F(TelemetryTest, ARuleIsExplained) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   Live live;
   live.explanation.rule = 3;
   live.explanation.in_force.name = "web";
@@ -462,7 +464,7 @@ TEST(PolicyKeyParameters, MistakesAreRefused) {
 }
 
 TEST_F(TelemetryTest, OneFlowIsToldWhole) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   gateway::FlowSnapshot flow = largest_flow();
   flow.id = 17;
   flow.wait_towards_peer = gateway::Wait::kCredit;
@@ -495,8 +497,64 @@ TEST_F(TelemetryTest, OneFlowIsToldWhole) {
   }
 }
 
+TEST_F(TelemetryTest, EventsComeByTheirNumbers) {
+  const Telemetry telemetry(board_, events_);
+  EXPECT_EQ(query("/satrelay/events").size(), 0U);
+  EXPECT_EQ(query("/satrelay/event_numbers"),
+            Json({{"boot_epoch", kBootEpoch}, {"oldest", 1}, {"latest", 0}}));
+  events_.add(
+      {.time_ms = 1'764'082'060'123, .event = {EventKind::kPortUp, "port lan", "1 Gbit/s"}});
+  events_.add({.time_ms = 1'764'082'060'456,
+               .event = {.kind = EventKind::kBypassSet,
+                         .subject = "gateway",
+                         .detail = "",
+                         .before = "off",
+                         .after = "on"},
+               .user = "alice"});
+  const Json events = query("/satrelay/events");
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events.at("1"), Json::parse(R"({"number": 1, "time_ms": 1764082060123,
+    "severity": "info", "name": "port_up", "subject": "port lan", "text": "link up",
+    "detail": "1 Gbit/s", "advice": ""})"));
+  EXPECT_EQ(events.at("2"), Json::parse(R"({"number": 2, "time_ms": 1764082060456,
+    "severity": "info", "name": "bypass_set", "subject": "gateway", "text": "bypass was set",
+    "detail": "", "advice": "", "user": "alice", "old": "off", "new": "on"})"));
+  EXPECT_EQ(query("/satrelay/event_numbers").at("latest"), 2);
+  EXPECT_EQ(query("/satrelay/events,2").size(), 1U);
+  EXPECT_EQ(query("/satrelay/events,1,1").size(), 1U);
+  EXPECT_EQ(query("/satrelay/events,3").size(), 0U);
+  EXPECT_EQ(query("/satrelay/events,18446744073709551615,10").size(), 0U);
+  EXPECT_THROW(query("/satrelay/events,x"), ctl::StatsError);
+}
+
+// Of characters that JSON must escape, and DPDK writes in two.
+TEST_F(TelemetryTest, APageOfTheLongestEventsFits) {
+  const Telemetry telemetry(board_, events_);
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < kEventKinds; ++i) {
+    const EventDescription& of = describe(static_cast<EventKind>(i));
+    const EventDescription& so_far = describe(static_cast<EventKind>(longest));
+    if (of.text.size() + of.advice.size() > so_far.text.size() + so_far.advice.size()) longest = i;
+  }
+  const std::string texts(200, '"');
+  for (int i = 0; i < 30; ++i) {
+    events_.add({.time_ms = kMost,
+                 .event = {.kind = static_cast<EventKind>(longest),
+                           .subject = texts,
+                           .detail = texts + "\n\x1b",
+                           .before = texts,
+                           .after = texts},
+                 .user = texts});
+  }
+  const Json page = query("/satrelay/events,3,1000");
+  ASSERT_EQ(page.size(), kEventsPerPage);
+  EXPECT_EQ(page.at("3").at("subject"), std::string(EventRing::kMostName - 3, '"') + "...");
+  EXPECT_EQ(page.at("12").at("old"), std::string(kMostEventText - 3, '"') + "...");
+  EXPECT_EQ(page.at("12").at("text"), describe(static_cast<EventKind>(longest)).text);
+}
+
 TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {
-  const Telemetry telemetry(board_);
+  const Telemetry telemetry(board_, events_);
   board_.publish(Snapshot{});
   const auto before = std::chrono::steady_clock::now();
   EXPECT_THROW(query("/satrelay/flows"), ctl::StatsError);
@@ -506,11 +564,12 @@ TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {
 
 TEST_F(TelemetryTest, AnswersNullOnceTheGatewayIsGone) {
   {
-    const Telemetry telemetry(board_);
+    const Telemetry telemetry(board_, events_);
     board_.publish(Snapshot{});
     EXPECT_NO_THROW(query("/satrelay/status"));
   }
   EXPECT_THROW(query("/satrelay/status"), ctl::StatsError);
+  EXPECT_THROW(query("/satrelay/events"), ctl::StatsError);
 }
 
 }  // namespace

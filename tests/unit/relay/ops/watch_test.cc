@@ -197,6 +197,46 @@ TEST_F(WatchTest, AWorkerThatTellsNothingIsToldOf) {
   EXPECT_EQ(look(), Lines{"worker_returned gateway"});
 }
 
+TEST_F(WatchTest, AFloodOfSynsBeginsAndEnds) {
+  look_at(PeerState::kAlive);
+  snapshot_.counters.add(Counter::kSynCookiesSent);
+  EXPECT_EQ(look(), Lines{"syn_flood gateway"});
+  snapshot_.counters.add(Counter::kSynCookiesSent, 5);
+  EXPECT_EQ(look(Duration::seconds(6)), Lines{});
+  snapshot_.counters.add(Counter::kDroppedSynFlood, 7);
+  EXPECT_EQ(look(Duration::seconds(9)), Lines{});
+  EXPECT_EQ(look(Duration::seconds(2)), Lines{"syn_flood_over gateway, 13 SYNs in 6.0 s"});
+  snapshot_.counters.add(Counter::kDroppedSynFlood);
+  EXPECT_EQ(look(), Lines{"syn_flood gateway"});
+}
+
+TEST_F(WatchTest, AWorkerThatDoesNotKeepUpIsToldOf) {
+  look_at(PeerState::kAlive);
+  snapshot_.workers.resize(2);
+  const auto second = [&](std::uint64_t& counter) {
+    ++counter;
+    return look(Duration::seconds(1));
+  };
+  // What is lost in a moment has a line of its own, once a minute.
+  EXPECT_EQ(second(port().stats.rx_missed), Lines{"frames_missed port lan, 1 frame"});
+  EXPECT_EQ(second(port().stats.rx_no_buffer), Lines{});
+  EXPECT_EQ(second(snapshot_.workers[1].counters.given_dropped), Lines{});
+  EXPECT_EQ(second(port().stats.rx_missed), Lines{"worker_overloaded gateway, 4 frames in 3.0 s"});
+  EXPECT_EQ(look(Duration::seconds(8)), Lines{});
+  EXPECT_EQ(look(Duration::seconds(2)), Lines{"worker_keeps_up gateway, 4 frames in 3.0 s"});
+}
+
+TEST_F(WatchTest, NewKeysAreToldOnceAMinuteAtMost) {
+  look_at(PeerState::kAlive);
+  ++peer().counters.keys_out;
+  EXPECT_EQ(look(), Lines{"key_changed peer hub, 1 of ours, 0 of the peer's until now"});
+  ++peer().counters.keys_in;
+  EXPECT_EQ(look(Duration::seconds(50)), Lines{});
+  ++peer().counters.keys_out;
+  EXPECT_EQ(look(Duration::seconds(20)),
+            Lines{"key_changed peer hub, 2 of ours, 1 of the peer's until now"});
+}
+
 TEST_F(WatchTest, EachCutOfTheRateIsALineOnceASecondAtMost) {
   look_at(PeerState::kAlive);
   const auto cut = [&](control::CutCause cause, std::uint64_t stp::Counters::*counter) {

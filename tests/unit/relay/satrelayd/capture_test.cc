@@ -155,8 +155,12 @@ class CaptureSocket : public testing::Test {
   TemporaryFolder folder_;
   const std::string socket_ = folder_.file("capture.sock");
   CaptureTap tap_;
+  std::vector<std::string> told_;
   CaptureService service_{socket_, ops::SocketAccess{}, tap_, [] { return std::uint64_t{0}; },
-                          [](const std::string&) {}};
+                          [this](const ops::Event& event) {
+                            told_.push_back(ops::to_line(event));
+                            EXPECT_EQ(event.caller->user, ::getuid());
+                          }};
   Instant now_;
 };
 
@@ -179,6 +183,10 @@ TEST_F(CaptureSocket, HandsOverWhatIsSeenAndInTheEndWhatWasLost) {
   EXPECT_EQ(last.way, CaptureWay::kEnd);
   EXPECT_EQ(last.lost, 0U);
   EXPECT_TRUE(tap_.is_off());
+  EXPECT_EQ(told_, (std::vector<std::string>{
+                       "port lan: capture begins (16384 bytes of each frame, with a filter) "
+                       "[capture_begun]",
+                       "port lan: capture ends (0 frames lost) [capture_ended]"}));
   ::close(client);
 }
 
@@ -222,6 +230,7 @@ TEST_F(CaptureSocket, RefusesWhatItDoesNotUnderstand) {
             "error: the filter is not valid\n");
   EXPECT_EQ(answer_to({}, {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0)}),
             "error: the filter is not valid\n");
+  EXPECT_TRUE(told_.empty());
 }
 
 TEST_F(CaptureSocket, AClientThatDoesNotGoOnIsLeft) {

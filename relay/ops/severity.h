@@ -1,0 +1,20 @@
+// How much an event matters, and the words for it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace satrelay::ops {
+
+enum class Severity : std::uint8_t { kError, kWarning, kInfo };
+
+// In the order of their values: the worst first.
+inline constexpr std::array<std::string_view, 3> kSeverityWords{"error", "warning", "info"};
+
+constexpr std::string_view to_string(Severity severity) {
+  return kSeverityWords[static_cast<std::size_t>(severity)];
+}
+
+}  // namespace satrelay::ops

@@ -1,0 +1,67 @@
+#include "relay/satrelayd/reload.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "config/loader.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace satrelay::satrelayd {
+namespace {
+
+using Keys = std::vector<std::string>;
+
+constexpr const char* kFile = R"(
+ports: {lan: {interface: lan0, driver: af_packet}, wan: {interface: wan0, driver: af_packet}}
+gateway: {address: 192.0.2.1/30}
+links: {sat: {send_rate: 50Mbit, receive_rate: 50Mbit, overhead: ethernet}}
+security: none
+peers: [{name: remote, address: 192.0.2.2, link: sat}]
+)";
+
+class ReloadTest : public testing::Test {
+ protected:
+  ReloadTest() { write(""); }
+  void write(const std::string& more) const { std::ofstream(file_) << kFile << more; }
+  static Reload::Outcome outcome_of(Reload& reload) {
+    reload.begin();
+    while (true) {
+      if (auto outcome = reload.poll()) return std::move(*outcome);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  TemporaryFolder folder_;
+  const std::string file_ = folder_.file("gateway.yaml");
+};
+
+TEST_F(ReloadTest, SaysInWhatTheFileDiffersFromWhatRuns) {
+  Reload reload(file_, config::load_gateway(file_));
+  EXPECT_EQ(outcome_of(reload).changes, Keys{});
+  write("rules: [{action: accelerate}]\nlog: warning\n");
+  const Reload::Outcome first = outcome_of(reload);
+  ASSERT_TRUE(first.configuration) << first.error;
+  EXPECT_EQ(first.changes, (Keys{"rules", "log"}));
+  EXPECT_EQ(outcome_of(reload).changes, (Keys{"rules", "log"})) << "it was not taken over";
+  reload.took_over(first);
+  EXPECT_EQ(outcome_of(reload).changes, Keys{});
+  write("log: warning\n");
+  EXPECT_EQ(outcome_of(reload).changes, Keys{"rules"});
+}
+
+TEST_F(ReloadTest, SaysWhyNot) {
+  Reload reload(file_, config::load_gateway(file_));
+  write("limits: {flows: 1000}\n");
+  const Reload::Outcome refused = outcome_of(reload);
+  EXPECT_FALSE(refused.configuration);
+  EXPECT_EQ(refused.error, "needs a restart: limits.flows");
+  write("nonsense: 1\n");
+  EXPECT_NE(outcome_of(reload).error.find("nonsense"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace satrelay::satrelayd
