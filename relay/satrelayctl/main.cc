@@ -14,8 +14,10 @@
 
 #include "relay/ops/control_grammar.h"
 #include "relay/ops/nearest_word.h"
+#include "relay/ops/severity.h"
 #include "relay/satrelayctl/capture.h"
 #include "relay/satrelayctl/control.h"
+#include "relay/satrelayctl/events.h"
 #include "relay/satrelayctl/explain.h"
 #include "relay/satrelayctl/keygen.h"
 #include "relay/satrelayctl/render.h"
@@ -66,6 +68,7 @@ class Program {
   void add_explain_options(CLI::App& command);
   void add_control(const ops::ControlCommandSpec& spec);
   void add_top();
+  void add_events();
   void add_capture();
   void add_keygen();
   void add_help();
@@ -90,6 +93,7 @@ class Program {
   bool json_ = false;
   bool all_ = false;
   TopOptions top_;
+  EventOptions events_;
   CaptureOptions capture_;
   std::string key_file_;
   std::string help_command_;
@@ -106,6 +110,7 @@ Program::Program() {
   app_.fallthrough();  // options may also follow the command
   for (const View& view : views()) add_view(view);
   add_top();
+  add_events();
   add_capture();
   for (const ops::ControlCommandSpec& spec : ops::kControlCommands) {
     if (spec.use != ops::ControlUse::kSocketOnly) add_control(spec);
@@ -187,6 +192,27 @@ void Program::add_top() {
       ->check(CLI::Range(0.2, 3600.0))
       ->capture_default_str();
   command->add_flag("--once", top_.once, "One screen of 80x24 on standard output");
+}
+
+void Program::add_events() {
+  CLI::App* command =
+      add("events", "What has happened, newest last: peers, ports, commands and who gave them",
+          kLooks, [this] {
+            events_.json = json_;
+            return events(stats_socket(), events_);
+          });
+  command->add_flag("--follow", events_.follow, "Goes on with what happens, until Ctrl-C");
+  command
+      ->add_option("--since", events_.since,
+                   "10min: since then; 14:30 or \"2026-11-25 14:30\": by the clock of this machine")
+      ->type_name("TIME|DURATION");
+  command->add_option("--severity", events_.severity, "Only what is so bad, or worse")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(ops::kSeverityWords.begin(), ops::kSeverityWords.end())))
+      ->type_name("LEVEL");
+  command->add_option("--last", events_.last, "No more than so many; without --since 50")
+      ->check(CLI::PositiveNumber)
+      ->type_name("COUNT");
 }
 
 void Program::add_capture() {

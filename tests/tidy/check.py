@@ -77,8 +77,10 @@ MAY_INCLUDE = {
     "relay/satperf": ENGINES + ["config", "relay/text"],
     "relay/satlab": IN_VIRTUAL_TIME,
     "relay/satrelayctl": COUNTERS + ["pep/base", "relay/text", "config/schema.h", "config/ip_words.h",
+                          "config/units.h",
                           "relay/ops/control_client.h", "relay/ops/control_grammar.h",
-                          "relay/ops/nearest_word.h", "relay/ops/capture_format.h"],
+                          "relay/ops/nearest_word.h", "relay/ops/capture_format.h",
+                          "relay/ops/event_words.h", "relay/ops/severity.h"],
     "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/satrelayctl"],
 }

@@ -1,0 +1,47 @@
+// Reads the stream of events of a gateway's stats socket, by their numbers, again and again: what
+// is new since, and what became of the stream itself.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "relay/satrelayctl/reply.h"
+#include "relay/satrelayctl/stats_client.h"
+
+namespace satrelay::ctl {
+
+class EventReader {
+ public:
+  struct Sink {
+    std::function<void(const Json& event)> event;         // with its boot_epoch
+    std::function<void(const std::string& text)> notice;  // of the stream: a gap, a new start
+  };
+  EventReader(std::filesystem::path socket, Sink sink)
+      : socket_(std::move(socket)), sink_(std::move(sink)) {}
+
+  // Those that are kept now, or of them the last `most`. Throws StatsError.
+  void read_kept(std::optional<std::uint64_t> most);
+  // Those that have come since, after read_kept(). A gateway that does not answer is waited for.
+  void read_new();
+
+ private:
+  struct Numbers {
+    std::uint64_t boot_epoch = 0;
+    std::uint64_t oldest = 0;
+    std::uint64_t latest = 0;
+  };
+  Numbers numbers(StatsClient& client) const;
+  void read(StatsClient& client, const Numbers& kept);
+  void follow_up();
+
+  std::filesystem::path socket_;
+  Sink sink_;
+  std::uint64_t boot_epoch_ = 0;
+  std::uint64_t next_ = 1;
+  bool is_gone_ = false;
+};
+
+}  // namespace satrelay::ctl

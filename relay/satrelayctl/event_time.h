@@ -1,0 +1,20 @@
+// Moments of events, as people write and read them: in the time of this machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace satrelay::ctl {
+
+// Milliseconds since 1970, UTC, of "10min" ago; of "14:30" or "14:30:05", the last time it was so;
+// of "2026-11-25", "2026-11-25 14:30" or "2026-11-25T14:30:05". nullopt for any other text.
+std::optional<std::uint64_t> parse_since(std::string_view text, std::uint64_t now_ms);
+inline constexpr std::string_view kSinceHint =
+    "write a duration like 10min or 24h, or a time like 14:30 or \"2026-11-25 14:30\"";
+
+// "11-25 14:30:05"
+std::string moment(std::uint64_t time_ms);
+
+}  // namespace satrelay::ctl
