@@ -51,6 +51,14 @@ class Gateway:
                 raise telemetry.StatsUnavailable(f"{self.name}: its figures are {age:g} s old")
             time.sleep(0.02)
 
+    def events(self, first: int = 1) -> list[dict]:
+        """What it has told of itself, from that number on."""
+        found = []
+        while page := telemetry.query(self.name, f"/satrelay/events,{first},100"):
+            found += page.values()
+            first = found[-1]["number"] + 1
+        return found
+
     def answers(self) -> bool:
         try:
             telemetry.query(self.name, "/satrelay/status")

@@ -7,10 +7,12 @@ SATRELAY_BUILD, or else of build/.
 
 import contextlib
 import os
+import shutil
 import socket
 import subprocess
 import struct
 import sys
+import tempfile
 import time
 import traceback
 
@@ -202,6 +204,26 @@ def control(lab: Lab, gateway, *words: str, timeout: float = 30) -> subprocess.C
         text=True,
         timeout=timeout,
     )
+
+
+def control_as(
+    lab: Lab, gateway, *words: str, user: str, group: str | None
+) -> subprocess.CompletedProcess:
+    """The same to a user of the machine, who is in that group, or in none that matters."""
+    # The build may stand where only its owner may go.
+    with tempfile.TemporaryDirectory(prefix="satrelay-access-") as folder:
+        os.chmod(folder, 0o755)
+        program = shutil.copy(lab.programs.satrelayctl, folder)
+        return subprocess.run(
+            [program, "--socket", gateway.stats_socket, *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            user=user,
+            group="nogroup",
+            extra_groups=[group] if group else [],
+        )
 
 
 def tell(lab: Lab, gateway, *words: str) -> None:

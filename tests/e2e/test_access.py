@@ -2,9 +2,7 @@
 
 import os
 import pwd
-import shutil
 import subprocess
-import tempfile
 
 import pytest
 from harness import (
@@ -13,6 +11,7 @@ from harness import (
     check,
     connection,
     control,
+    control_as,
     converse,
     echo,
     eventually,
@@ -29,20 +28,7 @@ ANOTHER = "daemon"  # a user that every Debian has
 
 def ask(lab, gateway, *words: str, group: str | None) -> subprocess.CompletedProcess:
     """What satrelayctl says to somebody who is in that group, or in none that matters."""
-    # The build may stand where only its owner may go.
-    with tempfile.TemporaryDirectory(prefix="satrelay-access-") as folder:
-        os.chmod(folder, 0o755)
-        program = shutil.copy(lab.programs.satrelayctl, folder)
-        return subprocess.run(
-            [program, "--socket", gateway.stats_socket, *words],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=20,
-            user=STRANGER,
-            group="nogroup",
-            extra_groups=[group] if group else [],
-        )
+    return control_as(lab, gateway, *words, user=STRANGER, group=group)
 
 
 def test_sockets() -> None:

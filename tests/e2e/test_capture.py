@@ -32,22 +32,25 @@ WORDS = b"what the hosts say to each other"
 DISSECTOR = os.path.join(REPOSITORY, "deploy", "wireshark", "stp.lua")
 
 
+def begun(gateway) -> int:
+    """How many captures."""
+    return [event["name"] for event in gateway.events()].count("capture_begun")
+
+
 class Capture:
     """satrelayctl capture in the background, until it has what it was told to take, or Ctrl-C."""
 
     def __init__(self, lab: Lab, gateway, *words: str):
         self.folder = tempfile.mkdtemp(prefix="satrelay-capture-")
         self.file = os.path.join(self.folder, "capture.pcapng")
-        before = gateway.daemon.log(400).count("capture begins")
+        before = begun(gateway)
         self.process = subprocess.Popen(
             [lab.programs.satrelayctl, "--socket", gateway.stats_socket, "capture"]
             + ["--write", self.file, *words],
             stderr=subprocess.PIPE,
             text=True,
         )
-        gateway.daemon.wait_until(
-            lambda: gateway.daemon.log(400).count("capture begins") > before, 5, "it captures"
-        )
+        gateway.daemon.wait_until(lambda: begun(gateway) > before, 5, "it captures")
         time.sleep(0.3)  # the worker notices at its next round
 
     def end(self, interrupt: bool = True) -> str:

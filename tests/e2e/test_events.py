@@ -1,6 +1,13 @@
-"""What the log tells an operator: a peer lost, back, with another key; a port down; frames too long for it."""
+"""What the log and the stream of events tell an operator: a peer lost, back, with another key; a port down;
+frames too long for it; and each command with who gave it."""
 
+import contextlib
+import json
 import os
+import signal
+import socket
+import subprocess
+import time
 
 import frames
 import pytest
@@ -11,10 +18,18 @@ from harness import (
     GatewayOptions,
     check,
     control,
+    control_as,
     eventually,
+    make_lab,
     note,
+    tell,
 )
 from lab import kernel
+
+GROUP = "games"  # one that every Debian has
+SOMEBODY = "bin"  # a user of every Debian
+JOURNAL = "/run/systemd/journal"
+QUICK = {"ping_after": "200ms", "suspect_after": "1s", "give_up_after": "2s"}
 
 
 def told(gateway, event: str, subject: str, since: int = 0) -> bool:
@@ -84,3 +99,274 @@ def test_ports_and_frames(lab: Lab) -> None:
     for line in near.daemon.log(1000).splitlines():
         if "port lan" in line:
             note(f"   {line}")
+
+
+def check_numbers(events: list[dict]) -> None:
+    """From the first one on, without a gap."""
+    numbers = [event["number"] for event in events]
+    check(numbers == list(range(1, len(numbers) + 1)), f"the numbers are {numbers}")
+    now = time.time() * 1000
+    check(all(now - 120_000 < event["time_ms"] <= now for event in events), "their times are wrong")
+
+
+def newest(gateway, name: str, count: int = 1) -> dict:
+    """The latest event of that name, which is at least the `count`th one."""
+
+    def found() -> list[dict]:
+        return [event for event in gateway.events() if event["name"] == name]
+
+    eventually(lambda: len(found()) >= count, 5, f"{gateway.name} has {count} {name}")
+    return found()[-1]
+
+
+def changed(gateway, name: str, count: int = 1) -> tuple:
+    event = newest(gateway, name, count)
+    return tuple(event.get(key) for key in ("subject", "user", "old", "new"))
+
+
+def say(gateway, line: str) -> str:
+    """To its control socket, as another program does."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(5)
+        client.connect(os.path.join(os.path.dirname(gateway.stats_socket), "control.sock"))
+        client.sendall(line.encode() + b"\n")
+        return client.recv(4096).decode()
+
+
+def test_who_has_changed_what() -> None:
+    access = {"stats": f"{{group: {GROUP}}}", "control": f"{{group: {GROUP}}}"}
+    with make_lab(options=GatewayOptions(access=access)) as lab:
+        near = lab.gateway_a
+        done = control_as(lab, near, "bypass", "on", user=SOMEBODY, group=GROUP)
+        check(done.returncode == 0, done.stderr)
+        seen = changed(near, "bypass_set")
+        check(seen == ("gateway", SOMEBODY, "off", "on"), f"bypass on: {seen}")
+        tell(lab, near, "bypass", "off")
+        seen = changed(near, "bypass_set", 2)
+        check(seen == ("gateway", "root", "on", "off"), f"bypass off: {seen}")
+        line = f"gateway: bypass was set (from off to on, by {SOMEBODY}) [bypass_set]"
+        check(line in near.daemon.log(400), "the log does not say who")
+        tell(lab, near, "capacity", "sat", "send", "4Mbit")
+        seen = changed(near, "capacity_set")
+        check(seen == ("link sat", "root", "send configured", "send 4Mbit"), f"capacity: {seen}")
+        tell(lab, near, "rate", "remote", "2Mbit")
+        seen = changed(near, "peer_rate_set")
+        check(seen == ("peer remote", "root", "configured", "2Mbit"), f"rate: {seen}")
+        tell(lab, near, "set", "2", "compress=off", "window=mirror")
+        seen = changed(near, "rule_set")
+        values = ("compress=auto window=rewrite", "compress=off window=mirror")
+        check(seen == ("rule 2", "root", *values), f"set: {seen}")
+        check(control(lab, near, "set", "9", "compress=off").returncode == 1, "there is no rule 9")
+        check_panel(near)
+        check_reload(lab, near)
+        done = control(lab, near, "capture", "--port", "lan", "--seconds", "1", "--write", "/dev/null")
+        check(done.returncode == 0, done.stderr)
+        for name in ("capture_begun", "capture_ended"):
+            seen = changed(near, name)
+            check(seen == ("port lan", "root", None, None), f"{name}: {seen}")
+        events = near.events()
+        check_numbers(events)
+        names = [event["name"] for event in events]
+        check(names.count("rule_set") == 1, "a command that was refused is told of")
+        table = control(lab, near, "events").stdout
+        note(table)
+        check(all(f"[{name}]" in " ".join(table.split()) for name in names), "the table lacks some")
+        check(max(map(len, table.splitlines())) <= 80, "the table is wider than 80 columns")
+        with Follower(lab, near) as follower:
+            check(control(lab, near, "drain", "--timeout", "10s").returncode == 0, "it drains not")
+            follower.wait_for("(10 s at the most, from open to draining, by root) [drain_begun]")
+        check("[drain_over]" in near.daemon.log(400), "its end is not told")
+
+
+def check_panel(near) -> None:
+    """A program asks for somebody who has logged in there."""
+    check(say(near, "as panel:bob@ship bypass on") == "ok\n", "the panel was not heard")
+    event = newest(near, "bypass_set", 3)
+    check(event["user"] == "panel:bob@ship" and event["new"] == "on", f"for the panel: {event}")
+    check("through root" in event["detail"], f"whose program it is: {event}")
+    check(say(near, "as root bypass off").startswith("error: write: as panel:NAME"), "as root")
+    check(say(near, "as panel:bob bypass off") == "ok\n", "the panel was not heard")
+
+
+def check_reload(lab: Lab, near) -> None:
+    with open(near.config_path, encoding="ascii") as file:
+        yaml = file.read()
+    with open(near.config_path, "w", encoding="ascii") as file:
+        file.write(yaml.replace("rules:", "rules:\n  - {match: {port: 9003}, action: bridge}", 1))
+    tell(lab, near, "reload")
+    event = newest(near, "reload_done")
+    check((event["user"], event["detail"]) == ("root", "rules"), f"reload: {event}")
+    with open(near.config_path, "w", encoding="ascii") as file:
+        file.write(yaml + "compress_level: 3\n")
+    check(control(lab, near, "reload").returncode == 1, "it was taken over")
+    event = newest(near, "reload_refused")
+    check(event["detail"] == "needs a restart: compress_level", f"reload: {event}")
+    with open(near.config_path, "w", encoding="ascii") as file:
+        file.write(yaml)
+    os.kill(near.daemon.pid, signal.SIGHUP)
+    event = newest(near, "reload_done", 2)
+    check("user" not in event and event["detail"] == "rules", f"SIGHUP: {event}")
+
+
+class Follower:
+    """satrelayctl events --follow, which writes into a file."""
+
+    def __init__(self, lab: Lab, gateway, *words: str):
+        self.path = os.path.join(lab.folder, f"followed-{len(os.listdir(lab.folder))}")
+        with open(self.path, "wb") as file:
+            self.process = subprocess.Popen(
+                [lab.programs.satrelayctl, "--socket", gateway.stats_socket, "events", "--follow"]
+                + list(words),
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def text(self) -> str:
+        with open(self.path, encoding="ascii") as file:
+            return file.read()
+
+    def wait_for(self, words: str) -> None:
+        eventually(lambda: words in " ".join(self.text().split()), 20, f"it shows {words}")
+
+    def interrupt(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        check(self.process.wait(5) == 0, "Ctrl-C is an error")
+
+
+@pytest.mark.lab(options=GatewayOptions(stp=QUICK))
+def test_events_are_followed(lab: Lab) -> None:
+    near, far = lab.gateways
+    with Follower(lab, near) as table, Follower(lab, near, "--json") as lines:
+        table.wait_for("[peer_alive]")
+        with Follower(lab, near, "--severity", "error", "--since", "0s") as errors:
+            far.daemon.kill()
+            for follower in (table, lines, errors):
+                follower.wait_for("peer_lost")
+            check("peer_silent" not in errors.text(), "warnings are shown where errors are wanted")
+            errors.interrupt()
+        table.wait_for("[peer_silent]")
+        far.forget_runtime_files()
+        far.start()
+        table.wait_for("[peer_restarted]")
+        near.daemon.kill()
+        table.wait_for("waiting for it --")
+        near.forget_runtime_files()
+        near.start()
+        table.wait_for("-- the gateway was started anew; its events begin with 1 again --")
+        lab.wait_for_peers()
+        tell(lab, near, "bypass", "on")
+        for follower in (table, lines):
+            follower.wait_for("bypass_set")
+            follower.interrupt()
+        check_followed(near, lines.text())
+        note(table.text())
+
+
+def check_followed(gateway, text: str) -> None:
+    """Of either run of the gateway each event once, in order."""
+    objects = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    epochs = list(dict.fromkeys(event["boot_epoch"] for event in objects))
+    check(len(epochs) == 2, f"there are {len(epochs)} runs of the gateway")
+    check(epochs[1] == gateway.query("status")["boot_epoch"], "the second one is another one")
+    for epoch in epochs:
+        check_numbers([event for event in objects if event["boot_epoch"] == epoch])
+
+
+def test_events_are_listed(lab: Lab) -> None:
+    near = lab.gateway_a
+    for state in ("on", "off") * 6:
+        tell(lab, near, "bypass", state)
+    newest(near, "bypass_set", 12)
+    check(near.daemon.log(400).count("[bypass_set]") == 10, "the log is not limited")
+    listed = json.loads(control(lab, near, "events", "--json").stdout)
+    check_numbers(listed)
+    check(listed[-1]["new"] == "off" and listed[-1]["user"] == "root", f"the last: {listed[-1]}")
+    last = json.loads(control(lab, near, "events", "--json", "--last", "2").stdout)
+    check(last == listed[-2:], f"the last two are {last}")
+    bad = json.loads(control(lab, near, "events", "--json", "--severity", "error").stdout)
+    check(bad == [event for event in listed if event["severity"] == "error"], f"errors: {bad}")
+    time.sleep(1.1)
+    check(json.loads(control(lab, near, "events", "--json", "--since", "1s").stdout) == [], "since")
+    later = json.loads(control(lab, near, "events", "--json", "--since", "1h").stdout)
+    check(later == listed, "all are of the last hour")
+    for words in (["--since", "soon"], ["--severity", "bad"], ["--last", "0"]):
+        refused = control(lab, near, "events", *words)
+        check(refused.returncode != 0 and words[0] in refused.stderr, f"{words}: {refused.stderr}")
+    near.daemon.stop()
+    refused = control(lab, near, "events")
+    check(refused.returncode == 1 and "no gateway runs" in refused.stderr, refused.stderr)
+
+
+class Journal:
+    """Takes the entries of a gateway, in the place of systemd's."""
+
+    def __init__(self, lab: Lab):
+        self.folder = os.path.join(lab.folder, "journal")
+        os.mkdir(self.folder, 0o755)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(os.path.join(self.folder, "socket"))
+        os.chmod(os.path.join(self.folder, "socket"), 0o666)
+        self.socket.setblocking(False)
+        self.entries: list[dict[str, str]] = []
+
+    def has(self, **fields: str) -> bool:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                lines = self.socket.recv(65536).decode().splitlines()
+                self.entries.append(dict(line.split("=", 1) for line in lines))
+        return any(fields.items() <= entry.items() for entry in self.entries)
+
+
+def test_the_journal_has_fields(lab: Lab) -> None:
+    near = lab.gateway_a
+    near.daemon.stop()
+    journal = Journal(lab)
+    mine = not os.path.exists(JOURNAL)
+    os.makedirs(JOURNAL, exist_ok=True)
+    # As under systemd, for this process alone.
+    near.daemon.argv = [
+        *("unshare", "--mount", "sh", "-c"),
+        f"mount --bind {journal.folder} {JOURNAL} && "
+        'JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$@"',
+        *("sh", *near.daemon.argv),
+    ]
+    try:
+        near.start()
+        lab.wait_for_peers()
+        tell(lab, near, "bypass", "on")
+        eventually(
+            lambda: journal.has(
+                SATRELAY_EVENT="bypass_set",
+                SATRELAY_SUBJECT="gateway",
+                SATRELAY_USER="root",
+                SATRELAY_OLD="off",
+                SATRELAY_NEW="on",
+                PRIORITY="6",
+                MESSAGE="gateway: bypass was set (from off to on, by root) [bypass_set]",
+                SYSLOG_IDENTIFIER="satrelayd",
+                SATRELAY_NUMBER=str(newest(near, "bypass_set")["number"]),
+            ),
+            5,
+            "the journal has the command",
+        )
+        check(journal.has(MESSAGE="ready"), "what is no event is there, too")
+        before = near.daemon.log(400)
+        check("bypass was set" not in before, "it is told twice")
+        # A journal that is gone.
+        os.unlink(os.path.join(journal.folder, "socket"))
+        tell(lab, near, "bypass", "off")
+        eventually(
+            lambda: "<6>satrelayd: gateway: bypass was set (from on to off" in near.daemon.log(400),
+            5,
+            "stderr has it instead",
+        )
+    finally:
+        if mine:
+            os.rmdir(JOURNAL)
