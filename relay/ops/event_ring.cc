@@ -11,12 +11,12 @@ namespace {
 // string of JSON. DPDK leaves out what is not ASCII.
 std::string printable(std::string_view text, std::size_t most) {
   constexpr std::string_view kCut = "...";
-  const bool is_cut = text.size() > most;
-  std::string out(text.substr(0, is_cut ? most - kCut.size() : most));
+  std::string out(text.substr(0, most));
   for (char& c : out) {
     if (c < 0x20 || c > 0x7e) c = '?';
   }
-  if (is_cut) out += kCut;
+  // In its place: no more memory than the text takes.
+  if (text.size() > most) out.replace(most - kCut.size(), kCut.size(), kCut);
   return out;
 }
 
