@@ -159,7 +159,8 @@ def test_who_has_changed_what() -> None:
         check(control(lab, near, "set", "9", "compress=off").returncode == 1, "there is no rule 9")
         check_panel(near)
         check_reload(lab, near)
-        done = control(lab, near, "capture", "--port", "lan", "--seconds", "1", "--write", "/dev/null")
+        words = ("--port", "lan", "--seconds", "1", "--write", "/dev/null")
+        done = control(lab, near, "capture", *words)
         check(done.returncode == 0, done.stderr)
         for name in ("capture_begun", "capture_ended"):
             seen = changed(near, name)

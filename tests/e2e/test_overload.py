@@ -15,6 +15,7 @@ from harness import (
     RealTime,
     build_folder,
     check,
+    eventually,
     note,
 )
 from lab.web import Web
@@ -97,3 +98,10 @@ def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
     # A flood that gets no processor is none.
     measured.check(counter("flows_by_syn_cookie") >= COUNT + NEW, "connections did not open by cookies")
     check(counter("bridged_half_open_full") == 0, "SYNs were bridged")
+
+    def told(name: str) -> list[str]:
+        return [event["detail"] for event in lab.gateway_a.events() if event["name"] == name]
+
+    check(len(told("syn_flood")) == 1, f"the flood is told of {len(told('syn_flood'))} times")
+    eventually(lambda: told("syn_flood_over"), 20, "its end is told")
+    note(told("syn_flood_over")[0])
