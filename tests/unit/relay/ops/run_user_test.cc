@@ -18,6 +18,12 @@ TEST(RunUser, IsOneOfTheMachine) {
   EXPECT_FALSE(find_user("nobody-has-this"));
 }
 
+TEST(RunUser, HasANameOrIsANumber) {
+  EXPECT_EQ(name_of_user(0), "root");
+  EXPECT_EQ(name_of_user(find_user("daemon")->user), "daemon");
+  EXPECT_EQ(name_of_user(3'999'999'999), "uid 3999999999");
+}
+
 TEST(RunUser, SaysHowToMakeOne) {
   EXPECT_EQ(no_such_user("relay"),
             "this machine has no user \"relay\"; make it with: useradd --system --user-group "
