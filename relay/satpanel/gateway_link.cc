@@ -1,0 +1,97 @@
+#include "relay/satpanel/gateway_link.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "relay/ops/control_client.h"
+#include "relay/satrelayctl/socket_search.h"
+
+namespace satrelay::panel {
+namespace {
+
+constexpr std::chrono::seconds kPatience(2);
+// DPDK serves ten clients; the others are satrelayctl's.
+constexpr std::size_t kMostIdle = 4;
+
+}  // namespace
+
+std::filesystem::path GatewayLink::stats_socket() const {
+  return ctl::choose_stats_socket(sockets_.stats, ctl::runtime_folders());
+}
+
+template <typename Ask>
+auto GatewayLink::with_client(const Ask& ask) {
+  std::unique_ptr<ctl::StatsClient> client;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      client = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  std::optional<std::invoke_result_t<const Ask&, ctl::StatsClient&>> answer;
+  if (client != nullptr) {
+    try {
+      answer = ask(*client);
+    } catch (const ctl::StatsError&) {
+      // The gateway may have been started anew since: once more, from the beginning.
+      const std::lock_guard lock(mutex_);
+      idle_.clear();
+    }
+  }
+  if (!answer) {
+    client = std::make_unique<ctl::StatsClient>(stats_socket(), kPatience);
+    answer = ask(*client);
+  }
+  const std::lock_guard lock(mutex_);
+  if (idle_.size() < kMostIdle) idle_.push_back(std::move(client));
+  return std::move(*answer);
+}
+
+Json GatewayLink::query(const std::string& command) {
+  return with_client([&](ctl::StatsClient& client) { return client.query(command); });
+}
+
+Json GatewayLink::query_page(const std::string& command, std::size_t first, std::size_t count) {
+  return with_client([&](ctl::StatsClient& client) {
+    Json entries = Json::array();
+    while (entries.size() < count) {
+      Json page = client.query(command + "," + std::to_string(first + entries.size()) + "," +
+                               std::to_string(count - entries.size()));
+      if (!page.is_object() || page.empty()) break;
+      for (Json& entry : page) entries.push_back(std::move(entry));
+    }
+    return entries;
+  });
+}
+
+Json GatewayLink::query_all(const std::string& command) {
+  return with_client([&](ctl::StatsClient& client) { return client.query_all(command); });
+}
+
+Readings GatewayLink::read() {
+  try {
+    return with_client([](ctl::StatsClient& client) {
+      Readings readings = read_gateway(client);
+      // A connection that has broken is not kept.
+      if (!readings.up) throw ctl::StatsError(readings.error);
+      return readings;
+    });
+  } catch (const ctl::StatsError& error) {
+    Readings readings;
+    readings.error = error.what();
+    return readings;
+  }
+}
+
+std::string GatewayLink::control(const std::string& line) const {
+  const std::string path = sockets_.control.empty()
+                               ? (stats_socket().parent_path() / "control.sock").string()
+                               : sockets_.control;
+  return ops::send_control_command(path, line);
+}
+
+}  // namespace satrelay::panel

@@ -1,0 +1,49 @@
+// The panel's side of a gateway: questions to its stats socket, lines to its control socket. Any
+// thread; each question has a connection of its own from a few that stay open.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "relay/satpanel/readings.h"
+#include "relay/satrelayctl/stats_client.h"
+
+namespace satrelay::panel {
+
+using Json = nlohmann::ordered_json;
+
+struct GatewaySockets {
+  std::string stats;    // a path, a stats_socket_prefix, or "": the only gateway of this machine
+  std::string control;  // a path; "": beside the stats socket
+};
+
+class GatewayLink {
+ public:
+  explicit GatewayLink(GatewaySockets sockets) : sockets_(std::move(sockets)) {}
+
+  // The value that answers; never null. Throws ctl::StatsError with what is wrong.
+  Json query(const std::string& command);
+  // Entries of a listing from `first` on, `count` at most.
+  Json query_page(const std::string& command, std::size_t first, std::size_t count);
+  Json query_all(const std::string& command);
+  // All that is told at once; never throws ctl::StatsError.
+  Readings read();
+  // The answer of the control socket: lines. Throws std::runtime_error.
+  std::string control(const std::string& line) const;
+  // Throws ctl::StatsError.
+  std::filesystem::path stats_socket() const;
+
+ private:
+  template <typename Ask>
+  auto with_client(const Ask& ask);
+
+  GatewaySockets sockets_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ctl::StatsClient>> idle_;
+};
+
+}  // namespace satrelay::panel

@@ -1,0 +1,220 @@
+#include "relay/satpanel/history.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <stdexcept>
+
+namespace satrelay::panel {
+namespace {
+
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+// The file: this, then the samples of seconds, then those of minutes.
+struct Header {
+  std::array<char, 8> magic = {'s', 'r', 'h', 'i', 's', 't', '0', '1'};
+  std::uint64_t sample_bytes = sizeof(Sample);
+  std::uint64_t seconds = History::kSeconds;
+  std::uint64_t minutes = History::kMinutes;
+  bool operator==(const Header&) const = default;
+};
+constexpr off_t kFileBytes =
+    sizeof(Header) + (History::kSeconds + History::kMinutes) * sizeof(Sample);
+
+using Json = nlohmann::ordered_json;
+
+std::uint64_t number_of(const Json& object, const char* key) {
+  if (!object.is_object()) return 0;
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+const Json& part_of(const Json& object, const char* key) {
+  static const Json none;
+  if (!object.is_object()) return none;
+  const auto found = object.find(key);
+  return found != object.end() ? *found : none;
+}
+
+bool read_exactly(int descriptor, void* to, std::size_t size, off_t at) {
+  return ::pread(descriptor, to, size, at) == static_cast<ssize_t>(size);
+}
+
+float per_second(std::uint64_t before, std::uint64_t now, double seconds) {
+  return now < before ? kUnknown : static_cast<float>(static_cast<double>(now - before) / seconds);
+}
+
+// Of a part by a whole that both have grown; unknown if the whole has not.
+float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_before,
+            std::uint64_t whole) {
+  if (whole <= whole_before || part < part_before) return kUnknown;
+  return static_cast<float>(static_cast<double>(part - part_before) /
+                            static_cast<double>(whole - whole_before));
+}
+
+}  // namespace
+
+History::History(const std::filesystem::path& file) : seconds_(kSeconds), minutes_(kMinutes) {
+  if (file.empty()) return;
+  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor_ < 0) {
+    throw std::runtime_error(
+        fmt::format("history {}: cannot be opened: {}", file.string(), std::strerror(errno)));
+  }
+  Header header;
+  const auto samples_at = static_cast<off_t>(sizeof header);
+  const auto minutes_at = samples_at + static_cast<off_t>(kSeconds * sizeof(Sample));
+  struct stat status{};
+  if (::fstat(descriptor_, &status) == 0 && status.st_size == kFileBytes &&
+      read_exactly(descriptor_, &header, sizeof header, 0) && header == Header() &&
+      read_exactly(descriptor_, seconds_.data(), kSeconds * sizeof(Sample), samples_at) &&
+      read_exactly(descriptor_, minutes_.data(), kMinutes * sizeof(Sample), minutes_at)) {
+    return;
+  }
+  seconds_.assign(kSeconds, {});
+  minutes_.assign(kMinutes, {});
+  header = {};
+  // The room is taken now: later no disk is too full for it.
+  const int error = ::ftruncate(descriptor_, 0) != 0
+                        ? errno
+                        : ::posix_fallocate(descriptor_, 0, kFileBytes);
+  if (error == 0 && ::pwrite(descriptor_, &header, sizeof header, 0) == sizeof header) return;
+  ::close(descriptor_);
+  throw std::runtime_error(fmt::format("history {}: no room for its {} KB: {}", file.string(),
+                                       kFileBytes / 1000, std::strerror(error)));
+}
+
+History::~History() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+History::Totals History::totals_of(const Readings& readings, std::uint64_t time) {
+  const Json& lan = part_of(readings.ports, "lan");
+  const Json& wan = part_of(readings.ports, "wan");
+  const Json& codec = part_of(readings.status, "codec");
+  Totals totals{.boot_epoch = number_of(readings.status, "boot_epoch"),
+                .time = time,
+                .lan_in = number_of(lan, "rx_bytes"),
+                .lan_out = number_of(lan, "tx_bytes"),
+                .wan_in = number_of(wan, "rx_bytes"),
+                .wan_out = number_of(wan, "tx_bytes"),
+                .packets_out = 0,
+                .packets_lost = 0,
+                .plain = number_of(codec, "plain_bytes"),
+                .encoded = number_of(codec, "encoded_bytes"),
+                .classes = {}};
+  if (readings.peers.is_array()) {
+    for (const Json& peer : readings.peers) {
+      const Json& counters = part_of(peer, "counters");
+      totals.packets_out += number_of(counters, "packets_out");
+      totals.packets_lost += number_of(counters, "packets_lost");
+    }
+  }
+  if (readings.classes.is_array()) {
+    for (const Json& each : readings.classes) {
+      totals.classes.push_back(number_of(each, "relayed_bytes") +
+                               number_of(each, "bridged_bytes"));
+    }
+  }
+  return totals;
+}
+
+Sample History::difference(const Totals& before, const Totals& now, const Readings& readings) {
+  const double seconds = static_cast<double>(now.time - before.time);
+  Sample sample{.time = now.time,
+                .send_bps = 8 * per_second(before.wan_out, now.wan_out, seconds),
+                .receive_bps = 8 * per_second(before.wan_in, now.wan_in, seconds),
+                .lan_in_bps = 8 * per_second(before.lan_in, now.lan_in, seconds),
+                .lan_out_bps = 8 * per_second(before.lan_out, now.lan_out, seconds),
+                .loss_ratio = ratio(before.packets_lost, now.packets_lost, before.packets_out,
+                                    now.packets_out),
+                .rtt_seconds = kUnknown,
+                .queued_bytes = 0,
+                .compression_ratio =
+                    ratio(before.plain, now.plain, before.encoded, now.encoded),
+                .peers_alive = 0,
+                .flows = static_cast<float>(number_of(readings.status, "flows"))};
+  sample.class_bps.fill(kUnknown);
+  for (std::size_t i = 0; i < std::min(now.classes.size(), kHistoryClasses); ++i) {
+    if (i >= before.classes.size()) break;
+    sample.class_bps[i] = 8 * per_second(before.classes[i], now.classes[i], seconds);
+  }
+  if (readings.classes.is_array()) {
+    for (const Json& each : readings.classes) {
+      sample.queued_bytes += static_cast<float>(number_of(each, "held_bytes"));
+    }
+  }
+  if (readings.peers.is_array()) {
+    for (const Json& peer : readings.peers) {
+      if (part_of(peer, "state") != "alive") continue;
+      sample.peers_alive += 1;
+      const auto rtt = static_cast<float>(number_of(peer, "rtt_us")) / 1e6F;
+      if (rtt > 0 && !(sample.rtt_seconds >= rtt)) sample.rtt_seconds = rtt;
+    }
+  }
+  return sample;
+}
+
+void History::add(const Readings& readings, std::uint64_t time) {
+  if (!readings.up) return;
+  Totals now = totals_of(readings, time);
+  const std::lock_guard lock(mutex_);
+  if (readings.classes.is_array()) {
+    class_names_.clear();
+    for (const Json& each : readings.classes) {
+      const Json& name = part_of(each, "name");
+      class_names_.push_back(name.is_string() ? name.get<std::string>() : "");
+    }
+  }
+  // A gateway that was started anew counts from 0, and the machine's clock may be set back.
+  const auto is_behind = [&](const std::optional<Totals>& before) {
+    return before && before->boot_epoch == now.boot_epoch && before->time < now.time;
+  };
+  if (is_behind(second_before_)) {
+    store(time % kSeconds, difference(*second_before_, now, readings));
+  }
+  second_before_ = now;
+  if (!is_behind(minute_before_)) {
+    minute_before_ = std::move(now);
+  } else if (time / 60 != minute_before_->time / 60) {
+    store(kSeconds + time / 60 % kMinutes, difference(*minute_before_, now, readings));
+    minute_before_ = std::move(now);
+  }
+}
+
+void History::store(std::size_t slot, const Sample& sample) {
+  (slot < kSeconds ? seconds_[slot] : minutes_[slot - kSeconds]) = sample;
+  if (descriptor_ < 0) return;
+  // A disk that fails takes the past of the next start, not the present.
+  const auto at = static_cast<off_t>(sizeof(Header) + slot * sizeof(Sample));
+  if (::pwrite(descriptor_, &sample, sizeof sample, at) < 0) return;
+}
+
+std::vector<Sample> History::samples(Span span, std::uint64_t now) const {
+  const std::lock_guard lock(mutex_);
+  const std::vector<Sample>& ring = span == Span::kHour ? seconds_ : minutes_;
+  const std::uint64_t longest = span == Span::kHour ? kSeconds : kMinutes * 60;
+  std::vector<Sample> found;
+  for (const Sample& sample : ring) {
+    if (sample.time != 0 && sample.time <= now && now - sample.time < longest) {
+      found.push_back(sample);
+    }
+  }
+  std::ranges::sort(found, {}, &Sample::time);
+  return found;
+}
+
+std::vector<std::string> History::class_names() const {
+  const std::lock_guard lock(mutex_);
+  return class_names_;
+}
+
+}  // namespace satrelay::panel

@@ -1,0 +1,125 @@
+#include "relay/satpanel/observer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace satrelay::panel {
+namespace {
+
+constexpr std::chrono::seconds kEvery(1);
+constexpr std::size_t kEventsAtOnce = 500;
+
+std::uint64_t number_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+std::uint64_t wall_clock_seconds() {
+  using namespace std::chrono;
+  return static_cast<std::uint64_t>(
+      duration_cast<seconds>(system_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+Observer::Observer(GatewayLink& link, History& history, std::function<void()> news)
+    : link_(link), history_(history), news_(std::move(news)), thread_([this] { run(); }) {}
+
+Observer::~Observer() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Observer::run() {
+  auto next = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  while (!is_stopping_) {
+    lock.unlock();
+    look();
+    // Those that were missed, as the machine was busy, are not made up for.
+    next = std::max(next + kEvery, std::chrono::steady_clock::now());
+    lock.lock();
+    changed_.wait_until(lock, next, [&] { return is_stopping_; });
+  }
+}
+
+void Observer::look() {
+  auto readings = std::make_shared<Readings>(link_.read());
+  history_.add(*readings, wall_clock_seconds());
+  const bool is_up = readings->up;
+  {
+    const std::lock_guard lock(mutex_);
+    latest_ = std::move(readings);
+  }
+  if (!is_up) return;
+  try {
+    fetch_events(link_.query("/satrelay/event_numbers"));
+  } catch (const std::exception&) {
+    // The next look finds them.
+  }
+}
+
+void Observer::fetch_events(const Json& numbers) {
+  const std::uint64_t epoch = number_of(numbers, "boot_epoch");
+  const std::uint64_t latest = number_of(numbers, "latest");
+  if (epoch != boot_epoch_) {
+    // At the start of the panel only the last ones; of a gateway that was started anew all.
+    next_number_ = boot_epoch_ == 0 && latest > kMostEvents ? latest - kMostEvents + 1 : 1;
+    boot_epoch_ = epoch;
+  }
+  next_number_ = std::max(next_number_, number_of(numbers, "oldest"));
+  bool has_news = false;
+  while (next_number_ <= latest) {
+    const Json page = link_.query_page("/satrelay/events", next_number_, kEventsAtOnce);
+    if (page.empty()) break;
+    for (const Json& event : page) {
+      next_number_ = std::max(next_number_, number_of(event, "number")) + 1;
+      keep_event(event);
+    }
+    has_news = true;
+  }
+  if (has_news) news_();
+}
+
+void Observer::keep_event(Json event) {
+  event["boot_epoch"] = boot_epoch_;
+  const std::lock_guard lock(mutex_);
+  events_.push_back(std::move(event));
+  if (events_.size() <= kMostEvents) return;
+  events_.pop_front();
+  ++first_position_;
+}
+
+std::shared_ptr<const Readings> Observer::latest() const {
+  const std::lock_guard lock(mutex_);
+  return latest_;
+}
+
+Observer::EventPage Observer::events(std::uint64_t from, std::size_t most) const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t end = first_position_ + events_.size();
+  EventPage page;
+  std::uint64_t begin = from;
+  if (from == 0) {
+    begin = end - std::min<std::uint64_t>(most, events_.size());
+  } else if (from < first_position_) {
+    page.has_missed = true;
+    begin = first_position_;
+  } else if (from > end) {
+    begin = end;  // the panel was started anew, and has begun to count anew
+  }
+  for (std::uint64_t i = begin; i < end && page.events.size() < most; ++i) {
+    page.events.push_back(events_[i - first_position_]);
+  }
+  page.next = begin + page.events.size();
+  return page;
+}
+
+}  // namespace satrelay::panel

@@ -1,0 +1,142 @@
+#include "relay/satpanel/options.h"
+
+#include <arpa/inet.h>
+
+#include <CLI/CLI.hpp>
+
+#include "config/ip_words.h"
+
+namespace satrelay::panel {
+namespace {
+
+constexpr const char* kUsersHelp = "The file of users, as `satpanel user` writes it";
+
+void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen) {
+  app.add_option("--listen", listen, "ADDRESS:PORT to listen at; of IPv6 [ADDRESS]:PORT")
+      ->capture_default_str();
+  app.add_option("--socket", options.gateway.stats,
+                 "Stats socket: a path, or the gateway's stats_socket_prefix; needed only if "
+                 "several gateways run here")
+      ->type_name("PATH|PREFIX");
+  app.add_option("--control-socket", options.gateway.control,
+                 "Control socket; by default beside the stats socket");
+  app.add_option("--users", options.users, kUsersHelp);
+  app.add_option("--state", options.state, "A folder for the history, kept over restarts");
+  app.add_option("--certificate", options.server.certificate,
+                 "PEM with the certificate and those above it: HTTPS");
+  app.add_option("--key", options.server.key, "PEM with its key");
+  app.add_option("--host", options.hosts,
+                 "A further name by which browsers call the panel, as behind a proxy");
+}
+
+CLI::App* add_user_command(CLI::App& parent, const char* name, const char* help,
+                           UserOptions& options, UserOptions::Action action) {
+  CLI::App* command = parent.add_subcommand(name, help);
+  command->add_option("--users", options.users, kUsersHelp)->required();
+  if (action != UserOptions::Action::kList) {
+    command->add_option("NAME", options.name, "Of the user")->required();
+  }
+  command->callback([&options, action] { options.action = action; });
+  return command;
+}
+
+void add_role(CLI::App& command, std::string& role) {
+  command.add_option("--role", role, "What may be done")
+      ->check(CLI::IsMember({"viewer", "operator", "administrator"}))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+std::optional<ListenAddress> parse_listen(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  std::string address = text.substr(0, colon);
+  const auto port = config::parse_number(text.substr(colon + 1), 65535);
+  in_addr v4{};
+  in6_addr v6{};
+  if (address.starts_with('[') && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+    if (::inet_pton(AF_INET6, address.c_str(), &v6) != 1) return std::nullopt;
+  } else if (::inet_pton(AF_INET, address.c_str(), &v4) != 1) {
+    return std::nullopt;
+  }
+  if (!port) return std::nullopt;
+  return ListenAddress{address, static_cast<std::uint16_t>(*port)};
+}
+
+bool is_loopback(const std::string& address) {
+  return address == "::1" || address.starts_with("127.");
+}
+
+std::vector<std::string> known_hosts(const ServeOptions& options) {
+  // Elsewhere there are users, and a browser sends their cookie to the panel's own name alone.
+  if (!is_loopback(options.server.address)) return {};
+  std::vector<std::string> hosts{"localhost", "127.0.0.1", "[::1]"};
+  const bool is_v6 = options.server.address.find(':') != std::string::npos;
+  hosts.push_back(is_v6 ? '[' + options.server.address + ']' : options.server.address);
+  hosts.insert(hosts.end(), options.hosts.begin(), options.hosts.end());
+  return hosts;
+}
+
+std::string object_to(const ServeOptions& options) {
+  if (options.server.certificate.empty() != options.server.key.empty()) {
+    return "--certificate and --key belong together";
+  }
+  if (is_loopback(options.server.address)) return "";
+  const std::string begin = "to listen at " + options.server.address + ", where others reach it, ";
+  if (options.users.empty()) return begin + "the panel needs --users";
+  if (options.server.certificate.empty()) return begin + "it needs --certificate and --key";
+  return "";
+}
+
+ParsedOptions parse_options(int argc, const char* const* argv) {
+  CLI::App app("satpanel: a satrelay gateway in the browser, and its metrics for Prometheus",
+               "satpanel");
+  app.set_version_flag("--version", SATRELAY_VERSION);
+  app.require_subcommand(0, 1);
+  ServeOptions serve;
+  std::string listen = "127.0.0.1:8440";
+  add_serve_options(app, serve, listen);
+  UserOptions user;
+  std::string role = "viewer";
+  using Action = UserOptions::Action;
+  CLI::App* users = app.add_subcommand("user", "Who may log in")->require_subcommand(1);
+  add_role(*add_user_command(*users, "add",
+                             "Adds a user, or changes one; the password is asked for, or read "
+                             "from standard input",
+                             user, Action::kAddUser),
+           role);
+  add_user_command(*users, "remove", "Removes a user, or a token", user, Action::kRemove);
+  add_user_command(*users, "list", "Lists them", user, Action::kList);
+  CLI::App* token = app.add_subcommand("token", "What may ask without logging in, as Prometheus")
+                        ->require_subcommand(1);
+  add_role(*add_user_command(*token, "add", "Adds a token, and prints it this once", user,
+                             Action::kAddToken),
+           role);
+  try {
+    app.parse(argc, argv);
+    if (app.got_subcommand(users) || app.got_subcommand(token)) {
+      user.role = parse_role(role).value_or(Role::kViewer);
+      if (user.action != Action::kList && !is_user_name(user.name)) {
+        throw CLI::ValidationError("NAME", "1 to 32 letters, digits, '.', '_' or '-'");
+      }
+      return {.options = user};
+    }
+    const auto address = parse_listen(listen);
+    if (!address) {
+      throw CLI::ValidationError("--listen", "write ADDRESS:PORT, like 127.0.0.1:8440 or [::1]:8440");
+    }
+    serve.server.address = address->address;
+    serve.server.port = address->port;
+    if (const std::string objection = object_to(serve); !objection.empty()) {
+      throw CLI::ValidationError(objection);
+    }
+    return {.options = serve};
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return {.options = std::nullopt, .exit = status == 0 ? 0 : 2};
+  }
+}
+
+}  // namespace satrelay::panel

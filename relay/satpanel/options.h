@@ -1,0 +1,54 @@
+// The command line of satpanel.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "relay/satpanel/gateway_link.h"
+#include "relay/satpanel/http_server.h"
+#include "relay/satpanel/users.h"
+
+namespace satrelay::panel {
+
+struct ServeOptions {
+  GatewaySockets gateway;
+  ServerOptions server;  // certificate and key as paths
+  std::filesystem::path users;
+  std::filesystem::path state;      // a folder; "": nothing is kept over a restart
+  std::vector<std::string> hosts;   // names beside those of a loopback address
+};
+
+// What `satpanel user ...` and `satpanel token ...` do to the file of users.
+struct UserOptions {
+  enum class Action : std::uint8_t { kAddUser, kAddToken, kRemove, kList };
+  Action action{};
+  std::filesystem::path users;
+  std::string name;
+  Role role = Role::kViewer;
+};
+
+struct ParsedOptions {
+  std::optional<std::variant<ServeOptions, UserOptions>> options;
+  int exit = 0;  // the status to end with if there are none
+};
+
+ParsedOptions parse_options(int argc, const char* const* argv);
+
+// "127.0.0.1:8440", "[::1]:8440"; nullopt: neither.
+struct ListenAddress {
+  std::string address;
+  std::uint16_t port = 0;
+};
+std::optional<ListenAddress> parse_listen(const std::string& text);
+bool is_loopback(const std::string& address);
+
+// The names by which clients may call a panel that listens there; empty: any.
+std::vector<std::string> known_hosts(const ServeOptions& options);
+
+// What must not be: a panel that others reach without encryption or without users. "": nothing.
+std::string object_to(const ServeOptions& options);
+
+}  // namespace satrelay::panel

@@ -1,0 +1,50 @@
+// Fields of the stats socket's replies, for metrics: what another version of the gateway leaves
+// out, or has of another type, is nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace satrelay::panel {
+
+// The words that docs/statistics.md lists for these fields.
+inline constexpr std::array<std::string_view, 6> kPeerStateWords = {
+    "connecting", "alive", "suspect", "refused", "closed", "wrong_key"};
+inline constexpr std::array<std::string_view, 3> kAdmissionWords = {"open", "bypass", "draining"};
+inline constexpr std::array<std::string_view, 3> kPortLinkWords = {"up", "down", "gone"};
+
+// The text in `key`.
+std::optional<std::string_view> word(const nlohmann::ordered_json& object, const char* key);
+
+// What tells an entry of a listing from the others: its number in `label` ("rule"), or its name.
+std::optional<std::string> label_of(const nlohmann::ordered_json& entry, const char* label);
+
+// The counters of an object, in the order of Struct::kFields.
+template <typename Struct>
+using Values = std::array<std::optional<std::uint64_t>, Struct::kFields.size()>;
+
+template <typename Struct>
+Values<Struct> values_of(const nlohmann::ordered_json& object) {
+  Values<Struct> values;
+  if (!object.is_object()) return values;
+  // A gateway writes them in this order too, so each is mostly the next.
+  auto next = object.begin();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const char* name = Struct::kFields[i].name;
+    if (next == object.end() || next.key() != name) {
+      const auto found = object.find(name);
+      if (found == object.end()) continue;
+      next = found;
+    }
+    if (next->is_number_unsigned()) values[i] = next->template get<std::uint64_t>();
+    ++next;
+  }
+  return values;
+}
+
+}  // namespace satrelay::panel

@@ -1,0 +1,159 @@
+#include "relay/satpanel/service.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "relay/satpanel/assets.h"
+#include "relay/satpanel/json_listing.h"
+
+namespace satrelay::panel {
+namespace {
+
+constexpr const char* kCookie = "satpanel";
+
+// Nothing comes from elsewhere, nothing is run that stands in a page, nobody frames it.
+constexpr std::pair<const char*, const char*> kHeaders[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+bool are_equal(const std::string& a, const std::string& b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+// What stands for "{...}" at the end of `pattern`, "" for a pattern without; nullopt: another path.
+std::optional<std::string> match(std::string_view pattern, const std::string& path) {
+  const std::size_t brace = pattern.find('{');
+  if (brace == std::string_view::npos) {
+    return path == pattern ? std::optional<std::string>("") : std::nullopt;
+  }
+  if (!path.starts_with(pattern.substr(0, brace)) || path.size() == brace) return std::nullopt;
+  std::string rest = path.substr(brace);
+  return rest.find('/') == std::string::npos ? std::optional(std::move(rest)) : std::nullopt;
+}
+
+std::string without_port(const std::string& host) {
+  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
+  return host.substr(0, host.find(':'));
+}
+
+}  // namespace
+
+bool Service::is_host_known(const Request& request) const {
+  return options_.hosts.empty() ||
+         std::ranges::find(options_.hosts, without_port(request.header("host"))) !=
+             options_.hosts.end();
+}
+
+Service::Call Service::identify(const Request& request) {
+  Call call{.request = request};
+  if (users_.is_open_to_all()) {
+    call.role = Role::kViewer;
+    return call;
+  }
+  constexpr std::string_view kBearer = "Bearer ";
+  if (const std::string given = request.header("authorization"); given.starts_with(kBearer)) {
+    const auto users = users_.current();
+    if (const User* user = users->check_token(given.substr(kBearer.size()))) {
+      call.user = user->name;
+      call.role = user->role;
+    }
+    return call;
+  }
+  const auto cookie = request.cookies.find(kCookie);
+  if (cookie == request.cookies.end()) return call;
+  if (const auto session = sessions_.find(cookie->second, std::chrono::steady_clock::now())) {
+    call.user = session->user;
+    call.role = session->role;
+    call.csrf = session->csrf;
+    call.session_token = cookie->second;
+  }
+  return call;
+}
+
+std::optional<Response> Service::refuse(const Endpoint& endpoint, const Call& call) const {
+  const bool changes = std::string_view(endpoint.method) != "GET";
+  if (changes && !call.request.header("content-type").starts_with("application/json")) {
+    return problem(415, "Send application/json.");
+  }
+  if (!endpoint.role) return std::nullopt;
+  if (!call.role) return problem(401, "Log in first.");
+  if (*call.role < *endpoint.role) {
+    if (users_.is_open_to_all()) {
+      return problem(403,
+                     "This panel has no users, so that everybody may look and nobody may change "
+                     "anything. Start satpanel with --users.");
+    }
+    return problem(403, fmt::format("This takes the role {}; you are {}.",
+                                    to_string(*endpoint.role), to_string(*call.role)));
+  }
+  // A browser sends the cookie for whatever page asks; only our own knows this.
+  if (changes && !call.session_token.empty() &&
+      !are_equal(call.request.header("x-csrf-token"), call.csrf)) {
+    return problem(403, "The header X-CSRF-Token is missing or wrong. Load the page anew.");
+  }
+  return std::nullopt;
+}
+
+Response Service::dispatch(Call& call) {
+  const Request& request = call.request;
+  std::string allowed;
+  const std::string method = request.method == "HEAD" ? "GET" : request.method;
+  for (const Endpoint& endpoint : endpoints()) {
+    auto argument = match(endpoint.path, request.path);
+    if (!argument) continue;
+    if (method != endpoint.method) {
+      allowed += allowed.empty() ? "" : ", ";
+      allowed += endpoint.method;
+      continue;
+    }
+    if (auto refusal = refuse(endpoint, call)) return std::move(*refusal);
+    call.argument = std::move(*argument);
+    return (this->*endpoint.handle)(call);
+  }
+  if (!allowed.empty()) {
+    Response response = problem(405, "Allowed here: " + allowed);
+    response.headers.emplace_back("Allow", allowed);
+    return response;
+  }
+  if (method == "GET") {
+    if (auto asset = find_asset(request.path)) return std::move(*asset);
+  }
+  return problem(404, "There is nothing here. GET /api/v1/openapi.json lists what there is.");
+}
+
+Response Service::answer(const Request& request) {
+  Response response;
+  try {
+    if (!is_host_known(request)) {
+      response = problem(421, "This panel is not called " + request.header("host") +
+                                  ". Name it with --host.");
+    } else {
+      Call call = identify(request);
+      response = dispatch(call);
+    }
+  } catch (const BadRequest& error) {
+    response = problem(400, error.what());
+  } catch (const ctl::StatsError& error) {
+    response = problem(502, error.what());
+  }
+  for (const auto& [name, value] : kHeaders) response.headers.emplace_back(name, value);
+  if (options_.is_tls) {
+    response.headers.emplace_back("Strict-Transport-Security", "max-age=31536000");
+  }
+  const bool is_kept = std::ranges::any_of(
+      response.headers, [](const auto& header) { return header.first == "Cache-Control"; });
+  if (!is_kept) response.headers.emplace_back("Cache-Control", "no-store");
+  return response;
+}
+
+}  // namespace satrelay::panel

@@ -1,0 +1,111 @@
+// What the panel answers to each request: who may ask, and the tables of what can be asked.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "relay/satpanel/gateway_link.h"
+#include "relay/satpanel/history.h"
+#include "relay/satpanel/http.h"
+#include "relay/satpanel/observer.h"
+#include "relay/satpanel/sessions.h"
+#include "relay/satpanel/user_file.h"
+
+namespace satrelay::panel {
+
+struct ServiceOptions {
+  std::string version;
+  bool is_tls = false;
+  // The names by which clients may call the panel; empty: any. A page of somebody else, whose name
+  // was made to lead to this machine, cannot read what the panel says (DNS rebinding).
+  std::vector<std::string> hosts;
+};
+
+class Service {
+ public:
+  Service(ServiceOptions options, GatewayLink& link, Observer& observer, History& history,
+          UserFile& users, Sessions& sessions)
+      : options_(std::move(options)),
+        link_(link),
+        observer_(observer),
+        history_(history),
+        users_(users),
+        sessions_(sessions) {}
+
+  // Any thread.
+  Response answer(const Request& request);
+
+  // A request, and who asks.
+  struct Call {
+    const Request& request;
+    std::string user = {};           // "": nobody has logged in
+    std::optional<Role> role = {};   // nullopt: must log in first
+    std::string csrf = {};           // of the session; "": it came with a token, or nobody
+    std::string session_token = {};  // "": none
+    std::string argument = {};       // "{id}" of the path
+  };
+
+  struct Parameter {
+    const char* name;
+    const char* help;
+  };
+  struct Endpoint {
+    const char* method;
+    const char* path;  // "{...}" at the end stands for one part
+    std::optional<Role> role;  // nullopt: anybody
+    const char* help;
+    std::span<const Parameter> parameters;
+    Response (Service::*handle)(const Call& call);
+  };
+  static std::span<const Endpoint> endpoints();
+
+ private:
+  Call identify(const Request& request);
+  bool is_host_known(const Request& request) const;
+  Response dispatch(Call& call);
+  std::optional<Response> refuse(const Endpoint& endpoint, const Call& call) const;
+
+  Response session(const Call& call);
+  Response log_in(const Call& call);
+  Response log_out(const Call& call);
+  Response overview(const Call& call);
+  Response status(const Call& call);
+  Response ports(const Call& call);
+  Response counters(const Call& call);
+  Response peers(const Call& call);
+  Response classes(const Call& call);
+  Response rules(const Call& call);
+  Response flows(const Call& call);
+  Response flow(const Call& call);
+  Response explain(const Call& call);
+  Response bridged(const Call& call);
+  Response history(const Call& call);
+  Response events(const Call& call);
+  Response event_stream(const Call& call);
+  Response commands(const Call& call);
+  Response command(const Call& call);
+  Response openapi(const Call& call);
+  Response metrics(const Call& call);
+
+  Json describe_session(const Call& call) const;
+  Json all_flows();
+
+  ServiceOptions options_;
+  GatewayLink& link_;
+  Observer& observer_;
+  History& history_;
+  UserFile& users_;
+  Sessions& sessions_;
+  LoginThrottle throttle_;
+
+  std::mutex flows_mutex_;
+  Json flows_;
+  std::chrono::steady_clock::time_point flows_at_;
+};
+
+}  // namespace satrelay::panel
