@@ -18,7 +18,7 @@ struct Request {
   std::map<std::string, std::string> query;
   std::map<std::string, std::string> headers;  // names in lower case
   std::map<std::string, std::string> cookies;
-  std::string body;
+  std::string body = {};
   std::string remote;  // address of the client, without its port
 
   // "" if there is none.
@@ -44,7 +44,7 @@ class Stream {
 struct Response {
   int status = 200;
   std::string type = "application/json";
-  std::string body;
+  std::string body = {};
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::unique_ptr<Stream> stream = nullptr;  // instead of a body
 };

@@ -139,6 +139,7 @@ class HttpServer::Impl {
   void keep_deadlines();
   void cut_late_clients(Clock::time_point now);
 
+  const ServerLimits limits_;
   Handler handler_;
   std::string last_message_;  // of libmicrohttpd, while it starts
   MHD_Daemon* daemon_ = nullptr;
@@ -163,13 +164,13 @@ class HttpServer::Impl {
 };
 
 HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
-    : handler_(std::move(handler)) {
+    : limits_(options.limits), handler_(std::move(handler)) {
   sockaddr_storage address = address_of(options);
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
   if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   std::vector<MHD_OptionItem> items{
-      {MHD_OPTION_CONNECTION_LIMIT, ServerLimits::kConnections, nullptr},
-      {MHD_OPTION_CONNECTION_TIMEOUT, ServerLimits::kIdleSeconds, nullptr},
+      {MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
+      {MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle.count(), nullptr},
       {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr}};
   if (!options.certificate.empty()) {
     flags |= MHD_USE_TLS;
@@ -192,7 +193,7 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     throw std::runtime_error(
         fmt::format("cannot listen at {} port {}: {}", options.address, options.port, why));
   }
-  for (int i = 0; i < ServerLimits::kThreads; ++i) threads_.emplace_back([this] { work(); });
+  for (int i = 0; i < limits_.threads; ++i) threads_.emplace_back([this] { work(); });
   threads_.emplace_back([this] { keep_deadlines(); });
 }
 
@@ -243,14 +244,12 @@ void HttpServer::Impl::on_connection(void* cls, MHD_Connection* connection, void
 
 void HttpServer::Impl::cut_late_clients(Clock::time_point now) {
   const std::lock_guard lock(clients_mutex_);
-  const bool is_crowded = clients_.size() > ServerLimits::kConnections / 4 * 3;
-  const std::chrono::seconds longest(is_crowded ? ServerLimits::kCrowdedSeconds
-                                                : ServerLimits::kRequestSeconds);
-  // An answer has more time, for slow lines; a stream has its own end.
-  constexpr std::chrono::seconds kAnswer(120);
+  const bool is_crowded = clients_.size() > limits_.connections / 4 * 3;
+  const std::chrono::seconds longest = is_crowded ? limits_.crowded : limits_.request;
   for (Client* client : clients_) {
+    // An answer has more time, for slow lines; a stream has its own end.
     if (client->is_cut || client->is_stream) continue;
-    if (now - client->since < (client->is_answered ? kAnswer : longest)) continue;
+    if (now - client->since < (client->is_answered ? limits_.answer : longest)) continue;
     // The descriptor is this connection's until on_connection() has been told of its end.
     ::shutdown(client->descriptor, SHUT_RDWR);
     client->is_cut = true;
@@ -266,7 +265,7 @@ void HttpServer::Impl::keep_deadlines() {
     lock.unlock();
     const Clock::time_point now = Clock::now();
     cut_late_clients(now);
-    if (now - heartbeat > std::chrono::seconds(ServerLimits::kHeartbeatSeconds)) {
+    if (now - heartbeat >= limits_.heartbeat) {
       heartbeat = now;
       {
         const std::lock_guard streams_lock(streams_mutex_);
@@ -302,7 +301,7 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
     if (*size > 0) {
       // What is too long is read, so that the client gets to hear of it, within its deadline.
       std::string& body = exchange.request.body;
-      exchange.is_too_long = exchange.is_too_long || body.size() + *size > ServerLimits::kBody;
+      exchange.is_too_long = exchange.is_too_long || body.size() + *size > self.limits_.body;
       if (exchange.is_too_long) {
         body.clear();
       } else {
@@ -322,7 +321,7 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
     if (exchange.is_too_long) {
       ++self.refused_long_;
       exchange.response =
-          problem(413, fmt::format("The body may have {} bytes.", ServerLimits::kBody));
+          problem(413, fmt::format("The body may have {} bytes.", self.limits_.body));
       return self.answer(exchange);
     }
     if (self.hand_over(exchange)) return MHD_YES;
@@ -342,7 +341,7 @@ bool HttpServer::Impl::hand_over(Exchange& exchange) {
                             &request.query);
   MHD_get_connection_values(exchange.connection, MHD_COOKIE_KIND, &add_value, &request.cookies);
   const std::lock_guard lock(mutex_);
-  if (is_stopping_ || waiting_.size() >= ServerLimits::kWaiting) return false;
+  if (is_stopping_ || waiting_.size() >= limits_.waiting) return false;
   waiting_.push_back(&exchange);
   exchange.is_handed_over = true;
   MHD_suspend_connection(exchange.connection);
@@ -384,7 +383,7 @@ MHD_Response* HttpServer::Impl::make_response(Exchange& exchange) {
     bool is_room = false;
     {
       const std::lock_guard lock(streams_mutex_);
-      is_room = streams_.size() < ServerLimits::kStreams && !streams_end_;
+      is_room = streams_.size() < limits_.streams && !streams_end_;
       if (is_room) streams_.insert(open.get());
     }
     if (is_room) {

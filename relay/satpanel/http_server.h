@@ -3,6 +3,8 @@
 // limits, and each connection a deadline, so that slow clients take nothing from others for long.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,24 +13,26 @@
 
 namespace satrelay::panel {
 
+struct ServerLimits {
+  unsigned connections = 512;
+  unsigned streams = 64;
+  std::size_t body = 64 * 1024;  // bytes
+  std::size_t waiting = 64;      // requests that wait for a thread
+  int threads = 3;
+  std::chrono::seconds idle{20};     // nothing is read or written
+  std::chrono::seconds request{15};  // from the end of the answer before to its last byte
+  std::chrono::seconds crowded{3};   // the same while three quarters of the connections are taken
+  std::chrono::seconds answer{120};
+  std::chrono::seconds heartbeat{10};  // of a stream that has nothing to say
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";  // of IPv4 or IPv6
   std::uint16_t port = 0;             // 0: any that is free
   // PEM; both or none. With them HTTPS is spoken, and nothing else.
-  std::string certificate;
-  std::string key;
-};
-
-struct ServerLimits {
-  static constexpr unsigned kConnections = 512;
-  static constexpr unsigned kStreams = 64;
-  static constexpr std::size_t kBody = 64 * 1024;  // bytes
-  static constexpr std::size_t kWaiting = 64;      // requests that wait for a thread
-  static constexpr int kThreads = 3;
-  static constexpr int kIdleSeconds = 20;     // nothing is read or written
-  static constexpr int kRequestSeconds = 15;  // from its first byte to its last
-  static constexpr int kCrowdedSeconds = 3;   // the same while three quarters are taken
-  static constexpr int kHeartbeatSeconds = 10;
+  std::string certificate = {};
+  std::string key = {};
+  ServerLimits limits = {};
 };
 
 class HttpServer {

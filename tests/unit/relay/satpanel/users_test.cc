@@ -1,0 +1,104 @@
+#include "relay/satpanel/users.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "relay/satpanel/user_file.h"
+
+namespace satrelay::panel {
+namespace {
+
+class UsersTest : public testing::Test {
+ protected:
+  UsersTest() : file_(testing::TempDir() + "satpanel-users-" + std::to_string(::getpid())) {}
+  ~UsersTest() override { std::filesystem::remove(file_); }
+  void write(const std::string& text) const { std::ofstream(file_) << text; }
+  std::string complaint() const {
+    try {
+      Users::load(file_);
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what()).substr(file_.string().size());
+    }
+    return "";
+  }
+  std::filesystem::path file_;
+};
+
+TEST_F(UsersTest, AreAsTheyWereSaved) {
+  Users users;
+  users.put({"ann", Role::kAdministrator, hash_password("a long password"), ""});
+  users.put({"prometheus", Role::kViewer, "", hash_token("secret")});
+  users.save(file_);
+  struct stat status{};
+  ASSERT_EQ(::stat(file_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  const Users read = Users::load(file_);
+  ASSERT_EQ(read.all().size(), 2U);
+  const User* ann = read.check_password("ann", "a long password");
+  ASSERT_NE(ann, nullptr);
+  EXPECT_EQ(ann->role, Role::kAdministrator);
+  EXPECT_EQ(read.check_token("secret")->name, "prometheus");
+}
+
+TEST_F(UsersTest, NeedTheRightPasswordOrToken) {
+  Users users;
+  users.put({"ann", Role::kViewer, hash_password("right password"), ""});
+  users.put({"prometheus", Role::kViewer, "", hash_token("secret")});
+  EXPECT_EQ(users.check_password("ann", "wrong password"), nullptr);
+  EXPECT_EQ(users.check_password("ann", ""), nullptr);
+  EXPECT_EQ(users.check_password("bob", "right password"), nullptr);
+  // Who has a token only has no password, not an empty one; and the other way about.
+  EXPECT_EQ(users.check_password("prometheus", ""), nullptr);
+  EXPECT_EQ(users.check_token(""), nullptr);
+  EXPECT_EQ(users.check_token("Secret"), nullptr);
+}
+
+TEST_F(UsersTest, AreRefusedWithTheLine) {
+  write("users:\n- {name: ann, role: admin}\n");
+  EXPECT_EQ(complaint(), ":2: role: write viewer, operator or administrator");
+  write("users:\n- {name: ann}\n- {name: ann}\n");
+  EXPECT_EQ(complaint(), ":3: there is a user ann already");
+  write("users:\n- {name: ann, password: plain}\n");
+  EXPECT_EQ(complaint(), ":2: password: write its hash, with `satpanel user add`");
+  write("users:\n- {name: ann, token: short}\n");
+  EXPECT_EQ(complaint(), ":2: token: write its SHA-256, with `satpanel token add`");
+  write("users:\n- {name: 'a b'}\n");
+  EXPECT_EQ(complaint(), ":2: name: 1 to 32 letters, digits, '.', '_' or '-'");
+  write("users:\n- {name: ann, group: x}\n");
+  EXPECT_EQ(complaint(), ":2: unknown key group; write name, role, password or token");
+  write("nobody: 1\n");
+  EXPECT_EQ(complaint(), ":1: write a list `users:`");
+  write("- a\n");
+  EXPECT_NE(complaint(), "");
+  write("users: [\n");
+  EXPECT_NE(complaint(), "");
+}
+
+TEST_F(UsersTest, OfAFileThatHasChangedAreReadAnew) {
+  write("users:\n- {name: ann}\n");
+  UserFile users(file_);
+  std::vector<std::string> complaints;
+  const auto complain = [&](const std::string& what) { complaints.push_back(what); };
+  EXPECT_FALSE(users.refresh(complain));
+  const auto touch = [&](int seconds) {
+    std::filesystem::last_write_time(
+        file_, std::filesystem::file_time_type::clock::now() + std::chrono::seconds(seconds));
+  };
+  write("users:\n- {name: bob}\n");
+  touch(1);
+  EXPECT_TRUE(users.refresh(complain));
+  EXPECT_EQ(users.current()->all().at(0).name, "bob");
+  write("users: none\n");
+  touch(2);
+  EXPECT_FALSE(users.refresh(complain));
+  EXPECT_FALSE(users.refresh(complain));
+  EXPECT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(users.current()->all().at(0).name, "bob");
+}
+
+}  // namespace
+}  // namespace satrelay::panel
