@@ -27,6 +27,8 @@ packages=(
   # libraries
   dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libpcap-dev libisal-dev libipsec-mb-dev
   libssl-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbpf-dev
+  # the panel
+  libmicrohttpd-dev libargon2-dev libjs-chart.js
   # the lab and the demo
   iproute2 ethtool curl netcat-openbsd tcpdump python3 iputils-ping iputils-arping nftables procps
   # the plots of satlab

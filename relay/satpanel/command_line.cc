@@ -63,8 +63,8 @@ Json schema_of(const ops::ControlArgument& argument) {
     settings["properties"][setting.name] = schema_of(setting);
   }
   if (argument.value.instead == nullptr) return settings;
-  return {{"oneOf", {std::move(settings), {{"type", "string"},
-                                           {"enum", {argument.value.instead}}}}}};
+  return {
+      {"oneOf", {std::move(settings), {{"type", "string"}, {"enum", {argument.value.instead}}}}}};
 }
 
 // One word of a line: nothing in it can end the word or the line.

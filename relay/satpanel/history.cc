@@ -72,7 +72,7 @@ History::History(const std::filesystem::path& file) : seconds_(kSeconds), minute
   Header header;
   const auto samples_at = static_cast<off_t>(sizeof header);
   const auto minutes_at = samples_at + static_cast<off_t>(kSeconds * sizeof(Sample));
-  struct stat status{};
+  struct stat status {};
   if (::fstat(descriptor_, &status) == 0 && status.st_size == kFileBytes &&
       read_exactly(descriptor_, &header, sizeof header, 0) && header == Header() &&
       read_exactly(descriptor_, seconds_.data(), kSeconds * sizeof(Sample), samples_at) &&
@@ -83,9 +83,8 @@ History::History(const std::filesystem::path& file) : seconds_(kSeconds), minute
   minutes_.assign(kMinutes, {});
   header = {};
   // The room is taken now: later no disk is too full for it.
-  const int error = ::ftruncate(descriptor_, 0) != 0
-                        ? errno
-                        : ::posix_fallocate(descriptor_, 0, kFileBytes);
+  const int error =
+      ::ftruncate(descriptor_, 0) != 0 ? errno : ::posix_fallocate(descriptor_, 0, kFileBytes);
   if (error == 0 && ::pwrite(descriptor_, &header, sizeof header, 0) == sizeof header) return;
   ::close(descriptor_);
   throw std::runtime_error(fmt::format("history {}: no room for its {} KB: {}", file.string(),
@@ -120,8 +119,7 @@ History::Totals History::totals_of(const Readings& readings, std::uint64_t time)
   }
   if (readings.classes.is_array()) {
     for (const Json& each : readings.classes) {
-      totals.classes.push_back(number_of(each, "relayed_bytes") +
-                               number_of(each, "bridged_bytes"));
+      totals.classes.push_back(number_of(each, "relayed_bytes") + number_of(each, "bridged_bytes"));
     }
   }
   return totals;
@@ -138,8 +136,7 @@ Sample History::difference(const Totals& before, const Totals& now, const Readin
                                     now.packets_out),
                 .rtt_seconds = kUnknown,
                 .queued_bytes = 0,
-                .compression_ratio =
-                    ratio(before.plain, now.plain, before.encoded, now.encoded),
+                .compression_ratio = ratio(before.plain, now.plain, before.encoded, now.encoded),
                 .peers_alive = 0,
                 .flows = static_cast<float>(number_of(readings.status, "flows"))};
   sample.class_bps.fill(kUnknown);

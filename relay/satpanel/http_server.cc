@@ -129,8 +129,7 @@ class HttpServer::Impl {
   static ssize_t on_stream(void* cls, std::uint64_t position, char* buffer, std::size_t most);
   static void on_stream_end(void* cls);
 
-  MHD_Result begin(MHD_Connection* connection, const char* url, const char* method,
-                   void** context);
+  MHD_Result begin(MHD_Connection* connection, const char* url, const char* method, void** context);
   bool hand_over(Exchange& exchange);
   MHD_Result answer(Exchange& exchange);
   MHD_Response* make_response(Exchange& exchange);
@@ -168,10 +167,9 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
   sockaddr_storage address = address_of(options);
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
   if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
-  std::vector<MHD_OptionItem> items{
-      {MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
-      {MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle.count(), nullptr},
-      {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr}};
+  std::vector<MHD_OptionItem> items{{MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
+                                    {MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle.count(), nullptr},
+                                    {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr}};
   if (!options.certificate.empty()) {
     flags |= MHD_USE_TLS;
     // The library copies neither; it reads them while it starts.
@@ -337,8 +335,7 @@ bool HttpServer::Impl::hand_over(Exchange& exchange) {
   Request& request = exchange.request;
   request.remote = remote_of(exchange.connection);
   MHD_get_connection_values(exchange.connection, MHD_HEADER_KIND, &add_header, &request.headers);
-  MHD_get_connection_values(exchange.connection, MHD_GET_ARGUMENT_KIND, &add_value,
-                            &request.query);
+  MHD_get_connection_values(exchange.connection, MHD_GET_ARGUMENT_KIND, &add_value, &request.query);
   MHD_get_connection_values(exchange.connection, MHD_COOKIE_KIND, &add_value, &request.cookies);
   const std::lock_guard lock(mutex_);
   if (is_stopping_ || waiting_.size() >= limits_.waiting) return false;

@@ -20,7 +20,7 @@ struct ListQuery {
 
   std::size_t first = 0;
   std::size_t count = kUsual;
-  std::string sort = {};  // a field, "-" before it: from the largest; "": as it comes
+  std::string sort = {};    // a field, "-" before it: from the largest; "": as it comes
   std::string filter = {};  // entries that have this in one of their fields; "": all
 
   bool is_plain() const { return sort.empty() && filter.empty(); }

@@ -1,5 +1,5 @@
-// satpanel: a gateway in the browser, and its metrics. A program of its own that needs no rights but
-// to read the gateway's stats socket and to write to its control socket: whatever it does, the
+// satpanel: a gateway in the browser, and its metrics. A program of its own that needs no rights
+// but to read the gateway's stats socket and to write to its control socket: whatever it does, the
 // gateway goes on.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -66,9 +66,8 @@ int serve(const ServeOptions& options) {
     const std::lock_guard lock(server_mutex);
     if (server != nullptr) server->wake_streams();
   });
-  Service service(
-      {.version = SATRELAY_VERSION, .is_tls = is_tls, .hosts = known_hosts(options)}, link,
-      observer, history, users, sessions);
+  Service service({.version = SATRELAY_VERSION, .is_tls = is_tls, .hosts = known_hosts(options)},
+                  link, observer, history, users, sessions);
   {
     auto listening = std::make_unique<HttpServer>(
         server_options, [&](const Request& request) { return service.answer(request); });

@@ -34,8 +34,8 @@ class Observer {
   // Events as the gateway tells them, with `boot_epoch` beside, oldest first.
   struct EventPage {
     std::vector<Json> events;
-    std::uint64_t next = 0;     // what to ask for next: counts over restarts of the gateway
-    bool has_missed = false;    // some between are kept no more
+    std::uint64_t next = 0;   // what to ask for next: counts over restarts of the gateway
+    bool has_missed = false;  // some between are kept no more
   };
   // From position `from` on, at most `most`; 0: the latest `most`.
   EventPage events(std::uint64_t from, std::size_t most) const;

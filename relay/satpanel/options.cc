@@ -125,7 +125,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     }
     const auto address = parse_listen(listen);
     if (!address) {
-      throw CLI::ValidationError("--listen", "write ADDRESS:PORT, like 127.0.0.1:8440 or [::1]:8440");
+      throw CLI::ValidationError("--listen",
+                                 "write ADDRESS:PORT, like 127.0.0.1:8440 or [::1]:8440");
     }
     serve.server.address = address->address;
     serve.server.port = address->port;

@@ -17,8 +17,8 @@ struct ServeOptions {
   GatewaySockets gateway;
   ServerOptions server;  // certificate and key as paths
   std::filesystem::path users;
-  std::filesystem::path state;      // a folder; "": nothing is kept over a restart
-  std::vector<std::string> hosts;   // names beside those of a loopback address
+  std::filesystem::path state;     // a folder; "": nothing is kept over a restart
+  std::vector<std::string> hosts;  // names beside those of a loopback address
 };
 
 // What `satpanel user ...` and `satpanel token ...` do to the file of users.

@@ -80,6 +80,16 @@ Service::Call Service::identify(const Request& request) {
   return call;
 }
 
+Response Service::refuse_role(Role needed, const Call& call) const {
+  if (users_.is_open_to_all()) {
+    return problem(403,
+                   "This panel has no users, so that everybody may look and nobody may change "
+                   "anything. Start satpanel with --users.");
+  }
+  return problem(403, fmt::format("This takes the role {}; you are {}.", to_string(needed),
+                                  to_string(*call.role)));
+}
+
 std::optional<Response> Service::refuse(const Endpoint& endpoint, const Call& call) const {
   const bool changes = std::string_view(endpoint.method) != "GET";
   if (changes && !call.request.header("content-type").starts_with("application/json")) {
@@ -88,13 +98,7 @@ std::optional<Response> Service::refuse(const Endpoint& endpoint, const Call& ca
   if (!endpoint.role) return std::nullopt;
   if (!call.role) return problem(401, "Log in first.");
   if (*call.role < *endpoint.role) {
-    if (users_.is_open_to_all()) {
-      return problem(403,
-                     "This panel has no users, so that everybody may look and nobody may change "
-                     "anything. Start satpanel with --users.");
-    }
-    return problem(403, fmt::format("This takes the role {}; you are {}.",
-                                    to_string(*endpoint.role), to_string(*call.role)));
+    return refuse_role(*endpoint.role, call);
   }
   // A browser sends the cookie for whatever page asks; only our own knows this.
   if (changes && !call.session_token.empty() &&
@@ -135,8 +139,8 @@ Response Service::answer(const Request& request) {
   Response response;
   try {
     if (!is_host_known(request)) {
-      response = problem(421, "This panel is not called " + request.header("host") +
-                                  ". Name it with --host.");
+      response = problem(
+          421, "This panel is not called " + request.header("host") + ". Name it with --host.");
     } else {
       Call call = identify(request);
       response = dispatch(call);

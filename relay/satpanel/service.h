@@ -56,7 +56,7 @@ class Service {
   };
   struct Endpoint {
     const char* method;
-    const char* path;  // "{...}" at the end stands for one part
+    const char* path;          // "{...}" at the end stands for one part
     std::optional<Role> role;  // nullopt: anybody
     const char* help;
     std::span<const Parameter> parameters;
@@ -68,6 +68,7 @@ class Service {
   Call identify(const Request& request);
   bool is_host_known(const Request& request) const;
   Response dispatch(Call& call);
+  Response refuse_role(Role needed, const Call& call) const;
   std::optional<Response> refuse(const Endpoint& endpoint, const Call& call) const;
 
   Response session(const Call& call);
@@ -89,6 +90,7 @@ class Service {
   Response event_stream(const Call& call);
   Response commands(const Call& call);
   Response command(const Call& call);
+  Response capture(const Call& call);
   Response openapi(const Call& call);
   Response metrics(const Call& call);
 
@@ -102,6 +104,8 @@ class Service {
   UserFile& users_;
   Sessions& sessions_;
   LoginThrottle throttle_;
+
+  std::mutex capture_mutex_;  // the gateway makes one at a time
 
   std::mutex flows_mutex_;
   Json flows_;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <exception>
+#include <sstream>
 #include <utility>
 
 #include "relay/gateway/counters.h"
@@ -13,6 +14,7 @@
 #include "relay/satpanel/exposition.h"
 #include "relay/satpanel/json_listing.h"
 #include "relay/satpanel/service.h"
+#include "relay/satrelayctl/capture_session.h"
 #include "relay/satrelayctl/explain.h"
 #include "relay/satrelayctl/reply.h"
 
@@ -20,6 +22,8 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kFlowsAreKept(3);
+constexpr std::uint64_t kLongestCapture = 60;         // seconds
+constexpr std::streamoff kMostCaptured = 32'000'000;  // bytes
 
 using Endpoint = Service::Endpoint;
 using Parameter = Service::Parameter;
@@ -117,16 +121,28 @@ std::span<const Endpoint> Service::endpoints() {
        &Service::log_in},
       {"DELETE", "/api/v1/session", std::nullopt, "Logs out", {}, &Service::log_out},
       {"GET", "/api/v1/overview", kLook, "State, ports, peers and classes", {}, &Service::overview},
-      {"GET", "/api/v1/status", kLook, "Flows, memory and sums over all flows", {},
+      {"GET",
+       "/api/v1/status",
+       kLook,
+       "Flows, memory and sums over all flows",
+       {},
        &Service::status},
       {"GET", "/api/v1/ports", kLook, "The LAN and the WAN port", {}, &Service::ports},
-      {"GET", "/api/v1/counters", kLook, "Why frames were bridged or dropped and flows ended", {},
+      {"GET",
+       "/api/v1/counters",
+       kLook,
+       "Why frames were bridged or dropped and flows ended",
+       {},
        &Service::counters},
       {"GET", "/api/v1/peers", kLook, "The far gateways", kPage, &Service::peers},
       {"GET", "/api/v1/classes", kLook, "What shares the links", kPage, &Service::classes},
       {"GET", "/api/v1/rules", kLook, "What fell under each rule", kPage, &Service::rules},
       {"GET", "/api/v1/flows", kLook, "The relayed TCP connections", kPage, &Service::flows},
-      {"GET", "/api/v1/flows/{id}", kLook, "One of them, and what it waits for", {},
+      {"GET",
+       "/api/v1/flows/{id}",
+       kLook,
+       "One of them, and what it waits for",
+       {},
        &Service::flow},
       {"GET", "/api/v1/explain", kLook, "Which rule holds for a packet, and why", kQuestion,
        &Service::explain},
@@ -137,8 +153,19 @@ std::span<const Endpoint> Service::endpoints() {
       {"GET", "/api/v1/events/stream", kLook, "The same as it happens (text/event-stream)", kStream,
        &Service::event_stream},
       {"GET", "/api/v1/commands", kLook, "What the gateway can be told", {}, &Service::commands},
-      {"POST", "/api/v1/commands/{name}", kLook, "Tells it: {\"arguments\": {...}}", {},
+      {"POST",
+       "/api/v1/commands/{name}",
+       kLook,
+       "Tells it: {\"arguments\": {...}}",
+       {},
        &Service::command},
+      {"POST",
+       "/api/v1/capture",
+       Role::kOperator,
+       "A file for Wireshark of what passes a port: {\"port\", \"decrypted\", \"filter\", "
+       "\"packets\", \"seconds\"}",
+       {},
+       &Service::capture},
       {"GET", "/api/v1/openapi.json", std::nullopt, "This description", {}, &Service::openapi},
       {"GET", "/metrics", kLook, "For Prometheus", {}, &Service::metrics},
   };
@@ -195,8 +222,8 @@ Response Service::log_out(const Call& call) {
     sessions_.close(call.session_token);
   }
   Response response = json(describe_session(Call{.request = call.request}));
-  response.headers.emplace_back(
-      "Set-Cookie", "satpanel=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+  response.headers.emplace_back("Set-Cookie",
+                                "satpanel=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
   return response;
 }
 
@@ -319,16 +346,11 @@ Response Service::history(const Call& call) {
     return values;
   };
   constexpr std::pair<const char*, float Sample::*> kColumns[] = {
-      {"send_bps", &Sample::send_bps},
-      {"receive_bps", &Sample::receive_bps},
-      {"lan_in_bps", &Sample::lan_in_bps},
-      {"lan_out_bps", &Sample::lan_out_bps},
-      {"loss_ratio", &Sample::loss_ratio},
-      {"rtt_seconds", &Sample::rtt_seconds},
-      {"queued_bytes", &Sample::queued_bytes},
-      {"compression_ratio", &Sample::compression_ratio},
-      {"peers_alive", &Sample::peers_alive},
-      {"flows", &Sample::flows},
+      {"send_bps", &Sample::send_bps},         {"receive_bps", &Sample::receive_bps},
+      {"lan_in_bps", &Sample::lan_in_bps},     {"lan_out_bps", &Sample::lan_out_bps},
+      {"loss_ratio", &Sample::loss_ratio},     {"rtt_seconds", &Sample::rtt_seconds},
+      {"queued_bytes", &Sample::queued_bytes}, {"compression_ratio", &Sample::compression_ratio},
+      {"peers_alive", &Sample::peers_alive},   {"flows", &Sample::flows},
   };
   Json columns{{"time", column([](const Sample& sample) { return Json(sample.time); })}};
   for (const auto& [name, member] : kColumns) {
@@ -340,9 +362,8 @@ Response Service::history(const Call& call) {
     columns["class_bps"].push_back(
         column([&](const Sample& sample) { return finite(sample.class_bps[i]); }));
   }
-  return json({{"step_seconds", is_day ? 60 : 1},
-               {"classes", classes},
-               {"samples", std::move(columns)}});
+  return json(
+      {{"step_seconds", is_day ? 60 : 1}, {"classes", classes}, {"samples", std::move(columns)}});
 }
 
 Response Service::events(const Call& call) {
@@ -370,10 +391,7 @@ Response Service::commands(const Call& call) { return json(describe_commands(*ca
 Response Service::command(const Call& call) {
   const ops::ControlCommandSpec* spec = find_command(call.argument);
   if (spec == nullptr) return problem(404, "There is no command " + call.argument + ".");
-  if (*call.role < role_for(*spec) || users_.is_open_to_all()) {
-    return problem(403, fmt::format("{} takes the role {}.", spec->name,
-                                    to_string(role_for(*spec))));
-  }
+  if (*call.role < role_for(*spec)) return refuse_role(role_for(*spec), call);
   const Json body = call.request.body.empty() ? Json::object() : object_from(call.request);
   const auto given = body.find("arguments");
   const std::string line = line_of(*spec, given == body.end() ? Json::object() : *given);
@@ -391,16 +409,55 @@ Response Service::command(const Call& call) {
   return json({{"answer", answer}});
 }
 
+Response Service::capture(const Call& call) {
+  const Json body = object_from(call.request);
+  const auto number = [&](const char* name, std::uint64_t usual, std::uint64_t most) {
+    const auto found = body.find(name);
+    if (found == body.end()) return usual;
+    if (found->is_number_unsigned() && found->get<std::uint64_t>() - 1 < most) {
+      return found->get<std::uint64_t>();
+    }
+    throw BadRequest(fmt::format("{}: write a number from 1 to {}", name, most));
+  };
+  ctl::CaptureRequested wish;
+  wish.port = text_from(body, "port");
+  if (wish.port != "lan" && wish.port != "wan") throw BadRequest("port: write lan or wan");
+  if (const auto found = body.find("decrypted"); found != body.end()) {
+    if (!found->is_boolean()) throw BadRequest("decrypted: write true or false");
+    wish.decrypted = found->get<bool>();
+  }
+  wish.filter = body.contains("filter") ? text_from(body, "filter") : "";
+  wish.packets = number("packets", 1'000, 100'000);
+  wish.seconds = static_cast<std::uint32_t>(number("seconds", 30, kLongestCapture));
+  const std::unique_lock lock(capture_mutex_, std::try_to_lock);
+  if (!lock) return problem(409, "Somebody else captures here now.");
+  std::ostringstream file;
+  try {
+    ctl::CaptureSession session(link_.stats_socket().parent_path() / "capture.sock", wish);
+    session.write_to(file, [&](std::uint64_t) { return file.tellp() < kMostCaptured; });
+  } catch (const ctl::StatsError&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    return problem(409, error.what());
+  }
+  return {.type = "application/x-pcapng",
+          .body = std::move(file).str(),
+          .headers = {{"Content-Disposition",
+                       fmt::format("attachment; filename=\"{}.pcapng\"", wish.port)}}};
+}
+
 // --- for programs --------------------------------------------------------------------------------
 
 Response Service::openapi(const Call& /*call*/) {
   Json paths = Json::object();
   for (const Endpoint& endpoint : endpoints()) {
     std::string method(endpoint.method);
-    std::ranges::transform(method, method.begin(), [](char c) { return static_cast<char>(c | 32); });
+    std::ranges::transform(method, method.begin(),
+                           [](char c) { return static_cast<char>(c | 32); });
     Json operation{{"summary", endpoint.help},
-                   {"responses", {{"200", {{"description", "as docs/panel.md has it"}}},
-                                  {"default", {{"description", "RFC 9457: problem+json"}}}}}};
+                   {"responses",
+                    {{"200", {{"description", "as docs/panel.md has it"}}},
+                     {"default", {{"description", "RFC 9457: problem+json"}}}}}};
     if (endpoint.role) operation["x-role"] = std::string(to_string(*endpoint.role));
     Json parameters = Json::array();
     for (const Parameter& parameter : endpoint.parameters) {
@@ -424,11 +481,11 @@ Response Service::openapi(const Call& /*call*/) {
     // One path each, with what its body has.
     for (const ops::ControlCommandSpec& spec : ops::kControlCommands) {
       if (find_command(spec.name) == nullptr) continue;
-      Json one{{"summary", spec.help},
-               {"x-role", std::string(to_string(role_for(spec)))},
-               {"requestBody",
-                {{"content", {{"application/json", {{"schema", schema_of(spec)}}}}}}},
-               {"responses", operation["responses"]}};
+      Json one{
+          {"summary", spec.help},
+          {"x-role", std::string(to_string(role_for(spec)))},
+          {"requestBody", {{"content", {{"application/json", {{"schema", schema_of(spec)}}}}}}},
+          {"responses", operation["responses"]}};
       paths["/api/v1/commands/" + std::string(spec.name)][method] = std::move(one);
     }
   }
@@ -442,8 +499,7 @@ Response Service::metrics(const Call& call) {
       call.request.header("accept").find("application/openmetrics-text") != std::string::npos;
   const ExpositionFormat format =
       is_open_metrics ? ExpositionFormat::kOpenMetrics : ExpositionFormat::kText;
-  return {.type = std::string(content_type(format)),
-          .body = expose(*observer_.latest(), format)};
+  return {.type = std::string(content_type(format)), .body = expose(*observer_.latest(), format)};
 }
 
 }  // namespace satrelay::panel

@@ -26,8 +26,8 @@ Sessions::Opened Sessions::open(const User& user, Instant now) {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [&](const auto& each) { return has_run_out(each.second, now); });
   if (entries_.size() >= kMost) {
-    entries_.erase(std::ranges::min_element(
-        entries_, {}, [](const auto& each) { return each.second.used; }));
+    entries_.erase(
+        std::ranges::min_element(entries_, {}, [](const auto& each) { return each.second.used; }));
   }
   entries_[hash_token(opened.token)] = {opened.session, now, now};
   return opened;
@@ -72,11 +72,10 @@ std::chrono::seconds LoginThrottle::wait_of(const Failures& failures) {
 }
 
 void LoginThrottle::forget(Instant now) {
-  std::erase_if(failures_,
-                [&](const auto& each) { return now - each.second.latest > kForgotten; });
+  std::erase_if(failures_, [&](const auto& each) { return now - each.second.latest > kForgotten; });
   if (failures_.size() >= kMost) {
-    failures_.erase(std::ranges::min_element(
-        failures_, {}, [](const auto& each) { return each.second.latest; }));
+    failures_.erase(std::ranges::min_element(failures_, {},
+                                             [](const auto& each) { return each.second.latest; }));
   }
 }
 

@@ -52,8 +52,8 @@ class Sessions {
   std::map<std::string, Entry> entries_;  // by the hash of the token
 };
 
-// Failed logins by address, of IPv6 by its /64: after three each further one doubles the wait, from a
-// second to a minute. Not by name: nobody shall be able to keep another one out. Any thread.
+// Failed logins by address, of IPv6 by its /64: after three each further one doubles the wait, from
+// a second to a minute. Not by name: nobody shall be able to keep another one out. Any thread.
 class LoginThrottle {
  public:
   using Instant = Sessions::Instant;

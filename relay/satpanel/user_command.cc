@@ -13,7 +13,7 @@
 namespace satrelay::panel {
 namespace {
 
-constexpr std::size_t kShortest = 8;    // characters of a password
+constexpr std::size_t kShortest = 8;  // characters of a password
 constexpr std::size_t kLongest = 1024;
 
 // What is typed does not show.

@@ -72,8 +72,7 @@ User read_user(const std::filesystem::path& file, const YAML::Node& node) {
       }
       user.password_hash = value;
     } else if (key == "token") {
-      if (value.size() != 64 ||
-          value.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      if (value.size() != 64 || value.find_first_not_of("0123456789abcdef") != std::string::npos) {
         fail(file, entry.second, "token: write its SHA-256, with `satpanel token add`");
       }
       user.token_hash = value;
@@ -110,14 +109,16 @@ Users Users::load(const std::filesystem::path& file) {
   } catch (const YAML::BadFile&) {
     throw std::runtime_error(file.string() + ": cannot be read");
   } catch (const YAML::Exception& error) {
-    throw std::runtime_error(fmt::format("{}:{}: {}", file.string(), error.mark.line + 1, error.msg));
+    throw std::runtime_error(
+        fmt::format("{}:{}: {}", file.string(), error.mark.line + 1, error.msg));
   }
   if (!root["users"].IsSequence()) fail(file, root, "write a list `users:`");
   if (root["users"].size() > kMostUsers) fail(file, root, "there may be 1000 users");
   Users users;
   for (const YAML::Node& node : root["users"]) {
     User user = read_user(file, node);
-    if (users.find(user.name) != nullptr) fail(file, node, "there is a user " + user.name + " already");
+    if (users.find(user.name) != nullptr)
+      fail(file, node, "there is a user " + user.name + " already");
     users.users_.push_back(std::move(user));
   }
   return users;
@@ -141,7 +142,7 @@ void Users::save(const std::filesystem::path& file) const {
   const int descriptor =
       ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   const auto size = static_cast<ssize_t>(out.size());
-  struct stat old{};
+  struct stat old {};
   const bool was_there = ::stat(file.c_str(), &old) == 0;
   const bool is_written =
       descriptor >= 0 && ::write(descriptor, out.c_str(), out.size()) == size &&
@@ -182,7 +183,8 @@ const User* Users::check_password(std::string_view name, const std::string& pass
   const bool can_log_in = user != nullptr && !user->password_hash.empty();
   const std::string& hash = can_log_in ? user->password_hash : nobody;
   const std::lock_guard lock(one_at_a_time);
-  const bool is_right = argon2id_verify(hash.c_str(), password.data(), password.size()) == ARGON2_OK;
+  const bool is_right =
+      argon2id_verify(hash.c_str(), password.data(), password.size()) == ARGON2_OK;
   return can_log_in && is_right ? user : nullptr;
 }
 

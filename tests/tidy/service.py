@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""systemd understands the unit: `service.py UNIT SUPERVISOR PROGRAM`, as built instead of installed."""
+"""systemd understands the unit: `service.py UNIT PROGRAM...`, as built instead of installed."""
 
 import pathlib
 import shutil
@@ -27,10 +27,10 @@ def main() -> int:
     if shutil.which("systemd-analyze") is None:
         print("systemd-analyze is not installed")
         return SKIP_STATUS
-    unit, supervisor, program = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    unit, *programs = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     text = unit.read_text(encoding="utf-8")
-    text = text.replace("/usr/local/bin/satrelay-supervise", str(supervisor))
-    text = text.replace("/usr/local/bin/satrelayd", str(program))
+    for program in programs:
+        text = text.replace(f"/usr/local/bin/{program.name} ", f"{program} ")
     if "/usr/local/bin" in text:
         print("the unit runs what is not installed")
         return 1

@@ -33,7 +33,7 @@ TEST_F(UsersTest, AreAsTheyWereSaved) {
   users.put({"ann", Role::kAdministrator, hash_password("a long password"), ""});
   users.put({"prometheus", Role::kViewer, "", hash_token("secret")});
   users.save(file_);
-  struct stat status{};
+  struct stat status {};
   ASSERT_EQ(::stat(file_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   const Users read = Users::load(file_);

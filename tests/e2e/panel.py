@@ -1,0 +1,137 @@
+"""satpanel beside a gateway of a lab, and clients of it."""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+from harness import Failed, build_folder, check
+
+PASSWORD = "correct horse"
+USERS = {"ann": "administrator", "otto": "operator", "vera": "viewer"}
+
+
+def program() -> str:
+    return os.path.join(build_folder(), "relay", "satpanel", "satpanel")
+
+
+class Panel:
+    """A process; its port is any that is free."""
+
+    def __init__(self, gateway, users: bool = True, options: tuple[str, ...] = ()):
+        self._folder = tempfile.TemporaryDirectory(prefix="satpanel-")
+        self.users = os.path.join(self._folder.name, "users.yaml")
+        self._log = os.path.join(self._folder.name, "log")
+        argv = [program(), "--listen", "127.0.0.1:0", "--socket", gateway.stats_socket, *options]
+        self.token = ""
+        if users:
+            for name, role in USERS.items():
+                self.manage("user", "add", name, "--role", role, password=PASSWORD)
+            self.token = self.manage("token", "add", "prometheus").strip()
+            argv += ["--users", self.users]
+        with open(self._log, "wb") as log:
+            self.process = subprocess.Popen(argv, stderr=log, stdin=subprocess.DEVNULL)
+        self.port = self._wait_for_port()
+
+    def manage(self, *words: str, password: str = "") -> str:
+        done = subprocess.run(
+            [program(), *words, "--users", self.users],
+            input=password + "\n",
+            capture_output=True,
+            text=True,
+            timeout=20,
+        )
+        check(done.returncode == 0, f"{words}: {done.stderr}")
+        return done.stdout
+
+    def _wait_for_port(self) -> int:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if found := re.search(r"listens at https?://\S+:(\d+)/", self.log()):
+                return int(found[1])
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise Failed(f"satpanel does not listen: {self.log()}")
+
+    def log(self) -> str:
+        with open(self._log, encoding="utf-8") as log:
+            return log.read()
+
+    def cpu_seconds(self) -> float:
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def resident_bytes(self) -> int:
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            status = self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise Failed("satpanel does not end") from None
+        text = self.log()
+        self._folder.cleanup()
+        check(status == 0, f"satpanel ended with status {status}: {text}")
+
+
+@contextlib.contextmanager
+def panel_of(gateway, **options):
+    panel = Panel(gateway, **options)
+    try:
+        yield panel
+    finally:
+        panel.stop()
+
+
+class Client:
+    """One that keeps its cookie, as a browser does."""
+
+    def __init__(self, panel: Panel, user: str | None = None, token: str = ""):
+        self._port = panel.port
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
+        if user is not None:
+            status, body = self.ask(
+                "POST", "/api/v1/session", {"name": user, "password": PASSWORD}
+            )
+            check(status == 200, f"{user} cannot log in: {body}")
+            self.headers["X-CSRF-Token"] = body["csrf"]
+
+    def ask(self, method: str, path: str, body=None, headers=None) -> tuple[int, object]:
+        """The status, and what was answered: JSON, text or bytes."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
+        sent = {**self.headers, **(headers or {})}
+        data = None
+        if body is not None or method != "GET":
+            data = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
+            sent.setdefault("Content-Type", "application/json")
+        try:
+            connection.request(method, path, data, sent)
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            connection.close()
+        if cookie := answer.getheader("Set-Cookie"):
+            self.headers["Cookie"] = cookie.split(";")[0]
+        type_ = answer.getheader("Content-Type", "")
+        if "json" in type_:
+            return answer.status, json.loads(content)
+        return answer.status, content.decode() if "text" in type_ else content
+
+    def get(self, path: str):
+        status, body = self.ask("GET", path)
+        check(status == 200, f"{path}: {status} {body}")
+        return body
+
+    def tell(self, command: str, **arguments) -> tuple[int, object]:
+        named = {name.replace("__", "="): value for name, value in arguments.items()}
+        return self.ask("POST", f"/api/v1/commands/{command}", {"arguments": named})

@@ -1,0 +1,261 @@
+"""satpanel without a browser: who may what, what it answers, and what hostile clients do to it."""
+
+import json
+import random
+import signal
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from harness import Lab, check, connection, converse, eventually, note
+from panel import PASSWORD, Client, panel_of
+
+# (method, path, body) and what becomes of it: for nobody, viewer, operator, administrator.
+RIGHTS = [
+    ("GET", "/api/v1/session", None, (200, 200, 200, 200)),
+    ("GET", "/api/v1/openapi.json", None, (200, 200, 200, 200)),
+    ("GET", "/", None, (200, 200, 200, 200)),
+    ("GET", "/api/v1/overview", None, (401, 200, 200, 200)),
+    ("GET", "/api/v1/flows", None, (401, 200, 200, 200)),
+    ("GET", "/api/v1/events", None, (401, 200, 200, 200)),
+    ("GET", "/metrics", None, (401, 200, 200, 200)),
+    ("GET", "/api/v1/commands", None, (401, 200, 200, 200)),
+    ("POST", "/api/v1/commands/bypass", {"arguments": {"STATE": "off"}}, (401, 403, 200, 200)),
+    ("POST", "/api/v1/commands/reload", {}, (401, 403, 403, 200)),
+    ("POST", "/api/v1/commands/quit", {}, (401, 404, 404, 404)),
+    ("POST", "/api/v1/overview", {}, (405, 405, 405, 405)),
+]
+
+
+def test_roles(lab: Lab) -> None:
+    with panel_of(lab.gateway_a) as panel:
+        clients = [Client(panel)] + [Client(panel, user) for user in ("vera", "otto", "ann")]
+        eventually(lambda: clients[1].get("/api/v1/overview")["up"], 10, "the panel looks")
+        for method, path, body, expected in RIGHTS:
+            statuses = tuple(client.ask(method, path, body)[0] for client in clients)
+            check(statuses == expected, f"{method} {path}: {statuses} instead of {expected}")
+
+        # What a browser sends by itself, for whatever page: the cookie.
+        forged = dict(clients[3].headers)
+        del forged["X-CSRF-Token"]
+        bare = Client(panel)
+        bare.headers = forged
+        status, _ = bare.tell("bypass", STATE="on")
+        check(status == 403, f"a request without the token of the session: {status}")
+        status, _ = clients[3].ask(
+            "POST", "/api/v1/commands/bypass", b"STATE=on", {"Content-Type": "text/plain"}
+        )
+        check(status == 415, f"a form of another page: {status}")
+        status, _ = clients[3].ask("GET", "/api/v1/peers", headers={"Host": "rebound.example"})
+        check(status == 421, f"another name of this machine: {status}")
+        check(lab.gateway_a.query("status")["new_flows"] == "open", "a forged request was obeyed")
+
+        # A token looks, and logs in nowhere.
+        scraper = Client(panel, token=panel.token)
+        check("satrelay_up 1" in scraper.get("/metrics"), "no metrics for the token")
+        check(scraper.tell("bypass", STATE="on")[0] == 403, "a token of a viewer switches")
+        check(Client(panel, token="wrong").ask("GET", "/metrics")[0] == 401, "a wrong token")
+
+        # Who is no user any more is out at once, and who logs out too.
+        panel.manage("user", "remove", "vera")
+        eventually(
+            lambda: clients[1].ask("GET", "/api/v1/peers")[0] == 401, 5, "a removed user is out"
+        )
+        check(clients[2].ask("DELETE", "/api/v1/session")[0] == 200, "otto cannot log out")
+        check(clients[2].ask("GET", "/api/v1/peers")[0] == 401, "otto has logged out")
+
+
+def test_wrong_passwords(lab: Lab) -> None:
+    with panel_of(lab.gateway_a) as panel:
+        statuses = [
+            Client(panel).ask("POST", "/api/v1/session", {"name": "ann", "password": "wrong"})[0]
+            for _ in range(8)
+        ]
+        check(statuses[:3] == [401] * 3, f"the first tries: {statuses}")
+        check(statuses[3:] == [429] * 5, f"later tries: {statuses}")
+        time.sleep(1.1)
+        Client(panel, "ann")
+
+
+def test_without_users(lab: Lab) -> None:
+    with panel_of(lab.gateway_a, users=False) as panel:
+        client = Client(panel)
+        eventually(lambda: client.get("/api/v1/overview")["up"], 10, "the panel looks")
+        check(client.get("/api/v1/session")["role"] == "viewer", "not a viewer")
+        status, body = client.tell("bypass", STATE="on")
+        check(status == 403 and "--users" in body["detail"], f"{status} {body}")
+
+
+def capture_of(client: Client, lab: Lab) -> tuple[int, bytes]:
+    with ThreadPoolExecutor(1) as pool:
+        wish = {"port": "lan", "filter": "tcp port 9004", "packets": 3, "seconds": 10}
+        asked = pool.submit(client.ask, "POST", "/api/v1/capture", wish)
+        time.sleep(0.5)
+        converse(lab, 9004)
+        return asked.result(20)
+
+
+def test_answers(lab: Lab) -> None:
+    near = lab.gateway_a
+    with panel_of(near) as panel:
+        client = Client(panel, "ann")
+        eventually(lambda: client.get("/api/v1/overview")["up"], 10, "the panel looks")
+        with connection(lab, 9001) as (user, server):
+            user.sendall(b"hello")
+            check(server.recv(10) == b"hello", "bytes changed")
+            page = client.get("/api/v1/flows?sort=-age_ms&filter=9001")
+            check(page["total"] == 1, f"one flow: {page}")
+            flow = client.get(f"/api/v1/flows/{page['entries'][0]['id']}")
+            check(flow["server_port"] == 9001, f"{flow}")
+            check(client.get("/api/v1/flows?filter=9002")["total"] == 0, "a flow that is not")
+            status, _ = client.ask("GET", "/api/v1/flows/999999")
+            check(status == 404, f"no such flow: {status}")
+        status, body = client.ask("GET", "/api/v1/explain?source=here&destination=there")
+        check(status == 400 and "here" in body["detail"], f"{status} {body}")
+
+        # A switch changes the next connection, and the events say who threw it.
+        check(client.tell("bypass", STATE="on") == (200, {"answer": "ok"}), "bypass on")
+        before = near.counter("bridged_bypass")
+        converse(lab, 9003)
+        check(near.counter("bridged_bypass") > before, "the connection was not bridged")
+        check(client.tell("bypass", STATE="off")[0] == 200, "bypass off")
+        status, body = client.tell("rate", PEER="nobody", RATE="1Mbit")
+        check(status == 409, f"a peer that is not: {status} {body}")
+        status, body = client.tell("rate", PEER="remote", RATE="1Mbit\ndrain")
+        check(status == 400, f"two commands in one: {status} {body}")
+
+        told = client.get("/api/v1/events")["events"]
+        who = [event.get("user") for event in told if event.get("new") is not None]
+        check("panel:ann" in who, f"nobody has thrown the switch: {told}")
+
+        status, file = capture_of(client, lab)
+        check(status == 200 and file.startswith(b"\n\r\r\n"), f"no capture: {status}")
+        status, body = client.ask("POST", "/api/v1/capture", {"port": "lan", "filter": "tpc"})
+        check(status == 409 and "tpc" in body["detail"], f"a wrong filter: {status} {body}")
+
+        history = client.get("/api/v1/history?span=hour")
+        check(history["step_seconds"] == 1, "an hour of seconds")
+        check(len(history["samples"]["time"]) >= 2, f"no history: {history}")
+        paths = client.get("/api/v1/openapi.json")["paths"]
+        for name in ("bypass", "drain", "set"):
+            check(f"/api/v1/commands/{name}" in paths, f"{name} is not described")
+
+        # The gateway dies: the panel says so, and is back when it is back.
+        near.daemon.kill()
+        eventually(
+            lambda: not client.get("/api/v1/overview")["up"], 10, "the panel misses its gateway"
+        )
+        status, body = client.ask("GET", "/api/v1/peers")
+        check(status == 502 and "gateway" in body["detail"], f"{status} {body}")
+        check("satrelay_up 0" in client.get("/metrics"), "metrics of a dead gateway")
+        near.start()
+        eventually(
+            lambda: client.get("/api/v1/overview")["up"], 20, "the panel finds its gateway again"
+        )
+
+
+def events_of(stream: socket.socket) -> str:
+    text = b""
+    stream.settimeout(10)
+    while b"bypass" not in text:
+        part = stream.recv(65536)
+        if not part:
+            break
+        text += part
+    return text.decode()
+
+
+def test_event_stream(lab: Lab) -> None:
+    with panel_of(lab.gateway_a) as panel:
+        client = Client(panel, "ann")
+        eventually(lambda: client.get("/api/v1/overview")["up"], 10, "the panel looks")
+        with socket.create_connection(("127.0.0.1", panel.port)) as stream:
+            stream.sendall(
+                b"GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\nCookie: "
+                + client.headers["Cookie"].encode()
+                + b"\r\n\r\n"
+            )
+            check(b"text/event-stream" in stream.recv(65536), "no stream")
+            client.tell("bypass", STATE="on")
+            text = events_of(stream)
+            line = next(line for line in text.splitlines() if line.startswith("data: {\"number"))
+            check(json.loads(line[6:])["user"] == "panel:ann", line)
+
+
+def malformed(seed: random.Random) -> bytes:
+    """Something that is no request, or one with something wrong in it."""
+    noise = bytes(seed.randrange(256) for _ in range(seed.randrange(1, 300)))
+    return seed.choice(
+        [
+            noise,
+            b"GET " + noise + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"GET / HTTP/1.1\r\n" + noise + b"\r\n\r\n",
+            b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\n\r\n",
+            b"GET / HTTP/1.1\r\nX: " + b"a" * 40_000 + b"\r\n\r\n",
+            b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 5_000 + b"\r\n",
+            b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+            b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Length: 99999999999999999999\r\n\r\n{}",
+            b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
+            b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 200000\r\n\r\n" + b"[" * 200_000,
+            b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 60000\r\n\r\n" + b"[" * 60_000,
+            b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 60000\r\n\r\n"
+            + b"[" * 30_000
+            + b"]" * 30_000,
+            b"GET /%00%ff%2e%2e/../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"GET /assets/../../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"GET /api/v1/flows?count=" + noise + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        ]
+    )
+
+
+def test_hostile_clients(lab: Lab) -> None:
+    """Malformed requests, 1,000 connections that say nothing, and who asks properly meanwhile."""
+    with panel_of(lab.gateway_a) as panel:
+        client = Client(panel, "ann")
+        eventually(lambda: client.get("/api/v1/overview")["up"], 10, "the panel looks")
+        before = lab.gateway_a.query("status")
+        seed = random.Random(20)
+        for _ in range(200):
+            with socket.create_connection(("127.0.0.1", panel.port), timeout=5) as stream:
+                try:
+                    stream.sendall(malformed(seed))
+                    stream.shutdown(socket.SHUT_WR)
+                    answer = stream.recv(65536)
+                except OSError:  # it was cut off before the end
+                    continue
+                check(b"root:" not in answer, "a file of the machine was read")
+                check(not answer.startswith(b"HTTP/1.1 5"), f"{answer[:200]}")
+        check(client.get("/api/v1/overview")["up"], "after malformed requests")
+
+        crowd = []
+        try:
+            for _ in range(1000):
+                stream = socket.create_connection(("127.0.0.1", panel.port), timeout=20)
+                stream.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
+                crowd.append(stream)
+            began = time.monotonic()
+            client.get("/api/v1/overview")
+            note(f"an answer behind 1,000 slow clients: {time.monotonic() - began:.1f} s")
+        finally:
+            for stream in crowd:
+                stream.close()
+        check(panel.resident_bytes() < 100_000_000, f"{panel.resident_bytes()} bytes resident")
+        after = lab.gateway_a.query("status")
+        check(after["boot_epoch"] == before["boot_epoch"], "the gateway was started anew")
+        check(after["age_ms"] < 1000, "the worker is held up")
+        panel.process.send_signal(signal.SIGINT)
+
+
+def test_password_is_nowhere(lab: Lab) -> None:
+    with panel_of(lab.gateway_a) as panel:
+        Client(panel, "ann")
+        with open(panel.users, encoding="utf-8") as users:
+            text = users.read()
+        check(PASSWORD not in text + panel.log(), "a password stands somewhere")
+        check(panel.token not in text, "a token stands in the file")
