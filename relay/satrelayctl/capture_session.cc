@@ -156,7 +156,7 @@ CaptureSession::CaptureSession(const std::filesystem::path& socket, CaptureReque
       wish_(std::move(wish)),
       longest_(wish_.longest == 0 ? ops::kLongestCapture : wish_.longest) {
   if (wish_.decrypted && wish_.port != "wan") {
-    throw std::runtime_error("only the port wan has a decrypted side: nothing is on the LAN");
+    throw std::runtime_error("decrypted frames are those of the WAN: nothing is encrypted on the LAN");
   }
   connection_ = std::make_unique<Connection>(socket_.string());
   ask(longest_);
