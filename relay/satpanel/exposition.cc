@@ -20,7 +20,7 @@
 #include "relay/ops/worker_counters.h"
 #include "relay/satpanel/metric_names.h"
 #include "relay/satpanel/reply_fields.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 
 namespace satrelay::panel {
 namespace {

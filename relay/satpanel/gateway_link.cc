@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "relay/ops/control_client.h"
-#include "relay/satrelayctl/socket_search.h"
+#include "relay/client/socket_search.h"
 
 namespace satrelay::panel {
 namespace {

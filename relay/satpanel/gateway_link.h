@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "relay/satpanel/readings.h"
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/stats_client.h"
 
 namespace satrelay::panel {
 

@@ -125,7 +125,6 @@ class HttpServer::Impl {
                             MHD_ConnectionNotificationCode what);
   static void on_completed(void* cls, MHD_Connection* connection, void** context,
                            MHD_RequestTerminationCode why);
-  static void on_log(void* cls, const char* format, va_list arguments);
   static ssize_t on_stream(void* cls, std::uint64_t position, char* buffer, std::size_t most);
   static void on_stream_end(void* cls);
 
@@ -140,7 +139,6 @@ class HttpServer::Impl {
 
   const ServerLimits limits_;
   Handler handler_;
-  std::string last_message_;  // of libmicrohttpd, while it starts
   MHD_Daemon* daemon_ = nullptr;
 
   std::mutex mutex_;  // guards the three below
@@ -165,7 +163,7 @@ class HttpServer::Impl {
 HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     : limits_(options.limits), handler_(std::move(handler)) {
   sockaddr_storage address = address_of(options);
-  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   std::vector<MHD_OptionItem> items{{MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
                                     {MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle.count(), nullptr},
@@ -179,15 +177,17 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
   items.push_back({MHD_OPTION_END, 0, nullptr});
   errno = 0;
   daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &on_request, this,
-                             MHD_OPTION_EXTERNAL_LOGGER, &on_log, this,  // the first
                              MHD_OPTION_SOCK_ADDR, &address,             //
                              MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this,
                              MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,  //
                              MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
   if (daemon_ == nullptr) {
+    // The library does not say which of its many reasons it has.
     const std::string why = errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL
                                 ? std::strerror(errno)
-                                : last_message_;
+                            : options.certificate.empty()
+                                ? "no socket, or no thread"
+                                : "the certificate and the key are no PEM of one another";
     throw std::runtime_error(
         fmt::format("cannot listen at {} port {}: {}", options.address, options.port, why));
   }
@@ -208,16 +208,6 @@ HttpServer::Impl::~Impl() {
   }
   wake_streams();  // a connection that is suspended cannot be ended
   MHD_stop_daemon(daemon_);
-}
-
-void HttpServer::Impl::on_log(void* cls, const char* format, va_list arguments) {
-  // Later ones are about clients, in the library's own thread: nothing that an operator could mend.
-  auto& self = *static_cast<Impl*>(cls);
-  if (self.daemon_ != nullptr) return;
-  char text[256];
-  std::vsnprintf(text, sizeof text, format, arguments);
-  self.last_message_ = text;
-  while (self.last_message_.ends_with('\n')) self.last_message_.pop_back();
 }
 
 // --- connections and their deadlines -----------------------------------------------------------

@@ -1,6 +1,6 @@
 #include "relay/satpanel/readings.h"
 
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/stats_client.h"
 
 namespace satrelay::panel {
 

@@ -1,6 +1,6 @@
 #include "relay/satpanel/reply_fields.h"
 
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 
 namespace satrelay::panel {
 

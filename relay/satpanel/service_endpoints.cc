@@ -14,9 +14,9 @@
 #include "relay/satpanel/exposition.h"
 #include "relay/satpanel/json_listing.h"
 #include "relay/satpanel/service.h"
-#include "relay/satrelayctl/capture_session.h"
-#include "relay/satrelayctl/explain.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/capture_session.h"
+#include "relay/client/explain.h"
+#include "relay/client/reply.h"
 
 namespace satrelay::panel {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "relay/satrelayctl/capture_session.h"
+#include "relay/client/capture_session.h"
 
 namespace satrelay::ctl {
 

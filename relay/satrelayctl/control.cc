@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "relay/ops/control_client.h"
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/stats_client.h"
 
 namespace satrelay::ctl {
 namespace {

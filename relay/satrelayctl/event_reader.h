@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/reply.h"
+#include "relay/client/stats_client.h"
 
 namespace satrelay::ctl {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pep/base/counter_fields.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 #include "relay/text/table.h"
 
 namespace satrelay::ctl {

@@ -13,7 +13,7 @@
 #include "relay/dpdk/port_stats.h"
 #include "relay/gateway/counters.h"
 #include "relay/satrelayctl/listing.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 

@@ -8,7 +8,7 @@
 
 #include "relay/ops/event_words.h"
 #include "relay/satrelayctl/event_time.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 
 namespace satrelay::ctl {

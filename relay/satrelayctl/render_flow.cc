@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "relay/satrelayctl/render.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 

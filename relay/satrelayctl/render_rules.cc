@@ -5,7 +5,7 @@
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/render.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 

@@ -13,7 +13,7 @@
 #include "pep/stp/counters.h"
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "relay/satrelayctl/render_top.h"
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/stats_client.h"
 
 namespace satrelay::ctl {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 
 namespace satrelay::ctl {
 

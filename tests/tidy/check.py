@@ -27,6 +27,7 @@ COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_coun
 # Of a room's house, the headers that concern every room.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
+OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control_client.h", "relay/ops/control_grammar.h"]
 MAY_INCLUDE = {
     "pep/base": [],
     "pep/schedule": ["pep/base"],
@@ -76,13 +77,16 @@ MAY_INCLUDE = {
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config", "relay/text"],
     "relay/satlab": IN_VIRTUAL_TIME,
-    "relay/satrelayctl": COUNTERS + ["pep/base", "relay/text", "config/schema.h", "config/ip_words.h",
-                          "config/units.h",
-                          "relay/ops/control_client.h", "relay/ops/control_grammar.h",
-                          "relay/ops/nearest_word.h", "relay/ops/capture_format.h",
-                          "relay/ops/event_words.h", "relay/ops/severity.h"],
+    # What looks at a gateway from outside.
+    "relay/client": ["pep/base", "relay/text", "config/ip_words.h", "relay/ops/control_client.h",
+                     "relay/ops/capture_format.h"],
+    "relay/satrelayctl": OUTSIDE + ["relay/text", "config/schema.h", "config/ip_words.h",
+                                    "config/units.h", "relay/ops/nearest_word.h",
+                                    "relay/ops/event_words.h", "relay/ops/severity.h"],
+    "relay/satpanel": OUTSIDE + ["config/schema.h", "config/ip_words.h", "relay/ops/log.h",
+                                 "relay/ops/worker_counters.h"],
     "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
-                       "relay/satrelayctl"],
+                       "relay/client", "relay/satrelayctl", "relay/satpanel"],
 }
 
 # Folders whose code knows no clock, socket, thread, file or stream; tidy-purity checks the objects.

@@ -18,8 +18,8 @@
 
 #include "config/traffic_class.h"
 #include "relay/ops/telemetry_replies.h"
-#include "relay/satrelayctl/reply.h"
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/reply.h"
+#include "relay/client/stats_client.h"
 
 namespace satrelay::ops {
 namespace {

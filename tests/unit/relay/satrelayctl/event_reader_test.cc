@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "tests/unit/relay/satrelayctl/fake_telemetry.h"
+#include "tests/unit/relay/client/fake_telemetry.h"
 
 namespace satrelay::ctl {
 namespace {

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <sstream>
 
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 
 namespace satrelay::ctl {
 namespace {

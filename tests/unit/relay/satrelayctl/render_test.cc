@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "relay/gateway/flows/wait.h"
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 
 namespace satrelay::ctl {
 namespace {

@@ -1,4 +1,4 @@
-#include "relay/satrelayctl/pcapng.h"
+#include "relay/client/pcapng.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/stats_client.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -1,4 +1,4 @@
-#include "relay/satrelayctl/explain.h"
+#include "relay/client/explain.h"
 
 #include <gtest/gtest.h>
 

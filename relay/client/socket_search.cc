@@ -1,4 +1,4 @@
-#include "relay/satrelayctl/socket_search.h"
+#include "relay/client/socket_search.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/stats_client.h"
 
 namespace satrelay::ctl {
 namespace {

@@ -1,4 +1,4 @@
-#include "relay/satrelayctl/capture_session.h"
+#include "relay/client/capture_session.h"
 
 #include <pcap/pcap.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 
 #include "relay/ops/capture_format.h"
 #include "relay/ops/control_client.h"
-#include "relay/satrelayctl/pcapng.h"
+#include "relay/client/pcapng.h"
 
 namespace satrelay::ctl {
 namespace {

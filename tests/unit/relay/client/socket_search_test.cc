@@ -1,9 +1,9 @@
-#include "relay/satrelayctl/socket_search.h"
+#include "relay/client/socket_search.h"
 
 #include <gtest/gtest.h>
 
-#include "relay/satrelayctl/stats_client.h"
-#include "tests/unit/relay/satrelayctl/fake_telemetry.h"
+#include "relay/client/stats_client.h"
+#include "tests/unit/relay/client/fake_telemetry.h"
 
 namespace satrelay::ctl {
 namespace {

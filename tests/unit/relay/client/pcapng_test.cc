@@ -1,6 +1,6 @@
 // The blocks by their octets, as the format's description has them; tests/e2e/test_capture.py reads
 // such files with tshark.
-#include "relay/satrelayctl/pcapng.h"
+#include "relay/client/pcapng.h"
 
 #include <gtest/gtest.h>
 

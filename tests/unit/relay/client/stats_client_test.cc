@@ -1,11 +1,11 @@
-#include "relay/satrelayctl/stats_client.h"
+#include "relay/client/stats_client.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/relay/satrelayctl/fake_telemetry.h"
+#include "tests/unit/relay/client/fake_telemetry.h"
 
 namespace satrelay::ctl {
 namespace {

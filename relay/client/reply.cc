@@ -1,4 +1,4 @@
-#include "relay/satrelayctl/reply.h"
+#include "relay/client/reply.h"
 
 #include <initializer_list>
 
