@@ -38,6 +38,8 @@ test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
   # clients, servers, and who reads what they say
   wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark
+  # a browser for the panel
+  chromium chromium-driver python3-selenium
   # a guest with NICs that DPDK has drivers for
   qemu-system-x86 kmod findutils
 )

@@ -18,6 +18,7 @@ MOST_SECONDS = 400
 
 def pytest_addoption(parser):
     parser.addoption("--filter", default="", help="only tests whose name contains this")
+    parser.addoption("--screenshots", metavar="FOLDER", help="where test_panel leaves pictures of its pages")
 
 
 def pytest_configure(config):

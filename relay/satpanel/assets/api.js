@@ -1,0 +1,101 @@
+// Questions to satpanel, and what may become of them.
+
+const BASE = "/api/v1";
+const PATIENCE_MS = 15_000;
+
+// Everything that is no answer. `status` 0: satpanel itself did not answer.
+export class ApiError extends Error {
+  constructor(status, detail, retryAfter = 0) {
+    super(detail);
+    this.status = status;
+    this.retryAfter = retryAfter; // seconds
+  }
+  get isGatewayGone() {
+    return this.status === 502;
+  }
+}
+
+// Who is logged in; of GET /session.
+export let session = {user: null, role: null, csrf: null, login_required: false, version: ""};
+let onLoggedOut = () => {};
+
+export function whenLoggedOut(action) {
+  onLoggedOut = action;
+}
+
+async function problemOf(response) {
+  let detail = `satpanel answered ${response.status}`;
+  try {
+    const problem = await response.json();
+    detail = problem.detail || problem.title || detail;
+  } catch {
+    // No problem+json: a proxy between, or an end in the middle.
+  }
+  return new ApiError(response.status, detail, Number(response.headers.get("Retry-After")) || 0);
+}
+
+async function ask(method, path, body, signal) {
+  const headers = {};
+  if (method !== "GET") {
+    headers["Content-Type"] = "application/json";
+    if (session.csrf) headers["X-CSRF-Token"] = session.csrf;
+  }
+  let response;
+  try {
+    response = await fetch(BASE + path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: signal ?? AbortSignal.timeout(PATIENCE_MS),
+      credentials: "same-origin",
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "satpanel does not answer");
+  }
+  if (response.ok) return response;
+  const problem = await problemOf(response);
+  if (response.status === 401 && path !== "/session") onLoggedOut();
+  throw problem;
+}
+
+async function jsonOf(response) {
+  try {
+    return await response.json();
+  } catch {
+    throw new ApiError(0, "satpanel's answer ended in the middle");
+  }
+}
+
+// get("/flows", {first: 0, filter: ""}): what is empty is left out.
+export async function get(path, parameters = {}) {
+  const kept = Object.entries(parameters).filter(([, value]) => value !== "" && value !== null);
+  const query = new URLSearchParams(kept).toString();
+  return jsonOf(await ask("GET", path + (query ? `?${query}` : "")));
+}
+
+export async function post(path, body) {
+  return jsonOf(await ask("POST", path, body));
+}
+
+// A file; `signal` ends the wait for it.
+export async function postForFile(path, body, signal) {
+  return (await ask("POST", path, body, signal)).blob();
+}
+
+export async function readSession() {
+  session = await get("/session");
+  return session;
+}
+
+export async function logIn(name, password) {
+  session = await post("/session", {name, password});
+  return session;
+}
+
+export async function logOut() {
+  session = await jsonOf(await ask("DELETE", "/session"));
+  return session;
+}
+
+export const streamAddress = (from) => `${BASE}/events/stream?from=${encodeURIComponent(from)}`;

@@ -1,0 +1,78 @@
+// Makes elements. Texts become text nodes, whatever is in them: names come from peers and hosts,
+// who may mean harm, so nothing here reads markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else element.setAttribute(name, value);
+  }
+  append(element, children);
+  return element;
+}
+
+function append(element, children) {
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+}
+
+// make("a", {href: "#/", onclick: f}, "text", element, ...)
+export function make(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function makeSvg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export function show(element, ...children) {
+  element.replaceChildren();
+  append(element, children);
+}
+
+// Leaves alone what is as it should be: neither a selection nor a reader aloud is disturbed.
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function setAttribute(element, name, value) {
+  if (value === null || value === undefined) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+// Shows what `build()` returns in `element`, anew only if `state` differs from the last one.
+export function showIfNew(element, state, build) {
+  const key = JSON.stringify(state);
+  if (element.shownState === key) return;
+  element.shownState = key;
+  show(element, build());
+}
+
+let numbers = 0;
+export function newId(word) {
+  numbers += 1;
+  return `${word}-${numbers}`;
+}
+
+// A label, its control and what helps with it: one group.
+export function labelled(text, control, help = "") {
+  control.id ||= newId("control");
+  const parts = [make("label", {for: control.id}, text), control];
+  if (help) {
+    const hint = make("small", {id: newId("hint")}, help);
+    control.setAttribute("aria-describedby", hint.id);
+    parts.push(hint);
+  }
+  return make("div", {class: "field"}, parts);
+}
+
+export function options(words, chosen = "") {
+  return words.map((word) => {
+    const [value, text] = Array.isArray(word) ? word : [word, word];
+    return make("option", {value, selected: value === chosen}, text);
+  });
+}

@@ -1,0 +1,134 @@
+// Controls for the arguments of a command, made of what GET /commands says of them.
+import {labelled, make, newId, options} from "./dom.js";
+import * as units from "./units.js";
+
+const SHAPES = {
+  rate: "1kbit or more, like 12Mbit",
+  duration: "1s to 24h, like 10min",
+  name: "one word",
+};
+
+function hintOf(spec) {
+  const shape = spec.type === "number" ? `1 to ${spec.most}` : (SHAPES[spec.type] ?? "");
+  const instead = spec.instead ? `, or ${spec.instead}` : "";
+  const optional = spec.required === false ? " (may be left empty)" : "";
+  return [shape + instead + optional, spec.help].filter(Boolean).join(". ");
+}
+
+// What a setting of `entry` is now, as the gateway lists it; undefined: it does not.
+export function currentValue(entry, name) {
+  if (!entry) return undefined;
+  return entry[name] ?? entry.modes?.[name] ?? entry[`${name}_bps`];
+}
+
+export function currentText(entry, spec) {
+  const value = currentValue(entry, spec.name);
+  if (value === undefined) return units.NONE;
+  if (spec.type !== "rate") return value === 0 ? units.NONE : String(value);
+  return value === 0 ? (spec.instead ?? units.NONE) : units.bitRate(value);
+}
+
+// One control: {element, value()}; value() is undefined if nothing is to be said.
+function control(spec, entry) {
+  const now = currentValue(entry, spec.name);
+  if (spec.type === "choice") {
+    const select = make(
+      "select",
+      {name: spec.name},
+      now === undefined && spec.required !== true ? make("option", {value: ""}, "as it is") : null,
+      options(spec.words, now),
+    );
+    return {
+      element: labelled(spec.name, select, spec.help),
+      input: select,
+      value: () => (select.value === "" || select.value === now ? undefined : select.value),
+    };
+  }
+  const isNumber = spec.type === "number";
+  const input = make("input", {
+    name: spec.name,
+    autocomplete: "off",
+    spellcheck: "false",
+    type: isNumber ? "number" : "text",
+    min: isNumber ? 1 : null,
+    max: isNumber ? spec.most : null,
+    required: spec.required === true,
+    placeholder: now === undefined ? null : `now ${currentText(entry, spec)}`,
+  });
+  return {
+    element: labelled(spec.name, input, hintOf(spec)),
+    input,
+    value: () => (input.value.trim() === "" ? undefined : input.value.trim()),
+  };
+}
+
+// KEY=VALUE of several, or the one word instead of all.
+function settingsControl(argument, entry) {
+  const controls = argument.settings.map((spec) => [spec.name, control(spec, entry)]);
+  const instead =
+    argument.instead &&
+    make("input", {
+      type: "checkbox",
+      id: newId("instead"),
+      onchange: () =>
+        controls.forEach(([, {input}]) => {
+          input.disabled = instead.checked;
+        }),
+    });
+  return {
+    element: make(
+      "fieldset",
+      {},
+      make("legend", {}, "What changes; the rest stays as it is"),
+      make(
+        "div",
+        {class: "stack"},
+        controls.map(([, {element}]) => element),
+        instead &&
+          make(
+            "div",
+            {},
+            instead,
+            " ",
+            make("label", {for: instead.id}, argument.help || argument.instead),
+          ),
+      ),
+    ),
+    value() {
+      if (instead?.checked) return argument.instead;
+      const changed = controls
+        .map(([name, {value}]) => [name, value()])
+        .filter(([, value]) => value !== undefined);
+      if (changed.length === 0) throw new RangeError("Nothing is changed yet.");
+      return Object.fromEntries(changed);
+    },
+  };
+}
+
+// All arguments of a command but those of `given`, beside what `entry` is now.
+export function argumentsForm(command, given, entry) {
+  const controls = command.arguments
+    .filter(({name}) => !(name in given))
+    .map((argument) => [
+      argument.name,
+      argument.type === "settings"
+        ? settingsControl(argument, entry)
+        : control(argument, undefined),
+    ]);
+  return {
+    element: make(
+      "div",
+      {class: "stack"},
+      controls.map(([, {element}]) => element),
+    ),
+    // Throws RangeError with what is missing.
+    values() {
+      const values = {...given};
+      for (const [name, {value}] of controls) {
+        const said = value();
+        if (said !== undefined) values[name] = said;
+      }
+      return values;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// What is wrong with the gateway now, in words, and what to do.
+import {stateOf, worstFirst} from "./peers.js";
+import * as units from "./units.js";
+
+const STALE_MS = 2000;
+const MEMORY_LOW = 0.9;
+const MOST_PEERS = 5;
+
+function ofStatus(status) {
+  const found = [];
+  if (status.age_ms > STALE_MS) {
+    found.push({
+      tone: "bad",
+      what: `The worker has told nothing for ${units.milliseconds(status.age_ms)}.`,
+      todo: "Look for what takes its core. If it stays so, restart the gateway.",
+    });
+  }
+  if (status.new_flows === "bypass") {
+    found.push({
+      tone: "warn",
+      what: "Bypass is on: new connections are bridged, so nothing new is accelerated.",
+      todo: "Switch it off on the page Switches when it is no longer needed.",
+    });
+  }
+  if (status.new_flows === "draining") {
+    found.push({
+      tone: "warn",
+      what: `The gateway drains: it stops behind its last flow of ${units.count(status.flows)}.`,
+      todo: "Nothing, if that is wanted. Start it again when it has stopped.",
+    });
+  }
+  const used = status.arena_used_bytes / status.arena_bytes;
+  if (used > MEMORY_LOW) {
+    found.push({
+      tone: "warn",
+      what: `Memory is low: ${units.percent(used)} of it are taken.`,
+      todo: "Raise limits.memory.",
+    });
+  }
+  return found;
+}
+
+function ofPorts(ports) {
+  return Object.values(ports)
+    .filter((port) => port.link !== "up")
+    .map((port) => ({
+      tone: "bad",
+      what:
+        `Port ${port.name}: ${port.link === "gone" ? "its device is gone" : "the link is down"}; ` +
+        "nothing passes.",
+      todo:
+        port.link === "gone"
+          ? "Bring the device back."
+          : "Check the cable and the device before it.",
+    }));
+}
+
+function ofPeers(peers) {
+  const found = [];
+  if (peers.length === 0) {
+    found.push({
+      tone: "warn",
+      what: "No peer is configured: everything is bridged.",
+      todo: "Write peers into the configuration and reload.",
+    });
+  }
+  const wrong = worstFirst(peers).filter((peer) => stateOf(peer).tone !== "good");
+  for (const peer of wrong.slice(0, MOST_PEERS)) {
+    const {tone, what, todo} = stateOf(peer);
+    const hop =
+      peer.next_hop === "unresolved"
+        ? " Nobody answers for its next hop: check gateway in the configuration, and the modem."
+        : "";
+    found.push({tone, what: `Peer ${peer.name} ${what}.`, todo: (todo ?? "") + hop});
+  }
+  if (wrong.length > MOST_PEERS) {
+    found.push({
+      tone: "warn",
+      what: `${wrong.length - MOST_PEERS} more peers are not alive.`,
+      todo: "The table below has them.",
+    });
+  }
+  for (const peer of peers.filter((each) => each.new_flows && each.new_flows !== "open")) {
+    found.push({
+      tone: "warn",
+      what: `Peer ${peer.name} takes no new flows (${peer.new_flows}); ours are bridged.`,
+      todo: "Ask who runs the far gateway.",
+    });
+  }
+  return found;
+}
+
+// Of GET /overview, of a gateway that answers; the worst first.
+export function findingsOf({status, ports, peers, error}) {
+  const found = [...ofStatus(status), ...ofPorts(ports ?? {}), ...(peers ? ofPeers(peers) : [])];
+  if (error) found.push({tone: "bad", what: `It does not answer all: ${error}.`, todo: ""});
+  return found.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === "bad" ? -1 : 1));
+}

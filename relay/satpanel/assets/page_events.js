@@ -1,0 +1,218 @@
+// Events, as they happen.
+import {get, readSession, streamAddress} from "./api.js";
+import {labelled, make, options, setText} from "./dom.js";
+import {NoticePlace, loading, nothing} from "./notices.js";
+import {whatChanged} from "./trail.js";
+import * as units from "./units.js";
+
+export const title = "Events";
+
+const FIRST = 200; // that are fetched
+const MOST = 1000; // that are kept
+const RETRY_MS = 3000;
+const LEVELS = {error: 2, warning: 1, info: 0};
+const TONES = {error: "bad", warning: "warn", info: "quiet"};
+
+function itemOf(event) {
+  return make(
+    "li",
+    {"data-severity": event.severity},
+    make(
+      "p",
+      {},
+      make(
+        "time",
+        {datetime: new Date(event.time_ms).toISOString()},
+        units.dateAndClock(event.time_ms),
+      ),
+      make("span", {class: "badge", "data-tone": TONES[event.severity] ?? "quiet"}, event.severity),
+    ),
+    make(
+      "p",
+      {},
+      make("strong", {}, event.subject),
+      ": ",
+      whatChanged(event),
+      event.user ? ` by ${event.user}` : "",
+      " ",
+      make("code", {}, event.name),
+    ),
+    event.advice && make("p", {class: "advice"}, event.advice),
+  );
+}
+
+// The stream, open while somebody looks; begun anew where it ended.
+class Stream {
+  constructor(position, onevent, onmissed, onstate) {
+    Object.assign(this, {position, onevent, onmissed, onstate, retry: 0, source: null});
+    this.onVisible = () => (document.hidden ? this.pause() : this.open());
+    document.addEventListener("visibilitychange", this.onVisible);
+    if (!document.hidden) this.open();
+  }
+
+  open() {
+    this.pause();
+    this.source = new EventSource(streamAddress(this.position));
+    this.source.addEventListener("open", () => this.onstate(true));
+    this.source.addEventListener("event", (message) => {
+      this.position = message.lastEventId; // of the one that comes next
+      this.onevent(JSON.parse(message.data));
+    });
+    this.source.addEventListener("missed", () => this.onmissed());
+    this.source.addEventListener("error", () => this.again());
+  }
+
+  again() {
+    this.pause();
+    this.onstate(false);
+    this.retry = setTimeout(async () => {
+      // A stream does not say why it was refused.
+      await readSession().catch(() => {});
+      this.open();
+    }, RETRY_MS);
+  }
+
+  pause() {
+    clearTimeout(this.retry);
+    this.source?.close();
+    this.source = null;
+  }
+
+  close() {
+    this.pause();
+    document.removeEventListener("visibilitychange", this.onVisible);
+  }
+}
+
+export function open() {
+  const notices = new NoticePlace();
+  notices.show(loading("the events"), "loading");
+  const state = make("p", {class: "note", role: "status"}, "not connected yet");
+  const list = make("ol", {class: "events", reversed: true});
+  const severity = make(
+    "select",
+    {onchange: filter},
+    options(
+      [
+        ["info", "all"],
+        ["warning", "warnings and errors"],
+        ["error", "errors"],
+      ],
+      "info",
+    ),
+  );
+  const search = make("input", {type: "search", oninput: filter});
+  let shown = []; // {event, item}, the latest first
+  let stream = null,
+    retry = 0,
+    isClosed = false,
+    isMissing = false;
+
+  function isWanted(event) {
+    const text = [
+      event.name,
+      event.subject,
+      event.text,
+      event.detail,
+      event.advice,
+      event.user,
+    ].join(" ");
+    return (
+      (LEVELS[event.severity] ?? 2) >= LEVELS[severity.value] &&
+      text.toLowerCase().includes(search.value.trim().toLowerCase())
+    );
+  }
+
+  function filter() {
+    for (const {event, item} of shown) item.hidden = !isWanted(event);
+    tellHowMany();
+  }
+
+  function tellHowMany() {
+    if (shown.some(({item}) => !item.hidden)) {
+      if (isMissing) {
+        notices.show(
+          nothing(
+            "Some events are missing.",
+            "They came faster than they could be kept; the gateway's log " + "has them.",
+          ),
+          "missed",
+        );
+      } else {
+        notices.clear();
+      }
+    } else if (shown.length) {
+      notices.show(nothing("No event is like that."), "filtered");
+    } else {
+      notices.show(nothing("Nothing has happened since satpanel began to look."), "none");
+    }
+  }
+
+  function add(event) {
+    const item = itemOf(event);
+    item.hidden = !isWanted(event);
+    list.prepend(item);
+    shown.unshift({event, item});
+    for (const old of shown.splice(MOST)) old.item.remove();
+  }
+
+  function told(isConnected) {
+    setText(
+      state,
+      isConnected
+        ? "Live: new events appear by themselves."
+        : "The stream is interrupted; it is tried again every few seconds.",
+    );
+  }
+
+  function follow(next) {
+    stream = new Stream(
+      next,
+      (event) => {
+        add(event);
+        tellHowMany();
+      },
+      () => {
+        isMissing = true;
+        tellHowMany();
+      },
+      told,
+    );
+  }
+
+  async function begin() {
+    try {
+      const {events, next, missed} = await get("/events", {count: FIRST});
+      if (isClosed) return;
+      isMissing = missed;
+      events.forEach(add);
+      tellHowMany();
+      follow(next);
+    } catch (error) {
+      if (isClosed) return;
+      notices.fail(error);
+      retry = setTimeout(begin, RETRY_MS);
+    }
+  }
+  begin();
+
+  return {
+    element: [
+      make("p", {class: "lead"}, "What has changed at the gateway, and what to do about it."),
+      make(
+        "form",
+        {class: "form", onsubmit: (event) => event.preventDefault()},
+        labelled("Show", severity),
+        labelled("Only with this text", search),
+      ),
+      state,
+      notices.element,
+      make("section", {class: "card", "aria-label": "List of events"}, list),
+    ],
+    close() {
+      isClosed = true;
+      clearTimeout(retry);
+      stream?.close();
+    },
+  };
+}

@@ -1,0 +1,220 @@
+// Why not: which rule holds for a packet, and what else is bridged and why.
+import {get} from "./api.js";
+import {labelled, make, options, show} from "./dom.js";
+import {NoticePlace, failure, loading, nothing} from "./notices.js";
+import {Poll} from "./poll.js";
+import {Table} from "./table.js";
+import * as units from "./units.js";
+
+export const title = "Why not?";
+
+const EVERY_MS = 1000;
+const USUAL = {protocol: "tcp", vlan: "untagged", dscp: "0", direction: "outbound"};
+
+function nameOf(rule, name) {
+  return rule ? `Rule ${rule}${name ? ` (${name})` : ""}` : "No rule";
+}
+
+function whatRuleSays(answer) {
+  const modes = Object.entries(answer.modes ?? {})
+    .map(([name, word]) => `${name} ${word}`)
+    .join(", ");
+  const functions = answer.action === "accelerate" ? `: compress ${answer.compress}, ${modes}` : "";
+  return `${answer.action}${functions}${answer.class ? `; class ${answer.class}` : ""}`;
+}
+
+// The sentence, whether it is good news, and the reason why not.
+function verdict(answer) {
+  if (answer.action === "drop") return ["bad", "It is dropped."];
+  if (answer.action === "reset") return ["bad", "TCP is answered with RST; all else is dropped."];
+  if (answer.bridged_as) return ["warn", `It is bridged, and counted as ${answer.bridged_as}.`];
+  return answer.action === "accelerate"
+    ? ["good", "It is relayed, if it is TCP."]
+    : ["warn", "It is bridged."];
+}
+
+function answerOf(answer, meaning) {
+  const [tone, sentence] = verdict(answer);
+  const misses = Object.entries(answer.misses ?? {}).map(([rule, {name, criterion}]) =>
+    make("li", {}, `${nameOf(rule, name)} does not match: another ${criterion}.`),
+  );
+  if (answer.more_misses > 0)
+    misses.push(make("li", {}, `${answer.more_misses} more do not match.`));
+  return make(
+    "div",
+    {id: "answer"},
+    make(
+      "ul",
+      {class: "findings"},
+      make(
+        "li",
+        {"data-tone": tone},
+        make("p", {class: "what"}, sentence),
+        answer.bridged_as && meaning && make("p", {}, `That means: ${meaning}.`),
+      ),
+    ),
+    make("h3", {}, "Why"),
+    make(
+      "ol",
+      {},
+      misses,
+      make(
+        "li",
+        {},
+        answer.rule ? `${nameOf(answer.rule, answer.name)} matches: ` : "No rule matches: ",
+        whatRuleSays(answer),
+        ".",
+      ),
+    ),
+    make(
+      "p",
+      {},
+      answer.peer
+        ? `The far host is behind peer ${answer.peer}, by its prefix ${answer.prefix}.`
+        : "The far host is behind no peer: no peer's prefix holds its address.",
+    ),
+  );
+}
+
+// How many a second of each reason, from one answer to the next.
+class CountRates {
+  constructor() {
+    this.time_ms = NaN;
+    this.counts = new Map();
+  }
+  of(reasons) {
+    const now_ms = performance.now();
+    const seconds = (now_ms - this.time_ms) / 1000;
+    const rated = reasons.map((each) => {
+      const more = each.count - this.counts.get(each.name);
+      return {...each, perSecond: more >= 0 ? more / seconds : NaN};
+    });
+    this.time_ms = now_ms;
+    this.counts = new Map(reasons.map(({name, count}) => [name, count]));
+    return rated;
+  }
+}
+
+function questionForm(query, ask) {
+  const value = (name) => query.get(name) ?? USUAL[name] ?? "";
+  const text = (name, more = {}) =>
+    make("input", {
+      name,
+      value: value(name),
+      autocomplete: "off",
+      spellcheck: "false",
+      ...more,
+    });
+  return make(
+    "form",
+    {class: "form", onsubmit: ask},
+    labelled("Source", text("source", {required: true}), "The client's address"),
+    labelled("Destination", text("destination", {required: true}), "Address, or 198.51.100.7:443"),
+    labelled("Protocol", text("protocol"), "tcp, udp, icmp or a number"),
+    labelled("VLAN", text("vlan"), "A number, or untagged"),
+    labelled("DSCP", text("dscp"), "A number or a name"),
+    labelled(
+      "Direction",
+      make(
+        "select",
+        {name: "direction"},
+        options(
+          [
+            ["outbound", "outbound: the client is here"],
+            ["inbound", "inbound: the client is behind a peer"],
+          ],
+          value("direction"),
+        ),
+      ),
+    ),
+    make("p", {class: "whole"}, make("button", {class: "main", type: "submit"}, "Ask the gateway")),
+  );
+}
+
+export function open({query}) {
+  const place = make("div", {"aria-live": "polite"});
+  const notices = new NoticePlace();
+  const meanings = new Map();
+  const rates = new CountRates();
+  notices.show(loading("what was bridged"), "loading");
+  const table = new Table(
+    "Frames that were bridged, by reason",
+    [
+      {title: "reason", head: true, cell: ({name}) => name},
+      {title: "a second, now", numeric: true, cell: ({perSecond}) => units.oneDecimal(perSecond)},
+      {title: "since the start", numeric: true, cell: ({count}) => units.count(count)},
+      {title: "meaning", cell: ({help}) => help},
+    ],
+    {key: ({name}) => name},
+  );
+  const form = questionForm(query, ask);
+
+  async function ask(event) {
+    event?.preventDefault();
+    const given = Object.fromEntries(new FormData(form));
+    window.history.replaceState(null, "", `#/explain?${new URLSearchParams(given)}`);
+    show(place, loading("the answer"));
+    try {
+      const answer = await get("/explain", given);
+      show(place, answerOf(answer, meanings.get(answer.bridged_as)));
+    } catch (error) {
+      show(place, failure(error));
+    }
+  }
+
+  const poll = new Poll(
+    EVERY_MS,
+    () => get("/bridged"),
+    ({reasons}) => {
+      for (const {name, help} of reasons) meanings.set(name, help);
+      const used = rates
+        .of(reasons)
+        .filter(({count}) => count > 0)
+        .sort((a, b) => b.count - a.count);
+      table.update(used);
+      table.element.hidden = used.length === 0;
+      table.element.classList.remove("stale");
+      if (used.length) notices.clear();
+      else
+        notices.show(
+          nothing(
+            "Nothing was bridged yet.",
+            "Every frame since the start was relayed, dropped, or " + "for the gateway itself.",
+          ),
+          "none",
+        );
+    },
+    (error) => {
+      table.element.classList.add("stale");
+      table.element.hidden ||= table.rows.size === 0;
+      notices.fail(error);
+    },
+  );
+  if (query.get("source")) ask();
+
+  return {
+    element: [
+      make(
+        "p",
+        {class: "lead"},
+        "Why a connection is not accelerated: the gateway says which of its rules holds " +
+          "and what becomes of it now.",
+      ),
+      make(
+        "section",
+        {class: "card", "aria-label": "Ask"},
+        make("h2", {}, "What becomes of this connection?"),
+        form,
+        place,
+      ),
+      make(
+        "section",
+        {class: "card", "aria-label": "Bridged"},
+        make("h2", {}, "What is bridged"),
+        notices.element,
+        table.element,
+      ),
+    ],
+    close: () => poll.stop(),
+  };
+}

@@ -1,0 +1,320 @@
+// What uses the link: an hour and a day of rates, loss, round trip, queue and compression.
+import {get} from "./api.js";
+import {TimeChart, loadLibrary} from "./charts.js";
+import {make, setText, show} from "./dom.js";
+import {NoticePlace, loading, nothing} from "./notices.js";
+import {Poll} from "./poll.js";
+import {joined, latest, points} from "./series.js";
+import {Table} from "./table.js";
+import * as units from "./units.js";
+
+export const title = "What uses the link?";
+
+// How often to ask, and over how many seconds a row of the table is a mean.
+const SPANS = {
+  hour: {every_ms: 5000, row_s: 300, length_s: 3600, words: "the last hour"},
+  day: {every_ms: 60_000, row_s: 3600, length_s: 86400, words: "the last day"},
+};
+const MOST_POINTS = 360; // of a line: more are not seen
+
+// One chart each. `of` names columns of the samples.
+const FIGURES = [
+  {
+    name: "Rate of the link",
+    text: units.bitRate,
+    lines: [
+      {name: "sent", of: "send_bps", colour: 1},
+      {name: "received", of: "receive_bps", colour: 2},
+    ],
+  },
+  {
+    name: "Rate of the LAN",
+    text: units.bitRate,
+    lines: [
+      {name: "from hosts", of: "lan_in_bps", colour: 1},
+      {name: "to hosts", of: "lan_out_bps", colour: 2},
+    ],
+  },
+  {
+    name: "Loss",
+    text: (value) => units.percent(value),
+    lines: [{name: "lost", of: "loss_ratio", colour: 5}],
+  },
+  {
+    name: "Round trip",
+    text: (value) => units.duration(value * 1e6),
+    lines: [{name: "longest of all peers", of: "rtt_seconds", colour: 4}],
+  },
+  {
+    name: "Queue",
+    text: units.binaryBytes,
+    lines: [{name: "bridged and waiting", of: "queued_bytes", colour: 2}],
+  },
+  {
+    name: "Compression",
+    text: units.ratio,
+    lines: [{name: "plain by encoded", of: "compression_ratio", colour: 3}],
+  },
+  {name: "Flows", text: units.count, lines: [{name: "flows", of: "flows", colour: 1}]},
+];
+
+const wholeText = (figure) => (value) => (value === null ? units.NONE : figure.text(value));
+
+function rowsOf({samples}, row_s) {
+  const columns = FIGURES.flatMap(({lines}) =>
+    lines.map(({of}) => points(samples.time, samples[of], row_s)),
+  );
+  return columns[0]
+    .map(({x}, i) => ({x, values: columns.map((column) => column[i].y)}))
+    .filter(({values}) => values.some((value) => value !== null))
+    .reverse();
+}
+
+function tableOf(words) {
+  let place = 0;
+  const columns = FIGURES.flatMap((figure) =>
+    figure.lines.map((line) => {
+      const mine = place++;
+      return {
+        title: figure.lines.length > 1 ? `${figure.name}, ${line.name}` : figure.name,
+        numeric: true,
+        cell: ({values}) => wholeText(figure)(values[mine]),
+      };
+    }),
+  );
+  return new Table(
+    `Means of ${words}, the latest first`,
+    [{title: "from", head: true, cell: ({x}) => units.clockOfMinutes(x * 1000)}, ...columns],
+    {key: ({x}) => x},
+  );
+}
+
+function classRows({classes, samples}) {
+  const means = classes.map((name, i) => {
+    const known = samples.class_bps[i].filter((value) => value !== null);
+    return {
+      name,
+      now: latest(samples.class_bps[i]),
+      most: known.length ? Math.max(...known) : NaN,
+      mean: known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : NaN,
+    };
+  });
+  const all = means.reduce((sum, {mean}) => sum + (mean || 0), 0);
+  return means.map((each) => ({...each, part: all > 0 ? each.mean / all : NaN}));
+}
+
+function classTable(words) {
+  return new Table(
+    `What each class sent in ${words}`,
+    [
+      {title: "class", head: true, cell: ({name}) => name},
+      {title: "now", numeric: true, cell: ({now}) => units.bitRate(now)},
+      {title: "mean", numeric: true, cell: ({mean}) => units.bitRate(mean)},
+      {title: "part", numeric: true, cell: ({part}) => units.percent(part, 1)},
+      {title: "most", numeric: true, cell: ({most}) => units.bitRate(most)},
+    ],
+    {key: ({name}) => name},
+  );
+}
+
+// The charts and tables of one span.
+class Panes {
+  constructor(span, canDraw) {
+    this.span = span;
+    this.canDraw = canDraw;
+    this.clock = (x) => (span === "day" ? units.clockOfMinutes : units.clock)(x * 1000);
+    this.charts = [];
+    this.nows = FIGURES.map(() => make("p", {class: "now"}));
+    this.classes = null;
+    this.classPlace = make("div", {});
+    this.classTable = classTable(SPANS[span].words);
+    this.table = tableOf(SPANS[span].words);
+    this.element = make(
+      "div",
+      {},
+      make(
+        "section",
+        {class: "card", "aria-label": "By class"},
+        make("h2", {}, "Sent, by class"),
+        this.classPlace,
+        this.classTable.element,
+      ),
+      make(
+        "div",
+        {class: "grid"},
+        FIGURES.map((figure, i) => this.figure(figure, i)),
+      ),
+      make(
+        "section",
+        {class: "card", "aria-label": "As a table"},
+        canDraw
+          ? make("details", {}, make("summary", {}, "The same as a table"), this.table.element)
+          : this.table.element,
+      ),
+    );
+  }
+
+  chartOf(name, lines, text, stacked = false) {
+    const isWhole = text === units.count || text === units.binaryBytes;
+    const chart = new TimeChart(name, lines, {text, clock: this.clock, stacked, isWhole});
+    this.charts.push(chart);
+    return chart;
+  }
+
+  figure(figure, i) {
+    figure = {
+      ...figure,
+      chart: this.canDraw && this.chartOf(figure.name, figure.lines, figure.text),
+    };
+    this.figures = [...(this.figures ?? []), figure];
+    return make(
+      "section",
+      {class: "card", "aria-label": figure.name},
+      make("h2", {}, figure.name),
+      this.nows[i],
+      figure.chart && figure.chart.element,
+    );
+  }
+
+  // Classes may come and go with a reload.
+  followClasses(names) {
+    if (!this.canDraw || this.classes?.join("\n") === names.join("\n")) return;
+    this.classes = names;
+    this.classChart?.close();
+    this.charts = this.charts.filter((chart) => chart !== this.classChart);
+    this.classChart = this.chartOf(
+      "Sent by class",
+      names.map((name, i) => ({name, colour: 1 + (i % 6), dash: i >= 6})),
+      units.bitRate,
+      true,
+    );
+    show(this.classPlace, this.classChart.element);
+  }
+
+  update(history) {
+    const {samples, classes} = history;
+    const {row_s, length_s} = SPANS[this.span];
+    // What satpanel has not seen yet takes no room.
+    const to = samples.time.at(-1);
+    const from = Math.max(samples.time[0], to - length_s);
+    const step = history.step_seconds;
+    const point_s = Math.ceil((to - from) / MOST_POINTS / step) * step;
+    const of = (column) => points(samples.time, column, point_s);
+    this.figures.forEach(({chart, lines, text}, i) => {
+      if (chart)
+        chart.update(
+          lines.map((line) => of(samples[line.of])),
+          from,
+          to,
+        );
+      setText(
+        this.nows[i],
+        "now " +
+          lines
+            .map((line) => {
+              const value = text(latest(samples[line.of]));
+              return lines.length > 1 ? `${line.name} ${value}` : value;
+            })
+            .join(", "),
+      );
+    });
+    this.followClasses(classes);
+    this.classChart?.update(samples.class_bps.map(of), from, to);
+    this.classTable.update(classRows(history));
+    this.table.update(rowsOf(history, row_s));
+  }
+
+  paint() {
+    for (const chart of this.charts) {
+      chart.paint();
+      chart.chart?.update("none");
+    }
+  }
+
+  close() {
+    for (const chart of this.charts) chart.close();
+  }
+}
+
+export function open({query}) {
+  const span = query.get("span") === "day" ? "day" : "hour";
+  const notices = new NoticePlace();
+  const place = make("div", {});
+  const withoutCharts = make(
+    "p",
+    {class: "note", hidden: true},
+    "There are no charts, as the package libjs-chart.js is not installed beside satpanel; the " +
+      "tables have all figures.",
+  );
+  notices.show(loading("the history"), "loading");
+  let panes = null,
+    history = null,
+    isClosed = false;
+
+  async function answered(answer) {
+    history = joined(history, answer);
+    const canDraw = await loadLibrary();
+    if (isClosed) return;
+    withoutCharts.hidden = canDraw;
+    if (history.samples.time.length < 2) {
+      place.hidden = true;
+      notices.show(
+        nothing(
+          "There is no history yet.",
+          "satpanel looks once a second while it runs and the " +
+            "gateway answers: the first figures come in a few seconds, of a day in a few minutes.",
+        ),
+        "empty",
+      );
+      return;
+    }
+    notices.clear();
+    place.hidden = false;
+    if (!panes) {
+      panes = new Panes(span, canDraw);
+      show(place, panes.element);
+    }
+    panes.update(history);
+  }
+
+  const since = () => history?.samples.time.at(-1) ?? null;
+  const poll = new Poll(
+    SPANS[span].every_ms,
+    () => get("/history", {span, since: since()}),
+    answered,
+    (error) => notices.fail(error),
+  );
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const repaint = () => panes?.paint();
+  scheme.addEventListener("change", repaint);
+  const link = (word) =>
+    make(
+      "a",
+      {
+        href: `#/link?span=${word}`,
+        "aria-current": word === span ? "true" : null,
+      },
+      SPANS[word].words,
+    );
+
+  return {
+    element: [
+      make(
+        "p",
+        {class: "lead"},
+        "What satpanel has seen, whether or not somebody looked: an hour of every " +
+          "second, a day of every minute.",
+      ),
+      make("p", {class: "tabs"}, link("hour"), link("day")),
+      withoutCharts,
+      notices.element,
+      place,
+    ],
+    close() {
+      isClosed = true;
+      poll.stop();
+      panes?.close();
+      scheme.removeEventListener("change", repaint);
+    },
+  };
+}

@@ -1,0 +1,402 @@
+// Switches: every command that the gateway has, made of GET /commands, beside what is in force now.
+import {get, post, session} from "./api.js";
+import {closeDialogue, openDialogue} from "./dialogue.js";
+import {labelled, make, newId, setAttribute, setText, show} from "./dom.js";
+import {argumentsForm, currentText} from "./fields.js";
+import {NoticePlace, failure, loading, missingRight, nothing, rightNote} from "./notices.js";
+import {stateWords} from "./peers.js";
+import {Poll} from "./poll.js";
+import {Pager, Table} from "./table.js";
+import {Trail, whatChanged} from "./trail.js";
+import * as units from "./units.js";
+
+export const title = "Switches";
+
+const EVERY_MS = 2000;
+const PAGE = 20;
+
+const ruleName = ({rule, name}) => (name ? `${rule} ${name}` : String(rule));
+
+async function linksInUse() {
+  const {entries} = await get("/peers", {count: 500});
+  const peers = new Map();
+  for (const {link, name} of entries) peers.set(link, [...(peers.get(link) ?? []), name]);
+  return {total: peers.size, first: 0, entries: [...peers].map(([name, users]) => ({name, users}))};
+}
+
+// Where the gateway lists what the first argument of a command may name. A command or an argument
+// that is not here is asked for in words.
+const TARGETS = {
+  "set RULE": {
+    title: "Functions of rules",
+    list: (page) => get("/rules", page),
+    word: ({rule}) => String(rule),
+    // After a reload another rule may have the number.
+    key: ({rule, action}) => `${rule} ${action}`,
+    text: ruleName,
+    subjects: ({rule, name}) => [`rule ${rule}`, `rule ${name}`],
+    refusal: ({action}) =>
+      action === "accelerate" ? "" : "only a rule that accelerates has functions",
+    isShown: ({rule}) => rule !== 0,
+    columns: [{title: "action", cell: ({action}) => action}],
+  },
+  "class NAME": {
+    title: "Classes",
+    list: (page) => get("/classes", page),
+    word: ({name}) => name,
+    text: ({name}) => name,
+    subjects: ({name}) => [`class ${name}`],
+    refusal: ({name}) => (["relayed", "bridged"].includes(name) ? "holds what has no class" : ""),
+    columns: [],
+  },
+  "rate PEER": {
+    title: "Rates of peers",
+    list: (page) => get("/peers", page),
+    word: ({name}) => name,
+    text: ({name}) => name,
+    subjects: ({name}) => [`peer ${name}`],
+    columns: [
+      {title: "state", cell: stateWords},
+      {title: "may be sent", numeric: true, cell: (peer) => units.bitRate(peer.send_rate_bps)},
+    ],
+  },
+  "capacity LINK": {
+    title: "Capacity of links",
+    list: linksInUse,
+    word: ({name}) => name,
+    text: ({name}) => name,
+    subjects: ({name}) => [`link ${name}`],
+    columns: [
+      {
+        title: "used by",
+        cell: ({users}) => (users.length > 3 ? `${users.length} peers` : users.join(", ")),
+      },
+    ],
+  },
+};
+
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
+function lastChange(change) {
+  return change ? `${change.user}, ${units.dateAndClock(change.time_ms)}` : units.NONE;
+}
+
+// What a command without a target is now: the word of its one choice.
+function stateOf(command, status) {
+  return command.name === "bypass" && status ? (status.new_flows === "bypass" ? "on" : "off") : "";
+}
+
+class CommandCard {
+  constructor(command, {told, trail}) {
+    this.command = command;
+    this.told = told;
+    this.trail = trail;
+    // A viewer is told once, above all cards.
+    this.note = command.allowed
+      ? null
+      : make(
+          "p",
+          {class: "note", id: newId("right")},
+          session.role === "viewer"
+            ? `This takes the role ${command.role}.`
+            : missingRight(command.role),
+        );
+  }
+
+  button(text, action, more = {}) {
+    return make(
+      "button",
+      {
+        type: "button",
+        disabled: !this.command.allowed,
+        onclick: action,
+        "aria-describedby": this.note?.id,
+        ...more,
+      },
+      text,
+    );
+  }
+
+  card(name, ...content) {
+    return make(
+      "section",
+      {class: "card", "aria-label": name, "data-command": this.command.name},
+      make("h2", {}, name),
+      make("p", {class: "note"}, `${this.command.help}.`),
+      this.note,
+      content,
+    );
+  }
+
+  async send(values) {
+    return post(`/commands/${encodeURIComponent(this.command.name)}`, {arguments: values});
+  }
+
+  // Asks for what is missing of the arguments, and before what interrupts in any case.
+  ask(heading, given, entry) {
+    const {command} = this;
+    const form = argumentsForm(command, given, entry);
+    openDialogue({
+      title: heading,
+      isRisky: command.interrupts,
+      confirm: command.interrupts ? `Yes, ${command.name}` : "Set",
+      content: [
+        command.interrupts &&
+          make(
+            "p",
+            {class: "notice", "data-kind": "right"},
+            `This interrupts what runs. ${command.help}.`,
+          ),
+        form.element,
+      ],
+      send: () => this.send(form.values()),
+      done: (answer) => this.told(heading, answer),
+    });
+  }
+}
+
+// A command about the gateway as a whole: a button for each word of its one choice, or one button.
+class PlainCard extends CommandCard {
+  constructor(command, context) {
+    super(command, context);
+    const name = capital(command.name);
+    const [argument] = command.arguments;
+    const isSwitch =
+      command.arguments.length === 1 && argument.type === "choice" && !command.interrupts;
+    this.last = make("span", {});
+    this.words = new Map();
+    if (isSwitch) {
+      for (const word of argument.words) {
+        this.words.set(
+          word,
+          this.button(word, () => this.throwSwitch(argument.name, word), {
+            "aria-label": `${name} ${word}`,
+          }),
+        );
+      }
+    }
+    const controls = isSwitch
+      ? [...this.words.values()]
+      : this.button(`${name} ...`, () => this.ask(name, {}), {
+          class: command.interrupts ? "risky" : null,
+        });
+    this.element = this.card(
+      name,
+      make("p", {class: "row", role: "group", "aria-label": name}, controls),
+      make("p", {class: "note"}, "Last changed: ", this.last),
+    );
+  }
+
+  async throwSwitch(argument, word) {
+    const what = `${capital(this.command.name)} ${word}`;
+    try {
+      this.told(what, await this.send({[argument]: word}));
+    } catch (error) {
+      this.told(what, null, error);
+    }
+  }
+
+  async refresh(status) {
+    const now = stateOf(this.command, status);
+    for (const [word, button] of this.words) {
+      setAttribute(button, "aria-pressed", now ? String(word === now) : null);
+      button.classList.toggle("main", word === now);
+    }
+    setText(this.last, lastChange(this.trail.latestOf(this.command.name)));
+  }
+}
+
+// A command about one of several: a table of them, each with a button.
+class TargetCard extends CommandCard {
+  constructor(command, target, context) {
+    super(command, context);
+    this.target = target;
+    this.notices = new NoticePlace();
+    this.notices.show(loading(target.title.toLowerCase()), "loading");
+    const [{settings = []} = {}] = command.arguments.filter(({type}) => type === "settings");
+    this.table = new Table(
+      `${target.title}, as they are now`,
+      [
+        {title: "name", head: true, cell: target.text},
+        ...target.columns,
+        ...settings.map((spec) => ({
+          title: spec.name,
+          cell: (entry) => (target.refusal?.(entry) ? "" : currentText(entry, spec)),
+        })),
+        {
+          title: "set",
+          cell: ({changed}) => (changed === "yes" ? "yes, until the next reload" : ""),
+        },
+        {
+          title: "last changed",
+          cell: (entry) => lastChange(this.trail.latestAbout(target.subjects(entry))),
+        },
+        {title: "change", control: (row) => this.changeButton(row)},
+      ].filter(({title: name}) => name !== "set" || settings.length > 0),
+      {key: target.key ?? target.word},
+    );
+    this.search = make("input", {
+      type: "search",
+      oninput: () => {
+        this.pager.first = 0;
+        this.refresh();
+      },
+    });
+    this.searchField = labelled("Only with this text", this.search);
+    this.searchField.hidden = true;
+    this.pager = new Pager(PAGE, () => this.refresh());
+    this.element = this.card(
+      target.title,
+      this.searchField,
+      this.notices.element,
+      this.table.element,
+      this.pager.element,
+    );
+  }
+
+  changeButton(row) {
+    const refusal = this.target.refusal?.(row.entry);
+    if (refusal) return make("span", {class: "note"}, refusal);
+    const {command, target} = this;
+    const heading = `Change ${target.subjects(row.entry)[0]}`;
+    const given = () => ({[command.arguments[0].name]: target.word(row.entry)});
+    return this.button("Change ...", () => this.ask(heading, given(), row.entry), {
+      "aria-label": heading,
+    });
+  }
+
+  async refresh() {
+    const {target, pager, search, table} = this;
+    try {
+      const page = await target.list({
+        first: pager.first,
+        count: PAGE,
+        filter: search.value.trim(),
+      });
+      const entries = page.entries.filter((entry) => target.isShown?.(entry) ?? true);
+      table.update(entries);
+      table.element.classList.remove("stale");
+      table.element.hidden = entries.length === 0;
+      pager.update(page);
+      this.searchField.hidden = page.total <= PAGE && search.value === "";
+      if (entries.length) this.notices.clear();
+      else this.notices.show(nothing("There is nothing to set here."), "empty");
+    } catch (error) {
+      table.element.classList.add("stale");
+      table.element.hidden ||= table.rows.size === 0;
+      if (!error.isGatewayGone) this.notices.fail(error);
+      else
+        this.notices.show(
+          table.rows.size ? null : nothing("Not known while the gateway does not answer."),
+          "gone",
+        );
+    }
+  }
+}
+
+function changesTable() {
+  return new Table(
+    "What somebody has changed, the latest first",
+    [
+      {title: "when", head: true, cell: (change) => units.dateAndClock(change.time_ms)},
+      {title: "who", cell: ({user}) => user},
+      {title: "of what", cell: ({subject}) => subject},
+      {title: "change", cell: whatChanged},
+    ],
+    {key: ({boot_epoch: epoch, number}) => `${epoch} ${number}`},
+  );
+}
+
+export function open({monitor}) {
+  const notices = new NoticePlace();
+  notices.show(loading("what can be switched"), "loading");
+  const trail = new Trail();
+  const result = make("div", {role: "status", id: "result"});
+  const place = make("div", {});
+  const changes = changesTable();
+  const noChanges = make(
+    "p",
+    {class: "note"},
+    "Nobody has changed anything that is still remembered.",
+  );
+  let cards = null;
+
+  function told(what, answer, error) {
+    show(
+      result,
+      error
+        ? failure(error)
+        : make(
+            "div",
+            {class: "notice", "data-kind": "done"},
+            make("p", {class: "notice-title"}, `${what}: ${answer.answer}`),
+          ),
+    );
+    poll.now();
+  }
+
+  function build(commands) {
+    notices.clear();
+    cards = commands.map((command) => {
+      const [first] = command.arguments;
+      const target = TARGETS[`${command.name} ${first?.name}`];
+      return target
+        ? new TargetCard(command, target, {told, trail})
+        : new PlainCard(command, {told, trail});
+    });
+    cards.sort((a, b) => (a instanceof TargetCard) - (b instanceof TargetCard));
+    const plain = cards.filter((card) => card instanceof PlainCard).map(({element}) => element);
+    const others = cards.filter((card) => card instanceof TargetCard).map(({element}) => element);
+    show(
+      place,
+      commands.some(({allowed}) => !allowed) && session.role === "viewer"
+        ? rightNote("operator")
+        : null,
+      make("div", {class: "grid"}, plain),
+      make("div", {class: "section-gap"}, others),
+    );
+  }
+
+  async function look() {
+    if (!cards) build(await get("/commands"));
+    await trail.follow();
+    await Promise.all(cards.map((card) => card.refresh(monitor.latest?.status)));
+  }
+
+  const poll = new Poll(
+    EVERY_MS,
+    look,
+    () => {
+      const latest = trail.changes.slice(0, PAGE);
+      changes.update(latest);
+      changes.element.hidden = latest.length === 0;
+      noChanges.hidden = latest.length > 0;
+    },
+    (error) => notices.fail(error),
+  );
+
+  return {
+    element: [
+      make(
+        "p",
+        {class: "lead"},
+        "What the gateway can be told while it runs. What is set here holds until the next " +
+          "reload of its configuration, or until it is set otherwise.",
+      ),
+      result,
+      notices.element,
+      place,
+      make(
+        "section",
+        {class: "card", "aria-label": "Changes"},
+        make("h2", {}, "Who changed what"),
+        noChanges,
+        changes.element,
+      ),
+    ],
+    close() {
+      poll.stop();
+      closeDialogue();
+    },
+  };
+}

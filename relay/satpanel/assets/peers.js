@@ -1,0 +1,72 @@
+// The words for what a peer is, and what to do about it. The states are those of
+// docs/statistics.md.
+
+const STATES = {
+  alive: {tone: "good", words: "alive"},
+  connecting: {
+    tone: "warn",
+    words: "connecting",
+    what: "has not been heard since the start",
+    todo: "Check its address, the link, and whether the far gateway runs.",
+  },
+  suspect: {
+    tone: "warn",
+    words: "suspect",
+    what: "is silent: new connections are bridged, open ones wait",
+    todo: "Check the link and the far gateway.",
+  },
+  refused: {
+    tone: "bad",
+    words: "refused",
+    what: "speaks, but not as this gateway does",
+    todo: "Run the same version at both ends, and set security and workers alike.",
+  },
+  closed: {
+    tone: "warn",
+    words: "closed",
+    what: "has stopped in order: connections are bridged",
+    todo: "Start the far gateway again.",
+  },
+  wrong_key: {
+    tone: "bad",
+    words: "wrong key?",
+    what: "greets with a key that is not ours",
+    todo:
+      "Compare psk_file at both ends, then reload the gateway that has the wrong one. " +
+      "A forger can feign this.",
+  },
+};
+
+export function stateOf(peer) {
+  return (
+    STATES[peer.state] ?? {tone: "warn", words: String(peer.state), what: "is in another state"}
+  );
+}
+
+// The reason why it was refused, where its counters tell.
+function refusal(peer) {
+  if (peer.state !== "refused") return "";
+  if (peer.counters.security_mismatch > 0) return " (only one encrypts)";
+  return peer.counters.lanes_mismatch > 0 ? " (other workers)" : " (another version)";
+}
+
+export function stateWords(peer) {
+  let words = stateOf(peer).words + refusal(peer);
+  if (peer.new_flows && peer.new_flows !== "open") words += ` (${peer.new_flows})`;
+  if (peer.next_hop === "unresolved") words += " (next hop unresolved)";
+  return words;
+}
+
+// How many of each state there are: "2 alive, 1 suspect"
+export function countedStates(counts) {
+  return Object.entries(counts ?? {})
+    .map(([state, number]) => `${number} ${STATES[state]?.words ?? state}`)
+    .join(", ");
+}
+
+const TONES = ["bad", "warn", "good"];
+
+// The worst first, else as they are configured.
+export function worstFirst(peers) {
+  return [...peers].sort((a, b) => TONES.indexOf(stateOf(a).tone) - TONES.indexOf(stateOf(b).tone));
+}

@@ -1,0 +1,56 @@
+// A history of samples: what came last is added, what is too many to draw is put together.
+
+const LENGTH_S = {hour: 3600, day: 86400};
+
+// Of GET /history. `samples` are columns; those of a new answer follow those that are there.
+export function joined(before, answer) {
+  const samples = before?.samples;
+  const sameClasses = before && before.classes.join() === answer.classes.join();
+  if (!sameClasses || answer.step_seconds !== before.step_seconds || samples.time.length === 0) {
+    return answer;
+  }
+  const last = samples.time.at(-1);
+  const from = answer.samples.time.findIndex((time) => time > last);
+  if (from < 0) return before;
+  const whole = {...answer, samples: {}};
+  const first = samples.time.findIndex(
+    (time) =>
+      time > answer.samples.time.at(-1) - LENGTH_S[answer.step_seconds === 1 ? "hour" : "day"],
+  );
+  const follow = (old, more) => (first < 0 ? [] : old.slice(first)).concat(more.slice(from));
+  for (const name of Object.keys(answer.samples)) {
+    whole.samples[name] =
+      name === "class_bps"
+        ? answer.samples.class_bps.map((each, i) => follow(samples.class_bps[i], each))
+        : follow(samples[name], answer.samples[name]);
+  }
+  return whole;
+}
+
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+
+function meanOf(values) {
+  const known = values.filter(isNumber);
+  return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+}
+
+// Points {x: seconds, y} of means over `width` seconds each; where nothing is known y is null.
+export function points(times, values, width) {
+  const found = [];
+  for (let i = 0; i < times.length;) {
+    const bin = Math.floor(times[i] / width);
+    let end = i;
+    while (end < times.length && Math.floor(times[end] / width) === bin) end += 1;
+    const x = bin * width;
+    const last = found.at(-1);
+    if (last && x - last.x > width) found.push({x: last.x + width, y: null}); // a gap is seen
+    found.push({x, y: meanOf(values.slice(i, end))});
+    i = end;
+  }
+  return found;
+}
+
+export function latest(values) {
+  const value = values.at(-1);
+  return isNumber(value) ? value : NaN;
+}

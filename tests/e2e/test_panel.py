@@ -1,0 +1,487 @@
+"""The panel in a browser: real gateways, satpanel and Chromium, each page on a phone and on a desk.
+
+`--screenshots FOLDER` leaves a picture of each page there, as docs/images has them.
+"""
+
+import contextlib
+import os
+import re
+import threading
+import time
+
+import pytest
+from browser import NARROW, WIDE, Browser, browser_at
+from harness import (
+    GatewayOptions,
+    Lab,
+    Link,
+    check,
+    connection,
+    converse,
+    eventually,
+    note,
+    tell,
+)
+from panel import PASSWORD, Client, Panel, panel_of
+from selenium.webdriver.common.keys import Keys
+
+pytestmark = pytest.mark.lab(Link(rate=20_000_000, rtt=0.2, loss=0.005), GatewayOptions())
+
+QUESTION = "explain?source=203.0.113.10&destination=203.0.113.130:8080"
+# Each page by its address, and what it says when it has what it shows.
+PAGES = {
+    "": ("All is well.", "remote", "alive"),
+    "link": ("Rate of the link", "Round trip", "relayed"),
+    "flows": ("203.0.113.10:", "203.0.113.130:8080"),
+    QUESTION: (
+        "It is relayed, if it is TCP.",
+        "The far host is behind peer remote",
+        "bridged_not_tcp",
+    ),
+    "switches": ("Bypass", "Functions of rules", "Capacity of links", "accelerate"),
+    "events": ("peer_alive", "Live: new events appear by themselves."),
+    "capture": ("What to capture",),
+}
+NAMES = {QUESTION: "explain", "": "overview"}
+MOST_BYTES = 200_000  # of a first visit, without charts
+# Chromium itself writes down each answer that is an error.
+NO_GATEWAY = "status of 502"
+
+
+@pytest.fixture(scope="module")
+def panel(shared_lab):
+    with panel_of(shared_lab.gateway_a) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared_browser(panel, request):
+    with browser_at(address_of(panel), request.config.getoption("--screenshots")) as made:
+        yield made
+
+
+@pytest.fixture
+def browser(shared_browser):
+    """Without a cookie, wide and light."""
+    shared_browser.driver.get("about:blank")
+    shared_browser.devtools("Network.clearBrowserCookies")
+    shared_browser.resize(WIDE)
+    shared_browser.prefer("light")
+    shared_browser.complaints()
+    return shared_browser
+
+
+def address_of(panel: Panel) -> str:
+    return f"http://127.0.0.1:{panel.port}/"
+
+
+def log_in(browser: Browser, user: str, page: str = "") -> None:
+    browser.load(page)
+    browser.wait_for("Password")
+    browser.fill("name", user)
+    browser.fill("password", PASSWORD + Keys.ENTER)
+    browser.wait_for(f"{user} (", "Log out")
+
+
+def must_be_silent(browser: Browser, allowed: str = "") -> None:
+    complaints = browser.complaints(allowed)
+    check(not complaints, f"the console says {complaints}")
+
+
+@contextlib.contextmanager
+def slow_download(lab: Lab):
+    """A flow whose client reads nothing any more, so that it waits for that."""
+    with connection(lab, 8090) as (client, server):
+        server.settimeout(1)
+        with contextlib.suppress(TimeoutError):
+            for _ in range(200):
+                server.send(b"slow" * 16_384)
+        yield
+
+
+@contextlib.contextmanager
+def uploads(lab: Lab):
+    """Of what compresses to half."""
+    over = threading.Event()
+    data = b"".join(os.urandom(512) + bytes(512) for _ in range(64))
+    with connection(lab, 8080) as (client, server):
+        client.settimeout(0.2)
+        server.settimeout(0.2)
+
+        def pump(work) -> None:
+            while not over.is_set():
+                with contextlib.suppress(TimeoutError):
+                    work()
+
+        threads = [
+            threading.Thread(target=pump, args=(work,))
+            for work in (lambda: client.send(data), lambda: server.recv(1 << 20))
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+def test_without_data(lab: Lab, panel: Panel, browser: Browser) -> None:
+    """A gateway that has just begun."""
+    browser.load()
+    browser.wait_for("Log in")
+    browser.judge_at_both_widths("login")
+    log_in(browser, "vera")
+    for page, words in {
+        "flows": "No connection is relayed now.",
+        "flows?filter=nobody": "No flow has this text.",
+        "flow/999999": "This flow is over.",
+        "link?span=day": "There is no history yet.",
+        "switches": "Nobody has changed anything",
+    }.items():
+        browser.go(page)
+        browser.wait_for(words)
+        browser.judge_at_both_widths(page)
+    browser.go("events")
+    browser.wait_for("peer_alive")
+    browser.find("input[type=search]").send_keys("no such words")
+    browser.wait_for("No event is like that.")
+    must_be_silent(browser, "status of 404")
+
+
+def weight_of(browser: Browser) -> int:
+    return browser.run(
+        "return ['resource', 'navigation'].flatMap((type) => performance.getEntriesByType(type))"
+        ".filter(({name}) => !name.includes('/api/') && !name.includes('/vendor/'))"
+        ".reduce((sum, each) => sum + each.transferSize, 0)"
+    )
+
+
+def test_pages_with_data(lab: Lab, panel: Panel, browser: Browser) -> None:
+    log_in(browser, "ann")
+    browser.load()
+    browser.wait_for("All is well.")
+    weight = weight_of(browser)
+    note(f"a first visit loads {weight} bytes, charts not counted")
+    check(0 < weight < MOST_BYTES, f"{weight} bytes")
+    with uploads(lab), slow_download(lab):
+        time.sleep(3)
+        for page, words in PAGES.items():
+            browser.go(page)
+            browser.wait_for(*words)
+            browser.judge_at_both_widths(page)
+            if page == "flows" and browser.takes_screenshots:
+                time.sleep(4)  # rates come with the second answer
+            name = NAMES.get(page, page)
+            browser.screenshot(f"panel-{name}", WIDE)
+            if page == "":
+                browser.screenshot(f"panel-{name}-narrow", NARROW, 1100)
+        browser.go("")
+        box_of_picture = "return document.querySelector('svg.picture').getAttribute('viewBox')"
+        browser.wait_for("All is well.")
+        for width, drawn in ((NARROW, "0 0 360 "), (WIDE, "0 0 1180 ")):
+            browser.resize(width)
+            browser.wait_until(
+                lambda: browser.run(box_of_picture).startswith(drawn),
+                f"the picture is for {width} pixels",
+            )
+        browser.wait_until(
+            lambda: re.search(
+                r"out [1-9][0-9.]* Mbit/s",
+                browser.run("return document.querySelector('svg.picture').textContent"),
+            ),
+            "the picture has rates",
+        )
+        one_flow(lab, browser)
+        charts_in_both_schemes(browser)
+    must_be_silent(browser)
+
+
+def one_flow(lab: Lab, browser: Browser) -> None:
+    """Found by its text, sorted, and asked what it waits for."""
+    slow = next(f for f in lab.gateway_a.query("flows") if f["to_lan_bytes"] > f["from_lan_bytes"])
+    browser.go("flows")
+    browser.wait_for("203.0.113.10:")
+    browser.find("main input[type=search]").send_keys(str(slow["client"]))
+    browser.wait_until(lambda: "filter=203.0.113.10" in browser.driver.current_url, "it searches")
+    head = "//th[.//button[text()='to lan']]"
+    browser.driver.find_element("xpath", head + "//button").click()
+    browser.wait_until(
+        lambda: browser.driver.find_element("xpath", head).get_attribute("aria-sort"),
+        "it is sorted",
+    )
+    browser.press(f"a[href='#/flow/{slow['id']}']")
+    browser.wait_for("the host does not read, or more slowly than bytes come", "peer remote")
+    browser.wait_until(lambda: "now -" not in browser.text(), "it has rates")
+    browser.judge_at_both_widths("one flow")
+    browser.screenshot("panel-flow", WIDE)
+    browser.resize(WIDE)
+
+
+def charts_in_both_schemes(browser: Browser) -> None:
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    light = browser.run(colour)
+    browser.go("link")
+    browser.wait_until(
+        lambda: browser.run("return document.querySelectorAll('canvas').length") == 8, "charts"
+    )
+    browser.prefer("dark")
+    browser.judge("dark")
+    check(browser.run(colour) != light, "dark is as light")
+    browser.screenshot("panel-link-dark", WIDE)
+    browser.prefer("light")
+
+
+def test_without_charts(panel: Panel, browser: Browser) -> None:
+    """Where the library is not installed the tables have everything."""
+    browser.devtools("Network.enable")
+    browser.devtools("Network.setBlockedURLs", urls=["*/vendor/*"])
+    try:
+        log_in(browser, "vera", "link")
+        browser.wait_for("There are no charts", "Means of the last hour", "relayed")
+        browser.judge_at_both_widths("without charts")
+        check(browser.run("return document.querySelectorAll('canvas').length") == 0, "a chart")
+    finally:
+        browser.devtools("Network.setBlockedURLs", urls=[])
+    must_be_silent(browser, "/vendor/chart.min.js")
+
+
+def test_while_it_is_fetched(panel: Panel, browser: Browser) -> None:
+    """A slow way to satpanel: every page says what it waits for."""
+    log_in(browser, "vera", "capture")
+    browser.devtools("Network.enable")
+    slow = {"latency": 1500, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.devtools("Network.emulateNetworkConditions", offline=False, **slow)
+    try:
+        for page in PAGES:
+            if page != "capture":  # it shows nothing that is fetched
+                browser.go(page)
+                browser.wait_for("Fetching", timeout=1.4)
+        browser.judge_at_both_widths("fetching")
+    finally:
+        browser.devtools(
+            "Network.emulateNetworkConditions", offline=False, **{**slow, "latency": 0}
+        )
+    must_be_silent(browser)
+
+
+def test_gateway_killed_in_between(lab: Lab, panel: Panel, browser: Browser) -> None:
+    log_in(browser, "ann")
+    browser.wait_for("All is well.")
+    lab.gateway_a.daemon.kill()
+    browser.wait_for("The gateway does not answer since")
+    check(browser.find(".stale").is_displayed(), "what was seen before is gone")
+    browser.judge_at_both_widths("overview of a killed gateway")
+    for page in PAGES:
+        browser.go(page)
+        browser.wait_for("The gateway does not answer since")
+        browser.judge_at_both_widths(f"{page} of a killed gateway")
+    browser.go("")
+    browser.screenshot("panel-gone", NARROW)
+    browser.go("switches")
+    browser.press("[data-command=bypass] button")
+    browser.wait_until(lambda: browser.find("#result").text, "a switch says that it was not thrown")
+    browser.go("flows")
+    browser.wait_for("The gateway does not answer.")
+    lab.gateway_a.start()
+    browser.wait_for("No connection is relayed now.", "gateway up")
+    check("does not answer" not in browser.text(), "an alarm of before")
+    browser.go("switches")
+    browser.wait_for("Functions of rules", "accelerate")
+    must_be_silent(browser, NO_GATEWAY)
+    lab.wait_for_peers()
+
+
+# --- switches ------------------------------------------------------------------------------------
+
+
+def test_switches_by_keyboard(lab: Lab, panel: Panel, browser: Browser) -> None:
+    """Bypass, without a mouse: the next connection is bridged, and the page says so."""
+    near = lab.gateway_a
+    log_in(browser, "otto")
+    browser.wait_for("All is well.")
+    check(browser.tab_to("Skip to the content", 20) >= 1, "no way to skip")
+    browser.type(Keys.ENTER)
+    check(browser.run("return document.activeElement.id") == "content", "nothing is skipped")
+    browser.load()
+    browser.wait_for("All is well.")
+    browser.tab_to("Switches")
+    browser.type(Keys.ENTER)
+    browser.wait_for("New flows are bridged while it is on")
+    note(f"{browser.tab_to('Bypass on')} times Tab to the switch")
+    before = near.counter("bridged_bypass")
+    browser.type(Keys.SPACE)
+    browser.wait_for("Bypass on: ok", "gateway: bypass is on", "panel:otto")
+    converse(lab, 8080)
+    check(near.counter("bridged_bypass") > before, "the connection was not bridged")
+    browser.go("explain")
+    browser.wait_for("bridged_bypass")
+    browser.go("")
+    browser.wait_for("Bypass is on: new connections are bridged")
+    browser.go("switches")
+    browser.wait_for("New flows are bridged while it is on")
+    browser.press("[aria-label='Bypass off']")
+    browser.wait_for("Bypass off: ok")
+    accepted = near.counter("flows_accepted")
+    converse(lab, 8080)
+    check(near.counter("flows_accepted") > accepted, "the connection was not relayed")
+    must_be_silent(browser)
+
+
+def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
+    log_in(browser, "otto", "switches")
+    browser.wait_for("accelerate")
+    browser.press("[aria-label='Change rule 2']")
+    browser.wait_for("What changes; the rest stays as it is")
+    browser.judge_at_both_widths("the dialogue")
+    browser.choose("compress", "off")
+    browser.screenshot("panel-change", WIDE)
+    browser.press("dialog button.main")
+    browser.wait_for("Change rule 2: ok", "yes, until the next reload")
+    rule = lab.gateway_a.query("rules")[1]
+    check((rule["compress"], rule["changed"]) == ("off", "yes"), f"{rule}")
+    browser.wait_for("rule 2", "panel:otto")
+
+    # What the gateway refuses is said in its words, and nothing has changed.
+    browser.press("[aria-label='Change link sat']")
+    browser.fill("RATE", "90Mbit")
+    browser.press("dialog button.main")
+    browser.wait_for("That did not work.")
+    browser.judge("a refusal")
+    browser.type(Keys.ESCAPE)
+    browser.wait_until(
+        lambda: not browser.run("return document.querySelector('dialog')"), "it closes"
+    )
+    browser.press("[aria-label='Change peer remote']")
+    browser.fill("RATE", "5Mbit")
+    browser.press("dialog button.main")
+    browser.wait_for("Change peer remote: ok")
+    eventually(lambda: lab.gateway_a.peer()["send_rate_bps"] < 5_100_000, 5, "less is sent")
+    must_be_silent(browser, "status of 409")
+    tell(lab, lab.gateway_a, "rate", "remote", "configured")
+    tell(lab, lab.gateway_a, "reload")
+
+
+def test_asks_before_what_interrupts(lab: Lab, panel: Panel, browser: Browser) -> None:
+    log_in(browser, "ann", "switches")
+    browser.wait_for("accelerate")
+    browser.press("[data-command=drain] button")
+    browser.wait_for("This interrupts what runs.", "Yes, drain")
+    check(browser.run("return document.activeElement.textContent") == "Cancel", "Enter would drain")
+    browser.type(Keys.ENTER)
+    browser.wait_until(
+        lambda: not browser.run("return document.querySelector('dialog')"), "it closes"
+    )
+    check(lab.gateway_a.query("status")["new_flows"] == "open", "it drains all the same")
+    must_be_silent(browser)
+
+
+# --- who may --------------------------------------------------------------------------------------
+
+
+def test_roles(lab: Lab, panel: Panel, browser: Browser) -> None:
+    browser.load("capture")
+    browser.wait_for("Password")
+    browser.fill("name", "vera")
+    browser.fill("password", "wrong" + Keys.ENTER)
+    browser.wait_for("Not logged in.")
+    log_in(browser, "vera", "capture")
+    browser.wait_for(
+        "You may look, not change.", "This takes the role operator; vera has the role viewer."
+    )
+    check(not browser.find("main button[type=submit]").is_enabled(), "vera may capture")
+    browser.judge_at_both_widths("capture of a viewer")
+    browser.go("switches")
+    browser.wait_for("You may look, not change.", "accelerate")
+    check(
+        not browser.run(
+            "return [...document.querySelectorAll('main button')].some((b) => !b.disabled"
+            " && b.checkVisibility())"
+        ),
+        "vera may switch",
+    )
+    browser.judge_at_both_widths("switches of a viewer")
+    browser.screenshot("panel-viewer", NARROW, 1100)
+    browser.resize(WIDE)
+
+    browser.press("#logout")
+    browser.wait_for("Password")
+    log_in(browser, "otto", "switches")
+    browser.wait_for("This takes the role administrator; otto has the role operator.")
+    check(not browser.find("[data-command=drain] button").is_enabled(), "otto may drain")
+    check(browser.find("[aria-label='Bypass on']").is_enabled(), "otto may not bypass")
+
+    # A session that ends in between leads to the login, and back to the page.
+    browser.devtools("Network.clearBrowserCookies")
+    browser.wait_for("Password")
+    browser.fill("name", "otto")
+    browser.fill("password", PASSWORD + Keys.ENTER)
+    browser.wait_for("otto (operator)", "Functions of rules")
+    must_be_silent(browser, "status of 401")
+
+
+# --- what happens while somebody looks ------------------------------------------------------------
+
+
+def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None:
+    log_in(browser, "vera", "events")
+    browser.wait_for("Live: new events appear by themselves.")
+    check("capacity_set" not in browser.text(), "it is there already")
+    tell(lab, lab.gateway_a, "capacity", "sat", "send", "configured")
+    browser.wait_for("capacity_set", timeout=5)
+    check(
+        browser.run("return document.querySelector('.events li code').textContent")
+        == "capacity_set",
+        "the latest is not the first",
+    )
+    browser.screenshot("panel-events", WIDE, 1000)
+    browser.find("main input[type=search]").send_keys("capacity_set")
+    browser.wait_until(
+        lambda: "peer_alive" not in browser.text() and "capacity_set" in browser.text(),
+        "it is filtered",
+    )
+    must_be_silent(browser)
+
+
+def test_asks_nothing_unseen(panel: Panel, browser: Browser) -> None:
+    log_in(browser, "vera", "explain")
+    browser.wait_for("gateway up", "What is bridged")
+    asked = (
+        "return performance.getEntriesByType('resource')"
+        ".filter(({name}) => name.includes('/api/')).length"
+    )
+    hide = (
+        "Object.defineProperty(document, 'hidden', {value: arguments[0], configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    browser.run(hide, True)
+    time.sleep(0.3)
+    before = browser.run(asked)
+    time.sleep(2.2)
+    check(browser.run(asked) == before, "a page that nobody sees asks")
+    browser.run(hide, False)
+    browser.wait_until(lambda: browser.run(asked) >= before + 4, "it asks again", 5)
+
+
+def test_capture(lab: Lab, panel: Panel, browser: Browser) -> None:
+    log_in(browser, "otto", "capture")
+    browser.wait_for("What to capture")
+    browser.fill("filter", "tcp port 8080 and")
+    browser.press("main button[type=submit]")
+    browser.wait_for("That did not work.")
+    browser.fill("filter", "tcp port 8080")
+    browser.fill("seconds", "3")
+    browser.press("main button[type=submit]")
+    browser.wait_for("Capturing at port lan")
+    converse(lab, 8080)
+    browser.wait_for("The browser has it.")
+    browser.wait_until(lambda: browser.downloads(".pcapng"), "the file is there", 5)
+    with open(browser.downloads(".pcapng")[0], "rb") as file:
+        content = file.read()
+    check(content[:4] == b"\n\r\r\n", f"no pcapng: {content[:16]}")
+    check(len(content) > 5_000, f"the conversation is not in it: {len(content)} bytes")
+    must_be_silent(browser, "status of 4")
