@@ -3,7 +3,7 @@ import {get} from "./api.js";
 import {labelled, make, show, showIfNew} from "./dom.js";
 import {findingsOf} from "./findings.js";
 import {NoticePlace, gatewayGone, loading, nothing} from "./notices.js";
-import {stateOf, stateWords} from "./peers.js";
+import {stateOf, stateWords, worstFirst} from "./peers.js";
 import {picture} from "./picture.js";
 import {Poll} from "./poll.js";
 import {Pager, Table} from "./table.js";
@@ -102,7 +102,7 @@ export function open({monitor}) {
   function drawPeers() {
     const wanted = search.value.toLowerCase();
     const texts = (peer) => [peer.name, peer.address, peer.link, stateWords(peer)];
-    const found = latest.peers.filter((peer) =>
+    const found = worstFirst(latest.peers).filter((peer) =>
       texts(peer).some((text) => String(text).toLowerCase().includes(wanted)),
     );
     const entries = found.slice(pager.first, pager.first + pager.size);

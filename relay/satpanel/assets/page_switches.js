@@ -14,14 +14,21 @@ export const title = "Switches";
 
 const EVERY_MS = 2000;
 const PAGE = 20;
+const LINKS_ARE_KEPT_MS = 30_000;
 
 const ruleName = ({rule, name}) => (name ? `${rule} ${name}` : String(rule));
 
+// Links are known by the peers that use them, who may be many and seldom change.
+let links = {page: null, asked_ms: -Infinity};
+
 async function linksInUse() {
+  if (performance.now() - links.asked_ms < LINKS_ARE_KEPT_MS) return links.page;
   const {entries} = await get("/peers", {count: 500});
   const peers = new Map();
   for (const {link, name} of entries) peers.set(link, [...(peers.get(link) ?? []), name]);
-  return {total: peers.size, first: 0, entries: [...peers].map(([name, users]) => ({name, users}))};
+  const found = [...peers].map(([name, users]) => ({name, users}));
+  links = {page: {total: found.length, first: 0, entries: found}, asked_ms: performance.now()};
+  return links.page;
 }
 
 // Where the gateway lists what the first argument of a command may name. A command or an argument
