@@ -42,7 +42,10 @@ constexpr Parameter kQuestion[] = {
     {"dscp", "0 by default"},
     {"direction", "outbound (by default) or inbound"},
 };
-constexpr Parameter kSpan[] = {{"span", "hour (by default) or day"}};
+constexpr Parameter kSpan[] = {
+    {"span", "hour (by default) or day"},
+    {"since", "Only what is later than this; UTC, seconds"},
+};
 constexpr Parameter kEvents[] = {
     {"from", "A position, as `next` of an earlier answer; left out: the latest"},
     {"count", "How many at most, up to 500; 100 by default"},
@@ -338,8 +341,14 @@ Response Service::history(const Call& call) {
   const std::string span = call.request.parameter("span");
   if (!span.empty() && span != "hour" && span != "day") throw BadRequest("span: hour or day");
   const bool is_day = span == "day";
-  const auto samples =
+  const std::string since = call.request.parameter("since");
+  auto samples =
       history_.samples(is_day ? History::Span::kDay : History::Span::kHour, now_ms() / 1000);
+  if (!since.empty()) {
+    std::erase_if(samples, [after = number_from(since, "since")](const Sample& sample) {
+      return sample.time <= after;
+    });
+  }
   const auto column = [&](const auto& value_of) {
     Json values = Json::array();
     for (const Sample& sample : samples) values.push_back(value_of(sample));

@@ -161,6 +161,9 @@ def test_answers(lab: Lab) -> None:
         history = client.get("/api/v1/history?span=hour")
         check(history["step_seconds"] == 1, "an hour of seconds")
         check(len(history["samples"]["time"]) >= 2, f"no history: {history}")
+        latest = history["samples"]["time"][-1]
+        later = client.get(f"/api/v1/history?span=hour&since={latest}")["samples"]["time"]
+        check(all(time_ > latest for time_ in later), f"since {latest}: {later}")
         paths = client.get("/api/v1/openapi.json")["paths"]
         for name in ("bypass", "drain", "set"):
             check(f"/api/v1/commands/{name}" in paths, f"{name} is not described")
