@@ -40,6 +40,8 @@ test_packages=(
   wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark
   # a browser for the panel
   chromium chromium-driver python3-selenium
+  # what watches many gateways
+  prometheus prometheus-alertmanager
   # a guest with NICs that DPDK has drivers for
   qemu-system-x86 kmod findutils
 )
@@ -51,7 +53,10 @@ guest_modules=(
   drivers/net/virtio_net.ko drivers/net/net_failover.ko net/core/failover.ko
 )
 # Packages whose server Debian starts when it is installed, and the names of those services.
-declare -A services=([openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx)
+declare -A services=(
+  [openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx
+  [prometheus]=prometheus [prometheus-alertmanager]=prometheus-alertmanager
+)
 
 missing_packages() {
   local package

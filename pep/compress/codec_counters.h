@@ -19,10 +19,12 @@ struct CodecCounters {
       {"encoded_bytes", &CodecCounters::encoded_bytes, "came out of it, headers included",
        CounterUnit::kBytes},
       {"skipped_blocks", &CodecCounters::skipped_blocks,
-       "left alone by the entropy probe, the mode or the size"},
+       "blocks left alone by the entropy probe, the mode or the size"},
       {"compressed_blocks", &CodecCounters::compressed_blocks, "blocks that became smaller"},
-      {"dictionary_blocks", &CodecCounters::dictionary_blocks, "of those, with a dictionary"},
-      {"expanded_blocks", &CodecCounters::expanded_blocks, "compressed in vain, and sent raw"},
+      {"dictionary_blocks", &CodecCounters::dictionary_blocks,
+       "blocks that became smaller with a dictionary"},
+      {"expanded_blocks", &CodecCounters::expanded_blocks,
+       "blocks compressed in vain, and sent raw"},
       {"time_ns", &CodecCounters::time_ns, "what compressing took", CounterUnit::kNanoseconds},
   }};
 };

@@ -17,11 +17,11 @@ struct PortStats {
 
   static constexpr std::array<CounterField<PortStats>, 16> kFields{{
       {"rx_frames", &PortStats::rx_frames, "frames received"},
-      {"rx_bytes", &PortStats::rx_bytes, "the same", CounterUnit::kBytes},
-      {"rx_large", &PortStats::rx_large, "large frames that were cut into some of these"},
+      {"rx_bytes", &PortStats::rx_bytes, "bytes received", CounterUnit::kBytes},
+      {"rx_large", &PortStats::rx_large, "large frames that were cut into some of those received"},
       {"tx_frames", &PortStats::tx_frames, "frames sent"},
-      {"tx_bytes", &PortStats::tx_bytes, "the same", CounterUnit::kBytes},
-      {"tx_large", &PortStats::tx_large, "large frames that were made of some of these"},
+      {"tx_bytes", &PortStats::tx_bytes, "bytes sent", CounterUnit::kBytes},
+      {"tx_large", &PortStats::tx_large, "large frames that were made of some of those sent"},
       {"rx_missed", &PortStats::rx_missed, "no room in the device's or the kernel's ring"},
       {"rx_errors", &PortStats::rx_errors, "as the device counts them"},
       {"rx_no_buffer", &PortStats::rx_no_buffer, "no free packet buffer"},

@@ -218,7 +218,7 @@ class Counters {
       {"syn_cookies_sent", Counter::kSynCookiesSent,
        "SYNs answered without a flow, as limits.half_open was reached"},
       {"flows_accepted", Counter::kFlowsAccepted, "SYNs from the LAN answered"},
-      {"flows_by_syn_cookie", Counter::kFlowsBySynCookie, "of these, from the ACK to a cookie"},
+      {"flows_by_syn_cookie", Counter::kFlowsBySynCookie, "accepted from the ACK to a cookie"},
       {"flows_established", Counter::kFlowsEstablished,
        "handshake completed, and opened towards the peer"},
       {"flows_from_peer", Counter::kFlowsFromPeer, "opened by a peer"},

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "relay/ops/control_client.h"
 #include "relay/client/socket_search.h"
+#include "relay/ops/control_client.h"
 
 namespace satrelay::panel {
 namespace {
@@ -72,16 +72,16 @@ Json GatewayLink::query_all(const std::string& command) {
   return with_client([&](ctl::StatsClient& client) { return client.query_all(command); });
 }
 
-Readings GatewayLink::read() {
+metrics::Readings GatewayLink::read() {
   try {
     return with_client([](ctl::StatsClient& client) {
-      Readings readings = read_gateway(client);
+      metrics::Readings readings = metrics::read_gateway(client);
       // A connection that has broken is not kept.
       if (!readings.up) throw ctl::StatsError(readings.error);
       return readings;
     });
   } catch (const ctl::StatsError& error) {
-    Readings readings;
+    metrics::Readings readings;
     readings.error = error.what();
     return readings;
   }

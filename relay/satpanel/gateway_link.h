@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "relay/satpanel/readings.h"
 #include "relay/client/stats_client.h"
+#include "relay/metrics/readings.h"
 
 namespace satrelay::panel {
 
@@ -31,7 +31,7 @@ class GatewayLink {
   Json query_page(const std::string& command, std::size_t first, std::size_t count);
   Json query_all(const std::string& command);
   // All that is told at once; never throws ctl::StatsError.
-  Readings read();
+  metrics::Readings read();
   // The answer of the control socket: lines. Throws std::runtime_error.
   std::string control(const std::string& line) const;
   // Throws ctl::StatsError.

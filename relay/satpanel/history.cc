@@ -95,7 +95,7 @@ History::~History() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-History::Totals History::totals_of(const Readings& readings, std::uint64_t time) {
+History::Totals History::totals_of(const metrics::Readings& readings, std::uint64_t time) {
   const Json& lan = part_of(readings.ports, "lan");
   const Json& wan = part_of(readings.ports, "wan");
   const Json& codec = part_of(readings.status, "codec");
@@ -125,7 +125,8 @@ History::Totals History::totals_of(const Readings& readings, std::uint64_t time)
   return totals;
 }
 
-Sample History::difference(const Totals& before, const Totals& now, const Readings& readings) {
+Sample History::difference(const Totals& before, const Totals& now,
+                           const metrics::Readings& readings) {
   const double seconds = static_cast<double>(now.time - before.time);
   Sample sample{.time = now.time,
                 .send_bps = 8 * per_second(before.wan_out, now.wan_out, seconds),
@@ -160,7 +161,7 @@ Sample History::difference(const Totals& before, const Totals& now, const Readin
   return sample;
 }
 
-void History::add(const Readings& readings, std::uint64_t time) {
+void History::add(const metrics::Readings& readings, std::uint64_t time) {
   if (!readings.up) return;
   Totals now = totals_of(readings, time);
   const std::lock_guard lock(mutex_);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "relay/satpanel/readings.h"
+#include "relay/metrics/readings.h"
 
 namespace satrelay::panel {
 
@@ -48,7 +48,7 @@ class History {
   ~History();
 
   // What was read at `time`; differences are to what was added before. Any thread.
-  void add(const Readings& readings, std::uint64_t time);
+  void add(const metrics::Readings& readings, std::uint64_t time);
   // Oldest first.
   std::vector<Sample> samples(Span span, std::uint64_t now) const;
   std::vector<std::string> class_names() const;
@@ -63,8 +63,9 @@ class History {
     std::uint64_t plain = 0, encoded = 0;
     std::vector<std::uint64_t> classes;  // bytes sent
   };
-  static Totals totals_of(const Readings& readings, std::uint64_t time);
-  static Sample difference(const Totals& before, const Totals& now, const Readings& readings);
+  static Totals totals_of(const metrics::Readings& readings, std::uint64_t time);
+  static Sample difference(const Totals& before, const Totals& now,
+                           const metrics::Readings& readings);
   void store(std::size_t slot, const Sample& sample);
 
   mutable std::mutex mutex_;

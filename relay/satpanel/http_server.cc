@@ -176,18 +176,17 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
   }
   items.push_back({MHD_OPTION_END, 0, nullptr});
   errno = 0;
-  daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &on_request, this,
-                             MHD_OPTION_SOCK_ADDR, &address,             //
+  daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &on_request, this, MHD_OPTION_SOCK_ADDR,
+                             &address,  //
                              MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this,
                              MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,  //
                              MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
   if (daemon_ == nullptr) {
     // The library does not say which of its many reasons it has.
-    const std::string why = errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL
-                                ? std::strerror(errno)
-                            : options.certificate.empty()
-                                ? "no socket, or no thread"
-                                : "the certificate and the key are no PEM of one another";
+    const std::string why =
+        errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL ? std::strerror(errno)
+        : options.certificate.empty()                                    ? "no socket, or no thread"
+                                      : "the certificate and the key are no PEM of one another";
     throw std::runtime_error(
         fmt::format("cannot listen at {} port {}: {}", options.address, options.port, why));
   }

@@ -51,7 +51,7 @@ void Observer::run() {
 }
 
 void Observer::look() {
-  auto readings = std::make_shared<Readings>(link_.read());
+  auto readings = std::make_shared<metrics::Readings>(link_.read());
   history_.add(*readings, wall_clock_seconds());
   const bool is_up = readings->up;
   {
@@ -97,7 +97,7 @@ void Observer::keep_event(Json event) {
   ++first_position_;
 }
 
-std::shared_ptr<const Readings> Observer::latest() const {
+std::shared_ptr<const metrics::Readings> Observer::latest() const {
   const std::lock_guard lock(mutex_);
   return latest_;
 }

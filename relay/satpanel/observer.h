@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "relay/metrics/readings.h"
 #include "relay/satpanel/gateway_link.h"
 #include "relay/satpanel/history.h"
-#include "relay/satpanel/readings.h"
 
 namespace satrelay::panel {
 
@@ -29,7 +29,7 @@ class Observer {
   ~Observer();
 
   // What was seen last; never null.
-  std::shared_ptr<const Readings> latest() const;
+  std::shared_ptr<const metrics::Readings> latest() const;
 
   // Events as the gateway tells them, with `boot_epoch` beside, oldest first.
   struct EventPage {
@@ -53,7 +53,7 @@ class Observer {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   bool is_stopping_ = false;
-  std::shared_ptr<const Readings> latest_ = std::make_shared<Readings>();
+  std::shared_ptr<const metrics::Readings> latest_ = std::make_shared<metrics::Readings>();
   std::deque<Json> events_;
   std::uint64_t first_position_ = 1;  // of events_.front()
 

@@ -8,15 +8,15 @@
 #include <sstream>
 #include <utility>
 
-#include "relay/gateway/counters.h"
-#include "relay/satpanel/command_line.h"
-#include "relay/satpanel/event_stream.h"
-#include "relay/satpanel/exposition.h"
-#include "relay/satpanel/json_listing.h"
-#include "relay/satpanel/service.h"
 #include "relay/client/capture_session.h"
 #include "relay/client/explain.h"
 #include "relay/client/reply.h"
+#include "relay/gateway/counters.h"
+#include "relay/metrics/exposition.h"
+#include "relay/satpanel/command_line.h"
+#include "relay/satpanel/event_stream.h"
+#include "relay/satpanel/json_listing.h"
+#include "relay/satpanel/service.h"
 
 namespace satrelay::panel {
 namespace {
@@ -100,7 +100,7 @@ std::string text_from(const Json& object, const char* name) {
 }
 
 // What was seen last. Throws ctl::StatsError if that is nothing.
-const Json& seen(const Readings& readings, const Json& part) {
+const Json& seen(const metrics::Readings& readings, const Json& part) {
   if (part.is_null()) {
     throw ctl::StatsError(readings.error.empty() ? "the gateway was not asked yet"
                                                  : readings.error);
@@ -506,9 +506,10 @@ Response Service::openapi(const Call& /*call*/) {
 Response Service::metrics(const Call& call) {
   const bool is_open_metrics =
       call.request.header("accept").find("application/openmetrics-text") != std::string::npos;
-  const ExpositionFormat format =
-      is_open_metrics ? ExpositionFormat::kOpenMetrics : ExpositionFormat::kText;
-  return {.type = std::string(content_type(format)), .body = expose(*observer_.latest(), format)};
+  const metrics::ExpositionFormat format =
+      is_open_metrics ? metrics::ExpositionFormat::kOpenMetrics : metrics::ExpositionFormat::kText;
+  return {.type = std::string(metrics::content_type(format)),
+          .body = metrics::expose(*observer_.latest(), format)};
 }
 
 }  // namespace satrelay::panel

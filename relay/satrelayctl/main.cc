@@ -12,18 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include "relay/client/explain.h"
+#include "relay/client/reply.h"
+#include "relay/client/socket_search.h"
+#include "relay/client/stats_client.h"
+#include "relay/metrics/exposition.h"
+#include "relay/metrics/readings.h"
 #include "relay/ops/control_grammar.h"
 #include "relay/ops/nearest_word.h"
 #include "relay/ops/severity.h"
 #include "relay/satrelayctl/capture.h"
 #include "relay/satrelayctl/control.h"
 #include "relay/satrelayctl/events.h"
-#include "relay/client/explain.h"
 #include "relay/satrelayctl/keygen.h"
 #include "relay/satrelayctl/render.h"
-#include "relay/client/reply.h"
-#include "relay/client/socket_search.h"
-#include "relay/client/stats_client.h"
 #include "relay/satrelayctl/top.h"
 #include "relay/satrelayctl/views.h"
 
@@ -69,11 +71,13 @@ class Program {
   void add_control(const ops::ControlCommandSpec& spec);
   void add_top();
   void add_events();
+  void add_metrics();
   void add_capture();
   void add_keygen();
   void add_help();
 
   int show(const View& view) const;
+  int show_metrics() const;
   int tell_gateway(const ops::ControlCommandSpec& spec, const ControlArguments& arguments) const;
   int help_about(const std::string& name) const;
   int complain(const CLI::ParseError& error) const;
@@ -92,6 +96,7 @@ class Program {
   PacketQuestion packet_;
   bool json_ = false;
   bool all_ = false;
+  bool open_metrics_ = false;
   TopOptions top_;
   EventOptions events_;
   CaptureOptions capture_;
@@ -111,6 +116,7 @@ Program::Program() {
   for (const View& view : views()) add_view(view);
   add_top();
   add_events();
+  add_metrics();
   add_capture();
   for (const ops::ControlCommandSpec& spec : ops::kControlCommands) {
     if (spec.use != ops::ControlUse::kSocketOnly) add_control(spec);
@@ -215,6 +221,12 @@ void Program::add_events() {
       ->type_name("COUNT");
 }
 
+void Program::add_metrics() {
+  CLI::App* command = add("metrics", "What the gateway tells, for Prometheus", kLooks,
+                          [this] { return show_metrics(); });
+  command->add_flag("--openmetrics", open_metrics_, "OpenMetrics 1.0 instead of the text format");
+}
+
 void Program::add_capture() {
   CLI::App* command = add(
       "capture", "Writes the frames that pass a port into a file for Wireshark; Ctrl-C ends it",
@@ -270,6 +282,20 @@ int Program::show(const View& view) const {
   }
   if (view.name == "counters" && all_) return print(render_counters(reply, Zeros::kShow));
   return print(view.render(reply));
+}
+
+// A gateway that does not run is what the metrics say, not a mistake of who asks.
+int Program::show_metrics() const {
+  metrics::Readings readings;
+  try {
+    readings = metrics::read_gateway(stats_socket(), kTimeout);
+  } catch (const StatsError& error) {
+    if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) throw;
+    readings.error = error.what();
+  }
+  if (!readings.error.empty()) std::cerr << "satrelayctl: " << readings.error << '\n';
+  return print(metrics::expose(readings, open_metrics_ ? metrics::ExpositionFormat::kOpenMetrics
+                                                       : metrics::ExpositionFormat::kText));
 }
 
 int Program::tell_gateway(const ops::ControlCommandSpec& spec,

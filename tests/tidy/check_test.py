@@ -41,7 +41,10 @@ class StructureTest(unittest.TestCase):
                 ("relay/dpdk/a.cc", "<rte_mbuf.h>"), ("relay/satrelayd/main.cc", "<rte_eal.h>"),
                 ("relay/satlink/a.cc", '"relay/dpdk/b.h"'), ("pep/tcp/a.cc", "<algorithm>"),
                 ("relay/ops/a.cc", "<chrono>"), ("relay/satlab/a.cc", '"relay/text/b.h"'),
-                ("relay/satrelayctl/a.cc", '"relay/gateway/counters.h"'), ("tests/sim/a.cc", '"relay/gateway/b.h"')]:
+                ("relay/satrelayctl/a.cc", '"relay/gateway/counters.h"'),
+                ("relay/satpanel/a.cc", '"relay/gateway/counters.h"'),
+                ("relay/satpanel/a.cc", '"relay/satrelayctl/stats_client.h"'),
+                ("tests/sim/a.cc", '"relay/gateway/b.h"')]:
             self.assertEqual(self.include(includer, included), [], (includer, included))
 
     def test_text_is_written_with_fmt(self):
@@ -55,6 +58,7 @@ class StructureTest(unittest.TestCase):
                 ("pep/base/a.cc", '"pep/wire/b.h"'), ("pep/tcp/a.cc", '"pep/stp/b.h"'),
                 ("relay/satlab/a.cc", '"relay/satrelayctl/b.h"'), ("relay/text/a.cc", '"pep/base/b.h"'),
                 ("relay/satrelayctl/a.cc", '"relay/gateway/gateway.h"'),
+                ("relay/satpanel/a.cc", '"relay/gateway/gateway.h"'),
                 ("pep/stp/a.cc", '"pep/tcp/b.h"'), ("pep/stp/a.cc", '"pep/wire/b.h"'),
                 ("pep/compress/a.cc", '"pep/wire/b.h"'), ("pep/control/a.cc", '"pep/tcp/b.h"'),
                 ("pep/tcp/a.cc", '"relay/gateway/b.h"'), ("pep/tcp/a.cc", '"config/schema.h"'),

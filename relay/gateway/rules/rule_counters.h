@@ -22,7 +22,7 @@ struct RuleUse {
        CounterUnit::kBytes},
       {"to_lan_bytes", &RuleUse::bytes_to_lan, "relayed to the LAN, plain", CounterUnit::kBytes},
       {"bridged_frames", &RuleUse::bridged_frames, "bridged, from both ports"},
-      {"bridged_bytes", &RuleUse::bridged_bytes, "the same, from the Ethernet header on",
+      {"bridged_bytes", &RuleUse::bridged_bytes, "bridged, from the Ethernet header on",
        CounterUnit::kBytes},
       {"dropped_frames", &RuleUse::dropped_frames, "dropped by drop and reset"},
   }};

@@ -18,9 +18,9 @@ struct ClassUse {
       {"relayed_bytes", &ClassUse::relayed_bytes,
        "packets to peers, shared among the classes of what is in them", CounterUnit::kBytes},
       {"bridged_frames", &ClassUse::bridged_frames, "bridged from LAN to WAN"},
-      {"bridged_bytes", &ClassUse::bridged_bytes, "the same", CounterUnit::kBytes},
-      {"waited_frames", &ClassUse::waited_frames, "of the bridged ones, those that had to wait"},
-      {"dropped_frames", &ClassUse::dropped_frames, "found no room to wait"},
+      {"bridged_bytes", &ClassUse::bridged_bytes, "bridged from LAN to WAN", CounterUnit::kBytes},
+      {"waited_frames", &ClassUse::waited_frames, "bridged frames that had to wait"},
+      {"dropped_frames", &ClassUse::dropped_frames, "bridged frames that found no room to wait"},
   }};
 };
 static_assert(lists_every_counter<ClassUse>());

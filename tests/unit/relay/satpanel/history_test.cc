@@ -16,8 +16,8 @@ constexpr std::uint64_t kNoon = 1'800'000'000;  // the first second of a minute
 
 // What a gateway has done `seconds` after its start: 1,000 bytes a second to the link, of which
 // one packet of ten was lost.
-Readings readings(std::uint64_t seconds, std::uint64_t boot_epoch = 1) {
-  Readings made;
+metrics::Readings readings(std::uint64_t seconds, std::uint64_t boot_epoch = 1) {
+  metrics::Readings made;
   made.up = true;
   made.status = {{"boot_epoch", boot_epoch},
                  {"flows", 3U},
@@ -88,7 +88,7 @@ TEST(History, TakesNothingFromARestartOrAClockThatIsSetBack) {
 
 TEST(History, HasNumbersThatAreNotKnownAsNone) {
   History history("");
-  Readings first = readings(1), second = readings(1);
+  metrics::Readings first = readings(1), second = readings(1);
   first.peers = Json();
   second.peers = Json();
   history.add(first, kNoon + 1);

@@ -6,7 +6,7 @@
 
 #include "pep/base/counter_fields.h"
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 
 struct BaseUnit {
   std::string_view name;  // "": of what the counter's name says
@@ -31,4 +31,4 @@ struct ReasonGroup {
 // The reason that `counter` tells in the group; "": it is not of the group.
 std::string_view reason_in(const ReasonGroup& group, std::string_view counter);
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

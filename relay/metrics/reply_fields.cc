@@ -1,8 +1,8 @@
-#include "relay/satpanel/reply_fields.h"
+#include "relay/metrics/reply_fields.h"
 
 #include "relay/client/reply.h"
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 
 std::optional<std::string_view> word(const nlohmann::ordered_json& object, const char* key) {
   const auto& value = ctl::member(object, key);
@@ -16,4 +16,4 @@ std::optional<std::string> label_of(const nlohmann::ordered_json& entry, const c
   return name ? std::optional<std::string>(*name) : std::nullopt;
 }
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

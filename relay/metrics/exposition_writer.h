@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 
 enum class ExpositionFormat { kText, kOpenMetrics };
 
@@ -63,4 +63,4 @@ class ExpositionWriter {
   std::string out_;
 };
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

@@ -1,4 +1,4 @@
-#include "relay/satpanel/exposition_writer.h"
+#include "relay/metrics/exposition_writer.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "pep/base/check.h"
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 namespace {
 
 enum class Quotes { kEscaped, kPlain };
@@ -114,4 +114,4 @@ std::string ExpositionWriter::finish() {
   return std::move(out_);
 }
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

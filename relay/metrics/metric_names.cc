@@ -1,8 +1,8 @@
-#include "relay/satpanel/metric_names.h"
+#include "relay/metrics/metric_names.h"
 
 #include <algorithm>
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 namespace {
 
 // Of a counter's name, which the base unit takes the place of.
@@ -50,4 +50,4 @@ std::string_view reason_in(const ReasonGroup& group, std::string_view counter) {
   return counter;
 }
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

@@ -16,10 +16,10 @@
 #include <cstddef>
 #include <string>
 
-#include "relay/satpanel/exposition_writer.h"
-#include "relay/satpanel/readings.h"
+#include "relay/metrics/exposition_writer.h"
+#include "relay/metrics/readings.h"
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 
 // Those behind them are left out and counted (satrelay_entries_left_out). Peers of each state are
 // counted in satrelay_peers, however many there are.
@@ -28,4 +28,4 @@ inline constexpr std::size_t kMostExposedRules = 500;
 
 std::string expose(const Readings& readings, ExpositionFormat format);
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

@@ -1,4 +1,4 @@
-#include "relay/satpanel/exposition.h"
+#include "relay/metrics/exposition.h"
 
 #include <algorithm>
 #include <array>
@@ -13,16 +13,16 @@
 #include "pep/compress/codec_counters.h"
 #include "pep/stp/counters.h"
 #include "pep/tcp/counters.h"
+#include "relay/client/reply.h"
 #include "relay/dpdk/port_stats.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
+#include "relay/metrics/metric_names.h"
+#include "relay/metrics/reply_fields.h"
 #include "relay/ops/worker_counters.h"
-#include "relay/satpanel/metric_names.h"
-#include "relay/satpanel/reply_fields.h"
-#include "relay/client/reply.h"
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 namespace {
 
 using ctl::Json;
@@ -390,4 +390,4 @@ std::string expose(const Readings& readings, ExpositionFormat format) {
   return out.finish();
 }
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 
 // The words that docs/statistics.md lists for these fields.
 inline constexpr std::array<std::string_view, 6> kPeerStateWords = {
@@ -47,4 +47,4 @@ Values<Struct> values_of(const nlohmann::ordered_json& object) {
   return values;
 }
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

@@ -10,7 +10,7 @@ namespace satrelay::ctl {
 class StatsClient;
 }
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 
 // Each answer is as docs/statistics.md describes it; null: not had. A gateway of another version
 // may leave out fields, or have others.
@@ -28,4 +28,4 @@ Readings read_gateway(ctl::StatsClient& client);
 // The same over a connection of its own.
 Readings read_gateway(const std::filesystem::path& socket, std::chrono::milliseconds timeout);
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics

@@ -1,8 +1,8 @@
-#include "relay/satpanel/readings.h"
+#include "relay/metrics/readings.h"
 
 #include "relay/client/stats_client.h"
 
-namespace satrelay::panel {
+namespace satrelay::metrics {
 
 Readings read_gateway(ctl::StatsClient& client) {
   Readings readings;
@@ -31,4 +31,4 @@ Readings read_gateway(const std::filesystem::path& socket, std::chrono::millisec
   }
 }
 
-}  // namespace satrelay::panel
+}  // namespace satrelay::metrics
