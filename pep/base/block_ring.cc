@@ -3,18 +3,21 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
 
 namespace satrelay {
 
 bool BlockRing::own() {
-  SATRELAY_CHECK(!has_reserve() && keys_ == 0);
+  SATRELAY_CHECK(!has_reserve() && !has_keys());
   reserve_ = arena_->take_reserve();
   return has_reserve();
 }
 
 void BlockRing::disown() {
   if (!has_reserve()) return;
-  SATRELAY_CHECK(keys_ == 0 && reserve_used_ == 0);
+  SATRELAY_CHECK(!has_keys() && reserve_used_ == 0);
   arena_->return_reserve(reserve_);
   reserve_ = kNoReserve;
 }
@@ -52,36 +55,40 @@ void BlockRing::take_over(std::uint64_t key, BlockIndex block) {
 // Stores a block for `key`, which has none, and stretches the span of keys to it. An empty ring has
 // no span to stretch: it moves to `key`.
 BlockIndex BlockRing::add_block(std::uint64_t key) {
-  const bool was_empty = keys_ == 0;
-  const std::uint64_t new_first = was_empty ? key : std::min(first_, key);
-  const std::uint64_t new_end = was_empty ? key + 1 : std::max(end(), key + 1);
+  const bool was_empty = !has_keys();
+  const std::uint64_t new_first = was_empty ? key : std::min(ring_->first, key);
+  const std::uint64_t new_end = was_empty ? key + 1 : std::max(ring_->end(), key + 1);
   if (new_end - new_first > kMaxKeys) return kNoBlock;
   const BlockIndex block = arena_->allocate();
   if (block == kNoBlock) return kNoBlock;
-  if (!ring_ || new_end - new_first > std::uint64_t{mask_} + 1) grow(new_end - new_first);
-  if (was_empty) first_ = key;
-  for (std::uint64_t k = new_first; k < first_; ++k) ring_[k & mask_] = kNoBlock;
-  for (std::uint64_t k = end(); k < new_end; ++k) ring_[k & mask_] = kNoBlock;
-  first_ = new_first;
-  keys_ = static_cast<std::uint32_t>(new_end - new_first);
-  ring_[key & mask_] = block;
+  if (!ring_ || new_end - new_first > std::uint64_t{ring_->mask} + 1) grow(new_end - new_first);
+  Ring& ring = *ring_;
+  if (was_empty) ring.first = key;
+  for (std::uint64_t k = new_first; k < ring.first; ++k) ring.place(k) = kNoBlock;
+  for (std::uint64_t k = ring.end(); k < new_end; ++k) ring.place(k) = kNoBlock;
+  ring.first = new_first;
+  ring.keys = static_cast<std::uint32_t>(new_end - new_first);
+  ring.place(key) = block;
   return block;
 }
 
 void BlockRing::release_below(std::uint64_t offset) {
   if (offset > base_) move_base(offset);
-  const std::uint64_t key = std::min(offset >> arena_->block_shift(), end());
-  for (; first_ < key; ++first_, --keys_) {
-    const BlockIndex block = ring_[first_ & mask_];
+  if (!ring_) return;
+  Ring& ring = *ring_;
+  const std::uint64_t key = std::min(offset >> arena_->block_shift(), ring.end());
+  for (; ring.first < key; ++ring.first, --ring.keys) {
+    const BlockIndex block = ring.place(ring.first);
     if (block != kNoBlock) arena_->release(block);
   }
 }
 
 void BlockRing::release_within(std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t after = std::min(end >> arena_->block_shift(), this->end());
+  if (!ring_) return;
+  const std::uint64_t after = std::min(end >> arena_->block_shift(), ring_->end());
   std::uint64_t key = (begin + arena_->block_size() - 1) >> arena_->block_shift();
-  for (key = std::max(key, first_); key < after; ++key) {
-    BlockIndex& entry = ring_[key & mask_];
+  for (key = std::max(key, ring_->first); key < after; ++key) {
+    BlockIndex& entry = ring_->place(key);
     if (entry == kNoBlock) continue;
     arena_->release(entry);
     entry = kNoBlock;
@@ -89,18 +96,20 @@ void BlockRing::release_within(std::uint64_t begin, std::uint64_t end) {
 }
 
 void BlockRing::clear(std::uint64_t offset) {
-  for (; keys_ > 0; ++first_, --keys_) {
-    const BlockIndex block = ring_[first_ & mask_];
+  for (; has_keys(); ++ring_->first, --ring_->keys) {
+    const BlockIndex block = ring_->place(ring_->first);
     if (block != kNoBlock) arena_->release(block);
   }
-  first_ = offset >> arena_->block_shift();
   base_ = offset;
   reserve_used_ = 0;
 }
 
 std::size_t BlockRing::blocks_held() const {
+  if (!ring_) return 0;
   std::size_t held = 0;
-  for (std::uint64_t key = first_; key < end(); ++key) held += ring_[key & mask_] != kNoBlock;
+  for (std::uint64_t key = ring_->first; key < ring_->end(); ++key) {
+    held += ring_->place(key) != kNoBlock;
+  }
   return held;
 }
 
@@ -118,12 +127,21 @@ bool BlockRing::covers(Range range) const {
 void BlockRing::grow(std::uint64_t keys) {
   constexpr std::uint64_t kMinKeys = 4;
   const std::uint64_t room = std::bit_ceil(std::max(keys, kMinKeys));
-  auto larger = std::make_unique_for_overwrite<BlockIndex[]>(room);
-  std::fill_n(larger.get(), room, kNoBlock);
-  const auto larger_mask = static_cast<std::uint32_t>(room - 1);
-  for (std::uint64_t k = first_; k < end(); ++k) larger[k & larger_mask] = ring_[k & mask_];
+  RingPtr larger = make_ring(room);
+  if (ring_) {
+    larger->first = ring_->first;
+    larger->keys = ring_->keys;
+    for (std::uint64_t k = ring_->first; k < ring_->end(); ++k) larger->place(k) = ring_->place(k);
+  }
   ring_ = std::move(larger);
-  mask_ = larger_mask;
+}
+
+BlockRing::RingPtr BlockRing::make_ring(std::uint64_t places) {
+  void* memory = ::operator new(sizeof(Ring) + places * sizeof(BlockIndex));
+  RingPtr ring(new (memory) Ring);
+  ring->mask = static_cast<std::uint32_t>(places - 1);
+  std::uninitialized_fill_n(&ring->place(0), places, kNoBlock);
+  return ring;
 }
 
 }  // namespace satrelay

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 #include "pep/base/arena.h"
 #include "pep/base/check.h"
@@ -41,8 +42,8 @@ class BlockRing {
   // taken only for what the reserve has no room for.
   [[nodiscard]] MutableBytes room_at(std::uint64_t offset, std::size_t wanted) {
     const std::uint64_t key = offset >> arena_->block_shift();
-    if (key - first_ < keys_ && ring_[key & mask_] != kNoBlock) {
-      return run_of_block(ring_[key & mask_], offset);
+    if (const BlockIndex block = block_of(key); block != kNoBlock) {
+      return run_of_block(block, offset);
     }
     return room_without_block(offset, wanted);
   }
@@ -62,6 +63,7 @@ class BlockRing {
     const std::uint64_t first = std::max(next, own_end() >> arena_->block_shift());
     return std::max({(first + blocks) << arena_->block_shift(), own_end(), offset});
   }
+  std::uint64_t base() const { return base_; }
   // What lies between the base and this can always be stored.
   std::uint64_t own_end() const { return base_ + (has_reserve() ? arena_->reserve_size() : 0); }
 
@@ -74,7 +76,7 @@ class BlockRing {
 
   // Gives back the memory that it needs only while it has blocks.
   void trim() {
-    if (keys_ == 0) ring_.reset();
+    if (!has_keys()) ring_.reset();
   }
 
   // Counted, both O(keys).
@@ -88,9 +90,9 @@ class BlockRing {
   static constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 24;
 
   // The block that holds `offset`, or kNoBlock if none is stored there.
-  BlockIndex find(std::uint64_t offset) const {
-    const std::uint64_t key = offset >> arena_->block_shift();
-    return key - first_ < keys_ ? ring_[key & mask_] : kNoBlock;
+  BlockIndex find(std::uint64_t offset) const { return block_of(offset >> arena_->block_shift()); }
+  BlockIndex block_of(std::uint64_t key) const {
+    return ring_ && key - ring_->first < ring_->keys ? ring_->place(key) : kNoBlock;
   }
   MutableBytes run_of_block(BlockIndex block, std::uint64_t offset) const {
     const std::size_t within = offset & (arena_->block_size() - 1);
@@ -105,8 +107,7 @@ class BlockRing {
   void take_over(std::uint64_t key, BlockIndex block);
   void grow(std::uint64_t keys);
 
-  // Of keys that are in the ring: first_ and those behind it.
-  std::uint64_t end() const { return first_ + keys_; }
+  bool has_keys() const { return ring_ && ring_->keys > 0; }
   // Nothing at or above this offset lies in the reserve.
   std::uint64_t reserve_end() const { return base_ + reserve_used_; }
   void move_base(std::uint64_t base) {
@@ -115,12 +116,30 @@ class BlockRing {
     reserve_used_ = static_cast<std::uint32_t>(used_to > base ? used_to - base : 0);
   }
 
+  // What stands in front of the places, in one piece of memory with them: mask + 1.
+  struct Ring {
+    std::uint64_t first = 0;  // of the keys
+    std::uint32_t keys = 0;
+    std::uint32_t mask = 0;
+
+    std::uint64_t end() const { return first + keys; }
+    BlockIndex& place(std::uint64_t key) {
+      return reinterpret_cast<BlockIndex*>(this + 1)[key & mask];
+    }
+    BlockIndex place(std::uint64_t key) const {
+      return reinterpret_cast<const BlockIndex*>(this + 1)[key & mask];
+    }
+  };
+  static_assert(sizeof(Ring) % alignof(BlockIndex) == 0);
+  struct Free {
+    void operator()(Ring* ring) const { ::operator delete(ring); }
+  };
+  using RingPtr = std::unique_ptr<Ring, Free>;
+  static RingPtr make_ring(std::uint64_t places);
+
   Arena* arena_;
-  std::unique_ptr<BlockIndex[]> ring_;  // of mask_ + 1 places, from the first block on
-  std::uint64_t first_ = 0;
+  RingPtr ring_;            // from the first block on
   std::uint64_t base_ = 0;  // everything below this offset was released
-  std::uint32_t keys_ = 0;
-  std::uint32_t mask_ = 0;
   ReserveIndex reserve_ = kNoReserve;
   std::uint32_t reserve_used_ = 0;
 };

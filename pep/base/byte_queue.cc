@@ -21,7 +21,7 @@ std::size_t ByteQueue::append(ConstBytes bytes) {
 }
 
 void ByteQueue::copy_out(std::uint64_t offset, MutableBytes out) const {
-  SATRELAY_CHECK(offset >= begin_ && offset <= end_ && out.size() <= end_ - offset);
+  SATRELAY_CHECK(offset >= begin() && offset <= end_ && out.size() <= end_ - offset);
   std::size_t done = 0;
   while (done < out.size()) {
     const ConstBytes run = contiguous(offset + done);
@@ -32,7 +32,7 @@ void ByteQueue::copy_out(std::uint64_t offset, MutableBytes out) const {
 }
 
 ConstBytes ByteQueue::contiguous(std::uint64_t offset) const {
-  SATRELAY_CHECK(offset >= begin_ && offset <= end_);
+  SATRELAY_CHECK(offset >= begin() && offset <= end_);
   if (offset == end_) return {};
   const ConstBytes run = blocks_.at(offset);
   return run.first(std::min<std::uint64_t>(run.size(), end_ - offset));
@@ -40,9 +40,8 @@ ConstBytes ByteQueue::contiguous(std::uint64_t offset) const {
 
 void ByteQueue::release_below(std::uint64_t offset) {
   SATRELAY_CHECK(offset <= end_);
-  if (offset <= begin_) return;
-  begin_ = offset;
-  if (empty()) {
+  if (offset <= begin()) return;
+  if (offset == end_) {
     blocks_.clear(end_);  // an idle queue holds no memory, not even its last partial block
   } else {
     blocks_.release_below(offset);
@@ -50,13 +49,12 @@ void ByteQueue::release_below(std::uint64_t offset) {
 }
 
 void ByteQueue::forget(Range range) {
-  SATRELAY_CHECK(range.begin >= begin_ && range.end <= end_);
+  SATRELAY_CHECK(range.begin >= begin() && range.end <= end_);
   blocks_.release_within(range.begin, range.end);
 }
 
 void ByteQueue::reset() {
   blocks_.clear(0);
-  begin_ = 0;
   end_ = 0;
 }
 

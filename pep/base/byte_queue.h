@@ -15,10 +15,10 @@ class ByteQueue {
  public:
   explicit ByteQueue(Arena& arena) : blocks_(arena) {}
 
-  std::uint64_t begin() const { return begin_; }  // oldest byte held
-  std::uint64_t end() const { return end_; }      // where the next byte goes
-  std::uint64_t size() const { return end_ - begin_; }
-  bool empty() const { return begin_ == end_; }
+  std::uint64_t begin() const { return blocks_.base(); }  // oldest byte held
+  std::uint64_t end() const { return end_; }              // where the next byte goes
+  std::uint64_t size() const { return end_ - begin(); }
+  bool empty() const { return begin() == end_; }
 
   // As BlockRing's, of an empty queue.
   [[nodiscard]] bool own() { return blocks_.own(); }
@@ -48,7 +48,6 @@ class ByteQueue {
 
  private:
   BlockRing blocks_;
-  std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;
 };
 

@@ -12,43 +12,54 @@ struct ListHook {
   bool linked() const { return next != nullptr; }
 };
 
+// Where the hooks of elements are: members of theirs. find(): nullptr of an element that has none
+// yet; of() makes one.
 template <typename T, ListHook<T> T::*Hook>
-class IntrusiveList {
+struct MemberHook {
+  static const ListHook<T>* find(const T& element) { return &(element.*Hook); }
+  static ListHook<T>& of(T& element) { return element.*Hook; }
+};
+
+template <typename T, typename Hook>
+class HookedList {
  public:
   bool empty() const { return head_ == nullptr; }
   T* front() const { return head_; }
   T* back() const { return tail_; }
-  static bool contains(const T& element) { return (element.*Hook).linked(); }
+  static bool contains(const T& element) {
+    const ListHook<T>* hook = Hook::find(element);
+    return hook != nullptr && hook->linked();
+  }
 
   void push_back(T& element) {
-    ListHook<T>& hook = element.*Hook;
+    ListHook<T>& hook = Hook::of(element);
     if (hook.linked()) return;
     hook = {tail_ != nullptr ? tail_ : &element, &element};
-    (tail_ != nullptr ? (tail_->*Hook).next : head_) = &element;
+    (tail_ != nullptr ? Hook::of(*tail_).next : head_) = &element;
     tail_ = &element;
   }
   void push_front(T& element) {
-    ListHook<T>& hook = element.*Hook;
+    ListHook<T>& hook = Hook::of(element);
     if (hook.linked()) return;
     hook = {&element, head_ != nullptr ? head_ : &element};
-    (head_ != nullptr ? (head_->*Hook).previous : tail_) = &element;
+    (head_ != nullptr ? Hook::of(*head_).previous : tail_) = &element;
     head_ = &element;
   }
   void remove(T& element) {
-    ListHook<T>& hook = element.*Hook;
-    if (!hook.linked()) return;
+    if (!contains(element)) return;
+    ListHook<T>& hook = Hook::of(element);
     const bool is_first = head_ == &element;
     const bool is_last = tail_ == &element;
     if (is_first) {
       head_ = is_last ? nullptr : hook.next;
-      if (head_ != nullptr) (head_->*Hook).previous = head_;
+      if (head_ != nullptr) Hook::of(*head_).previous = head_;
     } else {
-      (hook.previous->*Hook).next = is_last ? hook.previous : hook.next;
+      Hook::of(*hook.previous).next = is_last ? hook.previous : hook.next;
     }
     if (is_last) {
       tail_ = is_first ? nullptr : hook.previous;
     } else if (!is_first) {
-      (hook.next->*Hook).previous = hook.previous;
+      Hook::of(*hook.next).previous = hook.previous;
     }
     hook = {};
   }
@@ -67,5 +78,8 @@ class IntrusiveList {
   T* head_ = nullptr;
   T* tail_ = nullptr;
 };
+
+template <typename T, ListHook<T> T::*Hook>
+using IntrusiveList = HookedList<T, MemberHook<T, Hook>>;
 
 }  // namespace satrelay

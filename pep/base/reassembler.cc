@@ -10,7 +10,7 @@ namespace satrelay {
 
 std::size_t Reassembler::insert(std::uint64_t offset, ConstBytes bytes, std::uint64_t limit) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t window_end = limit > kMax - consumed_ ? kMax : consumed_ + limit;
+  const std::uint64_t window_end = limit > kMax - consumed() ? kMax : consumed() + limit;
   if (offset >= window_end) return 0;
   const std::uint64_t end = offset + std::min<std::uint64_t>(bytes.size(), window_end - offset);
   if (end <= in_order_) return 0;
@@ -89,13 +89,13 @@ ConstBytes Reassembler::run_at(std::uint64_t offset) const {
 
 ConstBytes Reassembler::front() const {
   if (readable() == 0) return {};
-  return run_at(consumed_);
+  return run_at(consumed());
 }
 
 std::size_t Reassembler::front(std::uint64_t most, std::span<ConstBytes> out) const {
   std::uint64_t left = std::min(most, readable());
   std::size_t count = 0;
-  for (std::uint64_t at = consumed_; left > 0 && count < out.size(); ++count) {
+  for (std::uint64_t at = consumed(); left > 0 && count < out.size(); ++count) {
     ConstBytes run = run_at(at);
     run = run.first(static_cast<std::size_t>(std::min<std::uint64_t>(run.size(), left)));
     out[count] = run;
@@ -109,7 +109,7 @@ void Reassembler::copy_front(MutableBytes out) const {
   SATRELAY_CHECK(out.size() <= readable());
   std::size_t done = 0;
   while (done < out.size()) {
-    const ConstBytes run = run_at(consumed_ + done);
+    const ConstBytes run = run_at(consumed() + done);
     const std::size_t n = std::min(out.size() - done, run.size());
     std::memcpy(out.data() + done, run.data(), n);
     done += n;
@@ -119,16 +119,16 @@ void Reassembler::copy_front(MutableBytes out) const {
 void Reassembler::consume(std::uint64_t count) {
   SATRELAY_CHECK(count <= readable());
   if (count == 0) return;
-  consumed_ += count;
-  if (stored() == 0) {
-    blocks_.clear(consumed_);  // an idle stream holds no memory, not even its last partial block
+  if (count == stored()) {
+    blocks_.clear(consumed() +
+                  count);  // an idle stream holds no memory, not even its last partial block
   } else {
-    blocks_.release_below(consumed_);
+    blocks_.release_below(consumed() + count);
   }
 }
 
 bool Reassembler::is_stored() const {
-  if (!blocks_.covers({consumed_, in_order_})) return false;
+  if (!blocks_.covers({consumed(), in_order_})) return false;
   return std::ranges::all_of(out_of_order_.ranges(),
                              [&](const Range& range) { return blocks_.covers(range); });
 }
@@ -136,7 +136,6 @@ bool Reassembler::is_stored() const {
 void Reassembler::reset() {
   blocks_.clear(0);
   out_of_order_.clear();
-  consumed_ = 0;
   in_order_ = 0;
 }
 

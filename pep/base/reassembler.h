@@ -47,9 +47,9 @@ class Reassembler {
     return blocks_.room_end(in_order_, blocks) - in_order_;
   }
 
-  std::uint64_t consumed() const { return consumed_; }      // everything below was consumed
-  std::uint64_t in_order_end() const { return in_order_; }  // first byte not yet received in order
-  std::uint64_t readable() const { return in_order_ - consumed_; }
+  std::uint64_t consumed() const { return blocks_.base(); }  // everything below was consumed
+  std::uint64_t in_order_end() const { return in_order_; }   // first byte not yet received in order
+  std::uint64_t readable() const { return in_order_ - consumed(); }
   std::uint64_t highest() const;  // one past the highest byte stored
   std::uint64_t stored() const { return readable() + out_of_order_.total(); }
   // Received ranges above in_order_end(), ascending.
@@ -90,7 +90,6 @@ class Reassembler {
   ConstBytes run_at(std::uint64_t offset) const;
   BlockRing blocks_;
   RangeSet out_of_order_;
-  std::uint64_t consumed_ = 0;
   std::uint64_t in_order_ = 0;
   std::uint32_t bytes_a_piece_;
 };

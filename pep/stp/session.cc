@@ -193,8 +193,7 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
 void Session::trim(StreamId stream) {
   Stream* s = impl_->streams->visible(stream);
   if (s == nullptr) return;
-  s->send.trim();
-  s->receive.trim();
+  impl_->streams->cool(*s);
 }
 
 void Session::set_context(StreamId stream, std::uint32_t context) {
@@ -239,7 +238,7 @@ void Session::wait_for_room(StreamId stream, std::uint64_t bytes, Instant now) {
 void Session::set_rest(StreamId stream, std::uint64_t bytes, bool is_all) {
   Stream* s = impl_->streams->visible(stream);
   if (s == nullptr) return;
-  s->rest = bytes;
+  if (s->hot().rest != bytes) s->heat().rest = bytes;
   s->rest_is_all = is_all;
 }
 

@@ -175,7 +175,7 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
       if (stream->phase != Stream::Phase::kResetting) {
         ++s.counters.streams_reset_in;
         s.streams->fail(*stream, ResetReason::kNone, s.now);
-        stream->event_reason = frame.reason;
+        stream->heat().event_reason = frame.reason;
       }
       break;
   }

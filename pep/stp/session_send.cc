@@ -201,7 +201,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     Stream& stream = *resets.front();
     resets.remove(stream);
     stream.reset_due = false;
-    write_reset(frames, {stream.id, stream.reset_reason, stream.reset_final_size});
+    write_reset(frames, {stream.id, stream.reset_reason, stream.hot().reset_final_size});
     packet.add_item(ItemKind::kReset, stream);
   }
   CreditList& credits = streams->due().credits;

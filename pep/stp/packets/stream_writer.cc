@@ -231,7 +231,7 @@ std::size_t StreamWriter::write_data(const Job& job, Stream& stream, std::uint64
 
 void StreamWriter::count_class(const Stream& stream, std::size_t bytes) {
   prompt_ = stream.prompt;
-  const schedule::ClassId id = stream.group->stream_class;
+  const schedule::ClassId id = stream.stream_class;
   const std::size_t booked = bytes * StreamSchedule::factor(stream);
   const auto found = std::ranges::find(sent_, id, &schedule::ClassBytes::stream_class);
   if (found != sent_.end()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "pep/base/check.h"
 #include "pep/base/range_set.h"
@@ -19,40 +20,48 @@ class LostRanges {
   };
 
   bool empty() const {
-    return std::all_of(by_losses_.begin(), by_losses_.end(),
-                       [](const RangeSet& set) { return set.empty(); });
+    return !by_losses_ || std::all_of(by_losses_->begin(), by_losses_->end(),
+                                      [](const RangeSet& set) { return set.empty(); });
   }
   // The first of those that were lost most often: they hold back the others. There is one.
   Piece first() const {
+    SATRELAY_CHECK(by_losses_ != nullptr);
+    const Sets& sets = *by_losses_;
     unsigned losses = kMaxLosses;
-    while (losses > 1 && by_losses_[losses - 1].empty()) --losses;
-    SATRELAY_CHECK(!by_losses_[losses - 1].empty());
-    return {by_losses_[losses - 1].ranges().front(), losses};
+    while (losses > 1 && sets[losses - 1].empty()) --losses;
+    SATRELAY_CHECK(!sets[losses - 1].empty());
+    return {sets[losses - 1].ranges().front(), losses};
   }
   // [begin, end), not empty, was lost for the `losses`th time, 1 to kMaxLosses.
   void insert(std::uint64_t begin, std::uint64_t end, unsigned losses) {
-    by_losses_[losses - 1].insert(begin, end);
+    if (!by_losses_) by_losses_ = std::make_unique<Sets>();
+    (*by_losses_)[losses - 1].insert(begin, end);
   }
   void erase(std::uint64_t begin, std::uint64_t end) {
-    for (RangeSet& set : by_losses_) {
+    if (!by_losses_) return;
+    for (RangeSet& set : *by_losses_) {
       if (!set.empty()) set.erase(begin, end);
     }
   }
   // What edits of the sets have cost (RangeSet).
   std::uint64_t moved() const {
     std::uint64_t moved = 0;
-    for (const RangeSet& set : by_losses_) moved += set.moved();
+    if (!by_losses_) return 0;
+    for (const RangeSet& set : *by_losses_) moved += set.moved();
     return moved;
   }
+  // Gives back the memory of losses that are over, and forgets what edits have cost.
   void trim() {
-    for (RangeSet& set : by_losses_) set.trim();
+    if (empty()) by_losses_.reset();
   }
   void clear() {
-    for (RangeSet& set : by_losses_) set.clear();
+    if (!by_losses_) return;
+    for (RangeSet& set : *by_losses_) set.clear();
   }
 
  private:
-  std::array<RangeSet, kMaxLosses> by_losses_;
+  using Sets = std::array<RangeSet, kMaxLosses>;
+  std::unique_ptr<Sets> by_losses_;  // from the first loss on
 };
 
 }  // namespace satrelay::stp

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "pep/base/time.h"
 #include "pep/stp/streams/stream.h"
@@ -14,12 +15,13 @@ class ParkedBytes {
   // More bytes are in order.
   void on_arrived(Stream& stream, Instant now) {
     const std::uint64_t readable = stream.receive.bytes().readable();
-    if (readable == 0 || readable < stream.reader_needs) return;
-    if (stream.parked > 0) {
-      total_ += readable - stream.parked;
-      stream.parked = readable;
+    if (readable == 0 || readable < stream.hot().reader_needs) return;
+    StreamHot& hot = stream.heat();
+    if (hot.parked > 0) {
+      total_ += readable - hot.parked;
+      hot.parked = readable;
     } else if (!UnreadList::contains(stream)) {
-      stream.unread_since = now;
+      hot.unread_since = now;
       unread_.push_back(stream);
     }
   }
@@ -29,19 +31,19 @@ class ParkedBytes {
     on_arrived(stream, now);
   }
   void forget(Stream& stream) {
-    total_ -= stream.parked;
-    stream.parked = 0;
+    if (!stream.is_hot()) return;
+    total_ -= std::exchange(stream.heat().parked, 0);
     unread_.remove(stream);
   }
   // Those unread for at least `patience`. Where very many become so at once, some are counted with
   // each call.
   std::uint64_t total(Duration patience, Instant now) {
     for (int i = 0; i < kMostAtOnce; ++i) {
-      if (unread_.empty() || unread_.front()->unread_since + patience > now) break;
+      if (unread_.empty() || unread_.front()->hot().unread_since + patience > now) break;
       Stream& stream = *unread_.front();
       unread_.remove(stream);
-      stream.parked = stream.receive.bytes().readable();
-      total_ += stream.parked;
+      stream.heat().parked = stream.receive.bytes().readable();
+      total_ += stream.hot().parked;
     }
     return total_;
   }

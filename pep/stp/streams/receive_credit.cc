@@ -24,7 +24,7 @@ ReceiveCredit::ReceiveCredit(const Limits& limits, const Arena& arena, std::uint
 bool ReceiveCredit::consume(Stream& stream, std::uint64_t count, const Occasion& occasion) {
   stream.receive.consume(count, occasion.now);
   stream.receive.taken().add(count, kPause, occasion.now);
-  stream.reader_needs = 0;
+  if (stream.is_hot()) stream.heat().reader_needs = 0;
   parked_.on_taken(stream, occasion.now);
   lane_.on_released(count);
   look_at_memory();
@@ -54,7 +54,7 @@ std::uint64_t ReceiveCredit::window(Stream& stream, const Occasion& occasion) {
   const std::uint64_t most = limits_.lane / 8 * 7;
   const std::uint64_t left = most - std::min(most, parked_.total(kPause, occasion.now));
   return std::min(window, std::max({least(occasion.open_streams), std::min(pace, left / 2),
-                                    stream.reader_needs}));
+                                    stream.hot().reader_needs}));
 }
 
 // What every stream may have stored here, however many they are: an eighth of the lane for all.
@@ -63,7 +63,7 @@ std::uint64_t ReceiveCredit::least(std::size_t open_streams) const {
 }
 
 bool ReceiveCredit::set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now) {
-  stream.reader_needs = bytes;
+  if (stream.hot().reader_needs != bytes) stream.heat().reader_needs = bytes;
   parked_.on_taken(stream, now);
   return !stream.receive.final_known() &&
          stream.receive.consumed() + bytes > std::max(stream.receive.told(), start_.current());

@@ -30,8 +30,7 @@ void ReceiveHalf::reset() {
   bytes_.reset();
   charged_ = granted_ = told_ = told_at_ = 0;
   final_size_ = kUnknown;
-  drain_ = {};
-  taken_ = {};
+  pace_.reset();
 }
 
 }  // namespace satrelay::stp

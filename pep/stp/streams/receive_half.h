@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "pep/base/reassembler.h"
 #include "pep/base/recent_count.h"
@@ -68,13 +69,13 @@ class ReceiveHalf {
   [[nodiscard]] Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
   void consume(std::uint64_t count, Instant now) {
     bytes_.consume(count);
-    drain_.on_taken(count, bytes_.readable(), now);
+    pace().drain.on_taken(count, bytes_.readable(), now);
   }
   // What the reader has taken in about the last `period`: to be kept while it matters.
-  RecentCount& taken() { return taken_; }
+  RecentCount& taken() { return pace().taken; }
   // What the peer should be allowed to send beyond what was consumed: at most `limit`.
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
-    return drain_.window(limit, ahead, now);
+    return pace_ ? pace_->drain.window(limit, ahead, now) : limit;
   }
   // Drops all bytes, and the reserve; the accounting stays.
   void drop_memory() {
@@ -82,13 +83,26 @@ class ReceiveHalf {
     bytes_.disown();
   }
   void reset();
-  void trim() { bytes_.trim(); }  // as Reassembler's
+  // As Reassembler's; and how fast a reader has read that has read all there was.
+  void trim() {
+    bytes_.trim();
+    if (bytes_.readable() == 0) pace_.reset();
+  }
 
  private:
   bool holds(std::uint64_t begin, std::uint64_t end) const;
+  struct Pace {
+    DrainPrediction drain;
+    RecentCount taken;
+  };
+  Pace& pace() {
+    if (!pace_) [[unlikely]]
+      pace_ = std::make_unique<Pace>();
+    return *pace_;
+  }
+
   Reassembler bytes_;
-  DrainPrediction drain_;
-  RecentCount taken_;
+  std::unique_ptr<Pace> pace_;  // from the first byte on that was read
   std::uint64_t charged_ = 0;
   std::uint64_t granted_ = 0;
   std::uint64_t told_ = 0;

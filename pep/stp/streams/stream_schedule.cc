@@ -1,5 +1,7 @@
 #include "pep/stp/streams/stream_schedule.h"
 
+#include <utility>
+
 #include "pep/base/check.h"
 
 namespace satrelay::stp {
@@ -30,24 +32,32 @@ void StreamSchedule::join(Stream& stream, schedule::ClassId stream_class, std::u
   const bool has_new = NewList::contains(stream);
   remove(stream);
   leave(stream);
-  if (groups_.empty()) groups_.resize(std::size_t{1} << kPartBits);
-  std::unique_ptr<StreamGroup>& group = groups_with(host)[{stream_class, host}];
-  if (group == nullptr) {
-    group = std::make_unique<StreamGroup>();
-    group->host = host;
-    group->stream_class = stream_class;
-    if (shares_ != nullptr) group->share = shares_->join(stream_class, host);
-  }
-  ++group->streams;
-  stream.group = group.get();
+  stream.stream_class = stream_class;
+  stream.host = host;
   if (has_new) set_new(stream, true);
   update_lost(stream);
 }
 
+StreamGroup& StreamSchedule::group_of(Stream& stream) {
+  StreamHot& hot = stream.heat();
+  if (hot.group != nullptr) return *hot.group;
+  if (groups_.empty()) groups_.resize(std::size_t{1} << kPartBits);
+  std::unique_ptr<StreamGroup>& group =
+      groups_with(stream.host)[{stream.stream_class, stream.host}];
+  if (group == nullptr) {
+    group = std::make_unique<StreamGroup>();
+    group->host = stream.host;
+    group->stream_class = stream.stream_class;
+    if (shares_ != nullptr) group->share = shares_->join(stream.stream_class, stream.host);
+  }
+  ++group->streams;
+  hot.group = group.get();
+  return *group;
+}
+
 void StreamSchedule::leave(Stream& stream) {
-  if (stream.group == nullptr) return;
-  StreamGroup& group = *stream.group;
-  stream.group = nullptr;
+  if (stream.hot().group == nullptr) return;
+  StreamGroup& group = *std::exchange(stream.heat().group, nullptr);
   if (--group.streams > 0) return;
   if (group.is_counted) --group.share->places;
   if (shares_ != nullptr) shares_->leave(group.share);
@@ -88,36 +98,39 @@ void StreamSchedule::go_on(WorkCount& work) {
 // --- new bytes -----------------------------------------------------------------------------------
 
 void StreamSchedule::list_new(Stream& stream) {
-  stream.new_level = level_of(stream.send.sent());
-  HostTurn& turn = stream.group->turn(stream.new_level);
+  StreamGroup& group = group_of(stream);
+  const Stream::Level level = stream.heat().new_level = level_of(stream.send.sent());
+  HostTurn& turn = group.turn(level);
   turn.streams.push_back(stream);
   ++turn.count;
   if (HostList::contains(turn)) return;
   Class& c = class_of(stream);
-  c.list(stream.new_level).push_back(turn);
-  recount(*stream.group);
+  c.list(level).push_back(turn);
+  recount(group);
   ++c.hosts;
-  has_new_ |= schedule::class_bit(stream.group->stream_class);
+  has_new_ |= schedule::class_bit(stream.stream_class);
 }
 
 void StreamSchedule::unlist_new(Stream& stream) {
-  HostTurn& turn = stream.group->turn(stream.new_level);
+  StreamGroup& group = *stream.hot().group;
+  const Stream::Level level = stream.hot().new_level;
+  HostTurn& turn = group.turn(level);
   turn.streams.remove(stream);
   --turn.count;
   if (!turn.streams.empty()) return;
   Class& c = class_of(stream);
-  c.list(stream.new_level).remove(turn);
+  c.list(level).remove(turn);
   turn.is_promoted = false;
-  recount(*stream.group);
+  recount(group);
   // What it did not use is not saved; what it overdrew is remembered.
   turn.deficit = std::min<std::int64_t>(turn.deficit, 0);
-  if (--c.hosts == 0) has_new_ &= ~schedule::class_bit(stream.group->stream_class);
+  if (--c.hosts == 0) has_new_ &= ~schedule::class_bit(stream.stream_class);
 }
 
 void StreamSchedule::set_new(Stream& stream, bool has_new) {
   if (!has_new) {
     if (NewList::contains(stream)) unlist_new(stream);
-    stream.deficit = std::min<std::int64_t>(stream.deficit, 0);
+    if (stream.hot().deficit > 0) stream.heat().deficit = 0;
   } else if (!NewList::contains(stream)) {
     list_new(stream);
   }
@@ -133,9 +146,10 @@ const Stream* StreamSchedule::only_new() const {
 }
 
 std::uint64_t StreamSchedule::sharers(const Stream& stream) const {
-  const StreamGroup& group = *stream.group;
-  const std::uint64_t waiting = std::max<std::uint64_t>(hosts(group.stream_class), 1);
-  return waiting * std::max<std::uint64_t>(group.young.count + group.older.count, 1);
+  const StreamGroup* group = stream.hot().group;
+  const std::uint64_t waiting = std::max<std::uint64_t>(hosts(stream.stream_class), 1);
+  const std::uint64_t of_host = group == nullptr ? 0 : group->young.count + group->older.count;
+  return waiting * std::max<std::uint64_t>(of_host, 1);
 }
 
 Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
@@ -147,49 +161,52 @@ Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
   for (int passed = 0; turn->deficit <= 0 && (turn->deficit += quantum_) <= 0 &&
                        !turn->is_promoted && passed < kMostPassed;
        ++passed) {
-    HostList& list = c.list(turn->streams.front()->new_level);
+    HostList& list = c.list(turn->streams.front()->hot().new_level);
     list.move_to_back(*turn);
     turn = list.front();
   }
   Stream* stream = turn->streams.front();
-  if (stream->deficit <= 0) stream->deficit += quantum_;
+  StreamHot& hot = stream->heat();
+  if (hot.deficit <= 0) hot.deficit += quantum_;
   return stream;
 }
 
 void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio) {
   Class& c = class_of(stream);
+  StreamGroup& group = group_of(stream);
+  StreamHot& hot = stream.heat();
   const auto sent = static_cast<std::int64_t>(bytes);
-  if (has_lost_ & schedule::class_bit(stream.group->stream_class)) {
+  if (has_lost_ & schedule::class_bit(stream.stream_class)) {
     c.repair_share.on_other(bytes, repair_share(loss_ratio));
   }
   if (!c.young.empty() && !c.older.empty()) {
-    if (stream.new_level == Stream::Level::kYoung) {
+    if (hot.new_level == Stream::Level::kYoung) {
       c.young_share.on_preferred(bytes, kYoungShare);
     } else {
       c.young_share.on_other(bytes, kYoungShare);
     }
   }
-  HostTurn& turn = stream.group->turn(stream.new_level);
-  const std::int64_t factor = stream.group->factor();
+  HostTurn& turn = group.turn(hot.new_level);
+  const std::int64_t factor = group.factor();
   // Promoted again and again, it would owe more than it can pay back.
   turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{quantum_} * factor);
   turn.is_promoted = false;
-  stream.deficit -= sent;
-  if (turn.deficit <= 0) c.list(stream.new_level).move_to_back(turn);
-  if (level_of(stream.send.sent()) != stream.new_level) {
+  hot.deficit -= sent;
+  if (turn.deficit <= 0) c.list(hot.new_level).move_to_back(turn);
+  if (level_of(stream.send.sent()) != hot.new_level) {
     unlist_new(stream);
     list_new(stream);
-  } else if (stream.deficit <= 0) {
+  } else if (hot.deficit <= 0) {
     turn.streams.move_to_back(stream);
   }
 }
 
 void StreamSchedule::promote(Stream& stream) {
   if (!NewList::contains(stream)) return;
-  HostTurn& turn = stream.group->turn(stream.new_level);
+  HostTurn& turn = stream.hot().group->turn(stream.hot().new_level);
   turn.is_promoted = true;
   turn.streams.move_to_front(stream);
-  class_of(stream).list(stream.new_level).move_to_front(turn);
+  class_of(stream).list(stream.hot().new_level).move_to_front(turn);
 }
 
 // --- lost bytes ----------------------------------------------------------------------------------
@@ -199,7 +216,7 @@ void StreamSchedule::unlist_lost(Stream& stream) {
   lost_list(stream).remove(stream);
   const Class& c = class_of(stream);
   if (c.lost_young.empty() && c.lost_older.empty()) {
-    has_lost_ &= ~schedule::class_bit(stream.group->stream_class);
+    has_lost_ &= ~schedule::class_bit(stream.stream_class);
   }
 }
 
@@ -210,12 +227,13 @@ void StreamSchedule::update_lost(Stream& stream) {
   }
   const Stream::Level level = level_of(stream.send.first_lost().range.begin);
   if (LostList::contains(stream)) {
-    if (level == stream.lost_level) return;
+    if (level == stream.hot().lost_level) return;
     unlist_lost(stream);
   }
-  stream.lost_level = level;
+  group_of(stream);
+  stream.heat().lost_level = level;
   lost_list(stream).push_back(stream);
-  has_lost_ |= schedule::class_bit(stream.group->stream_class);
+  has_lost_ |= schedule::class_bit(stream.stream_class);
 }
 
 Stream* StreamSchedule::next_lost(schedule::ClassId stream_class) const {
@@ -231,7 +249,7 @@ const Stream* StreamSchedule::next(schedule::ClassId stream_class, bool has_cred
 }
 
 bool StreamSchedule::others_wait(const Stream& stream) const {
-  const Class& c = classes_[stream.group->stream_class];
+  const Class& c = classes_[stream.stream_class];
   return has_other(c.young, stream) || has_other(c.older, stream);
 }
 

@@ -47,9 +47,11 @@ class StreamSchedule {
   StreamSchedule& operator=(StreamSchedule&&) = default;
 
   // The stream belongs to this class and host from now on. To be called before anything else is
-  // done with a stream.
+  // done with a stream. It counts among those of the host from when it first has something to send
+  // on, until it leaves.
   void join(Stream& stream, schedule::ClassId stream_class, std::uint64_t host);
-  // The stream is no more.
+  // The stream is no more, or has nothing to send and will not have for long: what its host has
+  // overdrawn of its turn is forgiven if it was the last.
   void leave(Stream& stream);
   // Out of everything, but for its class and host.
   void remove(Stream& stream);
@@ -75,7 +77,10 @@ class StreamSchedule {
   // The OPEN of the stream is in the packet: its first bytes shall follow there.
   void promote(Stream& stream);
   // How often new bytes of the stream are booked.
-  static std::uint32_t factor(const Stream& stream) { return stream.group->factor(); }
+  static std::uint32_t factor(const Stream& stream) {
+    const StreamGroup* group = stream.hot().group;
+    return group == nullptr ? 1 : group->factor();
+  }
   // Of the class, with new bytes.
   std::size_t hosts(schedule::ClassId stream_class) const { return classes_[stream_class].hosts; }
 
@@ -89,7 +94,7 @@ class StreamSchedule {
   const Stream* next(schedule::ClassId stream_class, bool has_credit) const;
   // Whether lost bytes must let new ones of others go first.
   bool lost_waits(const Stream& lost, bool has_credit) const {
-    return has_credit && others_wait(lost) && !repair_has_turn(lost.group->stream_class);
+    return has_credit && others_wait(lost) && !repair_has_turn(lost.stream_class);
   }
   // Whether new bytes of another stream of its class than `stream` wait. Its own do not count: they
   // would wait at the far side for those that were lost.
@@ -128,11 +133,12 @@ class StreamSchedule {
   static Stream::Level level_of(std::uint64_t offset) {
     return offset < kYoungBytes ? Stream::Level::kYoung : Stream::Level::kOlder;
   }
-  Class& class_of(const Stream& stream) { return classes_[stream.group->stream_class]; }
+  Class& class_of(const Stream& stream) { return classes_[stream.stream_class]; }
   LostList& lost_list(Stream& stream) {
     Class& c = class_of(stream);
-    return stream.lost_level == Stream::Level::kYoung ? c.lost_young : c.lost_older;
+    return stream.hot().lost_level == Stream::Level::kYoung ? c.lost_young : c.lost_older;
   }
+  StreamGroup& group_of(Stream& stream);
   void recount(StreamGroup& group) const;
   void list_new(Stream& stream);
   void unlist_new(Stream& stream);

@@ -5,8 +5,9 @@
 
 namespace satrelay::stp {
 
-// There may be 100,000 of them: what few need, or only seldom, is a pointer.
-static_assert(sizeof(Stream) <= 648);
+// There may be 100,000 of them: what few need, or only seldom, or only
+// while bytes are under way, is a pointer.
+static_assert(sizeof(Stream) <= 272);
 
 Stream* StreamTable::look_up(std::uint64_t id) const {
   const std::uint64_t hash = hash_of(id);

@@ -40,23 +40,17 @@ Stream* Streams::create(std::uint64_t id, Stream::Phase phase, Own own, Instant 
   stream->prompt = false;
   stream->open_due = stream->reset_due = false;
   stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
-  stream->reset_reason = stream->event_reason = ResetReason::kNone;
+  stream->reset_reason = ResetReason::kNone;
   stream->context = 0;
-  stream->room_needed = 1;
-  stream->rest = 0;
   stream->rest_is_all = false;
-  stream->deficit = 0;
-  stream->reset_final_size = 0;
   schedule_.join(*stream, 0, 0);
-  stream->pending = {};
   stream->confirmations = {};
   stream->forget_metadata();
-  stream->reader_needs = 0;
   stream->receive.promise(config_.stream_receive_limit);
   send_credit_.begin_share(*stream);
   if (phase != Stream::Phase::kResetting) ++open_count_;
   if (phase == Stream::Phase::kAwaitingOpen) {
-    stream->linger_deadline = now + config_.stream_linger;
+    stream->heat().linger_deadline = now + config_.stream_linger;
     linger_.push_back(*stream);
   }
   return stream;
@@ -107,6 +101,7 @@ void Streams::erase(Stream& stream) {
   stream.drop_memory();
   stream.receive.reset();
   schedule_.leave(stream);
+  stream.forget_hot();
   stream.phase = Stream::Phase::kFree;
   stream.generation = (stream.generation + 1) & Stream::kGenerationMask;
   table_.erase(stream);
@@ -114,14 +109,14 @@ void Streams::erase(Stream& stream) {
 
 void Streams::reset(Stream& stream, ResetReason reason, Instant now) {
   events_.remove(stream);
-  stream.pending = {};
+  if (stream.is_hot()) stream.heat().pending = {};
   begin_reset(stream, reason, now);
 }
 
 void Streams::begin_reset(Stream& stream, ResetReason reason, Instant now) {
   SATRELAY_DCHECK(stream.phase != Stream::Phase::kResetting);
   unlink(stream);
-  stream.reset_final_size = stream.send.sent();
+  stream.heat().reset_final_size = stream.send.sent();
   stream.reset_reason = reason;
   stream.final_size_known = stream.receive.final_known();
   receive_credit_.on_dropped(stream);
@@ -130,15 +125,15 @@ void Streams::begin_reset(Stream& stream, ResetReason reason, Instant now) {
   --open_count_;
   stream.reset_due = true;
   due_.resets.push_back(stream);
-  stream.linger_deadline = now + config_.stream_linger;
+  stream.heat().linger_deadline = now + config_.stream_linger;
   linger_.push_back(stream);
 }
 
 void Streams::fail(Stream& stream, ResetReason reason, Instant now) {
-  const bool told = stream.visible() && !stream.pending.opened && !stream.released;
+  const bool told = stream.visible() && !stream.hot().pending.opened && !stream.released;
   reset(stream, reason, now);
   if (told) {
-    stream.event_reason = reason;
+    stream.heat().event_reason = reason;
     notify(stream, &Stream::Pending::reset);
   }
 }
@@ -146,20 +141,25 @@ void Streams::fail(Stream& stream, ResetReason reason, Instant now) {
 void Streams::release(Stream& stream, Duration reach, Instant now) {
   stream.released = true;
   stream.ready = false;
-  stream.pending = {};
+  if (stream.is_hot()) stream.heat().pending = {};
   events_.remove(stream);
   if (const std::uint64_t left = stream.receive.bytes().readable(); left > 0) {
     consume(stream, left, reach, now);
   }
-  stream.linger_deadline = now + config_.stream_linger;
+  stream.heat().linger_deadline = now + config_.stream_linger;
   linger_.push_back(stream);
   update_active(stream);
   free_if_over(stream);
 }
 
+void Streams::cool(Stream& stream) {
+  if (!NewList::contains(stream) && !LostList::contains(stream)) schedule_.leave(stream);
+  stream.cool();
+}
+
 void Streams::free_if_over(Stream& stream) {
   if (stream.phase == Stream::Phase::kResetting) {
-    if (stream.reset_acknowledged && stream.final_size_known && !stream.pending.any())
+    if (stream.reset_acknowledged && stream.final_size_known && !stream.hot().pending.any())
       erase(stream);
   } else if (stream.released && stream.send.done() && stream.receive.complete()) {
     erase(stream);
@@ -169,12 +169,12 @@ void Streams::free_if_over(Stream& stream) {
 std::size_t Streams::run_linger(bool peer_is_alive, Instant now) {
   std::size_t resets = 0;
   for (std::size_t i = 0; i < kStreamsPerTimeout; ++i) {
-    if (linger_.empty() || now < linger_.front()->linger_deadline) break;
+    if (linger_.empty() || now < linger_.front()->hot().linger_deadline) break;
     Stream& stream = *linger_.front();
     work_.add();
     linger_.remove(stream);
     if (!peer_is_alive) {
-      stream.linger_deadline = now + config_.stream_linger;
+      stream.heat().linger_deadline = now + config_.stream_linger;
       linger_.push_back(stream);
     } else if (stream.phase == Stream::Phase::kResetting) {
       erase(stream);
@@ -190,7 +190,7 @@ std::size_t Streams::run_linger(bool peer_is_alive, Instant now) {
 
 void Streams::notify(Stream& stream, bool Stream::Pending::*event) {
   if (stream.released) return;
-  stream.pending.*event = true;
+  stream.heat().pending.*event = true;
   events_.push_back(stream);
 }
 
@@ -201,7 +201,7 @@ std::optional<Event> Streams::poll_event() {
     Event event;
     event.stream = StreamId{stream.id};
     event.context = stream.context;
-    Stream::Pending& pending = stream.pending;
+    Stream::Pending& pending = stream.heat().pending;
     const auto take = [](bool& flag) { return std::exchange(flag, false); };
     if (take(pending.opened)) {
       event.kind = Event::Kind::kOpened;
@@ -215,7 +215,7 @@ std::optional<Event> Streams::poll_event() {
       event.kind = Event::Kind::kDelivered;
     } else if (take(pending.reset)) {
       event.kind = Event::Kind::kReset;
-      event.reason = stream.event_reason;
+      event.reason = stream.hot().event_reason;
       events_.remove(stream);
       free_if_over(stream);
       return event;

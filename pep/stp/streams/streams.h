@@ -112,11 +112,13 @@ class Streams {
   // The same from within: it learns of it as of a reset by the peer.
   void fail(Stream& stream, ResetReason reason, Instant now);
   void release(Stream& stream, Duration reach, Instant now);
+  // Nothing of it has been under way for long: what memory it can do without goes back.
+  void cool(Stream& stream);
   void free_if_over(Stream& stream);
   // What waits for something that does not come, when it is due: an OPEN, the end of a reset, the
   // end of a stream that the relay has released.
   Instant next_linger() const {
-    return linger_.empty() ? Instant::never() : linger_.front()->linger_deadline;
+    return linger_.empty() ? Instant::never() : linger_.front()->hot().linger_deadline;
   }
   // `peer_is_alive`: else they wait on. How many were reset.
   [[nodiscard]] std::size_t run_linger(bool peer_is_alive, Instant now);
@@ -138,7 +140,7 @@ class Streams {
     return stream.send.room(config_.stream_send_limit, kept_for_receiving());
   }
   // What the writer needs before it writes anything.
-  bool has_room(const Stream& stream) const { return room(stream) >= stream.room_needed; }
+  bool has_room(const Stream& stream) const { return room(stream) >= stream.hot().room_needed; }
   void mark_blocked(Stream& stream, Instant now);
 
   // The scheduler.

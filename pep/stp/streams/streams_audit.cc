@@ -29,7 +29,7 @@ const char* contradiction(const Stream& stream) {
   if (stream.receive.final_known() && bytes.highest() > stream.receive.final_size()) {
     return "bytes behind the end of a stream";
   }
-  if (stream.parked > bytes.readable()) return "more parked than readable";
+  if (stream.hot().parked > bytes.readable()) return "more parked than readable";
   return nullptr;
 }
 
@@ -57,7 +57,7 @@ std::optional<std::string> Streams::audit() const {
     }
     ++open;
     stored += stream.receive.charged() - stream.receive.consumed();
-    parked += stream.parked;
+    parked += stream.hot().parked;
   }
   if (open != open_count_) return differ("open streams", open_count_, open);
   if (stored != receive_credit_.lane().outstanding()) {

@@ -43,14 +43,14 @@ bool Streams::write_whole(Stream& stream, std::span<const ConstBytes> parts, Ins
 
 void Streams::wait_for_room(Stream& stream, std::uint64_t bytes, Instant now) {
   if (stream.send.finished()) return;
-  stream.room_needed =
+  stream.heat().room_needed =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, config_.stream_send_limit));
   if (!has_room(stream)) mark_blocked(stream, now);
   update_active(stream);
 }
 
 void Streams::on_written(Stream& stream, Instant now) {
-  stream.room_needed = 1;
+  if (stream.is_hot()) stream.heat().room_needed = 1;
   if (!has_room(stream) && !stream.send.finished()) mark_blocked(stream, now);
   update_active(stream);
 }

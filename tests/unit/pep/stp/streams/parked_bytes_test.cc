@@ -19,7 +19,7 @@ class ParkedBytesTest : public ::testing::Test {
   }
   void take(Stream& stream, std::uint64_t bytes) {
     stream.receive.consume(bytes, now_);
-    stream.reader_needs = 0;
+    stream.heat().reader_needs = 0;
     parked_.on_taken(stream, now_);
   }
   std::uint64_t total() { return parked_.total(Duration::milliseconds(200), now_); }
@@ -57,7 +57,7 @@ TEST_F(ParkedBytesTest, BytesCountOnceTheirReaderHasTakenNoneForAWhile) {
 TEST_F(ParkedBytesTest, AReaderThatWaitsForMoreIsNotTheOneThatMakesItWait) {
   Stream stream(arena_);
   arrive(stream, 1000);
-  stream.reader_needs = 1500;
+  stream.heat().reader_needs = 1500;
   parked_.on_taken(stream, now_);
   now_ += Duration::seconds(1);
   EXPECT_EQ(total(), 0U);
