@@ -19,7 +19,7 @@ Cubic::Cubic(std::uint32_t segment_size)
     : segment_(std::max<std::uint64_t>(segment_size, 1)),
       initial_(initial_window(segment_)),
       window_(initial_),
-      threshold_(std::numeric_limits<std::uint64_t>::max()) {}
+      threshold_(kNoThreshold) {}
 
 void Cubic::on_ack(const AckSample& sample) {
   if (sample.in_recovery || sample.newly_acknowledged == 0) return;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "pep/base/time.h"
@@ -24,6 +25,8 @@ struct LossSample {
   Instant now;
 };
 
+inline constexpr std::uint64_t kNoThreshold = std::numeric_limits<std::uint64_t>::max();
+
 class WindowController {
  public:
   virtual ~WindowController() = default;
@@ -34,8 +37,9 @@ class WindowController {
   virtual void on_idle_restart() = 0;                     // RFC 5681 section 4.1
   // The path carries smaller segments than before.
   virtual void set_segment_size(std::uint32_t segment_size) = 0;
-  virtual std::uint64_t window() const = 0;                // cwnd, bytes
-  virtual std::uint64_t slow_start_threshold() const = 0;  // bytes
+  virtual std::uint64_t window() const = 0;  // cwnd, bytes
+  // Bytes. kNoThreshold: no loss is known, and after on_idle_restart() it is as a new one.
+  virtual std::uint64_t slow_start_threshold() const = 0;
 };
 
 // Larger than any window a peer can announce; keeps the arithmetic far from overflow.

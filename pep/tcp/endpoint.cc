@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pep/base/check.h"
+#include "pep/tcp/memory_reserve.h"
 
 namespace satrelay::tcp {
 
@@ -33,16 +34,34 @@ const char* to_string(State state) {
   return "unknown";
 }
 
+namespace {
+
+// Of an endpoint that shares nothing.
+struct Own {
+  explicit Own(const Config& config) : profile(config) {}
+  Profile profile;
+  Counters counters;
+};
+
+}  // namespace
+
+Surroundings Endpoint::surroundings(const Config& config, Arena& arena, Shared shared) {
+  const auto blocks = static_cast<std::uint32_t>(reserve_blocks(arena, config.mss));
+  if (shared.counters != nullptr) {
+    if (!shared.profile) shared.profile = std::make_shared<const Profile>(config);
+    return {std::move(shared.profile), *shared.counters, arena, {}, config.mss, blocks};
+  }
+  const auto own = std::make_shared<Own>(config);
+  const Profile* profile = shared.profile ? shared.profile.get() : &own->profile;
+  return {{own, profile}, own->counters, arena, {}, config.mss, blocks};
+}
+
 Endpoint::Endpoint(const Config& config, Arena& arena, Shared shared)
-    : profile_(shared.profile ? std::move(shared.profile)
-                              : std::make_shared<const Profile>(config)),
-      own_counters_(shared.counters == nullptr ? std::make_unique<Counters>() : nullptr),
-      counters_(shared.counters == nullptr ? *own_counters_ : *shared.counters),
-      sender_(*profile_, config.mss, arena, timers_, counters_),
-      receiver_(config, arena, timers_, counters_),
+    : around_(surroundings(config, arena, std::move(shared))),
+      sender_(around_),
+      receiver_(config, around_),
       timestamps_(config.timestamp_offset),
-      send_space_(config.initial_sequence),
-      mss_(config.mss) {}
+      send_space_(config.initial_sequence) {}
 
 namespace {
 
@@ -101,7 +120,7 @@ void Endpoint::accept(const wire::TcpHeader& syn, Instant now, Answer when) {
   SATRELAY_CHECK(trace_size_ == 0);
   offer_ = answer_to(syn.options, announced());
   negotiate_with(syn);
-  ecn_.on_syn(syn, profile_->ecn);
+  ecn_.on_syn(syn, profile().ecn);
   set_state(State::kSynReceived);
   syn_held_ = true;
   if (when == Answer::kLater) return;
@@ -116,17 +135,17 @@ void Endpoint::answer(Instant now) {
   if (!syn_held_) return;
   syn_held_ = false;
   syn_owed_ = true;
-  timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
+  timers().arm(Timer::kRetransmission, now + sender_.rtt().rto());
 }
 
 void Endpoint::connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn) {
   SATRELAY_CHECK(trace_size_ == 0);
-  if (profile_->ecn && ecn == EcnOffer::kYes) ecn_.offer();
+  if (profile().ecn && ecn == EcnOffer::kYes) ecn_.offer();
   opened_actively_ = true;
   offer_ = offer_like(offer, announced());
   set_state(State::kSynSent);
   syn_owed_ = true;
-  timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
+  timers().arm(Timer::kRetransmission, now + sender_.rtt().rto());
 }
 
 void Endpoint::negotiate_with(const wire::TcpHeader& syn) {
@@ -137,24 +156,24 @@ void Endpoint::negotiate_with(const wire::TcpHeader& syn) {
 }
 
 void Endpoint::establish(std::uint64_t peer_window, Instant now) {
-  timers_.cancel(Timer::kRetransmission);
+  timers().cancel(Timer::kRetransmission);
   syn_owed_ = false;
   receiver_.window().set_scale(negotiation_.receive_scale);
   sender_.establish({negotiation_.segment_size(), peer_window, negotiation_.selective});
   if (syn_retries_ > 0) {
-    sender_.rtt().distrust_initial();
+    sender_.distrust_initial_rtt();
   } else if (!syn_sent_at_.is_never()) {
-    sender_.take_handshake_rtt(now - syn_sent_at_, now);
+    sender_.take_handshake_rtt(now - syn_sent_at_);
   }
   set_state(State::kEstablished);
   if (sender_.close_called()) set_state(State::kFinWait1);
 }
 
 void Endpoint::handle_timeout(Instant now) {
-  if (timers_.expire(Timer::kDelayedAck, now)) receiver_.acks().owe_now();
-  if (timers_.expire(Timer::kReordering, now)) sender_.handle_reordering_timeout(now);
-  if (timers_.expire(Timer::kProbe, now)) sender_.handle_probe_timeout(now);
-  if (timers_.expire(Timer::kRetransmission, now)) {
+  if (timers().expire(Timer::kDelayedAck, now)) receiver_.acks().owe_now();
+  if (timers().expire(Timer::kReordering, now)) sender_.handle_reordering_timeout(now);
+  if (timers().expire(Timer::kProbe, now)) sender_.handle_probe_timeout(now);
+  if (timers().expire(Timer::kRetransmission, now)) {
     if (!is_synchronised()) {
       handle_syn_timeout(now);
     } else if (sender_.handle_retransmission_timeout(now) == TimeoutOutcome::kGivesUp) {
@@ -162,22 +181,22 @@ void Endpoint::handle_timeout(Instant now) {
       fail(CloseReason::kTimeout);
     }
   }
-  if (timers_.expire(Timer::kPersist, now) &&
+  if (timers().expire(Timer::kPersist, now) &&
       sender_.handle_persist_timeout(now) == TimeoutOutcome::kGivesUp) {
     send_reset();
     fail(CloseReason::kTimeout);
   }
-  if (timers_.expire(Timer::kKeepAlive, now)) {
+  if (timers().expire(Timer::kKeepAlive, now)) {
     if (const Duration wait = keep_alive_.on_timeout(); wait > Duration::zero()) {
-      timers_.arm(Timer::kKeepAlive, now + wait);
+      timers().arm(Timer::kKeepAlive, now + wait);
     } else {
       send_reset();
       fail(CloseReason::kTimeout);
     }
   }
-  if (timers_.expire(Timer::kClose, now)) {
+  if (timers().expire(Timer::kClose, now)) {
     if (state_ == State::kTimeWait && receiver_.holds_fin()) {
-      timers_.arm(Timer::kClose, now + profile_->time_wait);
+      timers().arm(Timer::kClose, now + profile().time_wait);
     } else if (state_ == State::kTimeWait) {
       fail(CloseReason::kNone);
     } else {
@@ -188,15 +207,15 @@ void Endpoint::handle_timeout(Instant now) {
 }
 
 void Endpoint::handle_syn_timeout(Instant now) {
-  if (syn_retries_ >= (opened_actively_ ? profile_->syn_retries : profile_->syn_ack_retries)) {
+  if (syn_retries_ >= (opened_actively_ ? profile().syn_retries : profile().syn_ack_retries)) {
     fail(path_error_heard_ ? CloseReason::kUnreachable : CloseReason::kTimeout);
     return;
   }
   ++syn_retries_;
-  ++counters_.retransmission_timeouts;
-  sender_.rtt().back_off();
+  ++around_.counters.retransmission_timeouts;
+  sender_.back_off();
   syn_owed_ = true;
-  timers_.arm(Timer::kRetransmission, now + sender_.rtt().rto());
+  timers().arm(Timer::kRetransmission, now + sender_.rtt().rto());
 }
 
 std::size_t Endpoint::write(ConstBytes bytes) {
@@ -242,7 +261,7 @@ void Endpoint::set_receive_limit(std::uint64_t bytes) { receiver_.set_limit(byte
 
 void Endpoint::send_keep_alive(Instant now) {
   if (!is_synchronised() || state_ == State::kTimeWait || keep_alive_.asking()) return;
-  timers_.arm(Timer::kKeepAlive, now + keep_alive_.start());
+  timers().arm(Timer::kKeepAlive, now + keep_alive_.start());
 }
 
 void Endpoint::on_own_fin_acknowledged(Instant now) {
@@ -272,7 +291,7 @@ void Endpoint::release_fin(Instant now) {
 void Endpoint::on_fin_released(Instant now) {
   last_word_is_ours_ = state_ == State::kLastAck;
   if (state_ == State::kLastAck && sender_.fin_acknowledged()) enter_time_wait(now);
-  if (state_ == State::kTimeWait) timers_.arm(Timer::kClose, now + profile_->time_wait);
+  if (state_ == State::kTimeWait) timers().arm(Timer::kClose, now + profile().time_wait);
 }
 
 void Endpoint::on_peer_fin(Instant now) {
@@ -287,20 +306,20 @@ void Endpoint::on_peer_fin(Instant now) {
 
 void Endpoint::enter_time_wait(Instant now) {
   set_state(State::kTimeWait);
-  timers_.cancel_all();
-  timers_.arm(Timer::kClose, now + profile_->time_wait);
+  timers().cancel_all();
+  timers().arm(Timer::kClose, now + profile().time_wait);
   sender_.drop();
 }
 
 void Endpoint::arm_half_closed(Instant now) {
-  timers_.arm(Timer::kClose, now + profile_->half_closed);
+  timers().arm(Timer::kClose, now + profile().half_closed);
 }
 
 // Received bytes stay readable: they were acknowledged, and the owner decides what becomes of them.
 void Endpoint::fail(CloseReason reason) {
   set_state(State::kClosed);
   reason_ = reason;
-  timers_.cancel_all();
+  timers().cancel_all();
   syn_owed_ = syn_held_ = false;
   sender_.drop();
 }

@@ -25,8 +25,8 @@
 #include "pep/tcp/receiver.h"
 #include "pep/tcp/sender.h"
 #include "pep/tcp/sequence_space.h"
+#include "pep/tcp/surroundings.h"
 #include "pep/tcp/time_wait.h"
-#include "pep/tcp/timers.h"
 #include "pep/tcp/timestamps.h"
 #include "pep/tcp/types.h"
 #include "pep/wire/tcp.h"
@@ -123,6 +123,7 @@ class Endpoint {
   void trim() {
     sender_.trim();
     receiver_.trim();
+    around_.timers.trim();
   }
   // While set, what arrives is stored in its reserve only; the rest is as if lost.
   void set_frugal(bool frugal) { receiver_.set_frugal(frugal); }
@@ -139,7 +140,7 @@ class Endpoint {
   [[nodiscard]] bool poll_next(SegmentToSend& segment, Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
   // The earliest timer; never() if none is armed.
-  Instant next_timeout() const { return timers_.next(); }
+  Instant next_timeout() const { return around_.timers.next(); }
 
   // --- getters -------------------------------------------------------------------------------
   State state() const { return state_; }
@@ -174,7 +175,7 @@ class Endpoint {
   std::uint64_t stray_answers() const { return stray_answers_; }
   // Zero before the first sample.
   Duration smoothed_rtt() const { return sender_.rtt().smoothed(); }
-  const Counters& counters() const { return counters_; }
+  const Counters& counters() const { return around_.counters; }
   // In TIME-WAIT: whether this SYN begins a new incarnation of the connection, so that the owner
   // may replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).
   bool admits_new_incarnation(const wire::TcpHeader& syn) const;
@@ -237,7 +238,9 @@ class Endpoint {
 
   // Lifecycle (endpoint.cc)
   TimeWait numbers() const;
-  Announced announced() const { return {mss_, profile_->window_scale}; }
+  const Profile& profile() const { return *around_.profile; }
+  Timers& timers() { return around_.timers; }
+  Announced announced() const { return {around_.mss, profile().window_scale}; }
   void set_state(State next);
   void negotiate_with(const wire::TcpHeader& syn);
   void establish(std::uint64_t peer_window, Instant now);
@@ -265,17 +268,16 @@ class Endpoint {
     std::uint8_t flags = 0;
   };
 
-  std::shared_ptr<const Profile> profile_;
-  std::unique_ptr<Counters> own_counters_;
-  Counters& counters_;
-  Timers timers_;
+  static Surroundings surroundings(const Config& config, Arena& arena, Shared shared);
+
+  Surroundings around_;
   Sender sender_;
   Receiver receiver_;
   Timestamps timestamps_;
   ChallengeLimit challenges_;
   KeepAlive keep_alive_;
-  std::uint64_t keep_alives_ = 0;
-  std::uint64_t stray_answers_ = 0;
+  std::uint32_t keep_alives_ = 0;
+  std::uint32_t stray_answers_ = 0;
   SequenceSpace send_space_;
   SequenceSpace receive_space_;
   Negotiation negotiation_;
@@ -293,7 +295,6 @@ class Endpoint {
   bool last_word_is_ours_ = false;  // what answers the peer's FIN left, or leaves, behind our FIN
   Acceptance acceptance_ = Acceptance::kRefused;  // of the segment in hand
   bool peer_scales_windows_ = false;
-  std::uint16_t mss_;                            // that we announce
   std::optional<Reset> reset_;                   // to send next
   static constexpr std::size_t kTraceSize = 10;  // no path through the diagram is longer
   std::array<State, kTraceSize> trace_{};

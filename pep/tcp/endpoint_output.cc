@@ -14,7 +14,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
     segment.header.acknowledgment = reset_->acknowledgment;
     segment.header.flags = reset_->flags;
     reset_.reset();
-    ++counters_.segments_out;
+    ++around_.counters.segments_out;
     return segment;
   }
   if (!is_synchronised()) [[unlikely]] {
@@ -30,7 +30,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
     return make_segment(sender_.next(), TcpFlags::kAck, now);
   }
   const bool asks = keep_alive_.take_owed();
-  if (asks) ++counters_.keep_alives_out;
+  if (asks) ++around_.counters.keep_alives_out;
   if (sender_.take_probe() || asks) {
     // One below the peer's window: every stack answers it with its ACK and current window.
     return make_segment(sender_.una() - 1, TcpFlags::kAck, now);
@@ -64,7 +64,7 @@ bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
   segment.header.flags = TcpFlags::kAck;
   if (ecn_.echo()) segment.header.flags |= TcpFlags::kEce;
   segment.ecn = EcnField::kNotCapable;
-  ++counters_.segments_out;
+  ++around_.counters.segments_out;
   fill(segment, *transmission);
   return true;
 }
@@ -81,7 +81,7 @@ void Endpoint::fill(SegmentToSend& segment, const Transmission& transmission) {
   if (ecn_.agreed() && transmission.fresh && transmission.size > 0) {
     segment.ecn = EcnField::kCapable0;
   }
-  counters_.bytes_out += transmission.size;
+  around_.counters.bytes_out += transmission.size;
 }
 
 std::optional<SegmentToSend> Endpoint::poll_handshake(Instant now) {
@@ -114,11 +114,11 @@ SegmentToSend Endpoint::make_syn(Instant now) {
     header.acknowledgment = receive_space_.to_sequence(0);
     if (!negotiation_.timestamps) header.options.timestamps.reset();
     if (header.options.timestamps) header.options.timestamps->echo_reply = timestamps_.recent();
-    receiver_.acks().on_sent();
+    receiver_.on_ack_sent();
   }
   // Timed from the first: repeated for a duplicate SYN, that errs on the safe side.
   if (syn_sent_at_.is_never()) syn_sent_at_ = now;
-  ++counters_.segments_out;
+  ++around_.counters.segments_out;
   return segment;
 }
 
@@ -142,9 +142,9 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
     }
     header.options.sack_count = static_cast<std::uint8_t>(count);
   }
-  receiver_.acks().on_sent();
+  receiver_.on_ack_sent();
   last_ack_sent_ = receiver_.acknowledged();
-  ++counters_.segments_out;
+  ++around_.counters.segments_out;
   return segment;
 }
 

@@ -2,6 +2,8 @@
 // 3.8.4): how often, and when to give up. One lost probe proves nothing.
 #pragma once
 
+#include <cstdint>
+
 #include "pep/base/time.h"
 
 namespace satrelay::tcp {
@@ -9,7 +11,7 @@ namespace satrelay::tcp {
 class KeepAlive {
  public:
   static constexpr Duration kFirst = Duration::seconds(1);
-  static constexpr int kProbes = 6;  // with doubled waits: 63 s
+  static constexpr std::uint8_t kProbes = 6;  // with doubled waits: 63 s
 
   bool asking() const { return unanswered_ > 0; }
   // The first probe; how long to wait for its answer.
@@ -36,7 +38,7 @@ class KeepAlive {
   }
 
  private:
-  int unanswered_ = 0;
+  std::uint8_t unanswered_ = 0;
   bool owed_ = false;
 };
 

@@ -65,6 +65,10 @@ class Rack {
   void on_recovery_exit();
 
   bool reordering_seen() const { return reordering_seen_; }
+  // It knows nothing of the path that one which begins will not learn with its first round trip.
+  bool is_plain() const {
+    return segments_.empty() && !reordering_seen_ && !duplicate_round_ && multiple_ == 1;
+  }
 
  private:
   bool was_sent_before_newest(const SentSegments::Segment& segment) const {

@@ -16,7 +16,7 @@ std::uint64_t ReceiveWindow::best_edge(const Memory& memory) const {
 }
 
 std::uint64_t ReceiveWindow::worthwhile_step() const {
-  return std::max<std::uint64_t>(std::min(limit_ / 2, segment_size_), 1);
+  return std::max<std::uint64_t>(std::min<std::uint64_t>(limit_ / 2, segment_size_), 1);
 }
 
 // The edge that a field can express, at or near `edge`.

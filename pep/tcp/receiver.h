@@ -11,13 +11,15 @@
 #include "pep/tcp/ack_policy.h"
 #include "pep/tcp/receive_window.h"
 #include "pep/tcp/sack_report.h"
+#include "pep/tcp/surroundings.h"
 #include "pep/tcp/types.h"
 
 namespace satrelay::tcp {
 
 class Receiver {
  public:
-  Receiver(const Config& config, Arena& arena, Timers& timers, Counters& counters);
+  // `around` outlives it.
+  Receiver(const Config& config, Surroundings& around);
 
   // Takes a segment that overlaps the window. `position` may be negative or already received.
   void handle_data(std::int64_t position, ConstBytes payload, Instant now);
@@ -85,12 +87,13 @@ class Receiver {
   const ReceiveWindow& window() const { return window_; }
   AckPolicy& acks() { return acks_; }
   const AckPolicy& acks() const { return acks_; }
+  void on_ack_sent() { acks_.on_sent(around_.timers); }
   const Reassembler& stream() const { return stream_; }
   bool fin_taken() const { return fin_taken_; }
 
  private:
   ReceiveWindow::Memory memory() const {
-    return {next(), stream_.consumed(), stream_.room(arena_.free_blocks()),
+    return {next(), stream_.consumed(), stream_.room(around_.arena.free_blocks()),
             next() - acknowledged()};
   }
   // Beyond what is in order, in its reserve.
@@ -111,13 +114,11 @@ class Receiver {
 
   static constexpr std::uint64_t kNoFin = ~std::uint64_t{0};
 
-  Arena& arena_;
-  Counters& counters_;
+  Surroundings& around_;
   Reassembler stream_;
   ReceiveWindow window_;
   AckPolicy acks_;
   SackReport report_;
-  std::uint64_t reserve_blocks_;
   std::uint64_t fin_ = kNoFin;
   std::uint64_t hold_from_ = kNoHold;
   bool fin_held_ = false;

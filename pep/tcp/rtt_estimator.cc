@@ -4,7 +4,7 @@
 
 namespace satrelay::tcp {
 
-void RttEstimator::sample(Duration rtt) {
+void RttEstimator::sample(Duration rtt, const Limits& limits) {
   rtt = std::max(rtt, Duration::microseconds(1));  // zero means "no sample"
   if (!has_sample()) {
     smoothed_ = rtt;
@@ -14,15 +14,15 @@ void RttEstimator::sample(Duration rtt) {
     variance_ = (variance_ * 3 + error) / 4;
     smoothed_ = (smoothed_ * 7 + rtt) / 8;
   }
-  base_ = std::min(smoothed_ + std::max(limits_.minimum, variance_ * 4), limits_.maximum);
+  base_ = std::min(smoothed_ + std::max(limits.minimum, variance_ * 4), limits.maximum);
   rto_ = Duration::zero();
 }
 
-void RttEstimator::back_off() { rto_ = std::min(rto() * 2, limits_.maximum); }
+void RttEstimator::back_off(const Limits& limits) { rto_ = std::min(rto() * 2, limits.maximum); }
 
-void RttEstimator::distrust_initial() {
+void RttEstimator::distrust_initial(const Limits& limits) {
   if (has_sample()) return;
-  base_ = std::max(limits_.initial, Duration::seconds(3));
+  base_ = std::max(limits.initial, Duration::seconds(3));
   rto_ = Duration::zero();
 }
 

@@ -14,21 +14,21 @@ class RttEstimator {
     Duration maximum;
     Duration initial;
   };
-  explicit RttEstimator(const Limits& limits) : limits_(limits), base_(limits.initial) {}
+  // They are the same each time.
+  explicit RttEstimator(const Limits& limits) : base_(limits.initial) {}
 
   // A sample that cannot belong to a retransmission (Karn), or that timestamps made certain. It
   // ends any backoff.
-  void sample(Duration rtt);
-  void back_off();
+  void sample(Duration rtt, const Limits& limits);
+  void back_off(const Limits& limits);
   // RFC 6298 section 5.7: the handshake itself timed out, so the link is slower than assumed.
-  void distrust_initial();
+  void distrust_initial(const Limits& limits);
 
   Duration rto() const { return rto_.to_nanoseconds() == 0 ? base_ : rto_; }
   Duration smoothed() const { return smoothed_; }  // zero before the first sample
   bool has_sample() const { return smoothed_ > Duration::zero(); }
 
  private:
-  Limits limits_;
   Duration base_;  // without backoff
   Duration rto_;   // with backoff; zero if there is none
   Duration smoothed_;

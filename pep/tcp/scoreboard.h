@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "pep/base/range_set.h"
 
@@ -29,21 +30,27 @@ class Scoreboard {
   std::uint64_t next() const { return next_; }
   std::uint64_t outstanding() const { return next_ - una_; }
   std::uint64_t pipe() const {
-    const std::uint64_t gone = sacked_.total() + lost_.total() + duplicate_credit_;
+    if (!reports_) return outstanding();
+    const std::uint64_t gone =
+        reports_->sacked.total() + reports_->lost.total() + reports_->duplicate_credit;
     return outstanding() > gone ? outstanding() - gone : 0;
   }
-  bool has_lost() const { return !lost_.empty(); }
-  Range first_lost() const { return lost_.ranges().front(); }
-  const RangeSet& sacked() const { return sacked_; }
+  bool has_lost() const { return reports_ && !reports_->lost.empty(); }
+  Range first_lost() const { return reports_->lost.ranges().front(); }
+  bool has_sacked() const { return reports_ && !reports_->sacked.empty(); }
 
   void on_sent(std::uint64_t end) { next_ = end; }
-  void on_retransmitted(Range range) { lost_.erase(range.begin, range.end); }
+  void on_retransmitted(Range range) {
+    if (reports_) reports_->lost.erase(range.begin, range.end);
+  }
 
   // Cumulative acknowledgment up to `ack`, in (una, next]. Returns the bytes not reported before.
   std::uint64_t acknowledge(std::uint64_t ack);
   bool has_place(Range block) const {
-    return sacked_.range_count() < kFewestReports + outstanding() / kBytesAReport ||
-           sacked_.touches(std::max(block.begin, una_), block.end);
+    if (!reports_) return true;
+    const RangeSet& sacked = reports_->sacked;
+    return sacked.range_count() < kFewestReports + outstanding() / kBytesAReport ||
+           sacked.touches(std::max(block.begin, una_), block.end);
   }
   // A SACK block; one without a place changes nothing, and whatever lies outside (una, next] is
   // ignored. Calls `report` with each range that is new to us; returns the bytes in them.
@@ -52,8 +59,8 @@ class Scoreboard {
     block.begin = std::max(block.begin, una_);
     if (block.begin >= block.end || block.end > next_ || !has_place(block)) return 0;
     for_each_hole(block, report);
-    const std::uint64_t fresh = sacked_.insert(block.begin, block.end);
-    if (fresh > 0 && !lost_.empty()) lost_.erase(block.begin, block.end);
+    const std::uint64_t fresh = reports().sacked.insert(block.begin, block.end);
+    if (fresh > 0 && has_lost()) reports_->lost.erase(block.begin, block.end);
     return fresh;
   }
   // All of `range` that is outstanding and not sacked counts as lost.
@@ -62,16 +69,23 @@ class Scoreboard {
   void mark_first_lost(std::uint64_t segment_size);
   void mark_all_lost() { take_for_lost({una_, next_}); }
   // The peer has dropped what it had reported (RFC 2018 section 8): the first byte is among it.
-  bool has_reneged() const { return !sacked_.empty() && sacked_.ranges().front().begin <= una_; }
-  void forget_reports() { sacked_.clear(); }
+  bool has_reneged() const {
+    return has_sacked() && reports_->sacked.ranges().front().begin <= una_;
+  }
+  void forget_reports() {
+    if (reports_) reports_->sacked.clear();
+  }
 
   // Without SACK: bytes that duplicate ACKs say have left the network.
-  void set_duplicate_credit(std::uint64_t bytes) { duplicate_credit_ = bytes; }
+  void set_duplicate_credit(std::uint64_t bytes) {
+    if (reports_ || bytes > 0) reports().duplicate_credit = bytes;
+  }
 
   // Gives back the memory of reports and losses that are over.
   void trim() {
-    sacked_.trim();
-    lost_.trim();
+    if (!reports_) return;
+    const bool over = reports_->sacked.empty() && reports_->lost.empty();
+    if (over && reports_->duplicate_credit == 0) reports_.reset();
   }
   bool is_consistent() const;
 
@@ -79,8 +93,10 @@ class Scoreboard {
   template <typename Visitor>
   void for_each_hole(Range range, Visitor&& visit) const {
     std::uint64_t at = range.begin;
-    const auto ranges = sacked_.ranges();
-    for (std::size_t i = sacked_.first_ending_after(at); i < ranges.size() && at < range.end; ++i) {
+    if (!reports_) return visit(range);
+    const auto ranges = reports_->sacked.ranges();
+    for (std::size_t i = reports_->sacked.first_ending_after(at);
+         i < ranges.size() && at < range.end; ++i) {
       const std::uint64_t hole_end = std::min(ranges[i].begin, range.end);
       if (at < hole_end) visit(Range{at, hole_end});
       at = ranges[i].end;
@@ -90,9 +106,16 @@ class Scoreboard {
 
   std::uint64_t una_ = 0;
   std::uint64_t next_ = 0;
-  RangeSet sacked_;
-  RangeSet lost_;
-  std::uint64_t duplicate_credit_ = 0;
+  struct Reports {
+    RangeSet sacked;
+    RangeSet lost;
+    std::uint64_t duplicate_credit = 0;
+  };
+  Reports& reports() {
+    if (!reports_) reports_ = std::make_unique<Reports>();
+    return *reports_;
+  }
+  std::unique_ptr<Reports> reports_;  // from the first report or loss on
 };
 
 }  // namespace satrelay::tcp

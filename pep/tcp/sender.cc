@@ -3,30 +3,21 @@
 #include <algorithm>
 
 #include "pep/base/check.h"
-#include "pep/tcp/memory_reserve.h"
 
 namespace satrelay::tcp {
 
-Sender::Sender(const Profile& profile, std::uint16_t mss, Arena& arena, Timers& timers,
-               Counters& counters)
-    : profile_(profile),
-      arena_(arena),
-      timers_(timers),
-      counters_(counters),
-      queue_(arena),
-      rtt_({profile.minimum_rto, profile.maximum_rto, profile.initial_rto}),
-      reserve_blocks_(reserve_blocks(arena, mss)) {}
-
 std::size_t Sender::write(ConstBytes bytes) {
-  const std::uint64_t free = arena_.free_blocks();
-  const std::uint64_t room = queue_.room(free > reserve_blocks_ ? free - reserve_blocks_ : 0);
+  // The receiving half has its blocks left, so that both never block each other.
+  const std::uint64_t free = around_.arena.free_blocks();
+  const std::uint64_t kept = around_.reserve_blocks;
+  const std::uint64_t room = queue_.room(free > kept ? free - kept : 0);
   const std::uint64_t count = std::min({std::uint64_t{bytes.size()}, writable(), room});
   return count > 0 ? queue_.append(bytes.first(count)) : 0;
 }
 
 std::uint64_t Sender::writable() const {
-  if (closed_ || queue_.size() >= profile_.send_limit) return 0;
-  return profile_.send_limit - queue_.size();
+  if (closed_ || queue_.size() >= profile().send_limit) return 0;
+  return profile().send_limit - queue_.size();
 }
 
 void Sender::drop() {
@@ -39,7 +30,28 @@ void Sender::establish(const Established& parameters) {
   selective_ = parameters.selective;
   peer_edge_ = parameters.window;
   largest_window_ = parameters.window;
-  controller_ = control::make_window_controller(profile_.congestion, parameters.segment_size);
+  established_ = true;
+}
+
+void Sender::make_controller() {
+  controller_ = control::make_window_controller(profile().congestion, segment_size_);
+}
+
+void Sender::begin_flight(Instant now) {
+  // Of a path that has been idle the shortest round trip is not known any more.
+  if (rtt_.has_sample()) under_way().rack.take_rtt(rtt_.smoothed(), now);
+}
+
+void Sender::trim() {
+  queue_.trim();
+  board_.trim();
+  if (under_way_) under_way_->rack.segments().trim();
+  const bool quiet = board_.outstanding() == 0 && !timers().armed(Timer::kPersist);
+  if (!quiet || recovery_ != Recovery::kOpen) return;
+  if (under_way_ && under_way_->rack.is_plain()) under_way_.reset();
+  if (controller_ && controller_->slow_start_threshold() == control::kNoThreshold) {
+    controller_.reset();
+  }
 }
 
 bool Sender::has_work() const {
@@ -48,11 +60,11 @@ bool Sender::has_work() const {
 
 bool Sender::congestion_allows(std::uint64_t bytes) const {
   const std::uint64_t pipe = board_.pipe();
-  return pipe == 0 || pipe + bytes <= controller_->window();
+  return pipe == 0 || pipe + bytes <= congestion_window();
 }
 
 void Sender::restart_retransmission_timer(Instant now) {
-  timers_.arm(Timer::kRetransmission, now + rtt_.rto());
+  timers().arm(Timer::kRetransmission, now + rtt_.rto());
 }
 
 // RFC 8985 section 7.2: upon new data and upon its acknowledgment, while nothing is known to be
@@ -60,11 +72,11 @@ void Sender::restart_retransmission_timer(Instant now) {
 void Sender::schedule_probe(Instant now) {
   if (!selective_) return;
   const bool wanted = board_.outstanding() > 0 && recovery_ == Recovery::kOpen &&
-                      board_.sacked().empty() && !probe_.in_flight();
-  if (!wanted) return timers_.cancel(Timer::kProbe);
-  const Duration timeout =
-      TailLossProbe::timeout(rtt_.smoothed(), rack_.segments().size() == 1, profile_.minimum_rto);
-  timers_.arm(Timer::kProbe, earlier(now + timeout, timers_.deadline(Timer::kRetransmission)));
+                      !board_.has_sacked() && !probe_in_flight();
+  if (!wanted) return timers().cancel(Timer::kProbe);
+  const Duration timeout = TailLossProbe::timeout(
+      rtt_.smoothed(), under_way().rack.segments().size() == 1, profile().minimum_rto);
+  timers().arm(Timer::kProbe, earlier(now + timeout, timers().deadline(Timer::kRetransmission)));
 }
 
 std::optional<Transmission> Sender::poll(std::uint16_t room, Instant now) {
@@ -90,19 +102,24 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   // largest window the peer ever offered.
   const bool worthwhile = size == room || size == data || size * 2 >= largest_window_ || override_;
   if (!worthwhile) return std::nullopt;
-  if (begin == board_.una() && last_sent_ + rtt_.rto() < now) controller_->on_idle_restart();
+  if (begin == board_.una() && last_sent_ + rtt_.rto() < now && controller_) {
+    controller_->on_idle_restart();
+  }
   if (!congestion_allows(size) && !tail_probe_owed_) return std::nullopt;
 
   override_ = false;
   const std::uint64_t end = begin + size + (fin ? 1 : 0);
   board_.on_sent(end);
-  if (selective_) rack_.segments().on_sent({begin, end}, now);
-  if (timed_at_.is_never()) {
-    timed_at_ = now;
-    timed_end_ = end;
+  if (!under_way_) [[unlikely]]
+    begin_flight(now);
+  UnderWay& sent = under_way();
+  if (selective_) sent.rack.segments().on_sent({begin, end}, now);
+  if (sent.timed_at.is_never()) {
+    sent.timed_at = now;
+    sent.timed_end = end;
   }
-  if (!timers_.armed(Timer::kRetransmission)) restart_retransmission_timer(now);
-  if (timers_.armed(Timer::kPersist)) timers_.cancel(Timer::kPersist);
+  if (!timers().armed(Timer::kRetransmission)) restart_retransmission_timer(now);
+  if (timers().armed(Timer::kPersist)) timers().cancel(Timer::kPersist);
   last_sent_ = now;
   schedule_probe(now);
   return Transmission{begin, static_cast<std::uint16_t>(size),        fin, size == data,
@@ -129,16 +146,16 @@ std::optional<Transmission> Sender::poll_probe(std::uint16_t room, Instant now) 
   const bool retransmission = !probe;
   tail_probe_owed_ = false;
   if (retransmission && board_.outstanding() > 0) {
-    const Range last = rack_.segments().last();
+    const Range last = under_way().rack.segments().last();
     const std::uint64_t data_end = std::min(last.end, queue_.end());
     std::uint64_t begin = std::max(last.begin, una());
     if (data_end > begin + room) begin = data_end - room;
     probe = retransmit({begin, last.end}, now);
   }
   if (!probe) return std::nullopt;
-  ++counters_.tail_loss_probes;
-  probe_.on_sent(board_.next(), retransmission);
-  timers_.cancel(Timer::kProbe);
+  ++counters().tail_loss_probes;
+  under_way().probe.on_sent(board_.next(), retransmission);
+  timers().cancel(Timer::kProbe);
   return probe;
 }
 
@@ -147,14 +164,14 @@ Transmission Sender::retransmit(Range range, Instant now) {
   const std::uint64_t size = std::min(range.end, queue_.end()) - range.begin;
   const bool fin = range.end > queue_.end();
   board_.on_retransmitted(range);
-  if (selective_) rack_.segments().on_retransmitted(range, now);
+  if (selective_) under_way().rack.segments().on_retransmitted(range, now);
   // Karn: nothing that may have been sent twice is timed.
-  if (range.begin < timed_end_) timed_at_ = Instant::never();
-  if (range.begin == una() || !timers_.armed(Timer::kRetransmission)) {
+  if (range.begin < under_way().timed_end) under_way().timed_at = Instant::never();
+  if (range.begin == una() || !timers().armed(Timer::kRetransmission)) {
     restart_retransmission_timer(now);
   }
   last_sent_ = now;
-  ++counters_.retransmitted_segments;
+  ++counters().retransmitted_segments;
   return Transmission{.begin = range.begin,
                       .size = static_cast<std::uint16_t>(size),
                       .fin = fin,
@@ -166,9 +183,9 @@ Transmission Sender::retransmit(Range range, Instant now) {
 void Sender::arm_persist_if_blocked(Instant now) {
   // With data in flight an ACK or the retransmission timer comes first; with none, only the peer's
   // window can be what blocks.
-  if (board_.outstanding() > 0 || timers_.armed(Timer::kPersist)) return;
-  persist_interval_ = std::max(rtt_.rto(), profile_.minimum_rto);
-  timers_.arm(Timer::kPersist, now + persist_interval_);
+  if (board_.outstanding() > 0 || timers().armed(Timer::kPersist)) return;
+  under_way().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
+  timers().arm(Timer::kPersist, now + under_way().persist_interval);
 }
 
 }  // namespace satrelay::tcp

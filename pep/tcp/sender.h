@@ -15,12 +15,11 @@
 #include "pep/base/arena.h"
 #include "pep/base/byte_queue.h"
 #include "pep/control/window_controller.h"
-#include "pep/tcp/rack.h"
 #include "pep/tcp/rtt_estimator.h"
 #include "pep/tcp/scoreboard.h"
-#include "pep/tcp/tail_loss_probe.h"
-#include "pep/tcp/timers.h"
+#include "pep/tcp/surroundings.h"
 #include "pep/tcp/types.h"
+#include "pep/tcp/under_way.h"
 
 namespace satrelay::tcp {
 
@@ -51,8 +50,9 @@ enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
 
 class Sender {
  public:
-  Sender(const Profile& profile, std::uint16_t mss, Arena& arena, Timers& timers,
-         Counters& counters);
+  // `around` outlives it.
+  explicit Sender(Surroundings& around)
+      : around_(around), queue_(around.arena), rtt_(rtt_limits()) {}
 
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes);
@@ -62,11 +62,7 @@ class Sender {
   // Forgets all stored bytes. Nothing may be sent after that; positions stay what they were.
   void drop();
   // Gives back what it needs only while something is under way.
-  void trim() {
-    queue_.trim();
-    board_.trim();
-    rack_.segments().trim();
-  }
+  void trim();
 
   // --- the handshake ---
   struct Established {
@@ -75,11 +71,10 @@ class Sender {
     bool selective = false;          // both sides use SACK
   };
   void establish(const Established& parameters);
-  void take_handshake_rtt(Duration rtt, Instant now) {
-    rtt_.sample(rtt);
-    rack_.take_rtt(rtt, now);
-  }
-  RttEstimator& rtt() { return rtt_; }
+  void take_handshake_rtt(Duration rtt) { rtt_.sample(rtt, rtt_limits()); }
+  // A SYN was not answered in time; none of several is timed.
+  void back_off() { rtt_.back_off(rtt_limits()); }
+  void distrust_initial_rtt() { rtt_.distrust_initial(rtt_limits()); }
   const RttEstimator& rtt() const { return rtt_; }
 
   // --- input ---
@@ -88,7 +83,7 @@ class Sender {
   // window is where it was.
   bool is_known(std::uint64_t ack, std::uint64_t window, std::int64_t sequence) const {
     return board_.outstanding() == 0 && ack == una() && ack + window == peer_edge_ &&
-           sequence >= window_sequence_ && !probe_.in_flight() && !timers_.armed(Timer::kPersist);
+           sequence >= window_sequence_ && !probe_in_flight() && !timers().armed(Timer::kPersist);
   }
   // Such acknowledgments came; `sequence`: of the last of them.
   void handle_known(std::int64_t sequence) {
@@ -124,7 +119,10 @@ class Sender {
   std::uint64_t peer_edge() const { return peer_edge_; }
   std::uint64_t peer_window() const { return peer_edge_ > una() ? peer_edge_ - una() : 0; }
   std::uint64_t largest_peer_window() const { return largest_window_; }
-  std::uint64_t congestion_window() const { return controller_ ? controller_->window() : 0; }
+  std::uint64_t congestion_window() const {
+    if (controller_) return controller_->window();
+    return established_ ? control::initial_window(segment_size_) : 0;
+  }
 
  private:
   enum class Recovery : std::uint8_t {
@@ -151,39 +149,49 @@ class Sender {
   void update_recovery(std::uint64_t advance, std::uint64_t flight, Instant now);
   void find_losses(Instant now);
   void mark_lost_at_timeout(Instant now);
+  const Profile& profile() const { return *around_.profile; }
+  Timers& timers() const { return around_.timers; }
+  Counters& counters() const { return around_.counters; }
+  RttEstimator::Limits rtt_limits() const {
+    return {profile().minimum_rto, profile().maximum_rto, profile().initial_rto};
+  }
+  UnderWay& under_way() {
+    if (!under_way_) [[unlikely]]
+      under_way_ = std::make_unique<UnderWay>();
+    return *under_way_;
+  }
+  void begin_flight(Instant now);
+  bool probe_in_flight() const { return under_way_ && under_way_->probe.in_flight(); }
+  control::WindowController& controller() {
+    if (!controller_) [[unlikely]]
+      make_controller();
+    return *controller_;
+  }
+  void make_controller();
   Rack::Circumstances circumstances(Instant now) const {
     return {recovery_ != Recovery::kOpen, rtt_.smoothed(), now};
   }
   void reduce(const control::LossSample& sample);
   void enter_fast_recovery(std::uint64_t flight, Instant now);
 
-  const Profile& profile_;
-  Arena& arena_;
-  Timers& timers_;
-  Counters& counters_;
+  Surroundings& around_;
   ByteQueue queue_;
   Scoreboard board_;
-  Rack rack_;
-  TailLossProbe probe_;
   RttEstimator rtt_;
+  std::unique_ptr<UnderWay> under_way_;  // while anything is under way
+  // From the first ACK of data on; an idle one that knows of no loss is as a new one.
   std::unique_ptr<control::WindowController> controller_;
-  std::uint64_t segment_size_ = 536;
-  std::uint64_t reserve_blocks_;  // left to the receiving half, so that both never block each other
 
   std::uint64_t peer_edge_ = 0;  // first position that the peer's window excludes
   std::uint64_t largest_window_ = 0;
   std::int64_t window_sequence_ = -1;  // SND.WL1
 
-  std::uint64_t recovery_point_ = 0;
-  std::uint64_t echo_point_ = 0;  // an ECE counts again beyond
-  std::uint64_t timed_end_ = 0;   // the segment being timed ends here
-  Instant timed_at_ = Instant::never();
   Instant last_sent_;
-  Duration persist_interval_;
-  std::uint32_t duplicates_ = 0;  // without SACK
+  std::uint32_t segment_size_ = 536;
   std::uint8_t retries_ = 0;
   std::uint8_t probes_unanswered_ = 0;
   Recovery recovery_ = Recovery::kOpen;
+  bool established_ = false;
   bool selective_ = false;
   bool closed_ = false;
   bool reduction_to_tell_ = false;  // CWR

@@ -22,9 +22,10 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
   probes_unanswered_ = 0;
 
   // RFC 3168 section 6.1.2: once a window of data.
-  if (acknowledgment.congestion_echo && flight_before > 0 && acknowledgment.ack > echo_point_) {
-    echo_point_ = next();
-    ++counters_.congestion_echoes;
+  if (acknowledgment.congestion_echo && flight_before > 0 &&
+      acknowledgment.ack > under_way().echo_point) {
+    under_way().echo_point = next();
+    ++counters().congestion_echoes;
     if (recovery_ == Recovery::kOpen) reduce({flight_before, now});
     reduction_to_tell_ = true;
   }
@@ -37,19 +38,19 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
   if (flight_before == 0) return;
   const Duration rtt = take_rtt(acknowledgment, advance > 0, now);
   count_duplicates(acknowledgment, advance, window_changed);
-  if (recovery_ != Recovery::kOpen || duplicates_ > 0 || !board_.sacked().empty() ||
-      timers_.armed(Timer::kReordering)) {
+  if (recovery_ != Recovery::kOpen || under_way().duplicates > 0 || board_.has_sacked() ||
+      timers().armed(Timer::kReordering)) {
     update_recovery(advance, flight_before, now);
   }
   // Duplicate ACKs alone do not open the window (RFC 5681 section 3.2); after a timeout, whatever
   // arrives drives the repair.
   if (advance > 0 || (fresh > 0 && recovery_ == Recovery::kLoss)) {
-    controller_->on_ack({fresh, pipe_before, rtt, rtt_.smoothed(),
+    controller().on_ack({fresh, pipe_before, rtt, rtt_.smoothed(),
                          recovery_ == Recovery::kFast || acknowledgment.congestion_echo, now});
   }
   if (advance > 0) {
     if (board_.outstanding() == 0) {
-      timers_.cancel(Timer::kRetransmission);
+      timers().cancel(Timer::kRetransmission);
     } else {
       restart_retransmission_timer(now);
     }
@@ -66,8 +67,8 @@ std::uint64_t Sender::take_reports(const Acknowledgment& acknowledgment, std::ui
   std::uint64_t fresh = 0;
   if (advance > 0) {
     if (selective_) {
-      rack_.on_delivered({0, acknowledgment.ack}, arrival);
-      rack_.segments().release_below(acknowledgment.ack);
+      under_way().rack.on_delivered({0, acknowledgment.ack}, arrival);
+      under_way().rack.segments().release_below(acknowledgment.ack);
     }
     fresh = board_.acknowledge(acknowledgment.ack);
     queue_.release_below(std::min(acknowledgment.ack, queue_.end()));
@@ -76,10 +77,11 @@ std::uint64_t Sender::take_reports(const Acknowledgment& acknowledgment, std::ui
   if (selective_) {
     for (const Range& block : acknowledgment.sack) {
       if (!board_.has_place(block)) {
-        ++counters_.reports_dropped;
+        ++counters().reports_dropped;
         continue;
       }
-      fresh += board_.sack(block, [&](Range range) { rack_.on_delivered(range, arrival); });
+      fresh +=
+          board_.sack(block, [&](Range range) { under_way().rack.on_delivered(range, arrival); });
     }
   }
   return fresh;
@@ -89,11 +91,13 @@ void Sender::judge_probe(const Acknowledgment& acknowledgment, std::uint64_t adv
                          std::uint64_t flight, Instant now) {
   const bool bare = advance == 0 && acknowledgment.ack == una() &&
                     !acknowledgment.occupies_sequence && acknowledgment.sack.empty();
-  const auto finding = probe_.on_ack({acknowledgment.ack, acknowledgment.duplicate, bare});
+  const auto finding =
+      under_way_ ? under_way_->probe.on_ack({acknowledgment.ack, acknowledgment.duplicate, bare})
+                 : TailLossProbe::Finding::kNothing;
   if (acknowledgment.duplicate) {
-    ++counters_.needless_retransmissions;
+    ++counters().needless_retransmissions;
     if (finding != TailLossProbe::Finding::kNeedless) {
-      rack_.on_duplicate_report(una(), board_.next());
+      under_way().rack.on_duplicate_report(una(), board_.next());
     }
   }
   if (finding == TailLossProbe::Finding::kRepaired && recovery_ == Recovery::kOpen) {
@@ -102,18 +106,18 @@ void Sender::judge_probe(const Acknowledgment& acknowledgment, std::uint64_t adv
 }
 
 void Sender::reduce(const control::LossSample& sample) {
-  controller_->on_loss(sample);
+  controller().on_loss(sample);
   reduction_to_tell_ = true;
 }
 
 void Sender::handle_smaller_path(std::uint64_t position, std::uint32_t segment_size, Instant now) {
+  controller().set_segment_size(segment_size);
   segment_size_ = segment_size;
-  controller_->set_segment_size(segment_size);
   board_.take_for_lost({position, next()});
-  probe_.forget();
+  under_way().probe.forget();
   tail_probe_owed_ = false;
-  timers_.cancel(Timer::kProbe);
-  timed_at_ = Instant::never();
+  timers().cancel(Timer::kProbe);
+  under_way().timed_at = Instant::never();
   restart_retransmission_timer(now);
 }
 
@@ -126,21 +130,21 @@ bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una
   peer_edge_ = edge;
   window_sequence_ = acknowledgment.sequence;
   largest_window_ = std::max(largest_window_, acknowledgment.window);
-  if (timers_.armed(Timer::kPersist) && edge > board_.next()) timers_.cancel(Timer::kPersist);
+  if (timers().armed(Timer::kPersist) && edge > board_.next()) timers().cancel(Timer::kPersist);
   return changed;
 }
 
 Duration Sender::take_rtt(const Acknowledgment& acknowledgment, bool advanced, Instant now) {
   Duration sample;
-  if (!timed_at_.is_never()) {
+  if (!under_way().timed_at.is_never()) {
     // Our own clock is finer than the peer's echo of milliseconds.
-    if (acknowledgment.ack < timed_end_) return sample;
-    sample = now - timed_at_;
-    timed_at_ = Instant::never();
+    if (acknowledgment.ack < under_way().timed_end) return sample;
+    sample = now - under_way().timed_at;
+    under_way().timed_at = Instant::never();
   } else if (advanced) {
     sample = acknowledgment.timestamp_rtt;  // RFC 7323 section 4.1: only if it acknowledges data
   }
-  if (sample > Duration::zero()) rtt_.sample(sample);
+  if (sample > Duration::zero()) rtt_.sample(sample, rtt_limits());
   return sample;
 }
 
@@ -151,34 +155,35 @@ void Sender::count_duplicates(const Acknowledgment& acknowledgment, std::uint64_
     // Each segment newly covered but the first had been a duplicate ACK (RFC 6582 deflation).
     const std::uint64_t segments = advance / segment_size_;
     const std::uint64_t covered = segments > 0 ? segments - 1 : 0;
-    duplicates_ = recovery_ == Recovery::kFast && duplicates_ > covered
-                      ? duplicates_ - static_cast<std::uint32_t>(covered)
-                      : 0;
+    under_way().duplicates = recovery_ == Recovery::kFast && under_way().duplicates > covered
+                                 ? under_way().duplicates - static_cast<std::uint32_t>(covered)
+                                 : 0;
   } else if (acknowledgment.ack == una() && !acknowledgment.occupies_sequence && !window_changed) {
-    ++duplicates_;  // RFC 5681 section 2
+    ++under_way().duplicates;  // RFC 5681 section 2
   }
-  board_.set_duplicate_credit(recovery_ == Recovery::kLoss ? 0 : duplicates_ * segment_size_);
+  board_.set_duplicate_credit(
+      recovery_ == Recovery::kLoss ? 0 : std::uint64_t{under_way().duplicates} * segment_size_);
 }
 
 void Sender::find_losses(Instant now) {
-  const Instant again =
-      rack_.detect(circumstances(now), [this](Range range) { board_.take_for_lost(range); });
-  timers_.arm(Timer::kReordering, later(again, now + kReorderingGranularity));
+  const Instant again = under_way().rack.detect(
+      circumstances(now), [this](Range range) { board_.take_for_lost(range); });
+  timers().arm(Timer::kReordering, later(again, now + kReorderingGranularity));
 }
 
 void Sender::update_recovery(std::uint64_t advance, std::uint64_t flight, Instant now) {
-  if (recovery_ != Recovery::kOpen && una() >= recovery_point_) {
-    if (recovery_ == Recovery::kFast) controller_->on_recovery_exit(now);
-    rack_.on_recovery_exit();
+  if (recovery_ != Recovery::kOpen && una() >= under_way().recovery_point) {
+    if (recovery_ == Recovery::kFast) controller().on_recovery_exit(now);
+    under_way().rack.on_recovery_exit();
     recovery_ = Recovery::kOpen;
-    duplicates_ = 0;
+    under_way().duplicates = 0;
     board_.set_duplicate_credit(0);
     force_ = false;
   }
   if (selective_) {
     find_losses(now);
-  } else if (recovery_ == Recovery::kOpen && duplicates_ >= kDuplicateThreshold &&
-             (una() > recovery_point_ || recovery_point_ == 0)) {
+  } else if (recovery_ == Recovery::kOpen && under_way().duplicates >= kDuplicateThreshold &&
+             (una() > under_way().recovery_point || under_way().recovery_point == 0)) {
     board_.mark_first_lost(segment_size_);
   }
   if (recovery_ == Recovery::kOpen) {
@@ -190,12 +195,12 @@ void Sender::update_recovery(std::uint64_t advance, std::uint64_t flight, Instan
 }
 
 void Sender::enter_fast_recovery(std::uint64_t flight, Instant now) {
-  ++counters_.fast_recoveries;
+  ++counters().fast_recoveries;
   recovery_ = Recovery::kFast;
-  recovery_point_ = board_.next();
-  probe_.forget();
+  under_way().recovery_point = board_.next();
+  under_way().probe.forget();
   tail_probe_owed_ = false;
-  timers_.cancel(Timer::kProbe);
+  timers().cancel(Timer::kProbe);
   force_ = true;
   reduce({flight, now});
 }

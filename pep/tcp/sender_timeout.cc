@@ -7,51 +7,51 @@ namespace satrelay::tcp {
 
 TimeoutOutcome Sender::handle_persist_timeout(Instant now) {
   if (board_.outstanding() > 0 || board_.next() >= end()) return TimeoutOutcome::kContinues;
-  if (probes_unanswered_ >= profile_.data_retries) return TimeoutOutcome::kGivesUp;
-  persist_interval_ = std::min(persist_interval_ * 2, profile_.maximum_rto);
-  timers_.arm(Timer::kPersist, now + persist_interval_);
+  if (probes_unanswered_ >= profile().data_retries) return TimeoutOutcome::kGivesUp;
+  under_way().persist_interval = std::min(under_way().persist_interval * 2, profile().maximum_rto);
+  timers().arm(Timer::kPersist, now + under_way().persist_interval);
   if (peer_edge_ > board_.next()) {
     override_ = true;
     return TimeoutOutcome::kContinues;
   }
   ++probes_unanswered_;
-  ++counters_.zero_window_probes;
+  ++counters().zero_window_probes;
   window_probe_owed_ = true;
   return TimeoutOutcome::kContinues;
 }
 
 TimeoutOutcome Sender::handle_retransmission_timeout(Instant now) {
   if (board_.outstanding() == 0) return TimeoutOutcome::kContinues;
-  if (retries_ >= profile_.data_retries) return TimeoutOutcome::kGivesUp;
+  if (retries_ >= profile().data_retries) return TimeoutOutcome::kGivesUp;
   ++retries_;
-  ++counters_.retransmission_timeouts;
-  rtt_.back_off();
+  ++counters().retransmission_timeouts;
+  back_off();
   // A closed window, not the path, may be why nothing was acknowledged.
   if (peer_edge_ > una()) {
-    controller_->on_timeout({board_.outstanding(), now});
+    controller().on_timeout({board_.outstanding(), now});
     reduction_to_tell_ = true;
   }
   mark_lost_at_timeout(now);
   recovery_ = Recovery::kLoss;
-  recovery_point_ = board_.next();
-  duplicates_ = 0;
+  under_way().recovery_point = board_.next();
+  under_way().duplicates = 0;
   force_ = true;
-  timed_at_ = Instant::never();
-  probe_.forget();
+  under_way().timed_at = Instant::never();
+  under_way().probe.forget();
   tail_probe_owed_ = false;
-  timers_.cancel(Timer::kProbe);
+  timers().cancel(Timer::kProbe);
   restart_retransmission_timer(now);
   return TimeoutOutcome::kContinues;
 }
 
 void Sender::mark_lost_at_timeout(Instant now) {
   if (selective_ && !board_.has_reneged()) {
-    rack_.detect_at_timeout(circumstances(now),
-                            [this](Range range) { board_.take_for_lost(range); });
+    under_way().rack.detect_at_timeout(circumstances(now),
+                                       [this](Range range) { board_.take_for_lost(range); });
     return;
   }
   board_.forget_reports();
-  rack_.segments().forget_deliveries();
+  under_way().rack.segments().forget_deliveries();
   board_.set_duplicate_credit(0);
   board_.mark_all_lost();
 }

@@ -1,10 +1,12 @@
-// The timers of one endpoint: an enum and a fixed table.
+// The timers of one endpoint: an enum and a fixed table, which an endpoint without any timer does
+// without.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "pep/base/time.h"
 
@@ -23,24 +25,43 @@ enum class Timer : std::uint8_t {
 
 class Timers {
  public:
-  Timers() { deadlines_.fill(Instant::never()); }
-
-  void arm(Timer timer, Instant deadline) { at(timer) = deadline; }
-  void cancel(Timer timer) { at(timer) = Instant::never(); }
-  void cancel_all() { deadlines_.fill(Instant::never()); }
+  void arm(Timer timer, Instant deadline) {
+    if (!deadlines_) {
+      if (deadline.is_never()) return;
+      deadlines_ = std::make_unique<Deadlines>();
+      cancel_all();
+    }
+    at(timer) = deadline;
+  }
+  void cancel(Timer timer) {
+    if (deadlines_) at(timer) = Instant::never();
+  }
+  void cancel_all() {
+    if (deadlines_) deadlines_->fill(Instant::never());
+  }
   bool armed(Timer timer) const { return !deadline(timer).is_never(); }
-  Instant deadline(Timer timer) const { return deadlines_[static_cast<std::size_t>(timer)]; }
+  Instant deadline(Timer timer) const {
+    return deadlines_ ? (*deadlines_)[static_cast<std::size_t>(timer)] : Instant::never();
+  }
   // Whether `timer` is due; if so it is disarmed.
   bool expire(Timer timer, Instant now) {
     if (deadline(timer) > now) return false;
     cancel(timer);
     return true;
   }
-  Instant next() const { return *std::min_element(deadlines_.begin(), deadlines_.end()); }
+  Instant next() const {
+    return deadlines_ ? *std::min_element(deadlines_->begin(), deadlines_->end())
+                      : Instant::never();
+  }
+  // Gives back the table if nothing is armed.
+  void trim() {
+    if (next().is_never()) deadlines_.reset();
+  }
 
  private:
-  Instant& at(Timer timer) { return deadlines_[static_cast<std::size_t>(timer)]; }
-  std::array<Instant, static_cast<std::size_t>(Timer::kCount)> deadlines_;
+  using Deadlines = std::array<Instant, static_cast<std::size_t>(Timer::kCount)>;
+  Instant& at(Timer timer) { return (*deadlines_)[static_cast<std::size_t>(timer)]; }
+  std::unique_ptr<Deadlines> deadlines_;  // from the first one on that was armed
 };
 
 }  // namespace satrelay::tcp

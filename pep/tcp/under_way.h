@@ -1,0 +1,25 @@
+// What a sender knows of the bytes under way beyond their positions: when each segment was sent,
+// the probe for their tail, and up to where its recovery goes. Nothing under way, nothing of it: an
+// idle sender does without (Sender::trim()), and begins anew with the round trip that it knows.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/tcp/rack.h"
+#include "pep/tcp/tail_loss_probe.h"
+
+namespace satrelay::tcp {
+
+struct UnderWay {
+  Rack rack;
+  TailLossProbe probe;
+  std::uint64_t recovery_point = 0;
+  std::uint64_t echo_point = 0;  // an ECE counts again beyond
+  std::uint64_t timed_end = 0;   // the segment being timed ends here
+  Instant timed_at = Instant::never();
+  Duration persist_interval;
+  std::uint32_t duplicates = 0;  // without SACK
+};
+
+}  // namespace satrelay::tcp
