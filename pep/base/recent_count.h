@@ -11,6 +11,9 @@ namespace satrelay {
 
 class RecentCount {
  public:
+  RecentCount() = default;
+  explicit RecentCount(Instant begun) : begun_(begun) {}
+
   void add(std::uint64_t amount, Duration period, Instant now) {
     turn(period, now);
     current_ += amount;

@@ -149,8 +149,7 @@ struct Session::Impl::Settler {
         }
         return;
       case ItemKind::kStreamCredit:
-        if (!resetting && !stream->receive.final_known())
-          s.streams->due().credits.push_back(*stream);
+        if (!resetting && !stream->receive.final_known()) s.streams->owe_credit(*stream);
         return;
       default:
         if (resetting) return;

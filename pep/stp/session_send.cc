@@ -204,10 +204,9 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     write_reset(frames, {stream.id, stream.reset_reason, stream.hot().reset_final_size});
     packet.add_item(ItemKind::kReset, stream);
   }
-  CreditList& credits = streams->due().credits;
+  const CreditList& credits = streams->due().credits;
   while (grants && !credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
     Stream& stream = *credits.front();
-    credits.remove(stream);
     const std::uint64_t limit = streams->tell_credit(stream, association->reach_of_credit(), now);
     const std::size_t before = frames.written();
     write_stream_credit(frames, {stream.id, limit});

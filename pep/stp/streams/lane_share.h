@@ -12,7 +12,7 @@ namespace satrelay::stp {
 // Of one stream.
 struct LaneShare {
   std::uint64_t base = 0;  // offset from which on it is used
-  std::uint64_t left = 0;
+  std::uint16_t left = 0;
 };
 
 class LaneShares {
@@ -30,7 +30,7 @@ class LaneShares {
     const std::uint64_t left = sends ? kShare - std::min(kShare, sent - share.base) : 0;
     if (left == share.left) return;
     reserved_ += left - share.left;
-    share.left = left;
+    share.left = static_cast<std::uint16_t>(left);
   }
   // What a stream may send of the `credit` that the lane has.
   std::uint64_t available(const LaneShare& share, std::uint64_t credit) const {

@@ -101,13 +101,13 @@ class ReceiveHalf {
     return *pace_;
   }
 
-  Reassembler bytes_;
   std::unique_ptr<Pace> pace_;  // from the first byte on that was read
   std::uint64_t charged_ = 0;
   std::uint64_t granted_ = 0;
   std::uint64_t told_ = 0;
   std::uint64_t told_at_ = 0;  // consumed then
   std::uint64_t final_size_ = kUnknown;
+  [[no_unique_address]] Reassembler bytes_;  // last: its tail is used
 };
 
 }  // namespace satrelay::stp

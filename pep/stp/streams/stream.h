@@ -34,9 +34,10 @@ struct Stream {
   explicit Stream(Arena& arena) : send(arena), receive(arena) {}
 
   std::uint64_t id = 0;
-  std::uint32_t index = 0;  // slot in the table
-  std::uint32_t context = 0;
-  std::uint16_t generation = 0;
+  std::uint64_t host = 0;  // of the schedule (stream_schedule.h)
+  ConfirmationExchange confirmations;
+  // Where the members of these end, the few octets of those behind them begin.
+  [[no_unique_address]] SendHalf send;
   Phase phase = Phase::kFree;
   bool ready = false;        // the relay has bytes: produce() may be called
   bool blocked = false;      // the writer found too little room
@@ -44,21 +45,20 @@ struct Stream {
   bool released = false;     // the relay has let go; freed when both directions are over
   bool delivered = false;    // kDelivered is due or was told
   bool prompt = false;       // its packets are its own, and covered all along
-  // What the next packets must carry, from the state and not from copies.
-  bool open_due = false;
-  bool open_acknowledged = false;
-  bool reset_due = false;
-  bool reset_acknowledged = false;
-  bool final_size_known = false;  // of the peer's direction, while resetting
+  [[no_unique_address]] LaneShare lane_share;
+  schedule::ClassId stream_class = 0;  // of the schedule
   ResetReason reset_reason = ResetReason::kNone;
-  // Of the schedule (stream_schedule.h).
-  schedule::ClassId stream_class = 0;
-  std::uint64_t host = 0;
-
-  SendHalf send;
-  ReceiveHalf receive;
-  LaneShare lane_share;
-  ConfirmationExchange confirmations;
+  std::uint16_t generation = 0;
+  std::uint16_t metadata_size = 0;  // see below
+  [[no_unique_address]] ReceiveHalf receive;
+  std::uint32_t index = 0;  // slot in the table
+  std::uint32_t context = 0;
+  // What the next packets must carry, from the state and not from copies.
+  bool open_due : 1 = false;
+  bool open_acknowledged : 1 = false;
+  bool reset_due : 1 = false;
+  bool reset_acknowledged : 1 = false;
+  bool final_size_known : 1 = false;  // of the peer's direction, while resetting
 
   // To look at, as of one that is idle where there is none; and to change.
   const StreamHot& hot() const { return hot_ ? *hot_ : kIdle; }
@@ -77,7 +77,6 @@ struct Stream {
   }
 
   // Of its OPEN, while somebody needs it: our packets, or the relay.
-  std::uint16_t metadata_size = 0;
   std::unique_ptr<std::byte[]> metadata_bytes;
   ConstBytes metadata() const { return {metadata_bytes.get(), metadata_size}; }
   void set_metadata(ConstBytes bytes) {

@@ -40,6 +40,8 @@ struct StreamHot {
   std::uint64_t parked = 0;
   Instant unread_since;
 
+  bool is_brief = false;  // there only for a word to the peer, of a stream that is idle
+
   // Of its end.
   std::uint64_t reset_final_size = 0;
   Instant linger_deadline;

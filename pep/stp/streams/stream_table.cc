@@ -7,54 +7,54 @@ namespace satrelay::stp {
 
 // There may be 100,000 of them: what few need, or only seldom, or only
 // while bytes are under way, is a pointer.
-static_assert(sizeof(Stream) <= 272);
+static_assert(sizeof(Stream) <= 248);
 
 Stream* StreamTable::look_up(std::uint64_t id) const {
   const std::uint64_t hash = hash_of(id);
   const Part& part = parts_[part_of(hash)];
   if (part.used == 0) return nullptr;
-  for (std::size_t i = part.home(hash);; i = (i + 1) & part.mask) {
+  const std::uint32_t tag = tag_of(hash);
+  for (std::size_t i = part.home(tag);; i = (i + 1) & part.mask) {
     const Entry& entry = part.entries[i];
     if (entry.index == kEmpty) return nullptr;
-    if (entry.id == id) return slots_[entry.index].get();
+    if (entry.tag == tag && slots_[entry.index].id == id) return &slots_[entry.index];
   }
 }
 
 Stream* StreamTable::insert(std::uint64_t id) {
   if (full()) return nullptr;
   if (free_.empty()) {
-    slots_.push_back(std::make_unique<Stream>(*arena_));
-    slots_.back()->index = static_cast<std::uint32_t>(slots_.size() - 1);
-    free_.reserve(slots_.capacity());
-    free_.push_back(slots_.back()->index);
+    Stream& made = slots_.emplace_back(*arena_);
+    made.index = static_cast<std::uint32_t>(slots_.size() - 1);
+    free_.push_back(made.index);
   }
   const std::uint64_t hash = hash_of(id);
   Part& part = parts_[part_of(hash)];
   make_room(part);
-  Stream& stream = *slots_[free_.back()];
+  Stream& stream = slots_[free_.back()];
   free_.pop_back();
   ++used_;
   ++part.used;
   stream.id = id;
-  part.place({id, stream.index}, hash);
+  part.place({tag_of(hash), stream.index});
   return &stream;
 }
 
-void StreamTable::Part::place(Entry entry, std::uint64_t hash) {
-  std::size_t i = home(hash);
+void StreamTable::Part::place(Entry entry) {
+  std::size_t i = home(entry.tag);
   while (entries[i].index != kEmpty) i = (i + 1) & mask;
   entries[i] = entry;
 }
 
 // For one entry more.
-void StreamTable::make_room(Part& part) const {
+void StreamTable::make_room(Part& part) {
   constexpr std::size_t kInitialEntries = 8;
   if ((part.used + 1) * 2 <= part.entries.size()) return;
   std::vector<Entry> old(std::max(2 * part.entries.size(), kInitialEntries), Entry{0, kEmpty});
   old.swap(part.entries);
   part.mask = part.entries.size() - 1;
   for (const Entry& entry : old) {
-    if (entry.index != kEmpty) part.place(entry, hash_of(entry.id));
+    if (entry.index != kEmpty) part.place(entry);
   }
 }
 
@@ -63,12 +63,12 @@ void StreamTable::erase(Stream& stream) {
   const std::uint64_t hash = hash_of(stream.id);
   Part& part = parts_[part_of(hash)];
   std::vector<Entry>& entries = part.entries;
-  std::size_t hole = part.home(hash);
+  std::size_t hole = part.home(tag_of(hash));
   while (entries[hole].index != stream.index) hole = (hole + 1) & part.mask;
   // Backward shift: no tombstones, so lookups stay short however many streams come and go.
   for (std::size_t i = (hole + 1) & part.mask; entries[i].index != kEmpty;
        i = (i + 1) & part.mask) {
-    const std::size_t distance = (i - part.home(hash_of(entries[i].id))) & part.mask;
+    const std::size_t distance = (i - part.home(entries[i].tag)) & part.mask;
     if (((i - hole) & part.mask) <= distance) {
       entries[hole] = entries[i];
       hole = i;

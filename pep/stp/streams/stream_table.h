@@ -8,11 +8,11 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "pep/base/arena.h"
 #include "pep/base/range_set.h"
+#include "pep/base/slab_list.h"
 #include "pep/stp/streams/stream.h"
 
 namespace satrelay::stp {
@@ -28,7 +28,7 @@ class StreamTable {
     if (latest_ == nullptr || latest_->id != id) latest_ = look_up(id);
     return latest_;
   }
-  Stream& at(std::uint32_t index) const { return *slots_[index]; }
+  Stream& at(std::uint32_t index) const { return slots_[index]; }
   // A slot for `id`, which is not present; nullptr when all are in use.
   Stream* insert(std::uint64_t id);
   // Gives the slot back; the caller has taken the stream out of all lists.
@@ -41,8 +41,9 @@ class StreamTable {
   void drop_last() { slots_.pop_back(); }
 
  private:
+  // Of an id it has a part of the hash: the stream itself is looked at only if that is the same.
   struct Entry {
-    std::uint64_t id;
+    std::uint32_t tag;
     std::uint32_t index;
   };
   static constexpr std::uint32_t kEmpty = 0xffff'ffffU;
@@ -51,23 +52,22 @@ class StreamTable {
     std::size_t used = 0;
     std::size_t mask = 0;
 
-    std::size_t home(std::uint64_t hash) const {
-      return static_cast<std::size_t>(hash >> 32) & mask;
-    }
-    void place(Entry entry, std::uint64_t hash);
+    std::size_t home(std::uint32_t tag) const { return tag & mask; }
+    void place(Entry entry);
   };
   static constexpr unsigned kPartBits = 6;
   // Multiply-shift (Dietzfelbinger et al., 1997): of the product the upper bits count.
   std::uint64_t hash_of(std::uint64_t id) const { return id * multiplier_; }
   static std::size_t part_of(std::uint64_t hash) { return hash >> (64 - kPartBits); }
-  void make_room(Part& part) const;
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+  static void make_room(Part& part);
   Stream* look_up(std::uint64_t id) const;
 
   Arena* arena_;
   std::size_t max_slots_;
   std::uint64_t multiplier_;
   std::size_t used_ = 0;
-  std::vector<std::unique_ptr<Stream>> slots_;
+  SlabList<Stream> slots_;
   std::vector<std::uint32_t> free_;
   std::array<Part, 1U << kPartBits> parts_;
   mutable Stream* latest_ = nullptr;  // that was found, and is present

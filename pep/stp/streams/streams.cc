@@ -233,13 +233,30 @@ std::optional<Event> Streams::poll_event() {
 
 void Streams::consume(Stream& stream, std::uint64_t count, Duration reach, Instant now) {
   if (receive_credit_.consume(stream, count, {reach, open_count_, now})) {
-    due_.credits.push_back(stream);
+    owe_credit(stream);
   }
   if (receive_credit_.lane().capped()) look_for_memory(now);
 }
 
 void Streams::set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now) {
-  if (receive_credit_.set_reader_needs(stream, bytes, now)) due_.credits.push_back(stream);
+  if (receive_credit_.set_reader_needs(stream, bytes, now)) owe_credit(stream);
+}
+
+// Very many streams that are idle may be told something at once: they stay as small as they are.
+void Streams::owe_credit(Stream& stream) {
+  const bool is_idle = !stream.is_hot();
+  due_.credits.push_back(stream);
+  if (is_idle) stream.heat().is_brief = true;
+}
+
+std::uint64_t Streams::tell_credit(Stream& stream, Duration reach, Instant now) {
+  due_.credits.remove(stream);
+  const std::uint64_t limit = receive_credit_.tell(stream, {reach, open_count_, now});
+  if (stream.hot().is_brief) {
+    stream.heat().is_brief = false;
+    stream.cool();
+  }
+  return limit;
 }
 
 void Streams::update_credit(Instant now) {
@@ -299,7 +316,7 @@ void Streams::go_on() {
 void Streams::give_first_credits() {
   visit_open(first_credits_, [&](Stream& stream) {
     const bool unknown = stream.receive.told() == 0 && stream.receive.consumed() > 0;
-    if (unknown && !stream.receive.final_known()) due_.credits.push_back(stream);
+    if (unknown && !stream.receive.final_known()) owe_credit(stream);
   });
 }
 

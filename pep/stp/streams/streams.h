@@ -194,10 +194,10 @@ class Streams {
   const ReceiveCredit& receive_credit() const { return receive_credit_; }
   void consume(Stream& stream, std::uint64_t count, Duration reach, Instant now);
   void set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now);
-  // The limit that the next STREAM_CREDIT tells, from now on.
-  std::uint64_t tell_credit(Stream& stream, Duration reach, Instant now) {
-    return receive_credit_.tell(stream, {reach, open_count_, now});
-  }
+  // A STREAM_CREDIT is due.
+  void owe_credit(Stream& stream);
+  // It leaves: the limit that it tells, from now on.
+  std::uint64_t tell_credit(Stream& stream, Duration reach, Instant now);
   // A report leaves: what else is worth telling is seen to.
   void update_credit(Instant now);
   // Kept from bytes that are out of order, for those in order.

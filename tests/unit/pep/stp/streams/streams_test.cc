@@ -68,6 +68,29 @@ TEST_F(StreamsTest, IdsOfOursGoOn) {
   EXPECT_EQ(OwnIds(false).next(), 1U);
 }
 
+TEST_F(StreamsTest, AnIdleStreamHasNothingThatOnlyBytesUnderWayNeed) {
+  Stream& stream = open();
+  streams_->cool(stream);
+  EXPECT_TRUE(stream.is_hot()) << "its OPEN is due";
+  streams_->due().opens.remove(stream);
+  streams_->cool(stream);
+  EXPECT_FALSE(stream.is_hot());
+  streams_->owe_credit(stream);
+  EXPECT_EQ(streams_->due().credits.front(), &stream);
+  streams_->tell_credit(stream, kReach, now_);
+  EXPECT_FALSE(stream.is_hot()) << "a word to the peer leaves it as it was";
+  EXPECT_TRUE(streams_->due().credits.empty());
+
+  std::vector<std::byte> bytes(10);
+  EXPECT_EQ(streams_->write(stream, bytes, now_), 10U);
+  streams_->cool(stream);
+  EXPECT_TRUE(stream.is_hot()) << "it has bytes to send";
+  streams_->owe_credit(stream);
+  streams_->tell_credit(stream, kReach, now_);
+  EXPECT_TRUE(stream.is_hot());
+  EXPECT_EQ(streams_->schedule().next_new(0), &stream);
+}
+
 TEST_F(StreamsTest, AStreamOfOursIsDueWithItsOpenAndIsGoneOnceReset) {
   Stream& stream = open();
   EXPECT_EQ(streams_->due().opens.front(), &stream);

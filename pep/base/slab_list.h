@@ -1,0 +1,56 @@
+// A list that grows and shrinks at its end and whose elements never move: in slabs of many, as each
+// piece of the heap costs some octets and some alignment beside it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace satrelay {
+
+template <typename T, std::size_t kInSlab = 32>
+class SlabList {
+ public:
+  SlabList() = default;
+  SlabList(SlabList&& other) noexcept
+      : slabs_(std::move(other.slabs_)), size_(std::exchange(other.size_, 0)) {}
+  SlabList& operator=(SlabList&& other) noexcept {
+    std::swap(slabs_, other.slabs_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~SlabList() {
+    while (size_ > 0) pop_back();
+  }
+
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t index) const { return *place(index); }
+  template <typename... Arguments>
+  T& emplace_back(Arguments&&... arguments) {
+    if (size_ == slabs_.size() * kInSlab) slabs_.push_back(std::make_unique<Slab>());
+    T* const made =
+        ::new (slabs_.back()->at(size_ % kInSlab)) T(std::forward<Arguments>(arguments)...);
+    ++size_;
+    return *made;
+  }
+  void pop_back() {
+    place(--size_)->~T();
+    if (size_ % kInSlab == 0) slabs_.pop_back();
+  }
+
+ private:
+  struct Slab {
+    void* at(std::size_t index) { return &octets[index * sizeof(T)]; }
+    alignas(T) std::array<std::byte, kInSlab * sizeof(T)> octets;
+  };
+  T* place(std::size_t index) const {
+    return std::launder(static_cast<T*>(slabs_[index / kInSlab]->at(index % kInSlab)));
+  }
+  std::vector<std::unique_ptr<Slab>> slabs_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace satrelay
