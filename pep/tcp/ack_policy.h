@@ -11,20 +11,24 @@ namespace satrelay::tcp {
 
 class AckPolicy {
  public:
-  explicit AckPolicy(std::uint32_t announced_mss) : announced_mss_(announced_mss) {}
-
   void owe_now() { now_ = true; }
+  // More than `announced_mss` is several segments that a device has merged. `delay`: the longest.
+  struct Manner {
+    std::uint16_t announced_mss = 0;
+    Duration delay;
+  };
   // In-order payload that filled no gap.
-  void on_in_order(std::uint32_t bytes, Duration delay, Timers& timers, Instant now) {
+  void on_in_order(std::uint32_t bytes, const Manner& manner, Timers& timers, Instant now) {
     unacknowledged_ += bytes;
-    full_segment_ = std::min(std::max(full_segment_, bytes), announced_mss_);
+    full_segment_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(
+        std::max<std::uint32_t>(full_segment_, bytes), manner.announced_mss));
     if (quick_left_ > 0) {
       --quick_left_;
       now_ = true;
-    } else if (unacknowledged_ >= 2 * full_segment_) {
+    } else if (unacknowledged_ >= 2U * full_segment_) {
       now_ = true;
     } else if (!timers.armed(Timer::kDelayedAck)) {
-      timers.arm(Timer::kDelayedAck, now + delay);
+      timers.arm(Timer::kDelayedAck, now + manner.delay);
     }
   }
   bool owed_now() const { return now_; }
@@ -40,8 +44,7 @@ class AckPolicy {
   static constexpr std::uint8_t kQuickAcks = 16;
 
   std::uint32_t unacknowledged_ = 0;  // no more than a window
-  std::uint32_t announced_mss_;       // more than that is several segments that a device has merged
-  std::uint32_t full_segment_ = 1;    // largest payload seen: what the peer calls a full segment
+  std::uint16_t full_segment_ = 1;    // largest payload seen: what the peer calls a full segment
   std::uint8_t quick_left_ = kQuickAcks;
   bool now_ = false;
 };

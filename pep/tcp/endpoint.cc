@@ -38,22 +38,24 @@ namespace {
 
 // Of an endpoint that shares nothing.
 struct Own {
-  explicit Own(const Config& config) : profile(config) {}
-  Profile profile;
+  Own(const Config& config, Arena& arena) : common{config, counters, arena} {}
   Counters counters;
+  Common common;
 };
 
 }  // namespace
 
 Surroundings Endpoint::surroundings(const Config& config, Arena& arena, Shared shared) {
-  const auto blocks = static_cast<std::uint32_t>(reserve_blocks(arena, config.mss));
-  if (shared.counters != nullptr) {
-    if (!shared.profile) shared.profile = std::make_shared<const Profile>(config);
-    return {std::move(shared.profile), *shared.counters, arena, {}, config.mss, blocks};
+  std::shared_ptr<const Common> common = std::move(shared.common);
+  if (!common && shared.counters != nullptr) {
+    common = std::make_shared<const Common>(Common{config, *shared.counters, arena});
+  } else if (!common) {
+    const auto own = std::make_shared<Own>(config, arena);
+    common = {own, &own->common};
   }
-  const auto own = std::make_shared<Own>(config);
-  const Profile* profile = shared.profile ? shared.profile.get() : &own->profile;
-  return {{own, profile}, own->counters, arena, {}, config.mss, blocks};
+  return {.common = std::move(common),
+          .mss = config.mss,
+          .reserve_blocks = static_cast<std::uint32_t>(reserve_blocks(arena, config.mss))};
 }
 
 Endpoint::Endpoint(const Config& config, Arena& arena, Shared shared)
@@ -212,7 +214,7 @@ void Endpoint::handle_syn_timeout(Instant now) {
     return;
   }
   ++syn_retries_;
-  ++around_.counters.retransmission_timeouts;
+  ++around_.counters().retransmission_timeouts;
   sender_.back_off();
   syn_owed_ = true;
   timers().arm(Timer::kRetransmission, now + sender_.rtt().rto());

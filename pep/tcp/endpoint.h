@@ -35,11 +35,11 @@ namespace satrelay::tcp {
 
 class Endpoint {
  public:
-  // Of many endpoints, which share what they count into and what `config` has of their profile;
-  // `counters` must outlive them. Without them it has its own.
+  // Of many endpoints, which share what they count into, which must outlive them, and with it what
+  // `config` has of their profile. Without them it has its own.
   struct Shared {
     Counters* counters = nullptr;
-    std::shared_ptr<const Profile> profile;
+    std::shared_ptr<const Common> common;
   };
   Endpoint(const Config& config, Arena& arena) : Endpoint(config, arena, {}) {}
   Endpoint(const Config& config, Arena& arena, Shared shared);
@@ -168,14 +168,14 @@ class Endpoint {
   std::uint64_t congestion_window() const { return sender_.congestion_window(); }
   // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4). A zero-window
   // probe looks the same, and so does its last byte sent again.
-  std::uint64_t keep_alives() const { return keep_alives_; }
+  std::uint32_t keep_alives() const { return keep_alives_; }
   // How often the peer has said what nothing of ours can have drawn: a pure ACK without any news
   // while nothing was under way, or, before answer(), a reset of another connection. So does a peer
   // that is answered by somebody else too (RFC 5961 section 4, RFC 9293 section 3.5.2).
-  std::uint64_t stray_answers() const { return stray_answers_; }
+  std::uint32_t stray_answers() const { return stray_answers_; }
   // Zero before the first sample.
   Duration smoothed_rtt() const { return sender_.rtt().smoothed(); }
-  const Counters& counters() const { return around_.counters; }
+  const Counters& counters() const { return around_.counters(); }
   // In TIME-WAIT: whether this SYN begins a new incarnation of the connection, so that the owner
   // may replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).
   bool admits_new_incarnation(const wire::TcpHeader& syn) const;
@@ -238,7 +238,7 @@ class Endpoint {
 
   // Lifecycle (endpoint.cc)
   TimeWait numbers() const;
-  const Profile& profile() const { return *around_.profile; }
+  const Profile& profile() const { return around_.profile(); }
   Timers& timers() { return around_.timers; }
   Announced announced() const { return {around_.mss, profile().window_scale}; }
   void set_state(State next);
@@ -261,11 +261,12 @@ class Endpoint {
   std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }
   void fill(SegmentToSend& segment, const Transmission& transmission);
 
-  // The header of a reset.
+  // The header of a reset; no flags: there is none to send.
   struct Reset {
     std::uint32_t sequence = 0;
     std::uint32_t acknowledgment = 0;
     std::uint8_t flags = 0;
+    explicit operator bool() const { return flags != 0; }
   };
 
   static Surroundings surroundings(const Config& config, Arena& arena, Shared shared);
@@ -273,32 +274,33 @@ class Endpoint {
   Surroundings around_;
   Sender sender_;
   Receiver receiver_;
-  Timestamps timestamps_;
-  ChallengeLimit challenges_;
-  KeepAlive keep_alive_;
-  std::uint32_t keep_alives_ = 0;
-  std::uint32_t stray_answers_ = 0;
-  SequenceSpace send_space_;
-  SequenceSpace receive_space_;
-  Negotiation negotiation_;
-  Offer offer_;
-  Ecn ecn_;
   std::uint64_t last_ack_sent_ = 0;  // position
   Instant syn_sent_at_ = Instant::never();
-  std::uint8_t syn_retries_ = 0;
+  std::uint32_t keep_alives_ = 0;
+  std::uint32_t stray_answers_ = 0;
+  Timestamps timestamps_;
+  SequenceSpace send_space_;
+  SequenceSpace receive_space_;
+  Reset reset_;  // to send next
+  ChallengeLimit challenges_;
+  Negotiation negotiation_;
+  Offer offer_;
+  KeepAlive keep_alive_;
+  Ecn ecn_;
   State state_ = State::kClosed;
   CloseReason reason_ = CloseReason::kNone;
-  bool opened_actively_ = false;
-  bool syn_owed_ = false;
-  bool syn_held_ = false;           // until answer()
-  bool path_error_heard_ = false;   // in SYN-SENT
-  bool last_word_is_ours_ = false;  // what answers the peer's FIN left, or leaves, behind our FIN
   Acceptance acceptance_ = Acceptance::kRefused;  // of the segment in hand
-  bool peer_scales_windows_ = false;
-  std::optional<Reset> reset_;                   // to send next
+  std::uint8_t syn_retries_ = 0;
+  bool opened_actively_ : 1 = false;
+  bool syn_owed_ : 1 = false;
+  bool syn_held_ : 1 = false;          // until answer()
+  bool path_error_heard_ : 1 = false;  // in SYN-SENT
+  bool last_word_is_ours_ : 1 =
+      false;  // what answers the peer's FIN left, or leaves, behind our FIN
+  bool peer_scales_windows_ : 1 = false;
   static constexpr std::size_t kTraceSize = 10;  // no path through the diagram is longer
-  std::array<State, kTraceSize> trace_{};
   std::uint8_t trace_size_ = 0;
+  std::array<State, kTraceSize> trace_{};
 };
 
 }  // namespace satrelay::tcp

@@ -17,7 +17,7 @@ Acceptance Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes pa
 
 void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
                                EcnField ecn) {
-  ++around_.counters.segments_in;
+  ++around_.counters().segments_in;
   if (state_ == State::kClosed) return handle_in_closed(header);
   if (state_ == State::kSynSent) return handle_in_syn_sent(header, now);
 
@@ -41,7 +41,7 @@ void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload
   if (!handle_acknowledgment(header, placement, now)) return;
   if (!placement.occupies_sequence()) return;
   if (ecn_.on_data(header, ecn)) {
-    ++around_.counters.congestion_marks_in;
+    ++around_.counters().congestion_marks_in;
     receiver_.acks().owe_now();
   }
   handle_payload(header, payload, placement, now);
@@ -65,7 +65,7 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
   }
   const std::size_t taken = receiver_.handle_in_order(payloads, now);
   if (taken == 0) return 0;
-  around_.counters.segments_in += taken;
+  around_.counters().segments_in += taken;
   // Those behind the first begin beyond the last ACK that was sent.
   if (negotiation_.timestamps) {
     timestamps_.update(timestamps->value, static_cast<std::int64_t>(next), last_ack_sent_);
@@ -95,7 +95,7 @@ void Endpoint::handle_packet_too_big(std::uint32_t sequence, std::uint16_t segme
   const std::uint16_t limit = std::max(segment_limit, kSmallestPathSegment);
   if (limit >= negotiation_.segment_limit) return;
   negotiation_.segment_limit = limit;
-  ++around_.counters.path_mtu_reductions;
+  ++around_.counters().path_mtu_reductions;
   sender_.handle_smaller_path(*position, negotiation_.segment_size(), now);
 }
 
@@ -104,10 +104,10 @@ void Endpoint::handle_path_error(std::uint32_t sequence, PathError error) {
   const bool outstanding = opening ? sequence == send_space_.initial_sequence()
                                    : outstanding_position(sequence).has_value();
   if (!outstanding) {
-    ++around_.counters.path_errors_rejected;
+    ++around_.counters().path_errors_rejected;
     return;
   }
-  ++around_.counters.path_errors_in;
+  ++around_.counters().path_errors_in;
   if (state_ != State::kSynSent) return;
   if (error == PathError::kHard) return fail(CloseReason::kRefused);
   path_error_heard_ = true;
@@ -188,11 +188,11 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
 
 bool Endpoint::passes_paws(const wire::TcpHeader& header, const Placement& placement, Instant now) {
   if (!header.options.timestamps) {  // RFC 7323 section 3.2: dropped in silence
-    ++around_.counters.paws_rejected;
+    ++around_.counters().paws_rejected;
     return false;
   }
   if (!timestamps_.is_old(header.options.timestamps->value)) return true;
-  ++around_.counters.paws_rejected;
+  ++around_.counters().paws_rejected;
   if (placement.occupies_sequence() || challenges_.allow(now)) receiver_.acks().owe_now();
   return false;
 }
@@ -224,7 +224,7 @@ bool Endpoint::has_plausible_ack(const wire::TcpHeader& header) const {
 
 void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placement& placement,
                                    Instant now) {
-  ++around_.counters.out_of_window_segments_in;
+  ++around_.counters().out_of_window_segments_in;
   if (is_synchronised() && repeats_recent(placement) && has_plausible_ack(header)) {
     acceptance_ = Acceptance::kAccepted;
   }
@@ -245,7 +245,7 @@ void Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& p
   if (placement.begin != static_cast<std::int64_t>(receiver_.next()) - 1) return;
   if (placement.payload_end > placement.begin + 1) return;
   ++keep_alives_;
-  ++around_.counters.keep_alives_in;
+  ++around_.counters().keep_alives_in;
 }
 
 void Endpoint::note_stray_answer(const wire::TcpHeader& header, const Placement& placement) {
@@ -333,7 +333,7 @@ void Endpoint::handle_payload(const wire::TcpHeader& header, ConstBytes payload,
 
 void Endpoint::challenge(Instant now) {
   if (!challenges_.allow(now)) return;
-  ++around_.counters.challenge_acks;
+  ++around_.counters().challenge_acks;
   receiver_.acks().owe_now();
 }
 

@@ -10,11 +10,11 @@ using wire::TcpFlags;
 std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   if (reset_) [[unlikely]] {
     SegmentToSend segment;
-    segment.header.sequence = reset_->sequence;
-    segment.header.acknowledgment = reset_->acknowledgment;
-    segment.header.flags = reset_->flags;
-    reset_.reset();
-    ++around_.counters.segments_out;
+    segment.header.sequence = reset_.sequence;
+    segment.header.acknowledgment = reset_.acknowledgment;
+    segment.header.flags = reset_.flags;
+    reset_ = {};
+    ++around_.counters().segments_out;
     return segment;
   }
   if (!is_synchronised()) [[unlikely]] {
@@ -30,7 +30,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
     return make_segment(sender_.next(), TcpFlags::kAck, now);
   }
   const bool asks = keep_alive_.take_owed();
-  if (asks) ++around_.counters.keep_alives_out;
+  if (asks) ++around_.counters().keep_alives_out;
   if (sender_.take_probe() || asks) {
     // One below the peer's window: every stack answers it with its ACK and current window.
     return make_segment(sender_.una() - 1, TcpFlags::kAck, now);
@@ -64,7 +64,7 @@ bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
   segment.header.flags = TcpFlags::kAck;
   if (ecn_.echo()) segment.header.flags |= TcpFlags::kEce;
   segment.ecn = EcnField::kNotCapable;
-  ++around_.counters.segments_out;
+  ++around_.counters().segments_out;
   fill(segment, *transmission);
   return true;
 }
@@ -81,7 +81,7 @@ void Endpoint::fill(SegmentToSend& segment, const Transmission& transmission) {
   if (ecn_.agreed() && transmission.fresh && transmission.size > 0) {
     segment.ecn = EcnField::kCapable0;
   }
-  around_.counters.bytes_out += transmission.size;
+  around_.counters().bytes_out += transmission.size;
 }
 
 std::optional<SegmentToSend> Endpoint::poll_handshake(Instant now) {
@@ -118,7 +118,7 @@ SegmentToSend Endpoint::make_syn(Instant now) {
   }
   // Timed from the first: repeated for a duplicate SYN, that errs on the safe side.
   if (syn_sent_at_.is_never()) syn_sent_at_ = now;
-  ++around_.counters.segments_out;
+  ++around_.counters().segments_out;
   return segment;
 }
 
@@ -144,7 +144,7 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
   }
   receiver_.on_ack_sent();
   last_ack_sent_ = receiver_.acknowledged();
-  ++around_.counters.segments_out;
+  ++around_.counters().segments_out;
   return segment;
 }
 

@@ -24,7 +24,7 @@ class ReceiveWindow {
 
   void set_limit(std::uint64_t bytes) { limit_ = bytes; }
   void set_scale(std::uint8_t shift) { shift_ = shift; }
-  void set_segment_size(std::uint32_t bytes) { segment_size_ = bytes; }
+  void set_segment_size(std::uint16_t bytes) { segment_size_ = bytes; }
 
   // The field for a segment sent now; promises it.
   std::uint16_t advertise(const Memory& memory);
@@ -44,7 +44,7 @@ class ReceiveWindow {
   std::uint64_t limit_;
   std::uint64_t promised_ = 0;
   std::uint64_t told_ = 0;
-  std::uint32_t segment_size_ = 536;
+  std::uint16_t segment_size_ = 536;
   std::uint8_t shift_ = 0;
 };
 

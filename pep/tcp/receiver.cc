@@ -5,10 +5,7 @@
 namespace satrelay::tcp {
 
 Receiver::Receiver(const Config& config, Surroundings& around)
-    : around_(around),
-      stream_(around.arena, kBytesAPiece),
-      window_(config.receive_limit),
-      acks_(config.mss) {
+    : around_(around), stream_(around.arena(), kBytesAPiece), window_(config.receive_limit) {
   window_.set_segment_size(config.mss);
 }
 
@@ -57,16 +54,16 @@ std::size_t Receiver::handle_in_order(std::span<const ConstBytes> payloads, Inst
 bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Instant now) {
   const std::uint64_t told = acknowledged();
   const std::size_t stored = stream_.insert(offset, payload, limit());
-  around_.counters.bytes_in += stored;
+  around_.counters().bytes_in += stored;
   if (stored < payload.size()) {
-    around_.counters.unstored_bytes_in += payload.size() - stored;
+    around_.counters().unstored_bytes_in += payload.size() - stored;
     acks_.owe_now();
     return false;
   }
   // What is held is acknowledged in time; an ACK that repeats the last one would speak of loss.
   if (acknowledged() > told) {
-    acks_.on_in_order(static_cast<std::uint32_t>(stored), around_.profile->delayed_ack,
-                      around_.timers, now);
+    acks_.on_in_order(static_cast<std::uint32_t>(stored),
+                      {around_.mss, around_.profile().delayed_ack}, around_.timers, now);
   }
   return true;
 }
@@ -77,23 +74,23 @@ void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool 
   acks_.owe_now();
   const std::uint64_t end = offset + payload.size();
   const bool beyond_gap = offset > stream_.in_order_end();
-  if (beyond_gap) ++around_.counters.out_of_order_segments_in;
+  if (beyond_gap) ++around_.counters().out_of_order_segments_in;
   const RangeSet::Overlap held = stream_.out_of_order().overlap(offset, end);
-  around_.counters.duplicate_bytes_in += held.total;
+  around_.counters().duplicate_bytes_in += held.total;
   // RFC 2883 section 4: of several pieces that came again the first is reported, and where it lies
   // beyond the ACK the block that holds it is named next.
   if (held.total > 0 && !repeats) report_.on_duplicate(held.first);
   const std::size_t fresh = payload.size() - held.total;
   std::size_t stored = 0;
   if (!stream_.has_place(offset, end, limit())) {
-    around_.counters.scattered_bytes_in += fresh;
+    around_.counters().scattered_bytes_in += fresh;
   } else if (beyond_gap && end > stream_.own_end() &&
-             around_.arena.free_blocks() <= around_.reserve_blocks) {
-    around_.counters.unstored_bytes_in += fresh;
+             around_.arena().free_blocks() <= around_.reserve_blocks) {
+    around_.counters().unstored_bytes_in += fresh;
   } else {
     stored = stream_.insert(offset, payload, limit());
-    around_.counters.bytes_in += stored;
-    around_.counters.unstored_bytes_in += fresh - stored;
+    around_.counters().bytes_in += stored;
+    around_.counters().unstored_bytes_in += fresh - stored;
   }
   if (beyond_gap && (stored > 0 || held.total > 0)) {
     report_.on_stored(held.total > 0 ? held.first.begin : offset);
@@ -114,7 +111,7 @@ void Receiver::release_fin() {
 
 void Receiver::note_duplicate(std::int64_t begin, std::int64_t end) {
   if (begin < 0 || end <= begin) return;
-  around_.counters.duplicate_bytes_in += static_cast<std::uint64_t>(end - begin);
+  around_.counters().duplicate_bytes_in += static_cast<std::uint64_t>(end - begin);
   report_.on_duplicate({static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)});
 }
 

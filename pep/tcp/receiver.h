@@ -93,7 +93,7 @@ class Receiver {
 
  private:
   ReceiveWindow::Memory memory() const {
-    return {next(), stream_.consumed(), stream_.room(around_.arena.free_blocks()),
+    return {next(), stream_.consumed(), stream_.room(around_.arena().free_blocks()),
             next() - acknowledged()};
   }
   // Beyond what is in order, in its reserve.
@@ -115,12 +115,13 @@ class Receiver {
   static constexpr std::uint64_t kNoFin = ~std::uint64_t{0};
 
   Surroundings& around_;
-  Reassembler stream_;
-  ReceiveWindow window_;
-  AckPolicy acks_;
   SackReport report_;
   std::uint64_t fin_ = kNoFin;
   std::uint64_t hold_from_ = kNoHold;
+  // What stands behind these begins where their own members end.
+  [[no_unique_address]] Reassembler stream_;
+  [[no_unique_address]] AckPolicy acks_;
+  [[no_unique_address]] ReceiveWindow window_;
   bool fin_held_ = false;
   bool fin_taken_ = false;
   bool window_check_ = false;

@@ -14,16 +14,14 @@ void RttEstimator::sample(Duration rtt, const Limits& limits) {
     variance_ = (variance_ * 3 + error) / 4;
     smoothed_ = (smoothed_ * 7 + rtt) / 8;
   }
-  base_ = std::min(smoothed_ + std::max(limits.minimum, variance_ * 4), limits.maximum);
-  rto_ = Duration::zero();
+  rto_ = std::min(smoothed_ + std::max(limits.minimum, variance_ * 4), limits.maximum);
 }
 
-void RttEstimator::back_off(const Limits& limits) { rto_ = std::min(rto() * 2, limits.maximum); }
+void RttEstimator::back_off(const Limits& limits) { rto_ = std::min(rto_ * 2, limits.maximum); }
 
 void RttEstimator::distrust_initial(const Limits& limits) {
   if (has_sample()) return;
-  base_ = std::max(limits.initial, Duration::seconds(3));
-  rto_ = Duration::zero();
+  rto_ = std::max(limits.initial, Duration::seconds(3));
 }
 
 }  // namespace satrelay::tcp

@@ -15,7 +15,7 @@ class RttEstimator {
     Duration initial;
   };
   // They are the same each time.
-  explicit RttEstimator(const Limits& limits) : base_(limits.initial) {}
+  explicit RttEstimator(const Limits& limits) : rto_(limits.initial) {}
 
   // A sample that cannot belong to a retransmission (Karn), or that timestamps made certain. It
   // ends any backoff.
@@ -24,13 +24,12 @@ class RttEstimator {
   // RFC 6298 section 5.7: the handshake itself timed out, so the link is slower than assumed.
   void distrust_initial(const Limits& limits);
 
-  Duration rto() const { return rto_.to_nanoseconds() == 0 ? base_ : rto_; }
+  Duration rto() const { return rto_; }
   Duration smoothed() const { return smoothed_; }  // zero before the first sample
   bool has_sample() const { return smoothed_ > Duration::zero(); }
 
  private:
-  Duration base_;  // without backoff
-  Duration rto_;   // with backoff; zero if there is none
+  Duration rto_;  // with backoff
   Duration smoothed_;
   Duration variance_;
 };

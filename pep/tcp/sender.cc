@@ -8,7 +8,7 @@ namespace satrelay::tcp {
 
 std::size_t Sender::write(ConstBytes bytes) {
   // The receiving half has its blocks left, so that both never block each other.
-  const std::uint64_t free = around_.arena.free_blocks();
+  const std::uint64_t free = around_.arena().free_blocks();
   const std::uint64_t kept = around_.reserve_blocks;
   const std::uint64_t room = queue_.room(free > kept ? free - kept : 0);
   const std::uint64_t count = std::min({std::uint64_t{bytes.size()}, writable(), room});

@@ -52,7 +52,7 @@ class Sender {
  public:
   // `around` outlives it.
   explicit Sender(Surroundings& around)
-      : around_(around), queue_(around.arena), rtt_(rtt_limits()) {}
+      : around_(around), queue_(around.arena()), rtt_(rtt_limits()) {}
 
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes);
@@ -149,9 +149,9 @@ class Sender {
   void update_recovery(std::uint64_t advance, std::uint64_t flight, Instant now);
   void find_losses(Instant now);
   void mark_lost_at_timeout(Instant now);
-  const Profile& profile() const { return *around_.profile; }
+  const Profile& profile() const { return around_.profile(); }
   Timers& timers() const { return around_.timers; }
-  Counters& counters() const { return around_.counters; }
+  Counters& counters() const { return around_.counters(); }
   RttEstimator::Limits rtt_limits() const {
     return {profile().minimum_rto, profile().maximum_rto, profile().initial_rto};
   }

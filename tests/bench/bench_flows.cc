@@ -1,6 +1,6 @@
-// What a relayed flow takes: of the arena, and of the heap beside it. Once idle, and once with a
-// byte for its host that the host has not acknowledged: then its stores have grown. And what a peer
-// takes that is never heard.
+// What a relayed flow takes: of the arena, and of the heap beside it. Just opened, once it has been
+// idle for so long that it keeps no more than it must, and with a byte for its host that the host
+// has not acknowledged: then its stores have grown. And what a peer takes that is never heard.
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +13,7 @@
 
 #include "pep/compress/block_codec.h"
 #include "pep/stp/wire/frames.h"
+#include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/memory_plan.h"
 #include "tests/bench/crowd.h"
 #include "tests/bench/drive.h"
@@ -74,6 +75,8 @@ void measure(std::size_t flows, nlohmann::json& json) {
   const Taken opened = taken_now(crowd);
   if (crowd.flows() != flows) throw std::runtime_error("not all flows were taken");
   print(flows, "opened", before, opened, json);
+  crowd.pass(gateway::kTrimAfter + Duration::seconds(1));
+  print(flows, "idle", before, taken_now(crowd), json);
   send_a_byte(crowd, flows);
   print(flows, "a byte towards the host", before, taken_now(crowd), json);
 }

@@ -301,16 +301,24 @@ void Crowd::answer(ConstBytes frame) {
   if (seen.kind != gateway::FrameKind::kTcp) return;
   const auto tcp = wire::parse_tcp(seen.payload);
   using Flags = wire::TcpFlags;
-  if (!tcp || !(tcp->header.has(Flags::kSyn) || tcp->header.has(Flags::kFin))) return;
+  if (!tcp) return;
   const bool is_syn = tcp->header.has(Flags::kSyn);
+  const bool is_fin = tcp->header.has(Flags::kFin);
+  const bool acknowledges = spec_.hosts == Hosts::kAcknowledge;
+  const std::size_t data = seen.payload.size() - tcp->header_size;
+  if (!is_syn && !is_fin && !(acknowledges && data > 0)) return;
   if (is_syn) ++syns_;
-  if (spec_.hosts != Hosts::kAnswer) return;
+  if (spec_.hosts != Hosts::kAnswer && !acknowledges) return;
   wire::TcpHeader reply;
   reply.source_port = tcp->header.destination_port;
   reply.destination_port = tcp->header.source_port;
   reply.sequence = is_syn ? 7 : 8;
-  reply.acknowledgment = tcp->header.sequence + 1;
-  reply.flags = static_cast<std::uint8_t>((is_syn ? Flags::kSyn : Flags::kFin) | Flags::kAck);
+  reply.acknowledgment =
+      tcp->header.sequence + static_cast<std::uint32_t>(data) + (is_syn || is_fin ? 1 : 0);
+  reply.flags = static_cast<std::uint8_t>((is_syn   ? Flags::kSyn
+                                           : is_fin ? Flags::kFin
+                                                    : 0) |
+                                          Flags::kAck);
   reply.window = 65535;
   if (is_syn) reply.options.mss = 1460;
   wire::EthernetHeader back = seen.ethernet;

@@ -26,7 +26,8 @@ struct Worst {
 
 class Crowd {
  public:
-  enum class Hosts : std::uint8_t { kAnswer, kSilent, kUnknown };  // unknown: behind a router
+  // What hosts do: answer SYNs and FINs, and with them data, or nothing. Unknown: behind a router.
+  enum class Hosts : std::uint8_t { kAnswer, kAcknowledge, kSilent, kUnknown };
   struct Spec {
     std::size_t flows = 0;
     Hosts hosts = Hosts::kAnswer;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -46,6 +47,26 @@ struct PathMarks {
   friend bool operator==(const PathMarks&, const PathMarks&) = default;
 };
 
+// What a flow needs only while bytes come from its host: an idle one has none of it.
+struct FlowHot {
+  explicit FlowHot(Instant now) : drained(now) {}
+
+  RecentCount drained;   // bytes from the LAN that the link has taken
+  Instant last_payload;  // from its host
+};
+
+// What few flows have.
+struct FlowRare {
+  // Where both hosts have opened the connection at once, the stream that the peer has opened: by it
+  // the far host's bytes come, and by the other only ours go.
+  std::optional<stp::StreamId> inbound;
+  // What the gateways tell each other of their hosts (flow_modes.h).
+  std::uint64_t host_acknowledged = 0;      // plain bytes
+  std::uint64_t confirmed_window = 0;       // of our host, as told
+  std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
+  std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
+};
+
 struct Flow {
   Flow(const FlowKey& flow_key, RulePtr flow_rule, Origin flow_origin, const tcp::Config& config,
        Arena& arena, tcp::Endpoint::Shared shared, Instant now)
@@ -61,6 +82,33 @@ struct Flow {
   bool awaits_stream() const {
     return origin == Origin::kLan && established && stream_state == StreamState::kNone &&
            !endpoint.is_closed();
+  }
+  std::optional<stp::StreamId> inbound() const { return rare().inbound; }
+  stp::StreamId inbound_stream() const { return rare_ ? inbound().value_or(stream) : stream; }
+  void forget_inbound() {
+    if (rare_) rare_->inbound.reset();
+  }
+  // To look at, and to change.
+  const FlowRare& rare() const { return rare_ ? *rare_ : kNone; }
+  FlowRare& make_rare() {
+    if (!rare_) rare_ = std::make_unique<FlowRare>();
+    return *rare_;
+  }
+  // nullptr of one that is idle, and has taken nothing for long.
+  FlowHot* hot() const { return hot_.get(); }
+  FlowHot& heat(Instant now) {
+    if (!hot_) [[unlikely]]
+      hot_ = std::make_unique<FlowHot>(now);
+    trimmed = false;
+    return *hot_;
+  }
+  void cool() { hot_.reset(); }
+  // As sent or received with OPEN.
+  void set_metadata(const OpenMetadata& metadata) { metadata_.pack(metadata); }
+  OpenMetadata metadata() const {
+    return origin == Origin::kLan
+               ? metadata_.unpack({key.local, key.remote, key.local_port, key.remote_port})
+               : metadata_.unpack({key.remote, key.local, key.remote_port, key.local_port});
   }
   // How its host is reached on the LAN is not known yet.
   bool is_unheard() const { return to_host.destination == MacAddress(); }
@@ -86,50 +134,44 @@ struct Flow {
   bool trimmed = true;                  // it has no memory that a quiet flow can do without
   config::FlowModes modes;
   std::uint32_t flow_label;  // of IPv6 packets to the host
-  std::size_t peer = 0;
+  std::uint32_t peer = 0;
+  std::uint32_t upheavals_looked_at = 0;  // of all peers
   stp::StreamId stream{};
-  // Where both hosts have opened the connection at once, the stream that the peer has opened: by it
-  // the far host's bytes come, and by `stream` only ours go.
-  std::optional<stp::StreamId> inbound;
-  stp::StreamId inbound_stream() const { return inbound.value_or(stream); }
-  std::uint64_t upheavals_looked_at = 0;  // of all peers
   Instant last_activity;
-  Instant last_payload;                 // from its host
   Instant retry_at = Instant::never();  // memory ran out: try again then
   Instant armed = Instant::never();     // when the timer table calls; never after the deadline
   wire::EthernetHeader to_host;         // L2 header of our frames; follows the host's latest frame
   PathMarks host_marks;                 // of our host's latest data
   PathMarks told_marks;                 // as the far gateway takes them to be
   PathMarks far_marks;                  // of the far host: those of our frames to this one
-  std::uint64_t stray_answers = 0;      // of our host that the peer was asked about
-  RulePtr rule;                         // that it fell under here; never null
-  RecentCount drained;                  // bytes from the LAN that the link has taken
-  std::uint64_t bytes_from_lan = 0;     // plain
-  std::uint64_t bytes_encoded = 0;      // what became of them in the stream
+  // The encoded block under way towards the host.
+  compress::BlockKind block_kind = compress::BlockKind::kRaw;
+  std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed
+  std::uint32_t plain_written =
+      0;         // of a compressed block, when the host's side filled up in mid-block
+  RulePtr rule;  // that it fell under here; never null
+  std::uint64_t bytes_from_lan = 0;  // plain
+  std::uint64_t bytes_encoded = 0;   // what became of them in the stream
   std::uint64_t bytes_to_lan = 0;
   // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
   std::uint64_t try_compression_at = 0;
-  std::uint64_t incompressible_run = 0;
-  // The encoded block under way towards the host.
-  compress::BlockHeader block;
-  std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed
-  std::uint32_t plain_written =
-      0;  // of a compressed block, when the host's side filled up in mid-block
+  std::uint32_t incompressible_run = 0;
+  std::uint32_t stray_answers = 0;  // of our host that the peer was asked about
   tcp::Endpoint endpoint;
 
   // --- seldom ----------------------------------------------------------------------------------
   std::uint64_t upheavals = 0;       // of its peer that have reached it (upheavals.h)
-  std::uint64_t configurations = 0;  // that have reached it
   std::uint64_t id = 0;              // a number of its own among all flows since the start
-  PackedMetadata metadata;           // as sent or received with OPEN
+  std::uint32_t configurations = 0;  // that have reached it
   std::uint32_t syn_sequence = 0;    // of the host's SYN, if that came from the LAN
   FlowJournal::Place journal_place = FlowJournal::kNowhere;
-  // What the gateways tell each other of their hosts (flow_modes.h).
-  std::uint64_t host_acknowledged = 0;      // plain bytes
-  std::uint64_t confirmed_window = 0;       // of our host, as told
-  std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
-  std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
   Instant created;
+
+ private:
+  static constexpr FlowRare kNone{};
+  PackedMetadata metadata_;
+  std::unique_ptr<FlowHot> hot_;
+  std::unique_ptr<FlowRare> rare_;
 };
 
 }  // namespace satrelay::gateway

@@ -20,21 +20,22 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
     if (ours.keep_alives > 0) session.confirm(f.stream, ours, now);
     return;
   }
-  f.host_acknowledged = std::max(f.host_acknowledged, f.endpoint.acknowledged());
+  FlowRare& told = f.make_rare();
+  told.host_acknowledged = std::max(told.host_acknowledged, f.endpoint.acknowledged());
   ours.answered = f.established;
   ours.ended = f.endpoint.finished_sending();
   // What no mode asks for is not told, so that it costs nothing.
-  if (f.modes.ack == AckMode::kEndToEnd) ours.delivered = f.host_acknowledged;
+  if (f.modes.ack == AckMode::kEndToEnd) ours.delivered = told.host_acknowledged;
   if (f.modes.window == WindowMode::kMirror && f.established) {
-    ours.window = f.endpoint.is_closed() ? f.confirmed_window : f.endpoint.peer_window();
-    f.confirmed_window = ours.window;
+    ours.window = f.endpoint.is_closed() ? told.confirmed_window : f.endpoint.peer_window();
+    told.confirmed_window = ours.window;
   }
   session.confirm(f.stream, ours, now);
 }
 
 void follow(Flow& f, const stp::Confirmation& far, Instant now) {
-  if (far.keep_alives > f.far_keep_alives) {
-    f.far_keep_alives = far.keep_alives;
+  if (far.keep_alives > f.rare().far_keep_alives) {
+    f.make_rare().far_keep_alives = far.keep_alives;
     f.endpoint.send_keep_alive(now);
   }
   if (far.answered) f.endpoint.answer(now);
@@ -42,7 +43,9 @@ void follow(Flow& f, const stp::Confirmation& far, Instant now) {
     f.endpoint.hold_acknowledgments(far.ended ? tcp::Endpoint::kNoHold : far.delivered, now);
   }
   if (far.ended) f.endpoint.release_fin(now);
-  f.far_window = far.answered ? std::optional(far.window) : std::nullopt;
+  if (far.answered || f.rare().far_window) {
+    f.make_rare().far_window = far.answered ? std::optional(far.window) : std::nullopt;
+  }
 }
 
 bool all_confirmed(const Flow& f, const stp::Session& session) {
@@ -57,7 +60,7 @@ std::uint64_t mirrored_window(const Flow& f) {
   // As large as TCP's own without scaling, until the far host has spoken.
   constexpr std::uint64_t kUnknown = 65'535;
   if (f.modes.window == WindowMode::kRewrite) return ~std::uint64_t{0};
-  return f.far_window.value_or(kUnknown);
+  return f.rare().far_window.value_or(kUnknown);
 }
 
 }  // namespace satrelay::gateway

@@ -54,7 +54,14 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       windows_(plan, arena_, flows_),
       streams_(config, plan, secret, around.classes, peers_, stopwatch),
       time_waits_(config.limits.time_wait, secret),
-      frames_(sums) {}
+      frames_(sums) {
+  share_with_endpoints();
+}
+
+void FlowRelay::share_with_endpoints() {
+  of_endpoints_ = std::make_shared<const tcp::Common>(
+      tcp::Common{*host_side_.profile(), tcp_counters_, arena_});
+}
 
 std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
   if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
@@ -85,13 +92,13 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
     follow_host(f, frame);
-    if (!payload.empty()) f.last_payload = now;
+    FlowHot& hot = f.heat(now);
+    if (!payload.empty()) hot.last_payload = now;
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
     // That a host answers probes of its closed window is no reason to wait for it for ever.
     if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
-    f.trimmed = false;
   }
   moving_ = slot;
 }
@@ -115,7 +122,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   follow_host(f, frame);
-  f.last_payload = now;
+  f.heat(now).last_payload = now;
   f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   note_activity(f, now);
   moving_ = slot;
@@ -216,10 +223,11 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
 
 void FlowRelay::trim(Flow& f) {
   f.trimmed = true;
+  f.cool();
   f.endpoint.trim();
   if (f.stream_state != StreamState::kOpen) return;
   session_of(f).trim(f.stream);
-  if (f.inbound) session_of(f).trim(*f.inbound);
+  if (f.inbound()) session_of(f).trim(*f.inbound());
 }
 
 void FlowRelay::advance(std::uint32_t slot, Instant now) {

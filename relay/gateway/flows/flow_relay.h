@@ -151,6 +151,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
 
+  void share_with_endpoints();
+
   // (flow_relay_opening.cc)
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
                          Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
@@ -209,6 +211,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   Counters& counters_;
   WorkCount work_;
   tcp::Counters tcp_counters_;
+  std::shared_ptr<const tcp::Common> of_endpoints_;
   FlowStore flows_;
   UnheardFlows unheard_;  // those that wait for hear()
   HostWindows windows_;
@@ -224,8 +227,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   tcp::SegmentToSend last_sent_;
   std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
   std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
-  std::uint64_t upheavals_ = 0;      // of all peers
-  std::uint64_t configurations_ = 0;
+  std::uint32_t upheavals_ = 0;      // of all peers
+  std::uint32_t configurations_ = 0;
   bool is_shutting_down_ = false;
 };
 

@@ -7,6 +7,7 @@ void FlowRelay::reconfigure(const config::Gateway& next, Instant now) {
   limits_.idle_timeout = next.limits.idle_timeout;
   limits_.half_close_timeout = next.limits.half_close_timeout;
   host_side_.choose(next.tcp);
+  share_with_endpoints();
   streams_.offer_dictionaries(now);
   ++configurations_;
   flows_.begin_lap();

@@ -183,7 +183,7 @@ void FlowRelay::shut_down(Instant now) {
 
 void FlowRelay::remember(const Flow& f) {
   const ClientSide client = f.origin == Origin::kPeer ? ClientSide::kHere : ClientSide::kPeer;
-  peers_[f.peer]->liaison.remember(f.metadata.unpack(), client);
+  peers_[f.peer]->liaison.remember(f.metadata(), client);
   counters_.add(Counter::kFlowsListed);
 }
 
@@ -201,7 +201,7 @@ void FlowRelay::write_down(Flow& f) {
 // gateway's SYN take another way. Only the far gateway knows whether it waits for them.
 void FlowRelay::doubt(Flow& f, Instant now) {
   f.stray_answers = f.endpoint.stray_answers();
-  const bool far_host_spoke = f.bytes_to_lan > 0 || f.far_window;
+  const bool far_host_spoke = f.bytes_to_lan > 0 || f.rare().far_window;
   if (f.origin != Origin::kLan || f.stream_state != StreamState::kOpen || far_host_spoke) return;
   peers_[f.peer]->liaison.doubt(f.stream, now);
 }

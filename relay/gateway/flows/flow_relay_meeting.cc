@@ -10,7 +10,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
                      const OpenMetadata& metadata, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
-  if (f.origin != Origin::kLan || f.peer != peer || f.inbound || f.endpoint.is_closed() ||
+  if (f.origin != Origin::kLan || f.peer != peer || f.inbound() || f.endpoint.is_closed() ||
       f.stream_state == StreamState::kOver || f.modes.any() || metadata.modes.any()) {
     return false;
   }
@@ -27,7 +27,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
     // nullptr: the peer has reset ours already.
     const Reassembler* const stored = session.received(f.stream);
     if (stored == nullptr || stored->highest() > 0 || session.received_end(f.stream)) return false;
-    f.inbound = stream;
+    f.make_rare().inbound = stream;
   }
   streams_.adopt(slot, f, stream);
   counters_.add(Counter::kFlowsOpenedByBoth);

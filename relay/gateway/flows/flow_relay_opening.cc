@@ -33,12 +33,11 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
     const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
     records_.own_syns.remember(back, config.initial_sequence, now);
   }
-  auto made =
-      std::make_unique<Flow>(key, rule, origin, config, arena_,
-                             tcp::Endpoint::Shared{&tcp_counters_, host_side_.profile()}, now);
+  auto made = std::make_unique<Flow>(key, rule, origin, config, arena_,
+                                     tcp::Endpoint::Shared{&tcp_counters_, of_endpoints_}, now);
   Flow& f = *made;
   SATRELAY_CHECK(f.endpoint.own_memory());  // as lack_of_room() has seen
-  f.peer = peer;
+  f.peer = static_cast<std::uint32_t>(peer);
   f.upheavals = peers_[peer]->upheavals.count();
   f.upheavals_looked_at = upheavals_;
   f.configurations = configurations_;
@@ -56,17 +55,17 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   f.modes = rule.modes;
   f.syn_sequence = syn.sequence;
   f.to_host = frame.ethernet.reversed();
-  f.metadata = OpenMetadata{.ethernet = frame.ethernet,
-                            .client = key.local,
-                            .server = key.remote,
-                            .client_port = key.local_port,
-                            .server_port = key.remote_port,
-                            .traffic_class = frame.ip.traffic_class,
-                            .hop_limit = frame.ip.hop_limit,
-                            .class_name = rule.traffic_class,
-                            .modes = rule.modes,
-                            .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
-                            .options = syn.options};
+  f.set_metadata({.ethernet = frame.ethernet,
+                  .client = key.local,
+                  .server = key.remote,
+                  .client_port = key.local_port,
+                  .server_port = key.remote_port,
+                  .traffic_class = frame.ip.traffic_class,
+                  .hop_limit = frame.ip.hop_limit,
+                  .class_name = rule.traffic_class,
+                  .modes = rule.modes,
+                  .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
+                  .options = syn.options});
   f.host_marks = f.told_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   f.far_marks.traffic_class = f.host_marks.traffic_class;  // most hosts answer alike
   write_down(f);
@@ -129,7 +128,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
   }
   const std::uint32_t slot = new_flow(key, rule, Origin::kPeer, peer, now);
   Flow& f = flow(slot);
-  f.metadata = *metadata;
+  f.set_metadata(*metadata);
   f.modes = metadata->modes;
   hold_back(f, now);
   f.to_host = *to_host;

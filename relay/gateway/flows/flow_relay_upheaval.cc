@@ -55,7 +55,7 @@ void FlowRelay::lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant no
 void FlowRelay::end_without_stream(std::uint32_t slot, Counter reason, Instant now) {
   Flow& f = flow(slot);
   f.stream_state = StreamState::kOver;
-  f.inbound.reset();
+  f.forget_inbound();
   if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin()) return;
   if (!f.endpoint.is_closed()) {
     count_end(f, reason);

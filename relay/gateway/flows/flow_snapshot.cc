@@ -7,7 +7,7 @@ namespace satrelay::gateway {
 FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   FlowSnapshot s;
   s.id = f.id;
-  const OpenMetadata metadata = f.metadata.unpack();
+  const OpenMetadata metadata = f.metadata();
   s.client = metadata.client;
   s.client_port = metadata.client_port;
   s.server = metadata.server;

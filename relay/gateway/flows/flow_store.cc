@@ -8,7 +8,7 @@
 namespace satrelay::gateway {
 
 // There may be 100,000 of them: what few need, or only seldom, is a pointer.
-static_assert(sizeof(Flow) <= 1'224);
+static_assert(sizeof(Flow) <= 680);
 
 FlowStore::FlowStore(std::uint32_t most_flows, HashKey secret)
     : flows_(most_flows),

@@ -10,7 +10,7 @@ bool is_heard(const Peer& peer) { return peer.session.peer_state() == stp::PeerS
 
 // With bytes that have come for the host, `queued` of them given to its TCP and `ready` not yet.
 Wait wait_at_host(const Flow& f, std::uint64_t queued, std::uint64_t ready) {
-  const bool compressed = f.block.kind != compress::BlockKind::kRaw;
+  const bool compressed = f.block_kind != compress::BlockKind::kRaw;
   if (queued == 0 && compressed && ready < f.block_remaining) return Wait::kRestOfBlock;
   if (queued >= f.endpoint.peer_window()) return Wait::kHostWindow;
   if (queued >= f.endpoint.congestion_window()) return Wait::kHostPath;

@@ -65,7 +65,9 @@ std::uint64_t HostWindows::limit(Flow& f, Duration round_trip, Instant now) cons
   const std::uint64_t free = spare();
   const std::uint64_t kept = kept_for_streams();
   const std::uint64_t paced =
-      f.drained.in(std::max(round_trip + kStoredBeyond, kLeastStored), kPace, now);
+      f.hot() == nullptr
+          ? 0
+          : f.hot()->drained.in(std::max(round_trip + kStoredBeyond, kLeastStored), kPace, now);
   return std::max(first(), std::min({host_window_, paced, free > kept ? (free - kept) / 4 : 0}));
 }
 
@@ -77,7 +79,7 @@ void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) const {
 }
 
 void HostWindows::note_drained(Flow& f, std::uint64_t bytes, Instant now) {
-  f.drained.add(bytes, kPace, now);
+  f.heat(now).drained.add(bytes, kPace, now);
 }
 
 // A promised window is not taken back, and many at once may promise more than there is.

@@ -18,8 +18,8 @@ constexpr std::size_t kSmallestWithDictionary = 64;
 // What does not shrink is left alone for a while, longer each time, so that a bulk of random bytes
 // costs no probe a block; what changes its nature is noticed within the longest run.
 constexpr std::size_t kSample = 4096;
-constexpr std::uint64_t kShortestRun = 64 * 1024;
-constexpr std::uint64_t kLongestRun = 1024 * 1024;
+constexpr std::uint32_t kShortestRun = 64 * 1024;
+constexpr std::uint32_t kLongestRun = 1024 * 1024;
 
 bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample) {
   const config::Compress wanted = flow.rule->rule.compress;
@@ -238,7 +238,7 @@ bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result,
       continue;
     }
     session.consume(flow.inbound_stream(), compress::kBlockHeaderSize, now);
-    flow.block = *header;
+    flow.block_kind = header->kind;
     flow.block_remaining = header->encoded_size;
     flow.plain_written = 0;
   }
@@ -251,7 +251,7 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
   while (useful > 0 && memory > 0 && next_block(flow, session, result, now)) {
     const std::uint32_t remaining = flow.block_remaining;
     const std::uint64_t before = flow.bytes_to_lan;
-    result = flow.block.kind == compress::BlockKind::kRaw
+    result = flow.block_kind == compress::BlockKind::kRaw
                  ? raw_to_host(flow, session, std::min(useful, memory), now)
                  : compressed_to_host(flow, session, memory, now);
     const std::uint64_t moved = flow.bytes_to_lan - before;
@@ -298,7 +298,7 @@ SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::
   stored.copy_front(encoded);
   ConstBytes frame = encoded;
   const compress::Dictionary* dictionary = nullptr;
-  if (flow.block.kind == compress::BlockKind::kDictionary) {
+  if (flow.block_kind == compress::BlockKind::kDictionary) {
     dictionary = dictionaries_.find(load_u8(encoded.data()));
     if (dictionary == nullptr) return SpliceResult::kMalformed;
     frame = frame.subspan(compress::kDictionaryNumberSize);

@@ -47,14 +47,16 @@ void StreamSide::offer_dictionaries(Instant now) {
 }
 
 StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
+  OpenMetadata metadata = f.metadata();
   // One that knows of no repairs does not understand the wish.
   if (f.modes.delivery != config::DeliveryMode::kOrdinary && !session_of(f).repairs()) {
-    OpenMetadata metadata = f.metadata.unpack();
     metadata.modes.delivery = config::DeliveryMode::kOrdinary;
-    f.metadata = metadata;
+    f.set_metadata(metadata);
   }
+  std::array<std::byte, kMaxOpenMetadata> octets;
+  const ConstBytes written = ConstBytes(octets).first(write_open_metadata(metadata, octets));
   const auto stream =
-      session_of(f).open_stream(f.metadata.bytes(), StreamContext::of_flow(slot).number(), now);
+      session_of(f).open_stream(written, StreamContext::of_flow(slot).number(), now);
   if (!stream) {
     const stp::PeerState peer = session_of(f).peer_state();
     if (peer == stp::PeerState::kConnecting) return Opening::kLater;
@@ -74,20 +76,20 @@ void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
 // The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
 void StreamSide::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
-  f.traffic_class = classes_.of_relayed(f.metadata.unpack().class_name);
+  f.traffic_class = classes_.of_relayed(f.metadata().class_name);
   const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
   session_of(f).set_group(f.stream, f.traffic_class, host);
   session_of(f).set_prompt(f.stream, f.modes.delivery == config::DeliveryMode::kPrompt);
-  if (f.inbound) session_of(f).set_group(*f.inbound, f.traffic_class, host);
+  if (f.inbound()) session_of(f).set_group(*f.inbound(), f.traffic_class, host);
 }
 
 void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
   if (f.stream_state == StreamState::kOpen) {
     session_of(f).reset(f.stream, reason, now);
-    if (f.inbound) session_of(f).reset(*f.inbound, reason, now);
+    if (f.inbound()) session_of(f).reset(*f.inbound(), reason, now);
   }
   f.stream_state = StreamState::kOver;
-  f.inbound.reset();
+  f.forget_inbound();
 }
 
 void StreamSide::release_if_done(Flow& f, Instant now) {
@@ -96,11 +98,11 @@ void StreamSide::release_if_done(Flow& f, Instant now) {
   if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
   if (session.received(inbound)->readable() > 0) return;
   session.release(f.stream, now);
-  if (f.inbound) {
+  if (f.inbound()) {
     // Not before: the end of a stream may overtake the OPEN of the other.
     session.finish(inbound);
     session.release(inbound, now);
-    f.inbound.reset();
+    f.forget_inbound();
   }
   f.stream_state = StreamState::kOver;
 }
@@ -136,7 +138,8 @@ void StreamSide::produce(Flow& f, Instant now) {
 
 // What the host has sent is all for now if it has ended, or pauses although it may send.
 void StreamSide::tell_rest(Flow& f, Instant now) {
-  const bool pauses = now >= f.last_payload + kPause && f.endpoint.receive_window() >= kLeftOpen;
+  const Instant last_payload = f.hot() == nullptr ? Instant() : f.hot()->last_payload;
+  const bool pauses = now >= last_payload + kPause && f.endpoint.receive_window() >= kLeftOpen;
   const bool is_all = pauses || f.endpoint.peer_finished();
   session_of(f).set_rest(f.stream, f.endpoint.received().readable(), is_all);
 }

@@ -1,8 +1,7 @@
-// OPEN's metadata as its octets: of very many flows each keeps them, and hardly anybody asks.
+// OPEN's metadata as its octets: of very many flows each keeps them, and hardly anybody asks. The
+// ends are left out, as a flow knows them by its key.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,22 +12,19 @@ namespace satrelay::gateway {
 
 class PackedMetadata {
  public:
-  PackedMetadata() = default;
-  PackedMetadata& operator=(const OpenMetadata& metadata) {
-    std::array<std::byte, kMaxOpenMetadata> written{};
-    size_ = static_cast<std::uint8_t>(write_open_metadata(metadata, written));
-    bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_);
-    std::copy_n(written.begin(), size_, bytes_.get());
-    return *this;
-  }
-  ConstBytes bytes() const { return {bytes_.get(), size_}; }
-  // What was assigned last; before that, of nobody.
-  OpenMetadata unpack() const { return parse_open_metadata(bytes()).value_or(OpenMetadata{}); }
+  struct Ends {
+    IpAddress client;
+    IpAddress server;
+    std::uint16_t client_port = 0;
+    std::uint16_t server_port = 0;
+  };
+
+  void pack(const OpenMetadata& metadata);
+  // What was packed last, of a flow with these ends; before that, of nobody.
+  OpenMetadata unpack(const Ends& ends) const;
 
  private:
-  static_assert(kMaxOpenMetadata <= 0xff);
-  std::unique_ptr<std::byte[]> bytes_;
-  std::uint8_t size_ = 0;
+  std::unique_ptr<std::byte[]> octets_;  // how many follow, and these
 };
 
 }  // namespace satrelay::gateway

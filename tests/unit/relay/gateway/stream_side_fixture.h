@@ -32,7 +32,7 @@ class StreamSideTest : public testing::Test {
     metadata.client_port = f_.key.local_port;
     metadata.server_port = f_.key.remote_port;
     metadata.class_name = "b";
-    f_.metadata = metadata;
+    f_.set_metadata(metadata);
   }
   void SetUp() override { begin(); }
   // Anew, with what is configured now.
@@ -49,8 +49,8 @@ class StreamSideTest : public testing::Test {
   // The host and the far one have opened the same connection at once.
   void open_both() {
     open();
-    f_.inbound = opened_by_far();
-    side_->adopt(kSlot, f_, *f_.inbound);
+    f_.make_rare().inbound = opened_by_far();
+    side_->adopt(kSlot, f_, *f_.inbound());
   }
   stp::StreamId opened_by_far() {
     const stp::StreamId stream = *peer_.far().open_stream({}, 0, now_);

@@ -103,11 +103,11 @@ TEST_F(FlowDeadlineTest, NothingIsOnlyOwedBeforeThereIsAStream) {
 }
 
 TEST_F(FlowDeadlineTest, WhereBothHaveOpenedItIsTheInboundStreamThatEnds) {
-  f_.inbound = open_inbound();
+  f_.make_rare().inbound = open_inbound();
   host_.close(now_);
   end(f_.stream);
   EXPECT_FALSE(only_owes()) << "the far host's bytes do not come by it";
-  end(*f_.inbound);
+  end(*f_.inbound());
   EXPECT_TRUE(only_owes());
 }
 

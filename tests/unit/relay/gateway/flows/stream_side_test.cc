@@ -79,7 +79,7 @@ TEST_F(StreamSideTest, WhatTheHostSaysWaitsInTheClassThatTheFlowNames) {
 TEST_F(StreamSideTest, WhereBothHaveOpenedBothStreamsAreInTheClass) {
   open_both();
   exchange();
-  ASSERT_EQ(session().write(*f_.inbound, sample(10), now_), 10U);
+  ASSERT_EQ(session().write(*f_.inbound(), sample(10), now_), 10U);
   EXPECT_EQ(session().waiting(), schedule::class_bit(*classes_.find("b")));
 }
 
@@ -97,7 +97,7 @@ TEST_F(StreamSideTest, HostsTakeTurnsByTheAddressOnTheSideThatIsConfigured) {
   HostedFlow other{host_arena_, now_, "203.0.113.6"};
   OpenMetadata metadata;
   metadata.class_name = "b";
-  other.flow.metadata = metadata;
+  other.flow.set_metadata(metadata);
   open();
   ASSERT_EQ(side_->open(kSlot + 1, other.flow, now_), Opening::kOpen);
   for (HostedFlow* host : {&host_, &other}) {
@@ -123,7 +123,8 @@ TEST_F(StreamSideTest, WhatTheHostSaysArrivesAndIsAskedForNoMore) {
   EXPECT_EQ(asked_, 1);
   EXPECT_EQ(session().waiting(), 0U);
   EXPECT_EQ(f_.bytes_from_lan, 100U);
-  EXPECT_EQ(f_.drained.amount(Duration::milliseconds(500), now_), 100U) << "for the host's window";
+  EXPECT_EQ(f_.heat(now_).drained.amount(Duration::milliseconds(500), now_), 100U)
+      << "for the host's window";
   EXPECT_EQ(side_->counters().plain_bytes, 100U);
 }
 
@@ -419,10 +420,10 @@ TEST_F(EndOfAStream, ResetEndsBothStreamsAndTheFarGatewayIsToldWhy) {
   open_both();
   exchange();
   static_cast<void>(far_events(stp::Event::Kind::kOpened));
-  const std::vector<stp::StreamId> streams{f_.stream, *f_.inbound};
+  const std::vector<stp::StreamId> streams{f_.stream, *f_.inbound()};
   side_->reset(f_, stp::ResetReason::kHostReset, now_);
   EXPECT_EQ(f_.stream_state, StreamState::kOver);
-  EXPECT_FALSE(f_.inbound);
+  EXPECT_FALSE(f_.inbound());
   exchange();
   const auto resets = far_events(stp::Event::Kind::kReset);
   ASSERT_EQ(resets.size(), 2U);
@@ -500,12 +501,12 @@ TEST_F(EndOfAStream, WhereBothHaveOpenedTheInboundStreamIsFinishedLast) {
   open_both();
   end_both();
   EXPECT_TRUE(deliver());
-  const stp::StreamId inbound = *f_.inbound;
+  const stp::StreamId inbound = *f_.inbound();
   exchange();
   EXPECT_FALSE(peer_.far().received_end(inbound));
   side_->release_if_done(f_, now_);
   EXPECT_EQ(f_.stream_state, StreamState::kOver);
-  EXPECT_FALSE(f_.inbound);
+  EXPECT_FALSE(f_.inbound());
   EXPECT_FALSE(is_known(f_.stream));
   EXPECT_FALSE(is_known(inbound));
   exchange();

@@ -1,0 +1,54 @@
+#include "relay/gateway/frames/packed_metadata.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace satrelay::gateway {
+namespace {
+
+using Octets = std::array<std::byte, kMaxOpenMetadata>;
+static_assert(kMaxOpenMetadata <= 0xff);
+
+// Of the ends in the octets (open_metadata.h).
+std::size_t place_of_ends(const Octets& octets) {
+  const auto tags = static_cast<std::size_t>(octets[2]);
+  return 16 + 4 * tags;
+}
+
+std::size_t size_of_ends(const IpAddress& client) { return 2 * client.size() + 4; }
+
+}  // namespace
+
+void PackedMetadata::pack(const OpenMetadata& metadata) {
+  Octets octets{};
+  const std::size_t all = write_open_metadata(metadata, octets);
+  const std::size_t before = place_of_ends(octets);
+  const std::size_t ends = size_of_ends(metadata.client);
+  const std::size_t size = all - ends;
+  octets_ = std::make_unique_for_overwrite<std::byte[]>(1 + size);
+  octets_[0] = static_cast<std::byte>(size);
+  std::byte* const behind = std::copy_n(octets.begin(), before, &octets_[1]);
+  std::copy_n(octets.begin() + before + ends, size - before, behind);
+}
+
+OpenMetadata PackedMetadata::unpack(const Ends& ends) const {
+  if (octets_ == nullptr) return {};
+  const auto size = static_cast<std::size_t>(octets_[0]);
+  Octets octets{};
+  std::copy_n(&octets_[1], std::min<std::size_t>(size, 16), octets.begin());
+  const std::size_t before = place_of_ends(octets);
+  const std::size_t behind = before + size_of_ends(ends.client);
+  std::copy_n(&octets_[1], before, octets.begin());
+  std::copy_n(&octets_[1 + before], size - before, octets.begin() + behind);
+  ByteWriter writer(MutableBytes(octets).subspan(before));
+  for (const IpAddress& address : {ends.client, ends.server}) {
+    writer.bytes(std::as_bytes(std::span(address.octets())).first(address.size()));
+  }
+  writer.u16(ends.client_port);
+  writer.u16(ends.server_port);
+  const ConstBytes whole = ConstBytes(octets).first(size + size_of_ends(ends.client));
+  return parse_open_metadata(whole).value_or(OpenMetadata{});
+}
+
+}  // namespace satrelay::gateway
