@@ -11,7 +11,7 @@
 
 namespace satrelay {
 
-template <typename T, std::size_t kInSlab = 32>
+template <typename T, std::size_t InSlab = 32>
 class SlabList {
  public:
   SlabList() = default;
@@ -30,24 +30,24 @@ class SlabList {
   T& operator[](std::size_t index) const { return *place(index); }
   template <typename... Arguments>
   T& emplace_back(Arguments&&... arguments) {
-    if (size_ == slabs_.size() * kInSlab) slabs_.push_back(std::make_unique<Slab>());
+    if (size_ == slabs_.size() * InSlab) slabs_.push_back(std::make_unique<Slab>());
     T* const made =
-        ::new (slabs_.back()->at(size_ % kInSlab)) T(std::forward<Arguments>(arguments)...);
+        ::new (slabs_.back()->at(size_ % InSlab)) T(std::forward<Arguments>(arguments)...);
     ++size_;
     return *made;
   }
   void pop_back() {
     place(--size_)->~T();
-    if (size_ % kInSlab == 0) slabs_.pop_back();
+    if (size_ % InSlab == 0) slabs_.pop_back();
   }
 
  private:
   struct Slab {
     void* at(std::size_t index) { return &octets[index * sizeof(T)]; }
-    alignas(T) std::array<std::byte, kInSlab * sizeof(T)> octets;
+    alignas(T) std::array<std::byte, InSlab * sizeof(T)> octets;
   };
   T* place(std::size_t index) const {
-    return std::launder(static_cast<T*>(slabs_[index / kInSlab]->at(index % kInSlab)));
+    return std::launder(static_cast<T*>(slabs_[index / InSlab]->at(index % InSlab)));
   }
   std::vector<std::unique_ptr<Slab>> slabs_;
   std::size_t size_ = 0;

@@ -38,7 +38,8 @@ namespace {
 
 // Of an endpoint that shares nothing.
 struct Own {
-  Own(const Config& config, Arena& arena) : common{config, counters, arena} {}
+  Own(const Config& config, Arena& arena)
+      : common{static_cast<const Profile&>(config), counters, arena} {}
   Counters counters;
   Common common;
 };
@@ -48,7 +49,8 @@ struct Own {
 Surroundings Endpoint::surroundings(const Config& config, Arena& arena, Shared shared) {
   std::shared_ptr<const Common> common = std::move(shared.common);
   if (!common && shared.counters != nullptr) {
-    common = std::make_shared<const Common>(Common{config, *shared.counters, arena});
+    common = std::make_shared<const Common>(
+        Common{static_cast<const Profile&>(config), *shared.counters, arena});
   } else if (!common) {
     const auto own = std::make_shared<Own>(config, arena);
     common = {own, &own->common};
