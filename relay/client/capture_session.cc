@@ -9,12 +9,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "relay/client/pcapng.h"
 #include "relay/ops/capture_format.h"
 #include "relay/ops/control_client.h"
-#include "relay/client/pcapng.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -156,7 +157,8 @@ CaptureSession::CaptureSession(const std::filesystem::path& socket, CaptureReque
       wish_(std::move(wish)),
       longest_(wish_.longest == 0 ? ops::kLongestCapture : wish_.longest) {
   if (wish_.decrypted && wish_.port != "wan") {
-    throw std::runtime_error("decrypted frames are those of the WAN: nothing is encrypted on the LAN");
+    throw std::runtime_error(
+        "decrypted frames are those of the WAN: nothing is encrypted on the LAN");
   }
   connection_ = std::make_unique<Connection>(socket_.string());
   ask(longest_);
@@ -174,13 +176,17 @@ CaptureCount CaptureSession::write_to(std::ostream& out,
                       "satrelayctl capture");
   Taker taker(writer, wish_.packets);
   const auto begin = Clock::now();
-  bool finishing = false;
+  constexpr std::chrono::seconds kPatience(5);  // for the last ones, of a gateway that may be stuck
+  std::optional<Clock::time_point> finished_at;
   while (taker.take(*connection_)) {
     const bool timed_out =
         wish_.seconds != 0 && Clock::now() - begin >= std::chrono::seconds(wish_.seconds);
-    if (!finishing && (taker.is_full() || timed_out || !go_on(taker.packets()))) {
+    if (!finished_at && (taker.is_full() || timed_out || !go_on(taker.packets()))) {
       connection_->finish();
-      finishing = true;
+      finished_at = Clock::now();
+    }
+    if (finished_at && Clock::now() - *finished_at > kPatience) {
+      throw std::runtime_error("the gateway does not end the capture; what has come is written");
     }
     if (!connection_->fill()) {
       throw std::runtime_error("the gateway has ended the capture; what has come is written");

@@ -15,6 +15,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -24,10 +25,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kSlowestClient = 64'000;  // bytes a second
+constexpr std::size_t kSmallBody = 4'096;       // always answered
+
 // A connection of TCP, for its deadline.
 struct Client {
   int descriptor = -1;
   Clock::time_point since;  // it waits for a request, or is answered
+  std::chrono::seconds to_answer{0};
   bool is_answered = false;
   bool is_stream = false;
   bool is_cut = false;
@@ -117,6 +122,12 @@ class HttpServer::Impl {
     bool is_heartbeat_due = false;
   };
 
+  // What a client has not read yet, all of it.
+  struct Body {
+    Impl* server = nullptr;
+    std::string text;
+  };
+
   // --- called by libmicrohttpd, in its thread
   static MHD_Result on_request(void* cls, MHD_Connection* connection, const char* url,
                                const char* method, const char* version, const char* data,
@@ -127,6 +138,7 @@ class HttpServer::Impl {
                            MHD_RequestTerminationCode why);
   static ssize_t on_stream(void* cls, std::uint64_t position, char* buffer, std::size_t most);
   static void on_stream_end(void* cls);
+  static void on_body_end(void* cls);
 
   MHD_Result begin(MHD_Connection* connection, const char* url, const char* method, void** context);
   bool hand_over(Exchange& exchange);
@@ -153,6 +165,7 @@ class HttpServer::Impl {
   std::set<OpenStream*> streams_;
   bool streams_end_ = false;
 
+  std::atomic<std::size_t> unread_ = 0;  // bytes
   std::atomic<std::uint64_t> requests_ = 0;
   std::atomic<std::uint64_t> connections_cut_ = 0;
   std::atomic<std::uint64_t> refused_busy_ = 0;
@@ -173,6 +186,9 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     // The library copies neither; it reads them while it starts.
     items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(options.certificate.c_str())});
     items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(options.key.c_str())});
+  }
+  if (!is_loopback(options.address)) {
+    items.push_back({MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits_.connections_of_address, nullptr});
   }
   items.push_back({MHD_OPTION_END, 0, nullptr});
   errno = 0;
@@ -216,13 +232,17 @@ void HttpServer::Impl::on_connection(void* cls, MHD_Connection* connection, void
   auto& self = *static_cast<Impl*>(cls);
   const std::lock_guard lock(self.clients_mutex_);
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-    auto client = std::make_unique<Client>();
-    client->descriptor =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    client->since = Clock::now();
-    self.clients_.insert(client.get());
-    *context = client.release();
-  } else {
+    try {
+      auto client = std::make_unique<Client>();
+      client->descriptor =
+          MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+      client->since = Clock::now();
+      self.clients_.insert(client.get());
+      *context = client.release();
+    } catch (const std::bad_alloc&) {
+      *context = nullptr;  // its first request ends it
+    }
+  } else if (*context != nullptr) {
     auto* client = static_cast<Client*>(*context);
     self.clients_.erase(client);
     delete client;
@@ -236,7 +256,7 @@ void HttpServer::Impl::cut_late_clients(Clock::time_point now) {
   for (Client* client : clients_) {
     // An answer has more time, for slow lines; a stream has its own end.
     if (client->is_cut || client->is_stream) continue;
-    if (now - client->since < (client->is_answered ? limits_.answer : longest)) continue;
+    if (now - client->since < (client->is_answered ? client->to_answer : longest)) continue;
     // The descriptor is this connection's until on_connection() has been told of its end.
     ::shutdown(client->descriptor, SHUT_RDWR);
     client->is_cut = true;
@@ -272,6 +292,7 @@ MHD_Result HttpServer::Impl::begin(MHD_Connection* connection, const char* url, 
   exchange->connection = connection;
   exchange->client = static_cast<Client*>(
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context);
+  if (exchange->client == nullptr) return MHD_NO;
   exchange->request.method = method;
   exchange->request.path = url;
   *context = exchange.release();
@@ -304,6 +325,7 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
       const std::lock_guard lock(self.clients_mutex_);
       exchange.client->is_answered = true;
       exchange.client->since = Clock::now();
+      exchange.client->to_answer = self.limits_.answer;
     }
     if (exchange.is_too_long) {
       ++self.refused_long_;
@@ -347,6 +369,9 @@ void HttpServer::Impl::work() {
     try {
       exchange.response =
           is_last ? problem(503, "The panel is being stopped.") : handler_(exchange.request);
+    } catch (const std::bad_alloc&) {
+      exchange.response = {};
+      exchange.response.status = 503;
     } catch (const std::exception& error) {
       exchange.response = problem(500, error.what());
     }
@@ -361,6 +386,11 @@ void HttpServer::Impl::work() {
 
 MHD_Response* HttpServer::Impl::make_response(Exchange& exchange) {
   Response& response = exchange.response;
+  // Of clients that do not read what they have asked for.
+  if (response.body.size() > kSmallBody && unread_ + response.body.size() > limits_.unread) {
+    ++refused_busy_;
+    response = problem(503, "Too many answers are being read. Try again in a few seconds.");
+  }
   if (response.stream != nullptr) {
     auto open = std::make_unique<OpenStream>();
     open->server = this;
@@ -377,14 +407,40 @@ MHD_Response* HttpServer::Impl::make_response(Exchange& exchange) {
         const std::lock_guard lock(clients_mutex_);
         exchange.client->is_stream = true;
       }
-      return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, &on_stream, open.release(),
-                                               &on_stream_end);
+      MHD_Response* made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, &on_stream,
+                                                             open.get(), &on_stream_end);
+      if (made == nullptr) {
+        const std::lock_guard lock(streams_mutex_);
+        streams_.erase(open.get());
+      } else {
+        static_cast<void>(open.release());
+      }
+      return made;
     }
     ++refused_busy_;
     response = problem(503, "Too many streams of events are open.");
   }
-  return MHD_create_response_from_buffer(response.body.size(), response.body.data(),
-                                         MHD_RESPMEM_MUST_COPY);
+  auto body = std::make_unique<Body>(Body{this, std::move(response.body)});
+  {
+    const std::lock_guard lock(clients_mutex_);
+    exchange.client->since = Clock::now();
+    exchange.client->to_answer =
+        limits_.answer + std::chrono::seconds(body->text.size() / kSlowestClient);
+  }
+  unread_ += body->text.size();
+  MHD_Response* made = MHD_create_response_from_buffer_with_free_callback_cls(
+      body->text.size(), body->text.data(), &on_body_end, body.get());
+  if (made == nullptr) {
+    unread_ -= body->text.size();
+  } else {
+    static_cast<void>(body.release());
+  }
+  return made;
+}
+
+void HttpServer::Impl::on_body_end(void* cls) {
+  const std::unique_ptr<Body> body(static_cast<Body*>(cls));
+  body->server->unread_ -= body->text.size();
 }
 
 MHD_Result HttpServer::Impl::answer(Exchange& exchange) {

@@ -22,8 +22,11 @@ struct ServerLimits {
   std::chrono::seconds idle{20};     // nothing is read or written
   std::chrono::seconds request{15};  // from the end of the answer before to its last byte
   std::chrono::seconds crowded{3};   // the same while three quarters of the connections are taken
+  // From the answer's first byte, and a second more for each 64 kB.
   std::chrono::seconds answer{120};
-  std::chrono::seconds heartbeat{10};  // of a stream that has nothing to say
+  std::size_t unread = 64'000'000;       // bytes of answers that were not sent yet, of all clients
+  unsigned connections_of_address = 64;  // but on a loopback address
+  std::chrono::seconds heartbeat{10};    // of a stream that has nothing to say
 };
 
 struct ServerOptions {
@@ -34,6 +37,11 @@ struct ServerOptions {
   std::string key = {};
   ServerLimits limits = {};
 };
+
+// Where all clients have one address.
+inline bool is_loopback(const std::string& address) {
+  return address == "::1" || address.starts_with("127.");
+}
 
 class HttpServer {
  public:

@@ -88,6 +88,7 @@ int serve(const ServeOptions& options) {
     }
   }
   ops::log_info("ends");
+  service.stop();
   // Who is called by others goes last.
   std::unique_ptr<HttpServer> ended;
   {

@@ -65,10 +65,6 @@ std::optional<ListenAddress> parse_listen(const std::string& text) {
   return ListenAddress{address, static_cast<std::uint16_t>(*port)};
 }
 
-bool is_loopback(const std::string& address) {
-  return address == "::1" || address.starts_with("127.");
-}
-
 std::vector<std::string> known_hosts(const ServeOptions& options) {
   // Elsewhere there are users, and a browser sends their cookie to the panel's own name alone.
   if (!is_loopback(options.server.address)) return {};

@@ -43,7 +43,6 @@ struct ListenAddress {
   std::uint16_t port = 0;
 };
 std::optional<ListenAddress> parse_listen(const std::string& text);
-bool is_loopback(const std::string& address);
 
 // The names by which clients may call a panel that listens there; empty: any.
 std::vector<std::string> known_hosts(const ServeOptions& options);

@@ -13,8 +13,6 @@
 namespace satrelay::panel {
 namespace {
 
-constexpr const char* kCookie = "satpanel";
-
 // Nothing comes from elsewhere, nothing is run that stands in a page, nobody frames it.
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Content-Security-Policy",
@@ -48,6 +46,14 @@ std::string without_port(const std::string& host) {
 
 }  // namespace
 
+std::string cookie_name(const Request& request) {
+  const std::string host = request.header("host");
+  const std::string port = host.substr(without_port(host).size());
+  const bool is_port = port.size() > 1 && port.size() <= 6 &&
+                       port.find_first_not_of("0123456789", 1) == std::string::npos;
+  return is_port ? "satpanel_" + port.substr(1) : "satpanel";
+}
+
 bool Service::is_host_known(const Request& request) const {
   return options_.hosts.empty() ||
          std::ranges::find(options_.hosts, without_port(request.header("host"))) !=
@@ -63,15 +69,18 @@ Service::Call Service::identify(const Request& request) {
   constexpr std::string_view kBearer = "Bearer ";
   if (const std::string given = request.header("authorization"); given.starts_with(kBearer)) {
     const auto users = users_.current();
-    if (const User* user = users->check_token(given.substr(kBearer.size()))) {
+    const std::string token = given.substr(kBearer.size());
+    if (const User* user = users->check_token(token)) {
       call.user = user->name;
       call.role = user->role;
+      call.token = token;
     }
     return call;
   }
-  const auto cookie = request.cookies.find(kCookie);
+  const auto cookie = request.cookies.find(cookie_name(request));
   if (cookie == request.cookies.end()) return call;
-  if (const auto session = sessions_.find(cookie->second, std::chrono::steady_clock::now())) {
+  const auto session = sessions_.find(cookie->second, std::chrono::steady_clock::now());
+  if (session && is_still_in(*session)) {
     call.user = session->user;
     call.role = session->role;
     call.csrf = session->csrf;
@@ -88,6 +97,12 @@ Response Service::refuse_role(Role needed, const Call& call) const {
   }
   return problem(403, fmt::format("This takes the role {}; you are {}.", to_string(needed),
                                   to_string(*call.role)));
+}
+
+bool Service::is_still_in(const Session& session) const {
+  const auto users = users_.current();
+  const User* user = users->find(session.user);
+  return user != nullptr && session.is_of(*user);
 }
 
 std::optional<Response> Service::refuse(const Endpoint& endpoint, const Call& call) const {

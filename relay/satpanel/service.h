@@ -1,8 +1,10 @@
 // What the panel answers to each request: who may ask, and the tables of what can be asked.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -17,6 +19,10 @@
 #include "relay/satpanel/user_file.h"
 
 namespace satrelay::panel {
+
+// Of the port at which the browser asks: cookies are those of a host, whatever the port, and
+// several panels may be reached on one, by ssh or side by side.
+std::string cookie_name(const Request& request);
 
 struct ServiceOptions {
   std::string version;
@@ -39,6 +45,8 @@ class Service {
 
   // Any thread.
   Response answer(const Request& request);
+  // What takes long ends as soon as it can: the program is about to end.
+  void stop() { is_stopping_ = true; }
 
   // A request, and who asks.
   struct Call {
@@ -47,6 +55,7 @@ class Service {
     std::optional<Role> role = {};   // nullopt: must log in first
     std::string csrf = {};           // of the session; "": it came with a token, or nobody
     std::string session_token = {};  // "": none
+    std::string token = {};          // of a program; "": none
     std::string argument = {};       // "{id}" of the path
   };
 
@@ -95,7 +104,11 @@ class Service {
   Response metrics(const Call& call);
 
   Json describe_session(const Call& call) const;
-  Json all_flows();
+  bool is_still_in(const Session& session) const;
+  // Throws ctl::StatsError if the gateway did not answer when it was looked at last.
+  void expect_answer() const;
+  // nullptr: somebody else is fetching the first ones. Throws ctl::StatsError.
+  std::shared_ptr<const Json> all_flows();
 
   ServiceOptions options_;
   GatewayLink& link_;
@@ -107,8 +120,11 @@ class Service {
 
   std::mutex capture_mutex_;  // the gateway makes one at a time
 
-  std::mutex flows_mutex_;
-  Json flows_;
+  std::atomic<bool> is_stopping_ = false;
+
+  std::mutex flows_mutex_;  // held while they are fetched
+  std::mutex kept_flows_mutex_;
+  std::shared_ptr<const Json> flows_;  // guarded by the latter, as is
   std::chrono::steady_clock::time_point flows_at_;
 };
 

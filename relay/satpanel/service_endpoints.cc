@@ -22,6 +22,8 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kFlowsAreKept(3);
+constexpr std::uint64_t kMostFlowsToSort = 20'000;
+constexpr std::size_t kLongestFilter = 1'000;         // characters
 constexpr std::uint64_t kLongestCapture = 60;         // seconds
 constexpr std::streamoff kMostCaptured = 32'000'000;  // bytes
 
@@ -84,14 +86,16 @@ ListQuery list_query(const Request& request) {
                           request.parameter("sort"), request.parameter("filter"));
 }
 
-// An object, of a body that is one. Throws BadRequest.
-Json object_from(const Request& request) {
-  Json body = Json::parse(request.body, nullptr, false);
+// An object, of a body that is one. Throws BadRequest. The usual kind is that of a body from
+// anybody: one in order looks through all of its keys for each.
+template <typename Object = nlohmann::json>
+Object object_from(const Request& request) {
+  Object body = Object::parse(request.body, nullptr, false);
   if (!body.is_object()) throw BadRequest("The body is no JSON object.");
   return body;
 }
 
-std::string text_from(const Json& object, const char* name) {
+std::string text_from(const nlohmann::json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_string()) {
     throw BadRequest(std::string(name) + ": write a text");
@@ -190,11 +194,11 @@ Response Service::session(const Call& call) { return json(describe_session(call)
 
 Response Service::log_in(const Call& call) {
   if (users_.is_open_to_all()) return problem(403, "This panel has no users.");
-  const Json body = object_from(call.request);
+  const nlohmann::json body = object_from(call.request);
   const std::string name = text_from(body, "name");
   const std::string password = text_from(body, "password");
   const auto now = std::chrono::steady_clock::now();
-  const auto wait = throttle_.begin_try(call.request.remote, now);
+  const auto wait = throttle_.begin_try(name, call.request.remote, now);
   if (wait.count() > 0) {
     Response response =
         problem(429, fmt::format("Too many wrong passwords. Try again in {} s.", wait.count()));
@@ -204,7 +208,7 @@ Response Service::log_in(const Call& call) {
   const auto users = users_.current();
   const User* user = users->check_password(name, password);
   if (user == nullptr) return problem(401, "Name or password is wrong.");
-  throttle_.succeeded(call.request.remote);
+  throttle_.succeeded(name, call.request.remote);
   const Sessions::Opened opened = sessions_.open(*user, now);
   Call now_in{.request = call.request,
               .user = opened.session.user,
@@ -212,8 +216,9 @@ Response Service::log_in(const Call& call) {
               .csrf = opened.session.csrf};
   Response response = json(describe_session(now_in));
   response.headers.emplace_back(
-      "Set-Cookie", fmt::format("satpanel={}; Path=/; HttpOnly; SameSite=Strict{}", opened.token,
-                                options_.is_tls ? "; Secure" : ""));
+      "Set-Cookie",
+      fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict{}", cookie_name(call.request),
+                  opened.token, options_.is_tls ? "; Secure" : ""));
   return response;
 }
 
@@ -273,31 +278,50 @@ Response Service::rules(const Call& call) {
   return json(page_of(seen(*readings, readings->rules), list_query(call.request)));
 }
 
+void Service::expect_answer() const {
+  const auto readings = observer_.latest();
+  if (!readings->error.empty()) throw ctl::StatsError(readings->error);
+}
+
 // They may be very many, and each page of them is a question to the worker: who sorts or searches
 // gets what was found some seconds ago.
-Json Service::all_flows() {
-  const std::lock_guard lock(flows_mutex_);
-  const auto now = std::chrono::steady_clock::now();
-  if (flows_.is_null() || now - flows_at_ > kFlowsAreKept) {
-    flows_ = link_.query_all("/satrelay/flows");
-    flows_at_ = std::chrono::steady_clock::now();
+std::shared_ptr<const Json> Service::all_flows() {
+  const std::unique_lock fetching(flows_mutex_, std::try_to_lock);
+  {
+    const std::lock_guard lock(kept_flows_mutex_);
+    const auto age = std::chrono::steady_clock::now() - flows_at_;
+    if (flows_ != nullptr && (!fetching || age < kFlowsAreKept)) return flows_;
   }
+  if (!fetching) return nullptr;
+  auto fetched = std::make_shared<const Json>(link_.query_all("/satrelay/flows"));
+  const std::lock_guard lock(kept_flows_mutex_);
+  flows_ = std::move(fetched);
+  flows_at_ = std::chrono::steady_clock::now();
   return flows_;
 }
 
 Response Service::flows(const Call& call) {
   const ListQuery query = list_query(call.request);
-  if (!query.is_plain()) return json(page_of(all_flows(), query));
-  Json entries = link_.query_page("/satrelay/flows", query.first, query.count);
+  expect_answer();
   const auto readings = observer_.latest();
-  const Json& status = seen(*readings, readings->status);
-  return json({{"total", status.value("flows", std::uint64_t{0})},
-               {"first", query.first},
-               {"entries", std::move(entries)}});
+  const auto number = seen(*readings, readings->status).value("flows", std::uint64_t{0});
+  if (query.is_plain()) {
+    Json entries = link_.query_page("/satrelay/flows", query.first, query.count);
+    return json({{"total", number}, {"first", query.first}, {"entries", std::move(entries)}});
+  }
+  if (number > kMostFlowsToSort) {
+    return problem(409, fmt::format("There are {} flows, and up to {} are sorted or searched. Ask "
+                                    "without sort and filter, page by page.",
+                                    number, kMostFlowsToSort));
+  }
+  const auto all = all_flows();
+  if (all == nullptr) return problem(503, "Somebody else has just asked for all flows.");
+  return json(page_of(*all, query));
 }
 
 Response Service::flow(const Call& call) {
   const std::uint64_t id = number_from(call.argument, "id");
+  expect_answer();
   Json flow = link_.query("/satrelay/flow," + std::to_string(id));
   if (flow.empty()) return problem(404, fmt::format("There is no flow {} any more.", id));
   ctl::name_unmeasured("flow", flow);
@@ -316,6 +340,7 @@ Response Service::explain(const Call& call) {
   question.vlan = given("vlan", question.vlan);
   question.dscp = given("dscp", question.dscp);
   question.direction = given("direction", question.direction);
+  expect_answer();
   try {
     return json(link_.query("/satrelay/explain," + ctl::explain_parameters(question)));
   } catch (const std::invalid_argument& error) {
@@ -385,8 +410,11 @@ Response Service::events(const Call& call) {
 Response Service::event_stream(const Call& call) {
   const std::uint64_t from = position_from(call.request);
   // Of a session: only as long as it lasts, without its being used by that.
-  auto may_stay = [this, token = call.session_token] {
-    return token.empty() || sessions_.is_open(token, std::chrono::steady_clock::now());
+  auto may_stay = [this, session = call.session_token, token = call.token] {
+    if (!token.empty()) return users_.current()->check_token(token) != nullptr;
+    if (session.empty()) return users_.is_open_to_all();
+    const auto found = sessions_.look_at(session, std::chrono::steady_clock::now());
+    return found && is_still_in(*found);
   };
   return {.type = "text/event-stream",
           .body = {},
@@ -401,7 +429,7 @@ Response Service::command(const Call& call) {
   const ops::ControlCommandSpec* spec = find_command(call.argument);
   if (spec == nullptr) return problem(404, "There is no command " + call.argument + ".");
   if (*call.role < role_for(*spec)) return refuse_role(role_for(*spec), call);
-  const Json body = call.request.body.empty() ? Json::object() : object_from(call.request);
+  const Json body = call.request.body.empty() ? Json::object() : object_from<Json>(call.request);
   const auto given = body.find("arguments");
   const std::string line = line_of(*spec, given == body.end() ? Json::object() : *given);
   std::string answer;
@@ -419,7 +447,7 @@ Response Service::command(const Call& call) {
 }
 
 Response Service::capture(const Call& call) {
-  const Json body = object_from(call.request);
+  const nlohmann::json body = object_from(call.request);
   const auto number = [&](const char* name, std::uint64_t usual, std::uint64_t most) {
     const auto found = body.find(name);
     if (found == body.end()) return usual;
@@ -436,6 +464,10 @@ Response Service::capture(const Call& call) {
     wish.decrypted = found->get<bool>();
   }
   wish.filter = body.contains("filter") ? text_from(body, "filter") : "";
+  // libpcap takes seconds for some thousands, in which nothing can interrupt it.
+  if (wish.filter.size() > kLongestFilter) {
+    throw BadRequest(fmt::format("filter: write up to {} characters", kLongestFilter));
+  }
   wish.packets = number("packets", 1'000, 100'000);
   wish.seconds = static_cast<std::uint32_t>(number("seconds", 30, kLongestCapture));
   const std::unique_lock lock(capture_mutex_, std::try_to_lock);
@@ -443,7 +475,8 @@ Response Service::capture(const Call& call) {
   std::ostringstream file;
   try {
     ctl::CaptureSession session(link_.stats_socket().parent_path() / "capture.sock", wish);
-    session.write_to(file, [&](std::uint64_t) { return file.tellp() < kMostCaptured; });
+    session.write_to(file,
+                     [&](std::uint64_t) { return file.tellp() < kMostCaptured && !is_stopping_; });
   } catch (const ctl::StatsError&) {
     throw;
   } catch (const std::runtime_error& error) {

@@ -9,9 +9,9 @@ namespace satrelay::panel {
 UserFile::UserFile(std::filesystem::path file)
     : file_(std::move(file)), users_(std::make_shared<Users>()) {
   if (file_.empty()) return;
-  users_ = std::make_shared<Users>(Users::load(file_));
   std::error_code error;
   read_at_ = std::filesystem::last_write_time(file_, error);
+  users_ = std::make_shared<Users>(Users::load(file_));
 }
 
 std::shared_ptr<const Users> UserFile::current() const {

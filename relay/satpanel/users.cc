@@ -3,6 +3,7 @@
 #include <argon2.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
@@ -84,6 +85,13 @@ User read_user(const std::filesystem::path& file, const YAML::Node& node) {
   return user;
 }
 
+bool give_to_panel(int descriptor) {
+  const group* panel = ::getgrnam("satpanel");
+  if (::geteuid() != 0 || panel == nullptr) return true;
+  return ::fchown(descriptor, static_cast<uid_t>(-1), panel->gr_gid) == 0 &&
+         ::fchmod(descriptor, 0640) == 0;
+}
+
 }  // namespace
 
 std::string_view to_string(Role role) { return kRoles[static_cast<std::size_t>(role)].first; }
@@ -139,16 +147,18 @@ void Users::save(const std::filesystem::path& file) const {
   out << YAML::EndSeq << YAML::EndMap << YAML::Newline;
   // Beside it, and then in its place: who reads it meanwhile has the one or the other.
   const std::string beside = file.string() + ".new";
+  ::unlink(beside.c_str());
   const int descriptor =
-      ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+      ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   const auto size = static_cast<ssize_t>(out.size());
   struct stat old {};
   const bool was_there = ::stat(file.c_str(), &old) == 0;
-  const bool is_written =
-      descriptor >= 0 && ::write(descriptor, out.c_str(), out.size()) == size &&
-      // Whose it was, it stays: the panel must be able to read what root has written.
-      (!was_there || ::fchown(descriptor, old.st_uid, old.st_gid) == 0) &&
-      (!was_there || ::fchmod(descriptor, old.st_mode & 0777) == 0) && ::fsync(descriptor) == 0;
+  const bool is_written = descriptor >= 0 && ::write(descriptor, out.c_str(), out.size()) == size &&
+                          // The panel must be able to read what root has written: whose it was, it
+                          // stays, and a new one may be read by the group of the panel's user.
+                          (!was_there || ::fchown(descriptor, old.st_uid, old.st_gid) == 0) &&
+                          (!was_there || ::fchmod(descriptor, old.st_mode & 0777) == 0) &&
+                          (was_there || give_to_panel(descriptor)) && ::fsync(descriptor) == 0;
   int error = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (is_written && ::rename(beside.c_str(), file.c_str()) == 0) return;

@@ -35,7 +35,8 @@ class Users {
   Users() = default;
   // Throws std::runtime_error that names the file, the line and what is wrong.
   static Users load(const std::filesystem::path& file);
-  // Replaces the file as a whole; readable by its owner alone. Throws std::runtime_error.
+  // Replaces the file as a whole. A new one may be read by its owner, and, if root writes it, by
+  // the group satpanel. Throws std::runtime_error.
   void save(const std::filesystem::path& file) const;
 
   bool empty() const { return users_.empty(); }

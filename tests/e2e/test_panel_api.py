@@ -62,7 +62,11 @@ def check_roles(lab: Lab) -> None:
         check(scraper.tell("bypass", STATE="on")[0] == 403, "a token of a viewer switches")
         check(Client(panel, token="wrong").ask("GET", "/metrics")[0] == 401, "a wrong token")
 
-        # Who is no user any more is out at once, and who logs out too.
+        # Who is no user any more is out at once, who has a new password, and who logs out too.
+        panel.manage("user", "add", "ann", "--role", "administrator", password="another one")
+        eventually(
+            lambda: clients[3].ask("GET", "/api/v1/peers")[0] == 401, 5, "an old password is out"
+        )
         panel.manage("user", "remove", "vera")
         eventually(
             lambda: clients[1].ask("GET", "/api/v1/peers")[0] == 401, 5, "a removed user is out"

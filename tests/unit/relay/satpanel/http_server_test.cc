@@ -170,6 +170,30 @@ TEST(HttpServer, RefusesRequestsBeyondThoseThatMayWait) {
   EXPECT_EQ(refused, 3);
 }
 
+// 500 KB, which no socket takes whole.
+TEST(HttpServer, KeepsOnlySoMuchForClientsThatDoNotRead) {
+  HttpServer server(options({.answer = 2s, .unread = 2'000'000}), [](const Request& request) {
+    return Response{.body = std::string(request.path == "/large" ? 500'000 : 1'000, 'x')};
+  });
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 40; ++i) {
+    clients.emplace_back(server.port());
+    for (int j = 0; j < 20; ++j) clients.back().say("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  const auto begin = Clock::now();
+  while (server.counters().refused_busy == 0 && Clock::now() - begin < 10s) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_GT(server.counters().refused_busy, 0U);
+  EXPECT_NE(get(server.port()).find("200 OK"), std::string::npos) << "a small answer";
+  // They are cut off, and then there is room again.
+  std::string heard;
+  while (heard.find("200 OK") == std::string::npos && Clock::now() - begin < 40s) {
+    heard = get(server.port(), "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  EXPECT_NE(heard.find("200 OK"), std::string::npos);
+}
+
 class CountingStream : public Stream {
  public:
   explicit CountingStream(std::atomic<int>& number) : number_(number) {}

@@ -1,0 +1,67 @@
+#include "relay/client/capture_session.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <sstream>
+#include <thread>
+
+#include "relay/ops/control_client.h"
+#include "tests/unit/relay/client/fake_telemetry.h"
+
+namespace satrelay::ctl {
+namespace {
+
+// A gateway that begins a capture, and then is stuck.
+class StuckGateway {
+ public:
+  explicit StuckGateway(const std::string& path) : path_(path) {
+    const sockaddr_un address = ops::control_address(path);
+    listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    ::listen(listener_, 1);
+    thread_ = std::thread([this] {
+      connection_ = ::accept(listener_, nullptr, nullptr);
+      ::send(connection_, "ok\n", 3, MSG_NOSIGNAL);
+    });
+  }
+  ~StuckGateway() {
+    thread_.join();
+    ::close(connection_);
+    ::close(listener_);
+  }
+
+ private:
+  std::string path_;
+  int listener_ = -1;
+  int connection_ = -1;
+  std::thread thread_;
+};
+
+TEST(CaptureSession, EndsThoughTheGatewayDoesNot) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "c").string();
+  const StuckGateway gateway(path);
+  CaptureRequested wish;
+  wish.port = "lan";
+  CaptureSession session(path, wish);
+  std::ostringstream file;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(session.write_to(file, [](std::uint64_t) { return false; }), std::runtime_error);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+TEST(CaptureSession, RefusesWhatCannotBe) {
+  const TemporaryFolder folder;
+  CaptureRequested wish;
+  wish.port = "lan";
+  wish.decrypted = true;
+  EXPECT_THROW(CaptureSession(folder.path() / "c", wish), std::runtime_error);
+  wish.decrypted = false;
+  EXPECT_THROW(CaptureSession(folder.path() / "c", wish), std::runtime_error);  // nobody is there
+}
+
+}  // namespace
+}  // namespace satrelay::ctl
