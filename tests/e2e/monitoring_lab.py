@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import socket
-import subprocess
 import threading
 import time
 import urllib.parse
@@ -20,12 +19,11 @@ from dataclasses import dataclass
 from harness import REPOSITORY, Skip, check
 from lab import kernel
 from lab.daemon import Daemon
-from lab.gateway import Gateway
 
 FILES = os.path.join(REPOSITORY, "deploy", "monitoring")
 # What deploy/monitoring/prometheus.yaml and alertmanager.yaml say.
 INSTANCES = ("teleport", "remote")
-_TARGETS = ("teleport.example:9100", "remote.example:9100")
+_TARGETS = ("teleport.example:8440", "remote.example:8440")
 _WEBHOOK_PORT = 9099
 _PROMETHEUS_PORT, _ALERTMANAGER_PORT = 9090, 9093
 
@@ -47,33 +45,6 @@ class _Server(http.server.ThreadingHTTPServer):
     def close(self) -> None:
         self.shutdown()
         self.server_close()
-
-
-def serve_metrics(space: kernel.Namespace, port: int, satrelayctl: str, gateway: Gateway) -> _Server:
-    """/metrics of one gateway, as satrelayctl prints them: a target for Prometheus."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            wants_open = "application/openmetrics-text" in self.headers.get("Accept", "")
-            argv = [satrelayctl, "--socket", gateway.stats_socket, "metrics"]
-            done = subprocess.run(
-                argv + ["--openmetrics"] * wants_open, capture_output=True, timeout=10
-            )
-            self.send_response(200 if done.returncode == 0 else 500)
-            kind = (
-                "application/openmetrics-text; version=1.0.0"
-                if wants_open
-                else "text/plain; version=0.0.4"
-            )
-            self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            with contextlib.suppress(OSError):  # whoever asks is ended in between
-                self.end_headers()
-                self.wfile.write(done.stdout)
-
-        def log_message(self, *_):
-            pass
-
-    return _Server(space, port, Handler)
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ def program() -> str:
 
 
 class Panel:
-    """A process; its port is any that is free."""
+    """A process; its port is any that is free. It is where the test is, or in a namespace."""
 
-    def __init__(self, gateway, users: bool = True, options: tuple[str, ...] = ()):
+    def __init__(self, gateway, users: bool = True, options: tuple[str, ...] = (), space=None):
         self._folder = tempfile.TemporaryDirectory(prefix="satpanel-")
         self.users = os.path.join(self._folder.name, "users.yaml")
         self._log = os.path.join(self._folder.name, "log")
@@ -34,7 +34,8 @@ class Panel:
             self.token = self.manage("token", "add", "prometheus").strip()
             argv += ["--users", self.users]
         with open(self._log, "wb") as log:
-            self.process = subprocess.Popen(argv, stderr=log, stdin=subprocess.DEVNULL)
+            start = subprocess.Popen if space is None else lambda argv, **how: space.popen(*argv, **how)
+            self.process = start(argv, stderr=log, stdin=subprocess.DEVNULL)
         self.port = self._wait_for_port()
 
     def manage(self, *words: str, password: str = "") -> str:

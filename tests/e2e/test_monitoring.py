@@ -23,7 +23,8 @@ from harness import (
     note,
     receive_all,
 )
-from monitoring_lab import FILES, INSTANCES, Monitoring, serve_metrics
+from monitoring_lab import FILES, INSTANCES, Monitoring
+from panel import panel_of
 
 PEER = "remote"  # as the gateways of the lab call each other
 # Of the dashboards.
@@ -35,16 +36,13 @@ NOT_MEASURED = {"satrelay_peer_announced_rate_bytes_per_second"}
 
 
 @contextlib.contextmanager
-def by_satrelayctl(lab: Lab, space):
-    servers = [
-        serve_metrics(space, 9101 + i, lab.programs.satrelayctl, gateway)
-        for i, gateway in enumerate(lab.gateways)
-    ]
-    try:
-        yield [server.address for server in servers]
-    finally:
-        for server in servers:
-            server.close()
+def by_satpanel(lab: Lab, space):
+    """A panel for each gateway, where Prometheus is."""
+    with contextlib.ExitStack() as stack:
+        yield [
+            f"127.0.0.1:{stack.enter_context(panel_of(gateway, users=False, space=space)).port}"
+            for gateway in lab.gateways
+        ]
 
 
 def names_of(exposition: str) -> set[str]:
@@ -87,7 +85,7 @@ def test_metrics_of_a_gateway(lab: Lab) -> None:
 
 def test_peer_lost_and_back(lab: Lab) -> None:
     far = lab.gateway_b
-    with Monitoring(lab.folder, lab.tag, lambda space: by_satrelayctl(lab, space)) as monitoring:
+    with Monitoring(lab.folder, lab.tag, lambda space: by_satpanel(lab, space)) as monitoring:
         began = time.monotonic()
         targets = monitoring.targets
         try:
