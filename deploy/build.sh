@@ -11,7 +11,7 @@ usage: deploy/build.sh [--lab | --programs | --sanitize]
 Configures and compiles programs and tests into build/.
 
   --lab       only what the lab and the demo run: satrelayd, satlink and satrelayctl
-  --programs  only what is installed: these, satlab and satperf
+  --programs  only what is installed: these, satpanel, satlab and satperf
   --sanitize  programs and tests with AddressSanitizer and UBSan, into build-sanitize/
 
 What one of them has compiled in build/ the next one does not compile again.
