@@ -73,6 +73,8 @@ StatsClient::StatsClient(const std::filesystem::path& socket, std::chrono::milli
       throw StatsError(socket_ + " does not speak DPDK telemetry, version 2");
     }
     longest_reply_ = std::min<std::size_t>(longest->get<std::size_t>(), kLongestReply);
+    const auto version = greeting.find("version");
+    if (version != greeting.end() && version->is_string()) built_with_ = *version;
   } catch (...) {
     ::close(descriptor_);
     throw;

@@ -26,6 +26,8 @@ class StatsClient {
   StatsClient& operator=(const StatsClient&) = delete;
   ~StatsClient();
 
+  // What the gateway is built with, as it greets: "DPDK 22.11.11"; "" if it does not say.
+  const std::string& built_with() const { return built_with_; }
   // The value that answers `command`; never null. Throws StatsError.
   nlohmann::ordered_json query(const std::string& command);
   // The entries of all pages of a listing, as a list; `command` takes "first,count".
@@ -35,6 +37,7 @@ class StatsClient {
   std::string receive();
 
   std::string socket_;
+  std::string built_with_;
   int descriptor_;
   std::size_t longest_reply_;
 };

@@ -26,6 +26,7 @@
 #include "relay/satrelayctl/events.h"
 #include "relay/satrelayctl/keygen.h"
 #include "relay/satrelayctl/render.h"
+#include "relay/satrelayctl/tech_support.h"
 #include "relay/satrelayctl/top.h"
 #include "relay/satrelayctl/views.h"
 
@@ -73,6 +74,7 @@ class Program {
   void add_events();
   void add_metrics();
   void add_capture();
+  void add_tech_support();
   void add_keygen();
   void add_help();
 
@@ -100,6 +102,8 @@ class Program {
   TopOptions top_;
   EventOptions events_;
   CaptureOptions capture_;
+  TechSupportOptions support_;
+  bool replace_ = false;
   std::string key_file_;
   std::string help_command_;
 };
@@ -121,6 +125,7 @@ Program::Program() {
   for (const ops::ControlCommandSpec& spec : ops::kControlCommands) {
     if (spec.use != ops::ControlUse::kSocketOnly) add_control(spec);
   }
+  add_tech_support();
   add_keygen();
   add_help();
 }
@@ -246,6 +251,31 @@ void Program::add_capture() {
       ->check(CLI::PositiveNumber);
   command->add_option("--snaplen", capture_.longest, "Keeps so many bytes of each frame")
       ->check(CLI::Range(1, 16384));
+}
+
+void Program::add_tech_support() {
+  CLI::App* command =
+      add("tech-support", "Writes what somebody who helps needs to know into one archive", kOthers,
+          [this] {
+            support_.version = SATRELAY_VERSION;
+            support_.existing = replace_ ? Existing::kReplace : Existing::kKeep;
+            // Which one is meant must be said; that none answers is told in the archive.
+            if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) stats_socket();
+            return tech_support(support_, [this] { return stats_socket(); });
+          });
+  command->add_option("FILE", support_.file, "A new .tar.gz, which only its owner may read")
+      ->required();
+  command
+      ->add_option("--config", support_.configuration,
+                   "The gateway's configuration; what looks like a secret is left out of it")
+      ->capture_default_str();
+  command
+      ->add_option("--capture", support_.captured,
+                   "So many frames of each port, too, of 10 s at most; off by default, as they "
+                   "show what hosts say")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("COUNT");
+  command->add_flag("--force", replace_, "Replaces the file if it is there already");
 }
 
 void Program::add_keygen() {

@@ -6,20 +6,23 @@ namespace satrelay::ctl {
 namespace {
 
 constexpr View kViews[] = {
-    {"status", "Uptime, flows, memory, and sums over all flows", Paging::kWhole, render_status},
-    {"ports", "The LAN and the WAN port, with their errors", Paging::kWhole, render_ports},
-    {"peers", "The far gateways: state, round-trip time, loss", Paging::kPaged, render_peers},
+    {"status", "Uptime, flows, memory, and sums over all flows", Paging::kWhole, Subject::kGateway,
+     render_status},
+    {"ports", "The LAN and the WAN port, with their errors", Paging::kWhole, Subject::kGateway,
+     render_ports},
+    {"peers", "The far gateways: state, round-trip time, loss", Paging::kPaged, Subject::kGateway,
+     render_peers},
     {"rules", "What fell under each rule: connections, bytes, frames", Paging::kPaged,
-     render_rules},
+     Subject::kGateway, render_rules},
     {"classes", "What shares the links: rates, what waits, what was sent in each", Paging::kPaged,
-     render_classes},
+     Subject::kGateway, render_classes},
     {"explain", "Which rule holds for a connection or a packet, and why", Paging::kWhole,
-     render_explanation},
-    {"flows", "Every relayed TCP connection", Paging::kPaged, render_flows},
+     Subject::kOne, render_explanation},
+    {"flows", "Every relayed TCP connection", Paging::kPaged, Subject::kConnections, render_flows},
     {"flow", "Both halves of one connection, and what each direction waits for", Paging::kWhole,
-     render_flow},
+     Subject::kOne, render_flow},
     {"counters", "Why frames were bridged or dropped and flows ended", Paging::kWhole,
-     [](const Json& reply) { return render_counters(reply, Zeros::kHide); }},
+     Subject::kGateway, [](const Json& reply) { return render_counters(reply, Zeros::kHide); }},
 };
 
 }  // namespace

@@ -1,0 +1,21 @@
+// What a machine is, from /proc and /sys, as text for who helps an operator: processor, NUMA nodes,
+// memory, hugepages, cores that are set aside, network interfaces and PCI network cards.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace satrelay::ctl {
+
+// `root` has proc/, sys/ and etc/; what is not there is shown as "-".
+std::string describe_machine(const std::filesystem::path& root);
+// "Debian GNU/Linux 12 (bookworm)"
+std::string operating_system(const std::filesystem::path& root);
+// The network interfaces but the loopback, sorted, and what each is.
+std::vector<std::string> network_interfaces(const std::filesystem::path& root);
+std::string describe_interface(const std::filesystem::path& root, const std::string& name);
+// The network cards on the PCI bus, also those that DPDK has taken from the kernel.
+std::string describe_cards(const std::filesystem::path& root);
+
+}  // namespace satrelay::ctl

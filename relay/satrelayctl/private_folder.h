@@ -1,0 +1,21 @@
+// A temporary folder that only its user may look into, gone with all in it at the end.
+#pragma once
+
+#include <filesystem>
+
+namespace satrelay::ctl {
+
+class PrivateFolder {
+ public:
+  // Throws std::runtime_error.
+  PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  ~PrivateFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace satrelay::ctl
