@@ -42,6 +42,7 @@ test_packages=(
   chromium chromium-driver python3-selenium
   # what watches many gateways
   prometheus prometheus-alertmanager
+  wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark zsh
   # a guest with NICs that DPDK has drivers for
   qemu-system-x86 kmod findutils
 )

@@ -37,6 +37,14 @@ enum class ValueType : std::uint8_t {
   kDuration,  // 1s to 24h
 };
 
+// Where names that a value may be stand: in the entries of a listing of the stats socket, in the
+// first of both fields that is not empty.
+struct NamesIn {
+  const char* listing = nullptr;
+  const char* field = "name";
+  const char* otherwise = "name";
+};
+
 struct ControlValueSpec {
   const char* name;  // "LINK"; of a setting its key, "weight"
   ValueType type;
@@ -44,6 +52,7 @@ struct ControlValueSpec {
   std::span<const std::string_view> words = {};
   const char* instead = nullptr;  // a word that may stand in its place
   std::uint16_t most = 0;         // kNumber
+  NamesIn names = {};             // kName
 };
 
 enum class Presence : std::uint8_t {
@@ -110,7 +119,10 @@ inline constexpr ControlValueSpec kClassSettings[] = {
 };
 
 inline constexpr ControlArgument kCapacityArguments[] = {
-    {{"LINK", ValueType::kName, "Its name under links: in the configuration"}},
+    {{.name = "LINK",
+      .type = ValueType::kName,
+      .help = "Its name under links: in the configuration",
+      .names = {"peers", "link", "link"}}},
     {{"WAY", ValueType::kChoice, "send: obeyed here at once; receive: announced to the far gateway",
       control_words::kWays}},
     {{.name = "RATE",
@@ -119,18 +131,21 @@ inline constexpr ControlArgument kCapacityArguments[] = {
       .instead = "configured"}},
 };
 inline constexpr ControlArgument kRateArguments[] = {
-    {{"PEER", ValueType::kName, "Its name"}},
+    {{.name = "PEER", .type = ValueType::kName, .help = "Its name", .names = {"peers"}}},
     {{.name = "RATE",
       .type = ValueType::kRate,
       .help = "Like 20Mbit; configured: as much as the link carries",
       .instead = "configured"}},
 };
 inline constexpr ControlArgument kSetArguments[] = {
-    {{"RULE", ValueType::kName, "Its name or its number"}},
+    {{.name = "RULE",
+      .type = ValueType::kName,
+      .help = "Its name or its number",
+      .names = {"rules", "name", "rule"}}},
     {{"SWITCH=VALUE", ValueType::kName, ""}, Presence::kRequired, kRuleSettings},
 };
 inline constexpr ControlArgument kClassArguments[] = {
-    {{"NAME", ValueType::kName, "Its name"}},
+    {{.name = "NAME", .type = ValueType::kName, .help = "Its name", .names = {"classes"}}},
     {{.name = "KEY=VALUE",
       .type = ValueType::kName,
       .help = "configured: as it was read",

@@ -22,6 +22,7 @@
 #include "relay/ops/nearest_word.h"
 #include "relay/ops/severity.h"
 #include "relay/satrelayctl/capture.h"
+#include "relay/satrelayctl/completion.h"
 #include "relay/satrelayctl/control.h"
 #include "relay/satrelayctl/events.h"
 #include "relay/satrelayctl/keygen.h"
@@ -34,6 +35,7 @@ namespace satrelay::ctl {
 namespace {
 
 constexpr std::chrono::seconds kTimeout(2);
+constexpr std::chrono::milliseconds kPatienceOfCompletion(300);
 
 constexpr const char* kLooks = "To look";
 constexpr const char* kTells = "To tell the gateway";
@@ -76,7 +78,11 @@ class Program {
   void add_capture();
   void add_tech_support();
   void add_keygen();
+  void add_completion();
   void add_help();
+
+  void only_words(CLI::Option& option, std::vector<std::string> words);
+  void takes_file(CLI::Option& option) { candidates_[&option].are_files = true; }
 
   int show(const View& view) const;
   int show_metrics() const;
@@ -105,15 +111,19 @@ class Program {
   TechSupportOptions support_;
   bool replace_ = false;
   std::string key_file_;
+  CandidatesOf candidates_;
+  std::string shell_;
+  std::vector<std::string> names_wanted_;
   std::string help_command_;
 };
 
 Program::Program() {
   app_.set_version_flag("--version", SATRELAY_VERSION);
-  app_.add_option("--socket", socket_,
-                  "Stats socket: a path, or the gateway's stats_socket_prefix; needed only if "
-                  "several gateways run here")
-      ->type_name("PATH|PREFIX");
+  takes_file(
+      *app_.add_option("--socket", socket_,
+                       "Stats socket: a path, or the gateway's stats_socket_prefix; needed only "
+                       "if several gateways run here")
+           ->type_name("PATH|PREFIX"));
   app_.add_flag("--json", json_, "Print the reply as JSON instead of a table");
   app_.require_subcommand(1);
   app_.fallthrough();  // options may also follow the command
@@ -127,7 +137,14 @@ Program::Program() {
   }
   add_tech_support();
   add_keygen();
+  add_completion();
   add_help();
+}
+
+// Checked, and offered by completion.
+void Program::only_words(CLI::Option& option, std::vector<std::string> words) {
+  option.check(CLI::IsMember(words));
+  candidates_[&option].words = std::move(words);
 }
 
 CLI::App* Program::add(const std::string& name, const std::string& help, const char* group,
@@ -161,11 +178,11 @@ void Program::add_explain_options(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--dscp", packet_.dscp, "0 to 63, or a name like EF or AF41")
       ->capture_default_str();
-  command
-      .add_option("--direction", packet_.direction,
-                  "outbound: from a host of this LAN; inbound: from one behind a peer")
-      ->check(CLI::IsMember({"outbound", "inbound"}))
-      ->capture_default_str();
+  only_words(*command
+                  .add_option("--direction", packet_.direction,
+                              "outbound: from a host of this LAN; inbound: from one behind a peer")
+                  ->capture_default_str(),
+             {"outbound", "inbound"});
 }
 
 // Words are checked here, so that a mistake needs no gateway to be told; all else by the gateway.
@@ -186,13 +203,14 @@ void Program::add_control(const ops::ControlCommandSpec& spec) {
             ? command->add_option(name, arguments.values[i], argument.value.help)
             : command->add_option(name, arguments.settings, help + argument.value.help);
     if (!is_option) option->required();
+    Candidates candidates = candidates_of(argument);
     if (argument.value.type == ops::ValueType::kChoice) {
-      option->check(CLI::IsMember(
-          std::vector<std::string>(argument.value.words.begin(), argument.value.words.end())));
+      option->check(CLI::IsMember(candidates.words));
     }
+    candidates_[option] = std::move(candidates);
   }
-  command->add_option("--control-socket", control_socket_,
-                      "The gateway's control_socket, if its configuration names one");
+  takes_file(*command->add_option("--control-socket", control_socket_,
+                                  "The gateway's control_socket, if its configuration names one"));
 }
 
 void Program::add_top() {
@@ -217,10 +235,9 @@ void Program::add_events() {
       ->add_option("--since", events_.since,
                    "10min: since then; 14:30 or \"2026-11-25 14:30\": by the clock of this machine")
       ->type_name("TIME|DURATION");
-  command->add_option("--severity", events_.severity, "Only what is so bad, or worse")
-      ->check(CLI::IsMember(
-          std::vector<std::string>(ops::kSeverityWords.begin(), ops::kSeverityWords.end())))
-      ->type_name("LEVEL");
+  only_words(*command->add_option("--severity", events_.severity, "Only what is so bad, or worse")
+                  ->type_name("LEVEL"),
+             {ops::kSeverityWords.begin(), ops::kSeverityWords.end()});
   command->add_option("--last", events_.last, "No more than so many; without --since 50")
       ->check(CLI::PositiveNumber)
       ->type_name("COUNT");
@@ -236,14 +253,13 @@ void Program::add_capture() {
   CLI::App* command = add(
       "capture", "Writes the frames that pass a port into a file for Wireshark; Ctrl-C ends it",
       kLooks, [this] { return capture(stats_socket().parent_path() / "capture.sock", capture_); });
-  command->add_option("--port", capture_.port, "lan or wan")
-      ->required()
-      ->check(CLI::IsMember({"lan", "wan"}));
+  only_words(*command->add_option("--port", capture_.port, "lan or wan")->required(),
+             {"lan", "wan"});
   command->add_flag("--decrypted", capture_.decrypted,
                     "Of the WAN: STP before it is encrypted and after it was decrypted");
   command->add_option("--filter", capture_.filter, "As for tcpdump: 'tcp port 80'");
-  command->add_option("--write", capture_.file, "FILE.pcapng, or - for standard output")
-      ->required();
+  takes_file(*command->add_option("--write", capture_.file, "FILE.pcapng, or - for standard output")
+                  ->required());
   command->add_option("--packets", capture_.packets, "Ends after so many")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -263,12 +279,14 @@ void Program::add_tech_support() {
             if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) stats_socket();
             return tech_support(support_, [this] { return stats_socket(); });
           });
-  command->add_option("FILE", support_.file, "A new .tar.gz, which only its owner may read")
-      ->required();
-  command
-      ->add_option("--config", support_.configuration,
-                   "The gateway's configuration; what looks like a secret is left out of it")
-      ->capture_default_str();
+  takes_file(
+      *command->add_option("FILE", support_.file, "A new .tar.gz, which only its owner may read")
+           ->required());
+  takes_file(
+      *command
+           ->add_option("--config", support_.configuration,
+                        "The gateway's configuration; what looks like a secret is left out of it")
+           ->capture_default_str());
   command
       ->add_option("--capture", support_.captured,
                    "So many frames of each port, too, of 10 s at most; off by default, as they "
@@ -286,7 +304,29 @@ void Program::add_keygen() {
             write_key_file(key_file_);
             return 0;
           });
-  command->add_option("FILE", key_file_, "A new file, which only its owner may read; else printed");
+  takes_file(*command->add_option("FILE", key_file_,
+                                  "A new file, which only its owner may read; else printed"));
+}
+
+void Program::add_completion() {
+  CLI::App* command =
+      add("completion", "Prints a script with which a shell completes the words", kOthers, [this] {
+        return print(
+            completion_script(app_, candidates_, shell_ == "zsh" ? Shell::kZsh : Shell::kBash));
+      });
+  only_words(*command->add_option("SHELL", shell_, "bash or zsh")->required(),
+             {std::begin(kShellWords), std::end(kShellWords)});
+  // What the script asks: no answer is none, and nobody reads why.
+  CLI::App* names = add(kNamesCommand, "Names in a listing of the gateway", "", [this] {
+    try {
+      StatsClient client(stats_socket(), kPatienceOfCompletion);
+      const Json entries = client.query_all("/satrelay/" + names_wanted_[0]);
+      return print(names_in(entries, names_wanted_[1].c_str(), names_wanted_[2].c_str()));
+    } catch (const StatsError&) {
+      return 1;
+    }
+  });
+  names->add_option("WHERE", names_wanted_, "LISTING FIELD OTHERWISE")->required()->expected(3);
 }
 
 void Program::add_help() {
@@ -359,7 +399,9 @@ ControlTarget Program::target() const {
 
 std::string Program::guess(const std::string& typed) const {
   std::vector<std::string> names;
-  for (const auto& [command, run] : commands_) names.push_back(command->get_name());
+  for (const auto& [command, run] : commands_) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto meant = ops::nearest_word(typed, known);
   return "there is no command " + typed +
