@@ -28,7 +28,25 @@ ListingColumn right(ListingColumn column) {
   return column;
 }
 
-std::string format_listing(const Json& entries, const std::vector<ListingColumn>& columns) {
+namespace {
+
+std::string notice_of(const text::FittedTable& table, std::size_t width) {
+  std::string titles;
+  for (const std::string& title : table.left_out) titles += (titles.empty() ? "" : ", ") + title;
+  std::string notice;
+  for (const std::string& line :
+       text::fold("Left out: " + titles + ". --wide shows all, or a terminal of " +
+                      std::to_string(table.needed) + " columns.",
+                  width)) {
+    notice += line + '\n';
+  }
+  return notice;
+}
+
+}  // namespace
+
+std::string format_listing(const Json& entries, const std::vector<ListingColumn>& columns,
+                           std::size_t width) {
   std::vector<text::Column> titles;
   titles.reserve(columns.size());
   for (const ListingColumn& each : columns) titles.push_back(each.column);
@@ -37,7 +55,8 @@ std::string format_listing(const Json& entries, const std::vector<ListingColumn>
     std::vector<std::string>& row = rows.emplace_back();
     for (const ListingColumn& each : columns) row.push_back(each.cell(entry));
   }
-  return text::format_table(titles, rows);
+  const text::FittedTable table = text::fit_table(titles, rows, width);
+  return table.left_out.empty() ? table.text : table.text + notice_of(table, width);
 }
 
 }  // namespace satrelay::ctl

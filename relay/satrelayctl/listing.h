@@ -2,6 +2,7 @@
 // an entry in one place.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ ListingColumn words(std::string title, const char* key);
 ListingColumn words(std::string title, std::function<std::string(const Json& entry)> cell);
 ListingColumn right(ListingColumn column);
 
-std::string format_listing(const Json& entries, const std::vector<ListingColumn>& columns);
+// In lines of at most `width` characters. Below is said which columns were left out for that, if
+// any, and how they are to be had.
+std::string format_listing(const Json& entries, const std::vector<ListingColumn>& columns,
+                           std::size_t width);
 
 }  // namespace satrelay::ctl

@@ -27,9 +27,12 @@
 #include "relay/satrelayctl/events.h"
 #include "relay/satrelayctl/keygen.h"
 #include "relay/satrelayctl/render.h"
+#include "relay/satrelayctl/screen.h"
 #include "relay/satrelayctl/tech_support.h"
 #include "relay/satrelayctl/top.h"
 #include "relay/satrelayctl/views.h"
+#include "relay/satrelayctl/watch.h"
+#include "relay/text/table.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -86,6 +89,7 @@ class Program {
 
   int show(const View& view) const;
   int show_metrics() const;
+  std::string look_at(const View& view, std::size_t width) const;
   int tell_gateway(const ops::ControlCommandSpec& spec, const ControlArguments& arguments) const;
   int help_about(const std::string& name) const;
   int complain(const CLI::ParseError& error) const;
@@ -105,6 +109,8 @@ class Program {
   bool json_ = false;
   bool all_ = false;
   bool open_metrics_ = false;
+  bool wide_ = false;
+  std::string watch_;  // seconds; "": once
   TopOptions top_;
   EventOptions events_;
   CaptureOptions capture_;
@@ -164,6 +170,13 @@ void Program::add_view(const View& view) {
   if (view.name == "counters") {
     command->add_flag("--all", all_, "Show the counters that are 0, too");
   }
+  command->add_flag("--wide", wide_, "On a terminal: all columns, however long the lines are");
+  if (view.subject == Subject::kOne) return;
+  // A number after a blank would be a word of its own.
+  command
+      ->add_flag("--watch{2}", watch_,
+                 "Anew every 2 s, or as many as --watch=SECONDS says, until Ctrl-C")
+      ->check(CLI::Range(0.2, 3600.0));
 }
 
 void Program::add_explain_options(CLI::App& command) {
@@ -288,9 +301,10 @@ void Program::add_tech_support() {
                         "The gateway's configuration; what looks like a secret is left out of it")
            ->capture_default_str());
   command
-      ->add_option("--capture", support_.captured,
-                   "So many frames of each port, too, of 10 s at most; off by default, as they "
-                   "show what hosts say")
+      ->add_option(
+          "--capture", support_.captured,
+          "So many frames of each port, too, or those of 5 s; off by default, as they show "
+          "what hosts say")
       ->check(CLI::Range(1, 100'000))
       ->type_name("COUNT");
   command->add_flag("--force", replace_, "Replaces the file if it is there already");
@@ -336,6 +350,15 @@ void Program::add_help() {
 }
 
 int Program::show(const View& view) const {
+  if (watch_.empty()) return print(look_at(view, wide_ ? text::kAnyWidth : output_width()));
+  return watch(
+      {.seconds = std::stod(watch_),
+       .title = app_.get_name() + ' ' + std::string(view.name) + ", every " + watch_ + " s",
+       .wide = wide_},
+      [this, &view](std::size_t width) { return look_at(view, width); });
+}
+
+std::string Program::look_at(const View& view, std::size_t width) const {
   StatsClient client(stats_socket(), kTimeout);
   std::string command = "/satrelay/" + std::string(view.name);
   if (view.name == "flow") command += ',' + std::to_string(flow_);
@@ -347,11 +370,12 @@ int Program::show(const View& view) const {
   }
   if (json_) {
     name_unmeasured(view.name, reply);
-    // Host names and such come from the network: replace what is not UTF-8.
-    return print(reply.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    // Host names and such come from the network: replace what is not UTF-8. A line for each of
+    // several looks, for a program.
+    return reply.dump(watch_.empty() ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
-  if (view.name == "counters" && all_) return print(render_counters(reply, Zeros::kShow));
-  return print(view.render(reply));
+  if (view.name == "counters" && all_) return render_counters(reply, Zeros::kShow, width);
+  return view.render(reply, width);
 }
 
 // A gateway that does not run is what the metrics say, not a mistake of who asks.

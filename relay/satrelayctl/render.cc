@@ -10,10 +10,10 @@
 #include "pep/compress/codec_counters.h"
 #include "pep/stp/counters.h"
 #include "pep/tcp/counters.h"
+#include "relay/client/reply.h"
 #include "relay/dpdk/port_stats.h"
 #include "relay/gateway/counters.h"
 #include "relay/satrelayctl/listing.h"
-#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 
@@ -126,7 +126,7 @@ void add_workers(const Json& workers, std::vector<text::Row>& rows) {
 
 }  // namespace
 
-std::string render_status(const Json& status) {
+std::string render_status(const Json& status, std::size_t width) {
   std::vector<text::Row> rows{
       {"uptime", shown(status, "uptime_ms", milliseconds)},
       {"peers", peers_line(member(status, "peers"))},
@@ -145,10 +145,10 @@ std::string render_status(const Json& status) {
     rows.push_back({"WARNING", "the worker has told nothing for " +
                                    shown(status, "age_ms", milliseconds) + ": it is stuck"});
   }
-  return text::format_pairs(rows);
+  return text::format_pairs(rows, width);
 }
 
-std::string render_ports(const Json& ports) {
+std::string render_ports(const Json& ports, std::size_t width) {
   using dpdk::PortStats;
   return format_listing(ports,
                         {words("port", "name"), words("device", device_of), words("mac", "mac"),
@@ -163,10 +163,11 @@ std::string render_ports(const Json& ports) {
                          figure("merged", field_of(&PortStats::rx_merged)),
                          figure("tx errors", field_of(&PortStats::tx_errors)),
                          figure("unsent", field_of(&PortStats::tx_unsent)),
-                         figure("down", field_of(&PortStats::tx_down))});
+                         figure("down", field_of(&PortStats::tx_down))},
+                        width);
 }
 
-std::string render_peers(const Json& peers) {
+std::string render_peers(const Json& peers, std::size_t width) {
   constexpr const char* kCounters = "counters";
   return format_listing(
       peers,
@@ -179,10 +180,11 @@ std::string render_peers(const Json& peers) {
        figure("sent", field_of(&stp::Counters::bytes_out), kCounters),
        figure("received", field_of(&stp::Counters::bytes_in), kCounters),
        figure("lost", field_of(&stp::Counters::packets_lost), kCounters),
-       figure("sent again", field_of(&stp::Counters::retransmitted_bytes), kCounters)});
+       figure("sent again", field_of(&stp::Counters::retransmitted_bytes), kCounters)},
+      width);
 }
 
-std::string render_flows(const Json& flows) {
+std::string render_flows(const Json& flows, std::size_t width) {
   return format_listing(
       flows,
       {figure("id", "id", text::plain),
@@ -198,10 +200,11 @@ std::string render_flows(const Json& flows) {
        figure("unacked", "lan_unacknowledged_bytes", text::binary_bytes),
        figure("our window", "lan_window_bytes", text::binary_bytes),
        figure("its window", "host_window_bytes", text::binary_bytes),
-       figure("lan rtt", "lan_rtt_us", text::duration)});
+       figure("lan rtt", "lan_rtt_us", text::duration)},
+      width);
 }
 
-std::string render_counters(const Json& counters, Zeros zeros) {
+std::string render_counters(const Json& counters, Zeros zeros, std::size_t width) {
   std::vector<text::Row> rows;
   std::size_t hidden = 0;
   if (counters.is_object()) {
@@ -214,8 +217,11 @@ std::string render_counters(const Json& counters, Zeros zeros) {
       rows.push_back({name, text::count(value.get<std::uint64_t>()), meaning_of(name)});
     }
   }
-  std::string out =
-      text::format_table({{"counter"}, {"since start", text::Align::kRight}, {"meaning"}}, rows);
+  std::string out = text::fit_table({{"counter"},
+                                     {"since start", text::Align::kRight},
+                                     {"meaning", text::Align::kLeft, text::Overflow::kFold}},
+                                    rows, width)
+                        .text;
   if (hidden != 0) out += "and " + std::to_string(hidden) + " at 0 (--all shows them)\n";
   return out;
 }

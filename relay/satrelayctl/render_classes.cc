@@ -1,8 +1,8 @@
 // The classes of traffic: what each may send, and what became of it.
+#include "relay/client/reply.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/render.h"
-#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 
@@ -23,7 +23,7 @@ std::string dictionary(const Json& each) {
 
 }  // namespace
 
-std::string render_classes(const Json& classes) {
+std::string render_classes(const Json& classes, std::size_t width) {
   using gateway::ClassUse;
   return format_listing(
       classes,
@@ -36,7 +36,8 @@ std::string render_classes(const Json& classes) {
        figure("bridged frames", field_of(&ClassUse::bridged_frames)),
        figure("bridged", field_of(&ClassUse::bridged_bytes)),
        figure("had to wait", field_of(&ClassUse::waited_frames)),
-       figure("dropped", field_of(&ClassUse::dropped_frames)), words("dictionary", dictionary)});
+       figure("dropped", field_of(&ClassUse::dropped_frames)), words("dictionary", dictionary)},
+      width);
 }
 
 }  // namespace satrelay::ctl

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "relay/satrelayctl/render.h"
 #include "relay/client/reply.h"
+#include "relay/satrelayctl/render.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 
@@ -77,7 +77,7 @@ std::string rule(const Json& flow) {
 
 }  // namespace
 
-std::string render_flow(const nlohmann::ordered_json& flow) {
+std::string render_flow(const nlohmann::ordered_json& flow, std::size_t width) {
   const std::vector<text::Row> rows{
       {"flow " + shown(flow, "id", text::plain),
        endpoint(flow, "client", "client_port") + " > " + endpoint(flow, "server", "server_port") +
@@ -113,7 +113,7 @@ std::string render_flow(const nlohmann::ordered_json& flow) {
            ", congestion window " + shown(flow, "lan_congestion_window_bytes", text::binary_bytes)},
       {"  waits", reason(kTowardsHost, text(flow, "waits_towards_host"))},
   };
-  return text::format_pairs(rows);
+  return text::format_pairs(rows, width);
 }
 
 }  // namespace satrelay::ctl

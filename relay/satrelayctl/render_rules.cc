@@ -2,10 +2,10 @@
 #include <string_view>
 #include <vector>
 
+#include "relay/client/reply.h"
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/satrelayctl/listing.h"
 #include "relay/satrelayctl/render.h"
-#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 
@@ -72,7 +72,7 @@ std::string what_happens(const Json& explanation) {
 
 }  // namespace
 
-std::string render_rules(const Json& rules) {
+std::string render_rules(const Json& rules, std::size_t width) {
   using gateway::RuleUse;
   return format_listing(
       rules,
@@ -83,10 +83,11 @@ std::string render_rules(const Json& rules) {
        right(words("became", compressed_to)), figure("to lan", field_of(&RuleUse::bytes_to_lan)),
        figure("bridged frames", field_of(&RuleUse::bridged_frames)),
        figure("bridged", field_of(&RuleUse::bridged_bytes)),
-       figure("dropped", field_of(&RuleUse::dropped_frames))});
+       figure("dropped", field_of(&RuleUse::dropped_frames))},
+      width);
 }
 
-std::string render_explanation(const Json& explanation) {
+std::string render_explanation(const Json& explanation, std::size_t width) {
   std::vector<text::Row> rows;
   const Json& misses = member(explanation, "misses");
   if (misses.is_object()) {
@@ -111,7 +112,8 @@ std::string render_explanation(const Json& explanation) {
                   peer.empty() ? "none: no peer's prefix holds the far host"
                                : peer + ", for " + text(explanation, "prefix")});
   rows.push_back({"now", "", what_happens(explanation)});
-  return text::format_table({{""}, {""}, {""}}, rows).substr(1);
+  return text::fit_table({{""}, {""}, {"", text::Align::kLeft, text::Overflow::kFold}}, rows, width)
+      .text.substr(1);
 }
 
 }  // namespace satrelay::ctl

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <future>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -256,34 +255,28 @@ class Collection {
     }
   }
 
-  // Captures while it waits: at most so many frames of each port, and not longer than that.
+  // Captures while it waits: of a gateway there is one capture at a time, so of each port a half.
   void wait_and_capture() {
-    const auto end = Clock::now() + options_.interval;
+    const auto begun = Clock::now();
+    const auto end = begun + options_.interval;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(options_.interval).count();
     begin("waits " + std::to_string(seconds) + " s for the second reading" +
           (options_.captured == 0 ? "" : ", and captures meanwhile"));
-    std::map<std::string, std::future<std::string>> captures;
-    for (const char* const port : {"lan", "wan"}) {
-      const std::string name = std::string("capture-") + port + ".pcapng";
-      if (options_.captured == 0) {
-        folder_.lacks(name, "not asked for with --capture, as it shows what hosts say");
-        continue;
-      }
-      captures[name] = std::async(std::launch::async, [this, port, name, end] {
-        return capture(port, folder_.path_of(name), end);
-      });
-    }
+    add_capture("lan", begun + options_.interval / 2);
+    add_capture("wan", end);
     waits(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()));
-    for (auto& [name, captured] : captures) {
-      const std::string problem = captured.get();
-      if (problem.empty()) {
-        folder_.has(name, "frames that passed the port: what hosts say");
-      } else {
-        std::filesystem::remove(folder_.path_of(name));
-        folder_.lacks(name, problem);
-      }
-    }
     if (is_interrupted()) throw Interrupted();
+  }
+
+  void add_capture(const std::string& port, Clock::time_point end) {
+    const std::string name = "capture-" + port + ".pcapng";
+    if (options_.captured == 0) {
+      return folder_.lacks(name, "not asked for with --capture, as it shows what hosts say");
+    }
+    const std::string problem = capture(port, folder_.path_of(name), end);
+    if (problem.empty()) return folder_.has(name, "frames that passed the port: what hosts say");
+    std::filesystem::remove(folder_.path_of(name));
+    folder_.lacks(name, problem);
   }
 
   std::string capture(const std::string& port, const std::filesystem::path& file,

@@ -1,18 +1,16 @@
 #include "relay/satrelayctl/top.h"
 
-#include <poll.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "relay/satrelayctl/render_top.h"
 #include "relay/client/stats_client.h"
+#include "relay/satrelayctl/interruption.h"
+#include "relay/satrelayctl/render_top.h"
+#include "relay/satrelayctl/screen.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -21,9 +19,6 @@ constexpr std::chrono::seconds kTimeout(2);
 // A page of flows is a question to the worker: not more than 20 of them a screen.
 constexpr std::size_t kMostFlows = 240;
 constexpr std::size_t kMostRules = 1000;
-
-volatile std::sig_atomic_t interrupted = 0;
-void interrupt(int) { interrupted = 1; }
 
 nlohmann::ordered_json some_of(StatsClient& client, const std::string& command, std::size_t most) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
@@ -48,60 +43,14 @@ TopSample take_sample(StatsClient& client) {
   return sample;
 }
 
-// The other screen of the terminal, without cursor, whose keys come at once; as before at the end.
-class Screen {
- public:
-  Screen() {
-    is_terminal_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
-    if (is_terminal_) {
-      termios raw = before_;
-      raw.c_lflag &= static_cast<tcflag_t>(~(ICANON | ECHO));
-      ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    }
-    std::cout << "\x1b[?1049h\x1b[?25l" << std::flush;
-  }
-  Screen(const Screen&) = delete;
-  Screen& operator=(const Screen&) = delete;
-  ~Screen() {
-    std::cout << "\x1b[?25h\x1b[?1049l" << std::flush;
-    if (is_terminal_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-  }
-
-  static ScreenSize size() {
-    winsize window{};
-    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_row < 2) return {};
-    return {window.ws_row - 1U, window.ws_col};  // the last line would scroll
-  }
-  static void show(const std::string& text) {
-    std::string out = "\x1b[H";
-    for (const char c : text) {
-      if (c == '\n') out += "\x1b[K";
-      out += c;
-    }
-    std::cout << out << "\x1b[J" << std::flush;
-  }
-  // Waits; true if somebody wants it to end.
-  bool quits_within(double seconds) const {
-    pollfd key{STDIN_FILENO, POLLIN, 0};
-    const int timeout = static_cast<int>(seconds * 1000);
-    if (::poll(&key, is_terminal_ ? 1 : 0, timeout) <= 0) return interrupted != 0;
-    char pressed = 0;
-    return ::read(STDIN_FILENO, &pressed, 1) != 1 || pressed == 'q' || pressed == 'Q';
-  }
-
- private:
-  bool is_terminal_ = false;
-  termios before_{};
-};
-
 }  // namespace
 
 int top(const std::filesystem::path& stats_socket, const TopOptions& options) {
   StatsClient client(stats_socket, kTimeout);
   TopSample before = take_sample(client);
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, interrupt);
+  heed_interruptions();
   if (options.once || ::isatty(STDOUT_FILENO) == 0) {
-    ::poll(nullptr, 0, static_cast<int>(options.interval * 1000));
+    waits(std::chrono::milliseconds(static_cast<int>(options.interval * 1000)));
     std::cout << render_top(before, take_sample(client), ScreenSize{}) << std::flush;
     return std::cout ? 0 : 1;
   }

@@ -22,7 +22,10 @@ constexpr View kViews[] = {
     {"flow", "Both halves of one connection, and what each direction waits for", Paging::kWhole,
      Subject::kOne, render_flow},
     {"counters", "Why frames were bridged or dropped and flows ended", Paging::kWhole,
-     Subject::kGateway, [](const Json& reply) { return render_counters(reply, Zeros::kHide); }},
+     Subject::kGateway,
+     [](const Json& reply, std::size_t width) {
+       return render_counters(reply, Zeros::kHide, width);
+     }},
 };
 
 }  // namespace

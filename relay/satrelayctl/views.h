@@ -1,6 +1,7 @@
 // What satrelayctl shows of a gateway's stats socket, a command each.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ struct View {
   const char* help;
   Paging paging;
   Subject subject;
-  std::string (*render)(const Json& reply);
+  std::string (*render)(const Json& reply, std::size_t width);
 };
 
 std::span<const View> views();

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -99,6 +100,64 @@ def test_top_on_a_terminal(lab: Lab) -> None:
     check(once.returncode == 0 and "\x1b" not in once.stdout, once.stdout + once.stderr)
     os.close(terminal)
     os.close(other_end)
+
+
+def on_terminal(argv: list[str], columns: int, seconds: float, end: bytes) -> tuple[str, int]:
+    """What it shows on a terminal in so long until these keys end it; its status."""
+    terminal, other_end = pty.openpty()
+    fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(
+        argv, stdin=other_end, stdout=other_end, stderr=other_end, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(other_end, termios.TIOCSCTTY, 0),
+    )
+    os.close(other_end)
+    shown, deadline, asked = b"", time.monotonic() + seconds, False
+    while True:
+        if not asked and time.monotonic() > deadline:
+            asked = True
+            os.write(terminal, end)
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                shown += os.read(terminal, 65536)
+            except OSError:  # it has ended
+                break
+        check(time.monotonic() < deadline + 10, f"it does not end: {shown}")
+    os.close(terminal)
+    return shown.decode(), process.wait(10)
+
+
+def test_watch_and_width(lab: Lab) -> None:
+    program = [lab.programs.satrelayctl, "--socket", lab.gateway_a.stats_socket]
+    measured = RealTime()
+    # Ctrl-C, as the terminal sends it, is no error.
+    shown, status = on_terminal([*program, "peers", "--watch=0.3"], 80, 2, b"\x03")
+    check(status == 0, f"Ctrl-C ends it with status {status}")
+    screens = shown.split("\x1b[H")
+    measured.check(len(screens) >= 4, f"{len(screens)} screens in 2 s: {shown}")
+    check("peers, every 0.3 s" in screens[-1] and "remote" in screens[-1], screens[-1])
+    check(shown.count("\x1b[?1049h") == shown.count("\x1b[?1049l") == 1, "the other screen")
+    # On 80 columns it says what is left out; elsewhere, and with --wide, nothing is.
+    narrow, _ = on_terminal([*program, "peers"], 80, 0.5, b"")
+    check(max(map(len, narrow.splitlines())) <= 80, narrow)
+    check("Left out: " in narrow and "--wide" in narrow and "sent again" not in narrow.split("Left")[0], narrow)
+    for wide in (
+        on_terminal([*program, "peers"], 250, 0.5, b"")[0],
+        on_terminal([*program, "peers", "--wide"], 80, 0.5, b"")[0],
+        control(lab, lab.gateway_a, "peers").stdout,
+    ):
+        check("sent again" in wide and "Left out" not in wide, wide)
+    # A pipe has one after the other; of JSON a line each.
+    process = subprocess.Popen(
+        [*program, "counters", "--json", "--watch=0.2"], stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    documents = [json.loads(process.stdout.readline()) for _ in range(3)]
+    process.send_signal(signal.SIGINT)
+    check(process.wait(10) == 0, "SIGINT is an error")
+    process.stdout.close()
+    check(all("lan_frames_in" in each for each in documents), f"{documents}")
+    for words in (("peers", "--watch=0"), ("flow", "1", "--watch"), ("peers", "--watch", "5")):
+        check(control(lab, lab.gateway_a, *words).returncode != 0, f"{words} is taken")
 
 
 def test_mistakes_are_told() -> None:

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "relay/gateway/flows/wait.h"
 #include "relay/client/reply.h"
+#include "relay/gateway/flows/wait.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -61,6 +61,41 @@ TEST(RenderPeers, ShowsLinkAndState) {
       "streams  in flight    stored      sent  received  lost  sent again\n"
       "remote  192.0.2.2  alive (next hop unresolved)  sat   50.0 Mbit/s      1500  551 ms  1.04%  "
       "      3      2 300  4.00 KiB  1.00 MiB  2.00 KiB     9    12.8 KiB\n");
+}
+
+// As on a terminal of 80 columns: what is left out is named, and how to see it.
+TEST(RenderPeers, SaysWhichColumnsDoNotFit) {
+  const Json peers = Json::parse(R"([{"name": "remote", "address": "192.0.2.2", "state": "alive",
+                                      "link": "sat", "send_rate_bps": 50000000}])");
+  EXPECT_EQ(render_peers(peers, 80),
+            "peer    address    state  link         rate  path mtu  rtt  loss  streams\n"
+            "remote  192.0.2.2  alive  sat   50.0 Mbit/s         -    -     -        -\n"
+            "Left out: in flight, stored, sent, received, lost, sent again. --wide shows all,\n"
+            "or a terminal of 126 columns.\n");
+}
+
+TEST(Render, FitsItsLines) {
+  const Json flow = Json::parse(R"({"id": 17, "client": "2001:db8:1111:2222:3333:4444:5555:6666",
+    "client_port": 40000, "server": "2001:db8:1111:2222:3333:4444:5555:7777", "server_port": 443})");
+  const Json counters = Json::parse(R"({"dropped_relayed_from_wan": 12345678901})");
+  const Json status = Json::parse(R"({"codec": {"plain_bytes": 2, "encoded_bytes": 1}})");
+  const Json miss = Json::parse(
+      R"({"rule": 2, "name": "web", "action": "accelerate", "peer": "ship", "prefix": "::/0",
+          "misses": {"1": {"name": "a name that is as long as names may be", "criterion": "dscp"}}})");
+  for (const std::string& text :
+       {render_flows(Json::array({flow}), 80), render_flow(flow, 80), render_status(status, 80),
+        render_counters(counters, Zeros::kHide, 80),
+        render_ports(Json::array({Json::object()}), 80),
+        render_rules(Json::array({Json::object()}), 80), render_explanation(miss, 80),
+        render_classes(Json::array({Json::object()}), 80)}) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      EXPECT_LE(end - at, 80U) << text;
+      at = end + 1;
+    }
+  }
+  // What a counter means is folded, not left out.
+  EXPECT_NE(render_counters(counters, Zeros::kHide, 80).find("meaning"), std::string::npos);
 }
 
 TEST(RenderPeers, ShowsNoFigureThatWasNotMeasured) {
