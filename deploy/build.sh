@@ -12,6 +12,8 @@ Configures and compiles programs and tests into build/.
 
   --lab       only what the lab and the demo run: satrelayd, satlink and satrelayctl
   --programs  only what is installed: these, satpanel, satlab and satperf
+  --lab       only what the lab and the demo run: satrelayd, satlink, satrelayctl and satpanel
+  --programs  only what is installed: these, satlab and satperf
   --sanitize  programs and tests with AddressSanitizer and UBSan, into build-sanitize/
 
 What one of them has compiled in build/ the next one does not compile again.

@@ -19,7 +19,8 @@ satrelay, checks every SHA-256 and ends with a table. Installs and builds what i
   --runs LIST         only some runs, out of: relayed,direct,download,upload,cubic,bbr
   --json FILE         writes the results to FILE
   --keep              leaves the lab up, and says how to use it and how to take it down
-  --down TAG          takes a lab down that --keep left up
+  --panel             the same, with satpanel beside gateway A, on an address that is printed
+  --down TAG          takes a lab down that --keep or --panel left up
   --help              this text
 
 A direct run stops after 30 s and reports what arrived: the runs take two minutes. On two idle cores a

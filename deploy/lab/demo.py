@@ -14,6 +14,7 @@ from lab import lab as lab_module
 from lab.daemon import DaemonFailed
 from lab.lab import Lab, Programs
 from lab.link import Link
+from lab.panel import USER, Panel
 from lab.progress import Progress, follow
 from lab.report import Run, as_json, as_table
 from lab.settings import GatewayOptions
@@ -82,6 +83,7 @@ def _options() -> argparse.ArgumentParser:
     add("--runs", default=",".join(_SELECTIONS), type=_argument(_selection))
     add("--json", metavar="FILE")
     add("--keep", action="store_true")
+    add("--panel", action="store_true")
     add("--down", metavar="TAG")
     add("--build", default=os.path.join(_REPOSITORY, "build"))
     add("--check-arguments", action="store_true")
@@ -124,11 +126,11 @@ def _demonstrate(given) -> int:
     if given.security == "psk":
         _say("Between the gateways everything is encrypted, with a secret made for this run.")
     _say("Setting up: client - gateway A - satlink - gateway B - server ...")
-    lab = Lab(
-        Programs.of_build(given.build), link, options, file_bytes=2 * given.size, keep=given.keep
-    )
+    keep = given.keep or given.panel
+    lab = Lab(Programs.of_build(given.build), link, options, file_bytes=2 * given.size, keep=keep)
     try:
         with lab:
+            panel = _start_panel(given.build, lab) if given.panel else None
             web = Web(lab, (settings.ACCELERATED_PORT, settings.BRIDGED_PORT))
             file = web.make_file("random.bin", given.size)
             _say(
@@ -140,14 +142,28 @@ def _demonstrate(given) -> int:
                 _write_json(given.json, as_json(link, given.driver, given.security, runs))
             print(f"\n{as_table(link, runs)}\n")
             _explain(link, runs)
-            if given.keep:
+            if keep:
                 _tell_how_to_use(lab)
+            if panel:
+                _tell_of_panel(panel)
     except (DaemonFailed, kernel.CommandFailed):
         _show_logs(lab)
         raise
     good = all(run.sha256_ok for run in runs if run.completed)
     relayed = all(run.completed for run in runs if run.path == "relayed")
     return 0 if good and relayed else 1
+
+
+def _start_panel(build: str, lab: Lab) -> Panel:
+    """Before the transfers, so that it has seen them."""
+    panel = Panel(os.path.join(build, "relay", "satpanel", "satpanel"), lab.gateway_a, lab.folder)
+    panel.start(lab)
+    _tell_of_panel(panel)
+    return panel
+
+
+def _tell_of_panel(panel: Panel) -> None:
+    _say(f"Panel of gateway A: {panel.address}   user {USER}, password {panel.password}")
 
 
 def _plan(chosen: set[str], controls: list[str]) -> list[tuple[str, str, str]]:

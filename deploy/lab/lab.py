@@ -9,7 +9,7 @@ import signal
 import time
 from dataclasses import dataclass
 
-from . import kernel, satlink_control, settings, topology
+from . import kernel, panel, satlink_control, settings, topology
 from .daemon import Daemon
 from .gateway import Gateway
 from .link import Link
@@ -158,8 +158,8 @@ class Lab:
     def daemons(self) -> list[Daemon]:
         return [self.gateway_a.daemon, self.gateway_b.daemon, self.satlink, *self._extra_daemons]
 
-    def start_daemon(self, name: str, space: kernel.Namespace, argv: list[str]) -> Daemon:
-        """One more program that lives as long as the lab."""
+    def start_daemon(self, name: str, space, argv: list[str]) -> Daemon:
+        """One more program that lives as long as the lab; `space` starts it, as a Namespace does."""
         daemon = Daemon(name, space, argv, os.path.join(self.folder, f"{name}.log"))
         self._extra_daemons.append(daemon)
         daemon.start(self.keep)
@@ -233,6 +233,7 @@ def remove_kept(tag: str) -> None:
         for parent in ("/dev/shm", "/tmp"):
             for name in os.listdir(parent) if os.path.isdir(parent) else []:
                 if name.startswith(f"satrelay-{tag}-"):
+                    panel.end_kept(os.path.join(parent, name))
                     shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
 
 

@@ -97,12 +97,18 @@ def panel_of(gateway, **options):
 class Client:
     """One that keeps its cookie, as a browser does."""
 
-    def __init__(self, panel: Panel, user: str | None = None, token: str = ""):
-        self._port = panel.port
+    def __init__(
+        self,
+        panel: Panel | int,  # or its port
+        user: str | None = None,
+        password: str = PASSWORD,
+        token: str = "",
+    ):
+        self._port = panel if isinstance(panel, int) else panel.port
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         if user is not None:
             status, body = self.ask(
-                "POST", "/api/v1/session", {"name": user, "password": PASSWORD}
+                "POST", "/api/v1/session", {"name": user, "password": password}
             )
             check(status == 200, f"{user} cannot log in: {body}")
             self.headers["X-CSRF-Token"] = body["csrf"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import time
 
 from harness import REPOSITORY, build_folder, check, eventually, needs_root, note, programs
+from panel import Client
 
 DEMO = os.path.join(REPOSITORY, "deploy/lab/demo.py")
 QUICK = ("--rate", "100Mbit", "--rtt", "100ms", "--loss", "0.1", "--size", "2MB")
@@ -89,6 +91,50 @@ def test_interrupt_leaves_nothing() -> None:
     check("Traceback" not in output, output)
     check(not namespaces_of(process.pid), "an interrupted demo left namespaces behind")
     check(not os.path.exists(f"/run/satrelay-lab/{process.pid}.lab"), "it left its state behind")
+
+
+@needs_root
+def test_panel_beside_a_kept_lab() -> None:
+    process = subprocess.Popen(
+        demo(*QUICK, "--runs", "relayed,download", "--panel"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    output = process.stdout.read()
+    process.wait(60)
+    pid = None
+    try:
+        check(process.returncode == 0, output)
+        found = re.search(r"(http://127\.0\.0\.1:(\d+)/)   user demo, password (\S+)", output)
+        check(found, f"no panel is named: {output}")
+        pid = listener_of(int(found[2]))
+        check(os.stat(f"/proc/{pid}").st_uid != 0, "the panel runs as root")
+        client = Client(int(found[2]), "demo", found[3])
+        shown = client.get("/api/v1/peers")
+        check('"state": "alive"' in json.dumps(shown), f"it shows {shown}")
+        status, body = client.tell("bypass", STATE="on")
+        check(status == 200, f"its user may not switch: {status} {body}")
+        status, _ = Client(int(found[2])).ask(
+            "POST", "/api/v1/session", {"name": "demo", "password": "another one"}
+        )
+        check(status in (401, 403), f"another password is taken: {status}")
+    finally:
+        down = subprocess.run(
+            demo("--down", str(process.pid)), capture_output=True, text=True, timeout=30
+        )
+    check(down.returncode == 0, down.stderr)
+    check(pid is not None and not os.path.exists(f"/proc/{pid}/exe"), "--down leaves the panel")
+    check(not namespaces_of(process.pid), "--down left namespaces behind")
+    left = [name for name in os.listdir("/dev/shm") if name.startswith(f"satrelay-{process.pid}-")]
+    check(not left, f"--down leaves {left}")
+
+
+def listener_of(port: int) -> int:
+    told = subprocess.run(
+        ["ss", "-Hltnp", f"sport = :{port}"], capture_output=True, text=True, timeout=20
+    ).stdout
+    return int(re.search(r"pid=(\d+)", told)[1])
 
 
 @needs_root
