@@ -4,19 +4,17 @@
 
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
 
+#include "relay/satrelayctl/interruption.h"
+
 namespace satrelay::ctl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-volatile std::sig_atomic_t interrupted = 0;
-void interrupt(int) { interrupted = 1; }
 
 }  // namespace
 
@@ -29,7 +27,7 @@ int capture(const std::filesystem::path& socket, const CaptureOptions& options) 
     if (!file) throw std::runtime_error(options.file + ": " + std::strerror(errno));
   }
   std::ostream& out = options.file == "-" ? std::cout : file;
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, interrupt);
+  heed_interruptions();
   const bool shows_progress = ::isatty(STDERR_FILENO) == 1;
   auto next_word = Clock::now() + std::chrono::seconds(1);
   const CaptureCount count = session.write_to(out, [&](std::uint64_t packets) {
@@ -37,7 +35,7 @@ int capture(const std::filesystem::path& socket, const CaptureOptions& options) 
       std::cerr << '\r' << packets << " packets" << std::flush;
       next_word = Clock::now() + std::chrono::seconds(1);
     }
-    return interrupted == 0;
+    return !is_interrupted();
   });
   if (shows_progress) std::cerr << '\r';
   out.flush();

@@ -1,7 +1,6 @@
 #include "relay/satrelayctl/child_program.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -9,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "relay/satrelayctl/interruption.h"
@@ -40,6 +40,7 @@ class Complaints {
 // 0, or the error.
 int start(const std::vector<std::string>& arguments, int output, int complaints, ::pid_t& child) {
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";

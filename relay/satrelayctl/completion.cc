@@ -1,5 +1,7 @@
 #include "relay/satrelayctl/completion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -132,7 +134,8 @@ std::string printing(const Candidates& candidates) {
   const ops::NamesIn& names = candidates.names;
   if (names.listing == nullptr) return text;
   if (!text.empty()) text += "; ";
-  return text + "_satrelayctl_names " + names.listing + ' ' + names.field + ' ' + names.otherwise;
+  return fmt::format("{}_satrelayctl_names {} {} {}", text, names.listing, names.field,
+                     names.otherwise);
 }
 
 class Table {
@@ -153,13 +156,13 @@ class Table {
       // The list of commands itself.
       if (command->get_name() == "help") add("'help 1'", printing(commands));
     }
-    return "_satrelayctl_table() {\n  case \"$1 $2\" in\n" + text_ +
-           "    *) return 1 ;;\n  esac\n}\n";
+    return fmt::format(
+        "_satrelayctl_table() {{\n  case \"$1 $2\" in\n{}    *) return 1 ;;\n  esac\n}}\n", text_);
   }
 
  private:
   void add(const std::string& pattern, const std::string& action) {
-    text_ += "    " + pattern + ") " + action + (action.empty() ? "" : " ") + ";;\n";
+    text_ += fmt::format("    {}) {}{};;\n", pattern, action, action.empty() ? "" : " ");
   }
 
   void add_options(const CLI::App& app, const std::string& command) {

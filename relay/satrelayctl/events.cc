@@ -1,10 +1,7 @@
 #include "relay/satrelayctl/events.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <deque>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -12,16 +9,14 @@
 #include "relay/ops/severity.h"
 #include "relay/satrelayctl/event_reader.h"
 #include "relay/satrelayctl/event_time.h"
+#include "relay/satrelayctl/interruption.h"
 #include "relay/satrelayctl/render_events.h"
 
 namespace satrelay::ctl {
 namespace {
 
-constexpr int kLookEvery = 500;  // ms
+constexpr std::chrono::milliseconds kLookEvery(500);
 constexpr std::uint64_t kLast = 50;
-
-volatile std::sig_atomic_t interrupted = 0;
-void interrupt(int) { interrupted = 1; }
 
 std::uint64_t now_ms() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -112,11 +107,8 @@ int events(const std::filesystem::path& stats_socket, const EventOptions& option
   output.show(kept);
   if (options.follow) {
     is_new = true;
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, interrupt);
-    while (interrupted == 0 && std::cout) {
-      ::poll(nullptr, 0, kLookEvery);
-      if (interrupted == 0) reader.read_new();
-    }
+    heed_interruptions();
+    while (std::cout && waits(kLookEvery)) reader.read_new();
   }
   return std::cout ? 0 : 1;
 }

@@ -176,7 +176,8 @@ void Program::add_view(const View& view) {
   command
       ->add_flag("--watch{2}", watch_,
                  "Anew every 2 s, or as many as --watch=SECONDS says, until Ctrl-C")
-      ->check(CLI::Range(0.2, 3600.0));
+      ->check(CLI::Range(0.2, 3600.0))
+      ->option_text("[=SECONDS]");
 }
 
 void Program::add_explain_options(CLI::App& command) {

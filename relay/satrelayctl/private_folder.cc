@@ -1,8 +1,7 @@
 #include "relay/satrelayctl/private_folder.h"
 
-#include <stdlib.h>
-
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>

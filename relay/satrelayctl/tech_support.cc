@@ -1,6 +1,7 @@
 #include "relay/satrelayctl/tech_support.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -173,7 +174,8 @@ class Collection {
         const std::string problem = run_program({"/usr/sbin/ethtool", what, interface},
                                                 output.descriptor(), kMostOfProgram);
         if (is_interrupted()) throw Interrupted();
-        if (!problem.empty()) problems[std::string("ethtool ") + what] = interface + ", " + problem;
+        if (problem.empty()) continue;
+        problems[fmt::format("ethtool {}", what)] = fmt::format("{}: {}", interface, problem);
       }
     }
     for (const auto& [what, why] : problems) folder_.lacks(what, why);

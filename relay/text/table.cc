@@ -37,6 +37,7 @@ std::string line_of(const std::vector<Column>& columns, const std::vector<std::s
 std::vector<std::size_t> widths_of(const std::vector<Column>& columns,
                                    const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
+  widths.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::size_t width = columns[i].title.size();
     for (const Row& row : rows) width = std::max(width, cell_of(row, i).size());
@@ -73,6 +74,7 @@ std::vector<Row> with_last_folded(const std::vector<Row>& rows, std::size_t colu
 std::string format(const std::vector<Column>& columns, const std::vector<std::size_t>& widths,
                    const std::vector<Row>& rows) {
   Row titles;
+  titles.reserve(columns.size());
   for (const Column& column : columns) titles.push_back(column.title);
   std::string text = line_of(columns, widths, titles);
   for (const Row& row : rows) text += line_of(columns, widths, row);
