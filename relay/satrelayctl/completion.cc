@@ -183,7 +183,9 @@ class Table {
         if (command.empty() || name != "help") names.push_back("--" + name);
         if (option->get_expected_min() == 0) continue;  // a flag
         // Those of no command may follow each.
-        add(command.empty() ? "*' --" + name + '\'' : quoted(command + " --" + name), action);
+        add(command.empty() ? fmt::format("*' --{}'", name)
+                            : quoted(fmt::format("{} --{}", command, name)),
+            action);
       }
     }
     add(quoted(command + " options"), printing(names));

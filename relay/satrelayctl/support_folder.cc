@@ -12,6 +12,7 @@ namespace {
 
 std::string listed(const std::vector<std::pair<std::string, std::string>>& entries) {
   std::vector<text::Row> rows;
+  rows.reserve(entries.size());
   for (const auto& [name, words] : entries) rows.push_back({"  " + name, words});
   return text::format_pairs(rows);
 }
