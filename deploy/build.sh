@@ -10,8 +10,6 @@ usage: deploy/build.sh [--lab | --programs | --sanitize]
 
 Configures and compiles programs and tests into build/.
 
-  --lab       only what the lab and the demo run: satrelayd, satlink and satrelayctl
-  --programs  only what is installed: these, satpanel, satlab and satperf
   --lab       only what the lab and the demo run: satrelayd, satlink, satrelayctl and satpanel
   --programs  only what is installed: these, satlab and satperf
   --sanitize  programs and tests with AddressSanitizer and UBSan, into build-sanitize/

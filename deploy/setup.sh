@@ -37,12 +37,11 @@ packages=(
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
   # clients, servers, and who reads what they say
-  wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark
+  wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark zsh
   # a browser for the panel
   chromium chromium-driver python3-selenium
   # what watches many gateways
   prometheus prometheus-alertmanager
-  wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark zsh
   # a guest with NICs that DPDK has drivers for
   qemu-system-x86 kmod findutils
 )

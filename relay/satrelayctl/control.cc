@@ -7,8 +7,8 @@
 #include <optional>
 #include <thread>
 
-#include "relay/ops/control_client.h"
 #include "relay/client/stats_client.h"
+#include "relay/ops/control_client.h"
 
 namespace satrelay::ctl {
 namespace {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "relay/client/reply.h"
 #include "relay/ops/event_words.h"
 #include "relay/satrelayctl/event_time.h"
-#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 
 namespace satrelay::ctl {

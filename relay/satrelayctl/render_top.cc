@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "pep/stp/counters.h"
+#include "relay/client/reply.h"
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
-#include "relay/client/reply.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
 

@@ -17,9 +17,9 @@
 #include <thread>
 
 #include "config/traffic_class.h"
-#include "relay/ops/telemetry_replies.h"
 #include "relay/client/reply.h"
 #include "relay/client/stats_client.h"
+#include "relay/ops/telemetry_replies.h"
 
 namespace satrelay::ops {
 namespace {
