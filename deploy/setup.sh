@@ -28,7 +28,7 @@ packages=(
   dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libpcap-dev libisal-dev libipsec-mb-dev
   libssl-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbpf-dev
   # the panel
-  libmicrohttpd-dev libargon2-dev libjs-chart.js
+  libmicrohttpd-dev libargon2-dev libcurl4-openssl-dev libsnmp-dev libjs-chart.js
   # the lab and the demo
   iproute2 ethtool curl netcat-openbsd tcpdump python3 iputils-ping iputils-arping nftables procps
   # the plots of satlab
@@ -38,6 +38,7 @@ test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
   # clients, servers, and who reads what they say
   wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark zsh
+  snmp snmpd snmptrapd
   # a browser for the panel
   chromium chromium-driver python3-selenium
   # what watches many gateways
@@ -56,6 +57,7 @@ guest_modules=(
 declare -A services=(
   [openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx
   [prometheus]=prometheus [prometheus-alertmanager]=prometheus-alertmanager
+  [snmpd]=snmpd [snmptrapd]=snmptrapd
 )
 
 missing_packages() {

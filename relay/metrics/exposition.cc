@@ -20,6 +20,7 @@
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/metrics/metric_names.h"
 #include "relay/metrics/reply_fields.h"
+#include "relay/metrics/webhook_counters.h"
 #include "relay/ops/worker_counters.h"
 
 namespace satrelay::metrics {
@@ -370,9 +371,10 @@ void write_classes(ExpositionWriter& out, const Json& listing) {
 
 }  // namespace
 
-std::string expose(const Readings& readings, ExpositionFormat format) {
+std::string expose(const Readings& readings, ExpositionFormat format, const Json& webhooks) {
   ExpositionWriter out(format);
   write_about_us(out, readings.up);
+  write_counters<WebhookCounters>(out, entries_of(webhooks, "webhook", webhooks.size()), "webhook");
   if (!readings.up) return out.finish();
   write_status(out, readings.status);
   const Entries gateway = {{{}, &readings.counters}};

@@ -26,6 +26,8 @@ namespace satrelay::metrics {
 inline constexpr std::size_t kMostExposedPeers = 500;
 inline constexpr std::size_t kMostExposedRules = 500;
 
-std::string expose(const Readings& readings, ExpositionFormat format);
+// `webhooks`: a list with `name` and the fields of WebhookCounters of each.
+std::string expose(const Readings& readings, ExpositionFormat format,
+                   const nlohmann::ordered_json& webhooks = nullptr);
 
 }  // namespace satrelay::metrics

@@ -1,18 +1,25 @@
 // satpanel: a gateway in the browser, and its metrics. A program of its own that needs no rights
 // but to read the gateway's stats socket and to write to its control socket: whatever it does, the
 // gateway goes on.
+#include <curl/curl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "relay/ops/log.h"
 #include "relay/satpanel/gateway_link.h"
@@ -22,8 +29,11 @@
 #include "relay/satpanel/options.h"
 #include "relay/satpanel/service.h"
 #include "relay/satpanel/sessions.h"
+#include "relay/satpanel/snmp/agent.h"
 #include "relay/satpanel/user_command.h"
 #include "relay/satpanel/user_file.h"
+#include "relay/satpanel/webhooks/hook.h"
+#include "relay/satpanel/webhooks/webhooks.h"
 
 namespace satrelay::panel {
 namespace {
@@ -44,6 +54,46 @@ sigset_t block_signals() {
   return signals;
 }
 
+// Whose events these are, for who hears of many gateways.
+std::string name_of(const ServeOptions& options) {
+  if (!options.name.empty()) return options.name;
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// Who is told by the observer's thread that there is news, while they come and go in another one.
+class Listeners {
+ public:
+  // One that is told for as long as this is there.
+  class Listener {
+   public:
+    Listener(Listeners& all, std::function<void()> tell) : all_(all), tell_(std::move(tell)) {
+      const std::lock_guard lock(all_.mutex_);
+      all_.listeners_.insert(this);
+    }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    ~Listener() {
+      const std::lock_guard lock(all_.mutex_);
+      all_.listeners_.erase(this);
+    }
+    void tell() const { tell_(); }
+
+   private:
+    Listeners& all_;
+    std::function<void()> tell_;
+  };
+
+  void tell() {
+    const std::lock_guard lock(mutex_);
+    for (const Listener* each : listeners_) each->tell();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<const Listener*> listeners_;
+};
+
 int serve(const ServeOptions& options) {
   const sigset_t signals = block_signals();
   if (::geteuid() == 0) {
@@ -59,25 +109,32 @@ int serve(const ServeOptions& options) {
   Sessions sessions;
   GatewayLink link(options.gateway);
   History history(options.state.empty() ? options.state : options.state / "history");
-  // The observer tells the server of news, and the server answers with what the observer has.
-  std::unique_ptr<HttpServer> server;
-  std::mutex server_mutex;
-  Observer observer(link, history, [&] {
-    const std::lock_guard lock(server_mutex);
-    if (server != nullptr) server->wake_streams();
-  });
-  Service service({.version = SATRELAY_VERSION, .is_tls = is_tls, .hosts = known_hosts(options)},
-                  link, observer, history, users, sessions);
-  {
-    auto listening = std::make_unique<HttpServer>(
-        server_options, [&](const Request& request) { return service.answer(request); });
-    const std::lock_guard lock(server_mutex);
-    server = std::move(listening);
+  std::vector<Hook> hooks;
+  if (!options.webhooks.empty()) hooks = load_hooks(options.webhooks);
+  // The observer tells the others of news, and they ask it what there is.
+  Listeners listeners;
+  Observer observer(link, history, [&] { listeners.tell(); });
+  Webhooks webhooks(std::move(hooks), name_of(options), observer);
+  const Listeners::Listener hooks_listen(listeners, [&] { webhooks.take_news(); });
+  std::unique_ptr<SnmpAgent> agent;
+  if (!options.agentx.empty()) {
+    agent = std::make_unique<SnmpAgent>(options.agentx, name_of(options), observer);
   }
+  const Listeners::Listener agent_listens(listeners, [&] {
+    if (agent != nullptr) agent->take_news();
+  });
+  Service service({.version = SATRELAY_VERSION,
+                   .is_tls = is_tls,
+                   .hosts = known_hosts(options),
+                   .webhooks = [&] { return webhooks.counters(); }},
+                  link, observer, history, users, sessions);
+  HttpServer server(server_options,
+                    [&](const Request& request) { return service.answer(request); });
+  const Listeners::Listener clients_listen(listeners, [&] { server.wake_streams(); });
   const bool is_v6 = options.server.address.find(':') != std::string::npos;
   ops::log_info(fmt::format("listens at {}://{}{}{}:{}/", is_tls ? "https" : "http",
                             is_v6 ? "[" : "", options.server.address, is_v6 ? "]" : "",
-                            server->port()));
+                            server.port()));
   while (true) {
     const timespec second{.tv_sec = 1, .tv_nsec = 0};
     const int signal = ::sigtimedwait(&signals, nullptr, &second);
@@ -89,13 +146,6 @@ int serve(const ServeOptions& options) {
   }
   ops::log_info("ends");
   service.stop();
-  // Who is called by others goes last.
-  std::unique_ptr<HttpServer> ended;
-  {
-    const std::lock_guard lock(server_mutex);
-    ended = std::move(server);
-  }
-  ended.reset();
   return 0;
 }
 
@@ -103,6 +153,8 @@ int run(int argc, char** argv) {
   const ParsedOptions parsed = parse_options(argc, argv);
   if (!parsed.options) return parsed.exit;
   ops::open_log("satpanel", config::LogLevel::kInfo);
+  // Before there are threads.
+  curl_global_init(CURL_GLOBAL_DEFAULT);
   try {
     if (const auto* user = std::get_if<UserOptions>(&*parsed.options)) {
       return run_user_command(*user);

@@ -1,10 +1,12 @@
 #include "relay/satpanel/options.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "config/ip_words.h"
+#include "relay/satpanel/snmp/agent.h"
 
 namespace satrelay::panel {
 namespace {
@@ -27,6 +29,17 @@ void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen
   app.add_option("--key", options.server.key, "PEM with its key");
   app.add_option("--host", options.hosts,
                  "A further name by which browsers call the panel, as behind a proxy");
+  app.add_option("--webhook", options.webhooks,
+                 "A file of URLs to which events are sent (docs/alarms.md)")
+      ->type_name("FILE");
+  app.add_option("--agentx", options.agentx,
+                 fmt::format("Answers for SATRELAY-MIB, as a subagent of the snmpd that listens "
+                             "there ({} if nothing else is said)",
+                             SnmpAgent::kUsualSocket))
+      ->type_name("[SOCKET]")
+      ->expected(0, 1);
+  app.add_option("--name", options.name,
+                 "What alarms call the gateway; by default the name of this machine");
 }
 
 CLI::App* add_user_command(CLI::App& parent, const char* name, const char* help,
@@ -123,6 +136,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     if (!address) {
       throw CLI::ValidationError("--listen",
                                  "write ADDRESS:PORT, like 127.0.0.1:8440 or [::1]:8440");
+    }
+    if (app.count("--agentx") != 0 && serve.agentx.empty()) {
+      serve.agentx = SnmpAgent::kUsualSocket;
     }
     serve.server.address = address->address;
     serve.server.port = address->port;

@@ -19,6 +19,9 @@ struct ServeOptions {
   std::filesystem::path users;
   std::filesystem::path state;     // a folder; "": nothing is kept over a restart
   std::vector<std::string> hosts;  // names beside those of a loopback address
+  std::filesystem::path webhooks;  // a file of them; "": none
+  std::string agentx;              // where snmpd listens for subagents; "": no SNMP
+  std::string name;                // of the gateway, for who hears of many; "": the machine's
 };
 
 // What `satpanel user ...` and `satpanel token ...` do to the file of users.

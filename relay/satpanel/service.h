@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,6 +31,8 @@ struct ServiceOptions {
   // The names by which clients may call the panel; empty: any. A page of somebody else, whose name
   // was made to lead to this machine, cannot read what the panel says (DNS rebinding).
   std::vector<std::string> hosts;
+  // For the metrics, as Webhooks::counters(); may be empty.
+  std::function<Json()> webhooks = {};
 };
 
 class Service {

@@ -541,8 +541,9 @@ Response Service::metrics(const Call& call) {
       call.request.header("accept").find("application/openmetrics-text") != std::string::npos;
   const metrics::ExpositionFormat format =
       is_open_metrics ? metrics::ExpositionFormat::kOpenMetrics : metrics::ExpositionFormat::kText;
+  const Json webhooks = options_.webhooks ? options_.webhooks() : Json();
   return {.type = std::string(metrics::content_type(format)),
-          .body = metrics::expose(*observer_.latest(), format)};
+          .body = metrics::expose(*observer_.latest(), format, webhooks)};
 }
 
 }  // namespace satrelay::panel

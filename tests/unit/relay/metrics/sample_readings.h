@@ -11,8 +11,8 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
-#include "relay/ops/worker_counters.h"
 #include "relay/metrics/readings.h"
+#include "relay/ops/worker_counters.h"
 
 namespace satrelay::metrics {
 

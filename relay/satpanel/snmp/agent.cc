@@ -1,0 +1,311 @@
+#include "relay/satpanel/snmp/agent.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "config/descriptor.h"
+#include "relay/client/reply.h"
+#include "relay/ops/log.h"
+#include "relay/satpanel/alarm_book.h"
+#include "relay/satpanel/snmp/mib_view.h"
+#include "relay/satpanel/snmp/net_snmp.h"
+
+namespace satrelay::panel {
+namespace {
+
+constexpr int kLookForMasterEverySeconds = 5;
+// What happens while snmpd is away is told when it is back.
+constexpr std::size_t kMostKeptNotices = 200;
+// Older events are no news; they only say what is wrong.
+constexpr std::uint64_t kOldestNoticeMs = 60'000;
+constexpr std::size_t kEventsAtOnce = 200;
+
+std::uint64_t wall_clock_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+u_char type_of(Syntax syntax) {
+  switch (syntax) {
+    case Syntax::kText:
+    case Syntax::kDateAndTime:
+      return ASN_OCTET_STR;
+    case Syntax::kInteger:
+      return ASN_INTEGER;
+    case Syntax::kGauge:
+      return ASN_GAUGE;
+    case Syntax::kCounter:
+      return ASN_COUNTER64;
+    case Syntax::kTicks:
+      return ASN_TIMETICKS;
+  }
+  return ASN_NULL;
+}
+
+// What the library copies a value from.
+class Encoded {
+ public:
+  explicit Encoded(const MibValue& value) : type_(type_of(value.syntax)) {
+    if (type_ == ASN_OCTET_STR) {
+      bytes_ = value.text.data();
+      size_ = value.text.size();
+    } else if (type_ == ASN_COUNTER64) {
+      wide_ = {.high = value.number >> 32, .low = value.number & 0xffffffffU};
+      bytes_ = &wide_;
+      size_ = sizeof wide_;
+    } else {
+      narrow_ = static_cast<long>(value.number);
+      bytes_ = &narrow_;
+      size_ = sizeof narrow_;
+    }
+  }
+  Encoded(const Encoded&) = delete;
+  Encoded& operator=(const Encoded&) = delete;
+
+  u_char type() const { return type_; }
+  const void* bytes() const { return bytes_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  u_char type_;
+  counter64 wide_{};
+  long narrow_ = 0;
+  const void* bytes_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// The library is one for the program: what it must not do is read and write files of this machine,
+// take signals, or write to our log.
+void set_up_library(const std::string& socket) {
+  // No names are needed, so no modules are read.
+  netsnmp_set_mib_directory("");
+  netsnmp_register_loghandler(NETSNMP_LOGHANDLER_NONE, LOG_DEBUG);
+  netsnmp_enable_subagent();
+  for (const int option :
+       {NETSNMP_DS_LIB_DONT_READ_CONFIGS, NETSNMP_DS_LIB_DONT_PERSIST_STATE,
+        NETSNMP_DS_LIB_DISABLE_PERSISTENT_LOAD, NETSNMP_DS_LIB_DISABLE_PERSISTENT_SAVE,
+        NETSNMP_DS_LIB_DONT_LOAD_HOST_FILES, NETSNMP_DS_LIB_ALARM_DONT_USE_SIG}) {
+    netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, option, 1);
+  }
+  netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_ROOT_ACCESS, 1);
+  netsnmp_ds_set_string(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_X_SOCKET, socket.c_str());
+}
+
+}  // namespace
+
+class SnmpAgent::Loop {
+ public:
+  Loop(const std::string& socket, std::string gateway, const Observer& observer)
+      : socket_(socket),
+        gateway_(std::move(gateway)),
+        observer_(observer),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        notices_since_ms_(wall_clock_ms() - kOldestNoticeMs) {
+    if (wake_.number() < 0) throw std::runtime_error("no eventfd for the SNMP agent");
+    set_up_library(socket_);
+    thread_ = std::thread([this] { run(); });
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  ~Loop() {
+    is_over_ = true;
+    wake();
+    thread_.join();
+  }
+
+  void wake() const {
+    const std::uint64_t one = 1;
+    // Full is awake already.
+    static_cast<void>(::write(wake_.number(), &one, sizeof one));
+  }
+
+ private:
+  void run() {
+    when(SNMPD_CALLBACK_INDEX_START, &Loop::begin);
+    when(SNMPD_CALLBACK_INDEX_STOP, &Loop::end);
+    init_agent("satpanel");
+    // Behind it, as it sets its own.
+    netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL,
+                       kLookForMasterEverySeconds);
+    init_snmp("satpanel");
+    register_root();
+    if (!is_connected_) {
+      ops::log_warning("snmpd is not there at " + socket_ + "; it is looked for");
+    }
+    while (!is_over_) {
+      look();
+      send_notices();
+      wait();
+    }
+    snmp_shutdown("satpanel");
+  }
+
+  struct Self {
+    Loop* loop;
+  };
+  // The library frees what it hands to the callback.
+  void when(int event, SNMPCallback* callback) {
+    auto* self = static_cast<Self*>(std::malloc(sizeof(Self)));
+    if (self == nullptr) throw std::bad_alloc();
+    self->loop = this;
+    snmp_register_callback(SNMP_CALLBACK_APPLICATION, event, callback, self);
+  }
+
+  void register_root() {
+    const Oid root = mib_root();
+    netsnmp_handler_registration* registration = netsnmp_create_handler_registration(
+        "satrelay", &Loop::handle, root.data(), root.size(), HANDLER_CAN_RONLY);
+    if (registration == nullptr) return;
+    registration->handler->myvoid = this;
+    netsnmp_register_handler(registration);
+  }
+
+  void look() {
+    const auto keep = [&](std::vector<AlarmNotice> notices) {
+      for (AlarmNotice& notice : notices) {
+        shown_ = nullptr;
+        if (notice.alarm.told_ms < notices_since_ms_) continue;
+        notices_.push_back(std::move(notice));
+        if (notices_.size() > kMostKeptNotices) notices_.pop_front();
+      }
+    };
+    while (true) {
+      const Observer::EventPage page = observer_.events(next_event_, kEventsAtOnce);
+      next_event_ = page.next;
+      if (page.events.empty()) break;
+      for (const Json& event : page.events) keep(book_.handle_event(event));
+    }
+    keep(book_.handle_readings(*observer_.latest(), wall_clock_ms()));
+  }
+
+  void send_notices() {
+    for (; is_connected_ && !notices_.empty(); notices_.pop_front()) send(notices_.front());
+  }
+
+  void send(const AlarmNotice& notice) const {
+    constexpr oid kTrapOid[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0};  // snmpTrapOID.0
+    const Oid which = oid_of(notice);
+    netsnmp_variable_list* list = nullptr;
+    snmp_varlist_add_variable(&list, kTrapOid, std::size(kTrapOid), ASN_OBJECT_ID, which.data(),
+                              which.size() * sizeof(oid));
+    for (const Binding& each : bindings_of(notice, gateway_)) {
+      const Encoded value(each.value);
+      snmp_varlist_add_variable(&list, each.oid.data(), each.oid.size(), value.type(),
+                                value.bytes(), value.size());
+    }
+    send_v2trap(list);
+    snmp_free_varbind(list);
+  }
+
+  // Until the library has something to do, or we have, or a second is over.
+  void wait() {
+    netsnmp_large_fd_set readable;
+    netsnmp_large_fd_set_init(&readable, FD_SETSIZE);
+    int count = 0;
+    int blocks = 0;
+    timeval timeout{.tv_sec = 1, .tv_usec = 0};
+    snmp_select_info2(&count, &readable, &timeout, &blocks);
+    NETSNMP_LARGE_FD_SET(wake_.number(), &readable);
+    count = std::max(count, wake_.number() + 1);
+    if (blocks != 0 || timeout.tv_sec >= 1) timeout = {.tv_sec = 1, .tv_usec = 0};
+    const int ready = netsnmp_large_fd_set_select(count, &readable, nullptr, nullptr, &timeout);
+    if (ready > 0) {
+      std::uint64_t woken = 0;
+      static_cast<void>(::read(wake_.number(), &woken, sizeof woken));
+      NETSNMP_LARGE_FD_CLR(wake_.number(), &readable);
+      snmp_read2(&readable);
+    } else {
+      snmp_timeout();
+    }
+    netsnmp_large_fd_set_cleanup(&readable);
+    run_alarms();
+    netsnmp_check_outstanding_agent_requests();
+  }
+
+  const MibView& view() {
+    auto latest = observer_.latest();
+    if (latest != shown_) {
+      view_ = MibView(*latest, book_.alarms(), gateway_);
+      shown_ = std::move(latest);
+    }
+    return view_;
+  }
+
+  static void answer(netsnmp_agent_request_info* asked, netsnmp_request_info* request,
+                     const MibView& view) {
+    netsnmp_variable_list* variable = request->requestvb;
+    const Oid wanted(variable->name, variable->name + variable->name_length);
+    const bool is_next = asked->mode == MODE_GETNEXT;
+    const Binding* found = is_next ? view.next(wanted) : view.find(wanted);
+    if (found == nullptr) {
+      if (!is_next) netsnmp_set_request_error(asked, request, SNMP_NOSUCHINSTANCE);
+      return;
+    }
+    if (is_next) snmp_set_var_objid(variable, found->oid.data(), found->oid.size());
+    const Encoded value(found->value);
+    snmp_set_var_typed_value(variable, value.type(), value.bytes(), value.size());
+  }
+
+  // --- called by the library ---------------------------------------------------------------------
+
+  static int handle(netsnmp_mib_handler* handler, netsnmp_handler_registration* /*registration*/,
+                    netsnmp_agent_request_info* asked, netsnmp_request_info* requests) {
+    const MibView& view = static_cast<Loop*>(handler->myvoid)->view();
+    for (netsnmp_request_info* each = requests; each != nullptr; each = each->next) {
+      if (each->processed == 0) answer(asked, each, view);
+    }
+    return SNMP_ERR_NOERROR;
+  }
+
+  static int begin(int /*major*/, int /*minor*/, void* /*session*/, void* self) {
+    return static_cast<Self*>(self)->loop->set_connected(true);
+  }
+  static int end(int /*major*/, int /*minor*/, void* /*session*/, void* self) {
+    return static_cast<Self*>(self)->loop->set_connected(false);
+  }
+  int set_connected(bool is) {
+    if (is && !is_connected_) ops::log_info("snmpd is there, at " + socket_);
+    if (!is && is_connected_ && !is_over_) {
+      ops::log_warning("snmpd has gone from " + socket_ + "; it is looked for");
+    }
+    is_connected_ = is;
+    return 0;
+  }
+
+  const std::string socket_;
+  const std::string gateway_;
+  const Observer& observer_;
+  const config::Descriptor wake_;
+  const std::uint64_t notices_since_ms_;
+  std::atomic<bool> is_over_ = false;
+
+  // Of the thread.
+  bool is_connected_ = false;
+  AlarmBook book_;
+  std::uint64_t next_event_ = 1;
+  std::deque<AlarmNotice> notices_;
+  MibView view_;
+  std::shared_ptr<const metrics::Readings> shown_;  // by it; null: it is to be made anew
+  std::thread thread_;
+};
+
+SnmpAgent::SnmpAgent(const std::string& socket, const std::string& gateway,
+                     const Observer& observer)
+    : loop_(std::make_unique<Loop>(socket, gateway, observer)) {}
+
+SnmpAgent::~SnmpAgent() = default;
+
+void SnmpAgent::take_news() { loop_->wake(); }
+
+}  // namespace satrelay::panel

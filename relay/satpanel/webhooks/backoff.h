@@ -1,0 +1,39 @@
+// How long to wait between tries: longer each time, and not as long as the others who wait for the
+// same receiver.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/random.h"
+
+namespace satrelay::panel {
+
+class Backoff {
+ public:
+  static constexpr std::chrono::milliseconds kFirst{1000};
+  static constexpr std::chrono::milliseconds kLongest{300'000};
+  // Of what a receiver asks for (Retry-After).
+  static constexpr std::chrono::milliseconds kMostAskedFor{3'600'000};
+
+  explicit Backoff(std::uint64_t seed) : random_(seed) {}
+
+  void reset() { next_ = kFirst; }
+  // Of 1 s, 2 s, 4 s, ... 300 s: anything from half of it on. What the receiver asks for is waited
+  // for in any case.
+  std::chrono::milliseconds wait(std::optional<std::chrono::milliseconds> asked_for) {
+    const auto half = next_ / 2;
+    const auto spread = static_cast<std::uint64_t>(half.count()) + 1;
+    const auto jittered = half + std::chrono::milliseconds(random_.below(spread));
+    next_ = std::min(next_ * 2, kLongest);
+    return asked_for ? std::max(jittered, std::min(*asked_for, kMostAskedFor)) : jittered;
+  }
+
+ private:
+  Random random_;
+  std::chrono::milliseconds next_ = kFirst;
+};
+
+}  // namespace satrelay::panel
