@@ -59,6 +59,7 @@ struct Stream {
   bool reset_due : 1 = false;
   bool reset_acknowledged : 1 = false;
   bool final_size_known : 1 = false;  // of the peer's direction, while resetting
+  bool quiet : 1 = false;             // cooled since it was written last
 
   // To look at, as of one that is idle where there is none; and to change.
   const StreamHot& hot() const { return hot_ ? *hot_ : kIdle; }

@@ -155,6 +155,7 @@ void Streams::release(Stream& stream, Duration reach, Instant now) {
 void Streams::cool(Stream& stream) {
   if (!NewList::contains(stream) && !LostList::contains(stream)) schedule_.leave(stream);
   stream.cool();
+  stream.quiet = true;
 }
 
 void Streams::free_if_over(Stream& stream) {

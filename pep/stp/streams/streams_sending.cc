@@ -50,6 +50,7 @@ void Streams::wait_for_room(Stream& stream, std::uint64_t bytes, Instant now) {
 }
 
 void Streams::on_written(Stream& stream, Instant now) {
+  stream.quiet = false;
   if (stream.is_hot()) stream.heat().room_needed = 1;
   if (!has_room(stream) && !stream.send.finished()) mark_blocked(stream, now);
   update_active(stream);
@@ -130,6 +131,8 @@ void Streams::on_acknowledged(Stream& stream, Instant now) {
     free_if_over(stream);
     return;
   }
+  // Bytes were under way when it fell quiet, and their repair has heated it since.
+  if (stream.quiet && stream.send.stored() == 0) cool(stream);
   if (!stream.blocked) return;
   if (!has_room(stream)) {
     // There may be nothing left in flight that could wake it, and it is the arena that is full now.

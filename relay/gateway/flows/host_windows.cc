@@ -79,7 +79,8 @@ void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) const {
 }
 
 void HostWindows::note_drained(Flow& f, std::uint64_t bytes, Instant now) {
-  f.heat(now).drained.add(bytes, kPace, now);
+  // Of a host that has been silent for long nothing is remembered, until it sends again.
+  if (FlowHot* hot = f.hot()) hot->drained.add(bytes, kPace, now);
 }
 
 // A promised window is not taken back, and many at once may promise more than there is.

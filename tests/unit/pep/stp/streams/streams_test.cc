@@ -91,6 +91,30 @@ TEST_F(StreamsTest, AnIdleStreamHasNothingThatOnlyBytesUnderWayNeed) {
   EXPECT_EQ(streams_->schedule().next_new(0), &stream);
 }
 
+// As over an outage: it falls quiet with bytes under way, which are lost, sent again and arrive.
+TEST_F(StreamsTest, AStreamThatWasRepairedWhileQuietIsIdleAgain) {
+  Stream& stream = open();
+  streams_->due().opens.remove(stream);
+  std::vector<std::byte> bytes(10);
+  EXPECT_EQ(streams_->write(stream, bytes, now_), 10U);
+  static_cast<void>(stream.send.take(0, bytes));
+  streams_->set_ready(stream, false);
+  streams_->cool(stream);
+  stream.send.on_lost(0, 10, false, 1);
+  streams_->schedule().update_lost(stream);
+  EXPECT_TRUE(stream.is_hot()) << "it has bytes to send again";
+  stream.send.on_acknowledged(0, 10, false);
+  streams_->on_acknowledged(stream, now_);
+  EXPECT_FALSE(stream.is_hot());
+
+  EXPECT_EQ(streams_->write(stream, bytes, now_), 10U);
+  static_cast<void>(stream.send.take(10, bytes));
+  streams_->set_ready(stream, false);
+  stream.send.on_acknowledged(10, 10, false);
+  streams_->on_acknowledged(stream, now_);
+  EXPECT_TRUE(stream.is_hot()) << "a stream in use keeps what it will need again";
+}
+
 TEST_F(StreamsTest, AStreamOfOursIsDueWithItsOpenAndIsGoneOnceReset) {
   Stream& stream = open();
   EXPECT_EQ(streams_->due().opens.front(), &stream);
