@@ -43,7 +43,7 @@ class StructureTest(unittest.TestCase):
                 ("relay/ops/a.cc", "<chrono>"), ("relay/satlab/a.cc", '"relay/text/b.h"'),
                 ("relay/satrelayctl/a.cc", '"relay/gateway/counters.h"'),
                 ("relay/satpanel/a.cc", '"relay/gateway/counters.h"'),
-                ("relay/satpanel/a.cc", '"relay/satrelayctl/stats_client.h"'),
+                ("relay/satpanel/a.cc", '"relay/client/stats_client.h"'),
                 ("tests/sim/a.cc", '"relay/gateway/b.h"')]:
             self.assertEqual(self.include(includer, included), [], (includer, included))
 

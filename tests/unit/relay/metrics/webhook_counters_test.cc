@@ -1,3 +1,5 @@
+#include "relay/metrics/webhook_counters.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -5,7 +7,6 @@
 #include <string>
 
 #include "relay/metrics/exposition.h"
-#include "relay/metrics/webhook_counters.h"
 
 namespace satrelay::metrics {
 namespace {

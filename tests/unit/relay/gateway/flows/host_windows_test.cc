@@ -131,7 +131,7 @@ TEST_F(HostWindowsTest, AHostIsOfferedAFlight) {
   Flow& f = add();
   EXPECT_NEAR(static_cast<double>(offered(f)), 64.0 * 1024, kBlock);
   constexpr double kRate = 300'000;  // a second
-  f.heat(now_);  // its host has sent something
+  f.heat(now_);                      // its host has sent something
   const auto drain = [&](int times) {
     for (int i = 0; i < times; ++i) {
       HostWindows::note_drained(f, static_cast<std::uint64_t>(kRate / 100), now_);

@@ -117,6 +117,7 @@ TEST_F(StreamSideTest, HostsTakeTurnsByTheAddressOnTheSideThatIsConfigured) {
 TEST_F(StreamSideTest, WhatTheHostSaysArrivesAndIsAskedForNoMore) {
   open();
   const Bytes said = sample(100);
+  f_.heat(now_);  // as with each frame of its host
   host_.say(said, now_);
   side_->feed(f_, now_);
   EXPECT_EQ(far_heard(), block(BlockKind::kRaw, said));
