@@ -487,7 +487,7 @@ ssize_t HttpServer::Impl::on_stream(void* cls, std::uint64_t /*position*/, char*
       MHD_suspend_connection(open.connection);
       return 0;
     }
-    std::memcpy(buffer, bytes->data(), bytes->size());
+    std::copy(bytes->begin(), bytes->end(), buffer);
     return static_cast<ssize_t>(bytes->size());
   } catch (const std::exception&) {
     return MHD_CONTENT_READER_END_WITH_ERROR;

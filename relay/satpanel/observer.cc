@@ -18,9 +18,8 @@ std::uint64_t number_of(const Json& object, const char* key) {
 }
 
 std::uint64_t wall_clock_seconds() {
-  using namespace std::chrono;
-  return static_cast<std::uint64_t>(
-      duration_cast<seconds>(system_clock::now().time_since_epoch()).count());
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::floor<std::chrono::seconds>(now).count());
 }
 
 }  // namespace

@@ -60,9 +60,8 @@ Response json(const Json& body) {
 }
 
 std::uint64_t now_ms() {
-  using namespace std::chrono;
-  return static_cast<std::uint64_t>(
-      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::floor<std::chrono::milliseconds>(now).count());
 }
 
 std::uint64_t number_from(const std::string& text, const char* name) {
@@ -329,7 +328,7 @@ Response Service::flow(const Call& call) {
 }
 
 Response Service::explain(const Call& call) {
-  const auto given = [&](const char* name, std::string usual) {
+  const auto given = [&](const char* name, const std::string& usual) {
     const std::string text = call.request.parameter(name);
     return text.empty() ? usual : text;
   };
@@ -379,7 +378,11 @@ Response Service::history(const Call& call) {
     for (const Sample& sample : samples) values.push_back(value_of(sample));
     return values;
   };
-  constexpr std::pair<const char*, float Sample::*> kColumns[] = {
+  struct Column {
+    const char* name;
+    float Sample::*member;
+  };
+  constexpr Column kColumns[] = {
       {"send_bps", &Sample::send_bps},         {"receive_bps", &Sample::receive_bps},
       {"lan_in_bps", &Sample::lan_in_bps},     {"lan_out_bps", &Sample::lan_out_bps},
       {"loss_ratio", &Sample::loss_ratio},     {"rtt_seconds", &Sample::rtt_seconds},
@@ -387,8 +390,8 @@ Response Service::history(const Call& call) {
       {"peers_alive", &Sample::peers_alive},   {"flows", &Sample::flows},
   };
   Json columns{{"time", column([](const Sample& sample) { return Json(sample.time); })}};
-  for (const auto& [name, member] : kColumns) {
-    columns[name] = column([&](const Sample& sample) { return finite(sample.*member); });
+  for (const Column& each : kColumns) {
+    columns[each.name] = column([&](const Sample& sample) { return finite(sample.*each.member); });
   }
   const std::vector<std::string> classes = history_.class_names();
   columns["class_bps"] = Json::array();

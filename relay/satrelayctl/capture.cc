@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 int capture(const std::filesystem::path& socket, const CaptureOptions& options) {
-  CaptureSession session(socket, options);
+  CaptureSession session(socket, options.wish);
   // Only now: a capture that is refused leaves the file of an earlier one.
   std::ofstream file;
   if (options.file != "-") {

@@ -8,7 +8,8 @@
 
 namespace satrelay::ctl {
 
-struct CaptureOptions : CaptureRequested {
+struct CaptureOptions {
+  CaptureRequested wish;
   std::string file;  // "-": standard output
 };
 

@@ -267,19 +267,19 @@ void Program::add_capture() {
   CLI::App* command = add(
       "capture", "Writes the frames that pass a port into a file for Wireshark; Ctrl-C ends it",
       kLooks, [this] { return capture(stats_socket().parent_path() / "capture.sock", capture_); });
-  only_words(*command->add_option("--port", capture_.port, "lan or wan")->required(),
+  only_words(*command->add_option("--port", capture_.wish.port, "lan or wan")->required(),
              {"lan", "wan"});
-  command->add_flag("--decrypted", capture_.decrypted,
+  command->add_flag("--decrypted", capture_.wish.decrypted,
                     "Of the WAN: STP before it is encrypted and after it was decrypted");
-  command->add_option("--filter", capture_.filter, "As for tcpdump: 'tcp port 80'");
+  command->add_option("--filter", capture_.wish.filter, "As for tcpdump: 'tcp port 80'");
   takes_file(*command->add_option("--write", capture_.file, "FILE.pcapng, or - for standard output")
                   ->required());
-  command->add_option("--packets", capture_.packets, "Ends after so many")
+  command->add_option("--packets", capture_.wish.packets, "Ends after so many")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seconds", capture_.seconds, "Ends after so long")
+  command->add_option("--seconds", capture_.wish.seconds, "Ends after so long")
       ->check(CLI::PositiveNumber);
-  command->add_option("--snaplen", capture_.longest, "Keeps so many bytes of each frame")
+  command->add_option("--snaplen", capture_.wish.longest, "Keeps so many bytes of each frame")
       ->check(CLI::Range(1, 16384));
 }
 
