@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "config/traffic_class.h"
 #include "relay/client/reply.h"
@@ -504,13 +505,14 @@ TEST_F(TelemetryTest, EventsComeByTheirNumbers) {
             Json({{"boot_epoch", kBootEpoch}, {"oldest", 1}, {"latest", 0}}));
   events_.add(
       {.time_ms = 1'764'082'060'123, .event = {EventKind::kPortUp, "port lan", "1 Gbit/s"}});
-  events_.add({.time_ms = 1'764'082'060'456,
-               .event = {.kind = EventKind::kBypassSet,
-                         .subject = "gateway",
-                         .detail = "",
-                         .before = "off",
-                         .after = "on"},
-               .user = "alice"});
+  NumberedEvent bypass;
+  bypass.time_ms = 1'764'082'060'456;
+  bypass.event.kind = EventKind::kBypassSet;
+  bypass.event.subject = "gateway";
+  bypass.event.before = "off";
+  bypass.event.after = "on";
+  bypass.user = "alice";
+  events_.add(std::move(bypass));
   const Json events = query("/satrelay/events");
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events.at("1"), Json::parse(R"({"number": 1, "time_ms": 1764082060123,
