@@ -1,5 +1,6 @@
 #include "relay/satpanel/snmp/mib_view.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,7 +138,7 @@ TEST(MibView, LeavesOutPeersBeyondItsMost) {
   metrics::Readings many;
   many.up = true;
   for (std::size_t i = 0; i < kMostShownPeers + 100; ++i) {
-    many.peers.push_back({{"name", "p" + std::to_string(i)}, {"state", "alive"}});
+    many.peers.push_back({{"name", fmt::format("p{}", i)}, {"state", "alive"}});
   }
   const MibView view(many, {}, "");
   EXPECT_EQ(view.find(below_root({1, 1, 11, 0}))->value.number, kMostShownPeers + 100);
