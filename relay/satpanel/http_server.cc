@@ -176,7 +176,9 @@ class HttpServer::Impl {
 HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     : limits_(options.limits), handler_(std::move(handler)) {
   sockaddr_storage address = address_of(options);
-  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  // poll() and not epoll: of 128 events at once, or a multiple, libmicrohttpd 0.9.75 asks epoll for
+  // more before it heeds them, and then waits until something else happens.
+  unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   std::vector<MHD_OptionItem> items{{MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
                                     {MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle.count(), nullptr},

@@ -44,6 +44,21 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Of a file that the command line names: it does not become right by starting again.
+class WrongFile : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <typename Read>
+auto from_file(const Read& read) {
+  try {
+    return read();
+  } catch (const std::runtime_error& error) {
+    throw WrongFile(error.what());
+  }
+}
+
 // What must end the program in order: blocked in all threads, and waited for in one.
 sigset_t block_signals() {
   sigset_t signals;
@@ -102,15 +117,15 @@ int serve(const ServeOptions& options) {
   ServerOptions server_options = options.server;
   const bool is_tls = !server_options.certificate.empty();
   if (is_tls) {
-    server_options.certificate = read_file(options.server.certificate);
-    server_options.key = read_file(options.server.key);
+    server_options.certificate = from_file([&] { return read_file(options.server.certificate); });
+    server_options.key = from_file([&] { return read_file(options.server.key); });
   }
-  UserFile users(options.users);
+  UserFile users = from_file([&] { return UserFile(options.users); });
   Sessions sessions;
   GatewayLink link(options.gateway);
   History history(options.state.empty() ? options.state : options.state / "history");
   std::vector<Hook> hooks;
-  if (!options.webhooks.empty()) hooks = load_hooks(options.webhooks);
+  if (!options.webhooks.empty()) hooks = from_file([&] { return load_hooks(options.webhooks); });
   // The observer tells the others of news, and they ask it what there is.
   Listeners listeners;
   Observer observer(link, history, [&] { listeners.tell(); });
@@ -141,6 +156,7 @@ int serve(const ServeOptions& options) {
     if (signal == SIGINT || signal == SIGTERM) break;
     if (users.refresh([](const std::string& what) { ops::log_error(what); })) {
       sessions.keep(*users.current());
+      server.wake_streams();  // some may not stay
       ops::log_info("users are read anew");
     }
   }
@@ -160,6 +176,9 @@ int run(int argc, char** argv) {
       return run_user_command(*user);
     }
     return serve(std::get<ServeOptions>(*parsed.options));
+  } catch (const WrongFile& error) {
+    ops::log_error(error.what());
+    return 2;
   } catch (const std::exception& error) {
     ops::log_error(error.what());
     return 1;

@@ -41,7 +41,12 @@ void Observer::run() {
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
     lock.unlock();
-    look();
+    try {
+      look();
+    } catch (const std::exception&) {
+      // Memory, or an answer that is like none: what was seen before stays, and the next look
+      // follows.
+    }
     // Those that were missed, as the machine was busy, are not made up for.
     next = std::max(next + kEvery, std::chrono::steady_clock::now());
     lock.lock();

@@ -4,11 +4,13 @@ import json
 import random
 import signal
 import socket
+import subprocess
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import Lab, check, connection, converse, eventually, note
-from panel import PASSWORD, Client, panel_of
+from panel import PASSWORD, Client, panel_of, program
 
 # (method, path, body) and what becomes of it: for nobody, viewer, operator, administrator.
 RIGHTS = [
@@ -31,6 +33,7 @@ def test_users(lab: Lab) -> None:
     check_roles(lab)
     check_wrong_passwords(lab)
     check_without_users(lab)
+    check_wrong_files()
 
 
 def check_roles(lab: Lab) -> None:
@@ -62,6 +65,16 @@ def check_roles(lab: Lab) -> None:
         check(scraper.tell("bypass", STATE="on")[0] == 403, "a token of a viewer switches")
         check(Client(panel, token="wrong").ask("GET", "/metrics")[0] == 401, "a wrong token")
 
+        # The streams of a program end with its token, though nothing happens.
+        with socket.create_connection(("127.0.0.1", panel.port)) as stream:
+            head = "GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\n"
+            stream.sendall(f"{head}Authorization: Bearer {panel.token}\r\n\r\n".encode())
+            stream.settimeout(5)
+            check(b"text/event-stream" in stream.recv(65536), "no stream")
+            panel.manage("user", "remove", "prometheus")
+            while not stream.recv(65536).endswith(b"0\r\n\r\n"):
+                pass
+
         # Who is no user any more is out at once, who has a new password, and who logs out too.
         panel.manage("user", "add", "ann", "--role", "administrator", password="another one")
         eventually(
@@ -89,6 +102,21 @@ def check_wrong_passwords(lab: Lab) -> None:
             text = users.read()
         check(PASSWORD not in text + panel.log(), "a password stands somewhere")
         check(panel.token not in text, "a token stands in the file")
+
+
+def check_wrong_files() -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write("users:\n- {name: ann, role: chief}\n")
+        file.flush()
+        for options in (["--users", file.name], ["--users", "/nowhere"], ["--webhook", "/nowhere"]):
+            done = subprocess.run(
+                [program(), "--listen", "127.0.0.1:0", *options],
+                capture_output=True,
+                text=True,
+                timeout=20,
+            )
+            check(done.returncode == 2, f"{options}: {done.returncode} {done.stderr}")
+            check(options[1] in done.stderr, f"{options}: {done.stderr}")
 
 
 def check_without_users(lab: Lab) -> None:

@@ -126,7 +126,7 @@ TEST(HttpServer, CutsWhoTakesTooLongForARequest) {
 }
 
 TEST(HttpServer, ServesOthersThroughAThousandSlowClients) {
-  HttpServer server(options({.connections = 300, .request = 60s, .crowded = 1s}), echo);
+  HttpServer server(options({.connections = 512, .request = 60s, .crowded = 1s}), echo);
   std::vector<RawClient> slow;
   for (int i = 0; i < 1000; ++i) {
     slow.emplace_back(server.port());
@@ -135,7 +135,7 @@ TEST(HttpServer, ServesOthersThroughAThousandSlowClients) {
   // Behind them in the queue of the listening socket.
   RawClient client(server.port());
   client.say(kGet);
-  EXPECT_NE(client.hear("\r\n\r\n", 30s).find("200 OK"), std::string::npos);
+  EXPECT_NE(client.hear("\r\n\r\n", 15s).find("200 OK"), std::string::npos);
 }
 
 TEST(HttpServer, RefusesRequestsBeyondThoseThatMayWait) {
