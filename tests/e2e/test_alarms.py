@@ -280,6 +280,8 @@ class Snmp:
     def start_snmpd(self) -> None:
         # No module that looks at this machine.
         self._start("snmpd", self.port, os.path.join(self.folder, "log"), "-I", "agentx,vacm_conf,usmConf")
+        # Whatever it answers: until then its socket for agents may be missing.
+        eventually(lambda: self.get(f"{ROOT}.1.1.1.0") != "", 15, "snmpd answers")
 
     def start_trapd(self) -> None:
         self._start("snmptrapd", self.trap_port, self.traps, "-On")
