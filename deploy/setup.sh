@@ -36,6 +36,8 @@ packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
+  # clang-tidy's plugin
+  libclang-14-dev llvm-14-dev
   # clients, servers, and who reads what they say
   wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark zsh
   snmp snmpd snmptrapd
