@@ -1,0 +1,74 @@
+// How often a value was how large: counts between fixed bounds, and the sum of all values. What a
+// Prometheus histogram asks for, at the cost of a search among 15 bounds and two additions a value.
+//
+//   inline constexpr std::array<std::uint64_t, 3> kWaitBounds = {100, 1'000, 10'000};  // us
+//   Histogram waits{kWaitBounds};
+//   waits.add(250);  // is in the second bucket, and in the third when they are told cumulatively
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "pep/base/check.h"
+#include "pep/base/counter_fields.h"
+
+namespace satrelay {
+
+class Histogram {
+ public:
+  static constexpr std::size_t kMostBounds = 15;
+  using Bounds = std::span<const std::uint64_t>;
+
+  // `bounds`: the largest value of each bucket, ascending, in the unit of the values; what is
+  // beyond the last one is in a bucket of its own. They must outlive all copies: constants.
+  constexpr explicit Histogram(Bounds bounds) : bounds_(bounds) {
+    SATRELAY_CHECK(bounds.size() <= kMostBounds);
+    SATRELAY_CHECK(std::is_sorted(bounds.begin(), bounds.end(), std::less_equal<>()));
+  }
+
+  constexpr void add(std::uint64_t value, std::uint64_t times = 1) {
+    const auto bucket = std::lower_bound(bounds_.begin(), bounds_.end(), value) - bounds_.begin();
+    buckets_[static_cast<std::size_t>(bucket)] += times;
+    sum_ += value * times;
+  }
+  // Of another worker, or another lane. It must have the same bounds.
+  constexpr Histogram& operator+=(const Histogram& more) {
+    SATRELAY_CHECK(
+        std::equal(bounds_.begin(), bounds_.end(), more.bounds_.begin(), more.bounds_.end()));
+    for (std::size_t i = 0; i < buckets_.size(); ++i) buckets_[i] += more.buckets_[i];
+    sum_ += more.sum_;
+    return *this;
+  }
+
+  constexpr Bounds bounds() const { return bounds_; }
+  // Values of each bucket alone: one more than there are bounds.
+  constexpr std::span<const std::uint64_t> buckets() const {
+    return std::span(buckets_).first(bounds_.size() + 1);
+  }
+  constexpr std::uint64_t sum() const { return sum_; }
+  constexpr std::uint64_t count() const {
+    std::uint64_t count = 0;
+    for (const std::uint64_t bucket : buckets()) count += bucket;
+    return count;
+  }
+
+ private:
+  Bounds bounds_;
+  std::array<std::uint64_t, kMostBounds + 1> buckets_{};
+  std::uint64_t sum_ = 0;
+};
+
+// What a histogram is called where it is told, listed once: as CounterField is of a counter.
+struct HistogramField {
+  const char* name;   // snake_case, stable; ends in the unit of its values: "queue_wait_us"
+  const char* label;  // what there is one of each: "class"; "": there is one
+  const char* help;   // a phrase
+  CounterUnit unit;
+  Histogram::Bounds bounds;
+};
+
+}  // namespace satrelay
