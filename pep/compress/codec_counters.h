@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "pep/base/counter_fields.h"
+#include "pep/base/histogram.h"
 
 namespace satrelay::compress {
 
@@ -29,5 +30,15 @@ struct CodecCounters {
   }};
 };
 static_assert(lists_every_counter<CodecCounters>());
+
+// Whether it became smaller or not. Where nobody measures it there is none.
+inline constexpr std::array<std::uint64_t, 12> kBlockCompressionBounds = {
+    5'000,   10'000,    25'000,    50'000,    100'000,    250'000,
+    500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 25'000'000};
+inline constexpr HistogramField kBlockCompression = {.name = "block_compression_ns",
+                                                     .label = "",
+                                                     .help = "what compressing one block took",
+                                                     .unit = CounterUnit::kNanoseconds,
+                                                     .bounds = kBlockCompressionBounds};
 
 }  // namespace satrelay::compress

@@ -66,6 +66,10 @@ void name_unmeasured(std::string_view command, Json& reply) {
   for (Json& entry : reply) {
     if (command == "peers") name(entry, {"path_mtu_bytes", "rtt_us", "loss_ppm"});
     if (command == "flows") name(entry, {"lan_rtt_us"});
+    if (command == "history") {
+      name(entry, {"send_bps", "receive_bps", "loss_ppm", "rtt_us", "queued_bytes", "wait_us",
+                   "encoded_ppm"});
+    }
   }
 }
 

@@ -73,11 +73,11 @@ void PollLoop::unwatch(int descriptor) {
   --descriptor_count_;
 }
 
-void PollLoop::idle(Instant now, Instant next_timeout) {
+bool PollLoop::idle(Instant now, Instant next_timeout) {
   const Pause pause = policy_.pause(now, next_timeout);
   switch (pause.kind) {
     case Pause::Kind::kNone:
-      return;
+      return false;
     case Pause::Kind::kNap: {
       const timespec length = to_timespec(pause.length);
       ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
@@ -88,6 +88,7 @@ void PollLoop::idle(Instant now, Instant next_timeout) {
       break;
   }
   last_rest_ = std::min(pause.length, dpdk::now() - now);
+  return true;
 }
 
 void PollLoop::wait(Duration length) {

@@ -63,32 +63,40 @@ class PollLoop {
   // Calls round(now) until the stop signal comes or `stop` says so.
   template <typename RoundFunction>
   void run(RoundFunction&& round) {
+    Instant start = now();
     while (!StopSignal::requested()) {
-      const Instant start = now();
       const Round result = round(start);
+      const Instant end = now();
+      last_round_ = end - start;
       last_rest_ = Duration::zero();
       if (result.worked) {
         policy_.on_work(start);
+        start = end;
+      } else if (idle(end, result.next_timeout)) {
+        start = now();
       } else {
-        idle(now(), result.next_timeout);
+        start = end;
       }
     }
   }
 
   // How long it has rested before this round, as it meant to: without what it overslept.
   Duration last_rest() const { return last_rest_; }
+  // How long that round took; zero before the first one.
+  Duration last_round() const { return last_round_; }
 
   // Also wakes the loop when `descriptor` becomes readable (a control socket). At most four.
   void watch(int descriptor);
   void unwatch(int descriptor);
 
  private:
-  void idle(Instant now, Instant next_timeout);
+  bool idle(Instant now, Instant next_timeout);  // whether it has rested at all
   void wait(Duration length);
 
   static constexpr std::size_t kMaxDescriptors = 8;
   IdlePolicy policy_;
   Duration last_rest_;
+  Duration last_round_;
   std::array<pollfd, kMaxDescriptors> descriptors_{};
   std::size_t descriptor_count_ = 0;
 };

@@ -197,6 +197,11 @@ class Gateway {
   std::vector<RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   // In the order of the configuration; behind them the two without a name.
   std::vector<ClassSnapshot> classes() const;
+  // How long things take: the compression of a block, and of each class the wait for the link.
+  std::vector<HistogramSnapshot> histograms() const;
+  // The latest connections from the LAN that were bridged instead of relayed, newest first.
+  static constexpr std::size_t kMostBridged = 100;
+  std::vector<BridgedSnapshot> bridged(Instant now) const;
   // Flows [first, first + count) in table order.
   std::vector<FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
   // The one of that number; nullopt if there is none, or no more.

@@ -28,6 +28,7 @@
 #include "relay/gateway/frames/reassembly.h"
 #include "relay/gateway/frames/released_fragments.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/opening/bridged_connections.h"
 #include "relay/gateway/opening/doorkeeper.h"
 #include "relay/gateway/peers/peer.h"
 #include "relay/gateway/recovery/flow_journal.h"
@@ -181,6 +182,7 @@ struct Gateway::Impl final : SessionPort {
   Policy policy;
   const Claims claims;
   Doorkeeper door;
+  BridgedConnections bridged;
   WanNode wan;
   struct {
     std::uint64_t frames = 0, bytes = 0;

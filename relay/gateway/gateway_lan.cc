@@ -220,9 +220,12 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   }
   const PolicyKey seen = policy.key_of(frame, config::Direction::kOutbound);
   const RulePtr& rule = policy.match(seen);
-  if (bars(rule->rule)) {
-    return treat(*rule, Counter::kBridgedByRule, frame, PortId::kLan, bytes, now);
-  }
+  const auto bridge_connection = [&](Counter reason) {
+    const Verdict verdict = treat(*rule, reason, frame, PortId::kLan, bytes, now);
+    if (is_syn && verdict != Verdict::kDrop) bridged.note(key, reason, rule, now);
+    return verdict;
+  };
+  if (bars(rule->rule)) return bridge_connection(Counter::kBridgedByRule);
   const Doorkeeper::Segment segment{key, frame, tcp->header,
                                     frame.payload.size() - tcp->header_size};
   std::optional<std::size_t> session;
@@ -241,7 +244,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
       door.answer_by_cookie(segment, flows.endpoint_config(key, now), now);
       return Verdict::kConsumed;
     case Kind::kBridge:
-      return treat(*rule, decision.reason, frame, PortId::kLan, bytes, now);
+      return bridge_connection(decision.reason);
     case Kind::kDrop:
       break;
   }

@@ -142,6 +142,43 @@ std::vector<ClassSnapshot> Gateway::classes() const {
   return list;
 }
 
+std::vector<HistogramSnapshot> Gateway::histograms() const {
+  impl_->settle();
+  std::vector<HistogramSnapshot> list;
+  list.push_back(
+      {.field = &compress::kBlockCompression, .of = {}, .values = impl_->flows.block_times()});
+  const TrafficClasses& classes = impl_->uplink.classes();
+  for (const schedule::ClassId id : classes.order()) {
+    const TrafficClassState& c = classes[id];
+    const std::string& name = c.in_force.name;
+    list.push_back({.field = &kRelayedWait, .of = name, .values = c.relayed_waits});
+    // Frames that leave at once are counted already.
+    Histogram waits = c.bridged_waits;
+    waits.add(0, c.use.bridged_frames - waits.count());
+    list.push_back({.field = &kBridgedWait, .of = name, .values = waits});
+  }
+  return list;
+}
+
+static_assert(BridgedConnections::kKept == Gateway::kMostBridged);
+
+std::vector<BridgedSnapshot> Gateway::bridged(Instant now) const {
+  impl_->settle();
+  std::vector<BridgedSnapshot> list;
+  for (const BridgedConnections::Entry& each : impl_->bridged.latest()) {
+    list.push_back({.client = each.key.local,
+                    .client_port = each.key.local_port,
+                    .server = each.key.remote,
+                    .server_port = each.key.remote_port,
+                    .reason = each.reason,
+                    .rule = each.rule->number,
+                    .rule_name = each.rule->rule.name,
+                    .age = now - each.at,
+                    .syns = each.syns});
+  }
+  return list;
+}
+
 std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
   impl_->settle();
   return impl_->flows.snapshot(first, count, now);

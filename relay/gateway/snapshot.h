@@ -7,12 +7,14 @@
 
 #include "config/schema.h"
 #include "pep/base/address.h"
+#include "pep/base/histogram.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/compress/block_codec.h"
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "relay/gateway/admission.h"
+#include "relay/gateway/counters.h"
 #include "relay/gateway/flows/wait.h"
 #include "relay/gateway/rules/rule_use.h"
 #include "relay/gateway/uplink/traffic_classes.h"
@@ -89,6 +91,25 @@ struct ClassSnapshot {
   std::uint64_t held_bytes = 0;
   std::uint32_t hosts = 0;  // with something to send now
   ClassUse use;
+};
+
+// A connection that was bridged instead of relayed.
+struct BridgedSnapshot {
+  IpAddress client;
+  std::uint16_t client_port = 0;
+  IpAddress server;
+  std::uint16_t server_port = 0;
+  Counter reason{};
+  std::uint32_t rule = 0;  // that it fell under; 0: none
+  std::string rule_name;
+  Duration age;            // since its latest SYN
+  std::uint32_t syns = 0;  // with no other connection's between them
+};
+
+struct HistogramSnapshot {
+  const HistogramField* field;
+  std::string of;  // which of those that the field's label tells apart; else ""
+  Histogram values;
 };
 
 struct FlowSnapshot {

@@ -94,6 +94,20 @@ void add_to(std::vector<RuleSnapshot>& sum, const std::vector<RuleSnapshot>& mor
   }
 }
 
+void add_to(std::vector<HistogramSnapshot>& sum, const std::vector<HistogramSnapshot>& more) {
+  // A worker that has not taken over a reload yet has other classes.
+  for (const HistogramSnapshot& one : more) {
+    const auto same = std::ranges::find_if(sum, [&](const HistogramSnapshot& each) {
+      return each.field == one.field && each.of == one.of;
+    });
+    if (same != sum.end()) {
+      same->values += one.values;
+    } else {
+      sum.push_back(one);
+    }
+  }
+}
+
 void add_to(std::vector<ClassSnapshot>& sum, const std::vector<ClassSnapshot>& more) {
   for (std::size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
     sum[i].held_frames += more[i].held_frames;

@@ -15,6 +15,7 @@ void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& mor
 std::vector<PeerSnapshot> joined(const std::vector<PeerSnapshot>& lanes);
 // Both have the same rules or classes, in the same order.
 void add_to(std::vector<RuleSnapshot>& sum, const std::vector<RuleSnapshot>& more);
+void add_to(std::vector<HistogramSnapshot>& sum, const std::vector<HistogramSnapshot>& more);
 void add_to(std::vector<ClassSnapshot>& sum, const std::vector<ClassSnapshot>& more);
 
 }  // namespace satrelay::gateway

@@ -1,5 +1,7 @@
 #include "relay/metrics/exposition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -21,6 +23,7 @@
 #include "relay/metrics/metric_names.h"
 #include "relay/metrics/reply_fields.h"
 #include "relay/metrics/webhook_counters.h"
+#include "relay/ops/histogram_list.h"
 #include "relay/ops/worker_counters.h"
 
 namespace satrelay::metrics {
@@ -280,6 +283,22 @@ void write_counters(ExpositionWriter& out, const Entries& entries, std::string_v
   }
 }
 
+// Of one that a listing tells; nothing if it has other bounds than we know.
+void write_histogram(ExpositionWriter& out, const Labels& labels, const Json& told,
+                     const HistogramField& field) {
+  const double divisor = base_unit(field.unit).divisor;
+  const auto count = number(told, "count");
+  const auto sum = number(told, "sum");
+  if (!count || !sum) return;
+  std::vector<ExpositionWriter::Bucket> buckets;
+  for (const std::uint64_t bound : field.bounds) {
+    const auto up_to = number(told, fmt::format("le_{}", bound).c_str());
+    if (!up_to) return;
+    buckets.push_back({static_cast<double>(bound) / divisor, *up_to});
+  }
+  out.histogram(labels, buckets, *count, static_cast<double>(*sum) / divisor);
+}
+
 // --- what is written -----------------------------------------------------------------------------
 
 // The entries of a listing that have a name of their own, at most so many.
@@ -361,6 +380,23 @@ void write_rules(ExpositionWriter& out, const Entries& rules) {
   write_counters<compress::CodecCounters>(out, parts_of(rules, "codec"), "rule_compression");
 }
 
+void write_histograms(ExpositionWriter& out, const Json& listing) {
+  if (!listing.is_array()) return;
+  for (const HistogramField* field : ops::kHistograms) {
+    out.begin({family_name("", field->name, field->unit), FamilyKind::kHistogram,
+               base_unit(field->unit).name, field->help});
+    const std::string_view label = field->label;
+    std::unordered_set<std::string> seen;
+    for (const Json& told : listing) {
+      if (word(told, "name") != field->name) continue;
+      const auto of =
+          label.empty() ? std::optional<std::string_view>("") : word(told, field->label);
+      if (!of || !seen.emplace(*of).second) continue;
+      write_histogram(out, label.empty() ? Labels() : Labels(label, *of), told, *field);
+    }
+  }
+}
+
 void write_classes(ExpositionWriter& out, const Json& listing) {
   const Entries classes = entries_of(listing, "class", listing.size());
   write_information(out, classes, kClass);
@@ -389,6 +425,7 @@ std::string expose(const Readings& readings, ExpositionFormat format, const Json
   write_peers(out, peers);
   write_rules(out, rules);
   write_classes(out, readings.classes);
+  write_histograms(out, readings.histograms);
   return out.finish();
 }
 

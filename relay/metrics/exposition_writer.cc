@@ -37,6 +37,7 @@ std::string_view suffix(FamilyKind kind) {
     case FamilyKind::kInfo:
       return "_info";
     case FamilyKind::kGauge:
+    case FamilyKind::kHistogram:  // each of its samples has one of its own
       break;
   }
   return "";
@@ -49,10 +50,19 @@ std::string_view type_name(FamilyKind kind, ExpositionFormat format) {
       return "counter";
     case FamilyKind::kInfo:
       return format == ExpositionFormat::kOpenMetrics ? "info" : "gauge";
+    case FamilyKind::kHistogram:
+      return "histogram";
     case FamilyKind::kGauge:
       break;
   }
   return "gauge";
+}
+
+// OpenMetrics wants a number of them that looks like no whole one: "1.0".
+std::string bound_of(double bound) {
+  std::string text = fmt::format("{}", bound);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
 }
 
 }  // namespace
@@ -92,9 +102,9 @@ void ExpositionWriter::write_head() {
   }
 }
 
-void ExpositionWriter::write_name(const Labels& labels) {
+void ExpositionWriter::write_name(const Labels& labels, std::string_view suffix) {
   if (head_is_due_) write_head();
-  out_ += sample_name_;
+  out_.append(sample_name_).append(suffix);
   if (!labels.text().empty()) out_.append("{").append(labels.text()).append("}");
   out_ += ' ';
 }
@@ -107,6 +117,20 @@ void ExpositionWriter::sample(const Labels& labels, std::uint64_t value) {
 void ExpositionWriter::sample(const Labels& labels, double value) {
   write_name(labels);
   fmt::format_to(std::back_inserter(out_), "{}\n", value);
+}
+
+void ExpositionWriter::histogram(const Labels& labels, std::span<const Bucket> buckets,
+                                 std::uint64_t count, double sum) {
+  const auto up_to = [&](std::string_view bound, std::uint64_t values) {
+    write_name(Labels(labels).add("le", bound), "_bucket");
+    fmt::format_to(std::back_inserter(out_), "{}\n", values);
+  };
+  for (const Bucket& bucket : buckets) up_to(bound_of(bucket.bound), bucket.count);
+  up_to("+Inf", count);
+  write_name(labels, "_sum");
+  fmt::format_to(std::back_inserter(out_), "{}\n", sum);
+  write_name(labels, "_count");
+  fmt::format_to(std::back_inserter(out_), "{}\n", count);
 }
 
 std::string ExpositionWriter::finish() {

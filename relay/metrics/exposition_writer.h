@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,7 @@ enum class FamilyKind {
   kCounter,
   kGauge,
   kInfo,  // 1; what it says stands in its labels
+  kHistogram,
 };
 
 // Samples of one meaning. `name` has neither the prefix satrelay_ nor the suffix _total or _info.
@@ -49,12 +51,20 @@ class ExpositionWriter {
   void sample(const Labels& labels, std::uint64_t value);
   void sample(const Labels& labels, double value);
   void sample(const Labels& labels, bool value) { sample(labels, std::uint64_t{value}); }
+  // One histogram of a family of them: how many values are up to each bound, how many there are,
+  // and their sum, all in the base unit.
+  struct Bucket {
+    double bound;
+    std::uint64_t count;
+  };
+  void histogram(const Labels& labels, std::span<const Bucket> buckets, std::uint64_t count,
+                 double sum);
   // Ends the exposition.
   std::string finish();
 
  private:
   void write_head();
-  void write_name(const Labels& labels);
+  void write_name(const Labels& labels, std::string_view suffix = {});
 
   ExpositionFormat format_;
   Family family_;

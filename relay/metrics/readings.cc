@@ -12,6 +12,7 @@ Readings read_gateway(ctl::StatsClient& client) {
     readings.counters = client.query("/satrelay/counters");
     readings.ports = client.query("/satrelay/ports");
     readings.peers = client.query_all("/satrelay/peers");
+    readings.histograms = client.query_all("/satrelay/histograms");
     readings.rules = client.query_all("/satrelay/rules");
     readings.classes = client.query_all("/satrelay/classes");
   } catch (const ctl::StatsError& error) {

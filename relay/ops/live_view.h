@@ -18,7 +18,8 @@ class LiveView {
   virtual std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const = 0;
   virtual std::optional<gateway::FlowSnapshot> flow(std::uint64_t id) const = 0;
   virtual std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const = 0;
-  virtual std::vector<gateway::ClassSnapshot> classes() const = 0;  // never many
+  virtual std::vector<gateway::ClassSnapshot> classes() const = 0;    // never many
+  virtual std::vector<gateway::BridgedSnapshot> bridged() const = 0;  // never many
   virtual gateway::Explanation explain(const gateway::PolicyKey& key) const = 0;
 };
 

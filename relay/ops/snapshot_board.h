@@ -51,6 +51,7 @@ struct Snapshot {
   gateway::Counters counters;
   std::vector<PortSnapshot> ports;
   std::vector<WorkerSnapshot> workers;
+  std::vector<gateway::HistogramSnapshot> histograms;
 };
 
 class SnapshotBoard {

@@ -27,6 +27,7 @@ constexpr std::chrono::seconds kPatience(1);
 std::shared_mutex current_mutex;
 SnapshotBoard* current = nullptr;
 const EventRing* current_events = nullptr;
+const History* current_history = nullptr;
 
 // Runs `write(source)`; what it returns, or an error that DPDK answers with null. Commands
 // are called from C, which no exception may reach.
@@ -82,16 +83,27 @@ int ports(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) 
   });
 }
 
-int peers(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  const auto page = parse_page(text_of(params), kPeersPerPage);
+// A page of what a snapshot has.
+template <typename Entry>
+int page_of(const char* params, std::size_t most, rte_tel_data* reply,
+            std::vector<Entry> Snapshot::*entries) {
+  const auto page = parse_page(text_of(params), most);
   if (!page) return -EINVAL;
   return with_snapshot([&](const SnapshotBoard::Published& published) {
-    const auto& all = published.snapshot.peers;
+    const std::vector<Entry>& all = published.snapshot.*entries;
     TelemetryDict dict(reply);
     const std::size_t first = std::min(page->first, all.size());
     const std::size_t end = first + std::min(page->count, all.size() - first);
     for (std::size_t i = first; i < end; ++i) dict.add(std::to_string(i).c_str(), to_dict(all[i]));
   });
+}
+
+int peers(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  return page_of(params, kPeersPerPage, reply, &Snapshot::peers);
+}
+
+int histograms(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  return page_of(params, kHistogramsPerPage, reply, &Snapshot::histograms);
 }
 
 // Has the worker look something up, and writes what it says.
@@ -137,6 +149,13 @@ int classes(const char* /*command*/, const char* params, rte_tel_data* reply) {
   return listing(params, kClassesPerPage, reply,
                  [](const LiveView& view, std::size_t first, std::size_t count) {
                    return part_of(view.classes(), first, count);
+                 });
+}
+
+int bridged(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  return listing(params, kBridgedPerPage, reply,
+                 [](const LiveView& view, std::size_t first, std::size_t count) {
+                   return part_of(view.bridged(), first, count);
                  });
 }
 
@@ -187,6 +206,20 @@ int event_numbers(const char* /*command*/, const char* /*params*/, rte_tel_data*
   });
 }
 
+int history(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  const auto question = parse_history_question(text_of(params), kHistoryPerPage);
+  if (!question) return -EINVAL;
+  const auto& [of, name, page] = *question;
+  return with(current_history, [&](const History& kept) {
+    TelemetryDict dict(reply);
+    std::size_t position = page.first;
+    for (const HistoryPoint& point : kept.points(of, name, page.first, page.count)) {
+      dict.add(std::to_string(position++).c_str(), to_dict(point));
+    }
+    return 0;
+  });
+}
+
 struct Command {
   const char* name;
   telemetry_cb callback;
@@ -200,6 +233,8 @@ constexpr Command kCommands[] = {
     {"/satrelay/rules", rules, "What fell under each rule, paged. Parameters: first,count"},
     {"/satrelay/classes", classes,
      "What shares the links, and what was sent in each class, paged. Parameters: first,count"},
+    {"/satrelay/histograms", histograms,
+     "How long things take, of each class or worker, paged. Parameters: first,count"},
     {"/satrelay/explain", explain,
      "Which rule holds for a packet, and why. Parameters: "
      "source,destination,port,protocol,vlan,dscp,outbound|inbound"},
@@ -208,17 +243,23 @@ constexpr Command kCommands[] = {
     {"/satrelay/flow", flow,
      "One relayed TCP connection, all of it; empty if it is gone. Parameter: its id in "
      "/satrelay/flows"},
+    {"/satrelay/bridged", bridged,
+     "The latest connections that were bridged instead of relayed, newest first, paged. "
+     "Parameters: first,count"},
     {"/satrelay/counters", counters,
      "Why frames were bridged or dropped and flows ended. No parameters."},
     {"/satrelay/events", events,
      "What has happened, by number, oldest first, paged. Parameters: first,count"},
+    {"/satrelay/history", history,
+     "The last hour in steps of ten seconds, newest first, paged. "
+     "Parameters: gateway,first,count or link|peer|class,name,first,count"},
     {"/satrelay/event_numbers", event_numbers,
      "Which events are kept, and of which run of the gateway. No parameters."},
 };
 
 }  // namespace
 
-Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events) {
+Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events, const History& history) {
   static bool registered = false;
   const std::unique_lock lock(current_mutex);
   if (!registered) {
@@ -231,12 +272,35 @@ Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events) {
   }
   current = &board;
   current_events = &events;
+  current_history = &history;
 }
 
 Telemetry::~Telemetry() {
   const std::unique_lock lock(current_mutex);
   current = nullptr;
   current_events = nullptr;
+  current_history = nullptr;
+}
+
+std::optional<HistoryQuestion> parse_history_question(std::string_view text, std::size_t most) {
+  const auto next_word = [&] {
+    const std::size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    return word;
+  };
+  HistoryQuestion question;
+  if (!text.empty()) {
+    const auto of = history_of(next_word());
+    if (!of) return std::nullopt;
+    question.of = *of;
+    if (*of != HistoryOf::kGateway) question.name = next_word();
+    if (*of != HistoryOf::kGateway && question.name.empty()) return std::nullopt;
+  }
+  const auto page = parse_page(text, most);
+  if (!page) return std::nullopt;
+  question.page = *page;
+  return question;
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view digits) {

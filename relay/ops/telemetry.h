@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "relay/ops/event_ring.h"
+#include "relay/ops/history.h"
 #include "relay/ops/snapshot_board.h"
 
 namespace satrelay::ops {
@@ -16,8 +18,8 @@ namespace satrelay::ops {
 // afterwards they answer null.
 class Telemetry {
  public:
-  // Both must outlive this. Throws std::runtime_error if DPDK refuses a command.
-  Telemetry(SnapshotBoard& board, const EventRing& events);
+  // All must outlive this. Throws std::runtime_error if DPDK refuses a command.
+  Telemetry(SnapshotBoard& board, const EventRing& events, const History& history);
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
   ~Telemetry();
@@ -31,6 +33,14 @@ struct Page {
 };
 // Never more than `most` entries; nullopt if `text` is malformed.
 std::optional<Page> parse_page(std::string_view text, std::size_t most);
+// "KIND,first,count" or "KIND,NAME,first,count", of which page and all may be left out; nullopt if
+// `text` is malformed.
+struct HistoryQuestion {
+  HistoryOf of = HistoryOf::kGateway;
+  std::string name;  // "" of the gateway
+  Page page;
+};
+std::optional<HistoryQuestion> parse_history_question(std::string_view text, std::size_t most);
 // The parameter of a command about one thing; nullopt if it is no number.
 std::optional<std::uint64_t> parse_number(std::string_view digits);
 // "source,destination,port,protocol,vlan,dscp,direction", numbers but for addresses and the last;

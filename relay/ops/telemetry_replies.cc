@@ -201,6 +201,54 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   return dict;
 }
 
+// Buckets as in Prometheus' histograms: each counts what those below it do, too.
+TelemetryDict to_dict(const gateway::HistogramSnapshot& histogram) {
+  const HistogramField& field = *histogram.field;
+  TelemetryDict dict;
+  dict.add("name", std::string(field.name));
+  if (*field.label != '\0') dict.add(field.label, histogram.of);
+  dict.add("count", histogram.values.count());
+  dict.add("sum", histogram.values.sum());
+  std::uint64_t up_to = 0;
+  for (std::size_t i = 0; i < field.bounds.size(); ++i) {
+    up_to += histogram.values.buckets()[i];
+    dict.add(fmt::format("le_{}", field.bounds[i]).c_str(), up_to);
+  }
+  return dict;
+}
+
+TelemetryDict to_dict(const gateway::BridgedSnapshot& connection) {
+  TelemetryDict dict;
+  dict.add("client", connection.client.to_string());
+  dict.add("client_port", connection.client_port);
+  dict.add("server", connection.server.to_string());
+  dict.add("server_port", connection.server_port);
+  dict.add("reason", std::string(gateway::name(connection.reason)));
+  dict.add("rule", connection.rule);
+  dict.add("rule_name", connection.rule_name);
+  dict.add("age_ms", milliseconds(connection.age));
+  dict.add("syns", connection.syns);
+  return dict;
+}
+
+// What is not known is left out.
+TelemetryDict to_dict(const HistoryPoint& point) {
+  TelemetryDict dict;
+  dict.add("time_ms", point.time_ms);
+  const auto add_known = [&](const char* key, float value, double times = 1) {
+    if (std::isnan(value)) return;
+    dict.add(key, static_cast<std::uint64_t>(std::llround(double{value} * times)));
+  };
+  add_known("send_bps", point.send_bps);
+  add_known("receive_bps", point.receive_bps);
+  add_known("loss_ppm", point.loss_ratio, 1e6);
+  add_known("rtt_us", point.rtt_seconds, 1e6);
+  add_known("queued_bytes", point.queued_bytes);
+  add_known("wait_us", point.wait_seconds, 1e6);
+  add_known("encoded_ppm", point.encoded_ratio, 1e6);
+  return dict;
+}
+
 TelemetryDict to_dict(const NumberedEvent& told) {
   const Event& event = told.event;
   const EventDescription& description = describe(event.kind);

@@ -6,6 +6,7 @@
 
 #include "config/schema.h"
 #include "relay/ops/event_ring.h"
+#include "relay/ops/history.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/telemetry_data.h"
 
@@ -17,6 +18,9 @@ inline constexpr std::size_t kFlowsPerPage = 12;
 inline constexpr std::size_t kPeersPerPage = 6;
 inline constexpr std::size_t kRulesPerPage = 18;
 inline constexpr std::size_t kEventsPerPage = 10;
+inline constexpr std::size_t kHistogramsPerPage = 18;
+inline constexpr std::size_t kBridgedPerPage = 36;
+inline constexpr std::size_t kHistoryPerPage = 48;
 inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;  // all there can be
 
 void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply);
@@ -25,8 +29,12 @@ TelemetryDict to_dict(const PortSnapshot& port);
 TelemetryDict to_dict(const gateway::PeerSnapshot& peer);
 TelemetryDict to_dict(const gateway::RuleSnapshot& rule);
 TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class);
+TelemetryDict to_dict(const gateway::HistogramSnapshot& histogram);
+TelemetryDict to_dict(const gateway::BridgedSnapshot& connection);
 TelemetryDict to_dict(const gateway::FlowSnapshot& flow);                  // an entry of a listing
 void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all of it
+
+TelemetryDict to_dict(const HistoryPoint& point);
 
 TelemetryDict to_dict(const NumberedEvent& told);
 void write_event_numbers(const EventRing::Numbers& numbers, TelemetryDict& reply);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "pep/base/counter_fields.h"
+#include "pep/base/histogram.h"
 
 namespace satrelay::ops {
 
@@ -23,5 +24,16 @@ struct WorkerCounters {
   }};
 };
 static_assert(lists_every_counter<WorkerCounters>());
+
+// Without what the worker rests between two of them: the sum is what it was at work.
+inline constexpr std::array<std::uint64_t, 15> kWorkerRoundBounds = {
+    1'000,   2'000,     5'000,     10'000,    20'000,     50'000,     100'000,    200'000,
+    500'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 20'000'000, 100'000'000};
+inline constexpr HistogramField kWorkerRound = {
+    .name = "worker_round_ns",
+    .label = "worker",
+    .help = "what one round of the worker took, rests between rounds left out",
+    .unit = CounterUnit::kNanoseconds,
+    .bounds = kWorkerRoundBounds};
 
 }  // namespace satrelay::ops

@@ -97,6 +97,7 @@ class Service {
   Response flow(const Call& call);
   Response explain(const Call& call);
   Response bridged(const Call& call);
+  Response bridged_connections(const Call& call);
   Response history(const Call& call);
   Response events(const Call& call);
   Response event_stream(const Call& call);

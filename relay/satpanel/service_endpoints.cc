@@ -153,6 +153,9 @@ std::span<const Endpoint> Service::endpoints() {
       {"GET", "/api/v1/explain", kLook, "Which rule holds for a packet, and why", kQuestion,
        &Service::explain},
       {"GET", "/api/v1/bridged", kLook, "Why frames were bridged", {}, &Service::bridged},
+      {"GET", "/api/v1/bridged-connections", kLook,
+       "The latest connections that were bridged instead of relayed, and why", kPage,
+       &Service::bridged_connections},
       {"GET", "/api/v1/history", kLook, "An hour of every second, a day of every minute", kSpan,
        &Service::history},
       {"GET", "/api/v1/events", kLook, "What has happened", kEvents, &Service::events},
@@ -359,6 +362,12 @@ Response Service::bridged(const Call& /*call*/) {
                        {"count", counters.value(field.name, std::uint64_t{0})}});
   }
   return json({{"reasons", std::move(reasons)}});
+}
+
+Response Service::bridged_connections(const Call& call) {
+  const ListQuery query = list_query(call.request);
+  expect_answer();
+  return json(page_of(link_.query_all("/satrelay/bridged"), query));
 }
 
 Response Service::history(const Call& call) {

@@ -1,7 +1,10 @@
 // satrelayctl: shows what a gateway tells on its stats socket, and tells it what to do.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -19,14 +22,17 @@
 #include "relay/metrics/exposition.h"
 #include "relay/metrics/readings.h"
 #include "relay/ops/control_grammar.h"
+#include "relay/ops/history_words.h"
 #include "relay/ops/nearest_word.h"
 #include "relay/ops/severity.h"
 #include "relay/satrelayctl/capture.h"
 #include "relay/satrelayctl/completion.h"
 #include "relay/satrelayctl/control.h"
+#include "relay/satrelayctl/event_time.h"
 #include "relay/satrelayctl/events.h"
 #include "relay/satrelayctl/keygen.h"
 #include "relay/satrelayctl/render.h"
+#include "relay/satrelayctl/render_history.h"
 #include "relay/satrelayctl/screen.h"
 #include "relay/satrelayctl/tech_support.h"
 #include "relay/satrelayctl/top.h"
@@ -57,6 +63,14 @@ std::string option_name(std::string name) {
   return "--" + name;
 }
 
+Marks terminal_marks() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* locale = std::getenv(name);
+    if (locale != nullptr && *locale != '\0') return marks_of(locale);
+  }
+  return Marks::kAscii;
+}
+
 // Of a command of the control socket, as they were typed.
 struct ControlArguments {
   std::vector<std::string> values;    // by place; "": left out
@@ -76,6 +90,7 @@ class Program {
   void add_explain_options(CLI::App& command);
   void add_control(const ops::ControlCommandSpec& spec);
   void add_top();
+  void add_history();
   void add_events();
   void add_metrics();
   void add_capture();
@@ -90,6 +105,11 @@ class Program {
   int show(const View& view) const;
   int show_metrics() const;
   std::string look_at(const View& view, std::size_t width) const;
+  void add_watch(CLI::App& command);
+  int print_or_watch(const std::string& name,
+                     const std::function<std::string(std::size_t width)>& look) const;
+  std::string look_back(std::size_t width) const;
+  std::string json_text(const Json& reply) const;
   int tell_gateway(const ops::ControlCommandSpec& spec, const ControlArguments& arguments) const;
   int help_about(const std::string& name) const;
   int complain(const CLI::ParseError& error) const;
@@ -110,7 +130,9 @@ class Program {
   bool all_ = false;
   bool open_metrics_ = false;
   bool wide_ = false;
-  std::string watch_;  // seconds; "": once
+  std::string watch_;                                              // seconds; "": once
+  std::array<std::string, ops::kHistoryWords.size()> history_of_;  // names; by HistoryOf
+  std::string history_last_ = "60min";
   TopOptions top_;
   EventOptions events_;
   CaptureOptions capture_;
@@ -135,6 +157,7 @@ Program::Program() {
   app_.fallthrough();  // options may also follow the command
   for (const View& view : views()) add_view(view);
   add_top();
+  add_history();
   add_events();
   add_metrics();
   add_capture();
@@ -171,11 +194,14 @@ void Program::add_view(const View& view) {
     command->add_flag("--all", all_, "Show the counters that are 0, too");
   }
   command->add_flag("--wide", wide_, "On a terminal: all columns, however long the lines are");
-  if (view.subject == Subject::kOne) return;
-  // A number after a blank would be a word of its own.
+  if (view.subject != Subject::kOne) add_watch(*command);
+}
+
+// A number after a blank would be a word of its own.
+void Program::add_watch(CLI::App& command) {
   command
-      ->add_flag("--watch{2}", watch_,
-                 "Anew every 2 s, or as many as --watch=SECONDS says, until Ctrl-C")
+      .add_flag("--watch{2}", watch_,
+                "Anew every 2 s, or as many as --watch=SECONDS says, until Ctrl-C")
       ->check(CLI::Range(0.2, 3600.0))
       ->option_text("[=SECONDS]");
 }
@@ -235,6 +261,34 @@ void Program::add_top() {
       ->check(CLI::Range(0.2, 3600.0))
       ->capture_default_str();
   command->add_flag("--once", top_.once, "One screen of 80x24 on standard output");
+}
+
+void Program::add_history() {
+  CLI::App* command =
+      add("history", "The last hour: rates, loss, round trip, queue, compression", kLooks, [this] {
+        return print_or_watch("history", [this](std::size_t width) { return look_back(width); });
+      });
+  const auto add_name = [&](ops::HistoryOf of, const ops::NamesIn& names) {
+    const auto place = static_cast<std::size_t>(of);
+    const std::string word(ops::to_word(of));
+    CLI::Option* option = command->add_option("--" + word, history_of_[place],
+                                              "Of this " + word + "; else of the whole gateway");
+    option->type_name("NAME");
+    candidates_[option].names = names;
+    return option;
+  };
+  CLI::Option* link = add_name(ops::HistoryOf::kLink, {"peers", "link", "link"});
+  CLI::Option* peer = add_name(ops::HistoryOf::kPeer, {"peers"});
+  CLI::Option* of_class = add_name(ops::HistoryOf::kClass, {"classes"});
+  link->excludes(peer)->excludes(of_class);
+  peer->excludes(of_class);
+  command
+      ->add_option("--last", history_last_,
+                   "10min: no more than that; 14:30: from then on, by the clock of this machine")
+      ->type_name("DURATION|TIME")
+      ->capture_default_str();
+  command->add_flag("--wide", wide_, "On a terminal: longer lines than it has");
+  add_watch(*command);
 }
 
 void Program::add_events() {
@@ -351,12 +405,48 @@ void Program::add_help() {
 }
 
 int Program::show(const View& view) const {
-  if (watch_.empty()) return print(look_at(view, wide_ ? text::kAnyWidth : output_width()));
-  return watch(
-      {.seconds = std::stod(watch_),
-       .title = app_.get_name() + ' ' + std::string(view.name) + ", every " + watch_ + " s",
-       .wide = wide_},
-      [this, &view](std::size_t width) { return look_at(view, width); });
+  return print_or_watch(std::string(view.name),
+                        [this, &view](std::size_t width) { return look_at(view, width); });
+}
+
+int Program::print_or_watch(const std::string& name,
+                            const std::function<std::string(std::size_t width)>& look) const {
+  if (watch_.empty()) return print(look(wide_ ? text::kAnyWidth : output_width()));
+  return watch({.seconds = std::stod(watch_),
+                .title = app_.get_name() + ' ' + name + ", every " + watch_ + " s",
+                .wide = wide_},
+               look);
+}
+
+// Host names and such come from the network: what is not UTF-8 is replaced. A line for each of
+// several looks, for a program.
+std::string Program::json_text(const Json& reply) const {
+  return reply.dump(watch_.empty() ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string Program::look_back(std::size_t width) const {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto since = parse_since(
+      history_last_, static_cast<std::uint64_t>(
+                         std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
+  if (!since) throw StatsError("--last: " + std::string(kSinceHint));
+  const auto chosen =
+      std::ranges::find_if(history_of_, [](const auto& name) { return !name.empty(); });
+  std::string subject(ops::to_word(ops::HistoryOf::kGateway));
+  std::string question = subject;
+  if (chosen != history_of_.end()) {
+    const std::string word(
+        ops::kHistoryWords[static_cast<std::size_t>(chosen - history_of_.begin())]);
+    subject = word + ' ' + *chosen;
+    question = word + ',' + *chosen;
+  }
+  StatsClient client(stats_socket(), kTimeout);
+  Json points = history_in_order(client.query_all("/satrelay/history," + question), *since);
+  if (json_) {
+    name_unmeasured("history", points);
+    return json_text(points);
+  }
+  return render_history(points, {.subject = subject, .marks = terminal_marks(), .width = width});
 }
 
 std::string Program::look_at(const View& view, std::size_t width) const {
@@ -371,9 +461,7 @@ std::string Program::look_at(const View& view, std::size_t width) const {
   }
   if (json_) {
     name_unmeasured(view.name, reply);
-    // Host names and such come from the network: replace what is not UTF-8. A line for each of
-    // several looks, for a program.
-    return reply.dump(watch_.empty() ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(reply);
   }
   if (view.name == "counters" && all_) return render_counters(reply, Zeros::kShow, width);
   return view.render(reply, width);

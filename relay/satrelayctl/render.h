@@ -18,6 +18,10 @@ std::string render_peers(const nlohmann::ordered_json& peers, std::size_t width 
 std::string render_rules(const nlohmann::ordered_json& rules, std::size_t width = text::kAnyWidth);
 std::string render_classes(const nlohmann::ordered_json& classes,
                            std::size_t width = text::kAnyWidth);
+std::string render_histograms(const nlohmann::ordered_json& histograms,
+                              std::size_t width = text::kAnyWidth);
+std::string render_bridged(const nlohmann::ordered_json& connections,
+                           std::size_t width = text::kAnyWidth);
 std::string render_explanation(const nlohmann::ordered_json& explanation,
                                std::size_t width = text::kAnyWidth);
 std::string render_flows(const nlohmann::ordered_json& flows, std::size_t width = text::kAnyWidth);

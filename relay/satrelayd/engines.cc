@@ -1,6 +1,7 @@
 #include "relay/satrelayd/engines.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "relay/gateway/snapshot_sum.h"
 
@@ -98,6 +99,15 @@ std::vector<gateway::ClassSnapshot> Engines::classes() const {
   auto sum = engines_[0]->classes();
   for (std::size_t i = 1; i < engines_.size(); ++i) gateway::add_to(sum, engines_[i]->classes());
   return sum;
+}
+
+std::vector<gateway::BridgedSnapshot> Engines::bridged(Instant now) const {
+  std::vector<gateway::BridgedSnapshot> all;
+  for (const Gateway* engine : engines_)
+    std::ranges::move(engine->bridged(now), std::back_inserter(all));
+  std::ranges::stable_sort(all, {}, &gateway::BridgedSnapshot::age);
+  if (all.size() > Gateway::kMostBridged) all.resize(Gateway::kMostBridged);
+  return all;
 }
 
 gateway::Explanation Engines::explain(const gateway::PolicyKey& asked, Instant now) const {

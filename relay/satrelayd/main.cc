@@ -37,6 +37,7 @@
 #include "relay/gateway/steering/steering.h"
 #include "relay/ops/control_server.h"
 #include "relay/ops/event_log.h"
+#include "relay/ops/history.h"
 #include "relay/ops/log.h"
 #include "relay/ops/run_lock.h"
 #include "relay/ops/snapshot_board.h"
@@ -82,6 +83,8 @@ constexpr Duration kFarewell = Duration::milliseconds(100);
 constexpr Duration kJournalInterval = Duration::seconds(1);
 constexpr Duration kCaptureInterval = Duration::milliseconds(10);
 constexpr Duration kWatchInterval = Duration::milliseconds(100);
+constexpr Duration kLookForHistory = Duration::seconds(1);
+constexpr std::chrono::seconds kPatienceOfHistory(1);
 
 // UTC, nanoseconds.
 std::uint64_t wall_clock() {
@@ -164,6 +167,17 @@ void look_for_events(const ops::SnapshotBoard& board, ops::Watch& watch, ops::Ev
     watch.look(latest->snapshot, Duration::nanoseconds(age.count()), dpdk::now());
   }
   events.write(dpdk::now());
+}
+
+// Adds to the history what is due; nothing while the gateway stops, as no worker answers then.
+void keep_history(ops::SnapshotBoard& board, ops::History& history, Instant& next) {
+  const auto latest = board.latest();
+  if (!latest || dpdk::now() < next || dpdk::StopSignal::requested()) return;
+  next = dpdk::now() + ops::History::kInterval;
+  const auto classes =
+      board.ask([](const ops::LiveView& view) { return view.classes(); }, kPatienceOfHistory);
+  history.add(latest->snapshot, classes.value_or(std::vector<gateway::ClassSnapshot>()),
+              dpdk::now(), wall_clock() / 1'000'000U);
 }
 
 void say_farewell(Engines& engines, std::span<const std::unique_ptr<Worker>> workers) {
@@ -325,11 +339,15 @@ int run(config::Gateway config, const std::string& file) {
   ops::EventLog events(latest_events, {.log = ops::log,
                                        .time_ms = [] { return wall_clock() / 1'000'000U; },
                                        .name_of_user = ops::name_of_user});
-  const ops::Telemetry telemetry(board, latest_events);
+  ops::History history;
+  const ops::Telemetry telemetry(board, latest_events, history);
   ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
   // Not the worker's affair: what is written to may take its time.
   const dpdk::ControlThread watcher("events", kWatchInterval,
                                     [&] { look_for_events(board, watch, events); });
+  const dpdk::ControlThread historian("history", kLookForHistory, [&, next = Instant()]() mutable {
+    keep_history(board, history, next);
+  });
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
   const dpdk::PortWatch port_watch(ports,
                                    [&](const dpdk::Port& port, const dpdk::PortChange& change) {
@@ -391,6 +409,7 @@ int run(config::Gateway config, const std::string& file) {
   Publisher publisher(engines, *crew, std::move(reports), {&lan, &wan}, board);
   ops::log_info("ready");
   loop.run([&](Instant now) {
+    workers[0]->note_round(loop.last_round());
     // First, so that the round sends what a command has changed.
     if (control) control->service(now);
     sharing.tick(0, now);

@@ -1,5 +1,8 @@
 #include "relay/satrelayd/publisher.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,6 +39,7 @@ class Live final : public ops::LiveView {
     return engines_.rules(first, count);
   }
   std::vector<gateway::ClassSnapshot> classes() const override { return engines_.classes(); }
+  std::vector<gateway::BridgedSnapshot> bridged() const override { return engines_.bridged(now_); }
   gateway::Explanation explain(const gateway::PolicyKey& key) const override {
     return engines_.explain(key, now_);
   }
@@ -63,6 +67,9 @@ ops::Snapshot Publisher::snapshot(Instant now) const {
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       satrelay::add_to(snapshot.ports[i].stats, report.ports[i]);
     }
+    snapshot.histograms.push_back({.field = &ops::kWorkerRound,
+                                   .of = std::to_string(snapshot.workers.size()),
+                                   .values = report.rounds});
     snapshot.workers.push_back({.flows = report.status.flows, .counters = report.team});
   };
   add_worker(sum);
@@ -73,10 +80,12 @@ ops::Snapshot Publisher::snapshot(Instant now) const {
     gateway::add_to(sum.status, report->status);
     gateway::add_to(sum.peers, report->peers);
     add_to(sum.counters, report->counters);
+    gateway::add_to(sum.histograms, report->histograms);
   }
   snapshot.status = sum.status;
   snapshot.peers = std::move(sum.peers);
   snapshot.counters = sum.counters;
+  std::ranges::move(sum.histograms, std::back_inserter(snapshot.histograms));
   return snapshot;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "pep/base/histogram.h"
 #include "pep/base/time.h"
 #include "relay/dpdk/burst.h"
 #include "relay/dpdk/packet_pool.h"
@@ -38,6 +39,10 @@ class Worker final : private gateway::PlainObserver {
   // One turn: everything that has come and is due, within a bound. `rest`: how long the worker has
   // meant to do nothing since the last one.
   dpdk::PollLoop::Round round(Instant now, Duration rest = {});
+  // What the round before took, with all that its thread did in it.
+  void note_round(Duration length) {
+    rounds_.add(static_cast<std::uint64_t>(length.to_nanoseconds()));
+  }
 
   // What could not leave by a port, monotonic.
   struct Drops {
@@ -48,6 +53,7 @@ class Worker final : private gateway::PlainObserver {
     return port == gateway::PortId::kLan ? lan_.drops : wan_.drops;
   }
   const ops::WorkerCounters& counters() const { return counters_; }
+  const Histogram& rounds() const { return rounds_; }  // ns
 
  private:
   using Packets = std::array<dpdk::Packet, dpdk::Burst::kCapacity>;
@@ -86,6 +92,7 @@ class Worker final : private gateway::PlainObserver {
   gateway::Gateway& gateway_;
   std::optional<Team> team_;
   ops::WorkerCounters counters_;
+  Histogram rounds_{ops::kWorkerRound.bounds};
   std::uint32_t to_wake_ = 0;  // of the others, by number
   bool shows_plain_ = false;
   dpdk::PacketPool& pool_;

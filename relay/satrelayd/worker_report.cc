@@ -16,7 +16,9 @@ WorkerReport WorkerReporter::report(Instant now) const {
                       .peers = gateway::joined(engine_.peers()),
                       .counters = engine_.counters(),
                       .ports = {},
-                      .team = worker_.counters()};
+                      .team = worker_.counters(),
+                      .rounds = worker_.rounds(),
+                      .histograms = engine_.histograms()};
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     dpdk::PortStats& stats = report.ports[i];
     if (index_ < ports_[i]->queues()) stats = ports_[i]->queue_stats(index_);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "pep/base/histogram.h"
 #include "pep/base/time.h"
 #include "relay/dpdk/port.h"
 #include "relay/dpdk/port_stats.h"
@@ -20,6 +21,8 @@ struct WorkerReport {
   gateway::Counters counters;
   std::array<dpdk::PortStats, 2> ports;  // of its queues
   ops::WorkerCounters team;
+  Histogram rounds{ops::kWorkerRound.bounds};
+  std::vector<gateway::HistogramSnapshot> histograms;  // of its engine
 };
 
 // By the thread of the worker, but for latest().

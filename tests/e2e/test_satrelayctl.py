@@ -11,9 +11,20 @@ import subprocess
 import termios
 import time
 
-from harness import CLIENT, SERVER, Lab, RealTime, check, connection, note, programs
+from harness import (
+    BRIDGED_PORT,
+    CLIENT,
+    SERVER,
+    Lab,
+    RealTime,
+    check,
+    connection,
+    eventually,
+    note,
+    programs,
+)
 
-VIEWS = ("status", "ports", "peers", "rules", "flows", "counters")
+VIEWS = ("status", "ports", "peers", "rules", "flows", "histograms", "bridged", "counters")
 
 
 def control(lab: Lab, gateway, *argv: str):
@@ -51,7 +62,49 @@ def test_satrelayctl(lab: Lab) -> None:
     rules = [(rule["rule"], rule["connections"]) for rule in parsed["rules"]]
     check(rules == [(1, 0), (2, 1), (0, 0)], f"the rules show {rules}")
     check(len(parsed["ports"]) == 2, f"the ports show {parsed['ports']}")
+    rounds = next(each for each in parsed["histograms"] if each["name"] == "worker_round_ns")
+    check(rounds["worker"] == "0" and rounds["count"] > 0, f"the worker's rounds: {rounds}")
+    check(0 < rounds["sum"] < parsed["status"]["uptime_ms"] * 10**6, f"they take {rounds}")
+    waits = {each.get("class"): each for each in parsed["histograms"]
+             if each["name"] == "class_relayed_wait_us"}
+    check(waits["relayed"]["count"] > 0, f"no byte was seen to wait: {waits}")
+    bridged_connections_are_told(lab)
+    the_history_begins(lab)
     monotonic_counters_grow(lab)
+
+
+def bridged_connections_are_told(lab: Lab) -> None:
+    with connection(lab, BRIDGED_PORT) as (client, _):
+        port = client.getsockname()[1]
+    shown = json.loads(control(lab, lab.gateway_a, "bridged", "--json").stdout)[0]
+    age = shown.pop("age_ms")
+    check(
+        shown == {"client": CLIENT.ipv4, "client_port": port, "server": SERVER.ipv4,
+                  "server_port": BRIDGED_PORT, "reason": "bridged_by_rule", "rule": 1,
+                  "rule_name": "", "syns": 1} and age < 20_000,
+        f"the latest bridged connection is {shown}, {age} ms ago",
+    )
+    table = control(lab, lab.gateway_a, "bridged").stdout
+    check(f"{SERVER.ipv4}:{BRIDGED_PORT}" in table and "by_rule" in table, table)
+
+
+def the_history_begins(lab: Lab) -> None:
+    def points(*words: str):
+        done = control(lab, lab.gateway_a, "history", *words, "--json")
+        check(done.returncode == 0, f"history {words}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    eventually(lambda: points("--peer", "remote"), 10, "the history has a point")
+    for words in ((), ("--link", "sat"), ("--class", "relayed"), ("--last", "10min")):
+        latest = points(*words)[-1]
+        check(abs(latest["time_ms"] / 1000 - time.time()) < 60, f"{words}: {latest}")
+        check("send_bps" in latest, f"{words}: {latest}")
+    check(points("--peer", "nobody") == [], "there is a history of nobody")
+    shown = control(lab, lab.gateway_a, "history").stdout
+    check(shown.startswith("gateway, "), shown)
+    for words, hint in ((("--last", "soon"), "10min"), (("--peer", "a", "--link", "b"), "excludes")):
+        done = control(lab, lab.gateway_a, "history", *words)
+        check(done.returncode != 0 and hint in done.stderr, f"{words}: {done.stderr}")
 
 
 def monotonic_counters_grow(lab: Lab) -> None:

@@ -194,7 +194,7 @@ class OpenMetrics(unittest.TestCase):
 
     def test_families_end_with_their_unit(self):
         kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", exposition("openmetrics"), re.MULTILINE))
-        self.assertEqual(set(kinds.values()), {"gauge", "counter", "info"})
+        self.assertEqual(set(kinds.values()), {"gauge", "counter", "info", "histogram"})
         for family, unit in re.findall(r"^# UNIT (\S+) (\S+)$", exposition("openmetrics"), re.MULTILINE):
             self.assertTrue(family.endswith("_" + unit), family)
             self.assertIn(family, kinds)

@@ -80,10 +80,11 @@ MAY_INCLUDE = {
     # What looks at a gateway from outside.
     "relay/client": ["pep/base", "relay/text", "config/ip_words.h", "relay/ops/control_client.h",
                      "relay/ops/capture_format.h"],
-    "relay/metrics": OUTSIDE + ["relay/ops/worker_counters.h"],
+    "relay/metrics": OUTSIDE + ["relay/ops/worker_counters.h", "relay/ops/histogram_list.h"],
     "relay/satrelayctl": OUTSIDE + ["relay/metrics", "relay/text", "config/schema.h", "config/ip_words.h",
                                     "config/units.h", "relay/ops/nearest_word.h",
-                                    "relay/ops/event_words.h", "relay/ops/severity.h"],
+                                    "relay/ops/event_words.h", "relay/ops/severity.h",
+                                    "relay/ops/histogram_list.h", "relay/ops/history_words.h"],
     "relay/satpanel": OUTSIDE + ["relay/metrics", "config/schema.h", "config/descriptor.h",
                                  "config/ip_words.h", "config/text_file.h", "relay/ops/event.h",
                                  "relay/ops/log.h", "relay/ops/nearest_word.h",

@@ -15,6 +15,7 @@
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/ethernet.h"
+#include "relay/gateway/flows/wait_sample.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/packed_metadata.h"
@@ -53,6 +54,7 @@ struct FlowHot {
 
   RecentCount drained;   // bytes from the LAN that the link has taken
   Instant last_payload;  // from its host
+  WaitSample wait;       // of its bytes for the link
 };
 
 // What few flows have.

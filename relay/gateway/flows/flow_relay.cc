@@ -34,6 +34,11 @@ Counter counter_for(stp::ResetReason reason) {
   }
 }
 
+void note_payload(const Flow& f, FlowHot& hot, Instant now) {
+  hot.last_payload = now;
+  hot.wait.begin(f.bytes_from_lan, f.endpoint.received().readable(), now);
+}
+
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
@@ -93,7 +98,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (acceptance == tcp::Acceptance::kAccepted) {
     follow_host(f, frame);
     FlowHot& hot = f.heat(now);
-    if (!payload.empty()) hot.last_payload = now;
+    if (!payload.empty()) note_payload(f, hot, now);
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
@@ -122,7 +127,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   follow_host(f, frame);
-  f.heat(now).last_payload = now;
+  note_payload(f, f.heat(now), now);
   f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   note_activity(f, now);
   moving_ = slot;

@@ -45,7 +45,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   struct Surroundings {
     const Policy& policy;
     const Claims& claims;
-    const TrafficClasses& classes;
+    TrafficClasses& classes;
     LanNeighbours& lan;
     Arena& arena;
     // Filled after construction, as each session needs the relay as its source.
@@ -136,6 +136,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   std::uint64_t* stored_of_peers() { return windows_.stored_of_peers(); }
   std::uint64_t visited() const { return work_.total(); }  // objects (pep/base/work_count.h)
   const compress::CodecCounters& codec_counters() const { return streams_.counters(); }
+  const Histogram& block_times() const { return streams_.block_times(); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
   // What has happened to all flows of a peer happens to these before they are described.
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);

@@ -126,6 +126,7 @@ Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, 
   const Duration taken = (stopwatch_ != nullptr ? stopwatch_->read() : now) - begin;
   effort_.spend(taken, now);
   time_ns = static_cast<std::uint64_t>(taken.to_nanoseconds());
+  if (stopwatch_ != nullptr) block_times_.add(time_ns);
   if (!encoded) return Attempt::kDoesNotPay;
   const bool with = encoded->with_dictionary;
   CompressedHeader bytes{};

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pep/base/arena.h"
+#include "pep/base/histogram.h"
 #include "pep/base/stopwatch.h"
 #include "pep/base/time.h"
 #include "pep/compress/block_codec.h"
@@ -51,6 +52,7 @@ class Splice {
                                      std::uint64_t& memory, Instant now);
 
   const compress::CodecCounters& counters() const { return counters_; }
+  const Histogram& block_times() const { return block_times_; }  // ns
 
  private:
   struct Encoded {
@@ -83,6 +85,7 @@ class Splice {
   compress::BlockEncoder encoder_;
   compress::BlockDecoder decoder_;
   compress::CodecCounters counters_;
+  Histogram block_times_{compress::kBlockCompression.bounds};
   using Buffer = std::array<std::byte, compress::kMaxPlainBlock>;
   std::unique_ptr<Buffer> plain_ = std::make_unique<Buffer>();
   std::unique_ptr<Buffer> encoded_ = std::make_unique<Buffer>();

@@ -25,8 +25,8 @@ constexpr std::uint64_t kLeftOpen = 2 * compress::kMaxPlainBlock;
 }  // namespace
 
 StreamSide::StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                       const TrafficClasses& classes,
-                       const std::vector<std::unique_ptr<Peer>>& peers, const Stopwatch* stopwatch)
+                       TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
+                       const Stopwatch* stopwatch)
     : lane_receive_limit_(plan.lane_receive_limit),
       flow_receive_limit_(plan.flow_receive_limit),
       fair_hosts_(config.fair_hosts),
@@ -126,6 +126,7 @@ void StreamSide::produce(Flow& f, Instant now) {
   const SpliceResult result = splice_.to_stream(
       f, session, largest_blocks(f), peers_[f.peer]->dictionaries.of(f.traffic_class), now);
   HostWindows::note_drained(f, f.bytes_from_lan - before, now);
+  note_wait(f, now);
   if (result == SpliceResult::kNoMemory) {
     session.set_ready(f.stream, false);
     HostWindows::retry_later(f, now);
@@ -134,6 +135,14 @@ void StreamSide::produce(Flow& f, Instant now) {
   if (f.endpoint.received().readable() == 0) session.set_ready(f.stream, false);
   tell_rest(f, now);
   feed(f, now);
+}
+
+void StreamSide::note_wait(Flow& f, Instant now) {
+  if (f.hot() == nullptr) return;
+  const auto waited = f.hot()->wait.end(f.bytes_from_lan, now);
+  if (!waited) return;
+  classes_[f.traffic_class].relayed_waits.add(
+      static_cast<std::uint64_t>(waited->to_microseconds()));
 }
 
 // What the host has sent is all for now if it has ended, or pauses although it may send.

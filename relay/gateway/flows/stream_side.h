@@ -33,7 +33,7 @@ class StreamSide {
 
   // `classes` and `peers` must outlive it; `peers` may be filled later.
   StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-             const TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
+             TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
              const Stopwatch* stopwatch);
 
   stp::Session& session_of(const Flow& f) const { return peers_[f.peer]->session; }
@@ -57,16 +57,18 @@ class StreamSide {
   [[nodiscard]] bool deliver(Flow& f, const HostWindows& windows, Instant now);
 
   const compress::CodecCounters& counters() const { return splice_.counters(); }
+  const Histogram& block_times() const { return splice_.block_times(); }
 
  private:
   Splice::Largest largest_blocks(const Flow& f) const;
   void tell_rest(Flow& f, Instant now);
+  void note_wait(Flow& f, Instant now);
 
   const std::vector<std::uint64_t> lane_receive_limit_;  // by peer, bytes
   const std::vector<std::uint64_t> flow_receive_limit_;  // of one flow, by peer, bytes
   const config::FairHosts fair_hosts_;
   const HashKey host_key_;
-  const TrafficClasses& classes_;
+  TrafficClasses& classes_;
   const std::vector<std::unique_ptr<Peer>>& peers_;
   Dictionaries dictionaries_;
   Splice splice_;

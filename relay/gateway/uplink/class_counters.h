@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "pep/base/counter_fields.h"
+#include "pep/base/histogram.h"
 
 namespace satrelay::gateway {
 
@@ -24,5 +25,22 @@ struct ClassUse {
   }};
 };
 static_assert(lists_every_counter<ClassUse>());
+
+// How long the gateway keeps what goes to the links, until it has its turn there.
+inline constexpr std::array<std::uint64_t, 15> kQueueWaitBounds = {
+    100,    250,     500,     1'000,   2'500,     5'000,     10'000,    25'000,
+    50'000, 100'000, 250'000, 500'000, 1'000'000, 2'500'000, 10'000'000};
+inline constexpr HistogramField kRelayedWait = {
+    .name = "class_relayed_wait_us",
+    .label = "class",
+    .help = "how long bytes of hosts wait for the link, of each flow one byte at a time",
+    .unit = CounterUnit::kMicroseconds,
+    .bounds = kQueueWaitBounds};
+inline constexpr HistogramField kBridgedWait = {
+    .name = "class_bridged_wait_us",
+    .label = "class",
+    .help = "how long bridged frames wait for the link, 0 of those that leave at once",
+    .unit = CounterUnit::kMicroseconds,
+    .bounds = kQueueWaitBounds};
 
 }  // namespace satrelay::gateway

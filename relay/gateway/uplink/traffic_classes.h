@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/schema.h"
+#include "pep/base/histogram.h"
 #include "pep/schedule/class_set.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/gateway/uplink/class_dictionaries.h"
@@ -21,6 +22,8 @@ struct TrafficClassState {
   config::TrafficClass configured;
   ClassDictionaries::Levels dictionary;  // nullptr: none. The other two have none.
   ClassUse use;
+  Histogram relayed_waits{kRelayedWait.bounds};
+  Histogram bridged_waits{kBridgedWait.bounds};  // of those that had to wait
 };
 
 class TrafficClasses {

@@ -67,6 +67,7 @@ Uplink::Passage Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_byt
     return Passage::kNoRoom;
   }
   held_slot_ = *slot;
+  held_since_[*slot] = now;
   ++classes_[id].use.waited_frames;
   return Passage::kWaits;
 }

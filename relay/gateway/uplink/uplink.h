@@ -154,6 +154,7 @@ class Uplink {
   std::vector<Line> lines_;                         // by session
   Attention attention_;                             // the same
   HeldFrames held_{kMostHeldFrames};
+  std::vector<Instant> held_since_ = std::vector<Instant>(kMostHeldFrames);  // by slot
   std::size_t held_slot_ = 0;
   bool sessions_first_ = false;
   std::size_t next_peer_ = 0;  // whose turn it is

@@ -201,6 +201,8 @@ void Uplink::debit_bridged(ClassId id, std::size_t ip_bytes, std::uint32_t facto
 
 Polled Uplink::release_held(ClassId id, MutableBytes out, Instant now) {
   const HeldFrames::Frame frame = held_.pop(id);
+  const Duration waited = now - held_since_[frame.slot];
+  classes_[id].bridged_waits.add(static_cast<std::uint64_t>(waited.to_microseconds()));
   debit_bridged(id, frame.ip_bytes, frame.factor, now);
   if (released_.holds(frame.slot)) {
     return written(released_.write_held(frame.slot, out));

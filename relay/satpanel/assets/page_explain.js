@@ -9,6 +9,7 @@ import * as units from "./units.js";
 export const title = "Why not?";
 
 const EVERY_MS = 1000;
+const LATEST_EVERY_MS = 2000;
 const USUAL = {protocol: "tcp", vlan: "untagged", dscp: "0", direction: "outbound"};
 
 function nameOf(rule, name) {
@@ -131,6 +132,54 @@ function questionForm(query, ask) {
   );
 }
 
+const withoutPrefix = (name) => String(name).replace(/^bridged_/, "");
+
+// Which connections these were, the latest ones.
+function latestTable() {
+  return new Table(
+    "The latest connections that were bridged instead of relayed",
+    [
+      {
+        title: "connection",
+        head: true,
+        cell: (each) => ({
+          text:
+            `${units.endpoint(each.client, each.client_port)} > ` +
+            units.endpoint(each.server, each.server_port),
+          href: `#/explain?${new URLSearchParams({
+            source: each.client,
+            destination: units.endpoint(each.server, each.server_port),
+          })}`,
+        }),
+      },
+      {title: "reason", cell: ({reason}) => withoutPrefix(reason)},
+      {title: "rule", cell: ({rule, rule_name}) => rule_name || (rule ? String(rule) : units.NONE)},
+      {title: "ago", numeric: true, cell: ({age_ms}) => units.milliseconds(age_ms)},
+      {title: "SYNs", numeric: true, cell: ({syns}) => units.count(syns)},
+    ],
+    {key: ({place}) => place},
+  );
+}
+
+function pollOfLatest(table, notices) {
+  return new Poll(
+    LATEST_EVERY_MS,
+    () => get("/bridged-connections", {count: 100}),
+    ({entries}) => {
+      table.update(entries.map((each, place) => ({...each, place})));
+      table.element.hidden = entries.length === 0;
+      table.element.classList.remove("stale");
+      if (entries.length) notices.clear();
+      else notices.show(nothing("No connection was bridged yet.", "Each was relayed."), "none");
+    },
+    (error) => {
+      table.element.classList.add("stale");
+      table.element.hidden ||= table.rows.size === 0;
+      notices.fail(error);
+    },
+  );
+}
+
 export function open({query}) {
   const place = make("div", {"aria-live": "polite"});
   const notices = new NoticePlace();
@@ -190,6 +239,10 @@ export function open({query}) {
       notices.fail(error);
     },
   );
+  const latest = latestTable();
+  const latestNotices = new NoticePlace();
+  latestNotices.show(loading("the latest connections"), "loading");
+  const latestPoll = pollOfLatest(latest, latestNotices);
   if (query.get("source")) ask();
 
   return {
@@ -214,7 +267,17 @@ export function open({query}) {
         notices.element,
         table.element,
       ),
+      make(
+        "section",
+        {class: "card", "aria-label": "Latest bridged connections"},
+        make("h2", {}, "The latest connections"),
+        latestNotices.element,
+        latest.element,
+      ),
     ],
-    close: () => poll.stop(),
+    close: () => {
+      poll.stop();
+      latestPoll.stop();
+    },
   };
 }

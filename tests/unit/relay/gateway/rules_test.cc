@@ -56,6 +56,36 @@ wire::TcpHeader segment(std::uint8_t flags) {
   return tcp;
 }
 
+// What an operator is shown of connections that are not accelerated.
+TEST_F(Rules, ConnectionsThatAreBridgedAreNotedWithTheirReason) {
+  start_peer();
+  config::Rule ssh = rule_of(Action::kBridge, to_port(22));
+  ssh.name = "ssh";
+  set_rules({ssh, rule_of(Action::kDrop, to_port(23)), rule_of(Action::kAccelerate)});
+  lan(tcp_frame(kClient, kServer, syn(40000, 22)));
+  lan(tcp_frame(kClient, kServer, syn(40001, 22)));
+  now_ += Duration::seconds(3);
+  lan(tcp_frame(kClient, kServer, syn(40001, 22)));
+  now_ += Duration::seconds(2);
+  lan(tcp_frame(kClient, "192.0.2.77", syn(40002)));
+  lan(tcp_frame(kClient, kServer, segment(wire::TcpFlags::kAck)));  // of one that began before
+  lan(tcp_frame(kClient, kServer, syn(40003, 23)));                 // dropped
+  lan(tcp_frame(kClient, kServer, syn(40004)));                     // relayed
+  const auto bridged = a_->bridged(now_);
+  ASSERT_EQ(bridged.size(), 3U);
+  EXPECT_EQ(bridged[0].server, ip_of("192.0.2.77"));
+  EXPECT_EQ(bridged[0].server_port, 80);
+  EXPECT_EQ(bridged[0].reason, Counter::kBridgedNoPeerPrefix);
+  EXPECT_EQ(bridged[0].rule, 3U);
+  EXPECT_EQ(bridged[1].client, ip_of(kClient));
+  EXPECT_EQ(bridged[1].client_port, 40001);
+  EXPECT_EQ(bridged[1].reason, Counter::kBridgedByRule);
+  EXPECT_EQ(bridged[1].rule_name, "ssh");
+  EXPECT_EQ(bridged[1].age, Duration::seconds(2));
+  EXPECT_EQ(bridged[1].syns, 2U);
+  EXPECT_EQ(bridged[2].client_port, 40000);
+}
+
 TEST_F(Rules, DropTakesEveryPacketThatMatches) {
   start_peer();
   config::Match far;

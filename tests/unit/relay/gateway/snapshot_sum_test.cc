@@ -71,5 +71,20 @@ TEST(SnapshotSum, AddsStatus) {
   EXPECT_EQ(sum.admission, Admission::kDraining);
 }
 
+TEST(SnapshotSum, AddsHistogramsOfTheSameThing) {
+  const auto waits = [](const char* name, std::uint64_t us) {
+    HistogramSnapshot snapshot{&kRelayedWait, name, Histogram(kRelayedWait.bounds)};
+    snapshot.values.add(us);
+    return snapshot;
+  };
+  std::vector<HistogramSnapshot> sum = {waits("voice", 10), waits("bulk", 20)};
+  add_to(sum, {waits("bulk", 30), waits("new", 40)});
+  ASSERT_EQ(sum.size(), 3U);
+  EXPECT_EQ(sum[0].values.sum(), 10U);
+  EXPECT_EQ(sum[1].values.sum(), 50U);
+  EXPECT_EQ(sum[1].values.count(), 2U);
+  EXPECT_EQ(sum[2].of, "new");
+}
+
 }  // namespace
 }  // namespace satrelay::gateway

@@ -205,7 +205,9 @@ TEST(Exposition, OfAGatewayWhoseWorkerIsStuckHasWhatItsSnapshotSays) {
   const auto samples = samples_of(text_of(readings));
   EXPECT_EQ(samples.at("satrelay_snapshot_age_seconds"), "61");
   EXPECT_EQ(samples.at(R"(satrelay_peer_packets_out_total{peer="remote"})"), "2");
+  EXPECT_TRUE(samples.contains(R"(satrelay_class_relayed_wait_seconds_count{class="0"})"));
   for (const auto& [series, value] : samples) {
+    if (series.find("_wait_seconds_") != std::string::npos) continue;  // of the snapshot, too
     EXPECT_FALSE(series.starts_with("satrelay_rule_") || series.starts_with("satrelay_class_"))
         << series;
   }
@@ -225,6 +227,7 @@ TEST(Exposition, TakesAGatewayOfAnotherVersion) {
   readings.peers[0]["counters"].erase("packets_out");
   readings.peers[0]["counters"]["of_later"] = 9U;
   readings.counters.erase("bridged_not_tcp");
+  readings.histograms = nullptr;
   const std::string text = text_of(readings);
   const auto samples = samples_of(text);
   EXPECT_EQ(samples.at(R"(satrelay_new_flows_state{state="resting"})"), "1");
@@ -275,6 +278,39 @@ TEST(Exposition, OfAHubTellsOfItsFirstPeers) {
   EXPECT_EQ(value_in(readings, R"(satrelay_peer_rtt_seconds{peer="peer-500"})"), "none");
   for (std::uint64_t i = 0; i < 600; ++i) readings.rules.push_back(sample_rule(i + 2, "r"));
   EXPECT_EQ(value_in(readings, R"(satrelay_entries_left_out{listing="rules"})"), "102");
+}
+
+TEST(Exposition, HasHistogramsInSeconds) {
+  const std::string text = text_of(sample_readings());
+  expect_lines(text,
+               "# TYPE satrelay_worker_round_seconds histogram\n"
+               "satrelay_worker_round_seconds_bucket{worker=\"0\",le=\"1e-06\"} 1\n"
+               "satrelay_worker_round_seconds_bucket{worker=\"0\",le=\"2e-06\"} 2\n");
+  expect_lines(text,
+               "satrelay_worker_round_seconds_bucket{worker=\"0\",le=\"0.1\"} 15\n"
+               "satrelay_worker_round_seconds_bucket{worker=\"0\",le=\"+Inf\"} 17\n"
+               "satrelay_worker_round_seconds_sum{worker=\"0\"} 1.5\n"
+               "satrelay_worker_round_seconds_count{worker=\"0\"} 17\n");
+  expect_lines(text, "satrelay_class_relayed_wait_seconds_bucket{class=\"0\",le=\"0.0001\"} 1\n");
+  expect_lines(text, "satrelay_class_relayed_wait_seconds_bucket{class=\"0\",le=\"1.0\"} 13\n");
+  expect_lines(text, "satrelay_block_compression_seconds_count 14\n");
+  expect_lines(expose(sample_readings(), ExpositionFormat::kOpenMetrics),
+               "# TYPE satrelay_worker_round_seconds histogram\n"
+               "# UNIT satrelay_worker_round_seconds seconds\n");
+}
+
+// One of another version has other bounds, or another label: a bucket that is missing would be
+// taken for an empty one.
+TEST(Exposition, TakesNoHistogramThatItDoesNotKnowWhole) {
+  Readings readings = sample_readings();
+  for (Json& each : readings.histograms) each.erase("le_100000");
+  readings.histograms.push_back(
+      Json::parse(R"({"name": "from_tomorrow_us", "count": 1, "sum": 1})"));
+  readings.histograms.push_back(Json("a text"));
+  const std::string text = text_of(readings);
+  EXPECT_EQ(text.find("satrelay_worker_round_seconds"), std::string::npos);
+  EXPECT_EQ(text.find("from_tomorrow"), std::string::npos);
+  EXPECT_EQ(text.find("_seconds_bucket"), std::string::npos);
 }
 
 }  // namespace

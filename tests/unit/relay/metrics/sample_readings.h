@@ -12,6 +12,7 @@
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/metrics/readings.h"
+#include "relay/ops/histogram_list.h"
 #include "relay/ops/worker_counters.h"
 
 namespace satrelay::metrics {
@@ -83,6 +84,19 @@ inline Json sample_class(const std::string& name) {
   return traffic_class;
 }
 
+// Up to each bound one value more, and two beyond the last.
+inline Json sample_histogram(const HistogramField& field, const std::string& of) {
+  Json histogram = Json::object({{"name", field.name}});
+  if (*field.label != '\0') histogram[field.label] = of;
+  std::uint64_t count = 0;
+  for (const std::uint64_t bound : field.bounds) {
+    histogram["le_" + std::to_string(bound)] = ++count;
+  }
+  histogram["count"] = count + 2;
+  histogram["sum"] = std::uint64_t{1'500'000'000};
+  return histogram;
+}
+
 inline Readings sample_readings() {
   Readings readings;
   readings.up = true;
@@ -92,6 +106,10 @@ inline Readings sample_readings() {
   readings.peers = Json::array({sample_peer("remote")});
   readings.rules = Json::array({sample_rule(1, "web"), sample_rule(0, "")});
   readings.classes = Json::array({sample_class("voice"), sample_class("relayed")});
+  readings.histograms = Json::array();
+  for (const HistogramField* field : ops::kHistograms) {
+    readings.histograms.push_back(sample_histogram(*field, "0"));
+  }
   return readings;
 }
 

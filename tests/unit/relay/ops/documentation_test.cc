@@ -17,6 +17,7 @@
 #include "relay/link/direction_counters.h"
 #include "relay/ops/control_grammar.h"
 #include "relay/ops/event.h"
+#include "relay/ops/histogram_list.h"
 
 namespace satrelay::ops {
 namespace {
@@ -83,6 +84,19 @@ TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
       names_of<gateway::ClassUse>({"name", "weight", "guaranteed_bps", "maximum_bps", "dictionary",
                                    "changed", "hosts", "held_frames", "held_bytes"}));
   EXPECT_EQ(rows_of(section("## /satrelay/counters", "## Events")), names_of<gateway::Counters>());
+}
+
+TEST(Documentation, HasEveryHistogram) {
+  const std::string text = section("## /satrelay/histograms", "## /satrelay/history");
+  Names rows = rows_of(text);
+  for (const HistogramField* field : kHistograms) {
+    const std::string label = *field->label == '\0' ? "" : "`" + std::string(field->label) + "` ";
+    const std::string row = "\n| `" + std::string(field->name) + "` | " + label + "| ";
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+    rows.erase(field->name);
+  }
+  rows.erase("name");  // the title of the column
+  EXPECT_EQ(rows, Names());
 }
 
 TEST(Documentation, HasEveryCounterOfSatlink) {

@@ -21,15 +21,10 @@
 #include "relay/client/reply.h"
 #include "relay/client/stats_client.h"
 #include "relay/ops/telemetry_replies.h"
+#include "tests/unit/relay/ops/telemetry_fixture.h"
 
 namespace satrelay::ops {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using namespace std::chrono_literals;
-
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t kBootEpoch = 1'764'082'060'000'000'000;
 
 TEST(ParsePage, TakesFirstAndCount) {
   EXPECT_EQ(parse_page("", 12)->first, 0U);
@@ -42,45 +37,6 @@ TEST(ParsePage, TakesFirstAndCount) {
     EXPECT_FALSE(parse_page(text, 12).has_value()) << text;
   }
 }
-
-// One DPDK a process: started for all tests, without hugepages, devices or privileges.
-class TelemetryTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    std::string folder = (std::filesystem::temp_directory_path() / "satrelay-ops-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    ::setenv("RUNTIME_DIRECTORY", folder.c_str(), 1);
-    std::string arguments[] = {"test",        "--no-huge",     "-m",  "32", "--no-pci",
-                               "--no-shconf", "--file-prefix", "ops", "-l", "0"};
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    started_ = rte_eal_init(static_cast<int>(argv.size()), argv.data()) >= 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
-      if (entry.path().filename() == "dpdk_telemetry.v2") socket_ = entry.path();
-    }
-  }
-  static void TearDownTestSuite() {
-    if (started_) rte_eal_cleanup();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  void SetUp() override {
-    ASSERT_TRUE(started_);
-    ASSERT_FALSE(socket_.empty()) << "DPDK made no telemetry socket under " << folder_;
-  }
-
-  static Json query(const std::string& command) {
-    return ctl::StatsClient(socket_, 3s).query(command);
-  }
-
-  inline static std::filesystem::path folder_;
-  inline static std::filesystem::path socket_;
-  inline static bool started_ = false;
-
-  SnapshotBoard board_;
-  EventRing events_{kBootEpoch};
-};
 
 stp::Counters largest_stp_counters() {
   stp::Counters counters;
@@ -120,23 +76,23 @@ gateway::FlowSnapshot largest_flow() {
 }
 
 TEST_F(TelemetryTest, AnswersNullUntilTheWorkerHasPublished) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   EXPECT_THROW(query("/satrelay/status"), ctl::StatsError);
   EXPECT_THROW(query("/satrelay/counters"), ctl::StatsError);
 }
 
 TEST_F(TelemetryTest, ListsItsCommands) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   const Json commands = query("/");
-  for (const char* command :
-       {"status", "ports", "peers", "rules", "classes", "flows", "flow", "explain", "counters"}) {
+  for (const char* command : {"status", "ports", "peers", "rules", "classes", "flows", "flow",
+                              "explain", "counters", "histograms", "bridged", "history"}) {
     const std::string name = std::string("/satrelay/") + command;
     EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
   }
 }
 
 TEST_F(TelemetryTest, Status) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Snapshot snapshot;
   snapshot.status.uptime = Duration::milliseconds(12'345);
   snapshot.status.boot_epoch = 1'700'000'000'000'000'000;
@@ -163,7 +119,7 @@ TEST_F(TelemetryTest, Status) {
 }
 
 TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Snapshot snapshot;
   snapshot.counters.add(gateway::Counter::kBridgedNotTcp, 11);
   snapshot.counters.add(gateway::Counter::kFlowsEstablished, kMost);
@@ -176,7 +132,7 @@ TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
 }
 
 TEST_F(TelemetryTest, Ports) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Snapshot snapshot;
   PortSnapshot lan;
   lan.name = "lan";
@@ -205,7 +161,7 @@ TEST_F(TelemetryTest, Ports) {
 }
 
 TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Snapshot snapshot;
   for (int i = 0; i < 20; ++i) {
     snapshot.peers.push_back(largest_peer());
@@ -233,7 +189,7 @@ TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
 }
 
 TEST_F(TelemetryTest, WhatWasNeverMeasuredIsLeftOut) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Snapshot snapshot;
   snapshot.peers.push_back(largest_peer());
   snapshot.peers[0].rtt.reset();
@@ -251,7 +207,7 @@ TEST_F(TelemetryTest, WhatWasNeverMeasuredIsLeftOut) {
 }
 
 TEST_F(TelemetryTest, APeerThatSeemsToHaveAnotherKeyIsCounted) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Snapshot snapshot;
   snapshot.peers.assign(3, largest_peer());
   snapshot.peers[1].wrong_key = true;
@@ -261,60 +217,9 @@ TEST_F(TelemetryTest, APeerThatSeemsToHaveAnotherKeyIsCounted) {
   EXPECT_EQ(query("/satrelay/peers").at("1").at("state"), "wrong_key");
 }
 
-// What a test says that the engine has.
-class Live final : public LiveView {
- public:
-  std::vector<gateway::FlowSnapshot> all_flows;
-  std::vector<gateway::RuleSnapshot> all_rules;
-  std::vector<gateway::ClassSnapshot> all_classes;
-  gateway::Explanation explanation;
-  mutable gateway::PolicyKey asked;
-
-  std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const override {
-    return part_of(all_flows, first, count);
-  }
-  std::optional<gateway::FlowSnapshot> flow(std::uint64_t id) const override {
-    const auto found = std::ranges::find(all_flows, id, &gateway::FlowSnapshot::id);
-    return found == all_flows.end() ? std::nullopt : std::optional(*found);
-  }
-  std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const override {
-    return part_of(all_rules, first, count);
-  }
-  std::vector<gateway::ClassSnapshot> classes() const override { return all_classes; }
-  gateway::Explanation explain(const gateway::PolicyKey& key) const override {
-    asked = key;
-    return explanation;
-  }
-
- private:
-  template <typename Entry>
-  static std::vector<Entry> part_of(const std::vector<Entry>& all, std::size_t first,
-                                    std::size_t count) {
-    first = std::min(first, all.size());
-    count = std::min(count, all.size() - first);
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
-    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
-  }
-};
-
-// Looks up what is asked for, for as long as it lives.
-class LiveWorker {
- public:
-  LiveWorker(SnapshotBoard& board, const Live& live)
-      : thread_([&](const std::stop_token& stop) {
-          while (!stop.stop_requested()) {
-            if (board.is_asked()) board.answer(live);
-            std::this_thread::sleep_for(1ms);
-          }
-        }) {}
-
- private:
-  std::jthread thread_;
-};
-
 // A page of the longest entries must not be cut, or it would not be JSON any more.
 TEST_F(TelemetryTest, FlowsComeFromTheWorkerInPagesThatFit) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Live live;
   live.all_flows.assign(100, largest_flow());
   for (std::size_t i = 0; i < live.all_flows.size(); ++i) {
@@ -348,7 +253,7 @@ gateway::RuleSnapshot largest_rule() {
 }
 
 TEST_F(TelemetryTest, RulesComeFromTheWorkerInPagesThatFit) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Live live;
   live.all_rules.assign(50, largest_rule());
   live.all_rules[1].use.connections = 17;
@@ -383,7 +288,7 @@ gateway::ClassSnapshot largest_class() {
 }
 
 TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Live live;
   live.all_classes.assign(kClassesPerPage, largest_class());
   live.all_classes[1].in_force = {
@@ -425,7 +330,7 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
 }
 
 TEST_F(TelemetryTest, ARuleIsExplained) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   Live live;
   live.explanation.rule = 3;
   live.explanation.in_force.name = "web";
@@ -465,7 +370,7 @@ TEST(PolicyKeyParameters, MistakesAreRefused) {
 }
 
 TEST_F(TelemetryTest, OneFlowIsToldWhole) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   gateway::FlowSnapshot flow = largest_flow();
   flow.id = 17;
   flow.wait_towards_peer = gateway::Wait::kCredit;
@@ -499,7 +404,7 @@ TEST_F(TelemetryTest, OneFlowIsToldWhole) {
 }
 
 TEST_F(TelemetryTest, EventsComeByTheirNumbers) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   EXPECT_EQ(query("/satrelay/events").size(), 0U);
   EXPECT_EQ(query("/satrelay/event_numbers"),
             Json({{"boot_epoch", kBootEpoch}, {"oldest", 1}, {"latest", 0}}));
@@ -531,7 +436,7 @@ TEST_F(TelemetryTest, EventsComeByTheirNumbers) {
 
 // Of characters that JSON must escape, and DPDK writes in two.
 TEST_F(TelemetryTest, APageOfTheLongestEventsFits) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   std::size_t longest = 0;
   for (std::size_t i = 0; i < kEventKinds; ++i) {
     const EventDescription& of = describe(static_cast<EventKind>(i));
@@ -556,7 +461,7 @@ TEST_F(TelemetryTest, APageOfTheLongestEventsFits) {
 }
 
 TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {
-  const Telemetry telemetry(board_, events_);
+  const Telemetry telemetry(board_, events_, history_);
   board_.publish(Snapshot{});
   const auto before = std::chrono::steady_clock::now();
   EXPECT_THROW(query("/satrelay/flows"), ctl::StatsError);
@@ -566,7 +471,7 @@ TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {
 
 TEST_F(TelemetryTest, AnswersNullOnceTheGatewayIsGone) {
   {
-    const Telemetry telemetry(board_, events_);
+    const Telemetry telemetry(board_, events_, history_);
     board_.publish(Snapshot{});
     EXPECT_NO_THROW(query("/satrelay/status"));
   }

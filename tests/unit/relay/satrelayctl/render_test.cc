@@ -87,7 +87,9 @@ TEST(Render, FitsItsLines) {
         render_counters(counters, Zeros::kHide, 80),
         render_ports(Json::array({Json::object()}), 80),
         render_rules(Json::array({Json::object()}), 80), render_explanation(miss, 80),
-        render_classes(Json::array({Json::object()}), 80)}) {
+        render_classes(Json::array({Json::object()}), 80),
+        render_histograms(Json::array({Json::object()}), 80),
+        render_bridged(Json::array({flow}), 80)}) {
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = text.find('\n', at);
       EXPECT_LE(end - at, 80U) << text;
@@ -273,6 +275,32 @@ TEST(Render, SurvivesAnyShape) {
 TEST(Render, LetsNoNameMoveTheCursor) {
   const std::string text = render_peers(Json::parse("[{\"name\": \"a\\u001b[2J\"}]"));
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(RenderBridged, ShowsWhichConnectionAndWhy) {
+  const Json connections = Json::parse(R"([
+    {"client": "203.0.113.5", "client_port": 40000, "server": "198.51.100.5", "server_port": 22,
+     "reason": "bridged_by_rule", "rule": 1, "rule_name": "ssh", "age_ms": 1500, "syns": 1},
+    {"client": "2001:db8::5", "client_port": 40001, "server": "2001:db8::7", "server_port": 443,
+     "reason": "bridged_peer_down", "rule": 2, "rule_name": "", "age_ms": 61000, "syns": 4}])");
+  EXPECT_EQ(render_bridged(connections),
+            "client               server             reason            ago  rule  SYNs\n"
+            "203.0.113.5:40000    198.51.100.5:22    by_rule        1.50 s  ssh      1\n"
+            "[2001:db8::5]:40001  [2001:db8::7]:443  peer_down  1 min 01 s  2        4\n");
+}
+
+TEST(RenderHistograms, ShowsMeansAndWithinWhatMostAre) {
+  const Json histograms = Json::parse(R"([
+    {"name": "worker_round_ns", "worker": "0", "count": 1000, "sum": 12000000, "le_1000": 400,
+     "le_2000": 500, "le_5000": 900, "le_10000": 990, "le_20000": 990, "le_50000": 995,
+     "le_100000": 998, "le_200000": 998, "le_500000": 998, "le_1000000": 998, "le_2000000": 998,
+     "le_5000000": 998, "le_10000000": 998, "le_20000000": 998, "le_100000000": 998},
+    {"name": "block_compression_ns", "count": 0, "sum": 0}, {"name": "another", "count": 7}])");
+  EXPECT_EQ(render_histograms(histograms),
+            "what               of        count   mean  50% within  99% within  99.9% within\n"
+            "worker_round       worker 0  1 000  12 us        2 us       10 us      > 100 ms\n"
+            "block_compression                0      -           -           -             -\n"
+            "another                          7      -           -           -             -\n");
 }
 
 }  // namespace

@@ -23,6 +23,18 @@ std::byte host_byte(std::uint64_t offset) {  // compressible
   return static_cast<std::byte>(offset / 64 * 7 + (offset / 4096) % 3);
 }
 
+// Each block takes 30 us.
+class SteadyStopwatch final : public Stopwatch {
+ public:
+  Instant read() const override {
+    now_ = now_ + Duration::microseconds(30);
+    return now_;
+  }
+
+ private:
+  mutable Instant now_;
+};
+
 class SpliceTest : public testing::Test, public stp::StreamSource {
  protected:
   SpliceTest()
@@ -34,7 +46,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
                Duration::milliseconds(50)),
         controller_(kRate),
         session_(config(), arena_, pacer_, controller_, *this, now_),
-        splice_(1, dictionaries_, nullptr) {
+        splice_(1, dictionaries_, &stopwatch_) {
     for (int i = 0; i < 10; ++i) exchange();
     EXPECT_EQ(session_.peer_state(), stp::PeerState::kAlive);
   }
@@ -213,6 +225,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   FarGateway far_{2, kRate, now_};
   Dictionaries dictionaries_;
   SharedDictionary dictionary_;
+  SteadyStopwatch stopwatch_;
   Splice splice_;
   tcp::Counters counters_;
   std::unique_ptr<Flow> flow_;
@@ -241,6 +254,17 @@ TEST_F(SpliceTest, ABlockThatIsHeldIsNoLargerThanThereIsRoomFor) {
   largest_ = {.compressed = 500, .raw = 4'000};
   expect_all_arrives(config::Compress::kOn);
   EXPECT_EQ(largest_seen_.compressed, 500U);
+}
+
+TEST_F(SpliceTest, WhatEachBlockTakesIsCounted) {
+  start(config::Compress::kOn);
+  for (int i = 0; i < 20; ++i) speak_some();
+  session_.set_ready(flow_->stream, true);
+  exchange();
+  const Histogram& times = splice_.block_times();
+  EXPECT_GE(times.count(), 1U);
+  EXPECT_EQ(times.count(), splice_.counters().compressed_blocks);
+  EXPECT_EQ(times.sum(), 30'000 * times.count());
 }
 
 TEST_F(SpliceTest, AnEndBetweenBlocksIsAnEnd) {

@@ -129,6 +129,20 @@ TEST_F(StreamSideTest, WhatTheHostSaysArrivesAndIsAskedForNoMore) {
   EXPECT_EQ(side_->counters().plain_bytes, 100U);
 }
 
+TEST_F(StreamSideTest, HowLongAByteHasWaitedIsCountedInTheClassOfItsFlow) {
+  open();
+  f_.heat(now_);
+  host_.say(sample(100), now_);
+  f_.hot()->wait.begin(f_.bytes_from_lan, f_.endpoint.received().readable(), now_);
+  now_ += Duration::milliseconds(30);
+  side_->feed(f_, now_);
+  far_heard();
+  const Histogram& waits = classes_[*classes_.find("b")].relayed_waits;
+  EXPECT_EQ(waits.count(), 1U);
+  EXPECT_EQ(waits.sum(), 35'000U) << "the link asks 5 ms later";
+  EXPECT_EQ(classes_[*classes_.find("a")].relayed_waits.count(), 0U);
+}
+
 TEST_F(StreamSideTest, TheStreamEndsBehindTheLastByteOfTheHost) {
   open();
   host_.say_some(100, now_);

@@ -100,6 +100,16 @@ TEST_F(UplinkTest, AFrameThatFindsNoneWaitsUntilTheCarrierHasSomeAgain) {
   EXPECT_TRUE(uplink_.next_turn(now_).is_never());
 }
 
+TEST_F(UplinkTest, HowLongAFrameHasWaitedIsCounted) {
+  fill();
+  const Histogram& waits = uplink_.classes()[kId].bridged_waits;
+  EXPECT_EQ(waits.count(), 0U) << "it waits yet";
+  now_ += Duration::milliseconds(7);
+  ASSERT_EQ(poll().kind, Polled::Kind::kHeld);
+  EXPECT_EQ(waits.count(), 1U);
+  EXPECT_EQ(waits.sum(), 7'000U);
+}
+
 TEST_F(UplinkTest, NoFrameOvertakesThoseOfItsClassThatWait) {
   fill();
   now_ += Duration::seconds(1);

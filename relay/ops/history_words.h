@@ -1,0 +1,27 @@
+// Of what a gateway keeps its history, in words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace satrelay::ops {
+
+// Where there are more than are kept, the first ones are.
+enum class HistoryOf : std::uint8_t { kGateway, kLink, kClass, kPeer };
+
+inline constexpr std::array<std::string_view, 4> kHistoryWords = {"gateway", "link", "class",
+                                                                  "peer"};
+
+constexpr std::string_view to_word(HistoryOf of) {
+  return kHistoryWords[static_cast<std::size_t>(of)];
+}
+constexpr std::optional<HistoryOf> history_of(std::string_view word) {
+  for (std::size_t i = 0; i < kHistoryWords.size(); ++i) {
+    if (kHistoryWords[i] == word) return static_cast<HistoryOf>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace satrelay::ops

@@ -1,0 +1,202 @@
+"""What all observation together costs the worker of a gateway that has 10,000 flows.
+
+    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300]
+
+Turns it on and off, in turn: satpanel, which looks each second, a scrape of /metrics each second, a
+stream of events to a browser, its list of flows every 3 s, and `satrelayctl events --follow`. Prints
+of each turn the share of a core that the worker was at work, and how long its rounds were, by the
+gateway's own histogram of them; then the medians, and their difference. A download runs all the time,
+so that the worker has something to do. Takes three minutes.
+"""
+
+import argparse
+import contextlib
+import http.client
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import harness  # noqa: E402
+import panel_cost  # noqa: E402
+from harness import SERVER, GatewayOptions, Link, make_lab, note  # noqa: E402
+from lab import settings  # noqa: E402
+from panel import Client, panel_of  # noqa: E402
+
+FLOWS = 10_000
+TURNS = 5  # of each kind
+SECONDS = 12
+LOAD = 9001
+
+
+def rounds(gateway) -> dict[str, int]:
+    listing = gateway.query("histograms").values()
+    return next(each for each in listing if each["name"] == "worker_round_ns")
+
+
+class Turn:
+    """What the worker has done between two looks at its rounds."""
+
+    def __init__(self, name: str, before: dict, after: dict, seconds: float):
+        self.name = name
+        self.rounds = after["count"] - before["count"]
+        self.at_work = (after["sum"] - before["sum"]) / 1e9 / seconds
+        bounds = [int(key[3:]) for key in after if key.startswith("le_")]
+        new = {bound: after[f"le_{bound}"] - before[f"le_{bound}"] for bound in bounds}
+        self.longest = "> 100 ms"
+        for bound in bounds:
+            if new[bound] == self.rounds:
+                self.longest = f"<= {bound / 1e6:g} ms"
+                break
+        self.above_a_millisecond = self.rounds - new[1_000_000]
+
+    def __str__(self) -> str:
+        return (f"{self.name:>4}: at work {self.at_work:7.3%} of a core, {self.rounds / SECONDS:8.0f} rounds/s, "
+                f"the longest {self.longest}, {self.above_a_millisecond} above 1 ms; "
+                f"load of the machine {os.getloadavg()[0]:.1f}")
+
+
+def turn(gateway, name: str) -> Turn:
+    before, began = rounds(gateway), time.monotonic()
+    time.sleep(SECONDS)
+    after = rounds(gateway)
+    done = Turn(name, before, after, time.monotonic() - began)
+    note(str(done))
+    return done
+
+
+@contextlib.contextmanager
+def repeated(every: float, action):
+    """Calls it in a thread of its own, until the end."""
+    over = threading.Event()
+
+    def run():
+        while not over.wait(every):
+            action()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextlib.contextmanager
+def event_stream(panel):
+    connection = http.client.HTTPConnection("127.0.0.1", panel.port, timeout=60)
+    connection.request("GET", "/api/v1/events/stream", headers={"Authorization": f"Bearer {panel.token}"})
+    answer = connection.getresponse()
+    harness.check(answer.status == 200, f"the stream: {answer.status}")
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def everything(lab):
+    near = lab.gateway_a
+    follow = [lab.programs.satrelayctl, "--socket", near.stats_socket, "events", "--follow"]
+    with contextlib.ExitStack() as stack:
+        panel = stack.enter_context(panel_of(near))
+        client = Client(panel, token=panel.token)
+        following = subprocess.Popen(follow, stdout=subprocess.DEVNULL)
+        stack.callback(following.wait)
+        stack.callback(following.send_signal, signal.SIGINT)
+        stack.enter_context(event_stream(panel))
+        stack.enter_context(repeated(1, lambda: client.get("/metrics")))
+        stack.enter_context(repeated(3, lambda: client.get("/api/v1/flows?count=100")))
+        time.sleep(2)
+        yield
+
+
+@contextlib.contextmanager
+def idle_flows(lab):
+    listener = harness.listen(lab.server, SERVER.ipv4, 9000)
+    listener.settimeout(600)
+    # Each end in a process of its own, as a process may not have twice as many.
+    server = os.fork()
+    if server == 0:
+        held = []
+        while True:
+            held.append(harness.accept(listener, timeout=600))
+    ends = []
+    try:
+        for number in range(FLOWS):
+            ends.append(harness.connect(lab.client, SERVER.ipv4, 9000))
+            if number % 2000 == 1999:
+                note(f"{number + 1} connections")
+        yield
+    finally:
+        os.kill(server, signal.SIGKILL)
+        os.waitpid(server, 0)
+        for end in ends:
+            end.close()
+
+
+@contextlib.contextmanager
+def download(lab):
+    with harness.connection(lab, LOAD) as (client, server):
+        client.settimeout(60)
+        server.settimeout(60)
+        over = threading.Event()
+
+        def send():
+            with contextlib.suppress(OSError):
+                while not over.is_set():
+                    client.sendall(bytes(65536))
+
+        def receive():
+            with contextlib.suppress(OSError):
+                while server.recv(1 << 20):
+                    pass
+
+        threads = [threading.Thread(target=each, daemon=True) for each in (send, receive)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--peers", type=int, default=1)
+    peers = parser.parse_args().peers
+    resource.setrlimit(resource.RLIMIT_NOFILE, (14_000, 14_000))
+    if peers > 1:
+        panel_cost.PEERS = peers
+        settings.gateway_yaml = panel_cost.with_many_peers(settings.gateway_yaml)
+    # What is sent does not compress away: the load is that of the link's rate.
+    options = GatewayOptions(limits={"memory": "1GiB", "flows": "16384"}, modes={"compress": "off"})
+    with make_lab(link=Link(rate=20_000_000, rtt=0.2), options=options) as lab:
+        with idle_flows(lab), download(lab):
+            near = lab.gateway_a
+            status = near.query("status")
+            note(f"{status['flows']} flows, {sum(status['peers'].values())} peers")
+            time.sleep(12)  # what connecting has left to do
+            turns = []
+            for _ in range(TURNS):
+                turns.append(turn(near, "off"))
+                with everything(lab):
+                    turns.append(turn(near, "on"))
+    at_work = {
+        name: statistics.median(each.at_work for each in turns if each.name == name)
+        for name in ("off", "on")
+    }
+    note(f"medians: off {at_work['off']:.3%}, on {at_work['on']:.3%} of a core; "
+         f"observation takes {at_work['on'] - at_work['off']:.3%}")
+
+
+if __name__ == "__main__":
+    main()
