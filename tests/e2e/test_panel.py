@@ -12,6 +12,7 @@ import time
 import pytest
 from browser import NARROW, WIDE, Browser, browser_at
 from harness import (
+    SERVER,
     GatewayOptions,
     Lab,
     Link,
@@ -319,7 +320,7 @@ def test_switches_by_keyboard(lab: Lab, panel: Panel, browser: Browser) -> None:
     converse(lab, 8080)
     check(near.counter("bridged_bypass") > before, "the connection was not bridged")
     browser.go("explain")
-    browser.wait_for("bridged_bypass")
+    browser.wait_for("bridged_bypass", "The latest connections", f"> {SERVER.ipv4}:8080")
     browser.go("")
     browser.wait_for("Bypass is on: new connections are bridged")
     browser.go("switches")
@@ -459,7 +460,7 @@ def test_asks_nothing_unseen(panel: Panel, browser: Browser) -> None:
         "document.dispatchEvent(new Event('visibilitychange'))"
     )
     browser.run(hide, True)
-    time.sleep(0.3)
+    time.sleep(1)  # for answers that are under way
     before = browser.run(asked)
     time.sleep(2.2)
     check(browser.run(asked) == before, "a page that nobody sees asks")

@@ -175,6 +175,8 @@ def test_answers(lab: Lab) -> None:
         before = near.counter("bridged_bypass")
         converse(lab, 9003)
         check(near.counter("bridged_bypass") > before, "the connection was not bridged")
+        latest = client.get("/api/v1/bridged-connections?filter=9003")["entries"][0]
+        check(latest["reason"] == "bridged_bypass", f"it is told as {latest}")
         check(client.tell("bypass", STATE="off")[0] == 200, "bypass off")
         status, body = client.tell("rate", PEER="nobody", RATE="1Mbit")
         check(status == 409, f"a peer that is not: {status} {body}")
