@@ -151,7 +151,10 @@ std::vector<HistogramSnapshot> Gateway::histograms() const {
   for (const schedule::ClassId id : classes.order()) {
     const TrafficClassState& c = classes[id];
     const std::string& name = c.in_force.name;
-    list.push_back({.field = &kRelayedWait, .of = name, .values = c.relayed_waits});
+    if (id != TrafficClasses::kBridged) {
+      list.push_back({.field = &kRelayedWait, .of = name, .values = c.relayed_waits});
+    }
+    if (id == TrafficClasses::kRelayed) continue;
     // Frames that leave at once are counted already.
     Histogram waits = c.bridged_waits;
     waits.add(0, c.use.bridged_frames - waits.count());

@@ -26,6 +26,7 @@
 #include "relay/satrelayctl/interruption.h"
 #include "relay/satrelayctl/machine.h"
 #include "relay/satrelayctl/redaction.h"
+#include "relay/satrelayctl/render_history.h"
 #include "relay/satrelayctl/support_folder.h"
 #include "relay/satrelayctl/views.h"
 
@@ -227,6 +228,7 @@ class Collection {
       if (view.subject == Subject::kGateway) add_listing(view, "", first);
     }
     const auto first_read = Clock::now();
+    add_history();
     add_events();
     wait_and_capture();
     const std::chrono::duration<double> apart = Clock::now() - first_read;
@@ -241,6 +243,19 @@ class Collection {
     }
     folder_.add("difference.json", "what has changed between the two readings, and their distance",
                 json_text(changes));
+  }
+
+  void add_history() {
+    const std::string name = "history.json";
+    try {
+      Json points = history_in_order(
+          StatsClient(socket_, kTimeout).query_all("/satrelay/history,gateway"), 0);
+      name_unmeasured("history", points);
+      folder_.add(name, "the last hour in steps of ten seconds, the oldest first",
+                  json_text(points));
+    } catch (const StatsError& error) {
+      folder_.lacks(name, error.what());
+    }
   }
 
   void add_events() {

@@ -4,9 +4,10 @@
 
 Turns it on and off, in turn: satpanel, which looks each second, a scrape of /metrics each second, a
 stream of events to a browser, its list of flows every 3 s, and `satrelayctl events --follow`. Prints
-of each turn the share of a core that the worker was at work, and how long its rounds were, by the
-gateway's own histogram of them; then the medians, and their difference. A download runs all the time,
-so that the worker has something to do. Takes three minutes.
+of each turn the share of a core that the worker's thread took, by the kernel's account, and how long
+its rounds were, by the gateway's own histogram; then the medians, and that of the differences between
+turns that follow each other. Rounds count the time in which others had the processor, too. A download
+runs all the time, so that the worker has something to do. Takes three minutes.
 """
 
 import argparse
@@ -41,13 +42,21 @@ def rounds(gateway) -> dict[str, int]:
     return next(each for each in listing if each["name"] == "worker_round_ns")
 
 
+def processor_ns(gateway) -> int:
+    """Of the thread of the first worker."""
+    pid = gateway.daemon.pid
+    with open(f"/proc/{pid}/task/{pid}/schedstat", encoding="ascii") as schedstat:
+        return int(schedstat.read().split()[0])
+
+
 class Turn:
     """What the worker has done between two looks at its rounds."""
 
-    def __init__(self, name: str, before: dict, after: dict, seconds: float):
+    def __init__(self, name: str, before: dict, after: dict, processor: int, seconds: float):
         self.name = name
         self.rounds = after["count"] - before["count"]
         self.at_work = (after["sum"] - before["sum"]) / 1e9 / seconds
+        self.processor = processor / 1e9 / seconds
         bounds = [int(key[3:]) for key in after if key.startswith("le_")]
         new = {bound: after[f"le_{bound}"] - before[f"le_{bound}"] for bound in bounds}
         self.longest = "> 100 ms"
@@ -58,16 +67,18 @@ class Turn:
         self.above_a_millisecond = self.rounds - new[1_000_000]
 
     def __str__(self) -> str:
-        return (f"{self.name:>4}: at work {self.at_work:7.3%} of a core, {self.rounds / SECONDS:8.0f} rounds/s, "
-                f"the longest {self.longest}, {self.above_a_millisecond} above 1 ms; "
-                f"load of the machine {os.getloadavg()[0]:.1f}")
+        return (
+            f"{self.name:>4}: {self.processor:7.3%} of a core, in rounds {self.at_work:7.3%} of the time, "
+            f"{self.rounds / SECONDS:6.0f} rounds/s, the longest {self.longest}, "
+            f"{self.above_a_millisecond} above 1 ms; load of the machine {os.getloadavg()[0]:.1f}"
+        )
 
 
 def turn(gateway, name: str) -> Turn:
-    before, began = rounds(gateway), time.monotonic()
+    before, taken, began = rounds(gateway), processor_ns(gateway), time.monotonic()
     time.sleep(SECONDS)
-    after = rounds(gateway)
-    done = Turn(name, before, after, time.monotonic() - began)
+    taken, passed, after = processor_ns(gateway) - taken, time.monotonic() - began, rounds(gateway)
+    done = Turn(name, before, after, taken, passed)
     note(str(done))
     return done
 
@@ -169,6 +180,16 @@ def download(lab):
             over.set()
 
 
+def tell(what: str, values: list[float]) -> None:
+    """Of turns off and on, in turn."""
+    off, on = values[::2], values[1::2]
+    more = statistics.median(after - before for before, after in zip(off, on))
+    note(
+        f"{what}: off {statistics.median(off):.3%}, on {statistics.median(on):.3%}; "
+        f"observation adds {more:+.3%}"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--peers", type=int, default=1)
@@ -190,12 +211,8 @@ def main() -> None:
                 turns.append(turn(near, "off"))
                 with everything(lab):
                     turns.append(turn(near, "on"))
-    at_work = {
-        name: statistics.median(each.at_work for each in turns if each.name == name)
-        for name in ("off", "on")
-    }
-    note(f"medians: off {at_work['off']:.3%}, on {at_work['on']:.3%} of a core; "
-         f"observation takes {at_work['on'] - at_work['off']:.3%}")
+    tell("of a core", [each.processor for each in turns])
+    tell("of the time in rounds", [each.at_work for each in turns])
 
 
 if __name__ == "__main__":

@@ -86,6 +86,21 @@ TEST_F(Rules, ConnectionsThatAreBridgedAreNotedWithTheirReason) {
   EXPECT_EQ(bridged[2].client_port, 40000);
 }
 
+// Each frame counts, so that what most of them wait is told right.
+TEST_F(Rules, FramesThatLeaveAtOnceHaveWaitedForNothing) {
+  start_peer();
+  for (int i = 0; i < 3; ++i) lan(tcp_frame(kClient, kServer, syn(40000, 22)));
+  std::size_t of_bridged = 0;
+  for (const HistogramSnapshot& each : a_->histograms()) {
+    if (each.of != "bridged") continue;
+    ++of_bridged;
+    EXPECT_EQ(each.field, &kBridgedWait) << "nothing is relayed in that class";
+    EXPECT_EQ(each.values.count(), 3U);
+    EXPECT_EQ(each.values.sum(), 0U);
+  }
+  EXPECT_EQ(of_bridged, 1U);
+}
+
 TEST_F(Rules, DropTakesEveryPacketThatMatches) {
   start_peer();
   config::Match far;

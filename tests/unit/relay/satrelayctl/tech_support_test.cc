@@ -81,7 +81,8 @@ TEST_F(TechSupportTest, HasWhatAGatewayTells) {
   EXPECT_TRUE(has(files.at("versions.txt"), "DPDK 22.11.11"));
   EXPECT_TRUE(has(files.at("status.json"), "\"flows\": 3"));
   EXPECT_TRUE(has(files.at("events.json"), "\"started\""));
-  for (const char* name : {"peers.json", "rules.json", "classes.json", "machine.txt"}) {
+  for (const char* name : {"peers.json", "rules.json", "classes.json", "histograms.json",
+                           "history.json", "machine.txt"}) {
     EXPECT_TRUE(files.contains(name)) << name;
   }
   EXPECT_FALSE(files.contains("flows.json")) << "who speaks with whom is not asked for";
