@@ -52,7 +52,8 @@ def names_of(exposition: str) -> set[str]:
 def documented_metrics() -> set[str]:
     with open(os.path.join(REPOSITORY, "docs", "monitoring.md"), encoding="utf-8") as file:
         text = file.read()
-    return set(re.findall(r"^\| `(satrelay_\w+)` \|", text, re.MULTILINE))
+    cells = re.findall(r"^\| (`satrelay_.*?) \| ", text, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(satrelay_\w+)`", cell)}
 
 
 def test_metrics_of_a_gateway(lab: Lab) -> None:
