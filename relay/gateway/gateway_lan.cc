@@ -222,7 +222,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   const RulePtr& rule = policy.match(seen);
   const auto bridge_connection = [&](Counter reason) {
     const Verdict verdict = treat(*rule, reason, frame, PortId::kLan, bytes, now);
-    if (is_syn && verdict != Verdict::kDrop) bridged.note(key, reason, rule, now);
+    if (is_syn && verdict != Verdict::kDrop) bridged.note(seen_segment.key, reason, rule, now);
     return verdict;
   };
   if (bars(rule->rule)) return bridge_connection(Counter::kBridgedByRule);
