@@ -209,11 +209,11 @@ int event_numbers(const char* /*command*/, const char* /*params*/, rte_tel_data*
 int history(const char* /*command*/, const char* params, rte_tel_data* reply) {
   const auto question = parse_history_question(text_of(params), kHistoryPerPage);
   if (!question) return -EINVAL;
-  const auto& [of, name, page] = *question;
   return with(current_history, [&](const History& kept) {
     TelemetryDict dict(reply);
-    std::size_t position = page.first;
-    for (const HistoryPoint& point : kept.points(of, name, page.first, page.count)) {
+    std::size_t position = question->page.first;
+    for (const HistoryPoint& point :
+         kept.points(question->of, question->name, position, question->page.count)) {
       dict.add(std::to_string(position++).c_str(), to_dict(point));
     }
     return 0;
