@@ -12,6 +12,7 @@ import time
 import pytest
 from browser import NARROW, WIDE, Browser, browser_at
 from harness import (
+    BRIDGED_PORT,
     SERVER,
     GatewayOptions,
     Lab,
@@ -38,6 +39,7 @@ PAGES = {
         "It is relayed, if it is TCP.",
         "The far host is behind peer remote",
         "bridged_not_tcp",
+        f"> 203.0.113.130:{BRIDGED_PORT}",
     ),
     "switches": ("Bypass", "Functions of rules", "Capacity of links", "accelerate"),
     "events": ("peer_alive", "Live: new events appear by themselves."),
@@ -169,6 +171,7 @@ def test_pages_with_data(lab: Lab, panel: Panel, browser: Browser) -> None:
     weight = weight_of(browser)
     note(f"a first visit loads {weight} bytes, charts not counted")
     check(0 < weight < MOST_BYTES, f"{weight} bytes")
+    converse(lab, BRIDGED_PORT, times=10)
     with uploads(lab), slow_download(lab):
         time.sleep(3)
         for page, words in PAGES.items():
