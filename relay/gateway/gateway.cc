@@ -168,6 +168,11 @@ void Gateway::observe_plain(PlainObserver* observer) {
   }
 }
 
+void Gateway::record_flows(FlowRecorder* recorder) {
+  impl_->settle();
+  impl_->flows.tell_ends(recorder);
+}
+
 bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   impl_->settle();
   bool found = false;

@@ -78,6 +78,8 @@ class PlainObserver {
   virtual void see_plain(LinkWay way, ConstBytes frame) = 0;
 };
 
+class FlowRecorder;  // flows/flow_record.h
+
 class Gateway {
  public:
   // `arena_memory` must outlive the gateway, and so must `journal`: there it writes down its flows,
@@ -183,6 +185,7 @@ class Gateway {
 
   // nullptr: nobody.
   void observe_plain(PlainObserver* observer);
+  void record_flows(FlowRecorder* recorder);
 
   const Counters& counters() const;
   // Objects that the engine went over since its start: frames of packets, packets that reports

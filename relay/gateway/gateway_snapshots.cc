@@ -147,6 +147,11 @@ std::vector<HistogramSnapshot> Gateway::histograms() const {
   std::vector<HistogramSnapshot> list;
   list.push_back(
       {.field = &compress::kBlockCompression, .of = {}, .values = impl_->flows.block_times()});
+  for (std::size_t i = 0; i < Completions::kSizes.size(); ++i) {
+    list.push_back({.field = &kFlowCompletion,
+                    .of = Completions::kSizes[i].name,
+                    .values = impl_->flows.completions().by_size()[i]});
+  }
   const TrafficClasses& classes = impl_->uplink.classes();
   for (const schedule::ClassId id : classes.order()) {
     const TrafficClassState& c = classes[id];

@@ -5,12 +5,14 @@
 
 #include "pep/base/histogram.h"
 #include "pep/compress/codec_counters.h"
+#include "relay/gateway/flows/completion.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/ops/worker_counters.h"
 
 namespace satrelay::ops {
 
-inline constexpr std::array<const HistogramField*, 4> kHistograms = {
-    &kWorkerRound, &compress::kBlockCompression, &gateway::kRelayedWait, &gateway::kBridgedWait};
+inline constexpr std::array<const HistogramField*, 5> kHistograms = {
+    &kWorkerRound, &gateway::kFlowCompletion, &compress::kBlockCompression, &gateway::kRelayedWait,
+    &gateway::kBridgedWait};
 
 }  // namespace satrelay::ops

@@ -2,7 +2,9 @@
 // stream to the gateway in front of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,6 +17,8 @@
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/ethernet.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/flows/origin.h"
 #include "relay/gateway/flows/wait_sample.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
@@ -23,11 +27,6 @@
 #include "relay/gateway/rules/rule_use.h"
 
 namespace satrelay::gateway {
-
-enum class Origin : std::uint8_t {
-  kLan,   // the client is on this gateway's LAN: our endpoint plays the server
-  kPeer,  // the client is behind the peer: our endpoint plays the client
-};
 
 // The STP half of a flow.
 enum class StreamState : std::uint8_t {
@@ -67,6 +66,8 @@ struct FlowRare {
   std::uint64_t confirmed_window = 0;       // of our host, as told
   std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
   std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
+  std::uint32_t retransmitted = 0;          // segments to the host
+  std::uint32_t repeated = 0;               // segments of the host with bytes that had come before
 };
 
 struct Flow {
@@ -80,6 +81,15 @@ struct Flow {
         endpoint(config, arena, std::move(shared)),
         created(now) {}
 
+  // The server's first byte has come here, at the latest now.
+  void note_first_byte(Instant now) {
+    const bool has_come =
+        origin == Origin::kLan ? bytes_to_lan > 0 : endpoint.received().in_order_end() > 0;
+    if (!has_come) return;
+    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    const std::int64_t time = (now - created).to_microseconds();
+    first_byte_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(time, 1, kMost));
+  }
   // The host believes in a connection of which the peer knows nothing yet.
   bool awaits_stream() const {
     return origin == Origin::kLan && established && stream_state == StreamState::kNone &&
@@ -130,7 +140,7 @@ struct Flow {
   bool delivered = false;               // the peer's session has everything
   bool close_handled = false;           // the endpoint's end was passed on
   bool closed_to_host = false;          // endpoint.close() called
-  bool end_counted = false;             // a counter names how this flow ended
+  Counter end = Counter::kCount;        // names how this flow ended; kCount: nothing yet
   bool counted_over = false;            // among those that are over
   bool half_open = false;               // counted against limits.half_open
   bool trimmed = true;                  // it has no memory that a quiet flow can do without
@@ -155,16 +165,19 @@ struct Flow {
   std::uint64_t bytes_from_lan = 0;  // plain
   std::uint64_t bytes_encoded = 0;   // what became of them in the stream
   std::uint64_t bytes_to_lan = 0;
+  std::uint64_t bytes_decoded = 0;  // of the stream, that became those
   // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
   std::uint64_t try_compression_at = 0;
   std::uint32_t incompressible_run = 0;
   std::uint32_t stray_answers = 0;  // of our host that the peer was asked about
-  tcp::Endpoint endpoint;
+  [[no_unique_address]] tcp::Endpoint endpoint;
 
   // --- seldom ----------------------------------------------------------------------------------
-  std::uint64_t upheavals = 0;       // of its peer that have reached it (upheavals.h)
-  std::uint64_t id = 0;              // a number of its own among all flows since the start
+  // Of the server, since the flow began; 0: has not come. Stands where the endpoint's members end.
+  std::uint32_t first_byte_us = 0;
+  std::uint32_t upheavals = 0;       // of its peer that have reached it (upheavals.h)
   std::uint32_t configurations = 0;  // that have reached it
+  std::uint64_t id = 0;              // a number of its own among all flows since the start
   std::uint32_t syn_sequence = 0;    // of the host's SYN, if that came from the LAN
   FlowJournal::Place journal_place = FlowJournal::kNowhere;
   Instant created;

@@ -58,6 +58,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       unheard_(config.limits.flows, secret),
       windows_(plan, arena_, flows_),
       streams_(config, plan, secret, around.classes, peers_, stopwatch),
+      ends_(around.classes),
       time_waits_(config.limits.time_wait, secret),
       frames_(sums) {
   share_with_endpoints();
@@ -91,8 +92,10 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   // would take the room that the streams need to drain counts as lost: the host sends it again.
   f.endpoint.set_frugal(windows_.crowds_streams(payload.size()));
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
+  const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
+  if (tcp_counters_.duplicate_bytes_in > repeated) ++f.make_rare().repeated;
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
@@ -256,6 +259,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     count_end(f, Counter::kFlowsResetProtocol);
     f.endpoint.abort(now);
   }
+  if (f.first_byte_us == 0) f.note_first_byte(now);
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
   if (f.stream_state == StreamState::kOpen) streams_.release_if_done(f, now);
@@ -277,7 +281,9 @@ Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
         ring.count_segment();
         return frames_.write_next(f, last_sent_, out);
       }
+      const std::uint64_t retransmitted = tcp_counters_.retransmitted_segments;
       if (const auto segment = f.endpoint.poll_segment(now)) {
+        if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().retransmitted;
         ring.count_segment();
         last_sent_ = *segment;
         sending_ = segment->payload_size > 0 ? slot : kNoSlot;

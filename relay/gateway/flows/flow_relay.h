@@ -18,6 +18,7 @@
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/flow_ends.h"
 #include "relay/gateway/flows/flow_store.h"
 #include "relay/gateway/flows/host_side.h"
 #include "relay/gateway/flows/host_windows.h"
@@ -127,6 +128,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // Their streams are gone already.
   void shut_down(Instant now);
 
+  // nullptr: nobody.
+  void tell_ends(FlowRecorder* recorder) { ends_.tell(recorder); }
+
   // --- getters ---------------------------------------------------------------------------------
   const FlowStore& flows() const { return flows_; }
   const TimeWaits& time_waits() const { return time_waits_; }
@@ -135,6 +139,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // Where the sessions sum up what they store.
   std::uint64_t* stored_of_peers() { return windows_.stored_of_peers(); }
   std::uint64_t visited() const { return work_.total(); }  // objects (pep/base/work_count.h)
+  const Completions& completions() const { return ends_.completions(); }
   const compress::CodecCounters& codec_counters() const { return streams_.counters(); }
   const Histogram& block_times() const { return streams_.block_times(); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
@@ -194,7 +199,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
   void remove(std::uint32_t slot, Instant now);
-  void release_slot(std::uint32_t slot);
+  void release_slot(std::uint32_t slot, Instant now);
   void retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now);
   void end_time_wait(const FlowKey& key, Instant now);
   void expire_time_waits(Instant now);
@@ -217,6 +222,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   UnheardFlows unheard_;  // those that wait for hear()
   HostWindows windows_;
   StreamSide streams_;
+  FlowEnds ends_;
   static constexpr std::size_t kMostFarewells = 256;
   static constexpr std::size_t kMostLateAnswers = 256;
   // What is owed to hosts whose flow is no more: resets when it had to make room, and answers of

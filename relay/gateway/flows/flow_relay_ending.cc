@@ -88,8 +88,8 @@ void FlowRelay::reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter 
 }
 
 void FlowRelay::count_end(Flow& f, Counter counter) {
-  if (f.end_counted) return;
-  f.end_counted = true;
+  if (f.end != Counter::kCount) return;
+  f.end = counter;
   counters_.add(counter);
 }
 
@@ -98,12 +98,14 @@ void FlowRelay::remove(std::uint32_t slot, Instant now) {
   count_end(f, Counter::kFlowsFinished);
   if (f.established) records_.ended.remember(f.key, 0, now);
   journal_.release(f.journal_place);
-  release_slot(slot);
+  release_slot(slot, now);
 }
 
-void FlowRelay::release_slot(std::uint32_t slot) {
+void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
+  Peer& peer = *peers_[flow(slot).peer];
+  ends_.handle_end(flow(slot), static_cast<std::uint32_t>(peer.lane.peer), now);
   unheard_.remove(slot);
-  --peers_[flow(slot).peer]->flows;
+  --peer.flows;
   flows_.remove(slot);
 }
 
@@ -131,7 +133,7 @@ void FlowRelay::retire(std::uint32_t slot, const tcp::TimeWait& state, Instant n
     counters_.add(Counter::kTimeWaitsGivenUp);
     records_.ended.remember(*given_up, 0, now);
   }
-  release_slot(slot);
+  release_slot(slot, now);
 }
 
 void FlowRelay::end_time_wait(const FlowKey& key, Instant now) {

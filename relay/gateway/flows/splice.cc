@@ -239,6 +239,7 @@ bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result,
       continue;
     }
     session.consume(flow.inbound_stream(), compress::kBlockHeaderSize, now);
+    flow.bytes_decoded += compress::kBlockHeaderSize;
     flow.block_kind = header->kind;
     flow.block_remaining = header->encoded_size;
     flow.plain_written = 0;
@@ -257,6 +258,7 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
                  : compressed_to_host(flow, session, memory, now);
     const std::uint64_t moved = flow.bytes_to_lan - before;
     flow.rule->use.bytes_to_lan += moved;
+    flow.bytes_decoded += remaining - flow.block_remaining;
     memory -= moved;
     useful -= std::min(useful, moved);
     if (result != SpliceResult::kDone || flow.block_remaining == remaining) break;

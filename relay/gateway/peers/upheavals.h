@@ -19,7 +19,7 @@ class Upheavals {
   };
 
   // How many there were. A flow that began, or was looked at, at an earlier count has missed some.
-  std::uint64_t count() const { return count_; }
+  std::uint32_t count() const { return count_; }
   void add(Kind kind) {
     kinds_[count_ % kinds_.size()] = kind;
     ++count_;
@@ -27,17 +27,18 @@ class Upheavals {
   }
   // The first one after `seen`, which decides how the flow ends. Of very many the oldest are
   // forgotten.
-  Kind first_after(std::uint64_t seen) const {
-    const std::uint64_t oldest = count_ - std::min<std::uint64_t>(count_, kinds_.size());
-    return kinds_[std::max(seen, oldest) % kinds_.size()];
+  Kind first_after(std::uint32_t seen) const {
+    constexpr auto kKept = static_cast<std::uint32_t>(std::tuple_size_v<decltype(kinds_)>);
+    const std::uint32_t oldest = count_ - std::min(count_, kKept);
+    return kinds_[std::max(seen, oldest) % kKept];
   }
   // Whether the session has dropped the streams of that time: what it has by their ids are others.
-  bool streams_gone_after(std::uint64_t seen) const { return streams_gone_ > seen; }
+  bool streams_gone_after(std::uint32_t seen) const { return streams_gone_ > seen; }
 
  private:
   std::array<Kind, 8> kinds_{};
-  std::uint64_t count_ = 0;
-  std::uint64_t streams_gone_ = 0;  // the count at the last one that dropped streams
+  std::uint32_t count_ = 0;
+  std::uint32_t streams_gone_ = 0;  // the count at the last one that dropped streams
 };
 
 }  // namespace satrelay::gateway

@@ -1,0 +1,13 @@
+// Which side of the satellite a flow comes from.
+#pragma once
+
+#include <cstdint>
+
+namespace satrelay::gateway {
+
+enum class Origin : std::uint8_t {
+  kLan,   // the client is on this gateway's LAN: our endpoint plays the server
+  kPeer,  // the client is behind the peer: our endpoint plays the client
+};
+
+}  // namespace satrelay::gateway
