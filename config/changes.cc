@@ -116,6 +116,7 @@ std::vector<std::string> needs_restart(const Gateway& started, const Gateway& ne
   found.compare("access.user", started.user, next.user);
   found.compare("access.control", started.control_access, next.control_access);
   found.compare("journal", started.journal, next.journal);
+  found.compare("records", started.records, next.records);
   return found.keys;
 }
 

@@ -11,6 +11,7 @@
 #include "config/read_classes.h"
 #include "config/read_common.h"
 #include "config/read_rate_control.h"
+#include "config/read_records.h"
 #include "config/read_rules.h"
 #include "config/read_security.h"
 #include "config/traffic_class.h"
@@ -259,10 +260,10 @@ void read_access_into(const Value& value, Gateway& config) {
 }
 
 Gateway read_gateway(const Value& document) {
-  const Fields fields =
-      document.fields({"ports", "gateway", "links", "security", "peers", "classes", "fair_hosts",
-                       "rules", "stp", "limits", "tcp", "worker", "compress_level",
-                       "stats_socket_prefix", "control_socket", "access", "journal", "log"});
+  const Fields fields = document.fields({"ports", "gateway", "links", "security", "peers",
+                                         "classes", "fair_hosts", "rules", "stp", "limits", "tcp",
+                                         "worker", "compress_level", "stats_socket_prefix",
+                                         "control_socket", "access", "journal", "records", "log"});
   Gateway config;
   const Fields ports =
       fields.require("ports", "write {lan: {interface: ...}, wan: {interface: ...}}")
@@ -320,6 +321,7 @@ Gateway read_gateway(const Value& document) {
         socket->text(kHint) == kNoSocket ? kNoSocket : read_socket_path(*socket);
   }
   if (const Value* journal = fields.find("journal")) config.journal = read_journal(*journal);
+  if (const Value* records = fields.find("records")) config.records = read_records(*records);
   if (const Value* log = fields.find("log")) config.log_level = read_log_level(*log);
   return config;
 }

@@ -279,6 +279,30 @@ struct Access {
   std::uint16_t mode = 0600;  // of the socket: 0600, 0660 or (to read) 0666
 };
 
+// ---- records of flows ------------------------------------------------------------------------
+
+enum class IpfixTransport : std::uint8_t { kUdp, kTcp };
+inline constexpr std::uint16_t kIpfixPort = 4739;  // RFC 7011 section 10.2.3
+
+// Who collects them as IPFIX.
+struct IpfixCollector {
+  IpAddress address;
+  std::uint16_t port = kIpfixPort;
+  IpfixTransport transport = IpfixTransport::kUdp;
+  std::uint32_t observation_domain = 1;
+  friend bool operator==(const IpfixCollector&, const IpfixCollector&) = default;
+};
+
+// Of each flow that has ended; off without a file and a collector.
+struct Records {
+  std::string file;                                // "": none
+  ByteCount rotate_size = ByteCount(100'000'000);  // of the file, before the next one is begun
+  unsigned keep = 10;                              // older files beside it
+  std::optional<IpfixCollector> ipfix;
+  bool wanted() const { return !file.empty() || ipfix.has_value(); }
+  friend bool operator==(const Records&, const Records&) = default;
+};
+
 inline constexpr const char* kGatewayUser = "satrelay";
 inline constexpr const char* kNobody = "nobody";
 
@@ -309,6 +333,7 @@ struct Gateway {
   // The flows are written down in a file beside the stats socket, and copied to this path; "": no
   // copy; kNoJournal: not written down.
   std::string journal;
+  Records records;
   LogLevel log_level = LogLevel::kInfo;
   // What is allowed and seldom meant, each with its place in the file.
   std::vector<std::string> warnings;

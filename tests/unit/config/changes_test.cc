@@ -60,9 +60,11 @@ TEST(Changes, AllElseIsNamed) {
   next.limits.time_wait = 1;
   next.worker.cpus = {1};
   next.journal = "/var/lib/flows";
+  next.records.keep = 3;
   EXPECT_EQ(needs_restart(started, next),
             (Keys{"ports.lan", "links.sat.send_rate (above the start's)", "links.sat.bridged_share",
-                  "peers", "stp.mtu", "limits.flows", "limits.time_wait", "worker", "journal"}));
+                  "peers", "stp.mtu", "limits.flows", "limits.time_wait", "worker", "journal",
+                  "records"}));
   next = started;
   next.wan.large_frames = false;
   EXPECT_EQ(needs_restart(started, next), Keys{"ports.wan"});

@@ -192,7 +192,7 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(gateway_error("- a\n"),
             "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, security, "
             "peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
-            "stats_socket_prefix, control_socket, access, journal, log");
+            "stats_socket_prefix, control_socket, access, journal, records, log");
   EXPECT_EQ(gateway_error("ports: {lan: [\n"),
             "g.yaml:2:1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
@@ -220,7 +220,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
       {"", "lags: info\n",
        "g.yaml:6:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
        "security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
-       "stats_socket_prefix, control_socket, access, journal, log"},
+       "stats_socket_prefix, control_socket, access, journal, records, log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
@@ -229,7 +229,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
       {"", "log_level: info\n",
        "g.yaml:6:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
        "security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
-       "stats_socket_prefix, control_socket, access, journal, log"},
+       "stats_socket_prefix, control_socket, access, journal, records, log"},
   });
 }
 
