@@ -26,7 +26,7 @@ packages=(
   g++ meson ninja-build pkg-config binutils
   # libraries
   dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libpcap-dev libisal-dev libipsec-mb-dev
-  libssl-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbpf-dev
+  libssl-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbpf-dev libfixbuf-dev
   # the panel
   libmicrohttpd-dev libargon2-dev libcurl4-openssl-dev libsnmp-dev libjs-chart.js
   # the lab and the demo
@@ -41,6 +41,8 @@ test_packages=(
   # clients, servers, and who reads what they say
   wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark zsh
   snmp snmpd snmptrapd
+  # a collector of IPFIX
+  nfdump
   # a browser for the panel
   chromium chromium-driver python3-selenium
   # what watches many gateways
@@ -59,7 +61,7 @@ guest_modules=(
 declare -A services=(
   [openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx
   [prometheus]=prometheus [prometheus-alertmanager]=prometheus-alertmanager
-  [snmpd]=snmpd [snmptrapd]=snmptrapd
+  [snmpd]=snmpd [snmptrapd]=snmptrapd [nfdump]=nfdump
 )
 
 missing_packages() {

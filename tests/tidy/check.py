@@ -23,7 +23,8 @@ IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim
 # What is counted, for who shows it.
 COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
             "relay/gateway/counters.h", "relay/gateway/rules/rule_counters.h",
-            "relay/gateway/uplink/class_counters.h", "relay/dpdk/port_stats.h"]
+            "relay/gateway/uplink/class_counters.h", "relay/dpdk/port_stats.h",
+            "relay/records/record_counters.h"]
 # Of a room's house, the headers that concern every room.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
@@ -72,8 +73,12 @@ MAY_INCLUDE = {
     "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
     "relay/text": [],
     "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h"],
-    "relay/ops": ENGINES + SCHEMA + ["config/units.h", "config/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/port_stats.h"],
-    "relay/satrelayd": ON_TOP,
+    "relay/ops": ENGINES + SCHEMA + ["config/units.h", "config/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/port_stats.h",
+                                      "relay/records/record_counters.h", "relay/records/records_report.h"],
+    # What is written down of flows.
+    "relay/records": ["pep/base", "config/schema.h", "relay/gateway/counters.h",
+                      "relay/gateway/flows/flow_record.h", "relay/gateway/flows/origin.h"],
+    "relay/satrelayd": ON_TOP + ["relay/records"],
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config", "relay/text"],
     "relay/satlab": IN_VIRTUAL_TIME,
@@ -89,7 +94,7 @@ MAY_INCLUDE = {
                                  "config/ip_words.h", "config/text_file.h", "relay/ops/event.h",
                                  "relay/ops/log.h", "relay/ops/nearest_word.h",
                                  "relay/ops/severity.h"],
-    "tests": ON_TOP + ["relay/sim", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
+    "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel"],
 }
 

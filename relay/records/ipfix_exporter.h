@@ -1,0 +1,44 @@
+// Brings records of flows to an IPFIX collector. A collector that has been away learns the
+// templates first; over UDP, where nobody knows whether it has been away, it is told them again and
+// again (RFC 7011 section 8.4).
+#pragma once
+
+#include <optional>
+
+#include "config/schema.h"
+#include "pep/base/time.h"
+#include "relay/records/collector_socket.h"
+#include "relay/records/ipfix_message.h"
+#include "relay/records/record_counters.h"
+
+namespace satrelay::records {
+
+class IpfixExporter {
+ public:
+  static constexpr Duration kTemplateInterval = Duration::seconds(10);
+  // A datagram that the smallest path of IPv6 carries whole.
+  static constexpr std::size_t kLongestDatagram = 1'232;
+  static constexpr std::size_t kLongestSegmented = 16'384;
+
+  // `counters` must outlive it. Throws std::runtime_error.
+  IpfixExporter(const config::IpfixCollector& collector, RecordCounters& counters);
+
+  // Before records are added, and often: goes on with the way to the collector.
+  void look(Instant now);
+  void add(const gateway::FlowRecord& record, const RecordContext& context, Instant now);
+  // What was added leaves, however little it is.
+  void flush(Instant now);
+  const CollectorSocket& socket() const { return socket_; }
+
+ private:
+  void send(ConstBytes message, Instant now);
+  void begin_session();
+
+  config::IpfixCollector collector_;
+  RecordCounters& counters_;
+  CollectorSocket socket_;
+  std::optional<IpfixMessages> messages_;
+  Instant templates_due_;
+};
+
+}  // namespace satrelay::records

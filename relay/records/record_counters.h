@@ -1,0 +1,32 @@
+// What the writer of records counts. What a worker loses because the writer is behind it counts
+// itself (relay/ops/worker_counters.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "pep/base/counter_fields.h"
+
+namespace satrelay::records {
+
+struct RecordCounters {
+  std::uint64_t written = 0, written_bytes = 0, unwritten = 0, rotations = 0;
+  std::uint64_t exported = 0, exported_messages = 0, exported_bytes = 0, unexported = 0;
+  std::uint64_t connections = 0;
+
+  static constexpr std::array<CounterField<RecordCounters>, 9> kFields{{
+      {"written", &RecordCounters::written, "lines in the file"},
+      {"written_bytes", &RecordCounters::written_bytes, "of those lines", CounterUnit::kBytes},
+      {"unwritten", &RecordCounters::unwritten, "lost: the file could not be written"},
+      {"rotations", &RecordCounters::rotations, "files that were full"},
+      {"exported", &RecordCounters::exported, "given to the kernel for the IPFIX collector"},
+      {"exported_messages", &RecordCounters::exported_messages, "IPFIX messages with those"},
+      {"exported_bytes", &RecordCounters::exported_bytes, "of those messages", CounterUnit::kBytes},
+      {"unexported", &RecordCounters::unexported,
+       "lost: the IPFIX collector was away, or too slow"},
+      {"connections", &RecordCounters::connections, "times that a way to the collector was open"},
+  }};
+};
+static_assert(lists_every_counter<RecordCounters>());
+
+}  // namespace satrelay::records

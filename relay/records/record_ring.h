@@ -1,0 +1,55 @@
+// Where a worker leaves the records of its flows, and the writer finds them. One thread at each
+// end, and neither waits for the other: what finds no room is not taken, and the worker counts it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "relay/gateway/flows/flow_record.h"
+
+namespace satrelay::records {
+
+// Copied as it is, with nothing of the worker's in it.
+static_assert(std::is_trivially_copyable_v<gateway::FlowRecord>);
+
+class RecordRing {
+ public:
+  // A third of a second at 100,000 flows a second.
+  static constexpr std::size_t kRoom = 32'768;
+
+  // `room`: a power of two.
+  explicit RecordRing(std::size_t room = kRoom);
+
+  // --- the worker's side -----------------------------------------------------------------------
+  // False if there is no room.
+  bool push(const gateway::FlowRecord& record) {
+    const std::uint64_t written = written_.load(std::memory_order_relaxed);
+    if (written - taken_seen_ == room_) {
+      taken_seen_ = taken_.load(std::memory_order_acquire);
+      if (written - taken_seen_ == room_) return false;
+    }
+    records_[written & (room_ - 1)] = record;
+    written_.store(written + 1, std::memory_order_release);
+    return true;
+  }
+
+  // --- the writer's side -----------------------------------------------------------------------
+  // What has been written and not been taken, as far as it is in one piece; take() lets it go.
+  std::span<const gateway::FlowRecord> readable() const;
+  void take(std::size_t count);
+  std::size_t size() const;  // of either side
+
+ private:
+  std::size_t room_;
+  std::unique_ptr<gateway::FlowRecord[]> records_;
+  // Each side's own are on a cache line of their own.
+  alignas(64) std::atomic<std::uint64_t> written_ = 0;
+  std::uint64_t taken_seen_ = 0;  // by the worker
+  alignas(64) std::atomic<std::uint64_t> taken_ = 0;
+};
+
+}  // namespace satrelay::records

@@ -1,0 +1,18 @@
+// How the records of flows fare, for who asks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "relay/records/record_counters.h"
+
+namespace satrelay::records {
+
+struct RecordsReport {
+  std::string file_state = "off";   // off, ok, failing
+  std::string ipfix_state = "off";  // off, connecting, ok, away
+  std::uint64_t waiting = 0;        // in the rings of the workers
+  RecordCounters counters;
+};
+
+}  // namespace satrelay::records

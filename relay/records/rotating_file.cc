@@ -1,0 +1,93 @@
+#include "relay/records/rotating_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace satrelay::records {
+namespace {
+
+[[noreturn]] void fail(int error, const std::filesystem::path& path) {
+  throw std::system_error(error, std::generic_category(), path.string());
+}
+
+}  // namespace
+
+RotatingFile::RotatingFile(std::filesystem::path path, Limits limits)
+    : path_(std::move(path)), limits_(limits) {}
+
+RotatingFile::~RotatingFile() { close(); }
+
+void RotatingFile::close() {
+  if (file_ >= 0) ::close(file_);
+  file_ = -1;
+}
+
+void RotatingFile::open() {
+  // A pipe without a reader must not keep us waiting.
+  file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+                 0640);
+  if (file_ < 0) fail(errno, path_);
+  struct stat status {};
+  int error = ::fstat(file_, &status) == 0 ? 0 : errno;
+  if (error == 0 && !S_ISREG(status.st_mode)) error = EINVAL;
+  if (error != 0) {
+    close();
+    fail(error, path_);
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+bool RotatingFile::is_still_there() const {
+  struct stat ours {};
+  struct stat named {};
+  return ::fstat(file_, &ours) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+         ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+}
+
+std::filesystem::path RotatingFile::numbered(unsigned number) const {
+  return path_.string() + "." + std::to_string(number);
+}
+
+void RotatingFile::rotate() {
+  close();
+  std::error_code ignored;  // of those that were never there
+  std::filesystem::remove(numbered(limits_.keep + 1), ignored);
+  for (unsigned i = limits_.keep; i > 0; --i) {
+    const auto from = i == 1 ? path_ : numbered(i - 1);
+    std::error_code error;
+    std::filesystem::rename(from, numbered(i), error);
+    if (error && error != std::errc::no_such_file_or_directory) fail(error.value(), from);
+  }
+  if (limits_.keep == 0) std::filesystem::remove(path_);
+  ++rotations_;
+}
+
+void RotatingFile::write(std::string_view lines) {
+  if (file_ >= 0 && !is_still_there()) close();
+  if (file_ < 0) open();
+  if (size_ > 0 && size_ + lines.size() > limits_.size.value()) {
+    rotate();
+    open();
+  }
+  std::string_view rest = lines;
+  while (!rest.empty()) {
+    const ::ssize_t done = ::write(file_, rest.data(), rest.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      const int error = done < 0 ? errno : EIO;
+      // The disk is full in mid-line: the file ends where it ended before.
+      if (::ftruncate(file_, static_cast<::off_t>(size_)) != 0) close();
+      fail(error, path_);
+    }
+    rest.remove_prefix(static_cast<std::size_t>(done));
+  }
+  size_ += lines.size();
+}
+
+}  // namespace satrelay::records
