@@ -25,6 +25,7 @@
 #include "relay/metrics/webhook_counters.h"
 #include "relay/ops/histogram_list.h"
 #include "relay/ops/worker_counters.h"
+#include "relay/records/record_counters.h"
 
 namespace satrelay::metrics {
 namespace {
@@ -123,6 +124,10 @@ constexpr Figure kFiguresOfClass[] = {
     {"held_bytes", "class_held_bytes", "bridged bytes that wait", kBytes},
 };
 
+constexpr Figure kFiguresOfRecords[] = {
+    {"waiting", "records_waiting", "records of flows that the writer has yet to take"},
+};
+
 // A word of a reply of which one of several holds.
 struct State {
   const char* key;
@@ -136,6 +141,12 @@ constexpr State kNewFlows = {"new_flows", "new_flows_state",
                              kAdmissionWords};
 constexpr State kStatesOfPort[] = {
     {"link", "port_link_state", "1 for what its link is", kPortLinkWords}};
+constexpr State kStatesOfRecords[] = {
+    {"file", "records_file_state", "1 for how the file of records of flows fares",
+     kRecordsFileWords},
+    {"ipfix", "records_ipfix_state", "1 for how the way to the IPFIX collector is",
+     kRecordsIpfixWords},
+};
 constexpr State kStatesOfPeer[] = {
     {"state", "peer_state", "1 for the state that it is in", kPeerStateWords},
     {"new_flows", "peer_new_flows_state", "1 for whether it takes new flows", kAdmissionWords},
@@ -357,6 +368,13 @@ void write_status(ExpositionWriter& out, const Json& status) {
   write_counters<ops::WorkerCounters>(out, workers, "worker");
 }
 
+void write_records(ExpositionWriter& out, const Json& records) {
+  const Entries entries = {{{}, &records}};
+  for (const State& state : kStatesOfRecords) write_states(out, entries, state);
+  write_figures(out, entries, kFiguresOfRecords);
+  write_counters<records::RecordCounters>(out, entries, "records");
+}
+
 void write_ports(ExpositionWriter& out, const Json& ports) {
   const Entries entries = entries_by_name(ports, "port");
   write_information(out, entries, kPort);
@@ -415,6 +433,7 @@ std::string expose(const Readings& readings, ExpositionFormat format, const Json
   write_status(out, readings.status);
   const Entries gateway = {{{}, &readings.counters}};
   write_counters<gateway::Counters>(out, gateway, "", kReasonsOfGateway);
+  write_records(out, readings.records);
   write_ports(out, readings.ports);
   const Entries peers = entries_of(readings.peers, "peer", kMostExposedPeers);
   const Entries rules = entries_of(readings.rules, "rule", kMostExposedRules);

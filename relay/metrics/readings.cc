@@ -15,6 +15,8 @@ Readings read_gateway(ctl::StatsClient& client) {
     readings.histograms = client.query_all("/satrelay/histograms");
     readings.rules = client.query_all("/satrelay/rules");
     readings.classes = client.query_all("/satrelay/classes");
+    // Last: a gateway of before does not know it.
+    readings.records = client.query("/satrelay/records");
   } catch (const ctl::StatsError& error) {
     readings.error = error.what();
   }

@@ -17,9 +17,9 @@ namespace satrelay::metrics {
 struct Readings {
   bool up = false;         // the gateway has answered /satrelay/status
   std::string error = {};  // why not all was had, for the operator; else empty
-  nlohmann::ordered_json status, ports, counters;  // objects; ports by name
-  nlohmann::ordered_json peers, rules, classes;    // lists
-  nlohmann::ordered_json histograms;               // a list
+  nlohmann::ordered_json status, ports, counters, records;  // objects; ports by name
+  nlohmann::ordered_json peers, rules, classes;             // lists
+  nlohmann::ordered_json histograms;                        // a list
 };
 
 // Never throws StatsError. What comes from snapshots is asked first: a gateway whose worker is

@@ -18,6 +18,10 @@ inline constexpr std::array<std::string_view, 6> kPeerStateWords = {
 inline constexpr std::array<std::string_view, 3> kAdmissionWords = {"open", "bypass", "draining"};
 inline constexpr std::array<std::string_view, 3> kPortLinkWords = {"up", "down", "gone"};
 
+inline constexpr std::array<std::string_view, 3> kRecordsFileWords = {"off", "ok", "failing"};
+inline constexpr std::array<std::string_view, 4> kRecordsIpfixWords = {"off", "connecting", "ok",
+                                                                       "away"};
+
 // The text in `key`.
 std::optional<std::string_view> word(const nlohmann::ordered_json& object, const char* key);
 

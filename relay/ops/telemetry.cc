@@ -13,6 +13,7 @@
 #include <shared_mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/words.h"
@@ -28,6 +29,7 @@ std::shared_mutex current_mutex;
 SnapshotBoard* current = nullptr;
 const EventRing* current_events = nullptr;
 const History* current_history = nullptr;
+Telemetry::Records current_records;
 
 // Runs `write(source)`; what it returns, or an error that DPDK answers with null. Commands
 // are called from C, which no exception may reach.
@@ -220,6 +222,17 @@ int history(const char* /*command*/, const char* params, rte_tel_data* reply) {
   });
 }
 
+int records(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
+  return with_snapshot([&](const SnapshotBoard::Published& published) {
+    std::uint64_t lost = 0;
+    for (const WorkerSnapshot& worker : published.snapshot.workers) {
+      lost += worker.counters.records_lost;
+    }
+    TelemetryDict dict(reply);
+    write_records(current_records ? current_records() : records::RecordsReport(), lost, dict);
+  });
+}
+
 struct Command {
   const char* name;
   telemetry_cb callback;
@@ -248,6 +261,8 @@ constexpr Command kCommands[] = {
      "Parameters: first,count"},
     {"/satrelay/counters", counters,
      "Why frames were bridged or dropped and flows ended. No parameters."},
+    {"/satrelay/records", records,
+     "How the records of flows fare: written, exported, lost. No parameters."},
     {"/satrelay/events", events,
      "What has happened, by number, oldest first, paged. Parameters: first,count"},
     {"/satrelay/history", history,
@@ -259,7 +274,8 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events, const History& history) {
+Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events, const History& history,
+                     Records records) {
   static bool registered = false;
   const std::unique_lock lock(current_mutex);
   if (!registered) {
@@ -273,6 +289,7 @@ Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events, const Histor
   current = &board;
   current_events = &events;
   current_history = &history;
+  current_records = std::move(records);
 }
 
 Telemetry::~Telemetry() {
@@ -280,6 +297,7 @@ Telemetry::~Telemetry() {
   current = nullptr;
   current_events = nullptr;
   current_history = nullptr;
+  current_records = nullptr;
 }
 
 std::optional<HistoryQuestion> parse_history_question(std::string_view text, std::size_t most) {

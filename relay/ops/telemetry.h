@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "relay/ops/event_ring.h"
 #include "relay/ops/history.h"
 #include "relay/ops/snapshot_board.h"
+#include "relay/records/records_report.h"
 
 namespace satrelay::ops {
 
@@ -18,8 +20,12 @@ namespace satrelay::ops {
 // afterwards they answer null.
 class Telemetry {
  public:
-  // All must outlive this. Throws std::runtime_error if DPDK refuses a command.
-  Telemetry(SnapshotBoard& board, const EventRing& events, const History& history);
+  // How the records of flows fare; called by any thread.
+  using Records = std::function<records::RecordsReport()>;
+  // All must outlive this; without `records` there are none. Throws std::runtime_error if DPDK
+  // refuses a command.
+  Telemetry(SnapshotBoard& board, const EventRing& events, const History& history,
+            Records records = nullptr);
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
   ~Telemetry();

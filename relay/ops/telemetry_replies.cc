@@ -133,6 +133,14 @@ void write_status(const SnapshotBoard::Published& published, TelemetryDict& repl
   reply.add("workers", std::move(workers));
 }
 
+void write_records(const records::RecordsReport& report, std::uint64_t lost, TelemetryDict& reply) {
+  reply.add("file", report.file_state);
+  reply.add("ipfix", report.ipfix_state);
+  reply.add("waiting", report.waiting);
+  reply.add("lost", lost);
+  add_counters(reply, report.counters);
+}
+
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply) {
   add_counters(reply, counters);
 }

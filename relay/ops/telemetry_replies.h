@@ -9,6 +9,7 @@
 #include "relay/ops/history.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/telemetry_data.h"
+#include "relay/records/records_report.h"
 
 namespace satrelay::ops {
 
@@ -24,6 +25,8 @@ inline constexpr std::size_t kHistoryPerPage = 48;
 inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;  // all there can be
 
 void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply);
+// `lost`: by all workers, as the writer was behind.
+void write_records(const records::RecordsReport& report, std::uint64_t lost, TelemetryDict& reply);
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
 TelemetryDict to_dict(const PortSnapshot& port);
 TelemetryDict to_dict(const gateway::PeerSnapshot& peer);

@@ -90,6 +90,7 @@ class Service {
   Response status(const Call& call);
   Response ports(const Call& call);
   Response counters(const Call& call);
+  Response records(const Call& call);
   Response peers(const Call& call);
   Response classes(const Call& call);
   Response rules(const Call& call);

@@ -140,6 +140,7 @@ std::span<const Endpoint> Service::endpoints() {
        "Why frames were bridged or dropped and flows ended",
        {},
        &Service::counters},
+      {"GET", "/api/v1/records", kLook, "How the records of flows fare", {}, &Service::records},
       {"GET", "/api/v1/peers", kLook, "The far gateways", kPage, &Service::peers},
       {"GET", "/api/v1/classes", kLook, "What shares the links", kPage, &Service::classes},
       {"GET", "/api/v1/rules", kLook, "What fell under each rule", kPage, &Service::rules},
@@ -263,6 +264,11 @@ Response Service::ports(const Call& /*call*/) {
 Response Service::counters(const Call& /*call*/) {
   const auto readings = observer_.latest();
   return json(seen(*readings, readings->counters));
+}
+
+Response Service::records(const Call& /*call*/) {
+  const auto readings = observer_.latest();
+  return json(seen(*readings, readings->records));
 }
 
 Response Service::peers(const Call& call) {

@@ -13,6 +13,7 @@
 #include "relay/client/reply.h"
 #include "relay/dpdk/port_stats.h"
 #include "relay/gateway/counters.h"
+#include "relay/records/record_counters.h"
 #include "relay/satrelayctl/listing.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
@@ -146,6 +147,27 @@ std::string render_status(const Json& status, std::size_t width) {
                                    shown(status, "age_ms", milliseconds) + ": it is stuck"});
   }
   return text::format_pairs(rows, width);
+}
+
+std::string render_records(const Json& records, std::size_t width) {
+  using records::RecordCounters;
+  const auto told = [&](const CounterField<RecordCounters>& field) {
+    return shown(records, field);
+  };
+  return text::format_pairs(
+      {{"file", text(records, "file")},
+       {"written", told(field_of(&RecordCounters::written)) + ", " +
+                       told(field_of(&RecordCounters::written_bytes)) + "; " +
+                       told(field_of(&RecordCounters::unwritten)) + " could not be"},
+       {"rotations", told(field_of(&RecordCounters::rotations))},
+       {"IPFIX", text(records, "ipfix")},
+       {"exported", told(field_of(&RecordCounters::exported)) + ", " +
+                        told(field_of(&RecordCounters::exported_bytes)) + "; " +
+                        told(field_of(&RecordCounters::unexported)) + " could not be"},
+       {"connections", told(field_of(&RecordCounters::connections))},
+       {"waiting", shown(records, "waiting", text::count)},
+       {"lost", shown(records, "lost", text::count)}},
+      width);
 }
 
 std::string render_ports(const Json& ports, std::size_t width) {

@@ -22,6 +22,8 @@ std::string render_histograms(const nlohmann::ordered_json& histograms,
                               std::size_t width = text::kAnyWidth);
 std::string render_bridged(const nlohmann::ordered_json& connections,
                            std::size_t width = text::kAnyWidth);
+std::string render_records(const nlohmann::ordered_json& records,
+                           std::size_t width = text::kAnyWidth);
 std::string render_explanation(const nlohmann::ordered_json& explanation,
                                std::size_t width = text::kAnyWidth);
 std::string render_flows(const nlohmann::ordered_json& flows, std::size_t width = text::kAnyWidth);

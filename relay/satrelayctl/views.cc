@@ -25,6 +25,8 @@ constexpr View kViews[] = {
      Subject::kOne, render_flow},
     {"bridged", "The latest connections that were bridged instead of relayed, and why",
      Paging::kPaged, Subject::kConnections, render_bridged},
+    {"records", "Records of flows that have ended: written, exported, lost", Paging::kWhole,
+     Subject::kGateway, render_records},
     {"counters", "Why frames were bridged or dropped and flows ended", Paging::kWhole,
      Subject::kGateway,
      [](const Json& reply, std::size_t width) {

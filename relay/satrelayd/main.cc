@@ -47,6 +47,7 @@
 #include "relay/satrelayd/cpu_topology.h"
 #include "relay/satrelayd/crew.h"
 #include "relay/satrelayd/engines.h"
+#include "relay/satrelayd/flow_records.h"
 #include "relay/satrelayd/handover.h"
 #include "relay/satrelayd/journal_file.h"
 #include "relay/satrelayd/link_sharing.h"
@@ -316,6 +317,8 @@ int run(config::Gateway config, const std::string& file) {
                            [&, was_well = true]() mutable { look_after(*journal, was_well); });
   }
   CaptureTap tap;
+  std::optional<FlowRecords> records;
+  if (config.records.wanted()) records.emplace(config, epoch_utc);
   std::optional<Handover> handover;
   if (count > 1) handover.emplace("handover", count);
   std::vector<std::unique_ptr<Worker>> workers;
@@ -329,6 +332,7 @@ int run(config::Gateway config, const std::string& file) {
           i, *handover, gateway::Steering(config, {identity.secret[0], identity.secret[1]})});
     }
     workers.push_back(std::make_unique<Worker>(engines[i], lan, wan, pool, tap, std::move(team)));
+    if (records) workers.back()->record_flows(records->ring(i));
     reporters.push_back(std::make_unique<WorkerReporter>(
         engines[i], *workers.back(), std::array<const dpdk::Port*, 2>{&lan, &wan}, i));
     reports.push_back(reporters.back().get());
@@ -340,7 +344,9 @@ int run(config::Gateway config, const std::string& file) {
                                        .time_ms = [] { return wall_clock() / 1'000'000U; },
                                        .name_of_user = ops::name_of_user});
   ops::History history;
-  const ops::Telemetry telemetry(board, latest_events, history);
+  const ops::Telemetry telemetry(board, latest_events, history, [&] {
+    return records ? records->report() : records::RecordsReport();
+  });
   ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
   // Not the worker's affair: what is written to may take its time.
   const dpdk::ControlThread watcher("events", kWatchInterval,
@@ -404,6 +410,7 @@ int run(config::Gateway config, const std::string& file) {
   const std::string kept = give_up_rights(config, user);
   ops::log_info((user ? "runs as " + user->name + "; " : "") + "capabilities kept: " + kept);
   if (user) warn_of_reload(config, file);
+  if (records) records->begin();
   if (handover) loop.watch(handover->descriptor(0));
   crew.emplace(config.worker, ports, handover ? &*handover : nullptr, sharing, members);
   Publisher publisher(engines, *crew, std::move(reports), {&lan, &wan}, board);
@@ -427,6 +434,7 @@ int run(config::Gateway config, const std::string& file) {
   ops::log_info("stopping");
   crew.reset();
   say_farewell(engines, workers);
+  if (records) records->finish();
   return port_watch.needs_new_start() ? kStartAgain : EXIT_SUCCESS;
 }
 

@@ -32,6 +32,15 @@ Worker::Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk
   }
 }
 
+void Worker::record_flows(records::RecordRing& ring) {
+  records_ = &ring;
+  gateway_.record_flows(this);
+}
+
+void Worker::handle_end(const gateway::FlowRecord& record) {
+  if (!records_->push(record)) ++counters_.records_lost;
+}
+
 void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
   tap_.see(way == gateway::LinkWay::kSend ? ops::CaptureWay::kOut : ops::CaptureWay::kIn, frame,
            now_);

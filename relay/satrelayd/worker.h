@@ -15,16 +15,18 @@
 #include "relay/dpdk/packet_pool.h"
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
+#include "relay/gateway/flows/flow_record.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/steering/steering.h"
 #include "relay/ops/worker_counters.h"
+#include "relay/records/record_ring.h"
 #include "relay/satrelayd/attendance.h"
 #include "relay/satrelayd/capture.h"
 #include "relay/satrelayd/handover.h"
 
 namespace satrelay::satrelayd {
 
-class Worker final : private gateway::PlainObserver {
+class Worker final : public gateway::FlowRecorder, private gateway::PlainObserver {
  public:
   // Of several workers.
   struct Team {
@@ -35,6 +37,11 @@ class Worker final : private gateway::PlainObserver {
   // All must outlive the worker.
   Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
          CaptureTap& tap, std::optional<Team> team = std::nullopt);
+
+  // Leaves a record there of each flow that ends; counts those that find no room. It must outlive
+  // the worker.
+  void record_flows(records::RecordRing& ring);
+  void handle_end(const gateway::FlowRecord& record) override;
 
   // One turn: everything that has come and is due, within a bound. `rest`: how long the worker has
   // meant to do nothing since the last one.
@@ -97,6 +104,7 @@ class Worker final : private gateway::PlainObserver {
   bool shows_plain_ = false;
   dpdk::PacketPool& pool_;
   CaptureTap& tap_;
+  records::RecordRing* records_ = nullptr;
   Instant now_;            // of the present round
   Attendance attendance_;  // to the WAN port
   stp::Reception reception_;

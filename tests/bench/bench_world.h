@@ -97,6 +97,13 @@ class World {
   // Or opens as many a second as all flows are in this time, and closes each when it is open.
   // Nothing if one of them was refused or did not end.
   std::optional<Churn> churn(Duration duration);
+  // Both gateways tell it of each flow that ends, if they know how to.
+  template <typename Recorder, typename Engine = gateway::Gateway>
+  void record_flows(Recorder& recorder) {
+    for (Node* node : {&sending_, &receiving_}) {
+      static_cast<Engine&>(*node->engine).record_flows(&recorder);
+    }
+  }
 
  private:
   struct Node {

@@ -19,6 +19,7 @@ RIGHTS = [
     ("GET", "/", None, (200, 200, 200, 200)),
     ("GET", "/api/v1/overview", None, (401, 200, 200, 200)),
     ("GET", "/api/v1/flows", None, (401, 200, 200, 200)),
+    ("GET", "/api/v1/records", None, (401, 200, 200, 200)),
     ("GET", "/api/v1/events", None, (401, 200, 200, 200)),
     ("GET", "/metrics", None, (401, 200, 200, 200)),
     ("GET", "/api/v1/commands", None, (401, 200, 200, 200)),

@@ -138,8 +138,9 @@ TEST(Exposition, HasEveryCounter) {
   EXPECT_EQ(counters,
             gateway::Counters::kFields.size() + tcp::Counters::kFields.size() +
                 compress::CodecCounters::kFields.size() + ops::WorkerCounters::kFields.size() +
-                2 * dpdk::PortStats::kFields.size() + stp::Counters::kFields.size() +
-                2 * gateway::RuleUse::kFields.size() + 2 * compress::CodecCounters::kFields.size() +
+                records::RecordCounters::kFields.size() + 2 * dpdk::PortStats::kFields.size() +
+                stp::Counters::kFields.size() + 2 * gateway::RuleUse::kFields.size() +
+                2 * compress::CodecCounters::kFields.size() +
                 2 * gateway::ClassUse::kFields.size());
 }
 
@@ -155,6 +156,8 @@ TEST(Exposition, TellsAStateAsOneSampleAValue) {
   EXPECT_EQ(value_in(readings, R"(satrelay_peers{state="closed"})"), "0");
   EXPECT_EQ(value_in(readings, R"(satrelay_new_flows_state{state="open"})"), "1");
   EXPECT_EQ(value_in(readings, R"(satrelay_port_link_state{port="wan",state="gone"})"), "0");
+  EXPECT_EQ(value_in(readings, R"(satrelay_records_ipfix_state{state="away"})"), "1");
+  EXPECT_EQ(value_in(readings, "satrelay_records_waiting"), "5");
 }
 
 TEST(Exposition, KnowsTheWordsOfStates) {

@@ -40,7 +40,8 @@ TEST_F(ReadGateway, HasWhatEachCommandAnswers) {
   const Readings readings = read_gateway(socket_, 2s);
   EXPECT_TRUE(readings.up);
   EXPECT_EQ(readings.error, "");
-  for (const auto* object : {&readings.status, &readings.ports, &readings.counters}) {
+  for (const auto* object :
+       {&readings.status, &readings.ports, &readings.counters, &readings.records}) {
     EXPECT_EQ(*object, nlohmann::ordered_json::parse(R"({"flows":3})"));
   }
   for (const auto* listing : {&readings.peers, &readings.rules, &readings.classes}) {

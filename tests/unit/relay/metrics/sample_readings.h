@@ -14,6 +14,7 @@
 #include "relay/metrics/readings.h"
 #include "relay/ops/histogram_list.h"
 #include "relay/ops/worker_counters.h"
+#include "relay/records/record_counters.h"
 
 namespace satrelay::metrics {
 
@@ -97,11 +98,18 @@ inline Json sample_histogram(const HistogramField& field, const std::string& of)
   return histogram;
 }
 
+inline Json sample_records() {
+  Json reply = Json::parse(R"({"file": "ok", "ipfix": "away", "waiting": 5, "lost": 2})");
+  count_into<records::RecordCounters>(reply);
+  return reply;
+}
+
 inline Readings sample_readings() {
   Readings readings;
   readings.up = true;
   readings.status = sample_status();
   readings.counters = counted<gateway::Counters>();
+  readings.records = sample_records();
   readings.ports = Json::object({{"lan", sample_port("lan")}, {"wan", sample_port("wan")}});
   readings.peers = Json::array({sample_peer("remote")});
   readings.rules = Json::array({sample_rule(1, "web"), sample_rule(0, "")});

@@ -18,6 +18,7 @@
 #include "relay/ops/control_grammar.h"
 #include "relay/ops/event.h"
 #include "relay/ops/histogram_list.h"
+#include "relay/records/record_counters.h"
 
 namespace satrelay::ops {
 namespace {
@@ -83,7 +84,10 @@ TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
       rows_of(section("## /satrelay/classes", "## /satrelay/explain")),
       names_of<gateway::ClassUse>({"name", "weight", "guaranteed_bps", "maximum_bps", "dictionary",
                                    "changed", "hosts", "held_frames", "held_bytes"}));
-  EXPECT_EQ(rows_of(section("## /satrelay/counters", "## Events")), names_of<gateway::Counters>());
+  EXPECT_EQ(rows_of(section("## /satrelay/counters", "## /satrelay/records")),
+            names_of<gateway::Counters>());
+  EXPECT_EQ(rows_of(section("## /satrelay/records", "## Events")),
+            names_of<records::RecordCounters>({"file", "ipfix", "waiting", "lost"}));
 }
 
 TEST(Documentation, HasEveryHistogram) {

@@ -84,11 +84,34 @@ TEST_F(TelemetryTest, AnswersNullUntilTheWorkerHasPublished) {
 TEST_F(TelemetryTest, ListsItsCommands) {
   const Telemetry telemetry(board_, events_, history_);
   const Json commands = query("/");
-  for (const char* command : {"status", "ports", "peers", "rules", "classes", "flows", "flow",
-                              "explain", "counters", "histograms", "bridged", "history"}) {
+  for (const char* command :
+       {"status", "ports", "peers", "rules", "classes", "flows", "flow", "explain", "counters",
+        "histograms", "bridged", "history", "records"}) {
     const std::string name = std::string("/satrelay/") + command;
     EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
   }
+}
+
+TEST_F(TelemetryTest, TellsHowRecordsFare) {
+  Snapshot snapshot;
+  snapshot.workers.resize(2);
+  snapshot.workers[0].counters.records_lost = 3;
+  snapshot.workers[1].counters.records_lost = 4;
+  board_.publish(snapshot);
+  {
+    const Telemetry telemetry(board_, events_, history_);
+    EXPECT_EQ(query("/satrelay/records").at("file"), "off");
+  }
+  records::RecordsReport report{
+      .file_state = "ok", .ipfix_state = "away", .waiting = 5, .counters = {}};
+  report.counters.written = 6;
+  const Telemetry telemetry(board_, events_, history_, [&] { return report; });
+  const Json told = query("/satrelay/records");
+  EXPECT_EQ(told.at("file"), "ok");
+  EXPECT_EQ(told.at("ipfix"), "away");
+  EXPECT_EQ(told.at("waiting"), 5);
+  EXPECT_EQ(told.at("lost"), 7) << "by both workers";
+  EXPECT_EQ(told.at("written"), 6);
 }
 
 TEST_F(TelemetryTest, Status) {

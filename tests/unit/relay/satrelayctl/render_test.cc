@@ -35,6 +35,21 @@ TEST(RenderStatus, ShowsSumsWithUnits) {
   EXPECT_NE(with.find("5 blocks compressed (4 with a dictionary), "), std::string::npos) << with;
 }
 
+TEST(RenderRecords, SaysWhatBecameOfThem) {
+  const Json records = Json::parse(R"({"file": "failing", "ipfix": "away", "waiting": 7, "lost": 0,
+    "written": 12345, "written_bytes": 5242880, "unwritten": 3, "rotations": 1, "exported": 10,
+    "exported_messages": 2, "exported_bytes": 2048, "unexported": 4, "connections": 1})");
+  EXPECT_EQ(render_records(records),
+            "file         failing\n"
+            "written      12 345, 5.00 MiB; 3 could not be\n"
+            "rotations    1\n"
+            "IPFIX        away\n"
+            "exported     10, 2.00 KiB; 4 could not be\n"
+            "connections  1\n"
+            "waiting      7\n"
+            "lost         0\n");
+}
+
 TEST(RenderStatus, SaysThatNewFlowsAreBridged) {
   const std::string text = render_status(Json::parse(R"({"new_flows": "draining", "flows": 3})"));
   EXPECT_NE(text.find("\nnew flows    bridged (draining)\n"), std::string::npos) << text;

@@ -77,5 +77,25 @@ TEST_F(WorkerTest, DoesWhatIsDueByTheTimeOfTheFramesThatHaveCome) {
   EXPECT_EQ(questions, 1U);
 }
 
+TEST_F(WorkerTest, CountsTheRecordsThatFindNoRoom) {
+  eal();
+  const auto lan = port("lan-r", ring("lan-r-in"), ring("lan-r-out"));
+  const auto wan = port("wan-r", ring("wan-r-in"), ring("wan-r-out"));
+  const config::Gateway config = gateway();
+  SeededEntropy entropy(1);
+  gateway::Identity identity;
+  identity.boot_epoch = 1;
+  identity.entropy = &entropy;
+  std::vector<std::byte> memory(gateway::plan_memory(config, identity.share).arena.value());
+  gateway::Gateway engine(config, identity, memory, dpdk::now());
+  CaptureTap tap;
+  Worker worker(engine, *lan, *wan, pool(), tap);
+  records::RecordRing records(2);
+  worker.record_flows(records);
+  for (int i = 0; i < 5; ++i) worker.handle_end({});
+  EXPECT_EQ(records.size(), 2U);
+  EXPECT_EQ(worker.counters().records_lost, 3U);
+}
+
 }  // namespace
 }  // namespace satrelay::satrelayd

@@ -1,0 +1,44 @@
+#include "relay/satrelayd/flow_records.h"
+
+#include <ctime>
+#include <string>
+#include <utility>
+
+#include "relay/dpdk/clock.h"
+#include "relay/ops/log.h"
+
+namespace satrelay::satrelayd {
+
+FlowRecords::FlowRecords(const config::Gateway& config, std::function<std::uint64_t()> epoch)
+    : epoch_(std::move(epoch)) {
+  std::vector<records::RecordRing*> rings;
+  for (unsigned i = 0; i < config.worker.count; ++i) {
+    rings_.push_back(std::make_unique<records::RecordRing>());
+    rings.push_back(rings_.back().get());
+  }
+  std::vector<std::string> peers;
+  for (const config::Peer& peer : config.peers) peers.push_back(peer.name);
+  writer_.emplace(
+      config.records, std::move(peers), std::move(rings),
+      [](const std::string& text) { ops::log_warning(text); },
+      [](const std::string& text) { ops::log_info(text); });
+}
+
+void FlowRecords::begin() {
+  writer_->open_file(dpdk::now());
+  thread_.emplace("flow-records", kInterval, [this] { look(); });
+}
+
+void FlowRecords::look() { writer_->look(dpdk::now(), epoch_()); }
+
+void FlowRecords::finish() {
+  thread_.reset();  // it has looked once more
+  const Instant end = dpdk::now() + kLastWords;
+  while (!writer_->is_idle() && dpdk::now() < end) {
+    const timespec pause{.tv_sec = 0, .tv_nsec = 5'000'000};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
+    look();
+  }
+}
+
+}  // namespace satrelay::satrelayd
