@@ -23,6 +23,7 @@ class GatewayOptions:
     stp: dict[str, str] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)  # of the accelerating rule
     access: dict[str, str] = field(default_factory=dict)
+    records: dict[str, str] = field(default_factory=dict)  # of flows; {gateway}: its name
     bridged_hosts: tuple[str, ...] = ()  # prefixes: connections to and from these are bridged
     log_level: str = "info"
     security: str = "none"  # or psk: with a secret that the lab makes
@@ -64,6 +65,7 @@ rules:
 worker: {{polling: {options.polling}, count: {workers[0]}}}
 {_section("limits", options.limits)}{_section("stp", options.stp)}\
 {_section("access", options.access)}\
+{_section("records", options.records).replace("{gateway}", name)}\
 stats_socket_prefix: {name}
 log: {options.log_level}
 """
