@@ -31,9 +31,11 @@ void* ControlThread::enter(void* self) {
 
 void ControlThread::run() {
   std::unique_lock lock(mutex_);
-  while (!stopped_) {
+  // What happened while `work_` ran for the last time but one is seen by the last.
+  for (bool is_last = false; !is_last;) {
     const auto pause = std::chrono::nanoseconds(interval_.to_nanoseconds());
     changed_.wait_for(lock, pause, [this] { return stopped_; });
+    is_last = stopped_;
     lock.unlock();
     work_();
     lock.lock();

@@ -13,8 +13,8 @@ namespace satrelay::dpdk {
 
 class ControlThread {
  public:
-  // Calls `work`, which does not throw, about every `interval`, and once more at the end. The EAL
-  // runs. Throws std::runtime_error.
+  // Calls `work`, which does not throw, about every `interval`, and once more from its
+  // beginning when it is told to end. The EAL runs. Throws std::runtime_error.
   ControlThread(const char* name, Duration interval, std::function<void()> work);
   ControlThread(const ControlThread&) = delete;
   ControlThread& operator=(const ControlThread&) = delete;

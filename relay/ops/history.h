@@ -35,7 +35,7 @@ struct HistoryPoint {
   float encoded_ratio = kUnknown;  // encoded bytes by plain ones
 };
 
-// Takes 6 MB at the most: what comes beyond kMostSeries is not kept.
+// Takes 9 MB at the most: what comes beyond kMostSeries is not kept.
 class History {
  public:
   static constexpr Duration kInterval = Duration::seconds(10);

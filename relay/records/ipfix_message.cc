@@ -187,6 +187,25 @@ Values values_of(const gateway::FlowRecord& record, const RecordContext& context
   return values;
 }
 
+std::uint16_t template_of(const gateway::FlowRecord& record) {
+  return record.client.is_v4() ? kTemplateV4 : kTemplateV6;
+}
+
+constexpr std::size_t kMessageHeader = 16;
+constexpr std::size_t kSetHeader = 4;
+
+// As it leaves, at the most: a text with one octet of length, which padding makes up for.
+std::size_t longest_sent(const gateway::FlowRecord& record, const RecordContext& context) {
+  const Values values = values_of(record, context);
+  std::size_t size =
+      (record.client.is_v4() ? sizeof(ValuesV4) : sizeof(ValuesV6)) - 4 * sizeof(fbVarfield_t);
+  for (const fbVarfield_t& text :
+       {values.rule_name, values.class_name, values.peer_name, values.end}) {
+    size += 1 + text.len;
+  }
+  return size;
+}
+
 }  // namespace
 
 FlowEndReason flow_end_reason(gateway::Counter end) {
@@ -262,7 +281,7 @@ ConstBytes IpfixMessages::templates() {
 
 bool IpfixMessages::append(const gateway::FlowRecord& record, const RecordContext& context) {
   const bool v4 = record.client.is_v4();
-  const std::uint16_t id = v4 ? kTemplateV4 : kTemplateV6;
+  const std::uint16_t id = template_of(record);
   GError* error = nullptr;
   if (fBufSetInternalTemplate(library_->buffer, id, &error) == FALSE) fail(error);
   bool done = fBufSetExportTemplate(library_->buffer, id, &error) == TRUE;
@@ -277,6 +296,10 @@ bool IpfixMessages::append(const gateway::FlowRecord& record, const RecordContex
                       &error) == TRUE;
   }
   if (done) {
+    if (begun_ == 0) size_ = kMessageHeader;
+    if (begun_ == 0 || id != last_id_) size_ += kSetHeader;
+    size_ += longest_sent(record, context);
+    last_id_ = id;
     ++begun_;
     return true;
   }
@@ -285,8 +308,16 @@ bool IpfixMessages::append(const gateway::FlowRecord& record, const RecordContex
   return false;
 }
 
+// The library writes the header of a Set before it knows whether a record has room behind it, and a
+// Set has one record at least (RFC 7011 section 3.3).
+bool IpfixMessages::has_room(const gateway::FlowRecord& record,
+                             const RecordContext& context) const {
+  if (begun_ == 0 || template_of(record) == last_id_) return true;
+  return size_ + kSetHeader + longest_sent(record, context) <= library_->message.size();
+}
+
 ConstBytes IpfixMessages::add(const gateway::FlowRecord& record, const RecordContext& context) {
-  if (append(record, context)) return {};
+  if (has_room(record, context) && append(record, context)) return {};
   // Behind templates the library wants their message ended once more, which says nothing.
   const bool is_full = begun_ > 0;
   const ConstBytes full = is_full ? emit() : emit().first(0);

@@ -43,7 +43,11 @@ class IpfixMessages {
   bool append(const gateway::FlowRecord& record, const RecordContext& context);
 
   std::unique_ptr<Library> library_;
-  std::size_t begun_ = 0;  // records
+  bool has_room(const gateway::FlowRecord& record, const RecordContext& context) const;
+
+  std::uint16_t last_id_ = 0;  // the template of the record before
+  std::size_t begun_ = 0;      // records
+  std::size_t size_ = 0;       // of the message that is begun, at the most
   std::size_t emitted_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "relay/records/record_writer.h"
 
 #include <algorithm>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -45,9 +46,17 @@ void RecordWriter::take_from(RecordRing& ring, const RecordContext& context, Ins
   while (left > 0) {
     auto records = ring.readable();
     records = records.first(std::min({records.size(), left, kBatch}));
-    for (const gateway::FlowRecord& record : records) {
-      if (file_) append_line(lines_, record, context);
-      if (exporter_) exporter_->add(record, context, now);
+    try {
+      for (const gateway::FlowRecord& record : records) {
+        if (file_) append_line(lines_, record, context);
+        if (exporter_) exporter_->add(record, context, now);
+      }
+    } catch (const std::exception&) {  // no memory; what the library does not take
+      lines_.clear();
+      if (file_) counters_.unwritten += records.size();
+      if (exporter_) counters_.unexported += records.size();
+      ring.take(records.size());
+      throw;
     }
     ring.take(records.size());
     left -= records.size();

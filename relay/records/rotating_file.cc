@@ -1,9 +1,11 @@
 #include "relay/records/rotating_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -30,24 +32,35 @@ void RotatingFile::close() {
 
 void RotatingFile::open() {
   // A pipe without a reader must not keep us waiting.
-  file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-                 0640);
+  file_ =
+      ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
   if (file_ < 0) fail(errno, path_);
   struct stat status {};
   int error = ::fstat(file_, &status) == 0 ? 0 : errno;
   if (error == 0 && !S_ISREG(status.st_mode)) error = EINVAL;
+  // Of another gateway, which cuts off what it could not write whole.
+  if (error == 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0) error = errno;
   if (error != 0) {
     close();
     fail(error, path_);
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
+  end_last_line();
 }
 
-bool RotatingFile::is_still_there() const {
+void RotatingFile::end_last_line() {
+  char last = '\n';
+  if (size_ == 0 || ::pread(file_, &last, 1, static_cast<::off_t>(size_ - 1)) != 1) return;
+  if (last != '\n' && ::write(file_, "\n", 1) == 1) ++size_;
+}
+
+bool RotatingFile::is_still_there() {
   struct stat ours {};
   struct stat named {};
-  return ::fstat(file_, &ours) == 0 && ::stat(path_.c_str(), &named) == 0 &&
-         ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+  if (::fstat(file_, &ours) != 0 || ::stat(path_.c_str(), &named) != 0) return false;
+  // Somebody may have emptied it, as logrotate's copytruncate does.
+  size_ = static_cast<std::uint64_t>(ours.st_size);
+  return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
 std::filesystem::path RotatingFile::numbered(unsigned number) const {
@@ -56,9 +69,14 @@ std::filesystem::path RotatingFile::numbered(unsigned number) const {
 
 void RotatingFile::rotate() {
   close();
-  std::error_code ignored;  // of those that were never there
-  std::filesystem::remove(numbered(limits_.keep + 1), ignored);
-  for (unsigned i = limits_.keep; i > 0; --i) {
+  // More may have been kept once.
+  for (unsigned i = limits_.keep + 1; std::filesystem::remove(numbered(i)); ++i) {
+  }
+  // No further than the first number that is free: where the file itself cannot be moved, a second
+  // try finds FILE.1 free, and moves nothing.
+  unsigned last = 1;
+  while (last < limits_.keep && std::filesystem::exists(numbered(last))) ++last;
+  for (unsigned i = std::min(last, limits_.keep); i > 0; --i) {
     const auto from = i == 1 ? path_ : numbered(i - 1);
     std::error_code error;
     std::filesystem::rename(from, numbered(i), error);

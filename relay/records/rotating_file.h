@@ -1,6 +1,8 @@
 // A file of lines that does not grow beyond a size: FILE is then FILE.1, FILE.1 is FILE.2, and what
 // is beyond those that are to be kept is removed. It is opened when there is something to write,
-// and again if somebody has taken it away. A line is in it whole, or not at all.
+// and again if somebody has taken it away. A line is in it whole, or not at all; only what was
+// killed or lost its power leaves a piece of one, which then stands by itself. Nobody else writes
+// to it: flock(2).
 #pragma once
 
 #include <cstddef>
@@ -32,7 +34,8 @@ class RotatingFile {
   void open();
   void close();
   void rotate();
-  bool is_still_there() const;
+  bool is_still_there();
+  void end_last_line();
   std::filesystem::path numbered(unsigned number) const;
 
   std::filesystem::path path_;

@@ -1,6 +1,7 @@
 #include "relay/satrelayd/flow_records.h"
 
 #include <ctime>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -29,15 +30,27 @@ void FlowRecords::begin() {
   thread_.emplace("flow-records", kInterval, [this] { look(); });
 }
 
-void FlowRecords::look() { writer_->look(dpdk::now(), epoch_()); }
+// Hosts shall not lose their connections for the sake of what is written of them.
+void FlowRecords::look() {
+  try {
+    writer_->look(dpdk::now(), epoch_());
+  } catch (const std::exception& error) {
+    if (trouble_ != error.what())
+      ops::log_warning(std::string("records of flows are lost: ") + error.what());
+    trouble_ = error.what();
+  }
+}
 
 void FlowRecords::finish() {
   thread_.reset();  // it has looked once more
   const Instant end = dpdk::now() + kLastWords;
-  while (!writer_->is_idle() && dpdk::now() < end) {
+  while ((!writer_->is_idle() || report().waiting > 0) && dpdk::now() < end) {
     const timespec pause{.tv_sec = 0, .tv_nsec = 5'000'000};
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
     look();
+  }
+  if (const std::uint64_t waiting = report().waiting; waiting > 0) {
+    ops::log_warning("records of flows: " + std::to_string(waiting) + " were not written in time");
   }
 }
 

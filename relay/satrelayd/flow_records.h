@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "config/schema.h"
@@ -40,6 +41,7 @@ class FlowRecords {
   std::function<std::uint64_t()> epoch_;
   std::vector<std::unique_ptr<records::RecordRing>> rings_;
   std::optional<records::RecordWriter> writer_;
+  std::string trouble_;  // what was told last of what look() could not do
   std::optional<dpdk::ControlThread> thread_;
 };
 

@@ -189,6 +189,19 @@ void say_farewell(Engines& engines, std::span<const std::unique_ptr<Worker>> wor
   }
 }
 
+std::uint64_t records_lost(std::span<const std::unique_ptr<Worker>> workers) {
+  std::uint64_t lost = 0;
+  for (const auto& worker : workers) lost += worker->counters().records_lost;
+  return lost;
+}
+
+// Of those that the farewell has ended, when nobody reads counters any more.
+void tell_of_unrecorded(std::uint64_t lost, std::size_t unfinished) {
+  if (lost + unfinished == 0) return;
+  ops::log_warning("records of flows: " + std::to_string(lost) + " found no room, and " +
+                   std::to_string(unfinished) + " flows had not ended");
+}
+
 void tell_of_queues(const dpdk::Port& port, unsigned workers) {
   if (port.queues() == workers) return;
   ops::log_warning("port " + port.name() + ": the device has one queue for " +
@@ -433,8 +446,12 @@ int run(config::Gateway config, const std::string& file) {
   });
   ops::log_info("stopping");
   crew.reset();
+  const std::uint64_t lost = records_lost(workers);
   say_farewell(engines, workers);
-  if (records) records->finish();
+  if (records) {
+    tell_of_unrecorded(records_lost(workers) - lost, engines.unfinished_flows());
+    records->finish();
+  }
   return port_watch.needs_new_start() ? kStartAgain : EXIT_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-"""What satpanel costs beside a gateway with 300 peers and 7,500 flows, scraped each second.
+"""What satpanel costs beside a gateway with 300 peers and 10,000 flows, scraped each second.
 
     SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/panel_cost.py
 
@@ -22,7 +22,7 @@ from lab import settings  # noqa: E402
 from panel import Client, panel_of  # noqa: E402
 
 PEERS = 300
-FLOWS = 7_500
+FLOWS = 10_000
 SECONDS = 30
 
 
@@ -73,9 +73,9 @@ def measure(gateway, panel, client) -> None:
 
 
 def main() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (12_000, 12_000))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (13_000, 13_000))
     settings.gateway_yaml = with_many_peers(settings.gateway_yaml)
-    options = GatewayOptions(limits={"memory": "3GiB"})
+    options = GatewayOptions(limits={"memory": "4GiB"})
     with make_lab(options=options) as lab:
         listener = harness.listen(lab.server, SERVER.ipv4, 9000)
         listener.settimeout(600)

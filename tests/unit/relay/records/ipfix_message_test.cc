@@ -60,6 +60,28 @@ TEST_F(IpfixMessagesTest, TheTemplatesComeAlone) {
   EXPECT_EQ(messages_.records(), 0U);
 }
 
+// RFC 7011 section 3.3.
+TEST_F(IpfixMessagesTest, EachSetHasARecordThoughTemplatesAlternate) {
+  constexpr std::size_t kLongestHeader = 4;
+  std::size_t messages = 0;
+  for (std::size_t i = 0; messages < 300; ++i) {
+    gateway::FlowRecord record = sample_record(i);
+    if (i % 3 == 0) record.client = record.server = *IpAddress::parse("2001:db8::1");
+    record.rule_name = gateway::RecordedName(std::string(i % 33, 'r'));
+    const ConstBytes message = messages_.add(record, kContext);
+    if (message.empty()) continue;
+    ++messages;
+    ASSERT_EQ(Header(message).length, message.size());
+    std::size_t at = 16;
+    while (at < message.size()) {
+      const std::uint64_t size = number_at(message, at + 2, 2);
+      ASSERT_GT(size, kLongestHeader) << "at " << at << " of " << message.size();
+      at += size;
+    }
+    EXPECT_EQ(at, message.size());
+  }
+}
+
 TEST_F(IpfixMessagesTest, AMessageIsFullBeforeItIsTooLong) {
   messages_.templates();
   std::size_t added = 0;

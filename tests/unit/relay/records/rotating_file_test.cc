@@ -35,6 +35,39 @@ TEST_F(RotatingFileTest, IsMadeWhenThereIsSomethingToWrite) {
   EXPECT_EQ(mode & std::filesystem::perms::others_all, std::filesystem::perms::none);
 }
 
+TEST_F(RotatingFileTest, MayBeEmptiedBySomebodyElse) {
+  RotatingFile file(path(), {.size = ByteCount(1000), .keep = 2});
+  file.write(std::string(900, 'a') + "\n");
+  std::filesystem::resize_file(path(), 0);
+  file.write(std::string(900, 'b') + "\n");
+  EXPECT_EQ(text_of(path()), std::string(900, 'b') + "\n");
+  EXPECT_EQ(file.rotations(), 0U) << "its size is that of the file";
+}
+
+TEST_F(RotatingFileTest, HasOneWriter) {
+  RotatingFile file(path(), {.size = ByteCount(1000), .keep = 2});
+  file.write("one\n");
+  RotatingFile second(path(), {.size = ByteCount(1000), .keep = 2});
+  EXPECT_THROW(second.write("two\n"), std::system_error);
+  EXPECT_EQ(text_of(path()), "one\n");
+}
+
+TEST_F(RotatingFileTest, APieceOfALineStandsByItself) {
+  std::ofstream(path()) << "one\ntw";
+  RotatingFile(path(), {.size = ByteCount(1000), .keep = 2}).write("three\n");
+  EXPECT_EQ(text_of(path()), "one\ntw\nthree\n");
+}
+
+TEST_F(RotatingFileTest, RemovesWhatIsNotToBeKeptAnyMore) {
+  for (const char* end : {".1", ".2", ".3", ".4"}) std::ofstream(path() + end) << end;
+  std::ofstream(path()) << "full\n";
+  RotatingFile(path(), {.size = ByteCount(6), .keep = 2}).write("next\n");
+  EXPECT_EQ(text_of(path() + ".1"), "full\n");
+  EXPECT_EQ(text_of(path() + ".2"), ".1");
+  EXPECT_FALSE(std::filesystem::exists(path() + ".3"));
+  EXPECT_FALSE(std::filesystem::exists(path() + ".4"));
+}
+
 TEST_F(RotatingFileTest, GoesOnWhereAnEarlierRunHasEnded) {
   RotatingFile(path(), {.size = ByteCount(10), .keep = 2}).write("12345678\n");
   RotatingFile next(path(), {.size = ByteCount(10), .keep = 2});
