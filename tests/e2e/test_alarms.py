@@ -132,7 +132,7 @@ def test_webhooks(lab: Lab) -> None:
         text=True,
         timeout=20,
     )
-    check(done.returncode == 1 and "hooks.yaml:2: severity" in done.stderr, done.stderr)
+    check(done.returncode == 2 and "hooks.yaml:2: severity" in done.stderr, done.stderr)
 
 
 def make_certificate(folder: str) -> str:
