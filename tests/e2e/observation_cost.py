@@ -27,11 +27,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import harness  # noqa: E402
 import panel_cost  # noqa: E402
-from harness import SERVER, GatewayOptions, Link, make_lab, note  # noqa: E402
+from harness import GatewayOptions, Link, make_lab, note  # noqa: E402
 from lab import settings  # noqa: E402
 from panel import Client, panel_of  # noqa: E402
 
-FLOWS = 10_000
 TURNS = 5  # of each kind
 SECONDS = 12
 LOAD = 9001
@@ -131,30 +130,6 @@ def everything(lab):
 
 
 @contextlib.contextmanager
-def idle_flows(lab):
-    listener = harness.listen(lab.server, SERVER.ipv4, 9000)
-    listener.settimeout(600)
-    # Each end in a process of its own, as a process may not have twice as many.
-    server = os.fork()
-    if server == 0:
-        held = []
-        while True:
-            held.append(harness.accept(listener, timeout=600))
-    ends = []
-    try:
-        for number in range(FLOWS):
-            ends.append(harness.connect(lab.client, SERVER.ipv4, 9000))
-            if number % 2000 == 1999:
-                note(f"{number + 1} connections")
-        yield
-    finally:
-        os.kill(server, signal.SIGKILL)
-        os.waitpid(server, 0)
-        for end in ends:
-            end.close()
-
-
-@contextlib.contextmanager
 def download(lab):
     with harness.connection(lab, LOAD) as (client, server):
         client.settimeout(60)
@@ -201,7 +176,7 @@ def main() -> None:
     # What is sent does not compress away: the load is that of the link's rate.
     options = GatewayOptions(limits={"memory": "1GiB", "flows": "16384"}, modes={"compress": "off"})
     with make_lab(link=Link(rate=20_000_000, rtt=0.2), options=options) as lab:
-        with idle_flows(lab), download(lab):
+        with panel_cost.idle_flows(lab), download(lab):
             near = lab.gateway_a
             status = near.query("status")
             note(f"{status['flows']} flows, {sum(status['peers'].values())} peers")

@@ -6,6 +6,7 @@ Prints the share of a core that satpanel takes, the memory that it has, what the
 and without it, and its worker's longest answer. Takes two minutes.
 """
 
+import contextlib
 import os
 import re
 import resource
@@ -72,24 +73,35 @@ def measure(gateway, panel, client) -> None:
         note(f"scrapes: {bytes_read / SECONDS / 1e3:.0f} KB each, the slowest {slowest:.3f} s")
 
 
+@contextlib.contextmanager
+def idle_flows(lab):
+    listener = harness.listen(lab.server, SERVER.ipv4, 9000)
+    listener.settimeout(600)
+    # Each end in a process of its own, as a process may not have twice as many.
+    server = os.fork()
+    if server == 0:
+        held = []
+        while True:
+            held.append(harness.accept(listener, timeout=600))
+    ends = []
+    try:
+        for number in range(FLOWS):
+            ends.append(harness.connect(lab.client, SERVER.ipv4, 9000))
+            if number % 2000 == 1999:
+                note(f"{number + 1} connections")
+        yield
+    finally:
+        os.kill(server, signal.SIGKILL)
+        os.waitpid(server, 0)
+        for end in ends:
+            end.close()
+
+
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (13_000, 13_000))
     settings.gateway_yaml = with_many_peers(settings.gateway_yaml)
     options = GatewayOptions(limits={"memory": "4GiB"})
-    with make_lab(options=options) as lab:
-        listener = harness.listen(lab.server, SERVER.ipv4, 9000)
-        listener.settimeout(600)
-        # Each end in a process of its own, as a process may not have twice as many.
-        server = os.fork()
-        if server == 0:
-            held = []
-            while True:
-                held.append(harness.accept(listener, timeout=600))
-        ends = []
-        for number in range(FLOWS):
-            ends.append(harness.connect(lab.client, SERVER.ipv4, 9000))
-            if number % 1000 == 999:
-                note(f"{number + 1} connections")
+    with make_lab(options=options) as lab, idle_flows(lab):
         near = lab.gateway_a
         status = near.query("status")
         note(f"{status['flows']} flows, {sum(status['peers'].values())} peers")
@@ -98,10 +110,6 @@ def main() -> None:
             client = Client(panel, token=panel.token)
             time.sleep(3)
             measure(near, panel, client)
-        os.kill(server, signal.SIGKILL)
-        os.waitpid(server, 0)
-        for end in ends:
-            end.close()
 
 
 if __name__ == "__main__":
