@@ -20,8 +20,9 @@ class RecordRing {
  public:
   // A third of a second at 100,000 flows a second.
   static constexpr std::size_t kRoom = 32'768;
+  static constexpr std::size_t kMemory = kRoom * sizeof(gateway::FlowRecord);
 
-  // `room`: a power of two.
+  // `room`: a power of two. All of it is touched, so that no record pays for a page fault.
   explicit RecordRing(std::size_t room = kRoom);
 
   // --- the worker's side -----------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "relay/gateway/flows/memory_plan.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/journal_slices.h"
+#include "relay/records/record_ring.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 std::string words_of(const StartMemory& needed) {
   const std::uint64_t mebibytes = (needed.beside.value() + (1U << 20) - 1) >> 20;
   return config::to_text(needed.arena) + " for stored bytes and " + std::to_string(mebibytes) +
-         "MiB for packets and the journal";
+         "MiB for packets, journal and records";
 }
 
 }  // namespace
@@ -26,13 +27,15 @@ ByteCount arena_of_worker(const config::Gateway& config) {
 
 StartMemory start_memory(const config::Gateway& config, ByteCount packets) {
   const bool has_journal = config.journal != config::kNoJournal;
-  const std::uint64_t records =
+  const std::uint64_t journal =
       has_journal ? gateway::journal_records(config.limits.flows, config.worker.count) *
                         gateway::FlowJournal::kRecordSize
                   : 0;
   // What stands in the copy on a disk is remembered.
   const std::uint64_t copies = config.journal.empty() ? 1 : 2;
-  return {.arena = arena_of(config), .beside = packets + ByteCount(copies * records)};
+  const std::uint64_t rings =
+      config.records.wanted() ? config.worker.count * records::RecordRing::kMemory : 0;
+  return {.arena = arena_of(config), .beside = packets + ByteCount(copies * journal + rings)};
 }
 
 std::optional<config::Contradiction> find_excess(const config::Gateway& config,

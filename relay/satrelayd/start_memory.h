@@ -12,7 +12,7 @@ namespace satrelay::satrelayd {
 
 struct StartMemory {
   ByteCount arena;   // for stored bytes
-  ByteCount beside;  // packets and the journal
+  ByteCount beside;  // packets, the journal, and what waits to be recorded
   ByteCount total() const { return arena + beside; }
 };
 

@@ -37,8 +37,8 @@ TEST(StartMemoryTest, WhatTheMachineWillNeverHaveIsAMistakeWithItsPlace) {
   const auto machine = machine_with(32, 1);
   EXPECT_EQ(error_on(machine, "limits: {memory: 31GiB}"), "no error");
   EXPECT_EQ(error_on(machine, "limits: {memory: 900GiB}"),
-            "g.yaml:5:18: limits.memory: 900GiB for stored bytes and 54MiB for packets and the "
-            "journal are more than this machine has (32GiB); write less");
+            "g.yaml:5:18: limits.memory: 900GiB for stored bytes and 54MiB for packets, journal "
+            "and records are more than this machine has (32GiB); write less");
   EXPECT_NE(error_on(machine, "limits: {memory: 32GiB}"), "no error");
 }
 
@@ -57,14 +57,26 @@ TEST(StartMemoryTest, CountsTheJournalAndItsCopy) {
   EXPECT_EQ(beside("limits: {flows: 1000000}\njournal: none"), ByteCount(0));
 }
 
+TEST(StartMemoryTest, CountsTheRingsOfRecordsWhereTheyAreWanted) {
+  const auto beside = [](const std::string& lines) {
+    const auto config = config::parse_gateway(config::with_line(lines), "g.yaml");
+    return start_memory(config, kPackets).beside.value();
+  };
+  EXPECT_EQ(beside("records: {file: /tmp/flows}") - beside("log: info"), 6'815'744U);
+  EXPECT_EQ(
+      beside("records: {file: /tmp/flows}\nworker: {count: 4}") - beside("worker: {count: 4}"),
+      4 * 6'815'744U);
+}
+
 TEST(StartMemoryTest, WhatOthersUseIsLackingNow) {
   const auto config = config::parse_gateway(config::with_line("limits: {memory: 4GiB}"), "g.yaml");
   const StartMemory needed = start_memory(config, kPackets);
   EXPECT_EQ(lacking_now(needed, machine_with(32, 5)), "");
-  EXPECT_EQ(lacking_now(needed, machine_with(32, 4)),
-            "4GiB for stored bytes and 54MiB for packets and the journal are more than is unused "
-            "of what this machine has (4GiB of 32GiB); write less in limits.memory, or end what "
-            "uses it");
+  EXPECT_EQ(
+      lacking_now(needed, machine_with(32, 4)),
+      "4GiB for stored bytes and 54MiB for packets, journal and records are more than is "
+      "unused of what this machine has (4GiB of 32GiB); write less in limits.memory, or end what "
+      "uses it");
 }
 
 }  // namespace
