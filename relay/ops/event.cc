@@ -75,6 +75,12 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
     {"worker_stuck", kError, "the worker has told nothing for some time",
      "look for what takes its core; if it stays so, restart the gateway"},
     {"worker_returned", kInfo, "the worker goes on", ""},
+    {"records_failing", kWarning, "fails, records of flows are lost to it",
+     "of the file see to disk, folder and rights; of the collector whether it runs, and its "
+     "address"},
+    {"records_resumed", kInfo, "takes records of flows again", ""},
+    {"records_lost", kWarning, "does not keep up, records of flows were lost",
+     "write to a faster disk or collector, or to one of both only; satrelayctl records counts"},
     {"reload_done", kInfo, "reload: taken over", ""},
     {"reload_refused", kError, "reload: refused, nothing has changed",
      "correct the configuration; satrelayd --check reads it"},

@@ -55,6 +55,10 @@ enum class EventKind : std::uint8_t {
   kWorkerKeepsUp,
   kWorkerStuck,
   kWorkerReturned,
+  // About a way of the records of flows: to their file, to the collector.
+  kRecordsFailing,
+  kRecordsResumed,
+  kRecordsLost,  // though nothing fails: more than it takes
   // What somebody has told it to do.
   kReloadDone,
   kReloadRefused,
@@ -86,7 +90,7 @@ const EventDescription& describe(EventKind kind);
 
 struct Event {
   EventKind kind{};
-  std::string subject;  // "peer hub", "port lan", "gateway"
+  std::string subject;  // "peer hub", "port lan", "records file", "gateway"
   std::string detail;   // figures; may be empty
   // Of what somebody has told the gateway: who, and what was set before and is now.
   std::optional<Caller> caller = {};

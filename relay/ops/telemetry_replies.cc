@@ -135,7 +135,9 @@ void write_status(const SnapshotBoard::Published& published, TelemetryDict& repl
 
 void write_records(const records::RecordsReport& report, std::uint64_t lost, TelemetryDict& reply) {
   reply.add("file", report.file_state);
+  reply.add("file_trouble", report.file_trouble);
   reply.add("ipfix", report.ipfix_state);
+  reply.add("ipfix_trouble", report.collector_trouble);
   reply.add("waiting", report.waiting);
   reply.add("lost", lost);
   add_counters(reply, report.counters);

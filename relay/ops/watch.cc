@@ -81,10 +81,11 @@ std::uint64_t all_cuts(const stp::Counters& c) {
 std::optional<std::uint64_t> Growth::look(std::uint64_t value, Instant now) {
   if (value <= told_ || now < next_) return std::nullopt;
   next_ = now + kInterval;
-  return value - std::exchange(told_, value);
+  return take(value);
 }
 
-void Watch::look(const Snapshot& snapshot, Duration age, Instant now) {
+void Watch::look(const Snapshot& snapshot, const records::RecordsReport& records, Duration age,
+                 Instant now) {
   const bool stuck = age > kWorkerStuckAfter;
   if (stuck != worker_stuck_) {
     worker_stuck_ = stuck;
@@ -100,6 +101,7 @@ void Watch::look(const Snapshot& snapshot, Duration age, Instant now) {
   look_at_counters(snapshot.counters, now);
   look_at_flood(snapshot.counters, now);
   look_at_overload(snapshot, now);
+  look_at(records, snapshot, now);
 }
 
 void Watch::look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
@@ -259,6 +261,42 @@ void Watch::look_at_overload(const Snapshot& snapshot, Instant now) {
   if (change == Spell::Change::kNone) return;
   tell_({change == Spell::Change::kBegun ? EventKind::kWorkerOverloaded : EventKind::kWorkerKeepsUp,
          "gateway", counted(overload_.grown(), "frame") + " in " + seconds(overload_.lasted())});
+}
+
+void Watch::look_at(const records::RecordsReport& now_is, const Snapshot& snapshot, Instant now) {
+  look_at({.subject = "records file",
+           .is_open = now_is.file_state == "ok",
+           .trouble = now_is.file_trouble,
+           .lost = now_is.counters.unwritten},
+          records_file_, now);
+  look_at({.subject = "records collector",
+           .is_open = now_is.ipfix_state == "ok",
+           .trouble = now_is.collector_trouble,
+           .lost = now_is.counters.unexported},
+          records_collector_, now);
+  std::uint64_t lost = 0;
+  for (const WorkerSnapshot& worker : snapshot.workers) lost += worker.counters.records_lost;
+  if (const auto grown = records_found_no_room_.look(lost, now)) {
+    tell_({EventKind::kRecordsLost, "records writer", counted(*grown, "record")});
+  }
+}
+
+// What is lost while it fails, its end tells.
+void Watch::look_at(const WayNow& now_is, Way& before, Instant now) {
+  const bool fails = !now_is.trouble.empty();
+  const bool changes = fails != std::exchange(before.fails, fails);
+  if (changes && fails) {
+    tell_({EventKind::kRecordsFailing, now_is.subject, now_is.trouble});
+  } else if (changes) {
+    const std::uint64_t lost = before.lost.take(now_is.lost);
+    tell_({EventKind::kRecordsResumed, now_is.subject,
+           counted(lost, "record") + (lost == 1 ? " was lost" : " were lost")});
+  }
+  // One that is not open yet may be about to fail.
+  if (fails || !now_is.is_open) return;
+  if (const auto grown = before.lost.look(now_is.lost, now)) {
+    tell_({EventKind::kRecordsLost, now_is.subject, counted(*grown, "record")});
+  }
 }
 
 }  // namespace satrelay::ops

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pep/base/time.h"
@@ -17,6 +18,7 @@
 #include "relay/ops/event.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/spell.h"
+#include "relay/records/records_report.h"
 
 namespace satrelay::ops {
 
@@ -25,6 +27,8 @@ class Growth {
  public:
   static constexpr Duration kInterval = Duration::seconds(60);
   std::optional<std::uint64_t> look(std::uint64_t value, Instant now);
+  // The same for what is told otherwise, at any time.
+  std::uint64_t take(std::uint64_t value) { return value - std::exchange(told_, value); }
 
  private:
   std::uint64_t told_ = 0;
@@ -55,8 +59,9 @@ class Watch {
 
   explicit Watch(Tell tell) : tell_(std::move(tell)) {}
 
-  // `age` of the snapshot: how long the worker has told nothing.
-  void look(const Snapshot& snapshot, Duration age, Instant now);
+  // `age` of the snapshot: how long the worker has told nothing. `records` of flows, as of now.
+  void look(const Snapshot& snapshot, const records::RecordsReport& records, Duration age,
+            Instant now);
 
  private:
   struct Peer {
@@ -80,6 +85,18 @@ class Watch {
     Growth missed;
   };
 
+  // Of records of flows out of the gateway.
+  struct Way {
+    bool fails = false;
+    Growth lost = {};
+  };
+  struct WayNow {
+    const char* subject;
+    bool is_open;
+    const std::string& trouble;
+    std::uint64_t lost;
+  };
+
   void look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
@@ -90,6 +107,8 @@ class Watch {
   void look_at_counters(const gateway::Counters& counters, Instant now);
   void look_at_flood(const gateway::Counters& counters, Instant now);
   void look_at_overload(const Snapshot& snapshot, Instant now);
+  void look_at(const records::RecordsReport& now_is, const Snapshot& snapshot, Instant now);
+  void look_at(const WayNow& now_is, Way& before, Instant now);
 
   Tell tell_;
   std::optional<Instant> began_;
@@ -103,6 +122,9 @@ class Watch {
   Spell flood_{kFlood};
   Spell overload_{kOverload};
   bool worker_stuck_ = false;
+  Way records_file_;
+  Way records_collector_;
+  Growth records_found_no_room_;
 };
 
 }  // namespace satrelay::ops

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
+#include <string_view>
 #include <utility>
 
 namespace satrelay::records {
@@ -14,11 +14,8 @@ constexpr std::size_t kBatch = 256;
 }  // namespace
 
 RecordWriter::RecordWriter(const config::Records& config, std::vector<std::string> peers,
-                           std::vector<RecordRing*> rings, Tell warn, Tell inform)
-    : peers_(std::move(peers)),
-      rings_(std::move(rings)),
-      warn_(std::move(warn)),
-      inform_(std::move(inform)) {
+                           std::vector<RecordRing*> rings)
+    : peers_(std::move(peers)), rings_(std::move(rings)) {
   if (!config.file.empty()) {
     file_.emplace(config.file,
                   RotatingFile::Limits{.size = config.rotate_size, .keep = config.keep});
@@ -28,80 +25,89 @@ RecordWriter::RecordWriter(const config::Records& config, std::vector<std::strin
 }
 
 void RecordWriter::open_file(Instant now) {
-  if (file_) write(0, now);
+  if (file_) write({}, {}, now);
   publish();
 }
 
 void RecordWriter::look(Instant now, std::uint64_t epoch) {
   const RecordContext context{.peers = peers_, .epoch = epoch};
-  if (exporter_) exporter_->look(now);
+  if (exporter_) try_export([&] { exporter_->look(now); }, now);
   for (RecordRing* ring : rings_) take_from(*ring, context, now);
-  if (exporter_) exporter_->flush(now);
-  tell_of_collector(now);
+  if (exporter_) try_export([&] { exporter_->flush(now); }, now);
+  look_for_ends_of_trouble(now);
   publish();
 }
 
 void RecordWriter::take_from(RecordRing& ring, const RecordContext& context, Instant now) {
   std::size_t left = ring.size();
   while (left > 0) {
-    auto records = ring.readable();
+    Records records = ring.readable();
     records = records.first(std::min({records.size(), left, kBatch}));
-    try {
-      for (const gateway::FlowRecord& record : records) {
-        if (file_) append_line(lines_, record, context);
-        if (exporter_) exporter_->add(record, context, now);
-      }
-    } catch (const std::exception&) {  // no memory; what the library does not take
-      lines_.clear();
-      if (file_) counters_.unwritten += records.size();
-      if (exporter_) counters_.unexported += records.size();
-      ring.take(records.size());
-      throw;
-    }
+    if (file_) write(records, context, now);
+    if (exporter_) hand_out(records, context, now);
     ring.take(records.size());
     left -= records.size();
-    if (file_) write(records.size(), now);
   }
 }
 
-void RecordWriter::write(std::size_t lines, Instant now) {
-  const std::string_view text(lines_.data(), lines_.size());
-  if (now < file_pause_end_) {
-    counters_.unwritten += lines;
-    lines_.clear();
+void RecordWriter::write(Records records, const RecordContext& context, Instant now) {
+  if (file_fails_ && now < file_failed_at_ + kFilePause) {
+    counters_.unwritten += records.size();
     return;
   }
   try {
+    for (const gateway::FlowRecord& record : records) append_line(lines_, record, context);
+    const std::string_view text(lines_.data(), lines_.size());
     file_->write(text);
-    counters_.written += lines;
+    counters_.written += records.size();
     counters_.written_bytes += text.size();
-    if (!file_trouble_.empty()) inform_("records of flows: the file is written again");
-    file_trouble_.clear();
-  } catch (const std::system_error& error) {
-    counters_.unwritten += lines;
-    file_pause_end_ = now + kFilePause;
-    if (file_trouble_.empty()) warn_(std::string("records of flows are lost: ") + error.what());
+    file_fails_ = false;
+  } catch (const std::exception& error) {  // the disk, or no memory
+    counters_.unwritten += records.size();
+    file_fails_ = true;
+    file_failed_at_ = now;
     file_trouble_ = error.what();
   }
   counters_.rotations = file_->rotations();
   lines_.clear();
 }
 
-void RecordWriter::tell_of_collector(Instant now) {
+void RecordWriter::hand_out(Records records, const RecordContext& context, Instant now) {
+  std::size_t done = 0;
+  try_export(
+      [&] {
+        for (; done < records.size(); ++done) exporter_->add(records[done], context, now);
+      },
+      now);
+  counters_.unexported += records.size() - done;
+}
+
+// No memory, or something that the library does not take.
+template <typename Step>
+void RecordWriter::try_export(const Step& step, Instant now) {
+  try {
+    step();
+  } catch (const std::exception& error) {
+    export_failed_at_ = now;
+    collector_trouble_ = error.what();
+  }
+}
+
+void RecordWriter::look_for_ends_of_trouble(Instant now) {
+  if (!file_fails_ && now >= file_failed_at_ + kSteadyAfter) file_trouble_.clear();
   if (!exporter_) return;
   const CollectorSocket& socket = exporter_->socket();
-  if (!was_away_ && socket.state() == CollectorSocket::State::kAway) {
-    was_away_ = true;
-    warn_("records of flows: the IPFIX collector is away: " + socket.reason());
-  } else if (was_away_ && socket.is_steady(now)) {
-    was_away_ = false;
-    inform_("records of flows: there is a way to the IPFIX collector");
+  if (socket.state() == CollectorSocket::State::kAway) {
+    collector_trouble_ = socket.reason();
+  } else if (socket.is_steady(now) && now >= export_failed_at_ + kSteadyAfter) {
+    collector_trouble_.clear();
   }
 }
 
 void RecordWriter::publish() {
   RecordsReport next;
-  if (file_) next.file_state = file_trouble_.empty() ? "ok" : "failing";
+  if (file_) next.file_state = file_fails_ ? "failing" : "ok";
+  next.file_trouble = file_trouble_;
   if (exporter_) {
     using State = CollectorSocket::State;
     const State state = exporter_->socket().state();
@@ -109,6 +115,7 @@ void RecordWriter::publish() {
                        : state == State::kConnecting ? "connecting"
                                                      : "away";
   }
+  next.collector_trouble = collector_trouble_;
   next.counters = counters_;
   const std::lock_guard lock(mutex_);
   report_ = std::move(next);

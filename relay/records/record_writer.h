@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -27,17 +26,20 @@ class RecordWriter {
  public:
   // After it could not be written, the file is left alone for so long.
   static constexpr Duration kFilePause = Duration::seconds(1);
+  // What has failed is in trouble until it has been well for so long.
+  static constexpr Duration kSteadyAfter = CollectorSocket::kSteadyAfter;
 
-  using Tell = std::function<void(const std::string&)>;
-  // `rings`: of the workers, which outlive this. `peers`: their names, as configured. `warn` hears
-  // when the file or the collector fails, `inform` when it does again; once each.
+  // `rings`: of the workers, which outlive this. `peers`: their names, as configured. Throws
+  // std::runtime_error.
   RecordWriter(const config::Records& config, std::vector<std::string> peers,
-               std::vector<RecordRing*> rings, Tell warn, Tell inform);
+               std::vector<RecordRing*> rings);
 
   // --- by the writer's thread ------------------------------------------------------------------
   // Says at once what else the first record would find out.
   void open_file(Instant now);
-  // All that the rings have had when it was called. `epoch`: UTC at instant 0, nanoseconds.
+  // All that the rings have had when it was called. `epoch`: UTC at instant 0, nanoseconds. What
+  // goes wrong on one way is in the report, and the other way goes on. Throws only std::bad_alloc,
+  // if there is no memory for the report.
   void look(Instant now, std::uint64_t epoch);
   // Nothing waits for the kernel to take it.
   bool is_idle() const { return !exporter_ || exporter_->socket().is_idle(); }
@@ -46,22 +48,27 @@ class RecordWriter {
   RecordsReport report() const;
 
  private:
+  using Records = std::span<const gateway::FlowRecord>;
+
   void take_from(RecordRing& ring, const RecordContext& context, Instant now);
-  void write(std::size_t lines, Instant now);
-  void tell_of_collector(Instant now);
+  void write(Records records, const RecordContext& context, Instant now);
+  void hand_out(Records records, const RecordContext& context, Instant now);
+  template <typename Step>
+  void try_export(const Step& step, Instant now);
+  void look_for_ends_of_trouble(Instant now);
   void publish();
 
   const std::vector<std::string> peers_;
   const std::vector<RecordRing*> rings_;
-  const Tell warn_;
-  const Tell inform_;
   RecordCounters counters_;
   std::optional<RotatingFile> file_;
+  bool file_fails_ = false;   // it did the last time
   std::string file_trouble_;  // "": none
-  Instant file_pause_end_;
+  Instant file_failed_at_;    // the last time, if it is in trouble
   fmt::memory_buffer lines_;
   std::optional<IpfixExporter> exporter_;
-  bool was_away_ = false;
+  std::string collector_trouble_;  // "": none
+  Instant export_failed_at_;       // the last time, of what no socket tells
 
   mutable std::mutex mutex_;  // guards what follows; held only to copy
   RecordsReport report_;

@@ -54,6 +54,8 @@ constexpr Change kChanges[] = {
     {EventKind::kWorkerKeepsUp, "load", Turn::kOver},
     {EventKind::kWorkerStuck, "worker", Turn::kWorse},
     {EventKind::kWorkerReturned, "worker", Turn::kOver},
+    {EventKind::kRecordsFailing, "records", Turn::kWorse},
+    {EventKind::kRecordsResumed, "records", Turn::kOver},
     {EventKind::kReloadRefused, "reload", Turn::kWorse},
     {EventKind::kReloadDone, "reload", Turn::kOver},
 };

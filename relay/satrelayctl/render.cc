@@ -151,16 +151,20 @@ std::string render_status(const Json& status, std::size_t width) {
 
 std::string render_records(const Json& records, std::size_t width) {
   using records::RecordCounters;
+  const auto state = [&](const char* key, const char* trouble) {
+    const std::string why = text(records, trouble);
+    return text(records, key) + (why.empty() || why == "-" ? "" : ": " + why);
+  };
   const auto told = [&](const CounterField<RecordCounters>& field) {
     return shown(records, field);
   };
   return text::format_pairs(
-      {{"file", text(records, "file")},
+      {{"file", state("file", "file_trouble")},
        {"written", told(field_of(&RecordCounters::written)) + ", " +
                        told(field_of(&RecordCounters::written_bytes)) + "; " +
                        told(field_of(&RecordCounters::unwritten)) + " could not be"},
        {"rotations", told(field_of(&RecordCounters::rotations))},
-       {"IPFIX", text(records, "ipfix")},
+       {"IPFIX", state("ipfix", "ipfix_trouble")},
        {"exported", told(field_of(&RecordCounters::exported)) + ", " +
                         told(field_of(&RecordCounters::exported_bytes)) + "; " +
                         told(field_of(&RecordCounters::unexported)) + " could not be"},

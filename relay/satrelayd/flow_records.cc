@@ -19,10 +19,7 @@ FlowRecords::FlowRecords(const config::Gateway& config, std::function<std::uint6
   }
   std::vector<std::string> peers;
   for (const config::Peer& peer : config.peers) peers.push_back(peer.name);
-  writer_.emplace(
-      config.records, std::move(peers), std::move(rings),
-      [](const std::string& text) { ops::log_warning(text); },
-      [](const std::string& text) { ops::log_info(text); });
+  writer_.emplace(config.records, std::move(peers), std::move(rings));
 }
 
 void FlowRecords::begin() {
@@ -30,14 +27,15 @@ void FlowRecords::begin() {
   thread_.emplace("flow-records", kInterval, [this] { look(); });
 }
 
-// Hosts shall not lose their connections for the sake of what is written of them.
+// Hosts shall not lose their connections for the sake of what is written of them. Without memory
+// even for the report there is the log.
 void FlowRecords::look() {
   try {
     writer_->look(dpdk::now(), epoch_());
   } catch (const std::exception& error) {
-    if (trouble_ != error.what())
-      ops::log_warning(std::string("records of flows are lost: ") + error.what());
-    trouble_ = error.what();
+    if (!std::exchange(is_told_, true)) {
+      ops::log_warning(std::string("records of flows: ") + error.what());
+    }
   }
 }
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "config/schema.h"
@@ -41,7 +40,7 @@ class FlowRecords {
   std::function<std::uint64_t()> epoch_;
   std::vector<std::unique_ptr<records::RecordRing>> rings_;
   std::optional<records::RecordWriter> writer_;
-  std::string trouble_;  // what was told last of what look() could not do
+  bool is_told_ = false;  // that the writer could not even report
   std::optional<dpdk::ControlThread> thread_;
 };
 

@@ -161,11 +161,12 @@ void look_after(JournalFile& journal, bool& was_well) {
 }
 
 // Tells what has changed on the board since the last look, and writes what anybody has told.
-void look_for_events(const ops::SnapshotBoard& board, ops::Watch& watch, ops::EventLog& events) {
+void look_for_events(const ops::SnapshotBoard& board, const records::RecordsReport& records,
+                     ops::Watch& watch, ops::EventLog& events) {
   const auto latest = board.latest();
   if (latest) {
     const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(latest->age);
-    watch.look(latest->snapshot, Duration::nanoseconds(age.count()), dpdk::now());
+    watch.look(latest->snapshot, records, Duration::nanoseconds(age.count()), dpdk::now());
   }
   events.write(dpdk::now());
 }
@@ -357,13 +358,15 @@ int run(config::Gateway config, const std::string& file) {
                                        .time_ms = [] { return wall_clock() / 1'000'000U; },
                                        .name_of_user = ops::name_of_user});
   ops::History history;
-  const ops::Telemetry telemetry(board, latest_events, history, [&] {
+  const auto report_of_records = [&] {
     return records ? records->report() : records::RecordsReport();
-  });
+  };
+  const ops::Telemetry telemetry(board, latest_events, history, report_of_records);
   ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
   // Not the worker's affair: what is written to may take its time.
-  const dpdk::ControlThread watcher("events", kWatchInterval,
-                                    [&] { look_for_events(board, watch, events); });
+  const dpdk::ControlThread watcher("events", kWatchInterval, [&] {
+    look_for_events(board, report_of_records(), watch, events);
+  });
   const dpdk::ControlThread historian("history", kLookForHistory, [&, next = Instant()]() mutable {
     keep_history(board, history, next);
   });

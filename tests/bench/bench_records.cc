@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <string>
 #include <vector>
 
 #include "relay/records/record_ring.h"
@@ -112,8 +111,7 @@ bool write_many(const char* name, const config::Records& config, Sink& sink, std
   using Clock = std::chrono::steady_clock;
   constexpr std::uint64_t kBatch = 1'000;  // what 100,000 a second leave in 10 ms
   records::RecordRing ring;
-  records::RecordWriter writer(
-      config, {"ship", "base"}, {&ring}, [](const std::string&) {}, [](const std::string&) {});
+  records::RecordWriter writer(config, {"ship", "base"}, {&ring});
   Instant now = Instant() + Duration::seconds(1);
   writer.look(now, 0);
   Clock::duration spent{};

@@ -1,6 +1,7 @@
 """Records of flows: lines in a file, IPFIX as nfcapd and tshark read it, and what becomes of them without either."""
 
 import contextlib
+import ctypes
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import tempfile
 import threading
 import time
 
+import frames
 from harness import (
     ACCELERATED_PORT,
     CLIENT,
@@ -19,6 +21,7 @@ from harness import (
     GatewayOptions,
     Lab,
     Link,
+    RealTime,
     Skip,
     check,
     connect,
@@ -33,6 +36,7 @@ from lab.daemon import Daemon
 PORT = 4739
 DOMAIN = 7
 RTT = 0.2
+ROOM = 32_768  # records that a ring holds
 SIZES = (4_000, 90_000, 1_500_000)
 
 
@@ -103,6 +107,21 @@ def of_port(records: list[dict], port: int) -> dict:
     return found[0]
 
 
+def wait_for_event(gateway, name: str, subject: str, after: dict | None = None) -> dict:
+    """The first one after that event."""
+    first = after["number"] + 1 if after else 1
+
+    def found() -> list[dict]:
+        return [
+            event
+            for event in gateway.events(first)
+            if (event["name"], event["subject"]) == (name, subject)
+        ]
+
+    eventually(found, 25, f"{gateway.name} tells of {name}")
+    return found()[0]
+
+
 def start_nfcapd(lab: Lab, folder: str) -> Daemon:
     os.makedirs(folder, exist_ok=True)
     argv = ["nfcapd", "-b", "127.0.0.1", "-p", str(PORT), "-w", folder, "-v"]
@@ -126,6 +145,9 @@ def test_file_and_nfcapd() -> None:
     need("nfcapd", "nfdump")
     with recording("udp") as (lab, folder):
         near, far = lab.gateways
+        # Nobody listens to the templates.
+        failing = wait_for_event(near, "records_failing", "records collector")
+        check(failing["severity"] == "warning" and "refused" in failing["detail"], f"{failing}")
         before = os.path.join(folder, "before")
         collector = start_nfcapd(lab, before)
         # It hears the templates when the gateway finds it, or within their interval.
@@ -137,6 +159,8 @@ def test_file_and_nfcapd() -> None:
             eventually(lambda: len(lines(folder, gateway)) == 4, 10, f"records of {gateway.name}")
         check_lines(lab, folder, ports, gone)
         eventually(lambda: near.query("records")["exported"] == 4, 10, "all are exported")
+        there = wait_for_event(near, "records_resumed", "records collector", failing)
+        check(there["detail"] == "0 records were lost", f"{there}")
         collector.stop()
         seen = nfdump(before)
         note(f"nfdump: {json.dumps(seen[ports[-1]])}")
@@ -165,6 +189,9 @@ def test_file_and_nfcapd() -> None:
             download(lab, 100)
             time.sleep(0.2)
         eventually(lambda: near.query("records")["unexported"] > 0, 10, "the loss is counted")
+        failing = wait_for_event(near, "records_failing", "records collector", there)
+        check(near.query("records")["ipfix_trouble"] == failing["detail"], f"{failing}")
+        check("refused" in control(lab, near, "records").stdout, "satrelayctl does not show it")
         check(near.query("records")["written"] == 7, "the file goes on")
         after = os.path.join(folder, "after")
         collector = start_nfcapd(lab, after)
@@ -177,6 +204,11 @@ def test_file_and_nfcapd() -> None:
         )
         again = download(lab, 2000)
         eventually(lambda: near.query("records")["written"] == 8, 10, "the last record")
+        resumed = wait_for_event(near, "records_resumed", "records collector", failing)
+        lost = near.query("records")["unexported"]
+        check(resumed["detail"] == f"{lost} record{'s were' if lost > 1 else ' was'} lost", resumed)
+        check(near.query("records")["ipfix_trouble"] == "", "what is over is told")
+        note("\n".join(line for line in near.daemon.log(1000).splitlines() if "records " in line))
         collector.stop()
         check(nfdump(after)[again]["out_bytes"] == 2000, "the new one has heard the templates")
 
@@ -202,13 +234,17 @@ def check_lines(lab: Lab, folder: str, ports: list[int], gone: int) -> None:
     note(json.dumps(of_port(near, ports[-1])))
 
 
+def open_and_be_refused(lab: Lab, count: int) -> None:
+    for _ in range(count):
+        with connect(lab.client, SERVER.ipv4, ACCELERATED_PORT):
+            pass  # nobody listens
+
+
 def test_rotation() -> None:
     with recording("udp") as (lab, folder):
         near = lab.gateway_a
         # A line has some 400 bytes, so 64 kB are full after 160.
-        for _ in range(200):
-            with connect(lab.client, SERVER.ipv4, ACCELERATED_PORT):
-                pass  # nobody listens: refused
+        open_and_be_refused(lab, 200)
         eventually(lambda: near.query("records")["written"] == 200, 20, "all are written")
         check(near.query("records")["rotations"] == 1, "one file was full")
         path = f"{folder}/{near.name}.json"
@@ -217,6 +253,105 @@ def test_rotation() -> None:
             with open(each, encoding="ascii") as file:
                 counted += sum(json.loads(line)["end"] == "refused" for line in file)
         check(counted == 200, f"{counted} records of 200")
+
+
+def test_a_disk_becomes_full_and_has_room_again() -> None:
+    with tempfile.TemporaryDirectory(prefix="satrelay-disk-") as disk:
+        # Three pages: one for the folder, and some 20 lines.
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=12k,mode=777", "none", disk], check=True
+        )
+        try:
+            records = {"file": f"{disk}/{{gateway}}.json"}
+            with make_lab(Link(rtt=0.02), GatewayOptions(records=records)) as lab:
+                fill_the_disk(lab, disk)
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+
+def fill_the_disk(lab: Lab, disk: str) -> None:
+    near = lab.gateway_a
+    open_and_be_refused(lab, 60)
+    failing = wait_for_event(near, "records_failing", "records file")
+    check(failing["detail"] == f"{disk}/{near.name}.json: No space left on device", failing)
+    state = near.query("records")
+    check((state["file"], state["file_trouble"]) == ("failing", failing["detail"]), f"{state}")
+    check(state["written"] == len(lines(disk, near)), "there is a piece of a line")
+    subprocess.run(["mount", "-o", "remount,size=1M", disk], check=True)
+    time.sleep(1)  # after which it is tried again
+    open_and_be_refused(lab, 1)
+    resumed = wait_for_event(near, "records_resumed", "records file")
+    state = near.query("records")
+    check(state["written"] == len(lines(disk, near)), "the file is not whole")
+    check(state["written"] + state["unwritten"] == 61, f"{state}")
+    check(resumed["detail"] == f"{state['unwritten']} records were lost", resumed)
+    check((state["file"], state["file_trouble"]) == ("ok", ""), f"{state}")
+
+
+@contextlib.contextmanager
+def held(daemon: Daemon, name: str):
+    """A thread of that name stands still, as it would before a disk that hangs; the others go on."""
+    threads = {}
+    for thread in os.listdir(f"/proc/{daemon.pid}/task"):
+        with open(f"/proc/{daemon.pid}/task/{thread}/comm", encoding="ascii") as comm:
+            threads[comm.read().strip()] = int(thread)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    libc.ptrace.restype = ctypes.c_long
+    seize, interrupt, detach, wait_all = 0x4206, 0x4207, 17, 0x40000000
+    if libc.ptrace(seize, threads[name], None, None) != 0:
+        raise Skip(f"ptrace: {os.strerror(ctypes.get_errno())}")
+    check(libc.ptrace(interrupt, threads[name], None, None) == 0, "the thread goes on")
+    os.waitpid(threads[name], wait_all)
+    try:
+        yield
+    finally:
+        libc.ptrace(detach, threads[name], None, None)
+
+
+def test_a_writer_that_stands_still_holds_up_no_worker() -> None:
+    with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
+        os.chmod(folder, 0o777)
+        options = GatewayOptions(
+            records={"file": f"{folder}/{{gateway}}.json"}, limits={"half_open": "60000"}
+        )
+        with make_lab(Link(rtt=0.02), options) as lab:
+            overflow(lab, folder)
+
+
+def send_syns(lab: Lab, until) -> None:
+    """From the client's address, whose kernel knows nothing of them and resets what answers."""
+    target = re.search(r"lladdr (\S+)", lab.client.run("ip", "neigh", "show", SERVER.ipv4))[1]
+    own = lab.client.run("cat", f"/sys/class/net/{CLIENT.interface}/address").strip()
+    head = bytes.fromhex((target + own).replace(":", "")) + b"\x08\x00"
+    measured = RealTime()
+    with frames.Tap(lab.client, CLIENT.interface) as tap:
+        for number in range(3 * ROOM):
+            ports = 10_000 + number % 50_000, 9_000 + number // 50_000
+            syn = frames.tcp(CLIENT.ipv4, SERVER.ipv4, ports, 0x02)
+            tap.send(head + frames.ipv4(CLIENT.ipv4, SERVER.ipv4, 6, syn))
+            if number % 200 == 0:
+                time.sleep(0.005)
+            if number > ROOM and number % 5_000 == 0 and until():
+                note(f"after {number} SYNs")
+                return
+    measured.must(until(), "enough flows end")
+
+
+def overflow(lab: Lab, folder: str) -> None:
+    near = lab.gateway_a
+    with connection(lab, ACCELERATED_PORT) as (client, server):
+        with held(near.daemon, "flow-records"):
+            began = time.monotonic()
+            send_syns(lab, until=lambda: near.query("records")["lost"] > 0)
+            lost = wait_for_event(near, "records_lost", "records writer")
+            check(near.query("records")["waiting"] == ROOM, "the ring has room")
+            client.sendall(b"hosts notice nothing")
+            check(server.recv(100) == b"hosts notice nothing", "the flow stands still, too")
+            note(f"full after {time.monotonic() - began:.1f} s: {lost['detail']}")
+        eventually(lambda: near.query("records")["waiting"] == 0, 10, "it is emptied")
+        written = near.query("records")["written"]
+        check(ROOM <= written == len(lines(folder, near)), f"{written} are written")
 
 
 def test_tcp_and_stop() -> None:

@@ -39,7 +39,7 @@ class Events : public ::testing::Test {
       snapshot.status = engine.status(now);
       snapshot.peers = engine.peers();
       snapshot.counters = engine.counters();
-      watch.look(snapshot, Duration::zero(), now);
+      watch.look(snapshot, records::RecordsReport(), Duration::zero(), now);
     }
   }
   Names take() { return std::exchange(told, {}); }

@@ -99,7 +99,8 @@ inline Json sample_histogram(const HistogramField& field, const std::string& of)
 }
 
 inline Json sample_records() {
-  Json reply = Json::parse(R"({"file": "ok", "ipfix": "away", "waiting": 5, "lost": 2})");
+  Json reply = Json::parse(R"({"file": "ok", "file_trouble": "", "ipfix": "away",
+    "ipfix_trouble": "connect: Connection refused", "waiting": 5, "lost": 2})");
   count_into<records::RecordCounters>(reply);
   return reply;
 }

@@ -87,7 +87,8 @@ TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
   EXPECT_EQ(rows_of(section("## /satrelay/counters", "## /satrelay/records")),
             names_of<gateway::Counters>());
   EXPECT_EQ(rows_of(section("## /satrelay/records", "## Events")),
-            names_of<records::RecordCounters>({"file", "ipfix", "waiting", "lost"}));
+            names_of<records::RecordCounters>(
+                {"file", "file_trouble", "ipfix", "ipfix_trouble", "waiting", "lost"}));
 }
 
 TEST(Documentation, HasEveryHistogram) {

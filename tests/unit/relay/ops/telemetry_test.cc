@@ -104,11 +104,15 @@ TEST_F(TelemetryTest, TellsHowRecordsFare) {
   }
   records::RecordsReport report{
       .file_state = "ok", .ipfix_state = "away", .waiting = 5, .counters = {}};
+  report.file_trouble = "/var/flows: Permission denied";
+  report.collector_trouble = "connect: Connection refused";
   report.counters.written = 6;
   const Telemetry telemetry(board_, events_, history_, [&] { return report; });
   const Json told = query("/satrelay/records");
   EXPECT_EQ(told.at("file"), "ok");
   EXPECT_EQ(told.at("ipfix"), "away");
+  EXPECT_EQ(told.at("file_trouble"), "/var/flows: Permission denied");
+  EXPECT_EQ(told.at("ipfix_trouble"), "connect: Connection refused");
   EXPECT_EQ(told.at("waiting"), 5);
   EXPECT_EQ(told.at("lost"), 7) << "by both workers";
   EXPECT_EQ(told.at("written"), 6);

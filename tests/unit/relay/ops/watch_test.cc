@@ -29,8 +29,10 @@ class WatchTest : public testing::Test {
                                 Duration age = Duration::zero()) {
     told_.clear();
     const Instant end = now_ + passes;
-    for (; now_ < end; now_ = now_ + Duration::milliseconds(100)) watch_.look(snapshot_, age, now_);
-    watch_.look(snapshot_, age, now_);
+    for (; now_ < end; now_ = now_ + Duration::milliseconds(100)) {
+      watch_.look(snapshot_, records_, age, now_);
+    }
+    watch_.look(snapshot_, records_, age, now_);
     return told_;
   }
   std::vector<std::string> look_at(PeerState state, Duration passes = Duration::zero()) {
@@ -43,6 +45,7 @@ class WatchTest : public testing::Test {
 
   Instant now_ = Instant::from_nanoseconds(1);
   Snapshot snapshot_;
+  records::RecordsReport records_;
   std::vector<std::string> told_;
   Watch watch_{[this](const Event& event) {
     std::string line(describe(event.kind).name);
@@ -224,6 +227,67 @@ TEST_F(WatchTest, AWorkerThatDoesNotKeepUpIsToldOf) {
   EXPECT_EQ(second(port().stats.rx_missed), Lines{"worker_overloaded gateway, 4 frames in 3.0 s"});
   EXPECT_EQ(look(Duration::seconds(8)), Lines{});
   EXPECT_EQ(look(Duration::seconds(2)), Lines{"worker_keeps_up gateway, 4 frames in 3.0 s"});
+}
+
+TEST_F(WatchTest, AWayOfRecordsThatFailsIsToldWithItsReasonAndWithWhatItHasCost) {
+  look_at(PeerState::kAlive);
+  records_.file_state = records_.ipfix_state = "ok";
+  EXPECT_EQ(look(Duration::seconds(10)), Lines{});
+  records_.file_state = "failing";
+  records_.file_trouble = "/var/flows: No space left on device";
+  records_.counters.unwritten = 4;
+  EXPECT_EQ(look(), Lines{"records_failing records file, /var/flows: No space left on device"});
+  records_.counters.unwritten = 1'000;
+  EXPECT_EQ(look(Duration::seconds(600)), Lines{}) << "the end tells how many";
+  records_.file_state = "ok";
+  EXPECT_EQ(look(Duration::seconds(5)), Lines{}) << "it may fail again";
+  records_.file_trouble = "";
+  EXPECT_EQ(look(), Lines{"records_resumed records file, 1000 records were lost"});
+  EXPECT_EQ(look(Duration::seconds(600)), Lines{}) << "these were told";
+  records_.collector_trouble = "collector: Connection reset by peer";
+  records_.counters.unexported = 1;
+  EXPECT_EQ(look(),
+            Lines{"records_failing records collector, collector: Connection reset by peer"});
+  records_.collector_trouble = "connect: Connection refused";
+  EXPECT_EQ(look(), Lines{}) << "it is still away";
+  records_.collector_trouble = "";
+  EXPECT_EQ(look(), Lines{"records_resumed records collector, 1 record was lost"});
+}
+
+TEST_F(WatchTest, RecordsThatAreLostThoughNothingFailsAreToldOnceAMinute) {
+  look_at(PeerState::kAlive);
+  snapshot_.workers.resize(2);
+  records_.file_state = records_.ipfix_state = "ok";
+  snapshot_.workers[0].counters.records_lost = 3;
+  snapshot_.workers[1].counters.records_lost = 4;
+  EXPECT_EQ(look(), Lines{"records_lost records writer, 7 records"});
+  snapshot_.workers[1].counters.records_lost = 5;
+  records_.counters.unexported = 9;
+  EXPECT_EQ(look(Duration::seconds(59)), Lines{"records_lost records collector, 9 records"});
+  EXPECT_EQ(look(Duration::seconds(1)), Lines{"records_lost records writer, 1 record"});
+  // What was not told yet when it began to fail is told with what that has cost.
+  records_.counters.unexported = 10;
+  EXPECT_EQ(look(), Lines{"records_lost records collector, 1 record"});
+  records_.counters.unexported = 11;
+  EXPECT_EQ(look(), Lines{});
+  records_.collector_trouble = "send: Connection timed out";
+  records_.counters.unexported = 13;
+  look();
+  records_.collector_trouble = "";
+  EXPECT_EQ(look().back(), "records_resumed records collector, 3 records were lost");
+}
+
+TEST_F(WatchTest, AWayThatIsNotOpenYetMayBeAboutToFail) {
+  look_at(PeerState::kAlive);
+  records_.ipfix_state = "connecting";
+  records_.counters.unexported = 5;
+  EXPECT_EQ(look(Duration::seconds(5)), Lines{});
+  records_.ipfix_state = "away";
+  records_.collector_trouble = "connect: Connection timed out";
+  EXPECT_EQ(look(), Lines{"records_failing records collector, connect: Connection timed out"});
+  records_.collector_trouble = "";
+  records_.ipfix_state = "ok";
+  EXPECT_EQ(look(), Lines{"records_resumed records collector, 5 records were lost"});
 }
 
 TEST_F(WatchTest, NewKeysAreToldOnceAMinuteAtMost) {

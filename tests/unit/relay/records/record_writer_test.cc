@@ -20,12 +20,7 @@ namespace {
 
 class RecordWriterTest : public ::testing::Test {
  protected:
-  void begin() {
-    writer_.emplace(
-        config_, std::vector<std::string>{"ship", "base"}, std::vector{&first_, &second_},
-        [this](const std::string& text) { warnings_.push_back(text); },
-        [this](const std::string& text) { notices_.push_back(text); });
-  }
+  void begin() { writer_.emplace(config_, peers_, std::vector{&first_, &second_}); }
   void look() { writer_->look(now_, 0); }
   std::vector<std::uint64_t> ids_in_file() const {
     std::ifstream in(config_.file);
@@ -39,8 +34,8 @@ class RecordWriterTest : public ::testing::Test {
   Instant now_ = Instant() + Duration::seconds(1000);
   RecordRing first_{1024}, second_{1024};
   config::Records config_;
+  std::vector<std::string> peers_{"ship", "base"};
   std::optional<RecordWriter> writer_;
-  std::vector<std::string> warnings_, notices_;
 };
 
 TEST_F(RecordWriterTest, WritesWhatAllWorkersHaveLeft) {
@@ -55,6 +50,7 @@ TEST_F(RecordWriterTest, WritesWhatAllWorkersHaveLeft) {
   EXPECT_EQ(report.counters.written, 701U);
   EXPECT_EQ(report.counters.written_bytes, std::filesystem::file_size(config_.file));
   EXPECT_EQ(report.file_state, "ok");
+  EXPECT_EQ(report.file_trouble, "");
   EXPECT_EQ(report.ipfix_state, "off");
   const auto ids = ids_in_file();
   ASSERT_EQ(ids.size(), 701U);
@@ -62,7 +58,7 @@ TEST_F(RecordWriterTest, WritesWhatAllWorkersHaveLeft) {
   EXPECT_EQ(ids[700], 1000U);
 }
 
-TEST_F(RecordWriterTest, WhatCannotBeWrittenIsCountedAndSaidOnce) {
+TEST_F(RecordWriterTest, WhatCannotBeWrittenIsCountedAndItsReasonIsKept) {
   config_.file = folder_.file("later/flows");
   begin();
   for (int i = 0; i < 3; ++i) {
@@ -73,15 +69,38 @@ TEST_F(RecordWriterTest, WhatCannotBeWrittenIsCountedAndSaidOnce) {
   EXPECT_EQ(writer_->report().counters.unwritten, 3U);
   EXPECT_EQ(writer_->report().file_state, "failing");
   EXPECT_EQ(writer_->report().waiting, 0U) << "nobody waits for a disk";
-  ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_NE(warnings_[0].find("No such file or directory"), std::string::npos);
+  const std::string why = writer_->report().file_trouble;
+  EXPECT_EQ(why, config_.file + ": No such file or directory");
   std::filesystem::create_directory(folder_.file("later"));
   now_ += RecordWriter::kFilePause;
   first_.push(sample_record(2));
   look();
   EXPECT_EQ(ids_in_file(), std::vector<std::uint64_t>{2});
   EXPECT_EQ(writer_->report().file_state, "ok");
-  EXPECT_EQ(notices_.size(), 1U);
+  EXPECT_EQ(writer_->report().file_trouble, why) << "it may fail again";
+  now_ += RecordWriter::kSteadyAfter;
+  look();
+  EXPECT_EQ(writer_->report().file_trouble, "");
+}
+
+TEST_F(RecordWriterTest, AFileThatFailsNowAndThenIsInTroubleAllTheTime) {
+  config_.file = folder_.file("later/flows");
+  begin();
+  first_.push(sample_record(1));
+  look();
+  for (int i = 0; i < 4; ++i) {
+    now_ += RecordWriter::kSteadyAfter - Duration::seconds(2);
+    std::filesystem::create_directory(folder_.file("later"));
+    first_.push(sample_record(1));
+    look();
+    EXPECT_EQ(writer_->report().file_state, "ok");
+    EXPECT_NE(writer_->report().file_trouble, "");
+    std::filesystem::remove_all(folder_.file("later"));
+    first_.push(sample_record(1));
+    look();
+    EXPECT_EQ(writer_->report().file_state, "failing");
+    EXPECT_NE(writer_->report().file_trouble, "");
+  }
 }
 
 TEST_F(RecordWriterTest, AFullDiskLosesRecordsAndNothingElse) {
@@ -137,15 +156,65 @@ TEST_F(RecordWriterTest, WithoutACollectorRecordsAreCountedAndTheFileGoesOn) {
   config_.file = folder_.file("flows");
   begin();
   first_.push(sample_record(1));
-  for (int i = 0; i < 10 && warnings_.empty(); ++i) {
+  for (int i = 0; i < 10 && writer_->report().collector_trouble.empty(); ++i) {
     look();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(writer_->report().counters.unexported, 1U);
   EXPECT_EQ(writer_->report().counters.written, 1U);
   EXPECT_EQ(writer_->report().ipfix_state, "away");
-  ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_NE(warnings_[0].find("Connection refused"), std::string::npos);
+  EXPECT_EQ(writer_->report().collector_trouble, "connect: Connection refused");
+}
+
+TEST_F(RecordWriterTest, ACollectorIsInTroubleUntilTheWayHasBeenOpenForAWhile) {
+  std::uint16_t port = 0;
+  {
+    const Collector gone(config::IpfixTransport::kTcp);
+    config_.ipfix = gone.configured();
+    port = gone.port();
+  }
+  begin();
+  const auto look_until = [&](const std::string& state) {
+    do {
+      look();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    } while (writer_->report().ipfix_state == "connecting");
+    return writer_->report().ipfix_state == state;
+  };
+  ASSERT_TRUE(look_until("away"));
+  const Collector back(config::IpfixTransport::kTcp, port);
+  now_ += CollectorSocket::kLongestWait;
+  ASSERT_TRUE(look_until("ok"));
+  EXPECT_EQ(writer_->report().collector_trouble, "connect: Connection refused");
+  now_ += RecordWriter::kSteadyAfter - Duration::milliseconds(1);
+  look();
+  EXPECT_NE(writer_->report().collector_trouble, "");
+  now_ += Duration::milliseconds(1);
+  look();
+  EXPECT_EQ(writer_->report().collector_trouble, "");
+}
+
+// The library takes texts only up to 65,535 octets.
+TEST_F(RecordWriterTest, WhatTheLibraryRefusesIsTroubleOfTheCollectorAndTheFileGoesOn) {
+  const Collector collector(config::IpfixTransport::kUdp);
+  config_.ipfix = collector.configured();
+  config_.file = folder_.file("flows");
+  peers_[1] = std::string(100'000, 'x');
+  begin();
+  look();
+  now_ += RecordWriter::kSteadyAfter;
+  first_.push(sample_record(1));
+  look();
+  const RecordsReport report = writer_->report();
+  EXPECT_EQ(report.waiting, 0U);
+  EXPECT_EQ(report.counters.written, 1U);
+  EXPECT_EQ(report.file_trouble, "");
+  EXPECT_EQ(report.counters.unexported, 1U);
+  EXPECT_EQ(report.ipfix_state, "ok");
+  EXPECT_NE(report.collector_trouble.find("libfixbuf"), std::string::npos);
+  now_ += RecordWriter::kSteadyAfter;
+  look();
+  EXPECT_EQ(writer_->report().collector_trouble, "");
 }
 
 }  // namespace

@@ -66,6 +66,19 @@ TEST_F(AlarmBookTest, APeerHasOneAlarmThatGrowsWorseAndEnds) {
   EXPECT_NE(tell(ops::EventKind::kPeerLost, "peer hub")[0].alarm.index, index);
 }
 
+TEST_F(AlarmBookTest, EachWayOfRecordsHasAnAlarmOfItsOwn) {
+  tell(ops::EventKind::kRecordsFailing, "records file");
+  tell(ops::EventKind::kRecordsFailing, "records collector");
+  tell(ops::EventKind::kRecordsLost, "records writer");
+  now_ += AlarmBook::kForgottenAfterMs + 1;
+  EXPECT_EQ(read("alive", "up").size(), 1U) << "records that were lost once";
+  EXPECT_EQ(tell(ops::EventKind::kRecordsResumed, "records file").size(), 1U);
+  EXPECT_EQ(names(), Names{"records_failing"});
+  EXPECT_EQ(book_.alarms().at(0).subject, "records collector");
+  EXPECT_EQ(tell(ops::EventKind::kRecordsResumed, "records collector").size(), 1U);
+  EXPECT_TRUE(book_.alarms().empty());
+}
+
 TEST_F(AlarmBookTest, WhatIsNoProblemIsNoAlarm) {
   EXPECT_TRUE(tell(ops::EventKind::kBypassSet, "gateway").empty());
   EXPECT_TRUE(tell(ops::EventKind::kPeerAlive, "peer hub").empty());

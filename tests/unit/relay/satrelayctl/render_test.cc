@@ -37,10 +37,11 @@ TEST(RenderStatus, ShowsSumsWithUnits) {
 
 TEST(RenderRecords, SaysWhatBecameOfThem) {
   const Json records = Json::parse(R"({"file": "failing", "ipfix": "away", "waiting": 7, "lost": 0,
+    "file_trouble": "/var/flows: No space left on device", "ipfix_trouble": "",
     "written": 12345, "written_bytes": 5242880, "unwritten": 3, "rotations": 1, "exported": 10,
     "exported_messages": 2, "exported_bytes": 2048, "unexported": 4, "connections": 1})");
   EXPECT_EQ(render_records(records),
-            "file         failing\n"
+            "file         failing: /var/flows: No space left on device\n"
             "written      12 345, 5.00 MiB; 3 could not be\n"
             "rotations    1\n"
             "IPFIX        away\n"
