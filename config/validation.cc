@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "config/file_doubt.h"
 #include "config/format.h"
 
 namespace satrelay::config {
@@ -294,6 +296,20 @@ Result check_limits(const Limits& limits) {
   return std::nullopt;
 }
 
+Result check_records(const Records& records) {
+  if (!records.ipfix) return std::nullopt;
+  const IpAddress& collector = records.ipfix->address;
+  const auto refused = [&](const char* what) {
+    return refuse("records.ipfix.collector",
+                  collector.to_string() + what + "; write that of the collector");
+  };
+  if (is_unspecified(collector)) return refused(" is the unspecified address");
+  if (collector.is_multicast() && records.ipfix->transport == IpfixTransport::kTcp) {
+    return refused(" is a multicast address, to which TCP cannot connect");
+  }
+  return std::nullopt;
+}
+
 // --- satlink ----------------------------------------------------------------------------------
 
 std::uint64_t bytes_in_flight(const LinkDirection& direction) {
@@ -313,6 +329,7 @@ std::optional<Contradiction> find_contradiction(const Gateway& config) {
   if (auto r = check_prefixes(config)) return r;
   if (auto r = check_rules(config.rules, config.peers)) return r;
   if (auto r = check_stp(config)) return r;
+  if (auto r = check_records(config.records)) return r;
   return check_limits(config.limits);
 }
 
@@ -352,6 +369,10 @@ std::vector<Contradiction> find_doubtful(const Gateway& config) {
              " sends: reports may take what its hosts need; " +
              (most < kLeastReportBudget ? "" : "write " + to_text(most) + " or less, or ") +
              "leave it out"});
+  }
+  if (!config.records.file.empty()) {
+    std::string doubt = doubt_about_file(config.records.file);
+    if (!doubt.empty()) found.push_back({"records.file", std::move(doubt)});
   }
   return found;
 }

@@ -70,6 +70,13 @@ TEST(RecordsKey, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_EQ(error_of("{ipfix: {collector: 192.0.2.9, transport: sctp}}"),
             "g.yaml:5:52: records.ipfix.transport: \"sctp\" is not known here; allowed: udp, tcp");
   EXPECT_NE(error_of("{file: /f, rotate_size: 1kB}"), "no error");
+  EXPECT_EQ(error_of("{ipfix: {collector: '::'}}"),
+            "g.yaml:5:30: records.ipfix.collector: :: is the unspecified address; write that of "
+            "the collector");
+  EXPECT_EQ(error_of("{ipfix: {collector: 239.0.0.1}}"), "no error");
+  EXPECT_EQ(error_of("{ipfix: {collector: 239.0.0.1, transport: tcp}}"),
+            "g.yaml:5:30: records.ipfix.collector: 239.0.0.1 is a multicast address, to which TCP "
+            "cannot connect; write that of the collector");
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // What is allowed and seldom meant is told, with its place.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "config/loader.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace satrelay::config {
 namespace {
@@ -29,6 +31,21 @@ TEST(Warnings, AnIdleTimeoutThatResetsWhatHostsKeepAlive) {
                 "g.yaml:5:24: limits.idle_timeout: is shorter than the two hours after which hosts "
                 "ask for each other (keep-alive): silent connections that they keep are reset; "
                 "write 124min or more unless that is wanted"});
+}
+
+TEST(Warnings, AFileOfRecordsThatCannotBeMade) {
+  const TemporaryFolder folder;
+  const auto told = [&](const std::string& file) {
+    return load("records: {file: " + folder.file(file) + "}\n").warnings;
+  };
+  EXPECT_TRUE(told("flows").empty());
+  EXPECT_EQ(
+      told("later/flows"),
+      std::vector<std::string>{"g.yaml:5:17: records.file: there is no folder " +
+                               folder.file("later") + " now; records are lost until there is one"});
+  std::filesystem::create_directory(folder.file("later"));
+  EXPECT_EQ(told("later"), std::vector<std::string>{
+                               "g.yaml:5:17: records.file: is a folder; write the path of a file"});
 }
 
 TEST(Warnings, ReportsThatTakeMuchOfTheLink) {
