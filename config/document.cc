@@ -94,7 +94,7 @@ void Value::fail_at(const std::string& key, const std::string& message) const {
 }
 
 void Value::refuse(std::string_view what, std::string_view hint) const {
-  fail(quoted(node_.Scalar()) + " " + std::string(what) + "; " + std::string(hint));
+  fail(in_quotes(node_.Scalar()) + " " + std::string(what) + "; " + std::string(hint));
 }
 
 Fields Value::fields(std::initializer_list<std::string_view> known) const {

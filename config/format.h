@@ -16,6 +16,6 @@ std::string to_text(ByteCount size);
 
 // Control characters replaced by '?', long text cut: fit for a terminal.
 std::string printable(std::string_view text);
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace satrelay::config

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Bounds<BitRate> kTarget{BitRate::bits_per_second(1'000),
                                   BitRate::bits_per_second(100'000'000'000)};
-constexpr Bounds<Duration> kPeriod{Duration::milliseconds(20), Duration::seconds(10)};
+constexpr Bounds<Duration> kControlPeriod{Duration::milliseconds(20), Duration::seconds(10)};
 constexpr Bounds<std::uint64_t> kWindow{4, 1'000'000};
 constexpr Bounds<std::uint64_t> kPackets{1, 1'000'000};
 constexpr Bounds<ByteCount> kBuffer{ByteCount(4096), ByteCount(16ULL << 30)};
@@ -56,7 +56,7 @@ RateControl read_rate_control(const Fields& link, MostRate most) {
     }
   }
   if (const Value* period = parameter("period", Controller::kHpfp)) {
-    control.period = period->duration(kPeriod);
+    control.period = period->duration(kControlPeriod);
   }
   const auto packets = [&](const char* key, Controller of, Bounds<std::uint64_t> bounds,
                            std::uint32_t& out) {

@@ -8,11 +8,11 @@
 namespace satrelay::config {
 namespace {
 
-constexpr Bounds<BitRate> kRate{BitRate::bits_per_second(1'000),
-                                BitRate::bits_per_second(100'000'000'000)};
-constexpr Bounds<Duration> kDelay{Duration::zero(), Duration::seconds(10)};
+constexpr Bounds<BitRate> kDirectionRate{BitRate::bits_per_second(1'000),
+                                         BitRate::bits_per_second(100'000'000'000)};
+constexpr Bounds<Duration> kDirectionDelay{Duration::zero(), Duration::seconds(10)};
 constexpr Bounds<ByteCount> kQueue{ByteCount(2'000), ByteCount(16ULL << 30)};
-constexpr Bounds<ByteCount> kMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
+constexpr Bounds<ByteCount> kLinkMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
 
 // Gilbert (1960) and Elliott (1963): a Markov chain of two states, a loss probability in each.
 GilbertElliott read_gilbert_elliott(const Value& value) {
@@ -36,9 +36,9 @@ LinkDirection read_direction(const Value& value) {
   LinkDirection direction;
   const Value& rate = fields.require("rate", "write a rate, like 50Mbit, or unlimited");
   if (rate.text("write a rate, like 50Mbit, or unlimited") != "unlimited") {
-    direction.rate = rate.rate(kRate);
+    direction.rate = rate.rate(kDirectionRate);
   }
-  if (const Value* delay = fields.find("delay")) direction.delay = delay->duration(kDelay);
+  if (const Value* delay = fields.find("delay")) direction.delay = delay->duration(kDirectionDelay);
   if (const Value* queue = fields.find("queue")) direction.queue = queue->size(kQueue);
   if (const Value* mtu = fields.find("mtu")) {
     direction.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
@@ -50,13 +50,14 @@ LinkDirection read_direction(const Value& value) {
     }
     direction.gilbert_elliott = read_gilbert_elliott(*model);
   }
-  if (const Value* jitter = fields.find("jitter")) direction.jitter = jitter->duration(kDelay);
+  if (const Value* jitter = fields.find("jitter"))
+    direction.jitter = jitter->duration(kDirectionDelay);
   if (const Value* reorder = fields.find("reorder")) direction.reorder = reorder->share();
   if (const Value* by = fields.find("reorder_by")) {
     if (fields.find("reorder") == nullptr) {
       by->fail("says nothing without reorder; write the share of frames to reorder, like 0.1%");
     }
-    direction.reorder_by = by->duration(kDelay);
+    direction.reorder_by = by->duration(kDirectionDelay);
   }
   if (const Value* duplicate = fields.find("duplicate")) direction.duplicate = duplicate->share();
   if (const Value* corrupt = fields.find("corrupt")) direction.corrupt = corrupt->share();
@@ -96,7 +97,7 @@ SatLink read_sat_link(const Value& document, const std::filesystem::path& folder
   config.a_to_b = directions.a_to_b;
   config.b_to_a = directions.b_to_a;
   if (const Value* overhead = fields.find("overhead")) config.overhead = read_overhead(*overhead);
-  if (const Value* memory = fields.find("memory")) config.memory = memory->size(kMemory);
+  if (const Value* memory = fields.find("memory")) config.memory = memory->size(kLinkMemory);
   if (const Value* seed = fields.find("seed")) {
     config.seed = seed->integer({0, std::numeric_limits<std::uint64_t>::max()});
   }

@@ -17,22 +17,22 @@ namespace {
 
 constexpr std::size_t kPiece = 64 << 10;
 
-[[noreturn]] void fail(const std::filesystem::path& file, const std::string& message) {
+[[noreturn]] void refuse_file(const std::filesystem::path& file, const std::string& message) {
   throw ConfigError(file.string() + ": " + message);
 }
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& file, int error) {
-  fail(file, std::string("cannot be read: ") + std::strerror(error));
+  refuse_file(file, std::string("cannot be read: ") + std::strerror(error));
 }
 
 // Of the opened file, so that nobody can put another in its place in between.
 void check_kind(const std::filesystem::path& file, const Descriptor& descriptor, std::size_t most) {
   struct stat status {};
   if (::fstat(descriptor.number(), &status) != 0) fail_to_read(file, errno);
-  if (S_ISDIR(status.st_mode)) fail(file, "cannot be read: it is a directory");
-  if (!S_ISREG(status.st_mode)) fail(file, "is no regular file");
+  if (S_ISDIR(status.st_mode)) refuse_file(file, "cannot be read: it is a directory");
+  if (!S_ISREG(status.st_mode)) refuse_file(file, "is no regular file");
   if (static_cast<std::uintmax_t>(status.st_size) > most) {
-    fail(file, "is larger than " + to_text(ByteCount(most)));
+    refuse_file(file, "is larger than " + to_text(ByteCount(most)));
   }
 }
 
@@ -52,7 +52,7 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most) 
     text.resize(before + static_cast<std::size_t>(std::max<::ssize_t>(got, 0)));
     if (got == 0) return text;
   }
-  fail(file, "is larger than " + to_text(ByteCount(most)));
+  refuse_file(file, "is larger than " + to_text(ByteCount(most)));
 }
 
 }  // namespace satrelay::config

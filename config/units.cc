@@ -11,7 +11,7 @@
 namespace satrelay::config {
 namespace {
 
-struct Unit {
+struct NamedUnit {
   std::string_view name;
   std::uint64_t factor;
 };
@@ -22,7 +22,8 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Splits "1.5Gbit" into its number and its unit, and multiplies exactly: binary fractions would
 // turn 0.1Gbit into something else.
-std::optional<std::uint64_t> parse_with_unit(std::string_view text, std::span<const Unit> units) {
+std::optional<std::uint64_t> parse_with_unit(std::string_view text,
+                                             std::span<const NamedUnit> units) {
   std::size_t at = 0;
   std::uint64_t digits = 0;       // all digits, the point left out
   std::uint64_t denominator = 1;  // 10 to the number of decimals
@@ -42,7 +43,7 @@ std::optional<std::uint64_t> parse_with_unit(std::string_view text, std::span<co
   if (!seen_digit || text[at - 1] == '.') return std::nullopt;
   while (at < text.size() && text[at] == ' ') ++at;
   const std::string_view name = text.substr(at);
-  for (const Unit& unit : units) {
+  for (const NamedUnit& unit : units) {
     if (unit.name != name) continue;
     const auto product = static_cast<Uint128>(digits) * unit.factor;
     if (product % denominator != 0) return std::nullopt;
@@ -53,21 +54,21 @@ std::optional<std::uint64_t> parse_with_unit(std::string_view text, std::span<co
   return std::nullopt;
 }
 
-constexpr std::array<Unit, 4> kRateUnits{
+constexpr std::array<NamedUnit, 4> kRateUnits{
     {{"bit", 1}, {"kbit", 1'000}, {"Mbit", 1'000'000}, {"Gbit", 1'000'000'000}}};
-constexpr std::array<Unit, 6> kTimeUnits{{{"ns", 1},
-                                          {"us", 1'000},
-                                          {"ms", 1'000'000},
-                                          {"s", 1'000'000'000},
-                                          {"min", 60'000'000'000},
-                                          {"h", 3'600'000'000'000}}};
-constexpr std::array<Unit, 7> kSizeUnits{{{"B", 1},
-                                          {"kB", 1'000},
-                                          {"MB", 1'000'000},
-                                          {"GB", 1'000'000'000},
-                                          {"KiB", 1ULL << 10},
-                                          {"MiB", 1ULL << 20},
-                                          {"GiB", 1ULL << 30}}};
+constexpr std::array<NamedUnit, 6> kTimeUnits{{{"ns", 1},
+                                               {"us", 1'000},
+                                               {"ms", 1'000'000},
+                                               {"s", 1'000'000'000},
+                                               {"min", 60'000'000'000},
+                                               {"h", 3'600'000'000'000}}};
+constexpr std::array<NamedUnit, 7> kSizeUnits{{{"B", 1},
+                                               {"kB", 1'000},
+                                               {"MB", 1'000'000},
+                                               {"GB", 1'000'000'000},
+                                               {"KiB", 1ULL << 10},
+                                               {"MiB", 1ULL << 20},
+                                               {"GiB", 1ULL << 30}}};
 
 }  // namespace
 

@@ -78,7 +78,7 @@ Result check_ports(const Port& first, const Port& second, const char* first_path
   const auto same = [&](const char* field, const std::string& a, const std::string& b) -> Result {
     if (a.empty() || a != b) return std::nullopt;
     return refuse(std::string(second_path) + "." + field,
-                  quoted(b) + " is the device of " + first_path + " already; write another");
+                  in_quotes(b) + " is the device of " + first_path + " already; write another");
   };
   if (auto r = same("interface", first.interface, second.interface)) return r;
   if (auto r = same("pci", first.pci, second.pci)) return r;
@@ -149,12 +149,12 @@ Result check_peers(const Gateway& config) {
       std::string links;
       for (const Link& link : config.links) links += (links.empty() ? "" : ", ") + link.name;
       return refuse(item("peers", i, "link"),
-                    quoted(peer.link) + " is not a link; there are: " + links);
+                    in_quotes(peer.link) + " is not a link; there are: " + links);
     }
     for (std::size_t j = 0; j < i; ++j) {
       const Peer& other = config.peers[j];
       if (other.name == peer.name) {
-        return refuse(item("peers", i, "name"), quoted(peer.name) + " is the name of " +
+        return refuse(item("peers", i, "name"), in_quotes(peer.name) + " is the name of " +
                                                     item("peers", j) + " already; write another");
       }
       if (other.address == peer.address) {
@@ -204,7 +204,7 @@ Result check_rule_names(const std::vector<Rule>& rules) {
     if (rules[i].name.empty()) continue;
     const auto [first, is_new] = places.emplace(rules[i].name, i);
     if (is_new) continue;
-    return refuse(item("rules", i, "name"), quoted(rules[i].name) + " is the name of " +
+    return refuse(item("rules", i, "name"), in_quotes(rules[i].name) + " is the name of " +
                                                 item("rules", first->second) +
                                                 " already; write another");
   }
@@ -226,7 +226,7 @@ Result check_rules(const std::vector<Rule>& rules, const std::vector<Peer>& peer
       std::string known;
       for (const Peer& peer : peers) known += (known.empty() ? "" : ", ") + peer.name;
       return refuse(item("rules", i, "match") + ".peer",
-                    quoted(name) + " is not a peer; there are" +
+                    in_quotes(name) + " is not a peer; there are" +
                         (known.empty() ? std::string(" none here") : ": " + known));
     }
     if (i + 1 < rules.size() && match == Match()) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "pep/control/capacity_search.h"
+
 namespace satrelay::control {
 namespace {
-
-constexpr BitRate kLeast = BitRate::bits_per_second(1'000);
 
 // Before anything is known so much leaves at once, and again spread over the first round trip.
 constexpr std::uint64_t kFirstPackets = 16;
@@ -42,11 +42,6 @@ constexpr Duration kLongestPause = Duration::milliseconds(50);
 // A queue that stands is sent away in one and a half round trips, and at least this.
 constexpr Duration kLeastRemoval = Duration::milliseconds(300);
 
-// While the queue drains, packets still show how far it is.
-constexpr std::uint64_t kTrickle = 16;
-constexpr Duration kMeasureAtLeast = Duration::milliseconds(50);
-// Who sends less than this part of what the link carries cannot tell that it carries less.
-constexpr std::uint64_t kIdleShare = 16;
 // A rise that is taken back so soon was no fade's end.
 constexpr Duration kShortRise = Duration::seconds(3);
 
@@ -62,7 +57,6 @@ constexpr std::uint64_t kFirstStep = 20, kLargestStep = 160;  // per mille
 constexpr Duration kPatience = Duration::seconds(6);
 constexpr Duration kAlone = Duration::seconds(2);
 
-constexpr Duration kRttMemory = Duration::seconds(10);
 // What was found so long ago says nothing about what others may send now.
 constexpr Duration kStale = Duration::seconds(10);
 
@@ -84,18 +78,18 @@ void CapacityFinder::on_start(const StartSample& sample) {
 }
 
 void CapacityFinder::on_capacity(BitRate capacity) {
-  ceiling_ = std::max(capacity, kLeast);
+  ceiling_ = std::max(capacity, kLeastCapacity);
   capacity_ = std::min(capacity_, ceiling_);
   set_rate();
 }
 
 BitRate CapacityFinder::sustained_rate() const {
-  const BitRate most = std::max(ceiling_.scaled(kUsedPermilleOfCeiling, 1000), kLeast);
-  return std::clamp(rate_, kLeast, most);
+  const BitRate most = std::max(ceiling_.scaled(kUsedPermilleOfCeiling, 1000), kLeastCapacity);
+  return std::clamp(rate_, kLeastCapacity, most);
 }
 
 BitRate CapacityFinder::rate() const {
-  return train_.leaves() ? std::max(train_.speed(), kLeast) : sustained_rate();
+  return train_.leaves() ? std::max(train_.speed(), kLeastCapacity) : sustained_rate();
 }
 
 BitRate CapacityFinder::capacity() const { return idle_since_.is_never() ? BitRate() : capacity_; }
@@ -147,7 +141,8 @@ void CapacityFinder::note_loss(const FeedbackSample& sample) {
 
 // Of what arrives, the link has carried more: what is lost beyond the modem.
 BitRate CapacityFinder::despite_loss(BitRate arrived) const {
-  return std::clamp(from_double(bits(arrived) / (1 - std::min(loss_, 0.5))), kLeast, ceiling_);
+  return std::clamp(from_double(bits(arrived) / (1 - std::min(loss_, 0.5))), kLeastCapacity,
+                    ceiling_);
 }
 
 void CapacityFinder::on_feedback(const FeedbackSample& told) {

@@ -2,26 +2,21 @@
 
 #include <algorithm>
 
+#include "pep/control/capacity_search.h"
+
 namespace satrelay::control {
 namespace {
 
-constexpr BitRate kLeast = BitRate::bits_per_second(1'000);
-// While the queue drains, packets still show how far it is.
-constexpr std::uint64_t kTrickle = 16;
 // What was measured is not exact, and the rest of a queue must go.
 constexpr std::uint64_t kHoldPercent = 97;
-constexpr Duration kMeasureAtLeast = Duration::milliseconds(50);
-// Who sends less than this part of what the link carries cannot tell that it carries less.
-constexpr std::uint64_t kIdleShare = 16;
 // A probe sends so much more than was found that it makes at most this queue.
 constexpr Duration kProbeQueue = Duration::milliseconds(15);
 constexpr Duration kProbeSign = Duration::milliseconds(6);
 constexpr Duration kJudgeSpan = Duration::milliseconds(60);
 constexpr int kJudgeSamples = 2;
-constexpr std::uint64_t kFirstStep = 25, kLeastStep = 5, kLargestStep = 100;
+constexpr std::uint64_t kFirstProbe = 25, kLeastProbe = 5, kLargestProbe = 100;
 constexpr Duration kFirstPatience = Duration::seconds(1);
 constexpr Duration kMostPatience = Duration::seconds(2);
-constexpr Duration kRttMemory = Duration::seconds(10);
 
 }  // namespace
 
@@ -38,8 +33,8 @@ void CapacityGuard::on_start(const StartSample& sample) {
 }
 
 void CapacityGuard::on_capacity(BitRate capacity) {
-  announced_ = std::max(capacity, kLeast);
-  most_ = std::max(announced_.scaled(995, 1000), kLeast);
+  announced_ = std::max(capacity, kLeastCapacity);
+  most_ = std::max(announced_.scaled(995, 1000), kLeastCapacity);
   state_ = State::kTrusting;
   sent_since_ = false;
   quick_.clear();
@@ -63,7 +58,7 @@ BitRate CapacityGuard::rate() const {
       rate = found_.scaled(100 + step_, 100);
       break;
   }
-  return std::clamp(rate, kLeast, most_);
+  return std::clamp(rate, kLeastCapacity, most_);
 }
 
 void CapacityGuard::on_sent(ByteCount accounted, Instant now) {
@@ -101,7 +96,8 @@ void CapacityGuard::note_path(const FeedbackSample& sample) {
 BitRate CapacityGuard::despite_loss(BitRate arrived) const {
   const double rate =
       static_cast<double>(arrived.to_bits_per_second()) / (1 - std::min(loss_, 0.5));
-  return std::clamp(BitRate::bits_per_second(static_cast<std::uint64_t>(rate)), kLeast, announced_);
+  return std::clamp(BitRate::bits_per_second(static_cast<std::uint64_t>(rate)), kLeastCapacity,
+                    announced_);
 }
 
 void CapacityGuard::on_feedback(const FeedbackSample& sample) {
@@ -143,10 +139,10 @@ void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   found_ = despite_loss(*arrived);
   if (state_ == State::kTrusting) {
     patience_ = kFirstPatience;
-    step_ = kFirstStep;
+    step_ = kFirstProbe;
   } else {
     // The last step up was one too many.
-    step_ = std::max(kLeastStep, step_ / 2);
+    step_ = std::max(kLeastProbe, step_ / 2);
     patience_ = std::min(patience_ * 2, kMostPatience);
   }
   state_ = State::kDraining;
@@ -216,7 +212,7 @@ void CapacityGuard::judge(const FeedbackSample& sample) {
 
 void CapacityGuard::on_verdict(bool room, Instant now) {
   if (!room) {
-    step_ = std::max(kLeastStep, step_ / 2);
+    step_ = std::max(kLeastProbe, step_ / 2);
     patience_ = std::min(patience_ * 2, kMostPatience);
     hold(patience_, now);
     return;
@@ -226,7 +222,7 @@ void CapacityGuard::on_verdict(bool room, Instant now) {
     state_ = State::kTrusting;
     return;
   }
-  step_ = std::min(kLargestStep, step_ * 2);
+  step_ = std::min(kLargestProbe, step_ * 2);
   patience_ = kFirstPatience;
   // Room there was: asks again as soon as the new rate shows.
   state_ = State::kHolding;

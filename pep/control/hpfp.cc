@@ -9,12 +9,12 @@ constexpr double kProportional = 0.1, kIntegral = 0.3, kDerivative = 0.05;
 // Never so slow that reports would end.
 constexpr double kLeastShare = 0.01;
 
-double bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()); }
+double as_bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()); }
 
 }  // namespace
 
 Hpfp::Hpfp(const Config& config) : config_(config), guard_(config.capacity) {
-  goal_ = bits(target());
+  goal_ = as_bits(target());
   rate_ = goal_ / 2;
 }
 
@@ -25,7 +25,7 @@ BitRate Hpfp::target() const {
 
 void Hpfp::on_start(const StartSample& sample) {
   guard_.on_start(sample);
-  goal_ = bits(target());
+  goal_ = as_bits(target());
   rate_ = goal_ / 2;
   error_ = previous_error_ = 0;
   measuring_ = false;
@@ -69,15 +69,15 @@ void Hpfp::on_feedback(const FeedbackSample& sample) {
 // At once: the guard's probes are shorter than a period, and what one has shown is not to be found
 // out again.
 void Hpfp::follow_guard() {
-  const double goal = bits(target());
+  const double goal = as_bits(target());
   rate_ = std::min(rate_ * goal / std::max(goal_, 1.0), goal);
   goal_ = goal;
 }
 
 // The velocity form, so that a rate at its bounds does not wind up.
 void Hpfp::control(BitRate measured) {
-  const double goal = bits(target());
-  const double error = goal - bits(measured);
+  const double goal = as_bits(target());
+  const double error = goal - as_bits(measured);
   const double step = kProportional * (error - error_) + kIntegral * error +
                       kDerivative * (error - 2 * error_ + previous_error_);
   previous_error_ = error_;

@@ -6,7 +6,7 @@ namespace satrelay::control {
 namespace {
 
 // Beyond any path: keeps the arithmetic far from overflow.
-constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 40;
+constexpr std::uint64_t kWindowLimit = std::uint64_t{1} << 40;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void MarcheseStp::on_feedback(const FeedbackSample& sample) {
     acknowledged_ -= rounds * window_;
     window_ += rounds * config_.avoidance * packet_.value();
   }
-  window_ = std::min(window_, kLargestWindow);
+  window_ = std::min(window_, kWindowLimit);
 }
 
 BitRate MarcheseStp::rate() const {

@@ -13,8 +13,8 @@ constexpr std::uint64_t kLeastPackets = 4;
 constexpr Duration kLeastDelay = Duration::microseconds(300);
 // Less than this part of the usual, and two packets less still, is no chance.
 constexpr double kFewArrived = 0.85;
-constexpr double kChance = 2;
-constexpr Duration kPatience = Duration::seconds(3);
+constexpr double kLostByChance = 2;
+constexpr Duration kTrainPatience = Duration::seconds(3);
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void PacketTrain::end(std::uint64_t number, Instant now) {
   state_ = State::kResting;
   end_ = number;
   rests_until_ = std::min(began_ + order_.mean.time_for(sent_), now + order_.longest_rest);
-  give_up_ = now + kPatience;
+  give_up_ = now + kTrainPatience;
 }
 
 Duration PacketTrain::delay_before() const {
@@ -76,7 +76,7 @@ double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) con
   const double sent = packet * static_cast<double>(sample.number - number_before_);
   const auto arrived = static_cast<double>((sample.received - received_before_).value());
   const double share = arrived / std::max(sent * (1 - loss), 1.0);
-  return arrived + kChance * packet < kFewArrived * sent * (1 - loss) ? share : 1;
+  return arrived + kLostByChance * packet < kFewArrived * sent * (1 - loss) ? share : 1;
 }
 
 // Keeps the packet that shows most.

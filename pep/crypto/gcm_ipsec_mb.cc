@@ -39,10 +39,10 @@ const std::optional<Functions>& functions() {
   return found;
 }
 
-const std::uint8_t* raw(const std::byte* bytes) {
+const std::uint8_t* octets(const std::byte* bytes) {
   return reinterpret_cast<const std::uint8_t*>(bytes);
 }
-std::uint8_t* raw(std::byte* bytes) { return reinterpret_cast<std::uint8_t*>(bytes); }
+std::uint8_t* octets(std::byte* bytes) { return reinterpret_cast<std::uint8_t*>(bytes); }
 
 gcm_key_data* as_key(std::byte* room) { return reinterpret_cast<gcm_key_data*>(room); }
 gcm_context_data* as_context(std::byte* room) { return reinterpret_cast<gcm_context_data*>(room); }
@@ -65,17 +65,18 @@ GcmIpsecMb::~GcmIpsecMb() {
 
 void GcmIpsecMb::encrypt(const Nonce& nonce, ConstBytes associated, ConstBytes plain,
                          std::byte* cipher, std::byte* tag) {
-  functions()->encrypt(as_key(key_.data()), as_context(work_.data()), raw(cipher),
-                       raw(plain.data()), plain.size(), raw(nonce.data()), raw(associated.data()),
-                       associated.size(), raw(tag), kTagSize);
+  functions()->encrypt(as_key(key_.data()), as_context(work_.data()), octets(cipher),
+                       octets(plain.data()), plain.size(), octets(nonce.data()),
+                       octets(associated.data()), associated.size(), octets(tag), kTagSize);
 }
 
 bool GcmIpsecMb::decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher,
                          const std::byte* tag, std::byte* plain) {
   std::array<std::byte, kTagSize> expected;
-  functions()->decrypt(as_key(key_.data()), as_context(work_.data()), raw(plain),
-                       raw(cipher.data()), cipher.size(), raw(nonce.data()), raw(associated.data()),
-                       associated.size(), raw(expected.data()), kTagSize);
+  functions()->decrypt(as_key(key_.data()), as_context(work_.data()), octets(plain),
+                       octets(cipher.data()), cipher.size(), octets(nonce.data()),
+                       octets(associated.data()), associated.size(), octets(expected.data()),
+                       kTagSize);
   return equal_in_constant_time(expected, ConstBytes(tag, kTagSize));
 }
 

@@ -5,7 +5,6 @@
 namespace satrelay::tcp {
 namespace {
 
-constexpr std::size_t kDuplicateThreshold = 3;
 constexpr std::uint8_t kRecoveriesToForget = 16;
 constexpr std::uint8_t kLargestMultiple = 255;
 // A path that became longer is learnt within this.

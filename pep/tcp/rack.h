@@ -12,6 +12,9 @@
 
 namespace satrelay::tcp {
 
+// So many segments after it say that one is lost (RFC 5681 section 3.2).
+inline constexpr std::uint32_t kDuplicateThreshold = 3;
+
 class Rack {
  public:
   SentSegments& segments() { return segments_; }

@@ -7,7 +7,6 @@
 namespace satrelay::tcp {
 namespace {
 
-constexpr std::uint32_t kDuplicateThreshold = 3;
 // Finer is not worth a timer: hosts do not answer on the microsecond.
 constexpr Duration kReorderingGranularity = Duration::milliseconds(1);
 

@@ -20,6 +20,9 @@ class StatsError : public std::runtime_error {
 
 class StatsClient {
  public:
+  // A worker that is busy answers within milliseconds, and one that answers no more is told of.
+  static constexpr std::chrono::seconds kUsualTimeout{2};
+
   // Connects and reads the greeting. Throws StatsError.
   StatsClient(const std::filesystem::path& socket, std::chrono::milliseconds timeout);
   StatsClient(const StatsClient&) = delete;

@@ -139,7 +139,7 @@ void put_map(Program& program, unsigned queues) {
   program.put(BPF_RET | BPF_A);
 }
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_to_share(const std::string& what) {
   throw std::runtime_error("packet sockets of several workers: " + what + ": " +
                            std::strerror(errno));
 }
@@ -157,7 +157,7 @@ void refuse_outgoing(int descriptor) {
   }};
   const sock_fprog program{.len = code.size(), .filter = code.data()};
   if (::setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
-    fail("SO_ATTACH_FILTER");
+    fail_to_share("SO_ATTACH_FILTER");
   }
 }
 
@@ -211,24 +211,24 @@ Fanout::Fanout(int descriptor, const Spread& spread) {
   constexpr int kType = PACKET_FANOUT_CBPF | kIgnoreOutgoing;
   const int fresh = (kType | PACKET_FANOUT_FLAG_UNIQUEID) << 16;
   if (::setsockopt(descriptor, SOL_PACKET, PACKET_FANOUT, &fresh, sizeof fresh) != 0) {
-    fail("PACKET_FANOUT");
+    fail_to_share("PACKET_FANOUT");
   }
   socklen_t length = sizeof group_;
   if (::getsockopt(descriptor, SOL_PACKET, PACKET_FANOUT, &group_, &length) != 0) {
-    fail("PACKET_FANOUT");
+    fail_to_share("PACKET_FANOUT");
   }
   group_ = (group_ & 0xffff) | kType << 16;
   std::vector<sock_filter> code = fanout_program(spread);
   const sock_fprog program{.len = static_cast<unsigned short>(code.size()), .filter = code.data()};
   if (::setsockopt(descriptor, SOL_PACKET, PACKET_FANOUT_DATA, &program, sizeof program) != 0) {
-    fail("PACKET_FANOUT_DATA");
+    fail_to_share("PACKET_FANOUT_DATA");
   }
 }
 
 void Fanout::add(int descriptor) {
   refuse_outgoing(descriptor);
   if (::setsockopt(descriptor, SOL_PACKET, PACKET_FANOUT, &group_, sizeof group_) != 0) {
-    fail("PACKET_FANOUT");
+    fail_to_share("PACKET_FANOUT");
   }
   forget_received(descriptor);
 }

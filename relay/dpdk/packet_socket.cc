@@ -14,7 +14,7 @@
 namespace satrelay::dpdk {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_socket(const std::string& what) {
   throw std::runtime_error("packet socket: " + what + ": " + std::strerror(errno));
 }
 
@@ -24,19 +24,19 @@ void bind_socket(int descriptor, unsigned index) {
   address.sll_protocol = htons(ETH_P_ALL);
   address.sll_ifindex = static_cast<int>(index);
   if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    fail("bind");
+    fail_socket("bind");
   }
   packet_mreq request{};
   request.mr_ifindex = static_cast<int>(index);
   request.mr_type = PACKET_MR_PROMISC;
   if (::setsockopt(descriptor, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) != 0) {
-    fail("PACKET_MR_PROMISC");
+    fail_socket("PACKET_MR_PROMISC");
   }
 }
 
 void switch_on(int descriptor, int option, const char* name) {
   const int on = 1;
-  if (::setsockopt(descriptor, SOL_PACKET, option, &on, sizeof on) != 0) fail(name);
+  if (::setsockopt(descriptor, SOL_PACKET, option, &on, sizeof on) != 0) fail_socket(name);
 }
 
 // The kernel grants twice what it is asked for. The plain option is for those without
@@ -44,7 +44,8 @@ void switch_on(int descriptor, int option, const char* name) {
 void size_buffer(int descriptor, int forced, int plain, std::size_t bytes) {
   const int half = static_cast<int>(bytes / 2);
   if (::setsockopt(descriptor, SOL_SOCKET, forced, &half, sizeof half) == 0) return;
-  if (::setsockopt(descriptor, SOL_SOCKET, plain, &half, sizeof half) != 0) fail("socket buffer");
+  if (::setsockopt(descriptor, SOL_SOCKET, plain, &half, sizeof half) != 0)
+    fail_socket("socket buffer");
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ void size_buffer(int descriptor, int forced, int plain, std::size_t bytes) {
 PacketSocket::PacketSocket(unsigned index)
     // Deaf until it is bound.
     : descriptor_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-  if (descriptor_ < 0) fail("open");
+  if (descriptor_ < 0) fail_socket("open");
   try {
     switch_on(descriptor_, PACKET_VNET_HDR, "PACKET_VNET_HDR");
     switch_on(descriptor_, PACKET_AUXDATA, "PACKET_AUXDATA");

@@ -10,13 +10,13 @@ namespace {
 std::atomic<bool> reload_requested = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "or a signal handler may not write it");
 
-void on_signal(int) { reload_requested.store(true, std::memory_order_relaxed); }
+void on_hangup(int) { reload_requested.store(true, std::memory_order_relaxed); }
 
 }  // namespace
 
 void ReloadSignal::install() {
   struct sigaction action {};
-  action.sa_handler = on_signal;
+  action.sa_handler = on_hangup;
   ::sigaction(SIGHUP, &action, nullptr);
 }
 

@@ -68,8 +68,8 @@ void SocketSender::write_large(Message& message, const Burst& burst, std::size_t
   message.head.header_size = static_cast<std::uint16_t>(header);
   message.head.segment_size = static_cast<std::uint16_t>(coalescer_.segment_size());
   message.head.checksum_start = static_cast<std::uint16_t>(coalescer_.transport_at());
-  message.head.checksum_offset =
-      message.kind.is_tcp ? wire::kTcpChecksumOffset : wire::kUdpChecksumOffset;
+  message.head.checksum_offset = static_cast<std::uint16_t>(
+      message.kind.is_tcp ? wire::kTcpChecksumOffset : wire::kUdpChecksumOffset);
   message.bytes = 0;
   parts_[parts_used_++] = part(message.header.data(), header);
   for (std::size_t i = first; i < first + message.frames; ++i) {

@@ -2,7 +2,6 @@
 // link, bursts, reordering, steps of the rate, an outage, a low orbit.
 #include <algorithm>
 #include <iterator>
-#include <limits>
 
 #include "relay/satlab/paper.h"
 #include "relay/satlab/paper_setup.h"
@@ -10,8 +9,6 @@
 
 namespace satrelay::satlab {
 namespace {
-
-constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 Conditions geo(std::uint64_t seed) {
   Conditions conditions;

@@ -17,7 +17,7 @@ constexpr double kMtu1500Share = 0.993;
 // processor's cache, which saves a run a tenth of its time.
 constexpr std::uint64_t kHostWindow = 256 << 10;
 // The grid on which the start is looked at.
-constexpr Duration kGrid = Duration::milliseconds(50);
+constexpr Duration kSampling = Duration::milliseconds(50);
 
 struct LossRow {
   double loss;
@@ -46,7 +46,7 @@ Experiment build(double loss, std::uint16_t mtu, Duration duration, std::uint64_
     }
   }
   experiment.duration = duration;
-  experiment.sampling = kGrid;
+  experiment.sampling = kSampling;
   add_flows(experiment, {.name = "bulk", .upload = kUnlimited});
   return experiment;
 }

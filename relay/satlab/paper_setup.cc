@@ -1,14 +1,12 @@
 #include "relay/satlab/paper_setup.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "relay/satlab/bounds.h"
 
 namespace satrelay::satlab {
 namespace {
 
-constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kWindow = 4 << 20;
 constexpr Duration kCableDelay = Duration::microseconds(25);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "pep/base/time.h"
@@ -11,6 +12,8 @@
 #include "relay/satlab/run.h"
 
 namespace satrelay::satlab {
+
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 constexpr BitRate megabit(double value) {
   return BitRate::bits_per_second(static_cast<std::uint64_t>(value * 1e6));

@@ -1,6 +1,5 @@
 // WINDS: downloads and the fairness of parallel flows over 51 Mbit/s with 778 ms round trip.
 #include <algorithm>
-#include <limits>
 
 #include "relay/satlab/paper.h"
 #include "relay/satlab/paper_setup.h"
@@ -9,7 +8,6 @@
 namespace satrelay::satlab {
 namespace {
 
-constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kFile = 18'500'000;
 constexpr Duration kFairness = Duration::seconds(120);
 constexpr std::int64_t kInterval = 5;  // seconds

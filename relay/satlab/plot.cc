@@ -19,7 +19,7 @@ namespace satrelay::satlab {
 namespace {
 
 // Inside single quotes gnuplot knows one escape: the doubled quote.
-std::string quoted(const std::string& text) {
+std::string gnuplot_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') result += '\'';
@@ -111,9 +111,9 @@ std::filesystem::path find_gnuplot() {
 std::string plot_script(const RunResult& result, const std::string& terminal,
                         const std::filesystem::path& output) {
   std::string script = data_block(result);
-  script += "set terminal " + terminal + "\nset output " + quoted(output.string()) + "\n";
+  script += "set terminal " + terminal + "\nset output " + gnuplot_quoted(output.string()) + "\n";
   script += "set multiplot layout 4,1 title " +
-            quoted(result.name + ", seed " + std::to_string(result.seed)) + " noenhanced\n";
+            gnuplot_quoted(result.name + ", seed " + std::to_string(result.seed)) + " noenhanced\n";
   script += "set grid\nset key top right horizontal\nset lmargin 10\nset yrange [0:*]\n";
   script += "set xrange [0:" + text::significant(std::max(result.virtual_time.to_seconds(), 1e-3)) +
             "]\n";

@@ -21,7 +21,7 @@ const sim::GatewaySample& gateway(const Sample& sample, std::size_t side) {
   return sample.network.gateways[side];
 }
 
-std::string quoted(const std::string& text) {
+std::string csv_quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
   return result + "\"";
@@ -105,7 +105,7 @@ std::string header(const RunResult& result) {
   if (!result.series.empty() && !result.series.back().network.flows.empty()) {
     for (const FlowFigures& flow : result.flows) {
       const char* way = flow.from == sim::Side::kA ? " a>b" : " b>a";
-      line += "," + quoted(flow.name + way + " bps");
+      line += "," + csv_quoted(flow.name + way + " bps");
     }
   }
   return line + "\n";

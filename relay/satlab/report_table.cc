@@ -19,7 +19,7 @@ using Rows = std::vector<text::Row>;
 // Groups of more flows than this are shown as a summary.
 constexpr std::size_t kMostFlowsListed = 12;
 
-std::string seconds(Duration duration) {
+std::string seconds_or_dash(Duration duration) {
   return duration.is_infinite() ? "-" : fixed(duration.to_seconds(), 3);
 }
 
@@ -40,10 +40,10 @@ text::Row flow_row(const FlowFigures& flow) {
   return {flow.name,
           way(flow.from),
           binary_bytes(flow.received),
-          seconds(flow.start),
-          flow.first ? seconds(*flow.first) : "-",
-          flow.completed ? seconds(*flow.completed) : "-",
-          seconds(flow.bound),
+          seconds_or_dash(flow.start),
+          flow.first ? seconds_or_dash(*flow.first) : "-",
+          flow.completed ? seconds_or_dash(*flow.completed) : "-",
+          seconds_or_dash(flow.bound),
           bit_rate(flow.goodput),
           text::percent(flow.bound_share, 1),
           state(flow)};

@@ -27,10 +27,10 @@ using config::Value;
 constexpr Bounds<BitRate> kCableRate{BitRate::bits_per_second(1'000),
                                      BitRate::bits_per_second(400'000'000'000)};
 constexpr Bounds<Duration> kTime{Duration::zero(), Duration::seconds(86'400)};
-constexpr Bounds<Duration> kDuration{Duration::milliseconds(1), Duration::seconds(86'400)};
-constexpr Bounds<Duration> kCableDelay{Duration::zero(), Duration::seconds(1)};
+constexpr Bounds<Duration> kDurations{Duration::milliseconds(1), Duration::seconds(86'400)};
+constexpr Bounds<Duration> kCableDelays{Duration::zero(), Duration::seconds(1)};
 constexpr Bounds<Duration> kTick{Duration::zero(), Duration::milliseconds(100)};
-constexpr Bounds<ByteCount> kWindow{ByteCount(4096), ByteCount(1ULL << 30)};
+constexpr Bounds<ByteCount> kWindows{ByteCount(4096), ByteCount(1ULL << 30)};
 constexpr Bounds<ByteCount> kBytes{ByteCount(0), ByteCount(1ULL << 46)};
 constexpr std::uint64_t kMostHosts = 200;
 constexpr std::uint64_t kMostMtu = 9000;
@@ -53,9 +53,9 @@ HostsSpec read_hosts_of(const Value& value, HostsSpec spec) {
     spec.count = static_cast<std::size_t>(count->integer({1, kMostHosts}));
   }
   if (const Value* rate = fields.find("rate")) spec.cable.rate = rate->rate(kCableRate);
-  if (const Value* delay = fields.find("delay")) spec.cable.delay = delay->duration(kCableDelay);
+  if (const Value* delay = fields.find("delay")) spec.cable.delay = delay->duration(kCableDelays);
   if (const Value* loss = fields.find("loss")) spec.cable.loss = loss->share();
-  if (const Value* window = fields.find("window")) spec.window = window->size(kWindow).value();
+  if (const Value* window = fields.find("window")) spec.window = window->size(kWindows).value();
   if (const Value* mss = fields.find("mss")) {
     spec.mss = static_cast<std::uint16_t>(mss->integer({256, 8960}));
   }
@@ -249,14 +249,14 @@ void read_flow(const Value& value, std::size_t index, Experiment& experiment) {
 
 void read_time(const Value& document, const Fields& fields, Experiment& experiment) {
   if (const Value* duration = fields.find("duration")) {
-    experiment.duration = duration->duration(kDuration);
+    experiment.duration = duration->duration(kDurations);
   }
   if (const Value* until = fields.find("until")) {
     experiment.until =
         until->word<Until>({{"flows_over", Until::kFlowsOver}, {"duration", Until::kDuration}});
   }
   if (const Value* sampling = fields.find("sampling")) {
-    experiment.sampling = sampling->duration(kDuration);
+    experiment.sampling = sampling->duration(kDurations);
   }
   if (experiment.duration / experiment.sampling > kMostSamples) {
     document.fail_at("sampling", "makes more than " + std::to_string(kMostSamples) +

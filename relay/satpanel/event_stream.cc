@@ -8,7 +8,7 @@
 namespace satrelay::panel {
 namespace {
 
-constexpr std::size_t kAtOnce = 50;
+constexpr std::size_t kEventsAWrite = 50;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ EventStream::EventStream(const Observer& observer, std::uint64_t from,
 std::optional<std::string> EventStream::poll(std::size_t most) {
   if (unsent_.empty()) {
     if (!may_stay_() || std::chrono::steady_clock::now() > end_) return std::nullopt;
-    const Observer::EventPage page = observer_.events(next_, kAtOnce);
+    const Observer::EventPage page = observer_.events(next_, kEventsAWrite);
     if (page.has_missed) unsent_ += "event: missed\ndata: {}\n\n";
     std::uint64_t position = page.next - page.events.size();
     for (const Json& event : page.events) {

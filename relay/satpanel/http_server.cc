@@ -28,27 +28,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kSlowestClient = 64'000;  // bytes a second
 constexpr std::size_t kSmallBody = 4'096;       // always answered
 
-// A connection of TCP, for its deadline.
-struct Client {
-  int descriptor = -1;
-  Clock::time_point since;  // it waits for a request, or is answered
-  std::chrono::seconds to_answer{0};
-  bool is_answered = false;
-  bool is_stream = false;
-  bool is_cut = false;
-};
-
-// From the head of a request to the end of its answer.
-struct Exchange {
-  MHD_Connection* connection = nullptr;
-  Client* client = nullptr;
-  Request request;
-  Response response;
-  bool is_too_long = false;
-  bool is_handed_over = false;
-  bool is_ready = false;  // the response is
-};
-
 sockaddr_storage address_of(const ServerOptions& options) {
   sockaddr_storage storage{};
   auto* v4 = reinterpret_cast<sockaddr_in*>(&storage);
@@ -113,6 +92,27 @@ class HttpServer::Impl {
   }
 
  private:
+  // A connection of TCP, for its deadline.
+  struct Client {
+    int descriptor = -1;
+    Clock::time_point since;  // it waits for a request, or is answered
+    std::chrono::seconds to_answer{0};
+    bool is_answered = false;
+    bool is_stream = false;
+    bool is_cut = false;
+  };
+
+  // From the head of a request to the end of its answer.
+  struct Exchange {
+    MHD_Connection* connection = nullptr;
+    Client* client = nullptr;
+    Request request;
+    Response response;
+    bool is_too_long = false;
+    bool is_handed_over = false;
+    bool is_ready = false;  // the response is
+  };
+
   // An answer that goes on. Its connection may be resumed only while it is suspended.
   struct OpenStream {
     Impl* server = nullptr;

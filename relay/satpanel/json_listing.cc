@@ -36,7 +36,7 @@ bool matches(const Json& value, const std::string& filter) {
          std::ranges::any_of(value, [&](const Json& part) { return matches(part, filter); });
 }
 
-const Json& field_of(const Json& entry, const std::string& name) {
+const Json& value_of(const Json& entry, const std::string& name) {
   static const Json none;
   if (!entry.is_object()) return none;
   const auto found = entry.find(name);
@@ -67,8 +67,8 @@ Json page_of(const Json& all, const ListQuery& query) {
   const std::string sort = query.sort.substr(is_falling ? 1 : 0);
   if (!sort.empty()) {
     std::ranges::stable_sort(kept, [&](const Json* a, const Json* b) {
-      return is_falling ? field_of(*b, sort) < field_of(*a, sort)
-                        : field_of(*a, sort) < field_of(*b, sort);
+      return is_falling ? value_of(*b, sort) < value_of(*a, sort)
+                        : value_of(*a, sort) < value_of(*b, sort);
     });
   }
   Json entries = Json::array();

@@ -6,16 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "relay/client/reply.h"
+
 namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kEvery(1);
-constexpr std::size_t kEventsAtOnce = 500;
-
-std::uint64_t number_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
-}
+constexpr std::size_t kEventsAPage = 500;
 
 std::uint64_t wall_clock_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -71,20 +68,20 @@ void Observer::look() {
 }
 
 void Observer::fetch_events(const Json& numbers) {
-  const std::uint64_t epoch = number_of(numbers, "boot_epoch");
-  const std::uint64_t latest = number_of(numbers, "latest");
+  const std::uint64_t epoch = ctl::number(numbers, "boot_epoch").value_or(0);
+  const std::uint64_t latest = ctl::number(numbers, "latest").value_or(0);
   if (epoch != boot_epoch_) {
     // At the start of the panel only the last ones; of a gateway that was started anew all.
     next_number_ = boot_epoch_ == 0 && latest > kMostEvents ? latest - kMostEvents + 1 : 1;
     boot_epoch_ = epoch;
   }
-  next_number_ = std::max(next_number_, number_of(numbers, "oldest"));
+  next_number_ = std::max(next_number_, ctl::number(numbers, "oldest").value_or(0));
   bool has_news = false;
   while (next_number_ <= latest) {
-    const Json page = link_.query_page("/satrelay/events", next_number_, kEventsAtOnce);
+    const Json page = link_.query_page("/satrelay/events", next_number_, kEventsAPage);
     if (page.empty()) break;
     for (const Json& event : page) {
-      next_number_ = std::max(next_number_, number_of(event, "number")) + 1;
+      next_number_ = std::max(next_number_, ctl::number(event, "number").value_or(0)) + 1;
       keep_event(event);
     }
     has_news = true;

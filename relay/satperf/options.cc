@@ -24,7 +24,7 @@ Exit status: 0 complete, 1 failed, 2 bad options, 3 no server, 130 Ctrl-C, 143 S
 }
 [[noreturn]] void complain_range(const std::string& option, const std::string& text,
                                  const std::string& range) {
-  complain(option, config::quoted(text) + " is out of range; from " + range);
+  complain(option, config::in_quotes(text) + " is out of range; from " + range);
 }
 
 std::optional<std::uint64_t> parse_whole(std::string_view text) {
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> parse_whole(std::string_view text) {
 std::uint64_t whole(const std::string& option, const std::string& text, std::uint64_t least,
                     std::uint64_t most) {
   const auto value = parse_whole(text);
-  if (!value) complain(option, config::quoted(text) + " is not a whole number");
+  if (!value) complain(option, config::in_quotes(text) + " is not a whole number");
   if (*value < least || *value > most) {
     complain_range(option, text, std::to_string(least) + " to " + std::to_string(most));
   }
@@ -47,7 +47,7 @@ std::uint64_t whole(const std::string& option, const std::string& text, std::uin
 BitRate rate(const std::string& option, const std::string& text) {
   const auto value = config::parse_rate(text);
   if (!value) {
-    complain(option, config::quoted(text) + " is not a rate; " + std::string(config::kRateHint));
+    complain(option, config::in_quotes(text) + " is not a rate; " + std::string(config::kRateHint));
   }
   if (value->to_bits_per_second() < 1'000 || value->to_bits_per_second() > 100'000'000'000) {
     complain_range(option, text, "1kbit to 100Gbit");
@@ -59,7 +59,7 @@ ByteCount size(const std::string& option, const std::string& text, ByteCount lea
                ByteCount most) {
   const auto value = config::parse_size(text);
   if (!value) {
-    complain(option, config::quoted(text) + " is not a size; " + std::string(config::kSizeHint));
+    complain(option, config::in_quotes(text) + " is not a size; " + std::string(config::kSizeHint));
   }
   if (*value < least || *value > most) {
     complain_range(option, text, config::to_text(least) + " to " + config::to_text(most));
@@ -72,7 +72,7 @@ Duration duration(const std::string& option, const std::string& text, Duration l
   const auto value = config::parse_duration(text);
   if (!value) {
     complain(option,
-             config::quoted(text) + " is not a time; " + std::string(config::kDurationHint));
+             config::in_quotes(text) + " is not a time; " + std::string(config::kDurationHint));
   }
   if (*value < least || *value > most) {
     complain_range(option, text, config::to_text(least) + " to " + config::to_text(most));
@@ -86,7 +86,7 @@ std::uint32_t overhead(const std::string& text) {
   const auto value = parse_whole(text);
   if (!value || *value > 1000) {
     complain("--overhead",
-             config::quoted(text) + " is not an overhead; write ip, ethernet or 0 to 1000");
+             config::in_quotes(text) + " is not an overhead; write ip, ethernet or 0 to 1000");
   }
   return static_cast<std::uint32_t>(*value);
 }
@@ -96,7 +96,7 @@ stp::FeedbackMode feedback(const std::string& text) {
   if (text == "hpfp") return stp::FeedbackMode::kHpfp;
   if (text == "m-nack") return stp::FeedbackMode::kMNack;
   complain("--feedback",
-           config::quoted(text) + " is no mode of reports; write adaptive, hpfp or m-nack");
+           config::in_quotes(text) + " is no mode of reports; write adaptive, hpfp or m-nack");
 }
 
 config::Controller controller(const std::string& text) {
@@ -106,7 +106,7 @@ config::Controller controller(const std::string& text) {
     if (text == config::to_string(one)) return one;
   }
   complain("--controller",
-           config::quoted(text) + " is no controller; write fixed_rate, hpfp, tps, stp or find");
+           config::in_quotes(text) + " is no controller; write fixed_rate, hpfp, tps, stp or find");
 }
 
 using Text = const std::string&;

@@ -14,7 +14,7 @@
 namespace satrelay::satperf {
 namespace {
 
-constexpr Duration kLongestWait = Duration::milliseconds(200);  // between looks at signals
+constexpr Duration kLongestPause = Duration::milliseconds(200);  // between looks at signals
 // A client that was silent for so long makes room for one that asks.
 constexpr Duration kMakeRoomAfter = Duration::seconds(3);
 constexpr std::byte kFirstOfRequest{'s'};
@@ -52,7 +52,7 @@ class Server {
       if (host_) look_for_end(now);
       if (last_exit_ && options_.once) return *last_exit_;
       const Instant due = host_ ? host_->next_timeout() : Instant::never();
-      socket_.wait(now, earlier(due, now + kLongestWait), host_ && host_->waits_for_room());
+      socket_.wait(now, earlier(due, now + kLongestPause), host_ && host_->waits_for_room());
     }
   }
 

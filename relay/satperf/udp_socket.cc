@@ -21,7 +21,7 @@ namespace {
 constexpr Duration kReceiveTime = Duration::milliseconds(100);
 // Somewhat more than the pacer lets out at once.
 constexpr Duration kSendTime = Duration::milliseconds(20);
-constexpr std::uint64_t kSmallestBuffer = 512 * 1024;
+constexpr std::uint64_t kSmallestKernelBuffer = 512 * 1024;
 
 template <typename T>
 bool set_option(int descriptor, int level, int option, const T& value) {
@@ -179,7 +179,7 @@ void UdpSocket::connect(const SocketAddress& peer) {
 std::vector<std::string> UdpSocket::size_buffers(BitRate send_rate, BitRate receive_rate) {
   std::vector<std::string> warnings;
   const auto ask = [&](int forced, int option, std::uint64_t bytes, const char* limit) {
-    bytes = std::clamp<std::uint64_t>(bytes, kSmallestBuffer, 1 << 29);
+    bytes = std::clamp<std::uint64_t>(bytes, kSmallestKernelBuffer, 1 << 29);
     const int wanted = static_cast<int>(bytes);
     if (set_option(descriptor_, SOL_SOCKET, forced, wanted)) return;
     set_option(descriptor_, SOL_SOCKET, option, wanted);

@@ -138,9 +138,9 @@ std::string printing(const Candidates& candidates) {
                      names.otherwise);
 }
 
-class Table {
+class WordTable {
  public:
-  explicit Table(const CandidatesOf& candidates) : candidates_(candidates) {}
+  explicit WordTable(const CandidatesOf& candidates) : candidates_(candidates) {}
 
   std::string of(const CLI::App& app) {
     std::vector<std::string> commands;
@@ -223,7 +223,8 @@ std::string completion_script(const CLI::App& app, const CandidatesOf& candidate
       "` prints it.\n\n# Prints what may follow a command ($1): its options, the value of an "
       "option, the word in"
       "\n# a place. Fails for an option that takes no value.\n";
-  return text + Table(candidates).of(app) + std::string(kWalk) + std::string(is_zsh ? kZsh : kBash);
+  return text + WordTable(candidates).of(app) + std::string(kWalk) +
+         std::string(is_zsh ? kZsh : kBash);
 }
 
 std::string names_in(const Json& entries, const char* field, const char* otherwise) {

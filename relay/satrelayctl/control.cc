@@ -14,7 +14,6 @@ namespace satrelay::ctl {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery(500);
-constexpr std::chrono::seconds kTimeout(2);
 
 struct Progress {
   std::uint64_t boot_epoch = 0;
@@ -24,7 +23,7 @@ struct Progress {
 // nullopt: the gateway is gone, or another one has taken its place.
 std::optional<Progress> progress_of(const std::filesystem::path& stats) {
   try {
-    StatsClient client(stats, kTimeout);
+    StatsClient client(stats, StatsClient::kUsualTimeout);
     const nlohmann::ordered_json status = client.query("/satrelay/status");
     if (!status.is_object()) return std::nullopt;
     return Progress{status.value("boot_epoch", std::uint64_t{0}),

@@ -5,11 +5,7 @@
 #include <utility>
 
 namespace satrelay::ctl {
-namespace {
-
-constexpr std::chrono::seconds kTimeout(2);
-
-}  // namespace
+namespace {}  // namespace
 
 EventReader::Numbers EventReader::numbers(StatsClient& client) const {
   const Json reply = client.query("/satrelay/event_numbers");
@@ -23,7 +19,7 @@ EventReader::Numbers EventReader::numbers(StatsClient& client) const {
 }
 
 void EventReader::read_kept(std::optional<std::uint64_t> most) {
-  StatsClient client(socket_, kTimeout);
+  StatsClient client(socket_, StatsClient::kUsualTimeout);
   const Numbers kept = numbers(client);
   boot_epoch_ = kept.boot_epoch;
   next_ = kept.oldest;
@@ -43,7 +39,7 @@ void EventReader::read_new() {
 // A connection each time: DPDK serves ten at once, and others want to ask, too. Both answers come
 // of one run of the gateway, as a connection does not outlive it.
 void EventReader::follow_up() {
-  StatsClient client(socket_, kTimeout);
+  StatsClient client(socket_, StatsClient::kUsualTimeout);
   const Numbers kept = numbers(client);
   const bool was_gone = std::exchange(is_gone_, false);
   if (kept.boot_epoch != boot_epoch_) {

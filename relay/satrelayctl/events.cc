@@ -15,7 +15,7 @@
 namespace satrelay::ctl {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery(500);
+constexpr std::chrono::milliseconds kReadEvery(500);
 constexpr std::uint64_t kLast = 50;
 
 std::uint64_t now_ms() {
@@ -108,7 +108,7 @@ int events(const std::filesystem::path& stats_socket, const EventOptions& option
   if (options.follow) {
     is_new = true;
     heed_interruptions();
-    while (std::cout && waits(kLookEvery)) reader.read_new();
+    while (std::cout && waits(kReadEvery)) reader.read_new();
   }
   return std::cout ? 0 : 1;
 }

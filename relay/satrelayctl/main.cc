@@ -43,7 +43,6 @@
 namespace satrelay::ctl {
 namespace {
 
-constexpr std::chrono::seconds kTimeout(2);
 constexpr std::chrono::milliseconds kPatienceOfCompletion(300);
 
 constexpr const char* kLooks = "To look";
@@ -440,7 +439,7 @@ std::string Program::look_back(std::size_t width) const {
     subject = word + ' ' + *chosen;
     question = word + ',' + *chosen;
   }
-  StatsClient client(stats_socket(), kTimeout);
+  StatsClient client(stats_socket(), StatsClient::kUsualTimeout);
   Json points = history_in_order(client.query_all("/satrelay/history," + question), *since);
   if (json_) {
     name_unmeasured("history", points);
@@ -450,7 +449,7 @@ std::string Program::look_back(std::size_t width) const {
 }
 
 std::string Program::look_at(const View& view, std::size_t width) const {
-  StatsClient client(stats_socket(), kTimeout);
+  StatsClient client(stats_socket(), StatsClient::kUsualTimeout);
   std::string command = "/satrelay/" + std::string(view.name);
   if (view.name == "flow") command += ',' + std::to_string(flow_);
   if (view.name == "explain") command += ',' + explain_parameters(packet_);
@@ -471,7 +470,7 @@ std::string Program::look_at(const View& view, std::size_t width) const {
 int Program::show_metrics() const {
   metrics::Readings readings;
   try {
-    readings = metrics::read_gateway(stats_socket(), kTimeout);
+    readings = metrics::read_gateway(stats_socket(), StatsClient::kUsualTimeout);
   } catch (const StatsError& error) {
     if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) throw;
     readings.error = error.what();

@@ -13,7 +13,7 @@ std::string reason(const Json& each) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
 }
 
-std::string rule(const Json& each) {
+std::string rule_of(const Json& each) {
   const std::string name = text(each, "rule_name");
   return name.empty() || name == "-" ? unless_zero(each, "rule", text::plain) : name;
 }
@@ -27,7 +27,7 @@ std::string render_bridged(const Json& connections, std::size_t width) {
   return format_listing(
       connections,
       {words("client", end("client", "client_port")), words("server", end("server", "server_port")),
-       words("reason", reason), figure("ago", "age_ms", milliseconds), words("rule", rule),
+       words("reason", reason), figure("ago", "age_ms", milliseconds), words("rule", rule_of),
        figure("SYNs", "syns", text::count)},
       width);
 }

@@ -10,7 +10,7 @@
 namespace satrelay::ctl {
 namespace {
 
-const HistogramField* field_of(const Json& each) {
+const HistogramField* histogram_of(const Json& each) {
   const std::string name = text(each, "name");
   for (const HistogramField* field : ops::kHistograms) {
     if (name == field->name) return field;
@@ -20,7 +20,7 @@ const HistogramField* field_of(const Json& each) {
 
 // "class voice"
 std::string whose(const Json& each) {
-  const HistogramField* field = field_of(each);
+  const HistogramField* field = histogram_of(each);
   if (field == nullptr || *field->label == '\0') return "";
   return std::string(field->label) + ' ' + text(each, field->label);
 }
@@ -37,7 +37,7 @@ std::string in_unit(const HistogramField& field, std::uint64_t value) {
 }
 
 std::string mean(const Json& each) {
-  const HistogramField* field = field_of(each);
+  const HistogramField* field = histogram_of(each);
   const auto count = number(each, "count");
   const auto sum = number(each, "sum");
   if (field == nullptr || !count || !sum || *count == 0) return "-";
@@ -46,7 +46,7 @@ std::string mean(const Json& each) {
 
 // The bound of the bucket up to which so many of a thousand values are.
 std::string most_of(const Json& each, std::uint64_t per_thousand) {
-  const HistogramField* field = field_of(each);
+  const HistogramField* field = histogram_of(each);
   const std::uint64_t count = number(each, "count").value_or(0);
   if (field == nullptr || count == 0) return "-";
   for (const std::uint64_t bound : field->bounds) {

@@ -29,7 +29,7 @@ constexpr std::size_t kFewestRows = 2;
 
 using text::Row;
 
-struct Table {
+struct Section {
   std::vector<text::Column> columns;
   std::vector<Row> rows;
 };
@@ -90,9 +90,9 @@ class Earlier {
 };
 
 // To what the others, all to the right, leave of a line; never shorter than "relayed".
-void cut_first_column(Table& table, std::size_t columns) {
+void cut_first_column(Section& table, std::size_t columns) {
   constexpr std::size_t kShortest = 7;
-  Table others = table;
+  Section others = table;
   others.columns.front().title.clear();
   for (Row& row : others.rows) row.front().clear();
   const std::size_t taken = text::format_table(others.columns, others.rows).find('\n');
@@ -139,7 +139,7 @@ class Busiest {
   std::vector<Entry> entries_;
 };
 
-Table peers_table(const TopSample& before, const TopSample& now, const Growth& growth) {
+Section peers_table(const TopSample& before, const TopSample& now, const Growth& growth) {
   const Earlier earlier(before.peers, "name");
   std::vector<Row> rows;
   for (const Json& peer : now.peers) {
@@ -169,7 +169,7 @@ Table peers_table(const TopSample& before, const TopSample& now, const Growth& g
 }
 
 // The busiest first; those that nothing falls under are left out.
-Table rules_table(const TopSample& before, const TopSample& now, const Growth& growth) {
+Section rules_table(const TopSample& before, const TopSample& now, const Growth& growth) {
   using gateway::RuleUse;
   const Earlier earlier(before.rules, "rule");
   Busiest busiest;
@@ -203,8 +203,8 @@ Table rules_table(const TopSample& before, const TopSample& now, const Growth& g
 }
 
 // The busiest first; those that neither send nor hold anything are left out.
-Table classes_table(const TopSample& before, const TopSample& now, const Growth& growth,
-                    std::size_t columns) {
+Section classes_table(const TopSample& before, const TopSample& now, const Growth& growth,
+                      std::size_t columns) {
   using gateway::ClassUse;
   const Earlier earlier(before.classes, "name");
   Busiest busiest;
@@ -224,15 +224,15 @@ Table classes_table(const TopSample& before, const TopSample& now, const Growth&
                  shown(each, "hosts", text::count), shown(each, "held_bytes", text::binary_bytes),
                  growth.events(was, each, field_of(&ClassUse::dropped_frames).name)});
   }
-  Table table{{{"class"},
-               {"weight", text::Align::kRight},
-               {"guaranteed", text::Align::kRight},
-               {"maximum", text::Align::kRight},
-               {"sends", text::Align::kRight},
-               {"hosts", text::Align::kRight},
-               {"waiting", text::Align::kRight},
-               {"dropped", text::Align::kRight}},
-              busiest.first(kMostClasses)};
+  Section table{{{"class"},
+                 {"weight", text::Align::kRight},
+                 {"guaranteed", text::Align::kRight},
+                 {"maximum", text::Align::kRight},
+                 {"sends", text::Align::kRight},
+                 {"hosts", text::Align::kRight},
+                 {"waiting", text::Align::kRight},
+                 {"dropped", text::Align::kRight}},
+                busiest.first(kMostClasses)};
   cut_first_column(table, columns);
   return table;
 }
@@ -277,21 +277,21 @@ std::string flows_table(const TopSample& before, const TopSample& now, const Gro
 }
 
 // Takes the last row of the longest table, until no more than `most` are left, or few of each.
-void shorten(std::initializer_list<Table*> tables, std::size_t most) {
-  const auto size = [](const Table* table) { return table->rows.size(); };
+void shorten(std::initializer_list<Section*> tables, std::size_t most) {
+  const auto size = [](const Section* table) { return table->rows.size(); };
   const auto all = [&] {
     std::size_t sum = 0;
-    for (const Table* table : tables) sum += size(table);
+    for (const Section* table : tables) sum += size(table);
     return sum;
   };
   while (all() > most) {
-    Table* longest = *std::ranges::max_element(tables, {}, size);
+    Section* longest = *std::ranges::max_element(tables, {}, size);
     if (size(longest) <= kFewestRows) return;
     longest->rows.pop_back();
   }
 }
 
-std::string paragraph(const Table& table) {
+std::string paragraph(const Section& table) {
   return text::format_table(table.columns, table.rows) + '\n';
 }
 
@@ -305,9 +305,9 @@ std::string render_top(const TopSample& before, const TopSample& now, ScreenSize
   const Growth growth(before, now);
   const bool some_are_left_out = now.flows.size() < now.flows_in_all;
   std::string whole = headline(now);
-  Table peers = peers_table(before, now, growth);
-  Table rules = rules_table(before, now, growth);
-  Table classes = classes_table(before, now, growth, size.columns);
+  Section peers = peers_table(before, now, growth);
+  Section rules = rules_table(before, now, growth);
+  Section classes = classes_table(before, now, growth, size.columns);
   // Each table has its titles and an empty line behind it, the flows have titles.
   const std::size_t others = lines_of(whole) + (classes.rows.empty() ? 4 : 6) + 1 +
                              std::min(now.flows.size(), kFewestFlows) + (some_are_left_out ? 1 : 0);

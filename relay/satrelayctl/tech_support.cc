@@ -35,7 +35,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kTimeout(2);
 constexpr std::chrono::seconds kMostOfProgram(20);
 constexpr std::chrono::seconds kMostOfArchiving(600);
 constexpr std::size_t kLongestConfiguration = 1 << 20;
@@ -85,7 +84,7 @@ class Collection {
       : options_(options), file_(options.file, options.existing) {
     try {
       socket_ = find_socket();
-      StatsClient client(socket_, kTimeout);
+      StatsClient client(socket_, StatsClient::kUsualTimeout);
       client.query("/satrelay/status");
       dpdk_ = client.built_with();
     } catch (const std::runtime_error& error) {
@@ -201,7 +200,7 @@ class Collection {
 
   // A connection each time: DPDK serves ten at once, and others want to ask while we wait.
   Json ask(const View& view) const {
-    StatsClient client(socket_, kTimeout);
+    StatsClient client(socket_, StatsClient::kUsualTimeout);
     const std::string command = "/satrelay/" + std::string(view.name);
     Json reply = view.paging == Paging::kPaged ? client.query_all(command) : client.query(command);
     name_unmeasured(view.name, reply);
@@ -249,7 +248,8 @@ class Collection {
     const std::string name = "history.json";
     try {
       Json points = history_in_order(
-          StatsClient(socket_, kTimeout).query_all("/satrelay/history,gateway"), 0);
+          StatsClient(socket_, StatsClient::kUsualTimeout).query_all("/satrelay/history,gateway"),
+          0);
       name_unmeasured("history", points);
       folder_.add(name, "the last hour in steps of ten seconds, the oldest first",
                   json_text(points));

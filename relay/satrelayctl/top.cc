@@ -15,7 +15,6 @@
 namespace satrelay::ctl {
 namespace {
 
-constexpr std::chrono::seconds kTimeout(2);
 // A page of flows is a question to the worker: not more than 20 of them a screen.
 constexpr std::size_t kMostFlows = 240;
 constexpr std::size_t kMostRules = 1000;
@@ -46,7 +45,7 @@ TopSample take_sample(StatsClient& client) {
 }  // namespace
 
 int top(const std::filesystem::path& stats_socket, const TopOptions& options) {
-  StatsClient client(stats_socket, kTimeout);
+  StatsClient client(stats_socket, StatsClient::kUsualTimeout);
   TopSample before = take_sample(client);
   heed_interruptions();
   if (options.once || ::isatty(STDOUT_FILENO) == 0) {

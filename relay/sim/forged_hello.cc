@@ -11,7 +11,7 @@
 namespace satrelay::sim {
 namespace {
 
-constexpr std::uint16_t kStpPort = 7878;
+constexpr std::uint16_t kFirstLanePort = 7878;
 
 }  // namespace
 
@@ -55,7 +55,7 @@ std::vector<std::byte> write_stp_frame(const WanAddress& from, const WanAddress&
   wire::write_ethernet(ethernet, frame);
   const MutableBytes packet = MutableBytes(frame).subspan(ethernet.size());
   const MutableBytes udp = packet.subspan(wire::write_ip(ip, packet));
-  const auto port = static_cast<std::uint16_t>(kStpPort + lane);
+  const auto port = static_cast<std::uint16_t>(kFirstLanePort + lane);
   wire::write_udp({port, port, ip.payload_size, 0}, udp);
   std::ranges::copy(datagram, udp.begin() + wire::kUdpHeaderSize);
   return frame;

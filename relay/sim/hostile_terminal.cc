@@ -12,7 +12,7 @@
 namespace satrelay::sim {
 namespace {
 
-constexpr std::uint64_t kFirstEpoch = 1'800'000'000'000'000'000U;
+constexpr std::uint64_t kTerminalEpoch = 1'800'000'000'000'000'000U;
 constexpr Duration kReportInterval = Duration::milliseconds(200);
 // Room for frames in a packet, whatever its trailer.
 constexpr std::size_t kRoom = StpSpeaker::kDatagramSize - stp::kHeaderSize - 16;
@@ -60,10 +60,10 @@ HostileTerminal::HostileTerminal(EventLoop& loop, FramePool& frames, const Confi
       random_(config.spec.seed),
       entropy_(config.spec.seed),
       crafter_(config.spec.seed + 1, config.spec.tricks, config.known),
-      epoch_(kFirstEpoch),
-      highest_epoch_(kFirstEpoch),
+      epoch_(kTerminalEpoch),
+      highest_epoch_(kTerminalEpoch),
       next_trouble_(config.spec.from) {
-  begin_anew(kFirstEpoch, loop.now());
+  begin_anew(kTerminalEpoch, loop.now());
 }
 
 HostileTerminal::~HostileTerminal() {

@@ -69,17 +69,16 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
   std::optional<stp::SessionKeys> session_keys;
   if (key_exchange_) {
     const auto reading = key_exchange_->read(hello, keys, false, now);
-    using Verdict = stp::KeyExchange::Reading::Verdict;
-    if (reading.verdict == Verdict::kRepeated && hello.answer_wanted) {
+    if (reading.verdict == stp::KeyExchange::Reading::Verdict::kRepeated && hello.answer_wanted) {
       handshake_.answer_stranger(now);
     }
-    if (reading.verdict != Verdict::kAuthentic) return;
+    if (reading.verdict != stp::KeyExchange::Reading::Verdict::kAuthentic) return;
     hello = reading.hello;
     session_keys = reading.keys;
   }
-  using Outcome = stp::Handshake::Outcome;
-  const Outcome outcome = handshake_.handle_hello(hello, header.number, false, now);
-  const bool greets = outcome == Outcome::kNewcomer || outcome == Outcome::kEstablished;
+  const stp::Handshake::Outcome outcome = handshake_.handle_hello(hello, header.number, false, now);
+  const bool greets = outcome == stp::Handshake::Outcome::kNewcomer ||
+                      outcome == stp::Handshake::Outcome::kEstablished;
   if (greets && hello.epoch != bound_to_) {
     bound_to_ = hello.epoch;  // whoever it is
     protection_.clear();
@@ -90,7 +89,8 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
     can_send_ = !config_.security;
     began_ = true;
   }
-  const bool lacks_keys = outcome == Outcome::kEstablished || protection_.is_worn_out(next_);
+  const bool lacks_keys =
+      outcome == stp::Handshake::Outcome::kEstablished || protection_.is_worn_out(next_);
   if (session_keys && lacks_keys) take_keys(*session_keys, now);
 }
 

@@ -38,12 +38,6 @@ bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 bool is_time(std::string_view word) {
   const std::size_t sign = word.front() == '+' || word.front() == '-' ? 1 : 0;
   return word.size() > sign && word[sign] >= '0' && word[sign] <= '9' &&

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::conformance {
+namespace satrelay::conformance::parser_test {
 namespace {
 
 std::string error_of(const std::string& lines) {
@@ -92,4 +92,4 @@ TEST(ScriptParser, LinesForOneSide) {
 }
 
 }  // namespace
-}  // namespace satrelay::conformance
+}  // namespace satrelay::conformance::parser_test

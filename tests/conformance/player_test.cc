@@ -6,7 +6,7 @@
 #include "tests/conformance/endpoint_host.h"
 #include "tests/conformance/parser.h"
 
-namespace satrelay::conformance {
+namespace satrelay::conformance::player_test {
 namespace {
 
 // The message without its place; "passed" if nothing is wrong.
@@ -46,4 +46,4 @@ TEST(ScriptPlayer, FindsWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace satrelay::conformance
+}  // namespace satrelay::conformance::player_test

@@ -35,12 +35,6 @@ std::string quoted(std::string_view text) {
   return result += '\'';
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 void parse_flags(const std::string& word, SegmentText& segment) {
   if (word == "-") return;  // none at all
   for (const char letter : word) {
@@ -242,6 +236,12 @@ void append_option(std::string& text, const Option& option, const Origin& origin
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
 
 std::vector<std::string> split_words(std::string_view line) {
   std::vector<std::string> words;

@@ -17,6 +17,7 @@ class NotationError : public std::runtime_error {
 
 // The words of a line; "<...>" is one word, whatever is in it.
 std::vector<std::string> split_words(std::string_view line);
+std::string_view trimmed(std::string_view text);  // of spaces, tabs and the end of a line
 std::int64_t parse_number(std::string_view word);
 std::vector<Option> parse_options(std::string_view text);  // "<mss 1460, sackOK>"
 SegmentText parse_segment(const std::vector<std::string>& words);

@@ -4,8 +4,6 @@ namespace satrelay::stp {
 
 namespace {
 
-void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
-
 // Walks the pairs of a report; where they end.
 std::uint64_t check_ranges(ByteReader& in, const FeedbackFrame& frame) {
   const std::uint64_t top = frame.highest + 1;

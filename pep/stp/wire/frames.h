@@ -161,8 +161,6 @@ inline constexpr std::size_t kMaxStartCreditFrameSize = 1 + 2 + 2 * kMaxVarintSi
 inline constexpr std::size_t kMaxReceptionFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 5 * kMaxVarintSize;
 
-inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
-
 // Walks the frames of a session packet; false if any of them is malformed. The visitor has
 // overloads operator()(const XFrame&) for each frame and unknown(type). The reader of a packet
 // walks twice: first with IgnoreFrames, so that a malformed packet has no effect at all.

@@ -12,6 +12,9 @@ namespace satrelay::stp {
 inline constexpr std::uint64_t kMaxVarint = (std::uint64_t{1} << 62) - 1;
 inline constexpr std::size_t kMaxVarintSize = 8;
 
+// What was read makes no sense: the reader fails, as if the packet ended early.
+inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
+
 constexpr std::size_t varint_size(std::uint64_t value) {
   if (value < (1U << 6)) return 1;
   if (value < (1U << 14)) return 2;

@@ -209,9 +209,9 @@ std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t
 }
 
 void Splice::count(Flow& flow, const compress::CodecCounters& block) {
-  add_to(counters_, block);
+  satrelay::add_to(counters_, block);
   RuleUse& use = flow.rule->use;
-  add_to(use.codec, block);
+  satrelay::add_to(use.codec, block);
   use.bytes_from_lan += block.plain_bytes;
   flow.bytes_from_lan += block.plain_bytes;
   flow.bytes_encoded += block.encoded_bytes;

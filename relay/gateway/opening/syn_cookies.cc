@@ -8,6 +8,9 @@
 #include "relay/gateway/frames/bare_segment.h"
 
 namespace satrelay::gateway {
+
+using Flags = wire::TcpFlags;
+
 namespace {
 
 // What hosts announce: the smallest that all must take, and the usual MTUs, tunnelled or not.
@@ -17,7 +20,7 @@ constexpr std::uint32_t kSizeMask = 7;
 constexpr std::uint32_t kNoScale = 15;
 constexpr std::uint32_t kScaleMask = 15;
 constexpr std::uint32_t kSelective = 16;
-constexpr std::uint32_t kEcn = 32;
+constexpr std::uint32_t kEcnOffered = 32;
 constexpr std::uint32_t kOptionMask = 63;
 
 std::uint32_t index_of(std::uint16_t mss) {
@@ -30,7 +33,7 @@ std::uint32_t options_in_brief(const wire::TcpHeader& syn) {
                            ? std::min(*syn.options.window_scale, tcp::kLargestWindowScale)
                            : kNoScale;
   if (syn.options.sack_permitted) bits |= kSelective;
-  if ((syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup) bits |= kEcn;
+  if ((syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup) bits |= kEcnOffered;
   return bits;
 }
 
@@ -88,7 +91,6 @@ void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
 std::optional<wire::TcpHeader> SynCookies::recover(const FlowKey& key,
                                                    const wire::TcpHeader& segment,
                                                    Instant now) const {
-  using Flags = wire::TcpFlags;
   if (last_.is_never() || now > last_ + kPeriod * 2) return std::nullopt;
   if (!segment.has(Flags::kAck) || segment.has(Flags::kSyn) || segment.has(Flags::kRst)) {
     return std::nullopt;
@@ -109,7 +111,7 @@ std::optional<wire::TcpHeader> SynCookies::recover(const FlowKey& key,
     const auto scale = static_cast<std::uint8_t>(bits & kScaleMask);
     if (scale != kNoScale) syn.options.window_scale = scale;
     syn.options.sack_permitted = (bits & kSelective) != 0;
-    if ((bits & kEcn) != 0) syn.flags |= tcp::Ecn::kSetup;
+    if ((bits & kEcnOffered) != 0) syn.flags |= tcp::Ecn::kSetup;
     return syn;
   }
   return std::nullopt;

@@ -16,7 +16,7 @@ constexpr std::size_t kMostDictionaries = config::kMostClasses;
 constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;  // at most
 static_assert(kDictionariesSize <= stp::Session::kMaxMetadata);
 constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
-constexpr Duration kRetry = Duration::seconds(1);
+constexpr Duration kOpenAgain = Duration::seconds(1);
 
 // An entry of the list: flags, the length of the metadata, the metadata of the flow's OPEN.
 constexpr std::uint8_t kClientAtReceiver = 1;
@@ -102,7 +102,7 @@ bool Liaison::hear_dictionaries(ConstBytes bytes) {
 // --- what is said again until it is heard ------------------------------------------------------
 
 void Liaison::say(ConstBytes message, Instant now) {
-  if (!session_.open_stream(message, context_, now)) retry_at_ = now + kRetry;
+  if (!session_.open_stream(message, context_, now)) retry_at_ = now + kOpenAgain;
 }
 
 void Liaison::say(Instant now) {
@@ -183,7 +183,7 @@ void Liaison::list(Instant now) {
   constexpr std::array<std::byte, 1> kMetadata{std::byte{kFlowsMessage}};
   list_out_ = session_.open_stream(kMetadata, context_, now);
   if (!list_out_) {
-    retry_at_ = now + kRetry;
+    retry_at_ = now + kOpenAgain;
     return;
   }
   written_ = 0;
@@ -295,7 +295,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
         if (event.reason != stp::ResetReason::kNoResources) forget_flows();
       }
       // It had no room for the message: it has not heard it.
-      if (event.reason == stp::ResetReason::kNoResources) retry_at_ = now + kRetry;
+      if (event.reason == stp::ResetReason::kNoResources) retry_at_ = now + kOpenAgain;
       return;
     case Kind::kReadable:
       if (event.stream == list_in_) read_list(orphans, now);

@@ -8,6 +8,9 @@
 #include "relay/gateway/steering/flow_hash.h"
 
 namespace satrelay::gateway {
+
+using Flags = wire::TcpFlags;
+
 namespace {
 
 // How long after being asked a host is asked again, or given up: SYN, challenge ACK and RST may
@@ -18,7 +21,7 @@ constexpr std::array<Duration, 8> kPatience = {
 // SYNs leave at this distance, so that a full table is no burst that the LAN drops.
 constexpr Duration kSpacing = Duration::microseconds(20);
 // That one call goes over without a frame.
-constexpr int kFlowsPerCall = 64;
+constexpr int kOrphansPerCall = 64;
 
 }  // namespace
 
@@ -73,7 +76,6 @@ bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeade
   Table& table = table_of(key);
   const auto found = table.find(key);
   if (found == table.end() || found->second.is_over) return false;
-  using Flags = wire::TcpFlags;
   Orphan& orphan = found->second;
   if (header.has(Flags::kRst)) {
     end(orphan, how_it_ended(orphan));
@@ -111,7 +113,7 @@ void OrphanedFlows::end(Orphan& orphan, Counter counter) {
 void OrphanedFlows::handle_timeout(Instant now) {
   // Those that were asked often enough, or were over before.
   std::deque<Due>& last = due_[std::size(due_) - 1];
-  for (int i = 0; i < kFlowsPerCall && !last.empty() && last.front().when <= now; ++i) {
+  for (int i = 0; i < kOrphansPerCall && !last.empty() && last.front().when <= now; ++i) {
     Table& table = table_of(last.front().key);
     const auto found = table.find(last.front().key);
     last.pop_front();
@@ -149,7 +151,7 @@ std::size_t OrphanedFlows::poll_frame(MutableBytes out, Instant now) {
   if (const std::size_t size = resets_.poll_frame(out); size > 0) return size;
   if (now < next_ask_) return 0;
   constexpr std::size_t kLast = kPatience.size() - 1;
-  int left = kFlowsPerCall;
+  int left = kOrphansPerCall;
   for (std::size_t tries = 0; tries < kLast; ++tries) {
     std::deque<Due>& queue = due_[tries];
     for (; left > 0 && !queue.empty() && queue.front().when <= now; --left) {

@@ -22,7 +22,7 @@ constexpr std::uint32_t kWholeWeight = 1 << 12;
 // A class that gets little by weight is not put off for long, when that becomes more.
 constexpr double kLeastWeight = 0.125;
 
-constexpr double kLeastRate = 16;
+constexpr double kLeastBytesPerSecond = 16;
 // Less of the reports' part than this is nothing.
 constexpr double kUnused = 1e-5;
 constexpr Duration kRest = Duration::milliseconds(200);
@@ -30,7 +30,7 @@ constexpr Duration kRest = Duration::milliseconds(200);
 double bytes_of(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()) / 8; }
 BitRate rate_of(double bytes) {
   return BitRate::bits_per_second(
-      static_cast<std::uint64_t>(std::clamp(bytes, kLeastRate, 1e15) * 8));
+      static_cast<std::uint64_t>(std::clamp(bytes, kLeastBytesPerSecond, 1e15) * 8));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ schedule::ClassSet RateShares::works(const Worker& worker) const {
 }
 
 void RateShares::take_terms(const LinkTerms& terms, Duration passed) {
-  tick_ = Tick::of(tick_.now, passed, std::max(bytes_of(terms.rate), kLeastRate));
+  tick_ = Tick::of(tick_.now, passed, std::max(bytes_of(terms.rate), kLeastBytesPerSecond));
   report_rate_ = bytes_of(terms.reports);
   double guaranteed = 0;
   for (std::size_t i = 0; i < schedule::kClasses; ++i) {

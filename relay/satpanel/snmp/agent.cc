@@ -19,6 +19,7 @@
 #include "relay/satpanel/alarm_book.h"
 #include "relay/satpanel/snmp/mib_view.h"
 #include "relay/satpanel/snmp/net_snmp.h"
+#include "relay/satpanel/wall_clock.h"
 
 namespace satrelay::panel {
 namespace {
@@ -29,12 +30,6 @@ constexpr std::size_t kMostKeptNotices = 200;
 // Older events are no news; they only say what is wrong.
 constexpr std::uint64_t kOldestNoticeMs = 60'000;
 constexpr std::size_t kEventsAtOnce = 200;
-
-std::uint64_t wall_clock_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-}
 
 u_char type_of(Syntax syntax) {
   switch (syntax) {

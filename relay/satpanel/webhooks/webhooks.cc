@@ -12,6 +12,7 @@
 
 #include "relay/client/reply.h"
 #include "relay/ops/log.h"
+#include "relay/satpanel/wall_clock.h"
 #include "relay/satpanel/webhooks/delivery_queue.h"
 #include "relay/satpanel/webhooks/poster.h"
 #include "relay/satpanel/webhooks/signature.h"
@@ -19,13 +20,7 @@
 namespace satrelay::panel {
 namespace {
 
-constexpr std::size_t kAtOnce = 200;
-
-std::uint64_t wall_clock_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-}
+constexpr std::size_t kEventsAtATime = 200;
 
 }  // namespace
 
@@ -149,7 +144,7 @@ Webhooks::~Webhooks() = default;
 void Webhooks::take_news() {
   const std::lock_guard lock(mutex_);
   while (true) {
-    const Observer::EventPage page = observer_.events(next_, kAtOnce);
+    const Observer::EventPage page = observer_.events(next_, kEventsAtATime);
     const std::uint64_t missed = page.next - page.events.size() - next_;
     // Before the first look there is nothing to be missed. Of some that are missed nobody knows
     // whom they concern.

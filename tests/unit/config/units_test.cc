@@ -4,7 +4,7 @@
 
 #include "config/format.h"
 
-namespace satrelay::config {
+namespace satrelay::config::units_test {
 namespace {
 
 TEST(ParseRate, TakesEachUnit) {
@@ -107,9 +107,9 @@ TEST(Format, PicksTheLargestUnitThatLeavesAWholeNumber) {
 }
 
 TEST(Format, QuotesNothingThatCouldMoveATerminalsCursor) {
-  EXPECT_EQ(quoted("a\x1b[2Jb\n"), "\"a?[2Jb?\"");
+  EXPECT_EQ(in_quotes("a\x1b[2Jb\n"), "\"a?[2Jb?\"");
   EXPECT_EQ(printable(std::string(100, 'x')), std::string(60, 'x') + "...");
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::units_test
