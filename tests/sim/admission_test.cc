@@ -10,7 +10,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::admission_test {
 namespace {
 
 using gateway::Admission;
@@ -162,4 +162,4 @@ TEST_F(LowMemory, BridgesFurtherFlows) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::admission_test

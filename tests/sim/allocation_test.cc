@@ -50,7 +50,7 @@ void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return 
   std::free(p);
 }
 
-namespace satrelay::sim {
+namespace satrelay::sim::allocation_test {
 namespace {
 
 class AllocationProbe final : public EngineProbe {
@@ -124,4 +124,4 @@ TEST(Allocation, TheCounterCounts) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::allocation_test

@@ -9,7 +9,7 @@
 #include "pep/wire/ethernet.h"
 #include "tests/sim/stations.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::asymmetric_test {
 namespace {
 
 using gateway::Counter;
@@ -113,4 +113,4 @@ TEST_F(Asymmetric, AClientThatRepeatsItselfIsNotEnough) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::asymmetric_test

@@ -15,7 +15,7 @@
 #include "relay/sim/network.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::bridge_test {
 namespace {
 
 using Frame = std::vector<std::byte>;
@@ -211,4 +211,4 @@ TEST(Bridge, BridgedBytesAreDebitedToThePacer) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::bridge_test

@@ -10,7 +10,7 @@
 #include "relay/sim/scenario.h"
 #include "tests/sim/udp_traffic.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::bridged_share_test {
 namespace {
 
 using gateway::Counter;
@@ -93,4 +93,4 @@ TEST(BridgedShare, UdpTakesWhatTcpLeaves) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::bridged_share_test

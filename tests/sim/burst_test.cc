@@ -15,7 +15,7 @@
 #include "relay/sim/scenario.h"
 #include "relay/sim/watch.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::burst_test {
 namespace {
 
 void gather(Scenario& scenario, Verbs verbs) {
@@ -77,4 +77,4 @@ TEST(Burst, IsTheSameAsFrameByFrame) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::burst_test

@@ -12,7 +12,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::capacity_test {
 namespace {
 
 constexpr BitRate kHigh = BitRate::bits_per_second(50'000'000);
@@ -148,4 +148,4 @@ TEST_F(Capacity, TheLowerOfBothEndsHoldsAndNeverMoreThanConfigured) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::capacity_test

@@ -12,7 +12,7 @@
 #include "relay/sim/scenario.h"
 #include "tests/sim/udp_traffic.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::classes_test {
 namespace {
 
 constexpr Instant kUdpStart = Instant::from_nanoseconds(8'000'000'000);
@@ -295,4 +295,4 @@ TEST(Classes, SpeechWithoutAClassIsInTimeWhereBridgedShareIsWide) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::classes_test

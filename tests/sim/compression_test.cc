@@ -6,7 +6,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::compression_test {
 namespace {
 
 // Seconds of a download of 20 MB at 10 Mbit/s and 550 ms.
@@ -43,4 +43,4 @@ TEST(Compression, RandomBytesLoseLessThanHalfAPercent) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::compression_test

@@ -8,7 +8,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::crowded_memory_test {
 namespace {
 
 using gateway::Counter;
@@ -109,4 +109,4 @@ TEST(CrowdedMemory, ReadersComeAfterThoseThatReadNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::crowded_memory_test

@@ -13,7 +13,7 @@
 #include "relay/sim/scenario.h"
 #include "tests/unit/pep/compress/dictionary_samples.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::dictionary_test {
 namespace {
 
 // Of what flows carry in the simulation; each seed makes another.
@@ -197,4 +197,4 @@ TEST(Dictionary, IsAgreedUponAnewAfterARestart) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::dictionary_test

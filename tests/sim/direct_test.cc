@@ -12,7 +12,7 @@
 #include "relay/sim/trace.h"
 #include "tests/sim/options.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::direct_test {
 namespace {
 
 TEST(Property, HostsAloneKeepTheSamePromises) {
@@ -39,4 +39,4 @@ TEST(Property, HostsAloneKeepTheSamePromises) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::direct_test

@@ -6,7 +6,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::disorder_test {
 namespace {
 
 TEST(Disorder, LatePacketsAreNotSentAgain) {
@@ -46,4 +46,4 @@ TEST(Disorder, LossesAmongLatePacketsAreRepaired) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::disorder_test

@@ -12,7 +12,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::events_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -105,4 +105,4 @@ TEST_F(Events, ALinkThatCarriesLessThanConfigured) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::events_test

@@ -10,7 +10,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::failure_table_test {
 namespace {
 
 using gateway::Counter;
@@ -160,4 +160,4 @@ TEST_F(FailureTable, BothRestartedWithoutAJournal) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::failure_table_test

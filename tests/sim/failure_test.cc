@@ -8,7 +8,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::failure_test {
 namespace {
 
 constexpr std::uint64_t kLaterEpoch = 1'800'000'000'000'000'000U;
@@ -189,4 +189,4 @@ TEST(Failure, CleanShutDownResetsHostsAtOnceAndTellsThePeer) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::failure_test

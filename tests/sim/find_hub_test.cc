@@ -15,7 +15,7 @@
 #include "tests/sim/stations.h"
 #include "tests/sim/udp_traffic.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::find_hub_test {
 namespace {
 
 using gateway::PortId;
@@ -207,4 +207,4 @@ TEST(FindBridged, AreNotHeldToWhatADeadPeerHasShown) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::find_hub_test

@@ -14,7 +14,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::find_test {
 namespace {
 
 constexpr BitRate megabit(std::uint64_t n) { return BitRate::bits_per_second(n * 1'000'000); }
@@ -352,4 +352,4 @@ TEST(Find, WhatTheOtherCannotUseIsNotLeft) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::find_test

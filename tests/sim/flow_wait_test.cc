@@ -9,7 +9,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::flow_wait_test {
 namespace {
 
 using gateway::FlowSnapshot;
@@ -100,4 +100,4 @@ TEST_F(FlowWaitTest, BytesBehindALossWaitForIt) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::flow_wait_test

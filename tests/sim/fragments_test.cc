@@ -12,7 +12,7 @@
 #include "relay/sim/scenario.h"
 #include "relay/sim/tricks.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::fragments_test {
 namespace {
 
 using gateway::Counter;
@@ -119,4 +119,4 @@ TEST(Fragments, ForgedOnesDoNotStopThem) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::fragments_test

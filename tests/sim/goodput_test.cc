@@ -12,7 +12,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::goodput_test {
 namespace {
 
 struct Row {
@@ -138,4 +138,4 @@ TEST(Goodput, TransfersInBothDirectionsDoNotSlowEachOther) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::goodput_test

@@ -10,7 +10,7 @@
 #include "pep/wire/ip.h"
 #include "tests/sim/stations.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::hub_claims_test {
 namespace {
 
 using gateway::Counter;
@@ -134,4 +134,4 @@ TEST_F(HubClaims, AHostOfTheHubThatBorrowsATerminalsAddressIsLeftToTheNetwork) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::hub_claims_test

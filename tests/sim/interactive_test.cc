@@ -8,7 +8,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::interactive_test {
 namespace {
 
 // The longest time that a byte took from the typist's program to the far program.
@@ -135,4 +135,4 @@ TEST(Interactive, ARefusedPortIsARefusalForTheClient) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::interactive_test

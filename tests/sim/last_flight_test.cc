@@ -14,7 +14,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::last_flight_test {
 namespace {
 
 constexpr double kStpHeaders = stp::kHeaderSize + stp::kTrailerSize + 1 + 1 + 4;
@@ -164,4 +164,4 @@ TEST(LastFlight, OverTwoSatellites) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::last_flight_test

@@ -13,7 +13,7 @@
 #include "relay/sim/recorder.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::link_test {
 namespace {
 
 using control::Priority;
@@ -144,4 +144,4 @@ TEST(Link, JumboFramesPassFromHostToHost) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::link_test

@@ -7,7 +7,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::memory_test {
 namespace {
 
 void expect_all_arrives(const Scenario& scenario, Duration within) {
@@ -84,4 +84,4 @@ TEST(Memory, AProgramThatHangsIsNotWaitedForForEver) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::memory_test

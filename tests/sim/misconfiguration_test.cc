@@ -15,7 +15,7 @@
 #include "pep/wire/udp.h"
 #include "tests/sim/stations.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::misconfiguration_test {
 namespace {
 
 using gateway::Counter;
@@ -150,4 +150,4 @@ TEST_F(Misconfiguration, AnotherVersionIsRefusedUntilItIsCorrected) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::misconfiguration_test

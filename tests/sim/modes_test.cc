@@ -9,7 +9,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::modes_test {
 namespace {
 
 using config::AckMode;
@@ -274,4 +274,4 @@ TEST(Modes, CostOfEach) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::modes_test

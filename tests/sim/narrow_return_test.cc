@@ -12,7 +12,7 @@
 #include "relay/sim/scenario.h"
 #include "tests/sim/udp_traffic.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::narrow_return_test {
 namespace {
 
 constexpr Duration kOneWay = Duration::milliseconds(275);
@@ -225,4 +225,4 @@ INSTANTIATE_TEST_SUITE_P(Links, NarrowReturn, testing::ValuesIn(kCases), [](cons
 });
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::narrow_return_test

@@ -11,7 +11,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::newcomer_test {
 namespace {
 
 using gateway::Counter;
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(Sim, NewcomerSim, ::testing::Bool(), [](const auto& par
 });
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::newcomer_test

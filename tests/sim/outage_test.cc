@@ -10,7 +10,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::outage_test {
 namespace {
 
 constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
@@ -176,4 +176,4 @@ TEST(Outage, AConnectionThatWasBeingOpenedWaitsForTheLink) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::outage_test

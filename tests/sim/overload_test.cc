@@ -13,7 +13,7 @@
 #include "relay/sim/tcp_frame.h"
 #include "tests/sim/forged_syn.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::overload_test {
 namespace {
 
 using gateway::Counter;
@@ -207,4 +207,4 @@ TEST(IdleFlows, TwentyThousandCostNothingAndStand) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::overload_test

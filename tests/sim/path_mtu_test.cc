@@ -11,7 +11,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::path_mtu_test {
 namespace {
 
 constexpr Duration kRoundTrip = Duration::milliseconds(550);
@@ -116,4 +116,4 @@ TEST_F(PathMtu, AnOutageIsNoBlackHole) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::path_mtu_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace satrelay::sim {
+namespace satrelay::sim::pattern_test {
 namespace {
 
 constexpr Content kContents[] = {Content::kRandom, Content::kText, Content::kMixed,
@@ -59,4 +59,4 @@ TEST(Pattern, NoticesBytesOfAnotherPlaceOrFlow) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::pattern_test

@@ -18,7 +18,7 @@
 #include "relay/sim/scenario.h"
 #include "relay/sim/tricks.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::profile_test {
 namespace {
 
 using gateway::Counter;
@@ -185,4 +185,4 @@ TEST(Profile, AFewSeedsKeepAllPromises) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::profile_test

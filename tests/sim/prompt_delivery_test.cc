@@ -12,7 +12,7 @@
 #include "relay/sim/scenario.h"
 #include "tests/sim/options.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::prompt_delivery_test {
 namespace {
 
 constexpr std::uint64_t kChunk = 1000;
@@ -147,4 +147,4 @@ TEST(PromptDelivery, ReceiversNeedLessMemory) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::prompt_delivery_test

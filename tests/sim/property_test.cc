@@ -13,7 +13,7 @@
 #include "relay/sim/trace.h"
 #include "tests/sim/options.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::property_test {
 namespace {
 
 std::vector<std::string> run_seed(std::uint64_t seed) {
@@ -68,4 +68,4 @@ TEST(Property, TheSameSeedRunsTheSame) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::property_test

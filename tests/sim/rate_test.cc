@@ -11,7 +11,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::rate_test {
 namespace {
 
 constexpr BitRate kHigh = BitRate::bits_per_second(20'000'000);
@@ -115,4 +115,4 @@ TEST(Rate, ShareOfALossyLink) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::rate_test

@@ -7,7 +7,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::recorder_test {
 namespace {
 
 constexpr std::uint64_t kBytes = 3'000'000;
@@ -85,4 +85,4 @@ TEST(Recorder, AGatewayThatIsDownIsSampledAsSuch) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::recorder_test

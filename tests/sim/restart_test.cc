@@ -10,7 +10,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::restart_test {
 namespace {
 
 using gateway::Counter;
@@ -213,4 +213,4 @@ TEST_F(RestartTest, WhatIsOpenedWhileThePeerIsGreetedAnewWaitsForIt) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::restart_test

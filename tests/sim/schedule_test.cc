@@ -10,7 +10,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::schedule_test {
 namespace {
 
 constexpr Duration kInterval = Duration::seconds(5);
@@ -152,4 +152,4 @@ TEST(Schedule, AYoungFlowDoesNotWaitForWhatAnOutageHasEaten) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::schedule_test

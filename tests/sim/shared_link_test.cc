@@ -14,7 +14,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::shared_link_test {
 namespace {
 
 constexpr Duration kWarm = Duration::seconds(2);
@@ -232,4 +232,4 @@ TEST(SharedLink, WhatAPeerIsSentAtMostHoldsForAllItsLanes) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::shared_link_test

@@ -17,7 +17,7 @@
 #include "relay/sim/scenario.h"
 #include "tests/sim/options.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::short_flow_test {
 namespace {
 
 struct Case {
@@ -179,4 +179,4 @@ TEST(ShortFlowRepairs, ArePartOfNoBulk) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::short_flow_test

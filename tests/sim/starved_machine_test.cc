@@ -13,7 +13,7 @@
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::starved_machine_test {
 namespace {
 
 constexpr BitRate kGigabit = BitRate::bits_per_second(1'000'000'000);
@@ -268,4 +268,4 @@ TEST(StarvedMachine, APeerThatFeignsItIsBelievedForAWhile) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::starved_machine_test

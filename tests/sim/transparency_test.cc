@@ -10,7 +10,7 @@
 #include "relay/sim/scenario.h"
 #include "tests/sim/stations.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::transparency_test {
 namespace {
 
 using gateway::Counter;
@@ -242,4 +242,4 @@ TEST_F(Routed, AHostThatIsNotThereIsGivenUpInTime) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::transparency_test

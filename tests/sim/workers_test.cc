@@ -15,7 +15,7 @@
 #include "relay/sim/scenario.h"
 #include "tests/sim/stations.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::workers_test {
 namespace {
 
 using gateway::Counter;
@@ -191,4 +191,4 @@ TEST_F(WorkersOfStations, GatewaysThatDoNotAgreeOnTheirNumberRelayNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::workers_test

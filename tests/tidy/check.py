@@ -185,6 +185,15 @@ def check_unit_test(path, files):
         yield f"{path}: there is no {unit}.h or .cc; a test has the path and the name of its unit"
 
 
+def check_test_namespace(path, text):
+    """Files that are compiled together share what stands in an anonymous namespace of theirs."""
+    name = path.rpartition("/")[2].removesuffix(".cc")
+    if not path.startswith("tests/") or not re.search(r"^(TEST|TEST_F|TEST_P)\(", text, re.MULTILINE):
+        return
+    if not re.search(rf"^namespace [\w:]+::{name} {{$", text, re.MULTILINE):
+        yield f"{path}: a file of tests has a namespace of its own, namespace satrelay::...::{name}"
+
+
 def check_text(path, text):
     lines = text.count("\n")
     if lines > MAX_LINES and not path.startswith("docs/") and not path.endswith("-MIB.txt"):
@@ -214,6 +223,7 @@ def check(root):
         if repository.is_cpp(path):
             findings += check_includes(path, text, files)
             findings += check_unit_test(path, files)
+            findings += check_test_namespace(path, text)
         if path.endswith(".h"):
             findings += check_header(path, text)
     return findings

@@ -99,6 +99,12 @@ class StructureTest(unittest.TestCase):
         self.assertEqual(self.findings({"tests/unit/pep/stp/recovery_test.cc": ""}), [])
         self.assertEqual(len(self.findings({"tests/unit/pep/stp/fec/recovery_test.cc": ""})), 1)
 
+    def test_files_of_tests_have_a_namespace(self):
+        text = "namespace satrelay::sim{} {{\nnamespace {{\nTEST(One, Two) {{}}\n}}\n}}\n"
+        self.assertFalse(self.findings({"tests/sim/burst_test.cc": text.format("::burst_test")}))
+        self.assertTrue(self.findings({"tests/sim/burst_test.cc": text.format("")}))
+        self.assertTrue(self.findings({"tests/sim/burst_test.cc": text.format("::outage_test")}))
+
     def test_sizes(self):
         self.assertEqual(self.findings({"pep/base/a.cc": "\n" * 600}), [])
         self.assertEqual(len(self.findings({"pep/base/a.cc": "\n" * 601})), 1)

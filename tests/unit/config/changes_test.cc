@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::config {
+namespace satrelay::config::changes_test {
 namespace {
 
 Gateway sample() {
@@ -110,4 +110,4 @@ TEST(Changes, WhatAReloadChangesIsNamed) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::changes_test

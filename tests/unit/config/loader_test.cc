@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace satrelay::config {
+namespace satrelay::config::loader_test {
 namespace {
 
 constexpr std::string_view kMinimal =
@@ -597,4 +597,4 @@ TEST(Contradictions, SatLink) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::loader_test

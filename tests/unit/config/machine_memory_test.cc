@@ -9,7 +9,7 @@
 
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::config {
+namespace satrelay::config::machine_memory_test {
 namespace {
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
@@ -115,4 +115,4 @@ TEST(MachineMemoryOfThisMachine, IsPlausible) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::machine_memory_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/config/one_key.h"
 
-namespace satrelay::config {
+namespace satrelay::config::modes_test {
 namespace {
 
 std::string with_rule(const std::string& rule) { return with_line("rules: [" + rule + "]"); }
@@ -51,4 +51,4 @@ TEST(Modes, ThoseThatContradictAreRefused) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::modes_test

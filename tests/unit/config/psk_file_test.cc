@@ -11,7 +11,7 @@
 
 #include "config/error.h"
 
-namespace satrelay::config {
+namespace satrelay::config::psk_file_test {
 namespace {
 
 constexpr char kFirst[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -207,4 +207,4 @@ TEST_F(PskFileTest, NeverTellsAKey) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::psk_file_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/config/one_key.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_access_test {
 namespace {
 
 std::string with_access(const std::string& access) { return with_line("access: {" + access + "}"); }
@@ -51,4 +51,4 @@ TEST(AccessKey, WhatMakesNoSenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_access_test

@@ -9,7 +9,7 @@
 #include "tests/unit/pep/compress/dictionary_samples.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_classes_test {
 namespace {
 
 class DictionaryKey : public ::testing::Test {
@@ -56,4 +56,4 @@ TEST_F(DictionaryKey, MistakesHaveTheirPlace) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_classes_test

@@ -10,7 +10,7 @@
 #include "config/error.h"
 #include "config/loader.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_common_test {
 namespace {
 
 std::string with_port(const std::string& keys) {
@@ -119,4 +119,4 @@ TEST(Workers, EachHasACore) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_common_test

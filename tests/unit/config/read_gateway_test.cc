@@ -6,7 +6,7 @@
 #include "config/error.h"
 #include "config/loader.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_gateway_test {
 namespace {
 
 Gateway with_journal(const std::string& value) {
@@ -36,4 +36,4 @@ TEST(JournalKey, IsAFileOrNone) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_gateway_test

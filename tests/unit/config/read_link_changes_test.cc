@@ -7,7 +7,7 @@
 #include "config/error.h"
 #include "config/loader.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_link_changes_test {
 namespace {
 
 SatLink load(const std::string& rest) {
@@ -107,4 +107,4 @@ TEST(LinkChanges, MistakesAreToldWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_link_changes_test

@@ -9,7 +9,7 @@
 
 #include "config/loader.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_rate_control_test {
 namespace {
 
 Link link_of(const std::string& keys) {
@@ -69,4 +69,4 @@ TEST(Capacity, MistakesAreToldWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_rate_control_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/config/one_key.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_records_test {
 namespace {
 
 Records records_of(const std::string& text) {
@@ -80,4 +80,4 @@ TEST(RecordsKey, WhatIsWrongIsSaidWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_records_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/config/one_key.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_rules_test {
 namespace {
 
 std::string with_rules(const std::string& rules) { return with_line("rules: [" + rules + "]"); }
@@ -106,4 +106,4 @@ TEST(RulesKey, TenThousandAreRead) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_rules_test

@@ -10,7 +10,7 @@
 #include "config/changes.h"
 #include "config/loader.h"
 
-namespace satrelay::config {
+namespace satrelay::config::read_security_test {
 namespace {
 
 const std::string kKey(64, 'a');
@@ -111,4 +111,4 @@ TEST_F(SecurityKeyTest, KeysMayChangeAtRunTimeButNotWhetherThereAreAny) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::read_security_test

@@ -10,7 +10,7 @@
 
 #include "config/loader.h"
 
-namespace satrelay::config {
+namespace satrelay::config::samples_test {
 namespace {
 
 const std::filesystem::path kSamples = SATRELAY_SAMPLES;
@@ -159,4 +159,4 @@ TEST(Samples, LinkInBothDirections) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::samples_test

@@ -14,7 +14,7 @@
 #include "config/trace_file.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::config {
+namespace satrelay::config::text_file_test {
 namespace {
 
 template <typename Read>
@@ -76,4 +76,4 @@ TEST_F(TextFile, WhatIsDeeplyNestedIsNoYaml) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::text_file_test

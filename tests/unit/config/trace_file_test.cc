@@ -9,7 +9,7 @@
 #include "config/error.h"
 #include "config/loader.h"
 
-namespace satrelay::config {
+namespace satrelay::config::trace_file_test {
 namespace {
 
 class TraceFile : public ::testing::Test {
@@ -110,4 +110,4 @@ TEST_F(TraceFile, AMistakeIsToldWithThePlaceWhereItIs) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::trace_file_test

@@ -6,7 +6,7 @@
 #include "config/error.h"
 #include "config/loader.h"
 
-namespace satrelay::config {
+namespace satrelay::config::traffic_class_test {
 namespace {
 
 constexpr const char* kPorts =
@@ -104,4 +104,4 @@ TEST(ScheduleKeys, BridgedFramesHaveAShareAndALimit) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::traffic_class_test

@@ -8,7 +8,7 @@
 #include "config/loader.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::config {
+namespace satrelay::config::validation_test {
 namespace {
 
 Gateway load(const std::string& more) {
@@ -92,4 +92,4 @@ TEST(Warnings, MoreFlowsThanTheMemoryServes) {
 }
 
 }  // namespace
-}  // namespace satrelay::config
+}  // namespace satrelay::config::validation_test

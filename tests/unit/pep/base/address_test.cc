@@ -5,7 +5,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay {
+namespace satrelay::address_test {
 namespace {
 
 TEST(MacAddress, ParsesAndPrints) {
@@ -152,4 +152,4 @@ TEST(IpPrefix, ParsesAndContains) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::address_test

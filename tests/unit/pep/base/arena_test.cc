@@ -8,7 +8,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay {
+namespace satrelay::arena_test {
 namespace {
 
 TEST(Arena, HandsOutEachBlockOnceUntilExhausted) {
@@ -123,4 +123,4 @@ TEST(Arena, AccountsForBlocksAndReserves) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::arena_test

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace satrelay {
+namespace satrelay::attention_test {
 namespace {
 
 Instant at(std::int64_t milliseconds) { return Instant() + Duration::milliseconds(milliseconds); }
@@ -66,4 +66,4 @@ TEST(Attention, OfNobodyHasNothingToDo) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::attention_test

@@ -10,7 +10,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay {
+namespace satrelay::block_ring_test {
 namespace {
 
 // As many of `bytes` as find room from `offset` on.
@@ -215,4 +215,4 @@ TEST(BlockRing, AgreesWithAMap) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::block_ring_test

@@ -6,7 +6,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay {
+namespace satrelay::byte_queue_test {
 namespace {
 
 std::vector<std::byte> random_bytes(Random& random, std::size_t size) {
@@ -158,4 +158,4 @@ TEST(ByteQueue, ItsRoomCountsWhatIsItsOwn) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::byte_queue_test

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace satrelay {
+namespace satrelay::bytes_test {
 namespace {
 
 TEST(ByteReader, FailsForGoodPastTheEnd) {
@@ -44,4 +44,4 @@ TEST(ByteWriter, AFailedWriteChangesNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::bytes_test

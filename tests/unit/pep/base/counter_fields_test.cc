@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay {
+namespace satrelay::counter_fields_test {
 namespace {
 
 struct Tally {
@@ -60,4 +60,4 @@ TEST(CounterFields, ASumIsOfEveryField) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::counter_fields_test

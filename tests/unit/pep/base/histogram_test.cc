@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace satrelay {
+namespace satrelay::histogram_test {
 namespace {
 
 using Buckets = std::vector<std::uint64_t>;
@@ -68,4 +68,4 @@ TEST(HistogramTest, RefusesBoundsThatDoNotAscendAndSumsOfOtherBounds) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::histogram_test

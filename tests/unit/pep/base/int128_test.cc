@@ -7,7 +7,7 @@
 
 #include "pep/base/units.h"
 
-namespace satrelay {
+namespace satrelay::int128_test {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
@@ -34,4 +34,4 @@ TEST(Quotient, CarriesTheUnitsPast64Bits) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::int128_test

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace satrelay {
+namespace satrelay::random_test {
 namespace {
 
 TEST(Random, RepeatsAndStaysInBounds) {
@@ -26,4 +26,4 @@ TEST(Random, RepeatsAndStaysInBounds) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::random_test

@@ -6,7 +6,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay {
+namespace satrelay::range_set_test {
 namespace {
 
 std::vector<Range> listed(const RangeSet& set) {
@@ -159,4 +159,4 @@ TEST(RangeSet, SlidesUpwardsWithoutGrowing) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::range_set_test

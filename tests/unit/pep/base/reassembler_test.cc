@@ -6,7 +6,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay {
+namespace satrelay::reassembler_test {
 namespace {
 
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
@@ -210,4 +210,4 @@ TEST(Reassembler, AgreesWithAMapOfBytes) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::reassembler_test

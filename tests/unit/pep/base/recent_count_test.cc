@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay {
+namespace satrelay::recent_count_test {
 namespace {
 
 constexpr Duration kPeriod = Duration::milliseconds(100);
@@ -54,4 +54,4 @@ TEST(RecentCountTest, WhatHasJustBegunIsNotTakenForMuch) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::recent_count_test

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace satrelay {
+namespace satrelay::secret_test {
 namespace {
 
 using Octets = std::vector<std::byte>;
@@ -40,4 +40,4 @@ TEST(Secret, ComparesWholly) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::secret_test

@@ -5,7 +5,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay {
+namespace satrelay::sequence_test {
 namespace {
 
 TEST(UnwrapSequence, TakesTheNearestValue) {
@@ -31,4 +31,4 @@ TEST(UnwrapSequence, UndoesTruncationWithinHalfTheSpan) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::sequence_test

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace satrelay {
+namespace satrelay::slab_list_test {
 namespace {
 
 struct Counted {
@@ -64,4 +64,4 @@ TEST(SlabList, ElementsGoWithTheListAndMoveWithIt) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::slab_list_test

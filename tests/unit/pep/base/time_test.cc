@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay {
+namespace satrelay::time_test {
 namespace {
 
 TEST(Time, NeverAndInfiniteAbsorb) {
@@ -16,4 +16,4 @@ TEST(Time, NeverAndInfiniteAbsorb) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::time_test

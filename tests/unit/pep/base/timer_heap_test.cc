@@ -6,7 +6,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay {
+namespace satrelay::timer_heap_test {
 namespace {
 
 Instant at(std::uint64_t n) { return Instant::from_nanoseconds(static_cast<std::int64_t>(n)); }
@@ -78,4 +78,4 @@ TEST(TimerHeap, AgreesWithAList) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::timer_heap_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay {
+namespace satrelay::units_test {
 namespace {
 
 TEST(BitRate, ConvertsBothWaysWithoutOverflow) {
@@ -23,4 +23,4 @@ TEST(BitRate, ConvertsBothWaysWithoutOverflow) {
 }
 
 }  // namespace
-}  // namespace satrelay
+}  // namespace satrelay::units_test

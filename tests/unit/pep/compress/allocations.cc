@@ -24,15 +24,15 @@ void* __libc_calloc(std::size_t items, std::size_t size);
 void* __libc_realloc(void* memory, std::size_t size);
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
-void* malloc(std::size_t size) {
+void* malloc(std::size_t size) noexcept {
   ++count;
   return __libc_malloc(size);
 }
-void* calloc(std::size_t items, std::size_t size) {
+void* calloc(std::size_t items, std::size_t size) noexcept {
   ++count;
   return __libc_calloc(items, size);
 }
-void* realloc(void* memory, std::size_t size) {
+void* realloc(void* memory, std::size_t size) noexcept {
   ++count;
   return __libc_realloc(memory, size);
 }

@@ -9,7 +9,7 @@
 #include "pep/compress/effort.h"
 #include "tests/unit/pep/compress/allocations.h"
 
-namespace satrelay::compress {
+namespace satrelay::compress::block_codec_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -313,4 +313,4 @@ TEST(Allocations, AreCounted) {
 }
 
 }  // namespace
-}  // namespace satrelay::compress
+}  // namespace satrelay::compress::block_codec_test

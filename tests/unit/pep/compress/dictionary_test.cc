@@ -9,7 +9,7 @@
 #include "tests/unit/pep/compress/allocations.h"
 #include "tests/unit/pep/compress/dictionary_samples.h"
 
-namespace satrelay::compress {
+namespace satrelay::compress::dictionary_test {
 namespace {
 
 // As large as can be: a trained one with more of the same before it.
@@ -192,4 +192,4 @@ TEST(Dictionary, IsNeededForABlockMadeWithItAndForNoOther) {
 }
 
 }  // namespace
-}  // namespace satrelay::compress
+}  // namespace satrelay::compress::dictionary_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::compress {
+namespace satrelay::compress::dictionary_trial_test {
 namespace {
 
 // How many of `blocks` were tried.
@@ -45,4 +45,4 @@ TEST(DictionaryTrials, LongBlocksDoNotSpeakForShortOnes) {
 }
 
 }  // namespace
-}  // namespace satrelay::compress
+}  // namespace satrelay::compress::dictionary_trial_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::compress {
+namespace satrelay::compress::effort_test {
 namespace {
 
 constexpr BitRate megabits(std::uint64_t n) { return BitRate::bits_per_second(n * 1'000'000); }
@@ -50,4 +50,4 @@ TEST(Effort, LooksAtWholeWindows) {
 }
 
 }  // namespace
-}  // namespace satrelay::compress
+}  // namespace satrelay::compress::effort_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/pep/control/model_link.h"
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::capacity_finder_test {
 namespace {
 
 using State = CapacityFinder::State;
@@ -215,4 +215,4 @@ TEST(CapacityFinder, WhoIsAlwaysLateIsBelievedForAWhileOnly) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::capacity_finder_test

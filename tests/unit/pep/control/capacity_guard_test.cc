@@ -7,7 +7,7 @@
 #include "pep/control/fixed_rate.h"
 #include "tests/unit/pep/control/model_link.h"
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::capacity_guard_test {
 namespace {
 
 using State = CapacityGuard::State;
@@ -243,4 +243,4 @@ TEST(CapacityGuard, AnIdleSenderProvesNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::capacity_guard_test

@@ -4,7 +4,7 @@
 
 #include "pep/control/new_reno.h"
 
-namespace satrelay::control {
+namespace satrelay::control::cubic_test {
 namespace {
 
 constexpr std::uint32_t kSegment = 1000;
@@ -201,4 +201,4 @@ TEST(WindowController, SmallerSegmentsKeepTheWindowInBytes) {
 }
 
 }  // namespace
-}  // namespace satrelay::control
+}  // namespace satrelay::control::cubic_test

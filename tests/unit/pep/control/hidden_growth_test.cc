@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::hidden_growth_test {
 namespace {
 
 constexpr Duration ms(std::int64_t n) { return Duration::milliseconds(n); }
@@ -66,4 +66,4 @@ TEST_F(HiddenGrowthTest, ASuspicionIsHeldUntilItIsKnown) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::hidden_growth_test

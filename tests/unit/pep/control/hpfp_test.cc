@@ -7,7 +7,7 @@
 
 #include "tests/unit/pep/control/model_link.h"
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::hpfp_test {
 namespace {
 
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
@@ -65,4 +65,4 @@ TEST(Hpfp, ControlsOncePerPeriod) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::hpfp_test

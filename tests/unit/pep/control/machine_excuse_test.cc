@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::machine_excuse_test {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
@@ -61,4 +61,4 @@ TEST(CutExcuseTest, WhoAlwaysHasOneIsBelievedFourTimes) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::machine_excuse_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::marchese_stp_test {
 namespace {
 
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
@@ -65,4 +65,4 @@ TEST(MarcheseStp, TheWindowIsNeverShut) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::marchese_stp_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::control {
+namespace satrelay::control::new_reno_test {
 namespace {
 
 constexpr std::uint32_t kSegment = 1000;
@@ -94,4 +94,4 @@ TEST(NewReno, GrowthIsBounded) {
 }
 
 }  // namespace
-}  // namespace satrelay::control
+}  // namespace satrelay::control::new_reno_test

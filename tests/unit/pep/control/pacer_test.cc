@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::control {
+namespace satrelay::control::pacer_test {
 namespace {
 
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
@@ -114,4 +114,4 @@ TEST(Pacer, BridgedFramesForgiveNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::control
+}  // namespace satrelay::control::pacer_test

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::packet_train_test {
 namespace {
 
 constexpr std::uint64_t kPacket = 1500;
@@ -166,4 +166,4 @@ TEST(PacketTrain, OneBehindWhichNothingFollowsIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::packet_train_test

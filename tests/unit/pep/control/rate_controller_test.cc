@@ -13,7 +13,7 @@
 #include "pep/control/tps.h"
 #include "tests/unit/pep/control/model_link.h"
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::rate_controller_test {
 namespace {
 
 constexpr BitRate kTenMegabit = BitRate::bits_per_second(10'000'000);
@@ -88,4 +88,4 @@ TEST(Controllers, SayWhyTheirRateHasFallen) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::rate_controller_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::standing_queue_test {
 namespace {
 
 constexpr Duration kSpan = Duration::milliseconds(250);
@@ -56,4 +56,4 @@ TEST(StandingQueue, ClocksMayRunApart) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::standing_queue_test

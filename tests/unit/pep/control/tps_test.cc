@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::control::test {
+namespace satrelay::control::test::tps_test {
 namespace {
 
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
@@ -76,4 +76,4 @@ TEST_F(TpsTest, TellsCongestionFromErrors) {
 }
 
 }  // namespace
-}  // namespace satrelay::control::test
+}  // namespace satrelay::control::test::tps_test

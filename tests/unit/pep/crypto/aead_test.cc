@@ -8,7 +8,7 @@
 #include "pep/base/random.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::crypto {
+namespace satrelay::crypto::aead_test {
 namespace {
 
 using wire::octets;
@@ -222,4 +222,4 @@ TEST(Aead, OpenSslIsAlwaysThereAndTheFasterOnePreferred) {
 }
 
 }  // namespace
-}  // namespace satrelay::crypto
+}  // namespace satrelay::crypto::aead_test

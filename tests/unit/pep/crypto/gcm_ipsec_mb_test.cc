@@ -15,7 +15,7 @@
 #include "tests/unit/pep/compress/allocations.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::crypto {
+namespace satrelay::crypto::gcm_ipsec_mb_test {
 namespace {
 
 using Octets = std::vector<std::byte>;
@@ -128,4 +128,4 @@ TEST(AeadMemory, AKeyIsWipedInTheEnd) {
 }
 
 }  // namespace
-}  // namespace satrelay::crypto
+}  // namespace satrelay::crypto::gcm_ipsec_mb_test

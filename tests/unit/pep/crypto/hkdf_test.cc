@@ -4,7 +4,7 @@
 
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::crypto {
+namespace satrelay::crypto::hkdf_test {
 namespace {
 
 using wire::octets;
@@ -94,4 +94,4 @@ TEST(Hkdf, GivesAtMost255Blocks) {
 }
 
 }  // namespace
-}  // namespace satrelay::crypto
+}  // namespace satrelay::crypto::hkdf_test

@@ -9,7 +9,7 @@
 #include "pep/crypto/gcm_openssl.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::crypto {
+namespace satrelay::crypto::noise_test {
 namespace {
 
 using wire::octets;
@@ -266,4 +266,4 @@ TEST_F(NoisePair, EachHandshakeHasKeysOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace satrelay::crypto
+}  // namespace satrelay::crypto::noise_test

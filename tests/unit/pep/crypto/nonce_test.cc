@@ -7,7 +7,7 @@
 
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::crypto {
+namespace satrelay::crypto::nonce_test {
 namespace {
 
 TEST(Nonce, HasItsLayout) {
@@ -35,4 +35,4 @@ TEST(Nonce, DiffersWhereverThePacketsDo) {
 }
 
 }  // namespace
-}  // namespace satrelay::crypto
+}  // namespace satrelay::crypto::nonce_test

@@ -8,7 +8,7 @@
 #include "pep/crypto/aead.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::crypto {
+namespace satrelay::crypto::symmetric_state_test {
 namespace {
 
 using Octets = std::vector<std::byte>;
@@ -54,4 +54,4 @@ TEST(SymmetricState, EncryptsNothingWithoutAKey) {
 }
 
 }  // namespace
-}  // namespace satrelay::crypto
+}  // namespace satrelay::crypto::symmetric_state_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::crypto {
+namespace satrelay::crypto::x25519_test {
 namespace {
 
 using Octets = std::vector<std::byte>;
@@ -83,4 +83,4 @@ TEST(X25519, RefusesPointsThatGiveNoSecret) {
 }
 
 }  // namespace
-}  // namespace satrelay::crypto
+}  // namespace satrelay::crypto::x25519_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::schedule {
+namespace satrelay::schedule::capped_share_test {
 namespace {
 
 constexpr CappedShare::Permille kQuarter = 250;
@@ -41,4 +41,4 @@ TEST(CappedShare, WhatItLeavesUnusedIsSavedUpToABurst) {
 }
 
 }  // namespace
-}  // namespace satrelay::schedule
+}  // namespace satrelay::schedule::capped_share_test

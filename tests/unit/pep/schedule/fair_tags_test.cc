@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace satrelay::schedule {
+namespace satrelay::schedule::fair_tags_test {
 namespace {
 
 TEST(FairTags, ThoseThatWaitGetTheirWeightsShare) {
@@ -39,4 +39,4 @@ TEST(FairTags, GoOnWhenTheirNumbersAreUsedUp) {
 }
 
 }  // namespace
-}  // namespace satrelay::schedule
+}  // namespace satrelay::schedule::fair_tags_test

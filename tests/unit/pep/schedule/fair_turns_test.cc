@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace satrelay::schedule {
+namespace satrelay::schedule::fair_turns_test {
 namespace {
 
 constexpr std::int64_t kQuantum = 1'500;
@@ -94,4 +94,4 @@ TEST_F(FairTurnsTest, WhoRunsDryAgainAndAgainGetsNoMoreThanTheOthers) {
 }
 
 }  // namespace
-}  // namespace satrelay::schedule
+}  // namespace satrelay::schedule::fair_turns_test

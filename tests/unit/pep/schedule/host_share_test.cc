@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::schedule {
+namespace satrelay::schedule::host_share_test {
 namespace {
 
 TEST(HostShares, AHostIsOneWhoeverNamesIt) {
@@ -36,4 +36,4 @@ TEST(HostShares, APlaceIsFreeWhenTheLastOneHasLeft) {
 }
 
 }  // namespace
-}  // namespace satrelay::schedule
+}  // namespace satrelay::schedule::host_share_test

@@ -20,7 +20,7 @@ std::uint64_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::allocation_test {
 namespace {
 
 // A delay line that does not allocate.
@@ -124,4 +124,4 @@ TEST(AllocationTest, SteadyStateWithoutLoss) { run(0); }
 TEST(AllocationTest, SteadyStateWithLoss) { run(0.02); }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::allocation_test

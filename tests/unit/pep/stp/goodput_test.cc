@@ -9,7 +9,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::goodput_test {
 namespace {
 
 constexpr std::uint64_t kBytes = 20'000'000;
@@ -142,4 +142,4 @@ TEST(GoodputTest, AWindowOfTheBandwidthDelayProductFillsTheLink) {
 INSTANTIATE_TEST_SUITE_P(Loss, LossyGoodputTest, ::testing::Values(0.0, 0.01, 0.05));
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::goodput_test

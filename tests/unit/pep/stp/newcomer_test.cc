@@ -11,7 +11,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::newcomer_test {
 namespace {
 
 using Packet = std::vector<std::byte>;
@@ -427,4 +427,4 @@ INSTANTIATE_TEST_SUITE_P(Session, FloodTest, ::testing::Bool(), [](const auto& p
 });
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::newcomer_test

@@ -5,7 +5,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::session_fec_test {
 namespace {
 
 constexpr Duration kOneWay = Duration::milliseconds(275);
@@ -248,4 +248,4 @@ TEST(SessionFecMix, PromptAndOtherFlowsComeToTheirEnd) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::session_fec_test

@@ -4,7 +4,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::session_test {
 namespace {
 
 class SessionTest : public ::testing::Test {
@@ -205,4 +205,4 @@ TEST_F(ReceptionSessionTest, WhatIsHeardIsNoReasonToReport) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::session_test

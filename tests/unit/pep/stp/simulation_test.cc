@@ -7,7 +7,7 @@
 
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::simulation_test {
 namespace {
 
 class Scenario {
@@ -167,4 +167,4 @@ TEST(SimulationTest, EveryByteOnceAndInOrder) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::simulation_test

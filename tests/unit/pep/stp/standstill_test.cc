@@ -4,7 +4,7 @@
 #include "pep/stp/streams/lane_share.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::standstill_test {
 namespace {
 
 class StandstillTest : public ::testing::Test {
@@ -139,4 +139,4 @@ TEST_F(StandstillTest, WhatThereIsNoMemoryForIsRefused) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::standstill_test

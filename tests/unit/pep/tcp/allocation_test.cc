@@ -16,16 +16,19 @@ void* counted(std::size_t size) {
   throw std::bad_alloc();
 }
 
+// Inlined, GCC would see memory of operator new given to free().
+[[gnu::noinline]] void free_counted(void* memory) noexcept { std::free(memory); }
+
 }  // namespace
 
 void* operator new(std::size_t size) { return counted(size); }
 void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { free_counted(memory); }
+void operator delete[](void* memory) noexcept { free_counted(memory); }
+void operator delete(void* memory, std::size_t) noexcept { free_counted(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { free_counted(memory); }
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::allocation_test {
 namespace {
 
 Scenario bulk_scenario(double loss, std::uint64_t window) {
@@ -71,4 +74,4 @@ TEST(Allocation, TheCountWorks) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::allocation_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::challenge_limit_test {
 namespace {
 
 TEST(ChallengeLimit, TenASecond) {
@@ -17,4 +17,4 @@ TEST(ChallengeLimit, TenASecond) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::challenge_limit_test

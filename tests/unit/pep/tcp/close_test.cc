@@ -1,7 +1,7 @@
 // Closing, in every order.
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::close_test {
 namespace {
 
 std::vector<State> visited(Script& s) {
@@ -255,4 +255,4 @@ TEST(TimeWait, ASynOfANewIncarnationByRfc6191) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::close_test

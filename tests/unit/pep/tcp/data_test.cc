@@ -1,7 +1,7 @@
 // Data and windows in ESTABLISHED, without loss: segmentation, ACK timing, flow control.
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::data_test {
 namespace {
 
 // --- sending ---------------------------------------------------------------------------------
@@ -474,4 +474,4 @@ TEST(ZeroWindow, SmallOpeningIsUsedAfterTheOverrideTimeout) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::data_test

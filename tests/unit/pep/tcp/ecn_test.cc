@@ -1,7 +1,7 @@
 // Explicit congestion notification (RFC 3168) as a peer sees it.
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::ecn_test {
 namespace {
 
 void establish(Script& s) {
@@ -127,4 +127,4 @@ TEST(EcnSender, EveryReductionIsTold) {  // section 6.1.2
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::ecn_test

@@ -1,7 +1,7 @@
 // Opening a connection: both roles, options, repetition and refusal.
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::handshake_test {
 namespace {
 
 TEST(Handshake, ServerAnswersEveryOptionOffered) {
@@ -323,4 +323,4 @@ TEST(Handshake, AbortDuringTheHandshake) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::handshake_test

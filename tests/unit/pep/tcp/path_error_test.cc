@@ -1,7 +1,7 @@
 // ICMP errors other than "too big" (RFC 1122 section 4.2.3.9, RFC 5927, RFC 9293 section 3.9.2.2).
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::path_error_test {
 namespace {
 
 void error(Script& s, std::uint32_t sequence, PathError kind) {
@@ -91,4 +91,4 @@ TEST(PathErrors, NoneMeansAnythingAfterTheEnd) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::path_error_test

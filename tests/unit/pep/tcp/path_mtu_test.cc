@@ -1,7 +1,7 @@
 // ICMP "too big" (RFC 1191, RFC 8201, RFC 5927).
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::path_mtu_test {
 namespace {
 
 void too_big(Script& s, std::uint32_t sequence, std::uint16_t limit) {
@@ -85,4 +85,4 @@ TEST(PathMtu, MeansNothingBeforeAndAfterTheConnection) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::path_mtu_test

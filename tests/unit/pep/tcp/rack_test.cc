@@ -7,7 +7,7 @@
 
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::rack_test {
 namespace {
 
 Instant at(std::int64_t milliseconds) {
@@ -181,4 +181,4 @@ TEST(RackCost, LargeWindowWithManyHolesIsNotQuadratic) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::rack_test

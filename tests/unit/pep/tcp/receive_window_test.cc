@@ -5,7 +5,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::receive_window_test {
 namespace {
 
 TEST(ReceiveWindow, NeverRetreatsByMoreThanRoundingAndNeverCreeps) {
@@ -57,4 +57,4 @@ TEST(ReceiveWindow, ScarceMemoryShrinksIt) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::receive_window_test

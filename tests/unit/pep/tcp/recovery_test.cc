@@ -3,7 +3,7 @@
 
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::recovery_test {
 namespace {
 
 std::string ack(std::uint64_t position, const std::string& more = "") {
@@ -408,4 +408,4 @@ TEST(Wrap, AllOfItWorksAcrossTheEndOfSequenceSpace) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::recovery_test

@@ -2,7 +2,7 @@
 #include "pep/base/random.h"
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::robustness_test {
 namespace {
 
 TEST(Reset, ExactResets) {
@@ -406,4 +406,4 @@ TEST(Garbage, RandomSegmentsInEveryState) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::robustness_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::rtt_estimator_test {
 namespace {
 
 TEST(RttEstimator, FollowsRfc6298) {
@@ -27,4 +27,4 @@ TEST(RttEstimator, FollowsRfc6298) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::rtt_estimator_test

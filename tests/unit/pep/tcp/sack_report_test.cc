@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::sack_report_test {
 namespace {
 
 TEST(SackReport, DropsWhatIsDeliveredAndReportsADuplicateOnce) {
@@ -25,4 +25,4 @@ TEST(SackReport, DropsWhatIsDeliveredAndReportsADuplicateOnce) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::sack_report_test

@@ -5,7 +5,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::scoreboard_test {
 namespace {
 
 // Against bytes marked one by one.
@@ -80,4 +80,4 @@ TEST(Scoreboard, AgreesWithANaiveModel) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::scoreboard_test

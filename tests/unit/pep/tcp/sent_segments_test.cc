@@ -8,7 +8,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::sent_segments_test {
 namespace {
 
 Instant at(std::int64_t milliseconds) {
@@ -102,4 +102,4 @@ TEST(SentSegments, AreBounded) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::sent_segments_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::sequence_space_test {
 namespace {
 
 TEST(SequenceSpace, UnwrapsNearAnyReference) {
@@ -23,4 +23,4 @@ TEST(SequenceSpace, UnwrapsNearAnyReference) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::sequence_space_test

@@ -9,7 +9,7 @@
 #include "tests/unit/pep/tcp/bulk_transfer.h"
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::simulation_test {
 namespace {
 
 constexpr std::uint64_t kSeeds = 500;
@@ -104,4 +104,4 @@ TEST(Simulation, MoreThanFourGibibytes) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::simulation_test

@@ -2,7 +2,7 @@
 #include "pep/tcp/tail_loss_probe.h"
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::tail_loss_test {
 namespace {
 
 constexpr char kSack[] = "mss 1000 sackok";
@@ -194,4 +194,4 @@ TEST(Reordering, DuplicateReportsAreCountedWhereverTheyLie) {  // RFC 2883 secti
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::tail_loss_test

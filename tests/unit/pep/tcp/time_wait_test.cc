@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::tcp {
+namespace satrelay::tcp::time_wait_test {
 namespace {
 
 using wire::TcpFlags;
@@ -121,4 +121,4 @@ TEST_F(LateSegmentTest, ANewerSynBeginsTheConnectionAnew) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp
+}  // namespace satrelay::tcp::time_wait_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::timestamps_test {
 namespace {
 
 TEST(Timestamps, AgeOfAnEcho) {
@@ -18,4 +18,4 @@ TEST(Timestamps, AgeOfAnEcho) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::timestamps_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/pep/tcp/script.h"
 
-namespace satrelay::tcp::test {
+namespace satrelay::tcp::test::train_test {
 namespace {
 
 const Lines kThree = {". 1:1001 ack 1 ts 5 1000", "P. 1001:2001 ack 1 ts 6 1000",
@@ -265,4 +265,4 @@ TEST(TrainBoth, AreTheSameAsOneByOne) {
 }
 
 }  // namespace
-}  // namespace satrelay::tcp::test
+}  // namespace satrelay::tcp::test::train_test

@@ -8,7 +8,7 @@
 #include "pep/wire/ip.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::wire {
+namespace satrelay::wire::checksum_test {
 namespace {
 
 // RFC 1071 section 1, word by word.
@@ -106,4 +106,4 @@ TEST(Checksum, UnfinishedNeedsAField) {
 }
 
 }  // namespace
-}  // namespace satrelay::wire
+}  // namespace satrelay::wire::checksum_test

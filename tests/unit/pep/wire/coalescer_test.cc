@@ -6,7 +6,7 @@
 
 #include "tests/unit/pep/wire/large_frame.h"
 
-namespace satrelay::wire {
+namespace satrelay::wire::coalescer_test {
 namespace {
 
 using Origin = Coalescer::Origin;
@@ -226,4 +226,4 @@ TEST(Coalescer, SurvivesAnyBytes) {
 }
 
 }  // namespace
-}  // namespace satrelay::wire
+}  // namespace satrelay::wire::coalescer_test

@@ -5,7 +5,7 @@
 #include "pep/wire/arp.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::wire {
+namespace satrelay::wire::ethernet_test {
 namespace {
 
 TEST(Ethernet, ParsesUntaggedAndTagged) {
@@ -102,4 +102,4 @@ TEST(Arp, RefusesOtherMedia) {
 }
 
 }  // namespace
-}  // namespace satrelay::wire
+}  // namespace satrelay::wire::ethernet_test

@@ -8,7 +8,7 @@
 #include "pep/base/random.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::wire {
+namespace satrelay::wire::extension_headers_test {
 namespace {
 
 using End = ExtensionHeaders::End;
@@ -107,4 +107,4 @@ TEST(ExtensionHeaders, WhateverStandsThereTheWalkStaysWithin) {
 }
 
 }  // namespace
-}  // namespace satrelay::wire
+}  // namespace satrelay::wire::extension_headers_test

@@ -5,7 +5,7 @@
 #include "pep/wire/checksum.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::wire {
+namespace satrelay::wire::icmp_test {
 namespace {
 
 IpHeader ip_of(const char* source, const char* destination) {
@@ -243,4 +243,4 @@ TEST(Icmp, RandomOctetsAreHarmless) {
 }
 
 }  // namespace
-}  // namespace satrelay::wire
+}  // namespace satrelay::wire::icmp_test

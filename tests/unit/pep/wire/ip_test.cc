@@ -6,7 +6,7 @@
 #include "pep/wire/udp.h"
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::wire {
+namespace satrelay::wire::ip_test {
 namespace {
 
 // A published example header (its checksum b861 is right), completed with a payload.
@@ -203,4 +203,4 @@ TEST(Udp, ParsesAndWrites) {
 }
 
 }  // namespace
-}  // namespace satrelay::wire
+}  // namespace satrelay::wire::ip_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/pep/wire/large_frame.h"
 
-namespace satrelay::wire {
+namespace satrelay::wire::segmenter_test {
 namespace {
 
 constexpr std::size_t kMss = 1448;
@@ -171,4 +171,4 @@ TEST(Segmenter, SurvivesAnyBytes) {
 }
 
 }  // namespace
-}  // namespace satrelay::wire
+}  // namespace satrelay::wire::segmenter_test

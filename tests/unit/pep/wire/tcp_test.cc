@@ -4,7 +4,7 @@
 
 #include "tests/unit/pep/wire/octets.h"
 
-namespace satrelay::wire {
+namespace satrelay::wire::tcp_test {
 namespace {
 
 // The option octets behind a plain header, padded with end-of-list to a multiple of four.
@@ -233,4 +233,4 @@ TEST(Tcp, RandomOctetsAreHarmless) {
 }
 
 }  // namespace
-}  // namespace satrelay::wire
+}  // namespace satrelay::wire::tcp_test

@@ -11,7 +11,7 @@
 #include "relay/ops/control_client.h"
 #include "tests/unit/relay/client/fake_telemetry.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::capture_session_test {
 namespace {
 
 // A gateway that begins a capture, and then is stuck.
@@ -64,4 +64,4 @@ TEST(CaptureSession, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::capture_session_test

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::explain_test {
 namespace {
 
 PacketQuestion question(std::string source, std::string destination) {
@@ -66,4 +66,4 @@ TEST(ExplainParameters, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::explain_test

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::pcapng_test {
 namespace {
 
 struct Block {
@@ -62,4 +62,4 @@ TEST(Pcapng, HasASectionAnInterfaceItsPacketsAndWhatWasLost) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::pcapng_test

@@ -5,7 +5,7 @@
 #include "relay/client/stats_client.h"
 #include "tests/unit/relay/client/fake_telemetry.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::socket_search_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ TEST_F(SocketSearch, TakesAPathAsItIs) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::socket_search_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/relay/client/fake_telemetry.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::stats_client_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -111,4 +111,4 @@ TEST_F(StatsClientTest, RefusesAPathThatFitsNoSocket) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::stats_client_test

@@ -9,7 +9,7 @@
 
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::control_thread_test {
 namespace {
 
 class ControlThreadTest : public PacketTest {};
@@ -34,4 +34,4 @@ TEST_F(ControlThreadTest, LooksOnceMoreThoughItIsToldToEndInTheMidstOfItsWork) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::control_thread_test

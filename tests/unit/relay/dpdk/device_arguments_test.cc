@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::device_arguments_test {
 namespace {
 
 TEST(DeviceArguments, NameTheDriverAndItsDevice) {
@@ -24,4 +24,4 @@ TEST(DeviceArguments, NameTheDriverAndItsDevice) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::device_arguments_test

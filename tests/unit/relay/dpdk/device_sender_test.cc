@@ -9,7 +9,7 @@
 #include "tests/unit/pep/wire/large_frame.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::device_sender_test {
 namespace {
 
 using wire::LargeFrame;
@@ -238,4 +238,4 @@ TEST_F(DeviceSenderTest, FramesOfTwoOwnersAreNotJoined) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::device_sender_test

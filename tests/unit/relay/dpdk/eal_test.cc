@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::eal_test {
 namespace {
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
@@ -50,4 +50,4 @@ TEST(EalArguments, PinOnlyWhereAsked) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::eal_test

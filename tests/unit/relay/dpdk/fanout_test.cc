@@ -25,7 +25,7 @@
 #include "relay/gateway/steering/flow_hash.h"
 #include "relay/gateway/steering/lane_ports.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::fanout_test {
 namespace {
 
 constexpr std::uint8_t kTcp = 6, kUdp = 17, kIcmp = 1;
@@ -416,4 +416,4 @@ TEST(FanoutSockets, WhatCameBeforeASocketWasInTheGroupComesOnce) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::fanout_test

@@ -7,7 +7,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::finish_checksum_test {
 namespace {
 
 // RFC 1071 over `bytes`, added to `sum`.
@@ -140,4 +140,4 @@ TEST(FinishChecksum, IsSafeOnAnyPrefixOfAFrame) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::finish_checksum_test

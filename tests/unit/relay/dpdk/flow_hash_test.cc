@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::flow_hash_test {
 namespace {
 
 // As rte_softrss() wants it: 32-bit words in the host's order, the ports in one of them.
@@ -51,4 +51,4 @@ TEST(FlowHash, IsThatOfNetworkCards) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::flow_hash_test

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::interface_watch_test {
 namespace {
 
 using Next = InterfaceWatch::Next;
@@ -144,4 +144,4 @@ TEST_F(InterfaceWatchTest, WhatCannotBeBoundNeedsANewStart) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::interface_watch_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::large_send_kinds_test {
 namespace {
 
 using Kind = LargeSendKinds::Kind;
@@ -42,4 +42,4 @@ TEST(LargeSendKinds, ARefusalHalvesAndTimeDoubles) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::large_send_kinds_test

@@ -17,7 +17,7 @@
 #include "tests/unit/pep/wire/large_frame.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::packet_socket_test {
 namespace {
 
 class PacketSocketTest : public PacketTest {
@@ -130,4 +130,4 @@ TEST_F(PacketSocketTest, OneCallTakesSoMuchWhereAllIsDropped) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::packet_socket_test

@@ -7,7 +7,7 @@
 #include "relay/dpdk/memory.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::packet_test {
 namespace {
 
 TEST_F(PacketTest, HasOneOwnerWhoGivesItBack) {
@@ -192,4 +192,4 @@ TEST(LargeMemory, MoreThanTheMachineHasIsRefused) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::packet_test

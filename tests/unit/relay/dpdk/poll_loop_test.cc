@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::poll_loop_test {
 namespace {
 
 Instant at(std::int64_t microseconds) { return Instant() + Duration::microseconds(microseconds); }
@@ -53,4 +53,4 @@ TEST(IdlePolicy, SleepsUntilTheNextTimeoutOrAShortNap) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::poll_loop_test

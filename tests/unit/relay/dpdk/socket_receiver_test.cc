@@ -8,7 +8,7 @@
 #include "tests/unit/pep/wire/large_frame.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::socket_receiver_test {
 namespace {
 
 using wire::LargeFrame;
@@ -181,4 +181,4 @@ TEST_F(SocketReceiverTest, ALeftChecksumWithinAVxlanIsTheInnerOne) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::socket_receiver_test

@@ -9,7 +9,7 @@
 #include "tests/unit/pep/wire/large_frame.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::dpdk::socket_sender_test {
 namespace {
 
 using wire::LargeFrame;
@@ -269,4 +269,4 @@ TEST_F(SocketSenderTest, AnErrorOfTheReceiverCostsNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::dpdk::socket_sender_test

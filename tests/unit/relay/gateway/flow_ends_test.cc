@@ -8,7 +8,7 @@
 #include "relay/gateway/flows/flow_record.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::flow_ends_test {
 namespace {
 
 using Flags = wire::TcpFlags;
@@ -569,4 +569,4 @@ TEST_F(FlowLabels, AResetBehindTheEndHasItToo) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::flow_ends_test

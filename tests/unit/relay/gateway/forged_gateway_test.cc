@@ -6,7 +6,7 @@
 #include "pep/wire/icmp.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::forged_gateway_test {
 namespace {
 
 constexpr auto kOwn = "192.0.2.1";
@@ -153,4 +153,4 @@ TEST_F(ForgedGatewayV6, WhatClaimsItsAddressOnTheWanGoesNoFurther) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::forged_gateway_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/relay/gateway/relayed_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::forged_segment_test {
 namespace {
 
 constexpr MacAddress kElsewhere{{2, 0, 0, 0, 0, 0x66}};
@@ -210,4 +210,4 @@ TEST_F(ForgedSyn, AClientThatIsKnownEndsWhatItHasForgotten) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::forged_segment_test

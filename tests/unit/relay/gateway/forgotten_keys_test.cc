@@ -9,7 +9,7 @@
 #include "pep/base/seeded_entropy.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::forgotten_keys_test {
 namespace {
 
 // Never stored as a whole but in the secrets that are looked for.
@@ -124,4 +124,4 @@ TEST_F(ForgottenKeys, NorDoesAReloadWhileThePeerIsMissed) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::forgotten_keys_test

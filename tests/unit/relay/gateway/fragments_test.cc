@@ -11,7 +11,7 @@
 #include "relay/gateway/frames/reassembly.h"
 #include "tests/unit/relay/gateway/relayed_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::fragments_test {
 namespace {
 
 using config::Action;
@@ -332,4 +332,4 @@ TEST_F(Fragments, FromTheWanPassButTheFirstOfARelayedConnection) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::fragments_test

@@ -10,7 +10,7 @@
 #include "pep/wire/icmp.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::gateway_test {
 namespace {
 
 TEST_F(GatewayTest, ShowsNoFigureThatWasNotMeasured) {
@@ -431,4 +431,4 @@ TEST(GatewayConfig, RefusesAPeerWithoutALink) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::gateway_test

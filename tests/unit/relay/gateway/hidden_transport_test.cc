@@ -8,7 +8,7 @@
 #include "pep/wire/icmp.h"
 #include "tests/unit/relay/gateway/relayed_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::hidden_transport_test {
 namespace {
 
 using config::Action;
@@ -198,4 +198,4 @@ TEST_F(HiddenTransport, NobodySpeaksForAGatewayFromBehindThem) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::hidden_transport_test

@@ -10,7 +10,7 @@
 #include "relay/gateway/flows/flow_deadline.h"
 #include "tests/bench/crowd.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::idle_heap_test {
 namespace {
 
 using bench::Crowd;
@@ -79,4 +79,4 @@ TEST_F(IdleHeapTest, AFlowThatHasCarriedBytesTakesAsMuchAsOneThatHasNot) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::idle_heap_test

@@ -8,7 +8,7 @@
 #include "pep/wire/checksum.h"
 #include "tests/unit/relay/gateway/relayed_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::left_sums_test {
 namespace {
 
 class LeftSums : public RelayedTest {
@@ -113,4 +113,4 @@ TEST_F(LeftSums, ArePseudoHeadersOfTheSameFrames) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::left_sums_test

@@ -11,7 +11,7 @@
 #include "tests/bench/crowd.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::reset_before_event_test {
 namespace {
 
 using bench::Crowd;
@@ -104,4 +104,4 @@ TEST_F(OpenAndReset, OfTheSameFourTuple) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::reset_before_event_test

@@ -4,7 +4,7 @@
 #include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::rules_test {
 namespace {
 
 using config::Action;
@@ -353,4 +353,4 @@ TEST_F(Rules, AnExplanationOfManyRulesIsShort) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::rules_test

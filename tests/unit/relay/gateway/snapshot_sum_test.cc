@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::snapshot_sum_test {
 namespace {
 
 PeerSnapshot lane_of(const char* name, std::uint8_t lane, stp::PeerState state) {
@@ -87,4 +87,4 @@ TEST(SnapshotSum, AddsHistogramsOfTheSameThing) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::snapshot_sum_test

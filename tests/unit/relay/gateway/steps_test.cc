@@ -9,7 +9,7 @@
 #include "pep/stp/wire/frames.h"
 #include "tests/bench/crowd.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::steps_test {
 namespace {
 
 using bench::Crowd;
@@ -245,4 +245,4 @@ TEST_F(StepsTest, FlowsAreFoundByTheirNumberAndPlace) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::steps_test

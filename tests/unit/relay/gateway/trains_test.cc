@@ -6,7 +6,7 @@
 
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::trains_test {
 namespace {
 
 using Flags = wire::TcpFlags;
@@ -124,4 +124,4 @@ TEST_F(Trains, TimestampsDoNotGoRound) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::trains_test

@@ -11,7 +11,7 @@
 #include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::transparency_test {
 namespace {
 
 constexpr auto kClientV6 = "2001:db8:a::5";
@@ -344,4 +344,4 @@ TEST_F(Marks, AreThoseOfTheFarHost) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::transparency_test

@@ -13,7 +13,7 @@
 #include "tests/fuzz/far_gateway.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::workers_test {
 namespace {
 
 constexpr std::uint16_t kLanePort = kStpPort + 1;
@@ -189,4 +189,4 @@ TEST_F(WorkersTest, IsOneOfThoseThatAreConfigured) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::workers_test

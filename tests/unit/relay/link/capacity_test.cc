@@ -5,7 +5,7 @@
 
 #include "tests/unit/relay/link/harness.h"
 
-namespace satrelay::link {
+namespace satrelay::link::capacity_test {
 namespace {
 
 // 1538 accounted bytes take a millisecond.
@@ -39,4 +39,4 @@ TEST(LinkCapacity, FollowsFromTheLargestRateAndDelay) {
 }
 
 }  // namespace
-}  // namespace satrelay::link
+}  // namespace satrelay::link::capacity_test

@@ -7,7 +7,7 @@
 #include "pep/control/rate_controller.h"
 #include "pep/wire/checksum.h"
 
-namespace satrelay::link {
+namespace satrelay::link::frame_priority_test {
 namespace {
 
 // An Ethernet header, as many VLAN tags, and the least that is an IPv4 packet.
@@ -47,4 +47,4 @@ TEST(FramePriority, AllElseIsHigh) {
 }
 
 }  // namespace
-}  // namespace satrelay::link
+}  // namespace satrelay::link::frame_priority_test

@@ -9,7 +9,7 @@
 
 #include "tests/unit/relay/link/harness.h"
 
-namespace satrelay::link {
+namespace satrelay::link::link_direction_test {
 namespace {
 
 using Fate = LinkDirection::Fate;
@@ -385,4 +385,4 @@ TEST(LinkDirection, EveryFrameIsAccountedForUnderEveryFault) {
 }
 
 }  // namespace
-}  // namespace satrelay::link
+}  // namespace satrelay::link::link_direction_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/relay/link/harness.h"
 
-namespace satrelay::link {
+namespace satrelay::link::schedule_test {
 namespace {
 
 using Fate = LinkDirection::Fate;
@@ -153,4 +153,4 @@ TEST(LinkSteps, PacketsBeyondTheMtuAreDropped) {
 }
 
 }  // namespace
-}  // namespace satrelay::link
+}  // namespace satrelay::link::schedule_test

@@ -7,7 +7,7 @@
 #include "pep/base/random.h"
 #include "tests/unit/relay/link/harness.h"
 
-namespace satrelay::link {
+namespace satrelay::link::waiting_room_test {
 namespace {
 
 using Fate = LinkDirection::Fate;
@@ -133,4 +133,4 @@ TEST(LinkPriorities, EveryHandleComesBack) {
 }
 
 }  // namespace
-}  // namespace satrelay::link
+}  // namespace satrelay::link::waiting_room_test

@@ -13,7 +13,7 @@
 #include "relay/metrics/reply_fields.h"
 #include "tests/unit/relay/metrics/sample_readings.h"
 
-namespace satrelay::metrics {
+namespace satrelay::metrics::exposition_test {
 namespace {
 
 std::string text_of(const Readings& readings) { return expose(readings, ExpositionFormat::kText); }
@@ -317,4 +317,4 @@ TEST(Exposition, TakesNoHistogramThatItDoesNotKnowWhole) {
 }
 
 }  // namespace
-}  // namespace satrelay::metrics
+}  // namespace satrelay::metrics::exposition_test

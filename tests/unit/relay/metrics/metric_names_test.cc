@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::metrics {
+namespace satrelay::metrics::metric_names_test {
 namespace {
 
 TEST(FamilyName, EndsWithTheBaseUnit) {
@@ -39,4 +39,4 @@ TEST(ReasonIn, IsWhatFollowsThePrefix) {
 }
 
 }  // namespace
-}  // namespace satrelay::metrics
+}  // namespace satrelay::metrics::metric_names_test

@@ -10,7 +10,7 @@
 #include "tests/unit/relay/client/fake_telemetry.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::metrics {
+namespace satrelay::metrics::readings_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -82,4 +82,4 @@ TEST_F(ReadGateway, OfOneThatIsSilentIsNotUp) {
 }
 
 }  // namespace
-}  // namespace satrelay::metrics
+}  // namespace satrelay::metrics::readings_test

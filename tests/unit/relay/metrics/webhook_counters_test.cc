@@ -8,7 +8,7 @@
 
 #include "relay/metrics/exposition.h"
 
-namespace satrelay::metrics {
+namespace satrelay::metrics::webhook_counters_test {
 namespace {
 
 std::string page() {
@@ -40,4 +40,4 @@ TEST(WebhookCounters, AreDocumented) {
 }
 
 }  // namespace
-}  // namespace satrelay::metrics
+}  // namespace satrelay::metrics::webhook_counters_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace satrelay::ops {
+namespace satrelay::ops::control_grammar_test {
 namespace {
 
 TEST(ControlGrammar, HelpHasALineForEachCommandAndNoMore) {
@@ -80,4 +80,4 @@ TEST(ControlGrammar, AMistypedCommandIsGuessed) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::control_grammar_test

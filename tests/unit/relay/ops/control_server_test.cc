@@ -13,7 +13,7 @@
 #include "relay/ops/control_client.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::ops {
+namespace satrelay::ops::control_server_test {
 namespace {
 
 class ControlSocket : public testing::Test {
@@ -61,4 +61,4 @@ TEST_F(ControlSocket, OneProcessServesAPathAndCleansUp) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::control_server_test

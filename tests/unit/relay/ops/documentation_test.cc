@@ -20,7 +20,7 @@
 #include "relay/ops/histogram_list.h"
 #include "relay/records/record_counters.h"
 
-namespace satrelay::ops {
+namespace satrelay::ops::documentation_test {
 namespace {
 
 std::string document(const std::string& name) {
@@ -132,4 +132,4 @@ TEST(Documentation, ListsEveryEventWithItsSeverity) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::documentation_test

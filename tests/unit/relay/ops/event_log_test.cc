@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace satrelay::ops {
+namespace satrelay::ops::event_log_test {
 namespace {
 
 class EventLogTest : public testing::Test {
@@ -201,4 +201,4 @@ TEST_F(EventLogTest, ManyThreadsTellWhileOneWritesAndOthersRead) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::event_log_test

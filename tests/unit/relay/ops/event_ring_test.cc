@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace satrelay::ops {
+namespace satrelay::ops::event_ring_test {
 namespace {
 
 NumberedEvent event(const std::string& subject) {
@@ -80,4 +80,4 @@ TEST(EventRing, ItsMemoryIsBounded) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::event_ring_test

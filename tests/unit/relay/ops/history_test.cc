@@ -6,7 +6,7 @@
 
 #include "relay/gateway/uplink/class_counters.h"
 
-namespace satrelay::ops {
+namespace satrelay::ops::history_test {
 namespace {
 
 constexpr std::size_t kAll = 1'000;
@@ -175,4 +175,4 @@ TEST_F(HistoryTest, IsBoundedHoweverManyPeersThereAre) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::history_test

@@ -7,7 +7,7 @@
 #include "tests/unit/relay/ops/fake_journal.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::ops {
+namespace satrelay::ops::journal_test {
 namespace {
 
 using namespace std::string_literals;
@@ -59,4 +59,4 @@ TEST(JournalSender, APathThatIsTooLongIsNobody) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::journal_test

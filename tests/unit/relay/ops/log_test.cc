@@ -13,7 +13,7 @@
 #include "tests/unit/relay/ops/fake_journal.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::ops {
+namespace satrelay::ops::log_test {
 namespace {
 
 // stderr is a file for as long as it lives, and JOURNAL_STREAM says what it is.
@@ -98,4 +98,4 @@ TEST_F(LogTest, AnotherStreamThanThatOfTheJournalIsNoJournal) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::log_test

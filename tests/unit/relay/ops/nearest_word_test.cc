@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace satrelay::ops {
+namespace satrelay::ops::nearest_word_test {
 namespace {
 
 constexpr std::string_view kKnown[] = {"status", "ports", "peers", "flows", "flow", "top"};
@@ -32,4 +32,4 @@ TEST(NearestWord, NothingIsNear) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::nearest_word_test

@@ -14,7 +14,7 @@
 
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::ops {
+namespace satrelay::ops::run_lock_test {
 namespace {
 
 class RunLockTest : public ::testing::Test {
@@ -98,4 +98,4 @@ TEST_F(RunLockTest, ALinkIsNotFollowed) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::run_lock_test

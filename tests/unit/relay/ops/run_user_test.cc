@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace satrelay::ops {
+namespace satrelay::ops::run_user_test {
 namespace {
 
 TEST(RunUser, IsOneOfTheMachine) {
@@ -31,4 +31,4 @@ TEST(RunUser, SaysHowToMakeOne) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::run_user_test

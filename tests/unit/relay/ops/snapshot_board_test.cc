@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace satrelay::ops {
+namespace satrelay::ops::snapshot_board_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -119,4 +119,4 @@ TEST(SnapshotBoard, ServesManyReadersWhileTheWorkerNeverWaits) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::snapshot_board_test

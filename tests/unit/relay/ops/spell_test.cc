@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::ops {
+namespace satrelay::ops::spell_test {
 namespace {
 
 using Change = Spell::Change;
@@ -57,4 +57,4 @@ TEST_F(SpellTest, MomentsFarApartAreNone) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::spell_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/relay/ops/telemetry_fixture.h"
 
-namespace satrelay::ops {
+namespace satrelay::ops::telemetry_replies_test {
 namespace {
 
 TEST_F(TelemetryTest, HistogramsTellHowManyAreUpToEachBound) {
@@ -102,4 +102,4 @@ TEST_F(TelemetryTest, TheHistoryIsToldNewestFirstInPagesThatFit) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::telemetry_replies_test

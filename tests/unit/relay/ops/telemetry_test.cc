@@ -23,7 +23,7 @@
 #include "relay/ops/telemetry_replies.h"
 #include "tests/unit/relay/ops/telemetry_fixture.h"
 
-namespace satrelay::ops {
+namespace satrelay::ops::telemetry_test {
 namespace {
 
 TEST(ParsePage, TakesFirstAndCount) {
@@ -507,4 +507,4 @@ TEST_F(TelemetryTest, AnswersNullOnceTheGatewayIsGone) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::telemetry_test

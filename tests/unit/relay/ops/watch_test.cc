@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace satrelay::ops {
+namespace satrelay::ops::watch_test {
 namespace {
 
 using gateway::Counter;
@@ -323,4 +323,4 @@ TEST_F(WatchTest, EachCutOfTheRateIsALineOnceASecondAtMost) {
 }
 
 }  // namespace
-}  // namespace satrelay::ops
+}  // namespace satrelay::ops::watch_test

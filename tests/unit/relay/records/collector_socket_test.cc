@@ -11,7 +11,7 @@
 
 #include "tests/unit/relay/records/collector.h"
 
-namespace satrelay::records {
+namespace satrelay::records::collector_socket_test {
 namespace {
 
 using config::IpfixTransport;
@@ -133,4 +133,4 @@ TEST_F(TcpCollector, OneThatReadsNothingIsGivenUpAndWhatWaitedIsCounted) {
 }
 
 }  // namespace
-}  // namespace satrelay::records
+}  // namespace satrelay::records::collector_socket_test

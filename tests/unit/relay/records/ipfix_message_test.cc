@@ -9,7 +9,7 @@
 #include "pep/base/bytes.h"
 #include "tests/unit/relay/records/sample_record.h"
 
-namespace satrelay::records {
+namespace satrelay::records::ipfix_message_test {
 namespace {
 
 const std::vector<std::string> kPeers{"ship", "base"};
@@ -135,4 +135,4 @@ TEST(FlowEndReasons, AreThoseOfTheRfc) {
 }
 
 }  // namespace
-}  // namespace satrelay::records
+}  // namespace satrelay::records::ipfix_message_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/relay/records/sample_record.h"
 
-namespace satrelay::records {
+namespace satrelay::records::json_line_test {
 namespace {
 
 const std::vector<std::string> kPeers{"ship", "base"};
@@ -73,4 +73,4 @@ TEST(JsonLine, EachEndIsAWord) {
 }
 
 }  // namespace
-}  // namespace satrelay::records
+}  // namespace satrelay::records::json_line_test

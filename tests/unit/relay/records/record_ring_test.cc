@@ -6,7 +6,7 @@
 
 #include "tests/unit/relay/records/sample_record.h"
 
-namespace satrelay::records {
+namespace satrelay::records::record_ring_test {
 namespace {
 
 TEST(RecordRing, TakesNoMoreThanItHasRoomFor) {
@@ -68,4 +68,4 @@ TEST(RecordRing, OfTwoThreadsNeitherWaits) {
 }
 
 }  // namespace
-}  // namespace satrelay::records
+}  // namespace satrelay::records::record_ring_test

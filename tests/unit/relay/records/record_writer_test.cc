@@ -15,7 +15,7 @@
 #include "tests/unit/relay/records/sample_record.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::records {
+namespace satrelay::records::record_writer_test {
 namespace {
 
 class RecordWriterTest : public ::testing::Test {
@@ -218,4 +218,4 @@ TEST_F(RecordWriterTest, WhatTheLibraryRefusesIsTroubleOfTheCollectorAndTheFileG
 }
 
 }  // namespace
-}  // namespace satrelay::records
+}  // namespace satrelay::records::record_writer_test

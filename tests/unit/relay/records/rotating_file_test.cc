@@ -12,7 +12,7 @@
 
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::records {
+namespace satrelay::records::rotating_file_test {
 namespace {
 
 class RotatingFileTest : public ::testing::Test {
@@ -142,4 +142,4 @@ TEST_F(RotatingFileTest, OfLinesThatDoNotFitOnTheDiskNothingIsLeft) {
 }
 
 }  // namespace
-}  // namespace satrelay::records
+}  // namespace satrelay::records::rotating_file_test

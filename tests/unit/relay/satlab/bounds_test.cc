@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::satlab {
+namespace satrelay::satlab::bounds_test {
 namespace {
 
 constexpr BitRate kTenGigabit = BitRate::bits_per_second(10'000'000'000);
@@ -80,4 +80,4 @@ TEST(Bounds, FollowsChangesOfTheLink) {
 }
 
 }  // namespace
-}  // namespace satrelay::satlab
+}  // namespace satrelay::satlab::bounds_test

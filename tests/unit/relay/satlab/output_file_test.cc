@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace satrelay::satlab {
+namespace satrelay::satlab::output_file_test {
 namespace {
 
 class OutputFileTest : public testing::Test {
@@ -61,4 +61,4 @@ TEST_F(OutputFileTest, APathThatCannotBeWrittenIsToldAtOnce) {
 }
 
 }  // namespace
-}  // namespace satrelay::satlab
+}  // namespace satrelay::satlab::output_file_test

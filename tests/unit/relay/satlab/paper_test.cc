@@ -13,7 +13,7 @@
 #include "relay/satlab/paper_run.h"
 #include "relay/satlab/paper_setup.h"
 
-namespace satrelay::satlab {
+namespace satrelay::satlab::paper_test {
 namespace {
 
 const RowSpec& row_of(const Paper& paper, const std::string& name) {
@@ -160,4 +160,4 @@ TEST(PaperReport, TableSaysWhatWasMissed) {
 }
 
 }  // namespace
-}  // namespace satrelay::satlab
+}  // namespace satrelay::satlab::paper_test

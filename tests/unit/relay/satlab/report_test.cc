@@ -13,7 +13,7 @@
 #include "relay/satlab/plot.h"
 #include "relay/satlab/scenario_file.h"
 
-namespace satrelay::satlab {
+namespace satrelay::satlab::report_test {
 namespace {
 
 const RunResult& short_run() {
@@ -154,4 +154,4 @@ TEST(Run, TheSameSeedGivesTheSameRun) {
 }
 
 }  // namespace
-}  // namespace satrelay::satlab
+}  // namespace satrelay::satlab::report_test

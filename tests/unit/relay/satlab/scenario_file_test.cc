@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace satrelay::satlab {
+namespace satrelay::satlab::scenario_file_test {
 namespace {
 
 constexpr std::string_view kMinimal =
@@ -283,4 +283,4 @@ TEST(ScenarioFile, AFileThatIsNotThereIsAnErrorOfTheConfiguration) {
 }
 
 }  // namespace
-}  // namespace satrelay::satlab
+}  // namespace satrelay::satlab::scenario_file_test

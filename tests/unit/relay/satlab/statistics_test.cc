@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace satrelay::satlab {
+namespace satrelay::satlab::statistics_test {
 namespace {
 
 TEST(Statistics, PercentileIsTheNearestRank) {
@@ -32,4 +32,4 @@ TEST(Statistics, JainIndexIsOneForEqualsAndOneNthForOneThatHasAll) {
 }
 
 }  // namespace
-}  // namespace satrelay::satlab
+}  // namespace satrelay::satlab::statistics_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::satlink {
+namespace satrelay::satlink::control_command_test {
 namespace {
 
 template <typename Command>
@@ -70,4 +70,4 @@ TEST(ControlCommand, RefusesAllElseWithAReason) {
 }
 
 }  // namespace
-}  // namespace satrelay::satlink
+}  // namespace satrelay::satlink::control_command_test

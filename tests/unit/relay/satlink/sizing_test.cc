@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::satlink {
+namespace satrelay::satlink::sizing_test {
 namespace {
 
 config::SatLink link_of(std::uint64_t bits_per_second, Duration delay) {
@@ -51,4 +51,4 @@ TEST(Sizing, KeepsToTheConfiguredMemory) {
 }
 
 }  // namespace
-}  // namespace satrelay::satlink
+}  // namespace satrelay::satlink::sizing_test

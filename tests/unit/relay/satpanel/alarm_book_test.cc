@@ -4,7 +4,7 @@
 
 #include "relay/ops/event.h"
 
-namespace satrelay::panel {
+namespace satrelay::panel::alarm_book_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -154,4 +154,4 @@ TEST_F(AlarmBookTest, ANewStartOfTheGatewayEndsThemAll) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::alarm_book_test

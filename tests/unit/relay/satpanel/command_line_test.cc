@@ -4,7 +4,7 @@
 
 #include "relay/satpanel/json_listing.h"
 
-namespace satrelay::panel {
+namespace satrelay::panel::command_line_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -61,4 +61,4 @@ TEST(CommandLine, SaysWhoMayGiveWhat) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::command_line_test

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace satrelay::panel {
+namespace satrelay::panel::history_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -139,4 +139,4 @@ TEST_F(HistoryFile, ThatCannotBeHadIsSaid) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::history_test

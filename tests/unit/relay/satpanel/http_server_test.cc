@@ -12,7 +12,7 @@
 #include <mutex>
 #include <thread>
 
-namespace satrelay::panel {
+namespace satrelay::panel::http_server_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -256,4 +256,4 @@ TEST(HttpServer, EndsWithStreamsAndRequestsUnderWay) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::http_server_test

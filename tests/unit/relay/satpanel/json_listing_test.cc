@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace satrelay::panel {
+namespace satrelay::panel::json_listing_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -61,4 +61,4 @@ TEST(JsonListing, ReadsWhatStandsInAUrl) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::json_listing_test

@@ -7,7 +7,7 @@
 
 #include "relay/satpanel/snmp/agent.h"
 
-namespace satrelay::panel {
+namespace satrelay::panel::options_test {
 namespace {
 
 ServeOptions parse(std::initializer_list<const char*> words) {
@@ -30,4 +30,4 @@ TEST(Options, HaveNoWebhooksByThemselves) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::options_test

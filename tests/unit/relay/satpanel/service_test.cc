@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::panel {
+namespace satrelay::panel::service_test {
 namespace {
 
 std::string name_for(const std::string& host) {
@@ -31,4 +31,4 @@ TEST(Service, TakesNothingElseIntoTheNameOfACookie) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::service_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::panel {
+namespace satrelay::panel::sessions_test {
 namespace {
 
 using std::chrono::minutes;
@@ -129,4 +129,4 @@ TEST(LoginThrottle, TakesANetworkOfIpv6ForOneClient) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::sessions_test

@@ -9,7 +9,7 @@
 
 #include "relay/satpanel/user_file.h"
 
-namespace satrelay::panel {
+namespace satrelay::panel::users_test {
 namespace {
 
 class UsersTest : public testing::Test {
@@ -101,4 +101,4 @@ TEST_F(UsersTest, OfAFileThatHasChangedAreReadAnew) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::users_test

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace satrelay::satperf {
+namespace satrelay::satperf::found_link_test {
 namespace {
 
 BitRate bits(std::uint64_t n) { return BitRate::bits_per_second(n); }
@@ -92,4 +92,4 @@ TEST(FoundLink, IsOneLineForPrograms) {
 }
 
 }  // namespace
-}  // namespace satrelay::satperf
+}  // namespace satrelay::satperf::found_link_test

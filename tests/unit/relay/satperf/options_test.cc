@@ -5,7 +5,7 @@
 #include <sstream>
 #include <vector>
 
-namespace satrelay::satperf {
+namespace satrelay::satperf::options_test {
 namespace {
 
 struct Parsed {
@@ -188,4 +188,4 @@ TEST(Options, HelpHasExamplesAndIsNoMistake) {
 }
 
 }  // namespace
-}  // namespace satrelay::satperf
+}  // namespace satrelay::satperf::options_test

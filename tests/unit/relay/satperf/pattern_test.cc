@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace satrelay::satperf {
+namespace satrelay::satperf::pattern_test {
 namespace {
 
 std::vector<std::byte> bytes_of(const Pattern& pattern, std::uint32_t stream, std::uint64_t offset,
@@ -51,4 +51,4 @@ TEST(Pattern, TellsPlacesAndStreamsApart) {
 }
 
 }  // namespace
-}  // namespace satrelay::satperf
+}  // namespace satrelay::satperf::pattern_test

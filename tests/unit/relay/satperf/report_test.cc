@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace satrelay::satperf {
+namespace satrelay::satperf::report_test {
 namespace {
 
 using nlohmann::json;
@@ -131,4 +131,4 @@ TEST(Report, TheStartSaysWhatWillBeDone) {
 }
 
 }  // namespace
-}  // namespace satrelay::satperf
+}  // namespace satrelay::satperf::report_test

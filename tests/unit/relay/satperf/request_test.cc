@@ -6,7 +6,7 @@
 
 #include "relay/satperf/snapshot.h"
 
-namespace satrelay::satperf {
+namespace satrelay::satperf::request_test {
 namespace {
 
 using Kind = RequestParse::Kind;
@@ -129,4 +129,4 @@ TEST(Record, HoldsEveryMember) {
 }
 
 }  // namespace
-}  // namespace satrelay::satperf
+}  // namespace satrelay::satperf::request_test

@@ -10,7 +10,7 @@
 #include "pep/base/random.h"
 #include "pep/control/fixed_rate.h"
 
-namespace satrelay::satperf {
+namespace satrelay::satperf::run_test {
 namespace {
 
 constexpr Duration kOneWay = Duration::milliseconds(50);
@@ -312,4 +312,4 @@ TEST(Run, DamagedPayloadIsCounted) {
 }
 
 }  // namespace
-}  // namespace satrelay::satperf
+}  // namespace satrelay::satperf::run_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace satrelay::satperf {
+namespace satrelay::satperf::send_batch_test {
 namespace {
 
 using Grouping = SendBatch::Grouping;
@@ -92,4 +92,4 @@ TEST(SendBatch, IsFullAndThenAnew) {
 }
 
 }  // namespace
-}  // namespace satrelay::satperf
+}  // namespace satrelay::satperf::send_batch_test

@@ -10,7 +10,7 @@
 
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::child_program_test {
 namespace {
 
 constexpr std::chrono::seconds kLong(20);
@@ -54,4 +54,4 @@ TEST_F(ChildProgramTest, EndsWhatTakesTooLong) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::child_program_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::completion_test {
 namespace {
 
 bool has(const std::string& text, const std::string& part) {
@@ -62,4 +62,4 @@ TEST(NamesIn, AreWordsOfAShell) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::completion_test

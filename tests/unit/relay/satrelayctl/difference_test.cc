@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::difference_test {
 namespace {
 
 TEST(Difference, IsOfNumbersThatHaveChanged) {
@@ -26,4 +26,4 @@ TEST(Difference, OfACounterThatWentRound) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::difference_test

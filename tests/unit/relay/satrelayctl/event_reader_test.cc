@@ -8,7 +8,7 @@
 
 #include "tests/unit/relay/client/fake_telemetry.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::event_reader_test {
 namespace {
 
 // A gateway that has events from `oldest` to `latest`, three a page.
@@ -126,4 +126,4 @@ TEST_F(EventReaderTest, AGatewayWithoutEventsIsAMistakeToTellOf) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::event_reader_test

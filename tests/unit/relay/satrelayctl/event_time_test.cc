@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::event_time_test {
 namespace {
 
 // In Berlin, an hour ahead of UTC: 2026-11-25 14:30:05.
@@ -64,4 +64,4 @@ TEST_F(EventTime, AnythingElseIsNone) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::event_time_test

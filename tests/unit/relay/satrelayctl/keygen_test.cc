@@ -12,7 +12,7 @@
 
 #include "config/psk_file.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::keygen_test {
 namespace {
 
 const std::filesystem::path kFile =
@@ -58,4 +58,4 @@ TEST(Keygen, SaysWhereItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::keygen_test

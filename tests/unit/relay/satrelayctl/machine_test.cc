@@ -6,7 +6,7 @@
 
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::machine_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +86,4 @@ TEST_F(MachineTest, OneThatShowsNothingIsShown) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::machine_test

@@ -10,7 +10,7 @@
 
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::new_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -85,4 +85,4 @@ TEST(NewFile, NeverReplacesWhatIsNoFile) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::new_file_test

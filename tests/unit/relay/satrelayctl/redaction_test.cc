@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::redaction_test {
 namespace {
 
 std::string shown(std::string_view text) { return without_secrets(text).text; }
@@ -71,4 +71,4 @@ TEST(Redaction, TakesAnyBytes) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::redaction_test

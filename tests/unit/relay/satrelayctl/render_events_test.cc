@@ -8,7 +8,7 @@
 
 #include "relay/client/reply.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::render_events_test {
 namespace {
 
 class RenderEvents : public testing::Test {
@@ -65,4 +65,4 @@ TEST_F(RenderEvents, WhatMovesTheCursorOrIsMissingDoesNoHarm) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::render_events_test

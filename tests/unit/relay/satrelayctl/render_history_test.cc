@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::render_history_test {
 namespace {
 
 constexpr std::uint64_t kStart = 1'764'082'060'000;  // 2025-11-25 14:47:40 UTC
@@ -77,4 +77,4 @@ TEST(Marks, AreThoseOfTheLocale) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::render_history_test

@@ -7,7 +7,7 @@
 #include "relay/client/reply.h"
 #include "relay/gateway/flows/wait.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::render_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -320,4 +320,4 @@ TEST(RenderHistograms, ShowsMeansAndWithinWhatMostAre) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::render_test

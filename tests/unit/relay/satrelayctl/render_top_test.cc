@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::render_top_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -197,4 +197,4 @@ TEST(RenderTop, NeverShowsANegativeRate) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::render_top_test

@@ -17,7 +17,7 @@
 #include "relay/satrelayctl/child_program.h"
 #include "tests/unit/relay/client/fake_telemetry.h"
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::tech_support_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,4 +127,4 @@ TEST_F(TechSupportTest, LeavesAnArchiveThatIsThere) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::tech_support_test

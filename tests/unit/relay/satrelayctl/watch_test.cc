@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::ctl {
+namespace satrelay::ctl::watch_test {
 namespace {
 
 TEST(FirstLines, SaysHowManyAreLeftOut) {
@@ -13,4 +13,4 @@ TEST(FirstLines, SaysHowManyAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace satrelay::ctl
+}  // namespace satrelay::ctl::watch_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::attendance_test {
 namespace {
 
 constexpr Instant at(std::int64_t us) { return Instant::from_nanoseconds(us * 1'000); }
@@ -43,4 +43,4 @@ TEST(Attendance, WhoRestsWhileFramesWaitMakesThemWait) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::attendance_test

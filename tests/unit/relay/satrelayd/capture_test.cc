@@ -12,7 +12,7 @@
 #include "relay/satrelayd/capture_service.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::capture_test {
 namespace {
 
 using ops::CapturePlace;
@@ -243,4 +243,4 @@ TEST_F(CaptureSocket, AClientThatDoesNotGoOnIsLeft) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::capture_test

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::control_command_test {
 namespace {
 
 std::string refusal(std::string_view line) {
@@ -196,4 +196,4 @@ TEST(ControlCommand, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::control_command_test

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::cpu_topology_test {
 namespace {
 
 using Cpus = std::set<unsigned>;
@@ -61,4 +61,4 @@ TEST_F(SysTest, AMachineThatTellsNothingIsUnknown) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::cpu_topology_test

@@ -9,7 +9,7 @@
 #include "pep/base/time.h"
 #include "relay/satrelayd/engines.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::drain_test {
 namespace {
 
 class DrainTest : public testing::Test {
@@ -38,4 +38,4 @@ TEST_F(DrainTest, LooksForAWhileAfterNobodyCould) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::drain_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::handover_test {
 namespace {
 
 using What = Handover::What;
@@ -136,4 +136,4 @@ TEST_F(HandoverTest, LosesNothingBetweenTwoThreads) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::handover_test

@@ -11,7 +11,7 @@
 #include <memory>
 #include <system_error>
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::journal_file_test {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
@@ -145,4 +145,4 @@ TEST_F(JournalFileTest, APlaceThatIsNotThereIsSaid) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::journal_file_test

@@ -11,7 +11,7 @@
 #include "relay/satrelayd/engines.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::link_sharing_test {
 namespace {
 
 using gateway::Gateway;
@@ -78,4 +78,4 @@ TEST_F(LinkSharingTest, WhoHangsWhileItWaitsDoesNotKeepItsPart) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::link_sharing_test

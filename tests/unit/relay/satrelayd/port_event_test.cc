@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::port_event_test {
 namespace {
 
 using dpdk::PortChangeKind;
@@ -22,4 +22,4 @@ TEST(PortEvent, EachChangeOfADeviceIsOne) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::port_event_test

@@ -10,7 +10,7 @@
 #include "config/loader.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::reload_test {
 namespace {
 
 using Keys = std::vector<std::string>;
@@ -64,4 +64,4 @@ TEST_F(ReloadTest, SaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::reload_test

@@ -13,7 +13,7 @@
 #include "pep/base/time.h"
 #include "relay/dpdk/clock.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::safepoint_test {
 namespace {
 
 constexpr unsigned kFollowers = 3;
@@ -116,4 +116,4 @@ TEST_F(SafepointTest, TellsWhoStood) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::safepoint_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::setting_test {
 namespace {
 
 config::Gateway configuration() {
@@ -109,4 +109,4 @@ TEST_F(SettingTest, OtherCommandsSetNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::setting_test

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::share_board_test {
 namespace {
 
 struct Value {
@@ -80,4 +80,4 @@ TEST(ShareSlot, CarriesDemandsOneWayAndSharesTheOther) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::share_board_test

@@ -8,7 +8,7 @@
 #include "config/loader.h"
 #include "tests/unit/config/one_key.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::start_memory_test {
 namespace {
 
 constexpr ByteCount kPackets(50ULL << 20);
@@ -80,4 +80,4 @@ TEST(StartMemoryTest, WhatOthersUseIsLackingNow) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::start_memory_test

@@ -14,7 +14,7 @@
 #include "relay/gateway/flows/memory_plan.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::satrelayd::worker_test {
 namespace {
 
 class WorkerTest : public dpdk::PacketTest {
@@ -98,4 +98,4 @@ TEST_F(WorkerTest, CountsTheRecordsThatFindNoRoom) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::satrelayd::worker_test

@@ -8,7 +8,7 @@
 #include "relay/sim/describe.h"
 #include "relay/sim/random_scenario.h"
 
-namespace satrelay::sim {
+namespace satrelay::sim::minimise_test {
 namespace {
 
 constexpr std::size_t kEnough = 10'000;
@@ -109,4 +109,4 @@ TEST(Reductions, APlaceThatIsNotThereChangesNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::sim
+}  // namespace satrelay::sim::minimise_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::text {
+namespace satrelay::text::numbers_test {
 namespace {
 
 TEST(Numbers, BytesOfMemoryAndOfTransfers) {
@@ -64,4 +64,4 @@ TEST(Numbers, FiguresOfReports) {
 }
 
 }  // namespace
-}  // namespace satrelay::text
+}  // namespace satrelay::text::numbers_test

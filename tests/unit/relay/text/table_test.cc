@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::text {
+namespace satrelay::text::table_test {
 namespace {
 
 TEST(Table, LinesUp) {
@@ -72,4 +72,4 @@ TEST(Fold, BreaksBetweenWordsWhereItCan) {
 }
 
 }  // namespace
-}  // namespace satrelay::text
+}  // namespace satrelay::text::table_test

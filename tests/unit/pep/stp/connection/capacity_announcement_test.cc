@@ -5,7 +5,7 @@
 
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::capacity_announcement_test {
 namespace {
 
 BitRate megabits(std::uint64_t n) { return BitRate::bits_per_second(n * 1'000'000); }
@@ -113,4 +113,4 @@ TEST_F(CapacityTest, AnEndThatHasRestartedIsToldAgainAndForgetsWhatItWasTold) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::capacity_announcement_test

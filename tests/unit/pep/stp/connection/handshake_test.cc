@@ -5,7 +5,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::handshake_test {
 namespace {
 
 class HandshakeTest : public ::testing::TestWithParam<Sealed> {
@@ -275,4 +275,4 @@ INSTANTIATE_TEST_SUITE_P(Session, HandshakeTest,
                          });
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::handshake_test

@@ -11,7 +11,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::key_exchange_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -220,4 +220,4 @@ TEST_F(KeyExchangeTest, AForgeryDoesNotKeepTheGenuineOneFromBeingRead) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::key_exchange_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace satrelay::stp {
+namespace satrelay::stp::packet_key_test {
 namespace {
 
 using Packet = std::vector<std::byte>;
@@ -133,4 +133,4 @@ TEST_F(PacketKeyTest, EachKeyIsAnother) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::packet_key_test

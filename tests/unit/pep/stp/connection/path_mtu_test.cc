@@ -8,7 +8,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::path_mtu_test {
 namespace {
 
 // Sends what the search asks for, a round trip at a time.
@@ -193,4 +193,4 @@ TEST_F(BlackHoleTest, SizesUpToTheBaseAreNeverBlamed) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::path_mtu_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::probe_timer_test {
 namespace {
 
 Instant at(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
@@ -75,4 +75,4 @@ TEST_F(ProbeTimerTest, AnIdlePeerIsAskedWhenNothingWasHeardForLong) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::probe_timer_test

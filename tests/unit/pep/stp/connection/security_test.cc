@@ -10,7 +10,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::security_test {
 namespace {
 
 using Packet = std::vector<std::byte>;
@@ -482,4 +482,4 @@ TEST_F(SecurityTest, AKeyThatThePeerNeverHearsOfIsNotWornOut) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::security_test

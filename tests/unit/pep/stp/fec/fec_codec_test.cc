@@ -11,7 +11,7 @@
 #include "pep/stp/fec/source_symbol.h"
 #include "tests/unit/pep/stp/fec/reference_code.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::fec_codec_test {
 namespace {
 
 Bytes random_bytes(std::size_t size, Random& random) {
@@ -118,4 +118,4 @@ TEST(SourceSymbol, HasNumberLengthAndFramesAndZerosBehind) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::fec_codec_test

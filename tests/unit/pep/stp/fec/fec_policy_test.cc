@@ -8,7 +8,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::fec_policy_test {
 namespace {
 
 // A path that loses packets in runs (Gilbert): each run begins by chance and goes on by chance.
@@ -209,4 +209,4 @@ TEST(FecPolicy, AShortFlowIsWhatARoundTripCarriesWithinBounds) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::fec_policy_test

@@ -13,7 +13,7 @@
 #include "pep/stp/fec/fec.h"
 #include "tests/unit/pep/stp/fec/reference_code.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::fec_receiver_test {
 namespace {
 
 constexpr std::size_t kDatagram = 1472;
@@ -597,4 +597,4 @@ TEST(HostileRepairs, GiveBackNothingThatIsNotMissing) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::fec_receiver_test

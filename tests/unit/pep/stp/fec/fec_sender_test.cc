@@ -14,7 +14,7 @@
 #include "pep/stp/wire/frames.h"
 #include "tests/unit/pep/stp/fec/reference_code.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::fec_sender_test {
 namespace {
 
 using Waiting = FecSender::Waiting;
@@ -518,4 +518,4 @@ TEST(FecBothHalves, GoOnWhenIndexesAndRowsBeginAnew) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::fec_sender_test

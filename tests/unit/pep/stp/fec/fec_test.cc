@@ -7,7 +7,7 @@
 
 #include "pep/stp/packets/received_packets.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::fec_test {
 namespace {
 
 TEST(FecMemory, NothingIsTakenForAPeerThatIsNeverHeard) {
@@ -46,4 +46,4 @@ TEST(FecMemory, ThatOfTheReceiverIsThereFromTheFirstPacketUntilNoneHasComeForAWh
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::fec_test

@@ -8,7 +8,7 @@
 #include "pep/stp/packets/received_packets.h"
 #include "pep/stp/wire/frames.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::loss_runs_test {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
@@ -88,4 +88,4 @@ TEST_F(LossRunsTest, FollowsThePathAndIsForgotten) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::loss_runs_test

@@ -12,7 +12,7 @@
 #include "pep/stp/fec/fec_receiver.h"
 #include "pep/stp/wire/frames.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::prompt_sender_test {
 namespace {
 
 constexpr std::size_t kDatagram = 1472;
@@ -188,4 +188,4 @@ TEST_F(PromptSenderTest, RowsAndIndexesGoRoundSixteenBits) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::prompt_sender_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace satrelay::stp {
+namespace satrelay::stp::repair_history_test {
 namespace {
 
 using Ranges = std::vector<Range>;
@@ -59,4 +59,4 @@ TEST_F(RepairHistoryTest, TheOldestAreForgotten) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::repair_history_test

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace satrelay::stp {
+namespace satrelay::stp::feedback_clock_test {
 namespace {
 
 ReportCost alike(std::size_t bytes) { return {.bytes = bytes, .carried = bytes}; }
@@ -185,4 +185,4 @@ TEST(FeedbackClockTest, SaysNothingWhenThereIsNothingToSay) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::feedback_clock_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::gap_watch_test {
 namespace {
 
 TEST(GapWatchTest, AGapIsCertainOnceThreeLaterPacketsHaveCome) {
@@ -45,4 +45,4 @@ TEST(GapWatchTest, OfAWideGapTheTopmostPacketBecomesCertainLast) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::gap_watch_test

@@ -11,7 +11,7 @@
 #include "pep/stp/packets/received_packets.h"
 #include "pep/stp/packets/reorder_tolerance.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::loss_detector_test {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
@@ -316,4 +316,4 @@ TEST(RecoveryPropertyTest, EveryPacketIsSettledAsItWas) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::loss_detector_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::loss_rate_test {
 namespace {
 
 TEST(LossRateTest, KnowsNothingBeforeAnythingIsSettled) {
@@ -45,4 +45,4 @@ TEST(LossRateTest, ForgetsWhatLiesBeyondItsWindow) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::loss_rate_test

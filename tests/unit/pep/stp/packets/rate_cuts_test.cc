@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::rate_cuts_test {
 namespace {
 
 using control::CutCause;
@@ -42,4 +42,4 @@ TEST(RateCutsTest, TheEndOfATrialIsNone) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::rate_cuts_test

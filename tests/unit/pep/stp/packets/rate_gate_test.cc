@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace satrelay::stp {
+namespace satrelay::stp::rate_gate_test {
 namespace {
 
 using control::Priority;
@@ -294,4 +294,4 @@ TEST_F(RateGateTest, TheEndOfATrainIsNoCutWhoeverLooksFirst) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::rate_gate_test

@@ -7,7 +7,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::received_packets_test {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
@@ -83,4 +83,4 @@ TEST(SingleReports, TellWhatClosedSinceTheLastOfThoseGapsThatWereYoung) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::received_packets_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::reorder_tolerance_test {
 namespace {
 
 constexpr Duration ms(std::int64_t n) { return Duration::milliseconds(n); }
@@ -38,4 +38,4 @@ TEST(ReorderToleranceTest, OnlyTimeDecidesWhereItIsNot) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::reorder_tolerance_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::report_requests_test {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
@@ -55,4 +55,4 @@ TEST(ReportRequestsTest, RemembersWhatWasAnnounced) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::report_requests_test

@@ -7,7 +7,7 @@
 
 #include "pep/stp/streams/lost_ranges.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::sent_ledger_test {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
@@ -50,4 +50,4 @@ TEST(SentLedgerTest, KeepsItemsThroughGrowthAndOverflow) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::sent_ledger_test

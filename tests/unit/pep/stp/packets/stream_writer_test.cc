@@ -10,7 +10,7 @@
 
 #include "tests/unit/pep/stp/wire/transcript.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::stream_writer_test {
 namespace {
 
 constexpr std::uint64_t kMuch = 64'000;
@@ -143,4 +143,4 @@ TEST_F(StreamWriterTest, ASourceIsAskedUntilItHasNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::stream_writer_test

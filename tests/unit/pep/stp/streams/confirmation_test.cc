@@ -4,7 +4,7 @@
 
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::confirmation_test {
 namespace {
 
 TEST(ConfirmationExchangeTest, OnlyTheNewestCountsAndNothingIsTakenBack) {
@@ -86,4 +86,4 @@ TEST(ConfirmationTest, RefusedTwiceIsNotReceivedTwice) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::confirmation_test

@@ -5,7 +5,7 @@
 
 #include "pep/stp/streams/lost_ranges.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::copy_queue_test {
 namespace {
 
 TEST(CopyQueueTest, CopiesGrowWithTheLosses) {
@@ -29,4 +29,4 @@ TEST(CopyQueueTest, IsAQueueWithALimit) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::copy_queue_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::drain_prediction_test {
 namespace {
 
 constexpr std::uint64_t kLimit = 64 << 20;
@@ -53,4 +53,4 @@ TEST(DrainPredictionTest, AReaderThatHurriesIsBelievedSoon) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::drain_prediction_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::lost_ranges_test {
 namespace {
 
 TEST(LostRangesTest, WhatWasLostMostOftenComesFirst) {
@@ -21,4 +21,4 @@ TEST(LostRangesTest, WhatWasLostMostOftenComesFirst) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::lost_ranges_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace satrelay::stp {
+namespace satrelay::stp::parked_bytes_test {
 namespace {
 
 class ParkedBytesTest : public ::testing::Test {
@@ -72,4 +72,4 @@ TEST_F(ParkedBytesTest, AReaderThatWaitsForMoreIsNotTheOneThatMakesItWait) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::parked_bytes_test

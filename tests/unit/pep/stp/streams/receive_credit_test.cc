@@ -7,7 +7,7 @@
 
 #include "pep/stp/streams/lane_share.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::receive_credit_test {
 namespace {
 
 constexpr std::uint64_t kLane = 64'000;
@@ -81,4 +81,4 @@ TEST_F(ReceiveCreditTest, ShortMemoryIsNoted) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::receive_credit_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace satrelay::stp {
+namespace satrelay::stp::send_credit_test {
 namespace {
 
 class SendCreditTest : public ::testing::Test {
@@ -61,4 +61,4 @@ TEST_F(SendCreditTest, TheLanesCreditIsNeverTakenBack) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::send_credit_test

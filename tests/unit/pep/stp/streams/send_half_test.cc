@@ -7,7 +7,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::send_half_test {
 namespace {
 
 constexpr std::size_t kBlock = 4096;
@@ -114,4 +114,4 @@ TEST(SendHalfTest, WhatArrivedHoldsNoMemory) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::send_half_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::start_credit_test {
 namespace {
 
 TEST(StartCreditTest, SmallChangesAreNotTold) {
@@ -41,4 +41,4 @@ TEST(StartCreditTest, OnlyTheNewestIsRepeatedAndOnlyTheNewestCounts) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::start_credit_test

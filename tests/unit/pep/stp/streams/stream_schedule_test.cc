@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace satrelay::stp {
+namespace satrelay::stp::stream_schedule_test {
 namespace {
 
 constexpr std::uint32_t kPacket = 1'400;
@@ -265,4 +265,4 @@ TEST_F(StreamScheduleTest, ARemovedStreamIsNowhere) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::stream_schedule_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::stp {
+namespace satrelay::stp::stream_table_test {
 namespace {
 
 TEST(PeerIds, KnowsWhichIdsWereUsed) {
@@ -34,4 +34,4 @@ TEST(PeerIds, KeepsNoMoreRunsThanItMay) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::stream_table_test

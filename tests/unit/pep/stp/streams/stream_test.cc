@@ -9,7 +9,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::stream_test {
 namespace {
 
 class StreamTest : public ::testing::Test {
@@ -516,4 +516,4 @@ TEST_F(StreamTest, CallsOnUnknownStreamsDoNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::stream_test

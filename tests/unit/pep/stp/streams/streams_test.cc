@@ -9,7 +9,7 @@
 
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::streams_test {
 namespace {
 
 constexpr std::uint64_t kLane = 64'000;
@@ -280,4 +280,4 @@ TEST_F(RestartTest, ProgressIsToldAtOnceToTheNewPeer) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::streams_test

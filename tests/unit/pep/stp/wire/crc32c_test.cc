@@ -7,7 +7,7 @@
 
 #include "tests/unit/pep/stp/wire/transcript.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::crc32c_test {
 namespace {
 
 TEST(Crc32cTest, MatchesTheStandardVectors) {
@@ -25,4 +25,4 @@ TEST(Crc32cTest, PiecesGiveTheSameStateAsTheWhole) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::crc32c_test

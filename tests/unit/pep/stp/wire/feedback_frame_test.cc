@@ -7,7 +7,7 @@
 
 #include "tests/unit/pep/stp/wire/transcript.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::feedback_frame_test {
 namespace {
 
 TEST(FeedbackFrameTest, RefusesRangesThatDoNotFitTheirReport) {
@@ -71,4 +71,4 @@ TEST(FeedbackFrameTest, ReadsABitmap) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::feedback_frame_test

@@ -10,7 +10,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/wire/transcript.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::frames_test {
 namespace {
 
 TEST(FramesTest, EveryFrameRoundTrips) {
@@ -245,4 +245,4 @@ TEST(FramesTest, GarbageNeverEscapesTheBuffer) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::frames_test

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace satrelay::stp {
+namespace satrelay::stp::packet_test {
 namespace {
 
 TEST(PacketTest, HeaderRoundTripsAndTakesEightBytes) {
@@ -48,4 +48,4 @@ TEST(PacketTest, SealFailsOnAnyFlippedBitAndInAnyOtherSession) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::packet_test

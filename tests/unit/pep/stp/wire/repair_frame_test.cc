@@ -9,7 +9,7 @@
 #include "pep/stp/fec/fec.h"
 #include "pep/stp/wire/frames.h"
 
-namespace satrelay::stp {
+namespace satrelay::stp::repair_frame_test {
 namespace {
 
 using Octets = std::vector<std::uint8_t>;
@@ -125,4 +125,4 @@ TEST_F(CodedPackets, BeginWithTheFrame) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp
+}  // namespace satrelay::stp::repair_frame_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/pep/stp/wire/transcript.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::varint_test {
 namespace {
 
 TEST(VarintTest, RoundTripsAtEveryEdge) {
@@ -28,4 +28,4 @@ TEST(VarintTest, RoundTripsAtEveryEdge) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::varint_test

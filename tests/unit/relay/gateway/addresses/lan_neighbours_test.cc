@@ -8,7 +8,7 @@
 #include "pep/wire/icmp.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::lan_neighbours_test {
 namespace {
 
 constexpr MacAddress kRouterMac{{2, 0, 0, 0, 0, 0x77}};
@@ -146,4 +146,4 @@ TEST(LanNeighboursOfOneSegment, AreNotNeeded) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::lan_neighbours_test

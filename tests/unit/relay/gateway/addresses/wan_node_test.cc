@@ -9,7 +9,7 @@
 #include "pep/wire/udp.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::wan_node_test {
 namespace {
 
 constexpr auto kOwn = "192.0.2.1";
@@ -256,4 +256,4 @@ TEST_F(WanNodeTest, ManyRequestsDoNotTakeMoreThanItsQueue) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::wan_node_test

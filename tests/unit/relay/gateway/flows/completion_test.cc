@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::completion_test {
 namespace {
 
 TEST(Completions, AFlowIsAmongThoseOfItsSize) {
@@ -19,4 +19,4 @@ TEST(Completions, AFlowIsAmongThoseOfItsSize) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::completion_test

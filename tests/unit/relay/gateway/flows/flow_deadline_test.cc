@@ -8,7 +8,7 @@
 #include "tests/unit/relay/gateway/hosted_flow.h"
 #include "tests/unit/relay/gateway/live_peer.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::flow_deadline_test {
 namespace {
 
 class FlowDeadlineTest : public testing::Test {
@@ -156,4 +156,4 @@ TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::flow_deadline_test

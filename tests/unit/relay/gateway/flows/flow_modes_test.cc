@@ -9,7 +9,7 @@
 
 #include "tests/unit/relay/gateway/live_peer.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::flow_modes_test {
 namespace {
 
 constexpr std::uint32_t kClientStart = 1'000;
@@ -126,4 +126,4 @@ TEST_F(FlowModesTest, AKeepAliveCrossesOnceWhateverTheModes) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::flow_modes_test

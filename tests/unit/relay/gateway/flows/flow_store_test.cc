@@ -8,7 +8,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::flow_store_test {
 namespace {
 
 constexpr std::uint32_t kMost = 4;
@@ -183,4 +183,4 @@ TEST(FlowRing, ATurnIsOverAfterSomeSegments) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::flow_store_test

@@ -6,7 +6,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::flow_table_test {
 namespace {
 
 FlowKey flow_number(std::uint64_t n) {
@@ -49,4 +49,4 @@ TEST(FlowTable, AgreesWithAMapThroughRandomInsertionsAndErasures) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::flow_table_test

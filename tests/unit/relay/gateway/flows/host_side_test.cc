@@ -5,7 +5,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::host_side_test {
 namespace {
 
 class HostSideTest : public testing::Test {
@@ -70,4 +70,4 @@ TEST_F(HostSideTest, TheOperatorsChoiceHoldsFromThenOn) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::host_side_test

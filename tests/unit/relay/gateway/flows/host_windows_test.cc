@@ -8,7 +8,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::host_windows_test {
 namespace {
 
 constexpr std::size_t kBlock = 1024;
@@ -193,4 +193,4 @@ TEST_F(HostWindowsTest, AHostIsQueuedNoMoreThanItsTcpCanSend) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::host_windows_test

@@ -6,7 +6,7 @@
 
 #include "pep/base/arena.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::memory_plan_test {
 namespace {
 
 config::Gateway two_peers() {
@@ -172,4 +172,4 @@ TEST(MemoryPlan, EachFurtherLaneHasTheCreditOfAPeer) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::memory_plan_test

@@ -11,7 +11,7 @@
 #include "pep/base/random.h"
 #include "tests/fuzz/far_gateway.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::splice_test {
 namespace {
 
 constexpr std::size_t kBlock = 4096;
@@ -294,4 +294,4 @@ TEST_F(SpliceTest, AnEndRightBehindAHeaderIsMalformed) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::splice_test

@@ -10,7 +10,7 @@
 #include "tests/unit/pep/compress/dictionary_samples.h"
 #include "tests/unit/relay/gateway/stream_side_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::stream_side_test {
 namespace {
 
 using compress::BlockKind;
@@ -529,4 +529,4 @@ TEST_F(EndOfAStream, WhereBothHaveOpenedTheInboundStreamIsFinishedLast) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::stream_side_test

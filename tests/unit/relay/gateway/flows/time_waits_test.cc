@@ -6,7 +6,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::time_waits_test {
 namespace {
 
 FlowKey key(std::uint32_t n) {
@@ -128,4 +128,4 @@ TEST_F(TimeWaitsTest, AgreesWithAMapWhateverComesAndGoes) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::time_waits_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::unheard_flows_test {
 namespace {
 
 class UnheardFlowsTest : public testing::Test {
@@ -74,4 +74,4 @@ TEST_F(UnheardFlowsTest, WhatWasPutOffGoesOnWhereItWasLeft) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::unheard_flows_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::wait_sample_test {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
@@ -32,4 +32,4 @@ TEST(WaitSample, WithoutABytePassedOnThereIsNone) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::wait_sample_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::frame_faults_test {
 namespace {
 
 constexpr auto kUnfinished = Counter::kDroppedUnfinishedChecksum;
@@ -141,4 +141,4 @@ TEST(BridgingReason, OptionsAndExtensionHeadersTellMoreThanWhatFollows) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::frame_faults_test

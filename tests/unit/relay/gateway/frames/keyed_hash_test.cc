@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::keyed_hash_test {
 namespace {
 
 // The vector of the SipHash paper, appendix A: key 00..0f, input 00..0e.
@@ -63,4 +63,4 @@ TEST(InitialSequence, AdvancesWithTimeAndDiffersBetweenFlows) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::keyed_hash_test

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::open_metadata_test {
 namespace {
 
 OpenMetadata sample(bool v4) {
@@ -115,4 +115,4 @@ TEST_P(OpenMetadataTest, RefusesAnotherVersionAndImpossibleCounts) {
 INSTANTIATE_TEST_SUITE_P(BothVersions, OpenMetadataTest, testing::Bool());
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::open_metadata_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::packed_metadata_test {
 namespace {
 
 OpenMetadata metadata_of(const char* client, const char* server) {
@@ -70,4 +70,4 @@ TEST(PackedMetadata, IsThatOfTheOneWhichWasPackedLast) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::packed_metadata_test

@@ -7,7 +7,7 @@
 #include "pep/wire/icmp.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::path_error_test {
 namespace {
 
 struct Code {
@@ -144,4 +144,4 @@ TEST_F(IcmpAboutASyn, WhenNoSynIsAnsweredTheRouteIsNotToBlame) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::path_error_test

@@ -5,7 +5,7 @@
 #include "pep/wire/icmp.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::path_mtu_advice_test {
 namespace {
 
 // An ICMP error about a TCP segment of sequence number 77.
@@ -62,4 +62,4 @@ TEST(PathMtuAdvice, NoneInOtherErrors) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::path_mtu_advice_test

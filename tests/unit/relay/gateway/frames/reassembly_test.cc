@@ -11,7 +11,7 @@
 #include "relay/sim/fragments.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::reassembly_test {
 namespace {
 
 using Addition = Reassembly::Addition;
@@ -450,4 +450,4 @@ TEST_F(ReassemblyTest, RandomFragmentsKeepTheAccountsRight) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::reassembly_test

@@ -10,7 +10,7 @@
 #include "relay/gateway/frames/frame_faults.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::segment_queue_test {
 namespace {
 
 struct Polled {
@@ -119,4 +119,4 @@ TEST_F(SegmentQueueTest, AResetHasTheNumberThatItsHostExpectsAndNoAcknowledgment
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::segment_queue_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::bridged_connections_test {
 namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
@@ -53,4 +53,4 @@ TEST_F(BridgedConnectionsTest, AHundredAreKeptHoweverManyThereAre) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::bridged_connections_test

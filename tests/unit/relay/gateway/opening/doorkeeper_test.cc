@@ -7,7 +7,7 @@
 
 #include "tests/unit/relay/gateway/live_peer.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::doorkeeper_test {
 namespace {
 
 using Flags = wire::TcpFlags;
@@ -256,4 +256,4 @@ TEST_F(DoorkeeperTest, APeerThatIsSilentTakesNoFlows) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::doorkeeper_test

@@ -9,7 +9,7 @@
 #include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::misfits_test {
 namespace {
 
 using Flags = wire::TcpFlags;
@@ -118,4 +118,4 @@ TEST_F(MisfitsTest, ANewConnectionIsNotTakenForTheOldOne) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::misfits_test

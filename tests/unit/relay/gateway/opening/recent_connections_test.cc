@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::recent_connections_test {
 namespace {
 
 FlowKey flow(std::uint16_t port) {
@@ -54,4 +54,4 @@ TEST(RecentConnections, KnowsAsManyAsItIsMadeFor) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::recent_connections_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::refusals_test {
 namespace {
 
 using Flags = wire::TcpFlags;
@@ -93,4 +93,4 @@ TEST_F(RefusalsTest, EachPortHasItsOwnAndNoMoreThanABurst) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::refusals_test

@@ -10,7 +10,7 @@
 #include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::syn_cookies_test {
 namespace {
 
 using Flags = wire::TcpFlags;
@@ -255,4 +255,4 @@ TEST_F(FloodedGateway, WithAFullTableItBridges) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::syn_cookies_test

@@ -10,7 +10,7 @@
 #include "relay/gateway/peers/shared_dictionaries.h"
 #include "tests/unit/pep/compress/dictionary_samples.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::dictionaries_test {
 namespace {
 
 compress::Bytes dictionary(unsigned variant) {
@@ -103,4 +103,4 @@ TEST(SharedDictionaries, AreThoseThatBothHave) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::dictionaries_test

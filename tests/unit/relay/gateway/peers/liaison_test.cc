@@ -10,7 +10,7 @@
 #include "tests/fuzz/far_gateway.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::liaison_test {
 namespace {
 
 class LiaisonTest : public ::testing::Test {
@@ -107,4 +107,4 @@ TEST_F(LiaisonOfAHub, SaysAgainWhatThePeerHadNoRoomFor) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::liaison_test

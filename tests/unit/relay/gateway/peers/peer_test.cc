@@ -8,7 +8,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::peer_test {
 namespace {
 
 config::Link link_with(config::Controller controller) {
@@ -83,4 +83,4 @@ TEST_F(PeerTest, KeepsNoKeysButKnowsThatThereAreSome) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::peer_test

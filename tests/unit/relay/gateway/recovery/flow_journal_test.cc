@@ -7,7 +7,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::flow_journal_test {
 namespace {
 
 FlowJournal::Record record_of(std::string_view local, std::string_view remote, std::uint16_t port) {
@@ -79,4 +79,4 @@ TEST_F(FlowJournalTest, WithoutMemoryNothingIsKept) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::flow_journal_test

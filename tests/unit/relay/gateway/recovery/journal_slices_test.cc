@@ -11,7 +11,7 @@
 #include "relay/gateway/steering/flow_hash.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::journal_slices_test {
 namespace {
 
 constexpr unsigned kPlaces = 64;
@@ -89,4 +89,4 @@ TEST_F(JournalSlicesTest, ThereMayBeNone) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::journal_slices_test

@@ -9,7 +9,7 @@
 #include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::orphaned_flows_test {
 namespace {
 
 using Flags = wire::TcpFlags;
@@ -216,4 +216,4 @@ TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::orphaned_flows_test

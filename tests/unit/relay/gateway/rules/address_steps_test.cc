@@ -9,7 +9,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::address_steps_test {
 namespace {
 
 using Entries = std::vector<AddressSteps::Entry>;
@@ -106,4 +106,4 @@ TEST(AddressSteps, FindWhatTryingAllPrefixesFinds) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::address_steps_test

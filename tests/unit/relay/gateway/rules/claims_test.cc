@@ -15,7 +15,7 @@
 #include "tests/unit/relay/gateway/frame_builder.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::claims_test {
 namespace {
 
 using stp::ResetReason;
@@ -212,4 +212,4 @@ TEST_F(HubTest, ASynOfOursThatComesBackTooLateIsForeign) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::claims_test

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::policy_test {
 namespace {
 
 IpAddress ip(const char* text) { return *IpAddress::parse(text); }
@@ -110,4 +110,4 @@ TEST(Policy, AReloadTakesBackWhatWasSet) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::policy_test

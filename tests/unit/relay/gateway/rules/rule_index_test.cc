@@ -8,7 +8,7 @@
 #include "pep/base/random.h"
 #include "relay/gateway/rules/explanation.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::rule_index_test {
 namespace {
 
 using config::Direction;
@@ -150,4 +150,4 @@ TEST(RuleIndex, ARuleForAnUnknownPeerMatchesNothing) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::rule_index_test

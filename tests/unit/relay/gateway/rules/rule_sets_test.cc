@@ -9,7 +9,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::rule_sets_test {
 namespace {
 
 using Words = std::vector<std::uint64_t>;
@@ -63,4 +63,4 @@ TEST(RuleSets, EqualOnesAreKeptOnce) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::rule_sets_test

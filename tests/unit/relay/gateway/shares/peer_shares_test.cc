@@ -10,7 +10,7 @@
 #include "pep/base/random.h"
 #include "relay/gateway/shares/rate_shares.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::peer_shares_test {
 namespace {
 
 constexpr BitRate mbit(double n) {
@@ -139,4 +139,4 @@ TEST(PeerShares, NothingThatIsToldBreaksThem) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::peer_shares_test

@@ -13,7 +13,7 @@
 #include "pep/base/random.h"
 #include "relay/gateway/uplink/class_order.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::rate_shares_test {
 namespace {
 
 using schedule::class_bit;
@@ -399,4 +399,4 @@ TEST(RateShares, RestWhenNobodySends) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::rate_shares_test

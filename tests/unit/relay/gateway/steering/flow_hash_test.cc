@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::flow_hash_test {
 namespace {
 
 // As Microsoft defines it ("RSS Hashing Functions"): for each bit of the input that is set, the 32
@@ -109,4 +109,4 @@ TEST(FlowHash, MapsNoTwoSumsToOneValue) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::flow_hash_test

@@ -9,7 +9,7 @@
 #include "config/schema.h"
 #include "relay/gateway/steering/lanes.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::lane_ports_test {
 namespace {
 
 constexpr std::array<unsigned, 5> kCounts{1, 2, 4, 8, 16};
@@ -99,4 +99,4 @@ TEST(LanePorts, OfTheDefaultPortAreOneBlock) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::lane_ports_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::lanes_test {
 namespace {
 
 config::Gateway with_peers(std::initializer_list<unsigned> workers) {
@@ -58,4 +58,4 @@ TEST(Lanes, BothGatewaysFindAFlowByItsHash) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::lanes_test

@@ -7,7 +7,7 @@
 #include "relay/gateway/steering/flow_hash.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::steering_test {
 namespace {
 
 constexpr auto kOwn = "192.0.2.1";
@@ -225,4 +225,4 @@ TEST_F(SteeringTest, OnlyWhatMayBeTcpFromTheLanWaits) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::steering_test

@@ -7,7 +7,7 @@
 #include "pep/compress/effort.h"
 #include "tests/unit/pep/compress/dictionary_samples.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::class_dictionaries_test {
 namespace {
 
 std::vector<config::TrafficClass> classes() {
@@ -43,4 +43,4 @@ TEST(ClassDictionaries, AreReadyForTheLevelsThatAreConfigured) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::class_dictionaries_test

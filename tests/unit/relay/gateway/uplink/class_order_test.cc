@@ -9,7 +9,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::class_order_test {
 namespace {
 
 using schedule::class_bit;
@@ -196,4 +196,4 @@ TEST(ClassOrder, SourcesShareInProportionToTheirHosts) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::class_order_test

@@ -10,7 +10,7 @@
 
 #include "pep/base/random.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::held_frames_test {
 namespace {
 
 constexpr ByteCount kLimit = ByteCount(64'000);
@@ -186,4 +186,4 @@ TEST_F(HeldFramesTest, EverythingComesOut) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::held_frames_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::held_key_test {
 namespace {
 
 constexpr HashKey kKey{1, 2};
@@ -45,4 +45,4 @@ TEST(HeldKey, WhatIsNotIpIsOfOneHost) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::held_key_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::traffic_classes_test {
 namespace {
 
 std::vector<config::TrafficClass> named(const std::string& letters) {
@@ -50,4 +50,4 @@ TEST(TrafficClasses, AllMayBeExchangedAtOnce) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::traffic_classes_test

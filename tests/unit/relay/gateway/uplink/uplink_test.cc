@@ -10,7 +10,7 @@
 
 #include "tests/unit/relay/gateway/live_peer.h"
 
-namespace satrelay::gateway {
+namespace satrelay::gateway::uplink_test {
 namespace {
 
 using Passage = Uplink::Passage;
@@ -254,4 +254,4 @@ TEST_F(UplinkTest, WhatWaitsInAClassThatIsNoMoreLeavesAllTheSame) {
 }
 
 }  // namespace
-}  // namespace satrelay::gateway
+}  // namespace satrelay::gateway::uplink_test

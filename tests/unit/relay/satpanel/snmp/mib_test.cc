@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace satrelay::panel {
+namespace satrelay::panel::mib_test {
 namespace {
 
 std::string mib() {
@@ -166,4 +166,4 @@ TEST(Mib, GivesNoNumberTwice) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::mib_test

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace satrelay::panel {
+namespace satrelay::panel::mib_view_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -161,4 +161,4 @@ TEST(MibView, NotificationsTellTheEvent) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::mib_view_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace satrelay::panel {
+namespace satrelay::panel::backoff_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -39,4 +39,4 @@ TEST(Backoff, HeedsTheReceiverWithinReason) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::backoff_test

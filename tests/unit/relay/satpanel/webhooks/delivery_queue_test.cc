@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::panel {
+namespace satrelay::panel::delivery_queue_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -127,4 +127,4 @@ TEST_F(DeliveryQueueTest, GivesUpWhatIsNeverTakenAndKeepsItsPace) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::delivery_queue_test

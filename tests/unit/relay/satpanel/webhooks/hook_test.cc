@@ -8,7 +8,7 @@
 
 #include "tests/unit/temporary_folder.h"
 
-namespace satrelay::panel {
+namespace satrelay::panel::hook_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -116,4 +116,4 @@ TEST(Hook, WantsWhatIsBadEnoughAndNamed) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::hook_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace satrelay::panel {
+namespace satrelay::panel::poster_test {
 namespace {
 
 using enum Answer::Kind;
@@ -116,4 +116,4 @@ TEST(Poster, SpeaksNothingButHttp) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::poster_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace satrelay::panel {
+namespace satrelay::panel::signature_test {
 namespace {
 
 // As Python's hmac module has it: hmac.new(b"0123456789abcdef", b"1700000000.{}", "sha256").
@@ -19,4 +19,4 @@ TEST(Signature, ChangesWithSecretTimestampAndBody) {
 }
 
 }  // namespace
-}  // namespace satrelay::panel
+}  // namespace satrelay::panel::signature_test
