@@ -13,6 +13,8 @@ import sys
 
 import repository
 
+# What Meson compiles at once (unity builds): a file of such lines.
+UNITY_INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
 QUOTED_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The database is made for g++, whose warnings are errors; clang's own are not asked for here.
 ARGUMENTS = [
@@ -47,11 +49,11 @@ def plugin(tool, folder):
 
 
 class Tidy:
-    def __init__(self, build, tool):
-        self.build = build
+    def __init__(self, build, tool, database):
         self.tool = tool
         self.cache = build / "clang-tidy-cache"
         self.cache.mkdir(exist_ok=True)
+        (self.cache / "compile_commands.json").write_text(json.dumps(database))
         self.plugin = plugin(tool, self.cache)
         version = subprocess.run([tool, "--version"], capture_output=True, check=True).stdout
         self.base = (version + (repository.ROOT / ".clang-tidy").read_bytes()
@@ -88,7 +90,7 @@ class Tidy:
         mark = self.cache / self.key(path, command)
         if mark.exists():
             return path, "", True, True
-        done = subprocess.run([self.tool, *self.plugin, "-p", str(self.build)] + ARGUMENTS + [str(path)],
+        done = subprocess.run([self.tool, *self.plugin, "-p", str(self.cache)] + ARGUMENTS + [str(path)],
                               capture_output=True, text=True, check=False)
         clean = done.returncode == 0
         if clean:
@@ -97,6 +99,20 @@ class Tidy:
         errors = [] if clean else [line for line in done.stderr.splitlines()
                                    if "warnings generated" not in line and "warnings treated" not in line]
         return path, done.stdout + "\n".join(errors), clean, False
+
+
+def one_by_one(database):
+    """The database with an entry for each file of those that are compiled together: what one of
+    them has of another is not there when it is read alone."""
+    entries = []
+    for entry in database:
+        path = pathlib.Path(entry["directory"], entry["file"])
+        if not re.search(r"-unity\d+\.cpp$", entry["file"]):
+            entries.append(entry)
+            continue
+        for name in UNITY_INCLUDE.findall(path.read_text()):
+            entries.append(entry | {"file": name, "command": entry["command"].replace(entry["file"], name)})
+    return entries
 
 
 def selected(database, names):
@@ -129,12 +145,12 @@ def main():
     if tool is None:
         print("clang-tidy is not installed", file=sys.stderr)
         return 2
-    database = json.loads((build / "compile_commands.json").read_text())
+    database = one_by_one(json.loads((build / "compile_commands.json").read_text()))
     commands = selected(database, sys.argv[2:])
     if not commands:
         print("no file to check", file=sys.stderr)
         return 2
-    tidy = Tidy(build, tool)
+    tidy = Tidy(build, tool, database)
     failed = known = 0
     jobs = int(os.environ.get("JOBS", "2"))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
