@@ -22,12 +22,12 @@ std::size_t ByteQueue::append(ConstBytes bytes) {
 
 void ByteQueue::copy_out(std::uint64_t offset, MutableBytes out) const {
   SATRELAY_CHECK(offset >= begin() && offset <= end_ && out.size() <= end_ - offset);
-  std::size_t done = 0;
-  while (done < out.size()) {
-    const ConstBytes run = contiguous(offset + done);
-    const std::size_t n = std::min(out.size() - done, run.size());
-    std::memcpy(out.data() + done, run.data(), n);
-    done += n;
+  while (!out.empty()) {
+    const ConstBytes run = blocks_.at(offset);
+    const std::size_t n = std::min(out.size(), run.size());
+    std::memcpy(out.data(), run.data(), n);
+    out = out.subspan(n);
+    offset += n;
   }
 }
 

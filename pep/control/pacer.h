@@ -40,16 +40,22 @@ class Pacer {
   // `lead`: of what must leave at once so many bytes may run ahead; nobody else does meanwhile, so
   // several together are no further ahead than the one that may go furthest.
   bool can_send(Instant now, ByteCount lead = {}) const {
-    return busy_until_ <= now + burst_ + ahead(lead);
+    return busy_until_ <= open_until(now, lead);
   }
+  // can_send() as long as no more is booked than until then.
+  Instant open_until(Instant now, ByteCount lead = {}) const { return now + burst_ + ahead(lead); }
   // When can_send() becomes true.
   Instant next_send(ByteCount lead = {}) const { return busy_until_ - burst_ - ahead(lead); }
   // When the carrier will have sent all that was debited.
   Instant free_at() const { return busy_until_; }
   // Debits one IP packet that leaves now.
   void on_sent(std::size_t ip_bytes, Instant now) {
-    const Duration time = rate_.time_for(overhead_.accounted(ip_bytes));
-    busy_until_ = later(busy_until_, now) + time;
+    // Most packets are as long as the one before, and divisions take long.
+    if (ip_bytes != last_size_) {
+      last_size_ = ip_bytes;
+      last_time_ = rate_.time_for(overhead_.accounted(ip_bytes));
+    }
+    busy_until_ = later(busy_until_, now) + last_time_;
   }
   // Debits a packet that leaves whether or not there is room (bridged traffic, control).
   void on_bridged(std::size_t ip_bytes, Instant now) {
@@ -89,6 +95,8 @@ class Pacer {
   }
   void take(BitRate rate) {
     rate_ = rate;
+    last_size_ = 0;
+    last_time_ = rate.time_for(overhead_.accounted(0));
     debt_limit_ = std::max(least_debt_limit_, burst_ + rate.time_for(kTwoLongPackets));
   }
 
@@ -98,6 +106,8 @@ class Pacer {
   Duration least_debt_limit_;
   Duration debt_limit_;
   Instant busy_until_;
+  std::size_t last_size_ = 0;  // of a packet, and its time at this rate
+  Duration last_time_;
 };
 
 }  // namespace satrelay::control

@@ -112,6 +112,9 @@ class RateController {
   virtual Instant holds_until() const { return Instant(); }
   // New data waits while so many accounted bytes are in flight.
   virtual ByteCount window() const { return kNoWindow; }
+  // Whether these answers stay the same while several packets leave at one instant, from the first
+  // of them on.
+  virtual bool is_steady() const { return true; }
 };
 
 }  // namespace satrelay::control

@@ -315,6 +315,14 @@ std::size_t Session::poll_packet(MutableBytes out, Instant now, const schedule::
   return impl_->poll_packet(out);
 }
 
+std::size_t Session::poll_run(std::span<const MutableBytes> rooms, std::size_t before,
+                              std::span<RunPacket> packets, Instant now,
+                              const schedule::Turn& turn) {
+  impl_->now = now;
+  impl_->writer.begin(turn);
+  return impl_->poll_run(rooms, before, packets);
+}
+
 std::span<const schedule::ClassBytes> Session::last_classes() const { return impl_->writer.sent(); }
 
 schedule::ClassSet Session::waiting() const {

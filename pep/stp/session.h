@@ -78,6 +78,15 @@ struct Config {
       Duration::seconds(120);  // a stream that cannot finish is reset after this
 };
 
+// One of several packets of new bytes of one class.
+struct RunPacket {
+  std::uint16_t size = 0;    // UDP payload
+  std::uint16_t bytes = 0;   // of them, of streams
+  std::uint32_t booked = 0;  // as schedule::ClassBytes has it
+  std::uint32_t hosts = 0;   // of its class that wait behind it
+  control::Priority priority{};
+};
+
 class Session {
  public:
   // `arena`, `carrier`, `controller` and `source` must outlive the session. The carrier's pacer may
@@ -158,6 +167,12 @@ class Session {
   // Writes the next UDP payload into `out` (at least datagram_size bytes) and debits the carrier; 0
   // if nothing may leave at `now`. `turn`: whose bytes of streams may be in it.
   std::size_t poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn = {});
+  // After poll_packet() has written something, at the same instant and with the same turn: what it
+  // would write next, call after call, as long as that is nothing but new bytes of class
+  // `turn.first`, and no event waits. Each goes into one of `rooms`, behind `before` bytes, and is
+  // told in one of `packets`, of which there are as many. The count of those written.
+  std::size_t poll_run(std::span<const MutableBytes> rooms, std::size_t before,
+                       std::span<RunPacket> packets, Instant now, const schedule::Turn& turn);
   control::Priority last_priority() const;  // of the packet just polled
   // And the bytes of streams in it, by class.
   std::span<const schedule::ClassBytes> last_classes() const;

@@ -3,7 +3,7 @@
 //
 // session.cc has the peer's coming and going and the public face, session_handshake.cc HELLOs,
 // session_receive.cc the way in, session_loss.cc what became of our packets, session_send.cc the
-// way out, session_fec.cc repairs, session_timers.cc time.
+// way out, session_run.cc many packets of it, session_fec.cc repairs, session_timers.cc time.
 #pragma once
 
 #include <cstdint>
@@ -143,6 +143,11 @@ struct Session::Impl {
   std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage);
   std::size_t finish_packet(PacketBuilder& packet) { return finish_packet(packet, {}); }
   std::size_t count_out(ConstBytes packet);
+  // (session_run.cc)
+  std::size_t poll_run(std::span<const MutableBytes> rooms, std::size_t before,
+                       std::span<RunPacket> packets);
+  std::uint64_t run_ends_before() const;
+  void finish_in_run(PacketBuilder& packet, RunPacket& done);
   ReportCost cost_of(const ByteWriter& frames, std::size_t before) const;
   void write_control(PacketBuilder& packet);
   void write_report(PacketBuilder& packet);
@@ -166,6 +171,7 @@ struct Session::Impl {
   const Stream* first_stream() const {
     return streams->first(writer.turn().open, writer.turn().first);
   }
+  std::uint64_t most_in_flight() const;
   std::size_t datagram_limit() const;
 
   // --- forward error correction (session_fec.cc)

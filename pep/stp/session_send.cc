@@ -27,7 +27,12 @@ bool Session::Impl::data_allowed() const {
   if (!gate.window_open() && probes.in_flight() > 0 && !probes.data_allowed()) return false;
   const std::uint64_t in_flight =
       association->ledger.next() - association->losses.oldest_unresolved();
-  return in_flight < config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
+  return in_flight < most_in_flight();
+}
+
+// Packets, before data waits.
+std::uint64_t Session::Impl::most_in_flight() const {
+  return config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
 }
 
 bool Session::Impl::credits_wait() const {

@@ -159,6 +159,8 @@ struct Gateway::Impl final : SessionPort {
   }
   Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
                        Instant now) override;
+  Run write_run(std::size_t peer, const schedule::Turn& turn, std::span<const MutableBytes> rooms,
+                std::span<stp::RunPacket> packets, Instant now) override;
   Instant next_timeout_of(std::size_t index) const;
   void let_peers_rest(Instant now);
   Polled poll_lan(MutableBytes out, Instant now);

@@ -19,10 +19,17 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
   impl_->flows.begin_polls();
   const bool is_lan = port == PortId::kLan;
   std::size_t count = 0;
-  for (; count < rooms.size(); ++count) {
+  while (count < rooms.size()) {
+    if (!is_lan && impl_->uplink.goes_on()) {
+      const std::size_t run =
+          impl_->uplink.poll_run(rooms.subspan(count), polled.subspan(count), now);
+      count += run;
+      if (run > 0) continue;
+    }
     polled[count] =
         is_lan ? impl_->poll_lan(rooms[count], now) : impl_->poll_wan(rooms[count], now);
     if (polled[count].kind == Polled::Kind::kNothing) break;
+    ++count;
   }
   impl_->counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut, count);
   if (!is_lan && count < rooms.size()) impl_->let_peers_rest(now);
@@ -81,6 +88,25 @@ Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const sched
   if (size == 0) return {};
   wan.write_stp_headers(lanes[peer], size, session.last_priority(), out);
   return {.frame = header + size, .datagram = size};
+}
+
+Gateway::Impl::Run Gateway::Impl::write_run(std::size_t peer, const schedule::Turn& turn,
+                                            std::span<const MutableBytes> rooms,
+                                            std::span<stp::RunPacket> packets, Instant now) {
+  stp::Session& session = peers[peer]->session;
+  const std::size_t header = wan.stp_header_size();
+  const std::size_t count = session.poll_run(rooms, header, packets, now, turn);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool same = i > 0 && packets[i].size == packets[i - 1].size &&
+                      packets[i].priority == packets[i - 1].priority;
+    if (same) {
+      wan.repeat_stp_headers(rooms[i]);
+    } else {
+      wan.write_stp_headers(lanes[peer], packets[i].size, packets[i].priority, rooms[i]);
+    }
+  }
+  take_events(peer, now);
+  return {.count = count, .frame_header = header};
 }
 
 Polled Gateway::Impl::poll_lan(MutableBytes out, Instant now) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -57,6 +58,13 @@ class Protection {
   // peer has not told that it knows that, it knows the newest that it has accepted.
   bool may_replace(std::uint64_t next) const {
     return send_ && (!send_->may_follow() || is_worn_out(next));
+  }
+  // Up to this packet, from `next` on, all is sent under the present key with nothing to ask: at
+  // least one has been, unless it is `next`.
+  std::uint64_t same_key_until(std::uint64_t next) const {
+    if (!send_) return std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t packets = send_->packets(next);
+    return packets == 0 ? next : next - packets + key_life_->packets;
   }
   std::uint16_t tag() const { return encrypts() ? send_->tag() : send_seal_.tag(); }
   bool phase() const { return encrypts() && send_->phase(); }

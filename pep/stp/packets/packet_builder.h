@@ -21,9 +21,15 @@ static_assert(SentItem::kGenerationMask == Stream::kGenerationMask);
 class PacketBuilder {
  public:
   PacketBuilder(MutableBytes room, std::size_t trailer)
-      : room_(room),
-        trailer_(trailer),
-        frames_(room.subspan(kHeaderSize, room.size() - kHeaderSize - trailer)) {}
+      : room_(room), trailer_(trailer), frames_(frames_in(room, trailer)) {}
+  // The next packet, after one that was closed.
+  void renew(MutableBytes room) {
+    room_ = room;
+    frames_ = ByteWriter(frames_in(room, trailer_));
+    item_count_ = 0;
+    purpose_ = control::Purpose::kControl;
+    eliciting_ = is_protected_ = false;
+  }
 
   ByteWriter& frames() { return frames_; }
   std::size_t remaining() const { return frames_.remaining(); }
@@ -81,6 +87,9 @@ class PacketBuilder {
   }
 
  private:
+  static MutableBytes frames_in(MutableBytes room, std::size_t trailer) {
+    return room.subspan(kHeaderSize, room.size() - kHeaderSize - trailer);
+  }
   MutableBytes begin_packet(const PacketHeader& header) {
     const MutableBytes packet = room_.first(kHeaderSize + frames_.written() + trailer_);
     write_header(header, packet.data());

@@ -109,6 +109,31 @@ class RateGate {
     }
   }
 
+  // --- packets of new bytes that leave one after the other at one instant (session_run.cc)
+  struct Run {
+    Instant carrier_until;  // there is room as long as no more is booked
+    Instant own_until;
+    ByteCount window;
+  };
+  // After update(), and after a packet at the same instant; nullopt: each must be asked for.
+  std::optional<Run> begin_run(Instant now) const {
+    if (!controller_.is_steady() || now < controller_.holds_until()) return std::nullopt;
+    return Run{.carrier_until = carrier_.open_until(now, controller_.lead()),
+               .own_until = own_.open_until(now),
+               .window = controller_.window()};
+  }
+  // open() and window_open(), for the next packet.
+  bool goes_on(const Run& run) const {
+    return carrier_.free_at() <= run.carrier_until && own_.free_at() <= run.own_until &&
+           seen_.in_flight < run.window;
+  }
+  // on_sent() and debit(), of one for which it does; its priority.
+  control::Priority on_sent_in_run(std::size_t datagram, Instant now) {
+    carrier_.on_sent(datagram + datagram_overhead_, now);
+    own_.on_sent(datagram + datagram_overhead_, now);
+    return on_sent(control::Purpose::kNewData, datagram, now);
+  }
+
   // What a report, or time, says of packets.
   void on_delivered(const SentPacket& packet) {
     ++seen_.pending.packets_delivered;

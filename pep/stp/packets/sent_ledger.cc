@@ -10,16 +10,8 @@ namespace satrelay::stp {
 SentLedger::SentLedger(std::size_t max_packets)
     : max_packets_(std::bit_ceil(std::max(max_packets, kChunk))), ring_(1), mask_(0) {}
 
-SentPacket& SentLedger::append(Instant sent, std::size_t bytes, bool eliciting,
-                               std::span<const SentItem> items, std::uint64_t oldest_unresolved) {
+void SentLedger::put_items(SentPacket& packet, std::span<const SentItem> items) {
   SATRELAY_CHECK(items.size() <= kMaxItems);
-  if (next_ % kChunk == 0) begin_chunk(oldest_unresolved);
-  SentPacket& packet = at(next_);
-  packet.sent = sent;
-  packet.bytes = static_cast<std::uint16_t>(bytes);
-  packet.eliciting = eliciting;
-  packet.low_priority = false;
-  packet.item_count = static_cast<std::uint8_t>(items.size());
   const std::size_t in_place = std::min(items.size(), SentPacket::kInlineItems);
   std::copy_n(items.begin(), in_place, packet.items.begin());
   if (items.size() > in_place) {
@@ -27,8 +19,6 @@ SentPacket& SentLedger::append(Instant sent, std::size_t bytes, bool eliciting,
     const auto rest = items.subspan(in_place);
     std::copy(rest.begin(), rest.end(), overflow(packet.overflow).items.begin());
   }
-  ++next_;
-  return packet;
 }
 
 // There is always a chunk to write to, and those from the oldest packet's on are kept.

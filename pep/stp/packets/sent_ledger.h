@@ -87,7 +87,22 @@ class SentLedger {
   }
   // Records packet next() and moves on. has_room(oldest_unresolved) holds.
   SentPacket& append(Instant sent, std::size_t bytes, bool eliciting,
-                     std::span<const SentItem> items, std::uint64_t oldest_unresolved);
+                     std::span<const SentItem> items, std::uint64_t oldest_unresolved) {
+    if (next_ % kChunk == 0) begin_chunk(oldest_unresolved);
+    SentPacket& packet = at(next_);
+    packet.sent = sent;
+    packet.bytes = static_cast<std::uint16_t>(bytes);
+    packet.item_count = static_cast<std::uint8_t>(items.size());
+    packet.eliciting = eliciting;
+    packet.low_priority = packet.covered = packet.prompt = false;
+    if (items.size() == 1) {  // as of most
+      packet.items[0] = items[0];
+    } else {
+      put_items(packet, items);
+    }
+    ++next_;
+    return packet;
+  }
   // nullptr if the packet was never sent or its slot has been used again.
   const SentPacket* find(std::uint64_t number) const {
     if (number >= next_ || chunk_of(next_ - 1) - chunk_of(number) > mask_) return nullptr;
@@ -131,6 +146,7 @@ class SentLedger {
     return (*overflow_[i / kOverflowChunk])[i % kOverflowChunk];
   }
   void begin_chunk(std::uint64_t oldest_unresolved);
+  void put_items(SentPacket& packet, std::span<const SentItem> items);
   std::uint32_t take_overflow();
 
   std::size_t max_packets_;

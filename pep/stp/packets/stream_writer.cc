@@ -57,6 +57,20 @@ void StreamWriter::write(const Job& job) {
   }
 }
 
+bool StreamWriter::only_new(const Streams& streams, Instant now) const {
+  const StreamSchedule& schedule = streams.schedule();
+  const Streams::Due& due = streams.due();
+  return turn_.streams && schedule.has_lost() == 0 &&
+         schedule.has_new() == schedule::class_bit(turn_.first) &&
+         (turn_.open & schedule.has_new()) != 0 && streams.send_credit().any() &&
+         due.opens.empty() && due.fins.empty() && streams.copies().first_due() > now;
+}
+
+StreamWriter::Wrote StreamWriter::write_only_new(const Job& job) {
+  prompt_.reset();
+  return write_new(job, turn_.first);
+}
+
 // False if an OPEN still waits for the next packet: no data goes before it.
 bool StreamWriter::write_opens(const Job& job) {
   OpenList& opens = job.streams.due().opens;
@@ -142,16 +156,18 @@ void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, Re
   }
 }
 
-void StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
+StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
   Streams& streams = job.streams;
   streams.wake_lane_waiters();
   // Very many may have nothing after all.
   for (std::size_t i = 0; i < kStreamsAsked && streams.send_credit().any(); ++i) {
     Stream* const next = streams.schedule().next_new(stream_class);
-    if (next == nullptr) return;
+    if (next == nullptr) break;
     Stream& stream = *next;
-    if (!may_join(stream)) return;
+    if (!may_join(stream)) break;
     work_.add();
+    if (&stream == filler_ && write_more(job, stream)) return Wrote::kMoreOfTheSame;
+    filler_ = nullptr;
     const std::uint64_t of_lane = streams.send_credit().of_lane(stream);
     if (of_lane == 0) {
       streams.update_active(stream);
@@ -168,13 +184,48 @@ void StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
     }
     const std::uint64_t available = std::min({stream.send.unsent(), credit, of_lane});
     const std::size_t size = write_data(job, stream, stream.send.sent(), available, 0);
-    if (size == 0) return;
+    if (size == 0) break;
     streams.on_sent(size);
     totals_.new_bytes += size;
     streams.schedule().on_new_sent(stream, size, job.loss.ratio());
     streams.update_active(stream);
-    if (job.packet.remaining() == 0) return;
+    if (job.packet.remaining() == 0) {
+      filler_ = &stream;
+      sure_ = 0;
+      break;
+    }
   }
+  return Wrote::kAnything;
+}
+
+// The rest of the packet, if the stream has so much that this changes nothing of it: then it need
+// not be looked at anew.
+bool StreamWriter::write_more(const Job& job, Stream& stream) {
+  PacketBuilder& packet = job.packet;
+  if (sure_ == 0) sure_ = job.streams.sure_bytes(stream);
+  const std::uint64_t offset = stream.send.sent();
+  const std::size_t header = data_header_size(stream.id, offset);
+  if (packet.remaining() <= header || sure_ <= packet.remaining() || !packet.can_add_item()) {
+    return false;
+  }
+  const std::size_t size = packet.remaining() - header;
+  sure_ -= size;
+  const MutableBytes frame = packet.frames().reserve(header + size);
+  store_u8(frame.data(), static_cast<std::uint8_t>(FrameType::kData));
+  store_varint(store_varint(frame.data() + 1, stream.id), offset);
+  stream.send.take(offset, frame.subspan(header));
+  packet.carries(control::Purpose::kNewData);
+  packet.add_item(SentItem::make(ItemKind::kData, stream.index, stream.generation, offset,
+                                 static_cast<std::uint16_t>(size)));
+  prompt_ = stream.prompt;
+  SATRELAY_DCHECK(sent_.front().stream_class == stream.stream_class);
+  sent_.front().bytes += size;
+  sent_.front().booked += size * StreamSchedule::factor(stream);
+  job.streams.on_sent(size);
+  totals_.new_bytes += size;
+  StreamSchedule& schedule = job.streams.schedule();
+  schedule.on_new_sent(stream, size, schedule.has_lost() == 0 ? 0 : job.loss.ratio());
+  return true;
 }
 
 // For bytes, of which a stream that is ready has none left.
@@ -233,7 +284,8 @@ void StreamWriter::count_class(const Stream& stream, std::size_t bytes) {
   prompt_ = stream.prompt;
   const schedule::ClassId id = stream.stream_class;
   const std::size_t booked = bytes * StreamSchedule::factor(stream);
-  const auto found = std::ranges::find(sent_, id, &schedule::ClassBytes::stream_class);
+  auto found = sent_.begin();
+  while (found != sent_.end() && found->stream_class != id) ++found;
   if (found != sent_.end()) {
     found->bytes += bytes;
     found->booked += booked;

@@ -41,9 +41,18 @@ class StreamWriter {
   void begin(const schedule::Turn& turn) {
     turn_ = turn;
     sent_.clear();
+    filler_ = nullptr;
   }
   const schedule::Turn& turn() const { return turn_; }
   void write(const Job& job);
+  // Whether the next packet can carry nothing of streams but new bytes of the class that has the
+  // turn; then this does the same with less asking.
+  bool only_new(const Streams& streams, Instant now) const;
+  enum class Wrote : std::uint8_t {
+    kMoreOfTheSame,  // of one stream, of which more is left; all else is as it was
+    kAnything,
+  };
+  Wrote write_only_new(const Job& job);
   // What went into the packets since begin().
   std::span<const schedule::ClassBytes> sent() const { return sent_; }
   const Totals& totals() const { return totals_; }
@@ -60,7 +69,8 @@ class StreamWriter {
   void write_fins(const Job& job);
   void write_class(const Job& job, schedule::ClassId stream_class);
   void write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap);
-  void write_new(const Job& job, schedule::ClassId stream_class);
+  Wrote write_new(const Job& job, schedule::ClassId stream_class);
+  bool write_more(const Job& job, Stream& stream);
   void ask_source(const Job& job, Stream& stream);
   std::size_t write_data(const Job& job, Stream& stream, std::uint64_t offset,
                          std::uint64_t available, unsigned times_lost);
@@ -74,6 +84,10 @@ class StreamWriter {
   std::optional<bool> prompt_;  // the packet has bytes of such streams
   schedule::Turn turn_;
   std::vector<schedule::ClassBytes> sent_;
+  // Whose new bytes filled the last packet since begin(), and Streams::sure_bytes() of it; zero: it
+  // was not asked yet.
+  const Stream* filler_ = nullptr;
+  std::uint64_t sure_ = 0;
   Totals totals_;
 };
 

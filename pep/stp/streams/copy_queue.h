@@ -34,6 +34,7 @@ class CopyQueue {
 
   bool empty() const { return size_ == 0; }
   const Copy& front() const { return (*copies_)[head_]; }
+  Instant first_due() const { return empty() ? Instant::never() : front().due; }
   void push(const Copy& copy) {
     if (size_ == kRoom) return;
     if (copies_ == nullptr) copies_ = std::make_unique<Copies>();

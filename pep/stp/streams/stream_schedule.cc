@@ -38,9 +38,8 @@ void StreamSchedule::join(Stream& stream, schedule::ClassId stream_class, std::u
   update_lost(stream);
 }
 
-StreamGroup& StreamSchedule::group_of(Stream& stream) {
+StreamGroup& StreamSchedule::enter_group(Stream& stream) {
   StreamHot& hot = stream.heat();
-  if (hot.group != nullptr) return *hot.group;
   if (groups_.empty()) groups_.resize(std::size_t{1} << kPartBits);
   std::unique_ptr<StreamGroup>& group =
       groups_with(stream.host)[{stream.stream_class, stream.host}];

@@ -138,7 +138,11 @@ class StreamSchedule {
     Class& c = class_of(stream);
     return stream.hot().lost_level == Stream::Level::kYoung ? c.lost_young : c.lost_older;
   }
-  StreamGroup& group_of(Stream& stream);
+  StreamGroup& group_of(Stream& stream) {
+    StreamGroup* const group = stream.hot().group;
+    return group != nullptr ? *group : enter_group(stream);
+  }
+  StreamGroup& enter_group(Stream& stream);
   void recount(StreamGroup& group) const;
   void list_new(Stream& stream);
   void unlist_new(Stream& stream);

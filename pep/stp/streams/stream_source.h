@@ -9,8 +9,8 @@
 
 namespace satrelay::stp {
 
-// Called from within poll_packet(), for a stream marked ready that has nothing left to send. The
-// source calls write(), finish() or set_ready(stream, false) on the session.
+// Called from within poll_packet() and poll_run(), for a stream marked ready that has nothing left
+// to send. The source calls write(), finish() or set_ready(stream, false) on the session.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;

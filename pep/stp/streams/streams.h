@@ -149,6 +149,7 @@ class Streams {
   Due& due() { return due_; }
   const Due& due() const { return due_; }
   CopyQueue& copies() { return copies_; }
+  const CopyQueue& copies() const { return copies_; }
   // Of these classes, those with bytes of streams to send, lost or new.
   schedule::ClassSet has_bytes(schedule::ClassSet classes) const {
     const schedule::ClassSet lost = schedule_.has_lost(), fresh = schedule_.has_new();
@@ -187,7 +188,18 @@ class Streams {
     if (send_credit_.accept(frame)) activation_.begin(table_.slot_count());
   }
   void on_sent(std::uint64_t new_bytes) { send_credit_.on_sent(new_bytes); }
-  void wake_lane_waiters();
+  void wake_lane_waiters() {
+    if (!lane_waiters_.empty()) wake_some_lane_waiters();
+  }
+  // As long as fewer bytes of it leave than so many, and nothing else happens, nothing of the
+  // stream changes but how many it has sent; zero: that is not known.
+  std::uint64_t sure_bytes(const Stream& stream) const {
+    const bool keeps_its_share = stream.lane_share.left == 0;
+    if (stream.phase != Stream::Phase::kOpen || !keeps_its_share || !lane_waiters_.empty()) {
+      return 0;
+    }
+    return std::min(stream.send.unsent(), send_credit_.of(stream));
+  }
 
   // --- credit for the peer, and the reader (streams.cc)
   ReceiveCredit& receive_credit() { return receive_credit_; }
@@ -224,6 +236,7 @@ class Streams {
   void erase(Stream& stream);
   void on_written(Stream& stream, Instant now);
   void give_first_credits();
+  void wake_some_lane_waiters();
   void look_for_memory(Instant now) {
     if (memory_check_.is_never()) memory_check_ = now + config_.memory_interval;
   }

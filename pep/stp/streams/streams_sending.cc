@@ -157,7 +157,7 @@ void Streams::raise_credit(Stream& stream, std::uint64_t limit) {
   update_active(stream);
 }
 
-void Streams::wake_lane_waiters() {
+void Streams::wake_some_lane_waiters() {
   for (int i = 0; i < kMostWoken && !lane_waiters_.empty(); ++i) {
     if (!send_credit_.is_beyond_shares()) return;
     Stream& stream = *lane_waiters_.front();

@@ -22,20 +22,28 @@ constexpr std::size_t varint_size(std::uint64_t value) {
   return 8;
 }
 
-inline void write_varint(ByteWriter& out, std::uint64_t value) {
-  switch (varint_size(value)) {
+// Where there is room for it; the place behind it.
+inline std::byte* store_varint(std::byte* out, std::uint64_t value) {
+  const std::size_t size = varint_size(value);
+  switch (size) {
     case 1:
-      out.u8(static_cast<std::uint8_t>(value));
-      return;
+      store_u8(out, static_cast<std::uint8_t>(value));
+      break;
     case 2:
-      out.u16(static_cast<std::uint16_t>(value | 0x4000U));
-      return;
+      store_u16(out, static_cast<std::uint16_t>(value | 0x4000U));
+      break;
     case 4:
-      out.u32(static_cast<std::uint32_t>(value | 0x8000'0000U));
-      return;
+      store_u32(out, static_cast<std::uint32_t>(value | 0x8000'0000U));
+      break;
     default:
-      out.u64((value & kMaxVarint) | (std::uint64_t{3} << 62));
+      store_u64(out, (value & kMaxVarint) | (std::uint64_t{3} << 62));
   }
+  return out + size;
+}
+
+inline void write_varint(ByteWriter& out, std::uint64_t value) {
+  const MutableBytes room = out.reserve(varint_size(value));
+  if (!room.empty()) store_varint(room.data(), value);
 }
 
 inline std::uint64_t read_varint(ByteReader& in) {

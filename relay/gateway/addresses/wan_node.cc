@@ -274,15 +274,20 @@ void WanNode::write_stp_headers(const Lane& lane, std::size_t datagram, control:
              .written = true};
     write_headers(last_, last_.bytes);
   }
+  repeat_stp_headers(frame);
+}
+
+void WanNode::repeat_stp_headers(MutableBytes frame) const {
   std::memcpy(frame.data(), last_.bytes.data(), stp_header_size_);
   // IPv4 leaves the UDP checksum out (RFC 768): each STP packet carries a CRC32C of its own, and
   // the sum would be a second pass over the payload. IPv6 requires it (RFC 8200 section 8.1).
   if (own_.is_v4()) return;
-  const bool sent = way == LinkWay::kSend;
+  const bool sent = last_.way == LinkWay::kSend;
   const MutableBytes udp =
-      frame.subspan(stp_header_size_ - wire::kUdpHeaderSize, wire::kUdpHeaderSize + datagram);
-  const std::uint16_t sum = wire::transport_checksum(
-      sent ? own_ : peers_[lane.peer], sent ? peers_[lane.peer] : own_, wire::kProtocolUdp, udp);
+      frame.subspan(stp_header_size_ - wire::kUdpHeaderSize, wire::kUdpHeaderSize + last_.datagram);
+  const std::uint16_t sum =
+      wire::transport_checksum(sent ? own_ : peers_[last_.lane.peer],
+                               sent ? peers_[last_.lane.peer] : own_, wire::kProtocolUdp, udp);
   store_u16(udp.data() + wire::kUdpChecksumOffset, sum == 0 ? std::uint16_t{0xffff} : sum);
 }
 

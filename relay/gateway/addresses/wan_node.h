@@ -57,6 +57,8 @@ class WanNode {
   std::size_t stp_header_size() const { return stp_header_size_; }
   void write_stp_headers(const Lane& lane, std::size_t datagram, control::Priority priority,
                          MutableBytes frame, LinkWay way = LinkWay::kSend) const;
+  // Once more those that were written last, for a datagram of the same size.
+  void repeat_stp_headers(MutableBytes frame) const;
 
  private:
   // Most packets of a burst have the same headers as the one before.

@@ -136,17 +136,4 @@ BitRate ClassOrder::expected_rate(ClassId id) const {
   return c.rates.maximum.is_zero() ? rate : std::min(rate, c.rates.maximum);
 }
 
-void ClassOrder::on_sent(ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
-                         std::size_t hosts, Instant now) {
-  Class& c = classes_[id];
-  const auto size = static_cast<std::size_t>(bytes.value());
-  c.sources.on_served(source, booked.value(), std::max<std::size_t>(hosts, 1));
-  if (c.maximum) c.maximum->on_sent(size, now);
-  if (c.guaranteed && c.guaranteed->can_send(now)) {
-    c.guaranteed->on_sent(size, now);
-  } else {
-    tags_.on_served(id, bytes.value(), std::max<std::uint32_t>(c.weight, 1));
-  }
-}
-
 }  // namespace satrelay::gateway

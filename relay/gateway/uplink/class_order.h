@@ -7,6 +7,7 @@
 // turns in proportion to the hosts that wait in them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +51,17 @@ class ClassOrder {
   // To be told of all that leaves, in bytes as the carrier counts them, and what of it is booked to
   // the source (pep/schedule/host_share.h). `hosts`: that wait in the source, at least 1.
   void on_sent(schedule::ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
-               std::size_t hosts, Instant now);
+               std::size_t hosts, Instant now) {
+    Class& c = classes_[id];
+    const auto size = static_cast<std::size_t>(bytes.value());
+    c.sources.on_served(source, booked.value(), std::max<std::size_t>(hosts, 1));
+    if (c.maximum) c.maximum->on_sent(size, now);
+    if (c.guaranteed && c.guaranteed->can_send(now)) {
+      c.guaranteed->on_sent(size, now);
+    } else {
+      tags_.on_served(id, bytes.value(), std::max<std::uint32_t>(c.weight, 1));
+    }
+  }
 
  private:
   struct Class {

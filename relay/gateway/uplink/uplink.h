@@ -44,6 +44,15 @@ class SessionPort {
   // Polls the peer's session and puts the headers before its packet.
   virtual Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
                                Instant now) = 0;
+  // As many of those that follow at once as its session writes in one run, each into one of
+  // `rooms`. `frame_header`: bytes of headers before each.
+  struct Run {
+    std::size_t count = 0;
+    std::size_t frame_header = 0;
+  };
+  virtual Run write_run(std::size_t peer, const schedule::Turn& turn,
+                        std::span<const MutableBytes> rooms, std::span<stp::RunPacket> packets,
+                        Instant now) = 0;
 };
 
 class Uplink {
@@ -80,6 +89,9 @@ class Uplink {
 
   // --- output ----------------------------------------------------------------------------------
   Polled poll(MutableBytes out, Instant now);
+  // Once it goes_on(): the next frames, as far as the session that has the turn writes them in one
+  // run. Zero says nothing of poll().
+  std::size_t poll_run(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   // Anything may be different from now on; until then only packets have left.
   void interrupt() { lone_peer_.reset(); }
   // Nothing is different since a session has sent, and it is that one's turn again: nobody else
@@ -136,11 +148,14 @@ class Uplink {
                                Instant now) const;
   std::optional<schedule::ClassId> bridged_turn(Instant now) const;
   bool choose_all(Instant now);
+  bool lone_peer_waits() const;
   std::size_t poll_lone_peer(MutableBytes out, Instant now);
   void note_lone_peer();
   std::size_t poll_sessions(MutableBytes out, Instant now);
   std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
   void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
+  void debit_run(std::size_t peer, schedule::ClassId id, std::span<const stp::RunPacket> packets,
+                 Instant now);
   void debit_bridged(schedule::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
   Polled release_held(schedule::ClassId id, MutableBytes out, Instant now);
   bool may_leave_at_once(schedule::ClassId id, Instant now) const;

@@ -1,5 +1,6 @@
 // Whose turn it is.
 #include <algorithm>
+#include <array>
 
 #include "relay/gateway/uplink/uplink.h"
 
@@ -8,6 +9,12 @@ namespace satrelay::gateway {
 using schedule::class_bit;
 using schedule::ClassId;
 using schedule::ClassSet;
+
+namespace {
+
+constexpr std::size_t kLongestRun = 32;
+
+}  // namespace
 
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
@@ -48,12 +55,31 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   return best;
 }
 
+bool Uplink::lone_peer_waits() const {
+  return lines_[*lone_peer_].session.waiting() ==
+         class_bit(carriers_.front()->choice->traffic_class);
+}
+
 // Once more the one that had the turn, without choosing; 0: it has nothing, or must be chosen. It
 // knows by itself whether it may send, and nobody else would have the turn if it may not.
 std::size_t Uplink::poll_lone_peer(MutableBytes out, Instant now) {
-  const stp::Session& session = lines_[*lone_peer_].session;
-  if (session.waiting() != class_bit(carriers_.front()->choice->traffic_class)) return 0;
-  return poll_session(*lone_peer_, out, now);
+  return lone_peer_waits() ? poll_session(*lone_peer_, out, now) : 0;
+}
+
+std::size_t Uplink::poll_run(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                             Instant now) {
+  if (!lone_peer_waits()) return 0;
+  const std::size_t peer = *lone_peer_;
+  const Carrier& carrier = *carriers_.front();
+  const schedule::Turn turn{.first = carrier.choice->traffic_class};
+  std::array<stp::RunPacket, kLongestRun> packets;
+  const SessionPort::Run run =
+      port_.write_run(peer, turn, rooms.first(std::min(rooms.size(), kLongestRun)), packets, now);
+  for (std::size_t i = 0; i < run.count; ++i) {
+    polled[i] = written(run.frame_header + packets[i].size);
+  }
+  debit_run(peer, turn.first, std::span(packets).first(run.count), now);
+  return run.count;
 }
 
 // The peer that was chosen has sent a packet.
@@ -174,6 +200,24 @@ void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) 
     carrier.classes.on_sent(id, peer + 1, all, all_booked, session.waiting_hosts(id), now);
     classes_[id].use.relayed_bytes += all.value();
   }
+}
+
+// Each by itself: what is guaranteed to a class may be used up by any of them.
+void Uplink::debit_run(std::size_t peer, ClassId id, std::span<const stp::RunPacket> packets,
+                       Instant now) {
+  Line& line = lines_[peer];
+  Carrier& carrier = line.carrier;
+  std::uint64_t total = 0;
+  for (const stp::RunPacket& packet : packets) {
+    const ByteCount all = carrier.pacer.overhead().accounted(packet.size + line.datagram_overhead);
+    const ByteCount all_booked(all.value() - packet.bytes + packet.booked);
+    total += all.value();
+    carrier.classes.on_sent(id, peer + 1, all, all_booked, packet.hosts, now);
+  }
+  carrier.sent += total;
+  line.sent += total;
+  carrier.sent_of[id] += total;
+  classes_[id].use.relayed_bytes += total;
 }
 
 // Debited to the carriers that have room, and to all if none has: the frame may have taken any of

@@ -40,6 +40,20 @@ TEST(Pacer, CountsTheOverheadOfThePacket) {
 }
 
 // 4 ms are booked; at a tenth of the rate those bytes need 40.
+TEST(Pacer, APacketTakesItsTimeAtTheRateOfNow) {
+  Pacer pacer = slow_pacer();
+  pacer.on_sent(125, at_ms(0));
+  pacer.on_sent(250, at_ms(0));
+  pacer.on_sent(250, at_ms(0));
+  EXPECT_EQ(pacer.free_at(), at_ms(5));
+  pacer.set_rate(BitRate::bits_per_second(2'000'000), at_ms(5));
+  pacer.on_sent(250, at_ms(5));
+  EXPECT_EQ(pacer.free_at(), at_ms(6));
+  pacer.take_share(BitRate::bits_per_second(500'000), at_ms(6));
+  pacer.on_sent(250, at_ms(6));
+  EXPECT_EQ(pacer.free_at(), at_ms(10));
+}
+
 TEST(Pacer, ALowerRateCountsForWhatIsBooked) {
   Pacer pacer = slow_pacer();
   for (int i = 0; i < 4; ++i) pacer.on_sent(125, at_ms(0));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -267,14 +268,32 @@ class Network {
         std::byte buffer[9000];
         while (const std::size_t size = session(end).poll_packet(buffer, now)) {
           busy = true;
-          if (on_packet) on_packet(end, MutableBytes(buffer).first(size));
-          channels[end].send(ConstBytes(buffer).first(size), now);
+          send(end, MutableBytes(buffer).first(size));
+          if (in_runs) send_run(end);
         }
         apps[end].handle_events(now);
       }
       if (!busy) return;
     }
     apps[0].fail("no rest at one instant");
+  }
+  void send(int end, MutableBytes packet) {
+    if (on_packet) on_packet(end, packet);
+    channels[end].send(packet, now);
+  }
+  void send_run(int end) {
+    std::array<std::array<std::byte, 1500>, 5> rooms;
+    std::array<RunPacket, 5> packets;
+    const std::array<MutableBytes, 5> spans = {rooms[0], rooms[1], rooms[2], rooms[3], rooms[4]};
+    const std::size_t count = session(end).poll_run(spans, 8, packets, now, {});
+    sent_in_runs += count;
+    for (std::size_t i = 0; i < count; ++i) {
+      send(end, spans[i].subspan(8, packets[i].size));
+    }
+  }
+  Duration late_by(Instant at) const {
+    const std::int64_t step = tick.to_nanoseconds();
+    return Duration::nanoseconds((step - at.to_nanoseconds() % step) % step);
   }
   Instant next() {
     Instant at = earlier(channels[0].next(), channels[1].next());
@@ -301,7 +320,7 @@ class Network {
       }
       stuck = 0;
       if (at >= until) break;
-      now = at;
+      now = at + late_by(at);
     }
     now = until;
     settle();
@@ -328,6 +347,9 @@ class Network {
   Application apps[2];
   std::unique_ptr<End> ends[2];
   std::function<void(int, MutableBytes)> on_packet;  // before it leaves
+  Duration tick = Duration::nanoseconds(1);          // of the clock by which all is asked
+  bool in_runs = false;                              // both ask for runs, too
+  std::size_t sent_in_runs = 0;
 };
 
 enum class Sealed : bool { kByChecksum, kByKey };

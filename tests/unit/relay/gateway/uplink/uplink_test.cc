@@ -49,9 +49,16 @@ class UplinkTest : public testing::Test, public SessionPort {
     return size == 0 ? Written{} : Written{.frame = kHeader + size, .datagram = size};
   }
 
-  void add_peer() {
+  SessionPort::Run write_run(std::size_t, const schedule::Turn& turn,
+                             std::span<const MutableBytes> rooms, std::span<stp::RunPacket> packets,
+                             Instant now) override {
+    return {.count = peer_->session().poll_run(rooms, kHeader, packets, now, turn),
+            .frame_header = kHeader};
+  }
+
+  void add_peer(stp::FecMode fec = stp::FecMode::kAuto) {
     Carrier& carrier = uplink_.carrier("sat");
-    peer_ = std::make_unique<LivePeer>(carrier, now_);
+    peer_ = std::make_unique<LivePeer>(carrier, now_, fec);
     Peer& peer = *peer_->peers[0];
     uplink_.add_session(carrier, peer.session, peer.datagram_overhead);
   }
@@ -150,6 +157,59 @@ TEST_F(UplinkTest, ASessionAndBridgedFramesShareTheCarrier) {
   EXPECT_GT(held, 3U);
   EXPECT_GT(written, 3U);
   EXPECT_GT(uplink_.classes()[TrafficClasses::kRelayed].use.relayed_bytes, 0U);
+}
+
+// What a packet of a run counts for is what it would count for by itself.
+TEST_F(UplinkTest, APeerThatIsAloneSendsInARunAndEachPacketIsBooked) {
+  add_peer(stp::FecMode::kOff);
+  const auto stream = peer_->session().open_stream({}, 0, now_);
+  ASSERT_TRUE(stream);
+  const std::vector<std::byte> bytes(100'000);
+  ASSERT_EQ(peer_->session().write(*stream, bytes, now_), bytes.size());
+  std::vector<FrameBytes> rooms(32, FrameBytes(2'000));
+  const std::vector<MutableBytes> spans(rooms.begin(), rooms.end());
+  std::array<Polled, 32> polled;
+  std::uint64_t accounted = 0;
+  std::size_t in_runs = 0;
+  std::uint64_t turn_of_a_byte = 0;  // so far the source moves on in the order of its class
+  const Carrier& carrier = uplink_.carrier("sat");
+  const auto count = [&](const Polled& each) {
+    ASSERT_EQ(each.kind, Polled::Kind::kWritten);
+    accounted += carrier.pacer.overhead().accounted(each.size - kHeader + 28).value();
+  };
+  for (int i = 0; i < 40; ++i) {
+    now_ += Duration::milliseconds(10);
+    uplink_.interrupt();
+    for (Polled first = poll(); first.kind != Polled::Kind::kNothing; first = poll()) {
+      count(first);
+      if (turn_of_a_byte == 0) {
+        turn_of_a_byte = carrier.classes.start(TrafficClasses::kRelayed, 1) / accounted;
+      }
+      if (!uplink_.goes_on()) continue;
+      const std::size_t run = uplink_.poll_run(spans, polled, now_);
+      for (std::size_t k = 0; k < run; ++k) count(polled[k]);
+      in_runs += run;
+    }
+  }
+  EXPECT_GT(in_runs, 10U);
+  EXPECT_EQ(uplink_.classes()[TrafficClasses::kRelayed].use.relayed_bytes,
+            carrier.sent_of[TrafficClasses::kRelayed]);
+  EXPECT_EQ(carrier.sent, accounted);
+  EXPECT_EQ(carrier.classes.start(TrafficClasses::kRelayed, 1), turn_of_a_byte * accounted);
+}
+
+TEST_F(UplinkTest, NobodySendsInARunWhileABridgedFrameWaits) {
+  add_peer(stp::FecMode::kOff);
+  const auto stream = peer_->session().open_stream({}, 0, now_);
+  ASSERT_TRUE(stream);
+  const std::vector<std::byte> bytes(100'000);
+  ASSERT_EQ(peer_->session().write(*stream, bytes, now_), bytes.size());
+  fill();
+  for (int i = 0; i < 30; ++i) admit();
+  for (int i = 0; i < 5; ++i) {
+    now_ += Duration::milliseconds(2);
+    while (poll().kind != Polled::Kind::kNothing) EXPECT_FALSE(uplink_.goes_on());
+  }
 }
 
 TEST_F(UplinkTest, WhatASessionMustSayWaitsForOneFrameAtMost) {
