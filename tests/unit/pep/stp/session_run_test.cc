@@ -18,7 +18,7 @@
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test {
+namespace satrelay::stp::test::session_run_test {
 namespace {
 
 constexpr std::uint64_t kEpoch = 1000, kPeerEpoch = 2000;
@@ -466,4 +466,4 @@ TEST(SessionRuns, WholeConversationsAreWhatTheyWouldBeWithout) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test
+}  // namespace satrelay::stp::test::session_run_test
