@@ -12,7 +12,7 @@ using schedule::ClassSet;
 
 namespace {
 
-constexpr std::size_t kLongestRun = 32;
+constexpr std::size_t kPacketsOfARun = 32;
 
 }  // namespace
 
@@ -72,9 +72,9 @@ std::size_t Uplink::poll_run(std::span<const MutableBytes> rooms, std::span<Poll
   const std::size_t peer = *lone_peer_;
   const Carrier& carrier = *carriers_.front();
   const schedule::Turn turn{.first = carrier.choice->traffic_class};
-  std::array<stp::RunPacket, kLongestRun> packets;
-  const SessionPort::Run run =
-      port_.write_run(peer, turn, rooms.first(std::min(rooms.size(), kLongestRun)), packets, now);
+  std::array<stp::RunPacket, kPacketsOfARun> packets;
+  const SessionPort::Run run = port_.write_run(
+      peer, turn, rooms.first(std::min(rooms.size(), kPacketsOfARun)), packets, now);
   for (std::size_t i = 0; i < run.count; ++i) {
     polled[i] = written(run.frame_header + packets[i].size);
   }
