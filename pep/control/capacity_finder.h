@@ -44,7 +44,6 @@ class CapacityFinder final : public RateController {
   BitRate capacity() const override;
   ByteCount lead() const override;
   Instant holds_until() const override;
-  bool is_steady() const override { return false; }  // a train ends with a packet
   std::optional<CutCause> cut_cause() const override;
   State state() const { return state_; }
   Duration queue() const { return queue_.length(); }

@@ -22,6 +22,7 @@ class FixedRate final : public RateController {
     return Priority::kHigh;
   }
   BitRate rate() const override { return guard_.rate(); }
+  bool is_steady() const override { return true; }
   std::optional<CutCause> cut_cause() const override { return guard_.cut_cause(); }
   const CapacityGuard& guard() const { return guard_; }
 

@@ -27,6 +27,7 @@ class Hpfp final : public RateController {
   void on_capacity(BitRate capacity) override { guard_.on_capacity(capacity); }
   Priority on_sent(Purpose, ByteCount accounted, Instant now) override;
   BitRate rate() const override;
+  bool is_steady() const override { return true; }
   std::optional<CutCause> cut_cause() const override;
   // What the controller leads to now.
   BitRate target() const;

@@ -29,6 +29,7 @@ class MarcheseStp final : public RateController {
   void on_feedback(const FeedbackSample& sample) override;
   void on_capacity(BitRate capacity) override { config_.capacity = capacity; }
   BitRate rate() const override;
+  bool is_steady() const override { return true; }
   ByteCount window() const override;  // TW
   ByteCount congestion_window() const { return ByteCount(window_); }
 

@@ -113,8 +113,8 @@ class RateController {
   // New data waits while so many accounted bytes are in flight.
   virtual ByteCount window() const { return kNoWindow; }
   // Whether these answers stay the same while several packets leave at one instant, from the first
-  // of them on.
-  virtual bool is_steady() const { return true; }
+  // of them on. Who says so has thought of it.
+  virtual bool is_steady() const { return false; }
 };
 
 }  // namespace satrelay::control

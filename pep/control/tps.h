@@ -25,6 +25,7 @@ class Tps final : public RateController {
   void on_capacity(BitRate capacity) override;
   Priority on_sent(Purpose purpose, ByteCount accounted, Instant now) override;
   BitRate rate() const override;
+  bool is_steady() const override { return true; }
   std::optional<CutCause> cut_cause() const override { return CutCause::kLoss; }
   ByteCount window() const override;
 

@@ -169,7 +169,7 @@ class Session {
   std::size_t poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn = {});
   // After poll_packet() has written something, at the same instant and with the same turn: what it
   // would write next, call after call, as long as that is nothing but new bytes of class
-  // `turn.first`, and no event waits. Each goes into one of `rooms`, behind `before` bytes, and is
+  // `turn.first`, and raises no event. Each goes into one of `rooms`, behind `before` bytes, and is
   // told in one of `packets`, of which there are as many. The count of those written.
   std::size_t poll_run(std::span<const MutableBytes> rooms, std::size_t before,
                        std::span<RunPacket> packets, Instant now, const schedule::Turn& turn);

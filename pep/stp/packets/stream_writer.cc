@@ -158,6 +158,8 @@ void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, Re
 
 StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
   Streams& streams = job.streams;
+  // Those that are woken may be of another class, and bring what is looked for anew.
+  if (streams.has_lane_waiters()) filler_ = nullptr;
   streams.wake_lane_waiters();
   // Very many may have nothing after all.
   for (std::size_t i = 0; i < kStreamsAsked && streams.send_credit().any(); ++i) {

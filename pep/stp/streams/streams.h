@@ -188,14 +188,15 @@ class Streams {
     if (send_credit_.accept(frame)) activation_.begin(table_.slot_count());
   }
   void on_sent(std::uint64_t new_bytes) { send_credit_.on_sent(new_bytes); }
+  bool has_lane_waiters() const { return !lane_waiters_.empty(); }
   void wake_lane_waiters() {
-    if (!lane_waiters_.empty()) wake_some_lane_waiters();
+    if (has_lane_waiters()) wake_some_lane_waiters();
   }
   // As long as fewer bytes of it leave than so many, and nothing else happens, nothing of the
   // stream changes but how many it has sent; zero: that is not known.
   std::uint64_t sure_bytes(const Stream& stream) const {
     const bool keeps_its_share = stream.lane_share.left == 0;
-    if (stream.phase != Stream::Phase::kOpen || !keeps_its_share || !lane_waiters_.empty()) {
+    if (stream.phase != Stream::Phase::kOpen || !keeps_its_share || has_lane_waiters()) {
       return 0;
     }
     return std::min(stream.send.unsent(), send_credit_.of(stream));
