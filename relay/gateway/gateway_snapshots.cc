@@ -55,6 +55,7 @@ std::vector<PeerSnapshot> Gateway::peers() const {
          .send_rate = session.send_rate(),
          .link_rate = peer.carrier.config.finds_capacity() ? session.found_capacity()
                                                            : peer.carrier.config.send_rate,
+         .finds_capacity = peer.carrier.config.finds_capacity(),
          .commanded = impl_->uplink.commanded(i),
          .controller = config::to_string(peer.carrier.config.control.controller),
          .announced = session.peer_capacity(),

@@ -58,6 +58,7 @@ struct PeerSnapshot {
   bool encrypts = false;
   BitRate send_rate;
   BitRate link_rate;  // of its link, as configured or found; zero: not known
+  bool finds_capacity = false;
   BitRate commanded;  // the operator's limit for the link or the peer, if below that; else zero
   std::string controller;
   BitRate announced;  // what the peer says that the link to it carries; zero: nothing

@@ -37,6 +37,8 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
      "check the modem; satrelayctl peers shows the rate"},
     {"rate_restored", kInfo, "as much is sent again as the link is configured for", ""},
     {"rate_lowered", kInfo, "less is sent than before", ""},
+    {"capacity_told", kInfo, "the far gateway says what the link to it carries", ""},
+    {"capacity_found", kInfo, "rate control has found what the link carries", ""},
     {"key_changed", kInfo, "a new key encrypts from now on", ""},
     {"port_up", kInfo, "link up", ""},
     {"port_down", kError, "link down, nothing passes", "check the cable and the device before it"},

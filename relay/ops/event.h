@@ -30,8 +30,10 @@ enum class EventKind : std::uint8_t {
   kPeerUnlikeWorkers,   // each counts the lanes between both otherwise
   kRateCut,             // less may be sent to it than the link is configured for
   kRateRestored,
-  kRateLowered,  // less is sent to it than before, however short
-  kKeyChanged,   // one of the session, as they are after so many packets
+  kRateLowered,    // less is sent to it than before, however short
+  kCapacityTold,   // of the link to it: by the far gateway
+  kCapacityFound,  // and by our rate control
+  kKeyChanged,     // one of the session, as they are after so many packets
   // About a port.
   kPortUp,
   kPortDown,

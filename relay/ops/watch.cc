@@ -108,6 +108,7 @@ void Watch::look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant n
   look_at_state(now_is, before, now);
   look_at_cuts(now_is, before, now);
   look_at_rate(now_is, before, now);
+  look_at_capacity(now_is, before, now);
   const stp::Counters& counters = now_is.counters;
   if (before.keys.look(counters.keys_out + counters.keys_in, now)) {
     tell_({EventKind::kKeyChanged, "peer " + now_is.name,
@@ -203,6 +204,21 @@ void Watch::look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Inst
   before.rate_cut = true;
   tell_({EventKind::kRateCut, "peer " + now_is.name,
          rate(now_is.send_rate) + " of " + rate(now_is.link_rate) + ", " + cause_of(now_is)});
+}
+
+void Watch::look_at_capacity(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
+  const auto tell = [&](EventKind kind, const SteadyRate::Change& change) {
+    std::string detail = rate(change.after);
+    if (!change.before.is_zero()) detail += ", " + rate(change.before) + " before";
+    tell_({kind, "peer " + now_is.name, std::move(detail)});
+  };
+  if (const auto change = before.announced.look(now_is.announced, now)) {
+    tell(EventKind::kCapacityTold, *change);
+  }
+  if (!now_is.finds_capacity) return;
+  if (const auto change = before.found.look(now_is.link_rate, now)) {
+    tell(EventKind::kCapacityFound, *change);
+  }
 }
 
 void Watch::look_at(const PortSnapshot& now_is, Port& before, Instant now) {

@@ -18,6 +18,7 @@
 #include "relay/ops/event.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/ops/spell.h"
+#include "relay/ops/steady_rate.h"
 #include "relay/records/records_report.h"
 
 namespace satrelay::ops {
@@ -79,6 +80,8 @@ class Watch {
     std::uint64_t cuts = 0;  // that were told
     Instant next_lowered = {};
     Growth keys = {};
+    SteadyRate announced = {};
+    SteadyRate found = {};
   };
   struct Port {
     Growth merged;
@@ -100,6 +103,7 @@ class Watch {
   void look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
+  void look_at_capacity(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   static EventKind why_refused(const stp::Counters& now_is, const Peer& before);
   void look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Instant now);
   void look_at(const PortSnapshot& now_is, Port& before, Instant now);

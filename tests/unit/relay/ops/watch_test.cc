@@ -125,9 +125,11 @@ TEST_F(WatchTest, ARateThatIsCutIsToldWithItsCause) {
   peer().commanded = BitRate();
   look();
   peer().send_rate = peer().announced = BitRate::bits_per_second(4'000'000);
-  EXPECT_EQ(look(Duration::seconds(3)),
-            Lines{"rate_cut peer hub, 4.0 Mbit/s of 50.0 Mbit/s, the far gateway says that no more "
-                  "arrives"});
+  EXPECT_EQ(
+      look(Duration::seconds(3)),
+      (Lines{"rate_cut peer hub, 4.0 Mbit/s of 50.0 Mbit/s, the far gateway says that no more "
+             "arrives",
+             "capacity_told peer hub, 4.0 Mbit/s"}));
 }
 
 TEST_F(WatchTest, AControllerThatBeginsWithLittleIsNotCut) {
@@ -320,6 +322,21 @@ TEST_F(WatchTest, EachCutOfTheRateIsALineOnceASecondAtMost) {
   EXPECT_EQ(look(Duration::seconds(10)),
             Lines{"rate_lowered peer hub, 995.0 Mbit/s to 62.2 Mbit/s, the far gateway says that "
                   "no more arrives; 1 cut before it"});
+}
+
+TEST_F(WatchTest, WhatTheLinkCarriesIsToldOnceItIsToldOrFound) {
+  look_at(PeerState::kAlive);
+  peer().announced = BitRate::bits_per_second(40'000'000);
+  EXPECT_EQ(look(Duration::seconds(1)), Lines{});
+  EXPECT_EQ(look(Duration::seconds(20)), Lines{"capacity_told peer hub, 40.0 Mbit/s"});
+  peer().announced = BitRate::bits_per_second(60'000'000);
+  EXPECT_EQ(look(Duration::seconds(20)),
+            Lines{"capacity_told peer hub, 60.0 Mbit/s, 40.0 Mbit/s before"});
+
+  peer().link_rate = BitRate::bits_per_second(45'000'000);
+  EXPECT_EQ(look(Duration::seconds(20)), Lines{}) << "a reload has set it";
+  peer().finds_capacity = true;
+  EXPECT_EQ(look(Duration::seconds(20)), Lines{"capacity_found peer hub, 45.0 Mbit/s"});
 }
 
 }  // namespace
