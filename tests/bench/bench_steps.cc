@@ -78,7 +78,7 @@ void repair_window(Crowd& crowd) {
       stp::write_repair(frames, {stp::FecCode::kFlight, 0, stp::kMaxCodedWindow, row, symbol});
     });
     if (row % 32 == 31) crowd.pass(Duration::milliseconds(100));
-    const stp::Counters& seen = crowd.engine().peers()[0].counters;
+    const stp::Counters seen = crowd.engine().peers()[0].counters;
     if (row == 120 && seen.repair_overload + seen.repair_wasted > 3) {
       throw std::runtime_error("the repairs do not wait for each other");
     }
