@@ -56,6 +56,14 @@ class UplinkTest : public testing::Test, public SessionPort {
             .frame_header = kHeader};
   }
 
+  // It has bytes of one stream to send.
+  void add_busy_peer() {
+    add_peer(stp::FecMode::kOff);
+    const auto stream = peer_->session().open_stream({}, 0, now_);
+    ASSERT_TRUE(stream);
+    const std::vector<std::byte> bytes(100'000);
+    ASSERT_EQ(peer_->session().write(*stream, bytes, now_), bytes.size());
+  }
   void add_peer(stp::FecMode fec = stp::FecMode::kAuto) {
     Carrier& carrier = uplink_.carrier("sat");
     peer_ = std::make_unique<LivePeer>(carrier, now_, fec);
@@ -161,11 +169,7 @@ TEST_F(UplinkTest, ASessionAndBridgedFramesShareTheCarrier) {
 
 // What a packet of a run counts for is what it would count for by itself.
 TEST_F(UplinkTest, APeerThatIsAloneSendsInARunAndEachPacketIsBooked) {
-  add_peer(stp::FecMode::kOff);
-  const auto stream = peer_->session().open_stream({}, 0, now_);
-  ASSERT_TRUE(stream);
-  const std::vector<std::byte> bytes(100'000);
-  ASSERT_EQ(peer_->session().write(*stream, bytes, now_), bytes.size());
+  add_busy_peer();
   std::vector<FrameBytes> rooms(32, FrameBytes(2'000));
   const std::vector<MutableBytes> spans(rooms.begin(), rooms.end());
   std::array<Polled, 32> polled;
@@ -199,11 +203,7 @@ TEST_F(UplinkTest, APeerThatIsAloneSendsInARunAndEachPacketIsBooked) {
 }
 
 TEST_F(UplinkTest, NobodySendsInARunWhileABridgedFrameWaits) {
-  add_peer(stp::FecMode::kOff);
-  const auto stream = peer_->session().open_stream({}, 0, now_);
-  ASSERT_TRUE(stream);
-  const std::vector<std::byte> bytes(100'000);
-  ASSERT_EQ(peer_->session().write(*stream, bytes, now_), bytes.size());
+  add_busy_peer();
   fill();
   for (int i = 0; i < 30; ++i) admit();
   for (int i = 0; i < 5; ++i) {
