@@ -12,10 +12,13 @@ import time
 import frames
 import pytest
 from harness import (
-    Lab,
+    ACCELERATED_PORT,
     CLIENT,
     SERVER,
     GatewayOptions,
+    Lab,
+    Link,
+    RealTime,
     check,
     control,
     control_as,
@@ -25,10 +28,13 @@ from harness import (
     tell,
 )
 from lab import kernel
+from lab.web import Web
 
 GROUP = "games"  # one that every Debian has
 SOMEBODY = "bin"  # a user of every Debian
 JOURNAL = "/run/systemd/journal"
+CARRIES = Link(rate=20_000_000, rtt=0.1)
+UPLOAD = 15_000_000
 QUICK = {"ping_after": "200ms", "suspect_after": "1s", "give_up_after": "2s"}
 
 
@@ -99,6 +105,28 @@ def test_ports_and_frames(lab: Lab) -> None:
     for line in near.daemon.log(1000).splitlines():
         if "port lan" in line:
             note(f"   {line}")
+
+
+@pytest.mark.lab(CARRIES, options=GatewayOptions(capacity="find"), file_bytes=3 * UPLOAD)
+def test_what_the_link_carries_is_found(lab: Lab) -> None:
+    near = lab.gateway_a
+    web = Web(lab, (ACCELERATED_PORT,))
+    file = web.make_file("random.bin", UPLOAD)
+    found, in_time = [], RealTime()
+
+    def told_of() -> bool:
+        found[:] = [event for event in near.events() if event["name"] == "capacity_found"]
+        return bool(found)
+
+    upload = web.start(file, "upload", ACCELERATED_PORT)
+    took = eventually(told_of, 10, "it is told what the link carries")
+    note(f"after {took:.1f} s: {found[0]['detail']}")
+    check(found[0]["subject"] == f"peer {near.peer()['name']}", f"{found}")
+    number, unit = found[0]["detail"].split(",")[0].split()
+    check(unit == "Mbit/s", f"{found}")
+    off = float(number) * 1e6 / CARRIES.rate - 1
+    in_time.check(abs(off) < 0.05, f"found with an error of {off:.1%}")
+    check(upload.finish().sha256_ok, "the file changed")
 
 
 def check_numbers(events: list[dict]) -> None:

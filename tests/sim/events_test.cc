@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,8 +52,10 @@ class Events : public ::testing::Test {
   ops::Watch watch{[this](const ops::Event& event) {
     told.emplace_back(ops::describe(event.kind).name);
     last_detail = event.detail;
+    if (event.kind == ops::EventKind::kCapacityFound) found.push_back(event.detail);
   }};
   std::string last_detail;
+  Names found;
 };
 
 TEST_F(Events, APeerThatIsKilledIsMissedGivenUpAndGreetedAnew) {
@@ -102,6 +105,42 @@ TEST_F(Events, ALinkThatCarriesLessThanConfigured) {
   const Names names = take();
   EXPECT_EQ(std::ranges::count(names, "rate_cut"), 1) << testing::PrintToString(names);
   EXPECT_NE(last_detail.find("rate control found less"), std::string::npos) << last_detail;
+}
+
+// "49.6 Mbit/s, ...": 49.6
+double megabits(const std::string& detail) {
+  EXPECT_NE(detail.find(" Mbit/s"), std::string::npos) << detail;
+  return std::stod(detail);
+}
+
+// The gateways know nothing of the link. What is found is what frames take of it; after the step it
+// is told once more, with what was found before.
+TEST_F(Events, ALinkWhoseCapacityIsFound) {
+  constexpr double kAtFirst = 50, kLater = 20, kAccuracy = 0.02;
+  const auto megabit = [](double n) {
+    return BitRate::bits_per_second(static_cast<std::uint64_t>(n * 1e6));
+  };
+  scenario.control.controller = config::Controller::kFind;
+  scenario.a_to_b.rate = megabit(kAtFirst);
+  add_flow(scenario, Side::kA, requester(400'000'000), receiver());
+  start();
+  EXPECT_EQ(take(), Names{"peer_alive"}) << "the flow has just begun";
+  run_for(Duration::seconds(12));
+  ASSERT_EQ(found.size(), 1U) << testing::PrintToString(found);
+  EXPECT_NEAR(megabits(found[0]), kAtFirst, kAtFirst * kAccuracy);
+  network->satellite().from_a().set_rate(megabit(kLater));
+  run_for(Duration::seconds(20));
+  ASSERT_EQ(found.size(), 2U) << testing::PrintToString(found);
+  EXPECT_NEAR(megabits(found[1]), kLater, kLater * kAccuracy);
+  EXPECT_TRUE(found[1].ends_with(", " + found[0] + " before")) << found[1];
+}
+
+// What is configured was not found, however much is sent.
+TEST_F(Events, ALinkWhoseCapacityIsKnown) {
+  add_flow(scenario, Side::kA, requester(40'000'000), receiver());
+  start();
+  run_for(Duration::seconds(12));
+  EXPECT_EQ(found, Names{});
 }
 
 }  // namespace
