@@ -125,7 +125,8 @@ constexpr Figure kFiguresOfClass[] = {
 };
 
 constexpr Figure kFiguresOfRecords[] = {
-    {"waiting", "records_waiting", "records of flows that the writer has yet to take"},
+    {"waiting", "records_waiting",
+     "records of flows that wait for the writer, or for a file that fails"},
 };
 
 // A word of a reply of which one of several holds.

@@ -25,13 +25,19 @@ RecordWriter::RecordWriter(const config::Records& config, std::vector<std::strin
 }
 
 void RecordWriter::open_file(Instant now) {
-  if (file_) write({}, {}, now);
+  if (file_) write_lines(now);
+  publish();
+}
+
+void RecordWriter::write_rest(Instant now) {
+  if (line_count_ > 0) write_lines(now);
   publish();
 }
 
 void RecordWriter::look(Instant now, std::uint64_t epoch) {
   const RecordContext context{.peers = peers_, .epoch = epoch};
   if (exporter_) try_export([&] { exporter_->look(now); }, now);
+  if (file_fails_ && now >= file_retry_) write_lines(now);
   for (RecordRing* ring : rings_) take_from(*ring, context, now);
   if (exporter_) try_export([&] { exporter_->flush(now); }, now);
   look_for_ends_of_trouble(now);
@@ -51,25 +57,42 @@ void RecordWriter::take_from(RecordRing& ring, const RecordContext& context, Ins
 }
 
 void RecordWriter::write(Records records, const RecordContext& context, Instant now) {
-  if (file_fails_ && now < file_failed_at_ + kFilePause) {
+  if (line_count_ > 0) {  // the file fails
     counters_.unwritten += records.size();
     return;
   }
   try {
     for (const gateway::FlowRecord& record : records) append_line(lines_, record, context);
-    const std::string_view text(lines_.data(), lines_.size());
-    file_->write(text);
-    counters_.written += records.size();
-    counters_.written_bytes += text.size();
-    file_fails_ = false;
-  } catch (const std::exception& error) {  // the disk, or no memory
+    line_count_ = records.size();
+  } catch (const std::exception& error) {  // no memory
+    lines_.clear();
     counters_.unwritten += records.size();
-    file_fails_ = true;
-    file_failed_at_ = now;
-    file_trouble_ = error.what();
+    file_failed(error, now);
+  }
+  if (!file_fails_) write_lines(now);
+}
+
+void RecordWriter::write_lines(Instant now) {
+  const std::string_view text(lines_.data(), lines_.size());
+  try {
+    file_->write(text);
+    counters_.written += line_count_;
+    counters_.written_bytes += text.size();
+    line_count_ = 0;
+    lines_.clear();
+    if (std::exchange(file_fails_, false)) file_well_since_ = now;
+  } catch (const std::exception& error) {  // the disk, or no memory
+    file_failed(error, now);
   }
   counters_.rotations = file_->rotations();
-  lines_.clear();
+}
+
+void RecordWriter::file_failed(const std::exception& error, Instant now) {
+  if (!file_fails_ && now >= file_well_since_ + kSteadyAfter) file_pause_ = kFirstPause;
+  file_fails_ = true;
+  file_trouble_ = error.what();
+  file_retry_ = now + file_pause_;
+  file_pause_ = std::min(file_pause_ * 2, kLongestPause);
 }
 
 void RecordWriter::hand_out(Records records, const RecordContext& context, Instant now) {
@@ -94,7 +117,7 @@ void RecordWriter::try_export(const Step& step, Instant now) {
 }
 
 void RecordWriter::look_for_ends_of_trouble(Instant now) {
-  if (!file_fails_ && now >= file_failed_at_ + kSteadyAfter) file_trouble_.clear();
+  if (!file_fails_ && now >= file_well_since_ + kSteadyAfter) file_trouble_.clear();
   if (!exporter_) return;
   const CollectorSocket& socket = exporter_->socket();
   if (socket.state() == CollectorSocket::State::kAway) {
@@ -116,9 +139,20 @@ void RecordWriter::publish() {
                                                      : "away";
   }
   next.collector_trouble = collector_trouble_;
+  next.waiting = line_count_;
   next.counters = counters_;
   const std::lock_guard lock(mutex_);
   report_ = std::move(next);
+}
+
+std::uint64_t RecordWriter::in_rings() const {
+  std::uint64_t records = 0;
+  for (const RecordRing* ring : rings_) records += ring->size();
+  return records;
+}
+
+bool RecordWriter::is_idle() const {
+  return in_rings() == 0 && (!exporter_ || exporter_->socket().is_idle());
 }
 
 RecordsReport RecordWriter::report() const {
@@ -127,7 +161,7 @@ RecordsReport RecordWriter::report() const {
     const std::lock_guard lock(mutex_);
     report = report_;
   }
-  for (const RecordRing* ring : rings_) report.waiting += ring->size();
+  report.waiting += in_rings();
   return report;
 }
 

@@ -1,11 +1,14 @@
 // Takes the records of flows out of the workers' rings, and brings them to where the configuration
 // says: a file of JSON lines, an IPFIX collector, or both. What cannot be brought is counted and
-// gone: neither disk nor collector ever holds up a worker.
+// gone: neither disk nor collector ever holds up a worker. Both are tried again by the clock,
+// whether flows end or not.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -24,8 +27,10 @@ namespace satrelay::records {
 
 class RecordWriter {
  public:
-  // After it could not be written, the file is left alone for so long.
-  static constexpr Duration kFilePause = Duration::seconds(1);
+  // After it could not be written, the file is left alone for so long, then for twice as long. No
+  // longer than a few seconds: a try is one write, and a pause costs the records of those that end.
+  static constexpr Duration kFirstPause = Duration::seconds(1);
+  static constexpr Duration kLongestPause = Duration::seconds(8);
   // What has failed is in trouble until it has been well for so long.
   static constexpr Duration kSteadyAfter = CollectorSocket::kSteadyAfter;
 
@@ -41,8 +46,10 @@ class RecordWriter {
   // goes wrong on one way is in the report, and the other way goes on. Throws only std::bad_alloc,
   // if there is no memory for the report.
   void look(Instant now, std::uint64_t epoch);
-  // Nothing waits for the kernel to take it.
-  bool is_idle() const { return !exporter_ || exporter_->socket().is_idle(); }
+  // At the end, for a file that fails: one more try, without a pause.
+  void write_rest(Instant now);
+  // Nothing waits that a look would bring further; for a file that fails something may.
+  bool is_idle() const;
 
   // --- any thread ------------------------------------------------------------------------------
   RecordsReport report() const;
@@ -52,6 +59,9 @@ class RecordWriter {
 
   void take_from(RecordRing& ring, const RecordContext& context, Instant now);
   void write(Records records, const RecordContext& context, Instant now);
+  void write_lines(Instant now);
+  void file_failed(const std::exception& error, Instant now);
+  std::uint64_t in_rings() const;
   void hand_out(Records records, const RecordContext& context, Instant now);
   template <typename Step>
   void try_export(const Step& step, Instant now);
@@ -64,8 +74,13 @@ class RecordWriter {
   std::optional<RotatingFile> file_;
   bool file_fails_ = false;   // it did the last time
   std::string file_trouble_;  // "": none
-  Instant file_failed_at_;    // the last time, if it is in trouble
+  Duration file_pause_ = kFirstPause;
+  Instant file_retry_;       // while it fails
+  Instant file_well_since_;  // while it does not
+  // To be written next. While the file fails they wait for it: only what is written shows that
+  // there is room again.
   fmt::memory_buffer lines_;
+  std::size_t line_count_ = 0;
   std::optional<IpfixExporter> exporter_;
   std::string collector_trouble_;  // "": none
   Instant export_failed_at_;       // the last time, of what no socket tells

@@ -14,7 +14,7 @@ struct RecordsReport {
   // Why there was a failure, until it has been well for a while; "": nothing is wrong.
   std::string file_trouble = {};
   std::string collector_trouble = {};
-  std::uint64_t waiting = 0;  // in the rings of the workers
+  std::uint64_t waiting = 0;  // in the rings of the workers, and for a file that fails
   RecordCounters counters;
 };
 

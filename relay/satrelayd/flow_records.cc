@@ -29,9 +29,10 @@ void FlowRecords::begin() {
 
 // Hosts shall not lose their connections for the sake of what is written of them. Without memory
 // even for the report there is the log.
-void FlowRecords::look() {
+template <typename Step>
+void FlowRecords::attempt(const Step& step) {
   try {
-    writer_->look(dpdk::now(), epoch_());
+    step();
   } catch (const std::exception& error) {
     if (!std::exchange(is_told_, true)) {
       ops::log_warning(std::string("records of flows: ") + error.what());
@@ -39,10 +40,15 @@ void FlowRecords::look() {
   }
 }
 
+void FlowRecords::look() {
+  attempt([this] { writer_->look(dpdk::now(), epoch_()); });
+}
+
 void FlowRecords::finish() {
   thread_.reset();  // it has looked once more
+  attempt([this] { writer_->write_rest(dpdk::now()); });
   const Instant end = dpdk::now() + kLastWords;
-  while ((!writer_->is_idle() || report().waiting > 0) && dpdk::now() < end) {
+  while (!writer_->is_idle() && dpdk::now() < end) {
     const timespec pause{.tv_sec = 0, .tv_nsec = 5'000'000};
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
     look();

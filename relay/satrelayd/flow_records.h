@@ -36,6 +36,8 @@ class FlowRecords {
 
  private:
   void look();
+  template <typename Step>
+  void attempt(const Step& step);
 
   std::function<std::uint64_t()> epoch_;
   std::vector<std::unique_ptr<records::RecordRing>> rings_;

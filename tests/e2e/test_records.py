@@ -274,18 +274,41 @@ def fill_the_disk(lab: Lab, disk: str) -> None:
     open_and_be_refused(lab, 60)
     failing = wait_for_event(near, "records_failing", "records file")
     check(failing["detail"] == f"{disk}/{near.name}.json: No space left on device", failing)
+    everywhere = ("written", "waiting", "unwritten")
+    eventually(lambda: sum(map(near.query("records").get, everywhere)) == 60, 10, "all have ended")
     state = near.query("records")
     check((state["file"], state["file_trouble"]) == ("failing", failing["detail"]), f"{state}")
     check(state["written"] == len(lines(disk, near)), "there is a piece of a line")
+    check(state["waiting"] > 0, f"nothing is tried again: {state}")
     subprocess.run(["mount", "-o", "remount,size=1M", disk], check=True)
-    time.sleep(1)  # after which it is tried again
-    open_and_be_refused(lab, 1)
-    resumed = wait_for_event(near, "records_resumed", "records file")
-    state = near.query("records")
+    # No flow ends any more, and it is found out all the same.
+    resumed = wait_for_event(near, "records_resumed", "records file", failing)
+    after = near.query("records")
+    check(after["written"] == state["written"] + state["waiting"], f"{state}, then {after}")
+    check(after["unwritten"] == state["unwritten"], f"{state}, then {after}")
+    state = after
     check(state["written"] == len(lines(disk, near)), "the file is not whole")
-    check(state["written"] + state["unwritten"] == 61, f"{state}")
     check(resumed["detail"] == f"{state['unwritten']} records were lost", resumed)
+    open_and_be_refused(lab, 1)
+    eventually(lambda: len(lines(disk, near)) == state["written"] + 1, 10, "the next record")
     check((state["file"], state["file_trouble"]) == ("ok", ""), f"{state}")
+
+
+def test_a_folder_is_missing_at_the_start_and_made_later() -> None:
+    with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
+        os.chmod(folder, 0o777)
+        missing = os.path.join(folder, "later")
+        records = {"file": f"{missing}/{{gateway}}.json"}
+        with make_lab(Link(rtt=0.02), GatewayOptions(records=records)) as lab:
+            near = lab.gateway_a
+            failing = wait_for_event(near, "records_failing", "records file")
+            check(failing["detail"].endswith("No such file or directory"), failing)
+            os.mkdir(missing)
+            os.chmod(missing, 0o777)
+            # Nobody opens a connection.
+            resumed = wait_for_event(near, "records_resumed", "records file", failing)
+            check(resumed["detail"] == "0 records were lost", resumed)
+            check(os.path.exists(f"{missing}/{near.name}.json"), "the file is not there")
 
 
 @contextlib.contextmanager

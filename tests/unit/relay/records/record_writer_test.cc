@@ -1,8 +1,10 @@
 #include "relay/records/record_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -66,16 +68,18 @@ TEST_F(RecordWriterTest, WhatCannotBeWrittenIsCountedAndItsReasonIsKept) {
     look();
     now_ += Duration::milliseconds(800);
   }
-  EXPECT_EQ(writer_->report().counters.unwritten, 3U);
+  EXPECT_EQ(writer_->report().counters.unwritten, 2U);
   EXPECT_EQ(writer_->report().file_state, "failing");
-  EXPECT_EQ(writer_->report().waiting, 0U) << "nobody waits for a disk";
+  EXPECT_EQ(writer_->report().waiting, 1U) << "what was to be written first is tried again";
+  EXPECT_EQ(first_.size(), 0U) << "nobody waits for a disk";
   const std::string why = writer_->report().file_trouble;
   EXPECT_EQ(why, config_.file + ": No such file or directory");
   std::filesystem::create_directory(folder_.file("later"));
-  now_ += RecordWriter::kFilePause;
+  now_ += RecordWriter::kLongestPause;
   first_.push(sample_record(2));
   look();
-  EXPECT_EQ(ids_in_file(), std::vector<std::uint64_t>{2});
+  EXPECT_EQ(ids_in_file(), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(writer_->report().waiting, 0U);
   EXPECT_EQ(writer_->report().file_state, "ok");
   EXPECT_EQ(writer_->report().file_trouble, why) << "it may fail again";
   now_ += RecordWriter::kSteadyAfter;
@@ -103,11 +107,128 @@ TEST_F(RecordWriterTest, AFileThatFailsNowAndThenIsInTroubleAllTheTime) {
   }
 }
 
+TEST_F(RecordWriterTest, AFileThatFailsIsTriedAgainWithoutARecordThatEnds) {
+  config_.file = folder_.file("later/flows");
+  begin();
+  first_.push(sample_record(1));
+  look();
+  first_.push(sample_record(2));
+  look();
+  std::filesystem::create_directory(folder_.file("later"));
+  now_ += RecordWriter::kFirstPause - Duration::milliseconds(1);
+  look();
+  EXPECT_EQ(writer_->report().file_state, "failing");
+  now_ += Duration::milliseconds(1);
+  look();
+  EXPECT_EQ(writer_->report().file_state, "ok");
+  EXPECT_EQ(ids_in_file(), std::vector<std::uint64_t>{1});
+  EXPECT_EQ(writer_->report().counters.written, 1U);
+  EXPECT_EQ(writer_->report().counters.unwritten, 1U);
+  now_ += RecordWriter::kSteadyAfter - Duration::milliseconds(1);
+  look();
+  EXPECT_NE(writer_->report().file_trouble, "") << "it may fail again";
+  now_ += Duration::milliseconds(1);
+  look();
+  EXPECT_EQ(writer_->report().file_trouble, "");
+}
+
+// The same of a folder that was missing at the start, when no flow has ended yet.
+TEST_F(RecordWriterTest, AFileThatCouldNotBeOpenedIsOpenedOnceItCanBe) {
+  config_.file = folder_.file("later/flows");
+  begin();
+  writer_->open_file(now_);
+  EXPECT_EQ(writer_->report().file_state, "failing");
+  std::filesystem::create_directory(folder_.file("later"));
+  now_ += RecordWriter::kFirstPause;
+  look();
+  EXPECT_EQ(writer_->report().file_state, "ok");
+}
+
+// That it can be opened shows nothing: only what is written does.
+TEST_F(RecordWriterTest, AFullDiskIsTriedAgainWithWhatItCouldNotTake) {
+  config_.file = folder_.file("flows");
+  begin();
+  first_.push(sample_record(1));
+  look();
+  ::rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  ::rlimit full = before;
+  full.rlim_cur = std::filesystem::file_size(config_.file) + 10;
+  auto* const handled = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+  first_.push(sample_record(2));
+  look();
+  now_ += RecordWriter::kFirstPause;
+  look();
+  const RecordsReport tried = writer_->report();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handled);
+  EXPECT_EQ(tried.file_state, "failing");
+  EXPECT_EQ(tried.waiting, 1U);
+  now_ += RecordWriter::kLongestPause;
+  look();
+  EXPECT_EQ(writer_->report().file_state, "ok");
+  EXPECT_EQ(ids_in_file(), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(writer_->report().counters.written_bytes, std::filesystem::file_size(config_.file));
+}
+
+TEST_F(RecordWriterTest, TriesOfAFileThatFailsBecomeFewUntilItHasBeenWell) {
+  config_.file = folder_.file("later/flows");
+  begin();
+  first_.push(sample_record(1));
+  look();
+  // Each try finds another reason than the one before: no such folder, or no folder.
+  const auto seconds_until_tried = [&] {
+    if (!std::filesystem::remove(folder_.file("later"))) std::ofstream(folder_.file("later"));
+    const Instant since = now_;
+    for (const std::string why = writer_->report().file_trouble;
+         writer_->report().file_trouble == why && now_ < since + Duration::seconds(100); look()) {
+      now_ += Duration::milliseconds(100);
+    }
+    return (now_ - since).to_seconds();
+  };
+  for (const double seconds : {1, 2, 4, 8, 8}) EXPECT_DOUBLE_EQ(seconds_until_tried(), seconds);
+  const auto be_well_for = [&](Duration time) {
+    std::filesystem::remove(folder_.file("later"));
+    std::filesystem::create_directory(folder_.file("later"));
+    now_ += RecordWriter::kLongestPause;
+    look();
+    EXPECT_EQ(writer_->report().file_state, "ok");
+    now_ += time;
+    look();
+    std::filesystem::remove_all(folder_.file("later"));
+    first_.push(sample_record(2));
+    look();
+    EXPECT_EQ(writer_->report().file_state, "failing");
+  };
+  be_well_for(RecordWriter::kSteadyAfter - Duration::milliseconds(1));
+  EXPECT_DOUBLE_EQ(seconds_until_tried(), 8);
+  be_well_for(RecordWriter::kSteadyAfter);
+  EXPECT_DOUBLE_EQ(seconds_until_tried(), 1);
+}
+
+TEST_F(RecordWriterTest, WhatWaitsForAFileThatFailsIsTriedOnceMoreAtTheEnd) {
+  config_.file = folder_.file("later/flows");
+  begin();
+  first_.push(sample_record(1));
+  look();
+  EXPECT_TRUE(writer_->is_idle()) << "the end does not wait for a disk";
+  writer_->write_rest(now_);
+  EXPECT_EQ(writer_->report().waiting, 1U);
+  std::filesystem::create_directory(folder_.file("later"));
+  writer_->write_rest(now_);
+  EXPECT_EQ(ids_in_file(), std::vector<std::uint64_t>{1});
+  EXPECT_EQ(writer_->report().waiting, 0U);
+}
+
 TEST_F(RecordWriterTest, AFullDiskLosesRecordsAndNothingElse) {
   config_.file = "/dev/full";  // no regular file, as a disk that has become a device would be
   begin();
   first_.push(sample_record(1));
   look();
+  first_.push(sample_record(2));
+  look();
+  EXPECT_EQ(writer_->report().waiting, 1U);
   EXPECT_EQ(writer_->report().counters.unwritten, 1U);
 }
 
