@@ -8,11 +8,13 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 from harness import (
     BRIDGED_PORT,
     REPOSITORY,
+    GatewayOptions,
     Lab,
     RealTime,
     check,
@@ -20,6 +22,7 @@ from harness import (
     control,
     converse,
     eventually,
+    make_lab,
     note,
     receive_all,
 )
@@ -84,7 +87,15 @@ def test_metrics_of_a_gateway(lab: Lab) -> None:
     check("no gateway runs" in done.stderr, done.stderr)
 
 
-def test_peer_lost_and_back(lab: Lab) -> None:
+def test_peer_lost_and_back() -> None:
+    with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
+        os.chmod(folder, 0o777)  # to whoever the gateways run as
+        records = {"file": f"{folder}/{{gateway}}.json"}
+        with make_lab(options=GatewayOptions(records=records)) as lab:
+            watch_a_peer_go(lab)
+
+
+def watch_a_peer_go(lab: Lab) -> None:
     far = lab.gateway_b
     with Monitoring(lab.folder, lab.tag, lambda space: by_satpanel(lab, space)) as monitoring:
         began = time.monotonic()
@@ -164,7 +175,7 @@ def lose_and_return(lab: Lab, monitoring: Monitoring) -> None:
 
 def ask_dashboards(monitoring: Monitoring, began: float) -> None:
     """Each has had data at some time of this test, with alerts and all."""
-    asked, silent = 0, []
+    asked, silent, records = 0, [], []
     for path in sorted(glob.glob(os.path.join(FILES, "grafana-*.json"))):
         with open(path, encoding="utf-8") as file:
             board = json.load(file)
@@ -178,8 +189,13 @@ def ask_dashboards(monitoring: Monitoring, began: float) -> None:
             for name, value in VARIABLES.items():
                 expression = expression.replace(name, value)
             asked += 1
-            if not monitoring.query_range(expression, time.monotonic() - began):
+            series = monitoring.query_range(expression, time.monotonic() - began)
+            if "satrelay_records_written_total" in expression:
+                records += [max(float(value) for _, value in each["values"]) for each in series]
+            if not series:
                 silent.append(f"{os.path.basename(path)}: {title}: {expression}")
     note(f"{asked} queries of dashboards asked")
     check(asked > 80, f"only {asked} queries were found")
     check(not silent, "no data for\n" + "\n".join(silent))
+    note(f"records written a second, at most: {records}")
+    check(len(records) == 2 and min(records) > 0, f"records written a second: {records}")

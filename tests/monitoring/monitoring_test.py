@@ -133,6 +133,15 @@ class Names(unittest.TestCase):
                 words = value.split("|") if "~" in relation else [value]
                 self.assertLessEqual(set(words), self.metrics[name][label])
 
+    def test_dashboards_show_what_becomes_of_records(self):
+        for path in DASHBOARDS:
+            shown = " ".join(queries_of(path))
+            for name in ("records_written_total", "records_exported_total", "records_unwritten_total",
+                         "records_unexported_total", "worker_records_lost_total", "records_file_state",
+                         "records_ipfix_state"):
+                with self.subTest(dashboard=path.name, name=name):
+                    self.assertIn(f"satrelay_{name}", shown)
+
     def test_all_queries_were_found(self):
         self.assertEqual(len(expressions_of(ALERTS)), len(alerts()))
         self.assertEqual(len(expressions_of(RECORDING)), len(self.recorded))
