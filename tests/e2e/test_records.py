@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -309,6 +310,23 @@ def test_a_folder_is_missing_at_the_start_and_made_later() -> None:
             resumed = wait_for_event(near, "records_resumed", "records file", failing)
             check(resumed["detail"] == "0 records were lost", resumed)
             check(os.path.exists(f"{missing}/{near.name}.json"), "the file is not there")
+            stop_while_the_file_fails(lab, missing)
+
+
+def stop_while_the_file_fails(lab: Lab, folder: str) -> None:
+    """What waits for the file is tried once more, and nobody waits for it."""
+    near, far = lab.gateways
+    eventually(lambda: far.query("records")["file_trouble"] == "", 15, "far is well, too")
+    shutil.rmtree(folder)
+    open_and_be_refused(lab, 1)
+    for gateway in lab.gateways:
+        eventually(lambda: gateway.query("records")["waiting"] == 1, 10, "a record waits")
+    check(near.daemon.stop() == 0, "it does not stop in order")
+    check("1 were not written in time" in near.daemon.log(100), "nobody is told what is lost")
+    os.mkdir(folder)
+    os.chmod(folder, 0o777)
+    check(far.daemon.stop() == 0, "it does not stop in order")
+    check(len(lines(folder, far)) == 1, "the last record could be written")
 
 
 @contextlib.contextmanager
