@@ -27,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSlowestClient = 64'000;  // bytes a second
 constexpr std::size_t kSmallBody = 4'096;       // always answered
+// As GnuTLS has it. 1.0 and 1.1, which its NORMAL has, are deprecated (RFC 8996).
+constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 sockaddr_storage address_of(const ServerOptions& options) {
   sockaddr_storage storage{};
@@ -188,6 +190,7 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     // The library copies neither; it reads them while it starts.
     items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(options.certificate.c_str())});
     items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(options.key.c_str())});
+    items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
   }
   if (!is_loopback(options.address)) {
     items.push_back({MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits_.connections_of_address, nullptr});

@@ -32,7 +32,7 @@ struct ServerLimits {
 struct ServerOptions {
   std::string address = "127.0.0.1";  // of IPv4 or IPv6
   std::uint16_t port = 0;             // 0: any that is free
-  // PEM; both or none. With them HTTPS is spoken, and nothing else.
+  // PEM; both or none. With them HTTPS is spoken, of TLS 1.2 or later, and nothing else.
   std::string certificate = {};
   std::string key = {};
   ServerLimits limits = {};

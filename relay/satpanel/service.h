@@ -109,6 +109,8 @@ class Service {
   Response metrics(const Call& call);
 
   Json describe_session(const Call& call) const;
+  // Of the header Set-Cookie.
+  std::string session_cookie(const Request& request, const std::string& token) const;
   bool is_still_in(const Session& session) const;
   // Throws ctl::StatsError if the gateway did not answer when it was looked at last.
   void expect_answer() const;

@@ -193,6 +193,11 @@ Json Service::describe_session(const Call& call) const {
           {"version", options_.version}};
 }
 
+std::string Service::session_cookie(const Request& request, const std::string& token) const {
+  return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict{}", cookie_name(request), token,
+                     options_.is_tls ? "; Secure" : "");
+}
+
 Response Service::session(const Call& call) { return json(describe_session(call)); }
 
 Response Service::log_in(const Call& call) {
@@ -218,10 +223,7 @@ Response Service::log_in(const Call& call) {
               .role = opened.session.role,
               .csrf = opened.session.csrf};
   Response response = json(describe_session(now_in));
-  response.headers.emplace_back(
-      "Set-Cookie",
-      fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict{}", cookie_name(call.request),
-                  opened.token, options_.is_tls ? "; Secure" : ""));
+  response.headers.emplace_back("Set-Cookie", session_cookie(call.request, opened.token));
   return response;
 }
 
@@ -233,8 +235,7 @@ Response Service::log_out(const Call& call) {
     sessions_.close(call.session_token);
   }
   Response response = json(describe_session(Call{.request = call.request}));
-  response.headers.emplace_back("Set-Cookie",
-                                "satpanel=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+  response.headers.emplace_back("Set-Cookie", session_cookie(call.request, "") + "; Max-Age=0");
   return response;
 }
 

@@ -21,9 +21,13 @@ using Clock = std::chrono::steady_clock;
 // A client that says what it likes.
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  // `from`: an address of the loopback interface.
+  explicit RawClient(std::uint16_t port, std::uint32_t from = INADDR_LOOPBACK)
+      : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(from);
+    ::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -136,6 +140,34 @@ TEST(HttpServer, ServesOthersThroughAThousandSlowClients) {
   RawClient client(server.port());
   client.say(kGet);
   EXPECT_NE(client.hear("\r\n\r\n", 15s).find("200 OK"), std::string::npos);
+}
+
+// Where clients have addresses of their own, one of them takes no room from the others.
+TEST(HttpServer, RefusesConnectionsOfAnAddressBeyondItsShare) {
+  HttpServer server({.address = "0.0.0.0", .limits = {.connections_of_address = 3}}, echo);
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back(server.port());
+    clients.back().say(kGet);
+    EXPECT_NE(clients.back().hear("\r\n\r\n").find("200 OK"), std::string::npos) << i;
+  }
+  RawClient beyond(server.port());
+  beyond.say(kGet);
+  EXPECT_EQ(beyond.hear("\r\n\r\n"), "");
+  EXPECT_TRUE(beyond.is_over());
+  RawClient other(server.port(), INADDR_LOOPBACK + 1);
+  other.say(kGet);
+  EXPECT_NE(other.hear("\r\n\r\n").find("200 OK"), std::string::npos);
+}
+
+TEST(HttpServer, GivesOnALoopbackAddressAllClientsTheirShareTogether) {
+  HttpServer server(options({.connections_of_address = 3}), echo);
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.emplace_back(server.port());
+    clients.back().say(kGet);
+    EXPECT_NE(clients.back().hear("\r\n\r\n").find("200 OK"), std::string::npos) << i;
+  }
 }
 
 TEST(HttpServer, RefusesRequestsBeyondThoseThatMayWait) {
