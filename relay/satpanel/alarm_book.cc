@@ -121,6 +121,7 @@ EventKind kind_of_link(std::string_view link) {
 void AlarmBook::raise(const Key& key, Alarm alarm, Notices& notices) {
   Alarm& kept = alarms_[key];
   alarm.index = kept.index != 0 ? kept.index : ++last_index_;
+  alarm.matter = key.second;
   if (kept.index != 0 && kept.name == alarm.name) alarm.since_ms = kept.since_ms;
   kept = std::move(alarm);
   notices.push_back({.is_over = false, .alarm = kept});

@@ -25,6 +25,7 @@ struct Alarm {
   std::uint64_t number = 0;    // of the event; 0: found by reading
   std::uint64_t since_ms = 0;  // UTC, since 1970: when it began, worse or better
   std::uint64_t told_ms = 0;   // when it was told last
+  std::string matter = {};     // what is wrong about the subject: "heard", or the event's name
 };
 
 // That one was raised, or became another, or is over.

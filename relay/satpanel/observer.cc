@@ -7,17 +7,13 @@
 #include <utility>
 
 #include "relay/client/reply.h"
+#include "relay/satpanel/wall_clock.h"
 
 namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kEvery(1);
 constexpr std::size_t kEventsAPage = 500;
-
-std::uint64_t wall_clock_seconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::floor<std::chrono::seconds>(now).count());
-}
 
 }  // namespace
 
@@ -53,13 +49,17 @@ void Observer::run() {
 
 void Observer::look() {
   auto readings = std::make_shared<metrics::Readings>(link_.read());
-  history_.add(*readings, wall_clock_seconds());
-  const bool is_up = readings->up;
+  history_.add(*readings, wall_clock_ms() / 1000);
   {
     const std::lock_guard lock(mutex_);
-    latest_ = std::move(readings);
+    latest_ = readings;
   }
-  if (!is_up) return;
+  if (readings->up) look_for_events();
+  // Behind the events, which say more.
+  alarms_.handle_readings(*readings, wall_clock_ms());
+}
+
+void Observer::look_for_events() {
   try {
     fetch_events(link_.query("/satrelay/event_numbers"));
   } catch (const std::exception&) {
@@ -91,6 +91,7 @@ void Observer::fetch_events(const Json& numbers) {
 
 void Observer::keep_event(Json event) {
   event["boot_epoch"] = boot_epoch_;
+  alarms_.handle_event(event);
   const std::lock_guard lock(mutex_);
   events_.push_back(std::move(event));
   if (events_.size() <= kMostEvents) return;

@@ -1,5 +1,5 @@
 // Looks at the gateway once a second, for everybody: however many clients ask, the gateway is asked
-// no more often. Keeps what it saw last, the events since it began, and the history.
+// no more often. Keeps what it saw last, the events since it began, the alarms, and the history.
 #pragma once
 
 #include <condition_variable>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "relay/metrics/readings.h"
+#include "relay/satpanel/alarm_keeper.h"
 #include "relay/satpanel/gateway_link.h"
 #include "relay/satpanel/history.h"
 
@@ -40,15 +41,19 @@ class Observer {
   // From position `from` on, at most `most`; 0: the latest `most`.
   EventPage events(std::uint64_t from, std::size_t most) const;
 
+  const AlarmKeeper& alarms() const { return alarms_; }
+
  private:
   void run();
   void look();
+  void look_for_events();
   void fetch_events(const Json& numbers);
   void keep_event(Json event);
 
   GatewayLink& link_;
   History& history_;
   std::function<void()> news_;
+  AlarmKeeper alarms_;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -87,6 +87,7 @@ class Service {
   Response log_in(const Call& call);
   Response log_out(const Call& call);
   Response overview(const Call& call);
+  Response alarms(const Call& call);
   Response status(const Call& call);
   Response ports(const Call& call);
   Response counters(const Call& call);

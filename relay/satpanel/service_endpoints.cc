@@ -111,6 +111,24 @@ const Json& seen(const metrics::Readings& readings, const Json& part) {
   return part;
 }
 
+Json json_of(const std::vector<Alarm>& alarms) {
+  Json all = Json::array();
+  for (const Alarm& alarm : alarms) {
+    all.push_back({{"index", alarm.index},
+                   {"name", alarm.name},
+                   {"severity", alarm.severity},
+                   {"subject", alarm.subject},
+                   {"matter", alarm.matter},
+                   {"text", alarm.text},
+                   {"detail", alarm.detail},
+                   {"advice", alarm.advice},
+                   {"number", alarm.number},
+                   {"since_ms", alarm.since_ms},
+                   {"told_ms", alarm.told_ms}});
+  }
+  return all;
+}
+
 Json finite(float value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace
@@ -126,7 +144,14 @@ std::span<const Endpoint> Service::endpoints() {
        {},
        &Service::log_in},
       {"DELETE", "/api/v1/session", std::nullopt, "Logs out", {}, &Service::log_out},
-      {"GET", "/api/v1/overview", kLook, "State, ports, peers and classes", {}, &Service::overview},
+      {"GET",
+       "/api/v1/overview",
+       kLook,
+       "State, ports, peers, classes and alarms",
+       {},
+       &Service::overview},
+      {"GET", "/api/v1/alarms", kLook, "What is wrong now, and what to do", kPage,
+       &Service::alarms},
       {"GET",
        "/api/v1/status",
        kLook,
@@ -249,7 +274,12 @@ Response Service::overview(const Call& /*call*/) {
                {"status", readings->status},
                {"ports", readings->ports},
                {"peers", readings->peers},
-               {"classes", readings->classes}});
+               {"classes", readings->classes},
+               {"alarms", json_of(*observer_.alarms().alarms())}});
+}
+
+Response Service::alarms(const Call& call) {
+  return json(page_of(json_of(*observer_.alarms().alarms()), list_query(call.request)));
 }
 
 Response Service::status(const Call& /*call*/) {

@@ -451,6 +451,36 @@ def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None
     must_be_silent(browser)
 
 
+def test_an_alarm_takes_away_all_is_well(lab: Lab, panel: Panel, browser: Browser) -> None:
+    """What the page does not find by itself, and satpanel's book of alarms has."""
+    log_in(browser, "otto")
+    browser.wait_for("All is well.")
+    tell(lab, lab.gateway_a, "capacity", "sat", "send", "5Mbit")
+    cut = (
+        "Peer remote: less is sent than the link is configured for (5.0 Mbit/s of 20.0 Mbit/s",
+        "Check the modem; satrelayctl peers shows the rate.",
+    )
+    browser.wait_for(*cut, timeout=10)
+    check("All is well." not in browser.text(), "all is well beside it")
+    browser.judge_at_both_widths("an alarm")
+    (alarm,) = Client(panel, "vera").get("/api/v1/alarms?filter=remote&sort=-since_ms")["entries"]
+    told = {name: alarm[name] for name in ("name", "severity", "subject", "matter")}
+    check(
+        told
+        == {
+            "name": "rate_cut",
+            "severity": "warning",
+            "subject": "peer remote",
+            "matter": "rate",
+        },
+        f"{alarm}",
+    )
+    tell(lab, lab.gateway_a, "capacity", "sat", "send", "configured")
+    browser.wait_for("All is well.", timeout=10)
+    check(Client(panel, "vera").get("/api/v1/alarms")["total"] == 0, "it is not over")
+    must_be_silent(browser)
+
+
 def test_asks_nothing_unseen(panel: Panel, browser: Browser) -> None:
     log_in(browser, "vera", "explain")
     browser.wait_for("gateway up", "What is bridged")

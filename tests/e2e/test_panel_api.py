@@ -26,6 +26,7 @@ RIGHTS = [
     ("GET", "/", None, (200, 200, 200, 200)),
     ("GET", "/vendor/chart.licence.txt", None, (200, 200, 200, 200)),
     ("GET", "/api/v1/overview", None, (401, 200, 200, 200)),
+    ("GET", "/api/v1/alarms", None, (401, 200, 200, 200)),
     ("GET", "/api/v1/flows", None, (401, 200, 200, 200)),
     ("GET", "/api/v1/records", None, (401, 200, 200, 200)),
     ("GET", "/api/v1/events", None, (401, 200, 200, 200)),

@@ -1,10 +1,14 @@
 // What is wrong with the gateway now, in words, and what to do.
+import {sentence} from "./notices.js";
 import {stateOf, worstFirst} from "./peers.js";
 import * as units from "./units.js";
 
 const STALE_MS = 2000;
 const MEMORY_LOW = 0.9;
 const MOST_PEERS = 5;
+const MOST_ALARMS = 20;
+
+const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 
 function ofStatus(status) {
   const found = [];
@@ -13,6 +17,7 @@ function ofStatus(status) {
       tone: "bad",
       what: `The worker has told nothing for ${units.milliseconds(status.age_ms)}.`,
       todo: "Look for what takes its core. If it stays so, restart the gateway.",
+      covers: ["gateway worker"],
     });
   }
   if (status.new_flows === "bypass") {
@@ -35,6 +40,7 @@ function ofStatus(status) {
       tone: "warn",
       what: `Memory is low: ${units.percent(used)} of it are taken.`,
       todo: "Raise limits.memory.",
+      covers: ["gateway memory"],
     });
   }
   return found;
@@ -52,6 +58,7 @@ function ofPorts(ports) {
         port.link === "gone"
           ? "Bring the device back."
           : "Check the cable and the device before it.",
+      covers: [`port ${port.name} link`],
     }));
 }
 
@@ -71,13 +78,20 @@ function ofPeers(peers) {
       peer.next_hop === "unresolved"
         ? " Nobody answers for its next hop: check gateway in the configuration, and the modem."
         : "";
-    found.push({tone, what: `Peer ${peer.name} ${what}.`, todo: (todo ?? "") + hop});
+    found.push({
+      tone,
+      what: `Peer ${peer.name} ${what}.`,
+      todo: (todo ?? "") + hop,
+      covers: [`peer ${peer.name} heard`],
+    });
   }
-  if (wrong.length > MOST_PEERS) {
+  const more = wrong.slice(MOST_PEERS);
+  if (more.length > 0) {
     found.push({
       tone: "warn",
-      what: `${wrong.length - MOST_PEERS} more peers are not alive.`,
+      what: `${more.length} more peers are not alive.`,
       todo: "The table below has them.",
+      covers: more.map((peer) => `peer ${peer.name} heard`),
     });
   }
   for (const peer of peers.filter((each) => each.new_flows && each.new_flows !== "open")) {
@@ -90,9 +104,31 @@ function ofPeers(peers) {
   return found;
 }
 
-// Of GET /overview, of a gateway that answers; the worst first.
-export function findingsOf({status, ports, peers, error}) {
+// What satpanel's book of alarms has beside that: what was told and is not over yet.
+function ofAlarms(alarms, covered) {
+  const others = alarms.filter(({subject, matter}) => !covered.has(`${subject} ${matter}`));
+  const found = others.slice(0, MOST_ALARMS).map((alarm) => ({
+    tone: alarm.severity === "error" ? "bad" : "warn",
+    what:
+      `${capital(alarm.subject)}: ${alarm.text}` +
+      `${alarm.detail ? ` (${alarm.detail})` : ""}, since ${units.dateAndClock(alarm.since_ms)}.`,
+    todo: alarm.advice && sentence(alarm.advice),
+  }));
+  if (others.length > MOST_ALARMS) {
+    found.push({
+      tone: "warn",
+      what: `${others.length - MOST_ALARMS} more things are wrong.`,
+      todo: "The page Events has them.",
+    });
+  }
+  return found;
+}
+
+// Of GET /overview, of a gateway that answers; the worst first. `covers`: the alarms, by subject and
+// matter, that say the same.
+export function findingsOf({status, ports, peers, alarms, error}) {
   const found = [...ofStatus(status), ...ofPorts(ports ?? {}), ...(peers ? ofPeers(peers) : [])];
+  found.push(...ofAlarms(alarms, new Set(found.flatMap(({covers = []}) => covers))));
   if (error) found.push({tone: "bad", what: `It does not answer all: ${error}.`, todo: ""});
   return found.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === "bad" ? -1 : 1));
 }

@@ -133,7 +133,9 @@ export function open({monitor}) {
         : findingItem({
             tone: "good",
             what: "All is well.",
-            todo: "Both ports are up, every peer is alive, and new connections are relayed.",
+            todo:
+              "Both ports are up, every peer is alive, new connections are relayed, and no alarm " +
+              "is open.",
           }),
     );
     drawPicture();

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <deque>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -16,7 +15,7 @@
 #include "config/descriptor.h"
 #include "relay/client/reply.h"
 #include "relay/ops/log.h"
-#include "relay/satpanel/alarm_book.h"
+#include "relay/satpanel/alarm_keeper.h"
 #include "relay/satpanel/snmp/mib_view.h"
 #include "relay/satpanel/snmp/net_snmp.h"
 #include "relay/satpanel/wall_clock.h"
@@ -25,11 +24,8 @@ namespace satrelay::panel {
 namespace {
 
 constexpr int kLookForMasterEverySeconds = 5;
-// What happens while snmpd is away is told when it is back.
-constexpr std::size_t kMostKeptNotices = 200;
 // Older events are no news; they only say what is wrong.
 constexpr std::uint64_t kOldestNoticeMs = 60'000;
-constexpr std::size_t kEventsAtOnce = 200;
 
 u_char type_of(Syntax syntax) {
   switch (syntax) {
@@ -139,7 +135,6 @@ class SnmpAgent::Loop {
       ops::log_warning("snmpd is not there at " + socket_ + "; it is looked for");
     }
     while (!is_over_) {
-      look();
       send_notices();
       wait();
     }
@@ -166,26 +161,14 @@ class SnmpAgent::Loop {
     netsnmp_register_handler(registration);
   }
 
-  void look() {
-    const auto keep = [&](std::vector<AlarmNotice> notices) {
-      for (AlarmNotice& notice : notices) {
-        shown_ = nullptr;
-        if (notice.alarm.told_ms < notices_since_ms_) continue;
-        notices_.push_back(std::move(notice));
-        if (notices_.size() > kMostKeptNotices) notices_.pop_front();
-      }
-    };
-    while (true) {
-      const Observer::EventPage page = observer_.events(next_event_, kEventsAtOnce);
-      next_event_ = page.next;
-      if (page.events.empty()) break;
-      for (const Json& event : page.events) keep(book_.handle_event(event));
-    }
-    keep(book_.handle_readings(*observer_.latest(), wall_clock_ms()));
-  }
-
+  // What happens while snmpd is away is told when it is back.
   void send_notices() {
-    for (; is_connected_ && !notices_.empty(); notices_.pop_front()) send(notices_.front());
+    if (!is_connected_) return;
+    const AlarmKeeper::NoticePage page = observer_.alarms().notices(next_notice_);
+    next_notice_ = page.next;
+    for (const AlarmNotice& notice : page.notices) {
+      if (notice.alarm.told_ms >= notices_since_ms_) send(notice);
+    }
   }
 
   void send(const AlarmNotice& notice) const {
@@ -230,9 +213,11 @@ class SnmpAgent::Loop {
 
   const MibView& view() {
     auto latest = observer_.latest();
-    if (latest != shown_) {
-      view_ = MibView(*latest, book_.alarms(), gateway_);
+    auto alarms = observer_.alarms().alarms();
+    if (latest != shown_ || alarms != shown_alarms_) {
+      view_ = MibView(*latest, *alarms, gateway_);
       shown_ = std::move(latest);
+      shown_alarms_ = std::move(alarms);
     }
     return view_;
   }
@@ -287,11 +272,10 @@ class SnmpAgent::Loop {
 
   // Of the thread.
   bool is_connected_ = false;
-  AlarmBook book_;
-  std::uint64_t next_event_ = 1;
-  std::deque<AlarmNotice> notices_;
+  std::uint64_t next_notice_ = 1;
   MibView view_;
-  std::shared_ptr<const metrics::Readings> shown_;  // by it; null: it is to be made anew
+  std::shared_ptr<const metrics::Readings> shown_;  // by it, as are
+  std::shared_ptr<const std::vector<Alarm>> shown_alarms_;
   std::thread thread_;
 };
 
