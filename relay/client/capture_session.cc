@@ -134,6 +134,7 @@ void CaptureSession::ask(std::uint32_t longest) {
   ops::CaptureRequest request;
   request.place = place_of(wish_);
   request.longest = longest;
+  wish_.on_behalf_of.copy(request.on_behalf_of, sizeof request.on_behalf_of - 1);
   request.instructions = static_cast<std::uint32_t>(filter.size());
   connection_->send(&request, sizeof request);
   if (!filter.empty()) connection_->send(filter.data(), filter.size() * sizeof filter.front());

@@ -18,6 +18,7 @@ struct CaptureRequested {
   std::uint64_t packets = 10'000;  // after which it ends
   std::uint32_t seconds = 0;       // the same; 0: no matter how long
   std::uint32_t longest = 0;       // bytes of a frame that are kept; 0: all
+  std::string on_behalf_of = {};   // "panel:NAME": who has logged in there; "": who runs this
 };
 
 struct CaptureCount {

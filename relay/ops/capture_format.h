@@ -5,6 +5,7 @@
 // frame, until the client shuts its side down; then those that were taken before, and one of kEnd.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace satrelay::ops {
@@ -19,12 +20,15 @@ inline constexpr std::uint32_t kMostInstructions = 4096;  // as the kernel has i
 inline constexpr std::uint32_t kLongestCapture = 16'384;  // bytes of a frame
 
 struct CaptureRequest {
-  static constexpr std::uint32_t kMagic = 0x53524331;
+  static constexpr std::uint32_t kMagic = 0x53524332;
+  static constexpr std::size_t kMostOnBehalfOf = 40;
   std::uint32_t magic = kMagic;
   CapturePlace place = CapturePlace::kLan;
   std::uint8_t unused[3] = {};
   std::uint32_t longest = kLongestCapture;  // of a frame, so many bytes are kept
   std::uint32_t instructions = 0;           // 0: everything
+  // "panel:NAME" and zeros, as of `as` on the control socket; zeros: of who has connected.
+  char on_behalf_of[kMostOnBehalfOf] = {};
 };
 
 enum class CaptureWay : std::uint8_t { kIn = 0, kOut = 1, kEnd = 2 };

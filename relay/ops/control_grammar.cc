@@ -186,14 +186,6 @@ std::string unknown(std::string_view word) {
          "write help for a list";
 }
 
-bool is_panel_user(std::string_view text) {
-  if (!text.starts_with(kPanelPrefix)) return false;
-  text.remove_prefix(kPanelPrefix.size());
-  return !text.empty() && text.size() <= config::kMostNameCharacters &&
-         std::ranges::all_of(
-             text, [](char c) { return config::is_name_character(c) || c == '.' || c == '@'; });
-}
-
 ControlLineParse parse_command(std::string_view text) {
   const Words words(text);
   if (words.count() == 0) return {std::nullopt, "empty line; write help for a list"};
@@ -215,6 +207,14 @@ ControlLineParse parse_command(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_panel_user(std::string_view text) {
+  if (!text.starts_with(kPanelPrefix)) return false;
+  text.remove_prefix(kPanelPrefix.size());
+  return !text.empty() && text.size() <= config::kMostNameCharacters &&
+         std::ranges::all_of(
+             text, [](char c) { return config::is_name_character(c) || c == '.' || c == '@'; });
+}
 
 ControlLineParse parse_control_line(std::string_view text) {
   const Words words(text);

@@ -236,6 +236,8 @@ struct ControlLineParse {
 // there: of letters, digits, '_', '-', '.' and '@', at most 32.
 inline constexpr std::string_view kOnBehalfWord = "as";
 inline constexpr std::string_view kPanelPrefix = "panel:";
+// Whether it is a "panel:NAME" as that is.
+bool is_panel_user(std::string_view text);
 
 // Any bytes are safe; words are separated by spaces or tabs.
 [[nodiscard]] ControlLineParse parse_control_line(std::string_view text);

@@ -519,6 +519,7 @@ Response Service::capture(const Call& call) {
   }
   wish.packets = number("packets", 1'000, 100'000);
   wish.seconds = static_cast<std::uint32_t>(number("seconds", 30, kLongestCapture));
+  wish.on_behalf_of = std::string(ops::kPanelPrefix) + call.user;
   const std::unique_lock lock(capture_mutex_, std::try_to_lock);
   if (!lock) return problem(409, "Somebody else captures here now.");
   std::ostringstream file;

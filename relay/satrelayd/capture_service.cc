@@ -6,9 +6,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
+
+#include "relay/ops/control_grammar.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -17,6 +20,14 @@ constexpr Duration kPatience = Duration::seconds(10);  // with a client that doe
 
 const char* port_of(ops::CapturePlace place) {
   return place == ops::CapturePlace::kLan ? "port lan" : "port wan";
+}
+
+// "" if it names nobody; nullopt if what stands there is no name.
+std::optional<std::string> on_behalf_of(const ops::CaptureRequest& request) {
+  const std::string_view whole(request.on_behalf_of, sizeof request.on_behalf_of);
+  const std::string_view name = whole.substr(0, whole.find('\0'));
+  if (!name.empty() && !ops::is_panel_user(name)) return std::nullopt;
+  return std::string(name);
 }
 
 // "1500 bytes of each frame, decrypted"
@@ -93,7 +104,8 @@ void CaptureService::read_request() {
       std::memcpy(&request, request_.data(), sizeof request);
       if (request.magic != ops::CaptureRequest::kMagic ||
           request.place > ops::CapturePlace::kPlain || request.longest == 0 ||
-          request.longest > ops::kLongestCapture || request.instructions > ops::kMostInstructions) {
+          request.longest > ops::kLongestCapture || request.instructions > ops::kMostInstructions ||
+          !on_behalf_of(request)) {
         return refuse("the request is not understood; is satrelayctl of another version?");
       }
       if (request_.size() >= sizeof request + request.instructions * sizeof(bpf_insn)) {
@@ -120,6 +132,7 @@ void CaptureService::start(const ops::CaptureRequest& request) {
   }
   if (!tap_.is_off()) return refuse("the last capture is still being ended; try again");
   subject_ = port_of(request.place);
+  caller_.on_behalf_of = on_behalf_of(request).value_or("");
   tell_({.kind = ops::EventKind::kCaptureBegun,
          .subject = subject_,
          .detail = words_of(request),

@@ -272,6 +272,9 @@ def test_answers(lab: Lab) -> None:
 
         status, file = capture_of(client, lab)
         check(status == 200 and file.startswith(b"\n\r\r\n"), f"no capture: {status}")
+        who = {each["name"]: each["user"] for each in near.events() if "capture" in each["name"]}
+        both = {"capture_begun": "panel:ann", "capture_ended": "panel:ann"}
+        check(who == both, f"who has captured: {who}")
         status, body = client.ask("POST", "/api/v1/capture", {"port": "lan", "filter": "tpc"})
         check(status == 409 and "tpc" in body["detail"], f"a wrong filter: {status} {body}")
 

@@ -158,7 +158,7 @@ class CaptureSocket : public testing::Test {
   std::vector<std::string> told_;
   CaptureService service_{socket_, ops::SocketAccess{}, tap_, [] { return std::uint64_t{0}; },
                           [this](const ops::Event& event) {
-                            told_.push_back(ops::to_line(event));
+                            told_.push_back(ops::to_line(event, event.caller->on_behalf_of));
                             EXPECT_EQ(event.caller->user, ::getuid());
                           }};
   Instant now_;
@@ -208,6 +208,27 @@ TEST_F(CaptureSocket, ServesOneAtATimeAndOutlivesAClientThatIsKilled) {
   ::close(third);
 }
 
+TEST_F(CaptureSocket, TellsForWhomItCaptures) {
+  const int client = connect();
+  CaptureRequest request;
+  std::strcpy(request.on_behalf_of, "panel:otto");
+  ask(client, request, {});
+  look();
+  ::close(client);
+  look(6);
+  EXPECT_EQ(told_, (std::vector<std::string>{
+                       "port lan: capture begins (16384 bytes of each frame, by panel:otto) "
+                       "[capture_begun]",
+                       "port lan: capture ends (0 frames lost, by panel:otto) [capture_ended]"}));
+  told_.clear();
+  // The next one is of who asks for it.
+  const int other = connect();
+  ask(other, {}, {});
+  look();
+  EXPECT_EQ(told_.at(0), "port lan: capture begins (16384 bytes of each frame) [capture_begun]");
+  ::close(other);
+}
+
 TEST_F(CaptureSocket, RefusesWhatItDoesNotUnderstand) {
   const auto answer_to = [&](const CaptureRequest& request, const std::vector<bpf_insn>& filter) {
     const int client = connect();
@@ -225,6 +246,11 @@ TEST_F(CaptureSocket, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(answer_to({.longest = 0}, {}), version);
   EXPECT_EQ(answer_to({.longest = ops::kLongestCapture + 1}, {}), version);
   EXPECT_EQ(answer_to({}, std::vector<bpf_insn>(ops::kMostInstructions + 1)), version);
+  CaptureRequest forged;
+  std::strcpy(forged.on_behalf_of, "panel:x\npanel:y");
+  EXPECT_EQ(answer_to(forged, {}), version);
+  std::memset(forged.on_behalf_of, 'x', sizeof forged.on_behalf_of);
+  EXPECT_EQ(answer_to(forged, {}), version);
   // A jump behind the end, and a path that does not end.
   EXPECT_EQ(answer_to({}, {BPF_JUMP(BPF_JMP | BPF_JA, 1000, 0, 0), BPF_STMT(BPF_RET | BPF_K, 0)}),
             "error: the filter is not valid\n");
