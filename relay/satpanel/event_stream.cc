@@ -13,11 +13,11 @@ constexpr std::size_t kEventsAWrite = 50;
 }  // namespace
 
 EventStream::EventStream(const Observer& observer, std::uint64_t from,
-                         std::function<bool()> may_stay)
+                         std::function<bool()> may_stay, std::chrono::nanoseconds longest)
     : observer_(observer),
       next_(from == 0 ? observer.events(0, 0).next : from),
       may_stay_(std::move(may_stay)),
-      end_(std::chrono::steady_clock::now() + kLongest),
+      end_(std::chrono::steady_clock::now() + longest),
       unsent_("retry: 3000\n\n") {}
 
 std::optional<std::string> EventStream::poll(std::size_t most) {

@@ -57,11 +57,14 @@ ListQuery parse_list_query(const std::string& first, const std::string& count,
           .filter = filter};
 }
 
+bool has_text(const Json& entry, const std::string& text) {
+  return text.empty() || matches(entry, lower(text));
+}
+
 Json page_of(const Json& all, const ListQuery& query) {
-  const std::string filter = lower(query.filter);
   std::vector<const Json*> kept;
   for (const Json& entry : all) {
-    if (filter.empty() || matches(entry, filter)) kept.push_back(&entry);
+    if (has_text(entry, query.filter)) kept.push_back(&entry);
   }
   const bool is_falling = query.sort.starts_with('-');
   const std::string sort = query.sort.substr(is_falling ? 1 : 0);

@@ -30,6 +30,10 @@ struct ListQuery {
 ListQuery parse_list_query(const std::string& first, const std::string& count,
                            const std::string& sort, const std::string& filter);
 
+// Whether an entry has the text in one of its fields, whatever the case; a number is its text as a
+// whole. "": always.
+bool has_text(const nlohmann::ordered_json& entry, const std::string& text);
+
 // {"total", "first", "entries"}. `total` counts those that the filter leaves.
 nlohmann::ordered_json page_of(const nlohmann::ordered_json& all, const ListQuery& query);
 

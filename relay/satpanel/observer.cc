@@ -13,6 +13,7 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kEvery(1);
+constexpr std::chrono::milliseconds kBetweenLooks(30);  // of who waits for what is new
 constexpr std::size_t kEventsAPage = 500;
 
 }  // namespace
@@ -33,30 +34,49 @@ void Observer::run() {
   auto next = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
+    is_look_wanted_ = false;
+    const bool is_due = std::chrono::steady_clock::now() >= next;
     lock.unlock();
     try {
-      look();
+      look(is_due);
     } catch (const std::exception&) {
       // Memory, or an answer that is like none: what was seen before stays, and the next look
       // follows.
     }
     // Those that were missed, as the machine was busy, are not made up for.
-    next = std::max(next + kEvery, std::chrono::steady_clock::now());
+    if (is_due) next = std::max(next + kEvery, std::chrono::steady_clock::now());
     lock.lock();
-    changed_.wait_until(lock, next, [&] { return is_stopping_; });
+    ++looks_;
+    changed_.notify_all();
+    changed_.wait_until(lock, next, [&] { return is_stopping_ || is_look_wanted_; });
   }
 }
 
-void Observer::look() {
+void Observer::look(bool is_due) {
+  const auto begin = std::chrono::steady_clock::now();
   auto readings = std::make_shared<metrics::Readings>(link_.read());
-  history_.add(*readings, wall_clock_ms() / 1000);
+  if (is_due) history_.add(*readings, wall_clock_ms() / 1000);
   {
     const std::lock_guard lock(mutex_);
     latest_ = readings;
+    seen_at_ =
+        begin - std::chrono::milliseconds(ctl::number(readings->status, "age_ms").value_or(0));
   }
   if (readings->up) look_for_events();
   // Behind the events, which say more.
   alarms_.handle_readings(*readings, wall_clock_ms());
+}
+
+void Observer::catch_up() {
+  const auto called_at = std::chrono::steady_clock::now();
+  const auto deadline = called_at + kEvery;
+  std::unique_lock lock(mutex_);
+  while (seen_at_ < called_at && !is_stopping_ && std::chrono::steady_clock::now() < deadline) {
+    is_look_wanted_ = true;
+    changed_.notify_all();
+    const auto until = std::min(deadline, std::chrono::steady_clock::now() + kBetweenLooks);
+    changed_.wait_until(lock, until, [&] { return is_stopping_ || seen_at_ >= called_at; });
+  }
 }
 
 void Observer::look_for_events() {
@@ -71,7 +91,7 @@ void Observer::fetch_events(const Json& numbers) {
   const std::uint64_t epoch = ctl::number(numbers, "boot_epoch").value_or(0);
   const std::uint64_t latest = ctl::number(numbers, "latest").value_or(0);
   if (epoch != boot_epoch_) {
-    // At the start of the panel only the last ones; of a gateway that was started anew all.
+    // At the start of the panel no more than are kept; of a gateway that was started anew all.
     next_number_ = boot_epoch_ == 0 && latest > kMostEvents ? latest - kMostEvents + 1 : 1;
     boot_epoch_ = epoch;
   }
@@ -104,23 +124,40 @@ std::shared_ptr<const metrics::Readings> Observer::latest() const {
   return latest_;
 }
 
-Observer::EventPage Observer::events(std::uint64_t from, std::size_t most) const {
+Observer::EventPage Observer::before(std::uint64_t position, std::size_t most,
+                                     const IsWanted& is_wanted) const {
+  const std::uint64_t end = first_position_ + events_.size();
+  const std::uint64_t begin = std::clamp(position, first_position_, end);
+  EventPage page{.first = begin, .next = begin, .oldest = first_position_};
+  while (page.first > first_position_ && page.events.size() < most) {
+    const Json& event = events_[--page.first - first_position_];
+    if (is_wanted(event)) page.events.push_back(event);
+  }
+  std::ranges::reverse(page.events);
+  return page;
+}
+
+Observer::EventPage Observer::events_before(std::uint64_t before_position, std::size_t most,
+                                            const IsWanted& is_wanted) const {
+  const std::lock_guard lock(mutex_);
+  return before(before_position, most, is_wanted);
+}
+
+Observer::EventPage Observer::events(std::uint64_t from, std::size_t most,
+                                     const IsWanted& is_wanted) const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t end = first_position_ + events_.size();
-  EventPage page;
-  std::uint64_t begin = from;
-  if (from == 0) {
-    begin = end - std::min<std::uint64_t>(most, events_.size());
-  } else if (from < first_position_) {
-    page.has_missed = true;
-    begin = first_position_;
-  } else if (from > end) {
-    begin = end;  // the panel was started anew, and has begun to count anew
+  if (from == 0) return before(end, most, is_wanted);
+  // Behind the end: the panel was started anew, and has begun to count anew.
+  const std::uint64_t begin = std::clamp(from, first_position_, end);
+  EventPage page{.first = begin,
+                 .next = begin,
+                 .oldest = first_position_,
+                 .has_missed = from < first_position_};
+  while (page.next < end && page.events.size() < most) {
+    const Json& event = events_[page.next++ - first_position_];
+    if (is_wanted(event)) page.events.push_back(event);
   }
-  for (std::uint64_t i = begin; i < end && page.events.size() < most; ++i) {
-    page.events.push_back(events_[i - first_position_]);
-  }
-  page.next = begin + page.events.size();
   return page;
 }
 

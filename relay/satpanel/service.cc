@@ -39,6 +39,24 @@ std::optional<std::string> match(std::string_view pattern, const std::string& pa
   return rest.find('/') == std::string::npos ? std::optional(std::move(rest)) : std::nullopt;
 }
 
+std::optional<Response> refuse_parameters(const Service::Endpoint& endpoint,
+                                          const Request& request) {
+  for (const auto& [name, value] : request.query) {
+    if (std::ranges::find(endpoint.parameters, std::string_view(name), [](const auto& known) {
+          return std::string_view(known.name);
+        }) != endpoint.parameters.end()) {
+      continue;
+    }
+    std::string known;
+    for (const auto& each : endpoint.parameters) {
+      known.append(known.empty() ? "There are: " : ", ").append(each.name);
+    }
+    return problem(400, fmt::format("There is no parameter {} here. {}.", name,
+                                    known.empty() ? "There are none" : known));
+  }
+  return std::nullopt;
+}
+
 std::string without_port(const std::string& host) {
   if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
   return host.substr(0, host.find(':'));
@@ -52,6 +70,11 @@ std::string cookie_name(const Request& request) {
   const bool is_port = port.size() > 1 && port.size() <= 6 &&
                        port.find_first_not_of("0123456789", 1) == std::string::npos;
   return is_port ? "satpanel_" + port.substr(1) : "satpanel";
+}
+
+Response json(const Json& body) {
+  // What hosts and peers have named may be no UTF-8.
+  return {.body = body.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
 
 bool Service::is_host_known(const Request& request) const {
@@ -136,6 +159,7 @@ Response Service::dispatch(Call& call) {
       continue;
     }
     if (auto refusal = refuse(endpoint, call)) return std::move(*refusal);
+    if (auto refusal = refuse_parameters(endpoint, request)) return std::move(*refusal);
     call.argument = std::move(*argument);
     return (this->*endpoint.handle)(call);
   }

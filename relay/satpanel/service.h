@@ -25,6 +25,8 @@ namespace satrelay::panel {
 // several panels may be reached on one, by ssh or side by side.
 std::string cookie_name(const Request& request);
 
+Response json(const Json& body);
+
 struct ServiceOptions {
   std::string version;
   bool is_tls = false;
@@ -92,6 +94,7 @@ class Service {
   Response ports(const Call& call);
   Response counters(const Call& call);
   Response records(const Call& call);
+  Response histograms(const Call& call);
   Response peers(const Call& call);
   Response classes(const Call& call);
   Response rules(const Call& call);
@@ -101,6 +104,7 @@ class Service {
   Response bridged(const Call& call);
   Response bridged_connections(const Call& call);
   Response history(const Call& call);
+  Response gateway_history(const Call& call);
   Response events(const Call& call);
   Response event_stream(const Call& call);
   Response commands(const Call& call);

@@ -1,28 +1,20 @@
-// The handlers of relay/satpanel/service.h, and their table.
+// The table of relay/satpanel/service.h, and handlers of sessions, commands, and for programs.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <exception>
 #include <sstream>
 #include <utility>
 
 #include "relay/client/capture_session.h"
-#include "relay/client/explain.h"
-#include "relay/client/reply.h"
-#include "relay/gateway/counters.h"
 #include "relay/metrics/exposition.h"
 #include "relay/satpanel/command_line.h"
-#include "relay/satpanel/event_stream.h"
 #include "relay/satpanel/json_listing.h"
 #include "relay/satpanel/service.h"
 
 namespace satrelay::panel {
 namespace {
 
-constexpr std::chrono::seconds kFlowsAreKept(3);
-constexpr std::uint64_t kMostFlowsToSort = 20'000;
 constexpr std::size_t kLongestFilter = 1'000;         // characters
 constexpr std::uint64_t kLongestCapture = 60;         // seconds
 constexpr std::streamoff kMostCaptured = 32'000'000;  // bytes
@@ -48,42 +40,22 @@ constexpr Parameter kSpan[] = {
     {"span", "hour (by default) or day"},
     {"since", "Only what is later than this; UTC, seconds"},
 };
+constexpr Parameter kGatewayHistory[] = {
+    {"of", "gateway (by default), link, peer or class"},
+    {"name", "Of the link, the peer or the class"},
+    kPage[0],
+    kPage[1],
+    kPage[2],
+    kPage[3],
+};
 constexpr Parameter kEvents[] = {
     {"from", "A position, as `next` of an earlier answer; left out: the latest"},
+    {"before", "A position, as `first` of an earlier answer: the latest before it"},
     {"count", "How many at most, up to 500; 100 by default"},
+    {"severity", "info (by default), warning or error: such and worse ones"},
+    {"filter", "Only events with this text in one of their fields"},
 };
 constexpr Parameter kStream[] = {{"from", "A position; left out: what happens from now on"}};
-
-Response json(const Json& body) {
-  // What hosts and peers have named may be no UTF-8.
-  return {.body = body.dump(-1, ' ', false, Json::error_handler_t::replace)};
-}
-
-std::uint64_t now_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::floor<std::chrono::milliseconds>(now).count());
-}
-
-std::uint64_t number_from(const std::string& text, const char* name) {
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc() || stop != end) {
-    throw BadRequest(std::string(name) + ": write a number");
-  }
-  return number;
-}
-
-std::uint64_t position_from(const Request& request) {
-  std::string text = request.header("last-event-id");
-  if (text.empty()) text = request.parameter("from");
-  return text.empty() ? 0 : number_from(text, "from");
-}
-
-ListQuery list_query(const Request& request) {
-  return parse_list_query(request.parameter("first"), request.parameter("count"),
-                          request.parameter("sort"), request.parameter("filter"));
-}
 
 // An object, of a body that is one. Throws BadRequest. The usual kind is that of a body from
 // anybody: one in order looks through all of its keys for each.
@@ -101,35 +73,6 @@ std::string text_from(const nlohmann::json& object, const char* name) {
   }
   return found->get<std::string>();
 }
-
-// What was seen last. Throws ctl::StatsError if that is nothing.
-const Json& seen(const metrics::Readings& readings, const Json& part) {
-  if (part.is_null()) {
-    throw ctl::StatsError(readings.error.empty() ? "the gateway was not asked yet"
-                                                 : readings.error);
-  }
-  return part;
-}
-
-Json json_of(const std::vector<Alarm>& alarms) {
-  Json all = Json::array();
-  for (const Alarm& alarm : alarms) {
-    all.push_back({{"index", alarm.index},
-                   {"name", alarm.name},
-                   {"severity", alarm.severity},
-                   {"subject", alarm.subject},
-                   {"matter", alarm.matter},
-                   {"text", alarm.text},
-                   {"detail", alarm.detail},
-                   {"advice", alarm.advice},
-                   {"number", alarm.number},
-                   {"since_ms", alarm.since_ms},
-                   {"told_ms", alarm.told_ms}});
-  }
-  return all;
-}
-
-Json finite(float value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace
 
@@ -158,7 +101,7 @@ std::span<const Endpoint> Service::endpoints() {
        "Flows, memory and sums over all flows",
        {},
        &Service::status},
-      {"GET", "/api/v1/ports", kLook, "The LAN and the WAN port", {}, &Service::ports},
+      {"GET", "/api/v1/ports", kLook, "The LAN and the WAN port", kPage, &Service::ports},
       {"GET",
        "/api/v1/counters",
        kLook,
@@ -166,6 +109,8 @@ std::span<const Endpoint> Service::endpoints() {
        {},
        &Service::counters},
       {"GET", "/api/v1/records", kLook, "How the records of flows fare", {}, &Service::records},
+      {"GET", "/api/v1/histograms", kLook, "How long things take, and how large they are", kPage,
+       &Service::histograms},
       {"GET", "/api/v1/peers", kLook, "The far gateways", kPage, &Service::peers},
       {"GET", "/api/v1/classes", kLook, "What shares the links", kPage, &Service::classes},
       {"GET", "/api/v1/rules", kLook, "What fell under each rule", kPage, &Service::rules},
@@ -178,12 +123,15 @@ std::span<const Endpoint> Service::endpoints() {
        &Service::flow},
       {"GET", "/api/v1/explain", kLook, "Which rule holds for a packet, and why", kQuestion,
        &Service::explain},
-      {"GET", "/api/v1/bridged", kLook, "Why frames were bridged", {}, &Service::bridged},
+      {"GET", "/api/v1/bridged", kLook, "Why frames were bridged", kPage, &Service::bridged},
       {"GET", "/api/v1/bridged-connections", kLook,
        "The latest connections that were bridged instead of relayed, and why", kPage,
        &Service::bridged_connections},
       {"GET", "/api/v1/history", kLook, "An hour of every second, a day of every minute", kSpan,
        &Service::history},
+      {"GET", "/api/v1/history/gateway", kLook,
+       "The last hour as the gateway itself keeps it, each ten seconds, the latest first",
+       kGatewayHistory, &Service::gateway_history},
       {"GET", "/api/v1/events", kLook, "What has happened", kEvents, &Service::events},
       {"GET", "/api/v1/events/stream", kLook, "The same as it happens (text/event-stream)", kStream,
        &Service::event_stream},
@@ -264,212 +212,6 @@ Response Service::log_out(const Call& call) {
   return response;
 }
 
-// --- what the gateway tells ----------------------------------------------------------------------
-
-Response Service::overview(const Call& /*call*/) {
-  const auto readings = observer_.latest();
-  return json({{"up", readings->up},
-               {"error", readings->error},
-               {"time_ms", now_ms()},
-               {"status", readings->status},
-               {"ports", readings->ports},
-               {"peers", readings->peers},
-               {"classes", readings->classes},
-               {"alarms", json_of(*observer_.alarms().alarms())}});
-}
-
-Response Service::alarms(const Call& call) {
-  return json(page_of(json_of(*observer_.alarms().alarms()), list_query(call.request)));
-}
-
-Response Service::status(const Call& /*call*/) {
-  const auto readings = observer_.latest();
-  return json(seen(*readings, readings->status));
-}
-
-Response Service::ports(const Call& /*call*/) {
-  const auto readings = observer_.latest();
-  return json(seen(*readings, readings->ports));
-}
-
-Response Service::counters(const Call& /*call*/) {
-  const auto readings = observer_.latest();
-  return json(seen(*readings, readings->counters));
-}
-
-Response Service::records(const Call& /*call*/) {
-  const auto readings = observer_.latest();
-  return json(seen(*readings, readings->records));
-}
-
-Response Service::peers(const Call& call) {
-  const auto readings = observer_.latest();
-  return json(page_of(seen(*readings, readings->peers), list_query(call.request)));
-}
-
-Response Service::classes(const Call& call) {
-  const auto readings = observer_.latest();
-  return json(page_of(seen(*readings, readings->classes), list_query(call.request)));
-}
-
-Response Service::rules(const Call& call) {
-  const auto readings = observer_.latest();
-  return json(page_of(seen(*readings, readings->rules), list_query(call.request)));
-}
-
-void Service::expect_answer() const {
-  const auto readings = observer_.latest();
-  if (!readings->error.empty()) throw ctl::StatsError(readings->error);
-}
-
-// They may be very many, and each page of them is a question to the worker: who sorts or searches
-// gets what was found some seconds ago.
-std::shared_ptr<const Json> Service::all_flows() {
-  const std::unique_lock fetching(flows_mutex_, std::try_to_lock);
-  {
-    const std::lock_guard lock(kept_flows_mutex_);
-    const auto age = std::chrono::steady_clock::now() - flows_at_;
-    if (flows_ != nullptr && (!fetching || age < kFlowsAreKept)) return flows_;
-  }
-  if (!fetching) return nullptr;
-  auto fetched = std::make_shared<const Json>(link_.query_all("/satrelay/flows"));
-  const std::lock_guard lock(kept_flows_mutex_);
-  flows_ = std::move(fetched);
-  flows_at_ = std::chrono::steady_clock::now();
-  return flows_;
-}
-
-Response Service::flows(const Call& call) {
-  const ListQuery query = list_query(call.request);
-  expect_answer();
-  const auto readings = observer_.latest();
-  const auto number = seen(*readings, readings->status).value("flows", std::uint64_t{0});
-  if (query.is_plain()) {
-    Json entries = link_.query_page("/satrelay/flows", query.first, query.count);
-    return json({{"total", number}, {"first", query.first}, {"entries", std::move(entries)}});
-  }
-  if (number > kMostFlowsToSort) {
-    return problem(409, fmt::format("There are {} flows, and up to {} are sorted or searched. Ask "
-                                    "without sort and filter, page by page.",
-                                    number, kMostFlowsToSort));
-  }
-  const auto all = all_flows();
-  if (all == nullptr) return problem(503, "Somebody else has just asked for all flows.");
-  return json(page_of(*all, query));
-}
-
-Response Service::flow(const Call& call) {
-  const std::uint64_t id = number_from(call.argument, "id");
-  expect_answer();
-  Json flow = link_.query("/satrelay/flow," + std::to_string(id));
-  if (flow.empty()) return problem(404, fmt::format("There is no flow {} any more.", id));
-  ctl::name_unmeasured("flow", flow);
-  return json(flow);
-}
-
-Response Service::explain(const Call& call) {
-  const auto given = [&](const char* name, const std::string& usual) {
-    const std::string text = call.request.parameter(name);
-    return text.empty() ? usual : text;
-  };
-  ctl::PacketQuestion question;
-  question.source = given("source", "");
-  question.destination = given("destination", "");
-  question.protocol = given("protocol", question.protocol);
-  question.vlan = given("vlan", question.vlan);
-  question.dscp = given("dscp", question.dscp);
-  question.direction = given("direction", question.direction);
-  expect_answer();
-  try {
-    return json(link_.query("/satrelay/explain," + ctl::explain_parameters(question)));
-  } catch (const std::invalid_argument& error) {
-    throw BadRequest(error.what());
-  }
-}
-
-Response Service::bridged(const Call& /*call*/) {
-  constexpr std::string_view kPrefix = "bridged_";
-  const auto readings = observer_.latest();
-  const Json& counters = seen(*readings, readings->counters);
-  Json reasons = Json::array();
-  for (const auto& field : gateway::Counters::kFields) {
-    if (!std::string_view(field.name).starts_with(kPrefix)) continue;
-    reasons.push_back({{"name", field.name},
-                       {"help", field.help},
-                       {"count", counters.value(field.name, std::uint64_t{0})}});
-  }
-  return json({{"reasons", std::move(reasons)}});
-}
-
-Response Service::bridged_connections(const Call& call) {
-  const ListQuery query = list_query(call.request);
-  expect_answer();
-  return json(page_of(link_.query_all("/satrelay/bridged"), query));
-}
-
-Response Service::history(const Call& call) {
-  const std::string span = call.request.parameter("span");
-  if (!span.empty() && span != "hour" && span != "day") throw BadRequest("span: hour or day");
-  const bool is_day = span == "day";
-  const std::string since = call.request.parameter("since");
-  auto samples =
-      history_.samples(is_day ? History::Span::kDay : History::Span::kHour, now_ms() / 1000);
-  if (!since.empty()) {
-    std::erase_if(samples, [after = number_from(since, "since")](const Sample& sample) {
-      return sample.time <= after;
-    });
-  }
-  const auto column = [&](const auto& value_of) {
-    Json values = Json::array();
-    for (const Sample& sample : samples) values.push_back(value_of(sample));
-    return values;
-  };
-  struct Column {
-    const char* name;
-    float Sample::*member;
-  };
-  constexpr Column kColumns[] = {
-      {"send_bps", &Sample::send_bps},         {"receive_bps", &Sample::receive_bps},
-      {"lan_in_bps", &Sample::lan_in_bps},     {"lan_out_bps", &Sample::lan_out_bps},
-      {"loss_ratio", &Sample::loss_ratio},     {"rtt_seconds", &Sample::rtt_seconds},
-      {"queued_bytes", &Sample::queued_bytes}, {"compression_ratio", &Sample::compression_ratio},
-      {"peers_alive", &Sample::peers_alive},   {"flows", &Sample::flows},
-  };
-  Json columns{{"time", column([](const Sample& sample) { return Json(sample.time); })}};
-  for (const Column& each : kColumns) {
-    columns[each.name] = column([&](const Sample& sample) { return finite(sample.*each.member); });
-  }
-  const std::vector<std::string> classes = history_.class_names();
-  columns["class_bps"] = Json::array();
-  for (std::size_t i = 0; i < std::min(classes.size(), kHistoryClasses); ++i) {
-    columns["class_bps"].push_back(
-        column([&](const Sample& sample) { return finite(sample.class_bps[i]); }));
-  }
-  return json(
-      {{"step_seconds", is_day ? 60 : 1}, {"classes", classes}, {"samples", std::move(columns)}});
-}
-
-Response Service::events(const Call& call) {
-  const ListQuery limits = parse_list_query("", call.request.parameter("count"), "", "");
-  Observer::EventPage page = observer_.events(position_from(call.request), limits.count);
-  return json(
-      {{"events", std::move(page.events)}, {"next", page.next}, {"missed", page.has_missed}});
-}
-
-Response Service::event_stream(const Call& call) {
-  const std::uint64_t from = position_from(call.request);
-  // Of a session: only as long as it lasts, without its being used by that.
-  auto may_stay = [this, session = call.session_token, token = call.token] {
-    if (!token.empty()) return users_.current()->check_token(token) != nullptr;
-    if (session.empty()) return users_.is_open_to_all();
-    const auto found = sessions_.look_at(session, std::chrono::steady_clock::now());
-    return found && is_still_in(*found);
-  };
-  return {.type = "text/event-stream",
-          .body = {},
-          .stream = std::make_unique<EventStream>(observer_, from, std::move(may_stay))};
-}
-
 // --- what the gateway is told --------------------------------------------------------------------
 
 Response Service::commands(const Call& call) { return json(describe_commands(*call.role)); }
@@ -492,6 +234,8 @@ Response Service::command(const Call& call) {
   while (answer.ends_with('\n')) answer.pop_back();
   constexpr std::string_view kError = "error: ";
   if (answer.starts_with(kError)) return problem(409, answer.substr(kError.size()));
+  // Whoever asks for the state next finds what this has made of it.
+  observer_.catch_up();
   return json({{"answer", answer}});
 }
 

@@ -249,11 +249,18 @@ def test_answers(lab: Lab) -> None:
             check(client.get("/api/v1/flows?filter=9002")["total"] == 0, "a flow that is not")
             status, _ = client.ask("GET", "/api/v1/flows/999999")
             check(status == 404, f"no such flow: {status}")
+        waits = client.get("/api/v1/histograms?filter=class_relayed_wait_us")
+        check(waits["total"] > 0 and "le_100" in waits["entries"][0], f"{waits}")
+        status, body = client.ask("GET", "/api/v1/peers?sorted=name")
+        check(status == 400 and "sorted" in body["detail"], f"{status} {body}")
         status, body = client.ask("GET", "/api/v1/explain?source=here&destination=there")
         check(status == 400 and "here" in body["detail"], f"{status} {body}")
 
         # A switch changes the next connection, and the events say who threw it.
-        check(client.tell("bypass", STATE="on") == (200, {"answer": "ok"}), "bypass on")
+        for state, new_flows in (("on", "bypass"), ("off", "open"), ("on", "bypass")):
+            check(client.tell("bypass", STATE=state) == (200, {"answer": "ok"}), f"bypass {state}")
+            seen = client.get("/api/v1/overview")["status"]["new_flows"]
+            check(seen == new_flows, f"the answer behind bypass {state} is of before: {seen}")
         before = near.counter("bridged_bypass")
         converse(lab, 9003)
         check(near.counter("bridged_bypass") > before, "the connection was not bridged")
@@ -284,6 +291,9 @@ def test_answers(lab: Lab) -> None:
         latest = history["samples"]["time"][-1]
         later = client.get(f"/api/v1/history?span=hour&since={latest}")["samples"]["time"]
         check(all(time_ > latest for time_ in later), f"since {latest}: {later}")
+        kept = client.get("/api/v1/history/gateway?of=peer&name=remote")
+        later = len(near.query("history,peer,remote,0,100"))
+        check(later - kept["total"] in (0, 1), f"{later} points, and {kept}")
         paths = client.get("/api/v1/openapi.json")["paths"]
         for name in ("bypass", "drain", "set"):
             check(f"/api/v1/commands/{name}" in paths, f"{name} is not described")

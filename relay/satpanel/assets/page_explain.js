@@ -213,8 +213,8 @@ export function open({query}) {
 
   const poll = new Poll(
     EVERY_MS,
-    () => get("/bridged"),
-    ({reasons}) => {
+    () => get("/bridged", {count: 500}),
+    ({entries: reasons}) => {
       for (const {name, help} of reasons) meanings.set(name, help);
       const used = rates
         .of(reasons)

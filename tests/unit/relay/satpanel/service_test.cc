@@ -7,6 +7,7 @@
 #include <string>
 
 #include "relay/satpanel/users.h"
+#include "tests/unit/relay/satpanel/fake_gateway.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace satrelay::panel::service_test {
@@ -134,6 +135,132 @@ TEST_F(ServiceTest, TellsTheBrowserWithEachAnswerWhatItMayDoWithIt) {
     EXPECT_EQ(header_of(response, "Cross-Origin-Resource-Policy"), "same-origin") << path;
     EXPECT_EQ(header_of(response, "Cache-Control"),
               path == std::string("/") ? "no-cache" : "no-store");
+  }
+}
+
+// A panel that everybody may look at, beside a gateway.
+class LookingServiceTest : public testing::Test {
+ protected:
+  LookingServiceTest() {
+    gateway_.set("/satrelay/status", {{"flows", 1U}, {"age_ms", 0U}});
+    gateway_.set("/satrelay/counters", {{"bridged_bypass", 7U}, {"bridged_not_tcp", 9U}});
+    gateway_.set("/satrelay/ports", {{"lan", {{"name", "lan"}, {"link", "up"}}},
+                                     {"wan", {{"name", "wan"}, {"link", "down"}}}});
+    gateway_.set("/satrelay/histograms", Json::array({Json{{"name", "wait"}, {"count", 3U}},
+                                                      Json{{"name", "round"}, {"count", 5U}}}));
+    gateway_.set("/satrelay/history", Json::array({Json{{"time_ms", 2U}}, Json{{"time_ms", 1U}}}));
+    observer_.catch_up();
+  }
+  Response get(const std::string& path, std::map<std::string, std::string> query = {}) {
+    Request request = request_of("GET", "/api/v1" + path);
+    request.query = std::move(query);
+    return service_.answer(request);
+  }
+  Json json_of(const std::string& path, std::map<std::string, std::string> query = {}) {
+    const Response response = get(path, std::move(query));
+    EXPECT_EQ(response.status, 200) << path << ": " << response.body;
+    return Json::parse(response.body);
+  }
+  void refuses(const std::string& path, std::map<std::string, std::string> query,
+               const std::string& why, int status = 400) {
+    const Response response = get(path, std::move(query));
+    EXPECT_EQ(response.status, status) << path << ": " << response.body;
+    EXPECT_EQ(response.type, "application/problem+json");
+    EXPECT_NE(Json::parse(response.body).value("detail", "").find(why), std::string::npos)
+        << response.body;
+  }
+
+  TemporaryFolder folder_;
+  FakeGateway gateway_{folder_.path() / "s"};
+  GatewayLink link_{{.stats = (folder_.path() / "s").string(), .control = ""}};
+  History history_{""};
+  Observer observer_{link_, history_, [] {}};
+  Sessions sessions_;
+  UserFile users_{""};
+  Service service_{{}, link_, observer_, history_, users_, sessions_};
+};
+
+TEST_F(LookingServiceTest, ListsTablesByPagesSortedAndFiltered) {
+  EXPECT_EQ(json_of("/ports").at("total"), 2);
+  EXPECT_EQ(json_of("/ports", {{"filter", "down"}}).at("entries").at(0).at("name"), "wan");
+  EXPECT_EQ(json_of("/histograms", {{"sort", "-count"}}).at("entries").at(0).at("name"), "round");
+  const Json bridged = json_of("/bridged", {{"sort", "-count"}, {"count", "1"}});
+  EXPECT_EQ(bridged.at("entries").size(), 1U);
+  EXPECT_EQ(bridged.at("entries").at(0).at("name"), "bridged_not_tcp");
+  EXPECT_EQ(json_of("/alarms").at("total"), 0);
+}
+
+TEST_F(LookingServiceTest, HasTheGatewaysOwnHistory) {
+  EXPECT_EQ(json_of("/history/gateway", {{"sort", "time_ms"}}).at("entries").at(0).at("time_ms"),
+            1);
+  refuses("/history/gateway", {{"of", "link"}}, "name");
+  refuses("/history/gateway", {{"name", "sat"}}, "name");
+  refuses("/history/gateway", {{"of", "moon"}}, "gateway, link, peer or class");
+  refuses("/history/gateway", {{"of", "peer"}, {"name", "a,0,1"}}, "name");
+}
+
+TEST_F(LookingServiceTest, RefusesAParameterThatItDoesNotKnow) {
+  refuses("/events", {{"severty", "error"}}, "severty here. There are: from, before, count");
+  refuses("/status", {{"first", "0"}}, "There are none");
+  refuses("/peers", {{"first", "0"}, {"", ""}}, "first, count, sort, filter");
+  EXPECT_EQ(service_.answer(request_of("GET", "/assets/main.js")).status, 200);
+}
+
+TEST_F(LookingServiceTest, TellsEventsByWhatTheyAreAndWhen) {
+  gateway_.tell("bypass_set", 3, "bypass");
+  gateway_.tell("table_full", 1, "as many connections as there may be", "warning");
+  gateway_.tell("port_down", 1, "Link down", "error");
+  for (int i = 0; i < 100 && observer_.events(0, 0).next < 6; ++i) observer_.catch_up();
+  const auto numbers = [&](std::map<std::string, std::string> query) {
+    std::string text;
+    const Json page = json_of("/events", std::move(query));
+    for (const Json& event : page.at("events")) {
+      text += std::to_string(event.at("number").get<int>()) + ' ';
+    }
+    return text;
+  };
+  EXPECT_EQ(numbers({}), "1 2 3 4 5 ");
+  EXPECT_EQ(numbers({{"severity", "warning"}}), "4 5 ");
+  EXPECT_EQ(numbers({{"severity", "error"}}), "5 ");
+  EXPECT_EQ(numbers({{"filter", "link DOWN"}}), "5 ");
+  EXPECT_EQ(numbers({{"count", "2"}}), "4 5 ");
+  EXPECT_EQ(numbers({{"before", "4"}, {"count", "2"}}), "2 3 ");
+  EXPECT_EQ(numbers({{"from", "2"}, {"count", "2"}}), "2 3 ");
+  const Json page = json_of("/events", {{"count", "2"}});
+  EXPECT_EQ(page.at("first"), 4);
+  EXPECT_EQ(page.at("next"), 6);
+  EXPECT_EQ(page.at("oldest"), 1);
+  refuses("/events", {{"severity", "grave"}}, "info, warning or error");
+  refuses("/events", {{"from", "1"}, {"before", "2"}}, "one of them");
+  refuses("/events", {{"before", "now"}}, "number");
+}
+
+TEST_F(LookingServiceTest, SortsNoMoreFlowsThanItCanHold) {
+  gateway_.set("/satrelay/status", {{"flows", 20'001U}});
+  gateway_.set("/satrelay/flows", Json::array({Json{{"id", 1U}}, Json{{"id", 2U}}}));
+  observer_.catch_up();
+  refuses("/flows", {{"sort", "-id"}}, "page by page", 409);
+  refuses("/flows", {{"filter", "x"}}, "page by page", 409);
+  const Json page = json_of("/flows", {{"first", "1"}, {"count", "1"}});
+  EXPECT_EQ(page.at("total"), 20'001);
+  EXPECT_EQ(page.at("entries").at(0).at("id"), 2);
+  gateway_.set("/satrelay/status", {{"flows", 20'000U}});
+  observer_.catch_up();
+  EXPECT_EQ(json_of("/flows", {{"sort", "-id"}}).at("entries").at(0).at("id"), 2);
+}
+
+TEST_F(LookingServiceTest, SpeaksOpenMetricsToWhoAcceptsIt) {
+  const auto metrics = [&](const std::string& accept) {
+    return service_.answer(request_of("GET", "/metrics", {{"accept", accept}}));
+  };
+  const std::string prometheus =
+      "application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.5";
+  EXPECT_TRUE(metrics(prometheus).type.starts_with("application/openmetrics-text; version=1.0.0"))
+      << metrics(prometheus).type;
+  EXPECT_TRUE(metrics(prometheus).body.ends_with("# EOF\n"));
+  for (const char* other : {"", "*/*", "text/plain"}) {
+    EXPECT_TRUE(metrics(other).type.starts_with("text/plain; version=0.0.4")) << other;
+    EXPECT_FALSE(metrics(other).body.ends_with("# EOF\n")) << other;
   }
 }
 
