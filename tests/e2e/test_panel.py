@@ -6,6 +6,7 @@
 import contextlib
 import os
 import re
+import socket
 import threading
 import time
 
@@ -226,6 +227,29 @@ def one_flow(lab: Lab, browser: Browser) -> None:
     browser.resize(WIDE)
 
 
+def test_too_many_flows_to_sort(lab: Lab, panel: Panel, browser: Browser) -> None:
+    """As satpanel answers above 20,000: the list goes on, and the page says why it is not sorted."""
+    log_in(browser, "vera", "explain")
+    browser.wait_for("What is bridged")
+    browser.run("""
+      const fetch_ = window.fetch;
+      window.fetch = (address, ...more) => {
+        if (!/\\/flows\\?.*(sort|filter)=/.test(address)) return fetch_(address, ...more);
+        window.refused = (window.refused ?? 0) + 1;
+        return Promise.resolve(new Response('{"detail": "too many"}', {status: 409}));
+      };
+    """)
+    with connection(lab, 8080):
+        browser.go("flows")
+        browser.wait_for("There are too many flows to sort or to search.", "203.0.113.130:8080")
+        check(browser.run("return window.refused") >= 1, "it did not ask for them sorted")
+        check("did not work" not in browser.text(), "an error")
+        check(not browser.run("return document.querySelector('[aria-sort]')"), "called sorted")
+        browser.judge_at_both_widths("flows without order")
+    must_be_silent(browser)
+    browser.load()
+
+
 def charts_in_both_schemes(browser: Browser) -> None:
     colour = "return getComputedStyle(document.body).backgroundColor"
     light = browser.run(colour)
@@ -365,9 +389,46 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
     browser.press("dialog button.main")
     browser.wait_for("Change peer remote: ok")
     eventually(lambda: lab.gateway_a.peer()["send_rate_bps"] < 5_100_000, 5, "less is sent")
-    must_be_silent(browser, "status of 409")
-    tell(lab, lab.gateway_a, "rate", "remote", "configured")
+
+    # What a link carries now stands beside the button.
+    check(capacities(browser) == ["configured", "configured"], f"{capacities(browser)}")
+    browser.press("[aria-label='Change link sat']")
+    browser.fill("RATE", "10Mbit")
+    browser.press("dialog button.main")
+    browser.wait_for("Change link sat: ok")
+    browser.wait_until(lambda: capacities(browser) == ["10Mbit", "configured"], "it is shown")
+    tell(lab, lab.gateway_a, "capacity", "sat", "receive", "4Mbit")
+    tell(lab, lab.gateway_a, "bypass", "on")
+    browser.load("switches")
+    browser.wait_until(lambda: capacities(browser) == ["10Mbit", "4Mbit"], "still, loaded anew")
+
+    # What the page says of a reload is so.
+    browser.wait_for("Functions of rules and classes hold until the next reload")
     tell(lab, lab.gateway_a, "reload")
+    rule = lab.gateway_a.query("rules")[1]
+    check((rule["compress"], rule["changed"]) == ("auto", "no"), f"{rule}")
+    check(lab.gateway_a.query("status")["new_flows"] == "bypass", "bypass has not outlasted it")
+    for words, most in (
+        (("rate", "remote", "configured"), 10_000_000),
+        (("capacity", "sat", "send", "configured"), 20_000_000),
+    ):
+        rate = lab.gateway_a.peer()["send_rate_bps"]
+        check(rate <= most / 2, f"{words} was not in force behind the reload: {rate}")
+        tell(lab, lab.gateway_a, *words)
+    check(lab.gateway_b.peer()["announced_bps"] == 4_000_000, "the far gateway has forgotten")
+    check(capacities(browser)[1] == "4Mbit", f"{capacities(browser)}")
+    tell(lab, lab.gateway_a, "capacity", "sat", "receive", "configured")
+    tell(lab, lab.gateway_a, "bypass", "off")
+    browser.wait_until(lambda: capacities(browser) == ["configured", "configured"], "as before")
+    must_be_silent(browser, "status of 409")
+
+
+def capacities(browser: Browser) -> list[str]:
+    """What is shown of the one link: what it sends, and what it receives."""
+    return browser.run(
+        "return ['send', 'receive'].map((way) => document.querySelector("
+        "`[data-command=capacity] td[data-title=${way}]`)?.textContent)"
+    )
 
 
 def test_asks_before_what_interrupts(lab: Lab, panel: Panel, browser: Browser) -> None:
@@ -431,12 +492,24 @@ def test_roles(lab: Lab, panel: Panel, browser: Browser) -> None:
 # --- what happens while somebody looks ------------------------------------------------------------
 
 
+def tell_all(gateway, *lines: str) -> None:
+    """Over one connection."""
+    path = os.path.join(os.path.dirname(gateway.stats_socket), "control.sock")
+    with socket.socket(socket.AF_UNIX) as connected, connected.makefile("rw") as stream:
+        connected.connect(path)
+        for line in lines:
+            stream.write(line + "\n")
+            stream.flush()
+            answer = stream.readline()
+            check(answer == "ok\n", f"{line}: {answer}")
+
+
 def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None:
     log_in(browser, "vera", "events")
     browser.wait_for("Live: new events appear by themselves.")
-    check("capacity_set" not in browser.text(), "it is there already")
-    tell(lab, lab.gateway_a, "capacity", "sat", "send", "configured")
-    browser.wait_for("capacity_set", timeout=5)
+    check("receive 15Mbit" not in browser.text(), "it is there already")
+    tell(lab, lab.gateway_a, "capacity", "sat", "receive", "15Mbit")
+    browser.wait_for("receive configured → receive 15Mbit", "capacity_set", timeout=5)
     check(
         browser.run("return document.querySelector('.events li code').textContent")
         == "capacity_set",
@@ -447,6 +520,28 @@ def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None
     browser.wait_until(
         lambda: "peer_alive" not in browser.text() and "capacity_set" in browser.text(),
         "it is filtered",
+    )
+
+    # More than a page.
+    tell(lab, lab.gateway_a, "capacity", "sat", "receive", "configured")
+    tell_all(lab.gateway_a, *(f"rate remote {rate}kbit" for rate in range(19_001, 19_251)))
+    tell_all(lab.gateway_a, "rate remote configured")
+    browser.find("main input[type=search]").send_keys(Keys.CONTROL, "a", Keys.BACKSPACE)
+    browser.wait_for("19250kbit → configured")  # so satpanel has seen them all
+    browser.load("events")
+    browser.wait_for("19250kbit → configured")
+    check("peer_alive" not in browser.text(), "all are there at once")
+    # A value of before, which is older than what is shown.
+    browser.find("main input[type=search]").send_keys("19001kbit")
+    browser.wait_for("No event is like that.")
+    browser.press("section[aria-label='List of events'] > button")
+    browser.wait_for("configured → 19001kbit")
+    browser.judge_at_both_widths("older events")
+    browser.find("main input[type=search]").send_keys(Keys.CONTROL, "a", Keys.BACKSPACE)
+    browser.wait_for("peer_alive")
+    check(
+        not browser.find("section[aria-label='List of events'] > button").is_displayed(),
+        "there are still older ones",
     )
     must_be_silent(browser)
 

@@ -8,7 +8,8 @@ import * as units from "./units.js";
 export const title = "Events";
 
 const FIRST = 200; // that are fetched
-const MOST = 1000; // that are kept
+const OLDER = 500; // that are fetched at a time, once they are asked for
+const MOST = 10_000; // that are kept, as many as satpanel keeps
 const RETRY_MS = 3000;
 const LEVELS = {error: 2, warning: 1, info: 0};
 const TONES = {error: "bad", warning: "warn", info: "quiet"};
@@ -102,6 +103,9 @@ export function open() {
     ),
   );
   const search = make("input", {type: "search", oninput: filter});
+  const older = make("button", {type: "button", onclick: () => fetchOlder()}, "Older events");
+  older.hidden = true;
+  let first = 0; // position of the oldest that is shown
   let shown = []; // {event, item}, the latest first
   let stream = null,
     retry = 0,
@@ -116,6 +120,8 @@ export function open() {
       event.detail,
       event.advice,
       event.user,
+      event.old,
+      event.new,
     ].join(" ");
     return (
       (LEVELS[event.severity] ?? 2) >= LEVELS[severity.value] &&
@@ -156,6 +162,40 @@ export function open() {
     for (const old of shown.splice(MOST)) old.item.remove();
   }
 
+  // On to some that are wanted, or to the last one.
+  async function fetchOlder() {
+    older.disabled = true;
+    try {
+      let isFound = false;
+      while (!isFound && !isClosed && !older.hidden) {
+        const page = await get("/events", {before: first, count: OLDER});
+        if (isClosed) return;
+        isFound = page.events.some(isWanted);
+        addOlder(page);
+      }
+      tellHowMany();
+    } catch (error) {
+      if (!isClosed) notices.fail(error);
+    } finally {
+      older.disabled = false;
+    }
+  }
+
+  function addOlder({events, first: reached, oldest}) {
+    for (const event of events.reverse()) {
+      const item = itemOf(event);
+      item.hidden = !isWanted(event);
+      list.append(item);
+      shown.push({event, item});
+    }
+    seenBack(reached, oldest);
+  }
+
+  function seenBack(reached, oldest) {
+    first = reached;
+    older.hidden = reached <= oldest || shown.length >= MOST;
+  }
+
   function told(isConnected) {
     setText(
       state,
@@ -182,10 +222,11 @@ export function open() {
 
   async function begin() {
     try {
-      const {events, next, missed} = await get("/events", {count: FIRST});
+      const {events, next, missed, first: reached, oldest} = await get("/events", {count: FIRST});
       if (isClosed) return;
       isMissing = missed;
       events.forEach(add);
+      seenBack(reached, oldest);
       tellHowMany();
       follow(next);
     } catch (error) {
@@ -207,7 +248,7 @@ export function open() {
       ),
       state,
       notices.element,
-      make("section", {class: "card", "aria-label": "List of events"}, list),
+      make("section", {class: "card", "aria-label": "List of events"}, list, older),
     ],
     close() {
       isClosed = true;

@@ -123,19 +123,36 @@ export function open({query}) {
     poll.now();
   }
 
-  const question = () =>
-    get("/flows", {first: pager.first, count: PAGE, sort: order, filter: search.value.trim()});
+  // Of very many flows satpanel gives pages as they come, and refuses to sort or to search.
+  async function question() {
+    const page = {first: pager.first, count: PAGE};
+    try {
+      return await get("/flows", {...page, sort: order, filter: search.value.trim()});
+    } catch (error) {
+      if (error.status !== 409) throw error;
+      return {...(await get("/flows", page)), isAsItComes: true};
+    }
+  }
   const poll = new Poll(
     EVERY_MS,
     question,
     (page) => {
       rates.add(page.entries);
       table.update(page.entries);
-      table.markSorted(order);
+      table.markSorted(page.isAsItComes ? "" : order);
       list.classList.remove("stale");
       list.hidden = page.entries.length === 0;
       pager.update(page);
-      if (page.total > 0) {
+      if (page.isAsItComes) {
+        notices.show(
+          nothing(
+            "There are too many flows to sort or to search.",
+            `They are ${units.count(page.total)}, listed in the order in which the gateway has ` +
+              "them. One connection is found with Why not? or satrelayctl flows.",
+          ),
+          "as it comes",
+        );
+      } else if (page.total > 0) {
         notices.clear();
       } else if (search.value.trim()) {
         notices.show(

@@ -78,6 +78,9 @@ const TARGETS = {
         title: "used by",
         cell: ({users}) => (users.length > 3 ? `${users.length} peers` : users.join(", ")),
       },
+      // No listing has it: events tell what was set.
+      {title: "send", cell: ({name}, trail) => trail.capacityOf(name, "send")},
+      {title: "receive", cell: ({name}, trail) => trail.capacityOf(name, "receive")},
     ],
   },
 };
@@ -225,7 +228,10 @@ class TargetCard extends CommandCard {
       `${target.title}, as they are now`,
       [
         {title: "name", head: true, cell: target.text},
-        ...target.columns,
+        ...target.columns.map((column) => ({
+          ...column,
+          cell: (entry) => column.cell(entry, this.trail),
+        })),
         ...settings.map((spec) => ({
           title: spec.name,
           cell: (entry) => (target.refusal?.(entry) ? "" : currentText(entry, spec)),
@@ -366,6 +372,7 @@ export function open({monitor}) {
 
   async function look() {
     if (!cards) build(await get("/commands"));
+    trail.bootEpoch = monitor.latest?.status?.boot_epoch ?? trail.bootEpoch;
     await trail.follow();
     await Promise.all(cards.map((card) => card.refresh(monitor.latest?.status)));
   }
@@ -387,8 +394,9 @@ export function open({monitor}) {
       make(
         "p",
         {class: "lead"},
-        "What the gateway can be told while it runs. What is set here holds until the next " +
-          "reload of its configuration, or until it is set otherwise.",
+        "What the gateway can be told while it runs. Functions of rules and classes hold until " +
+          "the next reload of its configuration. Bypass, rates of peers and capacities of links " +
+          "outlast it: they hold until they are set otherwise, or the gateway is started anew.",
       ),
       result,
       notices.element,
