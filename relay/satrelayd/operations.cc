@@ -72,9 +72,11 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   std::string answer = apply_to(operations, command, caller);
   if (answer != "ok\n" || !before) return answer;
   auto after = setting_of(command, operations.engines, dpdk::now());
-  if (after) {
-    operations.tell(event_of(std::move(*before), std::move(*after), command, caller));
+  // What was so already is no change; a second drain is one.
+  if (!after || (after->value == before->value && !std::holds_alternative<StartDrain>(command))) {
+    return answer;
   }
+  operations.tell(event_of(std::move(*before), std::move(*after), command, caller));
   return answer;
 }
 

@@ -532,7 +532,7 @@ def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None
     browser.wait_for("19250kbit → configured")
     check("peer_alive" not in browser.text(), "all are there at once")
     # A value of before, which is older than what is shown.
-    browser.find("main input[type=search]").send_keys("19001kbit")
+    browser.find("main input[type=search]").send_keys("configured 19001kbit")
     browser.wait_for("No event is like that.")
     browser.press("section[aria-label='List of events'] > button")
     browser.wait_for("configured → 19001kbit")

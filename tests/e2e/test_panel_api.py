@@ -257,10 +257,15 @@ def test_answers(lab: Lab) -> None:
         check(status == 400 and "here" in body["detail"], f"{status} {body}")
 
         # A switch changes the next connection, and the events say who threw it.
-        for state, new_flows in (("on", "bypass"), ("off", "open"), ("on", "bypass")):
+        thrown = (("on", "bypass"), ("on", "bypass"), ("off", "open"), ("on", "bypass"))
+        for state, new_flows in thrown:
             check(client.tell("bypass", STATE=state) == (200, {"answer": "ok"}), f"bypass {state}")
             seen = client.get("/api/v1/overview")["status"]["new_flows"]
             check(seen == new_flows, f"the answer behind bypass {state} is of before: {seen}")
+        told = [each for each in near.events() if each["name"] == "bypass_set"]
+        values = [(each["old"], each["new"]) for each in told]
+        changes = [("off", "on"), ("on", "off"), ("off", "on")]
+        check(values == changes, f"what was so already is told, or a change is not: {values}")
         before = near.counter("bridged_bypass")
         converse(lab, 9003)
         check(near.counter("bridged_bypass") > before, "the connection was not bridged")
