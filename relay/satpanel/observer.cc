@@ -137,10 +137,10 @@ Observer::EventPage Observer::before(std::uint64_t position, std::size_t most,
   return page;
 }
 
-Observer::EventPage Observer::events_before(std::uint64_t before_position, std::size_t most,
+Observer::EventPage Observer::events_before(std::uint64_t position, std::size_t most,
                                             const IsWanted& is_wanted) const {
   const std::lock_guard lock(mutex_);
-  return before(before_position, most, is_wanted);
+  return before(position, most, is_wanted);
 }
 
 Observer::EventPage Observer::events(std::uint64_t from, std::size_t most,

@@ -52,7 +52,7 @@ class Observer {
   // Those that are wanted from position `from` on, at most `most`; 0: the latest `most`.
   EventPage events(std::uint64_t from, std::size_t most, const IsWanted& is_wanted = all) const;
   // The latest `most` of those before position `before`.
-  EventPage events_before(std::uint64_t before, std::size_t most,
+  EventPage events_before(std::uint64_t position, std::size_t most,
                           const IsWanted& is_wanted = all) const;
 
   const AlarmKeeper& alarms() const { return alarms_; }
