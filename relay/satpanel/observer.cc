@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <optional>
+#include <limits>
 #include <utility>
 
 #include "relay/client/reply.h"
@@ -15,6 +15,8 @@ namespace {
 constexpr std::chrono::seconds kEvery(1);
 constexpr std::chrono::milliseconds kBetweenLooks(30);  // of who waits for what is new
 constexpr std::size_t kEventsAPage = 500;
+constexpr std::size_t kEventsAChunk = 100;
+constexpr std::uint64_t kBehindAll = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
@@ -113,7 +115,7 @@ void Observer::keep_event(Json event) {
   event["boot_epoch"] = boot_epoch_;
   alarms_.handle_event(event);
   const std::lock_guard lock(mutex_);
-  events_.push_back(std::move(event));
+  events_.push_back(std::make_shared<const Json>(std::move(event)));
   if (events_.size() <= kMostEvents) return;
   events_.pop_front();
   ++first_position_;
@@ -124,39 +126,63 @@ std::shared_ptr<const metrics::Readings> Observer::latest() const {
   return latest_;
 }
 
-Observer::EventPage Observer::before(std::uint64_t position, std::size_t most,
-                                     const IsWanted& is_wanted) const {
+Observer::Chunk Observer::chunk(std::uint64_t begin, std::uint64_t end) const {
+  const auto at = [&](std::uint64_t position) {
+    return events_.begin() + static_cast<std::ptrdiff_t>(position - first_position_);
+  };
+  return {.events = {at(begin), at(end)}, .begin = begin, .oldest = first_position_};
+}
+
+Observer::Chunk Observer::chunk_from(std::uint64_t position, std::size_t most) const {
+  const std::lock_guard lock(mutex_);
   const std::uint64_t end = first_position_ + events_.size();
+  // Behind the end: the panel was started anew, and has begun to count anew.
   const std::uint64_t begin = std::clamp(position, first_position_, end);
-  EventPage page{.first = begin, .next = begin, .oldest = first_position_};
-  while (page.first > first_position_ && page.events.size() < most) {
-    const Json& event = events_[--page.first - first_position_];
-    if (is_wanted(event)) page.events.push_back(event);
+  return chunk(begin, begin + std::min<std::uint64_t>(most, end - begin));
+}
+
+Observer::Chunk Observer::chunk_before(std::uint64_t position, std::size_t most) const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t end = std::clamp(position, first_position_, first_position_ + events_.size());
+  return chunk(end - std::min<std::uint64_t>(most, end - first_position_), end);
+}
+
+Observer::EventPage Observer::events_before(std::uint64_t position, std::size_t most,
+                                            const IsWanted& is_wanted) const {
+  Chunk part = chunk_before(position, kEventsAChunk);
+  const std::uint64_t behind = part.begin + part.events.size();
+  EventPage page{.first = behind, .next = behind, .oldest = part.oldest};
+  while (page.events.size() < most && !part.events.empty()) {
+    for (; !part.events.empty() && page.events.size() < most; part.events.pop_back()) {
+      --page.first;
+      if (is_wanted(*part.events.back())) page.events.push_back(*part.events.back());
+    }
+    if (page.events.size() < most) part = chunk_before(page.first, kEventsAChunk);
+    page.oldest = part.oldest;
   }
   std::ranges::reverse(page.events);
   return page;
 }
 
-Observer::EventPage Observer::events_before(std::uint64_t position, std::size_t most,
-                                            const IsWanted& is_wanted) const {
-  const std::lock_guard lock(mutex_);
-  return before(position, most, is_wanted);
-}
-
 Observer::EventPage Observer::events(std::uint64_t from, std::size_t most,
                                      const IsWanted& is_wanted) const {
-  const std::lock_guard lock(mutex_);
-  const std::uint64_t end = first_position_ + events_.size();
-  if (from == 0) return before(end, most, is_wanted);
-  // Behind the end: the panel was started anew, and has begun to count anew.
-  const std::uint64_t begin = std::clamp(from, first_position_, end);
-  EventPage page{.first = begin,
-                 .next = begin,
-                 .oldest = first_position_,
-                 .has_missed = from < first_position_};
-  while (page.next < end && page.events.size() < most) {
-    const Json& event = events_[page.next++ - first_position_];
-    if (is_wanted(event)) page.events.push_back(event);
+  if (from == 0) return events_before(kBehindAll, most, is_wanted);
+  Chunk part = chunk_from(from, kEventsAChunk);
+  EventPage page{.first = part.begin,
+                 .next = part.begin,
+                 .oldest = part.oldest,
+                 .has_missed = from < part.oldest};
+  while (page.events.size() < most && !part.events.empty()) {
+    for (const KeptEvent& event : part.events) {
+      if (page.events.size() == most) break;
+      ++page.next;
+      if (is_wanted(*event)) page.events.push_back(*event);
+    }
+    if (page.events.size() == most) break;
+    part = chunk_from(page.next, kEventsAChunk);
+    page.has_missed |= page.next < part.oldest;
+    page.next = std::max(page.next, part.begin);
+    page.oldest = part.oldest;
   }
   return page;
 }

@@ -65,6 +65,18 @@ class Observer {
   void fetch_events(const Json& numbers);
   void keep_event(Json event);
 
+  // A few that follow one another: who looks through all holds up nobody for long.
+  using KeptEvent = std::shared_ptr<const Json>;
+  struct Chunk {
+    std::vector<KeptEvent> events;
+    std::uint64_t begin = 0;   // position of the first of them
+    std::uint64_t oldest = 0;  // of all that are kept
+  };
+  Chunk chunk_from(std::uint64_t position, std::size_t most) const;
+  Chunk chunk_before(std::uint64_t position, std::size_t most) const;
+  // The mutex is held.
+  Chunk chunk(std::uint64_t begin, std::uint64_t end) const;
+
   GatewayLink& link_;
   History& history_;
   std::function<void()> news_;
@@ -77,9 +89,8 @@ class Observer {
   std::uint64_t looks_ = 0;                        // that are over
   std::chrono::steady_clock::time_point seen_at_;  // the worker told at this time, or later
   std::shared_ptr<const metrics::Readings> latest_ = std::make_shared<metrics::Readings>();
-  std::deque<Json> events_;
+  std::deque<KeptEvent> events_;
   std::uint64_t first_position_ = 1;  // of events_.front()
-  EventPage before(std::uint64_t position, std::size_t most, const IsWanted& is_wanted) const;
 
   // Of the observer's thread.
   std::uint64_t boot_epoch_ = 0;
