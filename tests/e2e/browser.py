@@ -242,3 +242,8 @@ def browser_at(address: str, screenshots: str | None = None):
         yield browser
     finally:
         browser.close()
+
+
+def must_be_silent(browser: Browser, allowed: str = "") -> None:
+    complaints = browser.complaints(allowed)
+    check(not complaints, f"the console says {complaints}")

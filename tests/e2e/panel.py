@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import re
+import socket
 import subprocess
 import tempfile
 import time
@@ -142,3 +143,15 @@ class Client:
     def tell(self, command: str, **arguments) -> tuple[int, object]:
         named = {name.replace("__", "="): value for name, value in arguments.items()}
         return self.ask("POST", f"/api/v1/commands/{command}", {"arguments": named})
+
+
+def tell_all(gateway, *lines: str) -> None:
+    """Lines to the control socket of a gateway, over one connection."""
+    path = os.path.join(os.path.dirname(gateway.stats_socket), "control.sock")
+    with socket.socket(socket.AF_UNIX) as connected, connected.makefile("rw") as stream:
+        connected.connect(path)
+        for line in lines:
+            stream.write(line + "\n")
+            stream.flush()
+            answer = stream.readline()
+            check(answer == "ok\n", f"{line}: {answer}")

@@ -6,12 +6,11 @@
 import contextlib
 import os
 import re
-import socket
 import threading
 import time
 
 import pytest
-from browser import NARROW, WIDE, Browser, browser_at
+from browser import NARROW, WIDE, Browser, browser_at, must_be_silent
 from harness import (
     BRIDGED_PORT,
     SERVER,
@@ -25,7 +24,7 @@ from harness import (
     note,
     tell,
 )
-from panel import PASSWORD, Client, Panel, panel_of
+from panel import PASSWORD, Client, Panel, panel_of, tell_all
 from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.lab(Link(rate=20_000_000, rtt=0.2, loss=0.005), GatewayOptions())
@@ -85,11 +84,6 @@ def log_in(browser: Browser, user: str, page: str = "") -> None:
     browser.fill("name", user)
     browser.fill("password", PASSWORD + Keys.ENTER)
     browser.wait_for(f"{user} (", "Log out")
-
-
-def must_be_silent(browser: Browser, allowed: str = "") -> None:
-    complaints = browser.complaints(allowed)
-    check(not complaints, f"the console says {complaints}")
 
 
 @contextlib.contextmanager
@@ -490,18 +484,6 @@ def test_roles(lab: Lab, panel: Panel, browser: Browser) -> None:
 
 
 # --- what happens while somebody looks ------------------------------------------------------------
-
-
-def tell_all(gateway, *lines: str) -> None:
-    """Over one connection."""
-    path = os.path.join(os.path.dirname(gateway.stats_socket), "control.sock")
-    with socket.socket(socket.AF_UNIX) as connected, connected.makefile("rw") as stream:
-        connected.connect(path)
-        for line in lines:
-            stream.write(line + "\n")
-            stream.flush()
-            answer = stream.readline()
-            check(answer == "ok\n", f"{line}: {answer}")
 
 
 def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None:

@@ -5,7 +5,7 @@ import os
 import re
 
 import pytest
-from browser import Browser, browser_at
+from browser import Browser, browser_at, must_be_silent
 from harness import REPOSITORY, check
 from panel import panel_of
 
@@ -27,11 +27,6 @@ def panel():
 def browser(panel):
     with browser_at(f"http://127.0.0.1:{panel.port}/") as made:
         yield made
-
-
-def must_be_silent(browser: Browser, allowed: str = "") -> None:
-    complaints = browser.complaints(allowed)
-    check(not complaints, f"the console says {complaints}")
 
 
 def test_no_gateway(browser: Browser) -> None:
