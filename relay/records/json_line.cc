@@ -42,9 +42,10 @@ void append_line(fmt::memory_buffer& out, const gateway::FlowRecord& record,
   if (record.first_byte) {
     fmt::format_to(to, R"(,"first_byte_us":{})", record.first_byte->to_microseconds());
   }
-  fmt::format_to(to, R"(,"client":"{}","client_port":{},"server":"{}","server_port":{})",
-                 record.client.to_string(), record.client_port, record.server.to_string(),
-                 record.server_port);
+  // Of the protocols only TCP becomes a flow.
+  fmt::format_to(
+      to, R"(,"protocol":"tcp","client":"{}","client_port":{},"server":"{}","server_port":{})",
+      record.client.to_string(), record.client_port, record.server.to_string(), record.server_port);
   append_vlans(out, record);
   const bool from_lan = record.origin == gateway::Origin::kLan;
   fmt::format_to(to, R"(,"client_side":"{}","peer":"{}","rule":{},"rule_name":"{}","class":"{}")",

@@ -23,7 +23,8 @@ std::string line_of(const gateway::FlowRecord& record) {
 TEST(JsonLine, SaysAllOfAFlow) {
   EXPECT_EQ(line_of(sample_record()),
             R"({"began":"2026-11-25T20:44:36.500000Z","duration_us":2345678,)"
-            R"("first_byte_us":612345,"client":"203.0.113.5","client_port":40000,)"
+            R"("first_byte_us":612345,"protocol":"tcp",)"
+            R"("client":"203.0.113.5","client_port":40000,)"
             R"("server":"198.51.100.5","server_port":443,"client_side":"lan","peer":"base",)"
             R"("rule":2,"rule_name":"web","class":"bulk","from_lan_bytes":100,)"
             R"("to_lan_bytes":2000000,"encoded_to_peer_bytes":104,)"
