@@ -1,4 +1,5 @@
 // The gateway's accounts of its memory and its flows, counted anew.
+#include <array>
 #include <string>
 
 #include "relay/gateway/flows/account.h"
@@ -11,6 +12,19 @@ namespace {
 // over, so that a checked build stays usable.
 constexpr std::uint64_t kFewestCalls = 1024;
 constexpr std::uint64_t kCallsPerFlow = 4;
+
+std::optional<std::string> audit_waiting(const FlowRelay& relay) {
+  std::array<std::uint64_t, schedule::kClasses> counted{};
+  const FlowStore& flows = relay.flows();
+  for (std::uint32_t slot = flows.from(0); slot != kNoSlot; slot = flows.from(slot + 1)) {
+    counted[flows[slot].traffic_class] += flows[slot].waiting();
+  }
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    const std::uint64_t account = relay.waiting_bytes(static_cast<schedule::ClassId>(i));
+    if (account != counted[i]) return differ("bytes that wait", account, counted[i]);
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -31,6 +45,7 @@ std::optional<std::string> Gateway::audit() const {
     if (auto wrong = peer->session.audit()) return "peer " + peer->config.name + ": " + *wrong;
   }
   if (auto wrong = impl_->flows.flows().audit()) return wrong;
+  if (auto wrong = audit_waiting(impl_->flows)) return wrong;
   std::uint64_t stored = 0;
   for (const auto& peer : impl_->peers) stored += peer->session.bytes_stored();
   if (const std::uint64_t account = *impl_->flows.stored_of_peers(); stored != account) {

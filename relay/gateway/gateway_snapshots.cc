@@ -137,6 +137,7 @@ std::vector<ClassSnapshot> Gateway::classes() const {
                     .dictionary = fingerprint_of(c.dictionary.get()),
                     .held_frames = uplink.held().frames(id),
                     .held_bytes = uplink.held().bytes(id),
+                    .waiting_bytes = impl_->flows.waiting_bytes(id),
                     .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),
                     .use = c.use});
   }

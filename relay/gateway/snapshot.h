@@ -90,7 +90,8 @@ struct ClassSnapshot {
   std::optional<std::uint64_t> dictionary = {};  // its fingerprint; nullopt: none
   std::uint64_t held_frames = 0;                 // bridged ones that wait now
   std::uint64_t held_bytes = 0;
-  std::uint32_t hosts = 0;  // with something to send now
+  std::uint64_t waiting_bytes = 0;  // of hosts, that wait now to be relayed
+  std::uint32_t hosts = 0;          // with something to send now
   ClassUse use;
 };
 

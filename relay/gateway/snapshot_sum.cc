@@ -112,6 +112,7 @@ void add_to(std::vector<ClassSnapshot>& sum, const std::vector<ClassSnapshot>& m
   for (std::size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
     sum[i].held_frames += more[i].held_frames;
     sum[i].held_bytes += more[i].held_bytes;
+    sum[i].waiting_bytes += more[i].waiting_bytes;
     sum[i].hosts += more[i].hosts;
     satrelay::add_to(sum[i].use, more[i].use);
   }

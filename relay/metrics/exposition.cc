@@ -122,6 +122,7 @@ constexpr Figure kFiguresOfClass[] = {
     {"hosts", "class_hosts", "hosts that have something to send"},
     {"held_frames", "class_held_frames", "bridged frames that wait"},
     {"held_bytes", "class_held_bytes", "bridged bytes that wait", kBytes},
+    {"waiting_bytes", "class_waiting_bytes", "relayed bytes that wait", kBytes},
 };
 
 constexpr Figure kFiguresOfRecords[] = {

@@ -55,8 +55,10 @@ History::All History::figures_of(const Snapshot& snapshot,
   for (const gateway::ClassSnapshot& each : classes) {
     Figures& own = all[{HistoryOf::kClass, each.in_force.name}];
     own.sent = each.use.relayed_bytes + each.use.bridged_bytes;
-    own.queued = each.held_bytes;
-    whole.queued = whole.queued.value_or(0) + each.held_bytes;
+    own.plain = each.use.plain_bytes;
+    own.encoded = each.use.encoded_bytes;
+    own.queued = each.held_bytes + each.waiting_bytes;
+    whole.queued = whole.queued.value_or(0) + *own.queued;
   }
   for (const gateway::HistogramSnapshot& each : snapshot.histograms) {
     if (each.field != &gateway::kRelayedWait && each.field != &gateway::kBridgedWait) continue;

@@ -30,7 +30,7 @@ struct HistoryPoint {
   float receive_bps = kUnknown;
   float loss_ratio = kUnknown;     // of packets of STP that were sent
   float rtt_seconds = kUnknown;    // at the end; the longest of several peers
-  float queued_bytes = kUnknown;   // of bridged frames that waited at the end
+  float queued_bytes = kUnknown;   // relayed and bridged, that waited at the end
   float wait_seconds = kUnknown;   // for the link, the mean of what has left
   float encoded_ratio = kUnknown;  // encoded bytes by plain ones
 };

@@ -207,6 +207,7 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   dict.add("hosts", traffic_class.hosts);
   dict.add("held_frames", traffic_class.held_frames);
   dict.add("held_bytes", traffic_class.held_bytes);
+  dict.add("waiting_bytes", traffic_class.waiting_bytes);
   add_counters(dict, traffic_class.use);
   return dict;
 }

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 namespace satrelay::panel {
 namespace {
@@ -20,14 +22,21 @@ constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 // The file: this, then the samples of seconds, then those of minutes.
 struct Header {
-  std::array<char, 8> magic = {'s', 'r', 'h', 'i', 's', 't', '0', '1'};
+  std::array<char, 8> magic = {'s', 'r', 'h', 'i', 's', 't', '0', '2'};
   std::uint64_t sample_bytes = sizeof(Sample);
   std::uint64_t seconds = History::kSeconds;
   std::uint64_t minutes = History::kMinutes;
   bool operator==(const Header&) const = default;
 };
-constexpr off_t kFileBytes =
-    sizeof(Header) + (History::kSeconds + History::kMinutes) * sizeof(Sample);
+
+// Of the version before a sample is the beginning of one of this.
+constexpr Header kBefore{.magic = {'s', 'r', 'h', 'i', 's', 't', '0', '1'}, .sample_bytes = 120};
+constexpr std::size_t kKnownBefore = offsetof(Sample, class_queued_bytes);
+
+constexpr off_t size_of_file(const Header& header) {
+  return static_cast<off_t>(sizeof(Header) +
+                            (History::kSeconds + History::kMinutes) * header.sample_bytes);
+}
 
 using Json = nlohmann::ordered_json;
 
@@ -48,6 +57,10 @@ bool read_exactly(int descriptor, void* to, std::size_t size, off_t at) {
   return ::pread(descriptor, to, size, at) == static_cast<ssize_t>(size);
 }
 
+bool write_exactly(int descriptor, const void* from, std::size_t size, off_t at) {
+  return ::pwrite(descriptor, from, size, at) == static_cast<ssize_t>(size);
+}
+
 float per_second(std::uint64_t before, std::uint64_t now, double seconds) {
   return now < before ? kUnknown : static_cast<float>(static_cast<double>(now - before) / seconds);
 }
@@ -64,31 +77,82 @@ float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_b
 
 History::History(const std::filesystem::path& file) : seconds_(kSeconds), minutes_(kMinutes) {
   if (file.empty()) return;
-  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (read_file(file)) return;
+  make_file(file);
+}
+
+bool History::read_file(const std::filesystem::path& file) {
+  const auto cannot = [&](const char* what) {
+    return std::runtime_error(
+        fmt::format("history {}: {}: {}", file.string(), what, std::strerror(errno)));
+  };
+  descriptor_ = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor_ < 0) {
-    throw std::runtime_error(
-        fmt::format("history {}: cannot be opened: {}", file.string(), std::strerror(errno)));
+    if (errno == ENOENT) return false;
+    throw cannot("cannot be opened");
   }
   Header header;
-  const auto samples_at = static_cast<off_t>(sizeof header);
-  const auto minutes_at = samples_at + static_cast<off_t>(kSeconds * sizeof(Sample));
   struct stat status {};
-  if (::fstat(descriptor_, &status) == 0 && status.st_size == kFileBytes &&
-      read_exactly(descriptor_, &header, sizeof header, 0) && header == Header() &&
-      read_exactly(descriptor_, seconds_.data(), kSeconds * sizeof(Sample), samples_at) &&
-      read_exactly(descriptor_, minutes_.data(), kMinutes * sizeof(Sample), minutes_at)) {
-    return;
+  const bool is_history =
+      ::fstat(descriptor_, &status) == 0 && read_exactly(descriptor_, &header, sizeof header, 0) &&
+      (header == Header() || header == kBefore) && status.st_size == size_of_file(header);
+  std::vector<std::byte> octets;
+  if (is_history) octets.resize(static_cast<std::size_t>(status.st_size) - sizeof header);
+  if (is_history && read_exactly(descriptor_, octets.data(), octets.size(), sizeof header)) {
+    const bool is_before = header == kBefore;
+    const std::byte* from = octets.data();
+    for (std::vector<Sample>* ring : {&seconds_, &minutes_}) {
+      for (Sample& sample : *ring) {
+        std::memcpy(&sample, from, is_before ? kKnownBefore : sizeof sample);
+        if (is_before) {
+          sample.class_queued_bytes.fill(kUnknown);
+          sample.class_compression_ratio.fill(kUnknown);
+        }
+        from += header.sample_bytes;
+      }
+    }
+    if (!is_before) return true;
+    notice_ = fmt::format(
+        "history {}: taken over from an earlier version, whose queue has bridged bytes only, and "
+        "whose classes have neither queue nor compression",
+        file.string());
+  } else if (status.st_size != 0) {
+    const std::filesystem::path aside = file.string() + ".unknown";
+    if (::rename(file.c_str(), aside.c_str()) != 0) throw cannot("cannot be set aside");
+    notice_ = fmt::format(
+        "history {}: not one of this program's; it is kept as {}, and a new one "
+        "begun",
+        file.string(), aside.string());
   }
-  seconds_.assign(kSeconds, {});
-  minutes_.assign(kMinutes, {});
-  header = {};
-  // The room is taken now: later no disk is too full for it.
-  const int error =
-      ::ftruncate(descriptor_, 0) != 0 ? errno : ::posix_fallocate(descriptor_, 0, kFileBytes);
-  if (error == 0 && ::pwrite(descriptor_, &header, sizeof header, 0) == sizeof header) return;
+  ::close(std::exchange(descriptor_, -1));
+  return false;
+}
+
+// Beside the one that is there, which stays until the new one is whole. The room is taken now:
+// later no disk is too full for it.
+void History::make_file(const std::filesystem::path& file) {
+  constexpr Header kHeader;
+  const std::filesystem::path fresh = file.string() + ".new";
+  const auto seconds_at = static_cast<off_t>(sizeof kHeader);
+  const auto minutes_at = seconds_at + static_cast<off_t>(kSeconds * sizeof(Sample));
+  descriptor_ = ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor_ < 0) {
+    throw std::runtime_error(
+        fmt::format("history {}: cannot be made: {}", file.string(), std::strerror(errno)));
+  }
+  int error = ::posix_fallocate(descriptor_, 0, size_of_file(kHeader));
+  if (error == 0 &&
+      !(write_exactly(descriptor_, &kHeader, sizeof kHeader, 0) &&
+        write_exactly(descriptor_, seconds_.data(), kSeconds * sizeof(Sample), seconds_at) &&
+        write_exactly(descriptor_, minutes_.data(), kMinutes * sizeof(Sample), minutes_at) &&
+        ::rename(fresh.c_str(), file.c_str()) == 0)) {
+    error = errno;
+  }
+  if (error == 0) return;
   ::close(descriptor_);
+  ::unlink(fresh.c_str());
   throw std::runtime_error(fmt::format("history {}: no room for its {} KB: {}", file.string(),
-                                       kFileBytes / 1000, std::strerror(error)));
+                                       size_of_file(kHeader) / 1000, std::strerror(error)));
 }
 
 History::~History() {
@@ -119,7 +183,10 @@ History::Totals History::totals_of(const metrics::Readings& readings, std::uint6
   }
   if (readings.classes.is_array()) {
     for (const Json& each : readings.classes) {
-      totals.classes.push_back(number_of(each, "relayed_bytes") + number_of(each, "bridged_bytes"));
+      totals.classes.push_back(
+          {.sent = number_of(each, "relayed_bytes") + number_of(each, "bridged_bytes"),
+           .plain = number_of(each, "plain_bytes"),
+           .encoded = number_of(each, "encoded_bytes")});
     }
   }
   return totals;
@@ -141,13 +208,22 @@ Sample History::difference(const Totals& before, const Totals& now,
                 .peers_alive = 0,
                 .flows = static_cast<float>(number_of(readings.status, "flows"))};
   sample.class_bps.fill(kUnknown);
+  sample.class_queued_bytes.fill(kUnknown);
+  sample.class_compression_ratio.fill(kUnknown);
   for (std::size_t i = 0; i < std::min(now.classes.size(), kHistoryClasses); ++i) {
     if (i >= before.classes.size()) break;
-    sample.class_bps[i] = 8 * per_second(before.classes[i], now.classes[i], seconds);
+    const Totals::OfClass& was = before.classes[i];
+    const Totals::OfClass& is = now.classes[i];
+    sample.class_bps[i] = 8 * per_second(was.sent, is.sent, seconds);
+    sample.class_compression_ratio[i] = ratio(was.plain, is.plain, was.encoded, is.encoded);
   }
   if (readings.classes.is_array()) {
-    for (const Json& each : readings.classes) {
-      sample.queued_bytes += static_cast<float>(number_of(each, "held_bytes"));
+    for (std::size_t i = 0; i < readings.classes.size(); ++i) {
+      const Json& each = readings.classes[i];
+      const auto queued =
+          static_cast<float>(number_of(each, "held_bytes") + number_of(each, "waiting_bytes"));
+      sample.queued_bytes += queued;
+      if (i < kHistoryClasses) sample.class_queued_bytes[i] = queued;
     }
   }
   if (readings.peers.is_array()) {

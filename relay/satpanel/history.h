@@ -26,11 +26,14 @@ struct Sample {
   float lan_out_bps = 0;
   float loss_ratio = 0;         // of packets of STP that were sent, all peers
   float rtt_seconds = 0;        // the longest of the peers that are alive
-  float queued_bytes = 0;       // of bridged frames that wait
+  float queued_bytes = 0;       // that wait for the links, bridged and relayed
   float compression_ratio = 0;  // plain bytes by encoded ones
   float peers_alive = 0;
   float flows = 0;
-  std::array<float, kHistoryClasses> class_bps{};  // sent, in the order of /satrelay/classes
+  // Of classes, in the order of /satrelay/classes.
+  std::array<float, kHistoryClasses> class_bps{};  // sent
+  std::array<float, kHistoryClasses> class_queued_bytes{};
+  std::array<float, kHistoryClasses> class_compression_ratio{};
 };
 
 class History {
@@ -40,13 +43,16 @@ class History {
 
   enum class Span : std::uint8_t { kHour, kDay };
 
-  // In memory only, if `file` is empty. Throws std::runtime_error if the file cannot be had; one of
-  // another version or size is begun anew.
+  // In memory only, if `file` is empty. Throws std::runtime_error if the file cannot be had. One of
+  // the version before is taken over. What is no history that is known is kept under another name,
+  // and a new one begun: notice() says so.
   explicit History(const std::filesystem::path& file);
   History(const History&) = delete;
   History& operator=(const History&) = delete;
   ~History();
 
+  // What became of a file that was not as this version writes it; empty: it was, or there was none.
+  const std::string& notice() const { return notice_; }
   // What was read at `time`; differences are to what was added before. Any thread.
   void add(const metrics::Readings& readings, std::uint64_t time);
   // Oldest first.
@@ -61,13 +67,20 @@ class History {
     std::uint64_t lan_in = 0, lan_out = 0, wan_in = 0, wan_out = 0;  // bytes
     std::uint64_t packets_out = 0, packets_lost = 0;
     std::uint64_t plain = 0, encoded = 0;
-    std::vector<std::uint64_t> classes;  // bytes sent
+    struct OfClass {
+      std::uint64_t sent = 0, plain = 0, encoded = 0;  // bytes
+    };
+    std::vector<OfClass> classes;
   };
   static Totals totals_of(const metrics::Readings& readings, std::uint64_t time);
   static Sample difference(const Totals& before, const Totals& now,
                            const metrics::Readings& readings);
   void store(std::size_t slot, const Sample& sample);
+  // Whether its samples were taken over.
+  bool read_file(const std::filesystem::path& file);
+  void make_file(const std::filesystem::path& file);
 
+  std::string notice_;
   mutable std::mutex mutex_;
   int descriptor_ = -1;
   std::vector<Sample> seconds_;

@@ -124,6 +124,7 @@ int serve(const ServeOptions& options) {
   Sessions sessions;
   GatewayLink link(options.gateway);
   History history(options.state.empty() ? options.state : options.state / "history");
+  if (!history.notice().empty()) ops::log_warning(history.notice());
   std::vector<Hook> hooks;
   if (!options.webhooks.empty()) hooks = from_file([&] { return load_hooks(options.webhooks); });
   // The observer tells the others of news, and they ask it what there is.

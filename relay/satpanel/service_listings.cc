@@ -266,10 +266,21 @@ Response Service::history(const Call& call) {
     columns[each.name] = column([&](const Sample& sample) { return finite(sample.*each.member); });
   }
   const std::vector<std::string> classes = history_.class_names();
-  columns["class_bps"] = Json::array();
-  for (std::size_t i = 0; i < std::min(classes.size(), kHistoryClasses); ++i) {
-    columns["class_bps"].push_back(
-        column([&](const Sample& sample) { return finite(sample.class_bps[i]); }));
+  struct ColumnsOfClasses {
+    const char* name;
+    std::array<float, kHistoryClasses> Sample::*member;
+  };
+  constexpr ColumnsOfClasses kOfClasses[] = {
+      {"class_bps", &Sample::class_bps},
+      {"class_queued_bytes", &Sample::class_queued_bytes},
+      {"class_compression_ratio", &Sample::class_compression_ratio},
+  };
+  for (const ColumnsOfClasses& each : kOfClasses) {
+    Json& of_classes = columns[each.name] = Json::array();
+    for (std::size_t i = 0; i < std::min(classes.size(), kHistoryClasses); ++i) {
+      of_classes.push_back(
+          column([&](const Sample& sample) { return finite((sample.*each.member)[i]); }));
+    }
   }
   return json(
       {{"step_seconds", is_day ? 60 : 1}, {"classes", classes}, {"samples", std::move(columns)}});

@@ -26,7 +26,7 @@ constexpr std::array<Figure, 7> kFigures = {{
     {"received", "receive_bps", bits_per_second},
     {"loss", "loss_ppm", text::share},
     {"round trip", "rtt_us", text::duration},
-    {"bridged queue", "queued_bytes", text::binary_bytes},
+    {"queue", "queued_bytes", text::binary_bytes},
     {"wait for link", "wait_us", text::duration},
     {"became", "encoded_ppm", text::share},
 }};

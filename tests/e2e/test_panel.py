@@ -249,7 +249,7 @@ def charts_in_both_schemes(browser: Browser) -> None:
     light = browser.run(colour)
     browser.go("link")
     browser.wait_until(
-        lambda: browser.run("return document.querySelectorAll('canvas').length") == 8, "charts"
+        lambda: browser.run("return document.querySelectorAll('canvas').length") == 10, "charts"
     )
     browser.prefer("dark")
     browser.judge("dark")

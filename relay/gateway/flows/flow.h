@@ -54,6 +54,8 @@ struct FlowHot {
   RecentCount drained;   // bytes from the LAN that the link has taken
   Instant last_payload;  // from its host
   WaitSample wait;       // of its bytes for the link
+  // Those of its bytes that its class counts as waiting for the link.
+  std::uint64_t waiting = 0;
 };
 
 // What few flows have.
@@ -114,7 +116,11 @@ struct Flow {
     trimmed = false;
     return *hot_;
   }
-  void cool() { hot_.reset(); }
+  // But not one of which bytes wait.
+  void cool() {
+    if (hot_ && hot_->waiting == 0) hot_.reset();
+  }
+  std::uint64_t waiting() const { return hot_ ? hot_->waiting : 0; }
   // As sent or received with OPEN.
   void set_metadata(const OpenMetadata& metadata) { metadata_.pack(metadata); }
   OpenMetadata metadata() const {

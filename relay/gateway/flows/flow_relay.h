@@ -142,6 +142,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   const Completions& completions() const { return ends_.completions(); }
   const compress::CodecCounters& codec_counters() const { return streams_.counters(); }
   const Histogram& block_times() const { return streams_.block_times(); }
+  std::uint64_t waiting_bytes(schedule::ClassId id) const { return streams_.waiting(id); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
   // What has happened to all flows of a peer happens to these before they are described.
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);

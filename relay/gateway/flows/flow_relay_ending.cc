@@ -105,6 +105,7 @@ void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
   Peer& peer = *peers_[flow(slot).peer];
   ends_.handle_end(flow(slot), static_cast<std::uint32_t>(peer.lane.peer), now);
   unheard_.remove(slot);
+  streams_.leave(flow(slot));
   --peer.flows;
   flows_.remove(slot);
 }

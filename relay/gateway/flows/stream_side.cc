@@ -76,7 +76,10 @@ void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
 // The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
 void StreamSide::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
+  const std::uint64_t waiting = f.waiting();
+  count_waiting(f, 0);
   f.traffic_class = classes_.of_relayed(f.metadata().class_name);
+  count_waiting(f, waiting);
   const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
   session_of(f).set_group(f.stream, f.traffic_class, host);
   session_of(f).set_prompt(f.stream, f.modes.delivery == config::DeliveryMode::kPrompt);
@@ -90,6 +93,7 @@ void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
   }
   f.stream_state = StreamState::kOver;
   f.forget_inbound();
+  count_waiting(f, 0);
 }
 
 void StreamSide::release_if_done(Flow& f, Instant now) {
@@ -108,6 +112,9 @@ void StreamSide::release_if_done(Flow& f, Instant now) {
 }
 
 void StreamSide::feed(Flow& f, Instant now) {
+  const std::uint64_t readable = f.endpoint.received().readable();
+  if (readable > 0 && f.hot() == nullptr) f.heat(now);
+  count_waiting(f, readable);
   if (f.finish_sent) return;
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
@@ -123,9 +130,13 @@ void StreamSide::feed(Flow& f, Instant now) {
 void StreamSide::produce(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes_from_lan;
+  const std::uint64_t encoded_before = f.bytes_encoded;
   const SpliceResult result = splice_.to_stream(
       f, session, largest_blocks(f), peers_[f.peer]->dictionaries.of(f.traffic_class), now);
   HostWindows::note_drained(f, f.bytes_from_lan - before, now);
+  ClassUse& use = classes_[f.traffic_class].use;
+  use.plain_bytes += f.bytes_from_lan - before;
+  use.encoded_bytes += f.bytes_encoded - encoded_before;
   note_wait(f, now);
   if (result == SpliceResult::kNoMemory) {
     session.set_ready(f.stream, false);
@@ -143,6 +154,13 @@ void StreamSide::note_wait(Flow& f, Instant now) {
   if (!waited) return;
   classes_[f.traffic_class].relayed_waits.add(
       static_cast<std::uint64_t>(waited->to_microseconds()));
+}
+
+void StreamSide::count_waiting(Flow& f, std::uint64_t bytes) {
+  FlowHot* const hot = f.hot();
+  if (hot == nullptr) return;
+  waiting_[f.traffic_class] += bytes - hot->waiting;
+  hot->waiting = bytes;
 }
 
 // What the host has sent is all for now if it has ended, or pauses although it may send.

@@ -2,6 +2,7 @@
 // what comes out, in the class and with the dictionary that the flow has.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,6 +48,7 @@ class StreamSide {
   void join_class(Flow& f);  // as it is configured now
   void reset(Flow& f, stp::ResetReason reason, Instant now);
   void release_if_done(Flow& f, Instant now);
+  void leave(Flow& f) { count_waiting(f, 0); }  // it is given up, and with it what waits
 
   // --- of an open one --------------------------------------------------------------------------
   // There may be bytes of the host, or their end.
@@ -58,11 +60,15 @@ class StreamSide {
 
   const compress::CodecCounters& counters() const { return splice_.counters(); }
   const Histogram& block_times() const { return splice_.block_times(); }
+  // Bytes of hosts that wait for the link in the class, of all its flows: what STP has taken up
+  // into packets and blocks is not among them.
+  std::uint64_t waiting(schedule::ClassId id) const { return waiting_[id]; }
 
  private:
   Splice::Largest largest_blocks(const Flow& f) const;
   void tell_rest(Flow& f, Instant now);
   void note_wait(Flow& f, Instant now);
+  void count_waiting(Flow& f, std::uint64_t bytes);
 
   const std::vector<std::uint64_t> lane_receive_limit_;  // by peer, bytes
   const std::vector<std::uint64_t> flow_receive_limit_;  // of one flow, by peer, bytes
@@ -72,6 +78,7 @@ class StreamSide {
   const std::vector<std::unique_ptr<Peer>>& peers_;
   Dictionaries dictionaries_;
   Splice splice_;
+  std::array<std::uint64_t, schedule::kClasses> waiting_{};
 };
 
 }  // namespace satrelay::gateway

@@ -14,14 +14,18 @@ struct ClassUse {
   std::uint64_t relayed_bytes = 0;
   std::uint64_t bridged_frames = 0, bridged_bytes = 0;
   std::uint64_t waited_frames = 0, dropped_frames = 0;
+  std::uint64_t plain_bytes = 0, encoded_bytes = 0;
 
-  static constexpr std::array<CounterField<ClassUse>, 5> kFields{{
+  static constexpr std::array<CounterField<ClassUse>, 7> kFields{{
       {"relayed_bytes", &ClassUse::relayed_bytes,
        "packets to peers, shared among the classes of what is in them", CounterUnit::kBytes},
       {"bridged_frames", &ClassUse::bridged_frames, "bridged from LAN to WAN"},
       {"bridged_bytes", &ClassUse::bridged_bytes, "bridged from LAN to WAN", CounterUnit::kBytes},
       {"waited_frames", &ClassUse::waited_frames, "bridged frames that had to wait"},
       {"dropped_frames", &ClassUse::dropped_frames, "bridged frames that found no room to wait"},
+      {"plain_bytes", &ClassUse::plain_bytes, "of hosts, relayed to peers", CounterUnit::kBytes},
+      {"encoded_bytes", &ClassUse::encoded_bytes, "what compression has made of plain_bytes",
+       CounterUnit::kBytes},
   }};
 };
 static_assert(lists_every_counter<ClassUse>());

@@ -48,7 +48,7 @@ const FIGURES = [
   {
     name: "Queue",
     text: units.binaryBytes,
-    lines: [{name: "bridged and waiting", of: "queued_bytes", colour: 2}],
+    lines: [{name: "waiting for the link", of: "queued_bytes", colour: 2}],
   },
   {
     name: "Compression",
@@ -56,6 +56,18 @@ const FIGURES = [
     lines: [{name: "plain by encoded", of: "compression_ratio", colour: 3}],
   },
   {name: "Flows", text: units.count, lines: [{name: "flows", of: "flows", colour: 1}]},
+];
+
+// One chart each, with a line of each class.
+const BY_CLASS = [
+  {name: "Sent, by class", of: "class_bps", text: units.bitRate, stacked: true},
+  {name: "Queue, by class", of: "class_queued_bytes", text: units.binaryBytes, stacked: true},
+  {
+    name: "Compression, by class",
+    of: "class_compression_ratio",
+    text: units.ratio,
+    stacked: false,
+  },
 ];
 
 const wholeText = (figure) => (value) => (value === null ? units.NONE : figure.text(value));
@@ -92,9 +104,12 @@ function tableOf(words) {
 function classRows({classes, samples}) {
   const means = classes.map((name, i) => {
     const known = samples.class_bps[i].filter((value) => value !== null);
+    const ratios = samples.class_compression_ratio[i].filter((value) => value !== null);
     return {
       name,
       now: latest(samples.class_bps[i]),
+      queued: latest(samples.class_queued_bytes[i]),
+      ratio: ratios.length ? ratios.reduce((sum, value) => sum + value, 0) / ratios.length : NaN,
       most: known.length ? Math.max(...known) : NaN,
       mean: known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : NaN,
     };
@@ -112,6 +127,8 @@ function classTable(words) {
       {title: "mean", numeric: true, cell: ({mean}) => units.bitRate(mean)},
       {title: "part", numeric: true, cell: ({part}) => units.percent(part, 1)},
       {title: "most", numeric: true, cell: ({most}) => units.bitRate(most)},
+      {title: "waits now", numeric: true, cell: ({queued}) => units.binaryBytes(queued)},
+      {title: "compression, mean", numeric: true, cell: ({ratio}) => units.ratio(ratio)},
     ],
     {key: ({name}) => name},
   );
@@ -126,7 +143,8 @@ class Panes {
     this.charts = [];
     this.nows = FIGURES.map(() => make("p", {class: "now"}));
     this.classes = null;
-    this.classPlace = make("div", {});
+    this.classCharts = [];
+    this.classPlaces = BY_CLASS.map(() => make("div", {}));
     this.classTable = classTable(SPANS[span].words);
     this.table = tableOf(SPANS[span].words);
     this.element = make(
@@ -135,10 +153,23 @@ class Panes {
       make(
         "section",
         {class: "card", "aria-label": "By class"},
-        make("h2", {}, "Sent, by class"),
-        this.classPlace,
+        make("h2", {}, canDraw ? BY_CLASS[0].name : "By class"),
+        this.classPlaces[0],
         this.classTable.element,
       ),
+      canDraw &&
+        make(
+          "div",
+          {class: "grid"},
+          BY_CLASS.slice(1).map(({name}, i) =>
+            make(
+              "section",
+              {class: "card", "aria-label": name},
+              make("h2", {}, name),
+              this.classPlaces[i + 1],
+            ),
+          ),
+        ),
       make(
         "div",
         {class: "grid"},
@@ -180,15 +211,14 @@ class Panes {
   followClasses(names) {
     if (!this.canDraw || this.classes?.join("\n") === names.join("\n")) return;
     this.classes = names;
-    this.classChart?.close();
-    this.charts = this.charts.filter((chart) => chart !== this.classChart);
-    this.classChart = this.chartOf(
-      "Sent by class",
-      names.map((name, i) => ({name, colour: 1 + (i % 6), dash: i >= 6})),
-      units.bitRate,
-      true,
-    );
-    show(this.classPlace, this.classChart.element);
+    for (const chart of this.classCharts) chart.close();
+    this.charts = this.charts.filter((chart) => !this.classCharts.includes(chart));
+    const lines = names.map((name, i) => ({name, colour: 1 + (i % 6), dash: i >= 6}));
+    this.classCharts = BY_CLASS.map(({name, text, stacked}, i) => {
+      const chart = this.chartOf(name, lines, text, stacked);
+      show(this.classPlaces[i], chart.element);
+      return chart;
+    });
   }
 
   update(history) {
@@ -219,7 +249,7 @@ class Panes {
       );
     });
     this.followClasses(classes);
-    this.classChart?.update(samples.class_bps.map(of), from, to);
+    this.classCharts.forEach((chart, i) => chart.update(samples[BY_CLASS[i].of].map(of), from, to));
     this.classTable.update(classRows(history));
     this.table.update(rowsOf(history, row_s));
   }

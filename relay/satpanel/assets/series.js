@@ -18,11 +18,10 @@ export function joined(before, answer) {
       time > answer.samples.time.at(-1) - LENGTH_S[answer.step_seconds === 1 ? "hour" : "day"],
   );
   const follow = (old, more) => (first < 0 ? [] : old.slice(first)).concat(more.slice(from));
-  for (const name of Object.keys(answer.samples)) {
-    whole.samples[name] =
-      name === "class_bps"
-        ? answer.samples.class_bps.map((each, i) => follow(samples.class_bps[i], each))
-        : follow(samples[name], answer.samples[name]);
+  for (const [name, column] of Object.entries(answer.samples)) {
+    whole.samples[name] = name.startsWith("class_") // a column of each class
+      ? column.map((each, i) => follow(samples[name][i], each))
+      : follow(samples[name], column);
   }
   return whole;
 }

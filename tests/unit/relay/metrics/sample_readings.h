@@ -79,7 +79,7 @@ inline Json sample_rule(std::uint64_t number, const std::string& name) {
 inline Json sample_class(const std::string& name) {
   Json traffic_class = Json::parse(R"({"name": "", "weight": 2, "guaranteed_bps": 8000000,
     "maximum_bps": 0, "dictionary": "0123456789abcdef", "changed": "yes", "hosts": 4,
-    "held_frames": 5, "held_bytes": 6000})");
+    "held_frames": 5, "held_bytes": 6000, "waiting_bytes": 7000})");
   traffic_class["name"] = name;
   count_into<gateway::ClassUse>(traffic_class);
   return traffic_class;

@@ -80,10 +80,10 @@ TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
   EXPECT_EQ(rows_of(section("## /satrelay/rules", "## /satrelay/classes")),
             names_of<gateway::RuleUse>(
                 {"rule", "name", "action", "compress", "modes", "changed", "codec"}));
-  EXPECT_EQ(
-      rows_of(section("## /satrelay/classes", "## /satrelay/explain")),
-      names_of<gateway::ClassUse>({"name", "weight", "guaranteed_bps", "maximum_bps", "dictionary",
-                                   "changed", "hosts", "held_frames", "held_bytes"}));
+  EXPECT_EQ(rows_of(section("## /satrelay/classes", "## /satrelay/explain")),
+            names_of<gateway::ClassUse>({"name", "weight", "guaranteed_bps", "maximum_bps",
+                                         "dictionary", "changed", "hosts", "held_frames",
+                                         "held_bytes", "waiting_bytes"}));
   EXPECT_EQ(rows_of(section("## /satrelay/counters", "## /satrelay/records")),
             names_of<gateway::Counters>());
   EXPECT_EQ(rows_of(section("## /satrelay/records", "## Events")),

@@ -61,7 +61,8 @@ TEST_F(HistoryTest, APointIsWhatHasChangedSinceTheOneBefore) {
   snapshot_.peers[1].counters.packets_lost = 4;
   snapshot_.peers[0].rtt = Duration::milliseconds(500);
   snapshot_.peers[1].rtt = Duration::milliseconds(600);
-  classes_[0].held_bytes = 77;
+  classes_[0].held_bytes = 70;
+  classes_[0].waiting_bytes = 7;
   snapshot_.histograms[0].values.add(10'000, 2);
   add();
   const HistoryPoint point = latest(HistoryOf::kGateway);
@@ -100,11 +101,15 @@ TEST_F(HistoryTest, AClassHasWhatIsSentAndWaitsInIt) {
   classes_[0].use.relayed_bytes = 1'000;
   classes_[0].use.bridged_bytes = 250;
   classes_[0].held_bytes = 9;
+  classes_[0].waiting_bytes = 4;
+  classes_[0].use.plain_bytes = 2'000;
+  classes_[0].use.encoded_bytes = 500;
   snapshot_.histograms[0].values.add(2'000);
   add();
   const HistoryPoint point = latest(HistoryOf::kClass, "voice");
   EXPECT_FLOAT_EQ(point.send_bps, 1'000);
-  EXPECT_FLOAT_EQ(point.queued_bytes, 9);
+  EXPECT_FLOAT_EQ(point.queued_bytes, 13);
+  EXPECT_FLOAT_EQ(point.encoded_ratio, 0.25F);
   EXPECT_FLOAT_EQ(point.wait_seconds, 0.002F);
   EXPECT_TRUE(std::isnan(point.receive_bps));
 }

@@ -306,7 +306,7 @@ gateway::ClassSnapshot largest_class() {
                       .maximum = BitRate::bits_per_second(kMost)};
   largest.dictionary = 0x12'3456'789a'bcdeU;
   largest.is_changed = true;
-  largest.held_frames = largest.held_bytes = kMost;
+  largest.held_frames = largest.held_bytes = largest.waiting_bytes = kMost;
   largest.hosts = std::numeric_limits<std::uint32_t>::max();
   static_assert(sizeof largest.use % sizeof(std::uint64_t) == 0);
   auto* words = reinterpret_cast<std::uint64_t*>(&largest.use);
@@ -325,11 +325,14 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
   live.all_classes[1].hosts = 3;
   live.all_classes[1].held_frames = 5;
   live.all_classes[1].held_bytes = 700;
+  live.all_classes[1].waiting_bytes = 800;
   live.all_classes[1].use = {.relayed_bytes = 11,
                              .bridged_frames = 12,
                              .bridged_bytes = 13,
                              .waited_frames = 14,
-                             .dropped_frames = 15};
+                             .dropped_frames = 15,
+                             .plain_bytes = 16,
+                             .encoded_bytes = 17};
   live.all_classes[15].in_force = {.name = config::kRelayedName};
   live.all_classes[16].in_force = {.name = config::kBridgedName, .weight = 0};
   const LiveWorker worker(board_, live);
@@ -343,8 +346,9 @@ TEST_F(TelemetryTest, ClassesComeFromTheWorkerInAPageThatFits) {
   EXPECT_EQ(all[0].at("maximum_bps").get<std::uint64_t>(), kMost);
   EXPECT_EQ(all[1], Json::parse(R"({"name": "voice", "weight": 4, "guaranteed_bps": 2000000,
     "maximum_bps": 0, "dictionary": "", "changed": "no", "hosts": 3, "held_frames": 5, "held_bytes": 700,
+    "waiting_bytes": 800,
     "relayed_bytes": 11, "bridged_frames": 12, "bridged_bytes": 13, "waited_frames": 14,
-    "dropped_frames": 15})"));
+    "dropped_frames": 15, "plain_bytes": 16, "encoded_bytes": 17})"));
   EXPECT_EQ(all[15].at("name"), "relayed");
   EXPECT_EQ(all[15].at("weight"), 1);
   EXPECT_EQ(all[16].at("name"), "bridged");

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 namespace satrelay::panel::history_test {
 namespace {
@@ -33,7 +36,10 @@ metrics::Readings readings(std::uint64_t seconds, std::uint64_t boot_epoch = 1) 
   made.classes.push_back({{"name", "web"},
                           {"relayed_bytes", 600 * seconds},
                           {"bridged_bytes", 100 * seconds},
-                          {"held_bytes", 5U}});
+                          {"held_bytes", 5U},
+                          {"waiting_bytes", 30U},
+                          {"plain_bytes", 1200 * seconds},
+                          {"encoded_bytes", 600 * seconds}});
   made.classes.push_back({{"name", "bridged"}, {"held_bytes", 7U}});
   return made;
 }
@@ -50,8 +56,13 @@ TEST(History, HasRatesOfEachSecond) {
   EXPECT_FLOAT_EQ(last.loss_ratio, 0.1F);
   EXPECT_FLOAT_EQ(last.compression_ratio, 4);
   EXPECT_FLOAT_EQ(last.rtt_seconds, 0.5F) << "of a peer that is not alive";
-  EXPECT_FLOAT_EQ(last.queued_bytes, 12);
+  EXPECT_FLOAT_EQ(last.queued_bytes, 42);
   EXPECT_FLOAT_EQ(last.class_bps[0], 5600);
+  EXPECT_FLOAT_EQ(last.class_queued_bytes[0], 35);
+  EXPECT_FLOAT_EQ(last.class_queued_bytes[1], 7);
+  EXPECT_FLOAT_EQ(last.class_compression_ratio[0], 2);
+  EXPECT_TRUE(std::isnan(last.class_compression_ratio[1])) << "nothing was encoded";
+  EXPECT_TRUE(std::isnan(last.class_queued_bytes[2])) << "there is no third one";
   EXPECT_EQ(history.class_names(), (std::vector<std::string>{"web", "bridged"}));
 }
 
@@ -111,7 +122,11 @@ TEST(History, IsBoundedAndForgetsWhatIsOlderThanItsSpan) {
 class HistoryFile : public testing::Test {
  protected:
   HistoryFile() : file_(testing::TempDir() + "satpanel-history-" + std::to_string(::getpid())) {}
-  ~HistoryFile() override { std::filesystem::remove(file_); }
+  ~HistoryFile() override {
+    std::filesystem::remove(file_);
+    std::filesystem::remove(aside());
+  }
+  std::filesystem::path aside() const { return file_.string() + ".unknown"; }
   std::filesystem::path file_;
 };
 
@@ -127,11 +142,58 @@ TEST_F(HistoryFile, OutlivesTheProgramAndHasItsSizeFromTheStart) {
   EXPECT_EQ(again.samples(History::Span::kDay, kNoon + 100).size(), 1U);
 }
 
-TEST_F(HistoryFile, ThatIsAnotherIsBegunAnew) {
+TEST_F(HistoryFile, ThatIsAnotherIsKeptAndSaid) {
   std::ofstream(file_) << "something else";
   History history(file_);
   EXPECT_TRUE(history.samples(History::Span::kHour, kNoon).empty());
   EXPECT_GT(std::filesystem::file_size(file_), 500'000U);
+  std::string kept;
+  std::getline(std::ifstream(aside()), kept);
+  EXPECT_EQ(kept, "something else");
+  EXPECT_NE(history.notice().find(aside().string()), std::string::npos) << history.notice();
+}
+
+TEST_F(HistoryFile, OfTheSameVersionNeedsNoNotice) {
+  EXPECT_EQ(History(file_).notice(), "");
+  EXPECT_EQ(History(file_).notice(), "");
+}
+
+// As the version before has written them: fewer figures of a class.
+struct SampleBefore {
+  std::uint64_t time = 0;
+  std::array<float, 10> figures{};
+  std::array<float, kHistoryClasses> class_bps{};
+};
+static_assert(sizeof(SampleBefore) == 120);
+
+TEST_F(HistoryFile, OfTheVersionBeforeIsTakenOver) {
+  {
+    std::vector<SampleBefore> samples(History::kSeconds + History::kMinutes);
+    samples[10] = {.time = kNoon, .figures = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, .class_bps = {11}};
+    samples[History::kSeconds + 1] = {.time = kNoon + 60, .figures = {12}, .class_bps = {13}};
+    std::ofstream out(file_, std::ios::binary);
+    const std::uint64_t sizes[] = {sizeof(SampleBefore), History::kSeconds, History::kMinutes};
+    out.write("srhist01", 8);
+    out.write(reinterpret_cast<const char*>(sizes), sizeof sizes);
+    out.write(reinterpret_cast<const char*>(samples.data()),
+              static_cast<std::streamsize>(samples.size() * sizeof(SampleBefore)));
+  }
+  for (const char* round : {"taken over", "read again"}) {
+    SCOPED_TRACE(round);
+    const History history(file_);
+    EXPECT_EQ(history.notice().empty(), round == std::string("read again")) << history.notice();
+    const auto seconds = history.samples(History::Span::kHour, kNoon + 60);
+    ASSERT_EQ(seconds.size(), 1U);
+    EXPECT_FLOAT_EQ(seconds[0].send_bps, 1);
+    EXPECT_FLOAT_EQ(seconds[0].flows, 10);
+    EXPECT_FLOAT_EQ(seconds[0].class_bps[0], 11);
+    EXPECT_TRUE(std::isnan(seconds[0].class_queued_bytes[0]));
+    EXPECT_TRUE(std::isnan(seconds[0].class_compression_ratio[0]));
+    const auto minutes = history.samples(History::Span::kDay, kNoon + 60);
+    ASSERT_EQ(minutes.size(), 1U);
+    EXPECT_FLOAT_EQ(minutes[0].class_bps[0], 13);
+  }
+  EXPECT_FALSE(std::filesystem::exists(aside()));
 }
 
 TEST_F(HistoryFile, ThatCannotBeHadIsSaid) {

@@ -143,6 +143,47 @@ TEST_F(StreamSideTest, HowLongAByteHasWaitedIsCountedInTheClassOfItsFlow) {
   EXPECT_EQ(classes_[*classes_.find("a")].relayed_waits.count(), 0U);
 }
 
+TEST_F(StreamSideTest, WhatWaitsForTheLinkIsCountedInTheClassOfItsFlow) {
+  const auto a = *classes_.find("a");
+  const auto b = *classes_.find("b");
+  open();
+  host_.say_some(100, now_);
+  side_->feed(f_, now_);
+  EXPECT_EQ(side_->waiting(b), 100U);
+  EXPECT_EQ(side_->waiting(a), 0U);
+  far_heard();
+  EXPECT_EQ(side_->waiting(b), 0U);
+  EXPECT_EQ(classes_[b].use.plain_bytes, 100U);
+  EXPECT_EQ(classes_[b].use.encoded_bytes, f_.bytes_encoded);
+  EXPECT_EQ(classes_[a].use.plain_bytes, 0U);
+}
+
+// Else it would be trimmed again and again, at one instant.
+TEST_F(StreamSideTest, AFlowOfWhichBytesWaitStaysTrimmed) {
+  open();
+  f_.heat(now_);
+  host_.say_some(100, now_);
+  side_->feed(f_, now_);
+  f_.trimmed = true;
+  f_.cool();
+  side_->feed(f_, now_);
+  EXPECT_TRUE(f_.trimmed);
+  EXPECT_EQ(f_.waiting(), 100U);
+}
+
+TEST_F(StreamSideTest, WhatWaitsGoesAlongIntoAnotherClassAndIsForgottenWithItsFlow) {
+  open();
+  const auto b = f_.traffic_class;
+  host_.say_some(100, now_);
+  side_->feed(f_, now_);
+  classes_.replace(named("ac"));
+  side_->join_class(f_);
+  EXPECT_EQ(side_->waiting(b), 0U);
+  EXPECT_EQ(side_->waiting(TrafficClasses::kRelayed), 100U);
+  side_->reset(f_, stp::ResetReason::kHostReset, now_);
+  EXPECT_EQ(side_->waiting(TrafficClasses::kRelayed), 0U);
+}
+
 TEST_F(StreamSideTest, TheStreamEndsBehindTheLastByteOfTheHost) {
   open();
   host_.say_some(100, now_);
