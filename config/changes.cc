@@ -6,6 +6,11 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
+
+#include "config/format.h"
+#include "config/rule_text.h"
+#include "config/words.h"
 
 namespace satrelay::config {
 namespace {
@@ -30,7 +35,6 @@ auto content(const Peer& p) {
                          p.security.keys.has_value());
 }
 auto content(const Access& a) { return std::tie(a.group, a.mode); }
-auto content(const Tcp& t) { return std::tie(t.congestion, t.ecn); }
 auto content(const Feedback& f) { return std::tie(f.mode, f.budget); }
 
 class Differences {
@@ -84,6 +88,85 @@ void compare_limits(const Limits& started, const Limits& next, Differences& foun
   found.compare("limits.host_window", started.host_window, next.host_window);
 }
 
+class Changes {
+ public:
+  void compare(std::string key, std::string_view was, std::string_view is) {
+    if (was != is) add(std::move(key), was, is);
+  }
+  void add(std::string key, std::string_view was, std::string_view is) {
+    list_.push_back({std::move(key), std::string(was), std::string(is)});
+  }
+  std::vector<ChangedKey> list() && { return std::move(list_); }
+
+ private:
+  std::vector<ChangedKey> list_;
+};
+
+// How many there are, and those that `others` has not.
+std::string own_rules(const std::vector<Rule>& rules, const std::vector<Rule>& others) {
+  std::string text = std::to_string(rules.size()) + (rules.size() == 1 ? " rule" : " rules");
+  const char* between = ": ";
+  for (const Rule& rule : rules) {
+    if (std::ranges::find(others, rule) != others.end()) continue;
+    text.append(between).append(summary_of(rule));
+    between = "; ";
+  }
+  return text;
+}
+
+void compare_rules(const std::vector<Rule>& was, const std::vector<Rule>& is, Changes& found) {
+  if (was.size() != is.size()) {
+    found.add("rules", own_rules(was, is), own_rules(is, was));
+    return;
+  }
+  for (std::size_t i = 0; i < is.size(); ++i) {
+    if (was[i] == is[i]) continue;
+    const std::string name = is[i].name.empty() ? std::to_string(i + 1) : is[i].name;
+    const auto old = values_of(was[i]);
+    const auto values = values_of(is[i]);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      found.compare("rules." + name + "." + std::string(values[k].first), old[k].second,
+                    values[k].second);
+    }
+  }
+}
+
+std::string rate_or(BitRate rate, const char* zero) {
+  return rate == BitRate() ? zero : to_text(rate);
+}
+
+void compare_classes(const std::vector<TrafficClass>& was, const std::vector<TrafficClass>& is,
+                     Changes& found) {
+  const auto in = [](const std::vector<TrafficClass>& classes, const std::string& name) {
+    const auto same = std::ranges::find(classes, name, &TrafficClass::name);
+    return same == classes.end() ? nullptr : &*same;
+  };
+  for (const TrafficClass& each : was) {
+    if (in(is, each.name) == nullptr) found.add("classes." + each.name, "there", "none");
+  }
+  for (const TrafficClass& each : is) {
+    const std::string path = "classes." + each.name;
+    const TrafficClass* const old = in(was, each.name);
+    if (old == nullptr) {
+      found.add(path, "none", "there");
+      continue;
+    }
+    found.compare(path + ".weight", std::to_string(old->weight), std::to_string(each.weight));
+    found.compare(path + ".guaranteed", rate_or(old->guaranteed, "none"),
+                  rate_or(each.guaranteed, "none"));
+    found.compare(path + ".maximum", rate_or(old->maximum, "none"), rate_or(each.maximum, "none"));
+  }
+}
+
+std::string dictionary_of(std::size_t size, const char* which) {
+  return size == 0 ? "none" : std::string(which) + " of " + std::to_string(size) + " bytes";
+}
+
+std::string rate_of(const Link& link) {
+  return link.finds_capacity() && link.send_rate == kMostLinkRate ? "none"
+                                                                  : to_text(link.send_rate);
+}
+
 std::size_t mark_of(std::span<const std::byte> bytes) {
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
@@ -126,34 +209,48 @@ Changeable::Changeable(const Gateway& config) : config_(config) {
     peer.security.forget_keys();
   }
   for (TrafficClass& each : config_.classes) {
-    dictionaries_.push_back(mark_of(each.dictionary));
+    dictionaries_.push_back({each.dictionary.size(), mark_of(each.dictionary)});
     each.dictionary = {};
   }
 }
 
-std::vector<std::string> Changeable::changes_since(const Changeable& before) const {
+std::vector<ChangedKey> Changeable::changes_since(const Changeable& before) const {
   const Gateway& was = before.config_;
-  Differences found;
-  found.compare("rules", was.rules, config_.rules);
-  found.compare("classes", was.classes, config_.classes);
-  found.compare("dictionaries of classes", before.dictionaries_, dictionaries_);
+  Changes found;
+  compare_rules(was.rules, config_.rules, found);
+  compare_classes(was.classes, config_.classes, found);
+  for (std::size_t i = 0; i < config_.classes.size(); ++i) {
+    const std::string& name = config_.classes[i].name;
+    const auto same = std::ranges::find(was.classes, name, &TrafficClass::name);
+    if (same == was.classes.end()) continue;
+    const Dictionary& old = before.dictionaries_[std::size_t(same - was.classes.begin())];
+    if (old.mark == dictionaries_[i].mark) continue;
+    found.add("classes." + name + ".dictionary", dictionary_of(old.size, "one"),
+              dictionary_of(dictionaries_[i].size, "another"));
+  }
   for (std::size_t i = 0; i < std::min(was.peers.size(), config_.peers.size()); ++i) {
-    found.compare("the keys of peer " + config_.peers[i].name, before.keys_[i], keys_[i]);
+    if (before.keys_[i] == keys_[i]) continue;
+    found.add("the keys of peer " + config_.peers[i].name, "secret ones", "other secret ones");
   }
   for (std::size_t i = 0; i < std::min(was.links.size(), config_.links.size()); ++i) {
     const std::string path = "links." + config_.links[i].name;
-    found.compare(path + ".send_rate", was.links[i].send_rate, config_.links[i].send_rate);
-    found.compare(path + ".bridged_queue", was.links[i].bridged_queue,
-                  config_.links[i].bridged_queue);
+    const Link& old = was.links[i];
+    const Link& is = config_.links[i];
+    found.compare(path + ".send_rate", rate_of(old), rate_of(is));
+    found.compare(path + ".bridged_queue", to_text(old.bridged_queue), to_text(is.bridged_queue));
   }
-  found.compare("limits.half_open", was.limits.half_open, config_.limits.half_open);
-  found.compare("limits.idle_timeout", was.limits.idle_timeout, config_.limits.idle_timeout);
-  found.compare("limits.half_close_timeout", was.limits.half_close_timeout,
-                config_.limits.half_close_timeout);
-  found.compare("stp.give_up_after", was.stp.give_up_after, config_.stp.give_up_after);
-  found.compare("tcp", was.tcp, config_.tcp);
-  found.compare("log", was.log_level, config_.log_level);
-  return found.keys;
+  found.compare("limits.half_open", std::to_string(was.limits.half_open),
+                std::to_string(config_.limits.half_open));
+  found.compare("limits.idle_timeout", to_text(was.limits.idle_timeout),
+                to_text(config_.limits.idle_timeout));
+  found.compare("limits.half_close_timeout", to_text(was.limits.half_close_timeout),
+                to_text(config_.limits.half_close_timeout));
+  found.compare("stp.give_up_after", to_text(was.stp.give_up_after),
+                to_text(config_.stp.give_up_after));
+  found.compare("tcp.congestion", word_of(was.tcp.congestion), word_of(config_.tcp.congestion));
+  found.compare("tcp.ecn", was.tcp.ecn ? "on" : "off", config_.tcp.ecn ? "on" : "off");
+  found.compare("log", word_of(was.log_level), word_of(config_.log_level));
+  return std::move(found).list();
 }
 
 }  // namespace satrelay::config

@@ -209,12 +209,7 @@ Worker read_worker(const Value& value, unsigned most) {
 
 unsigned read_workers(const Value& value) { return read_count(value, kMostWorkers); }
 
-LogLevel read_log_level(const Value& value) {
-  return value.word<LogLevel>({{"error", LogLevel::kError},
-                               {"warning", LogLevel::kWarning},
-                               {"info", LogLevel::kInfo},
-                               {"debug", LogLevel::kDebug}});
-}
+LogLevel read_log_level(const Value& value) { return value.word<LogLevel>(); }
 
 std::uint32_t read_overhead(const Value& value) {
   constexpr std::string_view kHint =

@@ -228,8 +228,7 @@ Tcp read_tcp(const Value& value) {
   const Fields fields = value.fields({"congestion", "ecn"});
   Tcp tcp;
   if (const Value* congestion = fields.find("congestion")) {
-    tcp.congestion = congestion->word<Congestion>(
-        {{"cubic", Congestion::kCubic}, {"newreno", Congestion::kNewReno}});
+    tcp.congestion = congestion->word<Congestion>();
   }
   if (const Value* ecn = fields.find("ecn")) {
     tcp.ecn = ecn->word<bool>({{"on", true}, {"off", false}});

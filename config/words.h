@@ -46,6 +46,15 @@ template <>
 inline constexpr Word<DeliveryMode> kWords<DeliveryMode>[] = {{"ordinary", DeliveryMode::kOrdinary},
                                                               {"prompt", DeliveryMode::kPrompt}};
 
+template <>
+inline constexpr Word<Congestion> kWords<Congestion>[] = {{"cubic", Congestion::kCubic},
+                                                          {"newreno", Congestion::kNewReno}};
+template <>
+inline constexpr Word<LogLevel> kWords<LogLevel>[] = {{"error", LogLevel::kError},
+                                                      {"warning", LogLevel::kWarning},
+                                                      {"info", LogLevel::kInfo},
+                                                      {"debug", LogLevel::kDebug}};
+
 template <typename Enum>
 constexpr std::string_view word_of(Enum value) {
   return kWords<Enum>[static_cast<std::size_t>(value)].first;

@@ -8,6 +8,7 @@
 #include "relay/dpdk/stop_signal.h"
 #include "relay/ops/log.h"
 #include "relay/satrelayd/control_command.h"
+#include "relay/satrelayd/reload_event.h"
 #include "relay/satrelayd/setting.h"
 
 namespace satrelay::satrelayd {
@@ -80,16 +81,10 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   return answer;
 }
 
-std::string joined(const std::vector<std::string>& keys) {
-  std::string text;
-  for (const std::string& key : keys) text.append(text.empty() ? "" : ", ").append(key);
-  return text;
-}
-
-void tell_of_reload(ops::EventKind kind, std::string detail, Operations& operations) {
-  operations.tell({.kind = kind,
+void tell_of_refusal(std::string why, Operations& operations) {
+  operations.tell({.kind = ops::EventKind::kReloadRefused,
                    .subject = "gateway",
-                   .detail = std::move(detail),
+                   .detail = std::move(why),
                    .caller = operations.reload_caller});
 }
 
@@ -130,7 +125,7 @@ void look_after_reload(Operations& operations) {
   if (!rest.is_complete()) {
     const std::string why = "a worker does not answer; see the log";
     operations.reload_result = "error: " + why;
-    tell_of_reload(ops::EventKind::kReloadRefused, why, operations);
+    tell_of_refusal(why, operations);
   } else if (outcome->configuration) {
     // The other workers have gone on since this round began.
     operations.engines.reconfigure(*outcome->configuration, dpdk::now(), outcome->prepared);
@@ -138,12 +133,17 @@ void look_after_reload(Operations& operations) {
     operations.reload.took_over(*outcome);
     operations.reload_result = "ok";
     for (const std::string& warning : outcome->configuration->warnings) ops::log_warning(warning);
-    tell_of_reload(ops::EventKind::kReloadDone,
-                   outcome->changes.empty() ? "nothing has changed" : joined(outcome->changes),
-                   operations);
+    ReloadTold told = told_of(outcome->changes);
+    for (const std::string& line : told.lines) ops::log_info(line);
+    operations.tell({.kind = ops::EventKind::kReloadDone,
+                     .subject = "gateway",
+                     .detail = std::move(told.detail),
+                     .caller = operations.reload_caller,
+                     .before = std::move(told.before),
+                     .after = std::move(told.after)});
   } else {
     operations.reload_result = "error: " + outcome->error;
-    tell_of_reload(ops::EventKind::kReloadRefused, outcome->error, operations);
+    tell_of_refusal(outcome->error, operations);
   }
 }
 

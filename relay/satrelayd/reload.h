@@ -32,10 +32,10 @@ class Reload {
   bool is_reading() const { return reading_.valid(); }
 
   struct Outcome {
-    std::optional<config::Gateway> configuration;  // to be taken over
-    gateway::Prepared prepared;                    // what it was made into
-    std::vector<std::string> changes;              // the keys in which it differs from what runs
-    std::string error;                             // or why not
+    std::optional<config::Gateway> configuration;          // to be taken over
+    gateway::Prepared prepared;                            // what it was made into
+    std::vector<config::ChangedKey> changes;               // in which it differs from what runs
+    std::string error;                                     // or why not
     std::shared_ptr<const config::Changeable> changeable;  // of `configuration`
   };
   // What came of it, once.

@@ -225,6 +225,8 @@ def check_reload(lab: Lab, near) -> None:
     tell(lab, near, "reload")
     event = newest(near, "reload_done")
     check((event["user"], event["detail"]) == ("root", "rules"), f"reload: {event}")
+    count = int(event["old"].split()[0])
+    check(event["new"] == f"{count + 1} rules: bridge port=9003", f"reload: {event}")
     with open(near.config_path, "w", encoding="ascii") as file:
         file.write(yaml + "compress_level: 3\n")
     check(control(lab, near, "reload").returncode == 1, "it was taken over")

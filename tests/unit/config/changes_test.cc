@@ -77,23 +77,45 @@ TEST(Changes, WhatAReloadChangesIsNamed) {
   Gateway before = sample();
   before.peers[0].security.keys.emplace();
   before.classes = {{.name = "bulk", .dictionary = {std::byte{1}}}};
-  EXPECT_EQ(Changeable(before).changes_since(Changeable(before)), Keys{});
+  before.rules.emplace_back().name = "web";
+  before.rules[0].match.port = {{80, 80}, {8000, 8080}};
+  using Changed = std::vector<ChangedKey>;
+  EXPECT_EQ(Changeable(before).changes_since(Changeable(before)), Changed{});
   const auto changed = [&](const auto& change) {
     Gateway next = before;
     change(next);
     return Changeable(next).changes_since(Changeable(before));
   };
   EXPECT_EQ(changed([](Gateway& next) { next.rules.emplace_back().action = Action::kBridge; }),
-            Keys{"rules"});
-  EXPECT_EQ(changed([](Gateway& next) { next.classes[0].weight = 2; }), Keys{"classes"});
+            (Changed{{"rules", "1 rule", "2 rules: bridge"}}));
+  EXPECT_EQ(changed([](Gateway& next) { next.rules.clear(); }),
+            (Changed{{"rules", "1 rule: accelerate port=80,8000-8080", "0 rules"}}));
+  EXPECT_EQ(changed([](Gateway& next) {
+              next.rules[0].compress = Compress::kOff;
+              next.rules[0].modes.ack = AckMode::kEndToEnd;
+              next.rules[0].match.port.clear();
+            }),
+            (Changed{{"rules.web.match", "port=80,8000-8080", "any"},
+                     {"rules.web.compress", "auto", "off"},
+                     {"rules.web.ack", "local", "end-to-end"}}));
+  EXPECT_EQ(
+      changed([](Gateway& next) {
+        next.classes[0].weight = 2;
+        next.classes[0].maximum = BitRate::bits_per_second(5'000'000);
+      }),
+      (Changed{{"classes.bulk.weight", "1", "2"}, {"classes.bulk.maximum", "none", "5Mbit"}}));
+  EXPECT_EQ(changed([](Gateway& next) { next.classes[0].name = "other"; }),
+            (Changed{{"classes.bulk", "there", "none"}, {"classes.other", "none", "there"}}));
   EXPECT_EQ(changed([](Gateway& next) { next.classes[0].dictionary[0] = std::byte{2}; }),
-            Keys{"dictionaries of classes"});
+            (Changed{{"classes.bulk.dictionary", "one of 1 bytes", "another of 1 bytes"}}));
+  EXPECT_EQ(changed([](Gateway& next) { next.classes[0].dictionary.clear(); }),
+            (Changed{{"classes.bulk.dictionary", "one of 1 bytes", "none"}}));
+  const Changed secret{{"the keys of peer far", "secret ones", "other secret ones"}};
   EXPECT_EQ(changed([](Gateway& next) {
               next.peers[0].security.keys->current.bytes()[31] = std::byte{1};
             }),
-            Keys{"the keys of peer far"});
-  EXPECT_EQ(changed([](Gateway& next) { next.peers[0].security.keys->other.emplace(); }),
-            Keys{"the keys of peer far"});
+            secret);
+  EXPECT_EQ(changed([](Gateway& next) { next.peers[0].security.keys->other.emplace(); }), secret);
   EXPECT_EQ(changed([](Gateway& next) {
               next.links[0].send_rate = BitRate::bits_per_second(20'000'000);
               next.links[0].bridged_queue = Duration::seconds(1);
@@ -102,11 +124,18 @@ TEST(Changes, WhatAReloadChangesIsNamed) {
               next.limits.half_close_timeout = Duration::seconds(5);
               next.stp.give_up_after = Duration::seconds(60);
               next.tcp.ecn = false;
+              next.tcp.congestion = Congestion::kNewReno;
               next.log_level = LogLevel::kDebug;
             }),
-            (Keys{"links.sat.send_rate", "links.sat.bridged_queue", "limits.half_open",
-                  "limits.idle_timeout", "limits.half_close_timeout", "stp.give_up_after", "tcp",
-                  "log"}));
+            (Changed{{"links.sat.send_rate", "50Mbit", "20Mbit"},
+                     {"links.sat.bridged_queue", "100ms", "1s"},
+                     {"limits.half_open", "4096", "7"},
+                     {"limits.idle_timeout", "7440s", "5s"},
+                     {"limits.half_close_timeout", "600s", "5s"},
+                     {"stp.give_up_after", "120s", "60s"},
+                     {"tcp.congestion", "cubic", "newreno"},
+                     {"tcp.ecn", "on", "off"},
+                     {"log", "info", "debug"}}));
 }
 
 }  // namespace
