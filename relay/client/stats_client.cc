@@ -83,6 +83,13 @@ StatsClient::StatsClient(const std::filesystem::path& socket, std::chrono::milli
 
 StatsClient::~StatsClient() { ::close(descriptor_); }
 
+std::optional<pid_t> StatsClient::server() const {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(descriptor_, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer.pid > 0 ? std::optional(peer.pid) : std::nullopt;  // 0: of another PID namespace
+}
+
 std::string StatsClient::receive() {
   // One more than the longest, to see that nothing was cut.
   std::string buffer(longest_reply_ + 1, '\0');

@@ -3,10 +3,13 @@
 // with {"/path": value}.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -31,6 +34,8 @@ class StatsClient {
 
   // What the gateway is built with, as it greets: "DPDK 22.11.11"; "" if it does not say.
   const std::string& built_with() const { return built_with_; }
+  // The process that serves the socket, as the kernel says; nullopt if it does not.
+  std::optional<pid_t> server() const;
   // The value that answers `command`; never null. Throws StatsError.
   nlohmann::ordered_json query(const std::string& command);
   // The entries of all pages of a listing, as a list; `command` takes "first,count".

@@ -30,6 +30,7 @@ SnapshotBoard* current = nullptr;
 const EventRing* current_events = nullptr;
 const History* current_history = nullptr;
 Telemetry::Records current_records;
+std::string current_version;
 
 // Runs `write(source)`; what it returns, or an error that DPDK answers with null. Commands
 // are called from C, which no exception may reach.
@@ -65,7 +66,7 @@ std::string_view text_of(const char* params) {
 int status(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
   return with_snapshot([&](const SnapshotBoard::Published& published) {
     TelemetryDict dict(reply);
-    write_status(published, dict);
+    write_status(published, current_version, dict);
   });
 }
 
@@ -275,7 +276,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events, const History& history,
-                     Records records) {
+                     Records records, std::string version) {
   static bool registered = false;
   const std::unique_lock lock(current_mutex);
   if (!registered) {
@@ -290,6 +291,7 @@ Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events, const Histor
   current_events = &events;
   current_history = &history;
   current_records = std::move(records);
+  current_version = std::move(version);
 }
 
 Telemetry::~Telemetry() {

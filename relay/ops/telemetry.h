@@ -22,10 +22,10 @@ class Telemetry {
  public:
   // How the records of flows fare; called by any thread.
   using Records = std::function<records::RecordsReport()>;
-  // All must outlive this; without `records` there are none. Throws std::runtime_error if DPDK
-  // refuses a command.
+  // All must outlive this; without `records` there are none. `version`: of the program. Throws
+  // std::runtime_error if DPDK refuses a command.
   Telemetry(SnapshotBoard& board, const EventRing& events, const History& history,
-            Records records = nullptr);
+            Records records = nullptr, std::string version = {});
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
   ~Telemetry();

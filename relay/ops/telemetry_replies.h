@@ -24,7 +24,8 @@ inline constexpr std::size_t kBridgedPerPage = 36;
 inline constexpr std::size_t kHistoryPerPage = 48;
 inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;  // all there can be
 
-void write_status(const SnapshotBoard::Published& published, TelemetryDict& reply);
+void write_status(const SnapshotBoard::Published& published, const std::string& version,
+                  TelemetryDict& reply);
 // `lost`: by all workers, as the writer was behind.
 void write_records(const records::RecordsReport& report, std::uint64_t lost, TelemetryDict& reply);
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply);

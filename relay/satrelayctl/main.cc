@@ -354,13 +354,23 @@ void Program::add_tech_support() {
            ->add_option("--config", support_.configuration,
                         "The gateway's configuration; what looks like a secret is left out of it")
            ->capture_default_str());
+  const TechSupportOptions::Capture usual = support_.capture;
+  CLI::Option* whole_frames =
+      command
+          ->add_option_function<std::uint64_t>(
+              "--capture",
+              [this](std::uint64_t packets) {
+                support_.capture = {.packets = packets, .longest = 0};
+              },
+              "So many frames of each port as a whole, which show what hosts say; else " +
+                  std::to_string(usual.packets) + ", and of each the first " +
+                  std::to_string(usual.longest) + " bytes; in either case those of 5 s at most")
+          ->check(CLI::Range(1, 100'000))
+          ->type_name("COUNT");
   command
-      ->add_option(
-          "--capture", support_.captured,
-          "So many frames of each port, too, or those of 5 s; off by default, as they show "
-          "what hosts say")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("COUNT");
+      ->add_flag_callback(
+          "--no-capture", [this] { support_.capture.packets = 0; }, "No frames at all")
+      ->excludes(whole_frames);
   command->add_flag("--force", replace_, "Replaces the file if it is there already");
 }
 

@@ -15,6 +15,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -25,6 +26,7 @@
 #include "relay/satrelayctl/event_reader.h"
 #include "relay/satrelayctl/interruption.h"
 #include "relay/satrelayctl/machine.h"
+#include "relay/satrelayctl/program_log.h"
 #include "relay/satrelayctl/redaction.h"
 #include "relay/satrelayctl/render_history.h"
 #include "relay/satrelayctl/support_folder.h"
@@ -38,7 +40,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kMostOfProgram(20);
 constexpr std::chrono::seconds kMostOfArchiving(600);
 constexpr std::size_t kLongestConfiguration = 1 << 20;
-constexpr const char* kLogLines = "2000";
+constexpr const char* kLog = "log.txt";
+constexpr std::size_t kLogLines = 2000;
+constexpr std::size_t kMostOfLog = 1 << 20;
+constexpr const char* kUsualUnit = "satrelayd.service";
 // Those that are read twice: what has happened meanwhile.
 constexpr std::string_view kReadTwice[] = {"counters", "ports", "peers"};
 
@@ -85,8 +90,10 @@ class Collection {
     try {
       socket_ = find_socket();
       StatsClient client(socket_, StatsClient::kUsualTimeout);
-      client.query("/satrelay/status");
+      gateway_ = client.server();
       dpdk_ = client.built_with();
+      const Json status = client.query("/satrelay/status");
+      if (status.contains("version")) version_ = status["version"].get<std::string>();
     } catch (const std::runtime_error& error) {
       silence_ = error.what();
     }
@@ -157,8 +164,10 @@ class Collection {
     std::string text = "satrelayctl  " + options_.version + "\nkernel       " + kernel.sysname +
                        ' ' + kernel.release + ' ' + kernel.version + ' ' + kernel.machine +
                        "\nsystem       " + operating_system("/") + '\n';
+    if (!version_.empty()) text += "satrelayd    " + version_ + ", as it runs\n";
     if (!dpdk_.empty()) text += "gateway's    " + dpdk_ + '\n';
-    folder_.add("versions.txt", "of the program, DPDK, the kernel and the system", text);
+    folder_.add("versions.txt", "of the programs, DPDK, the kernel and the system", text);
+    if (version_.empty()) folder_.lacks("version of satrelayd", "only a running gateway tells it");
     if (dpdk_.empty()) folder_.lacks("version of DPDK", "only a running gateway tells it");
   }
 
@@ -181,21 +190,48 @@ class Collection {
     for (const auto& [what, why] : problems) folder_.lacks(what, why);
   }
 
+  // From where the gateway that runs logs to; of one that does not, from its service.
   void add_log() {
-    const std::string name = "log.txt";
-    const std::filesystem::path file = folder_.path_of(name);
+    if (!gateway_) return add_journal(kUsualUnit, "");
+    const LogOutput output = log_output("/", *gateway_);
+    const std::string unit = unit_of("/", *gateway_);
+    switch (output.kind) {
+      case LogOutput::Kind::kFile:
+        return add_log_file(output);
+      case LogOutput::Kind::kSocket:
+        return add_journal(unit.empty() ? kUsualUnit : unit, "");
+      case LogOutput::Kind::kOther:
+        return add_journal(kUsualUnit,
+                           "satrelayd logs to " + output.words + ", which cannot be read again; ");
+      case LogOutput::Kind::kUnknown:
+        return add_journal(kUsualUnit,
+                           "where satrelayd logs to is not to be seen (" + output.words + "); ");
+    }
+  }
+
+  void add_log_file(const LogOutput& output) {
+    try {
+      folder_.add(kLog, "the last lines of " + output.words + ", where satrelayd logs to",
+                  last_lines(output.file, kLogLines, kMostOfLog));
+    } catch (const std::runtime_error& error) {
+      folder_.lacks(kLog, output.words + ", where satrelayd logs to: " + error.what());
+    }
+  }
+
+  void add_journal(const std::string& unit, const std::string& before) {
+    const std::filesystem::path file = folder_.path_of(kLog);
     const Output output(file);
     const std::string problem =
-        run_program({"/usr/bin/journalctl", "--unit", "satrelayd", "--lines", kLogLines,
+        run_program({"/usr/bin/journalctl", "--unit", unit, "--lines", std::to_string(kLogLines),
                      "--no-pager", "--quiet", "--output", "short-iso-precise"},
                     output.descriptor(), kMostOfProgram);
     if (is_interrupted()) throw Interrupted();
     if (problem.empty() && std::filesystem::file_size(file) != 0) {
-      return folder_.has(name, "the last lines of the unit satrelayd in the journal");
+      return folder_.has(kLog, before + "the last lines of the unit " + unit + " in the journal");
     }
     std::filesystem::remove(file);
-    folder_.lacks(name,
-                  problem.empty() ? "the journal has no line of the unit satrelayd" : problem);
+    folder_.lacks(
+        kLog, before + (problem.empty() ? "the journal has no line of the unit " + unit : problem));
   }
 
   // A connection each time: DPDK serves ten at once, and others want to ask while we wait.
@@ -278,7 +314,7 @@ class Collection {
     const auto end = begun + options_.interval;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(options_.interval).count();
     begin("waits " + std::to_string(seconds) + " s for the second reading" +
-          (options_.captured == 0 ? "" : ", and captures meanwhile"));
+          (options_.capture.packets == 0 ? "" : ", and captures meanwhile"));
     add_capture("lan", begun + options_.interval / 2);
     add_capture("wan", end);
     waits(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()));
@@ -287,11 +323,9 @@ class Collection {
 
   void add_capture(const std::string& port, Clock::time_point end) {
     const std::string name = "capture-" + port + ".pcapng";
-    if (options_.captured == 0) {
-      return folder_.lacks(name, "not asked for with --capture, as it shows what hosts say");
-    }
+    if (options_.capture.packets == 0) return folder_.lacks(name, "left out by --no-capture");
     const std::string problem = capture(port, folder_.path_of(name), end);
-    if (problem.empty()) return folder_.has(name, "frames that passed the port: what hosts say");
+    if (problem.empty()) return folder_.has(name, captured_part() + " that passed the port");
     std::filesystem::remove(folder_.path_of(name));
     folder_.lacks(name, problem);
   }
@@ -301,7 +335,8 @@ class Collection {
     try {
       CaptureRequested wish;
       wish.port = port;
-      wish.packets = options_.captured;
+      wish.packets = options_.capture.packets;
+      wish.longest = options_.capture.longest;
       CaptureSession session(socket_.parent_path() / "capture.sock", wish);
       std::ofstream out(file, std::ios::binary);
       session.write_to(out, [&](std::uint64_t) { return !is_interrupted() && Clock::now() < end; });
@@ -319,15 +354,26 @@ class Collection {
            (::geteuid() == 0 ? ", as root" : ", not as root: some of it may be for root alone") +
            ".\nIt shows names, addresses of interfaces and peers, and the rules. Secrets are left"
            " out;\nlook at configuration.yaml yourself before you give it away." +
-           (options_.captured == 0 ? "" : "\nThe captures show what hosts say.") + "\n";
+           (options_.capture.packets == 0
+                ? ""
+                : "\nThe captures show who speaks with whom: " + captured_part() + ".") +
+           "\n";
+  }
+
+  std::string captured_part() const {
+    return options_.capture.longest == 0
+               ? "frames as a whole, with what hosts say,"
+               : fmt::format("the first {} bytes of frames", options_.capture.longest);
   }
 
   const TechSupportOptions& options_;
   NewFile file_;  // first: what is there already is told at once
   SupportFolder folder_;
   std::filesystem::path socket_;
-  std::string dpdk_;     // "": no gateway has told it
-  std::string silence_;  // why the gateway does not answer; "": it does
+  std::optional<pid_t> gateway_;  // the process that answers; nullopt: none is known
+  std::string version_;           // of satrelayd; "": no gateway has told it
+  std::string dpdk_;              // the same
+  std::string silence_;           // why the gateway does not answer; "": it does
 };
 
 }  // namespace

@@ -17,7 +17,12 @@ inline constexpr const char* kUsualConfiguration = "/etc/satrelay/gateway.yaml";
 struct TechSupportOptions {
   std::filesystem::path file;  // .tar.gz
   std::filesystem::path configuration = kUsualConfiguration;
-  std::uint64_t captured = 0;  // frames of each port; 0: none
+  // Of each port. By itself it has headers, and few bytes of what hosts say.
+  struct Capture {
+    std::uint64_t packets = 1000;  // 0: none
+    std::uint32_t longest = 96;    // bytes of a frame that are kept; 0: all
+  };
+  Capture capture;
   Existing existing = Existing::kKeep;
   std::chrono::milliseconds interval = std::chrono::seconds(10);  // between the two readings
   std::string version;                                            // of this program

@@ -361,7 +361,8 @@ int run(config::Gateway config, const std::string& file) {
   const auto report_of_records = [&] {
     return records ? records->report() : records::RecordsReport();
   };
-  const ops::Telemetry telemetry(board, latest_events, history, report_of_records);
+  const ops::Telemetry telemetry(board, latest_events, history, report_of_records,
+                                 std::string(satrelayd::version()));
   ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
   // Not the worker's affair: what is written to may take its time.
   const dpdk::ControlThread watcher("events", kWatchInterval, [&] {

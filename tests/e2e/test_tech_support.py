@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import struct
 import subprocess
 import tarfile
 import tempfile
@@ -55,7 +56,7 @@ def test_has_all_of_a_gateway(lab: Lab) -> None:
             out.write(f"{configuration}psk: {secret}\n# {secret}\n")
         begin = time.monotonic()
         process = subprocess.Popen(
-            command(lab, file, "--capture", "20", config=config),
+            command(lab, file, config=config),
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "TMPDIR": path},
@@ -106,7 +107,21 @@ def judge(files: dict[str, bytes], configuration: str, secret: str) -> None:
         capture = files[f"capture-{port}.pcapng"]
         check(capture[:4] == b"\x0a\x0d\x0d\x0a" and len(capture) > 500, f"{port}: {capture[:100]}")
     check(bytes(map(int, SERVER.ipv4.split("."))) in files["capture-lan.pcapng"], "no frame of it")
-    check("log.txt" in manifest, "nothing is said of the log")
+    check(max(lengths(files["capture-lan.pcapng"])) == 96, "more than heads, or nothing")
+    check("[peer_alive]" in text.get("log.txt", ""), f"{text.get('log.txt')}: {manifest}")
+    running = next(each for each in text["versions.txt"].splitlines() if "satrelayd " in each)
+    check(running.split()[1] == f"{found['status']['version']},", running)
+
+
+def lengths(pcapng: bytes) -> list[int]:
+    """Of the frames, as many bytes as are kept of each."""
+    found, at = [], 0
+    while at < len(pcapng):
+        kind, size = struct.unpack_from("=II", pcapng, at)
+        if kind == 6:  # Enhanced Packet Block
+            found.append(struct.unpack_from("=I", pcapng, at + 20)[0])
+        at += size
+    return found
 
 
 def test_is_made_without_a_gateway(lab: Lab) -> None:
@@ -143,7 +158,7 @@ def test_a_gateway_that_hangs(lab: Lab) -> None:
 def test_interruption_leaves_nothing(lab: Lab) -> None:
     with folder() as path:
         process = subprocess.Popen(
-            command(lab, os.path.join(path, "a.tar.gz"), "--capture", "1000"),
+            command(lab, os.path.join(path, "a.tar.gz")),
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "TMPDIR": path},

@@ -119,7 +119,7 @@ TEST_F(TelemetryTest, TellsHowRecordsFare) {
 }
 
 TEST_F(TelemetryTest, Status) {
-  const Telemetry telemetry(board_, events_, history_);
+  const Telemetry telemetry(board_, events_, history_, nullptr, "9.9");
   Snapshot snapshot;
   snapshot.status.uptime = Duration::milliseconds(12'345);
   snapshot.status.boot_epoch = 1'700'000'000'000'000'000;
@@ -131,6 +131,7 @@ TEST_F(TelemetryTest, Status) {
   snapshot.status.codec.plain_bytes = 99;
   board_.publish(snapshot);
   const Json status = query("/satrelay/status");
+  EXPECT_EQ(status.at("version"), "9.9");
   EXPECT_EQ(status.at("uptime_ms"), 12'345);
   EXPECT_LT(status.at("age_ms").get<int>(), 10'000);
   EXPECT_EQ(status.at("boot_epoch"), 1'700'000'000'000'000'000);

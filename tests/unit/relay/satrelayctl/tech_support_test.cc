@@ -64,7 +64,7 @@ std::string answer(const std::string& command, int time) {
   if (path == "/satrelay/ports") return reply(R"([{"name":"lan","rx_frames":7}])");
   if (path == "/satrelay/event_numbers") return reply(R"({"boot_epoch":5,"oldest":1,"latest":1})");
   if (path == "/satrelay/events") return reply(R"({"1":{"number":1,"name":"started"}})");
-  if (path == "/satrelay/status") return reply(R"({"flows":3})");
+  if (path == "/satrelay/status") return reply(R"({"version":"8.8","flows":3})");
   return reply("{}");
 }
 
@@ -78,6 +78,7 @@ TEST_F(TechSupportTest, HasWhatAGatewayTells) {
   const std::string& manifest = files.at("MANIFEST");
   EXPECT_EQ(files.at("configuration.yaml"), "psk: LEFT-OUT\nstp: {port: 1}\n");
   EXPECT_TRUE(has(files.at("versions.txt"), "satrelayctl  9.9\n"));
+  EXPECT_TRUE(has(files.at("versions.txt"), "satrelayd    8.8, as it runs\n"));
   EXPECT_TRUE(has(files.at("versions.txt"), "DPDK 22.11.11"));
   EXPECT_TRUE(has(files.at("status.json"), "\"flows\": 3"));
   EXPECT_TRUE(has(files.at("events.json"), "\"started\""));
@@ -97,6 +98,29 @@ TEST_F(TechSupportTest, HasWhatAGatewayTells) {
   for (const auto& [name, text] : files) {
     EXPECT_TRUE(name == "MANIFEST" || has(manifest, "  " + name + "  ")) << name << manifest;
   }
+}
+
+// This program is the one that serves the socket.
+TEST_F(TechSupportTest, HasTheLogFromWhereTheGatewayWritesIt) {
+  const std::string log = folder_.file("gateway.log");
+  const std::string socket = folder_.file("socket");
+  const FakeTelemetry gateway(socket, kGreeting,
+                              [](const std::string& command) { return answer(command, 1); });
+  options_.capture.packets = 0;
+  const int ours = ::dup(STDERR_FILENO);
+  const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  ASSERT_EQ(::dup2(file, STDERR_FILENO), STDERR_FILENO);
+  std::ofstream(log, std::ios::app) << "peer north is alive\n";
+  const int status = tech_support(options_, [&] { return fs::path(socket); });
+  ::dup2(ours, STDERR_FILENO);
+  ::close(ours);
+  ::close(file);
+  EXPECT_EQ(status, 0);
+  const auto files = unpacked();
+  ASSERT_TRUE(files.contains("log.txt")) << files.at("MANIFEST");
+  EXPECT_TRUE(has(files.at("log.txt"), "peer north is alive\n"));
+  EXPECT_TRUE(has(files.at("MANIFEST"), log + ", where satrelayd logs to"));
+  EXPECT_TRUE(has(files.at("MANIFEST"), "capture-wan.pcapng  left out by --no-capture"));
 }
 
 TEST_F(TechSupportTest, IsMadeWithoutAGateway) {
