@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "pep/stp/connection/security.h"
 #include "relay/ops/watch.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
@@ -141,6 +142,59 @@ TEST_F(Events, ALinkWhoseCapacityIsKnown) {
   start();
   run_for(Duration::seconds(12));
   EXPECT_EQ(found, Names{});
+}
+
+TEST_F(Events, APeerThatWasNeverThere) {
+  network.emplace(scenario, tracer);
+  network->gateway(Side::kB).kill();
+  run_for(Duration::seconds(30));
+  EXPECT_EQ(take(), Names{"peer_unheard"});
+}
+
+TEST_F(Events, WhatTheFarGatewaySaysThatTheLinkCarries) {
+  start();
+  take();
+  const auto receives = [&](BitRate rate) {
+    gateway::Gateway& far = network->gateway(Side::kB).engine();
+    EXPECT_EQ(far.set_capacity("sat", gateway::LinkWay::kReceive, rate, network->loop().now()),
+              gateway::Gateway::CapacityResult::kSet);
+    network->gateway(Side::kB).wake();
+    run_for(Duration::seconds(15));
+  };
+  receives(BitRate::bits_per_second(20'000'000));
+  EXPECT_EQ(take(), (Names{"rate_lowered", "rate_cut", "capacity_told"}));
+  EXPECT_EQ(last_detail, "20.0 Mbit/s");
+  receives(BitRate::bits_per_second(10'000'000));
+  EXPECT_EQ(take(), (Names{"rate_lowered", "capacity_told"}));
+  EXPECT_EQ(last_detail, "10.0 Mbit/s, 20.0 Mbit/s before");
+  receives(BitRate());
+  EXPECT_EQ(take(), Names{"rate_restored"}) << "it says nothing any more";
+}
+
+TEST_F(Events, KeysThatAreChangedAfterTheirTime) {
+  scenario.encrypts = true;
+  start();
+  EXPECT_EQ(take(), Names{"peer_alive"});
+  run_for(stp::Security().time_per_key + Duration::seconds(10));
+  EXPECT_EQ(take(), Names{"key_changed"});
+  EXPECT_EQ(last_detail.substr(0, 9), "1 of ours") << last_detail;
+}
+
+TEST_F(Events, ATableThatIsFull) {
+  scenario.station(Side::kA).limits.flows = 4;
+  for (int i = 0; i < 8; ++i) add_flow(scenario, Side::kA, requester(100'000), receiver());
+  start();
+  EXPECT_EQ(take(), (Names{"peer_alive", "table_full"}));
+  run_for(Duration::seconds(120));
+  EXPECT_EQ(take(), Names{}) << "it is full no more";
+}
+
+TEST_F(Events, MemoryThatIsShortForAWhile) {
+  scenario.station(Side::kA).limits.memory = ByteCount(2U << 20);
+  for (int i = 0; i < 48; ++i) add_flow(scenario, Side::kA, sender(400'000), receiver());
+  start();
+  run_for(Duration::seconds(120));
+  EXPECT_EQ(take(), (Names{"peer_alive", "memory_low", "memory_normal"}));
 }
 
 }  // namespace

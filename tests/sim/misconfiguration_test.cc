@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "pep/base/bytes.h"
 #include "pep/stp/wire/crc32c.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/udp.h"
+#include "relay/ops/watch.h"
 #include "tests/sim/stations.h"
 
 namespace satrelay::sim::misconfiguration_test {
@@ -27,6 +29,14 @@ class Misconfiguration : public ::testing::Test {
   gateway::PeerSnapshot peer(std::size_t at) { return engine(at).peers().at(0); }
   std::uint64_t counted(std::size_t at, Counter counter) { return engine(at).counters()[counter]; }
   void run_for(Duration time) { stations.loop().run_until(stations.now() + time); }
+  // Shows gateway `at` to who tells an operator.
+  void look(std::size_t at) {
+    ops::Snapshot snapshot;
+    snapshot.status = engine(at).status(stations.now());
+    snapshot.peers = engine(at).peers();
+    snapshot.counters = engine(at).counters();
+    watch.look(snapshot, records::RecordsReport(), Duration::zero(), stations.now());
+  }
   // A connection from station 0 to `server`; whether it was complete.
   bool transfers_to(SimHost& server) {
     const Transfer& transfer =
@@ -36,6 +46,9 @@ class Misconfiguration : public ::testing::Test {
     return transfer.client.saw_end && transfer.server.saw_end;
   }
   Stations stations;
+  std::vector<std::string> told;
+  ops::Watch watch{
+      [this](const ops::Event& event) { told.emplace_back(ops::describe(event.kind).name); }};
 };
 
 TEST_F(Misconfiguration, AnAddressThatNobodyHas) {
@@ -138,6 +151,8 @@ TEST_F(Misconfiguration, AnotherVersionIsRefusedUntilItIsCorrected) {
   std::printf("  refused after %.2f s\n", (stations.now() - began).to_seconds());
   EXPECT_LT(stations.now() - began, Duration::seconds(2));
   EXPECT_GT(peer(0).counters.version_mismatch, 0U);
+  look(0);
+  EXPECT_EQ(told, std::vector<std::string>{"peer_other_version"});
   EXPECT_TRUE(transfers_to(stations.host(1)));
   EXPECT_EQ(counted(0, Counter::kBridgedPeerDown), 1U);
   other.speaks_other = false;
@@ -145,6 +160,8 @@ TEST_F(Misconfiguration, AnotherVersionIsRefusedUntilItIsCorrected) {
   EXPECT_TRUE(stations.run_until_alive(Duration::seconds(10)));
   std::printf("  alive %.2f s after it was corrected\n", (stations.now() - corrected).to_seconds());
   EXPECT_LT(stations.now() - corrected, Duration::seconds(3));
+  look(0);
+  EXPECT_EQ(told, (std::vector<std::string>{"peer_other_version", "peer_alive"}));
   EXPECT_TRUE(transfers_to(stations.host(1)));
   EXPECT_EQ(counted(0, Counter::kFlowsEstablished), 1U);
 }
