@@ -1,13 +1,22 @@
 """What all observation together costs the worker of a gateway that has 10,000 flows.
 
-    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300]
+    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300] [--labs 3] [--pairs 3]
 
-Turns it on and off, in turn: satpanel, which looks each second, a scrape of /metrics each second, a
-stream of events to a browser, its list of flows every 3 s, and `satrelayctl events --follow`. Prints
-of each turn the share of a core that the worker's thread took, by the kernel's account, and how long
-its rounds were, by the gateway's own histogram; then the medians, and that of the differences between
-turns that follow each other. Rounds count the time in which others had the processor, too. A download
-runs all the time, so that the worker has something to do. Takes three minutes.
+In some labs the gateway writes records of flows and exports them by IPFIX, which needs another start;
+in as many others it does not. In those with records all else is turned on and off, in turn:
+
+- satpanel, which looks each second, with an SNMP agent at a real snmpd that is walked each 10 s, and a
+  webhook for all events;
+- a scrape of /metrics each second;
+- a stream of events to a browser;
+- the list of flows as its page asks for it each 3 s, sorted;
+- `satrelayctl events --follow`.
+
+A download runs all the time, so that the worker has something to do, and short connections, so that
+there is something to record. Prints of each turn the share of a core that the worker's thread took, by
+the kernel's account, and how long its rounds were, by the gateway's own histogram; then the medians,
+and that of the differences between turns that follow each other. Rounds count the time in which others
+had the processor, too. Takes eight minutes.
 """
 
 import argparse
@@ -16,9 +25,11 @@ import http.client
 import os
 import resource
 import signal
+import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -27,13 +38,17 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import harness  # noqa: E402
 import panel_cost  # noqa: E402
-from harness import GatewayOptions, Link, make_lab, note  # noqa: E402
+import test_alarms  # noqa: E402
+from harness import SERVER, GatewayOptions, Link, check, make_lab, note  # noqa: E402
 from lab import settings  # noqa: E402
 from panel import Client, panel_of  # noqa: E402
 
-TURNS = 5  # of each kind
 SECONDS = 12
-LOAD = 9001
+LOAD, SHORT = 9001, 9002
+EVERY = 0.05  # seconds from one short connection to the next
+COLLECTOR = 4739
+# As relay/satpanel/assets/page_flows.js asks.
+FLOWS = "/api/v1/flows?first=0&count=25&sort=-to_lan_bytes&filter="
 
 
 def rounds(gateway) -> dict[str, int]:
@@ -67,7 +82,7 @@ class Turn:
 
     def __str__(self) -> str:
         return (
-            f"{self.name:>4}: {self.processor:7.3%} of a core, in rounds {self.at_work:7.3%} of the time, "
+            f"{self.name:>7}: {self.processor:7.3%} of a core, in rounds {self.at_work:7.3%} of the time, "
             f"{self.rounds / SECONDS:6.0f} rounds/s, the longest {self.longest}, "
             f"{self.above_a_millisecond} above 1 ms; load of the machine {os.getloadavg()[0]:.1f}"
         )
@@ -117,14 +132,26 @@ def everything(lab):
     near = lab.gateway_a
     follow = [lab.programs.satrelayctl, "--socket", near.stats_socket, "events", "--follow"]
     with contextlib.ExitStack() as stack:
-        panel = stack.enter_context(panel_of(near))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="satrelay-cost-"))
+        snmp = test_alarms.Snmp(folder)
+        stack.callback(snmp.stop)
+        snmp.start_snmpd()
+        receiver = test_alarms.Receiver()
+        stack.callback(receiver.close)
+        hook = f"- {{name: sink, url: '{receiver.url}', secret_file: hook-secret, severity: info}}\n"
+        options = ("--webhook", test_alarms.write_hooks(folder, hook), "--agentx", snmp.socket)
+        panel = stack.enter_context(panel_of(near, options=options))
         client = Client(panel, token=panel.token)
+        harness.eventually(
+            lambda: snmp.get(test_alarms.GATEWAY_STATE) == "2", 15, "snmpd shows the gateway"
+        )
         following = subprocess.Popen(follow, stdout=subprocess.DEVNULL)
         stack.callback(following.wait)
         stack.callback(following.send_signal, signal.SIGINT)
         stack.enter_context(event_stream(panel))
         stack.enter_context(repeated(1, lambda: client.get("/metrics")))
-        stack.enter_context(repeated(3, lambda: client.get("/api/v1/flows?count=100")))
+        stack.enter_context(repeated(3, lambda: client.get(FLOWS)))
+        stack.enter_context(repeated(10, lambda: snmp.walk(test_alarms.ROOT)))
         time.sleep(2)
         yield
 
@@ -155,39 +182,101 @@ def download(lab):
             over.set()
 
 
-def tell(what: str, values: list[float]) -> None:
-    """Of turns off and on, in turn."""
-    off, on = values[::2], values[1::2]
-    more = statistics.median(after - before for before, after in zip(off, on))
-    note(
-        f"{what}: off {statistics.median(off):.3%}, on {statistics.median(on):.3%}; "
-        f"observation adds {more:+.3%}"
+@contextlib.contextmanager
+def short_connections(lab):
+    """One after the other; the server's end is closed by whoever opened it."""
+    with harness.listen(lab.server, SERVER.ipv4, SHORT) as listener:
+
+        def once():
+            with harness.connect(lab.client, SERVER.ipv4, SHORT) as client:
+                with harness.accept(listener) as accepted:
+                    client.sendall(b"x")
+                    accepted.recv(1)
+
+        with repeated(EVERY, once):
+            yield
+
+
+@contextlib.contextmanager
+def busy_lab(folder: str):
+    """`folder`: of the records; empty: none are written."""
+    records = {
+        "file": f"{folder}/{{gateway}}.json",
+        "ipfix": f"{{collector: '127.0.0.1:{COLLECTOR}', transport: udp}}",
+    }
+    # What is sent does not compress away: the load is that of the link's rate.
+    options = GatewayOptions(
+        limits={"memory": "1GiB", "flows": "16384"},
+        modes={"compress": "off"},
+        records=records if folder else {},
     )
+    with make_lab(link=Link(rate=20_000_000, rtt=0.2), options=options) as lab:
+        with contextlib.ExitStack() as stack:
+            if folder:
+                collector = lab.gateway_a.space.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                stack.callback(collector.close)
+                collector.bind(("127.0.0.1", COLLECTOR))
+            stack.enter_context(panel_cost.idle_flows(lab))
+            stack.enter_context(download(lab))
+            stack.enter_context(short_connections(lab))
+            near = lab.gateway_a
+            status = near.query("status")
+            note(f"{status['flows']} flows, {sum(status['peers'].values())} peers")
+            time.sleep(12)  # what connecting has left to do
+            yield lab
+            if folder:
+                written = near.query("records")
+                check(written["written"] > 0 and written["exported"] > 0, f"no records: {written}")
+                note(f"records: {written['written']} written, {written['exported']} exported")
+
+
+def percent(values: list[float]) -> str:
+    return f"{statistics.median(values):.3%} ({min(values):.3%} to {max(values):.3%})"
+
+
+def tell(what: str, bare: list[float], pairs: list[tuple[float, float]]) -> None:
+    """Of turns without anything, and of those with records, off and on in turn."""
+    off, on = [each[0] for each in pairs], [each[1] for each in pairs]
+    added = [after - before for before, after in pairs]
+    note(f"{what}: without records {percent(bare)}, with {percent(off)}, all on {percent(on)}")
+    share = statistics.median(added) / statistics.median(bare)
+    note(f"{what}: beside records {percent(added)}, the median {share:+.1%} of what it takes without")
+    whole = statistics.median(on) - statistics.median(bare)
+    note(f"{what}: all of it {whole:+.3%}, {whole / statistics.median(bare):+.1%}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--peers", type=int, default=1)
-    peers = parser.parse_args().peers
+    parser.add_argument("--labs", type=int, default=3)
+    parser.add_argument("--pairs", type=int, default=3)
+    wish = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (14_000, 14_000))
-    if peers > 1:
-        panel_cost.PEERS = peers
+    if wish.peers > 1:
+        panel_cost.PEERS = wish.peers
         settings.gateway_yaml = panel_cost.with_many_peers(settings.gateway_yaml)
-    # What is sent does not compress away: the load is that of the link's rate.
-    options = GatewayOptions(limits={"memory": "1GiB", "flows": "16384"}, modes={"compress": "off"})
-    with make_lab(link=Link(rate=20_000_000, rtt=0.2), options=options) as lab:
-        with panel_cost.idle_flows(lab), download(lab):
-            near = lab.gateway_a
-            status = near.query("status")
-            note(f"{status['flows']} flows, {sum(status['peers'].values())} peers")
-            time.sleep(12)  # what connecting has left to do
-            turns = []
-            for _ in range(TURNS):
-                turns.append(turn(near, "off"))
-                with everything(lab):
-                    turns.append(turn(near, "on"))
-    tell("of a core", [each.processor for each in turns])
-    tell("of the time in rounds", [each.at_work for each in turns])
+    bare: list[Turn] = []
+    pairs: list[tuple[Turn, Turn]] = []
+    for _ in range(wish.labs):
+        with busy_lab("") as lab:
+            bare += [turn(lab.gateway_a, "bare") for _ in range(wish.pairs)]
+        with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
+            os.chmod(folder, 0o777)  # whoever the gateways run as
+            with busy_lab(folder) as lab:
+                for _ in range(wish.pairs):
+                    off = turn(lab.gateway_a, "records")
+                    with everything(lab):
+                        pairs.append((off, turn(lab.gateway_a, "all")))
+    tell(
+        "of a core",
+        [each.processor for each in bare],
+        [(off.processor, on.processor) for off, on in pairs],
+    )
+    tell(
+        "of the time in rounds",
+        [each.at_work for each in bare],
+        [(off.at_work, on.at_work) for off, on in pairs],
+    )
 
 
 if __name__ == "__main__":
