@@ -76,19 +76,6 @@ std::string string_of(const Json& event, const char* key) {
   return std::string(metrics::word(event, key).value_or(""));
 }
 
-Alarm alarm_of(const Json& event) {
-  const std::uint64_t time = ctl::number(event, "time_ms").value_or(0);
-  return {.name = string_of(event, "name"),
-          .severity = string_of(event, "severity"),
-          .subject = string_of(event, "subject"),
-          .text = string_of(event, "text"),
-          .detail = string_of(event, "detail"),
-          .advice = string_of(event, "advice"),
-          .number = ctl::number(event, "number").value_or(0),
-          .since_ms = time,
-          .told_ms = time};
-}
-
 // What was found without an event, in the words of the event that it would have been.
 Alarm alarm_of(EventKind kind, const std::string& subject, std::uint64_t now_ms) {
   const ops::EventDescription& event = ops::describe(kind);
@@ -117,6 +104,19 @@ EventKind kind_of_link(std::string_view link) {
 }
 
 }  // namespace
+
+Alarm alarm_of(const Json& event) {
+  const std::uint64_t time = ctl::number(event, "time_ms").value_or(0);
+  return {.name = string_of(event, "name"),
+          .severity = string_of(event, "severity"),
+          .subject = string_of(event, "subject"),
+          .text = string_of(event, "text"),
+          .detail = string_of(event, "detail"),
+          .advice = string_of(event, "advice"),
+          .number = ctl::number(event, "number").value_or(0),
+          .since_ms = time,
+          .told_ms = time};
+}
 
 void AlarmBook::raise(const Key& key, Alarm alarm, Notices& notices) {
   Alarm& kept = alarms_[key];

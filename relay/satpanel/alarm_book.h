@@ -28,6 +28,9 @@ struct Alarm {
   std::string matter = {};     // what is wrong about the subject: "heard", or the event's name
 };
 
+// What an event says, as an alarm would say it.
+Alarm alarm_of(const nlohmann::ordered_json& event);
+
 // That one was raised, or became another, or is over.
 struct AlarmNotice {
   bool is_over = false;

@@ -134,7 +134,7 @@ int serve(const ServeOptions& options) {
   const Listeners::Listener hooks_listen(listeners, [&] { webhooks.take_news(); });
   std::unique_ptr<SnmpAgent> agent;
   if (!options.agentx.empty()) {
-    agent = std::make_unique<SnmpAgent>(options.agentx, name_of(options), observer);
+    agent = std::make_unique<SnmpAgent>(options.agentx, name_of(options), options.traps, observer);
   }
   const Listeners::Listener agent_listens(listeners, [&] {
     if (agent != nullptr) agent->take_news();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 
 #include "config/ip_words.h"
 #include "relay/satpanel/snmp/agent.h"
@@ -38,6 +39,11 @@ void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen
                              SnmpAgent::kUsualSocket))
       ->type_name("[SOCKET]")
       ->expected(0, 1);
+  app.add_option("--traps", options.traps,
+                 "What SNMP notifies of: alarms and their end, or events of severity info, too")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, SnmpAgent::Traps>{
+          {"alarms", SnmpAgent::Traps::kOnlyAlarms}, {"events", SnmpAgent::Traps::kAllEvents}}))
+      ->type_name("alarms|events");
   app.add_option("--name", options.name,
                  "What alarms call the gateway; by default the name of this machine");
 }

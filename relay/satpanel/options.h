@@ -9,6 +9,7 @@
 
 #include "relay/satpanel/gateway_link.h"
 #include "relay/satpanel/http_server.h"
+#include "relay/satpanel/snmp/agent.h"
 #include "relay/satpanel/users.h"
 
 namespace satrelay::panel {
@@ -21,7 +22,8 @@ struct ServeOptions {
   std::vector<std::string> hosts;  // names beside those of a loopback address
   std::filesystem::path webhooks;  // a file of them; "": none
   std::string agentx;              // where snmpd listens for subagents; "": no SNMP
-  std::string name;                // of the gateway, for who hears of many; "": the machine's
+  SnmpAgent::Traps traps = SnmpAgent::Traps::kOnlyAlarms;
+  std::string name;  // of the gateway, for who hears of many; "": the machine's
 };
 
 // What `satpanel user ...` and `satpanel token ...` do to the file of users.

@@ -228,7 +228,7 @@ def enterprise() -> str:
 
 ROOT = f".1.3.6.1.4.1.{enterprise()}.1"
 GATEWAY_STATE, PEERS_ALIVE, ALARMS = (f"{ROOT}.1.1.{number}.0" for number in (1, 12, 13))
-PORT, PEER, CLASS, ALARM = (f"{ROOT}.1.{table}.1" for table in (2, 3, 5, 6))
+PORT, PEER, LINK, CLASS, ALARM = (f"{ROOT}.1.{table}.1" for table in (2, 3, 4, 5, 6))
 ALIVE = "3"  # satrelayPeerState
 
 
@@ -342,12 +342,13 @@ def test_snmp(lab: Lab) -> None:
             raise Skip(f"{needed} is not installed")
     with tempfile.TemporaryDirectory(prefix="satrelay-snmp-") as folder:
         snmp = Snmp(folder)
-        options = ("--agentx", snmp.socket, "--name", "hub-7")
+        options = ("--agentx", snmp.socket, "--name", "hub-7", "--traps", "events")
         try:
             snmp.start_snmpd()
             with panel_of(lab.gateway_a, users=False, options=options) as panel:
                 eventually(lambda: "snmpd is there" in panel.log(), 10, "the panel finds snmpd")
                 check_tables(lab, snmp)
+                check_events(lab, snmp)
                 check_peer_lost(lab, snmp)
                 check_snmpd_away(lab, snmp, panel)
         except BaseException:
@@ -375,13 +376,26 @@ def check_tables(lab: Lab, snmp: Snmp) -> None:
     check(rate == told["send_rate_bps"] // 1000, f"{rate} kbit/s")
     walk = snmp.walk(ROOT)
     note(f"a walk: {len(walk)} values")
-    for table in (PORT, PEER, CLASS):
+    link = index_of(told["link"])
+    check((snmp.get(f"{LINK}.2.{link}"), snmp.get(f"{LINK}.3.{link}")) == ("1", "1"), "peers of the link")
+    check(int(snmp.get(f"{LINK}.4.{link}")) > 0, "its round trip")
+    for table in (PORT, PEER, LINK, CLASS):
         check(any(oid.startswith(table) for oid in walk), f"no rows of {table}")
     check(snmp.walk(ALARM) == {}, f"something is wrong: {snmp.walk(ALARM)}")
     # By its names, with no other MIB.
     folder = os.path.join(REPOSITORY, "deploy", "snmp")
     named = snmp._ask("snmpwalk", "-M", folder, "-m", "SATRELAY-MIB", f"{ROOT}.1.3.1.4")
     check('satrelayPeerState."remote" = INTEGER: alive(3)' in named, named)
+
+
+def check_events(lab: Lab, snmp: Snmp) -> None:
+    """What is no alarm is told, too, if that is wished for."""
+    switch(lab, "on", "off")
+    since = lab.gateway_a.events()[-1]["number"] - 1
+    eventually(lambda: snmp.trap(3, "bypass_set", since), 10, "snmptrapd is told of a switch")
+    told = snmp.trap(3, "bypass_set", since)
+    check('"from on, to off, by root"' in told and f"{ROOT}.1.7.2.0 = INTEGER: 4" in told, told)
+    check(f"{ROOT}.1.7.9.0" not in told and snmp.walk(ALARM) == {}, f"it is no alarm: {told}")
 
 
 def check_peer_lost(lab: Lab, snmp: Snmp) -> None:
@@ -394,6 +408,8 @@ def check_peer_lost(lab: Lab, snmp: Snmp) -> None:
     index = next(oid for oid in alarm if oid.startswith(f"{ALARM}.2.")).rpartition(".")[2]
     check(f"{ROOT}.1.7.9.0 = Gauge32: {index}" in snmp.trap(1, "peer_lost"), "its index")
     eventually(lambda: snmp.get(PEERS_ALIVE) == "0", 5, "the table of peers knows, too")
+    link = index_of(lab.gateway_a.peer()["link"])
+    eventually(lambda: snmp.get(f"{LINK}.3.{link}") == "0", 5, "and that of links")
     lab.gateway_b.start()
     eventually(lambda: snmp.trap(2, "peer_alive"), 15, "snmptrapd is told of its return")
     check(f"{ROOT}.1.7.9.0 = Gauge32: {index}" in snmp.trap(2, "peer_alive"), "its index, again")

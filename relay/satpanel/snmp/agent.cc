@@ -11,10 +11,13 @@
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "config/descriptor.h"
 #include "relay/client/reply.h"
+#include "relay/metrics/reply_fields.h"
 #include "relay/ops/log.h"
+#include "relay/ops/severity.h"
 #include "relay/satpanel/alarm_keeper.h"
 #include "relay/satpanel/snmp/mib_view.h"
 #include "relay/satpanel/snmp/net_snmp.h"
@@ -97,9 +100,10 @@ void set_up_library(const std::string& socket) {
 
 class SnmpAgent::Loop {
  public:
-  Loop(const std::string& socket, std::string gateway, const Observer& observer)
+  Loop(const std::string& socket, std::string gateway, Traps traps, const Observer& observer)
       : socket_(socket),
         gateway_(std::move(gateway)),
+        traps_(traps),
         observer_(observer),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         notices_since_ms_(wall_clock_ms() - kOldestNoticeMs) {
@@ -164,20 +168,43 @@ class SnmpAgent::Loop {
   // What happens while snmpd is away is told when it is back.
   void send_notices() {
     if (!is_connected_) return;
+    // Before the notices, so that those of these events are among them.
+    const Observer::EventPage events = new_events();
     const AlarmKeeper::NoticePage page = observer_.alarms().notices(next_notice_);
     next_notice_ = page.next;
+    std::vector<std::uint64_t> told;
     for (const AlarmNotice& notice : page.notices) {
-      if (notice.alarm.told_ms >= notices_since_ms_) send(notice);
+      if (notice.alarm.told_ms >= notices_since_ms_) send(notification_of(notice));
+      told.push_back(notice.alarm.number);
     }
+    // The book has an event a moment before it is among the events.
+    told_before_.insert(told_before_.end(), told.begin(), told.end());
+    for (const Json& event : events.events) {
+      const auto number = ctl::number(event, "number");
+      if (std::ranges::find(told_before_, number) != told_before_.end()) continue;
+      const Notification notification = notification_of(event);
+      if (notification.of.told_ms >= notices_since_ms_) send(notification);
+    }
+    told_before_ = std::move(told);
   }
 
-  void send(const AlarmNotice& notice) const {
+  Observer::EventPage new_events() {
+    if (traps_ == Traps::kOnlyAlarms) return {};
+    const auto is_info = [](const Json& event) {
+      return metrics::word(event, "severity") == ops::to_string(ops::Severity::kInfo);
+    };
+    Observer::EventPage page = observer_.events(next_event_, AlarmKeeper::kMostNotices, is_info);
+    next_event_ = page.next;
+    return page;
+  }
+
+  void send(const Notification& notification) const {
     constexpr oid kTrapOid[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0};  // snmpTrapOID.0
-    const Oid which = oid_of(notice);
+    const Oid which = oid_of(notification);
     netsnmp_variable_list* list = nullptr;
     snmp_varlist_add_variable(&list, kTrapOid, std::size(kTrapOid), ASN_OBJECT_ID, which.data(),
                               which.size() * sizeof(oid));
-    for (const Binding& each : bindings_of(notice, gateway_)) {
+    for (const Binding& each : bindings_of(notification, gateway_)) {
       const Encoded value(each.value);
       snmp_varlist_add_variable(&list, each.oid.data(), each.oid.size(), value.type(),
                                 value.bytes(), value.size());
@@ -265,6 +292,7 @@ class SnmpAgent::Loop {
 
   const std::string socket_;
   const std::string gateway_;
+  const Traps traps_;
   const Observer& observer_;
   const config::Descriptor wake_;
   const std::uint64_t notices_since_ms_;
@@ -273,15 +301,17 @@ class SnmpAgent::Loop {
   // Of the thread.
   bool is_connected_ = false;
   std::uint64_t next_notice_ = 1;
+  std::uint64_t next_event_ = 0;            // of those before only the latest are told
+  std::vector<std::uint64_t> told_before_;  // numbers of the last events that alarms have told
   MibView view_;
   std::shared_ptr<const metrics::Readings> shown_;  // by it, as are
   std::shared_ptr<const std::vector<Alarm>> shown_alarms_;
   std::thread thread_;
 };
 
-SnmpAgent::SnmpAgent(const std::string& socket, const std::string& gateway,
+SnmpAgent::SnmpAgent(const std::string& socket, const std::string& gateway, Traps traps,
                      const Observer& observer)
-    : loop_(std::make_unique<Loop>(socket, gateway, observer)) {}
+    : loop_(std::make_unique<Loop>(socket, gateway, traps, observer)) {}
 
 SnmpAgent::~SnmpAgent() = default;
 

@@ -2,6 +2,7 @@
 // of alarms. In a thread of its own, from what the observer has seen: the gateway is never asked.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,9 +15,15 @@ class SnmpAgent {
   // Where snmpd listens if its configuration says nothing else.
   static constexpr const char* kUsualSocket = "/var/agentx/master";
 
+  enum class Traps : std::uint8_t {
+    kOnlyAlarms,  // what begins to be wrong, becomes worse or better, and ends
+    kAllEvents,   // all else that the gateway tells, too
+  };
+
   // `socket`: a path, or as snmpd.conf's agentXSocket. snmpd may be away; it is looked for again
   // and again. There is one of this class in a program. Throws std::runtime_error.
-  SnmpAgent(const std::string& socket, const std::string& gateway, const Observer& observer);
+  SnmpAgent(const std::string& socket, const std::string& gateway, Traps traps,
+            const Observer& observer);
   SnmpAgent(const SnmpAgent&) = delete;
   SnmpAgent& operator=(const SnmpAgent&) = delete;
   ~SnmpAgent();

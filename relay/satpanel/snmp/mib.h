@@ -53,9 +53,11 @@ inline constexpr std::uint32_t kNotifications = 0;
 inline constexpr std::uint32_t kObjects = 1;
 inline constexpr std::uint32_t kAlarmRaised = 1;  // below kNotifications
 inline constexpr std::uint32_t kAlarmCleared = 2;
+inline constexpr std::uint32_t kEventTold = 3;
 
 inline constexpr std::uint32_t kGatewayGroup = 1;  // of scalars, below kObjects
 inline constexpr std::uint32_t kEventGroup = 7;    // of what notifications tell
+inline constexpr std::uint32_t kEventAlarm = 9;    // in it; of one that is about no alarm left out
 
 extern const std::span<const MibObject> kGatewayScalars;
 // Of the numbers in kGatewayScalars those that are no field of the status.

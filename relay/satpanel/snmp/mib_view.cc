@@ -215,11 +215,29 @@ const Binding* MibView::next(const Oid& oid) const {
   return found == bindings_.end() ? nullptr : &*found;
 }
 
-std::vector<Binding> bindings_of(const AlarmNotice& notice, const std::string& name) {
+Notification notification_of(const AlarmNotice& notice) {
+  return {.which = notice.is_over ? kAlarmCleared : kAlarmRaised, .of = notice.alarm};
+}
+
+Notification notification_of(const Json& event) {
+  Alarm told = alarm_of(event);
+  const auto add = [&](const char* word, const char* field) {
+    const std::string value(metrics::word(event, field).value_or(""));
+    if (value.empty()) return;
+    told.detail.append(told.detail.empty() ? "" : ", ").append(word).append(" ").append(value);
+  };
+  add("from", "old");
+  add("to", "new");
+  add("by", "user");
+  return {.which = kEventTold, .of = std::move(told)};
+}
+
+std::vector<Binding> bindings_of(const Notification& notification, const std::string& name) {
   std::vector<Binding> bindings;
   bindings.push_back({object(kGatewayGroup) + kGatewayName + 0, text(name)});
-  const Json reply = reply_of(notice.alarm);
+  const Json reply = reply_of(notification.of);
   for (const MibObject& each : kEventObjects) {
+    if (each.number == kEventAlarm && notification.which == kEventTold) continue;
     if (const auto value = value_in(reply, each)) {
       bindings.push_back({object(kEventGroup) + each.number + 0, *value});
     }
@@ -227,8 +245,8 @@ std::vector<Binding> bindings_of(const AlarmNotice& notice, const std::string& n
   return bindings;
 }
 
-Oid oid_of(const AlarmNotice& notice) {
-  return mib_root() + kNotifications + (notice.is_over ? kAlarmCleared : kAlarmRaised);
+Oid oid_of(const Notification& notification) {
+  return mib_root() + kNotifications + notification.which;
 }
 
 }  // namespace satrelay::panel

@@ -51,8 +51,16 @@ class MibView {
   std::vector<Binding> bindings_;
 };
 
+struct Notification {
+  std::uint32_t which = kAlarmRaised;  // below kNotifications
+  Alarm of;
+};
+Notification notification_of(const AlarmNotice& notice);
+// Of an event that is about no alarm, with who has caused it, and with its old and new value.
+Notification notification_of(const nlohmann::ordered_json& event);
+
 // What a notification tells, behind snmpTrapOID: its objects, and the name of the gateway.
-std::vector<Binding> bindings_of(const AlarmNotice& notice, const std::string& name);
-Oid oid_of(const AlarmNotice& notice);
+std::vector<Binding> bindings_of(const Notification& notification, const std::string& name);
+Oid oid_of(const Notification& notification);
 
 }  // namespace satrelay::panel

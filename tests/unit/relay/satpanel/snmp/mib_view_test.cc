@@ -151,13 +151,32 @@ TEST(MibView, LeavesOutPeersBeyondItsMost) {
 
 TEST(MibView, NotificationsTellTheEvent) {
   const AlarmNotice raised{.alarm = {.index = 4, .name = "peer_lost", .number = 12}};
-  EXPECT_EQ(oid_of(raised), below_root({0, 1}));
-  EXPECT_EQ(oid_of({.is_over = true, .alarm = {}}), below_root({0, 2}));
-  const auto bindings = bindings_of(raised, "hub-7");
+  EXPECT_EQ(oid_of(notification_of(raised)), below_root({0, 1}));
+  EXPECT_EQ(oid_of(notification_of(AlarmNotice{.is_over = true, .alarm = {}})), below_root({0, 2}));
+  const auto bindings = bindings_of(notification_of(raised), "hub-7");
   EXPECT_EQ(bindings[0].value.text, "hub-7");
   EXPECT_EQ(bindings[1].oid, below_root({1, 7, 1, 0}));
   EXPECT_EQ(bindings[1].value.text, "peer_lost");
   EXPECT_EQ(bindings.back().value.number, 4U);
+}
+
+TEST(MibView, AnEventThatIsNoAlarmIsToldWithWhoAndWhat) {
+  const Notification told = notification_of(nlohmann::ordered_json{{"name", "bypass_set"},
+                                                                   {"number", 7U},
+                                                                   {"severity", "info"},
+                                                                   {"user", "panel:otto"},
+                                                                   {"old", "off"},
+                                                                   {"new", "on"}});
+  EXPECT_EQ(oid_of(told), below_root({0, 3}));
+  const auto bindings = bindings_of(told, "hub-7");
+  const auto find = [&](std::uint32_t number) {
+    return std::ranges::find(bindings, below_root({1, 7, number, 0}), &Binding::oid);
+  };
+  EXPECT_EQ(find(1)->value.text, "bypass_set");
+  EXPECT_EQ(find(2)->value.number, 4U) << "info";
+  EXPECT_EQ(find(5)->value.text, "from off, to on, by panel:otto");
+  EXPECT_EQ(find(8)->value.number, 7U);
+  EXPECT_EQ(find(9), bindings.end()) << "it is about no alarm";
 }
 
 }  // namespace
