@@ -138,6 +138,7 @@ class Service {
   std::mutex kept_flows_mutex_;
   std::shared_ptr<const Json> flows_;  // guarded by the latter, as is
   std::chrono::steady_clock::time_point flows_at_;
+  std::chrono::nanoseconds flows_are_kept_{};  // from then on
 };
 
 }  // namespace satrelay::panel

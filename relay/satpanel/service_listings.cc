@@ -14,13 +14,13 @@
 #include "relay/ops/event.h"
 #include "relay/satpanel/event_stream.h"
 #include "relay/satpanel/json_listing.h"
+#include "relay/satpanel/kept_for.h"
 #include "relay/satpanel/service.h"
 #include "relay/satpanel/wall_clock.h"
 
 namespace satrelay::panel {
 namespace {
 
-constexpr std::chrono::seconds kFlowsAreKept(3);
 constexpr std::uint64_t kMostFlowsToSort = 20'000;
 
 std::uint64_t number_from(const std::string& text, const char* name) {
@@ -155,13 +155,15 @@ std::shared_ptr<const Json> Service::all_flows() {
   {
     const std::lock_guard lock(kept_flows_mutex_);
     const auto age = std::chrono::steady_clock::now() - flows_at_;
-    if (flows_ != nullptr && (!fetching || age < kFlowsAreKept)) return flows_;
+    if (flows_ != nullptr && (!fetching || age < flows_are_kept_)) return flows_;
   }
   if (!fetching) return nullptr;
+  const auto begin = std::chrono::steady_clock::now();
   auto fetched = std::make_shared<const Json>(link_.query_all("/satrelay/flows"));
   const std::lock_guard lock(kept_flows_mutex_);
   flows_ = std::move(fetched);
   flows_at_ = std::chrono::steady_clock::now();
+  flows_are_kept_ = kept_for(flows_at_ - begin);
   return flows_;
 }
 
