@@ -71,6 +71,9 @@ class Endpoint {
   // handle_segment(). None of the others is.
   [[nodiscard]] std::size_t handle_in_order(const wire::TcpHeader& header,
                                             std::span<const ConstBytes> payloads, Instant now);
+  // Whether pure ACKs that acknowledged less, and came directly before the one with this header,
+  // say nothing that it does not: they may be left out, as if the LAN had lost them.
+  [[nodiscard]] bool supersedes_earlier(const wire::TcpHeader& header) const;
   // The path carries no more than `segment_limit` octets of options and payload in a segment, says
   // an ICMP message that quotes one with `sequence` (RFC 1191, RFC 8201). Whether it is believed:
   // RFC 5927 section 7.
@@ -138,6 +141,9 @@ class Endpoint {
   // nothing else was told or asked: it becomes the next one, which differs from it in PSH and FIN,
   // and in its place in the stream. False if there is none such; poll_segment() may have another.
   [[nodiscard]] bool poll_next(SegmentToSend& segment, Instant now);
+  // So many at once that are all as long as they may be, at most `most`: `segment` becomes the
+  // first of them, behind which each begins where the one before it ends. poll_next() may go on.
+  [[nodiscard]] std::size_t poll_run(SegmentToSend& segment, std::size_t most, Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
   // The earliest timer; never() if none is armed.
   Instant next_timeout() const { return around_.timers.next(); }
@@ -258,6 +264,8 @@ class Endpoint {
   std::optional<SegmentToSend> poll_data(Instant now);
   SegmentToSend make_syn(Instant now);
   SegmentToSend make_segment(std::uint64_t position, std::uint8_t flags, Instant now);
+  bool goes_on_from(const SegmentToSend& segment) const;
+  std::uint16_t room_of_data() const;
   std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }
   void fill(SegmentToSend& segment, const Transmission& transmission);
 

@@ -76,6 +76,21 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
   return taken;
 }
 
+bool Endpoint::supersedes_earlier(const wire::TcpHeader& header) const {
+  if (state_ != State::kEstablished && state_ != State::kCloseWait) return false;
+  if (header.flags != TcpFlags::kAck || header.options.sack_count > 0) return false;
+  // Each marked ACK tells of congestion, and each answer to a question ends that.
+  if (ecn_.agreed() || keep_alive_.asking()) return false;
+  if (header.sequence != receive_space_.to_sequence(receiver_.next())) return false;
+  const auto& timestamps = header.options.timestamps;
+  if (negotiation_.timestamps && (!timestamps || timestamps_.is_old(timestamps->value))) {
+    return false;
+  }
+  const std::int64_t ack = send_space_.to_position(header.acknowledgment, sender_.una());
+  return ack > static_cast<std::int64_t>(sender_.una()) &&
+         ack <= static_cast<std::int64_t>(sender_.next()) && sender_.misses_nothing();
+}
+
 // Of a segment that is under way: where in the stream it begins.
 std::optional<std::uint64_t> Endpoint::outstanding_position(std::uint32_t sequence) const {
   if (!is_synchronised()) return std::nullopt;

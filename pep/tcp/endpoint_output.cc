@@ -51,14 +51,23 @@ std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
   return segment;
 }
 
-bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
+// Whether there is nothing to say but the next data, with the options of `segment`.
+bool Endpoint::goes_on_from(const SegmentToSend& segment) const {
   if (reset_ || !is_synchronised() || receiver_.acks().owed_now()) return false;
   // Neither what is to be reported, nor what was with the last segment, which is told once.
   if (negotiation_.selective && receiver_.has_sack()) return false;
-  if (segment.header.options.sack_count > 0 || !sender_.has_work()) return false;
+  return segment.header.options.sack_count == 0;
+}
+
+// Of a segment that reports nothing.
+std::uint16_t Endpoint::room_of_data() const {
   const std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
-  const auto room = static_cast<std::uint16_t>(negotiation_.segment_limit - options);
-  const auto transmission = sender_.poll(room, now);
+  return static_cast<std::uint16_t>(negotiation_.segment_limit - options);
+}
+
+bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
+  if (!goes_on_from(segment) || !sender_.has_work()) return false;
+  const auto transmission = sender_.poll(room_of_data(), now);
   if (!transmission) return false;
   segment.header.sequence = send_space_.to_sequence(transmission->begin);
   segment.header.flags = TcpFlags::kAck;
@@ -67,6 +76,22 @@ bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
   ++around_.counters().segments_out;
   fill(segment, *transmission);
   return true;
+}
+
+std::size_t Endpoint::poll_run(SegmentToSend& segment, std::size_t most, Instant now) {
+  if (!goes_on_from(segment)) return 0;
+  const std::uint64_t begin = sender_.next();
+  const std::size_t count = sender_.poll_run(room_of_data(), most, now);
+  if (count == 0) return 0;
+  segment.header.sequence = send_space_.to_sequence(begin);
+  segment.header.flags = TcpFlags::kAck;
+  if (ecn_.echo()) segment.header.flags |= TcpFlags::kEce;
+  segment.ecn = ecn_.agreed() ? EcnField::kCapable0 : EcnField::kNotCapable;
+  segment.payload_offset = begin;
+  segment.payload_size = room_of_data();
+  around_.counters().segments_out += count;
+  around_.counters().bytes_out += count * segment.payload_size;
+  return count;
 }
 
 // What is its own of a segment of data.

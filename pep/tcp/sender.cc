@@ -107,23 +107,49 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   }
   if (!congestion_allows(size) && !tail_probe_owed_) return std::nullopt;
 
-  override_ = false;
-  const std::uint64_t end = begin + size + (fin ? 1 : 0);
-  board_.on_sent(end);
+  note_sent({begin, begin + size + (fin ? 1 : 0)}, now);
+  begin_waiting(now);
+  return Transmission{begin, static_cast<std::uint16_t>(size),        fin, size == data,
+                      true,  std::exchange(reduction_to_tell_, false)};
+}
+
+std::size_t Sender::poll_run(std::uint16_t room, std::size_t most, Instant now) {
+  const std::uint64_t pipe = board_.pipe();
+  const std::uint64_t window = congestion_window();
+  const std::uint64_t begin = board_.next();
+  const bool is_plain = pipe > 0 && !board_.has_lost() && !tail_probe_owed_ && !reduction_to_tell_;
+  if (!is_plain || pipe >= window || peer_edge_ <= begin || queue_.end() <= begin) return 0;
+  const std::uint64_t fit =
+      std::min({window - pipe, peer_edge_ - begin, queue_.end() - begin - 1}) / room;
+  const std::size_t count = std::min<std::uint64_t>(most, fit);
+  if (count == 0) return 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    note_sent({begin + i * room, begin + (i + 1) * room}, now);
+  }
+  begin_waiting(now);
+  return count;
+}
+
+// New data, directly behind all before.
+void Sender::note_sent(Range range, Instant now) {
+  board_.on_sent(range.end);
   if (!under_way_) [[unlikely]]
     begin_flight(now);
   UnderWay& sent = under_way();
-  if (selective_) sent.rack.segments().on_sent({begin, end}, now);
+  if (selective_) sent.rack.segments().on_sent(range, now);
   if (sent.timed_at.is_never()) {
     sent.timed_at = now;
-    sent.timed_end = end;
+    sent.timed_end = range.end;
   }
+}
+
+// For the acknowledgment of new data.
+void Sender::begin_waiting(Instant now) {
+  override_ = false;
   if (!timers().armed(Timer::kRetransmission)) restart_retransmission_timer(now);
   if (timers().armed(Timer::kPersist)) timers().cancel(Timer::kPersist);
   last_sent_ = now;
   schedule_probe(now);
-  return Transmission{begin, static_cast<std::uint16_t>(size),        fin, size == data,
-                      true,  std::exchange(reduction_to_tell_, false)};
 }
 
 std::optional<Transmission> Sender::poll_lost(std::uint16_t room, Instant now) {

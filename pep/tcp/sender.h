@@ -91,6 +91,13 @@ class Sender {
     if (peer_edge_ <= una()) retries_ = 0;
     window_sequence_ = sequence;
   }
+  // Nothing was reported missing, is suspected to be, or probed for: of each ACK only how far it
+  // goes counts.
+  bool misses_nothing() const {
+    if (recovery_ != Recovery::kOpen || board_.has_sacked() || board_.has_lost()) return false;
+    if (probe_in_flight() || timers().armed(Timer::kReordering)) return false;
+    return !under_way_ || under_way_->duplicates == 0;
+  }
   TimeoutOutcome handle_retransmission_timeout(Instant now);
   TimeoutOutcome handle_persist_timeout(Instant now);
   void handle_probe_timeout(Instant now);
@@ -103,6 +110,10 @@ class Sender {
   // --- output ---
   // The next segment with at most `room` payload bytes, taken as sent; nullopt if none may go now.
   std::optional<Transmission> poll(std::uint16_t room, Instant now);
+  // Segments of exactly `room` bytes that poll() would give one after the other, `most` at most:
+  // how many, all taken as sent. The first begins where next() was. None is the last there is, and
+  // whatever else is to be told or decided is left to poll().
+  std::size_t poll_run(std::uint16_t room, std::size_t most, Instant now);
   // Whether poll() could have anything: cheap enough for every call.
   bool has_work() const;
   // A zero-window probe is owed: an empty segment one below una().
@@ -161,6 +172,8 @@ class Sender {
     return *under_way_;
   }
   void begin_flight(Instant now);
+  void note_sent(Range range, Instant now);
+  void begin_waiting(Instant now);
   bool probe_in_flight() const { return under_way_ && under_way_->probe.in_flight(); }
   control::WindowController& controller() {
     if (!controller_) [[unlikely]]

@@ -81,15 +81,15 @@ struct Gateway::Impl final : SessionPort {
   static void prefetch_headers(std::span<const Arrived> frames);
   void look_at_segment(const Frame& frame, Segment& segment) const;  // whatever that was before
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Whether the i-th segment is the next one of the train that the one at `begin` leads.
-  bool goes_on(std::size_t begin, std::size_t i) const;
+  // Whether the i-th segment may be the next one of the train that the one at `begin` leads.
+  bool follows(std::size_t begin, std::size_t i) const;
   // Segments of one flow that follow each other: where they end in the burst, and how many of them
   // were dealt with at once.
   struct Train {
     std::size_t end = 0;
     std::size_t taken = 0;
   };
-  Train handle_in_order(std::size_t begin, std::size_t end, Instant now);
+  Train handle_train(std::size_t begin, std::size_t end, Instant now);
   Verdict handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                          Instant now);
@@ -163,7 +163,7 @@ struct Gateway::Impl final : SessionPort {
                 std::span<stp::RunPacket> packets, Instant now) override;
   Instant next_timeout_of(std::size_t index) const;
   void let_peers_rest(Instant now);
-  Polled poll_lan(MutableBytes out, Instant now);
+  Polled poll_lan_beside_flows(MutableBytes out, Instant now);
   Polled poll_wan(MutableBytes out, Instant now);
 
   bool is_gateway_address(const IpAddress& address) const {

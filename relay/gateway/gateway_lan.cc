@@ -55,7 +55,7 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
       s.changes = flows.flows().changes();
     }
     flows.settle_unless(segments[i].slot, now);
-    const Train train = i < given_up_to ? Train{} : handle_in_order(i, frames.size(), now);
+    const Train train = i < given_up_to ? Train{} : handle_train(i, frames.size(), now);
     std::size_t taken = train.taken;
     if (taken > 0) refused = 0;
     if (taken == 0 && train.end > i + 1 && ++refused == kMostRefused) {
@@ -71,8 +71,9 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   }
 }
 
-// That is the next piece of the same flow, and says nothing else.
-bool Gateway::Impl::goes_on(std::size_t begin, std::size_t i) const {
+// That is of the same flow, begins where the one before it ends, and differs from it in what it
+// carries and acknowledges at most.
+bool Gateway::Impl::follows(std::size_t begin, std::size_t i) const {
   const Frame& frame = burst->frames[i];
   const Frame& before = burst->frames[i - 1];
   const Segment& segment = burst->segments[i];
@@ -91,29 +92,44 @@ bool Gateway::Impl::goes_on(std::size_t begin, std::size_t i) const {
   const bool same_stamps = stamp.has_value() == last_stamp.has_value() &&
                            (!stamp || (!goes_back(*last_stamp) && !goes_back(*first_stamp)));
   return header.sequence == last.sequence + burst->payloads[i - 1].size() &&
-         header.acknowledgment == last.acknowledgment && header.window == last.window &&
          ((header.flags ^ last.flags) & ~wire::TcpFlags::kPsh) == 0 && same_stamps &&
          header.options.sack_count == 0 && frame.ip.traffic_class == before.ip.traffic_class &&
          frame.ip.hop_limit == before.ip.hop_limit && frame.ethernet == before.ethernet;
 }
 
-Gateway::Impl::Train Gateway::Impl::handle_in_order(std::size_t begin, std::size_t end,
-                                                    Instant now) {
+// Either the next pieces of the flow, which say nothing else, or pure ACKs, of which each
+// acknowledges more than the one before.
+Gateway::Impl::Train Gateway::Impl::handle_train(std::size_t begin, std::size_t end, Instant now) {
   auto& [seen, segments, payloads] = *burst;
   const std::uint32_t slot = segments[begin].slot;
   if (slot == kNoSlot) return {};
+  const wire::TcpHeader& first = segments[begin].tcp->header;
   constexpr std::uint8_t kPlain = wire::TcpFlags::kAck | wire::TcpFlags::kPsh;
-  if ((segments[begin].tcp->header.flags & ~kPlain) != 0) return {};
+  if ((first.flags & ~kPlain) != 0) return {};
+  const bool is_bare = seen[begin].payload.size() == segments[begin].tcp->header_size;
+  if (is_bare && first.options.sack_count > 0) return {};
+  const auto goes_on = [&](std::size_t i) {
+    const wire::TcpHeader& header = segments[i].tcp->header;
+    const std::uint32_t before = segments[i - 1].tcp->header.acknowledgment;
+    if (is_bare) return static_cast<std::int32_t>(header.acknowledgment - before) > 0;
+    return header.acknowledgment == before && header.window == first.window;
+  };
   std::size_t at = begin;
-  for (; at < end && (at == begin || goes_on(begin, at)); ++at) {
+  for (; at < end && (at == begin || (follows(begin, at) && goes_on(at))); ++at) {
     payloads[at] = seen[at].payload.subspan(segments[at].tcp->header_size);
-    if (payloads[at].empty() || checksum_fault(seen[at])) break;
+    if (payloads[at].empty() != is_bare || checksum_fault(seen[at])) break;
     seen[at].checksum_verified = true;
   }
-  if (at == begin) return {};
-  return {.end = at,
-          .taken = flows.handle_in_order(slot, seen[begin], segments[begin].tcp->header,
-                                         std::span(payloads).subspan(begin, at - begin), now)};
+  const std::size_t count = at - begin;
+  if (!is_bare && count > 0) {
+    const auto pieces = std::span(payloads).subspan(begin, count);
+    return {at, flows.handle_in_order(slot, seen[begin], first, pieces, now)};
+  }
+  if (is_bare && count > 1) {
+    const wire::TcpHeader& last = segments[at - 1].tcp->header;
+    return {at, flows.handle_acknowledgments(slot, seen[at - 1], last, count, now) ? count : 0};
+  }
+  return {};
 }
 
 void Gateway::Impl::look_at_segment(const Frame& frame, Segment& segment) const {

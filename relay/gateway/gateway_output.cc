@@ -16,9 +16,8 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
   SATRELAY_CHECK(polled.size() == rooms.size());
   impl_->begin_call(now);
   impl_->uplink.interrupt();
-  impl_->flows.begin_polls();
   const bool is_lan = port == PortId::kLan;
-  std::size_t count = 0;
+  std::size_t count = is_lan ? impl_->flows.poll_frames(rooms, polled, now) : 0;
   while (count < rooms.size()) {
     if (!is_lan && impl_->uplink.goes_on()) {
       const std::size_t run =
@@ -26,8 +25,8 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
       count += run;
       if (run > 0) continue;
     }
-    polled[count] =
-        is_lan ? impl_->poll_lan(rooms[count], now) : impl_->poll_wan(rooms[count], now);
+    polled[count] = is_lan ? impl_->poll_lan_beside_flows(rooms[count], now)
+                           : impl_->poll_wan(rooms[count], now);
     if (polled[count].kind == Polled::Kind::kNothing) break;
     ++count;
   }
@@ -109,10 +108,7 @@ Gateway::Impl::Run Gateway::Impl::write_run(std::size_t peer, const schedule::Tu
   return {.count = count, .frame_header = header};
 }
 
-Polled Gateway::Impl::poll_lan(MutableBytes out, Instant now) {
-  if (const Polled polled = flows.poll_frame(out, now); polled.kind != Polled::Kind::kNothing) {
-    return polled;
-  }
+Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
   std::size_t size = orphans.poll_frame(out, now);
   // A flood of SYNs takes what flows leave.
   if (size == 0) size = door.poll_cookie(out);

@@ -137,6 +137,16 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   return taken;
 }
 
+bool FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& frame,
+                                       const wire::TcpHeader& header, std::size_t count,
+                                       Instant now) {
+  catch_up(slot, now);
+  if (!flow(slot).endpoint.supersedes_earlier(header)) return false;
+  tcp_counters_.segments_in += count - 1;
+  handle_segment(slot, frame, header, {}, now);
+  return true;
+}
+
 void FlowRelay::follow_host(Flow& f, const Frame& frame) {
   const auto towards = frame.ethernet.reversed();
   if (towards == f.to_host) return;
@@ -268,6 +278,29 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
 
 // --- output ------------------------------------------------------------------------------------
 
+std::size_t FlowRelay::poll_frames(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                                   Instant now) {
+  sending_ = kNoSlot;
+  std::size_t count = 0;
+  while (count < rooms.size()) {
+    polled[count] = poll_frame(rooms[count], now);
+    if (polled[count].kind == Polled::Kind::kNothing) break;
+    ++count;
+    if (sending_ == kNoSlot) continue;
+    const std::size_t most =
+        std::min<std::size_t>(flows_.ring().left_of_turn(), rooms.size() - count);
+    const Flow& f = flow(sending_);
+    std::size_t more = flow(sending_).endpoint.poll_run(last_sent_, most, now);
+    flows_.ring().count_segments(more);
+    for (; more > 0; --more, ++count) {
+      polled[count] = frames_.write_next(f, last_sent_, rooms[count]);
+      last_sent_.header.sequence += last_sent_.payload_size;
+      last_sent_.payload_offset += last_sent_.payload_size;
+    }
+  }
+  return count;
+}
+
 Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
   if (const std::size_t size = farewells_.poll_frame(out); size > 0) return written(size);
   FlowRing& ring = flows_.ring();
@@ -278,13 +311,13 @@ Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
     if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unheard()) {
       Flow& f = flow(slot);
       if (slot == sending_ && f.endpoint.poll_next(last_sent_, now)) {
-        ring.count_segment();
+        ring.count_segments(1);
         return frames_.write_next(f, last_sent_, out);
       }
       const std::uint64_t retransmitted = tcp_counters_.retransmitted_segments;
       if (const auto segment = f.endpoint.poll_segment(now)) {
         if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().retransmitted;
-        ring.count_segment();
+        ring.count_segments(1);
         last_sent_ = *segment;
         sending_ = segment->payload_size > 0 ? slot : kNoSlot;
         return frames_.write(f, *segment, out);

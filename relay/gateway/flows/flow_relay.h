@@ -90,6 +90,11 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // says: how many of them were dealt with. `frame` and `header` are the first one's.
   std::size_t handle_in_order(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                               std::span<const ConstBytes> payloads, Instant now);
+  // `count` pure ACKs that follow each other, of which each acknowledges more than the one before:
+  // whether the last one, whose `frame` and `header` these are, was all that had to be dealt with.
+  [[nodiscard]] bool handle_acknowledgments(std::uint32_t slot, const Frame& frame,
+                                            const wire::TcpHeader& header, std::size_t count,
+                                            Instant now);
   bool is_settled() const { return moving_ == kNoSlot; }
   // To be called before anything else happens, but a further segment of the flow in `slot`.
   void settle_unless(std::uint32_t slot, Instant now) {
@@ -109,9 +114,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
-  // Before the first of several poll_frame() between which nothing else is done or asked.
-  void begin_polls() { sending_ = kNoSlot; }
-  Polled poll_frame(MutableBytes out, Instant now);
+  // As Gateway::poll_frames().
+  std::size_t poll_frames(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                          Instant now);
   Instant next_timeout() const;
 
   // --- what concerns all flows of a peer, or all there are (flow_relay_upheaval.cc) -------------
@@ -149,6 +154,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
 
  private:
+  Polled poll_frame(MutableBytes out, Instant now);
   Flow& flow(std::uint32_t slot) { return flows_[slot]; }
   static void note_activity(Flow& f, Instant now) {
     f.last_activity = now;

@@ -26,7 +26,8 @@ class FlowRing {
   // Whose turn it is; not of an empty ring.
   std::uint32_t front() const { return ring_[first_]; }
   bool turn_is_over() const { return turn_ >= kTurn; }
-  void count_segment() { ++turn_; }
+  std::uint32_t left_of_turn() const { return turn_is_over() ? 0 : kTurn - turn_; }
+  void count_segments(std::size_t count) { turn_ += static_cast<std::uint32_t>(count); }
   // The first one leaves the ring.
   void end_turn() {
     turn_ = 0;

@@ -169,11 +169,28 @@ std::size_t Script::in_order(const std::vector<std::string>& lines) {
   return taken;
 }
 
-std::vector<std::string> Script::out_train() {
+bool Script::acknowledgments(const std::vector<std::string>& lines) {
+  std::vector<std::byte> none;
+  const wire::TcpHeader last = parse(lines.back(), none);
+  const bool supersedes = endpoint_->supersedes_earlier(last);
+  for (const std::string& line : lines) {
+    if (!supersedes || &line == &lines.back())
+      endpoint_->handle_segment(parse(line, none), {}, now_);
+  }
+  return supersedes;
+}
+
+std::vector<std::string> Script::out_train(std::size_t most) {
   std::vector<std::string> lines;
   while (auto segment = endpoint_->poll_segment(now_)) {
     lines.push_back(note(*segment));
-    while (segment->payload_size > 0 && endpoint_->poll_next(*segment, now_)) {
+    while (segment->payload_size > 0) {
+      for (std::size_t more = endpoint_->poll_run(*segment, most, now_); more > 0; --more) {
+        lines.push_back(note(*segment));
+        segment->header.sequence += segment->payload_size;
+        segment->payload_offset += segment->payload_size;
+      }
+      if (!endpoint_->poll_next(*segment, now_)) break;
       lines.push_back(note(*segment));
     }
   }

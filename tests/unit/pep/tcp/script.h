@@ -54,11 +54,13 @@ class Script {
   // the others one by one.
   std::size_t in_order(const std::vector<std::string>& lines);
   // The next segment of the endpoint, or "-".
+  // Pure ACKs, of which the last is all that is heard if it supersedes the others: whether it did.
+  bool acknowledgments(const std::vector<std::string>& lines);
   std::string out();
   // All segments that the endpoint has to send now.
   std::vector<std::string> out_all();
-  // The same, each by poll_next() if that has it.
-  std::vector<std::string> out_train();
+  // The same, by poll_run() as far as that has them, `most` at once, and poll_next().
+  std::vector<std::string> out_train(std::size_t most = 16);
 
   void write(std::size_t bytes);  // must be taken whole
   void send_keep_alive();
