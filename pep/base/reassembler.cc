@@ -87,9 +87,9 @@ ConstBytes Reassembler::run_at(std::uint64_t offset) const {
   return run.first(std::min<std::uint64_t>(run.size(), in_order_ - offset));
 }
 
-ConstBytes Reassembler::front() const {
-  if (readable() == 0) return {};
-  return run_at(consumed());
+ConstBytes Reassembler::front(std::uint64_t skip) const {
+  if (readable() <= skip) return {};
+  return run_at(consumed() + skip);
 }
 
 std::size_t Reassembler::front(std::uint64_t most, std::span<ConstBytes> out) const {
@@ -105,11 +105,11 @@ std::size_t Reassembler::front(std::uint64_t most, std::span<ConstBytes> out) co
   return count;
 }
 
-void Reassembler::copy_front(MutableBytes out) const {
-  SATRELAY_CHECK(out.size() <= readable());
+void Reassembler::copy_front(MutableBytes out, std::uint64_t skip) const {
+  SATRELAY_CHECK(skip <= readable() && out.size() <= readable() - skip);
   std::size_t done = 0;
   while (done < out.size()) {
-    const ConstBytes run = run_at(consumed() + done);
+    const ConstBytes run = run_at(consumed() + skip + done);
     const std::size_t n = std::min(out.size() - done, run.size());
     std::memcpy(out.data() + done, run.data(), n);
     done += n;

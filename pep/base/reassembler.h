@@ -55,13 +55,15 @@ class Reassembler {
   // Received ranges above in_order_end(), ascending.
   const RangeSet& out_of_order() const { return out_of_order_; }
 
-  // The longest contiguous readable run; empty if nothing is readable.
-  ConstBytes front() const;
+  // The longest contiguous readable run behind the first `skip` readable bytes; empty if there are
+  // no more.
+  ConstBytes front(std::uint64_t skip = 0) const;
   // The runs that follow each other from the first readable byte on, as many as `out` has room for
   // and no more than make `most` bytes: how many runs.
   std::size_t front(std::uint64_t most, std::span<ConstBytes> out) const;
-  // Copies the first out.size() readable bytes (at most readable()) without consuming them.
-  void copy_front(MutableBytes out) const;
+  // Copies the out.size() readable bytes behind the first `skip` (together at most readable())
+  // without consuming them.
+  void copy_front(MutableBytes out, std::uint64_t skip = 0) const;
   void consume(std::uint64_t count);  // at most readable()
   // Drops all bytes and restarts at offset zero.
   void reset();

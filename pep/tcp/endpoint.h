@@ -137,6 +137,8 @@ class Endpoint {
 
   // --- output --------------------------------------------------------------------------------
   std::optional<SegmentToSend> poll_segment(Instant now);
+  // False only where poll_segment() has nothing.
+  bool may_have_segment();
   // Once more behind `segment`, which was the last that left, with data, at the same instant, while
   // nothing else was told or asked: it becomes the next one, which differs from it in PSH and FIN,
   // and in its place in the stream. False if there is none such; poll_segment() may have another.

@@ -38,6 +38,11 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   return std::nullopt;
 }
 
+bool Endpoint::may_have_segment() {
+  return reset_ || !is_synchronised() || receiver_.acks().owed_now() || sender_.has_work() ||
+         receiver_.owes_window_update() || keep_alive_.owed() || sender_.owes_probe();
+}
+
 std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
   std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
   if (negotiation_.selective && receiver_.has_sack()) {

@@ -31,6 +31,7 @@ class KeepAlive {
     owed_ = true;
     return kFirst * (1 << unanswered_++);
   }
+  bool owed() const { return owed_; }
   bool take_owed() {
     const bool owed = owed_;
     owed_ = false;

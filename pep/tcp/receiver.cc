@@ -140,10 +140,15 @@ void Receiver::set_limit(std::uint64_t bytes) {
   window_check_ = true;
 }
 
+bool Receiver::owes_window_update() {
+  if (window_check_) window_check_ = !fin_taken_ && window_.update_due(memory());
+  return window_check_;
+}
+
 bool Receiver::take_window_update() {
-  if (!window_check_) return false;
+  const bool owed = owes_window_update();
   window_check_ = false;
-  return !fin_taken_ && window_.update_due(memory());
+  return owed;
 }
 
 }  // namespace satrelay::tcp

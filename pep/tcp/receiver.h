@@ -81,6 +81,7 @@ class Receiver {
   }
   // After consume() or set_limit(): whether the peer should hear of the new room. Asks once.
   bool take_window_update();
+  bool owes_window_update();  // whether that would say so
 
   std::uint64_t edge() const { return window_.edge(); }
   ReceiveWindow& window() { return window_; }

@@ -117,6 +117,7 @@ class Sender {
   // Whether poll() could have anything: cheap enough for every call.
   bool has_work() const;
   // A zero-window probe is owed: an empty segment one below una().
+  bool owes_probe() const { return window_probe_owed_; }
   bool take_probe() { return std::exchange(window_probe_owed_, false); }
 
   // --- getters ---

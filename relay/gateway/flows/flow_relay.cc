@@ -190,12 +190,19 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
 void FlowRelay::handle_timeout(Instant now) {
   expire_time_waits(now);
   for (int i = 0; i < kFlowsPerCall; ++i) {
-    const auto due = flows_.take_due(now);  // settle() arms it anew
-    if (!due) break;
-    const std::uint32_t slot = *due;
+    const auto taken = flows_.take_due(now);  // settle() arms it anew
+    if (!taken) break;
+    const std::uint32_t slot = *taken;
     work_.add();
     catch_up(slot, now);
     Flow& f = flow(slot);
+    // What comes too early moves nothing on but where memory is short: each visit is a chance
+    // there.
+    if (const Instant due = deadline(f, session_of(f), limits_);
+        due > now && !windows_.crowds_streams(0)) {
+      flows_.arm(slot, due);
+      continue;
+    }
     f.endpoint.handle_timeout(now);
     if (f.is_unheard() && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
       reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
@@ -273,7 +280,13 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
   if (f.stream_state == StreamState::kOpen) streams_.release_if_done(f, now);
-  queue(slot);
+  // Mostly only its timer is to be set. One whose stream is over may be over itself, and others
+  // still look at it.
+  if (f.stream_state != StreamState::kOpen || f.endpoint.may_have_segment()) {
+    queue(slot);
+  } else if (!flows_.ring().has(slot)) {
+    settle(slot, now);
+  }
 }
 
 // --- output ------------------------------------------------------------------------------------
@@ -309,31 +322,45 @@ Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
     work_.add();
     if (flows_.contains(slot)) catch_up(slot, now);
     if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unheard()) {
-      Flow& f = flow(slot);
-      if (slot == sending_ && f.endpoint.poll_next(last_sent_, now)) {
-        ring.count_segments(1);
-        return frames_.write_next(f, last_sent_, out);
-      }
-      const std::uint64_t retransmitted = tcp_counters_.retransmitted_segments;
-      if (const auto segment = f.endpoint.poll_segment(now)) {
-        if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().retransmitted;
-        ring.count_segments(1);
-        last_sent_ = *segment;
-        sending_ = segment->payload_size > 0 ? slot : kNoSlot;
-        return frames_.write(f, *segment, out);
+      const Polled polled = poll_flow(slot, out, now);
+      if (polled.kind != Polled::Kind::kNothing) {
+        if (!flow(slot).endpoint.may_have_segment()) end_turn(slot, now);
+        return polled;
       }
     }
-    const bool more = ring.turn_is_over();  // but its output may not be
-    ring.end_turn();
-    sending_ = kNoSlot;
-    if (!flows_.contains(slot)) continue;
-    if (more) {
-      ring.add(slot);
-    } else {
-      settle(slot, now);
-    }
+    end_turn(slot, now);
   }
   return written(late_answers_.poll_frame(out));
+}
+
+Polled FlowRelay::poll_flow(std::uint32_t slot, MutableBytes out, Instant now) {
+  Flow& f = flow(slot);
+  if (slot == sending_ && f.endpoint.poll_next(last_sent_, now)) {
+    flows_.ring().count_segments(1);
+    return frames_.write_next(f, last_sent_, out);
+  }
+  const std::uint64_t retransmitted = tcp_counters_.retransmitted_segments;
+  const auto segment = f.endpoint.poll_segment(now);
+  if (!segment) return {};
+  if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().retransmitted;
+  flows_.ring().count_segments(1);
+  last_sent_ = *segment;
+  sending_ = segment->payload_size > 0 ? slot : kNoSlot;
+  return frames_.write(f, *segment, out);
+}
+
+// Of the flow in front: it has no more, or the others are next.
+void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
+  FlowRing& ring = flows_.ring();
+  const bool more = ring.turn_is_over();  // but its output may not be
+  ring.end_turn();
+  sending_ = kNoSlot;
+  if (!flows_.contains(slot)) return;
+  if (more) {
+    ring.add(slot);
+  } else {
+    settle(slot, now);
+  }
 }
 
 // --- getters -----------------------------------------------------------------------------------

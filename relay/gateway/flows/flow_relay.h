@@ -155,6 +155,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
 
  private:
   Polled poll_frame(MutableBytes out, Instant now);
+  Polled poll_flow(std::uint32_t slot, MutableBytes out, Instant now);
+  void end_turn(std::uint32_t slot, Instant now);
   Flow& flow(std::uint32_t slot) { return flows_[slot]; }
   static void note_activity(Flow& f, Instant now) {
     f.last_activity = now;
@@ -181,7 +183,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
   void queue(std::uint32_t slot) { flows_.ring().add(slot); }
-  // After polling: arms the timer, or removes a flow that is over.
+  // Of a flow that has nothing to send: arms the timer, or removes one that is over.
   void settle(std::uint32_t slot, Instant now);
 
   // To be called before anything else is done with a flow. (flow_relay_upheaval.cc)

@@ -23,6 +23,7 @@ class FlowRing {
     ring_[(first_ + count_) % ring_.size()] = slot;
     ++count_;
   }
+  bool has(std::uint32_t slot) const { return queued_[slot]; }
   // Whose turn it is; not of an empty ring.
   std::uint32_t front() const { return ring_[first_]; }
   bool turn_is_over() const { return turn_ >= kTurn; }

@@ -218,27 +218,26 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
 }
 
 // Reads the next block's header if all of it is there; false if there is nothing to go on with.
-bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result, Instant now) {
-  const Reassembler& stored = *session.received(flow.inbound_stream());
+bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result) {
   while (flow.block_remaining == 0) {
-    if (stored.readable() < compress::kBlockHeaderSize) return false;
+    if (inbound.readable() < compress::kBlockHeaderSize) return false;
     std::array<std::byte, kMarksBlockSize> bytes{};
-    stored.copy_front(MutableBytes(bytes).first(compress::kBlockHeaderSize));
+    inbound.copy(MutableBytes(bytes).first(compress::kBlockHeaderSize));
     const auto header = compress::parse_block_header(bytes);
     if (!header) {
       result = SpliceResult::kMalformed;
       return false;
     }
     if (header->kind == compress::BlockKind::kMarks) {
-      if (stored.readable() < bytes.size()) return false;
-      stored.copy_front(bytes);
-      session.consume(flow.inbound_stream(), bytes.size(), now);
+      if (inbound.readable() < bytes.size()) return false;
+      inbound.copy(bytes);
+      inbound.skip(bytes.size());
       const ConstBytes marks = ConstBytes(bytes).subspan(compress::kBlockHeaderSize);
       flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(marks.data()) & 0xfcU),
                         .hop_limit = load_u8(marks.data() + 1)};
       continue;
     }
-    session.consume(flow.inbound_stream(), compress::kBlockHeaderSize, now);
+    inbound.skip(compress::kBlockHeaderSize);
     flow.bytes_decoded += compress::kBlockHeaderSize;
     flow.block_kind = header->kind;
     flow.block_remaining = header->encoded_size;
@@ -249,13 +248,14 @@ bool Splice::next_block(Flow& flow, stp::Session& session, SpliceResult& result,
 
 SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
                              std::uint64_t& memory, Instant now) {
+  InboundReader inbound(session, flow.inbound_stream());
   SpliceResult result = SpliceResult::kDone;
-  while (useful > 0 && memory > 0 && next_block(flow, session, result, now)) {
+  while (useful > 0 && memory > 0 && next_block(flow, inbound, result)) {
     const std::uint32_t remaining = flow.block_remaining;
     const std::uint64_t before = flow.bytes_to_lan;
     result = flow.block_kind == compress::BlockKind::kRaw
-                 ? raw_to_host(flow, session, std::min(useful, memory), now)
-                 : compressed_to_host(flow, session, memory, now);
+                 ? raw_to_host(flow, inbound, std::min(useful, memory), now)
+                 : compressed_to_host(flow, inbound, memory, now);
     const std::uint64_t moved = flow.bytes_to_lan - before;
     flow.rule->use.bytes_to_lan += moved;
     flow.bytes_decoded += remaining - flow.block_remaining;
@@ -263,42 +263,43 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
     useful -= std::min(useful, moved);
     if (result != SpliceResult::kDone || flow.block_remaining == remaining) break;
   }
+  inbound.consume(now);
   // Half a block is no end: what is missing was meant to come.
   return is_cut_short(flow, session) ? SpliceResult::kMalformed : result;
 }
 
-SpliceResult Splice::raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most,
+SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                  Instant now) {
-  const Reassembler& stored = *session.received(flow.inbound_stream());
-  while (flow.block_remaining > 0 && stored.readable() > 0 && most > 0) {
-    ConstBytes run = stored.front();
+  while (flow.block_remaining > 0 && inbound.readable() > 0 && most > 0) {
+    ConstBytes run = inbound.front();
     run = run.first(static_cast<std::size_t>(
         std::min<std::uint64_t>({run.size(), flow.block_remaining, most})));
     const std::uint64_t room = flow.endpoint.writable();
     const std::size_t taken = flow.endpoint.write(run);
-    session.consume(flow.inbound_stream(), taken, now);
+    inbound.skip(taken);
     flow.block_remaining -= static_cast<std::uint32_t>(taken);
     flow.bytes_to_lan += taken;
     most -= taken;
-    if (taken < run.size()) {
-      return taken < room ? SpliceResult::kNoMemory : SpliceResult::kDone;
-    }
+    if (taken == run.size()) continue;
+    if (taken == room) return SpliceResult::kDone;
+    // What was read already gives back memory.
+    if (!inbound.consume(now)) return SpliceResult::kNoMemory;
   }
   return SpliceResult::kDone;
 }
 
-SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most,
+SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                         Instant now) {
-  const Reassembler& stored = *session.received(flow.inbound_stream());
   // Waits for room for the largest block, so that a slow host does not make us decode one block
   // many times over.
-  if (stored.readable() < flow.block_remaining) {
-    session.set_reader_needs(flow.inbound_stream(), flow.block_remaining, now);
+  if (inbound.readable() < flow.block_remaining) {
+    inbound.consume(now);
+    inbound.need(flow.block_remaining, now);
     return SpliceResult::kDone;
   }
   if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
   const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);
-  stored.copy_front(encoded);
+  inbound.copy(encoded);
   ConstBytes frame = encoded;
   const compress::Dictionary* dictionary = nullptr;
   if (flow.block_kind == compress::BlockKind::kDictionary) {
@@ -317,7 +318,8 @@ SpliceResult Splice::compressed_to_host(Flow& flow, stp::Session& session, std::
   flow.plain_written += static_cast<std::uint32_t>(taken);
   flow.bytes_to_lan += taken;
   if (taken == plain.size()) {
-    session.consume(flow.inbound_stream(), flow.block_remaining, now);
+    inbound.skip(flow.block_remaining);
+    inbound.consume(now);  // the next one is decoded into what this one has left
     flow.block_remaining = 0;
     return SpliceResult::kDone;
   }

@@ -13,6 +13,7 @@
 #include "pep/compress/block_codec.h"
 #include "pep/compress/effort.h"
 #include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/inbound_reader.h"
 #include "relay/gateway/peers/dictionaries.h"
 #include "relay/gateway/peers/shared_dictionaries.h"
 
@@ -73,9 +74,10 @@ class Splice {
                                SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
   std::size_t raw_to_stream(Flow& flow, stp::Session& session, std::size_t size, Instant now);
   void count(Flow& flow, const compress::CodecCounters& block);
-  bool next_block(Flow& flow, stp::Session& session, SpliceResult& result, Instant now);
-  SpliceResult raw_to_host(Flow& flow, stp::Session& session, std::uint64_t most, Instant now);
-  SpliceResult compressed_to_host(Flow& flow, stp::Session& session, std::uint64_t most,
+  static bool next_block(Flow& flow, InboundReader& inbound, SpliceResult& result);
+  static SpliceResult raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
+                                  Instant now);
+  SpliceResult compressed_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                   Instant now);
 
   const Dictionaries& dictionaries_;

@@ -187,14 +187,18 @@ bool StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {
   // A stream that is being reset has nothing to read; the event that says so is yet to come.
   const Reassembler* const stored = session.received(f.inbound_stream());
   if (f.endpoint.is_closed() || stored == nullptr) return true;
-  std::uint64_t memory = windows.memory_for_host();
-  const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
-  if (result == SpliceResult::kMalformed) return false;
-  if (stored->readable() > 0) {
-    if (result == SpliceResult::kNoMemory || memory == 0) HostWindows::retry_later(f, now);
-    return true;
+  const bool has_end = !f.closed_to_host && session.received_end(f.inbound_stream());
+  // At its end it may be found to be cut short.
+  if (stored->readable() > 0 || has_end) {
+    std::uint64_t memory = windows.memory_for_host();
+    const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
+    if (result == SpliceResult::kMalformed) return false;
+    if (stored->readable() > 0) {
+      if (result == SpliceResult::kNoMemory || memory == 0) HostWindows::retry_later(f, now);
+      return true;
+    }
   }
-  if (f.closed_to_host || !session.received_end(f.inbound_stream())) return true;
+  if (!has_end) return true;
   f.closed_to_host = true;
   f.endpoint.close();
   return true;

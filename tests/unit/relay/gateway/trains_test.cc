@@ -123,5 +123,82 @@ TEST_F(Trains, TimestampsDoNotGoRound) {
   EXPECT_EQ(received() - before, 2000U);
 }
 
+// Acknowledgments of what the client was sent, all in one burst.
+class AcknowledgmentTrains : public Trains {
+ protected:
+  static constexpr std::uint32_t kSegments = 8;
+
+  void SetUp() override {
+    Trains::SetUp();
+    for (std::uint32_t i = 0; i < kSegments; ++i) {
+      b_->handle_frame(PortId::kLan,
+                       tcp_frame(kServer, kClient, from_server_header(500'001 + 1400 * i),
+                                 host_to_server(), std::string(1400, 'y')),
+                       now_);
+    }
+    for (int i = 0; i < 3; ++i) step();
+    std::vector<FrameBytes> buffers(kSegments + 2, FrameBytes(a_->max_frame_size()));
+    const std::vector<MutableBytes> rooms(buffers.begin(), buffers.end());
+    std::array<Polled, kSegments + 2> polled;
+    std::size_t payload = 0;
+    const std::size_t count = a_->poll_frames(PortId::kLan, rooms, polled, now_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Frame frame = look_at(ConstBytes(buffers[i]).first(polled[i].size));
+      payload += frame.payload.size() - wire::parse_tcp(frame.payload)->header_size;
+    }
+    ASSERT_EQ(payload, kSegments * 1400U);
+  }
+  FrameBytes acknowledgment(std::uint32_t bytes) {
+    wire::TcpHeader tcp = syn();
+    tcp.options = {};
+    tcp.sequence = 1001;
+    tcp.acknowledgment = client_expects_ + bytes;
+    tcp.flags = Flags::kAck;
+    tcp.options.timestamps = wire::TcpTimestamps{7, 0};
+    return tcp_frame(kClient, kServer, tcp, host_to_server(), "");
+  }
+  // How many segments were counted, and how many bytes of ours the client has acknowledged.
+  struct Heard {
+    std::uint64_t segments = 0;
+    std::uint64_t bytes = 0;
+    friend bool operator==(const Heard&, const Heard&) = default;
+  };
+  Heard hear(const std::vector<FrameBytes>& frames) {
+    std::vector<Gateway::Arrived> arrived;
+    for (const FrameBytes& frame : frames) arrived.push_back({.bytes = frame});
+    std::vector<Gateway::Handled> handled(frames.size());
+    const std::uint64_t before = a_->status(now_).tcp.segments_in;
+    a_->handle_frames(PortId::kLan, arrived, handled, now_);
+    a_->handle_timeout(now_);  // what the flow was told is settled
+    return {a_->status(now_).tcp.segments_in - before,
+            kSegments * 1400U - a_->flows(0, 1, now_).front().lan_unacknowledged};
+  }
+};
+
+TEST_F(AcknowledgmentTrains, TheLastSaysWhatAllSay) {
+  EXPECT_EQ(hear({acknowledgment(1400), acknowledgment(2800), acknowledgment(5600)}),
+            (Heard{3, 5600}));
+  // What the first had acknowledged alone is no more than that.
+  EXPECT_EQ(hear({acknowledgment(7000)}), (Heard{1, 7000}));
+}
+
+TEST_F(AcknowledgmentTrains, OneThatIsBrokenTakesNoneWithIt) {
+  FrameBytes broken = acknowledgment(5600);
+  broken.back() ^= std::byte{1};
+  EXPECT_EQ(hear({acknowledgment(1400), acknowledgment(2800), broken}), (Heard{2, 2800}));
+  EXPECT_EQ(count(Counter::kDroppedBadChecksum), 1U);
+}
+
+// Beyond what was ever sent: those before it count by themselves.
+TEST_F(AcknowledgmentTrains, AForgedOneSupersedesNothing) {
+  EXPECT_EQ(hear({acknowledgment(1400), acknowledgment(2800), acknowledgment(1U << 30U)}),
+            (Heard{3, 2800}));
+}
+
+TEST_F(AcknowledgmentTrains, AnOlderOneEndsTheTrain) {
+  EXPECT_EQ(hear({acknowledgment(2800), acknowledgment(1400), acknowledgment(4200)}),
+            (Heard{3, 4200}));
+}
+
 }  // namespace
 }  // namespace satrelay::gateway::trains_test

@@ -175,7 +175,7 @@ TEST(FlowRing, ATurnIsOverAfterSomeSegments) {
   ring.add(1);
   for (std::uint32_t i = 0; i < FlowRing::kTurn; ++i) {
     EXPECT_FALSE(ring.turn_is_over());
-    ring.count_segment();
+    ring.count_segments(1);
   }
   EXPECT_TRUE(ring.turn_is_over());
   ring.end_turn();
