@@ -73,7 +73,9 @@ class World {
   }
 
   void run() {
-    const bool in_order = (in_.u8() & 1U) != 0;
+    const unsigned manner = in_.u8();
+    const bool in_order = (manner & 1U) != 0;
+    if ((manner & 2U) != 0) burst_ = kLargestBurst;
     while (in_.remaining() > 2) {
       const unsigned operation = in_.u8();
       const unsigned pause = in_.u8();
@@ -124,6 +126,7 @@ class World {
   }
 
   void settle(Loss loss) {
+    give_rest();
     if (gateway_->next_timeout() <= now_) gateway_->handle_timeout(now_);
     if (far_->session().next_timeout() <= now_) far_->session().handle_timeout(now_);
     for (const Connection& c : connections_) {
@@ -146,22 +149,28 @@ class World {
   // --- frames ------------------------------------------------------------------------------------
 
   bool poll_gateway(Loss loss) {
-    std::array<std::byte, 2048> frame{};
-    check(gateway_->max_frame_size() <= frame.size());
+    using Kind = gateway::Polled::Kind;
+    std::array<std::array<std::byte, 2048>, kLargestBurst> buffers;
+    check(gateway_->max_frame_size() <= buffers[0].size());
+    const std::vector<MutableBytes> rooms(buffers.begin(), buffers.begin() + burst_);
+    std::array<gateway::Polled, kLargestBurst> list;
     bool any = false;
     for (const auto port : {PortId::kLan, PortId::kWan}) {
-      while (true) {
-        const gateway::Polled polled = gateway_->poll_frame(port, frame, now_);
-        if (polled.kind == gateway::Polled::Kind::kNothing) break;
-        any = true;
-        if (polled.kind == gateway::Polled::Kind::kHeld) {
-          check(held_.erase(polled.slot) == 1);
-          continue;
+      for (std::size_t count = burst_; count == burst_;) {
+        count = gateway_->poll_frames(port, rooms, std::span(list).first(burst_), now_);
+        any = any || count > 0;
+        const auto polled = std::span(list).first(count);
+        // What is handed on goes before whatever the others bring, which may take its slot.
+        for (const gateway::Polled& each : polled) {
+          if (each.kind == Kind::kHeld) check(held_.erase(each.slot) == 1);
         }
-        check(polled.size <= gateway_->max_frame_size());
-        const ConstBytes bytes = ConstBytes(frame).first(polled.size);
-        if (port == PortId::kLan && !loss.lan) take_from_lan(bytes);
-        if (port == PortId::kWan && !loss.wan_out) take_from_wan(bytes);
+        for (std::size_t i = 0; i < count; ++i) {
+          if (polled[i].kind == Kind::kHeld) continue;
+          check(polled[i].size <= gateway_->max_frame_size());
+          const ConstBytes bytes = ConstBytes(buffers[i]).first(polled[i].size);
+          if (port == PortId::kLan && !loss.lan) take_from_lan(bytes);
+          if (port == PortId::kWan && !loss.wan_out) take_from_wan(bytes);
+        }
       }
     }
     return any;
@@ -211,6 +220,7 @@ class World {
       give(PortId::kWan, stp_frame(ConstBytes(datagram).first(size),
                                    {kPeerMac, kGatewayMac, peer_address(), own()}));
     }
+    give_rest();
     far_->take_events(far_reads_, now_);
     return any;
   }
@@ -227,6 +237,7 @@ class World {
         if (!loss.lan) send(header, segment->payload_size, &*segment, c.endpoint.get());
       }
     }
+    give_rest();
     return any;
   }
 
@@ -247,9 +258,22 @@ class World {
     give(PortId::kLan, ConstBytes(frame).first(size));
   }
 
+  // As many at once as make a burst.
   void give(PortId port, ConstBytes frame) {
-    if (gateway_->handle_frame(port, frame, now_) == gateway::Verdict::kQueued) {
-      check(held_.insert(gateway_->held_slot()).second);
+    if (port != waiting_at_) give_rest();
+    waiting_at_ = port;
+    waiting_.emplace_back(frame.begin(), frame.end());
+    if (waiting_.size() == burst_) give_rest();
+  }
+
+  void give_rest() {
+    std::vector<Gateway::Arrived> arrived;
+    for (const std::vector<std::byte>& frame : waiting_) arrived.push_back({.bytes = frame});
+    std::vector<Gateway::Handled> handled(arrived.size());
+    gateway_->handle_frames(waiting_at_, arrived, handled, now_);
+    waiting_.clear();
+    for (const Gateway::Handled& each : handled) {
+      if (each.verdict == gateway::Verdict::kQueued) check(held_.insert(each.slot).second);
     }
   }
 
@@ -496,9 +520,13 @@ class World {
   std::vector<Connection> connections_;
   std::vector<wire::TcpHeader> answers_;
   std::uint32_t sequence_ = 1;
-  std::set<std::size_t> held_;  // slots in which the gateway's host keeps frames
-  bool listens_ = true;         // the host takes connections
-  bool reads_ = true;           // its programs take what arrives
+  static constexpr std::size_t kLargestBurst = 16;
+  std::size_t burst_ = 1;  // frames that the gateway is shown, and asked for, at once
+  PortId waiting_at_ = PortId::kLan;
+  std::vector<std::vector<std::byte>> waiting_;  // to be shown to it
+  std::set<std::size_t> held_;                   // slots in which the gateway's host keeps frames
+  bool listens_ = true;                          // the host takes connections
+  bool reads_ = true;                            // its programs take what arrives
   bool far_reads_ = true;
 };
 
