@@ -71,9 +71,11 @@ class Endpoint {
   // handle_segment(). None of the others is.
   [[nodiscard]] std::size_t handle_in_order(const wire::TcpHeader& header,
                                             std::span<const ConstBytes> payloads, Instant now);
-  // Whether pure ACKs that acknowledged less, and came directly before the one with this header,
-  // say nothing that it does not: they may be left out, as if the LAN had lost them.
-  [[nodiscard]] bool supersedes_earlier(const wire::TcpHeader& header) const;
+  // Pure ACKs without SACK that follow each other, of which each acknowledges more than the one
+  // before. Many of those are nothing else, of a connection in which nothing is missing: so many
+  // are taken at once, as if by handle_segment(). None of the others is.
+  [[nodiscard]] std::size_t handle_acknowledgments(std::span<const wire::TcpHeader* const> headers,
+                                                   Instant now);
   // The path carries no more than `segment_limit` octets of options and payload in a segment, says
   // an ICMP message that quotes one with `sequence` (RFC 1191, RFC 8201). Whether it is believed:
   // RFC 5927 section 7.

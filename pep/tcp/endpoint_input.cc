@@ -76,19 +76,38 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
   return taken;
 }
 
-bool Endpoint::supersedes_earlier(const wire::TcpHeader& header) const {
-  if (state_ != State::kEstablished && state_ != State::kCloseWait) return false;
-  if (header.flags != TcpFlags::kAck || header.options.sack_count > 0) return false;
-  // Each marked ACK tells of congestion, and each answer to a question ends that.
-  if (ecn_.agreed() || keep_alive_.asking()) return false;
-  if (header.sequence != receive_space_.to_sequence(receiver_.next())) return false;
-  const auto& timestamps = header.options.timestamps;
-  if (negotiation_.timestamps && (!timestamps || timestamps_.is_old(timestamps->value))) {
-    return false;
+std::size_t Endpoint::handle_acknowledgments(std::span<const wire::TcpHeader* const> headers,
+                                             Instant now) {
+  if (state_ != State::kEstablished && state_ != State::kCloseWait) return 0;
+  if (ecn_.agreed() || keep_alive_.asking() || !sender_.misses_nothing()) return 0;
+  const std::uint64_t next = receiver_.next();
+  const std::uint32_t sequence = receive_space_.to_sequence(next);
+  std::size_t taken = 0;
+  for (const wire::TcpHeader* header : headers) {
+    if (header->flags != TcpFlags::kAck || header->options.sack_count > 0) break;
+    if (header->sequence != sequence) break;
+    const std::int64_t ack = send_space_.to_position(header->acknowledgment, sender_.una());
+    if (ack <= static_cast<std::int64_t>(sender_.una()) ||
+        ack > static_cast<std::int64_t>(sender_.next())) {
+      break;
+    }
+    Acknowledgment acknowledgment;
+    if (negotiation_.timestamps) {
+      const auto& timestamps = header->options.timestamps;
+      if (!timestamps || timestamps_.is_old(timestamps->value)) break;
+      timestamps_.update(timestamps->value, static_cast<std::int64_t>(next), last_ack_sent_);
+      acknowledgment.timestamp_rtt = timestamps_.age(timestamps->echo_reply, now);
+      acknowledgment.echoed_before = timestamps_.echoed_before(timestamps->echo_reply, now);
+    }
+    acknowledgment.ack = static_cast<std::uint64_t>(ack);
+    acknowledgment.sequence = static_cast<std::int64_t>(next);
+    acknowledgment.window = std::uint64_t{header->window} << negotiation_.send_scale;
+    sender_.handle_advance(acknowledgment, now);
+    ++taken;
   }
-  const std::int64_t ack = send_space_.to_position(header.acknowledgment, sender_.una());
-  return ack > static_cast<std::int64_t>(sender_.una()) &&
-         ack <= static_cast<std::int64_t>(sender_.next()) && sender_.misses_nothing();
+  if (taken > 0) sender_.on_advanced(now);
+  around_.counters().segments_in += taken;
+  return taken;
 }
 
 // Of a segment that is under way: where in the stream it begins.

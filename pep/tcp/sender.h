@@ -91,13 +91,16 @@ class Sender {
     if (peer_edge_ <= una()) retries_ = 0;
     window_sequence_ = sequence;
   }
-  // Nothing was reported missing, is suspected to be, or probed for: of each ACK only how far it
-  // goes counts.
+  // Nothing was reported missing, is suspected to be, or probed for: of an ACK that acknowledges
+  // more, and reports nothing, handle_advance() is all there is to do; and on_advanced() after the
+  // last of several.
   bool misses_nothing() const {
     if (recovery_ != Recovery::kOpen || board_.has_sacked() || board_.has_lost()) return false;
     if (probe_in_flight() || timers().armed(Timer::kReordering)) return false;
     return !under_way_ || under_way_->duplicates == 0;
   }
+  void handle_advance(const Acknowledgment& acknowledgment, Instant now);
+  void on_advanced(Instant now);
   TimeoutOutcome handle_retransmission_timeout(Instant now);
   TimeoutOutcome handle_persist_timeout(Instant now);
   void handle_probe_timeout(Instant now);
@@ -154,6 +157,7 @@ class Sender {
   Duration take_rtt(const Acknowledgment& acknowledgment, bool advanced, Instant now);
   void count_duplicates(const Acknowledgment& acknowledgment, std::uint64_t advance,
                         bool window_changed);
+  std::uint64_t take_advance(const Acknowledgment& acknowledgment, const Rack::Arrival& arrival);
   std::uint64_t take_reports(const Acknowledgment& acknowledgment, std::uint64_t advance,
                              Instant now);
   void judge_probe(const Acknowledgment& acknowledgment, std::uint64_t advance,

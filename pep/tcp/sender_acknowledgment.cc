@@ -47,15 +47,40 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
     controller().on_ack({fresh, pipe_before, rtt, rtt_.smoothed(),
                          recovery_ == Recovery::kFast || acknowledgment.congestion_echo, now});
   }
-  if (advance > 0) {
-    if (board_.outstanding() == 0) {
-      timers().cancel(Timer::kRetransmission);
-    } else {
-      restart_retransmission_timer(now);
-    }
-    schedule_probe(now);
-  }
+  if (advance > 0) on_advanced(now);
   SATRELAY_DCHECK(board_.is_consistent());
+}
+
+void Sender::handle_advance(const Acknowledgment& acknowledgment, Instant now) {
+  const std::uint64_t una_before = una();
+  const std::uint64_t pipe_before = board_.pipe();
+  probes_unanswered_ = 0;
+  const std::uint64_t fresh = take_advance(acknowledgment, {now, acknowledgment.echoed_before});
+  take_window(acknowledgment, una_before);
+  const Duration rtt = take_rtt(acknowledgment, true, now);
+  controller().on_ack({fresh, pipe_before, rtt, rtt_.smoothed(), false, now});
+}
+
+// What is under way is waited for anew.
+void Sender::on_advanced(Instant now) {
+  if (board_.outstanding() == 0) {
+    timers().cancel(Timer::kRetransmission);
+  } else {
+    restart_retransmission_timer(now);
+  }
+  schedule_probe(now);
+}
+
+std::uint64_t Sender::take_advance(const Acknowledgment& acknowledgment,
+                                   const Rack::Arrival& arrival) {
+  if (selective_) {
+    under_way().rack.on_delivered({0, acknowledgment.ack}, arrival);
+    under_way().rack.segments().release_below(acknowledgment.ack);
+  }
+  const std::uint64_t fresh = board_.acknowledge(acknowledgment.ack);
+  queue_.release_below(std::min(acknowledgment.ack, queue_.end()));
+  retries_ = 0;
+  return fresh;
 }
 
 std::uint64_t Sender::take_reports(const Acknowledgment& acknowledgment, std::uint64_t advance,
@@ -64,15 +89,7 @@ std::uint64_t Sender::take_reports(const Acknowledgment& acknowledgment, std::ui
   // about itself.
   const Rack::Arrival arrival{now, advance > 0 ? acknowledgment.echoed_before : Instant::never()};
   std::uint64_t fresh = 0;
-  if (advance > 0) {
-    if (selective_) {
-      under_way().rack.on_delivered({0, acknowledgment.ack}, arrival);
-      under_way().rack.segments().release_below(acknowledgment.ack);
-    }
-    fresh = board_.acknowledge(acknowledgment.ack);
-    queue_.release_below(std::min(acknowledgment.ack, queue_.end()));
-    retries_ = 0;
-  }
+  if (advance > 0) fresh = take_advance(acknowledgment, arrival);
   if (selective_) {
     for (const Range& block : acknowledgment.sack) {
       if (!board_.has_place(block)) {

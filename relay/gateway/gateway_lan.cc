@@ -126,8 +126,10 @@ Gateway::Impl::Train Gateway::Impl::handle_train(std::size_t begin, std::size_t 
     return {at, flows.handle_in_order(slot, seen[begin], first, pieces, now)};
   }
   if (is_bare && count > 1) {
-    const wire::TcpHeader& last = segments[at - 1].tcp->header;
-    return {at, flows.handle_acknowledgments(slot, seen[at - 1], last, count, now) ? count : 0};
+    std::array<const wire::TcpHeader*, kBurst> headers;
+    for (std::size_t i = 0; i < count; ++i) headers[i] = &segments[begin + i].tcp->header;
+    const auto acknowledgments = std::span(headers).first(count);
+    return {at, flows.handle_acknowledgments(slot, seen[begin], acknowledgments, now)};
   }
   return {};
 }

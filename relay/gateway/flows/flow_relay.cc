@@ -137,14 +137,20 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   return taken;
 }
 
-bool FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& frame,
-                                       const wire::TcpHeader& header, std::size_t count,
-                                       Instant now) {
+std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& frame,
+                                              std::span<const wire::TcpHeader* const> headers,
+                                              Instant now) {
   catch_up(slot, now);
-  if (!flow(slot).endpoint.supersedes_earlier(header)) return false;
-  tcp_counters_.segments_in += count - 1;
-  handle_segment(slot, frame, header, {}, now);
-  return true;
+  Flow& f = flow(slot);
+  const std::size_t taken = f.endpoint.handle_acknowledgments(headers, now);
+  if (taken == 0) return 0;
+  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+  f.endpoint.set_frugal(windows_.crowds_streams(0));
+  follow_host(f, frame);
+  f.heat(now);
+  note_activity(f, now);
+  moving_ = slot;
+  return taken;
 }
 
 void FlowRelay::follow_host(Flow& f, const Frame& frame) {

@@ -90,11 +90,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   // says: how many of them were dealt with. `frame` and `header` are the first one's.
   std::size_t handle_in_order(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                               std::span<const ConstBytes> payloads, Instant now);
-  // `count` pure ACKs that follow each other, of which each acknowledges more than the one before:
-  // whether the last one, whose `frame` and `header` these are, was all that had to be dealt with.
-  [[nodiscard]] bool handle_acknowledgments(std::uint32_t slot, const Frame& frame,
-                                            const wire::TcpHeader& header, std::size_t count,
-                                            Instant now);
+  // The same of pure ACKs, as tcp::Endpoint::handle_acknowledgments() says.
+  std::size_t handle_acknowledgments(std::uint32_t slot, const Frame& frame,
+                                     std::span<const wire::TcpHeader* const> headers, Instant now);
   bool is_settled() const { return moving_ == kNoSlot; }
   // To be called before anything else happens, but a further segment of the flow in `slot`.
   void settle_unless(std::uint32_t slot, Instant now) {

@@ -169,15 +169,17 @@ std::size_t Script::in_order(const std::vector<std::string>& lines) {
   return taken;
 }
 
-bool Script::acknowledgments(const std::vector<std::string>& lines) {
+std::size_t Script::acknowledgments(const std::vector<std::string>& lines) {
+  std::vector<wire::TcpHeader> headers;
+  std::vector<const wire::TcpHeader*> train;
   std::vector<std::byte> none;
-  const wire::TcpHeader last = parse(lines.back(), none);
-  const bool supersedes = endpoint_->supersedes_earlier(last);
-  for (const std::string& line : lines) {
-    if (!supersedes || &line == &lines.back())
-      endpoint_->handle_segment(parse(line, none), {}, now_);
+  for (const std::string& line : lines) headers.push_back(parse(line, none));
+  for (const wire::TcpHeader& header : headers) train.push_back(&header);
+  const std::size_t taken = endpoint_->handle_acknowledgments(train, now_);
+  for (std::size_t i = taken; i < headers.size(); ++i) {
+    endpoint_->handle_segment(headers[i], {}, now_);
   }
-  return supersedes;
+  return taken;
 }
 
 std::vector<std::string> Script::out_train(std::size_t most) {

@@ -54,8 +54,9 @@ class Script {
   // the others one by one.
   std::size_t in_order(const std::vector<std::string>& lines);
   // The next segment of the endpoint, or "-".
-  // Pure ACKs, of which the last is all that is heard if it supersedes the others: whether it did.
-  bool acknowledgments(const std::vector<std::string>& lines);
+  // Pure ACKs, as many at once as the endpoint takes, and the others one by one: how many those
+  // are.
+  std::size_t acknowledgments(const std::vector<std::string>& lines);
   std::string out();
   // All segments that the endpoint has to send now.
   std::vector<std::string> out_all();

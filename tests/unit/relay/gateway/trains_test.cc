@@ -175,10 +175,9 @@ class AcknowledgmentTrains : public Trains {
   }
 };
 
-TEST_F(AcknowledgmentTrains, TheLastSaysWhatAllSay) {
+TEST_F(AcknowledgmentTrains, AreTakenAtOnceAsOneByOne) {
   EXPECT_EQ(hear({acknowledgment(1400), acknowledgment(2800), acknowledgment(5600)}),
             (Heard{3, 5600}));
-  // What the first had acknowledged alone is no more than that.
   EXPECT_EQ(hear({acknowledgment(7000)}), (Heard{1, 7000}));
 }
 
@@ -189,8 +188,8 @@ TEST_F(AcknowledgmentTrains, OneThatIsBrokenTakesNoneWithIt) {
   EXPECT_EQ(count(Counter::kDroppedBadChecksum), 1U);
 }
 
-// Beyond what was ever sent: those before it count by themselves.
-TEST_F(AcknowledgmentTrains, AForgedOneSupersedesNothing) {
+// Beyond what was ever sent.
+TEST_F(AcknowledgmentTrains, AForgedOneTakesNoneWithIt) {
   EXPECT_EQ(hear({acknowledgment(1400), acknowledgment(2800), acknowledgment(1U << 30U)}),
             (Heard{3, 2800}));
 }
