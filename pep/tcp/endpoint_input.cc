@@ -79,7 +79,7 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
 std::size_t Endpoint::handle_acknowledgments(std::span<const wire::TcpHeader* const> headers,
                                              Instant now) {
   if (state_ != State::kEstablished && state_ != State::kCloseWait) return 0;
-  if (ecn_.agreed() || keep_alive_.asking() || !sender_.misses_nothing()) return 0;
+  if (keep_alive_.asking() || !sender_.misses_nothing()) return 0;
   const std::uint64_t next = receiver_.next();
   const std::uint32_t sequence = receive_space_.to_sequence(next);
   std::size_t taken = 0;

@@ -341,18 +341,17 @@ Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
 
 Polled FlowRelay::poll_flow(std::uint32_t slot, MutableBytes out, Instant now) {
   Flow& f = flow(slot);
-  if (slot == sending_ && f.endpoint.poll_next(last_sent_, now)) {
-    flows_.ring().count_segments(1);
-    return frames_.write_next(f, last_sent_, out);
-  }
   const std::uint64_t retransmitted = tcp_counters_.retransmitted_segments;
-  const auto segment = f.endpoint.poll_segment(now);
-  if (!segment) return {};
+  const bool goes_on = slot == sending_ && f.endpoint.poll_next(last_sent_, now);
+  if (!goes_on) {
+    const auto segment = f.endpoint.poll_segment(now);
+    if (!segment) return {};
+    last_sent_ = *segment;
+    sending_ = segment->payload_size > 0 ? slot : kNoSlot;
+  }
   if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().retransmitted;
   flows_.ring().count_segments(1);
-  last_sent_ = *segment;
-  sending_ = segment->payload_size > 0 ? slot : kNoSlot;
-  return frames_.write(f, *segment, out);
+  return goes_on ? frames_.write_next(f, last_sent_, out) : frames_.write(f, last_sent_, out);
 }
 
 // Of the flow in front: it has no more, or the others are next.

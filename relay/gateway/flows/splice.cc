@@ -298,6 +298,7 @@ SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std:
     return SpliceResult::kDone;
   }
   if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
+  inbound.consume(now);  // what blocks before it have left is room for this one
   const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);
   inbound.copy(encoded);
   ConstBytes frame = encoded;
@@ -319,7 +320,6 @@ SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std:
   flow.bytes_to_lan += taken;
   if (taken == plain.size()) {
     inbound.skip(flow.block_remaining);
-    inbound.consume(now);  // the next one is decoded into what this one has left
     flow.block_remaining = 0;
     return SpliceResult::kDone;
   }

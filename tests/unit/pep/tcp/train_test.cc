@@ -174,6 +174,65 @@ TEST(TrainOut, ARunEndsBeforeTheLastSegment) {
   EXPECT_EQ(segment->payload_size, 500U);
 }
 
+// Marks are echoed, what may be marked says so, a reduction is told with the first new segment, and
+// what was lost goes before what is new.
+TEST(TrainOut, TellsOfCongestionAndRepairsAsOneByOne) {
+  Script together, single;
+  const std::array<Script*, 2> both = {&together, &single};
+  const auto expect_the_same = [&](const char* what, const char* says) {
+    const Lines lines = single.out_all();
+    EXPECT_EQ(together.out_train(), lines) << what;
+    EXPECT_TRUE(std::ranges::any_of(lines, [&](const std::string& line) {
+      return line.find(says) != std::string::npos;
+    })) << what;
+    expect_same(together, single);
+  };
+  for (Script* s : both) {
+    s->accept("SEW 0:0 win 65535 mss 1000 sackok");
+    s->out();
+    s->in(". 1:1 ack 1");
+    s->write(4'000);
+  }
+  expect_the_same("may be marked", "ect0");
+  for (Script* s : both) {
+    s->in(". 1:101 ack 1 ce");
+    s->consume(100);
+    s->write(5'000);
+  }
+  expect_the_same("an echo", ".E 4001:5001");
+  for (Script* s : both) {
+    s->in(".E 101:101 ack 9001");
+    s->write(4'000);
+  }
+  expect_the_same("a reduction", "W");
+  for (Script* s : both) {
+    s->in("W. 101:101 ack 9001 sack 12001:13001");
+    s->write(4'000);
+    s->wait(ms(900));
+  }
+  expect_the_same("a repair", "9001:10001");
+}
+
+// The reduction is told with the first new segment, which is the second of all here.
+TEST(TrainOut, RepairsGoBeforeWhatIsNew) {
+  for (const char* report : {".E 1:1 ack 1 sack 1001:10001", ". 1:1 ack 1 sack 3001:10001"}) {
+    Script together, single;
+    for (Script* s : {&together, &single}) {
+      s->accept("SEW 0:0 win 65535 mss 1000 sackok");
+      s->out();
+      s->in(". 1:1 ack 1");
+      s->write(10'000);
+      s->out_all();
+      s->write(6'000);
+      s->in(report);
+    }
+    const Lines lines = single.out_all();
+    EXPECT_GT(lines.size(), 3u) << report;
+    EXPECT_EQ(together.out_train(), lines) << report;
+    expect_same(together, single);
+  }
+}
+
 TEST(TrainOut, EndsWhereTheHeaderChanges) {
   Script s;
   s.establish_as_server("mss 1460 sackok");

@@ -181,6 +181,15 @@ TEST_F(AcknowledgmentTrains, AreTakenAtOnceAsOneByOne) {
   EXPECT_EQ(hear({acknowledgment(7000)}), (Heard{1, 7000}));
 }
 
+// Its timer is all that there is to set.
+TEST_F(AcknowledgmentTrains, AFlowWithNothingToSayTakesNoTurn) {
+  hear({acknowledgment(1400), acknowledgment(2800)});
+  FrameBytes out(a_->max_frame_size());
+  const std::uint64_t before = a_->visited();
+  EXPECT_EQ(a_->poll_frame(PortId::kLan, out, now_).size, 0U);
+  EXPECT_EQ(a_->visited(), before);
+}
+
 TEST_F(AcknowledgmentTrains, OneThatIsBrokenTakesNoneWithIt) {
   FrameBytes broken = acknowledgment(5600);
   broken.back() ^= std::byte{1};
