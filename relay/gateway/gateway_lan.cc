@@ -100,7 +100,9 @@ bool Gateway::Impl::follows(std::size_t begin, std::size_t i) const {
 // Either the next pieces of the flow, which say nothing else, or pure ACKs, of which each
 // acknowledges more than the one before.
 Gateway::Impl::Train Gateway::Impl::handle_train(std::size_t begin, std::size_t end, Instant now) {
-  auto& [seen, segments, payloads] = *burst;
+  std::array<Frame, kBurst>& seen = burst->frames;
+  std::array<ConstBytes, kBurst>& payloads = burst->payloads;
+  const std::array<Segment, kBurst>& segments = burst->segments;
   const std::uint32_t slot = segments[begin].slot;
   if (slot == kNoSlot) return {};
   const wire::TcpHeader& first = segments[begin].tcp->header;
