@@ -6,6 +6,8 @@ namespace satrelay::satrelayd {
 namespace {
 
 constexpr std::size_t kMostLine = 1000;
+// The workers rest while they are written.
+constexpr std::size_t kMostLines = 100;
 
 std::string cut(const std::string& text, std::size_t most) {
   constexpr std::string_view kMore = "...";
@@ -52,6 +54,10 @@ ReloadTold told_of(const std::vector<config::ChangedKey>& changes) {
   }
   if (std::max(needed[0], needed[1]) <= ops::kMostEventText) return told;
   for (const ChangedKey& each : changes) {
+    if (told.lines.size() == kMostLines) {
+      told.lines.push_back("reload: and " + std::to_string(changes.size() - kMostLines) + " more");
+      break;
+    }
     told.lines.push_back(
         cut("reload: " + each.key + ": from " + each.before + " to " + each.after, kMostLine));
   }

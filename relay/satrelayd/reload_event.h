@@ -12,7 +12,8 @@ namespace satrelay::satrelayd {
 struct ReloadTold {
   std::string detail;  // the keys
   std::string before, after;
-  // Of the log, a change each: not all of them have found room in the texts above.
+  // Of the log, a change each, up to a hundred and how many more there are: not all of them have
+  // found room in the texts above.
   std::vector<std::string> lines;
 };
 

@@ -44,6 +44,13 @@ TEST(ReloadEvent, WhatFindsNoRoomIsCountedAndGoesIntoTheLog) {
   EXPECT_EQ(told.lines[39], "reload: rules.of_some_name39.compress: from auto to off");
 }
 
+TEST(ReloadEvent, TheLogHasAHundredLinesAtMost) {
+  std::vector<config::ChangedKey> changes(10'000, {"rules[x].class", "a", "b"});
+  const ReloadTold told = told_of(changes);
+  ASSERT_EQ(told.lines.size(), 101U);
+  EXPECT_EQ(told.lines.back(), "reload: and 9900 more");
+}
+
 TEST(ReloadEvent, AValueIsCutIfItIsLong) {
   const ReloadTold told = told_of({{"rules", std::string(5000, 'a'), "0 rules"}});
   EXPECT_EQ(told.before.size(), ops::kMostEventText);
