@@ -25,7 +25,7 @@ Streams::Config streams_config(const Config& config) {
           .stream_send_limit = config.stream_send_limit,
           .stream_linger = config.stream_linger,
           .memory_interval = config.feedback_minimum,
-          .quantum = 2U * config.datagram_size,
+          .least_turn = 2U * config.datagram_size,
           .host_shares = config.host_shares,
           .all_stored = config.all_stored,
           .hash_secret = config.hash_secret};

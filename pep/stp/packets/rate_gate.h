@@ -85,6 +85,11 @@ class RateGate {
   Instant carrier_opens_at() const { return carrier_.next_send(); }
   bool window_open() const { return seen_.in_flight < controller_.window(); }
   BitRate rate() const { return controller_.sustained_rate(); }
+  // What this session may take of what the controller allows at this moment.
+  BitRate own_rate() const {
+    const BitRate rate = controller_.rate();
+    return share_.is_zero() ? rate : std::min(rate, share_);
+  }
   BitRate found_capacity() const { return controller_.capacity(); }
   control::Priority last_priority() const { return seen_.last_priority; }
   ByteCount in_flight() const { return seen_.in_flight; }
@@ -195,10 +200,6 @@ class RateGate {
   }
 
  private:
-  BitRate own_rate() const {
-    const BitRate rate = controller_.rate();
-    return share_.is_zero() ? rate : std::min(rate, share_);
-  }
   void follow_controller(Instant now) { own_.set_rate(own_rate(), now); }
   bool has_room(Instant now) const {
     return carrier_.can_send(now, controller_.lead()) && own_.can_send(now);

@@ -24,8 +24,10 @@ struct StreamGroup {
   schedule::ClassId stream_class = 0;
   std::uint32_t streams = 0;  // that belong to it, whether they wait or not
   HostTurn young, older;
-  schedule::HostShare* share = nullptr;  // nullptr: waits nowhere else
-  bool is_counted = false;               // there, as one of the places where the host waits
+  schedule::HostShare* share = nullptr;       // nullptr: waits nowhere else
+  bool is_counted = false;                    // there, as one of the places where the host waits
+  std::uint64_t served = 0;                   // new bytes of its streams, ever
+  std::uint64_t left_at = StreamHot::kNever;  // of its class had been served when it last waited
 
   bool waits() const { return HostList::contains(young) || HostList::contains(older); }
   std::uint32_t factor() const { return share == nullptr ? 1 : share->factor(); }

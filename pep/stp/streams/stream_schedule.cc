@@ -22,10 +22,18 @@ bool has_other(const HostList& list, const Stream& stream) {
 
 }  // namespace
 
-StreamSchedule::StreamSchedule(std::uint32_t quantum, schedule::HostShares* shares)
-    : quantum_(quantum),
+StreamSchedule::StreamSchedule(std::uint32_t least_turn, schedule::HostShares* shares)
+    : least_turn_(least_turn),
+      turn_(least_turn),
       shares_(shares),
-      classes_(all_with<Class>(quantum, std::make_index_sequence<schedule::kClasses>())) {}
+      classes_(all_with<Class>(least_turn, std::make_index_sequence<schedule::kClasses>())) {}
+
+void StreamSchedule::change_rate(BitRate rate) {
+  rate_ = rate;
+  const std::uint64_t bytes = rate.bytes_in(kTurnTime).value();
+  turn_ = std::max(least_turn_,
+                   static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, kLongestTurn)));
+}
 
 void StreamSchedule::join(Stream& stream, schedule::ClassId stream_class, std::uint64_t host) {
   SATRELAY_DCHECK(stream_class < schedule::kClasses);
@@ -100,11 +108,19 @@ void StreamSchedule::list_new(Stream& stream) {
   StreamGroup& group = group_of(stream);
   const Stream::Level level = stream.heat().new_level = level_of(stream.send.sent());
   HostTurn& turn = group.turn(level);
-  turn.streams.push_back(stream);
+  if (missed_a_round(stream.hot().left_at, group.served, turn.count)) {
+    turn.streams.push_front(stream);
+  } else {
+    turn.streams.push_back(stream);
+  }
   ++turn.count;
   if (HostList::contains(turn)) return;
   Class& c = class_of(stream);
-  c.list(level).push_back(turn);
+  if (!group.waits() && missed_a_round(group.left_at, c.served, c.hosts)) {
+    c.list(level).push_front(turn);
+  } else {
+    c.list(level).push_back(turn);
+  }
   recount(group);
   ++c.hosts;
   has_new_ |= schedule::class_bit(stream.stream_class);
@@ -116,9 +132,11 @@ void StreamSchedule::unlist_new(Stream& stream) {
   HostTurn& turn = group.turn(level);
   turn.streams.remove(stream);
   --turn.count;
+  stream.heat().left_at = group.served;
   if (!turn.streams.empty()) return;
   Class& c = class_of(stream);
   c.list(level).remove(turn);
+  group.left_at = c.served;
   turn.is_promoted = false;
   recount(group);
   // What it did not use is not saved; what it overdrew is remembered.
@@ -157,8 +175,8 @@ Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
   if (turn == nullptr) return nullptr;
   // One that waits elsewhere too overdraws its turn by more than a turn's worth. Where very many do
   // so, one that still owes something has its turn: that is remembered.
-  for (int passed = 0; turn->deficit <= 0 && (turn->deficit += quantum_) <= 0 &&
-                       !turn->is_promoted && passed < kMostPassed;
+  for (int passed = 0; turn->deficit <= 0 && (turn->deficit += turn_) <= 0 && !turn->is_promoted &&
+                       passed < kMostPassed;
        ++passed) {
     HostList& list = c.list(turn->streams.front()->hot().new_level);
     list.move_to_back(*turn);
@@ -166,7 +184,7 @@ Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
   }
   Stream* stream = turn->streams.front();
   StreamHot& hot = stream->heat();
-  if (hot.deficit <= 0) hot.deficit += quantum_;
+  if (hot.deficit <= 0) hot.deficit += turn_;
   return stream;
 }
 
@@ -185,10 +203,12 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
       c.young_share.on_other(bytes, kYoungShare);
     }
   }
+  c.served += bytes;
+  group.served += bytes;
   HostTurn& turn = group.turn(hot.new_level);
   const std::int64_t factor = group.factor();
   // Promoted again and again, it would owe more than it can pay back.
-  turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{quantum_} * factor);
+  turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{turn_} * factor);
   turn.is_promoted = false;
   hot.deficit -= sent;
   if (turn.deficit <= 0) c.list(hot.new_level).move_to_back(turn);

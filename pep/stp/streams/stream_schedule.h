@@ -1,7 +1,9 @@
 // Which stream of a class sends next: lost bytes before new ones, within a share that follows the
 // loss; of the new ones the first 64 KB of each stream before the rest; and on each of these two
 // levels deficit round robin (Shreedhar and Varghese, SIGCOMM '95) over hosts, and over the streams
-// of a host. Which class has the turn is the caller's affair.
+// of a host. Who comes back after a round of the others has the next turn, as sparse flows have in
+// FQ-CoDel (RFC 8290): a key stroke does not wait for all those who send without end, and nobody
+// has more than a turn a round by it. Which class has the turn is the caller's affair.
 //
 // Only the order is decided here: what a stream has to send, and whether credit lets it, is told by
 // Streams.
@@ -17,6 +19,8 @@
 #include <vector>
 
 #include "pep/base/lap.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
 #include "pep/base/work_count.h"
 #include "pep/schedule/capped_share.h"
 #include "pep/stp/streams/stream.h"
@@ -40,11 +44,20 @@ class StreamSchedule {
                                                        800);
   }
 
-  // `quantum`: bytes a turn, at least those of the largest packet. `shares`: with the queues in
-  // which the same hosts may wait too; nullptr: there are none.
-  explicit StreamSchedule(std::uint32_t quantum, schedule::HostShares* shares = nullptr);
+  // `least_turn`: bytes a turn, at least those of the largest packet, while nobody says more.
+  // `shares`: with the queues in which the same hosts may wait too; nullptr: there are none.
+  explicit StreamSchedule(std::uint32_t least_turn, schedule::HostShares* shares = nullptr);
   StreamSchedule(StreamSchedule&&) = default;
   StreamSchedule& operator=(StreamSchedule&&) = default;
+
+  // So much of `rate` is a turn, between the least and the longest: a block of a stream that leaves
+  // in one piece is a segment or two for its far host, and one visit at either end, where in pieces
+  // it is many. Where turns would be felt as delay they stay short.
+  static constexpr Duration kTurnTime = Duration::microseconds(125);
+  static constexpr std::uint32_t kLongestTurn = 16 * 1024;
+  void set_rate(BitRate rate) {
+    if (rate != rate_) change_rate(rate);
+  }
 
   // The stream belongs to this class and host from now on. To be called before anything else is
   // done with a stream. It counts among those of the host from when it first has something to send
@@ -111,7 +124,8 @@ class StreamSchedule {
   struct Class {
     explicit Class(std::uint32_t burst) : young_share(burst), repair_share(burst) {}
     HostList young, older;
-    std::size_t hosts = 0;  // in these, twice if in both
+    std::size_t hosts = 0;     // in these, twice if in both
+    std::uint64_t served = 0;  // new bytes, ever
     LostList lost_young, lost_older;
     schedule::CappedShare young_share, repair_share;
 
@@ -142,13 +156,20 @@ class StreamSchedule {
     StreamGroup* const group = stream.hot().group;
     return group != nullptr ? *group : enter_group(stream);
   }
+  void change_rate(BitRate rate);
   StreamGroup& enter_group(Stream& stream);
   void recount(StreamGroup& group) const;
+  // Whether so many, who wait now, may all have had a turn since `left_at` bytes had been served.
+  bool missed_a_round(std::uint64_t left_at, std::uint64_t served, std::uint64_t others) const {
+    return left_at != StreamHot::kNever && served - left_at >= others * turn_;
+  }
   void list_new(Stream& stream);
   void unlist_new(Stream& stream);
   void unlist_lost(Stream& stream);
 
-  std::uint32_t quantum_;
+  std::uint32_t least_turn_;
+  std::uint32_t turn_;  // the quantum of deficit round robin, bytes
+  BitRate rate_;
   schedule::HostShares* shares_;
   bool is_paused_ = false;
   std::array<Class, schedule::kClasses> classes_;

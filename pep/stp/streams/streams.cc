@@ -13,7 +13,7 @@ Streams::Streams(const Config& config, Arena& arena, WorkCount& work, std::uint6
       // Slots beyond max_streams: for streams that wait for the end of their reset, and for
       // refusals.
       table_(arena, config.max_streams + config.max_streams / 4 + 64, config.hash_secret),
-      schedule_(config.quantum, config.host_shares),
+      schedule_(config.least_turn, config.host_shares),
       receive_credit_({config.lane_receive_limit, config.stream_receive_limit}, arena, promised,
                       config.all_stored) {}
 

@@ -26,7 +26,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
                   .stream_send_limit = kMuch,
                   .stream_linger = Duration::seconds(120),
                   .memory_interval = Duration::milliseconds(25),
-                  .quantum = 3000},
+                  .least_turn = 3000},
                  arena_, work_, kMuch),
         writer_(*this, work_) {
     streams_.start(kMuch, kMuch, now_);

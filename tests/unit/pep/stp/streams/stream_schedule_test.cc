@@ -186,6 +186,79 @@ TEST_F(StreamScheduleTest, LeavingAndComingBackGainsNothing) {
   EXPECT_LE(sent_[&flapping], sent_[&steady] + 2 * kPacket);
 }
 
+// A key stroke beside those that send without end.
+TEST_F(StreamScheduleTest, AHostThatHasMissedARoundIsNext) {
+  Stream& sparse = add(100'000, 1);
+  for (std::uint64_t host = 2; host < 12; ++host) add(100'000, host);
+  while (sent_[&sparse] == 0) send_packet();
+  schedule_.set_new(sparse, false);
+  for (int i = 0; i < 21; ++i) send_packet();
+  schedule_.set_new(sparse, true);
+  EXPECT_EQ(schedule_.next_new(0), &sparse);
+}
+
+TEST_F(StreamScheduleTest, AHostThatComesBackSoonerWaitsItsTurn) {
+  Stream& sparse = add(100'000, 1);
+  for (std::uint64_t host = 2; host < 12; ++host) add(100'000, host);
+  while (sent_[&sparse] == 0) send_packet();
+  schedule_.set_new(sparse, false);
+  for (int i = 0; i < 18; ++i) send_packet();
+  schedule_.set_new(sparse, true);
+  EXPECT_NE(schedule_.next_new(0), &sparse);
+}
+
+TEST_F(StreamScheduleTest, AStreamThatHasMissedARoundOfItsHostIsNext) {
+  Stream& sparse = add(100'000);
+  for (int i = 0; i < 10; ++i) add(100'000);
+  while (sent_[&sparse] == 0) send_packet();
+  schedule_.set_new(sparse, false);
+  for (int i = 0; i < 21; ++i) send_packet();
+  schedule_.set_new(sparse, true);
+  EXPECT_EQ(schedule_.next_new(0), &sparse);
+}
+
+// Whoever comes and goes all the time, as often as it is let go first.
+TEST_F(StreamScheduleTest, MissingRoundsGainsNothing) {
+  Stream& flapping = add(100'000, 1);
+  std::vector<Stream*> steady;
+  for (std::uint64_t host = 2; host < 7; ++host) steady.push_back(&add(100'000, host));
+  for (int i = 0; i < 3'000; ++i) {
+    Stream& next = *schedule_.next_new(0);
+    send_new(next);
+    if (&next == &flapping) schedule_.set_new(flapping, false);
+    if (i % 3 == 0) schedule_.set_new(flapping, true);
+  }
+  for (const Stream* one : steady) EXPECT_LE(sent_[&flapping], sent_[one] + 2 * kPacket);
+}
+
+// One that has just joined may have been there before, under the same name.
+TEST_F(StreamScheduleTest, ANewHostWaitsItsTurn) {
+  for (std::uint64_t host = 2; host < 12; ++host) add(100'000, host);
+  for (int i = 0; i < 100; ++i) send_packet();
+  Stream& late = add(100'000, 1);
+  EXPECT_NE(schedule_.next_new(0), &late);
+}
+
+TEST_F(StreamScheduleTest, ATurnIsLongerWhereItTakesNoTime) {
+  const auto packets_in_a_row = [&](BitRate rate) {
+    schedule_.set_rate(rate);
+    for (int i = 0; i < 30; ++i) send_packet();  // whose turns had begun before
+    const Stream* const first = schedule_.next_new(0);
+    while (schedule_.next_new(0) == first) send_packet();
+    const Stream* const second = schedule_.next_new(0);
+    int count = 0;
+    for (; schedule_.next_new(0) == second; ++count) send_packet();
+    return count;
+  };
+  add(100'000, 1);
+  add(100'000, 2);
+  EXPECT_LE(packets_in_a_row(BitRate::bits_per_second(50'000'000)), 2);
+  EXPECT_NEAR(packets_in_a_row(BitRate::bits_per_second(500'000'000)), 7'812 / kPacket, 1);
+  EXPECT_NEAR(packets_in_a_row(BitRate::bits_per_second(10'000'000'000)),
+              StreamSchedule::kLongestTurn / kPacket, 1);
+  EXPECT_LE(packets_in_a_row(BitRate::bits_per_second(50'000'000)), 2);
+}
+
 TEST_F(StreamScheduleTest, TheFirstBytesOfAStreamGoAhead) {
   for (int i = 0; i < 20; ++i) add(100'000);
   send_new(*schedule_.next_new(0));

@@ -27,7 +27,7 @@ class StreamsTest : public ::testing::Test {
                                      .stream_send_limit = kLane,
                                      .stream_linger = Duration::seconds(120),
                                      .memory_interval = Duration::milliseconds(25),
-                                     .quantum = 3000,
+                                     .least_turn = 3000,
                                      .all_stored = &stored_},
                      arena_, work_, kLane);
     streams_->start(kLane, kLane, now_);
