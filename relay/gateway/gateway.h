@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -195,7 +196,9 @@ class Gateway {
   static constexpr std::uint64_t kMostVisited = 2048;
   std::uint64_t visited() const;
   Status status(Instant now) const;
-  std::vector<PeerSnapshot> peers() const;
+  // Lanes [first, first + count), those of a peer one after the other.
+  std::vector<PeerSnapshot> peers(
+      std::size_t first = 0, std::size_t count = std::numeric_limits<std::size_t>::max()) const;
   // Rules [first, first + count) of the configuration; behind the last one stands "none".
   std::vector<RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   // In the order of the configuration; behind them the two without a name.

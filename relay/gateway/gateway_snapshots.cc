@@ -28,7 +28,7 @@ Status Gateway::status(Instant now) const {
   return status;
 }
 
-std::vector<PeerSnapshot> Gateway::peers() const {
+std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) const {
   impl_->settle();
   const auto path_mtu = [](const Peer& peer) -> std::optional<std::uint16_t> {
     const stp::Session& session = peer.session;
@@ -36,8 +36,11 @@ std::vector<PeerSnapshot> Gateway::peers() const {
     if (state != stp::PeerState::kAlive && state != stp::PeerState::kSuspect) return std::nullopt;
     return static_cast<std::uint16_t>(session.datagram_limit() + peer.datagram_overhead);
   };
+  const std::size_t begin = std::min(first, impl_->peers.size());
+  const std::size_t end = begin + std::min(count, impl_->peers.size() - begin);
   std::vector<PeerSnapshot> list;
-  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
+  list.reserve(end - begin);
+  for (std::size_t i = begin; i < end; ++i) {
     const Peer& peer = *impl_->peers[i];
     const stp::Session& session = peer.session;
     list.push_back(

@@ -1,6 +1,7 @@
 #include "relay/gateway/snapshot_sum.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "pep/base/counter_fields.h"
 
@@ -76,16 +77,14 @@ void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& mor
   }
 }
 
-std::vector<PeerSnapshot> joined(const std::vector<PeerSnapshot>& lanes) {
-  std::vector<PeerSnapshot> peers;
-  for (const PeerSnapshot& lane : lanes) {
+void append_lanes(std::vector<PeerSnapshot>& peers, std::vector<PeerSnapshot> lanes) {
+  for (PeerSnapshot& lane : lanes) {
     if (!peers.empty() && peers.back().name == lane.name) {
       add_lane(peers.back(), lane);
     } else {
-      peers.push_back(lane);
+      peers.push_back(std::move(lane));
     }
   }
-  return peers;
 }
 
 void add_to(std::vector<RuleSnapshot>& sum, const std::vector<RuleSnapshot>& more) {

@@ -11,8 +11,8 @@ namespace satrelay::gateway {
 void add_to(Status& sum, const Status& more);
 // Lanes to the same peer become one. The order is that of the first lanes.
 void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& more);
-// The lanes of one engine's listing.
-std::vector<PeerSnapshot> joined(const std::vector<PeerSnapshot>& lanes);
+// The next lanes of one engine's listing; those of a peer follow each other, and become one.
+void append_lanes(std::vector<PeerSnapshot>& peers, std::vector<PeerSnapshot> lanes);
 // Both have the same rules or classes, in the same order.
 void add_to(std::vector<RuleSnapshot>& sum, const std::vector<RuleSnapshot>& more);
 void add_to(std::vector<HistogramSnapshot>& sum, const std::vector<HistogramSnapshot>& more);

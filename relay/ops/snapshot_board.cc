@@ -4,19 +4,6 @@
 
 namespace satrelay::ops {
 
-bool SnapshotBoard::publish(Snapshot snapshot) {
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;
-  if (!snapshot_) {
-    snapshot_.emplace(std::move(snapshot));
-  } else {
-    // Swapped, so that the old one is freed after the lock is.
-    std::swap(*snapshot_, snapshot);
-  }
-  published_at_ = Clock::now();
-  return true;
-}
-
 bool SnapshotBoard::answer(const LiveView& view) {
   {
     std::unique_lock lock(mutex_, std::try_to_lock);
@@ -28,12 +15,6 @@ bool SnapshotBoard::answer(const LiveView& view) {
   }
   answered_.notify_one();
   return true;
-}
-
-std::optional<SnapshotBoard::Published> SnapshotBoard::latest() const {
-  const std::lock_guard lock(mutex_);
-  if (!snapshot_) return std::nullopt;
-  return Published{*snapshot_, Clock::now() - published_at_};
 }
 
 bool SnapshotBoard::run(Question question, Clock::duration patience) {

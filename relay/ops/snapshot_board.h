@@ -1,8 +1,8 @@
-// Where the worker hangs what it tells about itself, for the stats socket to read. The worker never
-// waits here: it only tries the lock, and comes again a little later if a reader has it.
+// Where the stats socket finds what the workers tell of themselves, and asks for what only a worker
+// can look up. The worker never waits here: it only tries the lock, and comes again a little later
+// if a reader has it.
 //
-//   worker, about every 100 ms:  board.publish({...});
-//   worker, every few ms:        if (board.is_asked()) board.answer(view);
+//   worker, every few ms:  if (board.is_asked()) board.answer(view);
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -58,21 +59,22 @@ class SnapshotBoard {
  public:
   using Clock = std::chrono::steady_clock;
 
+  struct Published {
+    std::shared_ptr<const Snapshot> snapshot;  // never null
+    Clock::duration age{};  // since the first worker has told it; grows when that is stuck
+  };
+  // Any thread may call it at any time; nullopt before there is one.
+  using Look = std::function<std::optional<Published>()>;
+  explicit SnapshotBoard(Look look) : look_(std::move(look)) {}
+
   // --- the worker's side: never blocks ---------------------------------------------------------
-  // False if a reader was in the way: the next one will do.
-  bool publish(Snapshot snapshot);
   // Whether a reader waits for something that only the worker can look up. One relaxed load.
   bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
   // Looks it up. False if a reader was in the way: is_asked() will tell of it again.
   bool answer(const LiveView& view);
 
   // --- the readers' side: any thread -------------------------------------------------------------
-  struct Published {
-    Snapshot snapshot;
-    Clock::duration age{};  // since publish(); grows when the worker is stuck
-  };
-  // nullopt before the first publish().
-  std::optional<Published> latest() const;
+  std::optional<Published> latest() const { return look_(); }
   // Has the worker call `query` and waits for that; nullopt after `patience`.
   template <typename Query>
   auto ask(const Query& query, Clock::duration patience)
@@ -86,11 +88,10 @@ class SnapshotBoard {
   using Question = std::function<void(const LiveView&)>;
   bool run(Question question, Clock::duration patience);
 
+  const Look look_;
   std::timed_mutex one_reader_;  // questions are served one at a time
-  mutable std::mutex mutex_;     // guards all below; held only to copy or move
+  std::mutex mutex_;             // guards all below; held only to move, and to answer
   std::condition_variable answered_;
-  std::optional<Snapshot> snapshot_;
-  Clock::time_point published_at_;
   std::atomic<bool> asked_ = false;
   Question question_;  // of the reader that waits; it is called under the lock only
 };

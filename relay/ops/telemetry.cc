@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/words.h"
+#include "relay/ops/flow_pages.h"
 #include "relay/ops/telemetry_replies.h"
 
 namespace satrelay::ops {
@@ -73,14 +74,14 @@ int status(const char* /*command*/, const char* /*params*/, rte_tel_data* reply)
 int counters(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
   return with_snapshot([&](const SnapshotBoard::Published& published) {
     TelemetryDict dict(reply);
-    write_counters(published.snapshot.counters, dict);
+    write_counters(published.snapshot->counters, dict);
   });
 }
 
 int ports(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
   return with_snapshot([&](const SnapshotBoard::Published& published) {
     TelemetryDict dict(reply);
-    for (const PortSnapshot& port : published.snapshot.ports) {
+    for (const PortSnapshot& port : published.snapshot->ports) {
       dict.add(port.name.c_str(), to_dict(port));
     }
   });
@@ -93,7 +94,7 @@ int page_of(const char* params, std::size_t most, rte_tel_data* reply,
   const auto page = parse_page(text_of(params), most);
   if (!page) return -EINVAL;
   return with_snapshot([&](const SnapshotBoard::Published& published) {
-    const std::vector<Entry>& all = published.snapshot.*entries;
+    const std::vector<Entry>& all = (*published.snapshot).*entries;
     TelemetryDict dict(reply);
     const std::size_t first = std::min(page->first, all.size());
     const std::size_t end = first + std::min(page->count, all.size() - first);
@@ -127,18 +128,21 @@ std::vector<Entry> part_of(std::vector<Entry> all, std::size_t first, std::size_
   return all;
 }
 
+template <typename Entry>
+void write_listing(const std::vector<Entry>& entries, std::size_t first, rte_tel_data* reply) {
+  TelemetryDict dict(reply);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    dict.add(std::to_string(first + i).c_str(), to_dict(entries[i]));
+  }
+}
+
 // `list(view, first, count)` gives the entries of a page.
 template <typename List>
 int listing(const char* params, std::size_t most, rte_tel_data* reply, const List& list) {
   const auto page = parse_page(text_of(params), most);
   if (!page) return -EINVAL;
   return with_live([&](const LiveView& view) { return list(view, page->first, page->count); },
-                   [&](const auto& entries) {
-                     TelemetryDict dict(reply);
-                     for (std::size_t i = 0; i < entries.size(); ++i) {
-                       dict.add(std::to_string(page->first + i).c_str(), to_dict(entries[i]));
-                     }
-                   });
+                   [&](const auto& entries) { write_listing(entries, page->first, reply); });
 }
 
 int rules(const char* /*command*/, const char* params, rte_tel_data* reply) {
@@ -163,10 +167,19 @@ int bridged(const char* /*command*/, const char* params, rte_tel_data* reply) {
 }
 
 int flows(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  return listing(params, kFlowsPerPage, reply,
-                 [](const LiveView& view, std::size_t first, std::size_t count) {
-                   return view.flows(first, count);
-                 });
+  // DPDK has a thread for each connection.
+  thread_local FlowPages pages;
+  const auto page = parse_page(text_of(params), kFlowsPerPage);
+  if (!page) return -EINVAL;
+  return with_board([&](SnapshotBoard& board) {
+    const auto ask = [&](std::size_t first, std::size_t count) {
+      return board.ask([&](const LiveView& view) { return view.flows(first, count); }, kPatience);
+    };
+    const auto found = pages.page(page->first, page->count, ask, FlowPages::Clock::now());
+    if (!found) return -ETIMEDOUT;
+    write_listing(*found, page->first, reply);
+    return 0;
+  });
 }
 
 int flow(const char* /*command*/, const char* params, rte_tel_data* reply) {
@@ -226,7 +239,7 @@ int history(const char* /*command*/, const char* params, rte_tel_data* reply) {
 int records(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
   return with_snapshot([&](const SnapshotBoard::Published& published) {
     std::uint64_t lost = 0;
-    for (const WorkerSnapshot& worker : published.snapshot.workers) {
+    for (const WorkerSnapshot& worker : published.snapshot->workers) {
       lost += worker.counters.records_lost;
     }
     TelemetryDict dict(reply);

@@ -108,7 +108,7 @@ void write_summary(const gateway::FlowSnapshot& flow, TelemetryDict& dict) {
 
 void write_status(const SnapshotBoard::Published& published, const std::string& version,
                   TelemetryDict& reply) {
-  const gateway::Status& status = published.snapshot.status;
+  const gateway::Status& status = published.snapshot->status;
   using std::chrono::duration_cast;
   reply.add("version", version);
   reply.add("uptime_ms", milliseconds(status.uptime));
@@ -116,7 +116,7 @@ void write_status(const SnapshotBoard::Published& published, const std::string& 
                           duration_cast<std::chrono::milliseconds>(published.age).count()));
   reply.add("boot_epoch", status.boot_epoch);
   reply.add("new_flows", std::string(gateway::to_string(status.admission)));
-  reply.add("peers", count_states(published.snapshot.peers));
+  reply.add("peers", count_states(published.snapshot->peers));
   reply.add("flows", status.flows);
   reply.add("half_open", status.half_open);
   reply.add("time_wait", status.time_wait);
@@ -125,8 +125,8 @@ void write_status(const SnapshotBoard::Published& published, const std::string& 
   reply.add("tcp", dict_of(status.tcp));
   reply.add("codec", dict_of(status.codec));
   TelemetryDict workers;
-  for (std::size_t i = 0; i < published.snapshot.workers.size(); ++i) {
-    const WorkerSnapshot& worker = published.snapshot.workers[i];
+  for (std::size_t i = 0; i < published.snapshot->workers.size(); ++i) {
+    const WorkerSnapshot& worker = published.snapshot->workers[i];
     TelemetryDict one;
     one.add("flows", worker.flows);
     add_counters(one, worker.counters);

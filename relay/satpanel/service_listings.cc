@@ -148,8 +148,8 @@ void Service::expect_answer() const {
   if (!readings->error.empty()) throw ctl::StatsError(readings->error);
 }
 
-// They may be very many, and each page of them is a question to the worker: who sorts or searches
-// gets what was found some seconds ago.
+// They may be very many, and the worker describes each: who sorts or searches gets what was found
+// some seconds ago.
 std::shared_ptr<const Json> Service::all_flows() {
   const std::unique_lock fetching(flows_mutex_, std::try_to_lock);
   {
@@ -163,7 +163,7 @@ std::shared_ptr<const Json> Service::all_flows() {
   const std::lock_guard lock(kept_flows_mutex_);
   flows_ = std::move(fetched);
   flows_at_ = std::chrono::steady_clock::now();
-  flows_are_kept_ = kept_for(flows_at_ - begin);
+  flows_are_kept_ = kept_for(flows_->size(), flows_at_ - begin);
   return flows_;
 }
 

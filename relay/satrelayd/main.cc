@@ -56,6 +56,7 @@
 #include "relay/satrelayd/placement.h"
 #include "relay/satrelayd/port_event.h"
 #include "relay/satrelayd/publisher.h"
+#include "relay/satrelayd/reports.h"
 #include "relay/satrelayd/rights.h"
 #include "relay/satrelayd/start_memory.h"
 #include "relay/satrelayd/worker.h"
@@ -166,7 +167,7 @@ void look_for_events(const ops::SnapshotBoard& board, const records::RecordsRepo
   const auto latest = board.latest();
   if (latest) {
     const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(latest->age);
-    watch.look(latest->snapshot, records, Duration::nanoseconds(age.count()), dpdk::now());
+    watch.look(*latest->snapshot, records, Duration::nanoseconds(age.count()), dpdk::now());
   }
   events.write(dpdk::now());
 }
@@ -178,7 +179,7 @@ void keep_history(ops::SnapshotBoard& board, ops::History& history, Instant& nex
   next = dpdk::now() + ops::History::kInterval;
   const auto classes =
       board.ask([](const ops::LiveView& view) { return view.classes(); }, kPatienceOfHistory);
-  history.add(latest->snapshot, classes.value_or(std::vector<gateway::ClassSnapshot>()),
+  history.add(*latest->snapshot, classes.value_or(std::vector<gateway::ClassSnapshot>()),
               dpdk::now(), wall_clock() / 1'000'000U);
 }
 
@@ -337,7 +338,7 @@ int run(config::Gateway config, const std::string& file) {
   if (count > 1) handover.emplace("handover", count);
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::unique_ptr<WorkerReporter>> reporters;
-  std::vector<const WorkerReporter*> reports;
+  std::vector<WorkerReporter*> each_reporter;
   std::vector<Crew::Member> members;
   for (unsigned i = 0; i < count; ++i) {
     std::optional<Worker::Team> team;
@@ -349,10 +350,11 @@ int run(config::Gateway config, const std::string& file) {
     if (records) workers.back()->record_flows(records->ring(i));
     reporters.push_back(std::make_unique<WorkerReporter>(
         engines[i], *workers.back(), std::array<const dpdk::Port*, 2>{&lan, &wan}, i));
-    reports.push_back(reporters.back().get());
+    each_reporter.push_back(reporters.back().get());
     if (i > 0) members.push_back({workers.back().get(), reporters.back().get()});
   }
-  ops::SnapshotBoard board;
+  Reports reports(std::move(each_reporter), {&lan, &wan});
+  ops::SnapshotBoard board([&] { return reports.latest(); });
   ops::EventRing latest_events(identity.boot_epoch);
   ops::EventLog events(latest_events, {.log = ops::log,
                                        .time_ms = [] { return wall_clock() / 1'000'000U; },
@@ -430,7 +432,7 @@ int run(config::Gateway config, const std::string& file) {
   if (records) records->begin();
   if (handover) loop.watch(handover->descriptor(0));
   crew.emplace(config.worker, ports, handover ? &*handover : nullptr, sharing, members);
-  Publisher publisher(engines, *crew, std::move(reports), {&lan, &wan}, board);
+  Publisher publisher(engines, *crew, *reporters[0], board);
   ops::log_info("ready");
   loop.run([&](Instant now) {
     workers[0]->note_round(loop.last_round());

@@ -1,12 +1,8 @@
-// Hangs what the gateway and its ports tell about themselves on the board of the stats socket, on
-// the first worker's thread and in its spare moments: of all workers together.
+// What the first worker does for those who look at the gateway, in its spare moments: it tells of
+// itself, as each worker does, and answers what is asked of the engines of all.
 #pragma once
 
-#include <array>
-#include <vector>
-
 #include "pep/base/time.h"
-#include "relay/dpdk/port.h"
 #include "relay/ops/snapshot_board.h"
 #include "relay/satrelayd/crew.h"
 #include "relay/satrelayd/engines.h"
@@ -16,24 +12,20 @@ namespace satrelay::satrelayd {
 
 class Publisher {
  public:
-  // `workers`: of all, the first one's first. All must outlive the publisher.
-  Publisher(const Engines& engines, Crew& crew, std::vector<const WorkerReporter*> workers,
-            std::array<const dpdk::Port*, 2> ports, ops::SnapshotBoard& board);
+  // `own`: of the first worker. All must outlive the publisher.
+  Publisher(const Engines& engines, Crew& crew, WorkerReporter& own, ops::SnapshotBoard& board)
+      : engines_(engines), crew_(crew), own_(own), board_(board) {}
 
-  // Publishes when that is due and answers a request for flows, if there is one.
+  // The next step of a report when that is due, and an answer, if there is a question.
   void run(Instant now);
-  // When run() must be called again, so that a reader never sees an old board.
-  Instant next_timeout() const { return next_; }
+  // When run() must be called again, so that a reader never sees an old report.
+  Instant next_timeout() const { return own_.next_timeout(); }
 
  private:
-  ops::Snapshot snapshot(Instant now) const;
-
   const Engines& engines_;
   Crew& crew_;
-  std::vector<const WorkerReporter*> workers_;
-  std::array<const dpdk::Port*, 2> ports_;
+  WorkerReporter& own_;
   ops::SnapshotBoard& board_;
-  Instant next_;
   Instant next_request_check_;
 };
 

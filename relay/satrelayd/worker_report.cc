@@ -11,35 +11,36 @@ constexpr std::array kIds{gateway::PortId::kLan, gateway::PortId::kWan};
 
 }  // namespace
 
-WorkerReport WorkerReporter::report(Instant now) const {
-  WorkerReport report{.status = engine_.status(now),
-                      .peers = gateway::joined(engine_.peers()),
-                      .counters = engine_.counters(),
-                      .ports = {},
-                      .team = worker_.counters(),
-                      .rounds = worker_.rounds(),
-                      .histograms = engine_.histograms()};
+void WorkerReporter::run(Instant now) {
+  if (now < next_) return;
+  WorkerReport& report = reports_.draft();
+  if (told_lanes_ == 0) report.peers.clear();
+  auto lanes = engine_.peers(told_lanes_, kLanesPerStep);
+  const std::size_t count = lanes.size();
+  gateway::append_lanes(report.peers, std::move(lanes));
+  told_lanes_ += count;
+  if (count == kLanesPerStep) return;
+  complete(report, now);
+  reports_.publish();
+  told_lanes_ = 0;
+  next_ = now + kInterval;
+}
+
+void WorkerReporter::complete(WorkerReport& report, Instant now) const {
+  report.at = now;
+  report.status = engine_.status(now);
+  report.counters = engine_.counters();
+  report.team = worker_.counters();
+  report.rounds = worker_.rounds();
+  report.histograms = engine_.histograms();
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    dpdk::PortStats& stats = report.ports[i];
-    if (index_ < ports_[i]->queues()) stats = ports_[i]->queue_stats(index_);
+    dpdk::PortStats stats = index_ == 0 ? ports_[i]->device_stats() : dpdk::PortStats();
+    if (index_ < ports_[i]->queues()) add_to(stats, ports_[i]->queue_stats(index_));
     const Worker::Drops& drops = worker_.drops(kIds[i]);
     stats.rx_no_buffer += drops.no_buffer;
     stats.tx_unsent += drops.bridge_overflow;
+    report.ports[i] = stats;
   }
-  return report;
-}
-
-void WorkerReporter::run(Instant now) {
-  if (now < next_) return;
-  next_ = now + kInterval;
-  WorkerReport next = report(now);
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (lock) latest_ = std::move(next);
-}
-
-std::optional<WorkerReport> WorkerReporter::latest() const {
-  const std::lock_guard lock(mutex_);
-  return latest_;
 }
 
 }  // namespace satrelay::satrelayd

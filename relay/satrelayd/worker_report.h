@@ -1,9 +1,8 @@
-// What one worker tells of itself ten times a second, for the one that publishes it of all.
+// What one worker tells of itself ten times a second, for who puts together what all tell.
 #pragma once
 
 #include <array>
-#include <mutex>
-#include <optional>
+#include <cstddef>
 #include <vector>
 
 #include "pep/base/histogram.h"
@@ -11,45 +10,54 @@
 #include "relay/dpdk/port.h"
 #include "relay/dpdk/port_stats.h"
 #include "relay/gateway/gateway.h"
+#include "relay/ops/latest_value.h"
 #include "relay/satrelayd/worker.h"
 
 namespace satrelay::satrelayd {
 
 struct WorkerReport {
+  Instant at;  // when it was complete
   gateway::Status status;
   std::vector<gateway::PeerSnapshot> peers;  // lanes of a peer joined
   gateway::Counters counters;
-  std::array<dpdk::PortStats, 2> ports;  // of its queues
+  std::array<dpdk::PortStats, 2> ports;  // of its queues; of the first worker, of the devices, too
   ops::WorkerCounters team;
   Histogram rounds{ops::kWorkerRound.bounds};
   std::vector<gateway::HistogramSnapshot> histograms;  // of its engine
 };
 
-// By the thread of the worker, but for latest().
+// Makes such reports in steps, as no frame shall wait for all of one: each round a few lanes are
+// told. The last few, and all that is not of a peer, are of one instant.
 class WorkerReporter {
  public:
   static constexpr Duration kInterval = Duration::milliseconds(100);
+  static constexpr std::size_t kLanesPerStep = 16;
 
   // All must outlive it. `index`: of the worker.
   WorkerReporter(const gateway::Gateway& engine, const Worker& worker,
                  std::array<const dpdk::Port*, 2> ports, unsigned index)
       : engine_(engine), worker_(worker), ports_(ports), index_(index) {}
 
-  WorkerReport report(Instant now) const;
-  // Leaves a report where latest() finds it, if that is due and nobody is looking.
+  // --- the worker's thread ----------------------------------------------------------------------
+  // The next step of a report, if one is due or under way.
   void run(Instant now);
+  // Past while a report is under way: the next round follows at once.
   Instant next_timeout() const { return next_; }
-  // Any thread; nullopt before the first one.
-  std::optional<WorkerReport> latest() const;
+
+  // --- any other thread, one at a time ----------------------------------------------------------
+  // As ops::LatestValue::take().
+  const WorkerReport* take() { return reports_.take(); }
 
  private:
+  void complete(WorkerReport& report, Instant now) const;
+
   const gateway::Gateway& engine_;
   const Worker& worker_;
   std::array<const dpdk::Port*, 2> ports_;
   unsigned index_;
   Instant next_;
-  mutable std::mutex mutex_;  // guards what follows; held only to copy or move
-  std::optional<WorkerReport> latest_;
+  std::size_t told_lanes_ = 0;  // of the report that is under way
+  ops::LatestValue<WorkerReport> reports_;
 };
 
 }  // namespace satrelay::satrelayd

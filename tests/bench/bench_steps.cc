@@ -205,12 +205,22 @@ std::vector<Case> cases(std::size_t flows) {
                   }});
   list.push_back({"a page of flows, one flow", many, [=](Crowd& crowd) {
                     const Instant now = Instant::from_nanoseconds(60'000'000'000);
-                    crowd.call([&] { (void)crowd.engine().flows(flows - 12, 12, now); });
+                    constexpr std::size_t kAtOnce = 96;  // as relay/ops/flow_pages.h asks
+                    for (std::size_t i = 0; i + kAtOnce <= flows; i += kAtOnce) {
+                      crowd.call([&] { (void)crowd.engine().flows(i, kAtOnce, now); });
+                    }
                     for (std::size_t id = 1; id < flows; id += flows / 100) {
                       crowd.call([&] { (void)crowd.engine().flow(id, now); });
                     }
                     crowd.call([&] { (void)crowd.engine().flow(1U << 30, now); });
                   }});
+  list.push_back(
+      {"what 16 of 300 peers tell", {.flows = flows, .silent_peers = 299}, [](Crowd& crowd) {
+         constexpr std::size_t kAtOnce = 16;  // relay/satrelayd/worker_report.h
+         for (std::size_t i = 0; i < 300; i += kAtOnce) {
+           crowd.call([&] { (void)crowd.engine().peers(i, kAtOnce); });
+         }
+       }});
   list.push_back({"a REPAIR over a whole window", none, repair_window});
   list.push_back({"drain", many, [](Crowd& crowd) {
                     const Instant now = Instant::from_nanoseconds(60'000'000'000);

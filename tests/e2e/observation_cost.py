@@ -1,6 +1,6 @@
 """What all observation together costs the worker of a gateway that has 10,000 flows.
 
-    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300] [--labs 3] [--pairs 3]
+    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300] [--labs 3] [--pairs 3] [--only PART]
 
 In some labs the gateway writes records of flows and exports them by IPFIX, which needs another start;
 in as many others it does not. In those with records all else is turned on and off, in turn:
@@ -16,7 +16,19 @@ A download runs all the time, so that the worker has something to do, and short 
 there is something to record. Prints of each turn the share of a core that the worker's thread took, by
 the kernel's account, and how long its rounds were, by the gateway's own histogram; then the medians,
 and that of the differences between turns that follow each other. Rounds count the time in which others
-had the processor, too. Takes eight minutes.
+had the processor, too; the kernel's account does not. Takes eight minutes.
+
+`--only PART` turns on one part alone, in a lab that writes no records, and tells that from the turns
+without it:
+
+- `panel`: satpanel, which looks each second;
+- `scrape`, `stream`, `flows`, `snmp`, `webhook`: what the list above says of it, beside `panel`, which
+  each of them needs;
+- `follow`: `satrelayctl events --follow`, without a panel;
+- `idle`: nothing; what two turns differ by themselves.
+
+What the gateway does by itself belongs to no part: it tells of itself ten times a second, and has its
+history.
 """
 
 import argparse
@@ -44,6 +56,7 @@ from lab import settings  # noqa: E402
 from panel import Client, panel_of  # noqa: E402
 
 SECONDS = 12
+PARTS = ("panel", "scrape", "stream", "flows", "snmp", "webhook", "follow", "idle")
 LOAD, SHORT = 9001, 9002
 EVERY = 0.05  # seconds from one short connection to the next
 COLLECTOR = 4739
@@ -128,30 +141,48 @@ def event_stream(panel):
 
 
 @contextlib.contextmanager
-def everything(lab):
-    near = lab.gateway_a
-    follow = [lab.programs.satrelayctl, "--socket", near.stats_socket, "events", "--follow"]
+def following(lab):
+    follow = [lab.programs.satrelayctl, "--socket", lab.gateway_a.stats_socket, "events", "--follow"]
+    program = subprocess.Popen(follow, stdout=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        program.send_signal(signal.SIGINT)
+        program.wait()
+
+
+@contextlib.contextmanager
+def observed(lab, parts: set[str]):
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="satrelay-cost-"))
-        snmp = test_alarms.Snmp(folder)
-        stack.callback(snmp.stop)
-        snmp.start_snmpd()
-        receiver = test_alarms.Receiver()
-        stack.callback(receiver.close)
-        hook = f"- {{name: sink, url: '{receiver.url}', secret_file: hook-secret, severity: info}}\n"
-        options = ("--webhook", test_alarms.write_hooks(folder, hook), "--agentx", snmp.socket)
-        panel = stack.enter_context(panel_of(near, options=options))
-        client = Client(panel, token=panel.token)
-        harness.eventually(
-            lambda: snmp.get(test_alarms.GATEWAY_STATE) == "2", 15, "snmpd shows the gateway"
-        )
-        following = subprocess.Popen(follow, stdout=subprocess.DEVNULL)
-        stack.callback(following.wait)
-        stack.callback(following.send_signal, signal.SIGINT)
-        stack.enter_context(event_stream(panel))
-        stack.enter_context(repeated(1, lambda: client.get("/metrics")))
-        stack.enter_context(repeated(3, lambda: client.get(FLOWS)))
-        stack.enter_context(repeated(10, lambda: snmp.walk(test_alarms.ROOT)))
+        options: tuple[str, ...] = ()
+        snmp = None
+        if "snmp" in parts:
+            snmp = test_alarms.Snmp(folder)
+            stack.callback(snmp.stop)
+            snmp.start_snmpd()
+            options += ("--agentx", snmp.socket)
+        if "webhook" in parts:
+            receiver = test_alarms.Receiver()
+            stack.callback(receiver.close)
+            hook = f"- {{name: sink, url: '{receiver.url}', secret_file: hook-secret, severity: info}}\n"
+            options += ("--webhook", test_alarms.write_hooks(folder, hook))
+        if parts - {"follow", "idle"}:
+            panel = stack.enter_context(panel_of(lab.gateway_a, options=options))
+            client = Client(panel, token=panel.token)
+        if snmp is not None:
+            harness.eventually(
+                lambda: snmp.get(test_alarms.GATEWAY_STATE) == "2", 15, "snmpd shows the gateway"
+            )
+            stack.enter_context(repeated(10, lambda: snmp.walk(test_alarms.ROOT)))
+        if "follow" in parts:
+            stack.enter_context(following(lab))
+        if "stream" in parts:
+            stack.enter_context(event_stream(panel))
+        if "scrape" in parts:
+            stack.enter_context(repeated(1, lambda: client.get("/metrics")))
+        if "flows" in parts:
+            stack.enter_context(repeated(3, lambda: client.get(FLOWS)))
         time.sleep(2)
         yield
 
@@ -234,6 +265,25 @@ def percent(values: list[float]) -> str:
     return f"{statistics.median(values):.3%} ({min(values):.3%} to {max(values):.3%})"
 
 
+def tell_part(what: str, pairs: list[tuple[float, float]]) -> None:
+    """Of turns without the part, and with it, in turn."""
+    off, on = [each[0] for each in pairs], [each[1] for each in pairs]
+    added = [after - before for before, after in pairs]
+    note(f"{what}: without {percent(off)}, with {percent(on)}, beside {percent(added)}")
+
+
+def measure_part(part: str, wish) -> None:
+    pairs: list[tuple[Turn, Turn]] = []
+    for _ in range(wish.labs):
+        with busy_lab("") as lab:
+            for _ in range(wish.pairs):
+                off = turn(lab.gateway_a, "off")
+                with observed(lab, {part}):
+                    pairs.append((off, turn(lab.gateway_a, part)))
+    tell_part("of a core", [(off.processor, on.processor) for off, on in pairs])
+    tell_part("of the time in rounds", [(off.at_work, on.at_work) for off, on in pairs])
+
+
 def tell(what: str, bare: list[float], pairs: list[tuple[float, float]]) -> None:
     """Of turns without anything, and of those with records, off and on in turn."""
     off, on = [each[0] for each in pairs], [each[1] for each in pairs]
@@ -250,11 +300,15 @@ def main() -> None:
     parser.add_argument("--peers", type=int, default=1)
     parser.add_argument("--labs", type=int, default=3)
     parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--only", choices=PARTS, metavar="PART")
     wish = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (14_000, 14_000))
     if wish.peers > 1:
         panel_cost.PEERS = wish.peers
         settings.gateway_yaml = panel_cost.with_many_peers(settings.gateway_yaml)
+    if wish.only:
+        measure_part(wish.only, wish)
+        return
     bare: list[Turn] = []
     pairs: list[tuple[Turn, Turn]] = []
     for _ in range(wish.labs):
@@ -265,7 +319,7 @@ def main() -> None:
             with busy_lab(folder) as lab:
                 for _ in range(wish.pairs):
                     off = turn(lab.gateway_a, "records")
-                    with everything(lab):
+                    with observed(lab, set(PARTS)):
                         pairs.append((off, turn(lab.gateway_a, "all")))
     tell(
         "of a core",

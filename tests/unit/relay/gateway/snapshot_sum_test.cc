@@ -18,6 +18,12 @@ PeerSnapshot lane_of(const char* name, std::uint8_t lane, stp::PeerState state) 
   return peer;
 }
 
+std::vector<PeerSnapshot> joined(std::vector<PeerSnapshot> lanes) {
+  std::vector<PeerSnapshot> peers;
+  append_lanes(peers, std::move(lanes));
+  return peers;
+}
+
 constexpr auto kAlive = stp::PeerState::kAlive;
 constexpr auto kConnecting = stp::PeerState::kConnecting;
 

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -58,13 +60,25 @@ class TelemetryTest : public testing::Test {
     return ctl::StatsClient(socket_, 3s).query(command);
   }
 
+  void publish(const Snapshot& snapshot) {
+    const std::lock_guard lock(mutex_);
+    latest_ = {std::make_shared<const Snapshot>(snapshot), {}};
+  }
+
   inline static std::filesystem::path folder_;
   inline static std::filesystem::path socket_;
   inline static bool started_ = false;
 
-  SnapshotBoard board_;
+  SnapshotBoard board_{[this] {
+    const std::lock_guard lock(mutex_);
+    return latest_;
+  }};
   EventRing events_{kBootEpoch};
   History history_;
+
+ private:
+  std::mutex mutex_;
+  std::optional<SnapshotBoard::Published> latest_;
 };
 
 // What a test says that the engine has.

@@ -17,7 +17,7 @@ TEST_F(TelemetryTest, HistogramsTellHowManyAreUpToEachBound) {
   gateway::HistogramSnapshot blocks{&compress::kBlockCompression, "",
                                     Histogram(compress::kBlockCompression.bounds)};
   snapshot.histograms = {rounds, blocks};
-  board_.publish(snapshot);
+  publish(snapshot);
   const Json found = query("/satrelay/histograms");
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found.at("0"), Json::parse(R"({"name": "worker_round_ns", "worker": "1", "count": 5,
@@ -35,7 +35,7 @@ TEST_F(TelemetryTest, HistogramsComeInPagesThatFit) {
                                      Histogram(gateway::kRelayedWait.bounds)};
   largest.values.add(1, kMost);
   snapshot.histograms.assign(40, largest);
-  board_.publish(snapshot);
+  publish(snapshot);
   EXPECT_EQ(query("/satrelay/histograms").size(), kHistogramsPerPage);
   EXPECT_EQ(ctl::StatsClient(socket_, 3s).query_all("/satrelay/histograms").size(), 40U);
 }

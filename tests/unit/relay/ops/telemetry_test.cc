@@ -97,7 +97,7 @@ TEST_F(TelemetryTest, TellsHowRecordsFare) {
   snapshot.workers.resize(2);
   snapshot.workers[0].counters.records_lost = 3;
   snapshot.workers[1].counters.records_lost = 4;
-  board_.publish(snapshot);
+  publish(snapshot);
   {
     const Telemetry telemetry(board_, events_, history_);
     EXPECT_EQ(query("/satrelay/records").at("file"), "off");
@@ -129,7 +129,7 @@ TEST_F(TelemetryTest, Status) {
   snapshot.status.arena_used = 4096;
   snapshot.status.tcp.retransmitted_segments = 5;
   snapshot.status.codec.plain_bytes = 99;
-  board_.publish(snapshot);
+  publish(snapshot);
   const Json status = query("/satrelay/status");
   EXPECT_EQ(status.at("version"), "9.9");
   EXPECT_EQ(status.at("uptime_ms"), 12'345);
@@ -151,7 +151,7 @@ TEST_F(TelemetryTest, CountersHaveTheirStableNames) {
   Snapshot snapshot;
   snapshot.counters.add(gateway::Counter::kBridgedNotTcp, 11);
   snapshot.counters.add(gateway::Counter::kFlowsEstablished, kMost);
-  board_.publish(snapshot);
+  publish(snapshot);
   const Json counters = query("/satrelay/counters");
   EXPECT_EQ(counters.size(), gateway::kCounterCount);
   EXPECT_EQ(counters.at("bridged_not_tcp"), 11);
@@ -174,7 +174,7 @@ TEST_F(TelemetryTest, Ports) {
   PortSnapshot wan;
   wan.name = "wan";
   snapshot.ports = {lan, wan};
-  board_.publish(snapshot);
+  publish(snapshot);
   Json ports = query("/satrelay/ports");
   ASSERT_EQ(ports.size(), 2U);
   EXPECT_EQ(ports["lan"].at("name"), "lan");
@@ -199,7 +199,7 @@ TEST_F(TelemetryTest, PeersNestTheirCountersAndComeInPages) {
   snapshot.peers[0].loss_ratio = 0.0104;
   snapshot.peers[0].state = stp::PeerState::kAlive;
   snapshot.peers[0].counters.bytes_out = 77;
-  board_.publish(snapshot);
+  publish(snapshot);
   EXPECT_EQ(query("/satrelay/peers").size(), kPeersPerPage);
   EXPECT_EQ(query("/satrelay/peers,3,1").at("3").at("name"), "peer-3");
   const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/peers");
@@ -223,7 +223,7 @@ TEST_F(TelemetryTest, WhatWasNeverMeasuredIsLeftOut) {
   snapshot.peers[0].rtt.reset();
   snapshot.peers[0].loss_ratio.reset();
   snapshot.peers[0].path_mtu.reset();
-  board_.publish(snapshot);
+  publish(snapshot);
   Json peers = ctl::StatsClient(socket_, 3s).query_all("/satrelay/peers");
   for (const char* key : {"rtt_us", "loss_ppm", "path_mtu_bytes"}) {
     EXPECT_FALSE(peers[0].contains(key)) << key;
@@ -239,7 +239,7 @@ TEST_F(TelemetryTest, APeerThatSeemsToHaveAnotherKeyIsCounted) {
   Snapshot snapshot;
   snapshot.peers.assign(3, largest_peer());
   snapshot.peers[1].wrong_key = true;
-  board_.publish(snapshot);
+  publish(snapshot);
   EXPECT_EQ(query("/satrelay/status").at("peers"),
             Json::parse(R"({"connecting": 2, "wrong_key": 1})"));
   EXPECT_EQ(query("/satrelay/peers").at("1").at("state"), "wrong_key");
@@ -494,7 +494,7 @@ TEST_F(TelemetryTest, APageOfTheLongestEventsFits) {
 
 TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {
   const Telemetry telemetry(board_, events_, history_);
-  board_.publish(Snapshot{});
+  publish(Snapshot{});
   const auto before = std::chrono::steady_clock::now();
   EXPECT_THROW(query("/satrelay/flows"), ctl::StatsError);
   EXPECT_LT(std::chrono::steady_clock::now() - before, 2s);
@@ -504,7 +504,7 @@ TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {
 TEST_F(TelemetryTest, AnswersNullOnceTheGatewayIsGone) {
   {
     const Telemetry telemetry(board_, events_, history_);
-    board_.publish(Snapshot{});
+    publish(Snapshot{});
     EXPECT_NO_THROW(query("/satrelay/status"));
   }
   EXPECT_THROW(query("/satrelay/status"), ctl::StatsError);

@@ -8,11 +8,16 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(KeptFor, AShortListingIsFetchedEachThreeSeconds) {
-  EXPECT_EQ(kept_for(2ms), 3s);
-  EXPECT_EQ(kept_for(1s), 3s);
+  EXPECT_EQ(kept_for(0, 2ms), 3s);
+  EXPECT_EQ(kept_for(3'000, 1s), 3s);
 }
 
-TEST(KeptFor, ALongOneIsFetchedAQuarterOfTheTimeAtMost) { EXPECT_EQ(kept_for(4s), 12s); }
+TEST(KeptFor, NoMoreThanAThousandEntriesASecondAreDescribed) {
+  EXPECT_EQ(kept_for(10'000, 600ms), 10s);
+  EXPECT_EQ(kept_for(20'000, 1s), 20s);
+}
+
+TEST(KeptFor, WhoAnswersSlowlyIsAskedAQuarterOfTheTimeAtMost) { EXPECT_EQ(kept_for(100, 4s), 12s); }
 
 }  // namespace
 }  // namespace satrelay::panel::kept_for_test
