@@ -1,6 +1,7 @@
 """What all observation together costs the worker of a gateway that has 10,000 flows.
 
-    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300] [--labs 3] [--pairs 3] [--only PART]
+    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300] [--labs 3]
+        [--pairs 3] [--only PART]
 
 In some labs the gateway writes records of flows and exports them by IPFIX, which needs another start;
 in as many others it does not. In those with records all else is turned on and off, in turn:
@@ -18,13 +19,13 @@ the kernel's account, and how long its rounds were, by the gateway's own histogr
 and that of the differences between turns that follow each other. Rounds count the time in which others
 had the processor, too; the kernel's account does not. Takes eight minutes.
 
-`--only PART` turns on one part alone, in a lab that writes no records, and tells that from the turns
-without it:
+`--only PART` turns on one part alone, and tells that from the turns without it:
 
 - `panel`: satpanel, which looks each second;
 - `scrape`, `stream`, `flows`, `snmp`, `webhook`: what the list above says of it, beside `panel`, which
   each of them needs;
 - `follow`: `satrelayctl events --follow`, without a panel;
+- `records`: records of flows, written and exported, in every other lab;
 - `idle`: nothing; what two turns differ by themselves.
 
 What the gateway does by itself belongs to no part: it tells of itself ten times a second, and has its
@@ -56,7 +57,8 @@ from lab import settings  # noqa: E402
 from panel import Client, panel_of  # noqa: E402
 
 SECONDS = 12
-PARTS = ("panel", "scrape", "stream", "flows", "snmp", "webhook", "follow", "idle")
+BESIDE_PANEL = ("panel", "scrape", "stream", "flows", "snmp", "webhook")
+PARTS = (*BESIDE_PANEL, "follow", "records", "idle")
 LOAD, SHORT = 9001, 9002
 EVERY = 0.05  # seconds from one short connection to the next
 COLLECTOR = 4739
@@ -167,7 +169,7 @@ def observed(lab, parts: set[str]):
             stack.callback(receiver.close)
             hook = f"- {{name: sink, url: '{receiver.url}', secret_file: hook-secret, severity: info}}\n"
             options += ("--webhook", test_alarms.write_hooks(folder, hook))
-        if parts - {"follow", "idle"}:
+        if parts & set(BESIDE_PANEL):
             panel = stack.enter_context(panel_of(lab.gateway_a, options=options))
             client = Client(panel, token=panel.token)
         if snmp is not None:
@@ -272,14 +274,28 @@ def tell_part(what: str, pairs: list[tuple[float, float]]) -> None:
     note(f"{what}: without {percent(off)}, with {percent(on)}, beside {percent(added)}")
 
 
+@contextlib.contextmanager
+def recording_lab():
+    with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
+        os.chmod(folder, 0o777)  # whoever the gateways run as
+        with busy_lab(folder) as lab:
+            yield lab
+
+
 def measure_part(part: str, wish) -> None:
     pairs: list[tuple[Turn, Turn]] = []
     for _ in range(wish.labs):
         with busy_lab("") as lab:
+            off = []
             for _ in range(wish.pairs):
-                off = turn(lab.gateway_a, "off")
+                off.append(turn(lab.gateway_a, "off"))
+                if part == "records":
+                    continue
                 with observed(lab, {part}):
-                    pairs.append((off, turn(lab.gateway_a, part)))
+                    pairs.append((off[-1], turn(lab.gateway_a, part)))
+        if part == "records":
+            with recording_lab() as lab:
+                pairs += [(each, turn(lab.gateway_a, part)) for each in off]
     tell_part("of a core", [(off.processor, on.processor) for off, on in pairs])
     tell_part("of the time in rounds", [(off.at_work, on.at_work) for off, on in pairs])
 
@@ -314,13 +330,11 @@ def main() -> None:
     for _ in range(wish.labs):
         with busy_lab("") as lab:
             bare += [turn(lab.gateway_a, "bare") for _ in range(wish.pairs)]
-        with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
-            os.chmod(folder, 0o777)  # whoever the gateways run as
-            with busy_lab(folder) as lab:
-                for _ in range(wish.pairs):
-                    off = turn(lab.gateway_a, "records")
-                    with observed(lab, set(PARTS)):
-                        pairs.append((off, turn(lab.gateway_a, "all")))
+        with recording_lab() as lab:
+            for _ in range(wish.pairs):
+                off = turn(lab.gateway_a, "records")
+                with observed(lab, set(PARTS)):
+                    pairs.append((off, turn(lab.gateway_a, "all")))
     tell(
         "of a core",
         [each.processor for each in bare],

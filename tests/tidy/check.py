@@ -108,7 +108,7 @@ IMPURE_HEADERS = re.compile(
 
 # The only code that may name DPDK.
 DPDK_PLACES = re.compile(r"^(relay/dpdk/|relay/ops/|relay/[a-z]+/main\.cc$|"
-                         r"tests/unit/relay/(dpdk|ops)/|tests/unit/relay/satrelayd/worker_test\.cc$|tests/bench/bench_(policy|workers)\.cc$)")
+                         r"tests/unit/relay/(dpdk|ops)/|tests/unit/relay/satrelayd/worker_(fixture\.h|test\.cc)$|tests/bench/bench_(policy|workers)\.cc$)")
 
 # Unit tests have the path and the name of what they test, a unit or a folder: config/units_test.cc tests
 # config/units.h. These are about something else:

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "config/schema.h"
@@ -128,6 +129,7 @@ struct Flow {
                ? metadata_.unpack({key.local, key.remote, key.local_port, key.remote_port})
                : metadata_.unpack({key.remote, key.local, key.remote_port, key.local_port});
   }
+  std::string_view class_name() const { return metadata_.class_name(); }
   // How its host is reached on the LAN is not known yet.
   bool is_unheard() const { return to_host.destination == MacAddress(); }
   // But for its TIME-WAIT.

@@ -381,9 +381,20 @@ const FlowKey* FlowRelay::key_of(std::size_t peer, const stp::Event& event) cons
 }
 
 std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count, Instant now) {
+  // Flows lie anywhere, and most have not been used for long: the next ones are fetched meanwhile.
+  constexpr std::size_t kAhead = 4;
   std::vector<FlowSnapshot> list;
-  for (std::uint32_t slot = flows_.nth(first); slot != kNoSlot && list.size() < count;
-       slot = flows_.from(slot + 1)) {
+  list.reserve(std::min(count, flows_.size()));
+  std::uint32_t slot = flows_.nth(first);
+  std::uint32_t ahead = slot;
+  const auto fetch_next = [&] {
+    if (ahead == kNoSlot) return;
+    flows_.prefetch(ahead);
+    ahead = flows_.from(ahead + 1);
+  };
+  for (std::size_t i = 0; i < std::min(kAhead, count); ++i) fetch_next();
+  for (; slot != kNoSlot && list.size() < count; slot = flows_.from(slot + 1)) {
+    fetch_next();
     work_.add();
     catch_up(slot, now);
     list.push_back(describe(flow(slot), *peers_[flow(slot).peer], now));

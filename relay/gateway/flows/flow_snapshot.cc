@@ -7,13 +7,12 @@ namespace satrelay::gateway {
 FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   FlowSnapshot s;
   s.id = f.id;
-  const OpenMetadata metadata = f.metadata();
-  s.client = metadata.client;
-  s.client_port = metadata.client_port;
-  s.server = metadata.server;
-  s.server_port = metadata.server_port;
-  s.peer = peer.config.name;
   s.from_lan = f.origin == Origin::kLan;
+  s.client = s.from_lan ? f.key.local : f.key.remote;
+  s.client_port = s.from_lan ? f.key.local_port : f.key.remote_port;
+  s.server = s.from_lan ? f.key.remote : f.key.local;
+  s.server_port = s.from_lan ? f.key.remote_port : f.key.local_port;
+  s.peer = peer.config.name;
   s.tcp_state = f.endpoint.state();
   s.age = now - f.created;
   s.idle = now - f.last_activity;
@@ -43,7 +42,7 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.rule_name = f.rule->rule.name;
   s.compress = f.rule->rule.compress;
   s.modes = f.modes;
-  s.traffic_class = metadata.class_name;
+  s.traffic_class = f.class_name();
   const SharedDictionary& dictionary = peer.dictionaries.of(f.traffic_class);
   if (dictionary.levels != nullptr && s.compress != config::Compress::kOff) {
     s.dictionary = dictionary.levels->dictionary()->fingerprint();

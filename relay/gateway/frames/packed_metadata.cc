@@ -11,7 +11,7 @@ using Octets = std::array<std::byte, kMaxOpenMetadata>;
 static_assert(kMaxOpenMetadata <= 0xff);
 
 // Of the ends in the octets (open_metadata.h).
-std::size_t place_of_ends(const Octets& octets) {
+std::size_t place_of_ends(ConstBytes octets) {
   const auto tags = static_cast<std::size_t>(octets[2]);
   return 16 + 4 * tags;
 }
@@ -49,6 +49,19 @@ OpenMetadata PackedMetadata::unpack(const Ends& ends) const {
   writer.u16(ends.server_port);
   const ConstBytes whole = ConstBytes(octets).first(size + size_of_ends(ends.client));
   return parse_open_metadata(whole).value_or(OpenMetadata{});
+}
+
+std::string_view PackedMetadata::class_name() const {
+  constexpr std::byte kHasClass{16};
+  constexpr std::byte kHasModes{32};
+  constexpr std::size_t kBehindEnds = 5;  // MSS, window scale, traffic class, hop limit
+  if (octets_ == nullptr) return {};
+  const ConstBytes octets(&octets_[1], static_cast<std::size_t>(octets_[0]));
+  if ((octets[3] & kHasClass) == std::byte{0}) return {};
+  const std::size_t modes = (octets[3] & kHasModes) == std::byte{0} ? 0 : 1;
+  const std::size_t place = place_of_ends(octets) + kBehindEnds + modes;
+  const auto* const name = reinterpret_cast<const char*>(&octets[place + 1]);
+  return {name, static_cast<std::size_t>(octets[place])};
 }
 
 }  // namespace satrelay::gateway

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "relay/gateway/frames/open_metadata.h"
 
@@ -22,6 +23,8 @@ class PackedMetadata {
   void pack(const OpenMetadata& metadata);
   // What was packed last, of a flow with these ends; before that, of nobody.
   OpenMetadata unpack(const Ends& ends) const;
+  // Of that only the name of the class, which a listing of flows asks of very many.
+  std::string_view class_name() const;
 
  private:
   std::unique_ptr<std::byte[]> octets_;  // how many follow, and these

@@ -36,6 +36,7 @@ void expect_same(const OpenMetadata& metadata) {
   const OpenMetadata unpacked =
       packed.unpack({metadata.client, metadata.server, metadata.client_port, metadata.server_port});
   EXPECT_EQ(octets_of(unpacked), octets_of(metadata));
+  EXPECT_EQ(packed.class_name(), metadata.class_name);
 }
 
 TEST(PackedMetadata, IsWhatWasPacked) {
@@ -54,6 +55,8 @@ TEST(PackedMetadata, WithTagsModesAndTheLongestClass) {
   expect_same(metadata);
   EXPECT_EQ(octets_of(metadata).size(), kMaxOpenMetadata);
   metadata.class_name = "bulk";
+  expect_same(metadata);
+  metadata.modes = {};
   expect_same(metadata);
 }
 
