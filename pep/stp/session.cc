@@ -12,9 +12,14 @@ namespace {
 
 Handshake::Config handshake_config(const Config& config) {
   const std::uint32_t repair = config.fec == FecMode::kAuto ? kCapabilityRepair : 0;
-  return {config.boot_epoch,          config.opens_even_streams, config.lane_count,
-          config.datagram_size,       config.hello_interval,     repair | kCapabilityReception,
-          config.security.has_value()};
+  const std::uint32_t reports = config.lan_reports ? kCapabilityLanReports : 0;
+  return {.epoch = config.boot_epoch,
+          .opens_even_streams = config.opens_even_streams,
+          .lane_count = config.lane_count,
+          .datagram_size = config.datagram_size,
+          .interval = config.hello_interval,
+          .capabilities = repair | reports | kCapabilityReception,
+          .encrypts = config.security.has_value()};
 }
 
 Streams::Config streams_config(const Config& config) {
@@ -367,6 +372,10 @@ double Session::loss_ratio() const { return impl_->association->loss_rate.ratio(
 bool Session::knows_loss() const { return impl_->association->loss_rate.known(); }
 
 bool Session::repairs() const { return impl_->connected() && impl_->may_repair(); }
+
+bool Session::lan_reports() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityLanReports);
+}
 
 bool Session::doubts_peer() const {
   return impl_->association->doubts_peer && impl_->state == PeerState::kAlive;

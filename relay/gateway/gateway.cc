@@ -170,6 +170,7 @@ void Gateway::observe_plain(PlainObserver* observer) {
 
 void Gateway::record_flows(FlowRecorder* recorder) {
   impl_->settle();
+  impl_->uplink.attention().wake_all();
   impl_->flows.tell_ends(recorder);
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint16_t kBaseMtu = 1200;
 
 // Streams at a time that are no flows but messages (liaison.h).
-constexpr std::uint32_t kMessageStreams = 8;
+constexpr std::uint32_t kMessageStreams = 12;
 
 void check(const config::Gateway& config, Share share) {
   const auto is_count = [](unsigned count) {
@@ -87,6 +87,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
   stp.reserves = true;
+  stp.lan_reports = true;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;
@@ -154,7 +155,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
     peers.push_back(std::make_unique<Peer>(
         peer, carrier,
         stp_config(config, identity, i, lanes[i], plan, carrier, flows.stored_of_peers()), arena,
-        flows, i, lanes[i], config.limits.flows, now));
+        flows, flows, i, lanes[i], config.limits.flows, now));
     Peer& made = *peers.back();
     uplink.add_session(carrier, made.session, made.datagram_overhead);
     made.bell = uplink.attention().bell(i);

@@ -14,8 +14,11 @@
 namespace satrelay::records {
 namespace {
 
+// There is no value that says "not known": what the far gateway has told has templates of its own.
 constexpr std::uint16_t kTemplateV4 = 256;
 constexpr std::uint16_t kTemplateV6 = 257;
+constexpr std::uint16_t kFarTemplateV4 = 258;
+constexpr std::uint16_t kFarTemplateV6 = 259;
 
 // --- what the enterprise adds --------------------------------------------------------------------
 
@@ -39,6 +42,8 @@ void add_enterprise_elements(fbInfoModel_t* model) {
       element("satrelayClassName", 7, FB_IE_VARLEN, 0, FB_STRING),
       element("satrelayPeerName", 8, FB_IE_VARLEN, 0, FB_STRING),
       element("satrelayEnd", 9, FB_IE_VARLEN, 0, FB_STRING),
+      element("satrelayFarLanRetransmittedSegments", 10, 4, kPackets, FB_UINT_32),
+      element("satrelayFarLanRepeatedSegments", 11, 4, kPackets, FB_UINT_32),
   };
   for (fbInfoElement_t& each : elements) fbInfoModelAddElement(model, &each);
 }
@@ -52,6 +57,7 @@ struct Values {
   std::uint64_t encoded, reverse_encoded;
   std::uint64_t id;
   std::uint32_t first_byte_us, retransmitted, repeated, rule;
+  std::uint32_t far_retransmitted, far_repeated;
   std::uint16_t client_port, server_port, vlan;
   std::uint8_t protocol, end_reason, biflow_direction, flow_direction;
   std::uint8_t padding[6];
@@ -71,6 +77,8 @@ struct Field {
   std::uint16_t size;  // in memory
 };
 constexpr std::string_view kPadding = "paddingOctets";
+constexpr std::string_view kFarRetransmitted = "satrelayFarLanRetransmittedSegments";
+constexpr std::string_view kFarRepeated = "satrelayFarLanRepeatedSegments";
 constexpr Field kFieldsV4[] = {{"sourceIPv4Address", 4}, {"destinationIPv4Address", 4}};
 constexpr Field kFieldsV6[] = {{"sourceIPv6Address", 16}, {"destinationIPv6Address", 16}};
 constexpr Field kFields[] = {
@@ -85,6 +93,8 @@ constexpr Field kFields[] = {
     {"satrelayLanRetransmittedSegments", 4},
     {"satrelayLanRepeatedSegments", 4},
     {"satrelayRuleNumber", 4},
+    {kFarRetransmitted, 4},
+    {kFarRepeated, 4},
     {"sourceTransportPort", 2},
     {"destinationTransportPort", 2},
     {"vlanId", 2},
@@ -120,12 +130,15 @@ static_assert(size_in_memory(kFieldsV6) + sizeof(Values) == sizeof(ValuesV6));
   throw std::runtime_error("libfixbuf: " + text);
 }
 
-// In memory: with the sizes and the padding of the struct. Else as it leaves.
-enum class Form : std::uint8_t { kInMemory, kSent };
+// In memory: with the sizes and the padding of the struct. Else as it leaves, with what the far
+// gateway has told or without.
+enum class Form : std::uint8_t { kInMemory, kSent, kSentWithFar };
 
 void append_fields(fbTemplate_t* made, std::span<const Field> fields, Form form) {
   for (const Field& field : fields) {
-    if (form == Form::kSent && field.name == kPadding) continue;
+    const bool is_far = field.name == kFarRetransmitted || field.name == kFarRepeated;
+    if (form != Form::kInMemory && field.name == kPadding) continue;
+    if (form == Form::kSent && is_far) continue;
     std::string name(field.name);
     fbInfoElementSpec_t spec{};
     spec.name = name.data();
@@ -170,8 +183,10 @@ Values values_of(const gateway::FlowRecord& record, const RecordContext& context
   if (record.first_byte) {
     values.first_byte_us = static_cast<std::uint32_t>(record.first_byte->to_microseconds());
   }
-  values.retransmitted = record.retransmitted;
-  values.repeated = record.repeated;
+  values.retransmitted = record.lan.retransmitted;
+  values.repeated = record.lan.repeated;
+  values.far_retransmitted = record.far.value_or(gateway::LanFigures{}).retransmitted;
+  values.far_repeated = record.far.value_or(gateway::LanFigures{}).repeated;
   values.rule = record.rule;
   values.client_port = record.client_port;
   values.server_port = record.server_port;
@@ -187,8 +202,13 @@ Values values_of(const gateway::FlowRecord& record, const RecordContext& context
   return values;
 }
 
-std::uint16_t template_of(const gateway::FlowRecord& record) {
+std::uint16_t template_in_memory(const gateway::FlowRecord& record) {
   return record.client.is_v4() ? kTemplateV4 : kTemplateV6;
+}
+
+std::uint16_t template_sent(const gateway::FlowRecord& record) {
+  if (!record.far) return template_in_memory(record);
+  return record.client.is_v4() ? kFarTemplateV4 : kFarTemplateV6;
 }
 
 constexpr std::size_t kMessageHeader = 16;
@@ -253,6 +273,8 @@ IpfixMessages::IpfixMessages(const Parameters& parameters) : library_(std::make_
     add_template(l.model, l.session, kTemplateV4, kFieldsV4, form);
     add_template(l.model, l.session, kTemplateV6, kFieldsV6, form);
   }
+  add_template(l.model, l.session, kFarTemplateV4, kFieldsV4, Form::kSentWithFar);
+  add_template(l.model, l.session, kFarTemplateV6, kFieldsV6, Form::kSentWithFar);
   l.exporter =
       fbExporterAllocBuffer(l.message.data(), static_cast<std::uint16_t>(l.message.size()));
   l.buffer = fBufAllocForExport(l.session, l.exporter);
@@ -281,9 +303,11 @@ ConstBytes IpfixMessages::templates() {
 
 bool IpfixMessages::append(const gateway::FlowRecord& record, const RecordContext& context) {
   const bool v4 = record.client.is_v4();
-  const std::uint16_t id = template_of(record);
+  const std::uint16_t id = template_sent(record);
   GError* error = nullptr;
-  if (fBufSetInternalTemplate(library_->buffer, id, &error) == FALSE) fail(error);
+  if (fBufSetInternalTemplate(library_->buffer, template_in_memory(record), &error) == FALSE) {
+    fail(error);
+  }
   bool done = fBufSetExportTemplate(library_->buffer, id, &error) == TRUE;
   const Values values = values_of(record, context);
   if (done && v4) {
@@ -312,7 +336,7 @@ bool IpfixMessages::append(const gateway::FlowRecord& record, const RecordContex
 // Set has one record at least (RFC 7011 section 3.3).
 bool IpfixMessages::has_room(const gateway::FlowRecord& record,
                              const RecordContext& context) const {
-  if (begun_ == 0 || template_of(record) == last_id_) return true;
+  if (begun_ == 0 || template_sent(record) == last_id_) return true;
   return size_ + kSetHeader + longest_sent(record, context) <= library_->message.size();
 }
 

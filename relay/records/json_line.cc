@@ -56,7 +56,11 @@ void append_line(fmt::memory_buffer& out, const gateway::FlowRecord& record,
                  R"(,"from_lan_bytes":{},"to_lan_bytes":{},"encoded_to_peer_bytes":{},)"
                  R"("encoded_from_peer_bytes":{},"lan_retransmitted":{},"lan_repeated":{})",
                  record.bytes_from_lan, record.bytes_to_lan, record.encoded_to_peer,
-                 record.encoded_from_peer, record.retransmitted, record.repeated);
+                 record.encoded_from_peer, record.lan.retransmitted, record.lan.repeated);
+  if (record.far) {
+    fmt::format_to(to, R"(,"far_retransmitted":{},"far_repeated":{})", record.far->retransmitted,
+                   record.far->repeated);
+  }
   fmt::format_to(to,
                  R"(,"established":{},"end":"{}","id":{}}})"
                  "\n",

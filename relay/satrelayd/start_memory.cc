@@ -1,6 +1,7 @@
 #include "relay/satrelayd/start_memory.h"
 
 #include "config/format.h"
+#include "relay/gateway/flows/awaited_reports.h"
 #include "relay/gateway/flows/memory_plan.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/journal_slices.h"
@@ -34,7 +35,9 @@ StartMemory start_memory(const config::Gateway& config, ByteCount packets) {
   // What stands in the copy on a disk is remembered.
   const std::uint64_t copies = config.journal.empty() ? 1 : 2;
   const std::uint64_t rings =
-      config.records.wanted() ? config.worker.count * records::RecordRing::kMemory : 0;
+      config.records.wanted()
+          ? config.worker.count * (records::RecordRing::kMemory + gateway::AwaitedReports::kMemory)
+          : 0;
   return {.arena = arena_of(config), .beside = packets + ByteCount(copies * journal + rings)};
 }
 

@@ -10,7 +10,7 @@ namespace satrelay::dissector {
 namespace {
 
 constexpr std::uint8_t kFlow = 3, kAdmission = 0xc1, kFlows = 0xc2, kDoubt = 0xc3,
-                       kDictionaries = 0xc4;
+                       kDictionaries = 0xc4, kLanWish = 0xc5, kLanReports = 0xc6;
 
 std::string text_of(std::uint64_t value) { return std::to_string(value); }
 
@@ -155,6 +155,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities", frame.capabilities);
   add("hello.capabilities.repair", (frame.capabilities & stp::kCapabilityRepair) != 0 ? 1 : 0);
   add("hello.capabilities.reception", (frame.capabilities & stp::kCapabilityReception) >> 1);
+  add("hello.capabilities.lan_reports", (frame.capabilities & stp::kCapabilityLanReports) >> 3);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -289,6 +290,9 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
     add("open.kind", kind);
     carries = Carries::kList;
     return "list of flows";
+  } else if (kind == kLanWish || kind == kLanReports) {
+    add("open.kind", kind);
+    return kind == kLanWish ? "wish for LAN reports" : "LAN reports";
   } else if (kind == kDoubt && bytes.size() >= 9) {
     const std::uint64_t stream = in.u64();
     add("open.kind", kind);

@@ -183,7 +183,7 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.peer_epoch = peer_epoch;
   frame.answer_wanted = peer_epoch == 0;
   frame.opens_even_streams = true;
-  frame.capabilities = stp::kCapabilityRepair;
+  frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;
@@ -302,6 +302,8 @@ std::vector<Bytes> example_frames() {
   frames.push_back(open(12, bytes({0xc2})));
   frames.push_back(open(14, bytes({0xc3, 0, 0, 0, 0, 0, 0, 0, 8})));
   frames.push_back(open(18, bytes({0xc4, 0, 0, 0, 7, 0})));
+  frames.push_back(open(20, bytes({0xc5})));
+  frames.push_back(open(22, bytes({0xc6})));
   frames.push_back(
       open(18, bytes({0xc4, 0,    0,    0,    8,    2,    3,    1,    2,   3, 4, 5, 6, 7, 8,  //
                       63,   0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8})));

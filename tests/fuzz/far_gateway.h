@@ -54,14 +54,15 @@ struct FarLane {
 class FarGateway final : public stp::StreamSource {
  public:
   enum class Streams : std::uint8_t { kOdd, kEven };  // that it opens
+  enum class LanReports : std::uint8_t { kUnderstood, kUnknown };
   FarGateway(std::uint64_t epoch, BitRate rate, Instant now, Streams opens = Streams::kOdd,
-             FarLane lane = {})
+             FarLane lane = {}, LanReports reports = LanReports::kUnderstood)
       : memory_(1 << 20),
         arena_(memory_, 4096),
         pacer_(rate, control::LinkOverhead{}, Duration::milliseconds(4),
                Duration::milliseconds(50)),
         controller_(rate),
-        session_(config(epoch, opens, lane), arena_, pacer_, controller_, *this, now) {}
+        session_(config(epoch, opens, lane, reports), arena_, pacer_, controller_, *this, now) {}
 
   stp::Session& session() { return session_; }
   void produce(stp::StreamId id, std::uint32_t, Instant) override { session_.set_ready(id, false); }
@@ -71,6 +72,9 @@ class FarGateway final : public stp::StreamSource {
   std::optional<stp::StreamId> stream(unsigned which) const {
     if (streams_.empty()) return std::nullopt;
     return streams_[which % streams_.size()];
+  }
+  std::optional<stp::StreamId> last() const {
+    return streams_.empty() ? std::nullopt : std::optional(streams_.back());
   }
   void write(stp::StreamId id, ConstBytes bytes, Instant now) {
     const auto part = bytes.first(std::min<std::size_t>(bytes.size(), session_.send_room(id)));
@@ -99,13 +103,14 @@ class FarGateway final : public stp::StreamSource {
   }
 
  private:
-  static stp::Config config(std::uint64_t epoch, Streams opens, FarLane lane) {
+  static stp::Config config(std::uint64_t epoch, Streams opens, FarLane lane, LanReports reports) {
     stp::Config config;
     config.boot_epoch = epoch;
     config.lane = lane.number;
     config.lane_count = lane.count;
     config.opens_even_streams = opens == Streams::kEven;
     config.max_streams = 32;
+    config.lan_reports = reports == LanReports::kUnderstood;
     config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
     return config;
   }

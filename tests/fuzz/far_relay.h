@@ -9,6 +9,7 @@
 
 #include "pep/base/bytes.h"
 #include "pep/compress/block_codec.h"
+#include "pep/stp/wire/varint.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "tests/fuzz/far_gateway.h"
 #include "tests/fuzz/relay_configuration.h"
@@ -32,7 +33,9 @@ class FarRelay {
         return open_list(far, now);
       case 5:
         return list_flow(far, now);
-      case 6:  // anything at all as metadata
+      case 6:
+        return say_reports(far, now);
+      case 7:  // anything at all as metadata
         far.open(in_.bytes(std::min<std::size_t>(in_.u8(), in_.remaining())), now);
         return;
       default:
@@ -100,6 +103,27 @@ class FarRelay {
       writer.u64(which % 3 == 2 ? which : dictionary(which % 3)->dictionary()->fingerprint());
     }
     far.open(ConstBytes(message).first(writer.written()), now);
+  }
+
+  // Of streams that there are, were and never will be; the last may be cut short.
+  void say_reports(FarGateway& far, Instant now) {
+    const unsigned count = in_.u8();
+    constexpr std::array<std::byte, 1> kMessage{std::byte{0xc6}};
+    constexpr std::array<std::byte, 1> kWish{std::byte{0xc5}};
+    far.open(count % 4 == 0 ? kWish : kMessage, now);
+    const auto id = far.last();
+    std::array<std::byte, 24 * 32> reports{};
+    ByteWriter writer(reports);
+    for (unsigned i = 0; i < count % 32; ++i) {
+      const unsigned which = in_.u8();
+      stp::write_varint(writer, which % 64);
+      stp::write_varint(writer, which);
+      stp::write_varint(writer, std::uint64_t{1} << (which % 62));
+    }
+    if (!id) return;
+    far.write(*id, ConstBytes(reports).first(writer.written() - (writer.written() > count ? 1 : 0)),
+              now);
+    if (count % 3 != 0) far.end(*id, false, {}, now);
   }
 
   void open_list(FarGateway& far, Instant now) {

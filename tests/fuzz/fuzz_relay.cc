@@ -20,6 +20,7 @@
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/arp.h"
+#include "relay/gateway/flows/flow_record.h"
 #include "relay/gateway/gateway.h"
 #include "relay/sim/tcp_frame.h"
 #include "tests/fuzz/far_gateway.h"
@@ -50,6 +51,15 @@ struct Connection {
   std::unique_ptr<tcp::Endpoint> endpoint;
 };
 
+// Each flow has one record, whatever the peer says of its LAN, and when.
+struct RecordCount final : gateway::FlowRecorder {
+  void handle_end(const gateway::FlowRecord& record) override {
+    check(record.end != gateway::Counter::kCount);
+    ++records;
+  }
+  std::uint64_t records = 0;
+};
+
 class World {
  public:
   explicit World(ByteReader& in)
@@ -76,6 +86,8 @@ class World {
     const unsigned manner = in_.u8();
     const bool in_order = (manner & 1U) != 0;
     if ((manner & 2U) != 0) burst_ = kLargestBurst;
+    records_flows_ = (manner & 4U) != 0;
+    record_flows();
     while (in_.remaining() > 2) {
       const unsigned operation = in_.u8();
       const unsigned pause = in_.u8();
@@ -94,6 +106,11 @@ class World {
   struct Loss {
     bool lan = false, wan_in = false, wan_out = false;
   };
+
+  void record_flows() {
+    recorded_ = {};
+    if (records_flows_) gateway_->record_flows(&recorded_);
+  }
 
   void introduce() {
     std::array<std::byte, 14 + wire::kArpSize> frame{};
@@ -398,6 +415,7 @@ class World {
                                                                .secret = {restarts_, 2},
                                                                .wan_mac = kGatewayMac},
                                              memory_, now_);
+        record_flows();
         introduce();
         return;
       default:
@@ -491,6 +509,9 @@ class World {
     check(gateway_->flow_count() == 0);
     check(gateway_->status(now_).half_open == 0);
     check(gateway_->held_frames() == 0);
+    const gateway::Counters& counters = gateway_->counters();
+    check(!records_flows_ || recorded_.records == counters[gateway::Counter::kFlowsAccepted] +
+                                                      counters[gateway::Counter::kFlowsFromPeer]);
     if (!in_order) {
       // What a silent peer has begun to say, and what it was to be told, is kept until then.
       far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
@@ -510,6 +531,8 @@ class World {
   ByteReader& in_;
   FarRelay relay_;
   Instant now_;
+  RecordCount recorded_;
+  bool records_flows_ = false;
   std::vector<std::byte> memory_;
   std::vector<std::byte> host_memory_;
   Arena host_arena_;

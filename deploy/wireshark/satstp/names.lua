@@ -16,7 +16,7 @@ local REASONS = {
   [12] = "in_use",
 }
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
-                [0xc4] = "dictionaries" }
+                [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports" }
 local ADMISSIONS = { [0] = "open", [1] = "bypass", [2] = "draining" }
 local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks", [3] = "dictionary" }
 local CRC_STATUS = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
@@ -107,6 +107,7 @@ field("uint8", "hello.lane_count", "Lanes", base.DEC)
 field("uint32", "hello.capabilities", "Capabilities", base.HEX)
 field("bool", "hello.capabilities.repair", "Understands CODED and REPAIR", 32, nil, 0x04)
 field("bool", "hello.capabilities.reception", "Understands RECEPTION", 32, nil, 0x02)
+field("bool", "hello.capabilities.lan_reports", "Understands LAN reports", 32, nil, 0x08)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)

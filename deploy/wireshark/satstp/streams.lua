@@ -77,6 +77,10 @@ local function metadata(tree, r)
     return "doubt about stream " .. tostring(r:add(tree, "doubt.stream", 8)), kind
   elseif kind == "flows" then
     return "list of flows", kind
+  elseif kind == "lan_wish" then
+    return "wish for LAN reports", kind
+  elseif kind == "lan_reports" then
+    return "LAN reports", kind
   elseif kind == "dictionaries" then
     local sequence, count = r:add(tree, "dictionaries.sequence", 4), r:add(tree, "dictionaries.count", 1)
     if sequence == 0 or count > 15 then malformed("no list of dictionaries is like this") end

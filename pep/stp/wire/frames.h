@@ -64,6 +64,7 @@ struct HelloKeys {
 // Capabilities. 0x01 was that of an older code, with frames of type 0x42.
 inline constexpr std::uint32_t kCapabilityRepair = 0x04;
 inline constexpr std::uint32_t kCapabilityReception = 0x02;
+inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on

@@ -24,6 +24,7 @@
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/packed_metadata.h"
+#include "relay/gateway/peers/lan_report.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/rules/rule_use.h"
 
@@ -69,11 +70,15 @@ struct FlowRare {
   std::uint64_t confirmed_window = 0;       // of our host, as told
   std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
   std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
-  std::uint32_t retransmitted = 0;          // segments to the host
-  std::uint32_t repeated = 0;               // segments of the host with bytes that had come before
+  LanFigures lan;                           // of this LAN
+  std::optional<LanFigures> far;            // of the far one, once its gateway has told
+  bool far_awaited = false;                 // it is said to be about to
 };
 
 struct Flow {
+  // An id that no stream has.
+  static constexpr stp::StreamId kNoStream{~std::uint64_t{0}};
+
   Flow(const FlowKey& flow_key, RulePtr flow_rule, Origin flow_origin, const tcp::Config& config,
        Arena& arena, tcp::Endpoint::Shared shared, Instant now)
       : key(flow_key),
@@ -156,7 +161,7 @@ struct Flow {
   std::uint32_t flow_label;  // of IPv6 packets to the host
   std::uint32_t peer = 0;
   std::uint32_t upheavals_looked_at = 0;  // of all peers
-  stp::StreamId stream{};
+  stp::StreamId stream = kNoStream;       // unless it had one, of the peer as it is now
   Instant last_activity;
   Instant retry_at = Instant::never();  // memory ran out: try again then
   Instant armed = Instant::never();     // when the timer table calls; never after the deadline

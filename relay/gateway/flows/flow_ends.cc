@@ -2,11 +2,61 @@
 
 namespace satrelay::gateway {
 
-void FlowEnds::handle_end(const Flow& f, std::uint32_t peer, Instant now) {
+namespace {
+
+// That wait for a report no more, in one call.
+constexpr int kRecordsPerCall = 64;
+
+}  // namespace
+
+void FlowEnds::tell(FlowRecorder* recorder) {
+  recorder_ = recorder;
+  if (recorder == nullptr) {
+    awaited_.reset();
+  } else if (!awaited_) {
+    awaited_ = std::make_unique<AwaitedReports>(secret_);
+  }
+}
+
+void FlowEnds::expect_report(const StreamOf& of, std::uint32_t slot, Instant now) {
+  tell(awaited_->expect(of, slot, now));
+}
+
+void FlowEnds::handle_end(const Flow& f, std::uint32_t peer, const std::optional<StreamOf>& awaited,
+                          Instant now) {
   if (f.end == Counter::kFlowsFinished) {
     completions_.add(f.bytes_from_lan + f.bytes_to_lan, now - f.created);
   }
-  if (recorder_ != nullptr) recorder_->handle_end(record_of(f, peer, now));
+  if (recorder_ == nullptr) return;
+  const FlowRecord record = record_of(f, peer, now);
+  if (awaited && !record.far) {
+    tell(awaited_->keep(*awaited, record, now));
+  } else {
+    recorder_->handle_end(record);
+  }
+}
+
+std::optional<std::uint32_t> FlowEnds::handle_report(const StreamOf& of,
+                                                     const LanFigures& figures) {
+  if (!awaited_) return std::nullopt;
+  AwaitedReports::Found found = awaited_->take(of);
+  if (found.record) found.record->far = figures;
+  tell(found.record);
+  return found.slot;
+}
+
+void FlowEnds::handle_timeout(Instant now) {
+  if (!awaited_) return;
+  for (int i = 0; i < kRecordsPerCall; ++i) {
+    const AwaitedReports::Expired expired = awaited_->take_expired(now);
+    tell(expired.record);
+    if (!expired.more) return;
+  }
+}
+
+void FlowEnds::shut_down() {
+  if (!awaited_) return;
+  while (const auto record = awaited_->take_any()) tell(record);
 }
 
 FlowRecord FlowEnds::record_of(const Flow& f, std::uint32_t peer, Instant now) const {
@@ -34,8 +84,8 @@ FlowRecord FlowEnds::record_of(const Flow& f, std::uint32_t peer, Instant now) c
   record.bytes_to_lan = f.bytes_to_lan;
   record.encoded_to_peer = f.bytes_encoded;
   record.encoded_from_peer = f.bytes_decoded;
-  record.retransmitted = f.rare().retransmitted;
-  record.repeated = f.rare().repeated;
+  record.lan = f.rare().lan;
+  record.far = f.rare().far;
   return record;
 }
 

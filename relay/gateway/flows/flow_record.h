@@ -13,6 +13,7 @@
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/origin.h"
+#include "relay/gateway/peers/lan_report.h"
 
 namespace satrelay::gateway {
 
@@ -52,8 +53,8 @@ struct FlowRecord {
   std::uint64_t bytes_to_lan = 0;
   std::uint64_t encoded_to_peer = 0;  // what the bytes from the LAN became in the stream
   std::uint64_t encoded_from_peer = 0;
-  std::uint32_t retransmitted = 0;  // segments sent to the host of this LAN again
-  std::uint32_t repeated = 0;       // segments of that host with bytes that had come before
+  LanFigures lan;                 // of this LAN
+  std::optional<LanFigures> far;  // of the far one; nullopt: its gateway has not told
 };
 
 // Is told of each flow that ends, in the midst of other calls: it must not call the gateway.

@@ -58,7 +58,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       unheard_(config.limits.flows, secret),
       windows_(plan, arena_, flows_),
       streams_(config, plan, secret, around.classes, peers_, stopwatch),
-      ends_(around.classes),
+      ends_(around.classes, secret),
       time_waits_(config.limits.time_wait, secret),
       frames_(sums) {
   share_with_endpoints();
@@ -95,7 +95,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
-  if (tcp_counters_.duplicate_bytes_in > repeated) ++f.make_rare().repeated;
+  if (tcp_counters_.duplicate_bytes_in > repeated) ++f.make_rare().lan.repeated;
   if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
@@ -195,6 +195,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
 
 void FlowRelay::handle_timeout(Instant now) {
   expire_time_waits(now);
+  ends_.handle_timeout(now);
   for (int i = 0; i < kFlowsPerCall; ++i) {
     const auto taken = flows_.take_due(now);  // settle() arms it anew
     if (!taken) break;
@@ -233,7 +234,7 @@ Instant FlowRelay::next_timeout() const {
       !farewells_.empty() || !late_answers_.empty()) {
     return {};
   }
-  return earlier(flows_.next_deadline(), time_waits_.next_expiry());
+  return earlier(ends_.next_timeout(), earlier(flows_.next_deadline(), time_waits_.next_expiry()));
 }
 
 // --- splicing ----------------------------------------------------------------------------------
@@ -286,6 +287,10 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
   if (f.stream_state == StreamState::kOpen) streams_.release_if_done(f, now);
+  if (f.stream_state == StreamState::kOver && awaits_report(f) && !f.rare().far_awaited) {
+    f.make_rare().far_awaited = true;
+    ends_.expect_report(stream_of(f), slot, now);
+  }
   // Mostly only its timer is to be set. One whose stream is over may be over itself, and others
   // still look at it.
   if (f.stream_state != StreamState::kOpen || f.endpoint.may_have_segment()) {
@@ -349,7 +354,7 @@ Polled FlowRelay::poll_flow(std::uint32_t slot, MutableBytes out, Instant now) {
     last_sent_ = *segment;
     sending_ = segment->payload_size > 0 ? slot : kNoSlot;
   }
-  if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().retransmitted;
+  if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().lan.retransmitted;
   flows_.ring().count_segments(1);
   return goes_on ? frames_.write_next(f, last_sent_, out) : frames_.write(f, last_sent_, out);
 }

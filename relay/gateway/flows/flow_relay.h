@@ -40,7 +40,7 @@
 
 namespace satrelay::gateway {
 
-class FlowRelay final : public stp::StreamSource, public RoomForFlows {
+class FlowRelay final : public stp::StreamSource, public RoomForFlows, public LanReportReader {
  public:
   // What of the gateway flows have to do with; all of it outlives the relay.
   struct Surroundings {
@@ -132,7 +132,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void shut_down(Instant now);
 
   // nullptr: nobody.
-  void tell_ends(FlowRecorder* recorder) { ends_.tell(recorder); }
+  void tell_ends(FlowRecorder* recorder);
+  // LanReportReader.
+  void handle_report(std::size_t session, const LanReport& report) override;
 
   // --- getters ---------------------------------------------------------------------------------
   const FlowStore& flows() const { return flows_; }
@@ -205,6 +207,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows {
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
+  bool awaits_report(const Flow& f) const;
+  FlowEnds::StreamOf stream_of(const Flow& f) const;
   void remove(std::uint32_t slot, Instant now);
   void release_slot(std::uint32_t slot, Instant now);
   void retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now);

@@ -102,12 +102,54 @@ void FlowRelay::remove(std::uint32_t slot, Instant now) {
 }
 
 void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
-  Peer& peer = *peers_[flow(slot).peer];
-  ends_.handle_end(flow(slot), static_cast<std::uint32_t>(peer.lane.peer), now);
+  const Flow& f = flow(slot);
+  Peer& peer = *peers_[f.peer];
+  if (f.stream != Flow::kNoStream) {
+    peer.liaison.report({f.stream, f.rare().lan});
+    peer.bell.ring();
+  }
+  const auto awaited = awaits_report(f) ? std::optional(stream_of(f)) : std::nullopt;
+  ends_.handle_end(f, static_cast<std::uint32_t>(peer.lane.peer), awaited, now);
   unheard_.remove(slot);
   streams_.leave(flow(slot));
   --peer.flows;
   flows_.remove(slot);
+}
+
+// --- what the far gateway says of its LAN --------------------------------------------------------
+
+void FlowRelay::tell_ends(FlowRecorder* recorder) {
+  ends_.tell(recorder);
+  if (recorder == nullptr) return;
+  for (const auto& peer : peers_) peer->liaison.ask_for_reports();
+}
+
+bool FlowRelay::awaits_report(const Flow& f) const {
+  return ends_.is_told() && f.stream != Flow::kNoStream && !f.rare().far &&
+         peers_[f.peer]->liaison.awaits_reports();
+}
+
+FlowEnds::StreamOf FlowRelay::stream_of(const Flow& f) const {
+  return {f.peer, peers_[f.peer]->upheavals.streams_gone(), f.stream};
+}
+
+// It comes before this gateway's flow has ended, or after that.
+void FlowRelay::handle_report(std::size_t session, const LanReport& report) {
+  const Peer& peer = *peers_[session];
+  const auto number = peer.session.context(report.stream);
+  const bool is_flows = number && StreamContext(*number).kind() == StreamContext::Kind::kFlow;
+  std::optional<std::uint32_t> slot;
+  if (is_flows) {
+    slot = StreamContext(*number).index();
+  } else {
+    slot = ends_.handle_report(
+        {static_cast<std::uint32_t>(session), peer.upheavals.streams_gone(), report.stream},
+        report.figures);
+  }
+  if (!slot || !flows_.contains(*slot)) return;
+  Flow& f = flow(*slot);
+  const bool is_its = f.stream == report.stream || f.inbound() == report.stream;
+  if (f.peer == session && is_its && !is_behind(f)) f.make_rare().far = report.figures;
 }
 
 void FlowRelay::settle(std::uint32_t slot, Instant now) {
@@ -178,6 +220,7 @@ bool FlowRelay::make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant
 
 void FlowRelay::shut_down(Instant now) {
   is_shutting_down_ = true;
+  ends_.shut_down();
   for (std::uint32_t slot = flows_.from(0); slot != kNoSlot; slot = flows_.from(slot + 1)) {
     catch_up(slot, now);
     end_without_stream(slot, Counter::kFlowsResetShutdown, now);

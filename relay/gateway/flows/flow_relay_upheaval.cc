@@ -33,6 +33,7 @@ void FlowRelay::bring_up_to_date(std::uint32_t slot, Instant now) {
   const Upheavals::Kind kind = p.upheavals.first_after(f.upheavals);
   const bool stream_gone = p.upheavals.streams_gone_after(f.upheavals);
   f.upheavals = p.upheavals.count();
+  if (stream_gone) f.stream = Flow::kNoStream;
   if (kind == Upheavals::Kind::kLost) {
     give_up(slot, stream_gone, now);
   } else {

@@ -99,6 +99,13 @@ bool Liaison::hear_dictionaries(ConstBytes bytes) {
   return message.has_value();
 }
 
+// --- how the peer's LAN has fared ---------------------------------------------------------------
+
+void Liaison::ask_for_reports() {
+  reports_.ask();
+  retry_at_ = Instant();
+}
+
 // --- what is said again until it is heard ------------------------------------------------------
 
 void Liaison::say(ConstBytes message, Instant now) {
@@ -125,6 +132,10 @@ void Liaison::say(Instant now) {
       writer.u64(each.fingerprint);
     }
     say(ConstBytes(bytes).first(writer.written()), now);
+  }
+  if (reports_.wish_is_due()) {
+    constexpr std::array<std::byte, 1> kWish{std::byte{LanReports::kWishMessage}};
+    say(kWish, now);
   }
 }
 
@@ -191,6 +202,7 @@ void Liaison::list(Instant now) {
 }
 
 void Liaison::produce(stp::StreamId stream, Instant now) {
+  if (reports_.produce(stream, now)) return;
   if (stream != list_out_) {
     session_.set_ready(stream, false);
     return;
@@ -236,7 +248,7 @@ void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
   list_in_.reset();
 }
 
-// --- both --------------------------------------------------------------------------------------
+// --- all of them -------------------------------------------------------------------------------
 
 bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
   const ConstBytes metadata = session_.metadata(stream);
@@ -259,6 +271,15 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     if (reader.ok()) doubted_ = flow;
     session_.reset(stream, reader.ok() ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError,
                    now);
+    return true;
+  }
+  if (kind == LanReports::kReportsMessage) {
+    reports_.handle_opened(stream, now);
+    return true;
+  }
+  if (kind == LanReports::kWishMessage) {
+    reports_.handle_wish();
+    session_.reset(stream, stp::ResetReason::kNone, now);
     return true;
   }
   if (kind != kAdmissionMessage && kind != kDictionariesMessage) return false;
@@ -286,6 +307,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       peer_dictionaries_sequence_ = 0;
       list_out_.reset();
       list_in_.reset();
+      reports_.forget_session();
       if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;
       return;
     case Kind::kReset:
@@ -294,11 +316,13 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
         list_out_.reset();
         if (event.reason != stp::ResetReason::kNoResources) forget_flows();
       }
+      reports_.handle_reset(event.stream, event.reason, now);
       // It had no room for the message: it has not heard it.
       if (event.reason == stp::ResetReason::kNoResources) retry_at_ = now + kOpenAgain;
       return;
     case Kind::kReadable:
       if (event.stream == list_in_) read_list(orphans, now);
+      reports_.handle_readable(event.stream, now);
       return;
     default:
       return;
@@ -307,6 +331,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
 
 void Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {
   if (std::exchange(reads_on_, false) && list_in_) read_list(orphans, now);
+  reports_.handle_timeout(now);
   if (now < retry_at_) return;
   retry_at_ = Instant::never();
   say(now);

@@ -1,8 +1,8 @@
 // What a gateway tells one peer beside the flows, or asks it: whether it takes new ones, which
-// dictionaries it has, whether a server has answered at all and, after a restart of the peer, which
-// flows there were. A message is a stream of its own
-// (docs/stp.md section 15), so that it is repaired, paced and under flow control as any; who has
-// taken it ends the stream with RESET, reason none.
+// dictionaries it has, whether a server has answered at all, how its LAN has fared and, after a
+// restart of the peer, which flows there were. A message is a stream of its own (docs/stp.md
+// section 15), so that it is repaired, paced and under flow control as any; who has taken it ends
+// the stream with RESET, reason none.
 #pragma once
 
 #include <array>
@@ -19,6 +19,7 @@
 #include "relay/gateway/admission.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/lan_reports.h"
 #include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
 #include "relay/gateway/steering/lanes.h"
@@ -27,13 +28,15 @@ namespace satrelay::gateway {
 
 class Liaison {
  public:
-  // `session` must outlive the liaison; it is the one with this number, of a peer's lane. At most
-  // `most_flows` are listed.
-  Liaison(stp::Session& session, std::size_t number, const Lane& lane, std::uint32_t most_flows)
+  // `session` and `reader` must outlive the liaison; the session is the one with this number, of a
+  // peer's lane. At most `most_flows` are listed.
+  Liaison(stp::Session& session, std::size_t number, const Lane& lane, std::uint32_t most_flows,
+          LanReportReader& reader)
       : session_(session),
         lane_(lane),
         context_(StreamContext::of_messages(number).number()),
-        most_flows_(most_flows) {}
+        most_flows_(most_flows),
+        reports_(session, number, context_, reader) {}
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
@@ -52,13 +55,21 @@ class Liaison {
   // The same from the peer, once.
   std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
 
+  // From now on the peer is to tell how its LAN has fared in each flow that ends.
+  void ask_for_reports();
+  bool awaits_reports() const { return reports_.awaits(); }
+  // The same of a flow that has ended here, if the peer wants to know.
+  void report(const LanReport& report) { reports_.tell(report); }
+
   // A stream that the peer has opened: true if it was a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
   // Events of the session that are about no stream, or one of its own. What the peer lists
   // goes to `orphans`.
   void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
   void handle_timeout(OrphanedFlows& orphans, Instant now);
-  Instant next_timeout() const { return reads_on_ ? Instant() : retry_at_; }
+  Instant next_timeout() const {
+    return reads_on_ ? Instant() : earlier(retry_at_, reports_.next_timeout());
+  }
   // The session asks for the next bytes of a stream of its own.
   void produce(stp::StreamId stream, Instant now);
 
@@ -107,6 +118,8 @@ class Liaison {
   std::uint32_t listed_ = 0;
   bool list_refused_ = false;  // some of it
   bool reads_on_ = false;      // more of the list is there to be read
+
+  LanReports reports_;
 };
 
 }  // namespace satrelay::gateway

@@ -24,15 +24,15 @@ std::unique_ptr<control::RateController> make_controller(const config::Link& lin
 
 struct Peer {
   Peer(const config::Peer& peer_config, Carrier& peer_carrier, const stp::Config& stp_config,
-       Arena& arena, stp::StreamSource& source, std::size_t number, const Lane& its_lane,
-       std::uint32_t most_flows, Instant now)
+       Arena& arena, stp::StreamSource& source, LanReportReader& reader, std::size_t number,
+       const Lane& its_lane, std::uint32_t most_flows, Instant now)
       : config(peer_config),
         lane(its_lane),
         carrier(peer_carrier),
         controller(make_controller(peer_carrier.config)),
         datagram_overhead(stp_config.datagram_overhead),
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
-        liaison(session, number, its_lane, most_flows) {
+        liaison(session, number, its_lane, most_flows, reader) {
     config.security.forget_keys();  // the session has them
   }
 

@@ -34,6 +34,8 @@ class Upheavals {
   }
   // Whether the session has dropped the streams of that time: what it has by their ids are others.
   bool streams_gone_after(std::uint32_t seen) const { return streams_gone_ > seen; }
+  // The count when it did so last.
+  std::uint32_t streams_gone() const { return streams_gone_; }
 
  private:
   std::array<Kind, 8> kinds_{};

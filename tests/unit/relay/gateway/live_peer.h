@@ -22,8 +22,9 @@ inline config::Link link_of(BitRate rate) {
   return link;
 }
 
-class LivePeer final : public stp::StreamSource {
+class LivePeer final : public stp::StreamSource, public LanReportReader {
  public:
+  void handle_report(std::size_t, const LanReport&) override {}
   // `now` moves on by some tens of milliseconds.
   LivePeer(Carrier& carrier, Instant& now, stp::FecMode fec = stp::FecMode::kAuto)
       : memory_(1U << 20), arena_(memory_, 4096), far_(7, carrier.config.send_rate, now) {
@@ -37,7 +38,7 @@ class LivePeer final : public stp::StreamSource {
     stp.lane_receive_limit = stp.stream_receive_limit = stp.stream_send_limit = 1U << 18;
     peers.push_back(std::make_unique<Peer>(
         config::Peer{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
-        carrier, stp, arena_, *this, 0, Lane{}, 16, now));
+        carrier, stp, arena_, *this, *this, 0, Lane{}, 16, now));
     for (int i = 0; i < 20; ++i) exchange(now);
     EXPECT_EQ(session().peer_state(), stp::PeerState::kAlive);
   }

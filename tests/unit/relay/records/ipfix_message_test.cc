@@ -67,6 +67,7 @@ TEST_F(IpfixMessagesTest, EachSetHasARecordThoughTemplatesAlternate) {
   for (std::size_t i = 0; messages < 300; ++i) {
     gateway::FlowRecord record = sample_record(i);
     if (i % 3 == 0) record.client = record.server = *IpAddress::parse("2001:db8::1");
+    if (i % 5 == 0) record.far = gateway::LanFigures{};
     record.rule_name = gateway::RecordedName(std::string(i % 33, 'r'));
     const ConstBytes message = messages_.add(record, kContext);
     if (message.empty()) continue;
@@ -123,6 +124,25 @@ TEST_F(IpfixMessagesTest, BothVersionsOfIpAreInOneMessage) {
   EXPECT_EQ(messages_.records(), 2U);
   const std::size_t first_size = number_at(message, 18, 2);
   EXPECT_EQ(number_at(message, 16 + first_size, 2), 257U);
+}
+
+TEST_F(IpfixMessagesTest, WhatTheFarGatewayHasToldHasATemplateOfItsOwn) {
+  const auto size_of = [&](const gateway::FlowRecord& record, unsigned set) {
+    messages_.add(record, kContext);
+    const ConstBytes message = messages_.finish();
+    EXPECT_EQ(Header(message).first_set, set);
+    EXPECT_EQ(contains(message, 0x0badcafeU), record.far.has_value());
+    return message.size();
+  };
+  messages_.templates();
+  gateway::FlowRecord record = sample_record();
+  gateway::FlowRecord told = record;
+  told.far = gateway::LanFigures{.retransmitted = 0x0badcafeU, .repeated = 0};
+  EXPECT_EQ(size_of(told, 258), size_of(record, 256) + 8);
+  for (gateway::FlowRecord* each : {&record, &told}) {
+    each->client = each->server = *IpAddress::parse("2001:db8::5");
+  }
+  EXPECT_EQ(size_of(told, 259), size_of(record, 257) + 8);
 }
 
 TEST(FlowEndReasons, AreThoseOfTheRfc) {

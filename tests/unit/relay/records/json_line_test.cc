@@ -53,6 +53,16 @@ TEST(JsonLine, WhatAFlowHasNotIsLeftOut) {
   EXPECT_EQ(read["peer"], "");
 }
 
+TEST(JsonLine, WhatTheFarGatewayHasNotToldIsNotZero) {
+  gateway::FlowRecord record = sample_record();
+  EXPECT_FALSE(nlohmann::json::parse(line_of(record)).contains("far_retransmitted"));
+  record.far = gateway::LanFigures{.retransmitted = 0, .repeated = 5};
+  const auto read = nlohmann::json::parse(line_of(record));
+  EXPECT_EQ(read["far_retransmitted"], 0);
+  EXPECT_EQ(read["far_repeated"], 5);
+  EXPECT_EQ(read["lan_retransmitted"], 3);
+}
+
 TEST(JsonLine, HasBothVlansAndIpv6) {
   gateway::FlowRecord record = sample_record();
   record.vlans = {100, 7};

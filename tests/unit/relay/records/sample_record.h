@@ -26,8 +26,8 @@ inline gateway::FlowRecord sample_record(std::uint64_t id = 7) {
   record.bytes_to_lan = 2'000'000;
   record.encoded_to_peer = 104;
   record.encoded_from_peer = 900'000;
-  record.retransmitted = 3;
-  record.repeated = 1;
+  record.lan.retransmitted = 3;
+  record.lan.repeated = 1;
   return record;
 }
 

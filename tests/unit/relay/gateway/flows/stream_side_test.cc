@@ -39,7 +39,7 @@ TEST_F(StreamSideTest, AFlowWaitsForAPeerThatHasYetToAnswer) {
   stp.boot_epoch = 1;
   stp.host_shares = &carrier_.host_shares;
   peer_.peers.push_back(std::make_unique<Peer>(peer_.peers[0]->config, carrier_, stp, peer_.arena(),
-                                               peer_, 1, Lane{}, 16, now_));
+                                               peer_, peer_, 1, Lane{}, 16, now_));
   f_.peer = 1;
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kLater);
   EXPECT_EQ(f_.stream_state, StreamState::kNone);

@@ -13,7 +13,10 @@
 namespace satrelay::gateway::liaison_test {
 namespace {
 
-class LiaisonTest : public ::testing::Test {
+class LiaisonTest : public ::testing::Test, public LanReportReader {
+ public:
+  void handle_report(std::size_t, const LanReport&) override {}
+
  protected:
   LiaisonTest() {
     for (int i = 0; i < 10; ++i) exchange();
@@ -63,7 +66,7 @@ class LiaisonTest : public ::testing::Test {
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   FarGateway near_{1, BitRate::bits_per_second(10'000'000), now_, FarGateway::Streams::kEven};
   FarGateway far_{2, BitRate::bits_per_second(10'000'000), now_};
-  Liaison liaison_{near_.session(), 0, Lane{}, 8};
+  Liaison liaison_{near_.session(), 0, Lane{}, 8, *this};
 };
 
 constexpr auto kTaken = stp::ResetReason::kNone;

@@ -19,9 +19,10 @@ config::Link link_with(config::Controller controller) {
   return link;
 }
 
-class NoSource final : public stp::StreamSource {
+class NoSource final : public stp::StreamSource, public LanReportReader {
  public:
   void produce(stp::StreamId, std::uint32_t, Instant) override {}
+  void handle_report(std::size_t, const LanReport&) override {}
 };
 
 TEST(MakeController, MakesTheOneThatTheLinkNames) {
@@ -55,7 +56,7 @@ TEST_F(PeerTest, BeginsWithoutFlowsAndIsNotSuspect) {
   stp.boot_epoch = 1;
   stp.datagram_overhead = 28;
   stp.max_streams = 4;
-  const Peer peer(config, carrier_, stp, arena_, source_, 0, Lane{}, 4, now_);
+  const Peer peer(config, carrier_, stp, arena_, source_, source_, 0, Lane{}, 4, now_);
   EXPECT_EQ(peer.config.name, "far");
   EXPECT_EQ(&peer.carrier, &carrier_);
   EXPECT_EQ(peer.datagram_overhead, 28);
@@ -75,7 +76,7 @@ TEST_F(PeerTest, KeepsNoKeysButKnowsThatThereAreSome) {
   stp.boot_epoch = 1;
   stp.datagram_overhead = 28;
   stp.max_streams = 4;
-  const Peer peer(config, carrier_, stp, arena_, source_, 0, Lane{}, 4, now_);
+  const Peer peer(config, carrier_, stp, arena_, source_, source_, 0, Lane{}, 4, now_);
   ASSERT_TRUE(peer.config.security.keys);
   for (const std::byte each : peer.config.security.keys->current.bytes()) {
     EXPECT_EQ(each, std::byte{0});

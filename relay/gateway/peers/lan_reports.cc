@@ -1,0 +1,137 @@
+#include "relay/gateway/peers/lan_reports.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "pep/stp/wire/varint.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr Duration kTryAgain = Duration::seconds(1);
+constexpr int kReportsPerStep = 64;
+
+// More than that nobody writes down.
+std::uint32_t read_figure(ByteReader& in) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(stp::read_varint(in), kMost));
+}
+
+}  // namespace
+
+// --- from the peer -----------------------------------------------------------------------------
+
+void LanReports::handle_opened(stp::StreamId stream, Instant now) {
+  if (in_) {
+    session_.reset(stream, stp::ResetReason::kNoResources, now);
+    return;
+  }
+  in_ = stream;
+  session_.set_context(stream, context_);
+}
+
+void LanReports::read(Instant now) {
+  reads_on_ = false;
+  const stp::StreamId stream = *in_;
+  const Reassembler* const stored = session_.received(stream);
+  if (stored == nullptr) return;
+  for (int reports = 0; stored->readable() > 0; ++reports) {
+    if (reports == kReportsPerStep) {
+      reads_on_ = true;
+      return;
+    }
+    std::array<std::byte, kLargestReport> bytes{};
+    const auto there =
+        static_cast<std::size_t>(std::min<std::uint64_t>(stored->readable(), kLargestReport));
+    stored->copy_front(MutableBytes(bytes).first(there));
+    ByteReader in(ConstBytes(bytes).first(there));
+    LanReport report;
+    report.stream = static_cast<stp::StreamId>(stp::read_varint(in));
+    report.figures.retransmitted = read_figure(in);
+    report.figures.repeated = read_figure(in);
+    if (!in.ok()) break;  // the rest of it has yet to come
+    session_.consume(stream, there - in.remaining(), now);
+    reader_.handle_report(number_, report);
+  }
+  if (!session_.received_end(stream)) return;
+  const bool whole = stored->readable() == 0;
+  session_.reset(stream, whole ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
+  in_.reset();
+}
+
+// --- to the peer -------------------------------------------------------------------------------
+
+void LanReports::handle_wish() {
+  peer_asks_ = true;
+  waiting_.reserve(kRoom);
+  leaving_.reserve(kRoom);
+}
+
+void LanReports::tell(const LanReport& report) {
+  if (!peer_asks_ || waiting_.size() + kLargestReport > kRoom) return;
+  std::array<std::byte, kLargestReport> bytes{};
+  ByteWriter out(bytes);
+  stp::write_varint(out, static_cast<std::uint64_t>(report.stream));
+  stp::write_varint(out, report.figures.retransmitted);
+  stp::write_varint(out, report.figures.repeated);
+  const ConstBytes written = ConstBytes(bytes).first(out.written());
+  waiting_.insert(waiting_.end(), written.begin(), written.end());
+}
+
+// One message at a time: what ends until it has been taken leaves with the next one.
+void LanReports::send(Instant now) {
+  if (leaving_.empty()) leaving_.swap(waiting_);
+  constexpr std::array<std::byte, 1> kMetadata{std::byte{kReportsMessage}};
+  out_ = session_.open_stream(kMetadata, context_, now);
+  if (!out_) {
+    next_try_ = now + kTryAgain;
+    return;
+  }
+  written_ = 0;
+  session_.set_ready(*out_, true);
+}
+
+bool LanReports::produce(stp::StreamId stream, Instant now) {
+  if (stream != out_) return false;
+  const auto room = static_cast<std::size_t>(
+      std::min<std::uint64_t>(session_.send_room(stream), leaving_.size() - written_));
+  written_ += session_.write(stream, ConstBytes(leaving_).subspan(written_, room), now);
+  if (written_ < leaving_.size()) return true;
+  session_.finish(stream);
+  session_.set_ready(stream, false);
+  return true;
+}
+
+// --- both --------------------------------------------------------------------------------------
+
+void LanReports::handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now) {
+  if (stream == in_) {
+    in_.reset();
+    reads_on_ = false;
+  }
+  if (stream != out_) return;
+  out_.reset();
+  if (reason == stp::ResetReason::kNoResources) {
+    next_try_ = now + kTryAgain;
+  } else {
+    leaving_.clear();
+  }
+}
+
+void LanReports::forget_session() {
+  in_.reset();
+  reads_on_ = false;
+  peer_asks_ = false;
+  out_.reset();
+  waiting_.clear();
+  leaving_.clear();
+  next_try_ = Instant();
+}
+
+void LanReports::handle_timeout(Instant now) {
+  if (reads_on_ && in_) read(now);
+  if (is_due() && now >= next_try_) send(now);
+}
+
+}  // namespace satrelay::gateway
