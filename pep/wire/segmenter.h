@@ -21,6 +21,13 @@ class Segmenter {
   static std::optional<Segmenter> of(ConstBytes frame, SegmentedProtocol protocol,
                                      std::size_t segment_size);
 
+  // Pieces become so short that their IP packets fit this MTU. False if that cannot be: no room
+  // beside the headers, or more than a run of bytes (SYN, RST, urgent data), which stays in one
+  // piece unless its sender has left it to be cut.
+  [[nodiscard]] bool fit(std::size_t mtu);
+  // Whether the transport's checksum is that of the frame as it is: each piece gets one that is
+  // right, and what was damaged before must not become right by that.
+  bool checksum_is_right() const;
   // Where the transport header begins.
   std::size_t transport_at() const { return transport_at_; }
   // Of the longest piece, headers included.

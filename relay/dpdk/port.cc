@@ -454,6 +454,7 @@ PortStats Port::queue_stats(unsigned queue) const {
   stats.rx_frames = in.frames;
   stats.rx_bytes = in.bytes;
   stats.rx_large = in.large;
+  stats.rx_oversized = in.oversized;
   stats.rx_missed = q.socket->socket.dropped();
   stats.rx_no_buffer = in.no_buffer;
   stats.rx_merged += in.uncut + out.errors_of_receiver;

@@ -12,10 +12,11 @@ struct PortStats {
   std::uint64_t rx_frames = 0, rx_bytes = 0, rx_large = 0;
   std::uint64_t tx_frames = 0, tx_bytes = 0, tx_large = 0;
   std::uint64_t rx_missed = 0, rx_errors = 0, rx_no_buffer = 0;
-  std::uint64_t rx_merged = 0, rx_joined = 0, rx_checksums_finished = 0, rx_checksums_verified = 0;
+  std::uint64_t rx_oversized = 0, rx_merged = 0, rx_joined = 0;
+  std::uint64_t rx_checksums_finished = 0, rx_checksums_verified = 0;
   std::uint64_t tx_errors = 0, tx_unsent = 0, tx_down = 0;
 
-  static constexpr std::array<CounterField<PortStats>, 16> kFields{{
+  static constexpr std::array<CounterField<PortStats>, 17> kFields{{
       {"rx_frames", &PortStats::rx_frames, "frames received"},
       {"rx_bytes", &PortStats::rx_bytes, "bytes received", CounterUnit::kBytes},
       {"rx_large", &PortStats::rx_large, "large frames that were cut into some of those received"},
@@ -25,6 +26,8 @@ struct PortStats {
       {"rx_missed", &PortStats::rx_missed, "no room in the device's or the kernel's ring"},
       {"rx_errors", &PortStats::rx_errors, "as the device counts them"},
       {"rx_no_buffer", &PortStats::rx_no_buffer, "no free packet buffer"},
+      {"rx_oversized", &PortStats::rx_oversized,
+       "of the large frames, TCP segments longer than the MTU that were cut to fit it"},
       {"rx_merged", &PortStats::rx_merged,
        "dropped: longer than the MTU, and in no form that can be cut"},
       {"rx_joined", &PortStats::rx_joined, "the device had put them in several buffers"},

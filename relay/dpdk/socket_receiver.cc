@@ -57,6 +57,7 @@ std::byte* put_tag(std::byte* frame, std::uint32_t tag) {
 SocketReceiver::SocketReceiver(int descriptor, PacketPool& pool, std::uint16_t mtu)
     : descriptor_(descriptor),
       pool_(pool),
+      mtu_(mtu),
       longest_(mtu + 14U + 8U),
       room_(PacketPool::room_for(mtu)),
       stride_(kTag + room_ + kOverflow),
@@ -127,7 +128,7 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
     return;
   }
   if (frame.size() > longest_) {
-    ++counters_.uncut;
+    open_oversized(slot, frame, tag_size);
     return;
   }
   slot.packet.grow_front(tag_size);
@@ -147,13 +148,33 @@ void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
   ++counters_.checksums_finished;
 }
 
-void SocketReceiver::open_large(Slot& slot, ConstBytes frame, std::size_t tag) {
+void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t tag) {
   const auto protocol = protocol_of(slot.head);
   if (protocol) cutting_ = wire::Segmenter::of(frame, *protocol, slot.head.segment_size);
   // Within a tunnel it is another checksum that the offload would write.
   const bool is_plain = cutting_ && ((slot.head.flags & OffloadHeader::kNeedsChecksum) == 0 ||
                                      slot.head.checksum_start + tag == cutting_->transport_at());
-  if (!is_plain || cutting_->longest() > longest_) {
+  if (is_plain && protocol == wire::SegmentedProtocol::kTcp && cutting_->longest() > longest_) {
+    return open_oversized(slot, frame, tag);
+  }
+  begin_cut(is_plain && cutting_->longest() <= longest_);
+}
+
+// Of a host with a larger MTU, or merged by a device that does not say of what: nobody tells where
+// to cut. TCP is a stream, whose bytes may stand in any segments (RFC 9293 section 3.7); of
+// anything else a piece is no packet of its sender's.
+void SocketReceiver::open_oversized(const Slot& slot, ConstBytes frame, std::size_t tag) {
+  cutting_ = wire::Segmenter::of(frame, wire::SegmentedProtocol::kTcp, frame.size());
+  const bool is_left = (slot.head.flags & OffloadHeader::kNeedsChecksum) != 0;
+  const bool is_sound = cutting_ && cutting_->fit(mtu_) &&
+                        (is_left ? slot.head.checksum_start + tag == cutting_->transport_at()
+                                 : cutting_->checksum_is_right());
+  begin_cut(is_sound);
+  if (is_sound) ++counters_.oversized;
+}
+
+void SocketReceiver::begin_cut(bool is_sound) {
+  if (!is_sound) {
     cutting_.reset();
     ++counters_.uncut;
     return;

@@ -34,7 +34,8 @@ class SocketReceiver {
 
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;
-    std::uint64_t large = 0;               // frames that were cut
+    std::uint64_t large = 0;      // frames that were cut
+    std::uint64_t oversized = 0;  // of these, to pieces that fit the MTU, which they did not
     std::uint64_t checksums_finished = 0;  // of frames that were not
     std::uint64_t uncut = 0;               // dropped: too long, and in no form that can be cut
     std::uint64_t no_buffer = 0;           // times that the pool was empty
@@ -58,14 +59,17 @@ class SocketReceiver {
   bool prepare(Slot& slot, mmsghdr& message, std::byte* overflow);
   void open(Slot& slot, const mmsghdr& message, std::byte* large);
   void finish(Slot& slot, MutableBytes frame, std::size_t tag);
-  void open_large(Slot& slot, ConstBytes frame, std::size_t tag);
+  void open_large(const Slot& slot, ConstBytes frame, std::size_t tag);
+  void open_oversized(const Slot& slot, ConstBytes frame, std::size_t tag);
+  void begin_cut(bool is_sound);
   std::size_t drain(Burst& burst);
   bool cut(Burst& burst);
   void deliver(Burst& burst, Packet packet);
 
   int descriptor_;
   PacketPool& pool_;
-  std::size_t longest_;           // frame that the MTU allows, two tags included
+  std::uint16_t mtu_;
+  std::size_t longest_;           // frame that it allows, two tags included
   std::size_t room_;              // of a packet
   std::size_t stride_;            // of large_
   std::vector<std::byte> large_;  // a slot's frame in one piece, if it is large

@@ -87,9 +87,9 @@ def test_peers_come_and_go(lab: Lab) -> None:
 
 def test_ports_and_frames(lab: Lab) -> None:
     near = lab.gateway_a
-    # A large frame whose pieces are longer than the port's MTU: as merged by LRO, or from a host with
-    # another MTU.
-    segment = frames.tcp(CLIENT.ipv4, SERVER.ipv4, (5000, 5001), 0x10, data=bytes(9000))
+    # A large frame whose pieces are longer than the port's MTU, as from a host with another one, and
+    # that cannot be cut to fit: of TCP that is urgent data.
+    segment = frames.tcp(CLIENT.ipv4, SERVER.ipv4, (5000, 5001), 0x30, data=bytes(9000))
     segment = frames.unfinished(CLIENT.ipv4, SERVER.ipv4, 6, segment)
     head = bytes.fromhex("020000000002020000000001") + b"\x08\x00"
     packet = frames.ipv4(CLIENT.ipv4, SERVER.ipv4, 6, segment)

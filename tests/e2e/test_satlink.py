@@ -282,23 +282,33 @@ def cut_as_the_kernel_does(path: Path) -> None:
     check(counters["port_a"]["rx_merged"] == 0, "a large frame was dropped")
 
 
-def too_large_to_cut(path: Path) -> None:
-    """Pieces longer than the MTU are no frames of this link."""
+def longer_than_the_mtu(path: Path) -> None:
+    """Pieces longer than the MTU are no frames of this link: those of TCP are cut to fit."""
     name, frame, kind, transport = next(large_frames())
     before = path.counters()["port_a"]
+    # The same with urgent data, which is no run of bytes.
+    urgent = bytearray(frame)
+    urgent[transport + 13] |= 0x20
     with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
         for switch in ("tx", "tso", "gso"):
             path.left.run("ethtool", "-K", "s0", switch, "on")
         left.send_large(frame, kind, transport, 3000)
-        check(not [f for f in right.receive(0.3) if f[:12] == HEADER], "they come out")
+        pieces = [seen for seen in right.receive(0.3) if seen[:12] == HEADER]
+        left.send_large(bytes(urgent), kind, transport, 3000)
+        check(not [f for f in right.receive(0.3) if f[:12] == HEADER], "urgent data comes out")
+    header = transport + 20
+    check(max(map(len, pieces)) == 1514, f"{name}: pieces of {[len(piece) for piece in pieces]}")
+    whole = b"".join(piece[header:] for piece in pieces)
+    check(whole == frame[header:], f"{name}: the bytes are not the same")
     after = path.counters()["port_a"]
+    check(after["rx_oversized"] == before["rx_oversized"] + 1, f"{name}: not counted")
     check(after["rx_merged"] == before["rx_merged"] + 1, f"{name}: not counted as rx_merged")
 
 
 def test_large_frames_are_cut() -> None:
     with Path("both: {rate: unlimited, delay: 5ms}", port_b=", large_frames: no") as path:
         cut_as_the_kernel_does(path)
-        too_large_to_cut(path)
+        longer_than_the_mtu(path)
 
 
 def test_large_frames_are_made_again() -> None:

@@ -155,6 +155,35 @@ TEST(Segmenter, RefusesWhatIsNoSuchFrame) {
   }
 }
 
+TEST(Segmenter, PiecesCanBeMadeToFitAnMtu) {
+  const auto frame = LargeFrame{.is_v4 = false, .tags = 2, .payload = 9000}.write();
+  auto segmenter = Segmenter::of(frame, SegmentedProtocol::kTcp, 9000);
+  ASSERT_TRUE(segmenter->fit(1500));
+  EXPECT_EQ(segmenter->longest(), 22U + 1500U);
+  EXPECT_EQ(segmenter->next_size(), 22U + 1500U);
+  ASSERT_TRUE(segmenter->fit(9000));
+  EXPECT_EQ(segmenter->longest(), 22U + 1500U) << "they do not become longer";
+  EXPECT_FALSE(segmenter->fit(72)) << "the headers fill it";
+  EXPECT_TRUE(segmenter->fit(73));
+}
+
+TEST(Segmenter, MoreThanARunOfBytesIsNotMadeToFit) {
+  for (const std::uint8_t flag : {TcpFlags::kSyn, TcpFlags::kRst, TcpFlags::kUrg}) {
+    const auto frame = LargeFrame{.flags = flag, .payload = 3000}.write();
+    EXPECT_FALSE(Segmenter::of(frame, SegmentedProtocol::kTcp, kMss)->fit(1500));
+  }
+}
+
+TEST(Segmenter, KnowsWhetherAFrameIsDamaged) {
+  for (const bool is_tcp : {true, false}) {
+    const auto protocol = is_tcp ? SegmentedProtocol::kTcp : SegmentedProtocol::kUdp;
+    auto frame = cut(LargeFrame{.is_tcp = is_tcp, .payload = 1000}.write(), protocol, kMss)[0];
+    EXPECT_TRUE(Segmenter::of(frame, protocol, 100)->checksum_is_right());
+    frame.back() ^= std::byte{1};
+    EXPECT_FALSE(Segmenter::of(frame, protocol, 100)->checksum_is_right());
+  }
+}
+
 TEST(Segmenter, SurvivesAnyBytes) {
   Random random(7);
   const std::vector<std::vector<std::byte>> frames{

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "relay/dpdk/finish_checksum.h"
 #include "tests/unit/pep/wire/large_frame.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
@@ -104,10 +105,11 @@ TEST_F(SocketReceiverTest, CompletesChecksums) {
 }
 
 TEST_F(SocketReceiverTest, CountsWhatItCannotCut) {
-  // Too long, and nobody says how to cut it.
-  ASSERT_TRUE(arrive({}, LargeFrame{.payload = 3000}.write()));
-  // The pieces would be too long.
-  ASSERT_TRUE(arrive(tcp_head(34, 3000), LargeFrame{.payload = 9000}.write()));
+  // Too long, and no TCP; its pieces would be too long.
+  ASSERT_TRUE(arrive({}, LargeFrame{.is_tcp = false, .payload = 3000}.write()));
+  OffloadHeader udp = tcp_head(34, 3000);
+  udp.kind = OffloadHeader::kUdp;
+  ASSERT_TRUE(arrive(udp, LargeFrame{.is_tcp = false, .payload = 9000}.write()));
   // In a tunnel: another checksum is to be written.
   ASSERT_TRUE(arrive(tcp_head(84), LargeFrame{.payload = 9000}.write()));
   // A kind without a name here, and one that says nothing of sizes.
@@ -124,6 +126,71 @@ TEST_F(SocketReceiverTest, CountsWhatItCannotCut) {
   EXPECT_EQ(counters().uncut, 8U);
   ASSERT_TRUE(arrive(tcp_head(34), LargeFrame{.payload = 9000}.write()));
   EXPECT_EQ(receive().size(), 7U) << "what follows is not harmed";
+}
+
+// As a host with a larger MTU sends it: whole, with its checksum.
+std::vector<std::byte> finished(LargeFrame large) {
+  auto frame = large.write();
+  EXPECT_TRUE(finish_checksum(frame));
+  return frame;
+}
+
+TEST_F(SocketReceiverTest, ATcpSegmentThatIsTooLongIsCutToFit) {
+  for (const bool is_v4 : {true, false}) {
+    for (std::uint8_t tags = 0; tags <= 2; ++tags) {
+      const LargeFrame large{.is_v4 = is_v4, .tags = tags, .payload = 8948};
+      ASSERT_TRUE(arrive({}, finished(large)));
+      const auto all = receive();
+      ASSERT_EQ(all.size(), 7U) << is_v4 << int{tags};
+      const std::size_t ip_at = 14U + 4U * tags;
+      std::size_t payload = 0;
+      for (const Packet& packet : all) {
+        const auto ip = wire::parse_ip(packet.bytes().subspan(ip_at));
+        ASSERT_TRUE(ip);
+        const ConstBytes segment = packet.bytes().subspan(ip_at + ip->header_size);
+        EXPECT_LE(ip->header_size + segment.size(), 1500U) << "its IP packet fits the MTU";
+        EXPECT_TRUE(wire::transport_checksum_ok(ip->source, ip->destination, 6, segment));
+        const auto tcp = wire::parse_tcp(segment);
+        EXPECT_EQ(tcp->header.sequence, large.sequence + static_cast<std::uint32_t>(payload));
+        payload += segment.size() - tcp->header_size;
+      }
+      EXPECT_EQ(payload, large.payload);
+    }
+  }
+  EXPECT_EQ(counters().oversized, 6U);
+  EXPECT_EQ(counters().large, 6U);
+  EXPECT_EQ(counters().uncut, 0U);
+}
+
+TEST_F(SocketReceiverTest, PiecesThatWouldBeTooLongAreCutToFit) {
+  ASSERT_TRUE(arrive(tcp_head(34, 3000), LargeFrame{.payload = 9000}.write()));
+  const auto all = receive();
+  ASSERT_EQ(all.size(), 7U);
+  EXPECT_EQ(all[0].size(), 1514U);
+  EXPECT_EQ(counters().oversized, 1U);
+}
+
+TEST_F(SocketReceiverTest, AChecksumThatIsLeftIsThatOfTheCutSegment) {
+  OffloadHeader left = tcp_head(34, 0);
+  left.kind = OffloadHeader::kNotLarge;
+  ASSERT_TRUE(arrive(left, LargeFrame{.payload = 3000}.write()));
+  EXPECT_EQ(receive().size(), 3U);
+  left.checksum_start = 84;  // in a tunnel
+  ASSERT_TRUE(arrive(left, LargeFrame{.payload = 3000}.write()));
+  EXPECT_EQ(receive().size(), 0U);
+}
+
+TEST_F(SocketReceiverTest, WhatIsNoRunOfSoundBytesIsNotCutToFit) {
+  auto damaged = finished({.payload = 3000});
+  damaged.back() ^= std::byte{1};
+  ASSERT_TRUE(arrive({}, damaged));
+  for (const std::uint8_t flag :
+       {wire::TcpFlags::kSyn, wire::TcpFlags::kRst, wire::TcpFlags::kUrg}) {
+    ASSERT_TRUE(arrive({}, finished({.flags = flag, .payload = 3000})));
+  }
+  EXPECT_EQ(receive().size(), 0U);
+  EXPECT_EQ(counters().uncut, 4U);
+  EXPECT_EQ(counters().oversized, 0U);
 }
 
 TEST_F(SocketReceiverTest, AnEmptyPoolLosesNothing) {
