@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -73,6 +74,21 @@ float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_b
                             static_cast<double>(whole - whole_before));
 }
 
+// Under the first name that is free, as somebody may want what is there under the others; nullopt,
+// and errno: not done.
+std::optional<std::filesystem::path> set_aside(const std::filesystem::path& file) {
+  constexpr int kMostAside = 100;
+  for (int number = 1; number <= kMostAside; ++number) {
+    const std::string aside =
+        file.string() + (number == 1 ? ".unknown" : fmt::format(".unknown.{}", number));
+    if (::renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, aside.c_str(), RENAME_NOREPLACE) == 0) {
+      return aside;
+    }
+    if (errno != EEXIST) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 History::History(const std::filesystem::path& file) : seconds_(kSeconds), minutes_(kMinutes) {
@@ -117,12 +133,12 @@ bool History::read_file(const std::filesystem::path& file) {
         "whose classes have neither queue nor compression",
         file.string());
   } else if (status.st_size != 0) {
-    const std::filesystem::path aside = file.string() + ".unknown";
-    if (::rename(file.c_str(), aside.c_str()) != 0) throw cannot("cannot be set aside");
+    const auto aside = set_aside(file);
+    if (!aside) throw cannot("cannot be set aside");
     notice_ = fmt::format(
         "history {}: not one of this program's; it is kept as {}, and a new one "
         "begun",
-        file.string(), aside.string());
+        file.string(), aside->string());
   }
   ::close(std::exchange(descriptor_, -1));
   return false;

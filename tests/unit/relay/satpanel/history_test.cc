@@ -125,6 +125,7 @@ class HistoryFile : public testing::Test {
   ~HistoryFile() override {
     std::filesystem::remove(file_);
     std::filesystem::remove(aside());
+    std::filesystem::remove(aside().string() + ".2");
   }
   std::filesystem::path aside() const { return file_.string() + ".unknown"; }
   std::filesystem::path file_;
@@ -151,6 +152,19 @@ TEST_F(HistoryFile, ThatIsAnotherIsKeptAndSaid) {
   std::getline(std::ifstream(aside()), kept);
   EXPECT_EQ(kept, "something else");
   EXPECT_NE(history.notice().find(aside().string()), std::string::npos) << history.notice();
+}
+
+TEST_F(HistoryFile, ASecondThatIsAnotherDoesNotTakeThePlaceOfTheFirst) {
+  for (const char* text : {"the first", "the second"}) {
+    std::ofstream(file_) << text;
+    const History history(file_);
+    EXPECT_NE(history.notice().find(aside().string()), std::string::npos);
+  }
+  std::string kept;
+  std::getline(std::ifstream(aside()), kept);
+  EXPECT_EQ(kept, "the first");
+  std::getline(std::ifstream(aside().string() + ".2"), kept);
+  EXPECT_EQ(kept, "the second");
 }
 
 TEST_F(HistoryFile, OfTheSameVersionNeedsNoNotice) {
