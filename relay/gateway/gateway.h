@@ -199,6 +199,8 @@ class Gateway {
   // Lanes [first, first + count), those of a peer one after the other.
   std::vector<PeerSnapshot> peers(
       std::size_t first = 0, std::size_t count = std::numeric_limits<std::size_t>::max()) const;
+  // As configured.
+  std::vector<LinkSnapshot> links() const;
   // Rules [first, first + count) of the configuration; behind the last one stands "none".
   std::vector<RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   // In the order of the configuration; behind them the two without a name.

@@ -1,4 +1,6 @@
 // What the gateway tells of itself.
+#include <algorithm>
+
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
@@ -71,6 +73,26 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .bytes_stored = session.bytes_stored(),
          .dictionaries = peer.dictionaries.classes(),
          .counters = session.counters()});
+  }
+  return list;
+}
+
+std::vector<LinkSnapshot> Gateway::links() const {
+  impl_->settle();
+  std::vector<LinkSnapshot> list;
+  for (const auto& carrier : impl_->uplink.carriers()) {
+    const auto is_its = [&](const config::Peer& peer) { return peer.link == carrier->config.name; };
+    list.push_back(
+        {.name = carrier->config.name,
+         .peers = static_cast<std::uint32_t>(std::ranges::count_if(impl_->config.peers, is_its)),
+         .finds_capacity = carrier->config.finds_capacity(),
+         .send = {.configured = carrier->config.send_rate,
+                  .commanded = carrier->commanded(LinkWay::kSend),
+                  .capacity = carrier->in_force()},
+         .receive = {.configured = carrier->config.receive_rate,
+                     .commanded = carrier->commanded(LinkWay::kReceive),
+                     .capacity = carrier->receive_capacity},
+         .sent_bytes = carrier->sent});
   }
   return list;
 }

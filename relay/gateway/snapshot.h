@@ -74,6 +74,19 @@ struct PeerSnapshot {
   stp::Counters counters;
 };
 
+struct LinkSnapshot {
+  std::string name;
+  std::uint32_t peers = 0;  // that are reached over it
+  bool finds_capacity = false;
+  struct Way {
+    BitRate configured;  // where it is found: at most
+    BitRate commanded;   // by the operator, below that; zero: nothing
+    BitRate capacity;    // in force: the least of what is configured, commanded, announced, found
+  };
+  Way send, receive;
+  std::uint64_t sent_bytes = 0;  // as the link counts them, bridged ones too
+};
+
 struct RuleSnapshot {
   std::uint32_t number = 0;  // as in the configuration, from 1; 0: no rule
   std::string name;

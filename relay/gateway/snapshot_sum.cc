@@ -87,6 +87,14 @@ void append_lanes(std::vector<PeerSnapshot>& peers, std::vector<PeerSnapshot> la
   }
 }
 
+void add_to(std::vector<LinkSnapshot>& sum, const std::vector<LinkSnapshot>& more) {
+  for (std::size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
+    // A lane may have been told, or have found, what the others have yet to learn.
+    sum[i].send.capacity = std::max(sum[i].send.capacity, more[i].send.capacity);
+    sum[i].sent_bytes += more[i].sent_bytes;
+  }
+}
+
 void add_to(std::vector<RuleSnapshot>& sum, const std::vector<RuleSnapshot>& more) {
   for (std::size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
     satrelay::add_to(sum[i].use, more[i].use);

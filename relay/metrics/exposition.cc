@@ -114,6 +114,17 @@ constexpr Figure kFiguresOfPeer[] = {
     {"stored_bytes", "peer_stored_bytes", "received and not yet passed on", kBytes},
     {"dictionaries", "peer_dictionaries", "classes compressed with a dictionary"},
 };
+constexpr Figure kFiguresOfLink[] = {
+    {"peers", "link_peers", "peers that are reached over it"},
+    {"send_capacity_bps", "link_send_capacity_bytes_per_second",
+     "what it is taken to carry: the least of what is configured, commanded, announced and found",
+     kRate, kBits},
+    {"send_configured_bps", "link_send_configured_bytes_per_second", "as configured", kRate, kBits},
+    {"receive_capacity_bps", "link_receive_capacity_bytes_per_second",
+     "what is told the peers that it carries to this gateway", kRate, kBits},
+    {"receive_configured_bps", "link_receive_configured_bytes_per_second", "as configured", kRate,
+     kBits},
+};
 constexpr Figure kFiguresOfClass[] = {
     {"weight", "class_weight", "its weight, 0 of what has none"},
     {"guaranteed_bps", "class_guaranteed_bytes_per_second", "its guarantee, 0 for none", kRate,
@@ -167,6 +178,9 @@ constexpr Flag kFlagsOfPeer[] = {
 };
 constexpr Flag kFlagsOfRule[] = {
     {"changed", "yes", "rule_changed", "1 if the operator has set something since it was read"},
+};
+constexpr Flag kFlagsOfLink[] = {
+    {"finds_capacity", "yes", "link_finds_capacity", "1 if what it carries is found, not told"},
 };
 constexpr Flag kFlagsOfClass[] = {
     {"changed", "yes", "class_changed", "1 if the operator has set something since it was read"},
@@ -425,6 +439,17 @@ void write_classes(ExpositionWriter& out, const Json& listing) {
   write_counters<gateway::ClassUse>(out, classes, "class");
 }
 
+void write_links(ExpositionWriter& out, const Json& listing) {
+  const Entries links = entries_of(listing, "link", kMostExposedPeers);
+  write_flags(out, links, kFlagsOfLink);
+  write_figures(out, links, kFiguresOfLink);
+  out.begin({"link_sent_bytes", FamilyKind::kCounter, "bytes",
+             "what was sent over it, bridged frames too, as the link counts"});
+  for (const Entry& link : links) {
+    if (const auto sent = number(*link.reply, "sent_bytes")) out.sample(link.labels, *sent);
+  }
+}
+
 }  // namespace
 
 std::string expose(const Readings& readings, ExpositionFormat format, const Json& webhooks) {
@@ -446,6 +471,7 @@ std::string expose(const Readings& readings, ExpositionFormat format, const Json
   write_peers(out, peers);
   write_rules(out, rules);
   write_classes(out, readings.classes);
+  write_links(out, readings.links);
   write_histograms(out, readings.histograms);
   return out.finish();
 }

@@ -18,7 +18,7 @@ struct Readings {
   bool up = false;         // the gateway has answered /satrelay/status
   std::string error = {};  // why not all was had, for the operator; else empty
   nlohmann::ordered_json status, ports, counters, records;  // objects; ports by name
-  nlohmann::ordered_json peers, rules, classes;             // lists
+  nlohmann::ordered_json peers, rules, classes, links;      // lists
   nlohmann::ordered_json histograms;                        // a list
 };
 

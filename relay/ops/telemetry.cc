@@ -159,6 +159,13 @@ int classes(const char* /*command*/, const char* params, rte_tel_data* reply) {
                  });
 }
 
+int links(const char* /*command*/, const char* params, rte_tel_data* reply) {
+  return listing(params, kLinksPerPage, reply,
+                 [](const LiveView& view, std::size_t first, std::size_t count) {
+                   return part_of(view.links(), first, count);
+                 });
+}
+
 int bridged(const char* /*command*/, const char* params, rte_tel_data* reply) {
   return listing(params, kBridgedPerPage, reply,
                  [](const LiveView& view, std::size_t first, std::size_t count) {
@@ -257,6 +264,8 @@ constexpr Command kCommands[] = {
     {"/satrelay/status", status, "Uptime, flows, memory and sums over all flows. No parameters."},
     {"/satrelay/ports", ports, "The LAN and the WAN port, by name. No parameters."},
     {"/satrelay/peers", peers, "The far gateways, by position, paged. Parameters: first,count"},
+    {"/satrelay/links", links,
+     "What each link carries, by position, paged. Parameters: first,count"},
     {"/satrelay/rules", rules, "What fell under each rule, paged. Parameters: first,count"},
     {"/satrelay/classes", classes,
      "What shares the links, and what was sent in each class, paged. Parameters: first,count"},

@@ -184,6 +184,21 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   return dict;
 }
 
+TelemetryDict to_dict(const gateway::LinkSnapshot& link) {
+  TelemetryDict dict;
+  dict.add("name", link.name);
+  dict.add("peers", link.peers);
+  dict.add("finds_capacity", std::string(link.finds_capacity ? "yes" : "no"));
+  dict.add("send_configured_bps", link.send.configured.to_bits_per_second());
+  dict.add("send_commanded_bps", link.send.commanded.to_bits_per_second());
+  dict.add("send_capacity_bps", link.send.capacity.to_bits_per_second());
+  dict.add("receive_configured_bps", link.receive.configured.to_bits_per_second());
+  dict.add("receive_commanded_bps", link.receive.commanded.to_bits_per_second());
+  dict.add("receive_capacity_bps", link.receive.capacity.to_bits_per_second());
+  dict.add("sent_bytes", link.sent_bytes);
+  return dict;
+}
+
 TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
   TelemetryDict dict;
   dict.add("rule", rule.number);

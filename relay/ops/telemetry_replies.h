@@ -17,6 +17,7 @@ namespace satrelay::ops {
 // 16 KB that DPDK sends at once.
 inline constexpr std::size_t kFlowsPerPage = 12;
 inline constexpr std::size_t kPeersPerPage = 6;
+inline constexpr std::size_t kLinksPerPage = 24;
 inline constexpr std::size_t kRulesPerPage = 18;
 inline constexpr std::size_t kEventsPerPage = 10;
 inline constexpr std::size_t kHistogramsPerPage = 18;
@@ -31,6 +32,7 @@ void write_records(const records::RecordsReport& report, std::uint64_t lost, Tel
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
 TelemetryDict to_dict(const PortSnapshot& port);
 TelemetryDict to_dict(const gateway::PeerSnapshot& peer);
+TelemetryDict to_dict(const gateway::LinkSnapshot& link);
 TelemetryDict to_dict(const gateway::RuleSnapshot& rule);
 TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class);
 TelemetryDict to_dict(const gateway::HistogramSnapshot& histogram);

@@ -97,6 +97,7 @@ class Service {
   Response histograms(const Call& call);
   Response peers(const Call& call);
   Response classes(const Call& call);
+  Response links(const Call& call);
   Response rules(const Call& call);
   Response flows(const Call& call);
   Response flow(const Call& call);

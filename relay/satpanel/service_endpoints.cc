@@ -112,6 +112,7 @@ std::span<const Endpoint> Service::endpoints() {
       {"GET", "/api/v1/histograms", kLook, "How long things take, and how large they are", kPage,
        &Service::histograms},
       {"GET", "/api/v1/peers", kLook, "The far gateways", kPage, &Service::peers},
+      {"GET", "/api/v1/links", kLook, "What each link carries", kPage, &Service::links},
       {"GET", "/api/v1/classes", kLook, "What shares the links", kPage, &Service::classes},
       {"GET", "/api/v1/rules", kLook, "What fell under each rule", kPage, &Service::rules},
       {"GET", "/api/v1/flows", kLook, "The relayed TCP connections", kPage, &Service::flows},

@@ -138,6 +138,11 @@ Response Service::classes(const Call& call) {
   return json(page_of(seen(*readings, readings->classes), list_query(call.request)));
 }
 
+Response Service::links(const Call& call) {
+  const auto readings = observer_.latest();
+  return json(page_of(seen(*readings, readings->links), list_query(call.request)));
+}
+
 Response Service::rules(const Call& call) {
   const auto readings = observer_.latest();
   return json(page_of(seen(*readings, readings->rules), list_query(call.request)));

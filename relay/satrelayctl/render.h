@@ -15,6 +15,7 @@ std::string render_status(const nlohmann::ordered_json& status,
                           std::size_t width = text::kAnyWidth);
 std::string render_ports(const nlohmann::ordered_json& ports, std::size_t width = text::kAnyWidth);
 std::string render_peers(const nlohmann::ordered_json& peers, std::size_t width = text::kAnyWidth);
+std::string render_links(const nlohmann::ordered_json& links, std::size_t width = text::kAnyWidth);
 std::string render_rules(const nlohmann::ordered_json& rules, std::size_t width = text::kAnyWidth);
 std::string render_classes(const nlohmann::ordered_json& classes,
                            std::size_t width = text::kAnyWidth);

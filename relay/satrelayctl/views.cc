@@ -12,6 +12,8 @@ constexpr View kViews[] = {
      render_ports},
     {"peers", "The far gateways: state, round-trip time, loss", Paging::kPaged, Subject::kGateway,
      render_peers},
+    {"links", "What each link carries: as configured, as set, as it is now", Paging::kPaged,
+     Subject::kGateway, render_links},
     {"rules", "What fell under each rule: connections, bytes, frames", Paging::kPaged,
      Subject::kGateway, render_rules},
     {"classes", "What shares the links: rates, what waits, what was sent in each", Paging::kPaged,

@@ -385,16 +385,18 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
     eventually(lambda: lab.gateway_a.peer()["send_rate_bps"] < 5_100_000, 5, "less is sent")
 
     # What a link carries now stands beside the button.
-    check(capacities(browser) == ["configured", "configured"], f"{capacities(browser)}")
+    usual = ["configured", "configured", "5.00 Mbit/s"]  # as the peer may be sent no more
+    browser.wait_until(lambda: capacities(browser) == usual, "as configured")
     browser.press("[aria-label='Change link sat']")
     browser.fill("RATE", "10Mbit")
     browser.press("dialog button.main")
     browser.wait_for("Change link sat: ok")
-    browser.wait_until(lambda: capacities(browser) == ["10Mbit", "configured"], "it is shown")
+    browser.wait_until(lambda: capacities(browser)[0] == "10.0 Mbit/s", "it is shown")
     tell(lab, lab.gateway_a, "capacity", "sat", "receive", "4Mbit")
     tell(lab, lab.gateway_a, "bypass", "on")
     browser.load("switches")
-    browser.wait_until(lambda: capacities(browser) == ["10Mbit", "4Mbit"], "still, loaded anew")
+    both = ["10.0 Mbit/s", "4.00 Mbit/s", "5.00 Mbit/s"]
+    browser.wait_until(lambda: capacities(browser) == both, "still, loaded anew")
 
     # What the page says of a reload is so.
     browser.wait_for("Functions of rules and classes hold until the next reload")
@@ -410,18 +412,18 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
         check(rate <= most / 2, f"{words} was not in force behind the reload: {rate}")
         tell(lab, lab.gateway_a, *words)
     check(lab.gateway_b.peer()["announced_bps"] == 4_000_000, "the far gateway has forgotten")
-    check(capacities(browser)[1] == "4Mbit", f"{capacities(browser)}")
+    check(capacities(browser)[1] == "4.00 Mbit/s", f"{capacities(browser)}")
     tell(lab, lab.gateway_a, "capacity", "sat", "receive", "configured")
     tell(lab, lab.gateway_a, "bypass", "off")
-    browser.wait_until(lambda: capacities(browser) == ["configured", "configured"], "as before")
+    browser.wait_until(lambda: capacities(browser)[:2] == usual[:2], "as before")
     must_be_silent(browser, "status of 409")
 
 
 def capacities(browser: Browser) -> list[str]:
-    """What is shown of the one link: what it sends, and what it receives."""
+    """What is shown of the one link: what is set each way, and what it sends now."""
     return browser.run(
-        "return ['send', 'receive'].map((way) => document.querySelector("
-        "`[data-command=capacity] td[data-title=${way}]`)?.textContent)"
+        "return ['send', 'receive', 'sends now'].map((way) => document.querySelector("
+        "`[data-command=capacity] td[data-title='${way}']`)?.textContent)"
     )
 
 

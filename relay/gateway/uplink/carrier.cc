@@ -32,12 +32,14 @@ Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most
       receive_capacity(link.receive_rate),
       is_found_(!link.finds_capacity()),
       configured_reports_(reports),
+      in_force_(link.send_rate),
       rate_(pacer.rate()) {
   report_budget.set_rate(report_rate(), Instant());
 }
 
 void Carrier::set_rate(BitRate rate, bool found, Instant now) {
   is_found_ = found;
+  in_force_ = rate;
   const BitRate before = std::exchange(rate_, rate.scaled(995, 1000));
   // A share stays what it is of the link until it is divided anew.
   const std::uint64_t whole = before.to_bits_per_second();

@@ -34,12 +34,19 @@ struct Carrier {
     return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
   }
 
+  // As the operator says, if that is below what is configured; else zero.
+  BitRate commanded(LinkWay way) const {
+    const BitRate capacity = way == LinkWay::kSend ? send_capacity : receive_capacity;
+    return capacity == configured(way) ? BitRate() : capacity;
+  }
+
   // The modem carries another rate from now on. `found`: that is no mere ceiling.
   void set_rate(BitRate rate, bool found, Instant now);
   // What one of several workers has of it, from now on: all that is sized for the link stays so.
   void take_share(const LinkShare& share, Instant now);
-  BitRate rate() const { return rate_; }  // of the link, that is paced
-  BitRate report_rate() const;            // of it, for reports
+  BitRate in_force() const { return in_force_; }  // of the link
+  BitRate rate() const { return rate_; }          // of it, that is paced
+  BitRate report_rate() const;                    // of it, for reports
   // Bytes of bridged frames of a class that may wait.
   ByteCount held_limit(schedule::ClassId traffic_class) const;
 
@@ -66,6 +73,7 @@ struct Carrier {
  private:
   bool is_found_;  // what the modem carries is known, or was found
   BitRate configured_reports_;
+  BitRate in_force_;
   BitRate rate_;
   bool is_shared_ = false;
 };

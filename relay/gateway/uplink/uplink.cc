@@ -112,8 +112,7 @@ BitRate Uplink::commanded_capacity(std::string_view link, LinkWay way) const {
   const auto found = std::ranges::find_if(
       carriers_, [&](const auto& carrier) { return carrier->config.name == link; });
   if (found == carriers_.end()) return {};
-  const BitRate capacity = (*found)->capacity(way);
-  return capacity == (*found)->configured(way) ? BitRate() : capacity;
+  return (*found)->commanded(way);
 }
 
 BitRate Uplink::commanded(std::size_t peer) const {

@@ -70,6 +70,7 @@ class Uplink {
 
   // The carrier of a link that is configured.
   Carrier& carrier(std::string_view link);
+  const std::vector<std::unique_ptr<Carrier>>& carriers() const { return carriers_; }
   // In the order of the sessions. `datagram_overhead`: IP and UDP headers. All outlive the uplink's
   // last poll.
   void add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead);

@@ -14,21 +14,13 @@ export const title = "Switches";
 
 const EVERY_MS = 2000;
 const PAGE = 20;
-const LINKS_ARE_KEPT_MS = 30_000;
 
 const ruleName = ({rule, name}) => (name ? `${rule} ${name}` : String(rule));
 
-// Links are known by the peers that use them, who may be many and seldom change.
-let links = {page: null, asked_ms: -Infinity};
-
-async function linksInUse() {
-  if (performance.now() - links.asked_ms < LINKS_ARE_KEPT_MS) return links.page;
-  const {entries} = await get("/peers", {count: 500});
-  const peers = new Map();
-  for (const {link, name} of entries) peers.set(link, [...(peers.get(link) ?? []), name]);
-  const found = [...peers].map(([name, users]) => ({name, users}));
-  links = {page: {total: found.length, first: 0, entries: found}, asked_ms: performance.now()};
-  return links.page;
+// What somebody has set of a link, one way.
+function setOf(link, way) {
+  const rate = link[`${way}_commanded_bps`];
+  return rate ? units.bitRate(rate) : "configured";
 }
 
 // Where the gateway lists what the first argument of a command may name. A command or an argument
@@ -69,18 +61,17 @@ const TARGETS = {
   },
   "capacity LINK": {
     title: "Capacity of links",
-    list: linksInUse,
+    list: (page) => get("/links", page),
     word: ({name}) => name,
     text: ({name}) => name,
     subjects: ({name}) => [`link ${name}`],
+    refusal: ({peers}) => (peers ? "" : "no peer uses it"),
     columns: [
-      {
-        title: "used by",
-        cell: ({users}) => (users.length > 3 ? `${users.length} peers` : users.join(", ")),
-      },
-      // No listing has it: events tell what was set.
-      {title: "send", cell: ({name}, trail) => trail.capacityOf(name, "send")},
-      {title: "receive", cell: ({name}, trail) => trail.capacityOf(name, "receive")},
+      {title: "peers", numeric: true, cell: ({peers}) => String(peers)},
+      {title: "send", cell: (link) => setOf(link, "send")},
+      {title: "receive", cell: (link) => setOf(link, "receive")},
+      // Less than that, if peers are held back, or announce or find less.
+      {title: "sends now", numeric: true, cell: (link) => units.bitRate(link.send_capacity_bps)},
     ],
   },
 };
@@ -228,10 +219,7 @@ class TargetCard extends CommandCard {
       `${target.title}, as they are now`,
       [
         {title: "name", head: true, cell: target.text},
-        ...target.columns.map((column) => ({
-          ...column,
-          cell: (entry) => column.cell(entry, this.trail),
-        })),
+        ...target.columns,
         ...settings.map((spec) => ({
           title: spec.name,
           cell: (entry) => (target.refusal?.(entry) ? "" : currentText(entry, spec)),
@@ -372,7 +360,6 @@ export function open({monitor}) {
 
   async function look() {
     if (!cards) build(await get("/commands"));
-    trail.bootEpoch = monitor.latest?.status?.boot_epoch ?? trail.bootEpoch;
     await trail.follow();
     await Promise.all(cards.map((card) => card.refresh(monitor.latest?.status)));
   }

@@ -187,6 +187,44 @@ TEST_F(GatewayTest, TheCapacityOfALinkThatNoPeerUsesIsRefused) {
   }
 }
 
+TEST_F(GatewayTest, TellsWhatEachLinkCarries) {
+  config_a_.links.push_back(slow_link());
+  a_ = std::make_unique<Gateway>(
+      config_a_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+      now_);
+  start_peer();
+  const config::Link& sat = config_a_.links[0];
+  const BitRate less = BitRate::bits_per_second(5'000'000);
+  a_->set_capacity("sat", LinkWay::kSend, less, now_);
+  auto links = a_->links();
+  ASSERT_EQ(links.size(), 2U);
+  EXPECT_EQ(links[0].name, "sat");
+  EXPECT_EQ(links[0].peers, 1U);
+  EXPECT_FALSE(links[0].finds_capacity);
+  EXPECT_EQ(links[0].send.configured, sat.send_rate);
+  EXPECT_EQ(links[0].send.commanded, less);
+  EXPECT_EQ(links[0].send.capacity, less);
+  EXPECT_EQ(links[0].receive.capacity, sat.receive_rate);
+  EXPECT_TRUE(links[0].receive.commanded.is_zero());
+  EXPECT_GT(links[0].sent_bytes, 0U) << "the gateways greet each other";
+  EXPECT_EQ(links[1].peers, 0U);
+  EXPECT_EQ(links[1].send.capacity, config_a_.links[1].send_rate);
+  EXPECT_EQ(links[1].sent_bytes, 0U);
+
+  // The far gateway tells that less comes, and then that all does.
+  const BitRate least = BitRate::bits_per_second(2'000'000);
+  b_->set_capacity("sat", LinkWay::kReceive, least, now_);
+  EXPECT_EQ(b_->links()[0].receive.capacity, least);
+  for (int i = 0; i < 10; ++i) step();
+  EXPECT_EQ(a_->links()[0].send.capacity, least);
+  EXPECT_EQ(a_->links()[0].send.commanded, less);
+  b_->set_capacity("sat", LinkWay::kReceive, {}, now_);
+  a_->set_capacity("sat", LinkWay::kSend, {}, now_);
+  for (int i = 0; i < 10; ++i) step();
+  EXPECT_EQ(a_->links()[0].send.capacity, sat.send_rate);
+  EXPECT_TRUE(a_->links()[0].send.commanded.is_zero());
+}
+
 TEST_F(GatewayTest, BridgesTcpWhileThePeerIsDown) {
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedPeerDown), 1U);

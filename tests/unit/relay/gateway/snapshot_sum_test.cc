@@ -77,6 +77,24 @@ TEST(SnapshotSum, AddsStatus) {
   EXPECT_EQ(sum.admission, Admission::kDraining);
 }
 
+TEST(SnapshotSum, ALinkIsOneForAllWorkers) {
+  const auto link = [](std::uint64_t capacity, std::uint64_t sent) {
+    LinkSnapshot snapshot;
+    snapshot.name = "sat";
+    snapshot.peers = 2;
+    snapshot.send.configured = BitRate::bits_per_second(9'000);
+    snapshot.send.capacity = BitRate::bits_per_second(capacity);
+    snapshot.sent_bytes = sent;
+    return snapshot;
+  };
+  std::vector<LinkSnapshot> sum = {link(7'000, 100)};
+  add_to(sum, {link(8'000, 30)});
+  EXPECT_EQ(sum[0].peers, 2U);
+  EXPECT_EQ(sum[0].send.configured, BitRate::bits_per_second(9'000));
+  EXPECT_EQ(sum[0].send.capacity, BitRate::bits_per_second(8'000));
+  EXPECT_EQ(sum[0].sent_bytes, 130U);
+}
+
 TEST(SnapshotSum, AddsHistogramsOfTheSameThing) {
   const auto waits = [](const char* name, std::uint64_t us) {
     HistogramSnapshot snapshot{&kRelayedWait, name, Histogram(kRelayedWait.bounds)};

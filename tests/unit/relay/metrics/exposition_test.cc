@@ -135,8 +135,9 @@ TEST(Exposition, HasEveryCounter) {
     const std::string name = series.substr(0, series.find('{'));
     counters += name.ends_with("_total") ? 1U : 0U;
   }
+  constexpr std::size_t kOfLinks = 1;  // what is sent over each
   EXPECT_EQ(counters,
-            gateway::Counters::kFields.size() + tcp::Counters::kFields.size() +
+            kOfLinks + gateway::Counters::kFields.size() + tcp::Counters::kFields.size() +
                 compress::CodecCounters::kFields.size() + ops::WorkerCounters::kFields.size() +
                 records::RecordCounters::kFields.size() + 2 * dpdk::PortStats::kFields.size() +
                 stp::Counters::kFields.size() + 2 * gateway::RuleUse::kFields.size() +
@@ -201,10 +202,20 @@ TEST(Exposition, OfAGatewayThatDoesNotAnswerSaysNoMore) {
   EXPECT_TRUE(expose(Readings{}, ExpositionFormat::kOpenMetrics).ends_with("# EOF\n"));
 }
 
+TEST(Exposition, TellsWhatLinksCarryInBytes) {
+  const Readings readings = sample_readings();
+  EXPECT_EQ(value_in(readings, R"(satrelay_link_send_capacity_bytes_per_second{link="sat"})"),
+            "1000000");
+  EXPECT_EQ(value_in(readings, R"(satrelay_link_send_configured_bytes_per_second{link="sat"})"),
+            "2000000");
+  EXPECT_EQ(value_in(readings, R"(satrelay_link_finds_capacity{link="sat"})"), "0");
+  EXPECT_EQ(value_in(readings, R"(satrelay_link_sent_bytes_total{link="sat"})"), "12345");
+}
+
 TEST(Exposition, OfAGatewayWhoseWorkerIsStuckHasWhatItsSnapshotSays) {
   Readings readings = sample_readings();
   readings.status["age_ms"] = 61'000U;
-  readings.rules = readings.classes = nullptr;
+  readings.rules = readings.classes = readings.links = nullptr;
   const auto samples = samples_of(text_of(readings));
   EXPECT_EQ(samples.at("satrelay_snapshot_age_seconds"), "61");
   EXPECT_EQ(samples.at(R"(satrelay_peer_packets_out_total{peer="remote"})"), "2");
@@ -252,7 +263,7 @@ TEST(Exposition, TakesRepliesOfOtherTypes) {
     Readings readings;
     readings.up = true;
     readings.status = readings.counters = readings.ports = reply;
-    readings.peers = readings.rules = readings.classes = reply;
+    readings.peers = readings.rules = readings.classes = readings.links = reply;
     EXPECT_EQ(value_in(readings, "satrelay_up"), "1") << other;
     readings.status = sample_status();
     for (const char* key : {"tcp", "codec", "peers", "workers"}) readings.status[key] = reply;

@@ -85,6 +85,15 @@ inline Json sample_class(const std::string& name) {
   return traffic_class;
 }
 
+inline Json sample_link(const std::string& name) {
+  Json link = Json::parse(R"({"name": "", "peers": 3, "finds_capacity": "no",
+    "send_configured_bps": 16000000, "send_commanded_bps": 8000000, "send_capacity_bps": 8000000,
+    "receive_configured_bps": 4000000, "receive_commanded_bps": 0,
+    "receive_capacity_bps": 4000000, "sent_bytes": 12345})");
+  link["name"] = name;
+  return link;
+}
+
 // Up to each bound one value more, and two beyond the last.
 inline Json sample_histogram(const HistogramField& field, const std::string& of) {
   Json histogram = Json::object({{"name", field.name}});
@@ -115,6 +124,7 @@ inline Readings sample_readings() {
   readings.peers = Json::array({sample_peer("remote")});
   readings.rules = Json::array({sample_rule(1, "web"), sample_rule(0, "")});
   readings.classes = Json::array({sample_class("voice"), sample_class("relayed")});
+  readings.links = Json::array({sample_link("sat")});
   readings.histograms = Json::array();
   for (const HistogramField* field : ops::kHistograms) {
     readings.histograms.push_back(sample_histogram(*field, "0"));

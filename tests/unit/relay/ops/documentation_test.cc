@@ -77,7 +77,11 @@ TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
       names_of<dpdk::PortStats>({"name", "device", "mac", "mtu_bytes", "link", "link_mbit_per_s"}));
   EXPECT_EQ(rows_of(section("`counters` of a peer:", "## /satrelay/rules")),
             names_of<stp::Counters>());
-  EXPECT_EQ(rows_of(section("## /satrelay/rules", "## /satrelay/classes")),
+  EXPECT_EQ(rows_of(section("## /satrelay/links", "## /satrelay/classes")),
+            (Names{"name", "peers", "finds_capacity", "send_configured_bps",
+                   "receive_configured_bps", "send_commanded_bps", "receive_commanded_bps",
+                   "send_capacity_bps", "receive_capacity_bps", "sent_bytes"}));
+  EXPECT_EQ(rows_of(section("## /satrelay/rules", "## /satrelay/links")),
             names_of<gateway::RuleUse>(
                 {"rule", "name", "action", "compress", "modes", "changed", "codec"}));
   EXPECT_EQ(rows_of(section("## /satrelay/classes", "## /satrelay/explain")),

@@ -85,8 +85,8 @@ TEST_F(TelemetryTest, ListsItsCommands) {
   const Telemetry telemetry(board_, events_, history_);
   const Json commands = query("/");
   for (const char* command :
-       {"status", "ports", "peers", "rules", "classes", "flows", "flow", "explain", "counters",
-        "histograms", "bridged", "history", "records"}) {
+       {"status", "ports", "peers", "links", "rules", "classes", "flows", "flow", "explain",
+        "counters", "histograms", "bridged", "history", "records"}) {
     const std::string name = std::string("/satrelay/") + command;
     EXPECT_NE(std::find(commands.begin(), commands.end(), name), commands.end()) << name;
   }
@@ -297,6 +297,35 @@ TEST_F(TelemetryTest, RulesComeFromTheWorkerInPagesThatFit) {
   EXPECT_EQ(all[0].at("changed"), "no");
   EXPECT_EQ(all[1].at("changed"), "yes");
   EXPECT_EQ(all[1].at("connections"), 17);
+}
+
+TEST_F(TelemetryTest, LinksComeFromTheWorkerInPagesThatFit) {
+  const Telemetry telemetry(board_, events_, history_);
+  const BitRate most = BitRate::bits_per_second(kMost);
+  Live live;
+  live.all_links.assign(30, {.name = std::string(32, 'l'),
+                             .peers = std::numeric_limits<std::uint32_t>::max(),
+                             .finds_capacity = true,
+                             .send = {most, most, most},
+                             .receive = {most, most, most},
+                             .sent_bytes = kMost});
+  live.all_links[1] = {
+      .name = "sat",
+      .peers = 3,
+      .send = {BitRate::bits_per_second(9'000), BitRate::bits_per_second(8'000),
+               BitRate::bits_per_second(7'000)},
+      .receive = {BitRate::bits_per_second(6'000), BitRate(), BitRate::bits_per_second(5'000)},
+      .sent_bytes = 4};
+  const LiveWorker worker(board_, live);
+  EXPECT_EQ(query("/satrelay/links").size(), kLinksPerPage);
+  const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/links");
+  ASSERT_EQ(all.size(), 30U);
+  EXPECT_EQ(all[0].at("finds_capacity"), "yes");
+  EXPECT_EQ(all[0].at("sent_bytes").get<std::uint64_t>(), kMost);
+  EXPECT_EQ(all[1], Json::parse(R"({"name": "sat", "peers": 3, "finds_capacity": "no",
+    "send_configured_bps": 9000, "send_commanded_bps": 8000, "send_capacity_bps": 7000,
+    "receive_configured_bps": 6000, "receive_commanded_bps": 0, "receive_capacity_bps": 5000,
+    "sent_bytes": 4})"));
 }
 
 gateway::ClassSnapshot largest_class() {

@@ -104,6 +104,7 @@ TEST(Render, FitsItsLines) {
         render_ports(Json::array({Json::object()}), 80),
         render_rules(Json::array({Json::object()}), 80), render_explanation(miss, 80),
         render_classes(Json::array({Json::object()}), 80),
+        render_links(Json::array({Json::object()}), 80),
         render_histograms(Json::array({Json::object()}), 80),
         render_bridged(Json::array({flow}), 80)}) {
     for (std::size_t at = 0; at < text.size();) {
@@ -216,6 +217,22 @@ TEST(RenderRules, ShowsWhatFellUnderEachAndWhatIsUnusual) {
             "       -         -               -        -        -\n");
 }
 
+TEST(RenderLinks, ShowsWhatEachCarriesAndWhy) {
+  const Json links = Json::parse(R"([
+    {"name": "sat", "peers": 3, "finds_capacity": "no", "send_configured_bps": 20000000,
+     "send_commanded_bps": 10000000, "send_capacity_bps": 10000000,
+     "receive_configured_bps": 4000000, "receive_commanded_bps": 0, "receive_capacity_bps": 4000000,
+     "sent_bytes": 2048},
+    {"name": "spare", "peers": 0, "finds_capacity": "yes"}])");
+  EXPECT_EQ(render_links(links),
+            "link           peers         send   configured          set      receive"
+            "   configured  set      sent\n"
+            "sat                3  10.0 Mbit/s  20.0 Mbit/s  10.0 Mbit/s  4.00 Mbit/s"
+            "  4.00 Mbit/s    -  2.00 KiB\n"
+            "spare (finds)      0            -            -            -            -"
+            "            -    -         -\n");
+}
+
 TEST(RenderClasses, ShowsThePartOfEachAndWhatBecameOfIt) {
   const Json classes = Json::parse(R"([
     {"name": "voice", "weight": 4, "guaranteed_bps": 2000000, "maximum_bps": 0, "changed": "yes",
@@ -284,6 +301,7 @@ TEST(Render, SurvivesAnyShape) {
     render_peers(value);
     render_flows(value);
     render_classes(value);
+    render_links(value);
     render_counters(value, Zeros::kShow);
   }
 }
