@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "relay/satpanel/answer_schema.h"
 #include "relay/satpanel/gateway_link.h"
 #include "relay/satpanel/history.h"
 #include "relay/satpanel/http.h"
@@ -75,6 +76,7 @@ class Service {
     const char* help;
     std::span<const Parameter> parameters;
     Response (Service::*handle)(const Call& call);
+    Answer answer = {};  // what is described of it
   };
   static std::span<const Endpoint> endpoints();
 

@@ -78,6 +78,7 @@ std::string text_from(const nlohmann::json& object, const char* name) {
 
 std::span<const Endpoint> Service::endpoints() {
   static constexpr Role kLook = Role::kViewer;
+  static constexpr Answer::Form kMany = Answer::Form::kPage;
   static constexpr Endpoint kEndpoints[] = {
       {"GET", "/api/v1/session", std::nullopt, "Who is logged in", {}, &Service::session},
       {"POST",
@@ -100,34 +101,82 @@ std::span<const Endpoint> Service::endpoints() {
        kLook,
        "Flows, memory and sums over all flows",
        {},
-       &Service::status},
-      {"GET", "/api/v1/ports", kLook, "The LAN and the WAN port", kPage, &Service::ports},
+       &Service::status,
+       {"status"}},
+      {"GET",
+       "/api/v1/ports",
+       kLook,
+       "The LAN and the WAN port",
+       kPage,
+       &Service::ports,
+       {"port", kMany}},
       {"GET",
        "/api/v1/counters",
        kLook,
        "Why frames were bridged or dropped and flows ended",
        {},
-       &Service::counters},
-      {"GET", "/api/v1/records", kLook, "How the records of flows fare", {}, &Service::records},
+       &Service::counters,
+       {"counters"}},
+      {"GET",
+       "/api/v1/records",
+       kLook,
+       "How the records of flows fare",
+       {},
+       &Service::records,
+       {"records"}},
       {"GET", "/api/v1/histograms", kLook, "How long things take, and how large they are", kPage,
        &Service::histograms},
-      {"GET", "/api/v1/peers", kLook, "The far gateways", kPage, &Service::peers},
-      {"GET", "/api/v1/links", kLook, "What each link carries", kPage, &Service::links},
-      {"GET", "/api/v1/classes", kLook, "What shares the links", kPage, &Service::classes},
-      {"GET", "/api/v1/rules", kLook, "What fell under each rule", kPage, &Service::rules},
-      {"GET", "/api/v1/flows", kLook, "The relayed TCP connections", kPage, &Service::flows},
+      {"GET", "/api/v1/peers", kLook, "The far gateways", kPage, &Service::peers, {"peer", kMany}},
+      {"GET",
+       "/api/v1/links",
+       kLook,
+       "What each link carries",
+       kPage,
+       &Service::links,
+       {"link", kMany}},
+      {"GET",
+       "/api/v1/classes",
+       kLook,
+       "What shares the links",
+       kPage,
+       &Service::classes,
+       {"class", kMany}},
+      {"GET",
+       "/api/v1/rules",
+       kLook,
+       "What fell under each rule",
+       kPage,
+       &Service::rules,
+       {"rule", kMany}},
+      {"GET",
+       "/api/v1/flows",
+       kLook,
+       "The relayed TCP connections",
+       kPage,
+       &Service::flows,
+       {"flow_summary", kMany}},
       {"GET",
        "/api/v1/flows/{id}",
        kLook,
        "One of them, and what it waits for",
        {},
-       &Service::flow},
-      {"GET", "/api/v1/explain", kLook, "Which rule holds for a packet, and why", kQuestion,
-       &Service::explain},
+       &Service::flow,
+       {"flow"}},
+      {"GET",
+       "/api/v1/explain",
+       kLook,
+       "Which rule holds for a packet, and why",
+       kQuestion,
+       &Service::explain,
+       {"explanation"}},
       {"GET", "/api/v1/bridged", kLook, "Why frames were bridged", kPage, &Service::bridged},
-      {"GET", "/api/v1/bridged-connections", kLook,
-       "The latest connections that were bridged instead of relayed, and why", kPage,
-       &Service::bridged_connections},
+      {"GET",
+       "/api/v1/bridged-connections",
+       kLook,
+       "The latest connections that were bridged instead of relayed, and why",
+       kPage,
+       &Service::bridged_connections,
+       {"bridged_connection", kMany}},
       {"GET", "/api/v1/history", kLook, "An hour of every second, a day of every minute", kSpan,
        &Service::history},
       {"GET", "/api/v1/history/gateway", kLook,
@@ -287,6 +336,7 @@ Response Service::capture(const Call& call) {
 
 Response Service::openapi(const Call& /*call*/) {
   Json paths = Json::object();
+  Json schemas = Json::object();
   for (const Endpoint& endpoint : endpoints()) {
     std::string method(endpoint.method);
     std::ranges::transform(method, method.begin(),
@@ -295,6 +345,11 @@ Response Service::openapi(const Call& /*call*/) {
                    {"responses",
                     {{"200", {{"description", "as docs/panel.md has it"}}},
                      {"default", {{"description", "RFC 9457: problem+json"}}}}}};
+    if (!endpoint.answer.shape.empty()) {
+      operation["responses"]["200"]["content"]["application/json"]["schema"] =
+          schema_of(endpoint.answer);
+      add_schemas(endpoint.answer.shape, schemas);
+    }
     if (endpoint.role) operation["x-role"] = std::string(to_string(*endpoint.role));
     Json parameters = Json::array();
     for (const Parameter& parameter : endpoint.parameters) {
@@ -328,7 +383,8 @@ Response Service::openapi(const Call& /*call*/) {
   }
   return json({{"openapi", "3.1.0"},
                {"info", {{"title", "satpanel"}, {"version", options_.version}}},
-               {"paths", std::move(paths)}});
+               {"paths", std::move(paths)},
+               {"components", {{"schemas", std::move(schemas)}}}});
 }
 
 Response Service::metrics(const Call& call) {

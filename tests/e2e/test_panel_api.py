@@ -305,6 +305,7 @@ def test_answers(lab: Lab) -> None:
         paths = client.get("/api/v1/openapi.json")["paths"]
         for name in ("bypass", "drain", "set"):
             check(f"/api/v1/commands/{name}" in paths, f"{name} is not described")
+        check_answers(client)
 
         # The gateway dies: the panel says so, and is back when it is back.
         near.daemon.kill()
@@ -318,6 +319,39 @@ def test_answers(lab: Lab) -> None:
         eventually(
             lambda: client.get("/api/v1/overview")["up"], 20, "the panel finds its gateway again"
         )
+
+
+def check_answers(client: Client) -> None:
+    """What is described of an answer is what it has."""
+    description = client.get("/api/v1/openapi.json")
+    described = 0
+    for path, methods in description["paths"].items():
+        content = methods.get("get", {"responses": {"200": {}}})["responses"]["200"].get("content")
+        if content is None or "{" in path or path.endswith("/explain"):
+            continue
+        check_schema(
+            client.get(path), content["application/json"]["schema"], description["components"], path
+        )
+        described += 1
+    check(described >= 9, f"{described} answers are described")
+
+
+def check_schema(value, schema: dict, components: dict, where: str) -> None:
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix("#/components/schemas/")
+        schema = components["schemas"][name]
+        missing = set(schema["properties"]) ^ set(value)
+        check(not missing, f"{where}, {name}: {missing} is on one side only")
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "null": type(None)}
+    named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    check(isinstance(value, tuple(kinds[each] for each in named)), f"{where}: {value} is no {named}")
+    if isinstance(value, list):
+        for each in value:
+            check_schema(each, schema["items"], components, where)
+    if isinstance(value, dict):
+        for key, each in value.items():
+            inner = schema.get("properties", {}).get(key) or schema["additionalProperties"]
+            check_schema(each, inner, components, f"{where}.{key}")
 
 
 def events_of(stream: socket.socket) -> str:

@@ -2,6 +2,7 @@
 // be cut, or they would not be JSON any more.
 #include "relay/ops/telemetry_replies.h"
 
+#include "relay/metrics/reply_shapes.h"
 #include "tests/unit/relay/ops/telemetry_fixture.h"
 
 namespace satrelay::ops::telemetry_replies_test {
@@ -99,6 +100,68 @@ TEST_F(TelemetryTest, TheHistoryIsToldNewestFirstInPagesThatFit) {
   for (const char* wrong : {"host", "peer", "peer,,0,1", "gateway,x", "peer,remote,1,2,3"}) {
     EXPECT_THROW(query(std::string("/satrelay/history,") + wrong), ctl::StatsError) << wrong;
   }
+}
+
+// A reply has the fields of its shape, in their order; what is not measured may be absent.
+void expect_shape(const Json& reply, std::string_view shape) {
+  ASSERT_TRUE(reply.is_object()) << shape;
+  auto next = reply.begin();
+  for (const metrics::ReplyField& field : metrics::fields_of(shape)) {
+    if (next == reply.end() || next.key() != field.name) {
+      EXPECT_TRUE(field.is_if_known) << shape << ": " << field.name;
+      continue;
+    }
+    using enum metrics::ReplyType;
+    const bool is_word = field.type == kText, is_number = field.type == kNumber;
+    EXPECT_EQ(next->is_string(), is_word) << shape << ": " << field.name;
+    EXPECT_EQ(next->is_number_unsigned(), is_number) << shape << ": " << field.name;
+    EXPECT_EQ(next->is_object(), !is_word && !is_number) << shape << ": " << field.name;
+    if (field.type == kObject) expect_shape(*next, field.shape);
+    if (field.type == kObjectsByName) {
+      for (const Json& each : *next) expect_shape(each, field.shape);
+    }
+    ++next;
+  }
+  EXPECT_EQ(next, reply.end()) << shape << ": nobody knows of " << next.key();
+}
+
+TEST_F(TelemetryTest, RepliesHaveTheShapesThatAreToldOfThem) {
+  const Telemetry telemetry(board_, events_, history_);
+  Snapshot snapshot;
+  snapshot.ports.resize(1);
+  snapshot.ports[0].name = "lan";
+  snapshot.workers.resize(2);
+  gateway::PeerSnapshot measured, silent;
+  measured.name = "far";
+  measured.path_mtu = 1500;
+  measured.rtt = Duration::milliseconds(550);
+  measured.loss_ratio = 0.5;
+  snapshot.peers = {measured, silent};
+  board_.publish(snapshot);
+  Live live;
+  live.all_links.resize(1);
+  live.all_classes.resize(1);
+  live.all_rules.resize(1);
+  live.all_bridged.resize(1);
+  live.all_flows.resize(1);
+  live.all_flows[0].id = 3;
+  live.all_flows[0].lan_rtt = live.all_flows[0].path_rtt = Duration::milliseconds(1);
+  live.all_flows[0].path_loss_ratio = 0.5;
+  live.explanation.misses = {{1, "web", gateway::Criterion::kPort}};
+  const LiveWorker worker(board_, live);
+  expect_shape(query("/satrelay/status"), "status");
+  expect_shape(query("/satrelay/counters"), "counters");
+  expect_shape(query("/satrelay/records"), "records");
+  expect_shape(query("/satrelay/ports").at("lan"), "port");
+  for (const Json& peer : query("/satrelay/peers")) expect_shape(peer, "peer");
+  expect_shape(query("/satrelay/links").at("0"), "link");
+  expect_shape(query("/satrelay/classes").at("0"), "class");
+  expect_shape(query("/satrelay/rules").at("0"), "rule");
+  expect_shape(query("/satrelay/bridged").at("0"), "bridged_connection");
+  expect_shape(query("/satrelay/flows").at("0"), "flow_summary");
+  expect_shape(query("/satrelay/flow,3"), "flow");
+  expect_shape(query("/satrelay/explain,203.0.113.5,198.51.100.5,443,6,0,0,outbound"),
+               "explanation");
 }
 
 }  // namespace

@@ -1,0 +1,180 @@
+#include "relay/metrics/reply_shapes.h"
+
+#include <algorithm>
+#include <span>
+
+#include "pep/compress/codec_counters.h"
+#include "pep/stp/counters.h"
+#include "pep/tcp/counters.h"
+#include "relay/dpdk/port_stats.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/rules/rule_counters.h"
+#include "relay/gateway/uplink/class_counters.h"
+#include "relay/ops/worker_counters.h"
+#include "relay/records/record_counters.h"
+
+namespace satrelay::metrics {
+namespace {
+
+using enum ReplyType;
+using Fields = std::vector<ReplyField>;
+
+constexpr ReplyField kModes[] = {
+    {"handshake", kText}, {"ack", kText}, {"close", kText}, {"window", kText}, {"delivery", kText}};
+constexpr ReplyField kMiss[] = {{"name", kText}, {"criterion", kText}};
+constexpr ReplyField kStatus[] = {{"version", kText},
+                                  {"uptime_ms"},
+                                  {"age_ms"},
+                                  {"boot_epoch"},
+                                  {"new_flows", kText},
+                                  {"peers", kNumbersByName},
+                                  {"flows"},
+                                  {"half_open"},
+                                  {"time_wait"},
+                                  {"arena_bytes"},
+                                  {"arena_used_bytes"},
+                                  {"tcp", kObject, "tcp"},
+                                  {"codec", kObject, "codec"},
+                                  {"workers", kObjectsByName, "worker"}};
+constexpr ReplyField kWorker[] = {{"flows"}};
+constexpr ReplyField kPort[] = {{"name", kText}, {"device", kText}, {"mac", kText},
+                                {"mtu_bytes"},   {"link", kText},   {"link_mbit_per_s"}};
+constexpr ReplyField kPeer[] = {{"name", kText},
+                                {"address", kText},
+                                {"state", kText},
+                                {"new_flows", kText},
+                                {"next_hop", kText},
+                                {"link", kText},
+                                {"send_rate_bps"},
+                                {"controller", kText},
+                                {"security", kText},
+                                {"announced_bps"},
+                                {"path_mtu_bytes", kNumber, "", true},
+                                {"rtt_us", kNumber, "", true},
+                                {"loss_ppm", kNumber, "", true},
+                                {"streams"},
+                                {"packets_in_flight"},
+                                {"stored_bytes"},
+                                {"dictionaries"},
+                                {"counters", kObject, "peer_counters"}};
+constexpr ReplyField kLink[] = {{"name", kText},
+                                {"peers"},
+                                {"finds_capacity", kText},
+                                {"send_configured_bps"},
+                                {"send_commanded_bps"},
+                                {"send_capacity_bps"},
+                                {"receive_configured_bps"},
+                                {"receive_commanded_bps"},
+                                {"receive_capacity_bps"},
+                                {"sent_bytes"}};
+constexpr ReplyField kRule[] = {{"rule"},
+                                {"name", kText},
+                                {"action", kText},
+                                {"compress", kText},
+                                {"modes", kObject, "modes"},
+                                {"changed", kText}};
+constexpr ReplyField kRuleCodec[] = {{"codec", kObject, "codec"}};
+constexpr ReplyField kClass[] = {
+    {"name", kText},    {"weight"}, {"guaranteed_bps"}, {"maximum_bps"}, {"dictionary", kText},
+    {"changed", kText}, {"hosts"},  {"held_frames"},    {"held_bytes"},  {"waiting_bytes"}};
+constexpr ReplyField kFlowSummary[] = {{"id"},
+                                       {"client", kText},
+                                       {"client_port"},
+                                       {"server", kText},
+                                       {"server_port"},
+                                       {"peer", kText},
+                                       {"client_side", kText},
+                                       {"tcp_state", kText},
+                                       {"age_ms"},
+                                       {"idle_ms"},
+                                       {"from_lan_bytes"},
+                                       {"to_lan_bytes"},
+                                       {"lan_stored_bytes"},
+                                       {"stp_unacknowledged_bytes"},
+                                       {"stp_stored_bytes"},
+                                       {"lan_unacknowledged_bytes"},
+                                       {"lan_window_bytes"},
+                                       {"host_window_bytes"},
+                                       {"lan_rtt_us", kNumber, "", true}};
+constexpr ReplyField kFlowDetails[] = {{"waits_towards_peer", kText},
+                                       {"waits_towards_host", kText},
+                                       {"lan_congestion_window_bytes"},
+                                       {"lan_segment_bytes"},
+                                       {"encoded_bytes"},
+                                       {"stp_unsent_bytes"},
+                                       {"stp_credit_bytes"},
+                                       {"stp_in_order_bytes"},
+                                       {"path_rtt_us", kNumber, "", true},
+                                       {"path_loss_ppm", kNumber, "", true},
+                                       {"path_rate_bps"},
+                                       {"rule"},
+                                       {"rule_name", kText},
+                                       {"compress", kText},
+                                       {"modes", kObject, "modes"},
+                                       {"class", kText},
+                                       {"dictionary", kText}};
+constexpr ReplyField kBridgedConnection[] = {
+    {"client", kText}, {"client_port"},      {"server", kText}, {"server_port"}, {"reason", kText},
+    {"rule"},          {"rule_name", kText}, {"age_ms"},        {"syns"}};
+constexpr ReplyField kRecords[] = {{"file", kText},  {"file_trouble", kText},
+                                   {"ipfix", kText}, {"ipfix_trouble", kText},
+                                   {"waiting"},      {"lost"}};
+constexpr ReplyField kExplanation[] = {{"rule"},
+                                       {"name", kText},
+                                       {"action", kText},
+                                       {"compress", kText},
+                                       {"modes", kObject, "modes"},
+                                       {"class", kText},
+                                       {"peer", kText},
+                                       {"prefix", kText},
+                                       {"bridged_as", kText},
+                                       {"misses", kObjectsByName, "miss"},
+                                       {"more_misses"}};
+
+template <typename Counters>
+void add_counters(Fields& fields) {
+  for (const auto& field : Counters::kFields) fields.push_back({field.name});
+}
+
+using AddCounters = void (*)(Fields& fields);
+void add_none(Fields& /*fields*/) {}
+
+struct Shape {
+  std::string_view name;
+  std::span<const ReplyField> fields;
+  AddCounters add_counters = add_none;
+  std::span<const ReplyField> more = {};
+};
+constexpr Shape kShapes[] = {
+    {"status", kStatus},
+    {"worker", kWorker, add_counters<ops::WorkerCounters>},
+    {"tcp", {}, add_counters<tcp::Counters>},
+    {"codec", {}, add_counters<compress::CodecCounters>},
+    {"modes", kModes},
+    {"port", kPort, add_counters<dpdk::PortStats>},
+    {"peer", kPeer},
+    {"peer_counters", {}, add_counters<stp::Counters>},
+    {"link", kLink},
+    {"rule", kRule, add_counters<gateway::RuleUse>, kRuleCodec},
+    {"class", kClass, add_counters<gateway::ClassUse>},
+    {"flow_summary", kFlowSummary},
+    {"flow", kFlowSummary, add_none, kFlowDetails},
+    {"bridged_connection", kBridgedConnection},
+    {"counters", {}, add_counters<gateway::Counters>},
+    {"records", kRecords, add_counters<records::RecordCounters>},
+    {"explanation", kExplanation},
+    {"miss", kMiss},
+};
+
+}  // namespace
+
+std::vector<ReplyField> fields_of(std::string_view shape) {
+  const auto found = std::ranges::find(kShapes, shape, &Shape::name);
+  if (found == std::end(kShapes)) return {};
+  Fields fields(found->fields.begin(), found->fields.end());
+  found->add_counters(fields);
+  fields.insert(fields.end(), found->more.begin(), found->more.end());
+  return fields;
+}
+
+}  // namespace satrelay::metrics
