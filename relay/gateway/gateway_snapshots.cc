@@ -81,18 +81,21 @@ std::vector<LinkSnapshot> Gateway::links() const {
   impl_->settle();
   std::vector<LinkSnapshot> list;
   for (const auto& carrier : impl_->uplink.carriers()) {
-    const auto is_its = [&](const config::Peer& peer) { return peer.link == carrier->config.name; };
-    list.push_back(
-        {.name = carrier->config.name,
-         .peers = static_cast<std::uint32_t>(std::ranges::count_if(impl_->config.peers, is_its)),
-         .finds_capacity = carrier->config.finds_capacity(),
-         .send = {.configured = carrier->config.send_rate,
-                  .commanded = carrier->commanded(LinkWay::kSend),
-                  .capacity = carrier->in_force()},
-         .receive = {.configured = carrier->config.receive_rate,
-                     .commanded = carrier->commanded(LinkWay::kReceive),
-                     .capacity = carrier->receive_capacity},
-         .sent_bytes = carrier->sent});
+    list.push_back({.name = carrier->config.name,
+                    .finds_capacity = carrier->config.finds_capacity(),
+                    .send = {.configured = carrier->config.send_rate,
+                             .commanded = carrier->commanded(LinkWay::kSend),
+                             .capacity = carrier->in_force()},
+                    .receive = {.configured = carrier->config.receive_rate,
+                                .commanded = carrier->commanded(LinkWay::kReceive),
+                                .capacity = carrier->receive_capacity},
+                    .sent_bytes = carrier->sent});
+  }
+  // The lanes of a peer follow each other.
+  const std::string* last = nullptr;
+  for (const auto& peer : impl_->peers) {
+    if (last == nullptr || *last != peer->config.name) ++list[peer->carrier.index].peers;
+    last = &peer->config.name;
   }
   return list;
 }

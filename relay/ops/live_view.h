@@ -19,7 +19,6 @@ class LiveView {
   virtual std::optional<gateway::FlowSnapshot> flow(std::uint64_t id) const = 0;
   virtual std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const = 0;
   virtual std::vector<gateway::ClassSnapshot> classes() const = 0;    // never many
-  virtual std::vector<gateway::LinkSnapshot> links() const = 0;       // never many
   virtual std::vector<gateway::BridgedSnapshot> bridged() const = 0;  // never many
   virtual gateway::Explanation explain(const gateway::PolicyKey& key) const = 0;
 };

@@ -49,6 +49,7 @@ struct WorkerSnapshot {
 struct Snapshot {
   gateway::Status status;
   std::vector<gateway::PeerSnapshot> peers;
+  std::vector<gateway::LinkSnapshot> links;
   gateway::Counters counters;
   std::vector<PortSnapshot> ports;
   std::vector<WorkerSnapshot> workers;

@@ -160,10 +160,7 @@ int classes(const char* /*command*/, const char* params, rte_tel_data* reply) {
 }
 
 int links(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  return listing(params, kLinksPerPage, reply,
-                 [](const LiveView& view, std::size_t first, std::size_t count) {
-                   return part_of(view.links(), first, count);
-                 });
+  return page_of(params, kLinksPerPage, reply, &Snapshot::links);
 }
 
 int bridged(const char* /*command*/, const char* params, rte_tel_data* reply) {

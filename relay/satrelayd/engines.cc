@@ -101,12 +101,6 @@ std::vector<gateway::ClassSnapshot> Engines::classes() const {
   return sum;
 }
 
-std::vector<gateway::LinkSnapshot> Engines::links() const {
-  auto sum = engines_[0]->links();
-  for (std::size_t i = 1; i < engines_.size(); ++i) gateway::add_to(sum, engines_[i]->links());
-  return sum;
-}
-
 std::vector<gateway::BridgedSnapshot> Engines::bridged(Instant now) const {
   std::vector<gateway::BridgedSnapshot> all;
   for (const Gateway* engine : engines_)

@@ -40,7 +40,6 @@ class Engines {
   std::optional<gateway::FlowSnapshot> flow(std::uint64_t id, Instant now) const;
   std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   std::vector<gateway::ClassSnapshot> classes() const;
-  std::vector<gateway::LinkSnapshot> links() const;
   // Of all, newest first.
   std::vector<gateway::BridgedSnapshot> bridged(Instant now) const;
   // By the first engine: which one would have the connection depends on the client's port.

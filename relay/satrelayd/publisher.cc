@@ -22,7 +22,6 @@ class Live final : public ops::LiveView {
     return engines_.rules(first, count);
   }
   std::vector<gateway::ClassSnapshot> classes() const override { return engines_.classes(); }
-  std::vector<gateway::LinkSnapshot> links() const override { return engines_.links(); }
   std::vector<gateway::BridgedSnapshot> bridged() const override { return engines_.bridged(now_); }
   gateway::Explanation explain(const gateway::PolicyKey& key) const override {
     return engines_.explain(key, now_);

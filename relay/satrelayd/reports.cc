@@ -46,11 +46,13 @@ std::shared_ptr<const ops::Snapshot> Reports::sum() const {
     if (report == latest_[0]) {
       sum->status = report->status;
       sum->peers = report->peers;
+      sum->links = report->links;
       sum->counters = report->counters;
       histograms = report->histograms;
     } else {
       gateway::add_to(sum->status, report->status);
       gateway::add_to(sum->peers, report->peers);
+      gateway::add_to(sum->links, report->links);
       add_to(sum->counters, report->counters);
       gateway::add_to(histograms, report->histograms);
     }

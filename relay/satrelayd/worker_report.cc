@@ -29,6 +29,7 @@ void WorkerReporter::run(Instant now) {
 void WorkerReporter::complete(WorkerReport& report, Instant now) const {
   report.at = now;
   report.status = engine_.status(now);
+  report.links = engine_.links();
   report.counters = engine_.counters();
   report.team = worker_.counters();
   report.rounds = worker_.rounds();

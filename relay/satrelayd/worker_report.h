@@ -19,6 +19,7 @@ struct WorkerReport {
   Instant at;  // when it was complete
   gateway::Status status;
   std::vector<gateway::PeerSnapshot> peers;  // lanes of a peer joined
+  std::vector<gateway::LinkSnapshot> links;
   gateway::Counters counters;
   std::array<dpdk::PortStats, 2> ports;  // of its queues; of the first worker, of the devices, too
   ops::WorkerCounters team;

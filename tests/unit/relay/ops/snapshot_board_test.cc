@@ -24,7 +24,6 @@ class FlowsByPort final : public LiveView {
   std::optional<gateway::FlowSnapshot> flow(std::uint64_t) const override { return std::nullopt; }
   std::vector<gateway::RuleSnapshot> rules(std::size_t, std::size_t) const override { return {}; }
   std::vector<gateway::ClassSnapshot> classes() const override { return {}; }
-  std::vector<gateway::LinkSnapshot> links() const override { return {}; }
   std::vector<gateway::BridgedSnapshot> bridged() const override { return {}; }
   gateway::Explanation explain(const gateway::PolicyKey&) const override { return {}; }
 };

@@ -87,7 +87,6 @@ class Live final : public LiveView {
   std::vector<gateway::FlowSnapshot> all_flows;
   std::vector<gateway::RuleSnapshot> all_rules;
   std::vector<gateway::ClassSnapshot> all_classes;
-  std::vector<gateway::LinkSnapshot> all_links;
   std::vector<gateway::BridgedSnapshot> all_bridged;
   gateway::Explanation explanation;
   mutable gateway::PolicyKey asked;
@@ -103,7 +102,6 @@ class Live final : public LiveView {
     return part_of(all_rules, first, count);
   }
   std::vector<gateway::ClassSnapshot> classes() const override { return all_classes; }
-  std::vector<gateway::LinkSnapshot> links() const override { return all_links; }
   std::vector<gateway::BridgedSnapshot> bridged() const override { return all_bridged; }
   gateway::Explanation explain(const gateway::PolicyKey& key) const override {
     asked = key;

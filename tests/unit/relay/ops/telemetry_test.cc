@@ -299,24 +299,24 @@ TEST_F(TelemetryTest, RulesComeFromTheWorkerInPagesThatFit) {
   EXPECT_EQ(all[1].at("connections"), 17);
 }
 
-TEST_F(TelemetryTest, LinksComeFromTheWorkerInPagesThatFit) {
+TEST_F(TelemetryTest, LinksComeInPagesThatFit) {
   const Telemetry telemetry(board_, events_, history_);
   const BitRate most = BitRate::bits_per_second(kMost);
-  Live live;
-  live.all_links.assign(30, {.name = std::string(32, 'l'),
+  Snapshot snapshot;
+  snapshot.links.assign(30, {.name = std::string(32, 'l'),
                              .peers = std::numeric_limits<std::uint32_t>::max(),
                              .finds_capacity = true,
                              .send = {most, most, most},
                              .receive = {most, most, most},
                              .sent_bytes = kMost});
-  live.all_links[1] = {
+  snapshot.links[1] = {
       .name = "sat",
       .peers = 3,
       .send = {BitRate::bits_per_second(9'000), BitRate::bits_per_second(8'000),
                BitRate::bits_per_second(7'000)},
       .receive = {BitRate::bits_per_second(6'000), BitRate(), BitRate::bits_per_second(5'000)},
       .sent_bytes = 4};
-  const LiveWorker worker(board_, live);
+  publish(snapshot);
   EXPECT_EQ(query("/satrelay/links").size(), kLinksPerPage);
   const Json all = ctl::StatsClient(socket_, 3s).query_all("/satrelay/links");
   ASSERT_EQ(all.size(), 30U);
