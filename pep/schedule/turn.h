@@ -14,6 +14,7 @@ struct Turn {
       kEveryClass;      // may send, sooner or later: what waits in others is as if not there
   ClassId first = 0;    // whose bytes come first
   bool streams = true;  // bytes of streams at all, or only what concerns the session
+  bool alone = true;    // nothing else waits for the carrier
 };
 
 // Bytes of streams in one packet, of one class.

@@ -58,7 +58,9 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (handshake.hello_due(now)) return send_hello(out);
   if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
   gate.update(association->rtt.smoothed(), datagram_limit(), now);
-  streams->schedule().set_rate(std::min(gate.rate(), gate.own_rate()));
+  // What each of several gets of the link is not known here.
+  const bool alone = writer.turn().alone;
+  streams->schedule().set_rate(alone ? std::min(gate.rate(), gate.own_rate()) : BitRate());
   const bool open = gate.open(now);  // until a packet is finished
   if (open && !goes_on && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;

@@ -5,29 +5,32 @@
 
 #include "pep/base/intrusive_list.h"
 #include "pep/schedule/host_share.h"
+#include "pep/stp/streams/round.h"
 #include "pep/stp/streams/stream.h"
 
 namespace satrelay::stp {
 
+inline RoundPlace& round_place(Stream& stream) { return stream.heat().round; }
+
 // A host's place on one level: its streams with new bytes, and what is left of its turn.
 struct HostTurn {
-  NewList streams;
+  Round<Stream, NewList> streams;
   std::uint32_t count = 0;   // of them
   std::int64_t deficit = 0;  // bytes
   bool is_promoted = false;  // has the next turn, whatever it has overdrawn
+  RoundPlace round;
   ListHook<HostTurn> hook;
 };
 using HostList = IntrusiveList<HostTurn, &HostTurn::hook>;
+inline RoundPlace& round_place(HostTurn& turn) { return turn.round; }
 
 struct StreamGroup {
   std::uint64_t host = 0;
   schedule::ClassId stream_class = 0;
   std::uint32_t streams = 0;  // that belong to it, whether they wait or not
   HostTurn young, older;
-  schedule::HostShare* share = nullptr;       // nullptr: waits nowhere else
-  bool is_counted = false;                    // there, as one of the places where the host waits
-  std::uint64_t served = 0;                   // new bytes of its streams, ever
-  std::uint64_t left_at = StreamHot::kNever;  // of its class had been served when it last waited
+  schedule::HostShare* share = nullptr;  // nullptr: waits nowhere else
+  bool is_counted = false;               // there, as one of the places where the host waits
 
   bool waits() const { return HostList::contains(young) || HostList::contains(older); }
   std::uint32_t factor() const { return share == nullptr ? 1 : share->factor(); }

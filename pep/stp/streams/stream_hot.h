@@ -6,6 +6,7 @@
 
 #include "pep/base/intrusive_list.h"
 #include "pep/base/time.h"
+#include "pep/stp/streams/round.h"
 #include "pep/stp/types.h"
 
 namespace satrelay::stp {
@@ -34,9 +35,7 @@ struct StreamHot {
   Level lost_level = Level::kYoung;
   StreamGroup* group = nullptr;  // that of its class and host, while it counts there
   std::int64_t deficit = 0;      // bytes left of its turn
-  // Of its group had been served when it last waited.
-  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  std::uint64_t left_at = kNever;
+  RoundPlace round;              // among the streams of its host
 
   // Of what the reader has not taken (parked_bytes.h).
   std::uint64_t reader_needs = 0;  // at once, or it can take none of it

@@ -13,10 +13,10 @@ std::array<T, sizeof...(Index)> all_with(std::uint32_t argument,
   return {((void)Index, T(argument))...};
 }
 
-bool has_other(const HostList& list, const Stream& stream) {
-  if (list.empty()) return false;
-  if (list.front() != list.back()) return true;
-  const NewList& streams = list.front()->streams;
+bool has_other(const Round<HostTurn, HostList>& hosts, const Stream& stream) {
+  if (hosts.empty()) return false;
+  if (hosts.front() != hosts.back()) return true;
+  const auto& streams = hosts.front()->streams;
   return streams.front() != &stream || streams.back() != &stream;
 }
 
@@ -59,6 +59,7 @@ StreamGroup& StreamSchedule::enter_group(Stream& stream) {
   }
   ++group->streams;
   hot.group = group.get();
+  hot.round = {};
   return *group;
 }
 
@@ -108,19 +109,11 @@ void StreamSchedule::list_new(Stream& stream) {
   StreamGroup& group = group_of(stream);
   const Stream::Level level = stream.heat().new_level = level_of(stream.send.sent());
   HostTurn& turn = group.turn(level);
-  if (missed_a_round(stream.hot().left_at, group.served, turn.count)) {
-    turn.streams.push_front(stream);
-  } else {
-    turn.streams.push_back(stream);
-  }
+  turn.streams.add(stream, std::uint64_t{turn.count} * turn_);
   ++turn.count;
   if (HostList::contains(turn)) return;
   Class& c = class_of(stream);
-  if (!group.waits() && missed_a_round(group.left_at, c.served, c.hosts)) {
-    c.list(level).push_front(turn);
-  } else {
-    c.list(level).push_back(turn);
-  }
+  c.round(level).add(turn, c.hosts * turn_);
   recount(group);
   ++c.hosts;
   has_new_ |= schedule::class_bit(stream.stream_class);
@@ -132,11 +125,9 @@ void StreamSchedule::unlist_new(Stream& stream) {
   HostTurn& turn = group.turn(level);
   turn.streams.remove(stream);
   --turn.count;
-  stream.heat().left_at = group.served;
   if (!turn.streams.empty()) return;
   Class& c = class_of(stream);
-  c.list(level).remove(turn);
-  group.left_at = c.served;
+  c.round(level).remove(turn);
   turn.is_promoted = false;
   recount(group);
   // What it did not use is not saved; what it overdrew is remembered.
@@ -158,7 +149,7 @@ const Stream* StreamSchedule::only_new() const {
   const Class& c = classes_[schedule::lowest_class(has_new_)];
   if (has_new_ != schedule::class_bit(schedule::lowest_class(has_new_)) || c.hosts != 1)
     return nullptr;
-  const NewList& streams = c.first()->streams;
+  const auto& streams = c.first()->streams;
   return streams.front() == streams.back() ? streams.front() : nullptr;
 }
 
@@ -173,14 +164,16 @@ Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
   Class& c = classes_[stream_class];
   HostTurn* turn = c.first();
   if (turn == nullptr) return nullptr;
+  const auto begin = [&](HostTurn& its) {
+    if (its.deficit <= 0) its.deficit += its.is_promoted ? least_turn_ : turn_;
+    return its.deficit > 0 || its.is_promoted;
+  };
   // One that waits elsewhere too overdraws its turn by more than a turn's worth. Where very many do
   // so, one that still owes something has its turn: that is remembered.
-  for (int passed = 0; turn->deficit <= 0 && (turn->deficit += turn_) <= 0 && !turn->is_promoted &&
-                       passed < kMostPassed;
-       ++passed) {
-    HostList& list = c.list(turn->streams.front()->hot().new_level);
-    list.move_to_back(*turn);
-    turn = list.front();
+  for (int passed = 0; !begin(*turn) && passed < kMostPassed; ++passed) {
+    auto& hosts = c.round(turn->streams.front()->hot().new_level);
+    hosts.move_to_back(*turn);
+    turn = hosts.front();
   }
   Stream* stream = turn->streams.front();
   StreamHot& hot = stream->heat();
@@ -203,17 +196,18 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
       c.young_share.on_other(bytes, kYoungShare);
     }
   }
-  c.served += bytes;
-  group.served += bytes;
   HostTurn& turn = group.turn(hot.new_level);
+  c.round(hot.new_level).on_served(turn, bytes);
+  turn.streams.on_served(stream, bytes);
   const std::int64_t factor = group.factor();
   // Promoted again and again, it would owe more than it can pay back.
   turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{turn_} * factor);
   turn.is_promoted = false;
   hot.deficit -= sent;
-  if (turn.deficit <= 0) c.list(hot.new_level).move_to_back(turn);
+  if (turn.deficit <= 0) c.round(hot.new_level).move_to_back(turn);
   if (level_of(stream.send.sent()) != hot.new_level) {
     unlist_new(stream);
+    hot.round = {};  // it was another
     list_new(stream);
   } else if (hot.deficit <= 0) {
     turn.streams.move_to_back(stream);
@@ -225,7 +219,7 @@ void StreamSchedule::promote(Stream& stream) {
   HostTurn& turn = stream.hot().group->turn(stream.hot().new_level);
   turn.is_promoted = true;
   turn.streams.move_to_front(stream);
-  class_of(stream).list(stream.hot().new_level).move_to_front(turn);
+  class_of(stream).round(stream.hot().new_level).move_to_front(turn);
 }
 
 // --- lost bytes ----------------------------------------------------------------------------------

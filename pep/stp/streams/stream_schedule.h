@@ -123,13 +123,13 @@ class StreamSchedule {
  private:
   struct Class {
     explicit Class(std::uint32_t burst) : young_share(burst), repair_share(burst) {}
-    HostList young, older;
-    std::size_t hosts = 0;     // in these, twice if in both
-    std::uint64_t served = 0;  // new bytes, ever
+    using Hosts = Round<HostTurn, HostList>;
+    Hosts young, older;
+    std::size_t hosts = 0;  // in these, twice if in both
     LostList lost_young, lost_older;
     schedule::CappedShare young_share, repair_share;
 
-    HostList& list(Stream::Level level) { return level == Stream::Level::kYoung ? young : older; }
+    Hosts& round(Stream::Level level) { return level == Stream::Level::kYoung ? young : older; }
     HostTurn* first() const {
       const bool is_young = !young.empty() && (older.empty() || young_share.preferred());
       return is_young ? young.front() : older.front();
@@ -159,10 +159,6 @@ class StreamSchedule {
   void change_rate(BitRate rate);
   StreamGroup& enter_group(Stream& stream);
   void recount(StreamGroup& group) const;
-  // Whether so many, who wait now, may all have had a turn since `left_at` bytes had been served.
-  bool missed_a_round(std::uint64_t left_at, std::uint64_t served, std::uint64_t others) const {
-    return left_at != StreamHot::kNever && served - left_at >= others * turn_;
-  }
   void list_new(Stream& stream);
   void unlist_new(Stream& stream);
   void unlist_lost(Stream& stream);

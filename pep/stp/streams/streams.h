@@ -42,7 +42,7 @@ class Streams {
     std::uint64_t stream_receive_limit = 0;
     std::uint64_t stream_send_limit = 0;
     Duration stream_linger;
-    Duration memory_interval;   // from one look for memory that others have returned to the next
+    Duration memory_interval;      // from one look for memory that others have returned to the next
     std::uint32_t least_turn = 0;  // bytes (stream_schedule.h)
     schedule::HostShares* host_shares = nullptr;
     std::uint64_t* all_stored = nullptr;

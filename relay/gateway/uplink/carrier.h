@@ -59,6 +59,7 @@ struct Carrier {
   struct Choice {
     schedule::ClassId traffic_class = 0;
     std::size_t source = 0;
+    bool is_alone = false;  // nothing else waits, and nothing is withheld
   };
   std::optional<Choice> choice;  // of the poll that goes on
   // As the operator says; never above what is configured.

@@ -41,7 +41,10 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   });
   const auto id = carrier.classes.next(waiting, now);
   if (!id) return std::nullopt;
-  if (sources == 1) return Choice{*id, last};
+  if (sources == 1) {
+    const bool is_alone = waiting == class_bit(*id) && !carrier.classes.has_maxima();
+    return Choice{*id, last, is_alone};
+  }
   Choice best{.traffic_class = *id};
   bool found = (bridged & class_bit(*id)) != 0;
   attention_.for_each([&](std::size_t i) {
@@ -175,7 +178,8 @@ std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant no
   const bool has_turn = carrier.choice && carrier.choice->source == index + 1;
   const schedule::Turn turn{.open = carrier.classes.open(now),
                             .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
-                            .streams = has_turn};
+                            .streams = has_turn,
+                            .alone = has_turn && carrier.choice->is_alone};
   const SessionPort::Written written = port_.write_packet(index, turn, out, now);
   if (written.frame > 0) debit_relayed(index, written.datagram, now);
   return written.frame;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
@@ -229,6 +230,77 @@ TEST_F(StreamScheduleTest, MissingRoundsGainsNothing) {
     if (i % 3 == 0) schedule_.set_new(flapping, true);
   }
   for (const Stream* one : steady) EXPECT_LE(sent_[&flapping], sent_[one] + 2 * kPacket);
+}
+
+// Those ahead must bring no round to its end for each other.
+TEST_F(StreamScheduleTest, HostsThatTakeTurnsInMissingRoundsLeaveTheOthersTheirs) {
+  std::array<Stream*, 4> flapping{};
+  for (std::uint64_t host = 0; host < flapping.size(); ++host) {
+    flapping[host] = &add(100'000, 1 + host);
+  }
+  Stream& steady = add(100'000, 9);
+  std::uint64_t all = 0;
+  std::size_t comes = 0;
+  for (int i = 0; i < 4'000; ++i) {
+    Stream& next = *schedule_.next_new(0);
+    send_new(next);
+    all += kPacket;
+    const auto found = std::ranges::find(flapping, &next);
+    // It has had its turn, and another comes.
+    if (found == flapping.end() || sent_[&next] % (2 * kPacket) != 0) continue;
+    schedule_.set_new(next, false);
+    comes = (comes + 1) % flapping.size();
+    schedule_.set_new(*flapping[comes], true);
+  }
+  EXPECT_GE(sent_[&steady], all / 6);
+}
+
+TEST_F(StreamScheduleTest, StreamsThatTakeTurnsInMissingRoundsLeaveTheOthersTheirs) {
+  std::array<Stream*, 4> flapping{};
+  for (Stream*& one : flapping) one = &add(100'000);
+  Stream& steady = add(100'000);
+  std::uint64_t all = 0;
+  std::size_t comes = 0;
+  for (int i = 0; i < 4'000; ++i) {
+    Stream& next = *schedule_.next_new(0);
+    send_new(next);
+    all += kPacket;
+    const auto found = std::ranges::find(flapping, &next);
+    if (found == flapping.end() || sent_[&next] % (2 * kPacket) != 0) continue;
+    schedule_.set_new(next, false);
+    comes = (comes + 1) % flapping.size();
+    schedule_.set_new(*flapping[comes], true);
+  }
+  EXPECT_GE(sent_[&steady], all / 6);
+}
+
+TEST_F(StreamScheduleTest, ThoseAheadHaveTheirTurnsAsTheyCame) {
+  std::array<Stream*, 3> sparse{};
+  for (std::uint64_t host = 0; host < sparse.size(); ++host) {
+    sparse[host] = &add(100'000, 1 + host);
+  }
+  for (std::uint64_t host = 10; host < 14; ++host) add(100'000, host);
+  for (int i = 0; i < 14; ++i) send_packet();
+  for (Stream* one : sparse) schedule_.set_new(*one, false);
+  for (int i = 0; i < 40; ++i) send_packet();
+  for (Stream* one : sparse) schedule_.set_new(*one, true);
+  for (Stream* one : sparse) {
+    EXPECT_EQ(schedule_.next_new(0), one);
+    schedule_.set_new(*one, false);
+  }
+}
+
+// Each OPEN brings its first bytes along, and no more than ever.
+TEST_F(StreamScheduleTest, APromotedStreamHasNoLongerTurnForTheRate) {
+  schedule_.set_rate(BitRate::bits_per_second(10'000'000'000));
+  add(100'000, 1);
+  Stream& opened = add(100'000, 2);
+  schedule_.promote(opened);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(schedule_.next_new(0), &opened);
+    send_packet();
+  }
+  EXPECT_NE(schedule_.next_new(0), &opened);
 }
 
 // One that has just joined may have been there before, under the same name.

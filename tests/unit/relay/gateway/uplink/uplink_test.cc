@@ -37,6 +37,7 @@ class UplinkTest : public testing::Test, public SessionPort {
   Written write_packet(std::size_t, const schedule::Turn& turn, MutableBytes out,
                        Instant now) override {
     ++polls_;
+    if (turn.streams) is_alone_ = turn.alone;
     if (uplink_.carrier("sat").pacer.can_send(now)) ++polls_with_room_;
     if (peer_ == nullptr) return {};
     if (is_talkative_) {
@@ -89,6 +90,7 @@ class UplinkTest : public testing::Test, public SessionPort {
   Uplink uplink_;
   std::unique_ptr<LivePeer> peer_;
   bool reachable_ = true;
+  bool is_alone_ = false;  // as the last turn of a session said
   int polls_ = 0;
   int polls_with_room_ = 0;
   bool is_talkative_ = false;  // a session that always has something that asks for no turn
@@ -165,6 +167,20 @@ TEST_F(UplinkTest, ASessionAndBridgedFramesShareTheCarrier) {
   EXPECT_GT(held, 3U);
   EXPECT_GT(written, 3U);
   EXPECT_GT(uplink_.classes()[TrafficClasses::kRelayed].use.relayed_bytes, 0U);
+}
+
+TEST_F(UplinkTest, ASessionIsToldWhetherItHasTheCarrierToItself) {
+  add_busy_peer();
+  for (int i = 0; i < 4; ++i) poll();
+  EXPECT_TRUE(is_alone_);
+  fill();
+  for (int i = 0; i < 30; ++i) admit();
+  for (int i = 0; i < 5; ++i) {
+    now_ += Duration::milliseconds(2);
+    while (poll().kind != Polled::Kind::kNothing) {
+    }
+  }
+  EXPECT_FALSE(is_alone_);
 }
 
 // What a packet of a run counts for is what it would count for by itself.
