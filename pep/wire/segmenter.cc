@@ -75,7 +75,7 @@ std::optional<Segmenter> Segmenter::of(ConstBytes frame, SegmentedProtocol proto
 
 bool Segmenter::fit(std::size_t mtu) {
   const std::size_t headers = payload_at_ - ip_at_;
-  if (mtu <= headers) return false;
+  if (mtu < 2 * headers) return false;
   if (protocol_ == SegmentedProtocol::kTcp) {
     constexpr std::uint8_t kWhole = TcpFlags::kSyn | TcpFlags::kRst | TcpFlags::kUrg;
     if ((load_u8(frame_.data() + transport_at_ + kFlagsAt) & kWhole) != 0) return false;
@@ -88,6 +88,8 @@ bool Segmenter::checksum_is_right() const {
   const std::uint8_t protocol = protocol_ == SegmentedProtocol::kTcp ? kProtocolTcp : kProtocolUdp;
   return transport_checksum_ok(source_, destination_, protocol, frame_.subspan(transport_at_));
 }
+
+std::size_t Segmenter::longest_packet() const { return longest() - ip_at_; }
 
 std::size_t Segmenter::longest() const {
   return payload_at_ + std::min(segment_size_, payload_size_);

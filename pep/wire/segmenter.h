@@ -21,9 +21,10 @@ class Segmenter {
   static std::optional<Segmenter> of(ConstBytes frame, SegmentedProtocol protocol,
                                      std::size_t segment_size);
 
-  // Pieces become so short that their IP packets fit this MTU. False if that cannot be: no room
-  // beside the headers, or more than a run of bytes (SYN, RST, urgent data), which stays in one
-  // piece unless its sender has left it to be cut.
+  // Pieces become so short that their IP packets fit this MTU. False if that cannot be: more than a
+  // run of bytes (SYN, RST, urgent data), which stays in one piece unless its sender has left it to
+  // be cut; or headers that leave to payload less than half of the MTU, as each octet less makes
+  // more pieces, and no honest host has so many.
   [[nodiscard]] bool fit(std::size_t mtu);
   // Whether the transport's checksum is that of the frame as it is: each piece gets one that is
   // right, and what was damaged before must not become right by that.
@@ -32,6 +33,8 @@ class Segmenter {
   std::size_t transport_at() const { return transport_at_; }
   // Of the longest piece, headers included.
   std::size_t longest() const;
+  // The same without the Ethernet header: what an MTU is about.
+  std::size_t longest_packet() const;
   bool done() const { return written_ == payload_size_; }
   // Size of the next piece; not when done().
   std::size_t next_size() const;

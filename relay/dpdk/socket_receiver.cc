@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
 #include "relay/dpdk/finish_checksum.h"
 
 namespace satrelay::dpdk {
@@ -127,10 +129,8 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
     open_large(slot, frame, tag_size);
     return;
   }
-  if (frame.size() > longest_) {
-    open_oversized(slot, frame, tag_size);
-    return;
-  }
+  if (exceeds_mtu(frame) && cut_to_mtu(slot, frame, tag_size)) return;
+  if (frame.size() > longest_) return begin_cut(false);
   slot.packet.grow_front(tag_size);
   slot.packet.set_size(frame.size());
   if ((slot.head.flags & OffloadHeader::kNeedsChecksum) != 0) finish(slot, frame, tag_size);
@@ -154,23 +154,37 @@ void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t 
   // Within a tunnel it is another checksum that the offload would write.
   const bool is_plain = cutting_ && ((slot.head.flags & OffloadHeader::kNeedsChecksum) == 0 ||
                                      slot.head.checksum_start + tag == cutting_->transport_at());
-  if (is_plain && protocol == wire::SegmentedProtocol::kTcp && cutting_->longest() > longest_) {
-    return open_oversized(slot, frame, tag);
+  if (is_plain && protocol == wire::SegmentedProtocol::kTcp && cutting_->longest_packet() > mtu_ &&
+      cut_to_mtu(slot, frame, tag)) {
+    return;
   }
   begin_cut(is_plain && cutting_->longest() <= longest_);
 }
 
+// The place of a tag that is not there is none for payload: another port has no room for that.
+bool SocketReceiver::exceeds_mtu(ConstBytes frame) const {
+  if (frame.size() <= mtu_ + wire::kEthernetHeaderSize) return false;
+  if (frame.size() > longest_) return true;
+  const auto ethernet = wire::parse_ethernet(frame);
+  if (!ethernet || frame.size() <= mtu_ + ethernet->size()) return false;
+  const auto ip = wire::parse_ip(frame.subspan(ethernet->size()));
+  return ip && std::size_t{ip->header_size} + ip->payload_size > mtu_;
+}
+
 // Of a host with a larger MTU, or merged by a device that does not say of what: nobody tells where
 // to cut. TCP is a stream, whose bytes may stand in any segments (RFC 9293 section 3.7); of
-// anything else a piece is no packet of its sender's.
-void SocketReceiver::open_oversized(const Slot& slot, ConstBytes frame, std::size_t tag) {
-  cutting_ = wire::Segmenter::of(frame, wire::SegmentedProtocol::kTcp, frame.size());
+// anything else a piece is no packet of its sender's. False: it is not cut.
+bool SocketReceiver::cut_to_mtu(const Slot& slot, ConstBytes frame, std::size_t tag) {
+  auto whole = wire::Segmenter::of(frame, wire::SegmentedProtocol::kTcp, frame.size());
   const bool is_left = (slot.head.flags & OffloadHeader::kNeedsChecksum) != 0;
-  const bool is_sound = cutting_ && cutting_->fit(mtu_) &&
-                        (is_left ? slot.head.checksum_start + tag == cutting_->transport_at()
-                                 : cutting_->checksum_is_right());
-  begin_cut(is_sound);
-  if (is_sound) ++counters_.oversized;
+  const bool is_sound = whole && whole->fit(mtu_) &&
+                        (is_left ? slot.head.checksum_start + tag == whole->transport_at()
+                                 : whole->checksum_is_right());
+  if (!is_sound) return false;
+  cutting_ = whole;
+  begin_cut(true);
+  ++counters_.oversized;
+  return true;
 }
 
 void SocketReceiver::begin_cut(bool is_sound) {

@@ -60,7 +60,8 @@ class SocketReceiver {
   void open(Slot& slot, const mmsghdr& message, std::byte* large);
   void finish(Slot& slot, MutableBytes frame, std::size_t tag);
   void open_large(const Slot& slot, ConstBytes frame, std::size_t tag);
-  void open_oversized(const Slot& slot, ConstBytes frame, std::size_t tag);
+  bool exceeds_mtu(ConstBytes frame) const;
+  bool cut_to_mtu(const Slot& slot, ConstBytes frame, std::size_t tag);
   void begin_cut(bool is_sound);
   std::size_t drain(Burst& burst);
   bool cut(Burst& burst);

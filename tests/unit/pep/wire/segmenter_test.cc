@@ -163,8 +163,9 @@ TEST(Segmenter, PiecesCanBeMadeToFitAnMtu) {
   EXPECT_EQ(segmenter->next_size(), 22U + 1500U);
   ASSERT_TRUE(segmenter->fit(9000));
   EXPECT_EQ(segmenter->longest(), 22U + 1500U) << "they do not become longer";
-  EXPECT_FALSE(segmenter->fit(72)) << "the headers fill it";
-  EXPECT_TRUE(segmenter->fit(73));
+  EXPECT_FALSE(segmenter->fit(143)) << "more headers than payload";
+  EXPECT_TRUE(segmenter->fit(144));
+  EXPECT_EQ(segmenter->longest_packet(), 144U);
 }
 
 TEST(Segmenter, MoreThanARunOfBytesIsNotMadeToFit) {

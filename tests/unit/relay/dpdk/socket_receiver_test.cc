@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <string>
 #include <vector>
 
 #include "relay/dpdk/finish_checksum.h"
@@ -168,6 +169,50 @@ TEST_F(SocketReceiverTest, PiecesThatWouldBeTooLongAreCutToFit) {
   ASSERT_EQ(all.size(), 7U);
   EXPECT_EQ(all[0].size(), 1514U);
   EXPECT_EQ(counters().oversized, 1U);
+}
+
+TEST_F(SocketReceiverTest, ATagThatIsNotThereIsNoRoomForPayload) {
+  // IP packets of MTU + 8, + 4 and + 4: none is longer as a frame than two tags allow.
+  for (const std::uint8_t tags : {std::uint8_t{0}, std::uint8_t{0}, std::uint8_t{1}}) {
+    const std::size_t payload = counters().oversized == 0 ? 1456 : 1452;
+    ASSERT_TRUE(arrive({}, finished({.tags = tags, .payload = payload})));
+    const auto all = receive();
+    ASSERT_EQ(all.size(), 2U) << int{tags};
+    EXPECT_EQ(all[0].size(), 1514U + 4U * tags);
+  }
+  EXPECT_EQ(counters().oversized, 3U);
+  ASSERT_TRUE(arrive(tcp_head(34, 1452), LargeFrame{.payload = 2904}.write()));
+  EXPECT_EQ(receive().size(), 3U) << "so are pieces";
+  EXPECT_EQ(counters().oversized, 4U);
+}
+
+TEST_F(SocketReceiverTest, WhatCannotBeCutHasTheRoomOfTwoTags) {
+  const auto datagram = finished({.is_tcp = false, .payload = 1480});
+  auto damaged = finished({.payload = 1456});
+  damaged.back() ^= std::byte{1};
+  auto padded = finished({.payload = 1440});
+  padded.resize(1520);
+  for (const auto& frame : {datagram, damaged, padded}) {
+    ASSERT_TRUE(arrive({}, frame));
+    const auto all = receive();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_TRUE(std::ranges::equal(all[0].bytes(), frame));
+  }
+  EXPECT_EQ(counters().large, 0U);
+  EXPECT_EQ(counters().uncut, 0U);
+}
+
+TEST_F(SocketReceiverTest, HeadersThatLeaveLittleRoomMakeNoFloodOfPieces) {
+  // Destination options of 1,424 octets leave four of the MTU.
+  std::string options = "06 b1";
+  for (int i = 2; i < 1424; ++i) options += " 00";
+  OffloadHeader left = tcp_head(14 + 40 + 1424, 0);
+  left.kind = OffloadHeader::kNotLarge;
+  const LargeFrame large{
+      .is_v4 = false, .payload = 7000, .extensions = options, .first_extension = 60};
+  ASSERT_TRUE(arrive(left, large.write()));
+  EXPECT_EQ(receive().size(), 0U);
+  EXPECT_EQ(counters().uncut, 1U);
 }
 
 TEST_F(SocketReceiverTest, AChecksumThatIsLeftIsThatOfTheCutSegment) {
