@@ -135,6 +135,7 @@ FlowEnds::StreamOf FlowRelay::stream_of(const Flow& f) const {
 
 // It comes before this gateway's flow has ended, or after that.
 void FlowRelay::handle_report(std::size_t session, const LanReport& report) {
+  if (!ends_.is_told()) return;  // any more: a flow needs no memory for it
   const Peer& peer = *peers_[session];
   const auto number = peer.session.context(report.stream);
   const bool is_flows = number && StreamContext(*number).kind() == StreamContext::Kind::kFlow;

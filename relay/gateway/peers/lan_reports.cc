@@ -23,8 +23,9 @@ std::uint32_t read_figure(ByteReader& in) {
 // --- from the peer -----------------------------------------------------------------------------
 
 void LanReports::handle_opened(stp::StreamId stream, Instant now) {
-  if (in_) {
-    session_.reset(stream, stp::ResetReason::kNoResources, now);
+  if (in_ || !awaits()) {
+    const auto reason = awaits() ? stp::ResetReason::kNoResources : stp::ResetReason::kPolicy;
+    session_.reset(stream, reason, now);
     return;
   }
   in_ = stream;

@@ -34,7 +34,7 @@ class LanReports {
   bool wish_is_due() const { return asks_ && session_.lan_reports(); }
   // Whether the peer tells of each flow that it has with us.
   bool awaits() const { return wish_is_due(); }
-  // A stream of reports that the peer has opened, and what comes of it.
+  // A stream of reports that the peer has opened, and what comes of it: nothing unless it awaits.
   void handle_opened(stp::StreamId stream, Instant now);
   void handle_readable(stp::StreamId stream, Instant now) {
     if (stream == in_) read(now);

@@ -2,6 +2,7 @@
 // completions.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,7 +11,9 @@
 #include "relay/gateway/flows/awaited_reports.h"
 #include "relay/gateway/flows/completion.h"
 #include "relay/gateway/flows/flow_record.h"
+#include "relay/gateway/peers/lan_reports.h"
 #include "tests/unit/relay/gateway/flow_ends_fixture.h"
+#include "tests/unit/relay/gateway/hub_fixture.h"
 
 namespace satrelay::gateway::flow_records_test {
 namespace {
@@ -291,6 +294,31 @@ TEST_F(RecordedFlow, NobodyNeedsToBeTold) {
   near_.send(*a_, now_, Flags::kRst | Flags::kAck);
   run(10);
   EXPECT_TRUE(at_client_.records.empty());
+}
+
+using RecordOfAHub = HubTest;
+
+TEST_F(RecordOfAHub, HasNothingThatThePeerSaidWhileNobodyRecorded) {
+  Notebook notebook;
+  hub_->record_flows(&notebook);
+  step();
+  open(0, open_of("10.1.0.5", "10.9.0.1"));
+  ASSERT_EQ(hub_->flow_count(), 1U);
+  const stp::StreamId flow = *terminals_[0].last();
+  hub_->record_flows(nullptr);
+  constexpr std::array kReports{std::byte{LanReports::kReportsMessage}};
+  terminals_[0].open(kReports, now_);
+  const std::array report{static_cast<std::byte>(flow), std::byte{1}, std::byte{2}};
+  terminals_[0].write(*terminals_[0].last(), report, now_);
+  step();
+  step();
+  hub_->record_flows(&notebook);
+  terminals_[0].end(flow, true, stp::ResetReason::kHostReset, now_);
+  step();
+  step();
+  hub_->shut_down(now_);
+  ASSERT_EQ(notebook.records.size(), 1U);
+  EXPECT_FALSE(notebook.records[0].far);
 }
 
 }  // namespace

@@ -130,6 +130,12 @@ TEST_F(LanReportsTest, WhoHasNotAskedIsNotTold) {
   EXPECT_EQ(near_.opened, 0);
 }
 
+TEST_F(LanReportsTest, WhoHasNotAskedTakesNone) {
+  send({4, 1, 2});
+  EXPECT_TRUE(near_.heard.empty());
+  EXPECT_EQ(far_.reasons, std::vector{stp::ResetReason::kPolicy});
+}
+
 TEST_F(LanReportsTest, WhoHasAskedIsTold) {
   near_.reports().ask();
   EXPECT_TRUE(near_.reports().awaits());
@@ -147,6 +153,7 @@ TEST_F(LanReportsTest, WhoHasAskedIsTold) {
 }
 
 TEST_F(LanReportsTest, MuchInOneMessageIsReadInSteps) {
+  near_.reports().ask();
   far_.reports().handle_wish();
   for (unsigned i = 0; i < 10'000; ++i) far_.reports().tell(report(2 * i, {i, 0}));
   run(300);
@@ -164,6 +171,7 @@ TEST_F(LanReportsTest, MuchInOneMessageIsReadInSteps) {
 }
 
 TEST_F(LanReportsTest, WhatThePeerHadNoRoomForIsSaidAgain) {
+  near_.reports().ask();
   far_.reports().handle_wish();
   near_.refuses = true;
   far_.reports().tell(report(4, {1, 2}));
@@ -176,6 +184,7 @@ TEST_F(LanReportsTest, WhatThePeerHadNoRoomForIsSaidAgain) {
 }
 
 TEST_F(LanReportsTest, AReportThatIsCutShortIsMalformed) {
+  near_.reports().ask();
   send({4, 1, 2, 6, 0x40});
   ASSERT_EQ(near_.heard.size(), 1U) << "what was whole before it counts";
   EXPECT_EQ(far_.reasons, std::vector{stp::ResetReason::kProtocolError});
@@ -184,6 +193,7 @@ TEST_F(LanReportsTest, AReportThatIsCutShortIsMalformed) {
 }
 
 TEST_F(LanReportsTest, AFigureIsNotLargerThanItsPlace) {
+  near_.reports().ask();
   send({4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xc0, 0, 0, 1, 0, 0, 0, 0});
   ASSERT_EQ(near_.heard.size(), 1U);
   EXPECT_EQ(near_.heard[0].figures, (LanFigures{~0U, ~0U}));
