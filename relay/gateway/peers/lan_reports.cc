@@ -11,6 +11,7 @@ namespace {
 
 constexpr Duration kTryAgain = Duration::seconds(1);
 constexpr int kReportsPerStep = 64;
+constexpr std::size_t kFirstRoom = 256;
 
 // More than that nobody writes down.
 std::uint32_t read_figure(ByteReader& in) {
@@ -63,12 +64,6 @@ void LanReports::read(Instant now) {
 
 // --- to the peer -------------------------------------------------------------------------------
 
-void LanReports::handle_wish() {
-  peer_asks_ = true;
-  waiting_.reserve(kRoom);
-  leaving_.reserve(kRoom);
-}
-
 void LanReports::tell(const LanReport& report) {
   if (!peer_asks_ || waiting_.size() + kLargestReport > kRoom) return;
   std::array<std::byte, kLargestReport> bytes{};
@@ -76,6 +71,9 @@ void LanReports::tell(const LanReport& report) {
   stp::write_varint(out, static_cast<std::uint64_t>(report.stream));
   stp::write_varint(out, report.figures.retransmitted);
   stp::write_varint(out, report.figures.repeated);
+  if (waiting_.capacity() < waiting_.size() + kLargestReport) {
+    waiting_.reserve(std::clamp(2 * waiting_.capacity(), kFirstRoom, kRoom));
+  }
   const ConstBytes written = ConstBytes(bytes).first(out.written());
   waiting_.insert(waiting_.end(), written.begin(), written.end());
 }
@@ -116,7 +114,7 @@ void LanReports::handle_reset(stp::StreamId stream, stp::ResetReason reason, Ins
   if (reason == stp::ResetReason::kNoResources) {
     next_try_ = now + kTryAgain;
   } else {
-    leaving_.clear();
+    leaving_ = std::vector<std::byte>();
   }
 }
 
@@ -125,8 +123,8 @@ void LanReports::forget_session() {
   reads_on_ = false;
   peer_asks_ = false;
   out_.reset();
-  waiting_.clear();
-  leaving_.clear();
+  waiting_ = std::vector<std::byte>();
+  leaving_ = std::vector<std::byte>();
   next_try_ = Instant();
 }
 

@@ -42,7 +42,7 @@ class LanReports {
 
   // --- to the peer -----------------------------------------------------------------------------
   // The peer asks.
-  void handle_wish();
+  void handle_wish() { peer_asks_ = true; }
   // Of a flow that has ended here; no effect unless the peer has asked.
   void tell(const LanReport& report);
   // False if the stream is not of reports.
@@ -59,7 +59,8 @@ class LanReports {
   }
 
  private:
-  // A report: three numbers. So many octets wait at most, and as many are on their way.
+  // A report: three numbers. So many octets wait at most, and as many are on their way; memory is
+  // taken for those that there are, as most of many peers have none at any time.
   static constexpr std::size_t kLargestReport = 24;
   static constexpr std::size_t kRoom = 32 * 1024;
 

@@ -2,6 +2,7 @@
 #include "relay/gateway/peers/lan_reports.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <array>
 #include <initializer_list>
@@ -168,6 +169,31 @@ TEST_F(LanReportsTest, MuchInOneMessageIsReadInSteps) {
   far_.reports().tell(report(1, {}));
   run(5);
   EXPECT_EQ(near_.heard.size(), before + 1) << "there is room again";
+}
+
+TEST_F(LanReportsTest, TakesMemoryForReportsThatThereAre) {
+  const auto heap_now = [] {
+    const struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+  };
+  if (heap_now() == 0) GTEST_SKIP() << "this allocator does not tell";
+  near_.reports().ask();
+  near_.heard.reserve(4'000);
+  far_.reasons.reserve(4);
+  const auto tell = [&] {
+    for (unsigned i = 0; i < 2'000; ++i) far_.reports().tell(report(2 * i, {i, 0}));
+  };
+  std::size_t before = heap_now();
+  far_.reports().handle_wish();
+  EXPECT_EQ(heap_now(), before) << "a wish is no report";
+  tell();
+  run(200);  // what a session takes for its first message is there
+  before = heap_now();
+  tell();
+  EXPECT_GE(heap_now(), before + 6'000);
+  run(200);
+  ASSERT_EQ(near_.heard.size(), 4'000U);
+  EXPECT_LT(heap_now(), before + 1'000);
 }
 
 TEST_F(LanReportsTest, WhatThePeerHadNoRoomForIsSaidAgain) {
