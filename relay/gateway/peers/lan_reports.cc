@@ -104,18 +104,20 @@ bool LanReports::produce(stp::StreamId stream, Instant now) {
 
 // --- both --------------------------------------------------------------------------------------
 
-void LanReports::handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now) {
+bool LanReports::handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now) {
   if (stream == in_) {
     in_.reset();
     reads_on_ = false;
+    return true;
   }
-  if (stream != out_) return;
+  if (stream != out_) return false;
   out_.reset();
   if (reason == stp::ResetReason::kNoResources) {
     next_try_ = now + kTryAgain;
   } else {
     leaving_ = std::vector<std::byte>();
   }
+  return true;
 }
 
 void LanReports::forget_session() {

@@ -49,7 +49,8 @@ class LanReports {
   bool produce(stp::StreamId stream, Instant now);
 
   // --- both ------------------------------------------------------------------------------------
-  void handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now);
+  // False if the stream is not of reports.
+  bool handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now);
   // With another boot epoch of the peer, or after its CLOSE, streams have other names.
   void forget_session();
   void handle_timeout(Instant now);

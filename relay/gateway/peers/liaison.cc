@@ -316,7 +316,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
         list_out_.reset();
         if (event.reason != stp::ResetReason::kNoResources) forget_flows();
       }
-      reports_.handle_reset(event.stream, event.reason, now);
+      if (reports_.handle_reset(event.stream, event.reason, now)) return;
       // It had no room for the message: it has not heard it.
       if (event.reason == stp::ResetReason::kNoResources) retry_at_ = now + kOpenAgain;
       return;

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <initializer_list>
 #include <optional>
 #include <vector>
 
+#include "relay/gateway/flows/flow_record.h"
 #include "tests/fuzz/far_gateway.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
@@ -107,6 +109,28 @@ TEST_F(LiaisonOfAHub, SaysAgainWhatThePeerHadNoRoomFor) {
   terminals_[0].session().reset(streams_[0][1], stp::ResetReason::kNone, now_);
   for (int i = 0; i < 30; ++i) step();
   EXPECT_EQ(streams_[0].size(), 2U) << "it has been heard";
+}
+
+TEST_F(LiaisonOfAHub, SaysNothingAgainButTheReportsThatThePeerHadNoRoomFor) {
+  class Nobody final : public FlowRecorder {
+    void handle_end(const FlowRecord&) override {}
+  } nobody;
+  hub_->record_flows(&nobody);
+  for (int i = 0; i < 3; ++i) step();
+  ASSERT_EQ(streams_[0].size(), 1U) << "the hub's own wish";
+  terminals_[0].session().reset(streams_[0][0], stp::ResetReason::kNone, now_);
+  constexpr std::array kWish{std::byte{LanReports::kWishMessage}};
+  terminals_[0].open(kWish, now_);
+  open(0, open_of("10.1.0.5", "10.9.0.1"));
+  terminals_[0].end(*terminals_[0].last(), true, stp::ResetReason::kHostReset, now_);
+  for (int i = 0; i < 5; ++i) step();
+  ASSERT_EQ(streams_[0].size(), 2U) << "its reports";
+  terminals_[0].session().reset(streams_[0][1], stp::ResetReason::kNoResources, now_);
+  for (int i = 0; i < 15; ++i) step();
+  ASSERT_EQ(streams_[0].size(), 3U);
+  const ConstBytes again = terminals_[0].session().metadata(streams_[0][2]);
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(load_u8(again.data()), LanReports::kReportsMessage);
 }
 
 }  // namespace
