@@ -52,6 +52,7 @@ std::optional<FlowRecord> AwaitedReports::keep(const StreamOf& of, const FlowRec
                                                Instant now) {
   std::optional<FlowRecord> given_up;
   Node& node = find_or_add(of, given_up, now);
+  if (node.has_ended) given_up = node.record;
   node.has_ended = true;
   node.record = record;
   return given_up;

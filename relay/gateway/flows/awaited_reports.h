@@ -32,7 +32,7 @@ class AwaitedReports {
   explicit AwaitedReports(HashKey secret, std::size_t room = kRoom);
 
   // The flow in `slot` has no stream any more, and goes on.
-  // The records that this returns wait no more, as the room is needed.
+  // The records that this returns wait no more, as the room is needed, or the stream is another's.
   std::optional<FlowRecord> expect(const StreamOf& of, std::uint32_t slot, Instant now);
   std::optional<FlowRecord> keep(const StreamOf& of, const FlowRecord& record, Instant now);
 

@@ -75,6 +75,14 @@ TEST_F(AwaitedReportsTest, TheOldestGivesWay) {
   EXPECT_FALSE(awaited_.take(stream(2)).record);
 }
 
+TEST_F(AwaitedReportsTest, ALaterRecordOfAStreamDoesNotSwallowTheEarlier) {
+  awaited_.keep(stream(2), record(2), now_);
+  const auto given_up = awaited_.keep(stream(2), record(3), now_);
+  ASSERT_TRUE(given_up);
+  EXPECT_EQ(given_up->id, 2U);
+  EXPECT_EQ(awaited_.take(stream(2)).record->id, 3U);
+}
+
 TEST_F(AwaitedReportsTest, AllRecordsCanBeHadAtOnce) {
   awaited_.keep(stream(2), record(2), now_);
   awaited_.expect(stream(4), 9, now_);
