@@ -64,8 +64,8 @@ void LanReports::read(Instant now) {
 
 // --- to the peer -------------------------------------------------------------------------------
 
-void LanReports::tell(const LanReport& report) {
-  if (!peer_asks_ || waiting_.size() + kLargestReport > kRoom) return;
+bool LanReports::tell(const LanReport& report) {
+  if (!peer_asks_ || waiting_.size() + kLargestReport > kRoom) return false;
   std::array<std::byte, kLargestReport> bytes{};
   ByteWriter out(bytes);
   stp::write_varint(out, static_cast<std::uint64_t>(report.stream));
@@ -76,6 +76,7 @@ void LanReports::tell(const LanReport& report) {
   }
   const ConstBytes written = ConstBytes(bytes).first(out.written());
   waiting_.insert(waiting_.end(), written.begin(), written.end());
+  return true;
 }
 
 // One message at a time: what ends until it has been taken leaves with the next one.

@@ -43,8 +43,8 @@ class LanReports {
   // --- to the peer -----------------------------------------------------------------------------
   // The peer asks.
   void handle_wish() { peer_asks_ = true; }
-  // Of a flow that has ended here; no effect unless the peer has asked.
-  void tell(const LanReport& report);
+  // Of a flow that has ended here. False, and no effect: no room, or the peer has not asked.
+  bool tell(const LanReport& report);
   // False if the stream is not of reports.
   bool produce(stp::StreamId stream, Instant now);
 

@@ -58,8 +58,8 @@ class Liaison {
   // From now on the peer is to tell how its LAN has fared in each flow that ends.
   void ask_for_reports();
   bool awaits_reports() const { return reports_.awaits(); }
-  // The same of a flow that has ended here, if the peer wants to know.
-  void report(const LanReport& report) { reports_.tell(report); }
+  // The same of a flow that has ended here; false if the peer does not want to know.
+  bool report(const LanReport& report) { return reports_.tell(report); }
 
   // A stream that the peer has opened: true if it was a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);

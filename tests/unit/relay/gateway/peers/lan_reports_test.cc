@@ -125,7 +125,7 @@ class LanReportsTest : public ::testing::Test {
 };
 
 TEST_F(LanReportsTest, WhoHasNotAskedIsNotTold) {
-  far_.reports().tell(report(4, {1, 2}));
+  EXPECT_FALSE(far_.reports().tell(report(4, {1, 2})));
   EXPECT_EQ(far_.reports().next_timeout(), Instant::never());
   run(5);
   EXPECT_EQ(near_.opened, 0);
@@ -141,7 +141,7 @@ TEST_F(LanReportsTest, WhoHasAskedIsTold) {
   near_.reports().ask();
   EXPECT_TRUE(near_.reports().awaits());
   far_.reports().handle_wish();
-  far_.reports().tell(report(4, {1, 2}));
+  EXPECT_TRUE(far_.reports().tell(report(4, {1, 2})));
   far_.reports().tell(report(std::uint64_t{1} << 40, {70'000, ~0U}));
   run(5);
   ASSERT_EQ(near_.heard.size(), 2U);
