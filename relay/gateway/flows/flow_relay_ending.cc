@@ -104,7 +104,7 @@ void FlowRelay::remove(std::uint32_t slot, Instant now) {
 void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
   const Flow& f = flow(slot);
   Peer& peer = *peers_[f.peer];
-  if (f.stream != Flow::kNoStream && peer.liaison.report({f.stream, f.rare().lan})) {
+  if (f.stream != Flow::kNoStream && peer.liaison.report({f.stream, f.rare().lan}, now)) {
     peer.bell.ring();
   }
   const auto awaited = awaits_report(f) ? std::optional(stream_of(f)) : std::nullopt;

@@ -10,6 +10,8 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kTryAgain = Duration::seconds(1);
+// A message is a stream, which costs more than many reports.
+constexpr Duration kGather = Duration::milliseconds(100);
 constexpr int kReportsPerStep = 64;
 constexpr std::size_t kFirstRoom = 256;
 
@@ -64,8 +66,9 @@ void LanReports::read(Instant now) {
 
 // --- to the peer -------------------------------------------------------------------------------
 
-bool LanReports::tell(const LanReport& report) {
+bool LanReports::tell(const LanReport& report, Instant now) {
   if (!peer_asks_ || waiting_.size() + kLargestReport > kRoom) return false;
+  if (waiting_.empty()) next_try_ = later(next_try_, now + kGather);
   std::array<std::byte, kLargestReport> bytes{};
   ByteWriter out(bytes);
   stp::write_varint(out, static_cast<std::uint64_t>(report.stream));

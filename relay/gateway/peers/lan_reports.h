@@ -44,7 +44,7 @@ class LanReports {
   // The peer asks.
   void handle_wish() { peer_asks_ = true; }
   // Of a flow that has ended here. False, and no effect: no room, or the peer has not asked.
-  bool tell(const LanReport& report);
+  bool tell(const LanReport& report, Instant now);
   // False if the stream is not of reports.
   bool produce(stp::StreamId stream, Instant now);
 

@@ -59,7 +59,7 @@ class Liaison {
   void ask_for_reports();
   bool awaits_reports() const { return reports_.awaits(); }
   // The same of a flow that has ended here; false if the peer does not want to know.
-  bool report(const LanReport& report) { return reports_.tell(report); }
+  bool report(const LanReport& report, Instant now) { return reports_.tell(report, now); }
 
   // A stream that the peer has opened: true if it was a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);

@@ -125,9 +125,9 @@ class LanReportsTest : public ::testing::Test {
 };
 
 TEST_F(LanReportsTest, WhoHasNotAskedIsNotTold) {
-  EXPECT_FALSE(far_.reports().tell(report(4, {1, 2})));
+  EXPECT_FALSE(far_.reports().tell(report(4, {1, 2}), now_));
   EXPECT_EQ(far_.reports().next_timeout(), Instant::never());
-  run(5);
+  run(10);
   EXPECT_EQ(near_.opened, 0);
 }
 
@@ -141,9 +141,9 @@ TEST_F(LanReportsTest, WhoHasAskedIsTold) {
   near_.reports().ask();
   EXPECT_TRUE(near_.reports().awaits());
   far_.reports().handle_wish();
-  EXPECT_TRUE(far_.reports().tell(report(4, {1, 2})));
-  far_.reports().tell(report(std::uint64_t{1} << 40, {70'000, ~0U}));
-  run(5);
+  EXPECT_TRUE(far_.reports().tell(report(4, {1, 2}), now_));
+  far_.reports().tell(report(std::uint64_t{1} << 40, {70'000, ~0U}), now_);
+  run(10);
   ASSERT_EQ(near_.heard.size(), 2U);
   EXPECT_EQ(near_.heard[0].stream, stp::StreamId{4});
   EXPECT_EQ(near_.heard[0].figures, (LanFigures{1, 2}));
@@ -153,10 +153,25 @@ TEST_F(LanReportsTest, WhoHasAskedIsTold) {
   EXPECT_EQ(far_.reasons, std::vector{stp::ResetReason::kNone});
 }
 
+TEST_F(LanReportsTest, AMessageGathersWhatEndsSoonAfterItsFirst) {
+  near_.reports().ask();
+  far_.reports().handle_wish();
+  far_.reports().tell(report(4, {1, 2}), now_);
+  const Instant due = now_ + Duration::milliseconds(100);
+  EXPECT_EQ(far_.reports().next_timeout(), due);
+  run(3);
+  far_.reports().tell(report(6, {1, 2}), now_);
+  EXPECT_EQ(far_.reports().next_timeout(), due) << "the first does not wait any longer";
+  run(10);
+  EXPECT_EQ(near_.heard.size(), 2U);
+  EXPECT_EQ(near_.opened, 1);
+  EXPECT_EQ(far_.reports().next_timeout(), Instant::never());
+}
+
 TEST_F(LanReportsTest, MuchInOneMessageIsReadInSteps) {
   near_.reports().ask();
   far_.reports().handle_wish();
-  for (unsigned i = 0; i < 10'000; ++i) far_.reports().tell(report(2 * i, {i, 0}));
+  for (unsigned i = 0; i < 10'000; ++i) far_.reports().tell(report(2 * i, {i, 0}), now_);
   run(300);
   // Three octets or more each, of 32 KiB.
   EXPECT_GT(near_.heard.size(), 3'000U);
@@ -166,8 +181,8 @@ TEST_F(LanReportsTest, MuchInOneMessageIsReadInSteps) {
     ASSERT_EQ(near_.heard[i].figures.retransmitted, i);
   }
   const std::size_t before = near_.heard.size();
-  far_.reports().tell(report(1, {}));
-  run(5);
+  far_.reports().tell(report(1, {}), now_);
+  run(10);
   EXPECT_EQ(near_.heard.size(), before + 1) << "there is room again";
 }
 
@@ -181,7 +196,7 @@ TEST_F(LanReportsTest, TakesMemoryForReportsThatThereAre) {
   near_.heard.reserve(4'000);
   far_.reasons.reserve(4);
   const auto tell = [&] {
-    for (unsigned i = 0; i < 2'000; ++i) far_.reports().tell(report(2 * i, {i, 0}));
+    for (unsigned i = 0; i < 2'000; ++i) far_.reports().tell(report(2 * i, {i, 0}), now_);
   };
   std::size_t before = heap_now();
   far_.reports().handle_wish();
@@ -200,8 +215,8 @@ TEST_F(LanReportsTest, WhatThePeerHadNoRoomForIsSaidAgain) {
   near_.reports().ask();
   far_.reports().handle_wish();
   near_.refuses = true;
-  far_.reports().tell(report(4, {1, 2}));
-  run(5);
+  far_.reports().tell(report(4, {1, 2}), now_);
+  run(10);
   EXPECT_EQ(near_.opened, 1);
   near_.refuses = false;
   run(60);
@@ -227,10 +242,10 @@ TEST_F(LanReportsTest, AFigureIsNotLargerThanItsPlace) {
 
 TEST_F(LanReportsTest, ANewSessionOfThePeerHasToAskAnew) {
   far_.reports().handle_wish();
-  far_.reports().tell(report(4, {1, 2}));
+  far_.reports().tell(report(4, {1, 2}), now_);
   far_.reports().forget_session();
-  far_.reports().tell(report(6, {1, 2}));
-  run(5);
+  far_.reports().tell(report(6, {1, 2}), now_);
+  run(10);
   EXPECT_EQ(near_.opened, 0);
 }
 
