@@ -325,9 +325,9 @@ TEST_F(StreamScheduleTest, ATurnIsLongerWhereItTakesNoTime) {
   add(100'000, 1);
   add(100'000, 2);
   EXPECT_LE(packets_in_a_row(BitRate::bits_per_second(50'000'000)), 2);
-  EXPECT_NEAR(packets_in_a_row(BitRate::bits_per_second(500'000'000)), 7'812 / kPacket, 1);
+  EXPECT_NEAR(packets_in_a_row(BitRate::bits_per_second(500'000'000)), 7'812.0 / kPacket, 1);
   EXPECT_NEAR(packets_in_a_row(BitRate::bits_per_second(10'000'000'000)),
-              StreamSchedule::kLongestTurn / kPacket, 1);
+              StreamSchedule::kLongestTurn * 1.0 / kPacket, 1);
   EXPECT_LE(packets_in_a_row(BitRate::bits_per_second(50'000'000)), 2);
 }
 
