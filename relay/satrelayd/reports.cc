@@ -24,7 +24,7 @@ ops::PortSnapshot snapshot_of(const dpdk::Port& port) {
           .stats = {}};
 }
 
-void add_to(gateway::Counters& sum, const gateway::Counters& more) {
+void add_counters(gateway::Counters& sum, const gateway::Counters& more) {
   for (const auto& field : gateway::Counters::kFields) sum.add(field.member, more[field.member]);
 }
 
@@ -53,7 +53,7 @@ std::shared_ptr<const ops::Snapshot> Reports::sum() const {
       gateway::add_to(sum->status, report->status);
       gateway::add_to(sum->peers, report->peers);
       gateway::add_to(sum->links, report->links);
-      add_to(sum->counters, report->counters);
+      add_counters(sum->counters, report->counters);
       gateway::add_to(histograms, report->histograms);
     }
   }
