@@ -52,7 +52,7 @@ class StreamSchedule {
 
   // So much of `rate` is a turn, between the least and the longest: a block of a stream that leaves
   // in one piece is a segment or two for its far host, and one visit at either end, where in pieces
-  // it is many. Where turns would be felt as delay they stay short.
+  // it is many. Where turns would be felt as delay they stay short. Zero: unknown, the least turn.
   static constexpr Duration kTurnTime = Duration::microseconds(125);
   static constexpr std::uint32_t kLongestTurn = 16 * 1024;
   void set_rate(BitRate rate) {

@@ -52,6 +52,22 @@ class StreamScheduleTest : public ::testing::Test {
     }
     send_new(*schedule_.next_new(0));
   }
+  // Whoever of `flapping` has had a turn of two packets leaves, and the next one comes. Bytes in
+  // all.
+  std::uint64_t send_while_they_come_and_go(const std::vector<Stream*>& flapping) {
+    constexpr std::uint64_t kPackets = 4'000;
+    std::size_t comes = 0;
+    for (std::uint64_t i = 0; i < kPackets; ++i) {
+      Stream& next = *schedule_.next_new(0);
+      send_new(next);
+      const bool is_steady = std::ranges::find(flapping, &next) == flapping.end();
+      if (is_steady || sent_[&next] % (2 * kPacket) != 0) continue;
+      schedule_.set_new(next, false);
+      comes = (comes + 1) % flapping.size();
+      schedule_.set_new(*flapping[comes], true);
+    }
+    return kPackets * kPacket;
+  }
   void lose(Stream& stream, std::uint64_t begin, std::uint64_t length) {
     stream.send.on_lost(begin, length, false, 1);
     schedule_.update_lost(stream);
@@ -234,43 +250,18 @@ TEST_F(StreamScheduleTest, MissingRoundsGainsNothing) {
 
 // Those ahead must bring no round to its end for each other.
 TEST_F(StreamScheduleTest, HostsThatTakeTurnsInMissingRoundsLeaveTheOthersTheirs) {
-  std::array<Stream*, 4> flapping{};
-  for (std::uint64_t host = 0; host < flapping.size(); ++host) {
-    flapping[host] = &add(100'000, 1 + host);
-  }
-  Stream& steady = add(100'000, 9);
-  std::uint64_t all = 0;
-  std::size_t comes = 0;
-  for (int i = 0; i < 4'000; ++i) {
-    Stream& next = *schedule_.next_new(0);
-    send_new(next);
-    all += kPacket;
-    const auto found = std::ranges::find(flapping, &next);
-    // It has had its turn, and another comes.
-    if (found == flapping.end() || sent_[&next] % (2 * kPacket) != 0) continue;
-    schedule_.set_new(next, false);
-    comes = (comes + 1) % flapping.size();
-    schedule_.set_new(*flapping[comes], true);
-  }
+  std::vector<Stream*> flapping;
+  for (std::uint64_t host = 1; host <= 4; ++host) flapping.push_back(&add(100'000, host));
+  const Stream& steady = add(100'000, 9);
+  const std::uint64_t all = send_while_they_come_and_go(flapping);
   EXPECT_GE(sent_[&steady], all / 6);
 }
 
 TEST_F(StreamScheduleTest, StreamsThatTakeTurnsInMissingRoundsLeaveTheOthersTheirs) {
-  std::array<Stream*, 4> flapping{};
-  for (Stream*& one : flapping) one = &add(100'000);
-  Stream& steady = add(100'000);
-  std::uint64_t all = 0;
-  std::size_t comes = 0;
-  for (int i = 0; i < 4'000; ++i) {
-    Stream& next = *schedule_.next_new(0);
-    send_new(next);
-    all += kPacket;
-    const auto found = std::ranges::find(flapping, &next);
-    if (found == flapping.end() || sent_[&next] % (2 * kPacket) != 0) continue;
-    schedule_.set_new(next, false);
-    comes = (comes + 1) % flapping.size();
-    schedule_.set_new(*flapping[comes], true);
-  }
+  std::vector<Stream*> flapping;
+  for (int i = 0; i < 4; ++i) flapping.push_back(&add(100'000));
+  const Stream& steady = add(100'000);
+  const std::uint64_t all = send_while_they_come_and_go(flapping);
   EXPECT_GE(sent_[&steady], all / 6);
 }
 
