@@ -131,8 +131,9 @@ void CollectorSocket::send_datagram(ConstBytes message, std::size_t records, Ins
   }
   const int error = errno;
   counters_.unexported += records;
-  // ICMP has said of an earlier one that nobody is there.
-  if (!would_wait(error) && error != ENOBUFS) give_up("send", error, now);
+  if (would_wait(error) || error == ENOBUFS) return;
+  // ICMP has said of an earlier one that nobody is there: the same trouble as look() hears of.
+  give_up(error == ECONNREFUSED ? "collector" : "send", error, now);
 }
 
 void CollectorSocket::send(ConstBytes message, std::size_t records, Instant now) {

@@ -306,6 +306,15 @@ std::optional<Churn> World::churn(Duration duration) {
   return result;
 }
 
+void World::settle(Duration duration) {
+  const Instant end = now_ + duration;
+  while (now_ < end) {
+    sender_.acknowledge(sending_.lan_in, now_);
+    carry(now_);
+    now_ += turn_time_;
+  }
+}
+
 Loads World::measure(Duration duration) {
   for (Node* node : {&sending_, &receiving_}) {
     node->watch.reset();

@@ -97,6 +97,8 @@ class World {
   // Or opens as many a second as all flows are in this time, and closes each when it is open.
   // Nothing if one of them was refused or did not end.
   std::optional<Churn> churn(Duration duration);
+  // Goes on with nothing new: what is on its way arrives.
+  void settle(Duration duration);
   // Both gateways tell it of each flow that ends, if they know how to.
   template <typename Recorder, typename Engine = gateway::Gateway>
   void record_flows(Recorder& recorder) {
