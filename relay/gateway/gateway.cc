@@ -27,12 +27,9 @@ void Gateway::Impl::look_at_arrived(const Arrived& arrived, Frame& frame) {
   frame.checksum_verified = arrived.checksum == Checksum::kVerified;
 }
 
-void Gateway::Impl::prefetch_headers(std::span<const Arrived> frames) {
+void Gateway::Impl::prefetch(ConstBytes bytes) {
   constexpr std::size_t kLine = 64;
-  for (const Arrived& arrived : frames) {
-    __builtin_prefetch(arrived.bytes.data());
-    __builtin_prefetch(arrived.bytes.data() + kLine);
-  }
+  for (std::size_t at = 0; at < bytes.size(); at += kLine) __builtin_prefetch(bytes.data() + at);
 }
 
 void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,

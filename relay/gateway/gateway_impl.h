@@ -77,8 +77,7 @@ struct Gateway::Impl final : SessionPort {
     std::array<ConstBytes, kBurst> payloads;  // of those that are dealt with at once
   };
   static void look_at_arrived(const Arrived& arrived, Frame& frame);
-  // Brings the headers of those that are looked at together on their way.
-  static void prefetch_headers(std::span<const Arrived> frames);
+  static void prefetch(ConstBytes bytes);
   void look_at_segment(const Frame& frame, Segment& segment) const;  // whatever that was before
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   // Whether the i-th segment may be the next one of the train that the one at `begin` leads.

@@ -1,4 +1,6 @@
 // What arrives on the LAN port.
+#include <algorithm>
+
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
@@ -27,7 +29,10 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
                                      Instant now) {
   counters.add(Counter::kLanFramesIn, frames.size());
   auto& [seen, segments, payloads] = *burst;
-  prefetch_headers(frames);
+  constexpr std::size_t kHeaders = 128;
+  for (const Arrived& arrived : frames) {
+    prefetch(arrived.bytes.first(std::min(kHeaders, arrived.bytes.size())));
+  }
   for (std::size_t i = 0; i < frames.size(); ++i) {
     look_at_arrived(frames[i], seen[i]);
     look_at_segment(seen[i], segments[i]);
