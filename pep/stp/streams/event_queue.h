@@ -12,6 +12,9 @@ namespace satrelay::stp {
 class PeerEvents {
  public:
   void push(Event::Kind kind) {
+    // It says that something else is so now, not what: one that waits says it for all. A peer that
+    // sends many drives nothing out, and is dealt with once.
+    if (kind == Event::Kind::kCapacity && holds(kind)) return;
     if (count_ == kinds_.size()) pop();  // the host does not poll: the newest matter most
     kinds_[(first_ + count_) % kinds_.size()] = kind;
     ++count_;
@@ -27,6 +30,12 @@ class PeerEvents {
   }
 
  private:
+  bool holds(Event::Kind kind) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (kinds_[(first_ + i) % kinds_.size()] == kind) return true;
+    }
+    return false;
+  }
   std::array<Event::Kind, 16> kinds_{};
   std::size_t first_ = 0;
   std::size_t count_ = 0;
