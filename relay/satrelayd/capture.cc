@@ -57,10 +57,13 @@ void CaptureTap::see(ops::CaptureWay way, ConstBytes frame, Instant now) {
 
 void CaptureTap::settle() {
   switch (state_.load(std::memory_order_acquire)) {
-    case State::kStarting:
+    case State::kStarting: {
       place_ = what_.place;
-      state_.store(State::kOn, std::memory_order_release);
+      // It may be told to stop meanwhile.
+      State expected = State::kStarting;
+      state_.compare_exchange_strong(expected, State::kOn, std::memory_order_acq_rel);
       return;
+    }
     case State::kStopping: {
       const std::lock_guard lock(writers_);
       state_.store(State::kOff, std::memory_order_release);

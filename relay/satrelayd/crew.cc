@@ -99,6 +99,7 @@ void Crew::run(Thread& thread) {
   loop.watch(handover_->descriptor(thread.index));
   loop.run([&](Instant now) {
     thread.member.worker->note_round(loop.last_round());
+    thread.member.worker->answer_bell(loop.last_rest());
     // What the leader has done meanwhile was done later than this round began.
     if (safepoint_.heed(thread.index - 1)) now = dpdk::now();
     thread.member.reporter->run(now);

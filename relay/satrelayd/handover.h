@@ -49,7 +49,8 @@ class Handover {
   // --- the thread of worker `to` ----------------------------------------------------------------
   // Becomes readable by wake(), for poll(2).
   int descriptor(unsigned to) const { return bells_[to].descriptor; }
-  // Before take(): what is given from here on wakes anew. `rested`: the worker has just done so.
+  // Before take(), and before whatever else wake() is for is looked at: what comes from here on
+  // wakes anew. `rested`: the worker has just done so.
   void answer_bell(unsigned to, bool rested);
   // The next ones of `from`, so many at most; how many.
   static constexpr std::size_t kBurst = dpdk::PacketRing::kBurst;

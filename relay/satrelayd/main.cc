@@ -436,6 +436,7 @@ int run(config::Gateway config, const std::string& file) {
   ops::log_info("ready");
   loop.run([&](Instant now) {
     workers[0]->note_round(loop.last_round());
+    workers[0]->answer_bell(loop.last_rest());
     // First, so that the round sends what a command has changed.
     if (control) control->service(now);
     sharing.tick(0, now);

@@ -23,7 +23,8 @@ void start_drain(const StartDrain& command, Drain& drain) {
 }
 
 void start_reload(const std::optional<ops::Caller>& caller, Operations& operations) {
-  if (!operations.reload.is_reading()) operations.reload_caller = caller;
+  const bool is_next = operations.reload.is_reading();
+  (is_next ? operations.next_reload_caller : operations.reload_caller) = caller;
   operations.reload.begin();
 }
 
@@ -81,6 +82,29 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   return answer;
 }
 
+// False if not all workers could be made to stand.
+bool take_over(const Reload::Outcome& outcome, Operations& operations) {
+  const Crew::Rest rest(*operations.crew);
+  if (!rest.is_complete()) return false;
+  // The other workers have gone on since this round began.
+  operations.engines.reconfigure(*outcome.configuration, dpdk::now(), outcome.prepared);
+  operations.reload.took_over(outcome);
+  return true;
+}
+
+void tell_of_reload(const Reload::Outcome& outcome, Operations& operations) {
+  ops::set_log_level(outcome.configuration->log_level);
+  for (const std::string& warning : outcome.configuration->warnings) ops::log_warning(warning);
+  ReloadTold told = told_of(outcome.changes);
+  for (const std::string& line : told.lines) ops::log_info(line);
+  operations.tell({.kind = ops::EventKind::kReloadDone,
+                   .subject = "gateway",
+                   .detail = std::move(told.detail),
+                   .caller = operations.reload_caller,
+                   .before = std::move(told.before),
+                   .after = std::move(told.after)});
+}
+
 void tell_of_refusal(std::string why, Operations& operations) {
   operations.tell({.kind = ops::EventKind::kReloadRefused,
                    .subject = "gateway",
@@ -121,30 +145,18 @@ void look_after_reload(Operations& operations) {
   if (dpdk::ReloadSignal::take()) start_reload(std::nullopt, operations);
   const auto outcome = operations.reload.poll();
   if (!outcome) return;
-  const Crew::Rest rest(*operations.crew);
-  if (!rest.is_complete()) {
-    const std::string why = "a worker does not answer; see the log";
-    operations.reload_result = "error: " + why;
-    tell_of_refusal(why, operations);
-  } else if (outcome->configuration) {
-    // The other workers have gone on since this round began.
-    operations.engines.reconfigure(*outcome->configuration, dpdk::now(), outcome->prepared);
-    ops::set_log_level(outcome->configuration->log_level);
-    operations.reload.took_over(*outcome);
-    operations.reload_result = "ok";
-    for (const std::string& warning : outcome->configuration->warnings) ops::log_warning(warning);
-    ReloadTold told = told_of(outcome->changes);
-    for (const std::string& line : told.lines) ops::log_info(line);
-    operations.tell({.kind = ops::EventKind::kReloadDone,
-                     .subject = "gateway",
-                     .detail = std::move(told.detail),
-                     .caller = operations.reload_caller,
-                     .before = std::move(told.before),
-                     .after = std::move(told.after)});
-  } else {
-    operations.reload_result = "error: " + outcome->error;
-    tell_of_refusal(outcome->error, operations);
+  std::string error = outcome->error;
+  if (outcome->configuration && !take_over(*outcome, operations)) {
+    error = "a worker does not answer; see the log";
   }
+  // Who reads the log may be slow: no worker stands meanwhile.
+  operations.reload_result = error.empty() ? "ok" : "error: " + error;
+  if (error.empty()) {
+    tell_of_reload(*outcome, operations);
+  } else {
+    tell_of_refusal(std::move(error), operations);
+  }
+  operations.reload_caller = std::exchange(operations.next_reload_caller, std::nullopt);
 }
 
 }  // namespace satrelay::satrelayd

@@ -25,7 +25,8 @@ struct Operations {
   Reload reload;
   std::function<void(ops::Event)> tell;
   std::string reload_result = "error: nothing was reloaded yet";
-  std::optional<ops::Caller> reload_caller = {};  // nullopt: SIGHUP
+  std::optional<ops::Caller> reload_caller = {};       // nullopt: SIGHUP
+  std::optional<ops::Caller> next_reload_caller = {};  // of one that was asked for meanwhile
 };
 
 // To a line of the control socket.

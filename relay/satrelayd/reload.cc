@@ -33,11 +33,14 @@ Reload::Outcome read_changes(const std::filesystem::path& file, const config::Ga
 }
 
 void Reload::begin() {
-  if (reading_.valid()) return;
+  again_ = reading_.valid();
+  if (again_) return;
   reading_ = std::async(std::launch::async, read_changes, file_, started_, running_);
 }
 
 std::optional<Reload::Outcome> Reload::poll() {
+  // What was read before runs by now, and it is that from which the next may differ.
+  if (!reading_.valid() && again_) begin();
   if (!reading_.valid() ||
       reading_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     return std::nullopt;

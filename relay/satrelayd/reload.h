@@ -27,9 +27,10 @@ class Reload {
     for (config::Peer& peer : started_.peers) peer.security.forget_keys();
   }
 
-  // Begins to read; no effect while it reads already.
+  // Begins to read. While it reads already it reads once more afterwards: the file may have changed
+  // since.
   void begin();
-  bool is_reading() const { return reading_.valid(); }
+  bool is_reading() const { return reading_.valid() || again_; }
 
   struct Outcome {
     std::optional<config::Gateway> configuration;          // to be taken over
@@ -38,7 +39,7 @@ class Reload {
     std::string error;                                     // or why not
     std::shared_ptr<const config::Changeable> changeable;  // of `configuration`
   };
-  // What came of it, once.
+  // What came of it, once. To be called often, also to begin the second reading.
   std::optional<Outcome> poll();
   // It runs with that from now on.
   void took_over(const Outcome& outcome) { running_ = outcome.changeable; }
@@ -48,6 +49,7 @@ class Reload {
   config::Gateway started_;
   std::shared_ptr<const config::Changeable> running_;
   std::future<Outcome> reading_;
+  bool again_ = false;
 };
 
 // Reads the file and compares; what Reload does on its thread.

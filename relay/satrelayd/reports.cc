@@ -34,16 +34,19 @@ std::shared_ptr<const ops::Snapshot> Reports::sum() const {
   const auto sum = std::make_shared<ops::Snapshot>();
   std::vector<gateway::HistogramSnapshot> histograms;
   sum->ports = {snapshot_of(*ports_[0]), snapshot_of(*ports_[1])};
-  for (const WorkerReport* report : latest_) {
-    if (report == nullptr) continue;
+  for (std::size_t worker = 0; worker < latest_.size(); ++worker) {
+    const WorkerReport* const report = latest_[worker];
+    if (report == nullptr) {
+      sum->workers.emplace_back();  // those behind it keep their numbers
+      continue;
+    }
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       satrelay::add_to(sum->ports[i].stats, report->ports[i]);
     }
-    sum->histograms.push_back({.field = &ops::kWorkerRound,
-                               .of = std::to_string(sum->workers.size()),
-                               .values = report->rounds});
+    sum->histograms.push_back(
+        {.field = &ops::kWorkerRound, .of = std::to_string(worker), .values = report->rounds});
     sum->workers.push_back({.flows = report->status.flows, .counters = report->team});
-    if (report == latest_[0]) {
+    if (worker == 0) {
       sum->status = report->status;
       sum->peers = report->peers;
       sum->links = report->links;

@@ -184,6 +184,10 @@ std::size_t Worker::send_out(Side& side) {
   return sent;
 }
 
+void Worker::answer_bell(Duration rest) {
+  if (team_) team_->handover.answer_bell(team_->index, rest > Duration::zero());
+}
+
 dpdk::PollLoop::Round Worker::round(Instant now, Duration rest) {
   now_ = now;
   attendance_.on_rest(rest);
@@ -194,7 +198,7 @@ dpdk::PollLoop::Round Worker::round(Instant now, Duration rest) {
   }
   bool worked = receive(lan_);
   worked |= receive(wan_);
-  if (team_) worked |= take_over(rest > Duration::zero());
+  if (team_) worked |= take_over();
   // By the time of what has come last: what the engine has left undone there is due at once.
   if (gateway_.next_timeout() <= now_) gateway_.handle_timeout(now_);
   worked |= send(lan_);

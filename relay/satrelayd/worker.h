@@ -46,6 +46,9 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   // One turn: everything that has come and is due, within a bound. `rest`: how long the worker has
   // meant to do nothing since the last one.
   dpdk::PollLoop::Round round(Instant now, Duration rest = {});
+  // Before a round, and before anything that others ring for is looked for: whoever rings later
+  // ends the next rest at once.
+  void answer_bell(Duration rest);
   // What the round before took, with all that its thread did in it.
   void note_round(Duration length) {
     rounds_.add(static_cast<std::uint64_t>(length.to_nanoseconds()));
@@ -86,7 +89,7 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   void take_released(Side& from, Packets& own, std::size_t& count);
   void let_all_hear(Side& from, const dpdk::Packet& packet, unsigned except);
   bool give(unsigned to, Handover::What what, gateway::PortId port, dpdk::Packet& packet);
-  bool take_over(bool rested);
+  bool take_over();
   bool take_over_from(unsigned other);
   void wake_others();
   std::size_t send_out(Side& side);

@@ -87,8 +87,7 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
   }
 }
 
-bool Worker::take_over(bool rested) {
-  team_->handover.answer_bell(team_->index, rested);
+bool Worker::take_over() {
   bool any = false;
   for (unsigned other = 0; other < team_->handover.workers(); ++other) {
     if (other != team_->index) any |= take_over_from(other);

@@ -239,7 +239,7 @@ def busy_lab(folder: str):
     }
     # What is sent does not compress away: the load is that of the link's rate.
     options = GatewayOptions(
-        limits={"memory": "1GiB", "flows": "16384"},
+        limits={"memory": "4GiB", "flows": "16384"},  # with 300 peers, 1 GiB is for 2,000 flows
         modes={"compress": "off"},
         records=records if folder else {},
     )

@@ -35,6 +35,9 @@ class ReloadTest : public testing::Test {
   void write(const std::string& more) const { std::ofstream(file_) << kFile << more; }
   static Reload::Outcome outcome_of(Reload& reload) {
     reload.begin();
+    return next_of(reload);
+  }
+  static Reload::Outcome next_of(Reload& reload) {
     while (true) {
       if (auto outcome = reload.poll()) return std::move(*outcome);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -57,6 +60,23 @@ TEST_F(ReloadTest, SaysInWhatTheFileDiffersFromWhatRuns) {
   EXPECT_EQ(keys_of(outcome_of(reload)), Keys{});
   write("log: warning\n");
   EXPECT_EQ(keys_of(outcome_of(reload)), Keys{"rules"});
+}
+
+// The file may have been written after it was read.
+TEST_F(ReloadTest, ReadsOnceMoreIfAskedMeanwhile) {
+  Reload reload(file_, config::load_gateway(file_));
+  write("log: warning\n");
+  reload.begin();
+  reload.begin();
+  reload.begin();
+  const Reload::Outcome first = next_of(reload);
+  EXPECT_EQ(keys_of(first), Keys{"log"});
+  EXPECT_TRUE(reload.is_reading());
+  reload.took_over(first);
+  write("rules: [{action: accelerate}]\nlog: warning\n");
+  EXPECT_EQ(keys_of(next_of(reload)), Keys{"rules"}) << "beside what runs by then";
+  EXPECT_FALSE(reload.is_reading());
+  EXPECT_FALSE(reload.poll().has_value());
 }
 
 TEST_F(ReloadTest, SaysWhyNot) {

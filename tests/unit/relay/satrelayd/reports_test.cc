@@ -55,42 +55,56 @@ TEST_F(ReportsTest, AddsUpWhatAllWorkersTell) {
   const auto lan = port("lan-b", ring("lan-b-in"), ring("lan-b-out"));
   const auto wan = port("wan-b", ring("wan-b-in"), ring("wan-b-out"));
   config::Gateway config = gateway(20);
-  config.worker.count = 2;
+  config.worker.count = 4;  // of which three are enough here
   const Instant now = dpdk::now();
-  Engine first(config, {.worker = 0, .workers = 2}, now);
-  Engine second(config, {.worker = 1, .workers = 2}, now);
+  Engine first(config, {.worker = 0, .workers = 4}, now);
+  Engine second(config, {.worker = 1, .workers = 4}, now);
+  Engine third(config, {.worker = 2, .workers = 4}, now);
   CaptureTap tap;
   Worker one(*first.engine, *lan, *wan, pool(), tap);
   Worker two(*second.engine, *lan, *wan, pool(), tap);
+  Worker three(*third.engine, *lan, *wan, pool(), tap);
   const std::array<const dpdk::Port*, 2> ports{lan.get(), wan.get()};
   WorkerReporter reporter_one(*first.engine, one, ports, 0);
   WorkerReporter reporter_two(*second.engine, two, ports, 1);
-  Reports reports({&reporter_one, &reporter_two}, ports);
+  WorkerReporter reporter_three(*third.engine, three, ports, 2);
+  Reports reports({&reporter_one, &reporter_two, &reporter_three}, ports);
   EXPECT_FALSE(reports.latest().has_value());
   const auto tell = [&](WorkerReporter& reporter, Instant at) {
     reporter.run(at);
     reporter.run(at);
   };
-  // One that has just begun is left out.
+  const auto rounds_of = [](const ops::Snapshot& snapshot) {
+    std::vector<std::string> workers;
+    for (const auto& histogram : snapshot.histograms) {
+      if (histogram.field == &ops::kWorkerRound) workers.push_back(histogram.of);
+    }
+    return workers;
+  };
+  // Of one that has just begun nothing is known, and those behind it keep their numbers.
+  tell(reporter_three, now);
+  EXPECT_FALSE(reports.latest().has_value());
   tell(reporter_one, now);
   const auto alone = reports.latest();
   ASSERT_TRUE(alone.has_value());
-  EXPECT_EQ(alone->snapshot->workers.size(), 1U);
-  const std::uint64_t memory = alone->snapshot->status.arena_bytes;
+  EXPECT_EQ(alone->snapshot->workers.size(), 3U);
+  EXPECT_EQ(rounds_of(*alone->snapshot), (std::vector<std::string>{"0", "2"}));
+  const std::uint64_t memory = alone->snapshot->status.arena_bytes / 2;
   EXPECT_GT(memory, 0U);
   tell(reporter_two, now);
   EXPECT_EQ(reports.latest()->snapshot, alone->snapshot) << "a sum a report of the first one";
   // Who tells nothing more is told of with what it has told last.
   for (int i = 1; i <= 2; ++i) {
     tell(reporter_one, now + Duration::milliseconds(200) * i);
-    const auto both = reports.latest();
-    ASSERT_TRUE(both.has_value());
-    EXPECT_NE(both->snapshot, alone->snapshot);
-    EXPECT_EQ(both->snapshot->workers.size(), 2U);
-    EXPECT_EQ(both->snapshot->status.arena_bytes, 2 * memory);
-    EXPECT_EQ(names_of(both->snapshot->peers), names_of(config));
-    ASSERT_EQ(both->snapshot->ports.size(), 2U);
-    EXPECT_EQ(both->snapshot->ports[1].name, "wan-b");
+    const auto all = reports.latest();
+    ASSERT_TRUE(all.has_value());
+    EXPECT_NE(all->snapshot, alone->snapshot);
+    EXPECT_EQ(all->snapshot->workers.size(), 3U);
+    EXPECT_EQ(rounds_of(*all->snapshot), (std::vector<std::string>{"0", "1", "2"}));
+    EXPECT_EQ(all->snapshot->status.arena_bytes, 3 * memory);
+    EXPECT_EQ(names_of(all->snapshot->peers), names_of(config));
+    ASSERT_EQ(all->snapshot->ports.size(), 2U);
+    EXPECT_EQ(all->snapshot->ports[1].name, "wan-b");
   }
   EXPECT_EQ(names_of(alone->snapshot->peers), names_of(config)) << "as it was";
 }
