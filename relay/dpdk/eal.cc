@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <sched.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -11,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+
+#include "relay/dpdk/scheduling.h"
 
 namespace satrelay::dpdk {
 namespace {
@@ -31,19 +32,6 @@ std::size_t free_hugepage_bytes() {
     total += pages * 1024U * std::strtoull(name.c_str() + prefix.size(), nullptr, 10);
   }
   return total;
-}
-
-std::vector<unsigned> allowed_cpus() {
-  std::vector<unsigned> cpus;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-    }
-  }
-  if (cpus.empty()) cpus.push_back(0);
-  return cpus;
 }
 
 // One lcore that may run on any CPU: several of our programs share a small machine, and a thread
@@ -111,7 +99,7 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
 
 Eal::Eal(const EalConfig& config) {
   const StartLock lock;
-  const Machine machine{.free_hugepage_bytes = free_hugepage_bytes(), .cpus = allowed_cpus()};
+  const Machine machine{.free_hugepage_bytes = free_hugepage_bytes(), .cpus = own_cpus()};
   std::vector<std::string> arguments = eal_arguments(config, machine);
   uses_hugepages_ = std::find(arguments.begin(), arguments.end(), "--no-huge") == arguments.end();
   std::vector<char*> pointers;

@@ -30,6 +30,7 @@
 #include "relay/dpdk/port.h"
 #include "relay/dpdk/port_watch.h"
 #include "relay/dpdk/reload_signal.h"
+#include "relay/dpdk/scheduling.h"
 #include "relay/dpdk/stop_signal.h"
 #include "relay/gateway/flows/memory_plan.h"
 #include "relay/gateway/gateway.h"
@@ -69,6 +70,13 @@ namespace {
 constexpr int kBadConfiguration = 2;
 constexpr int kStartAgain = 3;
 constexpr int kAlreadyRunning = 4;
+
+// For what must take no worker's time.
+std::vector<unsigned> without(std::vector<unsigned> cpus, const std::vector<unsigned>& of_workers) {
+  std::erase_if(
+      cpus, [&](unsigned cpu) { return std::ranges::find(of_workers, cpu) != of_workers.end(); });
+  return cpus;
+}
 
 // SIGTERM came before the gateway was ready.
 struct StoppedAtStart {};
@@ -282,6 +290,7 @@ int run(config::Gateway config, const std::string& file) {
     throw std::runtime_error(lack);
   }
   const std::uint16_t mtu = std::max(config.lan.mtu, config.wan.mtu);
+  const std::vector<unsigned> cpus = dpdk::own_cpus();  // the EAL pins this thread
   const dpdk::Eal eal({.program = "satrelayd",
                        .file_prefix = config.stats_socket_prefix,
                        .cpu = config.worker.cpu_of(0),
@@ -390,7 +399,9 @@ int run(config::Gateway config, const std::string& file) {
       .engines = engines,
       .crew = crew,
       .drain = Drain(engines, [](const std::string& text) { ops::log_info(text); }),
-      .reload = Reload(file, config),
+      .reload =
+          Reload(file, config,
+                 [off_workers = without(cpus, config.worker.cpus)] { dpdk::run_on(off_workers); }),
       .tell = [&](ops::Event event) { events.tell(std::move(event)); }};
   config.classes.clear();  // the gateway has them; what a reload replaces shall not stay here
   std::optional<ops::ControlServer> control;

@@ -35,7 +35,10 @@ Reload::Outcome read_changes(const std::filesystem::path& file, const config::Ga
 void Reload::begin() {
   again_ = reading_.valid();
   if (again_) return;
-  reading_ = std::async(std::launch::async, read_changes, file_, started_, running_);
+  reading_ = std::async(std::launch::async, [this, running = running_] {
+    settle_();
+    return read_changes(file_, started_, running);
+  });
 }
 
 std::optional<Reload::Outcome> Reload::poll() {

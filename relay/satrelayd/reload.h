@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -17,9 +18,13 @@ namespace satrelay::satrelayd {
 
 class Reload {
  public:
-  // `started`: the configuration that the gateway was started with, from `file`.
-  Reload(std::filesystem::path file, const config::Gateway& started)
+  // `started`: the configuration that the gateway was started with, from `file`. `settle`: called
+  // on the thread that reads, which begins on the CPU of the worker that asks for it.
+  Reload(
+      std::filesystem::path file, const config::Gateway& started,
+      std::function<void()> settle = [] {})
       : file_(std::move(file)),
+        settle_(std::move(settle)),
         started_(started),
         running_(std::make_shared<const config::Changeable>(started)) {
     // They may change, and dictionaries take much memory.
@@ -46,6 +51,7 @@ class Reload {
 
  private:
   std::filesystem::path file_;
+  std::function<void()> settle_;
   config::Gateway started_;
   std::shared_ptr<const config::Changeable> running_;
   std::future<Outcome> reading_;

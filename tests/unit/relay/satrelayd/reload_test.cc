@@ -79,6 +79,14 @@ TEST_F(ReloadTest, ReadsOnceMoreIfAskedMeanwhile) {
   EXPECT_FALSE(reload.poll().has_value());
 }
 
+TEST_F(ReloadTest, ReadsOnAThreadThatMaySettleElsewhere) {
+  std::thread::id settled;
+  Reload reload(file_, config::load_gateway(file_), [&] { settled = std::this_thread::get_id(); });
+  outcome_of(reload);
+  EXPECT_NE(settled, std::thread::id());
+  EXPECT_NE(settled, std::this_thread::get_id());
+}
+
 TEST_F(ReloadTest, SaysWhyNot) {
   Reload reload(file_, config::load_gateway(file_));
   write("limits: {flows: 1000}\n");
