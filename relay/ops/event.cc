@@ -35,7 +35,7 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
      "set workers at each peer to the worker.count of that gateway"},
     {"rate_cut", kWarning, "less is sent than the link is configured for",
      "check the modem; satrelayctl peers shows the rate"},
-    {"rate_restored", kInfo, "as much is sent again as the link is configured for", ""},
+    {"rate_restored", kInfo, "its rate is cut no more", ""},
     {"rate_lowered", kInfo, "less is sent than before", ""},
     {"capacity_told", kInfo, "the far gateway says what the link to it carries", ""},
     {"capacity_found", kInfo, "rate control has found what the link carries", ""},

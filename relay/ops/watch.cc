@@ -185,8 +185,12 @@ void Watch::look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Inst
 void Watch::look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
   if (now_is.state != PeerState::kAlive) {
     before.low_since = Instant::never();
-    // A new session, of which the controller begins anew.
-    if (now_is.state != PeerState::kSuspect) before.was_full = before.rate_cut = false;
+    if (now_is.state == PeerState::kSuspect) return;
+    // A new session, of which the controller begins anew: nothing else would end this cut.
+    if (before.rate_cut) {
+      tell_({EventKind::kRateRestored, "peer " + now_is.name, "its session has ended"});
+    }
+    before.was_full = before.rate_cut = false;
     return;
   }
   const bool low = now_is.send_rate < now_is.link_rate.scaled(before.rate_cut ? 95 : 90, 100);

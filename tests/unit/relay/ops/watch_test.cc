@@ -155,6 +155,17 @@ TEST_F(WatchTest, AControllerThatBeginsAnewIsNotCut) {
   EXPECT_EQ(look(), Lines{"rate_restored peer hub, 49.8 Mbit/s"});
 }
 
+TEST_F(WatchTest, ARateThatIsCutIsSoNoLongerThanItsSession) {
+  look_at(PeerState::kAlive, Duration::seconds(10));
+  peer().send_rate = BitRate::bits_per_second(12'000'000);
+  ASSERT_EQ(look(Duration::seconds(3)).size(), 1U);
+  look_at(PeerState::kSuspect, Duration::seconds(1));
+  const Lines over{"peer_closed peer hub", "rate_restored peer hub, its session has ended"};
+  EXPECT_EQ(look_at(PeerState::kClosed, Duration::seconds(1)), over);
+  peer().send_rate = BitRate::bits_per_second(1'000'000);
+  EXPECT_EQ(look_at(PeerState::kAlive, Duration::seconds(10)), Lines{"peer_alive peer hub"});
+}
+
 TEST_F(WatchTest, LostFramesAreCountedAndToldOnceAMinute) {
   look_at(PeerState::kAlive);
   port().stats.rx_merged = 1;
