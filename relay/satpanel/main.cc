@@ -158,7 +158,7 @@ int serve(const ServeOptions& options) {
     if (users.refresh([](const std::string& what) { ops::log_error(what); })) {
       sessions.keep(*users.current());
       server.wake_streams();  // some may not stay
-      ops::log_info("users are read anew");
+      ops::log_info("who may log in has changed");
     }
   }
   ops::log_info("ends");

@@ -1,7 +1,6 @@
 #include "relay/satpanel/user_file.h"
 
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace satrelay::panel {
@@ -23,7 +22,9 @@ bool UserFile::refresh(const std::function<void(const std::string&)>& complain) 
   if (file_.empty()) return false;
   std::error_code error;
   const auto changed_at = std::filesystem::last_write_time(file_, error);
-  if (error || changed_at == read_at_) return false;
+  const std::error_code before = std::exchange(trouble_, error);
+  if (error) return error != before && miss(complain);
+  if (!before && changed_at == read_at_) return false;
   read_at_ = changed_at;
   try {
     auto users = std::make_shared<const Users>(Users::load(file_));
@@ -34,6 +35,18 @@ bool UserFile::refresh(const std::function<void(const std::string&)>& complain) 
     complain(std::string(wrong.what()) + "; the users stay as they were");
     return false;
   }
+}
+
+bool UserFile::miss(const std::function<void(const std::string&)>& complain) {
+  if (trouble_ != std::errc::no_such_file_or_directory) {
+    complain(file_.string() + ": " + trouble_.message() + "; the users stay as they were");
+    return false;
+  }
+  complain(file_.string() + " is not there any more; nobody is a user until it is back");
+  auto nobody = std::make_shared<const Users>();
+  const std::lock_guard lock(mutex_);
+  users_ = std::move(nobody);
+  return true;
 }
 
 }  // namespace satrelay::panel

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 
 #include "relay/satpanel/users.h"
 
@@ -19,15 +20,20 @@ class UserFile {
   bool is_open_to_all() const { return file_.empty(); }
   // Never null. Any thread.
   std::shared_ptr<const Users> current() const;
-  // Looks whether the file has changed. True if it has, and is read; one that is wrong leaves the
-  // users as they were, and `complain` is told why, once.
+  // Looks whether the file has changed. True if the users are others now. One that is wrong, or
+  // cannot be looked at, leaves them as they were; of one that was removed nobody is a user, until
+  // it is back. `complain` is told of that, once.
   bool refresh(const std::function<void(const std::string&)>& complain);
 
  private:
+  // It cannot be looked at. True as of refresh().
+  bool miss(const std::function<void(const std::string&)>& complain);
+
   std::filesystem::path file_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Users> users_;
   std::filesystem::file_time_type read_at_;
+  std::error_code trouble_ = {};  // of the last look
 };
 
 }  // namespace satrelay::panel
