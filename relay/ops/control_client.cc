@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 namespace satrelay::ops {
 
@@ -53,6 +55,16 @@ std::string send_control_command(const std::string& path, std::string_view line)
   }
   ::close(descriptor);
   if (error != 0) fail_control(path, "no answer", error);
+  return answer;
+}
+
+std::string await_reload(const std::string& path, const std::function<bool()>& go_on) {
+  constexpr std::chrono::milliseconds kLookEvery(50);
+  std::string answer = "reading\n";
+  while (answer == "reading\n" && go_on()) {
+    std::this_thread::sleep_for(kLookEvery);
+    answer = send_control_command(path, "reload result");
+  }
   return answer;
 }
 

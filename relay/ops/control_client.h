@@ -3,6 +3,7 @@
 
 #include <sys/un.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,9 @@ bool connect_control(int descriptor, const sockaddr_un& address);
 
 // Sends one line, returns the answer. Throws std::runtime_error.
 std::string send_control_command(const std::string& path, std::string_view line);
+
+// What comes of a reload that was answered with "ok": "ok\n", or "error: ...\n". "reading\n" if
+// `go_on`, which is asked before each look, has said no meanwhile. Throws std::runtime_error.
+std::string await_reload(const std::string& path, const std::function<bool()>& go_on);
 
 }  // namespace satrelay::ops

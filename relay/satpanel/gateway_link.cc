@@ -87,11 +87,17 @@ metrics::Readings GatewayLink::read() {
   }
 }
 
+std::string GatewayLink::control_socket() const {
+  return sockets_.control.empty() ? (stats_socket().parent_path() / "control.sock").string()
+                                  : sockets_.control;
+}
+
 std::string GatewayLink::control(const std::string& line) const {
-  const std::string path = sockets_.control.empty()
-                               ? (stats_socket().parent_path() / "control.sock").string()
-                               : sockets_.control;
-  return ops::send_control_command(path, line);
+  return ops::send_control_command(control_socket(), line);
+}
+
+std::string GatewayLink::await_reload(const std::function<bool()>& go_on) const {
+  return ops::await_reload(control_socket(), go_on);
 }
 
 }  // namespace satrelay::panel

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -34,12 +35,15 @@ class GatewayLink {
   metrics::Readings read();
   // The answer of the control socket: lines. Throws std::runtime_error.
   std::string control(const std::string& line) const;
+  // As ops::await_reload().
+  std::string await_reload(const std::function<bool()>& go_on) const;
   // Throws ctl::StatsError.
   std::filesystem::path stats_socket() const;
 
  private:
   template <typename Ask>
   auto with_client(const Ask& ask);
+  std::string control_socket() const;
 
   GatewaySockets sockets_;
   std::mutex mutex_;

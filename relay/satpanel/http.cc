@@ -31,6 +31,8 @@ const char* title_of(int status) {
       return "The gateway does not answer";
     case 503:
       return "Busy";
+    case 504:
+      return "The gateway takes longer";
     default:
       return "Error";
   }

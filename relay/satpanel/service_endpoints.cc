@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <sstream>
 #include <utility>
@@ -15,8 +16,9 @@
 namespace satrelay::panel {
 namespace {
 
-constexpr std::size_t kLongestFilter = 1'000;         // characters
-constexpr std::uint64_t kLongestCapture = 60;         // seconds
+constexpr std::size_t kLongestFilter = 1'000;  // characters
+constexpr std::uint64_t kLongestCapture = 60;  // seconds
+constexpr std::chrono::seconds kLongestReading(30);
 constexpr std::streamoff kMostCaptured = 32'000'000;  // bytes
 
 using Endpoint = Service::Endpoint;
@@ -272,18 +274,38 @@ Response Service::command(const Call& call) {
   if (*call.role < role_for(*spec)) return refuse_role(role_for(*spec), call);
   const Json body = call.request.body.empty() ? Json::object() : object_from<Json>(call.request);
   const auto given = body.find("arguments");
-  const std::string line = line_of(*spec, given == body.end() ? Json::object() : *given);
+  // By reference: a copy recurses as deeply as the client has nested them.
+  const Json none = Json::object();
+  const std::string line = line_of(*spec, given == body.end() ? none : *given);
   std::string answer;
   try {
     answer = link_.control(fmt::format("as panel:{} {}", call.user, line));
+    if (spec->use == ops::ControlUse::kUntilRead && answer == "ok\n") {
+      const auto deadline = std::chrono::steady_clock::now() + kLongestReading;
+      answer = link_.await_reload(
+          [&] { return !is_stopping_ && std::chrono::steady_clock::now() < deadline; });
+    }
   } catch (const ctl::StatsError&) {
     throw;
   } catch (const std::runtime_error& error) {
     return problem(502, error.what());
   }
   while (answer.ends_with('\n')) answer.pop_back();
+  if (answer.empty()) {
+    return problem(
+        502,
+        "The gateway has ended the connection without an answer. It is not known whether "
+        "it has done that; look at its state.");
+  }
+  if (answer == "reading") {
+    return problem(504,
+                   "The gateway is still reading its configuration. An event tells what comes of "
+                   "it: reload_done or reload_refused.");
+  }
   constexpr std::string_view kError = "error: ";
-  if (answer.starts_with(kError)) return problem(409, answer.substr(kError.size()));
+  if (answer != "ok") {
+    return problem(409, answer.starts_with(kError) ? answer.substr(kError.size()) : answer);
+  }
   // Whoever asks for the state next finds what this has made of it.
   observer_.catch_up();
   return json({{"answer", answer}});

@@ -57,13 +57,8 @@ int drain(const ControlTarget& target, const std::string& line) {
 }
 
 int reload(const ControlTarget& target, const std::string& line) {
-  constexpr std::chrono::milliseconds kReadEvery(50);
   if (const int status = tell(target, line); status != 0) return status;
-  std::string answer;
-  do {
-    std::this_thread::sleep_for(kReadEvery);
-    answer = ops::send_control_command(target.control.string(), "reload result");
-  } while (answer == "reading\n");
+  const std::string answer = ops::await_reload(target.control.string(), [] { return true; });
   if (answer == "ok\n") return 0;
   std::cerr << "satrelayctl: nothing has changed: " << answer;
   return 1;

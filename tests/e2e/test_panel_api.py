@@ -420,6 +420,10 @@ def test_hostile_clients(lab: Lab) -> None:
                 check(b"root:" not in answer, "a file of the machine was read")
                 check(not answer.startswith(b"HTTP/1.1 500"), f"{answer[:200]}")
         check(client.get("/api/v1/overview")["up"], "after malformed requests")
+        # Of who may give commands, arguments as deep as a body has room for.
+        deep = b'{"arguments": {"STATE": ' + b"[" * 32_000 + b"]" * 32_000 + b"}}"
+        status, body = client.ask("POST", "/api/v1/commands/bypass", deep)
+        check(status == 400, f"arguments that are nested: {status} {body}")
 
         crowd = []
         try:

@@ -74,8 +74,8 @@ export async function get(path, parameters = {}) {
   return jsonOf(await ask("GET", path + (query ? `?${query}` : "")));
 }
 
-export async function post(path, body) {
-  return jsonOf(await ask("POST", path, body));
+export async function post(path, body, patienceMs = PATIENCE_MS) {
+  return jsonOf(await ask("POST", path, body, AbortSignal.timeout(patienceMs)));
 }
 
 // A file; `signal` ends the wait for it.

@@ -14,6 +14,7 @@ export const title = "Switches";
 
 const EVERY_MS = 2000;
 const PAGE = 20;
+const COMMAND_PATIENCE_MS = 40_000; // satpanel waits up to 30 s for what comes of a reload
 
 const ruleName = ({rule, name}) => (name ? `${rule} ${name}` : String(rule));
 
@@ -130,7 +131,8 @@ class CommandCard {
   }
 
   async send(values) {
-    return post(`/commands/${encodeURIComponent(this.command.name)}`, {arguments: values});
+    const path = `/commands/${encodeURIComponent(this.command.name)}`;
+    return post(path, {arguments: values}, COMMAND_PATIENCE_MS);
   }
 
   // Asks for what is missing of the arguments, and before what interrupts in any case.

@@ -1,13 +1,18 @@
 #include "relay/satpanel/service.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "relay/satpanel/users.h"
 #include "tests/unit/relay/satpanel/fake_gateway.h"
+#include "tests/unit/relay/satpanel/fake_socket.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace satrelay::panel::service_test {
@@ -33,6 +38,23 @@ std::string header_of(const Response& response, const std::string& name) {
   const auto found =
       std::ranges::find(response.headers, name, &std::pair<std::string, std::string>::first);
   return found == response.headers.end() ? "" : found->second;
+}
+
+// In a thread of 512 KiB.
+void with_small_stack(const std::function<void()>& action) {
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, 512 * 1024);
+  pthread_t thread{};
+  const auto run = [](void* given) -> void* {
+    (*static_cast<const std::function<void()>*>(given))();
+    return nullptr;
+  };
+  ASSERT_EQ(::pthread_create(&thread, &attributes, run,
+                             const_cast<void*>(static_cast<const void*>(&action))),
+            0);
+  ::pthread_join(thread, nullptr);
+  ::pthread_attr_destroy(&attributes);
 }
 
 // A panel of one administrator, whose gateway is not there.
@@ -262,6 +284,113 @@ TEST_F(LookingServiceTest, SpeaksOpenMetricsToWhoAcceptsIt) {
     EXPECT_TRUE(metrics(other).type.starts_with("text/plain; version=0.0.4")) << other;
     EXPECT_FALSE(metrics(other).body.ends_with("# EOF\n")) << other;
   }
+}
+
+// A panel of an administrator, beside a gateway that answers commands as a test has it.
+class TellingServiceTest : public testing::Test {
+ protected:
+  TellingServiceTest() {
+    gateway_.set("/satrelay/status", {{"flows", 1U}, {"age_ms", 0U}});
+    observer_.catch_up();
+  }
+  // To each line, one after another; to more of them the last.
+  void answers(std::vector<std::string> all) {
+    const std::lock_guard lock(mutex_);
+    answers_ = std::move(all);
+    lines_.clear();
+  }
+  std::vector<std::string> lines() {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+  Request request(const std::string& path, const std::string& body) {
+    return request_of("POST", "/api/v1" + path,
+                      {{"authorization", "Bearer secret"}, {"content-type", "application/json"}},
+                      body);
+  }
+  Response tell(const std::string& command, const std::string& body = "{}") {
+    return service_.answer(request("/commands/" + command, body));
+  }
+  static std::string detail_of(const Response& response) {
+    return Json::parse(response.body).value("detail", "");
+  }
+
+ private:
+  static Users administrator() {
+    Users users;
+    users.put({.name = "ann",
+               .role = Role::kAdministrator,
+               .password_hash = "",
+               .token_hash = hash_token("secret")});
+    return users;
+  }
+  std::string answer(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(line);
+    return answers_.at(std::min(lines_.size(), answers_.size()) - 1);
+  }
+  std::filesystem::path file_of_users() {
+    const auto file = folder_.path() / "users.yaml";
+    administrator().save(file);
+    return file;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> answers_{""};
+  std::vector<std::string> lines_;
+
+ protected:
+  TemporaryFolder folder_;
+  FakeGateway gateway_{folder_.path() / "s"};
+  FakeSocket control_{folder_.path() / "control.sock", [this](int client) {
+                        const std::string text = answer(heard_from(client));
+                        say(client, text.data(), text.size());
+                      }};
+  GatewayLink link_{{.stats = (folder_.path() / "s").string(), .control = ""}};
+  History history_{""};
+  Observer observer_{link_, history_, [] {}};
+  Sessions sessions_;
+  UserFile users_{file_of_users()};
+  Service service_{{}, link_, observer_, history_, users_, sessions_};
+};
+
+TEST_F(TellingServiceTest, WaitsForWhatComesOfAReload) {
+  answers({"ok\n", "reading\n", "reading\n", "ok\n"});
+  EXPECT_EQ(tell("reload").status, 200);
+  EXPECT_EQ(lines(), (std::vector<std::string>{"as panel:ann reload\n", "reload result\n",
+                                               "reload result\n", "reload result\n"}));
+  answers({"ok\n", "reading\n", "error: gateway.yaml:3: unknown key\n"});
+  const Response refused = tell("reload");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(detail_of(refused), "gateway.yaml:3: unknown key");
+}
+
+TEST_F(TellingServiceTest, DoesNotWaitForAReloadWhenItIsToEnd) {
+  answers({"ok\n", "reading\n"});
+  service_.stop();
+  const Response response = tell("reload");
+  EXPECT_EQ(response.status, 504);
+  EXPECT_NE(detail_of(response).find("still reading"), std::string::npos) << response.body;
+}
+
+TEST_F(TellingServiceTest, TakesNoEndOfAGatewayForItsConsent) {
+  answers({""});
+  const Response response = tell("bypass", R"({"arguments": {"STATE": "on"}})");
+  EXPECT_EQ(response.status, 502);
+  EXPECT_NE(detail_of(response).find("not known"), std::string::npos) << response.body;
+  answers({"ok\n", "reading\n", ""});
+  EXPECT_EQ(tell("reload").status, 502);
+}
+
+// As deep as a body may be. What recurses as deeply needs megabytes of stack, how many depends on
+// the compiler: here there is less than any takes.
+TEST_F(TellingServiceTest, RefusesArgumentsHoweverDeepTheyAre) {
+  const std::string deep = std::string(32'000, '[') + std::string(32'000, ']');
+  const auto refuses = [&](const std::string& body) {
+    EXPECT_EQ(tell("bypass", body).status, 400);
+  };
+  with_small_stack([&] { refuses(R"({"arguments": {"STATE": )" + deep + "}}"); });
+  with_small_stack([&] { refuses(R"({"arguments": )" + deep + "}"); });
 }
 
 }  // namespace
