@@ -52,8 +52,11 @@ class CaptureSession::Connection {
  public:
   explicit Connection(const std::string& path)
       : path_(path), descriptor_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    // A gateway that is stuck takes no connection, and then no more bytes. fill() has its own.
+    const timeval patience{.tv_sec = 5, .tv_usec = 0};
+    ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (!ops::connect_control(descriptor_, ops::control_address(path))) {
-      const int error = errno;
+      const int error = errno == EAGAIN ? ETIMEDOUT : errno;
       ::close(descriptor_);
       ops::fail_control(path, "no answer", error);
     }

@@ -20,6 +20,9 @@ struct Request {
   std::map<std::string, std::string> cookies;
   std::string body = {};
   std::string remote;  // address of the client, without its port
+  // Whether the client has closed its side since; only while it is answered. Empty: nobody can
+  // tell.
+  std::function<bool()> has_left = {};
 
   // "" if there is none.
   std::string header(const std::string& name) const {

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -60,6 +61,12 @@ std::string remote_of(MHD_Connection* connection) {
                 sizeof text);
   }
   return text;
+}
+
+// By the far end. Nothing reads from a connection while its request is answered.
+bool is_closed(int descriptor) {
+  pollfd far_end{descriptor, POLLRDHUP, 0};
+  return ::poll(&far_end, 1, 0) > 0;
 }
 
 using Texts = std::map<std::string, std::string>;
@@ -350,6 +357,7 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
 bool HttpServer::Impl::hand_over(Exchange& exchange) {
   Request& request = exchange.request;
   request.remote = remote_of(exchange.connection);
+  request.has_left = [descriptor = exchange.client->descriptor] { return is_closed(descriptor); };
   MHD_get_connection_values(exchange.connection, MHD_HEADER_KIND, &add_header, &request.headers);
   MHD_get_connection_values(exchange.connection, MHD_GET_ARGUMENT_KIND, &add_value, &request.query);
   MHD_get_connection_values(exchange.connection, MHD_COOKIE_KIND, &add_value, &request.cookies);

@@ -336,13 +336,16 @@ Response Service::capture(const Call& call) {
   wish.packets = number("packets", 1'000, 100'000);
   wish.seconds = static_cast<std::uint32_t>(number("seconds", 30, kLongestCapture));
   wish.on_behalf_of = std::string(ops::kPanelPrefix) + call.user;
+  expect_answer();
   const std::unique_lock lock(capture_mutex_, std::try_to_lock);
   if (!lock) return problem(409, "Somebody else captures here now.");
   std::ostringstream file;
   try {
     ctl::CaptureSession session(link_.stats_socket().parent_path() / "capture.sock", wish);
-    session.write_to(file,
-                     [&](std::uint64_t) { return file.tellp() < kMostCaptured && !is_stopping_; });
+    const auto is_given_up = [&] { return call.request.has_left && call.request.has_left(); };
+    session.write_to(file, [&](std::uint64_t) {
+      return file.tellp() < kMostCaptured && !is_stopping_ && !is_given_up();
+    });
   } catch (const ctl::StatsError&) {
     throw;
   } catch (const std::runtime_error& error) {

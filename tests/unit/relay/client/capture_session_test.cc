@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <future>
 #include <sstream>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "relay/ops/control_client.h"
 #include "tests/unit/relay/client/fake_telemetry.h"
@@ -51,6 +55,34 @@ TEST(CaptureSession, EndsThoughTheGatewayDoesNot) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THROW(session.write_to(file, [](std::uint64_t) { return false; }), std::runtime_error);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+// As a gateway is that has been stuck for so long that no more clients find room.
+TEST(CaptureSession, GivesUpOnAGatewayThatTakesNoConnection) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "c").string();
+  const sockaddr_un address = ops::control_address(path);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  ::listen(listener, 0);
+  std::vector<int> waiting;
+  do {
+    waiting.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  } while (ops::connect_control(waiting.back(), address));
+  auto attempt = std::async(std::launch::async, [&]() -> std::string {
+    CaptureRequested wish;
+    wish.port = "lan";
+    try {
+      const CaptureSession session(path, wish);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  });
+  EXPECT_EQ(attempt.wait_for(std::chrono::seconds(15)), std::future_status::ready);
+  ::close(listener);  // whoever waits still is refused
+  EXPECT_NE(attempt.get().find("timed out"), std::string::npos);
+  for (const int descriptor : waiting) ::close(descriptor);
 }
 
 TEST(CaptureSession, RefusesWhatCannotBe) {

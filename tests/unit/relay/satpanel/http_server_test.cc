@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -200,6 +201,28 @@ TEST(HttpServer, RefusesRequestsBeyondThoseThatMayWait) {
   // One is being answered, two wait.
   EXPECT_EQ(served, 3);
   EXPECT_EQ(refused, 3);
+}
+
+TEST(HttpServer, TellsWhoeverAnswersThatTheClientHasLeft) {
+  std::atomic<bool> was_there = false;
+  std::promise<bool> left;
+  HttpServer server(options(), [&](const Request& request) {
+    was_there = !request.has_left();
+    const auto begin = Clock::now();
+    while (!request.has_left() && Clock::now() - begin < 10s) std::this_thread::sleep_for(10ms);
+    left.set_value(request.has_left());
+    return Response{};
+  });
+  {
+    RawClient client(server.port());
+    client.say(kGet);
+    const auto begin = Clock::now();
+    while (!was_there && Clock::now() - begin < 10s) std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(was_there);
+  }
+  auto seen = left.get_future();
+  ASSERT_EQ(seen.wait_for(15s), std::future_status::ready);
+  EXPECT_TRUE(seen.get());
 }
 
 // 500 KB, which no socket takes whole.

@@ -4,12 +4,14 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "relay/ops/capture_format.h"
 #include "relay/satpanel/users.h"
 #include "tests/unit/relay/satpanel/fake_gateway.h"
 #include "tests/unit/relay/satpanel/fake_socket.h"
@@ -65,7 +67,7 @@ class ServiceTest : public testing::Test {
     users.put({.name = "ann",
                .role = Role::kAdministrator,
                .password_hash = hash_password("pass"),
-               .token_hash = ""});
+               .token_hash = hash_token("secret")});
     users.save(folder_.path() / "users.yaml");
     file_ = std::make_unique<UserFile>(folder_.path() / "users.yaml");
     start({});
@@ -158,6 +160,15 @@ TEST_F(ServiceTest, TellsTheBrowserWithEachAnswerWhatItMayDoWithIt) {
     EXPECT_EQ(header_of(response, "Cache-Control"),
               path == std::string("/") ? "no-cache" : "no-store");
   }
+}
+
+TEST_F(ServiceTest, SaysOfACaptureTooThatTheGatewayDoesNotAnswer) {
+  observer_.catch_up();
+  const Response response = service_->answer(
+      request_of("POST", "/api/v1/capture",
+                 {{"authorization", "Bearer secret"}, {"content-type", "application/json"}},
+                 R"({"port": "lan"})"));
+  EXPECT_EQ(response.status, 502) << response.body;
 }
 
 // A panel that everybody may look at, beside a gateway.
@@ -391,6 +402,22 @@ TEST_F(TellingServiceTest, RefusesArgumentsHoweverDeepTheyAre) {
   };
   with_small_stack([&] { refuses(R"({"arguments": {"STATE": )" + deep + "}}"); });
   with_small_stack([&] { refuses(R"({"arguments": )" + deep + "}"); });
+}
+
+// The gateway makes one at a time: what nobody waits for is in the way of the next.
+TEST_F(TellingServiceTest, EndsACaptureWhoseClientHasLeft) {
+  const FakeSocket capture(folder_.path() / "capture.sock", [](int client) {
+    say(client, "ok\n", 3);
+    heard_from(client);
+    ops::CaptureRecord last;
+    last.way = ops::CaptureWay::kEnd;
+    say(client, &last, sizeof last);
+  });
+  Request wish = request("/capture", R"({"port": "lan", "seconds": 30})");
+  wish.has_left = [] { return true; };
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(service_.answer(wish).status, 200);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 }  // namespace
