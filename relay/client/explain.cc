@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "config/ip_words.h"
+#include "config/words.h"
 #include "pep/base/address.h"
 
 namespace satrelay::ctl {
@@ -69,6 +70,10 @@ std::string explain_parameters(const PacketQuestion& question) {
   if (!vlan) refuse("vlan", question.vlan, config::kVlanHint);
   const auto dscp = config::parse_dscp(question.dscp);
   if (!dscp) refuse("dscp", question.dscp, config::kDscpHint);
+  if (!config::from_word<config::Direction>(question.direction)) {
+    refuse("direction", question.direction,
+           "write one of: " + config::known_words<config::Direction>());
+  }
   // Of ICMP, the one of the addresses' family: IPv6's stands last.
   const std::uint8_t protocol = source.is_v4() ? protocols.front() : protocols.back();
   std::string text = source.to_string();

@@ -122,7 +122,8 @@ class Service {
   bool is_still_in(const Session& session) const;
   // Throws ctl::StatsError if the gateway did not answer when it was looked at last.
   void expect_answer() const;
-  // nullptr: somebody else is fetching the first ones. Throws ctl::StatsError.
+  // nullptr: somebody else is fetching them, and those that were are too old. Throws
+  // ctl::StatsError.
   std::shared_ptr<const Json> all_flows();
 
   ServiceOptions options_;

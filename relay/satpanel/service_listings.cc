@@ -160,7 +160,8 @@ std::shared_ptr<const Json> Service::all_flows() {
   {
     const std::lock_guard lock(kept_flows_mutex_);
     const auto age = std::chrono::steady_clock::now() - flows_at_;
-    if (flows_ != nullptr && (!fetching || age < flows_are_kept_)) return flows_;
+    // Meanwhile somebody else may be fetching them, for as long again.
+    if (flows_ != nullptr && age < (fetching ? 1 : 2) * flows_are_kept_) return flows_;
   }
   if (!fetching) return nullptr;
   const auto begin = std::chrono::steady_clock::now();

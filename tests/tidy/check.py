@@ -83,8 +83,8 @@ MAY_INCLUDE = {
     "relay/satperf": ENGINES + ["config", "relay/text"],
     "relay/satlab": IN_VIRTUAL_TIME,
     # What looks at a gateway from outside.
-    "relay/client": ["pep/base", "relay/text", "config/ip_words.h", "relay/ops/control_client.h",
-                     "relay/ops/capture_format.h"],
+    "relay/client": ["pep/base", "relay/text", "config/ip_words.h", "config/words.h",
+                     "relay/ops/control_client.h", "relay/ops/capture_format.h"],
     "relay/metrics": OUTSIDE + ["relay/ops/worker_counters.h", "relay/ops/histogram_list.h"],
     "relay/satrelayctl": OUTSIDE + ["relay/metrics", "relay/text", "config/schema.h", "config/ip_words.h",
                                     "config/units.h", "relay/ops/nearest_word.h",

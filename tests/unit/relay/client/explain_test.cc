@@ -63,6 +63,9 @@ TEST(ExplainParameters, MistakesAreNamed) {
   wrong = question("10.0.0.5", "10.0.0.6");
   wrong.protocol = "sctp";
   EXPECT_NE(refusal(wrong), "");
+  wrong = question("10.0.0.5", "10.0.0.6");
+  wrong.direction = "up";
+  EXPECT_EQ(refusal(wrong), "direction \"up\": write one of: outbound, inbound");
 }
 
 }  // namespace

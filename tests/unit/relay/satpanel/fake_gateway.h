@@ -43,6 +43,8 @@ class FakeGateway {
                          {"text", text}});
     }
   }
+  // Answers nothing for as long as that is held.
+  [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
   // With another boot epoch, and no events yet.
   void start_anew() {
     const std::lock_guard lock(mutex_);

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "relay/ops/capture_format.h"
@@ -280,6 +283,28 @@ TEST_F(LookingServiceTest, SortsNoMoreFlowsThanItCanHold) {
   gateway_.set("/satrelay/status", {{"flows", 20'000U}});
   observer_.catch_up();
   EXPECT_EQ(json_of("/flows", {{"sort", "-id"}}).at("entries").at(0).at("id"), 2);
+}
+
+// Flows are kept for three seconds, and for as long again while somebody fetches them anew.
+TEST_F(LookingServiceTest, ShowsNoOldFlowsWhileSomebodyElseFetchesThem) {
+  gateway_.set("/satrelay/flows", Json::array({Json{{"id", 1U}}}));
+  EXPECT_EQ(json_of("/flows", {{"sort", "id"}}).at("total"), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(6'100));
+  observer_.catch_up();
+  const auto ask = [&] { return get("/flows", {{"sort", "id"}}).status; };
+  std::set<int> statuses;
+  {
+    const auto held = gateway_.hold();
+    auto one = std::async(std::launch::async, ask);
+    auto other = std::async(std::launch::async, ask);
+    statuses = {one.get(), other.get()};
+  }
+  EXPECT_EQ(statuses, (std::set{502, 503}));
+}
+
+TEST_F(LookingServiceTest, RefusesADirectionThatThereIsNot) {
+  refuses("/explain", {{"source", "10.0.0.5"}, {"destination", "10.0.0.6"}, {"direction", "up"}},
+          "outbound, inbound");
 }
 
 TEST_F(LookingServiceTest, SpeaksOpenMetricsToWhoAcceptsIt) {
