@@ -434,6 +434,14 @@ std::uint64_t Session::send_room(StreamId stream) const {
   return s == nullptr ? 0 : impl_->streams->room(*s);
 }
 
+std::uint64_t Session::turn_left(StreamId stream) const {
+  const Stream* s = impl_->streams->visible(stream);
+  if (s == nullptr) return 0;
+  const std::uint64_t left = impl_->streams->schedule().turn_left(*s);
+  // The turn ends with the packet in which it is used up.
+  return left == StreamSchedule::kNoLimit ? left : left + impl_->datagram_limit();
+}
+
 std::uint64_t Session::unsent(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
   return s == nullptr ? 0 : s->send.unsent();

@@ -226,6 +226,9 @@ class Session {
   bool confirmed(StreamId stream) const;             // the peer has all that we said with confirm()
   // What write() would take. Whom that is too little for asks with wait_for_room().
   std::uint64_t send_room(StreamId stream) const;
+  // What is sent of it, whose bytes were asked for, before another stream has the turn; no limit if
+  // no other waits in its class. More lies in memory until its next turn.
+  std::uint64_t turn_left(StreamId stream) const;
   std::uint64_t unsent(StreamId stream) const;          // written and never sent yet
   std::uint64_t unacknowledged(StreamId stream) const;  // written and not known to be received
   std::uint64_t credit(StreamId stream) const;          // what flow control still lets it send

@@ -160,6 +160,18 @@ std::uint64_t StreamSchedule::sharers(const Stream& stream) const {
   return waiting * std::max<std::uint64_t>(of_host, 1);
 }
 
+std::uint64_t StreamSchedule::turn_left(const Stream& stream) const {
+  if (!NewList::contains(stream) || !others_wait(stream)) return kNoLimit;
+  const Class& c = classes_[stream.stream_class];
+  const StreamHot& hot = stream.hot();
+  const HostTurn& turn = hot.group->turn(hot.new_level);
+  const auto& hosts = hot.new_level == Stream::Level::kYoung ? c.young : c.older;
+  std::int64_t left = turn_;  // those of the other level wait
+  if (hosts.front() != hosts.back()) left = turn.deficit / hot.group->factor();
+  if (turn.streams.front() != turn.streams.back()) left = std::min(left, hot.deficit);
+  return left > 0 ? static_cast<std::uint64_t>(left) : turn_;
+}
+
 Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
   Class& c = classes_[stream_class];
   HostTurn* turn = c.first();

@@ -54,7 +54,7 @@ class StreamSchedule {
   // in one piece is a segment or two for its far host, and one visit at either end, where in pieces
   // it is many. Where turns would be felt as delay they stay short. Zero: unknown, the least turn.
   static constexpr Duration kTurnTime = Duration::microseconds(125);
-  static constexpr std::uint32_t kLongestTurn = 16 * 1024;
+  static constexpr std::uint32_t kLongestTurn = 64 * 1024;
   void set_rate(BitRate rate) {
     if (rate != rate_) change_rate(rate);
   }
@@ -83,6 +83,10 @@ class StreamSchedule {
   const Stream* only_new() const;
   // Among so many equal streams the class is shared while all of them wait, about.
   std::uint64_t sharers(const Stream& stream) const;
+  static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+  // What the stream, whose turn it is, may send before it is another's; no limit if nobody else
+  // waits in its class.
+  std::uint64_t turn_left(const Stream& stream) const;
   // Who of the class may send new bytes now; nullptr if nobody has any.
   Stream* next_new(schedule::ClassId stream_class);
   // The stream of next_new() has sent so many: its turn ends when they are used up.

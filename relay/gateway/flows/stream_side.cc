@@ -179,7 +179,9 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f) const {
       std::min(lane_receive_limit_[f.peer] / (4 * streams), flow_receive_limit_[f.peer] / 4);
   const auto compressed = static_cast<std::size_t>(
       std::clamp<std::uint64_t>(share, kSmallestBlock, compress::kMaxPlainBlock));
-  return {.compressed = compressed, .raw = std::max(compressed, kRawBlock)};
+  // What is written into the stream long before it leaves has left the cache by then.
+  const std::uint64_t raw = std::min<std::uint64_t>(compressed, session_of(f).turn_left(f.stream));
+  return {.compressed = compressed, .raw = std::max(static_cast<std::size_t>(raw), kRawBlock)};
 }
 
 bool StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {

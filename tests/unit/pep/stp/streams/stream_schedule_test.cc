@@ -305,7 +305,7 @@ TEST_F(StreamScheduleTest, ANewHostWaitsItsTurn) {
 TEST_F(StreamScheduleTest, ATurnIsLongerWhereItTakesNoTime) {
   const auto packets_in_a_row = [&](BitRate rate) {
     schedule_.set_rate(rate);
-    for (int i = 0; i < 30; ++i) send_packet();  // whose turns had begun before
+    for (int i = 0; i < 100; ++i) send_packet();  // whose turns had begun before
     const Stream* const first = schedule_.next_new(0);
     while (schedule_.next_new(0) == first) send_packet();
     const Stream* const second = schedule_.next_new(0);
@@ -320,6 +320,34 @@ TEST_F(StreamScheduleTest, ATurnIsLongerWhereItTakesNoTime) {
   EXPECT_NEAR(packets_in_a_row(BitRate::bits_per_second(10'000'000'000)),
               StreamSchedule::kLongestTurn * 1.0 / kPacket, 1);
   EXPECT_LE(packets_in_a_row(BitRate::bits_per_second(50'000'000)), 2);
+}
+
+TEST_F(StreamScheduleTest, ATurnLasts) {
+  schedule_.set_rate(BitRate::bits_per_second(10'000'000'000));
+  const auto left = [&] { return schedule_.turn_left(*schedule_.next_new(0)); };
+  Stream& alone = add(100'000, 1);
+  EXPECT_EQ(left(), StreamSchedule::kNoLimit);
+  send_new(alone);
+  // Of two streams of a host, and of two hosts, each as long as it has the turn.
+  for (const std::uint64_t host : {1, 2}) {
+    Stream& other = add(100'000, host);
+    for (int i = 0; i < 100; ++i) send_packet();
+    for (int turns = 0; turns < 4; ++turns) {
+      const Stream* const now = schedule_.next_new(0);
+      const std::uint64_t told = left();
+      std::uint64_t sent = 0;
+      for (; schedule_.next_new(0) == now; sent += kPacket) {
+        if (sent > 0) {
+          EXPECT_EQ(left(), told - sent);
+        }
+        send_packet();
+      }
+      EXPECT_GE(sent, told);
+      EXPECT_LT(sent, told + kPacket);
+    }
+    schedule_.set_new(other, false);
+    EXPECT_EQ(left(), StreamSchedule::kNoLimit);
+  }
 }
 
 TEST_F(StreamScheduleTest, TheFirstBytesOfAStreamGoAhead) {
