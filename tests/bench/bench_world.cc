@@ -22,8 +22,14 @@ std::uint64_t full_frames(const FrameBatch& frames, std::size_t full) {
 // Room for a frame with a header that has tags.
 std::size_t room_of(const WorldSpec& spec) { return spec.mtu + 100; }
 
-HostAddresses client() { return {{{0x02, 0, 0, 0, 0, 0x0a}}, IpAddress::v4({198, 51, 100, 10})}; }
-HostAddresses server() { return {{{0x02, 0, 0, 0, 0, 0x0b}}, IpAddress::v4({203, 0, 113, 10})}; }
+HostAddresses client(const WorldSpec& spec) {
+  return {{{0x02, 0, 0, 0, 0, 0x0a}},
+          spec.ipv6 ? *IpAddress::parse("2001:db8:a::10") : *IpAddress::parse("198.51.100.10")};
+}
+HostAddresses server(const WorldSpec& spec) {
+  return {{{0x02, 0, 0, 0, 0, 0x0b}},
+          spec.ipv6 ? *IpAddress::parse("2001:db8:b::10") : *IpAddress::parse("203.0.113.10")};
+}
 
 config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   config::Gateway config;
@@ -39,7 +45,8 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   config::Peer peer;
   peer.name = "far";
   peer.address = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(sending ? 2 : 1)});
-  peer.prefixes = {*IpPrefix::parse(sending ? "203.0.113.0/24" : "198.51.100.0/24")};
+  peer.prefixes = {*IpPrefix::parse(sending ? "203.0.113.0/24" : "198.51.100.0/24"),
+                   *IpPrefix::parse(sending ? "2001:db8:b::/48" : "2001:db8:a::/48")};
   peer.link = "sat";
   if (spec.encrypted) {
     peer.security.keys.emplace();
@@ -82,11 +89,12 @@ World::World(const WorldSpec& spec)
     : spec_(spec),
       full_frame_(spec.mtu - 100),
       turn_time_(spec.rate.time_for(ByteCount(kBurst * (spec.mtu + config::kOverheadEthernet)))),
-      sender_(client(), server(),
+      sender_(client(spec), server(spec),
               {.count = spec.flows,
                .active = spec.active == 0 ? spec.flows : spec.active,
-               .mtu = spec.mtu}),
-      receiver_(server(), client(), spec.flows),
+               .mtu = spec.mtu,
+               .compressible = spec.compressible}),
+      receiver_(server(spec), client(spec), spec.flows),
       sending_(room_of(spec)),
       receiving_(room_of(spec)) {
   make_node(sending_, spec, true);
@@ -140,6 +148,7 @@ void World::run_gateway(Node& node, DelayLine& arriving, Instant now) {
   node.wan_out.clear();
   gateway::Gateway& engine = *node.engine;
 
+  node.core.begin();
   node.watch.start();
   show(
       engine, PortId::kLan, node.lan_in.size(), [&](std::size_t i) { return node.lan_in[i]; }, now,
@@ -154,7 +163,9 @@ void World::run_gateway(Node& node, DelayLine& arriving, Instant now) {
   if (engine.next_timeout() <= now) engine.handle_timeout(now);
   ask(engine, PortId::kLan, node.lan_out, now);
   ask(engine, PortId::kWan, node.wan_out, now);
-  if (node.watch.stop()) {
+  const bool counted = node.watch.stop();
+  node.core.end(counted);
+  if (counted) {
     node.load.wan_in += arrived;
     node.load.lan_in += node.lan_in.size();
     node.load.lan_out += node.lan_out.size();
@@ -318,6 +329,7 @@ void World::settle(Duration duration) {
 Loads World::measure(Duration duration) {
   for (Node* node : {&sending_, &receiving_}) {
     node->watch.reset();
+    node->core.reset();
     node->load = {};
   }
   const std::uint64_t before = receiver_.payload_bytes();
@@ -329,7 +341,10 @@ Loads World::measure(Duration duration) {
   }
   sending_.load.nanoseconds = sending_.watch.nanoseconds();
   receiving_.load.nanoseconds = receiving_.watch.nanoseconds();
+  sending_.load.counted = sending_.core.totals();
+  receiving_.load.counted = receiving_.core.totals();
   Loads loads;
+  loads.not_counted = sending_.core.why_not();
   loads.sending = sending_.load;
   loads.receiving = receiving_.load;
   loads.discarded = sending_.watch.discarded() + receiving_.watch.discarded();

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "pep/base/random.h"
@@ -16,6 +17,7 @@
 #include "pep/base/units.h"
 #include "relay/gateway/gateway.h"
 #include "tests/bench/bulk_host.h"
+#include "tests/bench/core_counters.h"
 #include "tests/bench/drive.h"
 #include "tests/bench/large_memory.h"
 #include "tests/bench/stopwatch.h"
@@ -31,9 +33,11 @@ struct WorldSpec {
   std::size_t at_once = 0;            // of them, open at the same time; zero: all
   std::uint32_t time_wait = 262'144;  // limits.time_wait
   std::size_t mtu = 1500;             // of both LANs and of the link
+  bool ipv6 = false;                  // between the hosts
   bool encrypted = false;
   bool ports_sum = false;        // check and write the TCP checksums of the LANs
-  bool compresses = true;        // tries to: what is sent is random
+  bool compresses = true;        // tries to
+  bool compressible = false;     // what is sent; else it is random
   std::size_t rules = 0;         // that concern others, before the one that accelerates
   std::size_t silent_peers = 0;  // of the sending gateway, beside the one that it sends to
   // Most bytes sent by all flows and not yet at the far host; zero: as the windows allow.
@@ -45,13 +49,15 @@ struct WorldSpec {
 // What one gateway did during a measurement.
 struct GatewayLoad {
   double nanoseconds = 0;
+  CoreCounters::Counts counted{};  // by the processor; of zeros where it counts nothing
   std::uint64_t lan_in = 0, lan_out = 0, wan_in = 0, wan_out = 0;  // frames
   std::uint64_t data_in = 0;                                       // full frames, on one side
   std::uint64_t data_out = 0;                                      // and on the other
   // With loss, a stream comes out in bursts: a frame counts half when it comes and half when it
   // goes.
   double frames() const { return static_cast<double>(data_in + data_out) / 2; }
-  double per_frame() const { return data_in + data_out == 0 ? 0 : nanoseconds / frames(); }
+  double per_frame(double all) const { return data_in + data_out == 0 ? 0 : all / frames(); }
+  double per_frame() const { return per_frame(nanoseconds); }
 };
 
 // Flows opened or closed a second, if a gateway did nothing else.
@@ -79,6 +85,7 @@ struct Loads {
   std::uint64_t discarded = 0;  // batches that the scheduler interrupted
   std::uint64_t batches = 0;    // all
   double goodput = 0;           // payload bits a virtual second
+  std::string not_counted;      // why the processor counts nothing; empty: it does
   std::uint64_t arena_used_sending = 0;
   std::uint64_t arena_used_receiving = 0;
 };
@@ -118,6 +125,7 @@ class World {
     FrameBatch lan_out;
     FrameBatch wan_out;
     Stopwatch watch;
+    CoreCounters core;
     GatewayLoad load;
   };
   struct InFlight {

@@ -14,7 +14,8 @@ constexpr std::size_t kPortsEach = 50'000;  // of an address
 constexpr std::uint16_t kServerPort = BulkSender::kServerPort;
 constexpr std::size_t kContentBytes = 1 << 20;
 constexpr std::uint8_t kScale = 8;
-constexpr std::size_t kHeaders = 52;  // IP, TCP and timestamps
+constexpr std::size_t kTcpHeader = 32;  // with timestamps
+constexpr std::size_t kTimestamps = 12;
 
 using Flags = wire::TcpFlags;
 
@@ -27,7 +28,7 @@ struct Seen {
 
 std::optional<Seen> parse(ConstBytes frame) {
   const auto ethernet = wire::parse_ethernet(frame);
-  if (!ethernet || ethernet->type != wire::EtherType::kIpv4) return std::nullopt;
+  if (!ethernet) return std::nullopt;
   const ConstBytes packet = frame.subspan(ethernet->size());
   const auto ip = wire::parse_ip(packet);
   if (!ip || ip->protocol != wire::kProtocolTcp) return std::nullopt;
@@ -41,7 +42,7 @@ std::size_t write_frame(const HostAddresses& from, const HostAddresses& to, wire
   wire::EthernetHeader ethernet;
   ethernet.source = from.mac;
   ethernet.destination = to.mac;
-  ethernet.type = wire::EtherType::kIpv4;
+  ethernet.type = from.address.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
   wire::write_ethernet(ethernet, out);
   wire::IpHeader ip;
   ip.source = from.address;
@@ -64,8 +65,13 @@ std::uint32_t stamp(Instant now) {
 
 // Flow `index` of the host whose first address is `first`.
 IpAddress address_of(const IpAddress& first, std::size_t index) {
-  const auto& o = first.octets();
-  return IpAddress::v4({o[0], o[1], o[2], static_cast<std::uint8_t>(o[3] + index / kPortsEach)});
+  const auto more = static_cast<std::uint8_t>(index / kPortsEach);
+  auto o = first.octets();
+  if (first.is_v4()) {
+    return IpAddress::v4({o[0], o[1], o[2], static_cast<std::uint8_t>(o[3] + more)});
+  }
+  o.back() = static_cast<std::uint8_t>(o.back() + more);
+  return IpAddress::v6(o);
 }
 
 std::uint16_t port_of(std::size_t index) {
@@ -73,7 +79,8 @@ std::uint16_t port_of(std::size_t index) {
 }
 
 std::size_t index_of(const IpAddress& first, const IpAddress& address, std::uint16_t port) {
-  const auto addresses = static_cast<std::size_t>(address.octets()[3] - first.octets()[3]);
+  const std::size_t last = first.is_v4() ? 3 : 15;
+  const auto addresses = static_cast<std::size_t>(address.octets()[last] - first.octets()[last]);
   return addresses * kPortsEach + port - kFirstPort;
 }
 
@@ -84,13 +91,14 @@ std::size_t index_of(const IpAddress& first, const IpAddress& address, std::uint
 BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, const BulkFlows& flows)
     : own_(own),
       far_(far),
-      payload_(flows.mtu - kHeaders),
+      payload_(flows.mtu - (own.address.is_v4() ? 20 : 40) - kTcpHeader),
       active_(flows.active),
       flows_(flows.count),
       content_(kContentBytes) {
   Random random(1);
   for (std::size_t i = 0; i < content_.size(); i += 8) {
-    const std::uint64_t word = random.next();
+    // Of 256 words.
+    const std::uint64_t word = random.next() & (flows.compressible ? 0xff : ~std::uint64_t{0});
     std::memcpy(&content_[i], &word, sizeof word);
   }
 }
@@ -105,7 +113,7 @@ void BulkSender::write(FrameBatch& out, Flow& flow, std::size_t index, std::uint
   tcp.window = 0xffff;
   tcp.options.timestamps = wire::TcpTimestamps{stamp(now), flow.echo};
   if ((flags & Flags::kSyn) != 0) {
-    tcp.options.mss = static_cast<std::uint16_t>(payload_ + 12);
+    tcp.options.mss = static_cast<std::uint16_t>(payload_ + kTimestamps);
     tcp.options.window_scale = kScale;
     tcp.options.sack_permitted = true;
   } else {

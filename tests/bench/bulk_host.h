@@ -55,6 +55,7 @@ struct BulkFlows {
   std::size_t count = 1;
   std::size_t active = 1;
   std::size_t mtu = 1500;
+  bool compressible = false;  // words of a few letters, else random bytes
 };
 
 // The side that connects and sends for ever, or until it is told to close.
@@ -97,7 +98,7 @@ class BulkSender {
   std::size_t active_;
   std::vector<Flow> flows_;
   std::vector<std::size_t> owed_;   // flows of which an ACK is
-  std::vector<std::byte> content_;  // random, read in a circle
+  std::vector<std::byte> content_;  // read in a circle
   std::size_t content_at_ = 0;
   std::size_t turn_ = 0;
   std::size_t next_to_open_ = 0;

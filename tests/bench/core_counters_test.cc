@@ -1,0 +1,66 @@
+// With events that any machine counts: the processor's own are missing on many.
+#include "tests/bench/core_counters.h"
+
+#include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+namespace satrelay::bench::core_counters_test {
+namespace {
+
+constexpr CoreCounters::Event kFaults{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS};
+constexpr CoreCounters::Event kMinorFaults{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN};
+constexpr std::size_t kPage = 4096;
+
+class CoreCountersTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!counters_.counts()) GTEST_SKIP() << counters_.why_not();
+  }
+  // As many page faults.
+  static void touch(std::size_t pages) {
+    void* const memory =
+        mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    madvise(memory, pages * kPage, MADV_NOHUGEPAGE);
+    for (std::size_t i = 0; i < pages; ++i) static_cast<volatile char*>(memory)[i * kPage] = 1;
+    munmap(memory, pages * kPage);
+  }
+
+  const CoreCounters::Event events_[2] = {kFaults, kMinorFaults};
+  CoreCounters counters_{events_};
+};
+
+TEST_F(CoreCountersTest, CountWhatIsKeptBetweenBeginAndEnd) {
+  counters_.begin();
+  counters_.end(true);
+  counters_.reset();
+  touch(100);
+  counters_.begin();
+  touch(10);
+  counters_.end(true);
+  touch(100);
+  counters_.begin();
+  touch(100);
+  counters_.end(false);
+  counters_.begin();
+  touch(5);
+  counters_.end(true);
+  EXPECT_EQ(counters_.totals()[0], 15U);
+  EXPECT_EQ(counters_.totals()[1], 15U);
+  counters_.reset();
+  EXPECT_EQ(counters_.totals()[0], 0U);
+}
+
+TEST(CoreCounters, SayWhyNothingIsCounted) {
+  const CoreCounters::Event events[] = {{~0U, 0}};
+  CoreCounters none(events);
+  EXPECT_FALSE(none.counts());
+  EXPECT_FALSE(none.why_not().empty());
+  none.begin();
+  none.end(true);
+  EXPECT_EQ(none.totals()[0], 0U);
+}
+
+}  // namespace
+}  // namespace satrelay::bench::core_counters_test
