@@ -55,6 +55,8 @@ ALLOWED = [
      r"estimate[CD]CtxSize\w*|initStatic[CD]Ctx|findFrameCompressedSize|get(CParams|FrameContentSize|ErrorCode)|isError)$",
      "the compressor, in memory of ours; not its functions for files or threads"),
     (r"crc32_iscsi\w*$|(ec|gf)_\w+$", "ISA-L: checksums and erasure codes over memory"),
+    (r"__cpu_(features2|indicator_init|model)$",
+     "which instructions the processor has: the same sums by wider ones"),
     (r"(alloc|free)_mb_mgr$|init_mb_mgr_auto$", "intel-ipsec-mb: a cipher over memory"),
     (r"EVP_(CIPHER|MD)_(fetch|free|CTX_(ctrl|free|new))$|OPENSSL_init_crypto$|"
      r"EVP_(Encrypt|Decrypt|Digest)(Init_ex2|Update|Final_ex)$|"
