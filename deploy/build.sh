@@ -6,12 +6,13 @@ source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/progress.sh"
 
 usage() {
   cat <<'END'
-usage: deploy/build.sh [--lab | --programs | --sanitize]
+usage: deploy/build.sh [--lab | --programs | --sanitize] [--untrained]
 
 Configures and compiles programs and tests into build/, without the benchmarks.
 
   --lab       only what the lab and the demo run: satrelayd, satlink, satrelayctl and satpanel
   --programs  only what is installed: these, satlab and satperf
+  --untrained a new folder is compiled at once, without training the compiler before (deploy/train.sh)
   --sanitize  programs, tests and benchmarks with AddressSanitizer and UBSan, into build-sanitize/
 
 What one of them has compiled in build/ the next one does not compile again.
@@ -23,12 +24,15 @@ build=build
 # Files of a library are compiled together: less than half of the time (docs/contributing.md).
 options=(--unity on --unity-size 8 -Dbenchmarks=false)
 targets=()
+trained=yes
 for argument in "$@"; do
   case $argument in
   --lab) targets=(lab) ;;
   --programs) targets=(programs) ;;
+  --untrained) trained=no ;;
   --sanitize)
     build=build-sanitize
+    trained=no
     # Slightly optimised and with line numbers only: both halve the time to compile, and the runs
     # take no longer. Half of what UBSan adds were the checks of each pointer for null, which
     # AddressSanitizer finds where it is used, and for alignment (docs/testing.md).
@@ -62,6 +66,16 @@ log=$(as_invoker mktemp --tmpdir satrelay-build.XXXXXX.log)
 if [ ! -f "$build/build.ninja" ]; then
   say "configuring $build/"
   run_with_progress "$log" as_invoker meson setup "${options[@]}" "$build" .
+  if [ $trained = yes ]; then
+    say "training the compiler"
+    # A folder that is left is one that the next call compiles as it is.
+    trap 'as_invoker rm -rf -- "$build"' EXIT
+    status=0
+    as_invoker deploy/train.sh "$build" || status=$?
+    if ((status >= 128)); then exit "$status"; fi # interrupted
+    ((status == 0)) || die "the training failed; deploy/build.sh --untrained builds without it"
+    trap - EXIT
+  fi
 elif ((${#targets[@]} == 0)) && [ ! -d "$build/tests" ]; then
   say "adding the tests to $build/"
   run_with_progress "$log" as_invoker meson configure -Dtests=true "$build"

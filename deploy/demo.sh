@@ -24,7 +24,7 @@ satrelay, checks every SHA-256 and ends with a table. Installs and builds what i
   --help              this text
 
 A direct run stops after 30 s and reports what arrived: the runs take two minutes. On two idle cores a
-first start takes three more, as it installs and compiles what it runs.
+first start takes four more, as it installs and compiles what it runs.
 TEXT
 }
 

@@ -79,6 +79,10 @@ build() {
   if [ ! -f "$folder/build/build.ninja" ]; then
     run_with_progress "$figures/setup.log" meson setup -Dbuildtype=release "$folder/build" "$folder" ||
       return 1
+    # As it is released, if it is from since then.
+    if [ -x "$folder/deploy/train.sh" ]; then
+      run_with_progress "$figures/train.log" "$folder/deploy/train.sh" "$folder/build" || return 1
+    fi
   fi
   run_with_progress "$figures/build.log" ninja -C "$folder/build" "${targets[@]}"
 }
