@@ -139,13 +139,12 @@ struct Session::Impl::Settler {
         return;
       case ItemKind::kOpen:
         if (!resetting && !stream->open_acknowledged) {
-          stream->open_due = true;
-          s.streams->due().opens.push_back(*stream);
+          s.streams->owe_open(*stream);
         }
         return;
       case ItemKind::kConfirm:
         if (!resetting && stream->confirmations.is_newest(item.offset)) {
-          s.streams->due().confirms.push_back(*stream);
+          s.streams->owe_confirmation(*stream);
         }
         return;
       case ItemKind::kStreamCredit:
@@ -201,10 +200,9 @@ struct Session::Impl::Settler {
           }
           return;
         case ItemKind::kOpen:
-          stream->open_due = false;
+          s.streams->on_open_left(*stream);
           stream->open_acknowledged = true;
           stream->forget_metadata();
-          s.streams->due().opens.remove(*stream);
           return;
         default:
           if (resetting) return;

@@ -49,7 +49,8 @@ struct SentItem {
   constexpr ItemKind kind() const { return static_cast<ItemKind>(packed >> 12); }
   constexpr unsigned losses() const { return (packed >> 9) & kMaxLosses; }
   // A slot is used again only after its stream's last packets are settled, at least a round trip
-  // later; nine bits tell its users apart.
+  // later; nine bits tell its users apart. A peer that does not speak of a packet can outlast them:
+  // what a stream has never sent is not settled (SendHalf).
   constexpr std::uint16_t generation() const { return packed & kGenerationMask; }
 };
 

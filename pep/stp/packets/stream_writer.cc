@@ -77,8 +77,7 @@ bool StreamWriter::write_opens(const Job& job) {
   while (!opens.empty()) {
     Stream& stream = *opens.front();
     if (!job.packet.fits(open_frame_size(stream.id, stream.metadata_size))) return false;
-    opens.remove(stream);
-    stream.open_due = false;
+    job.streams.on_open_left(stream);
     write_open_frame(job.packet, stream);
     // Its first bytes follow in this very packet if there are any.
     job.streams.schedule().promote(stream);

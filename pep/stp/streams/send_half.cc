@@ -31,6 +31,7 @@ bool SendHalf::wants_copy(std::uint64_t offset, std::uint64_t length) const {
 }
 
 void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin) {
+  if (!was_sent(offset, length, fin)) return;
   if (fin) fin_ = Fin::kAcknowledged;
   const std::uint64_t end = offset + length;
   if (end <= queue_.begin() || length == 0) return;
@@ -59,6 +60,7 @@ void SendHalf::forget_around(std::uint64_t begin, std::uint64_t end) {
 }
 
 void SendHalf::on_lost(std::uint64_t offset, std::uint64_t length, bool fin, unsigned losses) {
+  if (!was_sent(offset, length, fin)) return;
   if (fin && fin_ == Fin::kSent) fin_ = Fin::kPending;
   const std::uint64_t end = offset + length;
   const std::uint64_t begin = std::max(offset, queue_.begin());

@@ -56,7 +56,9 @@ class SendHalf {
   // Copies [offset, offset + out.size()) and marks it as sent; true if the FIN goes with it.
   bool take(std::uint64_t offset, MutableBytes out);
 
-  // --- feedback; `fin` tells whether the packet carried the FIN at the end of the range
+  // --- feedback; `fin` tells whether the packet carried the FIN at the end of the range. What this
+  // stream has not sent was another's, who had its slot long ago (SentItem::generation()): a peer
+  // that leaves a packet unreported for as long as it likes can bring that about. It is ignored.
   void on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin);
   // For the `losses`th time, counted up to LostRanges::kMaxLosses.
   void on_lost(std::uint64_t offset, std::uint64_t length, bool fin, unsigned losses);
@@ -76,6 +78,10 @@ class SendHalf {
 
  private:
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };
+  bool was_sent(std::uint64_t offset, std::uint64_t length, bool fin) const {
+    return offset <= sent_ && length <= sent_ - offset &&
+           (!fin || (finished() && offset + length == queue_.end()));
+  }
   void forget_around(std::uint64_t begin, std::uint64_t end);
 
   ByteQueue queue_;

@@ -56,6 +56,7 @@ struct Stream {
   // What the next packets must carry, from the state and not from copies.
   bool open_due : 1 = false;
   bool open_acknowledged : 1 = false;
+  bool confirm_behind_open : 1 = false;  // CONFIRM is due when the OPEN has left
   bool reset_due : 1 = false;
   bool reset_acknowledged : 1 = false;
   bool final_size_known : 1 = false;  // of the peer's direction, while resetting

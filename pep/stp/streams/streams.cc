@@ -61,8 +61,7 @@ Stream* Streams::open(std::uint64_t id, ConstBytes metadata, std::uint32_t conte
   if (stream == nullptr) return nullptr;
   stream->context = context;
   stream->set_metadata(metadata);
-  stream->open_due = true;
-  due_.opens.push_back(*stream);
+  owe_open(*stream);
   return stream;
 }
 
@@ -74,6 +73,9 @@ void Streams::on_opened(Stream& stream, ConstBytes metadata) {
   if (stream.receive.bytes().readable() > 0 || stream.receive.complete()) {
     notify(stream, &Stream::Pending::readable);
   }
+  if (stream.confirmations.theirs() != Confirmation{}) {
+    notify(stream, &Stream::Pending::confirmed);
+  }
 }
 
 void Streams::unlink(Stream& stream) {
@@ -84,6 +86,7 @@ void Streams::unlink(Stream& stream) {
   due_.resets.remove(stream);
   due_.credits.remove(stream);
   due_.confirms.remove(stream);
+  stream.confirm_behind_open = false;
   linger_.remove(stream);
   memory_waiters_.remove(stream);
   lane_waiters_.remove(stream);

@@ -136,6 +136,11 @@ class Streams {
   void set_ready(Stream& stream, bool ready);
   void finish(Stream& stream);
   void confirm(Stream& stream, const Confirmation& confirmation, Instant now);
+  // The frame was lost.
+  void owe_confirmation(Stream& stream);
+  void owe_open(Stream& stream);
+  // The OPEN is in a packet, or has arrived after all.
+  void on_open_left(Stream& stream);
   std::uint64_t room(const Stream& stream) const {
     return stream.send.room(config_.stream_send_limit, kept_for_receiving());
   }

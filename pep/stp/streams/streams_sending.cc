@@ -78,6 +78,31 @@ void Streams::confirm(Stream& stream, const Confirmation& confirmation, Instant 
   if (confirmation.answered != before.answered || confirmation.ended != before.ended) {
     next_confirm_ = now;
   }
+  owe_confirmation(stream);
+}
+
+// A peer does not record a packet that speaks of a stream before its OPEN.
+void Streams::owe_confirmation(Stream& stream) {
+  if (stream.open_due) {
+    stream.confirm_behind_open = true;
+  } else {
+    due_.confirms.push_back(stream);
+  }
+}
+
+void Streams::owe_open(Stream& stream) {
+  stream.open_due = true;
+  due_.opens.push_back(stream);
+  if (!ConfirmList::contains(stream)) return;
+  due_.confirms.remove(stream);
+  stream.confirm_behind_open = true;
+}
+
+void Streams::on_open_left(Stream& stream) {
+  stream.open_due = false;
+  due_.opens.remove(stream);
+  if (!stream.confirm_behind_open) return;
+  stream.confirm_behind_open = false;
   due_.confirms.push_back(stream);
 }
 

@@ -58,6 +58,29 @@ TEST(ConfirmationTest, ArrivesWhateverIsLost) {
   }
 }
 
+// A packet that speaks of a stream before its OPEN is not recorded: it would count as lost.
+TEST(ConfirmationTest, FollowsItsOpen) {
+  EndConfig end = end_config(true);
+  end.session.fec = FecMode::kOff;
+  EndConfig other = end_config(false);
+  other.session.fec = FecMode::kOff;
+  Network net(end, other, Duration::milliseconds(275), {}, 1);
+  net.start(0, 1000);
+  net.start(1, 2000);
+  net.run(Duration::seconds(5));
+  for (int i = 0; i < 10; ++i) {
+    const auto id = net.apps[0].open(1'000, 10'000, net.now);
+    ASSERT_TRUE(id);
+    net.session(0).confirm(*id, {.answered = true}, net.now);
+    net.run(Duration::milliseconds(400));
+    EXPECT_TRUE(net.session(1).confirmation(*id).answered);
+  }
+  net.run(Duration::seconds(5));
+  EXPECT_EQ(net.session(0).counters().packets_lost, 0U);
+  EXPECT_EQ(net.session(0).counters().confirmations_out, 10U);
+  EXPECT_EQ(net.error(), "");
+}
+
 // A packet that is refused, because the OPEN of its stream was lost, and that the path doubles,
 // does not count as received twice: a report of more bytes than were sent would never be believed
 // again.

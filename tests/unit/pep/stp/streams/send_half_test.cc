@@ -57,6 +57,36 @@ TEST(SendHalfTest, RoomIsWhatAWriteTakes) {
   }
 }
 
+// A peer said nothing of a packet until another stream had the slot of the one that sent it.
+TEST(SendHalfTest, WhatItHasNotSentIsNotSettled) {
+  std::vector<std::byte> memory(16 * kBlock);
+  Arena arena(memory, kBlock);
+  SendHalf half(arena);
+  half.on_acknowledged(0, 1'400, false);
+  half.on_acknowledged(3 * kBlock, 1'400, false);
+  half.on_acknowledged(~std::uint64_t{0} - 100, 1'400, false);
+  half.on_lost(0, 1'400, false, 1);
+  half.on_acknowledged(0, 0, true);
+  EXPECT_FALSE(half.has_lost());
+  EXPECT_FALSE(half.done());
+  const std::vector<std::byte> bytes(2 * kBlock);
+  ASSERT_EQ(half.write(bytes, 1 << 20, 0), bytes.size());
+  std::vector<std::byte> out(kBlock);
+  half.take(0, out);
+  half.on_acknowledged(100, kBlock, false);
+  half.on_lost(kBlock, 1, false, 1);
+  half.on_lost(0, kBlock, true, 1);
+  EXPECT_EQ(half.unacknowledged(), bytes.size());
+  EXPECT_FALSE(half.has_lost());
+  half.finish();
+  half.on_acknowledged(0, kBlock, true);  // its FIN stands elsewhere
+  EXPECT_EQ(half.unacknowledged(), bytes.size());
+  EXPECT_FALSE(half.take(kBlock, MutableBytes(out).first(kBlock - 1)));
+  EXPECT_TRUE(half.take(2 * kBlock - 1, MutableBytes(out).first(1)));
+  half.on_acknowledged(0, 2 * kBlock, true);
+  EXPECT_TRUE(half.done());
+}
+
 TEST(SendHalfTest, WhatArrivedMeanwhileIsNotLost) {
   std::vector<std::byte> memory(1 << 20);
   Arena arena(memory, 4096);
