@@ -102,6 +102,7 @@ bool SocketReceiver::fetch() {
     ++counters_.uncut;
     got = ask();
   }
+  if (got < 0 && errno == EINVAL) ++counters_.uncut;
   next_ = 0;
   fetched_ = got > 0 ? static_cast<std::size_t>(got) : 0;
   large_came_ = false;

@@ -125,6 +125,8 @@ void SocketSender::done_with(const Message& message, Burst& burst) {
 
 // What becomes of the first message, which the kernel has refused.
 SocketSender::Then SocketSender::on_refusal(int error, const Message& message, Burst& burst) {
+  // Another error: the one before was no word on these frames, and none on those to come.
+  if (error != EINVAL && std::exchange(was_invalid_, false)) ++counters_.errors_of_receiver;
   switch (error) {
     case EAGAIN:
     case EINTR:
@@ -167,6 +169,8 @@ std::size_t SocketSender::send(Burst& burst, unsigned changes) {
   if (changes != changes_) {
     changes_ = changes;
     kinds_.forget();
+    stuck_ = was_invalid_ = false;
+    singly_ = 0;
   }
   while (!burst.empty()) {
     const std::size_t count = compose(burst);

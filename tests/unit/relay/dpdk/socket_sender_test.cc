@@ -268,5 +268,24 @@ TEST_F(SocketSenderTest, AnErrorOfTheReceiverCostsNothing) {
   EXPECT_EQ(sender.counters().errors_of_receiver, 2U);
 }
 
+// Nor one that comes again while the device is busy.
+TEST_F(SocketSenderTest, AnErrorOfTheReceiverIsNoWordOnFramesOfAnotherRound) {
+  Burst burst;
+  put(burst, {.payload = 4 * kMss});
+  for (int round = 0; round < 3; ++round) {
+    answers = {EINVAL, EAGAIN};
+    EXPECT_EQ(sender.send(burst, 0), 0U);
+  }
+  EXPECT_EQ(sender.counters().errors_of_receiver, 3U);
+  sender.send(burst, 0);
+  EXPECT_EQ(taken.size(), 1U) << "large frames go on";
+  burst.push(packet_of(60, 1));
+  answers = {EINVAL, ENOBUFS};
+  EXPECT_EQ(sender.send(burst, 0), 0U);
+  answers = {EINVAL};
+  EXPECT_EQ(sender.send(burst, 0), 1U);
+  EXPECT_EQ(sender.counters().errors, 0U);
+}
+
 }  // namespace
 }  // namespace satrelay::dpdk::socket_sender_test
