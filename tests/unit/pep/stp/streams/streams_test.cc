@@ -223,6 +223,8 @@ TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
   EXPECT_EQ(next.id, 2U) << "the relay never sees one twice";
   EXPECT_GT(streams_->send_credit().of(next), kLane / 2) << "all of it is there again";
   streams_->confirm(next, {.delivered = 1}, now_);
+  EXPECT_FALSE(streams_->confirmations_due(now_)) << "not before its OPEN";
+  streams_->on_open_left(next);
   EXPECT_TRUE(streams_->confirmations_due(now_)) << "at once";
   EXPECT_EQ(streams_->audit(), std::nullopt);
 }
