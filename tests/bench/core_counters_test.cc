@@ -5,6 +5,8 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
+#include <new>
+
 namespace satrelay::bench::core_counters_test {
 namespace {
 
@@ -14,21 +16,33 @@ constexpr std::size_t kPage = 4096;
 
 class CoreCountersTest : public ::testing::Test {
  protected:
+  CoreCountersTest() {
+    void* const memory =
+        mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    memory_ = static_cast<volatile char*>(memory);
+    madvise(memory, kPages * kPage, MADV_NOHUGEPAGE);
+    touch(kPages);  // what a sanitizer keeps of them is there, too
+  }
+  CoreCountersTest(const CoreCountersTest&) = delete;
+  CoreCountersTest& operator=(const CoreCountersTest&) = delete;
+  ~CoreCountersTest() override { munmap(memory(), kPages * kPage); }
   void SetUp() override {
     if (!counters_.counts()) GTEST_SKIP() << counters_.why_not();
   }
   // As many page faults.
-  static void touch(std::size_t pages) {
-    void* const memory =
-        mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(memory, MAP_FAILED);
-    madvise(memory, pages * kPage, MADV_NOHUGEPAGE);
-    for (std::size_t i = 0; i < pages; ++i) static_cast<volatile char*>(memory)[i * kPage] = 1;
-    munmap(memory, pages * kPage);
+  void touch(std::size_t pages) {
+    madvise(memory(), kPages * kPage, MADV_DONTNEED);
+    for (std::size_t i = 0; i < pages; ++i) memory_[i * kPage] = 1;
   }
 
   const CoreCounters::Event events_[2] = {kFaults, kMinorFaults};
   CoreCounters counters_{events_};
+
+ private:
+  static constexpr std::size_t kPages = 100;
+  void* memory() { return const_cast<char*>(memory_); }
+  volatile char* memory_ = nullptr;
 };
 
 TEST_F(CoreCountersTest, CountWhatIsKeptBetweenBeginAndEnd) {
