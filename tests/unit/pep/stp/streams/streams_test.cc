@@ -68,6 +68,24 @@ TEST_F(StreamsTest, IdsOfOursGoOn) {
   EXPECT_EQ(OwnIds(false).next(), 1U);
 }
 
+// The OPEN came late, behind bytes and a CONFIRM.
+TEST_F(StreamsTest, WhatWasConfirmedBeforeTheOpenIsToldWithIt) {
+  for (const bool confirmed : {false, true}) {
+    Stream* const stream = streams_->create(confirmed ? 1 : 3, Stream::Phase::kAwaitingOpen,
+                                            Streams::Own::kNothing, now_);
+    ASSERT_NE(stream, nullptr);
+    if (confirmed) {
+      EXPECT_TRUE(stream->confirmations.hear(1, {.answered = true}));
+    }
+    streams_->on_opened(*stream, {});
+    std::vector<Event::Kind> told;
+    while (const auto event = streams_->poll_event()) told.push_back(event->kind);
+    std::vector<Event::Kind> expected{Event::Kind::kOpened};
+    if (confirmed) expected.push_back(Event::Kind::kConfirmed);
+    EXPECT_EQ(told, expected);
+  }
+}
+
 TEST_F(StreamsTest, AnIdleStreamHasNothingThatOnlyBytesUnderWayNeed) {
   Stream& stream = open();
   streams_->cool(stream);
