@@ -15,6 +15,8 @@ import repository
 
 # What Meson compiles at once (unity builds): a file of such lines.
 UNITY_INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
+# What a trained build (deploy/train.sh) asks of g++ and clang does not know.
+TRAINING = re.compile(r" -(?:fprofile-|mmemcpy-strategy=)\S*")
 QUOTED_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The database is made for g++, whose warnings are errors; clang's own are not asked for here.
 ARGUMENTS = [
@@ -101,6 +103,11 @@ class Tidy:
         return path, done.stdout + "\n".join(errors), clean, False
 
 
+def untrained(database):
+    """The database without what tells g++ how the code was trained: the findings are the same."""
+    return [entry | {"command": TRAINING.sub("", entry["command"])} for entry in database]
+
+
 def one_by_one(database):
     """The database with an entry for each file of those that are compiled together: what one of
     them has of another is not there when it is read alone."""
@@ -145,7 +152,7 @@ def main():
     if tool is None:
         print("clang-tidy is not installed", file=sys.stderr)
         return 2
-    database = one_by_one(json.loads((build / "compile_commands.json").read_text()))
+    database = one_by_one(untrained(json.loads((build / "compile_commands.json").read_text())))
     commands = selected(database, sys.argv[2:])
     if not commands:
         print("no file to check", file=sys.stderr)

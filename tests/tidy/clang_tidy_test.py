@@ -100,6 +100,13 @@ class ClangTidyTest(unittest.TestCase):
             self.assertTrue(made[1]["command"].endswith(" -c /src/b.cc"))
             self.assertEqual(made[2], alone)
 
+    def test_reads_a_trained_build(self):
+        trained = {"directory": "/b", "file": "a.cc",
+                   "command": "g++ -fprofile-use -fprofile-correction -O3 -fprofile-partial-training "
+                              "-mmemcpy-strategy=libcall:-1:noalign -fPIC -c a.cc"}
+        self.assertEqual(clang_tidy.untrained([trained]),
+                         [trained | {"command": "g++ -O3 -fPIC -c a.cc"}])
+
 
 if __name__ == "__main__":
     sys.exit(unittest.main())
