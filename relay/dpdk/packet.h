@@ -58,6 +58,13 @@ class Packet {
   ConstBytes bytes() const {
     return {rte_pktmbuf_mtod(mbuf_, const std::byte*), rte_pktmbuf_data_len(mbuf_)};
   }
+  // Who reads them later finds them in the cache.
+  void prefetch_headers() const {
+    constexpr std::size_t kLine = 64;
+    const auto* const front = rte_pktmbuf_mtod(mbuf_, const std::byte*);
+    __builtin_prefetch(front);
+    __builtin_prefetch(front + kLine);
+  }
   // Writable only while not shared.
   MutableBytes mutable_bytes() {
     return {rte_pktmbuf_mtod(mbuf_, std::byte*), rte_pktmbuf_data_len(mbuf_)};

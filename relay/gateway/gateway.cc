@@ -22,9 +22,11 @@ Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checks
   return handled.verdict;
 }
 
-void Gateway::Impl::look_at_arrived(const Arrived& arrived, Frame& frame) {
-  look_at(arrived.bytes, frame);
+Frame& Gateway::Impl::look_at_arrived(const Arrived& arrived, Frame& room) {
+  if (arrived.seen == nullptr) look_at(arrived.bytes, room);
+  Frame& frame = arrived.seen == nullptr ? room : *arrived.seen;
   frame.checksum_verified = arrived.checksum == Checksum::kVerified;
+  return frame;
 }
 
 void Gateway::Impl::prefetch(ConstBytes bytes) {

@@ -80,6 +80,7 @@ class PlainObserver {
 };
 
 class FlowRecorder;  // flows/flow_record.h
+struct Frame;        // frames/frame.h
 
 class Gateway {
  public:
@@ -96,6 +97,8 @@ class Gateway {
   struct Arrived {
     ConstBytes bytes;
     Checksum checksum = Checksum::kUnknown;
+    // What look_at() has made of it, if the host has looked; the engine may write there.
+    Frame* seen = nullptr;
   };
   // What becomes of a frame of many, and with kQueued where it is kept.
   struct Handled {

@@ -72,11 +72,13 @@ struct Gateway::Impl final : SessionPort {
     std::uint64_t changes = ~std::uint64_t{0};  // FlowStore::changes() then
   };
   struct Burst {
-    std::array<Frame, kBurst> frames;
+    std::array<Frame, kBurst> looks;
+    std::array<Frame*, kBurst> frames;  // there, or where the host has looked
     std::array<Segment, kBurst> segments;
     std::array<ConstBytes, kBurst> payloads;  // of those that are dealt with at once
   };
-  static void look_at_arrived(const Arrived& arrived, Frame& frame);
+  // In `room`, if the host has not looked at it.
+  static Frame& look_at_arrived(const Arrived& arrived, Frame& room);
   static void prefetch(ConstBytes bytes);
   void look_at_segment(const Frame& frame, Segment& segment) const;  // whatever that was before
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);

@@ -28,14 +28,14 @@ bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
 void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                                      Instant now) {
   counters.add(Counter::kLanFramesIn, frames.size());
-  auto& [seen, segments, payloads] = *burst;
+  auto& [looks, seen, segments, payloads] = *burst;
   constexpr std::size_t kHeaders = 128;
   for (const Arrived& arrived : frames) {
     prefetch(arrived.bytes.first(std::min(kHeaders, arrived.bytes.size())));
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    look_at_arrived(frames[i], seen[i]);
-    look_at_segment(seen[i], segments[i]);
+    seen[i] = &look_at_arrived(frames[i], looks[i]);
+    look_at_segment(*seen[i], segments[i]);
     if (segments[i].tcp && frames.size() > 1) flows.flows().prefetch_way(segments[i].hash);
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -69,7 +69,7 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
     }
     Verdict verdict = Verdict::kConsumed;
     if (taken == 0) {
-      verdict = handle_lan(seen[i], segments[i], frames[i].bytes, now);
+      verdict = handle_lan(*seen[i], segments[i], frames[i].bytes, now);
       taken = 1;
     }
     for (; taken > 0; --taken, ++i) handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};
@@ -79,8 +79,8 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
 // That is of the same flow, begins where the one before it ends, and differs from it in what it
 // carries and acknowledges at most.
 bool Gateway::Impl::follows(std::size_t begin, std::size_t i) const {
-  const Frame& frame = burst->frames[i];
-  const Frame& before = burst->frames[i - 1];
+  const Frame& frame = *burst->frames[i];
+  const Frame& before = *burst->frames[i - 1];
   const Segment& segment = burst->segments[i];
   const Segment& one_before = burst->segments[i - 1];
   if (!segment.tcp || segment.slot != one_before.slot || segment.changes != one_before.changes) {
@@ -105,7 +105,7 @@ bool Gateway::Impl::follows(std::size_t begin, std::size_t i) const {
 // Either the next pieces of the flow, which say nothing else, or pure ACKs, of which each
 // acknowledges more than the one before.
 Gateway::Impl::Train Gateway::Impl::handle_train(std::size_t begin, std::size_t end, Instant now) {
-  std::array<Frame, kBurst>& seen = burst->frames;
+  const std::array<Frame*, kBurst>& seen = burst->frames;
   std::array<ConstBytes, kBurst>& payloads = burst->payloads;
   const std::array<Segment, kBurst>& segments = burst->segments;
   const std::uint32_t slot = segments[begin].slot;
@@ -113,7 +113,7 @@ Gateway::Impl::Train Gateway::Impl::handle_train(std::size_t begin, std::size_t 
   const wire::TcpHeader& first = segments[begin].tcp->header;
   constexpr std::uint8_t kPlain = wire::TcpFlags::kAck | wire::TcpFlags::kPsh;
   if ((first.flags & ~kPlain) != 0) return {};
-  const bool is_bare = seen[begin].payload.size() == segments[begin].tcp->header_size;
+  const bool is_bare = seen[begin]->payload.size() == segments[begin].tcp->header_size;
   if (is_bare && first.options.sack_count > 0) return {};
   const auto goes_on = [&](std::size_t i) {
     const wire::TcpHeader& header = segments[i].tcp->header;
@@ -123,20 +123,20 @@ Gateway::Impl::Train Gateway::Impl::handle_train(std::size_t begin, std::size_t 
   };
   std::size_t at = begin;
   for (; at < end && (at == begin || (follows(begin, at) && goes_on(at))); ++at) {
-    payloads[at] = seen[at].payload.subspan(segments[at].tcp->header_size);
-    if (payloads[at].empty() != is_bare || checksum_fault(seen[at])) break;
-    seen[at].checksum_verified = true;
+    payloads[at] = seen[at]->payload.subspan(segments[at].tcp->header_size);
+    if (payloads[at].empty() != is_bare || checksum_fault(*seen[at])) break;
+    seen[at]->checksum_verified = true;
   }
   const std::size_t count = at - begin;
   if (!is_bare && count > 0) {
     const auto pieces = std::span(payloads).subspan(begin, count);
-    return {at, flows.handle_in_order(slot, seen[begin], first, pieces, now)};
+    return {at, flows.handle_in_order(slot, *seen[begin], first, pieces, now)};
   }
   if (is_bare && count > 1) {
     std::array<const wire::TcpHeader*, kBurst> headers;
     for (std::size_t i = 0; i < count; ++i) headers[i] = &segments[begin + i].tcp->header;
     const auto acknowledgments = std::span(headers).first(count);
-    return {at, flows.handle_acknowledgments(slot, seen[begin], acknowledgments, now)};
+    return {at, flows.handle_acknowledgments(slot, *seen[begin], acknowledgments, now)};
   }
   return {};
 }

@@ -15,10 +15,10 @@ void Gateway::Impl::handle_wan_burst(std::span<const Arrived> frames, std::span<
   // is fetched while those before it are handled.
   constexpr std::size_t kAhead = 2;
   for (std::size_t i = 0; i < std::min(kAhead, frames.size()); ++i) prefetch(frames[i].bytes);
-  Frame frame;
+  Frame room;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (i + kAhead < frames.size()) prefetch(frames[i + kAhead].bytes);
-    look_at_arrived(frames[i], frame);
+    const Frame& frame = look_at_arrived(frames[i], room);
     if (unsettled.packets > 0 && frame.kind != FrameKind::kUdp) settle_stp(now);
     const Verdict verdict = handle_wan(frame, frames[i].bytes, now);
     handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};

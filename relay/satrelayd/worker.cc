@@ -93,19 +93,25 @@ bool Worker::receive(Side& from) {
     packets[i] = in_.pop();
     if (seen) tap_.see(ops::CaptureWay::kIn, packets[i].bytes(), now_);
   }
-  handle(from, packets, team_ ? keep_own(from, packets, all) : all);
+  if (team_) {
+    handle(from, packets, keep_own(from, packets, all), looks_);
+  } else {
+    handle(from, packets, all);
+  }
   return true;
 }
 
 // The engine sees them, and says what becomes of each.
-void Worker::handle(Side& from, Packets& packets, std::size_t count) {
+void Worker::handle(Side& from, Packets& packets, std::size_t count,
+                    std::span<gateway::Frame> looks) {
   if (count == 0) return;
   std::array<gateway::Gateway::Arrived, dpdk::Burst::kCapacity> frames;
   std::array<gateway::Gateway::Handled, dpdk::Burst::kCapacity> handled;
   for (std::size_t i = 0; i < count; ++i) {
     frames[i] = {.bytes = packets[i].bytes(),
                  .checksum = packets[i].checksum_is_verified() ? gateway::Checksum::kVerified
-                                                               : gateway::Checksum::kUnknown};
+                                                               : gateway::Checksum::kUnknown,
+                 .seen = looks.empty() ? nullptr : &looks[i]};
   }
   gateway_.handle_frames(from.id, std::span(frames).first(count), std::span(handled).first(count),
                          now_);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pep/base/histogram.h"
@@ -16,6 +17,7 @@
 #include "relay/dpdk/poll_loop.h"
 #include "relay/dpdk/port.h"
 #include "relay/gateway/flows/flow_record.h"
+#include "relay/gateway/frames/frame.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/steering/steering.h"
 #include "relay/ops/worker_counters.h"
@@ -83,12 +85,15 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   unsigned index() const { return team_ ? team_->index : 0; }
   Side& side(gateway::PortId id) { return id == gateway::PortId::kLan ? lan_ : wan_; }
   bool receive(Side& from);
-  void handle(Side& from, Packets& packets, std::size_t count);
-  // (worker_team.cc)
+  // `looks`: at each of them, or empty.
+  void handle(Side& from, Packets& packets, std::size_t count,
+              std::span<gateway::Frame> looks = {});
+  // (worker_team.cc) `looks_` has those at what it keeps.
   std::size_t keep_own(Side& from, Packets& packets, std::size_t count);
   void take_released(Side& from, Packets& own, std::size_t& count);
   void let_all_hear(Side& from, const dpdk::Packet& packet, unsigned except);
   bool give(unsigned to, Handover::What what, gateway::PortId port, dpdk::Packet& packet);
+  void give_frame(unsigned to, gateway::PortId from, dpdk::Packet packet);
   bool take_over();
   bool take_over_from(unsigned other);
   void wake_others();
@@ -115,6 +120,7 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   Side lan_;
   Side wan_;
   dpdk::Burst in_;
+  std::array<gateway::Frame, dpdk::Burst::kCapacity> looks_;  // of a team
   // Allocated, but the engine had nothing to write.
   std::array<dpdk::Packet, dpdk::Burst::kCapacity> spares_;
   std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};  // by the engine's slots

@@ -17,6 +17,14 @@ bool Worker::give(unsigned to, What what, gateway::PortId port, dpdk::Packet& pa
   return false;
 }
 
+void Worker::give_frame(unsigned to, gateway::PortId from, dpdk::Packet packet) {
+  if (give(to, What::kFrame, from, packet)) {
+    ++counters_.given;
+  } else {
+    ++counters_.given_dropped;
+  }
+}
+
 void Worker::wake_others() {
   for (std::uint32_t rest = std::exchange(to_wake_, 0); rest != 0; rest &= rest - 1) {
     team_->handover.wake(static_cast<unsigned>(std::countr_zero(rest)));
@@ -25,19 +33,23 @@ void Worker::wake_others() {
 
 // Of what has come, what is this worker's stays in front; the others get the rest.
 std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) packets[i].prefetch_headers();
   std::size_t own = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    dpdk::Packet packet = std::move(packets[i]);
-    const gateway::Route route = team_->steering.route(from.id, packet.bytes(), now_);
+    const ConstBytes bytes = packets[i].bytes();
+    gateway::Frame& look = looks_[own];
+    gateway::look_at(bytes, look);
+    const gateway::Route route = team_->steering.route(from.id, look, bytes, now_);
     take_released(from, packets, own);
-    if (route.kept) continue;
-    if (route.all) let_all_hear(from, packet, route.worker);
-    if (route.worker == team_->index) {
-      packets[own++] = std::move(packet);
-    } else if (give(route.worker, What::kFrame, from.id, packet)) {
-      ++counters_.given;
+    if (&look != &looks_[own]) looks_[own] = look;
+    if (route.all) let_all_hear(from, packets[i], route.worker);
+    if (route.kept) {
+      packets[i] = {};
+    } else if (route.worker == team_->index) {
+      if (own != i) packets[own] = std::move(packets[i]);
+      ++own;
     } else {
-      ++counters_.given_dropped;
+      give_frame(route.worker, from.id, std::move(packets[i]));
     }
   }
   const gateway::Steering::Counters& fragments = team_->steering.counters();
@@ -58,14 +70,12 @@ void Worker::take_released(Side& from, Packets& own, std::size_t& count) {
     packet.set_size(released->frame.size());
     packet.set_received();
     if (released->worker == team_->index) {
-      handle(from, own, std::exchange(count, 0));
+      handle(from, own, std::exchange(count, 0), looks_);
       Packets alone;
       alone[0] = std::move(packet);
       handle(from, alone, 1);
-    } else if (give(released->worker, What::kFrame, from.id, packet)) {
-      ++counters_.given;
     } else {
-      ++counters_.given_dropped;
+      give_frame(released->worker, from.id, std::move(packet));
     }
   }
 }

@@ -241,7 +241,13 @@ void GatewayNode::take(Worker& worker, PortId port, std::span<const FrameHandle>
   if (machine_ && port == PortId::kWan) worker.engine->set_wan_reception(reception(worker));
   std::array<gateway::Gateway::Arrived, kBurst> arrived;
   std::array<gateway::Gateway::Handled, kBurst> handled;
-  for (std::size_t i = 0; i < frames.size(); ++i) arrived[i] = {.bytes = frames_->bytes(frames[i])};
+  std::array<gateway::Frame, kBurst> looks;  // as a worker with others has had
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    arrived[i] = {.bytes = frames_->bytes(frames[i])};
+    if (workers() == 1) continue;
+    looks[i] = gateway::look_at(arrived[i].bytes);
+    arrived[i].seen = &looks[i];
+  }
   const std::size_t at_once = verbs_ == Verbs::kBursts ? frames.size() : 1;
   for (std::size_t i = 0; i < frames.size(); i += at_once) {
     watched(worker, at_once, [&] {

@@ -165,7 +165,11 @@ class AcknowledgmentTrains : public Trains {
   };
   Heard hear(const std::vector<FrameBytes>& frames) {
     std::vector<Gateway::Arrived> arrived;
-    for (const FrameBytes& frame : frames) arrived.push_back({.bytes = frame});
+    std::vector<Frame> looks;
+    for (const FrameBytes& frame : frames) looks.push_back(look_at(frame));
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      arrived.push_back({.bytes = frames[i], .seen = &looks[i]});
+    }
     std::vector<Gateway::Handled> handled(frames.size());
     const std::uint64_t before = a_->status(now_).tcp.segments_in;
     a_->handle_frames(PortId::kLan, arrived, handled, now_);

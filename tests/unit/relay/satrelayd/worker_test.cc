@@ -3,6 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "relay/gateway/steering/flow_hash.h"
+#include "relay/sim/fragments.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
 #include "tests/unit/relay/satrelayd/worker_fixture.h"
 
 namespace satrelay::satrelayd::worker_test {
@@ -45,6 +53,121 @@ TEST_F(WorkerTest, CountsTheRecordsThatFindNoRoom) {
   for (int i = 0; i < 5; ++i) worker.handle_end({});
   EXPECT_EQ(records.size(), 2U);
   EXPECT_EQ(worker.counters().records_lost, 3U);
+}
+
+// Two workers, of which the first receives all that comes.
+class TeamTest : public WorkerTest {
+ protected:
+  static constexpr std::string_view kServer = "203.0.0.9";
+
+  TeamTest() {
+    eal();
+    lan_in_ = ring("lan-t-in");
+    wan_out_ = ring("wan-t-out");
+    lan_ = port("lan-t", lan_in_, ring("lan-t-out"));
+    wan_ = port("wan-t", ring("wan-t-in"), wan_out_);
+    config::Gateway config = gateway();
+    config.worker.count = 2;
+    handover_.emplace("t", 2);
+    for (unsigned i = 0; i < 2; ++i) {
+      engines_.push_back(
+          std::make_unique<Engine>(config, gateway::Share{.worker = i, .workers = 2}, dpdk::now()));
+      workers_.push_back(
+          std::make_unique<Worker>(*engines_[i]->engine, *lan_, *wan_, pool(), tap_,
+                                   Worker::Team{i, *handover_, gateway::Steering(config, {1, 2})}));
+    }
+  }
+  ~TeamTest() override {
+    workers_.clear();
+    handover_.reset();
+  }
+
+  // The n-th host whose flows to the server that worker has.
+  static std::string host_of(unsigned worker, unsigned n = 0) {
+    for (unsigned last = 1;; ++last) {
+      std::string host = "10.0.0." + std::to_string(last);
+      const std::uint32_t hash =
+          gateway::flow_hash(gateway::ip_of(host), gateway::ip_of(kServer), 7, 7);
+      if ((hash & 1U) == worker && n-- == 0) return host;
+    }
+  }
+  static gateway::FrameBytes datagram(unsigned worker, std::uint8_t mark) {
+    return gateway::udp_frame(host_of(worker), kServer, 7, {std::byte{mark}});
+  }
+  // Of a connection that nobody knows.
+  static std::vector<gateway::FrameBytes> segment_in_fragments(unsigned worker) {
+    wire::TcpHeader tcp;
+    tcp.source_port = tcp.destination_port = 7;
+    tcp.flags = wire::TcpFlags::kAck;
+    const auto whole = gateway::tcp_frame(host_of(worker, 1), kServer, tcp,
+                                          gateway::host_to_server(), std::string(100, 'x'));
+    return sim::fragments_of(whole, {.size = 48, .identification = 5});
+  }
+  void come(const gateway::FrameBytes& frame) {
+    dpdk::Packet packet = pool().allocate();
+    std::ranges::copy(frame, packet.room().begin());
+    packet.set_size(frame.size());
+    ASSERT_EQ(rte_ring_enqueue(lan_in_, packet.release()), 0);
+  }
+  // What has left by the WAN of that protocol.
+  std::vector<gateway::FrameBytes> left() {
+    std::vector<gateway::FrameBytes> frames;
+    for (void* sent = nullptr; rte_ring_dequeue(wan_out_, &sent) == 0;) {
+      const dpdk::Packet packet(static_cast<rte_mbuf*>(sent));
+      if (packet.bytes()[12] != std::byte{0x08} || packet.bytes()[13] != std::byte{0}) continue;
+      frames.emplace_back(packet.bytes().begin(), packet.bytes().end());
+    }
+    return frames;
+  }
+  void round(unsigned worker) { workers_[worker]->round(dpdk::now()); }
+
+  rte_ring* lan_in_;
+  rte_ring* wan_out_;
+  std::unique_ptr<dpdk::Port> lan_, wan_;
+  std::optional<Handover> handover_;
+  CaptureTap tap_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+// What is its own it handles in order, with fragments that had to wait before what told whose they
+// are; the others' goes to them, and what all must know to all.
+TEST_F(TeamTest, KeepsItsOwnAndGivesTheRest) {
+  auto fragments = segment_in_fragments(0);
+  ASSERT_GE(fragments.size(), 3U);
+  std::ranges::rotate(fragments, fragments.begin() + 1);  // the first one comes last
+  gateway::FrameBytes arp(60);
+  wire::EthernetHeader ethernet = gateway::host_to_server();
+  ethernet.type = wire::EtherType::kArp;
+  wire::write_ethernet(ethernet, arp);
+
+  std::vector<gateway::FrameBytes> expected = {datagram(0, 1), datagram(0, 2)};
+  come(datagram(1, 3));
+  come(expected[0]);
+  come(fragments[0]);
+  come(datagram(1, 4));
+  come(arp);
+  come(expected[1]);
+  for (std::size_t i = 1; i < fragments.size(); ++i) come(fragments[i]);
+  for (const auto& fragment : fragments) expected.push_back(fragment);
+  expected.push_back(datagram(0, 5));
+  come(expected.back());
+  come(datagram(1, 6));
+  round(0);
+  EXPECT_EQ(workers_[0]->counters().given, 3U);
+  std::vector<gateway::FrameBytes> own = left();
+  // As they came or in their order: whoever puts them together does not mind.
+  ASSERT_EQ(own.size(), expected.size());
+  const auto from = static_cast<std::ptrdiff_t>(2);
+  const auto to = static_cast<std::ptrdiff_t>(2 + fragments.size());
+  std::sort(own.begin() + from, own.begin() + to);
+  std::sort(expected.begin() + from, expected.begin() + to);
+  EXPECT_EQ(own, expected);
+
+  round(1);
+  EXPECT_EQ(workers_[1]->counters().taken, 3U);
+  round(0);  // it has the only queue
+  EXPECT_EQ(left(), (std::vector{datagram(1, 3), datagram(1, 4), datagram(1, 6)}));
 }
 
 }  // namespace
