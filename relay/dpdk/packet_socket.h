@@ -13,9 +13,9 @@ namespace satrelay::dpdk {
 
 class PacketSocket {
  public:
-  // What may wait to be received, as the kernel counts memory: 140 ms of full frames at
+  // What may wait to be received, as the kernel counts memory: half a second of full frames at
   // 2.5 Gbit/s, on a machine on which others run as well.
-  static constexpr std::size_t kReceiveBuffer = std::size_t{64} << 20;
+  static constexpr std::size_t kReceiveBuffer = std::size_t{256} << 20;
   static constexpr std::size_t kSendBuffer = std::size_t{8} << 20;
 
   // On interface `index`, promiscuous. Throws std::runtime_error.

@@ -289,7 +289,7 @@ std::size_t Port::receive(Burst& burst, unsigned queue) {
                                              static_cast<std::uint16_t>(room));
   // Not every driver says so itself.
   for (std::size_t i = 0; i < count; ++i) first[i]->port = id_;
-  const std::size_t whole = is_pci_ ? finish(first, count, q) : count;
+  const std::size_t whole = finish(first, count, q);
   burst.end_ += whole;
   return whole;
 }

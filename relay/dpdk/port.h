@@ -96,7 +96,7 @@ class Port {
     std::unique_ptr<SocketPort> socket;  // af_packet, which has no device of DPDK's
     std::optional<DeviceSender> sender;
     std::optional<int> wait_descriptor;
-    // Of what a PCI device has delivered, and of what was not sent.
+    // Of what a device has delivered, and of what was not sent.
     std::uint64_t rx_merged = 0;
     std::uint64_t rx_joined = 0;
     std::uint64_t rx_checksums_finished = 0;
@@ -116,7 +116,7 @@ class Port {
   std::uint64_t receive_offloads(std::uint64_t offered);
   // The same on the way out.
   DeviceSender::Abilities send_abilities(const rte_eth_dev_info& info);
-  // Of `count` frames that a PCI device has delivered, those that are whole, and how many these
+  // Of `count` frames that a device has delivered, those that are whole, and how many these
   // are. Checksums that a host has left to its virtual card are complete then.
   static std::size_t finish(rte_mbuf** frames, std::size_t count, Queue& queue);
 

@@ -138,7 +138,7 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
   ready_ = std::move(slot.packet);
 }
 
-// Within a tunnel it is another checksum than the headers in front tell of.
+// Within a tunnel it is another checksum than the headers in front tell of; SCTP has a CRC.
 void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
   const std::size_t start = slot.head.checksum_start + tag;
   if (finish_checksum(frame, start)) {

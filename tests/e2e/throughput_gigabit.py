@@ -38,7 +38,7 @@ def machine_cpu() -> dict[str, float]:
 
 STP_COUNTERS = ("packets", "spurious", "retransmitted", "tail", "no_memory", "rate_", "late_")
 # Seconds: away, running, how often.
-STARVATIONS = {"pauses": (0.05, 0.25, 5), "slices": (0.08, 0.02, 20)}
+STARVATIONS = {"pauses": (0.05, 0.25, 5), "slices": (0.08, 0.02, 20), "long": (0.35, 1, 3)}
 
 
 def starve(lab: Lab, gateway: str, how: str) -> threading.Thread:

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pep/base/random.h"
@@ -103,9 +105,45 @@ TEST(FinishChecksum, CompletesWhereItIsTold) {
     }
   }
   Frame f = make_frame(false, 17, 0, 10);
-  EXPECT_FALSE(finish_checksum_at(f.bytes, f.transport, 8)) << "SCTP";
+  EXPECT_FALSE(finish_checksum_at(f.bytes, f.transport, 4)) << "GRE";
+  EXPECT_FALSE(finish_checksum_at(f.bytes, f.bytes.size() - 11, 8)) << "SCTP";
   EXPECT_FALSE(finish_checksum_at(f.bytes, f.bytes.size() - 7, 6));
   EXPECT_FALSE(finish_checksum_at(f.bytes, 60'000, 16));
+}
+
+// RFC 9260 appendix A, checked with the CRC32C of "123456789".
+TEST(FinishChecksum, WritesTheCrcOfSctp) {
+  std::vector<std::byte> frame(34 + 12 + 21);
+  for (std::size_t i = 34; i < frame.size(); ++i) frame[i] = static_cast<std::byte>(i);
+  const auto crc_of = [](ConstBytes bytes) {
+    std::uint32_t crc = 0xffff'ffff;
+    for (const std::byte byte : bytes) {
+      crc ^= static_cast<std::uint8_t>(byte);
+      for (int i = 0; i < 8; ++i) crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0x82f6'3b78U : 0U);
+    }
+    return ~crc;
+  };
+  ASSERT_EQ(crc_of(std::as_bytes(std::span("123456789", 9))), 0xe306'9283U);
+  std::vector<std::byte> zeroed = frame;
+  store_u32(zeroed.data() + 42, 0);
+  const std::uint32_t expected = crc_of(ConstBytes(zeroed).subspan(34));
+  ASSERT_TRUE(finish_checksum_at(frame, 34, 8));
+  EXPECT_EQ(__builtin_bswap32(load_u32(frame.data() + 42)), expected);
+}
+
+// Destination options before TCP: the pseudo-header names TCP, and its length.
+TEST(FinishChecksum, LooksBehindExtensionHeaders) {
+  Frame f = make_frame(true, 6, 1, 100);
+  const std::array<std::byte, 8> options{std::byte{6}, std::byte{0}, std::byte{1}, std::byte{4}};
+  f.bytes.insert(f.bytes.begin() + static_cast<std::ptrdiff_t>(f.transport), options.begin(),
+                 options.end());
+  store_u8(f.bytes.data() + f.ip + 6, 60);
+  store_u16(f.bytes.data() + f.ip + 4, 128);
+  f.transport += options.size();
+  ASSERT_TRUE(finish_checksum(f.bytes));
+  EXPECT_TRUE(is_correct(f));
+  ASSERT_TRUE(finish_checksum(f.bytes, f.transport));
+  EXPECT_FALSE(finish_checksum(f.bytes, f.transport - options.size()));
 }
 
 TEST(FinishChecksum, LeavesAllElseAlone) {
@@ -117,6 +155,12 @@ TEST(FinishChecksum, LeavesAllElseAlone) {
   expect_left_alone(make_frame(false, 1, 0, 100));  // ICMP
   expect_left_alone(make_frame(true, 44, 0, 100));  // fragment header
   expect_left_alone(make_frame(false, 6, 3, 100));  // three tags
+  Frame routed = make_frame(false, 6, 0, 100, 8);
+  store_u32(routed.bytes.data() + routed.ip + 20, 0x0183'0704U);  // RFC 791: loose source route
+  expect_left_alone(routed);
+  Frame passing = make_frame(true, 43, 0, 100);
+  store_u32(passing.bytes.data() + passing.transport, 0x0600'0001U);  // one more host
+  expect_left_alone(passing);
   Frame fragment = make_frame(false, 17, 0, 100);
   store_u16(fragment.bytes.data() + fragment.ip + 6, 0x2000);
   expect_left_alone(fragment);
