@@ -23,6 +23,7 @@ struct Counters {
   std::uint64_t keys_in = 0, keys_out = 0;
   std::uint64_t malformed = 0, unknown_frames = 0, stale_epoch = 0, version_mismatch = 0;
   std::uint64_t no_memory_drops = 0;
+  std::uint64_t refused_packets_in = 0;
   std::uint64_t scattered_packets_in = 0, scattered_bytes_in = 0;
   std::uint64_t credit_violations = 0;
   std::uint64_t streams_opened = 0, streams_accepted = 0, streams_refused = 0;
@@ -36,7 +37,7 @@ struct Counters {
   std::uint64_t rate_cuts_delay = 0, rate_cuts_loss = 0, rate_cuts_controller = 0;
   std::uint64_t rate_cuts_announced = 0, rate_cuts_commanded = 0, rate_cuts_configured = 0;
 
-  static constexpr std::array<CounterField<Counters>, 59> kFields{{
+  static constexpr std::array<CounterField<Counters>, 60> kFields{{
       {"packets_in", &Counters::packets_in, "packets received"},
       {"packets_out", &Counters::packets_out, "packets sent"},
       {"bytes_in", &Counters::bytes_in, "UDP payload received", CounterUnit::kBytes},
@@ -78,6 +79,8 @@ struct Counters {
       {"version_mismatch", &Counters::version_mismatch, "packets of another version"},
       {"no_memory_drops", &Counters::no_memory_drops, "stream bytes dropped for want of memory",
        CounterUnit::kBytes},
+      {"refused_packets_in", &Counters::refused_packets_in,
+       "packets not acknowledged, as something in them found no place"},
       {"scattered_packets_in", &Counters::scattered_packets_in,
        "packets dropped beyond too many gaps"},
       {"scattered_bytes_in", &Counters::scattered_bytes_in,

@@ -108,9 +108,14 @@ void Session::Impl::take_over() {
   }
 }
 
-void Session::Impl::establish() {
+void Session::Impl::be_alive() {
   state = PeerState::kAlive;
+  alive_since = now;
   streams->schedule().pause(false);
+}
+
+void Session::Impl::establish() {
+  be_alive();
   const HelloFrame& peer = handshake.peer();
   streams->start(peer.lane_credit, peer.stream_credit, now);
   own_capacity.on_new_session();
@@ -129,8 +134,7 @@ void Session::Impl::heard() {
   key_doubt.on_heard();
   const bool was_doubted = std::exchange(association->doubts_peer, false);
   if (state == PeerState::kSuspect) {
-    state = PeerState::kAlive;
-    streams->schedule().pause(false);
+    be_alive();
     peer_events.push(Event::Kind::kPeerAlive);
   } else if (was_doubted) {
     peer_events.push(Event::Kind::kPeerAlive);

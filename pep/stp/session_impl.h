@@ -43,6 +43,7 @@ struct Session::Impl {
   void begin_anew();
   void renew_promise();
   void take_over();
+  void be_alive();
   void establish();
   void heard();
   void close();
@@ -207,6 +208,7 @@ struct Session::Impl {
 
   // Who the peer is.
   PeerState state = PeerState::kConnecting;
+  Instant alive_since;  // while it is kAlive
   Farewell farewell;
   Handshake handshake;
   std::optional<KeyExchange> key_exchange;  // of a session that encrypts

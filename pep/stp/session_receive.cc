@@ -375,7 +375,10 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     return;
   }
   // It counts as not received, and may come again.
-  if (handler.refused) return;
+  if (handler.refused) {
+    ++counters.refused_packets_in;
+    return;
+  }
   association->bytes_in += datagram.size();
   const bool gap = association->received.record(number, now);
   association->own_reception.on_packet(reception, number + 1 == association->received.next());
@@ -414,7 +417,10 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
       close_by_peer();
       return;
     }
-    if (handler.refused) continue;
+    if (handler.refused) {
+      ++counters.refused_packets_in;
+      continue;
+    }
     association->received.record_repaired(given.number);
     on_packet_recorded(given.number, false, handler.eliciting, GapMay::kBeDisorder);
   }

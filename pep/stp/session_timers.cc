@@ -45,7 +45,8 @@ void Session::Impl::suspect_peer() {
 }
 
 void Session::Impl::run_linger() {
-  counters.streams_reset_out += streams->run_linger(state == PeerState::kAlive, now);
+  counters.streams_reset_out +=
+      streams->run_linger(state == PeerState::kAlive ? alive_since : Instant::never(), now);
 }
 
 Instant Session::Impl::next_timeout() const {

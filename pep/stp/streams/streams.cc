@@ -170,14 +170,16 @@ void Streams::free_if_over(Stream& stream) {
   }
 }
 
-std::size_t Streams::run_linger(bool peer_is_alive, Instant now) {
+std::size_t Streams::run_linger(Instant alive_since, Instant now) {
+  // What ends them may just be on its way again.
+  const bool waits_on = alive_since.is_never() || now < alive_since + config_.stream_linger;
   std::size_t resets = 0;
   for (std::size_t i = 0; i < kStreamsPerTimeout; ++i) {
     if (linger_.empty() || now < linger_.front()->hot().linger_deadline) break;
     Stream& stream = *linger_.front();
     work_.add();
     linger_.remove(stream);
-    if (!peer_is_alive) {
+    if (waits_on) {
       stream.heat().linger_deadline = now + config_.stream_linger;
       linger_.push_back(stream);
     } else if (stream.phase == Stream::Phase::kResetting) {

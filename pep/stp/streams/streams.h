@@ -120,8 +120,9 @@ class Streams {
   Instant next_linger() const {
     return linger_.empty() ? Instant::never() : linger_.front()->hot().linger_deadline;
   }
-  // `peer_is_alive`: else they wait on. How many were reset.
-  [[nodiscard]] std::size_t run_linger(bool peer_is_alive, Instant now);
+  // `alive_since`: the peer; never() if it is not. They wait until it has been that for as long as
+  // they linger. How many were reset.
+  [[nodiscard]] std::size_t run_linger(Instant alive_since, Instant now);
 
   // --- events
   void notify(Stream& stream, bool Stream::Pending::*event);

@@ -104,6 +104,7 @@ TEST(ConfirmationTest, RefusedTwiceIsNotReceivedTwice) {
   }
   net.run(Duration::seconds(10));
   EXPECT_EQ(net.session(0).counters().malformed, 0U);
+  EXPECT_GT(net.session(1).counters().refused_packets_in, 0U);
   EXPECT_EQ(net.session(1).confirmation(*id), (Confirmation{.answered = true, .window = 20}));
   EXPECT_EQ(net.error(), "");
 }

@@ -214,6 +214,31 @@ TEST_F(StreamTest, AReleasedStreamHasItsWholeTime) {
   EXPECT_EQ(s.counters().streams_reset_out, 1U);
 }
 
+// Whenever the path comes back: what it has swallowed is sent again before it is given up.
+TEST(StreamOutageTest, AResetOutlastsAnOutage) {
+  for (int i = 0; i < 30; ++i) {
+    EndConfig end = end_config(true);
+    end.session.stream_linger = Duration::seconds(3);
+    Network net(end, end_config(false), Duration::milliseconds(275), {}, 1);
+    net.start(0, 1000);
+    net.start(1, 2000);
+    net.run(Duration::seconds(3));
+    Session& s = net.session(0);
+    const auto id = s.open_stream({}, 0, net.now);
+    ASSERT_TRUE(id);
+    net.run(Duration::seconds(2));
+    ASSERT_EQ(net.session(1).stream_count(), 1U);
+    net.channels[0].outage = net.channels[1].outage = true;
+    s.reset(*id, ResetReason::kTimeout, net.now);
+    net.run(Duration::seconds(12) + Duration::milliseconds(100 * i));
+    net.channels[0].outage = net.channels[1].outage = false;
+    net.run(Duration::seconds(20));
+    EXPECT_EQ(net.session(1).counters().streams_reset_in, 1U) << i;
+    EXPECT_EQ(s.stream_count(), 0U) << i;
+    EXPECT_EQ(net.session(1).stream_count(), 0U) << i;
+  }
+}
+
 // What one call settles has its bound; room for what is sent next is made in any case.
 TEST_F(StreamTest, ReportsOfManyGapsLeaveRoomForWhatIsSent) {
   net.configs[0].session.max_packets_in_flight = 64;

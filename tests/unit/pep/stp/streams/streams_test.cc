@@ -158,20 +158,36 @@ TEST_F(StreamsTest, WhatFailsIsToldOnceItIsKnown) {
   EXPECT_EQ(event->reason, ResetReason::kProtocolError);
   EXPECT_EQ(streams_->present(stream.index, generation), &stream);
   // Nothing comes of it: it is given up.
+  const Instant begin = now_;
   now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger(true, now_), 0U);
+  EXPECT_EQ(streams_->run_linger(begin, now_), 0U);
   EXPECT_EQ(streams_->present(stream.index, generation), nullptr);
   EXPECT_TRUE(streams_->next_linger().is_never());
+}
+
+// After an outage a reset is still on its way to the peer, and what that answers.
+TEST_F(StreamsTest, AResetIsNotGivenUpBeforeThePeerHasBeenBackForAsLong) {
+  Stream& stream = open();
+  const std::uint16_t generation = stream.generation;
+  streams_->reset(stream, ResetReason::kTimeout, now_);
+  now_ = streams_->next_linger();
+  const Instant back = now_ - Duration::seconds(1);
+  EXPECT_EQ(streams_->run_linger(back, now_), 0U);
+  EXPECT_EQ(streams_->present(stream.index, generation), &stream);
+  now_ = streams_->next_linger();
+  EXPECT_EQ(streams_->run_linger(back, now_), 0U);
+  EXPECT_EQ(streams_->present(stream.index, generation), nullptr);
 }
 
 TEST_F(StreamsTest, WhatWaitsForAnOpenIsResetWhenItsPeerIsThere) {
   ASSERT_NE(streams_->create(1, Stream::Phase::kAwaitingOpen, Streams::Own::kNothing, now_),
             nullptr);
+  const Instant begin = now_;
   now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger(false, now_), 0U) << "it may be on its way";
+  EXPECT_EQ(streams_->run_linger(Instant::never(), now_), 0U) << "it may be on its way";
   EXPECT_GT(streams_->next_linger(), now_);
   now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger(true, now_), 1U);
+  EXPECT_EQ(streams_->run_linger(begin, now_), 1U);
   EXPECT_FALSE(streams_->due().resets.empty());
 }
 

@@ -1,4 +1,6 @@
 // A port on shared memory (memif), and somebody else at its other end.
+#include "relay/dpdk/port.h"
+
 #include <gtest/gtest.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
@@ -13,10 +15,9 @@
 
 #include "relay/dpdk/burst.h"
 #include "relay/dpdk/clock.h"
-#include "relay/dpdk/port.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
-namespace satrelay::dpdk::memif_port_test {
+namespace satrelay::dpdk::port_test {
 namespace {
 
 class MemifPortTest : public PacketTest {
@@ -101,4 +102,4 @@ TEST_F(MemifPortTest, TakesWholeFramesOnly) {
 }
 
 }  // namespace
-}  // namespace satrelay::dpdk::memif_port_test
+}  // namespace satrelay::dpdk::port_test
