@@ -242,7 +242,7 @@ class Endpoint {
                       Instant now);
   std::optional<std::uint64_t> outstanding_position(std::uint32_t sequence) const;
   void challenge(Instant now);
-  void note_keep_alive(const wire::TcpHeader& header, const Placement& placement);
+  bool note_keep_alive(const wire::TcpHeader& header, const Placement& placement);
   void note_stray_answer(const wire::TcpHeader& header, const Placement& placement);
   void reset_unacceptable(const wire::TcpHeader& header);
 

@@ -213,8 +213,10 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
     return;
   }
   acceptance_ = Acceptance::kAccepted;
-  if (negotiation_.timestamps && header.options.timestamps) {
-    timestamps_.update(header.options.timestamps->value, -1, last_ack_sent_);
+  // What it asked for last holds: it may have fallen back to fewer options, one by one.
+  if (!opened_actively_) {
+    offer_ = answer_to(header.options, announced());
+    negotiate_with(header);
   }
   ecn_.on_syn(header, profile().ecn);
   syn_owed_ = !syn_held_;  // our SYN-ACK was lost, or crossed with this
@@ -265,7 +267,12 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   if (placement.end <= static_cast<std::int64_t>(receiver_.next())) {
     receiver_.note_duplicate(placement.begin, placement.payload_end);
   }
-  note_keep_alive(header, placement);
+  // Whoever says nothing else for 24 days is not from before what was said last (RFC 7323
+  // section 5.5).
+  if (note_keep_alive(header, placement) && acceptance_ == Acceptance::kAccepted &&
+      negotiation_.timestamps) {
+    timestamps_.update(header.options.timestamps->value, placement.begin, last_ack_sent_);
+  }
   if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
     timers().arm(Timer::kClose, now + profile().time_wait);
   }
@@ -274,12 +281,13 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
 }
 
 // RFC 9293 section 3.8.4: the number before the next one, with or without a garbage byte.
-void Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& placement) {
-  if (state_ == State::kTimeWait || header.has(TcpFlags::kFin)) return;
-  if (placement.begin != static_cast<std::int64_t>(receiver_.next()) - 1) return;
-  if (placement.payload_end > placement.begin + 1) return;
+bool Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& placement) {
+  if (state_ == State::kTimeWait || header.has(TcpFlags::kFin)) return false;
+  if (placement.begin != static_cast<std::int64_t>(receiver_.next()) - 1) return false;
+  if (placement.payload_end > placement.begin + 1) return false;
   ++keep_alives_;
   ++around_.counters().keep_alives_in;
+  return true;
 }
 
 void Endpoint::note_stray_answer(const wire::TcpHeader& header, const Placement& placement) {

@@ -80,10 +80,10 @@ class Sender {
   // --- input ---
   void handle_acknowledgment(const Acknowledgment& acknowledgment, Instant now);
   // Whether an acknowledgment on data says nothing new: all that was sent has arrived, and the
-  // window is where it was.
+  // window is where it was. Of a tail probe it says nothing either: only a bare one does.
   bool is_known(std::uint64_t ack, std::uint64_t window, std::int64_t sequence) const {
     return board_.outstanding() == 0 && ack == una() && ack + window == peer_edge_ &&
-           sequence >= window_sequence_ && !probe_in_flight() && !timers().armed(Timer::kPersist);
+           sequence >= window_sequence_ && !timers().armed(Timer::kPersist);
   }
   // Such acknowledgments came; `sequence`: of the last of them.
   void handle_known(std::int64_t sequence) {

@@ -64,6 +64,7 @@ void Sender::handle_advance(const Acknowledgment& acknowledgment, Instant now) {
 // What is under way is waited for anew.
 void Sender::on_advanced(Instant now) {
   if (board_.outstanding() == 0) {
+    tail_probe_owed_ = false;  // there is no tail
     timers().cancel(Timer::kRetransmission);
   } else {
     restart_retransmission_timer(now);

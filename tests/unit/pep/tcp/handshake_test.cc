@@ -232,6 +232,20 @@ TEST(Handshake, DuplicateSynIsAnsweredAgain) {
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
 }
 
+// As some hosts do that have had no answer for a while.
+TEST(Handshake, ARepeatedSynMayAskForLess) {
+  Script s;
+  s.accept("S 0:0 win 65535 mss 1460 sackok ts 100 0 ws 7");
+  EXPECT_NE(s.out(), "-");
+  s.in("S 0:0 win 65535 mss 1460");
+  EXPECT_EQ(s.out(), "S. 0:0 ack 1 mss 1460");
+  s.in(". 1:1 ack 1 win 500");
+  EXPECT_EQ(s.endpoint().state(), State::kEstablished);
+  EXPECT_EQ(s.endpoint().peer_window(), 500u);
+  s.in(". 1:101 ack 1 win 500");
+  EXPECT_EQ(s.endpoint().received().in_order_end(), 100u);
+}
+
 TEST(Handshake, AnotherSynInSynReceivedIsChallenged) {
   Script s;
   s.accept("S 0:0 win 65535 mss 1460");

@@ -326,6 +326,25 @@ TEST(Paws, EchoIsThatOfTheOldestSegmentNotYetAcknowledged) {  // RFC 7323 sectio
   s.consume(2000);
 }
 
+// For more than half of what the clock's numbers reach the host says nothing else.
+TEST(Paws, KeepAlivesOfAMonthKeepTheHostCredible) {
+  Script s;
+  s.establish_as_server("mss 1460 sackok ts 100 0");
+  std::uint32_t clock = 100;
+  const auto stamp = [&] { return " ts " + std::to_string(clock) + " 1000"; };
+  for (int i = 0; i < 30 * 12; ++i) {
+    s.wait(Duration::seconds(7'200));
+    clock += 7'200'000;
+    ASSERT_EQ(s.in(". 0:0 ack 1" + stamp()), Acceptance::kAccepted) << i;
+    ASSERT_NE(s.out(), "-");
+  }
+  EXPECT_EQ(s.in(". 1:101 ack 1" + stamp()), Acceptance::kAccepted);
+  EXPECT_EQ(s.endpoint().received().in_order_end(), 100u);
+  // Of a segment from before nobody believes more than ever.
+  clock -= 10;
+  EXPECT_EQ(s.in(". 101:201 ack 1" + stamp()), Acceptance::kRefused);
+}
+
 TEST(Paws, TimestampValueFollowsTheClock) {
   Script s;
   s.establish_as_server("mss 1460 sackok ts 500 0");

@@ -59,6 +59,25 @@ TEST(TailLoss, NewDataIsTheBetterProbeAndMayExceedTheCongestionWindow) {
   EXPECT_EQ(s.endpoint().counters().retransmitted_segments, 0u);
 }
 
+// The answer comes between the timer and the next segment out: there is no tail any more, and the
+// closed window is what is to be asked for.
+TEST(TailLoss, AProbeIsNotOwedWhenAllHasArrived) {
+  for (const std::uint64_t window : {std::uint64_t{0}, std::uint64_t{600}}) {
+    Script s;
+    establish(s);
+    s.in(". 1:1 ack 1 win 3000");
+    s.write(5000);
+    EXPECT_EQ(s.out_all().size(), 3u);
+    s.wait_for_timer();
+    s.in(". 1:1 ack 3001 win " + std::to_string(window));
+    EXPECT_EQ(s.out(), "-");
+    ASSERT_FALSE(s.endpoint().next_timeout().is_never());
+    s.wait_for_timer();
+    EXPECT_EQ(s.out(), window == 0 ? ". 3000:3000 ack 1" : ". 3001:3601 ack 1");
+    EXPECT_EQ(s.endpoint().counters().tail_loss_probes, 0u);
+  }
+}
+
 TEST(TailLoss, OneProbeAtATime) {
   Script s;
   establish(s);

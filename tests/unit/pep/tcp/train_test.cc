@@ -44,6 +44,25 @@ TEST(TrainIn, IsTakenAtOnceAsOneByOne) {
   expect_same(together, single);
 }
 
+// A tail probe that was sent again, and arrived: only a bare ACK could still say more of it.
+TEST(TrainIn, IsTakenAtOnceAfterATailProbe) {
+  Script together, single;
+  for (Script* s : {&together, &single}) {
+    s->establish_as_server("mss 1460 sackok ts 5 0");
+    s->write(100);
+    EXPECT_EQ(s->out_all().size(), 1u);
+    s->wait_for_timer();
+    EXPECT_EQ(s->out_all().size(), 1u);
+    ASSERT_EQ(s->endpoint().counters().tail_loss_probes, 1u);
+    s->in(". 1:1 ack 101 ts 5 1000");
+  }
+  const Lines three = {". 1:1001 ack 101 ts 5 1000", ". 1001:2001 ack 101 ts 6 1000",
+                       ". 2001:3001 ack 101 ts 6 1000"};
+  EXPECT_EQ(together.in_order(three), 3u);
+  for (const std::string& line : three) single.in(line);
+  expect_same(together, single);
+}
+
 TEST(TrainIn, EndsWithTheWindow) {
   Script::Setup setup{Script::plain_config()};
   setup.config.receive_limit = 2500;
