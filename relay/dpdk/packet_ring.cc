@@ -4,6 +4,7 @@
 #include <rte_ring.h>
 
 #include <array>
+#include <cstring>
 #include <stdexcept>
 
 namespace satrelay::dpdk {
@@ -22,9 +23,10 @@ PacketRing::~PacketRing() {
   rte_ring_free(ring_);
 }
 
-bool PacketRing::give(Packet& packet, std::uint32_t note) {
+bool PacketRing::give(Packet& packet, std::uint64_t note) {
   rte_mbuf* const mbuf = packet.release();
-  mbuf->hash.usr = note;  // nobody else keeps anything there
+  static_assert(sizeof mbuf->hash == sizeof note);  // nobody else keeps anything there
+  std::memcpy(&mbuf->hash, &note, sizeof note);
   if (rte_ring_sp_enqueue(ring_, mbuf) == 0) return true;
   packet = Packet(mbuf);
   return false;
@@ -37,7 +39,8 @@ std::size_t PacketRing::take(std::span<Item, kBurst> items) {
   const unsigned count = rte_ring_sc_dequeue_burst(ring_, packets.data(), kBurst, nullptr);
   for (unsigned i = 0; i < count; ++i) {
     auto* const mbuf = static_cast<rte_mbuf*>(packets[i]);
-    items[i] = {.note = mbuf->hash.usr, .packet = Packet(mbuf)};
+    std::memcpy(&items[i].note, &mbuf->hash, sizeof items[i].note);
+    items[i].packet = Packet(mbuf);
   }
   return count;
 }

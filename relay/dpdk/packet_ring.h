@@ -1,5 +1,5 @@
-// Packets that one thread gives another one, in order, each with a small number that they agree
-// about. Bounded; one thread writes, and one reads.
+// Packets that one thread gives another one, in order, each with a number that they agree about.
+// Bounded; one thread writes, and one reads.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace satrelay::dpdk {
 class PacketRing {
  public:
   struct Item {
-    std::uint32_t note = 0;
+    std::uint64_t note = 0;
     Packet packet;
   };
 
@@ -28,7 +28,7 @@ class PacketRing {
   ~PacketRing();
 
   // By the thread that writes. False if there is no room: then the packet is still the caller's.
-  bool give(Packet& packet, std::uint32_t note);
+  bool give(Packet& packet, std::uint64_t note);
   // For so many there is room, or for more by now.
   std::size_t room() const;
   static constexpr std::size_t kBurst = 32;

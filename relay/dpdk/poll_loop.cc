@@ -12,7 +12,8 @@
 namespace satrelay::dpdk {
 namespace {
 
-constexpr Duration kActiveFor = Duration::milliseconds(1);
+// Longer than from one tick of the workers' shares to the next: who begins to wait is at its tick.
+constexpr Duration kActiveFor = Duration::microseconds(1'250);
 constexpr Duration kMediumNap = Duration::microseconds(250);
 constexpr Duration kQuietAfter = Duration::milliseconds(200);
 constexpr Duration kLongNap = Duration::milliseconds(1);

@@ -16,7 +16,7 @@ namespace satrelay::ops {
 // Most entries of a listing in one reply: with every number at its longest a page stays under the
 // 16 KB that DPDK sends at once.
 inline constexpr std::size_t kFlowsPerPage = 12;
-inline constexpr std::size_t kPeersPerPage = 6;
+inline constexpr std::size_t kPeersPerPage = 5;
 inline constexpr std::size_t kLinksPerPage = 24;
 inline constexpr std::size_t kRulesPerPage = 18;
 inline constexpr std::size_t kEventsPerPage = 10;

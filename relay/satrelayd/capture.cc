@@ -41,9 +41,10 @@ void CaptureRing::take(std::size_t size) {
   taken_.store(taken_.load(std::memory_order_relaxed) + size, std::memory_order_release);
 }
 
-void CaptureTap::see(ops::CaptureWay way, ConstBytes frame, Instant now) {
+// Whoever was slow to come here since sees() may find another capture.
+void CaptureTap::see(ops::CapturePlace place, ops::CaptureWay way, ConstBytes frame, Instant now) {
   const std::lock_guard lock(writers_);
-  if (state_.load(std::memory_order_relaxed) != State::kOn) return;
+  if (!sees(place)) return;
   const auto* bytes = reinterpret_cast<const unsigned char*>(frame.data());
   const auto size = static_cast<unsigned>(frame.size());
   if (!what_.filter.empty() && bpf_filter(what_.filter.data(), bytes, size, size) == 0) return;
@@ -58,7 +59,7 @@ void CaptureTap::see(ops::CaptureWay way, ConstBytes frame, Instant now) {
 void CaptureTap::settle() {
   switch (state_.load(std::memory_order_acquire)) {
     case State::kStarting: {
-      place_ = what_.place;
+      place_.store(what_.place, std::memory_order_relaxed);
       // It may be told to stop meanwhile.
       State expected = State::kStarting;
       state_.compare_exchange_strong(expected, State::kOn, std::memory_order_acq_rel);

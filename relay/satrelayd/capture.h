@@ -41,9 +41,11 @@ class CaptureTap {
  public:
   // --- the workers' side: any of their threads -------------------------------------------------
   bool sees(ops::CapturePlace place) const {
-    return state_.load(std::memory_order_acquire) == State::kOn && place_ == place;
+    return state_.load(std::memory_order_acquire) == State::kOn &&
+           place_.load(std::memory_order_relaxed) == place;
   }
-  void see(ops::CaptureWay way, ConstBytes frame, Instant now);
+  // If it is still so.
+  void see(ops::CapturePlace place, ops::CaptureWay way, ConstBytes frame, Instant now);
   // Once a round of one of the workers: what the reader wants comes into force.
   void settle();
 
@@ -68,7 +70,7 @@ class CaptureTap {
   std::atomic<State> state_ = State::kOff;
   std::mutex writers_;  // one at a time, while it is on
   // Written while off, by the reader; read while on, by the workers.
-  ops::CapturePlace place_{};
+  std::atomic<ops::CapturePlace> place_{};
   What what_;
   std::unique_ptr<CaptureRing> ring_;
   std::atomic<std::uint64_t> lost_ = 0;

@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -12,9 +13,11 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// What and port of an item, as the ring keeps them.
-std::uint32_t code_of(const Handover::Item& item) {
-  return static_cast<std::uint32_t>(item.what) << 1 | static_cast<std::uint32_t>(item.port);
+// All of an item but its packet, as the ring keeps it.
+constexpr unsigned kCodeBits = 3;
+std::uint64_t note_of(const Handover::Item& item) {
+  return static_cast<std::uint64_t>(item.since.to_nanoseconds()) << kCodeBits |
+         static_cast<std::uint64_t>(item.what) << 1 | static_cast<std::uint64_t>(item.port);
 }
 
 }  // namespace
@@ -27,6 +30,9 @@ Handover::Bell::~Bell() { ::close(descriptor); }
 
 Handover::Handover(const std::string& name, unsigned workers)
     : workers_(workers),
+      lost_(std::size_t{workers} * workers),
+      missed_(workers),
+      late_(workers),
       rings_(std::size_t{workers} * workers),
       bells_(std::make_unique<Bell[]>(workers)) {
   for (unsigned i = 0; i < workers; ++i) {
@@ -39,9 +45,23 @@ Handover::Handover(const std::string& name, unsigned workers)
 }
 
 bool Handover::give(unsigned from, unsigned to, Item& item) {
-  dpdk::PacketRing& ring = this->ring(from, to);
-  if (item.what == What::kHeard && ring.room() <= kRoom - kRoomToHear) return false;
-  return ring.give(item.packet, code_of(item));
+  if (item.what == What::kHeard && !hears(from, to)) return false;
+  return ring(from, to).give(item.packet, note_of(item));
+}
+
+// Of two that follow each other at once the later may be told with the beginning of either.
+void Handover::note_late(unsigned giver, Instant since, Instant now) {
+  late_[giver].since.store(since.to_nanoseconds(), std::memory_order_relaxed);
+  late_[giver].now.store(now.to_nanoseconds(), std::memory_order_release);
+}
+
+std::optional<Handover::Late> Handover::take_late(unsigned giver) {
+  LateNote& note = late_[giver];
+  const std::int64_t now = note.now.load(std::memory_order_acquire);
+  if (now == note.told) return std::nullopt;
+  note.told = now;
+  const std::int64_t since = std::min(note.since.load(std::memory_order_relaxed), now);
+  return Late{Instant::from_nanoseconds(since), Instant::from_nanoseconds(now)};
 }
 
 void Handover::wake(unsigned to) {
@@ -64,9 +84,11 @@ std::size_t Handover::take(unsigned to, unsigned from, std::array<Item, kBurst>&
   std::array<dpdk::PacketRing::Item, kBurst> taken;
   const std::size_t count = ring(from, to).take(taken);
   for (std::size_t i = 0; i < count; ++i) {
-    items[i] = {.what = static_cast<What>(taken[i].note >> 1),
-                .port = static_cast<gateway::PortId>(taken[i].note & 1),
-                .packet = std::move(taken[i].packet)};
+    const std::uint64_t note = taken[i].note;
+    items[i] = {.what = static_cast<What>(note >> 1 & 3),
+                .port = static_cast<gateway::PortId>(note & 1),
+                .packet = std::move(taken[i].packet),
+                .since = Instant::from_nanoseconds(static_cast<std::int64_t>(note >> kCodeBits))};
   }
   return count;
 }

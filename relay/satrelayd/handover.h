@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "pep/base/time.h"
 #include "relay/dpdk/packet.h"
 #include "relay/dpdk/packet_ring.h"
 #include "relay/gateway/port_id.h"
@@ -26,7 +28,8 @@ class Handover {
   struct Item {
     What what{};
     gateway::PortId port{};
-    dpdk::Packet packet;
+    dpdk::Packet packet{};
+    Instant since{};  // kFrame: the earliest that it may have come; kSend: it was written
   };
   static constexpr std::size_t kRoom = 1023;  // for each pair
   // Beyond so many nothing is added that is only to be overheard: a storm of that must not keep
@@ -41,12 +44,37 @@ class Handover {
   unsigned workers() const { return workers_; }
 
   // --- the thread of worker `from` -------------------------------------------------------------
+  // Whether there is room for what is only to be heard.
+  bool hears(unsigned from, unsigned to) { return ring(from, to).room() > kRoom - kRoomToHear; }
   // False if there is no room: then the packet is still `item`'s.
   bool give(unsigned from, unsigned to, Item& item);
+  // Of what is for `to`, one packet more was lost by `from`.
+  void note_lost(unsigned from, unsigned to) {
+    lost_[from * workers_ + to].fetch_add(1, std::memory_order_relaxed);
+  }
+  // What the WAN port has missed in the queue of `from`, monotonic.
+  void note_missed(unsigned from, std::uint64_t missed) {
+    missed_[from].store(missed, std::memory_order_relaxed);
+  }
+  // What `giver` wrote for the WAN port at `since` or later leaves only now. One thread: that which
+  // sends for others.
+  void note_late(unsigned giver, Instant since, Instant now);
   // After one or more give(): `to` looks at it now, even if it rests.
   void wake(unsigned to);
 
+  // What was noted so, of worker `giver`, if it was since the last time that it asked.
+  struct Late {
+    Instant since, now;
+  };
+  std::optional<Late> take_late(unsigned giver);
+
   // --- the thread of worker `to` ----------------------------------------------------------------
+  std::uint64_t lost(unsigned from, unsigned to) const {
+    return lost_[from * workers_ + to].load(std::memory_order_relaxed);
+  }
+  std::uint64_t missed(unsigned from) const {
+    return missed_[from].load(std::memory_order_relaxed);
+  }
   // Becomes readable by wake(), for poll(2).
   int descriptor(unsigned to) const { return bells_[to].descriptor; }
   // Before take(), and before whatever else wake() is for is looked at: what comes from here on
@@ -67,7 +95,15 @@ class Handover {
   };
   dpdk::PacketRing& ring(unsigned from, unsigned to) { return *rings_[from * workers_ + to]; }
 
+  struct LateNote {
+    std::atomic<std::int64_t> since = 0, now = 0;  // ns
+    std::int64_t told = 0;                         // `now` as the giver has last seen it
+  };
+
   unsigned workers_;
+  std::vector<std::atomic<std::uint64_t>> lost_;          // as rings_
+  std::vector<std::atomic<std::uint64_t>> missed_;        // by worker
+  std::vector<LateNote> late_;                            // by worker
   std::vector<std::unique_ptr<dpdk::PacketRing>> rings_;  // none from a worker to itself
   std::unique_ptr<Bell[]> bells_;
 };

@@ -14,8 +14,6 @@ constexpr int kBurstsPerTurn = 4;
 // A system call or two each.
 constexpr Duration kMissedInterval = Duration::milliseconds(10);
 constexpr Duration kMissedIntervalAtRest = Duration::milliseconds(100);
-// Writing frames and handing them over takes less.
-constexpr Duration kLateSending = Duration::milliseconds(1);
 
 }  // namespace
 
@@ -30,6 +28,7 @@ Worker::Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk
   for (Side* side : {&lan_, &wan_}) {
     if (index() < side->port->queues()) side->queue = index();
   }
+  if (team_) missed_by_.resize(team_->handover.workers());
 }
 
 void Worker::record_flows(records::RecordRing& ring) {
@@ -42,14 +41,15 @@ void Worker::handle_end(const gateway::FlowRecord& record) {
 }
 
 void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
-  tap_.see(way == gateway::LinkWay::kSend ? ops::CaptureWay::kOut : ops::CaptureWay::kIn, frame,
+  tap_.see(ops::CapturePlace::kPlain,
+           way == gateway::LinkWay::kSend ? ops::CaptureWay::kOut : ops::CaptureWay::kIn, frame,
            now_);
 }
 
 void Worker::put_out(Side& side, dpdk::Packet packet) {
   if (tap_.sees(place_of(side))) {
     dpdk::finish_left_checksum(packet);  // who looks at it shall find it right
-    tap_.see(ops::CaptureWay::kOut, packet.bytes(), now_);
+    tap_.see(place_of(side), ops::CaptureWay::kOut, packet.bytes(), now_);
   }
   side.out.push(std::move(packet));
 }
@@ -67,14 +67,15 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
 
 // A port that overflows has not been empty for a while.
 void Worker::note_reception(std::size_t count, std::size_t room, Instant asked) {
-  reception_.waited = attendance_.on_received(count, room, asked, now_);
+  waited_ = attendance_.on_received(count, room, asked, now_);
   if (count == 0) return;
-  const bool late = reception_.waited >= stp::OwnReception::kWorthTelling;
+  const bool late = waited_ >= stp::OwnReception::kWorthTelling;
   if (now_ >= missed_at_ + (late ? kMissedInterval : kMissedIntervalAtRest)) {
     missed_at_ = now_;
-    reception_.missed = wan_.port->missed(index());
+    missed_ = wan_.port->missed(index());
+    if (team_) team_->handover.note_missed(index(), missed_);
   }
-  gateway_.set_wan_reception(reception_);
+  gateway_.set_wan_reception(reception(waited_));
 }
 
 bool Worker::receive(Side& from) {
@@ -91,7 +92,7 @@ bool Worker::receive(Side& from) {
   counters_.frames += all;
   for (std::size_t i = 0; i < all; ++i) {
     packets[i] = in_.pop();
-    if (seen) tap_.see(ops::CaptureWay::kIn, packets[i].bytes(), now_);
+    if (seen) tap_.see(place_of(from), ops::CaptureWay::kIn, packets[i].bytes(), now_);
   }
   if (team_) {
     handle(from, packets, keep_own(from, packets, all), looks_);
@@ -165,10 +166,7 @@ bool Worker::send(Side& side) {
     const bool more = fill(side);
     if (side.out.empty()) return worked;
     const std::size_t sent = send_out(side);
-    if (side.id == gateway::PortId::kWan) {
-      const Instant left = dpdk::now();
-      if (left - now_ >= kLateSending) gateway_.note_late_sending(now_, left);
-    }
+    if (side.id == gateway::PortId::kWan) note_sending();
     if (sent == 0) return worked;
     worked = true;
     if (!more) return worked;
@@ -176,12 +174,21 @@ bool Worker::send(Side& side) {
   return worked;
 }
 
+void Worker::note_sending() {
+  const Instant left = dpdk::now();
+  if (left - now_ >= kLateSending) gateway_.note_late_sending(now_, left);
+  if (wan_.queue) return;
+  if (const auto late = team_->handover.take_late(index())) {
+    gateway_.note_late_sending(late->since, late->now);
+  }
+}
+
 std::size_t Worker::send_out(Side& side) {
   if (side.queue) return side.port->send(side.out, *side.queue);
   std::size_t sent = 0;
   while (!side.out.empty()) {
     dpdk::Packet packet = side.out.pop();
-    if (!give(0, Handover::What::kSend, side.id, packet)) {
+    if (!give(0, {.what = Handover::What::kSend, .port = side.id, .since = now_}, packet)) {
       side.out.put_back(std::move(packet));
       break;
     }

@@ -68,6 +68,8 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   const Histogram& rounds() const { return rounds_; }  // ns
 
  private:
+  // Writing frames and handing them over takes less.
+  static constexpr Duration kLateSending = Duration::milliseconds(1);
   using Packets = std::array<dpdk::Packet, dpdk::Burst::kCapacity>;
   struct Side {
     gateway::PortId id;
@@ -92,14 +94,19 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   std::size_t keep_own(Side& from, Packets& packets, std::size_t count);
   void take_released(Side& from, Packets& own, std::size_t& count);
   void let_all_hear(Side& from, const dpdk::Packet& packet, unsigned except);
-  bool give(unsigned to, Handover::What what, gateway::PortId port, dpdk::Packet& packet);
+  bool give(unsigned to, Handover::Item item, dpdk::Packet& packet);
   void give_frame(unsigned to, gateway::PortId from, dpdk::Packet packet);
   bool take_over();
   bool take_over_from(unsigned other);
   void wake_others();
   std::size_t send_out(Side& side);
   void note_reception(std::size_t count, std::size_t room, Instant asked);
+  void note_reception_of(unsigned other, Instant since);
+  stp::Reception reception(Duration waited) const {
+    return {.waited = waited, .missed = missed_ + missed_by_others_};
+  }
   bool send(Side& side);
+  void note_sending();
   bool fill(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
   bool make_room(Side& side);
@@ -113,10 +120,13 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   dpdk::PacketPool& pool_;
   CaptureTap& tap_;
   records::RecordRing* records_ = nullptr;
-  Instant now_;            // of the present round
-  Attendance attendance_;  // to the WAN port
-  stp::Reception reception_;
-  Instant missed_at_;  // when that port was last asked what it has missed
+  Instant now_;                                          // of the present round
+  Attendance attendance_;                                // to the WAN port
+  Duration waited_;                                      // at that port, what has come last
+  std::uint64_t missed_ = 0;                             // by it, of this worker's queue
+  Instant missed_at_;                                    // when it was last asked for that
+  std::vector<std::optional<std::uint64_t>> missed_by_;  // by other worker, as seen last
+  std::uint64_t missed_by_others_ = 0;                   // of what was for this one
   Side lan_;
   Side wan_;
   dpdk::Burst in_;

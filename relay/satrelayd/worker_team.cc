@@ -9,8 +9,8 @@ namespace satrelay::satrelayd {
 
 using What = Handover::What;
 
-bool Worker::give(unsigned to, What what, gateway::PortId port, dpdk::Packet& packet) {
-  Handover::Item item{.what = what, .port = port, .packet = std::move(packet)};
+bool Worker::give(unsigned to, Handover::Item item, dpdk::Packet& packet) {
+  item.packet = std::move(packet);
   to_wake_ |= 1U << to;
   if (team_->handover.give(team_->index, to, item)) return true;
   packet = std::move(item.packet);
@@ -18,11 +18,13 @@ bool Worker::give(unsigned to, What what, gateway::PortId port, dpdk::Packet& pa
 }
 
 void Worker::give_frame(unsigned to, gateway::PortId from, dpdk::Packet packet) {
-  if (give(to, What::kFrame, from, packet)) {
+  const Instant since = from == gateway::PortId::kWan ? now_ - waited_ : now_;
+  if (give(to, {.what = What::kFrame, .port = from, .since = since}, packet)) {
     ++counters_.given;
-  } else {
-    ++counters_.given_dropped;
+    return;
   }
+  ++counters_.given_dropped;
+  if (from == gateway::PortId::kWan) team_->handover.note_lost(team_->index, to);
 }
 
 void Worker::wake_others() {
@@ -88,13 +90,27 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
       continue;
     }
     // Who misses one hears the next.
+    if (!team_->handover.hears(team_->index, other)) {
+      ++counters_.given_dropped;
+      continue;
+    }
     dpdk::Packet copy = pool_.copy(packet);
     if (!copy) {
       ++from.drops.no_buffer;
-    } else if (!give(other, What::kHeard, from.id, copy)) {
+    } else if (!give(other, {.what = What::kHeard, .port = from.id}, copy)) {
       ++counters_.given_dropped;
     }
   }
+}
+
+// What another worker has received for this one fares by that one's queue, and by the hand-over.
+void Worker::note_reception_of(unsigned other, Instant since) {
+  // Who has a queue knows what that has missed; some devices tell of all queues together.
+  const std::uint64_t missed =
+      team_->handover.lost(other, team_->index) + (wan_.queue ? 0 : team_->handover.missed(other));
+  if (missed_by_[other]) missed_by_others_ += missed - *missed_by_[other];
+  missed_by_[other] = missed;
+  gateway_.set_wan_reception(reception(std::max(Duration::zero(), now_ - since)));
 }
 
 bool Worker::take_over() {
@@ -112,12 +128,14 @@ bool Worker::take_over_from(unsigned other) {
   std::size_t waiting = 0;
   gateway::PortId port{};  // by which these came
   const auto handle_waiting = [&] { handle(side(port), frames, std::exchange(waiting, 0)); };
+  bool is_late = false;
   for (std::size_t i = 0; i < count; ++i) {
     Handover::Item& item = items[i];
     if (item.what != What::kFrame || item.port != port) handle_waiting();
     switch (item.what) {
       case What::kFrame:
         port = item.port;
+        if (waiting == 0 && port == gateway::PortId::kWan) note_reception_of(other, item.since);
         frames[waiting++] = std::move(item.packet);
         ++counters_.taken;
         break;
@@ -125,6 +143,10 @@ bool Worker::take_over_from(unsigned other) {
         gateway_.overhear(item.port, item.packet.bytes(), now_);
         break;
       case What::kSend:
+        if (item.port == gateway::PortId::kWan && now_ - item.since >= kLateSending && !is_late) {
+          is_late = true;
+          team_->handover.note_late(other, item.since, now_);
+        }
         // Who gave it has shown it to the tap.
         if (make_room(side(item.port))) side(item.port).out.push(std::move(item.packet));
         break;

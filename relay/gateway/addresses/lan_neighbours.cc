@@ -11,6 +11,10 @@ namespace {
 
 constexpr Duration kInterval = Duration::seconds(1);
 
+bool is_behind_router(const config::Gateway& config, const config::Peer& peer) {
+  return !config.gateway.address.contains(peer.address);
+}
+
 bool is_packet(const Frame& frame) {
   return frame.kind != FrameKind::kMalformed && frame.kind != FrameKind::kNotIp &&
          frame.kind != FrameKind::kArp;
@@ -18,12 +22,15 @@ bool is_packet(const Frame& frame) {
 
 }  // namespace
 
+bool LanNeighbours::are_needed(const config::Gateway& config) {
+  return std::ranges::any_of(
+      config.peers, [&](const config::Peer& peer) { return is_behind_router(config, peer); });
+}
+
 LanNeighbours::LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key)
-    : policy_(policy), key_(key) {
+    : policy_(policy), key_(key), any_(are_needed(config)) {
   for (const config::Peer& peer : config.peers) {
-    const bool routed = !config.gateway.address.contains(peer.address);
-    routed_.push_back(routed);
-    any_ = any_ || routed;
+    routed_.push_back(is_behind_router(config, peer));
   }
   if (any_) entries_.resize(kEntries);
   questions_.reserve(kQuestions);

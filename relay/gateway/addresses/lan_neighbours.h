@@ -32,6 +32,8 @@ class LanNeighbours {
     wire::EthernetHeader towards;
   };
 
+  // Whether some peer is behind a router; else nothing is learnt.
+  static bool are_needed(const config::Gateway& config);
   LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key);
 
   bool is_routed(std::size_t peer) const { return routed_[peer]; }
@@ -75,7 +77,7 @@ class LanNeighbours {
   const Policy& policy_;
   HashKey key_;
   std::vector<bool> routed_;  // by peer
-  bool any_ = false;
+  const bool any_;
   MacAddress router_;
   std::vector<Entry> entries_;
   std::vector<Question> questions_;

@@ -19,9 +19,12 @@ struct ClassRates {
   friend bool operator==(const ClassRates&, const ClassRates&) = default;
 };
 
-// The same at all workers of a gateway.
+// The same at all workers of a gateway, as soon as all have heard what the peers announce.
 struct LinkTerms {
-  BitRate rate;     // that is paced
+  BitRate rate;  // that is paced
+  // The worker hears a peer of the link, so that its rate is what the peers say now; not where
+  // controllers find it, each its own.
+  bool is_heard = false;
   BitRate reports;  // of it, for those of all sessions
   std::array<ClassRates, schedule::kClasses> classes;
 };

@@ -38,12 +38,22 @@ BitRate rate_of(double bytes) {
 RateShares::RateShares(unsigned workers, Instant now)
     : workers_(workers), last_(now), quiet_since_(now) {}
 
+// A lane that is not up has not heard what the peer announces, or keeps what it said once.
+const LinkTerms& RateShares::terms_of(std::size_t link, std::span<const Demands> demands) {
+  const LinkTerms* terms = &demands.front().terms[link];
+  for (const Demands& each : demands) {
+    const LinkTerms& other = each.terms[link];
+    if (other.is_heard && (!terms->is_heard || other.rate < terms->rate)) terms = &other;
+  }
+  return *terms;
+}
+
 void RateShares::divide(std::size_t link, std::span<const Demands> demands,
                         std::span<Shares> shares, Instant now) {
   SATRELAY_CHECK(demands.size() == workers_.size() && shares.size() == workers_.size());
   if (now <= last_) return;
   tick_.now = now;
-  take_terms(demands.front().terms[link], now - last_);
+  take_terms(terms_of(link, demands), now - last_);
   last_ = now;
   take_in(link, demands);
   double sent = 0;

@@ -65,6 +65,7 @@ class RateShares {
     }
   }
   schedule::ClassSet works(const Worker& worker) const;
+  static const LinkTerms& terms_of(std::size_t link, std::span<const Demands> demands);
   void take_terms(const LinkTerms& terms, Duration passed);
   void take_in(std::size_t link, std::span<const Demands> demands);
   double hold_queue(double sent);

@@ -4,6 +4,7 @@
 
 #include "pep/base/check.h"
 #include "pep/wire/icmp.h"
+#include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/frames/reassembly.h"
 #include "relay/gateway/steering/flow_hash.h"
 
@@ -23,6 +24,7 @@ bool shows_ports(const Frame& frame) {
 
 Steering::Steering(const config::Gateway& config, HashKey secret)
     : workers_(config.worker.count),
+      lan_is_heard_(LanNeighbours::are_needed(config)),
       own_(config.gateway.own),
       stp_port_(config.stp.port),
       secret_(secret),
@@ -51,7 +53,7 @@ Route Steering::route(PortId port, const Frame& frame, ConstBytes bytes, Instant
     case FrameKind::kNotIp:
       return {};
     case FrameKind::kArp:
-      return {.all = true};
+      return {.all = port == PortId::kWan || lan_is_heard_};
     case FrameKind::kFragment:
       return route_fragment(port, frame, bytes, now);
     default:
@@ -83,7 +85,9 @@ std::optional<unsigned> Steering::by_lane(std::uint16_t port) const {
 
 Route Steering::route_icmp(PortId port, const Frame& frame) const {
   // As hosts' addresses are learnt by them.
-  if (wire::is_neighbour_discovery(frame.ip, frame.payload)) return {.all = true};
+  if (wire::is_neighbour_discovery(frame.ip, frame.payload)) {
+    return {.all = port == PortId::kWan || lan_is_heard_};
+  }
   const bool own = port == PortId::kWan && frame.ip.destination == own_;
   const Route other{.worker = own ? 0 : by_addresses(frame)};
   const auto message = wire::parse_icmp(frame.ip, frame.payload);

@@ -29,7 +29,7 @@ namespace satrelay::gateway {
 
 struct Route {
   unsigned worker = 0;  // that handles it
-  bool all = false;     // all others overhear it (Gateway::overhear())
+  bool all = false;     // all others overhear it (Gateway::overhear()), if they have a use for it
   // It was copied and may come back by take_released(), or was dropped: the host frees it.
   bool kept = false;
   friend bool operator==(const Route&, const Route&) = default;
@@ -98,6 +98,7 @@ class Steering {
   void expire(Instant now);
 
   const unsigned workers_;
+  const bool lan_is_heard_;  // some worker asks who is on the LAN (LanNeighbours)
   const IpAddress own_;
   const std::uint16_t stp_port_;
   const HashKey secret_;

@@ -203,7 +203,12 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
     }
   }
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    demands.lanes[i] = {.limit = lines_[i].limit, .sent = lines_[i].sent};
+    const Line& line = lines_[i];
+    demands.lanes[i] = {.limit = line.limit, .sent = line.sent};
+    if (line.session.peer_state() == stp::PeerState::kAlive &&
+        !line.carrier.config.finds_capacity()) {
+      demands.terms[line.carrier.index].is_heard = true;
+    }
   }
   attention_.for_each([&](std::size_t i) {
     const Line& line = lines_[i];

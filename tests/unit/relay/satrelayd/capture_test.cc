@@ -112,8 +112,10 @@ TEST(CaptureTap, SeesWhatItWasAskedForAndNoMore) {
   tap.settle();
   EXPECT_TRUE(tap.sees(CapturePlace::kWan));
   EXPECT_FALSE(tap.sees(CapturePlace::kLan));
-  tap.see(CaptureWay::kOut, frame_of(60, 8), Instant());
-  tap.see(CaptureWay::kOut, frame_of(60, 7), Instant() + Duration::nanoseconds(5));
+  tap.see(CapturePlace::kWan, CaptureWay::kOut, frame_of(60, 8), Instant());
+  tap.see(CapturePlace::kLan, CaptureWay::kOut, frame_of(60, 7), Instant());  // of a capture before
+  tap.see(CapturePlace::kWan, CaptureWay::kOut, frame_of(60, 7),
+          Instant() + Duration::nanoseconds(5));
   const auto found = next(*tap.ring());
   ASSERT_TRUE(found);
   EXPECT_EQ(found->first.time, 1'005U);
@@ -170,10 +172,10 @@ TEST_F(CaptureSocket, HandsOverWhatIsSeenAndInTheEndWhatWasLost) {
   look();
   EXPECT_EQ(read(client), "ok\n");
   ASSERT_TRUE(tap_.sees(CapturePlace::kLan));
-  tap_.see(CaptureWay::kIn, frame_of(60, 7), now_);
+  tap_.see(CapturePlace::kLan, CaptureWay::kIn, frame_of(60, 7), now_);
   look();
   EXPECT_EQ(read(client).size(), sizeof(CaptureRecord) + 60);
-  tap_.see(CaptureWay::kIn, frame_of(60, 7), now_);
+  tap_.see(CapturePlace::kLan, CaptureWay::kIn, frame_of(60, 7), now_);
   ::shutdown(client, SHUT_WR);
   look();
   const std::string rest = read(client);

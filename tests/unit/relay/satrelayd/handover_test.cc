@@ -49,6 +49,43 @@ TEST_F(HandoverTest, GivesInOrderToOneOnly) {
   EXPECT_EQ(used(), 0U);
 }
 
+TEST_F(HandoverTest, TellsSinceWhenAPacketIsUnderWay) {
+  eal();
+  Handover handover("since", 2);
+  const Instant since = Instant::from_nanoseconds(123'456'789'012'345'678);
+  for (const What what : {What::kFrame, What::kHeard, What::kSend}) {
+    Handover::Item one = item(1, what);
+    one.since = since;
+    ASSERT_TRUE(handover.give(0, 1, one));
+  }
+  auto items = none();
+  ASSERT_EQ(handover.take(1, 0, items), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(items[i].since, since);
+  EXPECT_EQ(items[2].what, What::kSend);
+}
+
+TEST_F(HandoverTest, TellsOfLossesAndDelays) {
+  eal();
+  Handover handover("notes", 3);
+  handover.note_lost(0, 2);
+  handover.note_lost(0, 2);
+  handover.note_missed(0, 7);
+  EXPECT_EQ(handover.lost(0, 2), 2U);
+  EXPECT_EQ(handover.lost(0, 1), 0U);
+  EXPECT_EQ(handover.lost(2, 0), 0U);
+  EXPECT_EQ(handover.missed(0), 7U);
+  EXPECT_EQ(handover.missed(1), 0U);
+  EXPECT_FALSE(handover.take_late(1));
+  const Instant since = Instant::from_nanoseconds(1'000);
+  handover.note_late(1, since, since + Duration::milliseconds(3));
+  EXPECT_FALSE(handover.take_late(2));
+  const auto late = handover.take_late(1);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->since, since);
+  EXPECT_EQ(late->now, since + Duration::milliseconds(3));
+  EXPECT_FALSE(handover.take_late(1)) << "told once";
+}
+
 TEST_F(HandoverTest, LeavesThePacketToItsOwnerWithoutRoom) {
   eal();
   {

@@ -53,10 +53,11 @@ class WorkerTest : public dpdk::PacketTest {
 
   // An engine with what it needs.
   struct Engine {
-    Engine(const config::Gateway& config, gateway::Share share, Instant start) {
+    Engine(const config::Gateway& config, gateway::Share share, Instant start,
+           std::uint8_t number = 1) {
       gateway::Identity identity;
-      identity.boot_epoch = 1;
-      identity.wan_mac = {{0x02, 0, 0, 0, 0xff, 1}};
+      identity.boot_epoch = number;
+      identity.wan_mac = {{0x02, 0, 0, 0, 0xff, number}};
       identity.entropy = &entropy;
       identity.share = share;
       memory.resize(gateway::plan_memory(config, share).arena.value());

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -62,10 +64,13 @@ class TeamTest : public WorkerTest {
 
   TeamTest() {
     eal();
-    lan_in_ = ring("lan-t-in");
-    wan_out_ = ring("wan-t-out");
-    lan_ = port("lan-t", lan_in_, ring("lan-t-out"));
-    wan_ = port("wan-t", ring("wan-t-in"), wan_out_);
+    static int number = 0;  // rings stay
+    const std::string name = "t" + std::to_string(number++);
+    lan_in_ = ring(name + "-lan-in");
+    wan_in_ = ring(name + "-wan-in");
+    wan_out_ = ring(name + "-wan-out");
+    lan_ = port(name + "-lan", lan_in_, ring(name + "-lan-out"));
+    wan_ = port(name + "-wan", wan_in_, wan_out_);
     config::Gateway config = gateway();
     config.worker.count = 2;
     handover_.emplace("t", 2);
@@ -103,12 +108,13 @@ class TeamTest : public WorkerTest {
                                           gateway::host_to_server(), std::string(100, 'x'));
     return sim::fragments_of(whole, {.size = 48, .identification = 5});
   }
-  void come(const gateway::FrameBytes& frame) {
+  static void put(rte_ring* ring, ConstBytes frame) {
     dpdk::Packet packet = pool().allocate();
     std::ranges::copy(frame, packet.room().begin());
     packet.set_size(frame.size());
-    ASSERT_EQ(rte_ring_enqueue(lan_in_, packet.release()), 0);
+    ASSERT_EQ(rte_ring_enqueue(ring, packet.release()), 0);
   }
+  void come(const gateway::FrameBytes& frame) { put(lan_in_, frame); }
   // What has left by the WAN of that protocol.
   std::vector<gateway::FrameBytes> left() {
     std::vector<gateway::FrameBytes> frames;
@@ -122,6 +128,7 @@ class TeamTest : public WorkerTest {
   void round(unsigned worker) { workers_[worker]->round(dpdk::now()); }
 
   rte_ring* lan_in_;
+  rte_ring* wan_in_;
   rte_ring* wan_out_;
   std::unique_ptr<dpdk::Port> lan_, wan_;
   std::optional<Handover> handover_;
@@ -168,6 +175,93 @@ TEST_F(TeamTest, KeepsItsOwnAndGivesTheRest) {
   EXPECT_EQ(workers_[1]->counters().taken, 3U);
   round(0);  // it has the only queue
   EXPECT_EQ(left(), (std::vector{datagram(1, 3), datagram(1, 4), datagram(1, 6)}));
+}
+
+// The peer, with one worker, which has a lane to each of the two.
+class TeamWithPeerTest : public TeamTest {
+ protected:
+  TeamWithPeerTest() {
+    config::Gateway config = gateway();
+    std::swap(config.gateway.own, config.peers[0].address);
+    config.peers[0].prefixes = {*IpPrefix::parse("10.0.0.0/24")};
+    config.peers[0].workers = 2;
+    far_.emplace(config, gateway::Share{}, dpdk::now(), 2);
+  }
+  // What either side has sent goes to the other one.
+  void carry() {
+    const Instant now = dpdk::now();
+    for (void* sent = nullptr; rte_ring_dequeue(wan_out_, &sent) == 0;) {
+      const dpdk::Packet packet(static_cast<rte_mbuf*>(sent));
+      far().handle_frame(gateway::PortId::kWan, packet.bytes(), now);
+    }
+    if (far().next_timeout() <= now) far().handle_timeout(now);
+    std::vector<std::byte> frame(far().max_frame_size());
+    for (;;) {
+      const gateway::Polled polled = far().poll_frame(gateway::PortId::kWan, frame, now);
+      if (polled.kind == gateway::Polled::Kind::kNothing) break;
+      put(wan_in_, ConstBytes(frame).first(polled.size));
+    }
+  }
+  void greet() {
+    const Instant give_up = dpdk::now() + Duration::seconds(10);
+    const auto is_alive = [](gateway::Gateway& engine) {
+      return std::ranges::all_of(
+          engine.peers(), [](const auto& lane) { return lane.state == stp::PeerState::kAlive; });
+    };
+    while (!is_alive(far()) || !is_alive(*engines_[0]->engine) || !is_alive(*engines_[1]->engine)) {
+      ASSERT_LT(dpdk::now(), give_up);
+      carry();
+      round(0);
+      round(1);
+    }
+    for (int i = 0; i < 200; ++i) {
+      carry();
+      round(0);
+      round(1);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  }
+  static void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+  gateway::Gateway& far() { return *far_->engine; }
+  stp::Counters told_by(unsigned worker) { return engines_[worker]->engine->peers()[0].counters; }
+
+  std::optional<Engine> far_;
+};
+
+// Its packets have waited in the queue of the first one, and are told to be late by the second.
+TEST_F(TeamWithPeerTest, TellsThatPacketsWaitedAtTheOtherWorkersQueue) {
+  greet();
+  const std::uint64_t before = told_by(1).late_reports_out;  // on a machine that stalls
+  ASSERT_EQ(far().set_capacity("sat", gateway::LinkWay::kReceive,
+                               BitRate::bits_per_second(9'000'000), dpdk::now()),
+            gateway::CapacityResult::kSet);
+  carry();
+  rest();
+  for (int i = 0; i < 100; ++i) {
+    round(0);
+    round(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_GT(told_by(1).late_reports_out, before);
+}
+
+// What it has written leaves by the first one, which is slow to send it.
+TEST_F(TeamWithPeerTest, HearsOfWhatTheFirstWorkerSendsLate) {
+  greet();
+  while (handover_->take_late(1)) {
+  }
+  const BitRate capacity = BitRate::bits_per_second(9'000'000);
+  ASSERT_EQ(
+      engines_[1]->engine->set_capacity("sat", gateway::LinkWay::kReceive, capacity, dpdk::now()),
+      gateway::CapacityResult::kSet);
+  const Instant written = dpdk::now();
+  round(1);
+  rest();
+  round(0);
+  const auto late = handover_->take_late(1);
+  ASSERT_TRUE(late);
+  EXPECT_GE(late->since, written);
+  EXPECT_GE(late->now, late->since + Duration::milliseconds(30));
 }
 
 }  // namespace

@@ -398,5 +398,30 @@ TEST(RateShares, RestWhenNobodySends) {
   EXPECT_TRUE(link.shares().is_at_rest());
 }
 
+// What the peer has announced to one worker holds for all, whichever it is.
+TEST(RateSharesTerms, AreOfThoseThatHearThePeer) {
+  const auto divided = [](BitRate first, bool first_hears, BitRate second, bool second_hears) {
+    Instant now = Instant::from_nanoseconds(1'000'000);
+    RateShares shares(2, now);
+    std::vector<Demands> demands(2, Demands(1, 0));
+    std::vector<Shares> out(2, Shares(1, 0));
+    demands[0].terms[0].rate = first;
+    demands[0].terms[0].is_heard = first_hears;
+    demands[1].terms[0].rate = second;
+    demands[1].terms[0].is_heard = second_hears;
+    shares.divide(0, demands, out, now + Duration::milliseconds(1));
+    return out[0].links[0].rate.to_bits_per_second() + out[1].links[0].rate.to_bits_per_second();
+  };
+  const auto expect_near = [](std::uint64_t rate, double megabits) {
+    EXPECT_GT(static_cast<double>(rate), megabits * 1e6 * 0.5);
+    EXPECT_LT(static_cast<double>(rate), megabits * 1e6 * 1.6);
+  };
+  expect_near(divided(mbit(20), false, mbit(2), true), 2);
+  expect_near(divided(mbit(2), true, mbit(20), true), 2);
+  expect_near(divided(mbit(20), true, mbit(2), true), 2);
+  expect_near(divided(mbit(20), true, mbit(2), false), 20);
+  expect_near(divided(mbit(20), false, mbit(20), false), 20);
+}
+
 }  // namespace
 }  // namespace satrelay::gateway::rate_shares_test

@@ -21,6 +21,8 @@ class SteeringTest : public testing::Test {
     config::Gateway config;
     config.worker.count = workers;
     config.gateway.own = ip_of(kOwn);
+    config.gateway.address = {ip_of(kOwn), 32};
+    config.peers.emplace_back().address = ip_of(kPeer);  // behind a router
     return config;
   }
   static wire::TcpHeader ports(std::uint16_t source, std::uint16_t destination) {
@@ -153,6 +155,20 @@ TEST_F(SteeringTest, AllHearWhereNeighboursAre) {
       icmp("2001:db8::7", "2001:db8::8",
            {.type = wire::kIcmpV6NeighbourSolicitation, .code = 0, .rest = 0, .body = {}});
   EXPECT_EQ(lan(solicitation), (Route{.worker = 0, .all = true}));
+}
+
+// On the LAN nobody is looked for.
+TEST_F(SteeringTest, WithPeersOnItsOwnNetworkOnlyTheWanIsHeard) {
+  config::Gateway close = config(8);
+  close.gateway.address = {ip_of("192.0.0.0"), 8};
+  ASSERT_TRUE(close.gateway.address.contains(ip_of(kPeer)));
+  Steering steering(close, {1, 2});
+  FrameBytes arp(wire::kEthernetHeaderSize + wire::kArpSize);
+  auto ethernet = host_to_server();
+  ethernet.type = wire::EtherType::kArp;
+  wire::write_ethernet(ethernet, arp);
+  EXPECT_EQ(steering.route(PortId::kLan, arp, now_), Route{});
+  EXPECT_EQ(steering.route(PortId::kWan, arp, now_), (Route{.worker = 0, .all = true}));
 }
 
 TEST_F(SteeringTest, WhatHasNoPortsGoesByAddresses) {
