@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/peers.h"
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
 #include "relay/gateway/addresses/solicited_node.h"
@@ -11,10 +12,6 @@ namespace {
 
 constexpr Duration kInterval = Duration::seconds(1);
 
-bool is_behind_router(const config::Gateway& config, const config::Peer& peer) {
-  return !config.gateway.address.contains(peer.address);
-}
-
 bool is_packet(const Frame& frame) {
   return frame.kind != FrameKind::kMalformed && frame.kind != FrameKind::kNotIp &&
          frame.kind != FrameKind::kArp;
@@ -22,15 +19,10 @@ bool is_packet(const Frame& frame) {
 
 }  // namespace
 
-bool LanNeighbours::are_needed(const config::Gateway& config) {
-  return std::ranges::any_of(
-      config.peers, [&](const config::Peer& peer) { return is_behind_router(config, peer); });
-}
-
 LanNeighbours::LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key)
-    : policy_(policy), key_(key), any_(are_needed(config)) {
+    : policy_(policy), key_(key), any_(config::has_peers_behind_routers(config)) {
   for (const config::Peer& peer : config.peers) {
-    routed_.push_back(is_behind_router(config, peer));
+    routed_.push_back(config::is_behind_router(config, peer));
   }
   if (any_) entries_.resize(kEntries);
   questions_.reserve(kQuestions);

@@ -32,8 +32,6 @@ class LanNeighbours {
     wire::EthernetHeader towards;
   };
 
-  // Whether some peer is behind a router; else nothing is learnt.
-  static bool are_needed(const config::Gateway& config);
   LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key);
 
   bool is_routed(std::size_t peer) const { return routed_[peer]; }

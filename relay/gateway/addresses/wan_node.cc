@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "config/peers.h"
 #include "pep/wire/arp.h"
 #include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"
@@ -30,7 +31,7 @@ WanNode::WanNode(const config::Gateway& config, Share share, const MacAddress& m
       counters_(counters) {
   const Instant first_request = speaks_ ? now : now + kRequestInterval;
   for (const config::Peer& peer : config.peers) {
-    const bool local = config.gateway.address.contains(peer.address);
+    const bool local = !config::is_behind_router(config, peer);
     const IpAddress hop = local ? peer.address : config.gateway.next_hop.value_or(peer.address);
     const auto known = std::ranges::find(neighbours_, hop, &Neighbour::address);
     neighbour_of_peer_.push_back(static_cast<std::size_t>(known - neighbours_.begin()));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "config/peers.h"
 #include "pep/base/check.h"
 #include "pep/wire/icmp.h"
-#include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/frames/reassembly.h"
 #include "relay/gateway/steering/flow_hash.h"
 
@@ -24,7 +24,7 @@ bool shows_ports(const Frame& frame) {
 
 Steering::Steering(const config::Gateway& config, HashKey secret)
     : workers_(config.worker.count),
-      lan_is_heard_(LanNeighbours::are_needed(config)),
+      lan_is_heard_(config::has_peers_behind_routers(config)),
       own_(config.gateway.own),
       stp_port_(config.stp.port),
       secret_(secret),
