@@ -17,7 +17,7 @@ MAX_LINES = 600
 ENGINES = ["pep/base", "pep/schedule", "pep/wire", "pep/control", "pep/compress", "pep/crypto", "pep/tcp",
            "pep/stp"]
 # Plain values and the words for them.
-SCHEMA = ["config/schema.h", "config/words.h", "config/modes.h", "config/names.h", "config/traffic_class.h"]
+SCHEMA = ["config/schema.h", "config/words.h", "config/modes.h", "config/peers.h", "config/names.h", "config/traffic_class.h"]
 ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim", "relay/text"]
 # What is counted, for who shows it.
