@@ -50,7 +50,7 @@ void size_buffer(int descriptor, int forced, int plain, std::size_t bytes) {
 
 }  // namespace
 
-PacketSocket::PacketSocket(unsigned index)
+PacketSocket::PacketSocket(unsigned index, unsigned queues)
     // Deaf until it is bound.
     : descriptor_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   if (descriptor_ < 0) fail_socket("open");
@@ -59,7 +59,7 @@ PacketSocket::PacketSocket(unsigned index)
     switch_on(descriptor_, PACKET_AUXDATA, "PACKET_AUXDATA");
     switch_on(descriptor_, PACKET_IGNORE_OUTGOING, "PACKET_IGNORE_OUTGOING");
     switch_on(descriptor_, PACKET_QDISC_BYPASS, "PACKET_QDISC_BYPASS");
-    size_buffer(descriptor_, SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer);
+    size_buffer(descriptor_, SO_RCVBUFFORCE, SO_RCVBUF, receive_buffer_of(queues));
     size_buffer(descriptor_, SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
     bind_socket(descriptor_, index);
   } catch (...) {

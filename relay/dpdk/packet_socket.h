@@ -5,6 +5,7 @@
 // A frame comes and goes behind a virtio_net_hdr (PACKET_VNET_HDR): hosts keep their offloads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +15,16 @@ namespace satrelay::dpdk {
 class PacketSocket {
  public:
   // What may wait to be received, as the kernel counts memory: half a second of full frames at
-  // 2.5 Gbit/s, on a machine on which others run as well.
+  // 2.5 Gbit/s, on a machine on which others run as well. The queues of a port divide it.
   static constexpr std::size_t kReceiveBuffer = std::size_t{256} << 20;
+  static constexpr std::size_t kLeastReceiveBuffer = std::size_t{64} << 20;
+  static constexpr std::size_t receive_buffer_of(unsigned queues) {
+    return std::max(kReceiveBuffer / queues, kLeastReceiveBuffer);
+  }
   static constexpr std::size_t kSendBuffer = std::size_t{8} << 20;
 
-  // On interface `index`, promiscuous. Throws std::runtime_error.
-  explicit PacketSocket(unsigned index);
+  // On interface `index`, promiscuous, one of so many of its port. Throws std::runtime_error.
+  explicit PacketSocket(unsigned index, unsigned queues = 1);
   PacketSocket(const PacketSocket&) = delete;
   PacketSocket& operator=(const PacketSocket&) = delete;
   ~PacketSocket();

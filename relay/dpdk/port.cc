@@ -23,8 +23,8 @@ namespace satrelay::dpdk {
 
 // A packet socket, and both ways through it.
 struct SocketPort {
-  SocketPort(unsigned index, const config::Port& config, PacketPool& pool)
-      : socket(index),
+  SocketPort(unsigned index, unsigned queues, const config::Port& config, PacketPool& pool)
+      : socket(index, queues),
         receiver(socket.descriptor(), pool, config.mtu),
         sender(socket.descriptor(), config.large_frames ? SocketSender::LargeFrames::kWhereTaken
                                                         : SocketSender::LargeFrames::kNever) {}
@@ -127,7 +127,7 @@ void Port::open_sockets(PacketPool& pool) {
   std::vector<Queue> queues(spread_.queues);
   try {
     for (Queue& queue : queues) {
-      queue.socket = std::make_unique<SocketPort>(index_, config_, pool);
+      queue.socket = std::make_unique<SocketPort>(index_, spread_.queues, config_, pool);
       queue.wait_descriptor = queue.socket->socket.descriptor();
     }
     if (queues.size() > 1) {
@@ -146,11 +146,12 @@ void Port::open_sockets(PacketPool& pool) {
   queues_ = std::move(queues);
   sums_tcp_ = config_.large_frames;
   const std::size_t granted = queues_.front().socket->socket.receive_buffer();
-  if (granted < PacketSocket::kReceiveBuffer) {
+  const std::size_t wanted = PacketSocket::receive_buffer_of(spread_.queues);
+  if (granted < wanted) {
     notices_.push_back("the kernel keeps only " + std::to_string(granted >> 10) +
                        " KiB of frames that wait for this port; run as root, or set sysctl "
                        "net.core.rmem_max=" +
-                       std::to_string(PacketSocket::kReceiveBuffer / 2));
+                       std::to_string(wanted / 2));
   }
 }
 

@@ -49,18 +49,22 @@ bool Handover::give(unsigned from, unsigned to, Item& item) {
   return ring(from, to).give(item.packet, note_of(item));
 }
 
-// Of two that follow each other at once the later may be told with the beginning of either.
+// If the giver asks just now, what it hears may begin with either of two notes.
 void Handover::note_late(unsigned giver, Instant since, Instant now) {
-  late_[giver].since.store(since.to_nanoseconds(), std::memory_order_relaxed);
-  late_[giver].now.store(now.to_nanoseconds(), std::memory_order_release);
+  LateNote& note = late_[giver];
+  const std::int64_t before = note.now.load(std::memory_order_relaxed);
+  if (note.told.load(std::memory_order_acquire) == before) {
+    note.since.store(since.to_nanoseconds(), std::memory_order_relaxed);
+  }
+  note.now.store(now.to_nanoseconds(), std::memory_order_release);
 }
 
 std::optional<Handover::Late> Handover::take_late(unsigned giver) {
   LateNote& note = late_[giver];
   const std::int64_t now = note.now.load(std::memory_order_acquire);
-  if (now == note.told) return std::nullopt;
-  note.told = now;
+  if (now == note.told.load(std::memory_order_relaxed)) return std::nullopt;
   const std::int64_t since = std::min(note.since.load(std::memory_order_relaxed), now);
+  note.told.store(now, std::memory_order_release);
   return Late{Instant::from_nanoseconds(since), Instant::from_nanoseconds(now)};
 }
 

@@ -29,7 +29,7 @@ class Handover {
     What what{};
     gateway::PortId port{};
     dpdk::Packet packet{};
-    Instant since{};  // kFrame: the earliest that it may have come; kSend: it was written
+    Instant since{};  // kFrame: the earliest that it may have come; kSend: it was given
   };
   static constexpr std::size_t kRoom = 1023;  // for each pair
   // Beyond so many nothing is added that is only to be overheard: a storm of that must not keep
@@ -56,8 +56,8 @@ class Handover {
   void note_missed(unsigned from, std::uint64_t missed) {
     missed_[from].store(missed, std::memory_order_relaxed);
   }
-  // What `giver` wrote for the WAN port at `since` or later leaves only now. One thread: that which
-  // sends for others.
+  // What `giver` gave for the WAN port at `since` or later has left by `now` only. One thread: that
+  // which sends for others. Until the giver has asked, what follows adds to the same note.
   void note_late(unsigned giver, Instant since, Instant now);
   // After one or more give(): `to` looks at it now, even if it rests.
   void wake(unsigned to);
@@ -97,7 +97,7 @@ class Handover {
 
   struct LateNote {
     std::atomic<std::int64_t> since = 0, now = 0;  // ns
-    std::int64_t told = 0;                         // `now` as the giver has last seen it
+    std::atomic<std::int64_t> told = 0;            // `now` as the giver has last seen it
   };
 
   unsigned workers_;

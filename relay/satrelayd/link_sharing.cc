@@ -53,7 +53,10 @@ void LinkSharing::hear(unsigned worker, Instant now) {
   // What could not be read is as it was.
   if (member.slot.read(heard.demands)) division_->demands(worker) = heard.demands;
   // What it waits with would be kept for it for ever.
-  if (now - heard.at > kSilence) division_->demands(worker).rest();
+  if (now - heard.at <= kSilence) return;
+  division_->demands(worker).rest();
+  if (now - heard.at <= kDeafAfter) return;
+  for (gateway::LinkTerms& terms : division_->demands(worker).terms) terms.is_heard = false;
 }
 
 void LinkSharing::divide(Instant now) {

@@ -22,6 +22,8 @@ class LinkSharing {
  public:
   // Who waits ticks each millisecond, unless others have its core: longer than that it hangs.
   static constexpr Duration kSilence = Duration::milliseconds(100);
+  // And nothing of what its peers announce: one that has nothing to do ticks four times a second.
+  static constexpr Duration kDeafAfter = Duration::seconds(1);
 
   // `wake_first`: the first worker rests, and is to tick.
   LinkSharing(const config::Gateway& config, const Engines& engines,

@@ -28,7 +28,9 @@ Worker::Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk
   for (Side* side : {&lan_, &wan_}) {
     if (index() < side->port->queues()) side->queue = index();
   }
-  if (team_) missed_by_.resize(team_->handover.workers());
+  if (!team_) return;
+  missed_by_.resize(team_->handover.workers());
+  given_since_.resize(team_->handover.workers(), Instant::never());
 }
 
 void Worker::record_flows(records::RecordRing& ring) {
@@ -174,12 +176,15 @@ bool Worker::send(Side& side) {
   return worked;
 }
 
+// Of the frames that have just left by the WAN, the others' too.
 void Worker::note_sending() {
   const Instant left = dpdk::now();
   if (left - now_ >= kLateSending) gateway_.note_late_sending(now_, left);
-  if (wan_.queue) return;
-  if (const auto late = team_->handover.take_late(index())) {
-    gateway_.note_late_sending(late->since, late->now);
+  for (unsigned other = 0; other < given_since_.size(); ++other) {
+    const Instant since = std::exchange(given_since_[other], Instant::never());
+    if (!since.is_never() && left - since >= kLateSending) {
+      team_->handover.note_late(other, since, left);
+    }
   }
 }
 
@@ -212,6 +217,7 @@ dpdk::PollLoop::Round Worker::round(Instant now, Duration rest) {
   bool worked = receive(lan_);
   worked |= receive(wan_);
   if (team_) worked |= take_over();
+  if (!wan_.queue) hear_of_late_sending();
   // By the time of what has come last: what the engine has left undone there is due at once.
   if (gateway_.next_timeout() <= now_) gateway_.handle_timeout(now_);
   worked |= send(lan_);

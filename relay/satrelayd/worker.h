@@ -107,6 +107,7 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   }
   bool send(Side& side);
   void note_sending();
+  void hear_of_late_sending();
   bool fill(Side& side);
   void bridge(Side& to, dpdk::Packet packet);
   bool make_room(Side& side);
@@ -126,7 +127,10 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   std::uint64_t missed_ = 0;                             // by it, of this worker's queue
   Instant missed_at_;                                    // when it was last asked for that
   std::vector<std::optional<std::uint64_t>> missed_by_;  // by other worker, as seen last
-  std::uint64_t missed_by_others_ = 0;                   // of what was for this one
+  // By giver: of what was taken to be sent by the WAN and may not have left, since when the first
+  // of it was given.
+  std::vector<Instant> given_since_;
+  std::uint64_t missed_by_others_ = 0;  // of what was for this one
   Side lan_;
   Side wan_;
   dpdk::Burst in_;

@@ -113,6 +113,13 @@ void Worker::note_reception_of(unsigned other, Instant since) {
   gateway_.set_wan_reception(reception(std::max(Duration::zero(), now_ - since)));
 }
 
+// Who has no queue gives what it sends to the first worker, and hears what has become of it.
+void Worker::hear_of_late_sending() {
+  if (const auto late = team_->handover.take_late(team_->index)) {
+    gateway_.note_late_sending(late->since, late->now);
+  }
+}
+
 bool Worker::take_over() {
   bool any = false;
   for (unsigned other = 0; other < team_->handover.workers(); ++other) {
@@ -128,7 +135,6 @@ bool Worker::take_over_from(unsigned other) {
   std::size_t waiting = 0;
   gateway::PortId port{};  // by which these came
   const auto handle_waiting = [&] { handle(side(port), frames, std::exchange(waiting, 0)); };
-  bool is_late = false;
   for (std::size_t i = 0; i < count; ++i) {
     Handover::Item& item = items[i];
     if (item.what != What::kFrame || item.port != port) handle_waiting();
@@ -143,9 +149,8 @@ bool Worker::take_over_from(unsigned other) {
         gateway_.overhear(item.port, item.packet.bytes(), now_);
         break;
       case What::kSend:
-        if (item.port == gateway::PortId::kWan && now_ - item.since >= kLateSending && !is_late) {
-          is_late = true;
-          team_->handover.note_late(other, item.since, now_);
+        if (item.port == gateway::PortId::kWan) {
+          given_since_[other] = earlier(given_since_[other], item.since);
         }
         // Who gave it has shown it to the tap.
         if (make_room(side(item.port))) side(item.port).out.push(std::move(item.packet));

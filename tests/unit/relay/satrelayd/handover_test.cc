@@ -84,6 +84,16 @@ TEST_F(HandoverTest, TellsOfLossesAndDelays) {
   EXPECT_EQ(late->since, since);
   EXPECT_EQ(late->now, since + Duration::milliseconds(3));
   EXPECT_FALSE(handover.take_late(1)) << "told once";
+  // A stall of which all leaves in several bursts is one.
+  for (int i = 0; i < 3; ++i) {
+    handover.note_late(1, since + Duration::milliseconds(10 + i),
+                       since + Duration::milliseconds(20 + i));
+  }
+  const auto whole = handover.take_late(1);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->since, since + Duration::milliseconds(10));
+  EXPECT_EQ(whole->now, since + Duration::milliseconds(22));
+  EXPECT_FALSE(handover.take_late(1));
 }
 
 TEST_F(HandoverTest, LeavesThePacketToItsOwnerWithoutRoom) {

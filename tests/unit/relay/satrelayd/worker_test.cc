@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "pep/wire/arp.h"
 #include "relay/gateway/steering/flow_hash.h"
 #include "relay/sim/fragments.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
@@ -138,7 +139,7 @@ class TeamTest : public WorkerTest {
 };
 
 // What is its own it handles in order, with fragments that had to wait before what told whose they
-// are; the others' goes to them, and what all must know to all.
+// are; the others' goes to them. Nobody learns from ARP of this LAN.
 TEST_F(TeamTest, KeepsItsOwnAndGivesTheRest) {
   auto fragments = segment_in_fragments(0);
   ASSERT_GE(fragments.size(), 3U);
@@ -175,6 +176,28 @@ TEST_F(TeamTest, KeepsItsOwnAndGivesTheRest) {
   EXPECT_EQ(workers_[1]->counters().taken, 3U);
   round(0);  // it has the only queue
   EXPECT_EQ(left(), (std::vector{datagram(1, 3), datagram(1, 4), datagram(1, 6)}));
+}
+
+// Where the peer is all must know, though one of them deals with ARP.
+TEST_F(TeamTest, AllHearWhereThePeerIs) {
+  gateway::FrameBytes arp(60);
+  wire::EthernetHeader ethernet;
+  ethernet.source = gateway::kPeerMac;
+  ethernet.destination = gateway::kGatewayMac;
+  ethernet.type = wire::EtherType::kArp;
+  wire::write_ethernet(ethernet, arp);
+  wire::write_arp({.operation = wire::ArpOperation::kReply,
+                   .sender_mac = gateway::kPeerMac,
+                   .sender = IpAddress::v4({192, 0, 2, 2}),
+                   .target_mac = gateway::kGatewayMac,
+                   .target = IpAddress::v4({192, 0, 2, 1})},
+                  MutableBytes(arp).subspan(ethernet.size()));
+  put(wan_in_, arp);
+  round(0);
+  EXPECT_TRUE(engines_[0]->engine->peers()[0].resolved);
+  EXPECT_FALSE(engines_[1]->engine->peers()[0].resolved);
+  round(1);
+  EXPECT_TRUE(engines_[1]->engine->peers()[0].resolved);
 }
 
 // The peer, with one worker, which has a lane to each of the two.
@@ -262,6 +285,9 @@ TEST_F(TeamWithPeerTest, HearsOfWhatTheFirstWorkerSendsLate) {
   ASSERT_TRUE(late);
   EXPECT_GE(late->since, written);
   EXPECT_GE(late->now, late->since + Duration::milliseconds(30));
+  handover_->note_late(1, late->since, dpdk::now());
+  round(1);
+  EXPECT_FALSE(handover_->take_late(1)) << "it asks by itself";
 }
 
 }  // namespace
