@@ -5,8 +5,10 @@ import functools
 import os
 import signal
 import sys
+import warnings
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
@@ -40,6 +42,41 @@ def pytest_collection_modifyitems(config, items):
     items[:] = kept
     for item in items:
         item.obj = _in_time(item.obj)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """A test whose emulator has crashed is run once more, in a new guest, and it is told."""
+    has_crashed = getattr(item.module, "emulator_has_crashed", None)
+    if has_crashed is None:
+        return None
+    crashed = False
+
+    class Witness:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_makereport(self, item, call):
+            nonlocal crashed
+            crashed = crashed or (call.excinfo is not None and has_crashed(item))
+
+    def run(following):
+        witness = Witness()
+        item.config.pluginmanager.register(witness)
+        try:
+            return runtestprotocol(item, nextitem=following, log=False)
+        finally:
+            item.config.pluginmanager.unregister(witness)
+
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = run(nextitem)
+    if crashed:
+        warnings.warn(f"{item.nodeid}: QEMU has crashed, once more in a new guest", stacklevel=1)
+        item.session._setupstate.teardown_exact(None)
+        item._initrequest()
+        reports = run(nextitem)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 def _in_time(test):

@@ -18,6 +18,7 @@ import mmap
 import os
 import select
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -222,6 +223,11 @@ class Guest:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(self._folder, f"{name}.socket"))
 
+    def has_crashed(self) -> bool:
+        """QEMU itself, by a signal that nobody has sent; not what runs in the guest."""
+        status = self._process.poll() if self._process is not None else None
+        return status in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL)
+
     def log(self, lines: int = 60) -> str:
         """The end of what the console has said."""
         with contextlib.suppress(OSError), open(self._console, errors="replace") as log:
@@ -239,7 +245,11 @@ class Guest:
         if self._shell is None:
             raise CommandFailed(f"{command}: the guest does not answer any more")
         number = next(_numbers)
-        self._shell.sendall(f"{number} {command}\n".encode())
+        try:
+            self._shell.sendall(f"{number} {command}\n".encode())
+        except OSError as error:
+            self._hang_up()
+            raise CommandFailed(f"{command}: the guest is gone") from error
         text = self._read_until(f"\ndone-{number} ".encode(), timeout).decode(errors="replace")
         status = self._read_until(b"\n", 10)
         return int(status), text.removesuffix("\n")

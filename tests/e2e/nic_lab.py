@@ -79,7 +79,10 @@ class GuestDaemon:
     def running(self) -> bool:
         if self._pid is None or not self._guest.answers():
             return False
-        return self._guest.attempt(f"kill -0 {self._pid}")[0] == 0
+        try:
+            return self._guest.attempt(f"kill -0 {self._pid}")[0] == 0
+        except CommandFailed:
+            return False
 
     def signal(self, name: str) -> None:
         self._guest.run(f"kill -{name} {self._pid}")

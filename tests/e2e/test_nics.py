@@ -55,6 +55,12 @@ def nics(request):
         yield lab
 
 
+def emulator_has_crashed(item) -> bool:
+    """Whether that, and nothing of ours, has failed the test: then it is run once more (conftest.py)."""
+    lab = item.funcargs.get("nics") if item.funcargs else None
+    return lab is not None and lab.guest is not None and lab.guest.has_crashed()
+
+
 def transfer(lab: NicLab, direction: str) -> None:
     before = lab.gateway_a.counter("flows_established")
     outcome = lab.web.start(lab.file, direction, ACCELERATED_PORT).finish()

@@ -71,7 +71,8 @@ void FlowRelay::share_with_endpoints() {
 
 std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
   if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
-  if (!windows_.has_place() || !windows_.has_window() || !peers_[peer]->session.has_lane_share()) {
+  if (!windows_.has_place_for_host() || !windows_.has_window() ||
+      !peers_[peer]->session.has_lane_share()) {
     return Counter::kBridgedMemoryLow;
   }
   return std::nullopt;

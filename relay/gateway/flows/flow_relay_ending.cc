@@ -71,7 +71,9 @@ void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) 
     if (reason == stp::ResetReason::kNoResources) {
       records_.bridged_syns.remember(f.key, f.syn_sequence, now);
     }
-    if (reason == stp::ResetReason::kInUse) records_.in_use.remember(f.key, 0, now);
+    if (reason == stp::ResetReason::kInUse) {
+      records_.in_use.remember(f.key, ConnectionRecords::kInUse, now);
+    }
     f.endpoint.abandon();
   } else {
     f.endpoint.abort(now);

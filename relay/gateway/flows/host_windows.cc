@@ -96,6 +96,11 @@ bool HostWindows::has_place() const {
   return flows_.free_slots() > 0 && arena_.free_reserves() >= kStoresOfAFlow;
 }
 
+bool HostWindows::has_place_for_host() const {
+  return flows_.free_slots() > 0 &&
+         arena_.free_reserves() >= kStoresOfAFlow + kStoresOfAStream * flows_.half_open();
+}
+
 bool HostWindows::has_window() const { return first() >= kSmallWindow; }
 
 // What the host's TCP can have under way now, and a little more, so that segments are full. The

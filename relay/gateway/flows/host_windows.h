@@ -21,7 +21,9 @@ class HostWindows {
   std::uint64_t* stored_of_peers() { return &stored_of_peers_; }
 
   // --- for one more flow -----------------------------------------------------------------------
-  bool has_place() const;       // however slow it is
+  bool has_place() const;  // however slow it is
+  // With what the streams of those will need whose hosts have yet to answer.
+  bool has_place_for_host() const;
   bool has_window() const;      // that is worth offering
   std::uint64_t first() const;  // to offer a host whose bytes the link has yet to take
 

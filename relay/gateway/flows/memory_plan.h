@@ -15,6 +15,7 @@ namespace satrelay::gateway {
 // From its host, to the peer, from the peer, to its host: each has a reserve of the arena's, so
 // that nothing that other flows do can stop it.
 inline constexpr std::size_t kStoresOfAFlow = 4;
+inline constexpr std::size_t kStoresOfAStream = 2;  // of these
 
 struct MemoryPlan {
   ByteCount arena;

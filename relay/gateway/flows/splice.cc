@@ -9,6 +9,8 @@ namespace {
 // Blocks that an append of one encoded block may touch, with room for header and misalignment.
 // Of a block that is sent raw, in memory.
 constexpr std::size_t kMostPieces = 64;
+// That one visit looks at: a peer may have stored millions that carry nothing.
+constexpr unsigned kMostBlocks = 1024;
 // What is written into a stream at least, if there is as much: headers cost little then.
 constexpr std::size_t kLeastWritten = 128;
 // Below these a block is sent raw: it gains less than it costs.
@@ -218,9 +220,14 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
 }
 
 // Reads the next block's header if all of it is there; false if there is nothing to go on with.
-bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result) {
+bool Splice::next_block(Flow& flow, InboundReader& inbound, unsigned& left, SpliceResult& result) {
   while (flow.block_remaining == 0) {
     if (inbound.readable() < compress::kBlockHeaderSize) return false;
+    if (left == 0) {
+      result = SpliceResult::kSoMany;
+      return false;
+    }
+    --left;
     std::array<std::byte, kMarksBlockSize> bytes{};
     inbound.copy(MutableBytes(bytes).first(compress::kBlockHeaderSize));
     const auto header = compress::parse_block_header(bytes);
@@ -250,7 +257,8 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
                              std::uint64_t& memory, Instant now) {
   InboundReader inbound(session, flow.inbound_stream());
   SpliceResult result = SpliceResult::kDone;
-  while (useful > 0 && memory > 0 && next_block(flow, inbound, result)) {
+  unsigned left = kMostBlocks;
+  while (useful > 0 && memory > 0 && next_block(flow, inbound, left, result)) {
     const std::uint32_t remaining = flow.block_remaining;
     const std::uint64_t before = flow.bytes_to_lan;
     result = flow.block_kind == compress::BlockKind::kRaw

@@ -22,6 +22,7 @@ namespace satrelay::gateway {
 enum class SpliceResult : std::uint8_t {
   kDone,       // moved all there was, or all that the taking half has room for
   kNoMemory,   // the arena is short: try again later
+  kSoMany,     // blocks that others come first: go on later
   kMalformed,  // the peer's stream breaks the block format
 };
 
@@ -74,7 +75,8 @@ class Splice {
                                SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
   std::size_t raw_to_stream(Flow& flow, stp::Session& session, std::size_t size, Instant now);
   void count(Flow& flow, const compress::CodecCounters& block);
-  static bool next_block(Flow& flow, InboundReader& inbound, SpliceResult& result);
+  // `left`: of those that one visit looks at.
+  static bool next_block(Flow& flow, InboundReader& inbound, unsigned& left, SpliceResult& result);
   static SpliceResult raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                   Instant now);
   SpliceResult compressed_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,

@@ -196,7 +196,8 @@ bool StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {
     const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
     if (result == SpliceResult::kMalformed) return false;
     if (stored->readable() > 0) {
-      if (result == SpliceResult::kNoMemory || memory == 0) HostWindows::retry_later(f, now);
+      const bool more = result == SpliceResult::kNoMemory || result == SpliceResult::kSoMany;
+      if (more || memory == 0) HostWindows::retry_later(f, now);
       return true;
     }
   }

@@ -22,7 +22,7 @@ struct ConnectionRecords {
         dropped_acks(secret, RecentConnections::kRepetitions),
         unanswered(secret, kAsymmetricFor),
         ended(secret, RecentConnections::kRepetitions),
-        in_use(secret, RecentConnections::kRepetitions),
+        in_use(secret, RecentConnections::kRepetitions, kFewestBridged),
         own_syns(secret, RecentConnections::kRepetitions) {}
 
   // By the sequence number of a SYN from the LAN that was bridged. A repeated one is bridged again:
@@ -39,7 +39,11 @@ struct ConnectionRecords {
   RecentConnections unanswered;
   // Number 0: flows that are over and were established once.
   RecentConnections ended;
-  // Number 0: connections that the far host has already, through no gateway.
+  // Connections that the far host has already, through no gateway.
+  enum InUse : std::uint32_t {
+    kInUse,
+    kEnds,  // the far host has said so
+  };
   RecentConnections in_use;
   // By the sequence number of a SYN of ours towards a host behind a peer, which a router of the LAN
   // may send back. As it would come: from its far end, and untagged(), since that router may choose

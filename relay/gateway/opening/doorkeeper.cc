@@ -46,7 +46,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   const wire::TcpHeader& opening = recovered ? *recovered : header;
   auto reason = reason_to_bridge(segment, opening, rule.rule, peer, now);
   const bool was_bridged = records_.bridged_syns.recalls(key, opening.sequence, now);
-  if (!reason && (was_bridged || records_.in_use.recalls(key, 0, now))) {
+  if (!reason && (was_bridged || records_.in_use.recalls(key, ConnectionRecords::kInUse, now))) {
     reason = Counter::kBridgedMidStream;
   }
   // A SYN keeps IP options and extension headers, and its connection too: the hosts may need them
@@ -150,7 +150,17 @@ void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config,
 }
 
 void Doorkeeper::look_from_wan(const FlowKey& key, ConstBytes segment, Instant now) {
-  if ((load_u8(segment.data() + 13) & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
+  const std::uint8_t flags = load_u8(segment.data() + 13);
+  // A SYN for it from the LAN is forged then, or late: relayed, it would be answered here, and take
+  // the place of a connection that is there.
+  if ((flags & Flags::kSyn) != 0) {
+    records_.in_use.forget(key);
+  } else if ((flags & (Flags::kFin | Flags::kRst)) != 0) {
+    records_.in_use.remember(key, ConnectionRecords::kEnds, now);
+  } else {
+    records_.in_use.remember_unless(ConnectionRecords::kEnds, key, ConnectionRecords::kInUse, now);
+  }
+  if ((flags & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
     records_.syns_from_wan.remember(key, load_u32(segment.data() + 4), now);
     records_.ended.forget(key);
   }

@@ -9,12 +9,23 @@ namespace satrelay::gateway {
 RecentConnections::RecentConnections(HashKey key, Duration memory, std::size_t connections)
     : key_(key), memory_(memory), entries_(std::max(connections, kFewest) / 2 * kWays) {}
 
+RecentConnections::Entry& RecentConnections::place_for(std::uint64_t hash) {
+  const auto set = std::span(entries_).subspan(set_of(hash), kWays);
+  const auto place = std::ranges::find(set, hash, &Entry::hash);
+  return place != set.end() ? *place : *std::ranges::min_element(set, {}, &Entry::until);
+}
+
 void RecentConnections::remember(const FlowKey& flow, std::uint32_t number, Instant now) {
   const std::uint64_t hash = hash_flow(key_, flow);
-  const auto set = std::span(entries_).subspan(set_of(hash), kWays);
-  auto place = std::ranges::find(set, hash, &Entry::hash);
-  if (place == set.end()) place = std::ranges::min_element(set, {}, &Entry::until);
-  *place = {hash, now + memory_, number};
+  place_for(hash) = {hash, now + memory_, number};
+}
+
+void RecentConnections::remember_unless(std::uint32_t unless, const FlowKey& flow,
+                                        std::uint32_t number, Instant now) {
+  const std::uint64_t hash = hash_flow(key_, flow);
+  Entry& place = place_for(hash);
+  if (place.hash == hash && place.number == unless && now < place.until) return;
+  place = {hash, now + memory_, number};
 }
 
 bool RecentConnections::recalls(const FlowKey& flow, std::uint32_t number, Instant now) const {

@@ -24,6 +24,9 @@ class RecentConnections {
   RecentConnections(HashKey key, Duration memory, std::size_t connections = kFewest);
 
   void remember(const FlowKey& flow, std::uint32_t number, Instant now);
+  // The same, but not while this flow is remembered with the number `unless`.
+  void remember_unless(std::uint32_t unless, const FlowKey& flow, std::uint32_t number,
+                       Instant now);
   // Whether this flow and number were remembered, no longer than `memory` ago.
   bool recalls(const FlowKey& flow, std::uint32_t number, Instant now) const;
   void forget(const FlowKey& flow);
@@ -35,6 +38,8 @@ class RecentConnections {
     std::uint32_t number = 0;
   };
   static constexpr std::size_t kWays = 8;
+  // Where the flow is, or may be put.
+  Entry& place_for(std::uint64_t hash);
   std::size_t set_of(std::uint64_t hash) const { return hash % (entries_.size() / kWays) * kWays; }
   HashKey key_;
   Duration memory_;

@@ -115,6 +115,52 @@ TEST_F(ForgedSegment, DoesNotChangeTheMarksThatTheFarHostSees) {
 }
 
 // Two hosts have a connection that no gateway relays, and somebody on the client's LAN sends a SYN
+// with its addresses and ports. Answered by the gateway, it would take that connection's place.
+TEST_F(ForgedSegment, ASynOfABridgedConnectionIsBridged) {
+  client_ = kClient;
+  server_ = kServer;
+  const auto from_server = [&](std::uint8_t flags) {
+    wire::TcpHeader tcp;
+    tcp.source_port = 80;
+    tcp.destination_port = 40000;
+    tcp.sequence = 777;
+    tcp.acknowledgment = 5'000'000;
+    tcp.flags = flags;
+    wire::EthernetHeader ethernet;
+    ethernet.source = kPeerMac;
+    ethernet.destination = kHostMac;
+    return a_->handle_frame(PortId::kWan, tcp_frame(kServer, kClient, tcp, ethernet, "data"), now_);
+  };
+  const FrameBytes forged = tcp_frame(kClient, kServer, syn(), from_elsewhere());
+  EXPECT_EQ(from_server(wire::TcpFlags::kAck), Verdict::kBridge);
+  EXPECT_EQ(lan(forged), Verdict::kBridge) << "its hosts settle it";
+  EXPECT_FALSE(hear());
+  wire::TcpHeader other = syn(40001);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, other)), Verdict::kConsumed) << "another connection";
+  // The server has ended it, and acknowledges what is left.
+  wire::TcpHeader next = syn();
+  next.sequence += 12345;
+  from_server(wire::TcpFlags::kFin | wire::TcpFlags::kAck);
+  from_server(wire::TcpFlags::kAck);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, next)), Verdict::kConsumed) << "a new one is relayed";
+}
+
+TEST_F(ForgedSegment, ASilentBridgedConnectionIsForgotten) {
+  client_ = kClient;
+  server_ = kServer;
+  wire::TcpHeader tcp;
+  tcp.source_port = 80;
+  tcp.destination_port = 40000;
+  tcp.flags = wire::TcpFlags::kAck;
+  a_->handle_frame(PortId::kWan, tcp_frame(kServer, kClient, tcp), now_);
+  for (int i = 0; i < 130; ++i) {
+    now_ += Duration::seconds(1);
+    step();
+  }
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+}
+
+// Two hosts have a connection that no gateway relays, and somebody on the client's LAN sends a SYN
 // with its addresses and ports, which the gateways pass on before anybody has answered.
 class ForgedSyn : public RelayedTest {
  protected:

@@ -192,5 +192,21 @@ TEST_F(HostWindowsTest, AHostIsQueuedNoMoreThanItsTcpCanSend) {
   EXPECT_EQ(windows_.memory_for_host(), kReserve) << "its own";
 }
 
+// A host that was answered is not reset for want of what its stream needs.
+TEST_F(HostWindowsTest, WhoHasYetToAnswerHasAPlaceForItsStream) {
+  while (arena_.free_reserves() > 3 * kStoresOfAFlow) {
+    leave(arena_.free_blocks() - 1);
+  }
+  ASSERT_TRUE(windows_.has_place_for_host());
+  const std::size_t free = arena_.free_reserves();
+  std::size_t half_open = 0;
+  for (; windows_.has_place_for_host(); ++half_open) {
+    Flow& f = add();
+    store_.count_half_open(f);
+  }
+  EXPECT_GE(free, kStoresOfAStream * half_open + kStoresOfAStream);
+  EXPECT_TRUE(windows_.has_place()) << "for a flow of the peer";
+}
+
 }  // namespace
 }  // namespace satrelay::gateway::host_windows_test

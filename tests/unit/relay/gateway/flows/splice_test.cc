@@ -271,6 +271,23 @@ TEST_F(SpliceTest, AnEndBetweenBlocksIsAnEnd) {
   EXPECT_EQ(receive(block(compress::BlockKind::kRaw, 10, 10)), SpliceResult::kDone);
 }
 
+// All that a peer may have stored could be such.
+TEST_F(SpliceTest, BlocksThatCarryNothingAreLookedAtBySoManyAtATime) {
+  std::vector<std::byte> stream;
+  const auto marks = block(compress::BlockKind::kMarks, 2, 2);
+  for (int i = 0; i < 3'000; ++i) stream.insert(stream.end(), marks.begin(), marks.end());
+  const auto raw = block(compress::BlockKind::kRaw, 10, 10);
+  stream.insert(stream.end(), raw.begin(), raw.end());
+  EXPECT_EQ(receive(stream), SpliceResult::kSoMany);
+  int visits = 1;
+  for (SpliceResult result = SpliceResult::kSoMany; result == SpliceResult::kSoMany; ++visits) {
+    std::uint64_t memory = 1 << 20;
+    result = splice_.to_host(*flow_, session_, 1 << 20, memory, now_);
+  }
+  EXPECT_EQ(visits, 3);
+  EXPECT_EQ(flow_->bytes_to_lan, 10U);
+}
+
 TEST_F(SpliceTest, AnEndInARawBlockIsMalformed) {
   EXPECT_EQ(receive(block(compress::BlockKind::kRaw, 10, 9)), SpliceResult::kMalformed);
 }
