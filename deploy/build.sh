@@ -10,12 +10,14 @@ usage: deploy/build.sh [--lab | --programs | --sanitize] [--untrained]
 
 Configures and compiles programs and tests into build/, without the benchmarks.
 
-  --lab       only what the lab and the demo run: satrelayd, satlink, satrelayctl and satpanel
+  --lab       only what the lab and the demo run: satrelayd, satlink, satrelayctl and satpanel, into
+              build-lab/
   --programs  only what is installed: these, satlab and satperf
   --untrained a new folder is compiled at once, without training the compiler before (deploy/train.sh)
   --sanitize  programs, tests and benchmarks with AddressSanitizer and UBSan, into build-sanitize/
 
-What one of them has compiled in build/ the next one does not compile again.
+What one of them has compiled in build/ the next one does not compile again. A folder that an
+interrupted call has left is completed, or begun anew.
 END
 }
 
@@ -27,7 +29,10 @@ targets=()
 trained=yes
 for argument in "$@"; do
   case $argument in
-  --lab) targets=(lab) ;;
+  --lab)
+    build=build-lab
+    targets=(lab)
+    ;;
   --programs) targets=(programs) ;;
   --untrained) trained=no ;;
   --sanitize)
@@ -63,8 +68,17 @@ fi
 
 as_invoker mkdir -p "$build" || die "$PWD cannot be written to by ${SUDO_USER:-$USER}"
 log=$(as_invoker mktemp --tmpdir satrelay-build.XXXXXX.log)
+# Meson knows what a folder is for. What lies in the folder says little: the training leaves build/tests
+# without a test in it, and a call may have been interrupted anywhere.
+if [ -f "$build/build.ninja" ] && [ "$(meson_option "$build" b_pgo)" = generate ]; then
+  say "$build/: its training was interrupted; it is begun anew"
+  as_invoker rm -rf -- "$build"
+  as_invoker mkdir -p "$build"
+fi
 if [ ! -f "$build/build.ninja" ]; then
   say "configuring $build/"
+  # Meson takes the remains of an interrupted set-up for a folder that is configured.
+  as_invoker rm -rf -- "$build/meson-private" "$build/meson-info"
   run_with_progress "$log" as_invoker meson setup "${options[@]}" "$build" .
   if [ $trained = yes ]; then
     say "training the compiler"
@@ -76,7 +90,8 @@ if [ ! -f "$build/build.ninja" ]; then
     ((status == 0)) || die "the training failed; deploy/build.sh --untrained builds without it"
     trap - EXIT
   fi
-elif ((${#targets[@]} == 0)) && [ ! -d "$build/tests" ]; then
+fi
+if ((${#targets[@]} == 0)) && [ "$(meson_option "$build" tests)" != true ]; then
   say "adding the tests to $build/"
   run_with_progress "$log" as_invoker meson configure -Dtests=true "$build"
 fi

@@ -1,4 +1,5 @@
-# Sourced by the set-up, build and test scripts: one way to say what happens while it takes time.
+# Sourced by the set-up, build and test scripts: one way to say what happens while it takes time, to
+# become root or the person who typed sudo, and to ask a build folder.
 # shellcheck shell=bash
 
 say() { printf '%s\n' "$*"; }
@@ -55,3 +56,15 @@ if ((EUID == 0)) && [ -n "${SUDO_UID:-}" ] && [ "$SUDO_UID" != 0 ]; then
     env HOME="$(getent passwd "$SUDO_UID" | cut -d: -f6)")
 fi
 as_invoker() { "${invoker[@]}" "$@"; }
+
+# meson_option BUILD NAME: the value of an option of a build folder, as Meson has it; true or false of a
+# switch. Nothing of a folder that Meson does not know.
+meson_option() {
+  as_invoker meson introspect --buildoptions "$1" 2>/dev/null | python3 -c '
+import json, sys
+try:
+    found = {option["name"]: option["value"] for option in json.load(sys.stdin)}
+except ValueError:
+    sys.exit()
+print(json.dumps(found.get(sys.argv[1])).strip("\""))' "$2" || true
+}

@@ -85,7 +85,7 @@ def _options() -> argparse.ArgumentParser:
     add("--keep", action="store_true")
     add("--panel", action="store_true")
     add("--down", metavar="TAG")
-    add("--build", default=os.path.join(_REPOSITORY, "build"))
+    add("--build", default=os.path.join(_REPOSITORY, "build-lab"))
     add("--check-arguments", action="store_true")
     return parser
 

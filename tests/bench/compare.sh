@@ -84,6 +84,10 @@ build() {
       run_with_progress "$figures/train.log" "$folder/deploy/train.sh" "$folder/build" || return 1
     fi
   fi
+  # deploy/build.sh leaves benchmarks out, and the tests too if it builds programs only.
+  if [ "$(meson_option "$folder/build" benchmarks)$(meson_option "$folder/build" tests)" != truetrue ]; then
+    meson configure -Dtests=true -Dbenchmarks=true "$folder/build" || return 1
+  fi
   run_with_progress "$figures/build.log" ninja -C "$folder/build" "${targets[@]}"
 }
 

@@ -25,6 +25,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "lab(...): the arguments of make_lab() for the fixture lab")
+    config.addinivalue_line("markers", "long: run by tests/run.sh --suite long only")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     adopt_orphans()
 

@@ -41,7 +41,7 @@ KINDS = (
     ),
 )
 
-pytestmark = needs_root
+pytestmark = [needs_root, pytest.mark.long]
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.name)

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""tests/run.sh runs its tests whatever was built before, in any order, and wherever that was interrupted.
+
+deploy/build.sh, deploy/train.sh and tests/run.sh are the real ones, in a tree of their own; Meson and ninja
+are a stub (run_stub/tool.py). run_really_test.py tries one order with the real ones.
+"""
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+COPIED = ("deploy/build.sh", "deploy/train.sh", "deploy/progress.sh", "tests/run.sh", "tests/summary.py")
+BUILDS = ((), ("--lab",), ("--programs",), ("--sanitize",))
+# Where a build may be interrupted, and which builds come by there.
+POINTS = {
+    "setup": BUILDS,
+    "training": BUILDS[:3],
+    "compiling": BUILDS,
+}
+SUITES = ("--suite", "unit", "--suite", "sim", "--suite", "tidy")
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="satrelay-run-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.stubs = os.path.join(folder.name, "stubs")
+        os.mkdir(self.stubs)
+        for name in ("meson", "ninja"):
+            shutil.copy(os.path.join(HERE, "run_stub", "tool.py"), os.path.join(self.stubs, name))
+        # The scripts look every 0.2 s whether a command has ended.
+        self.script(os.path.join(self.stubs, "sleep"), "exec /bin/sleep 0.01")
+        self.new_tree()
+
+    def new_tree(self):
+        self.root = tempfile.mkdtemp(dir=self.folder)
+        for name in COPIED:
+            copy = os.path.join(self.root, name)
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copy(os.path.join(ROOT, name), copy)
+        self.script(os.path.join(self.root, "deploy/setup.sh"), "exit 0")
+
+    def script(self, path: str, text: str):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{text}\n")
+        os.chmod(path, 0o755)
+
+    def call(self, script: str, *words: str, **environment: str):
+        return subprocess.run(
+            [os.path.join(self.root, script), *words],
+            env=os.environ | {"PATH": f"{self.stubs}:{os.environ['PATH']}"} | environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            start_new_session=True,
+        )
+
+    def build(self, words, stop: str = ""):
+        done = self.call("deploy/build.sh", *words, STUB_STOP=stop)
+        self.assertEqual(done.returncode, -9 if stop else 0, f"{words} {stop}: {done.stdout}")
+
+    def all_tests_run(self, what):
+        done = self.call("tests/run.sh", *SUITES)
+        self.assertEqual(done.returncode, 0, f"{what}: {done.stdout}")
+        self.assertTrue(done.stdout.endswith("\n4 passed, 0 failed, 0 skipped\n"), f"{what}: {done.stdout}")
+
+    def test_after_any_builds(self):
+        for first, second in itertools.permutations(BUILDS, 2):
+            with self.subTest(first=first, second=second):
+                self.new_tree()
+                self.build(first)
+                self.build(second)
+                self.all_tests_run((first, second))
+
+    def test_after_an_interrupted_build(self):
+        for point, builds in POINTS.items():
+            for words in builds:
+                with self.subTest(point=point, words=words):
+                    self.new_tree()
+                    self.build(words, point)
+                    self.all_tests_run((words, point))
+
+    def test_after_a_build_that_completed_an_interrupted_one(self):
+        for point, words in itertools.product(POINTS, ((), ("--programs",))):
+            with self.subTest(point=point, words=words):
+                self.new_tree()
+                self.build(words, point)
+                self.build(("--programs",))
+                self.all_tests_run((words, point))
+
+    def test_after_an_interrupted_run(self):
+        self.build(("--programs",))
+        for point in ("adding", "compiling"):
+            done = self.call("tests/run.sh", *SUITES, STUB_STOP=point)
+            self.assertEqual(done.returncode, -9, done.stdout)
+            self.all_tests_run(point)
+            self.new_tree()
+            self.build(("--programs",))
+
+    def test_a_lab_and_tests_do_not_share_a_folder(self):
+        self.build(("--lab",))
+        self.assertEqual(self.folders(), ["build-lab"])
+        self.all_tests_run("--lab")
+        self.assertEqual(self.folders(), ["build", "build-lab"])
+
+    def folders(self):
+        return sorted(name for name in os.listdir(self.root) if name.startswith("build"))
+
+    def test_sanitized(self):
+        self.build(("--sanitize",), "setup")
+        done = self.call("tests/run.sh", "--suite", "sanitize")
+        self.assertIn("3 passed, 0 failed", done.stdout)
+
+    def test_lists(self):
+        self.build(("--programs",))
+        done = self.call("tests/run.sh", *SUITES, "--list")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        for name in ("unit     unit-a\n", "unit     unit-b\n", "sim      sim-a\n", "tidy     tidy-a\n"):
+            self.assertIn(name, done.stdout)
+
+    def test_filters(self):
+        done = self.call("tests/run.sh", *SUITES, "--filter", "m-a")
+        self.assertTrue(done.stdout.endswith("\n1 passed, 0 failed, 0 skipped\n"), done.stdout)
+        for more in ((), ("--list",)):
+            done = self.call("tests/run.sh", *SUITES, "--filter", "nonsense", *more)
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+            self.assertIn("no test matches", done.stdout)
+
+    def test_a_suite_without_a_test_is_an_error(self):
+        for more in ((), ("--list",), ("--filter", "unit-a")):
+            done = self.call("tests/run.sh", *SUITES, *more, STUB_EMPTY="sim")
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+            self.assertIn("has no test of suite sim", done.stdout)
+        done = self.call("tests/run.sh", "--suite", "sanitize", STUB_EMPTY="sim")
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertIn("has no test of suite sim", done.stdout)
+
+    def test_an_unknown_suite_is_an_error(self):
+        done = self.call("tests/run.sh", "--suite", "units")
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertIn("there is no suite units", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
