@@ -72,7 +72,7 @@ void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) 
       records_.bridged_syns.remember(f.key, f.syn_sequence, now);
     }
     if (reason == stp::ResetReason::kInUse) {
-      records_.in_use.remember(f.key, ConnectionRecords::kInUse, now);
+      records_.refused_in_use.remember(f.key, 0, now);
     }
     f.endpoint.abandon();
   } else {

@@ -7,6 +7,7 @@
 
 #include "pep/base/time.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/opening/connections_in_use.h"
 #include "relay/gateway/opening/recent_connections.h"
 
 namespace satrelay::gateway {
@@ -22,6 +23,7 @@ struct ConnectionRecords {
         dropped_acks(secret, RecentConnections::kRepetitions),
         unanswered(secret, kAsymmetricFor),
         ended(secret, RecentConnections::kRepetitions),
+        refused_in_use(secret, RecentConnections::kRepetitions),
         in_use(secret, RecentConnections::kRepetitions, kFewestBridged),
         own_syns(secret, RecentConnections::kRepetitions) {}
 
@@ -39,12 +41,10 @@ struct ConnectionRecords {
   RecentConnections unanswered;
   // Number 0: flows that are over and were established once.
   RecentConnections ended;
-  // Connections that the far host has already, through no gateway.
-  enum InUse : std::uint32_t {
-    kInUse,
-    kEnds,  // the far host has said so
-  };
-  RecentConnections in_use;
+  // Number 0: connections that the far host has already, through no gateway, as its gateway says.
+  RecentConnections refused_in_use;
+  // The same as the two ports of this gateway show.
+  ConnectionsInUse in_use;
   // By the sequence number of a SYN of ours towards a host behind a peer, which a router of the LAN
   // may send back. As it would come: from its far end, and untagged(), since that router may choose
   // another VLAN.

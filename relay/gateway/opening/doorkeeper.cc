@@ -46,7 +46,8 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   const wire::TcpHeader& opening = recovered ? *recovered : header;
   auto reason = reason_to_bridge(segment, opening, rule.rule, peer, now);
   const bool was_bridged = records_.bridged_syns.recalls(key, opening.sequence, now);
-  if (!reason && (was_bridged || records_.in_use.recalls(key, ConnectionRecords::kInUse, now))) {
+  if (!reason && (was_bridged || records_.in_use.has(key, now) ||
+                  records_.refused_in_use.recalls(key, 0, now))) {
     reason = Counter::kBridgedMidStream;
   }
   // A SYN keeps IP options and extension headers, and its connection too: the hosts may need them
@@ -63,6 +64,11 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     if (!reason && !recovered && room.half_open() >= most_half_open_) {
       reason = Counter::kBridgedHalfOpenFull;
     }
+  }
+  // The host has taken a SYN from the WAN: what it had with these ports before is over.
+  if (header.has(Flags::kSyn) && header.has(Flags::kAck) &&
+      records_.syns_from_wan.recalls(key, header.acknowledgment - 1, now)) {
+    records_.ended.forget(key);
   }
   // Of a flow that is over no other host knows.
   if (reason == Counter::kBridgedMidStream && !is_syn && records_.ended.recalls(key, 0, now)) {
@@ -82,6 +88,12 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     records_.bridged_syns.remember(key, opening.sequence, now);
     records_.ended.forget(key);
   }
+  records_.in_use.look_from_lan(key,
+                                {.flags = header.flags,
+                                 .sequence = header.sequence,
+                                 .acknowledgment = header.acknowledgment,
+                                 .payload = static_cast<std::uint32_t>(segment.payload)},
+                                now);
   misfits_.look_from_lan(key, segment.frame.ethernet, segment.frame.payload);
   return bridge(bridging_reason(segment.frame, *reason));
 }
@@ -150,19 +162,10 @@ void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config,
 }
 
 void Doorkeeper::look_from_wan(const FlowKey& key, ConstBytes segment, Instant now) {
-  const std::uint8_t flags = load_u8(segment.data() + 13);
-  // A SYN for it from the LAN is forged then, or late: relayed, it would be answered here, and take
-  // the place of a connection that is there.
-  if ((flags & Flags::kSyn) != 0) {
-    records_.in_use.forget(key);
-  } else if ((flags & (Flags::kFin | Flags::kRst)) != 0) {
-    records_.in_use.remember(key, ConnectionRecords::kEnds, now);
-  } else {
-    records_.in_use.remember_unless(ConnectionRecords::kEnds, key, ConnectionRecords::kInUse, now);
-  }
-  if ((flags & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
-    records_.syns_from_wan.remember(key, load_u32(segment.data() + 4), now);
-    records_.ended.forget(key);
+  const auto numbers = numbers_of(segment);
+  records_.in_use.look_from_wan(key, numbers, now);
+  if ((numbers.flags & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
+    records_.syns_from_wan.remember(key, numbers.sequence, now);
   }
   misfits_.look_from_wan(key, segment);
 }

@@ -20,14 +20,6 @@ void RecentConnections::remember(const FlowKey& flow, std::uint32_t number, Inst
   place_for(hash) = {hash, now + memory_, number};
 }
 
-void RecentConnections::remember_unless(std::uint32_t unless, const FlowKey& flow,
-                                        std::uint32_t number, Instant now) {
-  const std::uint64_t hash = hash_flow(key_, flow);
-  Entry& place = place_for(hash);
-  if (place.hash == hash && place.number == unless && now < place.until) return;
-  place = {hash, now + memory_, number};
-}
-
 bool RecentConnections::recalls(const FlowKey& flow, std::uint32_t number, Instant now) const {
   const std::uint64_t hash = hash_flow(key_, flow);
   const auto set = std::span(entries_).subspan(set_of(hash), kWays);

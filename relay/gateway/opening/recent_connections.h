@@ -24,9 +24,6 @@ class RecentConnections {
   RecentConnections(HashKey key, Duration memory, std::size_t connections = kFewest);
 
   void remember(const FlowKey& flow, std::uint32_t number, Instant now);
-  // The same, but not while this flow is remembered with the number `unless`.
-  void remember_unless(std::uint32_t unless, const FlowKey& flow, std::uint32_t number,
-                       Instant now);
   // Whether this flow and number were remembered, no longer than `memory` ago.
   bool recalls(const FlowKey& flow, std::uint32_t number, Instant now) const;
   void forget(const FlowKey& flow);

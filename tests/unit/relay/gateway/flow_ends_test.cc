@@ -20,8 +20,14 @@ TEST_F(FlowEndsTest, AStrayAckAfterTheEndIsAnsweredWithRst) {
   near_.listen(*a_, now_);
   EXPECT_EQ(near_.resets, 1);
   EXPECT_EQ(near_.reset_sequence, tcp->header.acknowledgment);
-  // A new connection of the same ports that is bridged is left alone.
-  EXPECT_EQ(wan(far_.frame(Flags::kSyn)), Verdict::kBridge);
+  // A new connection of the same ports that is bridged is left alone, once its host has taken it.
+  const FrameBytes request = far_.frame(Flags::kSyn);
+  EXPECT_EQ(wan(request), Verdict::kBridge);
+  EXPECT_EQ(lan(stray), Verdict::kDrop) << "anybody may have sent that SYN";
+  wire::TcpHeader answer = tcp->header;
+  answer.flags = Flags::kSyn | Flags::kAck;
+  answer.acknowledgment = wire::parse_tcp(look_at(request).payload)->header.sequence + 1;
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, answer)), Verdict::kBridge);
   EXPECT_EQ(lan(stray), Verdict::kBridge);
 }
 

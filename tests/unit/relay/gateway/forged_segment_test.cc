@@ -116,48 +116,96 @@ TEST_F(ForgedSegment, DoesNotChangeTheMarksThatTheFarHostSees) {
 
 // Two hosts have a connection that no gateway relays, and somebody on the client's LAN sends a SYN
 // with its addresses and ports. Answered by the gateway, it would take that connection's place.
-TEST_F(ForgedSegment, ASynOfABridgedConnectionIsBridged) {
-  client_ = kClient;
-  server_ = kServer;
-  const auto from_server = [&](std::uint8_t flags) {
+class ForgedSynOfBridged : public ForgedSegment {
+ protected:
+  ForgedSynOfBridged() {
+    client_ = kClient;
+    server_ = kServer;
+  }
+  static constexpr std::uint32_t kServerAt = 777;
+  void from_server(std::uint8_t flags, std::uint32_t sequence = kServerAt) {
     wire::TcpHeader tcp;
     tcp.source_port = 80;
     tcp.destination_port = 40000;
-    tcp.sequence = 777;
+    tcp.sequence = sequence;
     tcp.acknowledgment = 5'000'000;
     tcp.flags = flags;
     wire::EthernetHeader ethernet;
     ethernet.source = kPeerMac;
     ethernet.destination = kHostMac;
-    return a_->handle_frame(PortId::kWan, tcp_frame(kServer, kClient, tcp, ethernet, "data"), now_);
-  };
-  const FrameBytes forged = tcp_frame(kClient, kServer, syn(), from_elsewhere());
-  EXPECT_EQ(from_server(wire::TcpFlags::kAck), Verdict::kBridge);
-  EXPECT_EQ(lan(forged), Verdict::kBridge) << "its hosts settle it";
-  EXPECT_FALSE(hear());
-  wire::TcpHeader other = syn(40001);
-  EXPECT_EQ(lan(tcp_frame(kClient, kServer, other)), Verdict::kConsumed) << "another connection";
-  // The server has ended it, and acknowledges what is left.
-  wire::TcpHeader next = syn();
-  next.sequence += 12345;
-  from_server(wire::TcpFlags::kFin | wire::TcpFlags::kAck);
+    EXPECT_EQ(wan(tcp_frame(kServer, kClient, tcp, ethernet)), Verdict::kBridge);
+  }
+  void from_client(std::uint8_t flags, std::uint32_t acknowledgment = kServerAt) {
+    wire::TcpHeader tcp = syn();
+    tcp.options = {};
+    tcp.sequence = 5'000'000;
+    tcp.acknowledgment = acknowledgment;
+    tcp.flags = flags;
+    EXPECT_EQ(lan(tcp_frame(kClient, kServer, tcp)), Verdict::kBridge);
+  }
+  Verdict forged_syn() {
+    wire::TcpHeader forged = syn();
+    forged.sequence += next_ += 12345;  // no repetition
+    return lan(tcp_frame(kClient, kServer, forged, from_elsewhere()));
+  }
+  void wait(int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      now_ += Duration::seconds(1);
+      step();
+    }
+  }
+  std::uint32_t next_ = 0;
+};
+
+TEST_F(ForgedSynOfBridged, IsBridged) {
   from_server(wire::TcpFlags::kAck);
-  EXPECT_EQ(lan(tcp_frame(kClient, kServer, next)), Verdict::kConsumed) << "a new one is relayed";
+  from_client(wire::TcpFlags::kAck);
+  EXPECT_EQ(forged_syn(), Verdict::kBridge) << "its hosts settle it";
+  EXPECT_FALSE(hear());
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(40001))), Verdict::kConsumed) << "another one";
+  wait(70);
+  from_client(wire::TcpFlags::kAck);
+  from_server(wire::TcpFlags::kAck);
+  wait(70);
+  EXPECT_EQ(forged_syn(), Verdict::kBridge) << "both have spoken in the last two minutes";
 }
 
-TEST_F(ForgedSegment, ASilentBridgedConnectionIsForgotten) {
-  client_ = kClient;
-  server_ = kServer;
-  wire::TcpHeader tcp;
-  tcp.source_port = 80;
-  tcp.destination_port = 40000;
-  tcp.flags = wire::TcpFlags::kAck;
-  a_->handle_frame(PortId::kWan, tcp_frame(kServer, kClient, tcp), now_);
-  for (int i = 0; i < 130; ++i) {
-    now_ += Duration::seconds(1);
-    step();
+TEST_F(ForgedSynOfBridged, IsRelayedWhenBothHostsHaveEndedTheConnection) {
+  from_server(wire::TcpFlags::kAck);
+  from_client(wire::TcpFlags::kAck);
+  from_server(wire::TcpFlags::kFin | wire::TcpFlags::kAck);
+  EXPECT_EQ(forged_syn(), Verdict::kBridge) << "the client has yet to say so";
+  from_client(wire::TcpFlags::kAck, kServerAt + 1);
+  EXPECT_EQ(forged_syn(), Verdict::kBridge) << "it may still send";
+  from_client(wire::TcpFlags::kFin | wire::TcpFlags::kAck, kServerAt + 1);
+  from_server(wire::TcpFlags::kAck, kServerAt + 1);
+  EXPECT_EQ(forged_syn(), Verdict::kConsumed) << "a new one is relayed";
+}
+
+TEST_F(ForgedSynOfBridged, IsBridgedThoughTheWanSaysThatTheConnectionIsOver) {
+  from_server(wire::TcpFlags::kAck);
+  from_client(wire::TcpFlags::kAck);
+  for (const std::uint8_t flags :
+       {wire::TcpFlags::kFin, wire::TcpFlags::kRst, wire::TcpFlags::kSyn}) {
+    from_server(flags, kServerAt + 1'000);
+    from_server(flags, kServerAt + 1'000'000'000);
+    from_client(wire::TcpFlags::kAck);  // as RFC 5961 has it
+    EXPECT_EQ(forged_syn(), Verdict::kBridge) << int{flags};
   }
-  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  from_server(wire::TcpFlags::kRst);
+  EXPECT_EQ(forged_syn(), Verdict::kConsumed) << "this one ends the client's connection";
+}
+
+TEST_F(ForgedSynOfBridged, NeedsBothHostsToHaveSpoken) {
+  from_server(wire::TcpFlags::kAck);
+  EXPECT_EQ(forged_syn(), Verdict::kConsumed) << "nobody knows who has sent that";
+}
+
+TEST_F(ForgedSynOfBridged, OfASilentConnectionIsRelayed) {
+  from_server(wire::TcpFlags::kAck);
+  from_client(wire::TcpFlags::kAck);
+  wait(130);
+  EXPECT_EQ(forged_syn(), Verdict::kConsumed);
 }
 
 // Two hosts have a connection that no gateway relays, and somebody on the client's LAN sends a SYN

@@ -79,6 +79,11 @@ class DoorkeeperTest : public testing::Test {
     EXPECT_GT(size, 0U);
     return wire::parse_tcp(look_at(ConstBytes(out).first(size)).payload)->header.sequence;
   }
+  void from_wan(const wire::TcpHeader& tcp) {
+    FrameBytes bytes(wire::tcp_header_size(tcp));
+    wire::write_tcp(tcp, bytes);
+    door_.look_from_wan(key_, bytes, now_);
+  }
   static wire::TcpHeader answer_to(std::uint32_t cookie) {
     wire::TcpHeader ack = segment(Flags::kAck, 1'001);
     ack.acknowledgment = cookie + 1;
@@ -201,10 +206,7 @@ TEST_F(DoorkeeperTest, ANewConnectionThatIsBridgedEndsThatMemory) {
 TEST_F(DoorkeeperTest, AnAnswerToASynThatDidNotPassIsAsymmetric) {
   const wire::TcpHeader answer = segment(Flags::kSyn | Flags::kAck);
   EXPECT_EQ(decide(answer).reason, Counter::kBridgedAsymmetric);
-  wire::TcpHeader asked = syn(6'999);
-  FrameBytes bytes(wire::tcp_header_size(asked));
-  wire::write_tcp(asked, bytes);
-  door_.look_from_wan(key_, bytes, now_);
+  from_wan(syn(6'999));
   EXPECT_EQ(decide(answer).reason, Counter::kBridgedMidStream);
 }
 
@@ -238,8 +240,38 @@ TEST_F(DoorkeeperTest, EachReasonToBridgeHasItsName) {
 
 TEST_F(DoorkeeperTest, AConnectionThatTheFarHostHasIsBridged) {
   decide(segment(Flags::kAck));
-  door_.records().in_use.remember(key_, 0, now_);
+  door_.records().refused_in_use.remember(key_, 0, now_);
   EXPECT_EQ(decide(syn()).reason, Counter::kBridgedMidStream);
+}
+
+// Somebody on the WAN sends an ACK to each port that a host may use, and the host says that it has
+// no such connection. Bridged, the connections that follow would cross the link in the clear.
+TEST_F(DoorkeeperTest, NoAckFromTheWanKeepsAConnectionOutOfTheSession) {
+  constexpr unsigned kPorts = 16'384;
+  for (unsigned i = 0; i < kPorts; ++i) {
+    key_ = {ip_of(kHost), ip_of(kServer), static_cast<std::uint16_t>(40'000 + i), 80, {}};
+    from_wan(segment(Flags::kAck, 7'000));
+    wire::TcpHeader refusal = segment(Flags::kRst | Flags::kAck, 0);
+    refusal.source_port = key_.local_port;
+    decide(refusal);
+  }
+  unsigned relayed = 0;
+  for (unsigned i = 0; i < kPorts; ++i) {
+    wire::TcpHeader tcp = syn();
+    tcp.source_port = static_cast<std::uint16_t>(40'000 + i);
+    if (decide(tcp).kind == Kind::kRelay) ++relayed;
+  }
+  EXPECT_EQ(relayed, kPorts);
+}
+
+TEST_F(DoorkeeperTest, ASynFromTheWanDoesNotEndTheMemoryOfAnEndedFlowButItsAnswerDoes) {
+  decide(segment(Flags::kAck));
+  door_.records().ended.remember(key_, 0, now_);
+  from_wan(segment(Flags::kSyn, 6'999));
+  EXPECT_EQ(decide(segment(Flags::kAck)).reason, Counter::kDroppedAfterEnd);
+  wire::TcpHeader answer = segment(Flags::kSyn | Flags::kAck);
+  EXPECT_EQ(decide(answer).kind, Kind::kBridge);
+  EXPECT_EQ(decide(segment(Flags::kAck)).kind, Kind::kBridge) << "a new connection of both hosts";
 }
 
 TEST_F(DoorkeeperTest, AHostBehindAPeerDoesNotSpeakHereButInASynOfOurs) {

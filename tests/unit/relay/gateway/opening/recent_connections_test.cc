@@ -24,18 +24,6 @@ TEST(RecentConnections, KnowsRepetitionsForAsLongAsHostsMakeThem) {
   EXPECT_FALSE(syns.recalls(flow(1), 100, now + RecentConnections::kRepetitions));
 }
 
-TEST(RecentConnections, OneNumberMayKeepAnotherAway) {
-  RecentConnections connections({1, 2}, RecentConnections::kRepetitions);
-  const Instant now = Instant() + Duration::seconds(1);
-  connections.remember_unless(7, flow(1), 5, now);
-  EXPECT_TRUE(connections.recalls(flow(1), 5, now));
-  connections.remember(flow(1), 7, now);
-  connections.remember_unless(7, flow(1), 5, now);
-  EXPECT_TRUE(connections.recalls(flow(1), 7, now));
-  connections.remember_unless(7, flow(1), 5, now + RecentConnections::kRepetitions);
-  EXPECT_TRUE(connections.recalls(flow(1), 5, now + RecentConnections::kRepetitions));
-}
-
 // Who is forgotten is relayed, though its server has answered already: both are reset.
 TEST(RecentConnections, OneSynDoesNotMakeItForgetAnother) {
   RecentConnections syns({1, 2}, RecentConnections::kRepetitions);

@@ -1,0 +1,75 @@
+// Bridged connections that both hosts have, as far as their segments show. A SYN from the LAN for
+// one of these is forged, or late: relayed, it would be answered here, and take the place of the
+// connection.
+//
+// Anybody can forge a segment on the WAN. So a connection is in use only if its two ports agree:
+// the host of the LAN has acknowledged, within kSequenceReach, what came from the WAN. An RST or a
+// SYN of the host is no such acknowledgment. Nothing but the host's own acknowledgment ends it,
+// either: the far host's FIN or RST ends the connection when the host has acknowledged exactly that
+// number.
+//
+// Fixed size, eight places for each hash. An entry with less evidence never takes the place of one
+// with more.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/opening/segment_numbers.h"
+
+namespace satrelay::gateway {
+
+class ConnectionsInUse {
+ public:
+  // Both hosts must have spoken within `memory`.
+  ConnectionsInUse(HashKey key, Duration memory, std::size_t connections);
+
+  // Each segment that is bridged. `flow`: as seen from the LAN.
+  void look_from_lan(const FlowKey& flow, const SegmentNumbers& segment, Instant now);
+  void look_from_wan(const FlowKey& flow, const SegmentNumbers& segment, Instant now);
+  bool has(const FlowKey& flow, Instant now) const;
+
+ private:
+  // In the order of their evidence.
+  enum class State : std::uint8_t {
+    kFree,
+    kFarSpoke,   // the WAN port alone has seen it
+    kHostSpoke,  // the LAN port has, and nothing from the WAN that fits
+    kOver,       // both hosts have ended it: late segments do not bring it back
+    kInUse,
+  };
+  static constexpr Instant kLongAgo =
+      Instant::from_nanoseconds(std::numeric_limits<std::int64_t>::min());
+  struct Entry {
+    std::uint64_t hash = 0;
+    Instant host_spoke = kLongAgo;
+    Instant far_spoke = kLongAgo;
+    std::uint32_t expected = 0;  // the host's latest acknowledgment
+    std::uint32_t said = 0;      // the latest sequence number from the WAN
+    std::uint32_t end = 0;       // what acknowledges the far host's FIN or RST
+    State state = State::kFree;
+    bool far_ends = false;  // `end` is known
+    bool far_resets = false;
+    bool host_ends = false;  // the host has sent FIN or RST
+  };
+  static constexpr std::size_t kWays = 8;
+
+  std::size_t set_of(std::uint64_t hash) const { return hash % (entries_.size() / kWays) * kWays; }
+  bool is_valid(const Entry& entry, Instant now) const;
+  const Entry* find(std::uint64_t hash, Instant now) const;
+  Entry* find(std::uint64_t hash, Instant now);
+  // The flow's entry, or a new one in a place of no more than `evidence`; nullptr if there is none.
+  Entry* place_for(std::uint64_t hash, State evidence, Instant now);
+  static void look_for_end(Entry& entry, Instant now);
+
+  HashKey key_;
+  Duration memory_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace satrelay::gateway

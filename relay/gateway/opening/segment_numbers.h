@@ -1,0 +1,39 @@
+// The numbers of a segment that belongs to no flow, and how far two of them may be apart.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+#include "pep/wire/tcp.h"
+
+namespace satrelay::gateway {
+
+struct SegmentNumbers {
+  std::uint8_t flags = 0;
+  std::uint32_t sequence = 0;
+  std::uint32_t acknowledgment = 0;
+  std::uint32_t payload = 0;  // octets
+};
+
+// Of a segment from its TCP header on, at least wire::kTcpHeaderSize octets.
+inline SegmentNumbers numbers_of(ConstBytes segment) {
+  constexpr std::size_t kAcknowledgmentOffset = 8, kDataOffset = 12;  // upper four bits, in words
+  const std::size_t header = std::size_t{load_u8(segment.data() + kDataOffset)} >> 4 << 2;
+  const std::size_t payload = segment.size() - std::min(header, segment.size());
+  return {.flags = load_u8(segment.data() + wire::kTcpFlagsOffset),
+          .sequence = load_u32(segment.data() + wire::kTcpSequenceOffset),
+          .acknowledgment = load_u32(segment.data() + kAcknowledgmentOffset),
+          .payload = static_cast<std::uint32_t>(payload)};
+}
+
+// Windows are hardly ever larger. A random number is as near as this once in 128 tries.
+inline constexpr std::uint32_t kSequenceReach = 1U << 24;
+
+constexpr bool is_within_reach(std::uint32_t one, std::uint32_t other) {
+  const std::uint32_t distance = one - other;
+  return distance <= kSequenceReach || distance >= 0U - kSequenceReach;
+}
+
+}  // namespace satrelay::gateway
