@@ -72,6 +72,7 @@ void Gateway::handle_timeout(Instant now) {
   impl_->reassembly.handle_timeout(now);
   impl_->wan.handle_timeout(now);
   impl_->lan.handle_timeout(now);
+  impl_->hear(impl_->lan.take_unanswered(now));
   impl_->uplink.attention().wake_due(now);
   impl_->uplink.attention().for_each([&](std::size_t i) {
     Peer& peer = *impl_->peers[i];

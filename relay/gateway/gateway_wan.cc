@@ -69,7 +69,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
   if (frame.kind != FrameKind::kMalformed && wan.is_own_mac(frame.ethernet.destination)) {
     return drop(Counter::kDroppedToGateway);
   }
-  hear(lan.learn_from_wan(frame));
+  lan.note_from_wan(frame, now);
   const bool is_ip = frame.kind >= FrameKind::kFragment;
   return is_ip ? treat(Counter::kBridgedFromWan, frame, kPort, bytes, now)
                : bridge(Counter::kBridgedFromWan, frame, kPort, bytes, now);
@@ -84,7 +84,7 @@ void Gateway::Impl::overhear(PortId port, const Frame& frame, Instant now) {
   const bool own = frame.kind == FrameKind::kArp
                        ? wan.handle_arp(frame, now)
                        : frame.kind == FrameKind::kIcmp && wan.handle_icmp(frame, now);
-  if (!own) hear(lan.learn_from_wan(frame));
+  if (!own) lan.note_from_wan(frame, now);
 }
 
 Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {

@@ -34,10 +34,11 @@ std::size_t LanNeighbours::place(const IpAddress& host) const {
   return hash_flow(key_, flow) % kEntries;
 }
 
-std::optional<wire::EthernetHeader> LanNeighbours::find(const IpAddress& host) const {
+std::optional<wire::EthernetHeader> LanNeighbours::find(const IpAddress& host, Instant now) const {
   if (!any_) return std::nullopt;
   const Entry& entry = entries_[place(host)];
-  return entry.used && entry.host == host ? std::optional(entry.towards) : std::nullopt;
+  const bool known = is_valid(entry, now) && entry.source != Source::kWan && entry.host == host;
+  return known ? std::optional(entry.towards) : std::nullopt;
 }
 
 bool LanNeighbours::is_far(const IpAddress& host) const {
@@ -47,7 +48,7 @@ bool LanNeighbours::is_far(const IpAddress& host) const {
 
 LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
                                         const wire::EthernetHeader& towards) {
-  entries_[place(host)] = {host, towards, true};
+  entries_[place(host)] = {.host = host, .towards = towards, .source = Source::kLan};
   std::erase_if(questions_, [&](const Question& question) { return question.host == host; });
   return {host, towards};
 }
@@ -59,8 +60,10 @@ std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host
                                                            const wire::EthernetHeader& seen) {
   if (mac.is_multicast() || mac == MacAddress() || mac == router_) return std::nullopt;
   wire::EthernetHeader towards = seen;
-  const auto known = find(host);
-  towards.source = known && known->tags == seen.tags ? known->source : router_;
+  const Entry& known = entries_[place(host)];
+  const bool same =
+      known.source == Source::kLan && known.host == host && known.towards.tags == seen.tags;
+  towards.source = same ? known.towards.source : router_;
   towards.destination = mac;
   return put(host, towards);
 }
@@ -88,12 +91,14 @@ std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_lan(const Frame& f
   return put(frame.ip.source, seen.reversed());
 }
 
-std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_wan(const Frame& frame) {
-  if (!any_ || !is_packet(frame) || frame.ethernet.destination.is_multicast() ||
-      !is_far(frame.ip.source) || is_far(frame.ip.destination)) {
-    return std::nullopt;
-  }
-  return put(frame.ip.destination, frame.ethernet);
+void LanNeighbours::note_from_wan(const Frame& frame, Instant now) {
+  if (!any_ || !is_packet(frame) || frame.ethernet.destination.is_multicast()) return;
+  Entry& entry = entries_[place(frame.ip.destination)];
+  if (is_valid(entry, now) || !is_far(frame.ip.source) || is_far(frame.ip.destination)) return;
+  entry = {.host = frame.ip.destination,
+           .towards = frame.ethernet,
+           .source = Source::kWan,
+           .until = now + kNoted};
 }
 
 // --- questions ---------------------------------------------------------------------------------
@@ -110,14 +115,30 @@ void LanNeighbours::handle_timeout(Instant now) {
     if (question.left == 0) return true;
     --question.left;
     question.due = true;
+    question.falls_back = question.left == 0;
     question.next = now + kInterval;
     return false;
   });
 }
 
+std::optional<LanNeighbours::Heard> LanNeighbours::take_unanswered(Instant now) {
+  const auto question = std::ranges::find(questions_, true, &Question::falls_back);
+  if (question == questions_.end()) return std::nullopt;
+  question->falls_back = false;
+  Entry& entry = entries_[place(question->host)];
+  if (!is_valid(entry, now) || entry.host != question->host) return std::nullopt;
+  if (entry.source == Source::kWan) {
+    entry.source = Source::kUnanswered;
+    entry.until = now + kNoted;
+  }
+  return Heard{entry.host, entry.towards};
+}
+
 Instant LanNeighbours::next_timeout() const {
   Instant next = Instant::never();
-  for (const Question& question : questions_) next = earlier(next, question.next);
+  for (const Question& question : questions_) {
+    next = earlier(next, question.falls_back ? Instant() : question.next);
+  }
   return next;
 }
 

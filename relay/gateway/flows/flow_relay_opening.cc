@@ -102,7 +102,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     return;
   }
   // Behind a router the far LAN's header means nothing: this LAN's does.
-  auto to_host = lan_.is_routed(lane.peer) ? lan_.find(metadata->server) : metadata->ethernet;
+  auto to_host = lan_.is_routed(lane.peer) ? lan_.find(metadata->server, now) : metadata->ethernet;
   const bool unheard = !to_host;
   if (unheard) to_host.emplace();
   to_host->type = metadata->ethernet.type;

@@ -87,7 +87,7 @@ void FlowRelay::go_on(Instant now) {
   }
   const auto waiting = unheard_.take_put_off();
   if (!waiting) return;
-  const auto towards = lan_.find(waiting->host);
+  const auto towards = lan_.find(waiting->host, now);
   if (!towards) return;
   hear_from(unheard_.go_on(waiting->slot, waiting->host, *towards), waiting->host, *towards);
 }

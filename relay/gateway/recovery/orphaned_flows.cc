@@ -63,7 +63,7 @@ bool OrphanedFlows::add(const Lane& lane, const OpenMetadata& flow, ClientSide c
   Orphan orphan{.to_host = here ? flow.ethernet.reversed() : flow.ethernet};
   if (!here && lan_.is_routed(lane.peer)) {
     // Behind a router the client's L2 header means nothing.
-    orphan.to_host = lan_.find(key.local);
+    orphan.to_host = lan_.find(key.local, now);
     key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};
   }
   insert(key, orphan, now);
@@ -131,7 +131,7 @@ void OrphanedFlows::handle_timeout(Instant now) {
 // its turn comes again.
 std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes out, Instant now) {
   if (!orphan.to_host) {
-    orphan.to_host = lan_.find(key.local);
+    orphan.to_host = lan_.find(key.local, now);
     if (!orphan.to_host || vlans_of(*orphan.to_host) != key.vlans) {
       orphan.to_host.reset();
       lan_.ask(key.local, now);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
@@ -55,6 +56,18 @@ class LanNeighboursTest : public testing::Test {
     return frame;
   }
   std::size_t question() { return lan.poll_frame(out); }
+  std::optional<wire::EthernetHeader> find(std::string_view host) {
+    return lan.find(ip_of(host), now);
+  }
+  // As if the router had sent a packet to a host with this MAC.
+  void wan(std::string_view host, const MacAddress& mac) {
+    lan.note_from_wan(look_at(udp_frame(kFar, host, 9, FrameBytes(8), tagged(kRouterMac, mac))),
+                      now);
+  }
+  void wait(Duration duration) {
+    now += duration;
+    lan.handle_timeout(now);
+  }
 
   config::Gateway config = behind_a_router();
   Policy policy{config};
@@ -63,36 +76,92 @@ class LanNeighboursTest : public testing::Test {
   Instant now = Instant::from_nanoseconds(1);
 };
 
-TEST_F(LanNeighboursTest, LearnsFromWhatHostsSendFarAndGetFromThere) {
+TEST_F(LanNeighboursTest, LearnsFromWhatHostsSendFar) {
   const FrameBytes sent = udp_frame(kHost, kFar, 9, FrameBytes(8), tagged(kHostMac, kRouterMac));
   const auto heard = lan.learn_from_lan(look_at(sent));
   ASSERT_TRUE(heard);
   EXPECT_EQ(heard->host, ip_of(kHost));
-  const auto towards = lan.find(ip_of(kHost));
+  const auto towards = find(kHost);
   ASSERT_TRUE(towards);
   EXPECT_EQ(towards->destination, kHostMac);
   EXPECT_EQ(towards->source, kRouterMac);
   EXPECT_EQ(towards->tags[0].vlan_id(), 7);
-  const FrameBytes got =
-      udp_frame(kFar, "203.0.113.6", 9, FrameBytes(8), tagged(kRouterMac, kServerMac));
-  ASSERT_TRUE(lan.learn_from_wan(look_at(got)));
-  EXPECT_EQ(lan.find(ip_of("203.0.113.6"))->destination, kServerMac);
   // Between two hosts of the LAN: says nothing of the router.
   EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame("203.0.113.7", kHost, 9, FrameBytes(8)))));
-  EXPECT_FALSE(lan.find(ip_of("203.0.113.7")));
-  EXPECT_FALSE(lan.find(ip_of(kFar)));
+  EXPECT_FALSE(find("203.0.113.7"));
+  EXPECT_FALSE(find(kFar));
 }
 
 TEST_F(LanNeighboursTest, AnAnswerChangesTheHostsMacAndKeepsTheRouters) {
   ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
-  EXPECT_EQ(lan.find(ip_of(kHost))->source, kRouterMac);
+  EXPECT_EQ(find(kHost)->source, kRouterMac);
   wire::EthernetHeader by_another = host_to_server();
   by_another.destination = kPeerMac;  // the router has a second MAC
   ASSERT_TRUE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8), by_another))));
   ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kServerMac))));
-  EXPECT_EQ(lan.find(ip_of(kHost))->destination, kServerMac);
-  EXPECT_EQ(lan.find(ip_of(kHost))->source, kPeerMac);
+  EXPECT_EQ(find(kHost)->destination, kServerMac);
+  EXPECT_EQ(find(kHost)->source, kPeerMac);
   EXPECT_FALSE(lan.learn_from_lan(look_at(arp("203.0.113.8", kRouterMac)))) << "our own question";
+}
+
+// Anybody on the WAN may have sent that.
+TEST_F(LanNeighboursTest, WhatTheWanShowsIsUsedWhenTheHostDoesNotAnswer) {
+  wan(kHost, kServerMac);
+  EXPECT_FALSE(find(kHost));
+  lan.ask(ip_of(kHost), now);
+  wait(Duration::seconds(1));
+  EXPECT_FALSE(lan.take_unanswered(now));
+  wait(Duration::seconds(1));
+  EXPECT_EQ(lan.next_timeout(), Instant());
+  const auto unanswered = lan.take_unanswered(now);
+  ASSERT_TRUE(unanswered);
+  EXPECT_EQ(unanswered->host, ip_of(kHost));
+  EXPECT_EQ(unanswered->towards.destination, kServerMac);
+  EXPECT_FALSE(lan.take_unanswered(now));
+  ASSERT_TRUE(find(kHost));
+  EXPECT_EQ(find(kHost)->destination, kServerMac);
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac)))) << "late, but its own word";
+  EXPECT_EQ(find(kHost)->destination, kHostMac);
+  EXPECT_EQ(find(kHost)->source, kRouterMac);
+  EXPECT_EQ(find(kHost)->tag_count, 0U);
+}
+
+TEST_F(LanNeighboursTest, AnAnswerComesBeforeWhatTheWanShows) {
+  wan(kHost, kServerMac);
+  lan.ask(ip_of(kHost), now);
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
+  wait(Duration::seconds(2));
+  EXPECT_FALSE(lan.take_unanswered(now));
+  EXPECT_EQ(find(kHost)->destination, kHostMac);
+}
+
+TEST_F(LanNeighboursTest, TheWanNeitherReplacesNorEvictsWhatTheLanHasSaid) {
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
+  for (int i = 0; i < 20'000; ++i) {  // the table has 4,096 places
+    const std::string other = "10.1." + std::to_string(i / 200) + '.' + std::to_string(i % 200);
+    wan(kHost, kServerMac);
+    wan(other, kServerMac);
+  }
+  ASSERT_TRUE(find(kHost));
+  EXPECT_EQ(find(kHost)->destination, kHostMac);
+}
+
+TEST_F(LanNeighboursTest, WhatTheWanShowsHasItsPlaceForAMinute) {
+  const auto shown = [&] {
+    lan.ask(ip_of(kHost), now);
+    for (int i = 0; i < 2; ++i) wait(Duration::seconds(1));
+    const auto unanswered = lan.take_unanswered(now);
+    for (int i = 0; i < 2; ++i) wait(Duration::seconds(1));
+    return unanswered ? unanswered->towards.destination : MacAddress();
+  };
+  wan(kHost, kServerMac);
+  wan(kHost, kPeerMac);
+  EXPECT_EQ(shown(), kServerMac) << "one does not replace the other";
+  now += Duration::seconds(61);
+  EXPECT_FALSE(find(kHost)) << "the host is asked anew";
+  EXPECT_EQ(shown(), MacAddress());
+  wan(kHost, kPeerMac);
+  EXPECT_EQ(shown(), kPeerMac);
 }
 
 TEST_F(LanNeighboursTest, AsksThreeTimesASecondApartUntilAnswered) {
@@ -142,7 +211,7 @@ TEST(LanNeighboursOfOneSegment, AreNotNeeded) {
   LanNeighbours lan(config, policy, HashKey{1, 2});
   EXPECT_FALSE(lan.is_routed(0));
   EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8)))));
-  EXPECT_FALSE(lan.find(ip_of(kHost)));
+  EXPECT_FALSE(lan.find(ip_of(kHost), Instant()));
 }
 
 }  // namespace
