@@ -59,7 +59,7 @@ std::string host(const HostSpec& host) {
   std::string text =
       fmt::format("mss {}, send {}, receive {}, window scale {}", host.tcp.mss, host.tcp.send_limit,
                   host.tcp.receive_limit, host.tcp.window_scale);
-  if (host.tcp.congestion == control::Congestion::kCubic) text += ", CUBIC";
+  text += std::string(", ") + sim::name_of(host.tcp.congestion);
   if (!host.offer_window_scale) text += ", without window scale";
   if (!host.offer_sack) text += ", without SACK";
   if (!host.offer_timestamps) text += ", without timestamps";

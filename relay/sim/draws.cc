@@ -90,7 +90,8 @@ void vary_stack(Random& random, HostSpec& host) {
   host.offer_window_scale = !random.chance(0.15);
   host.offer_sack = !random.chance(0.15);
   host.offer_timestamps = !random.chance(0.25);
-  if (host.seed % 2 == 0) host.tcp.congestion = control::Congestion::kCubic;
+  host.tcp.congestion =
+      host.seed % 2 == 0 ? control::Congestion::kCubic : control::Congestion::kNewReno;
 }
 
 DrawnPlans random_plans(Random& random, std::uint64_t most) {

@@ -23,6 +23,7 @@ std::size_t random_crowd(Random& random) {
 
 // A host whose windows are those of small devices, or of what is left of a large one.
 void shrink_stack(Random& random, HostSpec& host) {
+  host.tcp.congestion = control::Congestion::kNewReno;
   host.tcp.send_limit = static_cast<std::uint64_t>(log_uniform(random, 4'096, 262'144));
   host.tcp.receive_limit = static_cast<std::uint64_t>(log_uniform(random, 1'024, 65'536));
   if (random.chance(0.3)) host.tcp.receive_limit = 4'096;

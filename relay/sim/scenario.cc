@@ -17,9 +17,13 @@ HostSpec make_host(Side side, std::size_t index, std::uint64_t seed) {
   spec.tcp.send_limit = 1 << 20;
   spec.tcp.receive_limit = 1 << 20;
   spec.tcp.window_scale = 7;
-  spec.tcp.congestion = control::Congestion::kNewReno;
+  spec.tcp.congestion = control::Congestion::kCubic;
   spec.seed = seed + (a ? 1000 : 2000) + index;
   return spec;
+}
+
+const char* name_of(control::Congestion congestion) {
+  return congestion == control::Congestion::kCubic ? "cubic" : "newreno";
 }
 
 Scenario make_lab(std::uint64_t seed, const LinkSpec& link, std::size_t hosts) {

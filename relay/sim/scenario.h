@@ -157,7 +157,10 @@ FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, con
                    Content content = Content::kRandom);
 
 // A host with the customary addresses: 198.51.100.x and 2001:db8:a::x at A, 203.0.113.x and
-// 2001:db8:b::x at B.
+// 2001:db8:b::x at B. Its TCP uses CUBIC, as most hosts do.
 HostSpec make_host(Side side, std::size_t index, std::uint64_t seed);
+
+// "cubic" or "newreno", as configurations and reports write it.
+const char* name_of(control::Congestion congestion);
 
 }  // namespace satrelay::sim

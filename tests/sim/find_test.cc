@@ -1,6 +1,7 @@
 // capacity: find over whole gateways that are told nothing, or a ceiling only: how soon a link is
 // used, what becomes of a fade and of its end, and what is left to others who share the modem. The
-// other is a host of ours with CUBIC, which hangs on the link directly, beside the gateways.
+// other is a host of ours, which hangs on the link directly, beside the gateways. Each line that is
+// printed names the congestion control that the other has.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/options.h"
 
 namespace satrelay::sim::find_test {
 namespace {
@@ -185,12 +187,14 @@ TEST(Find, TheOthersGetOverAFade) {
   }
 }
 
-// CUBIC from end to end, without gateways, for comparison.
+// TCP from end to end, without gateways, for comparison.
 TEST(Find, CubicAloneInTheSameScenarios) {
+  constexpr auto kCongestion = control::Congestion::kCubic;
   const auto direct = [](Scenario scenario) {
     scenario.gateways_present = false;
     for (Station& station : scenario.stations) {
       for (HostSpec& host : station.hosts) {
+        host.tcp.congestion = kCongestion;
         host.tcp.send_limit = host.tcp.receive_limit = 16 << 20;
         host.tcp.window_scale = 10;
       }
@@ -198,29 +202,33 @@ TEST(Find, CubicAloneInTheSameScenarios) {
     add_download(scenario);
     return scenario;
   };
-  double lossy = 1;
+  const char* const name = name_of(kCongestion);
+  double shares[2] = {};
   for (const double loss : {0.0, 0.05}) {
     Scenario scenario = found_link(megabit(50));
     scenario.b_to_a.loss = loss;
     Modem modem(direct(scenario));
     modem.run_until(Duration::seconds(3));
     const double share = modem.carried(megabit(50), Duration::seconds(1));
-    lossy = modem.carried(megabit(50), Duration::seconds(20));
-    std::printf("  CUBIC, 50 Mbit/s, loss %.2f: %.3f in the 4th second, then %.3f, queue %.0f ms\n",
-                loss, share, lossy, modem.milliseconds());
+    const double later = modem.carried(megabit(50), Duration::seconds(20));
+    shares[loss > 0 ? 1 : 0] = later;
+    std::printf("  %s, 50 Mbit/s, loss %.2f: %.3f in the 4th second, then %.3f, queue %.0f ms\n",
+                name, loss, share, later, modem.milliseconds());
   }
-  EXPECT_LT(lossy, 0.1);
+  // NewReno, which adds a segment a round trip, has less than half of this link.
+  EXPECT_GT(shares[0], 0.75);
+  EXPECT_LT(shares[1], 0.1);
   Modem modem(direct(fading_link()));
   modem.run_until(kFade + kRoundTrip * 5);
   const double low = modem.carried(megabit(9), Duration::seconds(10));
   const double queue = modem.milliseconds();
   modem.run_until(kReturn + kRoundTrip * 6);
   const double back = modem.carried(megabit(60), Duration::seconds(5));
-  std::printf("  CUBIC, 60 to 9 to 60 Mbit/s: %.3f of 9 with a queue up to %.0f ms, then %.3f\n",
+  std::printf("  %s, 60 to 9 to 60 Mbit/s: %.3f of 9 with a queue up to %.0f ms, then %.3f\n", name,
               low, queue, back);
   Modem orbit(direct(low_orbit()));
   orbit.run_until(Duration::seconds(5));
-  std::printf("  CUBIC, LEO: %.3f", orbit.carried(megabit(100), Duration::seconds(85)));
+  std::printf("  %s, LEO: %.3f", name, orbit.carried(megabit(100), Duration::seconds(85)));
   std::printf(", queue up to %.0f ms\n", orbit.milliseconds());
 }
 
@@ -256,12 +264,12 @@ class Junction final : public FrameSink {
   GatewayNode& gateway_;
 };
 
-// A download from a host beside gateway B to one beside gateway A, with CUBIC.
+// A download from a host beside gateway B to one beside gateway A.
 class Rival {
  public:
-  Rival(Network& network, Tracer& tracer, std::uint64_t window)
-      : server_(network.loop(), network.frames(), tracer, host(Side::kB, window)),
-        client_(network.loop(), network.frames(), tracer, host(Side::kA, window)),
+  Rival(Network& network, Tracer& tracer, control::Congestion congestion, std::uint64_t window)
+      : server_(network.loop(), network.frames(), tracer, host(Side::kB, congestion, window)),
+        client_(network.loop(), network.frames(), tracer, host(Side::kA, congestion, window)),
         at_a_(network.frames(), client_, network.gateway(Side::kA)),
         at_b_(network.frames(), server_, network.gateway(Side::kB)) {
     const auto wan = static_cast<unsigned>(gateway::PortId::kWan);
@@ -284,8 +292,9 @@ class Rival {
   std::uint64_t received() const { return client_outcome_.received; }
 
  private:
-  static HostSpec host(Side side, std::uint64_t window) {
+  static HostSpec host(Side side, control::Congestion congestion, std::uint64_t window) {
     HostSpec spec = make_host(side, 200, 7);
+    spec.tcp.congestion = congestion;
     spec.tcp.send_limit = spec.tcp.receive_limit = window;
     spec.tcp.window_scale = 10;
     return spec;
@@ -298,55 +307,87 @@ class Rival {
 
 struct Shares {
   double ours = 0, other = 0;  // payload received, of the link's rate
+  double part() const { return ours / (ours + other); }
+  double both() const { return ours + other; }
 };
 
 enum class First : std::uint8_t { kOurs, kOther };
 
-// From 60 s on, for `time`.
-Shares beside(First first, double loss, std::uint64_t window, Duration time) {
-  const BitRate rate = megabit(50);
-  Scenario scenario = found_link(rate);
-  scenario.b_to_a.loss = loss;
-  scenario.b_to_a.queue = rate.bytes_in(kRoundTrip);
-  add_download(scenario);
-  Modem modem(scenario);
-  Rival rival(modem.network, modem.tracer, window);
-  const Instant when = kStart + (first == First::kOurs ? Duration::seconds(10) : Duration());
-  if (first == First::kOther) {
-    modem.network.loop().run_until(Instant() + Duration::seconds(1));
-  } else {
-    modem.network.loop().run_until(when);
-  }
-  rival.start();
-  const auto ours = [&] { return modem.network.flow(0).client.received; };
-  modem.network.loop().run_until(when + Duration::seconds(60));
-  const std::uint64_t ours_before = ours(), other_before = rival.received();
-  modem.network.run_for(time);
-  const auto all = static_cast<double>(rate.bytes_in(time).value());
-  return {.ours = static_cast<double>(ours() - ours_before) / all,
-          .other = static_cast<double>(rival.received() - other_before) / all};
-}
-
 constexpr std::uint64_t kAnyWindow = 16 << 20;
 
+// One flow through the gateways and one beside them, on 50 Mbit/s with a queue of a round trip.
+struct Beside {
+  First first = First::kOurs;
+  Duration head_start = Duration::seconds(10);  // that the first flow has
+  control::Congestion congestion = control::Congestion::kCubic;
+  double loss = 0;
+  std::uint64_t window = kAnyWindow;
+  // What is measured, since the second flow has begun.
+  Duration from = Duration::seconds(60), time = Duration::seconds(60);
+  std::uint64_t seed = 1;
+};
+
+Shares run(const Beside& beside) {
+  const BitRate rate = megabit(50);
+  Scenario scenario = found_link(rate);
+  scenario.seed = beside.seed;
+  scenario.b_to_a.loss = beside.loss;
+  scenario.b_to_a.queue = rate.bytes_in(kRoundTrip);
+  add_download(scenario);
+  const bool we_begin = beside.first == First::kOurs;
+  // A seed shifts them against each other.
+  const Duration shift = Duration::milliseconds(700) * static_cast<std::int64_t>(beside.seed - 1);
+  const Instant second = kStart + beside.head_start + shift;
+  scenario.flows[0].start = we_begin ? kStart : second;
+  Modem modem(scenario);
+  Rival rival(modem.network, modem.tracer, beside.congestion, beside.window);
+  modem.network.loop().run_until(we_begin ? second : kStart);
+  rival.start();
+  const auto ours = [&] { return modem.network.flow(0).client.received; };
+  modem.network.loop().run_until(second + beside.from);
+  const std::uint64_t ours_before = ours(), other_before = rival.received();
+  modem.network.run_for(beside.time);
+  const auto all = static_cast<double>(rate.bytes_in(beside.time).value());
+  const Shares shares = {.ours = static_cast<double>(ours() - ours_before) / all,
+                         .other = static_cast<double>(rival.received() - other_before) / all};
+  std::printf(
+      "  %s first by %.0f s, %s at %.0f%% loss, seed %d, %.0f to %.0f s: %.3f to %.3f, "
+      "%.3f of both\n",
+      we_begin ? "ours" : "the other", beside.head_start.to_seconds(), name_of(beside.congestion),
+      beside.loss * 100, static_cast<int>(beside.seed), beside.from.to_seconds(),
+      (beside.from + beside.time).to_seconds(), shares.ours, shares.other, shares.part());
+  return shares;
+}
+
 TEST(Find, BesideCubicEachHasAThirdAtLeast) {
+  const Beside cases[] = {
+      {.first = First::kOurs},
+      {.first = First::kOther, .head_start = Duration::seconds(4)},
+  };
+  for (Beside beside : cases) {
+    beside.seed = options().from;
+    const Shares shares = run(beside);
+    EXPECT_GT(shares.part(), 1.0 / 3);
+    EXPECT_LT(shares.part(), 2.0 / 3);
+    EXPECT_GT(shares.both(), 0.8);
+  }
+}
+
+// NewReno takes back what it has lost more slowly.
+TEST(Find, BesideNewRenoEachHasAThirdAtLeast) {
   for (const First first : {First::kOurs, First::kOther}) {
-    const Shares shares = beside(first, 0, kAnyWindow, Duration::seconds(60));
-    const double share = shares.ours / (shares.ours + shares.other);
-    std::printf("  beside CUBIC, %s first: %.3f to %.3f, that is %.3f of both\n",
-                first == First::kOurs ? "we" : "it", shares.ours, shares.other, share);
-    EXPECT_GT(share, 1.0 / 3);
-    EXPECT_LT(share, 2.0 / 3);
-    EXPECT_GT(shares.ours + shares.other, 0.8);
+    const Shares shares =
+        run({.first = first, .congestion = control::Congestion::kNewReno, .seed = options().from});
+    EXPECT_GT(shares.part(), 1.0 / 3);
+    EXPECT_LT(shares.part(), 2.0 / 3);
+    EXPECT_GT(shares.both(), 0.8);
   }
 }
 
 TEST(Find, WhatTheOtherCannotUseIsNotLeft) {
-  const Shares alone = beside(First::kOurs, 0.01, 1, Duration::seconds(20));
-  const Shares lossy = beside(First::kOurs, 0.01, kAnyWindow, Duration::seconds(30));
-  const Shares narrow = beside(First::kOurs, 0, 300'000, Duration::seconds(30));
-  std::printf("  alone %.3f, beside CUBIC at 1%% loss %.3f to %.3f, beside a window %.3f to %.3f\n",
-              alone.ours, lossy.ours, lossy.other, narrow.ours, narrow.other);
+  const Shares alone = run({.loss = 0.01, .window = 1, .time = Duration::seconds(20)});
+  const Shares lossy = run({.loss = 0.01, .time = Duration::seconds(30)});
+  const Shares narrow = run({.window = 300'000, .time = Duration::seconds(30)});
   EXPECT_GT(lossy.ours, alone.ours * 0.8);
   EXPECT_GT(narrow.ours, alone.ours * 0.8);
 }

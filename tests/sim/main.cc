@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kUsage =
     "sim [--from N] [--seeds N] [--seed N] [--trace] [--list] [gtest options]\n"
     "  --seeds N  how many seeds the property test runs (200)\n"
-    "  --from N   the first of them (1)\n"
+    "  --from N   the first of them, and the seed of the tests beside other traffic (1)\n"
     "  --seed N   the property test with this seed alone, and nothing else\n"
     "  --short-flows N  how many flows of each kind the short flow tests measure (60)\n"
     "  --memory-rate N  bit/s at which a receiver's memory is measured (100000000)\n"

@@ -8,7 +8,7 @@
 namespace satrelay::sim {
 
 struct Options {
-  std::uint64_t from = 1;
+  std::uint64_t from = 1;  // the seed of the tests beside other traffic, too
   std::uint64_t seeds = 200;
   std::optional<std::uint64_t> seed;        // only this one
   std::size_t short_flows = 60;             // of each kind that the short flow tests measure
