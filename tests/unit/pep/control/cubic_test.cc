@@ -111,6 +111,40 @@ TEST(Cubic, LosesThreeTenthsAndConvergesFast) {
   EXPECT_NEAR(static_cast<double>(cubic.window()), 59'500, 1000);
 }
 
+// RFC 9438 section 5.1, table 1: the average window where one packet of 1 / p is lost and a round
+// trip takes 0.1 s. The first two rows are Reno's: there section 4.3 decides.
+TEST(Cubic, HasTheAverageWindowsThatTheRfcPublishes) {
+  struct Row {
+    std::uint64_t packets_a_loss;
+    double window;  // segments
+  };
+  for (const Row& row :
+       {Row{100, 12}, Row{1'000, 38}, Row{10'000, 187}, Row{100'000, 1054}, Row{1'000'000, 5926}}) {
+    Cubic cubic(kSegment);
+    const auto twice = static_cast<std::uint64_t>(2 * row.window) * kSegment;
+    while (cubic.window() < twice) cubic.on_ack(acked(cubic, kSegment));
+    Instant now;
+    // A time share of the window: segments by the time that each takes.
+    double seconds = 0, windows = 0;
+    constexpr int kLosses = 24, kSettled = 12;
+    for (int loss = 0; loss < kLosses; ++loss) {
+      cubic.on_loss({cubic.window(), now});
+      cubic.on_recovery_exit(now);
+      for (std::uint64_t i = 0; i < row.packets_a_loss; ++i) {
+        const double window = static_cast<double>(cubic.window()) / kSegment;
+        const Duration step = Duration::nanoseconds(
+            static_cast<std::int64_t>(static_cast<double>(kRtt.to_nanoseconds()) / window));
+        now += step;
+        cubic.on_ack(acked(cubic, kSegment, now));
+        if (loss < kSettled) continue;
+        seconds += step.to_seconds();
+        windows += window * step.to_seconds();
+      }
+    }
+    EXPECT_NEAR(windows / seconds, row.window, row.window * 0.1) << row.packets_a_loss;
+  }
+}
+
 TEST(Cubic, AfterATimeoutSlowStartThenAPlateauAtTheThreshold) {
   Cubic cubic(kSegment);
   while (cubic.window() < 100'000) cubic.on_ack(acked(cubic, kSegment));
