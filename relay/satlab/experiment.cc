@@ -6,6 +6,27 @@
 
 namespace satrelay::satlab {
 
+namespace {
+
+// Each congestion control that a host of the station uses, once.
+std::string congestion_of(const sim::Station& station) {
+  std::string names;
+  for (const auto one : {control::Congestion::kCubic, control::Congestion::kNewReno}) {
+    const bool used = std::ranges::any_of(
+        station.hosts, [&](const sim::HostSpec& host) { return host.tcp.congestion == one; });
+    if (used) names += (names.empty() ? "" : " and ") + std::string(sim::name_of(one));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string congestion_of(const sim::Scenario& scenario) {
+  const std::string a = congestion_of(scenario.station(sim::Side::kA));
+  const std::string b = congestion_of(scenario.station(sim::Side::kB));
+  return a == b ? a : a + " at a, " + b + " at b";
+}
+
 Duration warm_up_for(const sim::Scenario& scenario) {
   const Duration round_trip = scenario.a_to_b.delay + scenario.b_to_a.delay;
   return std::max(Duration::seconds(5), round_trip * 6);

@@ -81,6 +81,10 @@ struct FlowRequest {
 };
 void add_flows(Experiment& experiment, const FlowRequest& request);
 
+// The congestion control of the scenario's hosts: "cubic", or "cubic at a, newreno at b". Every
+// report of a run names it.
+std::string congestion_of(const sim::Scenario& scenario);
+
 // Long enough for the gateways to greet each other over this link, lost HELLOs included.
 Duration warm_up_for(const sim::Scenario& scenario);
 

@@ -64,13 +64,15 @@ std::string paper_table(const Paper& paper, const PaperResult& result,
     if (controller.empty()) continue;
     rows.back().insert(rows.back().begin() + kBehindOurs, number(row.with_controller));
   }
-  return paper.title + "\n\n" + text::format_table(columns, rows);
+  return paper.title + "; hosts use " + result.congestion + "\n\n" +
+         text::format_table(columns, rows);
 }
 
 ordered_json paper_json(const Paper& paper, const PaperResult& result,
                         const std::string& controller) {
   ordered_json json;
   json["paper"] = paper.name;
+  json["congestion"] = result.congestion;
   json["rows"] = ordered_json::array();
   for (const RowResult& row : result.rows) {
     ordered_json one;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace satrelay::satlab {
@@ -26,6 +27,7 @@ class Workshop {
       for (std::uint64_t seed = 1; seed <= run.seeds; ++seed) tasks_.push_back({i, seed});
       const Experiment experiment = paper.cases[i].build(1);
       total_ += experiment.duration.to_seconds() * static_cast<double>(run.seeds);
+      congestion_.insert(congestion_of(experiment.scenario));
     }
   }
 
@@ -45,6 +47,9 @@ class Workshop {
     if (error_ != nullptr) std::rethrow_exception(error_);
     PaperResult result;
     result.interrupted = stopped_;
+    for (const std::string& one : congestion_) {
+      result.congestion += (result.congestion.empty() ? "" : "; ") + one;
+    }
     for (std::size_t i = 0; i < paper_.cases.size(); ++i) {
       const std::vector<RowSpec>& rows = paper_.cases[i].rows;
       for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -112,6 +117,7 @@ class Workshop {
   const Paper& paper_;
   config::Controller controller_;
   PaperObserver* observer_;
+  std::set<std::string> congestion_;  // of the hosts
   std::mutex mutex_;
   std::vector<Task> tasks_;
   std::size_t next_ = 0;

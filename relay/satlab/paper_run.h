@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "relay/satlab/paper.h"
@@ -19,6 +20,7 @@ struct RowResult {
 };
 
 struct PaperResult {
+  std::string congestion;  // of the hosts in all its cases, as congestion_of() names it
   std::vector<RowResult> rows;
   bool interrupted = false;
   bool all_met() const;

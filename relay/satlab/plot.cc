@@ -113,7 +113,9 @@ std::string plot_script(const RunResult& result, const std::string& terminal,
   std::string script = data_block(result);
   script += "set terminal " + terminal + "\nset output " + gnuplot_quoted(output.string()) + "\n";
   script += "set multiplot layout 4,1 title " +
-            gnuplot_quoted(result.name + ", seed " + std::to_string(result.seed)) + " noenhanced\n";
+            gnuplot_quoted(result.name + ", seed " + std::to_string(result.seed) + ", hosts use " +
+                           result.congestion) +
+            " noenhanced\n";
   script += "set grid\nset key top right horizontal\nset lmargin 10\nset yrange [0:*]\n";
   script += "set xrange [0:" + text::significant(std::max(result.virtual_time.to_seconds(), 1e-3)) +
             "]\n";

@@ -90,6 +90,7 @@ ordered_json report_json(const RunResult& result) {
   ordered_json json;
   json["scenario"] = result.name;
   json["seed"] = result.seed;
+  json["congestion"] = result.congestion;
   json["duration_s"] = seconds(result.virtual_time);
   json["interrupted"] = result.interrupted;
   json["flows"] = ordered_json::array();

@@ -165,8 +165,9 @@ std::string gateway_table(const RunResult& result) {
 std::string report_table(const RunResult& result) {
   const double speed =
       result.wall_seconds > 0 ? result.virtual_time.to_seconds() / result.wall_seconds : 0;
-  return fmt::format("{}, seed {}: {:.3f} s{}\n\n", result.name, result.seed,
-                     result.virtual_time.to_seconds(), result.interrupted ? ", interrupted" : "") +
+  return fmt::format("{}, seed {}, hosts use {}: {:.3f} s{}\n\n", result.name, result.seed,
+                     result.congestion, result.virtual_time.to_seconds(),
+                     result.interrupted ? ", interrupted" : "") +
          flow_table(result) + group_table(result) + link_table(result) + gateway_table(result) +
          fmt::format("run: {:.2f} s ({:.1f} times real time), memory {}\n", result.wall_seconds,
                      speed, binary_bytes(result.peak_memory));

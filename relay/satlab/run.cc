@@ -156,6 +156,7 @@ class Run {
   void collect() {
     result_.name = experiment_.name;
     result_.seed = experiment_.scenario.seed;
+    result_.congestion = congestion_of(experiment_.scenario);
     result_.virtual_time = now();
     for (const Side side : kSides) {
       const auto index = static_cast<std::size_t>(side);

@@ -46,7 +46,8 @@ struct DirectionFigures {
 struct RunResult {
   std::string name;
   std::uint64_t seed = 0;
-  Duration virtual_time;  // since zero
+  std::string congestion;  // of the hosts, as congestion_of() names it
+  Duration virtual_time;   // since zero
   bool interrupted = false;
   std::vector<FlowGroup> groups;  // over `flows`
   std::vector<FlowFigures> flows;

@@ -45,10 +45,12 @@ struct HostsSpec {
   config::LinkDirection cable;
   std::uint64_t window = 4 << 20;
   std::optional<std::uint16_t> mss;
+  control::Congestion congestion = control::Congestion::kCubic;
 };
 
 HostsSpec read_hosts_of(const Value& value, HostsSpec spec) {
-  const Fields fields = value.fields({"count", "rate", "delay", "loss", "window", "mss"});
+  const Fields fields =
+      value.fields({"count", "rate", "delay", "loss", "window", "mss", "congestion"});
   if (const Value* count = fields.find("count")) {
     spec.count = static_cast<std::size_t>(count->integer({1, kMostHosts}));
   }
@@ -58,6 +60,11 @@ HostsSpec read_hosts_of(const Value& value, HostsSpec spec) {
   if (const Value* window = fields.find("window")) spec.window = window->size(kWindows).value();
   if (const Value* mss = fields.find("mss")) {
     spec.mss = static_cast<std::uint16_t>(mss->integer({256, 8960}));
+  }
+  if (const Value* congestion = fields.find("congestion")) {
+    spec.congestion = congestion->word<config::Congestion>() == config::Congestion::kCubic
+                          ? control::Congestion::kCubic
+                          : control::Congestion::kNewReno;
   }
   return spec;
 }
@@ -77,6 +84,7 @@ void add_hosts(sim::Scenario& scenario, sim::Side side, const HostsSpec& spec, s
     host.tcp.send_limit = spec.window;
     host.tcp.receive_limit = spec.window;
     host.tcp.window_scale = window_scale_for(spec.window);
+    host.tcp.congestion = spec.congestion;
     host.tcp.mss = spec.mss.value_or(static_cast<std::uint16_t>(mtu - 40));
     host.memory = std::max<std::size_t>(host.memory, 4 * spec.window);
     station.hosts.push_back(host);

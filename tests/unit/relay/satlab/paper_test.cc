@@ -147,16 +147,18 @@ TEST(PaperReport, JsonHasExactlyTheFieldsAgreed) {
   nlohmann::ordered_json json = paper_json(small, result);
   json["rows"].erase(2);
   json["rows"].erase(2);
-  EXPECT_EQ(json.dump(),
-            R"({"paper":"small","rows":[{"case":"first","unit":"s","published":{"X":1.5},)"
-            R"("bound":0.5,"ours":1.0,"target":2.0,"met":true},{"case":"second","unit":"",)"
-            R"("published":{},"bound":null,"ours":-1.0,"target":null,"met":null}]})");
+  EXPECT_EQ(
+      json.dump(),
+      R"({"paper":"small","congestion":"cubic","rows":[{"case":"first","unit":"s","published":{"X":1.5},)"
+      R"("bound":0.5,"ours":1.0,"target":2.0,"met":true},{"case":"second","unit":"",)"
+      R"("published":{},"bound":null,"ours":-1.0,"target":null,"met":null}]})");
 }
 
 TEST(PaperReport, TableSaysWhatWasMissed) {
   const Paper small = seeds_as_figures();
   const std::string table = paper_table(small, run_paper(small, {.seeds = 3, .jobs = 1}));
   EXPECT_NE(table.find("<= 2.000  NO   X 1.5"), std::string::npos) << table;
+  EXPECT_TRUE(table.starts_with("A small one; hosts use cubic\n")) << table;
 }
 
 }  // namespace

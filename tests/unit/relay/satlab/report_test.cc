@@ -52,6 +52,7 @@ TEST(Report, JsonNamesEveryFigureOnce) {
   const nlohmann::ordered_json json = report_json(short_run());
   EXPECT_EQ(json["scenario"], "short");
   EXPECT_EQ(json["interrupted"], false);
+  EXPECT_EQ(json["congestion"], "cubic");
   ASSERT_EQ(json["flows"].size(), 2U);
   EXPECT_EQ(json["flows"][0]["from"], "a");
   EXPECT_EQ(json["flows"][0]["received"], 500'000);
@@ -100,7 +101,8 @@ TEST(Report, AFrameIsLostWhateverDropsIt) {
 
 TEST(Report, TableNamesFlowsLinkAndGateways) {
   const std::string table = report_table(short_run());
-  for (const char* part : {"short, seed 1", "a>b", "complete", "retransmitted", "arena peak"}) {
+  for (const char* part :
+       {"short, seed 1, hosts use cubic", "a>b", "complete", "retransmitted", "arena peak"}) {
     EXPECT_NE(table.find(part), std::string::npos) << part;
   }
 }
@@ -109,7 +111,7 @@ TEST(Report, PlotScriptHasFourPanelsAndEscapesNames) {
   RunResult result = short_run();
   result.name = "it's";
   const std::string script = plot_script(result, "svg", "/tmp/o'ut.svg");
-  EXPECT_NE(script.find("layout 4,1 title 'it''s, seed 1'"), std::string::npos);
+  EXPECT_NE(script.find("layout 4,1 title 'it''s, seed 1, hosts use cubic'"), std::string::npos);
   EXPECT_NE(script.find("set output '/tmp/o''ut.svg'"), std::string::npos);
   std::size_t panels = 0;
   for (std::size_t at = 0; (at = script.find("\nplot ", at)) != std::string::npos; ++at) ++panels;

@@ -126,6 +126,16 @@ TEST(ScenarioFile, EveryKey) {
   EXPECT_EQ(experiment.groups.at(1).first, 4U);
 }
 
+TEST(ScenarioFile, HostsUseCubicUnlessTheScenarioSaysOtherwise) {
+  const auto congestion = [](const std::string& hosts) {
+    return congestion_of(parse_scenario(std::string(kMinimal) + hosts, "s.yaml").scenario);
+  };
+  EXPECT_EQ(congestion(""), "cubic");
+  EXPECT_EQ(congestion("hosts: {both: {congestion: newreno}}\n"), "newreno");
+  EXPECT_EQ(congestion("hosts: {a: {congestion: newreno}}\n"), "newreno at a, cubic at b");
+  EXPECT_EQ(congestion("hosts: {a: {congestion: cubic}, b: {count: 2}}\n"), "cubic");
+}
+
 TEST(ScenarioFile, GatewaysTakeTheirController) {
   EXPECT_EQ(parse_scenario(std::string(kMinimal), "s.yaml").scenario.control.controller,
             config::Controller::kFixedRate);
@@ -229,6 +239,8 @@ TEST(ScenarioFile, MistakesAreToldWithTheirPlace) {
        "s.yaml:2:30: hosts.a: contradicts both; write both, or a and b"},
       {"}}\n", "}}\nhosts: {a: {mss: 1480}}\n",
        "s.yaml:2:18: hosts.a.mss: exceeds mtu 1500 less 40; write at most 1460"},
+      {"}}\n", "}}\nhosts: {a: {congestion: reno}}\n",
+       "s.yaml:2:25: hosts.a.congestion: \"reno\" is not known here; allowed: cubic, newreno"},
       {"}}\n", "}}\nduration: 1h\nsampling: 1ms\n",
        "s.yaml:3:11: sampling: makes more than 100000 samples of duration 1h; write a longer one"},
       {"}}\n", "}}\nmtu: 100\n",
