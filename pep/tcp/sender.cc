@@ -63,6 +63,10 @@ bool Sender::congestion_allows(std::uint64_t bytes) const {
   return pipe == 0 || pipe + bytes <= congestion_window();
 }
 
+std::size_t Sender::room_for_segments() const {
+  return selective_ && under_way_ ? under_way_->rack.segments().room() : SentSegments::kMost;
+}
+
 void Sender::restart_retransmission_timer(Instant now) {
   timers().arm(Timer::kRetransmission, now + rtt_.rto());
 }
@@ -106,6 +110,7 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
     controller_->on_idle_restart();
   }
   if (!congestion_allows(size) && !tail_probe_owed_) return std::nullopt;
+  if (room_for_segments() == 0) return std::nullopt;
 
   note_sent({begin, begin + size + (fin ? 1 : 0)}, now);
   begin_waiting(now);
@@ -121,7 +126,7 @@ std::size_t Sender::poll_run(std::uint16_t room, std::size_t most, Instant now) 
   if (!is_plain || pipe >= window || peer_edge_ <= begin || queue_.end() <= begin) return 0;
   const std::uint64_t fit =
       std::min({window - pipe, peer_edge_ - begin, queue_.end() - begin - 1}) / room;
-  const std::size_t count = std::min<std::uint64_t>(most, fit);
+  const std::size_t count = std::min<std::uint64_t>({most, fit, room_for_segments()});
   if (count == 0) return 0;
   for (std::size_t i = 0; i < count; ++i) {
     note_sent({begin + i * room, begin + (i + 1) * room}, now);

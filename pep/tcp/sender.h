@@ -146,6 +146,8 @@ class Sender {
     kLoss,  // after a retransmission timeout
   };
   bool congestion_allows(std::uint64_t bytes) const;
+  // Segments of new data that may be sent before any is acknowledged.
+  std::size_t room_for_segments() const;
   std::optional<Transmission> poll_lost(std::uint16_t room, Instant now);
   std::optional<Transmission> poll_new(std::uint16_t room, Instant now);
   std::optional<Transmission> poll_probe(std::uint16_t room, Instant now);

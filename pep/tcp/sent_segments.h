@@ -23,10 +23,16 @@ class SentSegments {
     bool sacked = false;
   };
 
+  // So many may be outstanding: one acknowledgment may be of all of them, and a host that takes
+  // tiny segments must not make their records larger than what they carry. Of usual segments it is
+  // a window of 6 MB.
+  static constexpr std::size_t kMost = 1 << 12;
+
   bool empty() const { return size() == 0; }
+  std::size_t room() const { return kMost - size(); }
   std::size_t size() const { return ring_ ? ring_->back - ring_->front : 0; }
 
-  // New data, directly behind all before.
+  // New data, directly behind all before. Without room the last record takes it in.
   void on_sent(Range range, Instant now);
   // All segments that `range` touches are in flight again, and the latest sent. A segment of which
   // a part is sent again counts as a whole: its rest follows at once, or smaller.
@@ -81,9 +87,6 @@ class SentSegments {
     bool retransmitted = false;
     bool sacked = false;
   };
-  // Beyond this many the last record takes in what follows.
-  static constexpr std::size_t kMost = 1 << 16;
-
   struct Ring {
     explicit Ring(std::size_t room) : records(room) {}
 

@@ -59,6 +59,27 @@ TEST(Send, StopsAtThePeersWindow) {
   EXPECT_EQ(s.out_all(), (Lines{". 2001:3001 ack 1", ". 3001:4001 ack 1"}));
 }
 
+// Of segments that carry next to nothing a large window holds very many: their records would be as
+// large as what they carry, and one ACK of them all a long piece of work.
+TEST(Send, SegmentsUnderWayAreBoundedByTheirNumberToo) {
+  constexpr std::uint32_t kMss = 48;
+  Script::Setup setup{Script::plain_config()};
+  setup.config.send_limit = 8U << 20;
+  setup.arena_bytes = 16U << 20;
+  Script s(setup);
+  s.establish_as_server("mss 48 sackok ws 10");
+  std::uint64_t sent = 0;
+  std::size_t most = 0;
+  s.write(4U << 20);
+  for (int flight = 0; flight < 16; ++flight) {
+    std::size_t segments = 0;
+    for (; s.endpoint().poll_segment(s.now()); ++segments) sent += kMss;
+    most = std::max(most, segments);
+    s.in(". 1:1 ack " + std::to_string(1 + sent) + " win 65535");
+  }
+  EXPECT_EQ(most, SentSegments::kMost);
+}
+
 TEST(Send, OldWindowIsNotTakenFromAReorderedSegment) {
   Script s;
   s.establish_as_server();

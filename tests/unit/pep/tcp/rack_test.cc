@@ -151,9 +151,9 @@ TEST_F(RackTest, AtATimeoutWhatWasSentJustNowIsNotLost) {  // section 6.3
 }
 
 TEST(RackCost, LargeWindowWithManyHolesIsNotQuadratic) {
-  // 64 MB in flight, every hundredth segment lost, one report a segment.
+  // As much in flight as there may be, every hundredth segment lost, one report a segment.
   constexpr std::uint64_t kSegment = 1448;
-  constexpr std::uint64_t kSegments = (64U << 20) / kSegment;
+  constexpr std::uint64_t kSegments = SentSegments::kMost;
   Scoreboard board;
   Rack rack;
   for (std::uint64_t i = 0; i < kSegments; ++i) {

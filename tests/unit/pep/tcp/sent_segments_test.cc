@@ -94,8 +94,9 @@ TEST(SentSegments, AgreesWithANaiveModel) {
 TEST(SentSegments, AreBounded) {
   SentSegments segments;
   for (std::uint64_t i = 0; i < 70'000; ++i) segments.on_sent({i, i + 1}, at(0));
-  EXPECT_EQ(segments.size(), std::size_t{1} << 16);
-  EXPECT_EQ(segments.last(), (Range{65'535, 70'000}));
+  EXPECT_EQ(segments.size(), SentSegments::kMost);
+  EXPECT_EQ(segments.room(), 0U);
+  EXPECT_EQ(segments.last(), (Range{SentSegments::kMost - 1, 70'000}));
   segments.release_below(70'000);
   EXPECT_TRUE(segments.empty());
   EXPECT_TRUE(segments.is_consistent());
