@@ -105,7 +105,7 @@ CapacityResult Uplink::set_capacity(std::string_view link, LinkWay way, BitRate 
 
 void Uplink::set_most_rate(std::size_t peer, BitRate most, Instant now) {
   lines_[peer].most_rate = most.is_zero() ? most : std::max(most, kLeastCapacity);
-  apply_capacity(lines_[peer].carrier, now);
+  apply_capacity(peer, now);
 }
 
 BitRate Uplink::commanded_capacity(std::string_view link, LinkWay way) const {
@@ -123,42 +123,64 @@ BitRate Uplink::commanded(std::size_t peer) const {
 }
 
 // The lower of what the operator says here, of the link and of the peer, and what the receiver of
-// the direction has announced, and what the controller has found. A carrier with several receivers
-// is as fast as the fastest of them.
-void Uplink::apply_capacity(Carrier& carrier, Instant now) {
+// the direction has announced, and what the controller has found.
+void Uplink::limit_line(Line& line) {
   using enum control::CutCause;
-  for (std::size_t i = 0; i < lines_.size(); ++i) attention_.wake(i);
+  BitRate capacity = line.carrier.config.send_rate;
+  control::CutCause cause = kConfigured;
+  const auto limit = [&](BitRate rate, control::CutCause by) {
+    if (rate.is_zero() || rate >= capacity) return;
+    capacity = rate;
+    cause = by;
+  };
+  limit(line.carrier.send_capacity, kCommanded);
+  limit(line.session.peer_capacity(), kAnnounced);
+  limit(line.most_rate, kCommanded);
+  capacity = std::max(capacity, kLeastCapacity);
+  line.session.set_capacity(capacity, cause);
+  line.capacity = capacity;
+  const bool finds = line.carrier.config.finds_capacity();
+  line.used = finds ? used_by(line) : BitRate();
+  line.has_found = !line.session.found_capacity().is_zero();
+}
+
+// A carrier with several receivers is as fast as the fastest of them. What each of them has said is
+// not asked for again: a peer may say something new with each packet, and there may be a thousand.
+void Uplink::apply_rate(Carrier& carrier, Instant now) {
   const bool finds = carrier.config.finds_capacity();
   BitRate most;
   BitRate used;
   bool any_found = false;
-  for (Line& line : lines_) {
+  for (const Line& line : lines_) {
     if (&line.carrier != &carrier) continue;
-    BitRate capacity = carrier.config.send_rate;
-    control::CutCause cause = kConfigured;
-    const auto limit = [&](BitRate rate, control::CutCause by) {
-      if (rate.is_zero() || rate >= capacity) return;
-      capacity = rate;
-      cause = by;
-    };
-    limit(carrier.send_capacity, kCommanded);
-    limit(line.session.peer_capacity(), kAnnounced);
-    limit(line.most_rate, kCommanded);
-    capacity = std::max(capacity, kLeastCapacity);
-    line.session.set_capacity(capacity, cause);
-    line.limit = capacity;
-    most = std::max(most, capacity);
-    line.used = finds ? used_by(line) : BitRate();
-    any_found = any_found || !line.session.found_capacity().is_zero();
-    used = std::max(used, std::min(line.used, capacity));
+    most = std::max(most, line.capacity);
+    any_found = any_found || line.has_found;
+    used = std::max(used, std::min(line.used, line.capacity));
   }
   if (most.is_zero()) return;
   for (Line& line : lines_) {
-    if (&line.carrier == &carrier && line.limit == most) line.limit = BitRate();
+    if (&line.carrier == &carrier) line.limit = line.capacity == most ? BitRate() : line.capacity;
   }
   const bool is_known = !finds || any_found;
   carrier.set_rate(is_known && !used.is_zero() ? used : most, is_known, now);
   apply_classes(now);
+}
+
+void Uplink::apply_capacity(Carrier& carrier, Instant now) {
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    attention_.wake(i);
+    if (&lines_[i].carrier == &carrier) limit_line(lines_[i]);
+  }
+  apply_rate(carrier, now);
+}
+
+void Uplink::apply_capacity(std::size_t peer, Instant now) {
+  Line& line = lines_[peer];
+  attention_.wake(peer);
+  // Of the others nothing may have been applied yet, or all of it before they were found to differ.
+  if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
+  limit_line(line);
+  apply_rate(line.carrier, now);
 }
 
 // What a controller that finds the capacity lets all who send to the carrier have together, zero if
@@ -182,7 +204,7 @@ void Uplink::follow(std::size_t peer, Instant now) {
       used.is_zero() == line.used.is_zero() &&
       used.to_bits_per_second() + notable.to_bits_per_second() >= line.used.to_bits_per_second() &&
       used.to_bits_per_second() <= line.used.to_bits_per_second() + notable.to_bits_per_second();
-  if (!same) apply_capacity(line.carrier, now);
+  if (!same) apply_capacity(peer, now);
 }
 
 // --- shares ------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ class Uplink {
   // What the operator allows to be sent to it, if that is below what is configured; else zero.
   BitRate commanded(std::size_t peer) const;
   // The peer has announced another capacity.
-  void handle_capacity(std::size_t peer, Instant now) { apply_capacity(lines_[peer].carrier, now); }
+  void handle_capacity(std::size_t peer, Instant now) { apply_capacity(peer, now); }
 
   // --- several workers on a link (relay/gateway/shares) -----------------------------------------
   void write_demands(Demands& demands, Instant now) const;
@@ -131,14 +131,19 @@ class Uplink {
     stp::Session& session;
     std::uint16_t datagram_overhead = 0;
     BitRate most_rate = {};  // as the operator says; zero: all there is
-    BitRate limit = {};      // of the peer, if that is less than the carrier carries
+    BitRate capacity = {};   // all told, as last applied
+    BitRate limit = {};      // the same, if that is less than the carrier carries
     std::uint64_t sent = 0;  // bytes, as the carrier counts them
     BitRate used = {};       // as its controller has found, as last applied; zero: nothing
+    bool has_found = false;  // it has, as last applied
   };
   using Choice = Carrier::Choice;
   static constexpr std::size_t kBridgedSource = 0;
 
+  void limit_line(Line& line);
+  void apply_rate(Carrier& carrier, Instant now);
   void apply_capacity(Carrier& carrier, Instant now);
+  void apply_capacity(std::size_t peer, Instant now);
   // The peer's controller may have found that the link carries something else.
   void follow(std::size_t peer, Instant now);
   static BitRate used_by(const Line& line);

@@ -307,6 +307,48 @@ TEST_F(UplinkTest, ThePeersOwnRateHoldsBesideThatOfTheLink) {
   EXPECT_TRUE(uplink_.commanded(0).is_zero());
 }
 
+// Each packet of a peer may announce another capacity, and there may be a thousand others.
+TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
+  constexpr std::size_t kPeers = 4;
+  Counters counters;
+  Reassembly reassembly(HashKey{1, 2}, 1'600, counters);
+  ReleasedFragments released(reassembly, kMostHeldFrames);
+  struct NoPort final : SessionPort {
+    bool is_reachable(std::size_t) const override { return true; }
+    Written write_packet(std::size_t, const schedule::Turn&, MutableBytes, Instant) override {
+      return {};
+    }
+    Run write_run(std::size_t, const schedule::Turn&, std::span<const MutableBytes>,
+                  std::span<stp::RunPacket>, Instant) override {
+      return {};
+    }
+  } port;
+  Instant now = Instant::from_nanoseconds(1);
+  config::Gateway config = one_link();
+  config.peers.resize(kPeers);
+  Uplink uplink(config, kPeers, HashKey{1, 2}, released, port, now);
+  Carrier& carrier = uplink.carrier("sat");
+  std::vector<std::unique_ptr<LivePeer>> live;
+  for (std::size_t i = 0; i < kPeers; ++i) {
+    live.push_back(std::make_unique<LivePeer>(carrier, now));
+    Peer& peer = *live.back()->peers[0];
+    uplink.add_session(carrier, peer.session, peer.datagram_overhead);
+  }
+  uplink.handle_capacity(0, now);  // the first time all are asked
+  for (std::size_t i = 0; i < kPeers; ++i) uplink.attention().rest(i, Instant::never());
+  uplink.handle_capacity(2, now);
+  for (std::size_t i = 0; i < kPeers; ++i) EXPECT_EQ(uplink.attention().is_awake(i), i == 2) << i;
+  EXPECT_EQ(carrier.in_force(), mbit(10));
+  // What one alone may be sent changes nothing of the others, nor of the link.
+  uplink.set_most_rate(1, mbit(3), now);
+  EXPECT_EQ(carrier.in_force(), mbit(10));
+  EXPECT_EQ(uplink.commanded(1), mbit(3));
+  for (std::size_t i = 0; i < kPeers; ++i) uplink.set_most_rate(i, mbit(3), now);
+  EXPECT_EQ(carrier.in_force(), mbit(3));
+  uplink.set_most_rate(3, BitRate(), now);
+  EXPECT_EQ(carrier.in_force(), mbit(10));
+}
+
 TEST_F(UplinkTest, AClassIsSetIfItsRatesMakeSense) {
   EXPECT_EQ(uplink_.set_class("silver", {}, now_), ClassResult::kUnknownClass);
   EXPECT_EQ(uplink_.set_class("bridged", {}, now_), ClassResult::kUnknownClass);
