@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-// For contexts in memory of our own. With the library's own memory, a context that serves small
-// blocks for a while gives its work space back and allocates it anew for the next large one.
-#define ZSTD_STATIC_LINKING_ONLY
-#include <zstd.h>
-
 #include "pep/base/check.h"
 #include "pep/compress/effort.h"
+#include "pep/compress/parameters.h"
 
 namespace satrelay::compress {
 
@@ -27,13 +23,14 @@ std::size_t encoder_memory(int lowest, int highest) {
   std::size_t size = 0;
   for (int level = lowest; level <= highest; ++level) {
     for (const std::size_t plain : {kFirstTier, kMaxPlainBlock}) {
-      const ZSTD_compressionParameters parameters = ZSTD_getCParams(level, plain, 0);
-      size = std::max(size, ZSTD_estimateCCtxSize_usingCParams(parameters));
+      size = std::max(size, ZSTD_estimateCCtxSize_usingCParams(parameters_of(level, plain, 0)));
     }
   }
   return size;
 }
 
+// Contexts are in memory of our own: with the library's, one that serves small blocks for a while
+// gives its work space back and allocates it anew for the next large one.
 // std::max_align_t elements, since the library asks for aligned memory.
 using Workspace = std::vector<std::max_align_t>;
 
@@ -75,7 +72,7 @@ struct BlockEncoder::Impl {
     SATRELAY_CHECK(level >= lowest_level && level <= highest_level);
     if (level == present_level) return;
     present_level = level;
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+    apply_level(context, level);
   }
 
   int lowest_level;
@@ -107,6 +104,7 @@ BlockEncoder::BlockEncoder(int level, int highest)
 BlockEncoder::~BlockEncoder() = default;
 
 void BlockEncoder::set_level(int level) { impl_->set_level(level); }
+int BlockEncoder::level() const { return impl_->present_level; }
 
 void BlockEncoder::make_room_for(const DictionaryLevels& dictionary) {
   impl_->make_room(dictionary.context_size());
@@ -157,20 +155,46 @@ struct BlockDecoder::Impl {
 BlockDecoder::BlockDecoder() : impl_(std::make_unique<Impl>()) {}
 BlockDecoder::~BlockDecoder() = default;
 
-std::optional<std::size_t> BlockDecoder::decompress(ConstBytes encoded, MutableBytes out,
-                                                    const Dictionary* dictionary) {
-  SATRELAY_CHECK(out.size() >= kMaxPlainBlock);
-  // Just one frame of today's format: no skippable frame, none behind the first, and none of the
-  // formats before zstd 1.0, whose decoders allocate.
-  if (encoded.size() < sizeof kFrameMagic || load_u32(encoded.data()) != kFrameMagic) {
+// Just one frame of today's format: no skippable frame, and none of the formats before zstd 1.0,
+// whose decoders allocate.
+std::optional<std::size_t> plain_size_of(ConstBytes start) {
+  if (start.size() < sizeof kFrameMagic || load_u32(start.data()) != kFrameMagic) {
     return std::nullopt;
   }
   // A size that is not given is a huge number here, and an error code as well.
-  const unsigned long long plain_size = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
-  if (plain_size == 0 || plain_size > kMaxPlainBlock) return std::nullopt;
-  if (ZSTD_findFrameCompressedSize(encoded.data(), encoded.size()) != encoded.size()) {
+  const unsigned long long plain = ZSTD_getFrameContentSize(start.data(), start.size());
+  if (plain == 0 || plain > kMaxPlainBlock) return std::nullopt;
+  return static_cast<std::size_t>(plain);
+}
+
+std::optional<FrameShape> look_at_frame(ConstBytes encoded) {
+  constexpr std::size_t kPartHeader = 3;  // RFC 8878 section 3.1.1.2
+  constexpr std::size_t kChecksum = 4;
+  constexpr unsigned kRunLength = 1;
+  const auto plain = plain_size_of(encoded);
+  ZSTD_frameHeader header;
+  if (!plain || ZSTD_getFrameHeader(&header, encoded.data(), encoded.size()) != 0) {
     return std::nullopt;
   }
+  FrameShape shape{.plain = *plain, .parts = 0};
+  ConstBytes rest = encoded.subspan(header.headerSize);
+  for (bool is_last = false; !is_last;) {
+    if (rest.size() < kPartHeader || ++shape.parts > kMostParts) return std::nullopt;
+    const unsigned word =
+        load_u8(&rest[0]) | unsigned{load_u8(&rest[1])} << 8 | unsigned{load_u8(&rest[2])} << 16;
+    is_last = (word & 1U) != 0;
+    const std::size_t size = (word >> 1 & 3U) == kRunLength ? 1 : word >> 3;
+    if (rest.size() - kPartHeader < size) return std::nullopt;
+    rest = rest.subspan(kPartHeader + size);
+  }
+  if (rest.size() != (header.checksumFlag != 0 ? kChecksum : 0)) return std::nullopt;
+  return shape;
+}
+
+std::optional<std::size_t> BlockDecoder::decompress(ConstBytes encoded, MutableBytes out,
+                                                    const Dictionary* dictionary) {
+  SATRELAY_CHECK(out.size() >= kMaxPlainBlock);
+  if (!look_at_frame(encoded)) return std::nullopt;
   const std::size_t size = ZSTD_decompress_usingDDict(
       impl_->context, out.data(), kMaxPlainBlock, encoded.data(), encoded.size(),
       dictionary != nullptr ? dictionary->tables() : nullptr);

@@ -9,7 +9,8 @@
 //   |  Encoded bytes ...                                            |
 //
 // Kind 0, raw: the encoded bytes are the plain bytes and may be delivered before the block is
-// whole. Kind 1, zstd: one zstd frame that decodes to at most kMaxPlainBlock bytes. Kind 2, marks:
+// whole. Kind 1, zstd: one zstd frame that decodes to at most kMaxPlainBlock bytes, says to how
+// many, and has at most kMostParts blocks of zstd's own. Kind 2, marks:
 // no plain bytes, but how the sending host's packets look from here on: its traffic class (without
 // the ECN bits) and its hop limit, an octet each. Kind 3, dictionary: an octet, the number that the
 // receiver has given a dictionary, then one zstd frame as of kind 1, to be decoded with that
@@ -24,12 +25,12 @@
 
 #include "pep/base/bytes.h"
 #include "pep/compress/codec_counters.h"
+#include "pep/compress/codec_work.h"
 #include "pep/compress/dictionary.h"
 
 namespace satrelay::compress {
 
 inline constexpr std::size_t kBlockHeaderSize = 4;
-inline constexpr std::size_t kMaxPlainBlock = 64 * 1024;
 
 enum class BlockKind : std::uint8_t { kRaw = 0, kZstd = 1, kMarks = 2, kDictionary = 3 };
 inline constexpr std::size_t kMarksSize = 2;
@@ -55,6 +56,7 @@ class BlockEncoder {
   ~BlockEncoder();
 
   void set_level(int level);
+  int level() const;
   // Before the first block with that dictionary; the one place that may allocate.
   void make_room_for(const DictionaryLevels& dictionary);
 
@@ -70,6 +72,18 @@ class BlockEncoder {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// What a zstd frame says of itself.
+struct FrameShape {
+  std::size_t plain = 0;  // bytes that it decodes to, at most kMaxPlainBlock
+  std::size_t parts = 0;  // zstd's blocks, 1 to kMostParts
+};
+// From the first bytes of a frame: kFrameStart of them, or all there are. nullopt if it is none, or
+// none of a block.
+inline constexpr std::size_t kFrameStart = 18;
+std::optional<std::size_t> plain_size_of(ConstBytes start);
+// Of a whole frame. nullopt if it is malformed, or not one of a block: nothing is decoded.
+std::optional<FrameShape> look_at_frame(ConstBytes encoded);
 
 class BlockDecoder {
  public:

@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-// For the choice of parameters, from which follows what memory a context needs.
-#define ZSTD_STATIC_LINKING_ONLY
-#include <zstd.h>
-
 #include "pep/base/check.h"
 #include "pep/compress/block_codec.h"
+#include "pep/compress/parameters.h"
 #include "pep/crypto/hkdf.h"
 
 namespace satrelay::compress {
 namespace {
 
 ZSTD_compressionParameters parameters_of(int level, ConstBytes dictionary) {
-  return ZSTD_getCParams(level, kMaxPlainBlock, dictionary.size());
+  return compress::parameters_of(level, kMaxPlainBlock, dictionary.size());
 }
 
 // Null if the content is no dictionary of zstd's format. It must outlive the tables.

@@ -122,6 +122,13 @@ class Endpoint {
   // Takes a reserve of the arena for each direction, of an endpoint that begins: that is there
   // however little memory others leave. False, and none, if the arena has too few.
   [[nodiscard]] bool own_memory();
+  // What it has to itself for what it sends; 0: none.
+  std::uint64_t own_memory_size() const {
+    const ByteQueue& queue = sender_.queue();
+    return queue.has_reserve() ? queue.arena().reserve_size() : 0;
+  }
+  // Bytes that write() stores without any more memory.
+  std::uint64_t own_room() const { return sender_.queue().room(0); }
   // No more of it is needed: in TIME-WAIT, or closed.
   void give_up_own_memory();
   // Gives back heap that is needed only while bytes are under way: for a connection that is quiet.

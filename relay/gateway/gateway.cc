@@ -67,7 +67,7 @@ void Gateway::note_late_sending(Instant began, Instant ended) {
 }
 
 void Gateway::handle_timeout(Instant now) {
-  impl_->begin_call(now);
+  impl_->begin_call(now, Impl::Budget::kRenewed);
   audit_at_intervals();
   impl_->reassembly.handle_timeout(now);
   impl_->wan.handle_timeout(now);
@@ -214,6 +214,8 @@ std::uint64_t Gateway::visited() const {
   for (const auto& peer : impl_->peers) visited += peer->session.visited();
   return visited;
 }
+
+Work Gateway::worked() const { return impl_->budget.total(); }
 
 const config::Rule* Gateway::rule(std::string_view name_or_number) const {
   const ActiveRule* active = impl_->policy.find(name_or_number);

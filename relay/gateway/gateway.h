@@ -21,6 +21,8 @@
 #include "pep/base/bytes.h"
 #include "pep/base/stopwatch.h"
 #include "pep/base/time.h"
+#include "pep/base/work_budget.h"
+#include "pep/compress/codec_work.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/port_id.h"
@@ -198,6 +200,11 @@ class Gateway {
   // follows in the next calls, for which next_timeout() asks at once.
   static constexpr std::uint64_t kMostVisited = 2048;
   std::uint64_t visited() const;
+  // What it has done to octets beside that, weighed (pep/base/work_budget.h). A call ends with the
+  // piece of work with which it exceeds WorkBudget::kOfACall: at most kMostWorked, unless
+  // `compress_level` is above 9. Calls at one instant count as one.
+  static constexpr Work kMostWorked = WorkBudget::kOfACall + compress::kMostEncodingWork;
+  Work worked() const;
   Status status(Instant now) const;
   // Lanes [first, first + count), those of a peer one after the other.
   std::vector<PeerSnapshot> peers(

@@ -142,6 +142,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .classes = uplink.classes(),
              .lan = lan,
              .arena = arena,
+             .budget = budget,
              .peers = peers,
              .records = door.records(),
              .journal = journal,

@@ -16,6 +16,7 @@
 #include "config/schema.h"
 #include "pep/base/arena.h"
 #include "pep/base/check.h"
+#include "pep/base/work_budget.h"
 #include "pep/schedule/turn.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
@@ -120,8 +121,12 @@ struct Gateway::Impl final : SessionPort {
     flows.settle_unless(kNoSlot, last_call);
     settle_stp(last_call);
   }
-  void begin_call(Instant now) {
+  enum class Budget : std::uint8_t { kOfTheInstant, kRenewed };
+  // What an earlier call has put off counts as this one's.
+  void begin_call(Instant now, Budget which = Budget::kOfTheInstant) {
+    const Work before = budget.total();
     settle();
+    if (now != last_call || which == Budget::kRenewed) budget.renew(budget.total() - before);
     last_call = now;
   }
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
@@ -178,6 +183,7 @@ struct Gateway::Impl final : SessionPort {
   const MemoryPlan plan;
   const Lanes lanes;
   Arena arena;
+  WorkBudget budget;
   Counters counters;
   Reassembly reassembly;  // of what comes from the LAN
   ReleasedFragments released{reassembly, kMostHeldFrames};

@@ -170,11 +170,13 @@ void GatewayNode::keep_journal(bool on) {
 template <typename Call>
 auto GatewayNode::watched(Worker& worker, std::size_t frames, Call call) {
   const std::uint64_t before = worker.engine->visited();
+  const Work worked_before = worker.engine->worked();
   if (probe_ != nullptr) probe_->enter();
   const auto result = call();
   if (probe_ != nullptr) probe_->leave();
   const std::uint64_t visited = worker.engine->visited() - before;
   most_visited_ = std::max(most_visited_, (visited + frames - 1) / frames);
+  most_worked_ = std::max(most_worked_, worker.engine->worked() - worked_before);
   return result;
 }
 

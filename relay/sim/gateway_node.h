@@ -76,6 +76,7 @@ class GatewayNode final : public Actor, public FrameSink {
   std::uint64_t counted(gateway::Counter counter) const;
   // The most objects that one call has gone over for each of its frames, in all runs.
   std::uint64_t most_visited() const { return most_visited_; }
+  Work most_worked() const { return most_worked_; }
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
   // STP packets that a network card, which spreads frames by flow_hash() (Receive Side Scaling),
@@ -144,6 +145,7 @@ class GatewayNode final : public Actor, public FrameSink {
   unsigned sink_ports_[2] = {0, 0};
   EngineProbe* probe_ = nullptr;
   std::uint64_t most_visited_ = 0;
+  Work most_worked_ = 0;
   std::optional<Machine> machine_;  // nullopt: everything is done at once
   std::size_t ring_size_ = 0;
   Verbs verbs_ = Verbs::kBursts;

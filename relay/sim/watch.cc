@@ -64,9 +64,14 @@ void Watch::look_at_steps() {
   for (const Side side : {Side::kA, Side::kB}) {
     if (!network_->is_running(side)) continue;
     GatewayNode& node = network_->gateway(side);
-    if (node.most_visited() <= gateway::Gateway::kMostVisited) continue;
-    throw std::runtime_error(node.name() + " went over " + std::to_string(node.most_visited()) +
-                             " objects in one step");
+    if (node.most_visited() > gateway::Gateway::kMostVisited) {
+      throw std::runtime_error(node.name() + " went over " + std::to_string(node.most_visited()) +
+                               " objects in one step");
+    }
+    if (node.most_worked() > gateway::Gateway::kMostWorked) {
+      throw std::runtime_error(node.name() + " worked " + std::to_string(node.most_worked()) +
+                               " ns on octets in one step");
+    }
   }
 }
 

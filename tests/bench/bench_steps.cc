@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "pep/compress/block_codec.h"
 #include "pep/stp/wire/frames.h"
 #include "relay/gateway/snapshot_sum.h"
+#include "tests/bench/codec_crowd.h"
 #include "tests/bench/crowd.h"
 
 namespace satrelay::bench {
@@ -106,6 +109,80 @@ void tell_peers(Crowd& crowd, std::size_t flows) {
       });
     }
   }
+}
+
+// A host that takes tiny segments and has a large window acknowledges all that is under way, again
+// and again.
+void acknowledge_tiny_segments(Crowd& crowd) {
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  Octets block(1400);
+  compress::write_block_header(
+      {compress::BlockKind::kRaw,
+       static_cast<std::uint32_t>(block.size() - compress::kBlockHeaderSize)},
+      block);
+  for (std::size_t at = 0; at < kBytes; at += block.size()) {
+    crowd.say(0, 1,
+              [&](ByteWriter& frames, std::size_t) { Crowd::write_data(frames, 0, at, block); });
+  }
+  for (std::size_t sent = 0; sent < kBytes - kBytes / 16;) {
+    crowd.settle();
+    const std::size_t before = std::exchange(sent, crowd.sent_to_server(0));
+    if (sent == before) throw std::runtime_error("the host gets no more");
+    crowd.from_lan(crowd.data_of_server(0, 0, {}, sent));
+  }
+}
+
+// Each packet of one of very many peers announces another capacity.
+void announce_capacities(Crowd& crowd) {
+  std::uint64_t sequence = 0;
+  for (int round = 0; round < 50; ++round) {
+    crowd.say_together(10, [&](ByteWriter& frames, std::size_t) {
+      ++sequence;
+      stp::write_rate(frames,
+                      {.sequence = sequence,
+                       .capacity = BitRate::bits_per_second(500'000'000 + sequence % 2 * 1'000)});
+    });
+    crowd.settle();
+  }
+}
+
+// Rows of what is done to octets; the flows are those of the row.
+void add_work(std::vector<Case>& list) {
+  constexpr std::size_t kStreams = 200;
+  const Crowd::Spec streams{.flows = kStreams};
+  const auto complete = [](const char* name, const Crowd::Spec& spec, const Octets& blocks,
+                           std::size_t packets) {
+    return Case{name, spec,
+                [=](Crowd& crowd) { bench::complete(crowd, spec.flows, blocks, packets); }};
+  };
+  const Octets block_of_text = compressed(text(compress::kMaxPlainBlock));
+  list.push_back(complete("blocks of text, whole by 1 packet", streams, block_of_text, 1));
+  list.push_back(complete("blocks of text, whole by 10 packets", streams, block_of_text, 10));
+  list.push_back(complete("blocks of zeros, whole by 10 packets", streams,
+                          compressed(zeros(compress::kMaxPlainBlock)), 10));
+  list.push_back(
+      complete("40 small blocks a stream", streams, repeated(compressed(text(300)), 40), 10));
+  list.push_back(
+      complete("1,024 blocks of nothing in 2,048 streams", {.flows = 2048}, marks(1024), 32));
+  list.push_back(
+      complete("1,024 blocks of an octet in 2,048 streams", {.flows = 2048}, raw_octets(1024), 32));
+  list.push_back(
+      {"blocks of text, memory short", {.flows = 600, .memory = 32U << 20}, [=](Crowd& crowd) {
+         bench::complete(crowd, 600, block_of_text, 10);
+         crowd.pass(Duration::seconds(2));
+       }});
+  list.push_back({"50 hosts of text, 20 Mbit/s",
+                  {.flows = 50, .rate = BitRate::bits_per_second(20'000'000)},
+                  [](Crowd& crowd) { send_text(crowd, 50, 60'000); }});
+  list.push_back({"500 hosts of text, 1 Gbit/s", {.flows = 500}, [](Crowd& crowd) {
+                    send_text(crowd, 500, 60'000);
+                  }});
+  list.push_back({"one ACK of a host with an MSS of 48",
+                  {.flows = 1, .mss = 48, .window_scale = 10},
+                  acknowledge_tiny_segments});
+  list.push_back({"a RATE in each packet, 1,000 peers",
+                  {.flows = 0, .silent_peers = 999},
+                  announce_capacities});
 }
 
 std::vector<Case> cases(std::size_t flows) {
@@ -247,6 +324,7 @@ std::vector<Case> cases(std::size_t flows) {
                         [&] { crowd.engine().set_admission(gateway::Admission::kDraining, now); });
                     crowd.call([&] { (void)crowd.engine().unfinished_flows(); });
                   }});
+  add_work(list);
   return list;
 }
 
@@ -267,8 +345,10 @@ int run(int argc, char** argv) {
   }
   std::printf(
       "The longest call of the engine with %zu flows: milliseconds of the thread, least of\n"
-      "%d repeats, and objects visited (0: not counted).\n\n%-42s %9s %9s %9s\n",
-      flows, repeats, "event", "ms", "objects", "calls");
+      "%d repeats, objects visited (0: not counted), and work on octets in nominal "
+      "microseconds.\n\n"
+      "%-42s %9s %9s %9s %9s\n",
+      flows, repeats, "event", "ms", "objects", "work", "calls");
   for (const Case& each : cases(flows)) {
     if (std::string(each.name).find(only) == std::string::npos) continue;
     Worst least{.milliseconds = 1e9};
@@ -284,9 +364,11 @@ int run(int argc, char** argv) {
       calls = crowd.calls() - before;
       least.milliseconds = std::min(least.milliseconds, crowd.worst().milliseconds);
       least.visited = crowd.worst().visited;
+      least.worked = crowd.worst().worked;
     }
-    std::printf("%-42s %9.3f %9llu %9llu\n", each.name, least.milliseconds,
+    std::printf("%-42s %9.3f %9llu %9llu %9llu\n", each.name, least.milliseconds,
                 static_cast<unsigned long long>(least.visited),
+                static_cast<unsigned long long>(least.worked / 1000),
                 static_cast<unsigned long long>(calls));
     std::fflush(stdout);
   }

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -38,9 +39,7 @@ config::Gateway config_for(const Crowd::Spec& spec) {
   config.gateway.address = *IpPrefix::parse("192.0.2.0/24");
   // A peer outside of the subnet is behind a router.
   const bool routed = spec.hosts == Crowd::Hosts::kUnknown;
-  config.links = {{.name = "sat",
-                   .send_rate = BitRate::bits_per_second(1'000'000'000),
-                   .receive_rate = BitRate::bits_per_second(1'000'000'000)}};
+  config.links = {{.name = "sat", .send_rate = spec.rate, .receive_rate = spec.rate}};
   config.peers = {{.name = "peer",
                    .address = ip_of(routed ? "192.0.3.2" : "192.0.2.2"),
                    .prefixes = {*IpPrefix::parse("10.0.0.0/8")},
@@ -78,10 +77,30 @@ std::uint64_t visited(const Engine& engine) {
   }
 }
 
+template <typename Engine>
+std::uint64_t worked(const Engine& engine) {
+  if constexpr (requires { engine.worked(); }) {
+    return engine.worked();
+  } else {
+    return 0;
+  }
+}
+
+// The number of one of numbered().
+std::uint32_t number_of(const IpAddress& address) {
+  const auto& octets = address.octets();
+  return std::uint32_t{octets[1]} << 16 | std::uint32_t{octets[2]} << 8 | octets[3];
+}
+
 }  // namespace
 
 Crowd::Crowd(const Spec& spec)
-    : spec_(spec), config_(config_for(spec)), memory_(spec.memory, spec.memory / 8), buffer_(2048) {
+    : spec_(spec),
+      config_(config_for(spec)),
+      memory_(spec.memory, spec.memory / 8),
+      buffer_(2048),
+      begins_(spec.flows),
+      ends_(spec.flows) {
   engine_ = std::make_unique<gateway::Gateway>(
       config_, gateway::Identity{.boot_epoch = kOwnEpoch, .secret = {3, 5}, .wan_mac = kGatewayMac},
       memory_.bytes(), now_);
@@ -94,12 +113,14 @@ Crowd::~Crowd() = default;
 
 void Crowd::call(const std::function<void()>& work) {
   const std::uint64_t before = visited(*engine_);
+  const std::uint64_t worked_before = worked(*engine_);
   const double begin = thread_milliseconds();
   work();
   const double taken = thread_milliseconds() - begin;
   milliseconds_ += taken;
   worst_.milliseconds = std::max(worst_.milliseconds, taken);
   worst_.visited = std::max(worst_.visited, visited(*engine_) - before);
+  worst_.worked = std::max(worst_.worked, worked(*engine_) - worked_before);
   ++calls_;
 }
 
@@ -148,6 +169,22 @@ std::vector<std::byte> Crowd::segment_of_server(std::size_t i) const {
   back.destination = kHostMac;
   const IpAddress server = spec_.one_server ? numbered(198, 51 << 8) : numbered(198, i);
   return gateway::tcp_frame(server.to_string(), numbered(10, i).to_string(), tcp, back);
+}
+
+std::vector<std::byte> Crowd::data_of_server(std::size_t i, std::size_t before, ConstBytes payload,
+                                             std::size_t acknowledged) const {
+  wire::TcpHeader tcp;
+  tcp.source_port = 80;
+  tcp.destination_port = 4000;
+  tcp.sequence = static_cast<std::uint32_t>(8 + before);
+  tcp.acknowledgment = begins_.at(i) + static_cast<std::uint32_t>(acknowledged);
+  tcp.flags = wire::TcpFlags::kAck;
+  tcp.window = 65535;
+  wire::EthernetHeader back;
+  back.source = kServerMac;
+  back.destination = kHostMac;
+  return gateway::tcp_frame(numbered(198, i).to_string(), numbered(10, i).to_string(), tcp, back,
+                            {reinterpret_cast<const char*>(payload.data()), payload.size()});
 }
 
 // --- the peer ------------------------------------------------------------------------------------
@@ -204,11 +241,11 @@ void Crowd::reload(const config::Gateway& next) {
   call([&] { engine_->reconfigure(next, now_, prepared); });
 }
 
-std::size_t Crowd::say(std::size_t i, std::size_t end, const WriteFrame& write, std::size_t room) {
+std::vector<std::byte> Crowd::packet(const std::function<void(ByteWriter& frames)>& write) {
   std::vector<std::byte> packet(kLargest);
   ByteWriter frames(MutableBytes(packet).subspan(stp::kHeaderSize,
                                                  kLargest - stp::kHeaderSize - stp::kTrailerSize));
-  for (; i < end && frames.remaining() >= room; ++i) write(frames, i);
+  write(frames);
   stp::PacketHeader header;
   const stp::SessionSeal seal(peer_epoch_, kOwnEpoch);
   header.session_tag = seal.tag();
@@ -217,17 +254,46 @@ std::size_t Crowd::say(std::size_t i, std::size_t end, const WriteFrame& write, 
   stp::write_header(header, packet.data());
   packet.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
   seal.close(packet);
-  from_wan(packet);
+  return packet;
+}
+
+std::size_t Crowd::say(std::size_t i, std::size_t end, const WriteFrame& write, std::size_t room) {
+  from_wan(packet([&](ByteWriter& frames) {
+    for (; i < end && frames.remaining() >= room; ++i) write(frames, i);
+  }));
   return i;
 }
 
-void Crowd::from_wan(ConstBytes datagram) {
+void Crowd::say_together(std::size_t packets, const WriteFrame& write) {
+  std::vector<std::vector<std::byte>> frames;
+  for (std::size_t i = 0; i < packets; ++i) {
+    frames.push_back(wan_frame(packet([&](ByteWriter& writer) { write(writer, i); })));
+  }
+  std::vector<gateway::Gateway::Arrived> arrived;
+  for (const auto& frame : frames) arrived.push_back({.bytes = frame});
+  std::vector<gateway::Gateway::Handled> handled(packets);
+  call([&] { engine_->handle_frames(PortId::kWan, arrived, handled, now_); });
+}
+
+void Crowd::write_data(ByteWriter& frames, std::size_t flow, std::uint64_t offset,
+                       ConstBytes bytes) {
+  frames.u8(static_cast<std::uint8_t>(stp::FrameType::kData) | stp::kDataHasLength);
+  stp::write_varint(frames, stream(flow));
+  stp::write_varint(frames, offset);
+  frames.u16(static_cast<std::uint16_t>(bytes.size()));
+  std::ranges::copy(bytes, frames.reserve(bytes.size()).begin());
+}
+
+std::vector<std::byte> Crowd::wan_frame(ConstBytes datagram) const {
   wire::EthernetHeader ethernet;
   ethernet.source = kPeerMac;
   ethernet.destination = kGatewayMac;
-  const auto frame =
-      gateway::udp_frame(config_.peers[0].address.to_string(), "192.0.2.1", kStpPort,
-                         std::vector<std::byte>(datagram.begin(), datagram.end()), ethernet);
+  return gateway::udp_frame(config_.peers[0].address.to_string(), "192.0.2.1", kStpPort,
+                            std::vector<std::byte>(datagram.begin(), datagram.end()), ethernet);
+}
+
+void Crowd::from_wan(ConstBytes datagram) {
+  const auto frame = wan_frame(datagram);
   call([&] { (void)engine_->handle_frame(PortId::kWan, frame, now_); });
 }
 
@@ -306,8 +372,15 @@ void Crowd::answer(ConstBytes frame) {
   const bool is_fin = tcp->header.has(Flags::kFin);
   const bool acknowledges = spec_.hosts == Hosts::kAcknowledge;
   const std::size_t data = seen.payload.size() - tcp->header_size;
+  const std::uint32_t server = number_of(seen.ip.destination);
+  if (server < ends_.size()) {
+    ends_[server] = tcp->header.sequence + static_cast<std::uint32_t>(data) + (is_syn ? 1 : 0);
+  }
   if (!is_syn && !is_fin && !(acknowledges && data > 0)) return;
-  if (is_syn) ++syns_;
+  if (is_syn) {
+    ++syns_;
+    if (server < begins_.size()) begins_[server] = tcp->header.sequence + 1;
+  }
   if (spec_.hosts != Hosts::kAnswer && !acknowledges) return;
   wire::TcpHeader reply;
   reply.source_port = tcp->header.destination_port;
@@ -320,7 +393,11 @@ void Crowd::answer(ConstBytes frame) {
                                                     : 0) |
                                           Flags::kAck);
   reply.window = 65535;
-  if (is_syn) reply.options.mss = 1460;
+  if (is_syn) {
+    reply.options.mss = spec_.mss;
+    if (spec_.window_scale > 0) reply.options.window_scale = spec_.window_scale;
+    reply.options.sack_permitted = spec_.window_scale > 0;
+  }
   wire::EthernetHeader back = seen.ethernet;
   std::swap(back.source, back.destination);
   answers_.push_back(
@@ -329,6 +406,13 @@ void Crowd::answer(ConstBytes frame) {
 
 void Crowd::from_lan(const std::vector<std::byte>& frame) {
   call([&] { (void)engine_->handle_frame(PortId::kLan, frame, now_); });
+}
+
+void Crowd::from_lan(std::span<const std::vector<std::byte>> frames) {
+  std::vector<gateway::Gateway::Arrived> arrived;
+  for (const auto& frame : frames) arrived.push_back({.bytes = frame});
+  std::vector<gateway::Gateway::Handled> handled(frames.size());
+  call([&] { engine_->handle_frames(PortId::kLan, arrived, handled, now_); });
 }
 
 // --- the engine ----------------------------------------------------------------------------------
@@ -345,6 +429,20 @@ bool Crowd::poll(PortId port) {
     hear_wan(frame);
   }
   return true;
+}
+
+std::size_t Crowd::poll_burst() {
+  constexpr std::size_t kBurst = 32;
+  std::array<std::array<std::byte, 2048>, kBurst> frames;
+  std::array<MutableBytes, kBurst> rooms;
+  std::array<gateway::Polled, kBurst> polled;
+  for (std::size_t i = 0; i < kBurst; ++i) rooms[i] = frames[i];
+  std::size_t count = 0;
+  call([&] { count = engine_->poll_frames(PortId::kWan, rooms, polled, now_); });
+  for (std::size_t i = 0; i < count; ++i) {
+    if (polled[i].kind == gateway::Polled::Kind::kWritten) hear_wan(rooms[i].first(polled[i].size));
+  }
+  return count;
 }
 
 void Crowd::settle() {

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "pep/base/units.h"
 #include "pep/stp/wire/frames.h"
 #include "relay/gateway/gateway.h"
 #include "tests/bench/large_memory.h"
@@ -22,6 +24,7 @@ namespace satrelay::bench {
 struct Worst {
   double milliseconds = 0;  // of the thread's processor time
   std::uint64_t visited = 0;
+  std::uint64_t worked = 0;  // nominal nanoseconds
 };
 
 class Crowd {
@@ -34,8 +37,12 @@ class Crowd {
     bool one_server = false;  // or one for each flow
     Duration idle_timeout = Duration::seconds(7200);
     std::size_t memory = 512U << 20;
-    std::size_t silent_peers = 0;  // beside the one that speaks
-    bool opens = true;             // at once
+    std::size_t silent_peers = 0;                            // beside the one that speaks
+    bool opens = true;                                       // at once
+    BitRate rate = BitRate::bits_per_second(1'000'000'000);  // of the link
+    // What hosts offer.
+    std::uint16_t mss = 1460;
+    std::uint8_t window_scale = 0;
   };
   explicit Crowd(const Spec& spec);
   ~Crowd();
@@ -51,7 +58,15 @@ class Crowd {
   // stopped.
   using WriteFrame = std::function<void(ByteWriter& frames, std::size_t i)>;
   std::size_t say(std::size_t i, std::size_t end, const WriteFrame& write, std::size_t room = 60);
+  // Several packets of the peer that come together, packet i with what write(frames, i) writes.
+  void say_together(std::size_t packets, const WriteFrame& write);
+  static void write_data(ByteWriter& frames, std::size_t flow, std::uint64_t offset,
+                         ConstBytes bytes);
   void from_lan(const std::vector<std::byte>& frame);
+  // Several together.
+  void from_lan(std::span<const std::vector<std::byte>> frames);
+  // What leaves by the WAN at once, at most 32 frames; how many there were.
+  std::size_t poll_burst();
   // Until the engine has nothing more to do or to say.
   void settle();
   // With a PING of the peer now and then, unless it is silent.
@@ -78,7 +93,13 @@ class Crowd {
   std::vector<std::byte> server_frame(std::size_t i) const;
   // Of its connection, with nothing new.
   std::vector<std::byte> segment_of_server(std::size_t i) const;
+  // The next bytes of the server of flow `i`, which has sent `before` already, and has
+  // acknowledged so many.
+  std::vector<std::byte> data_of_server(std::size_t i, std::size_t before, ConstBytes payload,
+                                        std::size_t acknowledged = 0) const;
 
+  // Octets that have left for the server of flow `i`.
+  std::size_t sent_to_server(std::size_t i) const { return ends_.at(i) - begins_.at(i); }
   Worst worst() const { return worst_; }
   double milliseconds() const { return milliseconds_; }  // of all calls
   void forget() { worst_ = {}; }
@@ -88,6 +109,8 @@ class Crowd {
 
  private:
   void hello();
+  std::vector<std::byte> packet(const std::function<void(ByteWriter& frames)>& write);
+  std::vector<std::byte> wan_frame(ConstBytes datagram) const;
   void from_wan(ConstBytes datagram);
   void hear_wan(ConstBytes frame);
   void answer(ConstBytes frame);
@@ -109,6 +132,8 @@ class Crowd {
   std::uint32_t number_ = 0;
   std::vector<std::uint64_t> heard_;             // numbers of the engine's packets
   std::vector<std::vector<std::byte>> answers_;  // that hosts owe
+  // Sequence numbers of what leaves for the servers, by their number.
+  std::vector<std::uint32_t> begins_, ends_;
 };
 
 }  // namespace satrelay::bench

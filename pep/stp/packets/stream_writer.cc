@@ -175,6 +175,7 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
       continue;
     }
     if (stream.send.unsent() == 0) {
+      if (source_.is_spent()) break;
       ask_source(job, stream);
       continue;
     }

@@ -15,6 +15,8 @@ class StreamSource {
  public:
   virtual ~StreamSource() = default;
   virtual void produce(StreamId stream, std::uint32_t context, Instant now) = 0;
+  // It has done as much as it may in this call, and is to be asked for more in the next one.
+  virtual bool is_spent() const { return false; }
 };
 
 }  // namespace satrelay::stp

@@ -54,10 +54,12 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       journal_(around.journal),
       orphans_(around.orphans),
       counters_(around.counters),
+      budget_(around.budget),
       flows_(config.limits.flows, secret),
       unheard_(config.limits.flows, secret),
       windows_(plan, arena_, flows_),
-      streams_(config, plan, secret, around.classes, peers_, stopwatch),
+      streams_(config, plan, secret, around.classes, peers_, budget_, stopwatch),
+      unfinished_(config.limits.flows),
       ends_(around.classes, secret),
       time_waits_(config.limits.time_wait, secret),
       frames_(sums) {
@@ -195,6 +197,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
 }
 
 void FlowRelay::handle_timeout(Instant now) {
+  advance_unfinished(now);
   expire_time_waits(now);
   ends_.handle_timeout(now);
   for (int i = 0; i < kFlowsPerCall; ++i) {
@@ -231,8 +234,8 @@ void FlowRelay::handle_timeout(Instant now) {
 }
 
 Instant FlowRelay::next_timeout() const {
-  if (!flows_.ring().empty() || flows_.lap_under_way() || unheard_.any_put_off() ||
-      !farewells_.empty() || !late_answers_.empty()) {
+  if (!flows_.ring().empty() || !unfinished_.empty() || flows_.lap_under_way() ||
+      unheard_.any_put_off() || !farewells_.empty() || !late_answers_.empty()) {
     return {};
   }
   return earlier(ends_.next_timeout(), earlier(flows_.next_deadline(), time_waits_.next_expiry()));
@@ -279,10 +282,14 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
   }
   if (f.stream_state == StreamState::kOpen) streams_.feed(f, now);
-  if (f.stream_state == StreamState::kOpen && !streams_.deliver(f, windows_, now)) {
-    streams_.reset(f, stp::ResetReason::kProtocolError, now);
-    count_end(f, Counter::kFlowsResetProtocol);
-    f.endpoint.abort(now);
+  if (f.stream_state == StreamState::kOpen) {
+    const StreamSide::Delivery delivery = streams_.deliver(f, windows_, now);
+    if (delivery == StreamSide::Delivery::kSpent) unfinished_.add(slot);
+    if (delivery == StreamSide::Delivery::kMalformed) {
+      streams_.reset(f, stp::ResetReason::kProtocolError, now);
+      count_end(f, Counter::kFlowsResetProtocol);
+      f.endpoint.abort(now);
+    }
   }
   if (f.first_byte_us == 0) f.note_first_byte(now);
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
@@ -298,6 +305,17 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     queue(slot);
   } else if (!flows_.ring().has(slot)) {
     settle(slot, now);
+  }
+}
+
+void FlowRelay::advance_unfinished(Instant now) {
+  for (int i = 0; i < kFlowsPerCall && !unfinished_.empty() && !budget_.is_spent(); ++i) {
+    const std::uint32_t slot = unfinished_.front();
+    unfinished_.end_turn();
+    if (!flows_.contains(slot)) continue;
+    work_.add();
+    catch_up(slot, now);
+    advance(slot, now);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "config/schema.h"
 #include "pep/base/arena.h"
+#include "pep/base/work_budget.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
@@ -49,6 +50,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     TrafficClasses& classes;
     LanNeighbours& lan;
     Arena& arena;
+    WorkBudget& budget;
     // Filled after construction, as each session needs the relay as its source.
     std::vector<std::unique_ptr<Peer>>& peers;
     ConnectionRecords& records;
@@ -112,6 +114,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
+  bool is_spent() const override { return budget_.is_spent(); }
   // As Gateway::poll_frames().
   std::size_t poll_frames(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                           Instant now);
@@ -182,6 +185,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
 
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
+  // Those that the budget of an earlier call has left behind.
+  void advance_unfinished(Instant now);
   void queue(std::uint32_t slot) { flows_.ring().add(slot); }
   // Of a flow that has nothing to send: arms the timer, or removes one that is over.
   void settle(std::uint32_t slot, Instant now);
@@ -226,6 +231,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   FlowJournal& journal_;
   OrphanedFlows& orphans_;
   Counters& counters_;
+  WorkBudget& budget_;
   WorkCount work_;
   tcp::Counters tcp_counters_;
   std::shared_ptr<const tcp::Common> of_endpoints_;
@@ -233,6 +239,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   UnheardFlows unheard_;  // those that wait for hear()
   HostWindows windows_;
   StreamSide streams_;
+  FlowRing unfinished_;  // flows with bytes for their hosts for which the budget did not suffice
   FlowEnds ends_;
   static constexpr std::size_t kMostFarewells = 256;
   static constexpr std::size_t kMostLateAnswers = 256;

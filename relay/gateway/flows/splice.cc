@@ -9,8 +9,6 @@ namespace {
 // Blocks that an append of one encoded block may touch, with room for header and misalignment.
 // Of a block that is sent raw, in memory.
 constexpr std::size_t kMostPieces = 64;
-// That one visit looks at: a peer may have stored millions that carry nothing.
-constexpr unsigned kMostBlocks = 1024;
 // What is written into a stream at least, if there is as much: headers cost little then.
 constexpr std::size_t kLeastWritten = 128;
 // Below these a block is sent raw: it gains less than it costs.
@@ -23,12 +21,8 @@ constexpr std::size_t kSample = 4096;
 constexpr std::uint32_t kShortestRun = 64 * 1024;
 constexpr std::uint32_t kLongestRun = 1024 * 1024;
 
-bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample) {
-  const config::Compress wanted = flow.rule->rule.compress;
-  if (wanted == config::Compress::kOff || size < least) return false;
-  if (wanted == config::Compress::kOn) return true;
-  return flow.bytes_from_lan >= flow.try_compression_at && compress::looks_compressible(sample);
-}
+// So many plain bytes of a compressed block make decompressing it again worth while.
+constexpr std::size_t kWorthDecoding = 8 * 1024;
 
 void note_incompressible(Flow& flow) {
   if (flow.bytes_from_lan < flow.try_compression_at) return;  // was not even looked at
@@ -80,8 +74,10 @@ bool is_cut_short(const Flow& flow, const stp::Session& session) {
 
 }  // namespace
 
-Splice::Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch)
+Splice::Splice(int compress_level, const Dictionaries& dictionaries, WorkBudget& budget,
+               const Stopwatch* stopwatch)
     : dictionaries_(dictionaries),
+      budget_(budget),
       chooses_level_(compress_level == config::kAutoLevel),
       stopwatch_(stopwatch),
       encoder_(chooses_level_ ? 1 : compress_level,
@@ -95,8 +91,10 @@ Splice::Way Splice::choose(SharedDictionary& dictionary, std::size_t size) {
   return trial.pays() ? Way::kWith : Way::kWithout;
 }
 
-std::optional<Splice::Encoded> Splice::compress(ConstBytes plain, SharedDictionary& dictionary) {
-  const Way way = choose(dictionary, plain.size());
+std::optional<Splice::Encoded> Splice::compress(ConstBytes plain, SharedDictionary& dictionary,
+                                                Way way) {
+  budget_.spend(compress::encoding_work(encoder_.level(), plain.size()) *
+                (way == Way::kBoth ? 2 : 1));
   if (way == Way::kBoth) return compress_both_ways(plain, dictionary);
   const bool with = way == Way::kWith;
   const auto size =
@@ -118,13 +116,25 @@ std::optional<Splice::Encoded> Splice::compress_both_ways(ConstBytes plain,
   return Encoded{*without, false};
 }
 
+bool Splice::worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample) {
+  const config::Compress wanted = flow.rule->rule.compress;
+  if (wanted == config::Compress::kOff || size < least) return false;
+  if (wanted == config::Compress::kOn) return true;
+  if (flow.bytes_from_lan < flow.try_compression_at) return false;
+  budget_.spend(compress::kProbingWork);
+  return compress::looks_compressible(sample);
+}
+
 Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                                              SharedDictionary& dictionary, std::uint64_t& time_ns,
                                              Instant now) {
-  flow.endpoint.received().copy_front(MutableBytes(*plain_).first(size));
   if (chooses_level_) encoder_.set_level(effort_.level(session.send_rate()));
+  size = std::min(size, compress::largest_block(encoder_.level()));
+  const Way way = choose(dictionary, size);
+  if (way == Way::kBoth) size = std::min(size, compress::largest_block(encoder_.level()) / 2);
+  flow.endpoint.received().copy_front(MutableBytes(*plain_).first(size));
   const Instant begin = stopwatch_ != nullptr ? stopwatch_->read() : now;
-  const auto encoded = compress(ConstBytes(*plain_).first(size), dictionary);
+  const auto encoded = compress(ConstBytes(*plain_).first(size), dictionary, way);
   const Duration taken = (stopwatch_ != nullptr ? stopwatch_->read() : now) - begin;
   effort_.spend(taken, now);
   time_ns = static_cast<std::uint64_t>(taken.to_nanoseconds());
@@ -201,6 +211,7 @@ std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t
   const auto payload = std::span(parts).subspan(1, runs);
   size = 0;
   for (const ConstBytes run : payload) size += run.size();
+  budget_.spend(compress::kBlockWork + copying_work(size));
   std::array<std::byte, compress::kBlockHeaderSize> header{};
   compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
                                header);
@@ -220,14 +231,15 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
 }
 
 // Reads the next block's header if all of it is there; false if there is nothing to go on with.
-bool Splice::next_block(Flow& flow, InboundReader& inbound, unsigned& left, SpliceResult& result) {
+bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result) {
   while (flow.block_remaining == 0) {
     if (inbound.readable() < compress::kBlockHeaderSize) return false;
-    if (left == 0) {
-      result = SpliceResult::kSoMany;
+    // A peer may have stored millions that carry nothing.
+    if (budget_.is_spent()) {
+      result = SpliceResult::kSpent;
       return false;
     }
-    --left;
+    budget_.spend(compress::kBlockWork);
     std::array<std::byte, kMarksBlockSize> bytes{};
     inbound.copy(MutableBytes(bytes).first(compress::kBlockHeaderSize));
     const auto header = compress::parse_block_header(bytes);
@@ -257,8 +269,7 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
                              std::uint64_t& memory, Instant now) {
   InboundReader inbound(session, flow.inbound_stream());
   SpliceResult result = SpliceResult::kDone;
-  unsigned left = kMostBlocks;
-  while (useful > 0 && memory > 0 && next_block(flow, inbound, left, result)) {
+  while (useful > 0 && memory > 0 && next_block(flow, inbound, result)) {
     const std::uint32_t remaining = flow.block_remaining;
     const std::uint64_t before = flow.bytes_to_lan;
     result = flow.block_kind == compress::BlockKind::kRaw
@@ -279,11 +290,13 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
 SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                  Instant now) {
   while (flow.block_remaining > 0 && inbound.readable() > 0 && most > 0) {
+    if (budget_.is_spent()) return SpliceResult::kSpent;
     ConstBytes run = inbound.front();
     run = run.first(static_cast<std::size_t>(
         std::min<std::uint64_t>({run.size(), flow.block_remaining, most})));
     const std::uint64_t room = flow.endpoint.writable();
     const std::size_t taken = flow.endpoint.write(run);
+    budget_.spend(copying_work(taken));
     inbound.skip(taken);
     flow.block_remaining -= static_cast<std::uint32_t>(taken);
     flow.bytes_to_lan += taken;
@@ -296,30 +309,49 @@ SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64
   return SpliceResult::kDone;
 }
 
+// A block of which the plain bytes find no room is decompressed again for the rest of them: cheaper
+// than a buffer for each flow, if enough of them find room each time. A slow host, or memory that
+// is short, must not make us decompress one block many times over. So it waits for room for the
+// largest block in what may be queued for the host; and for memory for all that is left of it, for
+// kWorthDecoding, or until half of the flow's own memory is free.
+bool Splice::has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory) {
+  const std::uint64_t own = flow.endpoint.own_memory_size();
+  const bool has_memory = memory > own && memory >= std::min<std::uint64_t>(left, kWorthDecoding);
+  return has_memory || (own > 0 && flow.endpoint.own_room() >= std::min(left, own / 2));
+}
+
 SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                         Instant now) {
-  // Waits for room for the largest block, so that a slow host does not make us decode one block
-  // many times over.
   if (inbound.readable() < flow.block_remaining) {
     inbound.consume(now);
     inbound.need(flow.block_remaining, now);
     return SpliceResult::kDone;
   }
   if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
+  if (budget_.is_spent()) return SpliceResult::kSpent;
   inbound.consume(now);  // what blocks before it have left is room for this one
+  const std::size_t number =
+      flow.block_kind == compress::BlockKind::kDictionary ? compress::kDictionaryNumberSize : 0;
   const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);
+  const MutableBytes start =
+      encoded.first(std::min<std::size_t>(encoded.size(), number + compress::kFrameStart));
+  inbound.copy(start);
+  const auto plain_size = compress::plain_size_of(ConstBytes(start).subspan(number));
+  if (!plain_size || *plain_size < flow.plain_written) return SpliceResult::kMalformed;
+  if (!has_room(flow, *plain_size - flow.plain_written, most)) return SpliceResult::kNoMemory;
+
   inbound.copy(encoded);
-  ConstBytes frame = encoded;
+  const ConstBytes frame = ConstBytes(encoded).subspan(number);
+  const auto shape = compress::look_at_frame(frame);
+  if (!shape) return SpliceResult::kMalformed;
   const compress::Dictionary* dictionary = nullptr;
-  if (flow.block_kind == compress::BlockKind::kDictionary) {
+  if (number > 0) {
     dictionary = dictionaries_.find(load_u8(encoded.data()));
     if (dictionary == nullptr) return SpliceResult::kMalformed;
-    frame = frame.subspan(compress::kDictionaryNumberSize);
   }
-  const auto plain_size = decoder_.decompress(frame, *plain_, dictionary);
-  if (!plain_size || *plain_size < flow.plain_written) return SpliceResult::kMalformed;
-  // What did not fit last time is decoded again: rare, and cheaper than a buffer for each flow.
-  ConstBytes plain =
+  budget_.spend(compress::decoding_work(frame.size(), shape->plain, shape->parts));
+  if (!decoder_.decompress(frame, *plain_, dictionary)) return SpliceResult::kMalformed;
+  const ConstBytes plain =
       ConstBytes(*plain_).subspan(flow.plain_written, *plain_size - flow.plain_written);
   const std::uint64_t room = std::min(flow.endpoint.writable(), most);
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(plain.size(), room));

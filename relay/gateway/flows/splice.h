@@ -10,6 +10,7 @@
 #include "pep/base/histogram.h"
 #include "pep/base/stopwatch.h"
 #include "pep/base/time.h"
+#include "pep/base/work_budget.h"
 #include "pep/compress/block_codec.h"
 #include "pep/compress/effort.h"
 #include "relay/gateway/flows/flow.h"
@@ -22,15 +23,16 @@ namespace satrelay::gateway {
 enum class SpliceResult : std::uint8_t {
   kDone,       // moved all there was, or all that the taking half has room for
   kNoMemory,   // the arena is short: try again later
-  kSoMany,     // blocks that others come first: go on later
+  kSpent,      // so is the call's budget of work: go on in the next call
   kMalformed,  // the peer's stream breaks the block format
 };
 
 class Splice {
  public:
   // `compress_level`: one of zstd's, or kAutoLevel. `stopwatch` may be nullptr.
-  // `dictionaries`: those that the peers' blocks may be made with.
-  Splice(int compress_level, const Dictionaries& dictionaries, const Stopwatch* stopwatch);
+  // `dictionaries`: those that the peers' blocks may be made with. `budget` outlives it.
+  Splice(int compress_level, const Dictionaries& dictionaries, WorkBudget& budget,
+         const Stopwatch* stopwatch);
 
   // Before the first block with that dictionary.
   void make_room_for(const compress::DictionaryLevels& dictionary) {
@@ -48,8 +50,8 @@ class Splice {
   [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                        SharedDictionary& dictionary, Instant now);
   // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
-  // compressed block more. `memory`: most plain bytes that there is room for now; reduced by what
-  // was moved.
+  // compressed block more, and as the budget allows. `memory`: most plain bytes that there is room
+  // for now; reduced by what was moved.
   [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
                                      std::uint64_t& memory, Instant now);
 
@@ -64,25 +66,26 @@ class Splice {
   enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // the dictionary
   static Way choose(SharedDictionary& dictionary, std::size_t size);
   // In encoded_, if compressing pays.
-  std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary);
+  std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary, Way way);
   std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
   enum class Attempt : std::uint8_t {
     kWritten,
     kDoesNotPay,  // nothing has happened but that it took `time_ns`
     kNoRoom,      // the same
   };
+  bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample);
   Attempt compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                                SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
   std::size_t raw_to_stream(Flow& flow, stp::Session& session, std::size_t size, Instant now);
   void count(Flow& flow, const compress::CodecCounters& block);
-  // `left`: of those that one visit looks at.
-  static bool next_block(Flow& flow, InboundReader& inbound, unsigned& left, SpliceResult& result);
-  static SpliceResult raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
-                                  Instant now);
+  bool next_block(Flow& flow, InboundReader& inbound, SpliceResult& result);
+  SpliceResult raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most, Instant now);
+  static bool has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory);
   SpliceResult compressed_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                   Instant now);
 
   const Dictionaries& dictionaries_;
+  WorkBudget& budget_;
   const bool chooses_level_;
   const Stopwatch* stopwatch_;
   compress::Effort effort_;

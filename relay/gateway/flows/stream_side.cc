@@ -26,14 +26,14 @@ constexpr std::uint64_t kLeftOpen = 2 * compress::kMaxPlainBlock;
 
 StreamSide::StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
                        TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
-                       const Stopwatch* stopwatch)
+                       WorkBudget& budget, const Stopwatch* stopwatch)
     : lane_receive_limit_(plan.lane_receive_limit),
       flow_receive_limit_(plan.flow_receive_limit),
       fair_hosts_(config.fair_hosts),
       host_key_(secret),
       classes_(classes),
       peers_(peers),
-      splice_(config.compress_level, dictionaries_, stopwatch) {}
+      splice_(config.compress_level, dictionaries_, budget, stopwatch) {}
 
 void StreamSide::offer_dictionaries(Instant now) {
   dictionaries_.replace(classes_);
@@ -184,27 +184,26 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f) const {
   return {.compressed = compressed, .raw = std::max(static_cast<std::size_t>(raw), kRawBlock)};
 }
 
-bool StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {
+StreamSide::Delivery StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
   // A stream that is being reset has nothing to read; the event that says so is yet to come.
   const Reassembler* const stored = session.received(f.inbound_stream());
-  if (f.endpoint.is_closed() || stored == nullptr) return true;
+  if (f.endpoint.is_closed() || stored == nullptr) return Delivery::kDone;
   const bool has_end = !f.closed_to_host && session.received_end(f.inbound_stream());
   // At its end it may be found to be cut short.
   if (stored->readable() > 0 || has_end) {
     std::uint64_t memory = windows.memory_for_host();
     const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
-    if (result == SpliceResult::kMalformed) return false;
+    if (result == SpliceResult::kMalformed) return Delivery::kMalformed;
     if (stored->readable() > 0) {
-      const bool more = result == SpliceResult::kNoMemory || result == SpliceResult::kSoMany;
-      if (more || memory == 0) HostWindows::retry_later(f, now);
-      return true;
+      if (result == SpliceResult::kNoMemory || memory == 0) HostWindows::retry_later(f, now);
+      return result == SpliceResult::kSpent ? Delivery::kSpent : Delivery::kDone;
     }
   }
-  if (!has_end) return true;
+  if (!has_end) return Delivery::kDone;
   f.closed_to_host = true;
   f.endpoint.close();
-  return true;
+  return Delivery::kDone;
 }
 
 }  // namespace satrelay::gateway

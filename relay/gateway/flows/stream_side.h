@@ -11,6 +11,7 @@
 #include "config/schema.h"
 #include "pep/base/stopwatch.h"
 #include "pep/base/time.h"
+#include "pep/base/work_budget.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/host_windows.h"
@@ -32,10 +33,10 @@ class StreamSide {
     kNoResources,
   };
 
-  // `classes` and `peers` must outlive it; `peers` may be filled later.
+  // `classes`, `peers` and `budget` must outlive it; `peers` may be filled later.
   StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
              TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
-             const Stopwatch* stopwatch);
+             WorkBudget& budget, const Stopwatch* stopwatch);
 
   stp::Session& session_of(const Flow& f) const { return peers_[f.peer]->session; }
   // The dictionaries of the classes, to all peers and for what is sent to them.
@@ -55,8 +56,13 @@ class StreamSide {
   void feed(Flow& f, Instant now);
   // Puts a block of them into the stream.
   void produce(Flow& f, Instant now);
-  // Hands on to the host what has come; false if that is malformed.
-  [[nodiscard]] bool deliver(Flow& f, const HostWindows& windows, Instant now);
+  enum class Delivery : std::uint8_t {
+    kDone,
+    kSpent,  // so is the call's budget of work: go on in the next call
+    kMalformed,
+  };
+  // Hands on to the host what has come.
+  [[nodiscard]] Delivery deliver(Flow& f, const HostWindows& windows, Instant now);
 
   const compress::CodecCounters& counters() const { return splice_.counters(); }
   const Histogram& block_times() const { return splice_.block_times(); }

@@ -6,7 +6,10 @@
 #include <map>
 #include <vector>
 
+#include "pep/compress/block_codec.h"
+#include "pep/compress/codec_work.h"
 #include "pep/stp/wire/frames.h"
+#include "tests/bench/codec_crowd.h"
 #include "tests/bench/crowd.h"
 
 namespace satrelay::gateway::steps_test {
@@ -242,6 +245,104 @@ TEST_F(StepsTest, FlowsAreFoundByTheirNumberAndPlace) {
   crowd.call([&] { EXPECT_TRUE(crowd.engine().flows(kFlows, 10, kLater).empty()); });
   EXPECT_EQ(crowd.engine().unfinished_flows(), kFlows);
   EXPECT_LE(crowd.worst().visited, 100U);
+}
+
+// --- octets --------------------------------------------------------------------------------------
+
+class WorkTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kStreams = 200;
+  static constexpr std::size_t kBlock = compress::kMaxPlainBlock;
+
+  // No call does more than it may, and all together do all that is to be done.
+  static void expect_spread(const Crowd& crowd, Work all) {
+    EXPECT_LE(crowd.worst().worked, Gateway::kMostWorked);
+    EXPECT_GT(all, Gateway::kMostWorked) << "nothing was to be spread";
+  }
+  static std::uint64_t delivered(Crowd& crowd) {
+    std::uint64_t bytes = 0;
+    for (const FlowSnapshot& flow : crowd.engine().flows(0, crowd.flows(), crowd.now())) {
+      bytes += flow.bytes_to_lan;
+    }
+    return bytes;
+  }
+  // What is done to blocks that one packet, or many together, make whole.
+  static Work complete(Crowd& crowd, const bench::Octets& blocks, std::size_t packets) {
+    const Work before = crowd.engine().worked();
+    bench::complete(crowd, crowd.flows(), blocks, packets);
+    return crowd.engine().worked() - before;
+  }
+};
+
+TEST_F(WorkTest, BlocksThatBecomeWholeAtOnceAreDecodedInManyCalls) {
+  for (const auto& plain : {bench::text(kBlock), bench::zeros(kBlock)}) {
+    for (const std::size_t packets : {1, 10}) {
+      Crowd crowd({.flows = kStreams});
+      const Work all = complete(crowd, bench::compressed(plain), packets);
+      EXPECT_EQ(delivered(crowd), kStreams * kBlock);
+      expect_spread(crowd, all);
+    }
+  }
+}
+
+TEST_F(WorkTest, SmallBlocksAreWorkToo) {
+  Crowd crowd({.flows = kStreams});
+  const auto block = bench::compressed(bench::text(300));
+  const Work all = complete(crowd, bench::repeated(block, 40), 10);
+  EXPECT_EQ(delivered(crowd), kStreams * 300 * 40);
+  expect_spread(crowd, all);
+}
+
+TEST_F(WorkTest, SoAreBlocksThatCarryLittleOrNothing) {
+  for (const auto& blocks : {bench::raw_octets(4096), bench::marks(4096)}) {
+    Crowd crowd({.flows = kStreams});
+    expect_spread(crowd, complete(crowd, blocks, 10));
+  }
+}
+
+TEST_F(WorkTest, RawBytesThatComeAtOnceAreCopiedInManyCalls) {
+  Crowd crowd({.flows = kStreams});
+  bench::Octets block(compress::kBlockHeaderSize + 32'768);
+  compress::write_block_header({compress::BlockKind::kRaw, 32'768}, block);
+  expect_spread(crowd, complete(crowd, block, 10));
+}
+
+TEST_F(WorkTest, ManyHostsOfTextAreCompressedInManyCalls) {
+  for (const std::uint64_t megabits : {20, 1'000}) {
+    Crowd crowd({.flows = 100, .rate = BitRate::bits_per_second(megabits * 1'000'000)});
+    const Work before = crowd.engine().worked();
+    bench::send_text(crowd, 100, 60'000);
+    EXPECT_LE(crowd.worst().worked, Gateway::kMostWorked);
+    crowd.pass(Duration::seconds(2));
+    expect_spread(crowd, crowd.engine().worked() - before);
+  }
+}
+
+// Nobody reads, and there is memory for some of the blocks only: one that finds none waits as it
+// is, and is not decoded again and again.
+TEST_F(WorkTest, BlocksWithoutMemoryWaitUndecoded) {
+  constexpr std::size_t kMany = 600;
+  for (const auto& plain : {bench::text(kBlock), bench::zeros(kBlock)}) {
+    Crowd crowd({.flows = kMany, .memory = 32U << 20});
+    complete(crowd, bench::compressed(plain), 10);
+    EXPECT_GT(crowd.engine().status(crowd.now()).arena_used, 18U << 20);
+    EXPECT_LT(delivered(crowd), kMany * kBlock / 2) << "memory is short";
+    EXPECT_LE(crowd.worst().worked, Gateway::kMostWorked);
+    const Work before = crowd.engine().worked();
+    crowd.pass(Duration::seconds(1));
+    EXPECT_LT(crowd.engine().worked() - before, compress::decoding_work(0, kMany * kBlock, 0) / 10);
+  }
+}
+
+// Whoever asks meets the same engine, and the same figures.
+TEST_F(WorkTest, TwoRunsWorkAlike) {
+  std::vector<std::vector<std::uint64_t>> runs;
+  for (int run = 0; run < 2; ++run) {
+    Crowd crowd({.flows = kStreams});
+    const Work all = complete(crowd, bench::compressed(bench::text(kBlock)), 10);
+    runs.push_back({all, crowd.worst().worked, crowd.worst().visited, crowd.calls()});
+  }
+  EXPECT_EQ(runs[0], runs[1]);
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ class StreamSideTest : public testing::Test {
   // Anew, with what is configured now.
   void begin() {
     windows_ = std::make_unique<HostWindows>(plan_, host_arena_, store_);
-    side_ =
-        std::make_unique<StreamSide>(config_, plan_, HashKey{1, 2}, classes_, peer_.peers, nullptr);
+    side_ = std::make_unique<StreamSide>(config_, plan_, HashKey{1, 2}, classes_, peer_.peers,
+                                         budget_, nullptr);
     peer_.producer = [this](Instant now) {
       ++asked_;
       side_->produce(f_, now);
@@ -62,9 +62,10 @@ class StreamSideTest : public testing::Test {
     for (int i = 0; i < 20; ++i) peer_.exchange(now_);
   }
   [[nodiscard]] bool deliver() {
-    const bool well_formed = side_->deliver(f_, *windows_, now_);
+    budget_.renew();
+    const StreamSide::Delivery delivery = side_->deliver(f_, *windows_, now_);
     host_.listen(now_);
-    return well_formed;
+    return delivery != StreamSide::Delivery::kMalformed;
   }
 
   // --- what crosses
@@ -138,6 +139,7 @@ class StreamSideTest : public testing::Test {
   TrafficClasses classes_{named("abc")};
   FlowStore store_{16, HashKey{1, 2}};
   std::unique_ptr<HostWindows> windows_;
+  WorkBudget budget_;
   std::unique_ptr<StreamSide> side_;
   int asked_ = 0;  // for blocks
 };

@@ -46,7 +46,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
                Duration::milliseconds(50)),
         controller_(kRate),
         session_(config(), arena_, pacer_, controller_, *this, now_),
-        splice_(1, dictionaries_, &stopwatch_) {
+        splice_(1, dictionaries_, budget_, &stopwatch_) {
     for (int i = 0; i < 10; ++i) exchange();
     EXPECT_EQ(session_.peer_state(), stp::PeerState::kAlive);
   }
@@ -75,6 +75,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   }
 
   void exchange() {
+    budget_.renew();
     now_ += Duration::milliseconds(5);
     if (session_.next_timeout() <= now_) session_.handle_timeout(now_);
     if (far_.session().next_timeout() <= now_) far_.session().handle_timeout(now_);
@@ -187,7 +188,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   }
 
   // What the near end makes of such a stream of the far end.
-  SpliceResult receive(std::vector<std::byte> stream) {
+  SpliceResult receive(std::vector<std::byte> stream, std::uint64_t memory = 1 << 20) {
     start(config::Compress::kOff);
     far_.session().poll_event();
     exchange();
@@ -197,11 +198,26 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     SpliceResult result = SpliceResult::kDone;
     for (int i = 0; i < 20 && result == SpliceResult::kDone; ++i) {
       exchange();
-      std::uint64_t memory = 1 << 20;
-      result = splice_.to_host(*flow_, session_, 1 << 20, memory, now_);
+      result = to_host(memory);
     }
     EXPECT_TRUE(session_.received_end(flow_->stream));
     return result;
+  }
+  SpliceResult to_host(std::uint64_t memory = 1 << 20) {
+    return splice_.to_host(*flow_, session_, 1 << 20, memory, now_);
+  }
+  static std::vector<std::byte> compressed_block(std::size_t size) {
+    std::vector<std::byte> plain(size);
+    for (std::size_t i = 0; i < size; ++i) plain[i] = host_byte(i);
+    std::vector<std::byte> bytes(compress::kBlockHeaderSize + size);
+    compress::BlockEncoder encoder(1);
+    const auto encoded = encoder.compress(
+        plain, MutableBytes(bytes).subspan(compress::kBlockHeaderSize), compress::Mode::kOn);
+    EXPECT_TRUE(encoded);
+    bytes.resize(compress::kBlockHeaderSize + encoded.value_or(0));
+    compress::write_block_header(
+        {compress::BlockKind::kZstd, static_cast<std::uint32_t>(encoded.value_or(1))}, bytes);
+    return bytes;
   }
   static std::vector<std::byte> block(compress::BlockKind kind, std::uint32_t says,
                                       std::size_t has) {
@@ -226,6 +242,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   Dictionaries dictionaries_;
   SharedDictionary dictionary_;
   SteadyStopwatch stopwatch_;
+  WorkBudget budget_;
   Splice splice_;
   tcp::Counters counters_;
   std::unique_ptr<Flow> flow_;
@@ -272,20 +289,38 @@ TEST_F(SpliceTest, AnEndBetweenBlocksIsAnEnd) {
 }
 
 // All that a peer may have stored could be such.
-TEST_F(SpliceTest, BlocksThatCarryNothingAreLookedAtBySoManyAtATime) {
+TEST_F(SpliceTest, BlocksThatCarryNothingAreWorkOfManyCalls) {
   std::vector<std::byte> stream;
   const auto marks = block(compress::BlockKind::kMarks, 2, 2);
-  for (int i = 0; i < 3'000; ++i) stream.insert(stream.end(), marks.begin(), marks.end());
+  constexpr std::size_t kOfACall = WorkBudget::kOfACall / compress::kBlockWork;
+  for (std::size_t i = 0; i < 3 * kOfACall; ++i) {
+    stream.insert(stream.end(), marks.begin(), marks.end());
+  }
   const auto raw = block(compress::BlockKind::kRaw, 10, 10);
   stream.insert(stream.end(), raw.begin(), raw.end());
-  EXPECT_EQ(receive(stream), SpliceResult::kSoMany);
+  budget_.renew();
+  EXPECT_EQ(receive(stream), SpliceResult::kSpent);
+  EXPECT_EQ(to_host(), SpliceResult::kSpent) << "it is still";
   int visits = 1;
-  for (SpliceResult result = SpliceResult::kSoMany; result == SpliceResult::kSoMany; ++visits) {
-    std::uint64_t memory = 1 << 20;
-    result = splice_.to_host(*flow_, session_, 1 << 20, memory, now_);
+  for (SpliceResult result = SpliceResult::kSpent; result == SpliceResult::kSpent; ++visits) {
+    budget_.renew();
+    result = to_host();
   }
-  EXPECT_EQ(visits, 3);
+  EXPECT_EQ(visits, 4);
   EXPECT_EQ(flow_->bytes_to_lan, 10U);
+}
+
+// As the host reads, what is left of a block goes on; without room it is not decoded for nothing.
+TEST_F(SpliceTest, ABlockWaitsForMemoryUndecoded) {
+  ASSERT_EQ(receive(compressed_block(20'000), /*memory=*/5'000), SpliceResult::kNoMemory);
+  EXPECT_EQ(flow_->bytes_to_lan, 0U) << "too little to be worth it";
+  const Work before = budget_.total();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(to_host(5'000), SpliceResult::kNoMemory);
+  EXPECT_LT(budget_.total() - before, compress::decoding_work(0, 20'000, 1));
+  EXPECT_EQ(to_host(9'000), SpliceResult::kNoMemory);
+  EXPECT_EQ(flow_->bytes_to_lan, 9'000U);
+  EXPECT_EQ(to_host(11'000), SpliceResult::kDone);
+  EXPECT_EQ(flow_->bytes_to_lan, 20'000U);
 }
 
 TEST_F(SpliceTest, AnEndInARawBlockIsMalformed) {

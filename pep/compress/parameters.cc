@@ -1,0 +1,44 @@
+#include "pep/compress/parameters.h"
+
+#include <algorithm>
+
+#include "pep/compress/codec_work.h"
+
+namespace satrelay::compress {
+namespace {
+
+constexpr int kFirstOfOurs = 6;
+constexpr unsigned kHashLog = 16;
+constexpr unsigned kMinMatch = 5;
+
+bool is_ours(int level) { return level >= kFirstOfOurs && level <= kHighestBoundedLevel; }
+
+// Logarithm of the places that are tried for a match.
+unsigned search_log(int level) { return level == kHighestBoundedLevel ? 5 : 4; }
+
+}  // namespace
+
+ZSTD_compressionParameters parameters_of(int level, std::size_t plain, std::size_t dictionary) {
+  ZSTD_compressionParameters parameters = ZSTD_getCParams(level, plain, dictionary);
+  if (!is_ours(level)) return parameters;
+  parameters.hashLog = std::min(kHashLog, parameters.windowLog + 1);
+  parameters.searchLog = search_log(level);
+  parameters.minMatch = kMinMatch;
+  parameters.strategy = ZSTD_lazy;
+  return ZSTD_adjustCParams(parameters, plain, dictionary);
+}
+
+void apply_level(ZSTD_CCtx* context, int level) {
+  // Zero: as zstd has it for the level.
+  const bool ours = is_ours(level);
+  const auto set = [&](ZSTD_cParameter parameter, unsigned value) {
+    ZSTD_CCtx_setParameter(context, parameter, ours ? static_cast<int>(value) : 0);
+  };
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+  set(ZSTD_c_hashLog, kHashLog);
+  set(ZSTD_c_searchLog, search_log(level));
+  set(ZSTD_c_minMatch, kMinMatch);
+  set(ZSTD_c_strategy, ZSTD_lazy);
+}
+
+}  // namespace satrelay::compress

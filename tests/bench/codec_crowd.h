@@ -1,0 +1,32 @@
+// What makes the codec of a Crowd's gateway work: blocks of its peer that become whole all at once,
+// and hosts that send what compresses.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "tests/bench/crowd.h"
+
+namespace satrelay::bench {
+
+using Octets = std::vector<std::byte>;
+
+Octets text(std::size_t size);  // lines as of a log
+Octets zeros(std::size_t size);
+
+// Blocks with their headers: one compressed of those plain bytes; `count` raw ones of an octet; and
+// `count` that carry marks, and so nothing.
+Octets compressed(ConstBytes plain);
+Octets raw_octets(std::size_t count);
+Octets marks(std::size_t count);
+Octets repeated(const Octets& blocks, std::size_t count);
+
+// Each of the first `streams` streams gets `blocks` but for their first octet; then `packets`
+// packets that come together bring that of as many of them as fit. What came before is forgotten.
+void complete(Crowd& crowd, std::size_t streams, const Octets& blocks, std::size_t packets);
+
+// Each of the first `hosts` servers sends `octets` of text, and all that can leaves, in bursts.
+void send_text(Crowd& crowd, std::size_t hosts, std::size_t octets);
+
+}  // namespace satrelay::bench
