@@ -336,7 +336,7 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
 void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
   if (farewell.said()) {
     // The peer has missed our CLOSE.
-    farewell.on_heard(now);
+    if (protection.recognizes(header.session_tag)) farewell.on_heard(now);
     ++counters.stale_epoch;
     return;
   }

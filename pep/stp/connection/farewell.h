@@ -17,6 +17,7 @@ class Farewell {
   // old one. `tell`: whether there is a peer that should hear it.
   void begin(std::uint64_t next, bool tell) {
     said_ = true;
+    has_peer_ = tell;
     number_ = next;
     left_ = tell ? kPackets : 0;
   }
@@ -24,7 +25,8 @@ class Farewell {
   bool said() const { return said_; }
   // A packet of the session came all the same.
   void on_heard(Instant now) {
-    if (left_ == 0 && now >= last_ + ProbeTimer::kProbeInterval) left_ = 1;
+    if (!has_peer_ || left_ > 0 || now < last_ + ProbeTimer::kProbeInterval) return;
+    left_ = 1;
   }
   bool due() const { return left_ > 0; }
   std::uint64_t number() const { return number_; }
@@ -37,6 +39,7 @@ class Farewell {
 
  private:
   bool said_ = false;
+  bool has_peer_ = false;
   int left_ = 0;
   std::uint64_t number_ = 0;
   Instant last_;

@@ -250,6 +250,32 @@ TEST_P(HandshakeTest, ALostCloseIsSaidAgain) {
   EXPECT_TRUE(net.run(Duration::seconds(2), [&] { return net.apps[1].peer_closed == 1; }));
 }
 
+// There is nobody to say farewell to, and nothing to say it with; nor does a stranger draw one.
+TEST_P(HandshakeTest, OnlyAPeerIsToldFarewellAgain) {
+  for (const bool connected : {false, true}) {
+    if (connected) {
+      connect();
+    } else {
+      net.start(0, 1000);
+      net.run(Duration::seconds(2));
+    }
+    net.session(0).close(net.now);
+    net.run(Duration::milliseconds(200));
+    net.stop(1);
+    const std::uint64_t sent = net.channels[0].sent;
+    std::array<std::byte, 100> packet{};
+    PacketHeader header;
+    for (std::uint32_t tag = 0; tag < 0x1000; ++tag) {
+      header.session_tag = static_cast<std::uint16_t>(tag);
+      write_header(header, packet.data());
+      net.session(0).handle_packet(packet, net.now);
+      net.run(Duration::milliseconds(10));
+    }
+    // Of 65,536 tags one is of the session, or three while keys are exchanged.
+    EXPECT_LE(net.channels[0].sent - sent, connected ? 3U : 0U);
+  }
+}
+
 TEST_P(HandshakeTest, GarbageIsCountedAndAnsweredSeldom) {
   connect();
   net.run(Duration::seconds(2));
