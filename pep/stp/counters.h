@@ -19,7 +19,8 @@ struct Counters {
   std::uint64_t feedback_in = 0, feedback_dropped = 0, feedback_out = 0;
   std::uint64_t duplicate_packets_in = 0;
   std::uint64_t bad_crc = 0, not_authentic = 0;
-  std::uint64_t hellos_unread = 0, newcomers = 0, security_mismatch = 0, lanes_mismatch = 0;
+  std::uint64_t hellos_unread = 0, hellos_repeated = 0, hellos_without_mac = 0;
+  std::uint64_t hellos_delayed = 0, newcomers = 0, security_mismatch = 0, lanes_mismatch = 0;
   std::uint64_t keys_in = 0, keys_out = 0;
   std::uint64_t malformed = 0, unknown_frames = 0, stale_epoch = 0, version_mismatch = 0;
   std::uint64_t no_memory_drops = 0;
@@ -37,7 +38,7 @@ struct Counters {
   std::uint64_t rate_cuts_delay = 0, rate_cuts_loss = 0, rate_cuts_controller = 0;
   std::uint64_t rate_cuts_announced = 0, rate_cuts_commanded = 0, rate_cuts_configured = 0;
 
-  static constexpr std::array<CounterField<Counters>, 60> kFields{{
+  static constexpr std::array<CounterField<Counters>, 63> kFields{{
       {"packets_in", &Counters::packets_in, "packets received"},
       {"packets_out", &Counters::packets_out, "packets sent"},
       {"bytes_in", &Counters::bytes_in, "UDP payload received", CounterUnit::kBytes},
@@ -66,6 +67,11 @@ struct Counters {
       {"bad_crc", &Counters::bad_crc, "packets dropped for their CRC32C"},
       {"not_authentic", &Counters::not_authentic, "packets dropped: forged, or changed on the way"},
       {"hellos_unread", &Counters::hellos_unread, "HELLOs beyond what can be looked at"},
+      {"hellos_repeated", &Counters::hellos_repeated, "HELLOs of the peer that have come before"},
+      {"hellos_without_mac", &Counters::hellos_without_mac,
+       "HELLOs without a MAC, though the peer sends them with one"},
+      {"hellos_delayed", &Counters::hellos_delayed,
+       "HELLOs and CLOSEs of ours that waited for their turn"},
       {"newcomers", &Counters::newcomers, "greetings of a new boot, without proof yet"},
       {"security_mismatch", &Counters::security_mismatch,
        "HELLOs of a peer that encrypts unlike us"},

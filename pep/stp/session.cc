@@ -44,6 +44,7 @@ const Config& checked(const Config& config) {
   if (config.feedback_minimum > config.feedback_maximum) {
     throw std::invalid_argument("stp: feedback_minimum exceeds feedback_maximum");
   }
+  if (config.lane >= Turns::kLanes) throw std::invalid_argument("stp: no such lane");
   if (config.security && config.security->entropy == nullptr) {
     throw std::invalid_argument("stp: security needs a source of entropy");
   }
@@ -59,6 +60,9 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       gate(carrier, rate_controller, settings.datagram_overhead),
       now(start),
       handshake(handshake_config(settings), start),
+      own_budget(settings.hello_budget == nullptr ? std::make_unique<HelloBudget>(1) : nullptr),
+      budget(own_budget ? *own_budget : *settings.hello_budget),
+      who{own_budget ? 0 : settings.budget_peer, settings.lane},
       protection(settings.security, settings.lane, settings.opens_even_streams,
                  settings.datagram_size),
       newcomer(settings.security, settings.lane, settings.opens_even_streams,
@@ -159,6 +163,9 @@ void Session::Impl::close() {
   handshake.end();
   // Nobody else is listened to: no secret is needed, and nobody's in question.
   key_exchange.reset();
+  held.clear();
+  budget.offers.leave(who);
+  budget.without_mac.leave(who);
   key_doubt = {};
   newcomer.clear();
   state = PeerState::kClosed;

@@ -37,6 +37,8 @@
 
 namespace satrelay::stp {
 
+class HelloBudget;
+
 struct Config {
   std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
   std::uint8_t lane = 0;
@@ -68,6 +70,10 @@ struct Config {
   std::uint64_t* all_stored = nullptr;
   std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;  // no peer shall know where an id is kept
   std::optional<Security> security;  // nullopt: neither secret nor safe from forgery
+  // What HELLOs may cost all sessions that have this, by peer; nullptr: this session alone.
+  // Outlives it.
+  HelloBudget* hello_budget = nullptr;
+  std::uint32_t budget_peer = 0;  // the peer's number there, of all of its lanes
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
   BitRate feedback_budget = BitRate::bits_per_second(50'000);

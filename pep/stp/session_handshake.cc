@@ -1,42 +1,24 @@
-// HELLOs, in and out: who the peer is, and which keys it has.
+// What HELLOs say, in and out: who the peer is, and which keys it has.
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {
 
-void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header) {
-  if (!SessionSeal().verify(datagram)) {
-    ++counters.bad_crc;
-    return;
-  }
-  ByteReader in(frames_of(datagram));
-  const bool is_hello = in.u8() == static_cast<std::uint8_t>(FrameType::kHello);
-  HelloKeys keys;
-  HelloFrame hello = parse_hello(in, keys);
-  if (!is_hello || !in.ok()) {
-    ++counters.malformed;
-    return;
-  }
-  // Sessions that follow each other faster than their streams can be freed.
-  if (remains.full()) {
-    ++counters.hellos_unread;
-    return;
-  }
-  if (farewell.said() || (!connected() && hello.epoch == handshake.peer().epoch)) {
-    ++counters.stale_epoch;
-    return;
-  }
+void Session::Impl::hear_hello(const ReceivedHello& received) {
+  HelloFrame hello = received.frame;
   const bool silent =
       !connected() || (state == PeerState::kSuspect && association->probes.silent(now));
   std::optional<SessionKeys> session_keys;
   if (key_exchange) {
-    const auto reading = read_keys(hello, keys, silent);
+    const auto reading = read_keys(received, silent);
     if (!reading) return;
     hello = reading->hello;
     session_keys = reading->keys;
+    if (session_keys && received.keys.has_mac) budget.on_mac_proved(who.peer, now);
+    newcomer_has_mac = received.keys.has_mac;
   }
   handshake.expire(now);
   const std::uint64_t known_newcomer = handshake.newcomer();
-  const Handshake::Outcome outcome = handshake.handle_hello(hello, header.number, silent, now);
+  const Handshake::Outcome outcome = handshake.handle_hello(hello, received.number, silent, now);
   switch (outcome) {
     case Handshake::Outcome::kStale:
       ++counters.stale_epoch;
@@ -104,44 +86,21 @@ void Session::Impl::note_refusal() {
 }
 
 // What the peer has said in a HELLO, if it has; else that is counted.
-std::optional<KeyExchange::Reading> Session::Impl::read_keys(const HelloFrame& hello,
-                                                             const HelloKeys& keys, bool silent) {
+std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello& hello,
+                                                             bool silent) {
   using Verdict = KeyExchange::Reading::Verdict;
-  if (hello.epoch == config.boot_epoch) {  // our own, sent back
-    ++counters.stale_epoch;
-    return std::nullopt;
-  }
-  // This anybody can have said: it is told as long as nobody else has been heard.
-  if (const auto mismatch = handshake.find_mismatch(hello);
-      mismatch != Handshake::Outcome::kNothing) {
-    ++mismatches(mismatch);
-    if (!handshake.knows_peer() && handshake.newcomer() == 0) {
-      state = PeerState::kRefused;
-    } else if (hello.answer_wanted) {
-      handshake.answer_stranger(now);  // so that it can tell its operator, too
-    }
-    return std::nullopt;
-  }
-  KeyExchange::Reading reading = key_exchange->read(hello, keys, silent, now);
+  KeyExchange::Reading reading = key_exchange->read(hello.frame, hello.keys, silent);
   switch (reading.verdict) {
     case Verdict::kAuthentic:
       key_doubt.on_heard();
       return reading;
     case Verdict::kRepeated:
       // Our answer may be lost.
-      if (hello.answer_wanted) handshake.answer_stranger(now);
+      if (hello.frame.answer_wanted) handshake.answer_stranger(now);
       break;
     case Verdict::kForged:
       ++counters.not_authentic;
       key_doubt.on_unopened(now);
-      break;
-    case Verdict::kTooMany:
-      ++counters.hellos_unread;
-      // The peer's own may be among them. What it says in answer to ours is read.
-      if (state != PeerState::kAlive) {
-        key_exchange->want_answer();
-        handshake.ask_soon(now);
-      }
       break;
     case Verdict::kStale:
     case Verdict::kNothing:
@@ -188,7 +147,10 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
     take_accepted_keys();
     hello.answer_wanted = hello.answer_wanted || key_exchange->wants_answer();
     if (hello.answer_wanted) keys.offer = key_exchange->offer(hello, now);
+    keys.has_mac = true;
+    if (!keys.accept.empty()) keys.accepted = key_exchange->accepted();
   }
+  owes_answer = false;
   PacketBuilder packet(out, kTrailerSize);
   write_hello(packet.frames(), hello, keys);
   PacketHeader header;
@@ -196,6 +158,7 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
   header.lane = config.lane;
   header.number = handshake.hello_number();
   const MutableBytes whole = packet.close(header);
+  if (key_exchange) key_exchange->close(whole);
   protection.show(PacketObserver::Way::kSent, whole, 0);
   return count_out(whole);
 }

@@ -1,9 +1,10 @@
 // The rooms of pep/stp joined: who the peer is, what goes and comes in packets, and the streams.
 // What belongs to one peer is an Association and its Streams, built anew for the next.
 //
-// session.cc has the peer's coming and going and the public face, session_handshake.cc HELLOs,
-// session_receive.cc the way in, session_loss.cc what became of our packets, session_send.cc the
-// way out, session_run.cc many packets of it, session_fec.cc repairs, session_timers.cc time.
+// session.cc has the peer's coming and going and the public face, session_admission.cc which HELLOs
+// are read and when ours leave, session_handshake.cc what they say, session_receive.cc the way in,
+// session_loss.cc what became of our packets, session_send.cc the way out, session_run.cc many
+// packets of it, session_fec.cc repairs, session_timers.cc time.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,9 @@
 #include "pep/stp/connection/capacity_announcement.h"
 #include "pep/stp/connection/farewell.h"
 #include "pep/stp/connection/handshake.h"
+#include "pep/stp/connection/held_hello.h"
+#include "pep/stp/connection/hello_budget.h"
+#include "pep/stp/connection/hello_memory.h"
 #include "pep/stp/connection/key_doubt.h"
 #include "pep/stp/connection/key_exchange.h"
 #include "pep/stp/connection/protection.h"
@@ -83,10 +87,38 @@ struct Session::Impl {
   Instant next_timeout() const;
   Instant next_departure() const;
 
-  // --- HELLOs (session_handshake.cc)
+  // --- which HELLOs are read, and when ours leave (session_admission.cc)
+  struct ReceivedHello {
+    ConstBytes packet;
+    std::uint32_t number = 0;
+    HelloFrame frame;
+    HelloKeys keys;
+  };
   void handle_hello(ConstBytes datagram, const PacketHeader& header);
-  std::optional<KeyExchange::Reading> read_keys(const HelloFrame& hello, const HelloKeys& keys,
-                                                bool silent);
+  // Of a packet whose checksum is right; nullopt, which is counted, if it is no HELLO.
+  std::optional<ReceivedHello> parse_hello_packet(ConstBytes datagram, std::uint32_t number);
+  bool is_of_interest(const HelloFrame& hello);
+  bool admit(const ReceivedHello& hello);
+  bool admit_with_mac(const ReceivedHello& hello);
+  bool admit_without_mac(const ReceivedHello& hello);
+  void hold(const ReceivedHello& hello, const HeldHello::Claim& claim);
+  Turns& held_turns() { return held.claim().has_mac ? budget.offers : budget.without_mac; }
+  const Turns& held_turns() const {
+    return held.claim().has_mac ? budget.offers : budget.without_mac;
+  }
+  void hear_held_hello();
+  bool hello_is_free() const { return handshake.hello_number() == 0 || owes_answer; }
+  bool hello_leaves();
+  bool close_leaves();
+  bool take_our_turn();
+  Instant next_hello() const;
+  Instant next_close() const;
+  // When our turn comes for what is due at `at`.
+  Instant in_turn(Instant at) const;
+
+  // --- what they say (session_handshake.cc)
+  void hear_hello(const ReceivedHello& received);
+  std::optional<KeyExchange::Reading> read_keys(const ReceivedHello& hello, bool silent);
   void bind_newcomer(std::uint64_t epoch);
   void doubt_peer();
   std::uint64_t& mismatches(Handshake::Outcome reason);
@@ -212,6 +244,13 @@ struct Session::Impl {
   Farewell farewell;
   Handshake handshake;
   std::optional<KeyExchange> key_exchange;  // of a session that encrypts
+  std::unique_ptr<HelloBudget> own_budget;  // of one that shares none
+  HelloBudget& budget;
+  Turns::Who who;  // we are, for the budget
+  HelloMemory hello_memory;
+  HeldHello held;
+  bool owes_answer = false;       // to a HELLO that has had its turn
+  bool newcomer_has_mac = false;  // its HELLO had
   KeyDoubt key_doubt;
   Protection protection;
   Protection newcomer;  // of its session, should it prove to be the peer

@@ -300,6 +300,7 @@ std::optional<Session::Impl::Opened> Session::Impl::open_of_newcomer(ConstBytes 
   if (!frames) return std::nullopt;
   handshake.establish_newcomer();
   if (key_exchange) {
+    if (newcomer_has_mac) budget.on_mac_proved(who.peer, now);
     key_exchange->settle(handshake.peer().epoch);
     key_exchange->withdraw_offer();  // whoever accepts it was there before
   }

@@ -52,10 +52,10 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   out = out.first(std::min<std::size_t>(out.size(), datagram_limit()));
   if (out.size() < kMinDatagram) return 0;
   const bool goes_on = std::exchange(goes_on_at, Instant::never()) == now;
-  if (state == PeerState::kClosed && farewell.said()) return farewell.due() ? send_close(out) : 0;
+  if (state == PeerState::kClosed && farewell.said()) return close_leaves() ? send_close(out) : 0;
   if (!goes_on) run_timers();
   if (connected()) greet_again();
-  if (handshake.hello_due(now)) return send_hello(out);
+  if (hello_leaves()) return send_hello(out);
   if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
   gate.update(association->rtt.smoothed(), datagram_limit(), now);
   // What each of several gets of the link is not known here.

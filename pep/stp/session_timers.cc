@@ -24,6 +24,7 @@ void Session::Impl::visit_timers(Visit&& visit) const {
 }
 
 void Session::Impl::run_timers() {
+  if (!held.empty()) hear_held_hello();
   if (!connected()) return;
   visit_timers([this](Instant when, auto what) {
     if (now >= when) (this->*what)();
@@ -51,10 +52,9 @@ void Session::Impl::run_linger() {
 
 Instant Session::Impl::next_timeout() const {
   if (work_waits()) return now;
-  if (state == PeerState::kClosed && farewell.said()) {
-    return farewell.due() ? now : Instant::never();
-  }
-  Instant at = handshake.next_hello();
+  if (state == PeerState::kClosed && farewell.said()) return next_close();
+  Instant at = next_hello();
+  if (!held.empty()) at = earlier(at, held_turns().due(who));
   if (!connected()) return at;
   if (protection.is_worn_out(association->ledger.next())) {
     return state == PeerState::kAlive ? earlier(at, association->probes.suspect_at()) : at;

@@ -74,7 +74,7 @@ HashKey secret_of(const Identity& identity) { return {identity.secret[0], identi
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity, std::size_t session,
                        const Lane& lane, const MemoryPlan& plan, Carrier& carrier,
-                       std::uint64_t* all_stored) {
+                       stp::HelloBudget& hello_budget, std::uint64_t* all_stored) {
   const config::Peer& peer = config.peers[lane.peer];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
@@ -92,6 +92,8 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;
   stp.all_stored = all_stored;
+  stp.hello_budget = &hello_budget;
+  stp.budget_peer = static_cast<std::uint32_t>(lane.peer);
   stp.lane_receive_limit = plan.lane_receive_limit[session];
   stp.stream_receive_limit = plan.flow_receive_limit[session];
   stp.stream_send_limit = plan.flow_send_limit;
@@ -149,14 +151,16 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .orphans = orphans,
              .counters = counters},
             identity.stopwatch,
-            identity.lan_port_sums ? TcpFrames::Sums::kLeft : TcpFrames::Sums::kWritten) {
+            identity.lan_port_sums ? TcpFrames::Sums::kLeft : TcpFrames::Sums::kWritten),
+      hello_budget(config.peers.size()) {
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const config::Peer& peer = config.peers[lanes[i].peer];
     Carrier& carrier = uplink.carrier(peer.link);
-    peers.push_back(std::make_unique<Peer>(
-        peer, carrier,
-        stp_config(config, identity, i, lanes[i], plan, carrier, flows.stored_of_peers()), arena,
-        flows, flows, i, lanes[i], config.limits.flows, now));
+    peers.push_back(std::make_unique<Peer>(peer, carrier,
+                                           stp_config(config, identity, i, lanes[i], plan, carrier,
+                                                      hello_budget, flows.stored_of_peers()),
+                                           arena, flows, flows, i, lanes[i], config.limits.flows,
+                                           now));
     Peer& made = *peers.back();
     uplink.add_session(carrier, made.session, made.datagram_overhead);
     made.bell = uplink.attention().bell(i);

@@ -18,6 +18,7 @@
 #include "pep/base/check.h"
 #include "pep/base/work_budget.h"
 #include "pep/schedule/turn.h"
+#include "pep/stp/connection/hello_budget.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/addresses/wan_node.h"
@@ -209,6 +210,7 @@ struct Gateway::Impl final : SessionPort {
   FlowJournal journal;
   OrphanedFlows orphans;  // of an earlier run
   FlowRelay flows;
+  stp::HelloBudget hello_budget;                             // of all sessions
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by session, while somebody looks
   std::vector<std::unique_ptr<Peer>>
       peers;  // by session; these refer to flows and carriers: destroyed first

@@ -68,7 +68,7 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
   if (!is_hello || !in.ok()) return;
   std::optional<stp::SessionKeys> session_keys;
   if (key_exchange_) {
-    const auto reading = key_exchange_->read(hello, keys, false, now);
+    const auto reading = key_exchange_->read(hello, keys, false);
     if (reading.verdict == stp::KeyExchange::Reading::Verdict::kRepeated && hello.answer_wanted) {
       handshake_.answer_stranger(now);
     }
@@ -111,6 +111,8 @@ std::vector<std::byte> StpSpeaker::hello(Instant now) {
     }
     hello.answer_wanted = hello.answer_wanted || key_exchange_->wants_answer();
     if (hello.answer_wanted) keys.offer = key_exchange_->offer(hello, now);
+    keys.has_mac = true;
+    if (!keys.accept.empty()) keys.accepted = key_exchange_->accepted();
   }
   std::vector<std::byte> datagram(kDatagramSize);
   ByteWriter frames(MutableBytes(datagram).subspan(stp::kHeaderSize));
@@ -122,6 +124,7 @@ std::vector<std::byte> StpSpeaker::hello(Instant now) {
   header.number = handshake_.hello_number();
   stp::write_header(header, datagram.data());
   stp::SessionSeal().close(datagram);
+  if (key_exchange_) key_exchange_->close(datagram);
   return datagram;
 }
 

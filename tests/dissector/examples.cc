@@ -151,6 +151,22 @@ void write_encrypted(Conversation& talk) {
   hello.encrypts = true;
   talk.say(1, hello_packet({}, hello, {offer, acceptance}));
   talk.say(0, hello_packet({.number = 2}, hello, {{}, acceptance}));
+  // With a MAC, which an older build does not send; and with more before it.
+  stp::HelloKeys keys{.offer = offer,
+                      .accept = acceptance,
+                      .has_mac = true,
+                      .accepted = ConstBytes(offer).first(stp::kOfferNameSize)};
+  for (const std::uint32_t number : {3U, 4U}) {
+    Bytes frame = written([&](ByteWriter& out) { stp::write_hello(out, hello, keys); });
+    const Bytes more = noise(number == 3 ? stp::kHelloMacSize : stp::kHelloMacSize + 5);
+    frame.resize(frame.size() - stp::kHelloMacSize);
+    frame.insert(frame.end(), more.begin(), more.end());
+    store_u16(&frame[1], static_cast<std::uint16_t>(frame.size() - 3));
+    stp::PacketHeader header;
+    header.type = stp::PacketType::kHello;
+    header.number = number;
+    talk.say(0, sealed(header, frame, {}));
+  }
   const auto packet_of = [&](std::size_t size, bool key_phase) {
     Bytes packet = noise(stp::kHeaderSize + size + 16);
     stp::PacketHeader header;

@@ -171,6 +171,12 @@ void Observer::observe_hello(ConstBytes frames) {
     if (!keys.accept.empty()) add_bytes("hello.acceptance", keys.accept);
     more = more.subspan(4 + keys.offer.size() + keys.accept.size());
   }
+  if (keys.has_mac) {
+    add_bytes("hello.accepted", more.first(stp::kOfferNameSize));
+    add_bytes("hello.mac", more.last(stp::kHelloMacSize));
+    more = more.subspan(stp::kOfferNameSize);
+    more = more.first(more.size() - stp::kHelloMacSize);
+  }
   if (!more.empty()) add_bytes("undecoded", more);
   if (in.remaining() > 0) add_bytes("undecoded", in.rest());
   if (is_trusted_) encrypts_ = frame.encrypts;

@@ -273,6 +273,11 @@ local function hello(r, tree, c)
       keys = keys .. (message == "offer" and " offers keys" or " accepts keys")
     end
   end
+  -- At the end of all; an older build has none.
+  local has_mac = encrypts and r:left() >= 32
+  if has_mac then tree:add(F["hello.accepted"], r:take(16)) end
+  if has_mac and r:left() > 16 then tree:add(F["undecoded"], r:take(r:left() - 16)) end
+  if has_mac then tree:add(F["hello.mac"], r:take(16)) end
   r:add_rest(tree, "undecoded")
   if epoch == ZERO or lane_count == 0 or minimum > maximum or lane_credit > VALUE or stream_credit > VALUE then
     malformed("Malformed: its values cannot be")

@@ -119,6 +119,8 @@ field("uint16", "hello.offer.length", "Length of the offer of keys", base.UNIT_S
 field("bytes", "hello.offer", "Offer of keys")
 field("uint16", "hello.acceptance.length", "Length of the acceptance of keys", base.UNIT_STRING, BYTES)
 field("bytes", "hello.acceptance", "Acceptance of keys")
+field("bytes", "hello.accepted", "Begin of the offer that is accepted")
+field("bytes", "hello.mac", "Message authentication code")
 
 number("confirm.sequence", "Sequence")
 field("bool", "confirm.answered", "The host has answered the SYN", 8, nil, 0x01)

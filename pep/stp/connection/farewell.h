@@ -27,8 +27,11 @@ class Farewell {
   void on_heard(Instant now) {
     if (!has_peer_ || left_ > 0 || now < last_ + ProbeTimer::kProbeInterval) return;
     left_ = 1;
+    repeats_ = true;
   }
   bool due() const { return left_ > 0; }
+  // Whether the next one is none of the first, but for whoever still sends.
+  bool repeats() const { return repeats_; }
   std::uint64_t number() const { return number_; }
   // It is being sent as packet number(), unless that is not possible.
   void on_turn(Instant now) {
@@ -40,6 +43,7 @@ class Farewell {
  private:
   bool said_ = false;
   bool has_peer_ = false;
+  bool repeats_ = false;
   int left_ = 0;
   std::uint64_t number_ = 0;
   Instant last_;

@@ -18,7 +18,11 @@ bool same(ConstBytes a, ConstBytes b) {
 
 KeyExchange::KeyExchange(const Security& security, std::uint8_t lane, bool opens_even_streams,
                          std::uint64_t epoch)
-    : security_(security), lane_(lane), is_even_(opens_even_streams), epoch_(epoch) {}
+    : security_(security),
+      mac_(lane, opens_even_streams),
+      lane_(lane),
+      is_even_(opens_even_streams),
+      epoch_(epoch) {}
 
 // Whose offer it is stands there, so that nobody can make an end talk to itself.
 KeyExchange::Bytes KeyExchange::prologue(bool from_even) const {
@@ -58,47 +62,34 @@ std::optional<KeyExchange::Said> KeyExchange::parse(ConstBytes payload) {
   return said;
 }
 
-// A check costs some microseconds, an acceptance that is a forgery, while an offer waits, a
-// hundred.
-bool KeyExchange::Budget::take(Instant now) {
-  const std::int64_t earned = (now - last_refill_) / kInterval;
-  if (earned > 0) {
-    left_ = static_cast<int>(std::min<std::int64_t>(kChecks, left_ + earned));
-    last_refill_ = now;
-  }
-  if (left_ == 0) return false;
-  --left_;
-  return true;
+bool KeyExchange::is_accepted_by(const HelloKeys& keys) const {
+  if (keys.accept.empty() || !offering_) return false;
+  return !keys.has_mac || same(keys.accepted, ConstBytes(offering_->message).first(kOfferNameSize));
+}
+
+bool KeyExchange::answers_offer(const HelloKeys& keys) const {
+  return keys.has_mac && is_accepted_by(keys) && !offering_->was_tried;
 }
 
 KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys& keys,
-                                       bool peer_silent, Instant now) {
+                                       bool peer_silent) {
   Reading reading;
-  Budget& budget = clear.peer_epoch == epoch_ ? of_who_names_us_ : of_all_;
   std::optional<Said> offered;
   std::optional<Said> accepted;
   using Verdict = Reading::Verdict;
   if (!keys.accept.empty()) {
     if (same(keys.accept, last_accept_)) {
       reading.verdict = Verdict::kRepeated;
-    } else if (!offering_) {
+    } else if (!is_accepted_by(keys)) {
       reading.verdict = Verdict::kStale;
-    } else if (!budget.take(now)) {
-      reading.verdict = Verdict::kTooMany;
     } else {
       accepted = read_accept(keys.accept, reading);
     }
   }
   if (!keys.offer.empty()) {
-    if (same(keys.offer, last_offer_)) {
-      if (!accepted) reading.verdict = Verdict::kRepeated;
-    } else if (!budget.take(now)) {
-      if (!accepted) reading.verdict = Verdict::kTooMany;
-    } else {
-      Reading of_offer;
-      offered = read_offer(keys.offer, peer_silent, of_offer);
-      if (!accepted) reading.verdict = of_offer.verdict;
-    }
+    Reading of_offer{.verdict = Verdict::kRepeated, .hello = {}, .keys = {}};
+    if (!same(keys.offer, last_offer_)) offered = read_offer(keys.offer, peer_silent, of_offer);
+    if (!accepted) reading.verdict = of_offer.verdict;
   }
   if (!accepted && !offered) return reading;
   reading.verdict = Verdict::kAuthentic;
@@ -116,6 +107,7 @@ std::optional<KeyExchange::Said> KeyExchange::read_accept(ConstBytes message, Re
                  ? 0
                  : message.size() - crypto::NoiseHandshake::kOverhead);
   reading.verdict = Reading::Verdict::kForged;
+  offering_->was_tried = true;
   if (offering_->noise.read_message(message, text) != crypto::NoiseResult::kOk) {
     return std::nullopt;
   }
@@ -146,8 +138,10 @@ std::optional<KeyExchange::Said> KeyExchange::read_offer(ConstBytes message, boo
     answer.emplace(crypto::NoiseHandshake::Role::kResponder, psk, prologue(!is_even_), ephemeral());
     return answer->read_message(message, text) == crypto::NoiseResult::kOk;
   };
-  if (!try_key(security_.psk) && !(security_.other && try_key(*security_.other))) {
-    return std::nullopt;
+  HelloMac::Under under = HelloMac::Under::kFirst;
+  if (!try_key(security_.psk)) {
+    if (!security_.other || !try_key(*security_.other)) return std::nullopt;
+    under = HelloMac::Under::kOther;
   }
   const auto said = parse(text);
   if (!said) return std::nullopt;
@@ -161,6 +155,7 @@ std::optional<KeyExchange::Said> KeyExchange::read_offer(ConstBytes message, boo
   last_ = age;
   accepting_ = answer;
   last_offer_.assign(message.begin(), message.end());
+  under_ = under;
   accept_.clear();
   accepted_.reset();
   return said;
@@ -175,7 +170,7 @@ ConstBytes KeyExchange::offer(const HelloFrame& ours, Instant now) {
   const Bytes text = payload(ours, offers_);
   Bytes message(text.size() + crypto::NoiseHandshake::kOverhead);
   if (noise.write_message(text, message) != crypto::NoiseResult::kOk) return {};
-  offering_.emplace(Offering{noise, std::move(message), now});
+  offering_.emplace(Offering{.noise = noise, .message = std::move(message), .at = now});
   return offering_->message;
 }
 
@@ -194,8 +189,23 @@ ConstBytes KeyExchange::accept(const HelloFrame& ours) {
 }
 
 void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other) {
+  const bool has_other = other.has_value();
+  if (same(psk.bytes(), security_.psk.bytes()) && has_other == security_.other.has_value() &&
+      (!has_other || same(other->bytes(), security_.other->bytes()))) {
+    return;
+  }
+  // Whose offer has been accepted knows the secret of that.
+  const crypto::Psk& known =
+      under_ == HelloMac::Under::kOther && security_.other ? *security_.other : security_.psk;
+  if (other && same(known.bytes(), other->bytes())) {
+    under_ = HelloMac::Under::kOther;
+  } else {
+    if (!same(known.bytes(), psk.bytes())) accept_.clear();
+    under_ = HelloMac::Under::kFirst;
+  }
   security_.psk = psk;
   security_.other = other;
+  mac_.forget();
   withdraw_offer();
   // What was begun under the old secrets is computed from them. Its sender offers again.
   accepting_.reset();

@@ -23,6 +23,7 @@
 
 #include "pep/base/time.h"
 #include "pep/crypto/noise.h"
+#include "pep/stp/connection/hello_mac.h"
 #include "pep/stp/connection/security.h"
 #include "pep/stp/wire/frames.h"
 
@@ -42,7 +43,6 @@ class KeyExchange {
       kRepeated,   // of an offer or an acceptance that was read before
       kStale,      // an old offer, or an acceptance of one that we know no more
       kForged,
-      kTooMany,  // not looked at: whoever sends so many costs us no more
       kNothing,  // neither offer nor acceptance
     };
     Verdict verdict = Verdict::kNothing;
@@ -54,8 +54,15 @@ class KeyExchange {
   KeyExchange(const Security& security, std::uint8_t lane, bool opens_even_streams,
               std::uint64_t epoch);
 
-  // `peer_silent`: as in Handshake; else an offer of an older boot than the peer's is stale.
-  Reading read(const HelloFrame& clear, const HelloKeys& keys, bool peer_silent, Instant now);
+  // Whether somebody with a secret of ours has written a HELLO packet that has a MAC.
+  bool is_genuine(ConstBytes packet) { return mac_.is_genuine(packet, security_); }
+  // Whether a genuine HELLO accepts the offer that we have out, for the first time: its sender is
+  // there now.
+  bool answers_offer(const HelloKeys& keys) const;
+  // `peer_silent`: as in Handshake; else an offer of an older boot than the peer's is stale. Takes
+  // hashes for an offer, and a curve for an acceptance: whoever calls has asked whether that may
+  // be.
+  Reading read(const HelloFrame& clear, const HelloKeys& keys, bool peer_silent);
 
   // The peer is now the boot with this epoch: there is proof of it.
   void settle(std::uint64_t peer_epoch);
@@ -67,6 +74,12 @@ class KeyExchange {
   ConstBytes offer(const HelloFrame& ours, Instant now);
   // Empty: there is no offer to accept.
   ConstBytes accept(const HelloFrame& ours);
+  // The name of the offer that accept() was for.
+  ConstBytes accepted() const { return ConstBytes(last_offer_).first(kOfferNameSize); }
+  // Fills in MAC and checksum of a HELLO packet with all of that.
+  void close(MutableBytes packet) {
+    mac_.close(packet, security_, accept_.empty() ? HelloMac::Under::kFirst : under_);
+  }
   // Once, after an offer has been accepted: its keys, and of which boot it is.
   struct Accepted {
     std::uint64_t epoch = 0;
@@ -93,18 +106,7 @@ class KeyExchange {
     crypto::NoiseHandshake noise;
     Bytes message;
     Instant at;
-  };
-
-  // So many messages are looked at at once, and one each interval.
-  class Budget {
-   public:
-    bool take(Instant now);
-
-   private:
-    static constexpr int kChecks = 16;
-    static constexpr Duration kInterval = Duration::milliseconds(1);
-    int left_ = kChecks;
-    Instant last_refill_;
+    bool was_tried = false;  // by an acceptance that was none
   };
 
   Bytes prologue(bool from_even) const;
@@ -114,7 +116,10 @@ class KeyExchange {
   std::optional<Said> read_accept(ConstBytes message, Reading& reading);
   std::optional<Said> read_offer(ConstBytes message, bool peer_silent, Reading& reading);
 
+  bool is_accepted_by(const HelloKeys& keys) const;
+
   Security security_;
+  HelloMac mac_;
   std::uint8_t lane_;
   bool is_even_;
   std::uint64_t epoch_;
@@ -124,17 +129,13 @@ class KeyExchange {
   Bytes last_accept_;  // of ours, that was read
 
   Bytes last_offer_;                                 // that was read, of the peer or a newcomer
+  HelloMac::Under under_ = HelloMac::Under::kFirst;  // which secret it was
   Age last_;                                         // the same
   Age newest_;                                       // of the peer
   std::optional<crypto::NoiseHandshake> accepting_;  // message 2 is not written yet
   Bytes accept_;
   std::optional<Accepted> accepted_;
   bool wants_answer_ = false;
-
-  // Who names our epoch has heard a HELLO of ours, which those have not who only send in the peer's
-  // name: however much they send, it is heard.
-  Budget of_all_;
-  Budget of_who_names_us_;
 };
 
 }  // namespace satrelay::stp

@@ -29,6 +29,9 @@ std::uint8_t type_byte(FrameType type) { return static_cast<std::uint8_t>(type);
 //   | Offer length | Offer | Accept len.| Accept |  if the sender encrypts
 //   |      2       |       |      2     |        |
 //   +--------------+-------+------------+--------+
+//   | Accepted offer | ... | MAC |  the same, but for older builds; at the end of all
+//   |       16       |     | 16  |
+//   +----------------+-----+-----+
 HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
   HelloFrame frame;
   ByteReader body(in.bytes(in.u16()));  // what later versions append is skipped
@@ -50,6 +53,8 @@ HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
   if (frame.encrypts) {
     keys.offer = body.bytes(body.u16());
     keys.accept = body.bytes(body.u16());
+    keys.has_mac = body.remaining() >= kOfferNameSize + kHelloMacSize;
+    if (keys.has_mac && !keys.accept.empty()) keys.accepted = body.bytes(kOfferNameSize);
   }
   const bool valid = body.ok() && frame.epoch != 0 && frame.lane_count != 0 &&
                      frame.minimum_version <= frame.maximum_version &&
@@ -59,7 +64,9 @@ HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
 }
 
 void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys) {
-  const std::size_t keys_size = frame.encrypts ? 4 + keys.offer.size() + keys.accept.size() : 0;
+  const std::size_t mac_size = keys.has_mac ? kOfferNameSize + kHelloMacSize : 0;
+  const std::size_t keys_size =
+      frame.encrypts ? 4 + keys.offer.size() + keys.accept.size() + mac_size : 0;
   out.u8(type_byte(FrameType::kHello));
   out.u16(static_cast<std::uint16_t>(kHelloBodySize + keys_size));
   out.u8(frame.minimum_version);
@@ -81,6 +88,9 @@ void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys
   out.bytes(keys.offer);
   out.u16(static_cast<std::uint16_t>(keys.accept.size()));
   out.bytes(keys.accept);
+  const MutableBytes rest = out.reserve(mac_size);
+  std::ranges::fill(rest, std::byte{0});
+  std::ranges::copy(keys.accepted, rest.begin());
 }
 
 OpenFrame parse_open(ByteReader& in) {

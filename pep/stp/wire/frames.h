@@ -60,7 +60,14 @@ inline constexpr std::size_t kHelloFrameSize = 51;
 struct HelloKeys {
   ConstBytes offer;   // message 1 of the sender's own; empty: none
   ConstBytes accept;  // message 2, to the newest offer of the receiver; empty: none
+  // The HELLO ends with a MAC (HelloMac), which an older build does not send. A writer leaves room
+  // for it.
+  bool has_mac = false;
+  ConstBytes accepted = {};  // kOfferNameSize bytes of the offer that `accept` is for
 };
+// An offer begins with a public key that is made for it alone: so much of it names the offer.
+inline constexpr std::size_t kOfferNameSize = 16;
+inline constexpr std::size_t kHelloMacSize = 16;
 // Capabilities. 0x01 was that of an older code, with frames of type 0x42.
 inline constexpr std::uint32_t kCapabilityRepair = 0x04;
 inline constexpr std::uint32_t kCapabilityReception = 0x02;

@@ -1,0 +1,159 @@
+// Which HELLOs are read, and when ours leave. A HELLO costs its sender nothing and its reader a
+// multiplication on a curve, so what is not the peer's is found out before: by its MAC, by its
+// number, and by turns that all sessions of a worker share (docs/stp.md section 16).
+#include "pep/stp/session_impl.h"
+
+namespace satrelay::stp {
+
+void Session::Impl::handle_hello(ConstBytes datagram, const PacketHeader& header) {
+  if (!SessionSeal().verify(datagram)) {
+    ++counters.bad_crc;
+    return;
+  }
+  const auto hello = parse_hello_packet(datagram, header.number);
+  if (hello && is_of_interest(hello->frame) && (!key_exchange || admit(*hello))) hear_hello(*hello);
+}
+
+std::optional<Session::Impl::ReceivedHello> Session::Impl::parse_hello_packet(
+    ConstBytes datagram, std::uint32_t number) {
+  ByteReader in(frames_of(datagram));
+  const bool is_hello = in.u8() == static_cast<std::uint8_t>(FrameType::kHello);
+  ReceivedHello hello{.packet = datagram, .number = number, .frame = {}, .keys = {}};
+  hello.frame = parse_hello(in, hello.keys);
+  if (!is_hello || !in.ok()) {
+    ++counters.malformed;
+    return std::nullopt;
+  }
+  // The MAC covers all before it: there is nothing behind.
+  if (in.remaining() > 0) hello.keys.has_mac = false;
+  return hello;
+}
+
+bool Session::Impl::is_of_interest(const HelloFrame& hello) {
+  // Sessions that follow each other faster than their streams can be freed.
+  if (remains.full()) {
+    ++counters.hellos_unread;
+    return false;
+  }
+  if (farewell.said() || (!connected() && hello.epoch == handshake.peer().epoch)) {
+    ++counters.stale_epoch;
+    return false;
+  }
+  return true;
+}
+
+// In a session that encrypts: whether the HELLO is read now. It may be held until its turn.
+bool Session::Impl::admit(const ReceivedHello& hello) {
+  if (hello.frame.epoch == config.boot_epoch) {  // our own, sent back
+    ++counters.stale_epoch;
+    return false;
+  }
+  // This anybody can have said: it is told as long as nobody else has been heard.
+  if (const auto mismatch = handshake.find_mismatch(hello.frame);
+      mismatch != Handshake::Outcome::kNothing) {
+    ++mismatches(mismatch);
+    if (!handshake.knows_peer() && handshake.newcomer() == 0) {
+      state = PeerState::kRefused;
+    } else if (hello.frame.answer_wanted) {
+      handshake.answer_stranger(now);  // so that it can tell its operator, too
+    }
+    return false;
+  }
+  return hello.keys.has_mac ? admit_with_mac(hello) : admit_without_mac(hello);
+}
+
+bool Session::Impl::admit_with_mac(const ReceivedHello& hello) {
+  if (!key_exchange->is_genuine(hello.packet)) {
+    ++counters.not_authentic;
+    key_doubt.on_unopened(now);
+    return false;
+  }
+  if (!hello_memory.take(hello.frame.epoch, hello.number)) {
+    ++counters.hellos_repeated;
+    return false;
+  }
+  if (key_exchange->answers_offer(hello.keys)) {
+    owes_answer = true;
+    return true;
+  }
+  if (hello.keys.offer.empty()) return true;
+  const HeldHello::Claim claim = {
+      .has_mac = true, .epoch = hello.frame.epoch, .number = hello.number};
+  const bool is_newest = held.empty() || claim > held.claim();
+  if (is_newest && budget.offers.take(who, now)) {
+    held.clear();
+    owes_answer = true;
+    return true;
+  }
+  hold(hello, claim);
+  return false;
+}
+
+// Of an older build, or of anybody.
+bool Session::Impl::admit_without_mac(const ReceivedHello& hello) {
+  if (budget.expects_mac(who.peer, now)) {
+    ++counters.hellos_without_mac;
+    return false;
+  }
+  if (held.empty() && budget.without_mac.take(who, now)) {
+    owes_answer = true;
+    return true;
+  }
+  const std::uint64_t unread = counters.hellos_unread;
+  hold(hello, {.names_us = hello.frame.peer_epoch == config.boot_epoch});
+  // The peer's own may be among them. What it says in answer to ours is read.
+  if (counters.hellos_unread != unread && state != PeerState::kAlive) {
+    key_exchange->want_answer();
+    handshake.ask_soon(now);
+  }
+  return false;
+}
+
+// One of the two is not read.
+void Session::Impl::hold(const ReceivedHello& hello, const HeldHello::Claim& claim) {
+  const bool is_first = held.empty();
+  if (!held.offer(hello.packet, claim) || !is_first) ++counters.hellos_unread;
+}
+
+void Session::Impl::hear_held_hello() {
+  if (!held_turns().take(who, now)) return;
+  const std::vector<std::byte> packet = held.take();
+  const auto hello = parse_hello_packet(packet, parse_header(packet)->number);
+  if (!hello || !is_of_interest(hello->frame)) return;
+  owes_answer = true;
+  hear_hello(*hello);
+}
+
+// --- our own -----------------------------------------------------------------------------------
+
+Instant Session::Impl::in_turn(Instant at) const {
+  return budget.ours.waits(who) ? later(at, budget.ours.due(who)) : at;
+}
+
+Instant Session::Impl::next_hello() const {
+  const Instant at = handshake.next_hello();
+  return hello_is_free() ? at : in_turn(at);
+}
+
+Instant Session::Impl::next_close() const {
+  if (!farewell.due()) return Instant::never();
+  return farewell.repeats() ? in_turn(now) : now;
+}
+
+// The first of a session, and an answer to a HELLO that had its turn, leave at once.
+bool Session::Impl::hello_leaves() {
+  return handshake.hello_due(now) && (hello_is_free() || take_our_turn());
+}
+
+bool Session::Impl::close_leaves() {
+  return farewell.due() && (!farewell.repeats() || take_our_turn());
+}
+
+bool Session::Impl::take_our_turn() {
+  const bool waited = budget.ours.waits(who);
+  if (budget.ours.take(who, now)) return true;
+  if (!waited) ++counters.hellos_delayed;
+  return false;
+}
+
+}  // namespace satrelay::stp
