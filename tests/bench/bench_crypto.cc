@@ -12,6 +12,7 @@
 
 #include "pep/base/random.h"
 #include "pep/crypto/aead.h"
+#include "pep/crypto/mac.h"
 #include "pep/crypto/noise.h"
 #include "tests/bench/timed.h"
 
@@ -156,6 +157,12 @@ std::vector<PartRow> measure_parts(const Effort& effort) {
                     NoiseHandshake responder(NoiseHandshake::Role::kResponder, other_psk, prologue,
                                              b);
                     take(responder.read_message(message1, payload));
+                  })});
+  const Octets hello = random_octets(random, 300);
+  crypto::Mac mac(psk.bytes().first<crypto::kAeadKeySize>());
+  rows.push_back({"a MAC of 300 bytes", repeated(effort.rounds, [&] {
+                    return timed(effort.bytes / 300,
+                                 [&](std::size_t) { keep(mac.code({}, hello)); });
                   })});
   rows.push_back({"a key expanded, ipsec-mb or openssl", handshakes([&] {
                     keep(crypto::make_aead(psk.bytes().first<crypto::kAeadKeySize>(),

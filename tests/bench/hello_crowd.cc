@@ -21,8 +21,8 @@ using gateway::kGatewayMac;
 using gateway::kPeerMac;
 using gateway::PortId;
 
-constexpr std::uint64_t kOwnEpoch = 1'700'000'000'000'000'000;
-constexpr std::uint16_t kStpPort = 7878;
+constexpr std::uint64_t kOwnBoot = 1'700'000'000'000'000'000;
+constexpr std::uint16_t kFirstPort = 7878;
 
 IpAddress address_of(std::uint16_t peer) {
   return IpAddress::v4(
@@ -61,7 +61,7 @@ config::Gateway config_for(const HelloCrowd::Spec& spec) {
     config.peers.push_back(std::move(peer));
   }
   config.rules = {{}};
-  config.stp.port = kStpPort;
+  config.stp.port = kFirstPort;
   config.limits.flows = 1024;
   config.limits.half_open = 1024;
   config.limits.memory = ByteCount(spec.memory);
@@ -119,7 +119,7 @@ HelloCrowd::HelloCrowd(const Spec& spec)
   engine_ = std::make_unique<gateway::Gateway>(
       config_,
       gateway::Identity{
-          .boot_epoch = kOwnEpoch, .secret = {3, 5}, .wan_mac = kGatewayMac, .entropy = &entropy_},
+          .boot_epoch = kOwnBoot, .secret = {3, 5}, .wan_mac = kGatewayMac, .entropy = &entropy_},
       memory_.bytes(), now_);
   // The router in front of all peers is asked for, and answers.
   rest(Duration::milliseconds(1));
@@ -169,7 +169,7 @@ HelloCrowd::Bytes HelloCrowd::forged_acceptance(const Bytes& hello, bool has_mac
   Parsed parsed = parse(hello);
   Bytes accept(103);
   for (std::byte& octet : accept) octet = static_cast<std::byte>(random_.next());
-  parsed.frame.peer_epoch = kOwnEpoch;
+  parsed.frame.peer_epoch = kOwnBoot;
   parsed.keys = {{}, accept};
   give_mac(parsed.keys, has_mac, ConstBytes(accept).first(16));
   return write(*stp::parse_header(hello), parsed);
@@ -201,7 +201,7 @@ HelloCrowd::Bytes HelloCrowd::frame_of(const Session& from, const Bytes& datagra
   ethernet.source = kPeerMac;
   ethernet.destination = kGatewayMac;
   return gateway::udp_frame(address_of(from.peer).to_string(), "192.0.2.1",
-                            static_cast<std::uint16_t>(kStpPort + from.lane), datagram, ethernet);
+                            static_cast<std::uint16_t>(kFirstPort + from.lane), datagram, ethernet);
 }
 
 // --- the gateway ---------------------------------------------------------------------------------
