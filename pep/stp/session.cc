@@ -181,6 +181,7 @@ Session::~Session() = default;
 
 void Session::handle_packet(ConstBytes datagram, Instant now, const Reception& reception) {
   impl_->begin_call(now);
+  if (now != impl_->repairs_at) impl_->renew_repairs();
   impl_->reception = reception;
   impl_->handle_packet(datagram);
   if (impl_->work_waits()) impl_->go_on();
@@ -188,6 +189,7 @@ void Session::handle_packet(ConstBytes datagram, Instant now, const Reception& r
 
 void Session::handle_timeout(Instant now) {
   impl_->begin_call(now);
+  impl_->renew_repairs();
   if (impl_->work_waits()) impl_->go_on();
   impl_->run_timers();
 }

@@ -70,8 +70,17 @@ struct Session::Impl {
     enough_settled = work.total() + kSettledAtOnce;
   }
   bool work_waits() const {
-    return !remains.empty() || streams->work_waits() || !association->reports.empty();
+    return !remains.empty() || streams->work_waits() || !association->reports.empty() ||
+           repairs_wait();
   }
+  bool repairs_wait() const { return fec != nullptr && !fec->waiting.empty(); }
+  // What calls at one instant do with repairs counts together, so that it is all one whether
+  // packets come one by one; handle_timeout() begins anew.
+  void renew_repairs() {
+    repairs_at = now;
+    enough_repaired = (fec != nullptr ? fec->budget.spent() : 0) + kRepairedAtOnce;
+  }
+  void work_off_repairs();
   void go_on();
   template <typename Visit>
   void visit_timers(Visit&& visit) const;
@@ -147,10 +156,15 @@ struct Session::Impl {
   void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
   void handle_protection(std::uint64_t number, ConstBytes frames,
                          const std::optional<RepairFrame>& repair);
+  void handle_repair(const RepairFrame& repair);
+  void use_repaired(const FecReceiver& receiver);
 
   // --- what became of our packets (session_loss.cc)
   // What one call settles, in objects of WorkCount: what is more waits for the next.
   static constexpr std::uint64_t kSettledAtOnce = 1024;
+  // Additions of symbols, a tenth of a microsecond each; a call ends with the repair with which it
+  // does more.
+  static constexpr std::uint64_t kRepairedAtOnce = 2500;
   struct Settler;
   void handle_report(const FeedbackFrame& report, Duration waited);
   void handle_reception(const ReceptionFrame& frame);
@@ -236,7 +250,9 @@ struct Session::Impl {
   LateSendings late_sendings;
   Counters counters;
   WorkCount work;
-  std::uint64_t enough_settled = 0;  // of `work`, in this call
+  std::uint64_t enough_settled = 0;   // of `work`, in this call
+  std::uint64_t enough_repaired = 0;  // additions, at repairs_at
+  Instant repairs_at = Instant::never();
 
   // Who the peer is.
   PeerState state = PeerState::kConnecting;

@@ -392,17 +392,42 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
 // What the packet does for those that were lost beside it.
 void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
                                       const std::optional<RepairFrame>& repair) {
-  const std::optional<CodedPacket> packet = repair ? std::nullopt : coded_packet(frames);
-  if (!repair && !packet) return;
-  FecReceiver& receiver = fec->receiver_of(repair ? repair->code : packet->coded.code);
-  const std::uint64_t malformed = receiver.counters().malformed;
   if (repair) {
     ++counters.repair_packets_in;
-    receiver.handle_repair(*repair, association->received, now);
-  } else {
-    receiver.handle_packet(packet->coded.index, number, packet->frames, association->received, now);
+    const bool waits = repairs_wait() || fec->budget.spent() >= enough_repaired;
+    if (!waits) return handle_repair(*repair);
+    if (!fec->waiting.push(*repair)) fec->receiver_of(repair->code).refuse_repair();
+    return;
   }
+  const std::optional<CodedPacket> packet = coded_packet(frames);
+  if (!packet) return;
+  FecReceiver& receiver = fec->receiver_of(packet->coded.code);
+  const std::uint64_t malformed = receiver.counters().malformed;
+  receiver.handle_packet(packet->coded.index, number, packet->frames, association->received, now);
   counters.malformed += receiver.counters().malformed - malformed;
+  use_repaired(receiver);
+}
+
+void Session::Impl::handle_repair(const RepairFrame& repair) {
+  FecReceiver& receiver = fec->receiver_of(repair.code);
+  const std::uint64_t malformed = receiver.counters().malformed;
+  receiver.handle_repair(repair, association->received, now);
+  counters.malformed += receiver.counters().malformed - malformed;
+  use_repaired(receiver);
+}
+
+void Session::Impl::work_off_repairs() {
+  if (!repairs_wait()) return;
+  if (!connected()) return fec->waiting.clear();
+  while (repairs_wait() && fec->budget.spent() < enough_repaired) {
+    handle_repair(fec->waiting.front());
+    // What it gave back may have closed the session.
+    if (repairs_wait()) fec->waiting.pop();
+  }
+}
+
+// Packets that were given back.
+void Session::Impl::use_repaired(const FecReceiver& receiver) {
   for (const FecReceiver::Packet& given : receiver.repaired()) {
     if (association->received.is_duplicate(given.number) ||
         !association->received.has_place(given.number))

@@ -7,6 +7,7 @@ void Session::Impl::go_on() {
   remains.go_on(work);
   streams->go_on();
   work_off_reports();
+  work_off_repairs();
 }
 
 // All timers of an association: when each is due, and what is done then.

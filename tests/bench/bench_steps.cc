@@ -64,20 +64,13 @@ void list_flows(Crowd& crowd, std::size_t count) {
   crowd.settle();
 }
 
+constexpr std::size_t kMissing = 24;
+
 // A window of full packets of which each 24th is missing, and as many repairs.
 void repair_window(Crowd& crowd) {
-  constexpr std::size_t kEach = 24;
-  for (std::uint16_t index = 0; index < stp::kMaxCodedWindow; ++index) {
-    if (index % kEach == 0) continue;
-    crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) {
-      stp::write_coded(frames, {stp::FecCode::kFlight, index});
-      std::ranges::fill(frames.reserve(frames.remaining() - stp::kRepairOverhead), std::byte{0});
-    });
-  }
-  crowd.settle();
-  crowd.forget();
+  lose_of_window(crowd, kMissing);
   std::vector<std::byte> symbol;
-  for (std::uint16_t row = 0; row < stp::kMaxCodedWindow / kEach; ++row) {
+  for (std::uint16_t row = 0; row < stp::kMaxCodedWindow / kMissing; ++row) {
     crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) {
       symbol.assign(frames.remaining() - stp::kRepairHeaderSize, static_cast<std::byte>(row));
       stp::write_repair(frames, {stp::FecCode::kFlight, 0, stp::kMaxCodedWindow, row, symbol});
@@ -88,6 +81,12 @@ void repair_window(Crowd& crowd) {
       throw std::runtime_error("the repairs do not wait for each other");
     }
   }
+}
+
+// The same, and the repairs come together.
+void repair_window_at_once(Crowd& crowd) {
+  lose_of_window(crowd, kMissing);
+  repair_together(crowd, kMissing);
 }
 
 // As relay/satrelayd/worker_report.cc does it, while all else is not in the cache.
@@ -318,6 +317,7 @@ std::vector<Case> cases(std::size_t flows) {
                   {.flows = flows, .silent_peers = 299},
                   [=](Crowd& crowd) { tell_peers(crowd, flows); }});
   list.push_back({"a REPAIR over a whole window", none, repair_window});
+  list.push_back({"32 of them together", none, repair_window_at_once});
   list.push_back({"drain", many, [](Crowd& crowd) {
                     const Instant now = Instant::from_nanoseconds(60'000'000'000);
                     crowd.call(

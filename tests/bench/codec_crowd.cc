@@ -6,6 +6,8 @@
 
 #include "pep/base/random.h"
 #include "pep/compress/block_codec.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/repair_frame.h"
 
 namespace satrelay::bench {
 namespace {
@@ -83,6 +85,32 @@ void complete(Crowd& crowd, std::size_t streams, const Octets& blocks, std::size
   while (next < streams) {
     crowd.say_together(packets, fill);
     crowd.settle();
+  }
+}
+
+void lose_of_window(Crowd& crowd, std::size_t each) {
+  for (std::uint16_t index = 0; index < stp::kMaxCodedWindow; ++index) {
+    if (index % each == 0) continue;
+    crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) {
+      stp::write_coded(frames, {stp::FecCode::kFlight, index});
+      std::ranges::fill(frames.reserve(frames.remaining() - stp::kRepairOverhead), std::byte{0});
+    });
+  }
+  crowd.settle();
+  crowd.forget();
+}
+
+void repair_together(Crowd& crowd, std::size_t each) {
+  constexpr std::size_t kTogether = 32;
+  std::uint16_t row = 0;
+  const auto write = [&](ByteWriter& frames, std::size_t) {
+    const Octets symbol(frames.remaining() - stp::kRepairHeaderSize, static_cast<std::byte>(row));
+    stp::write_repair(frames, {stp::FecCode::kFlight, 0, stp::kMaxCodedWindow, row++, symbol});
+  };
+  while (row < stp::kMaxCodedWindow / each) {
+    crowd.say_together(kTogether, write);
+    crowd.settle();
+    crowd.pass(Duration::milliseconds(100));
   }
 }
 

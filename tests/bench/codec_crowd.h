@@ -26,6 +26,11 @@ Octets repeated(const Octets& blocks, std::size_t count);
 // packets that come together bring that of as many of them as fit. What came before is forgotten.
 void complete(Crowd& crowd, std::size_t streams, const Octets& blocks, std::size_t packets);
 
+// A window of full packets of which each `each`-th is missing; then as many repairs of it as are
+// missing, 32 together.
+void lose_of_window(Crowd& crowd, std::size_t each);
+void repair_together(Crowd& crowd, std::size_t each);
+
 // Each of the first `hosts` servers sends `octets` of text, and all that can leaves, in bursts.
 void send_text(Crowd& crowd, std::size_t hosts, std::size_t octets);
 

@@ -11,6 +11,8 @@ void Fec::clear() {
   runs.clear();
   sender.clear();
   prompt.clear();
+  waiting.clear();
+  waiting.release_memory();
   receiver.clear();
   if (prompt_receiver) prompt_receiver->clear();
   peer_repaired = 0;
@@ -29,6 +31,7 @@ FecReceiver& Fec::receiver_of(FecCode code) {
 void Fec::expire(Instant now) {
   receiver.expire(now);
   if (prompt_receiver) prompt_receiver->expire(now);
+  if (!receiver.holds_memory()) waiting.release_memory();
 }
 
 Instant Fec::next_expiry() const {

@@ -16,6 +16,7 @@
 #include "pep/stp/fec/fec_sender.h"
 #include "pep/stp/fec/loss_runs.h"
 #include "pep/stp/fec/prompt_sender.h"
+#include "pep/stp/fec/repair_backlog.h"
 #include "pep/stp/fec/repair_budget.h"
 #include "pep/stp/packets/sent_ledger.h"
 
@@ -30,7 +31,8 @@ struct Fec {
       : max_datagram(most),
         sender(codec, policy, most),
         prompt(codec, most),
-        receiver(codec, budget, kKeptOfFlights, most) {}
+        receiver(codec, budget, kKeptOfFlights, most),
+        waiting(most) {}
 
   void clear();
   FecReceiver& receiver_of(FecCode code);
@@ -71,6 +73,7 @@ struct Fec {
   RepairBudget budget;                           // of both receivers
   FecReceiver receiver;                          // of flights
   std::unique_ptr<FecReceiver> prompt_receiver;  // from its first packet on
+  RepairBacklog waiting;                         // for the next call
   std::span<const Range> repairable_flights;     // of repairable()
   std::optional<Range> repairable_prompt;        // the same
   std::vector<Range> all_repairable;             // the same

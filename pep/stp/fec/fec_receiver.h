@@ -74,6 +74,8 @@ class FecReceiver {
   const Counters& counters() const { return counters_; }
   std::uint64_t used_in_session() const { return counters_.used - used_before_; }
   bool holds_memory() const { return store_ != nullptr; }
+  // A repair came for which there is neither time nor place to wait.
+  void refuse_repair() { ++counters_.overload; }
   void clear();
 
  private:

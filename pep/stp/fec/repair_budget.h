@@ -25,7 +25,11 @@ class RepairBudget {
     return true;
   }
   // What could not be known before: it is owed, and taken from what comes.
-  void spend(std::size_t additions) { left_ -= static_cast<std::int64_t>(additions); }
+  void spend(std::size_t additions) {
+    left_ -= static_cast<std::int64_t>(additions);
+    spent_ += additions;
+  }
+  std::uint64_t spent() const { return spent_; }  // additions, since the start
 
  private:
   // A tenth of a microsecond each: at most half of the time goes into them, and a tenth of a
@@ -33,6 +37,7 @@ class RepairBudget {
   static constexpr std::int64_t kPerMillisecond = 5000;
   static constexpr std::int64_t kMost = 100 * kPerMillisecond;
   std::int64_t left_ = kMost;
+  std::uint64_t spent_ = 0;
   Instant told_;
 };
 

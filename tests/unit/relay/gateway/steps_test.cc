@@ -9,6 +9,7 @@
 #include "pep/compress/block_codec.h"
 #include "pep/compress/codec_work.h"
 #include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/repair_frame.h"
 #include "tests/bench/codec_crowd.h"
 #include "tests/bench/crowd.h"
 
@@ -332,6 +333,24 @@ TEST_F(WorkTest, BlocksWithoutMemoryWaitUndecoded) {
     crowd.pass(Duration::seconds(1));
     EXPECT_LT(crowd.engine().worked() - before, compress::decoding_work(0, kMany * kBlock, 0) / 10);
   }
+}
+
+// Each takes a third of a millisecond: of those that come together most wait for calls to come.
+TEST_F(WorkTest, RepairsThatComeTogetherAreUsedInManyCalls) {
+  constexpr std::size_t kTogether = 32;
+  Crowd crowd({.flows = 0});
+  bench::lose_of_window(crowd, 24);
+  std::uint16_t row = 0;
+  crowd.say_together(kTogether, [&](ByteWriter& frames, std::size_t) {
+    const bench::Octets symbol(frames.remaining() - stp::kRepairHeaderSize);
+    stp::write_repair(frames, {stp::FecCode::kFlight, 0, stp::kMaxCodedWindow, row++, symbol});
+  });
+  const std::uint64_t before = crowd.calls();
+  crowd.settle();
+  EXPECT_GE(crowd.calls() - before, kTogether - 2);
+  const stp::Counters seen = crowd.engine().peers()[0].counters;
+  EXPECT_EQ(seen.repair_packets_in, kTogether);
+  EXPECT_EQ(seen.repair_overload + seen.repair_wasted, 0U) << "none was lost by waiting";
 }
 
 // Whoever asks meets the same engine, and the same figures.

@@ -61,6 +61,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
       write(*stream, source_bytes_);
     }
   }
+  bool is_spent() const override { return spent_; }
   std::vector<std::byte> memory_;
   Arena arena_;
   WorkCount work_;
@@ -70,8 +71,23 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
   std::uint64_t next_ = 0;
   std::size_t source_bytes_ = 0;
   int asked_ = 0;
+  bool spent_ = false;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
 };
+
+TEST_F(StreamWriterTest, ASourceThatHasDoneEnoughIsAskedInTheNextCall) {
+  Stream& stream = open(100);
+  ASSERT_FALSE(packet().empty());  // its OPEN, and what it has
+  streams_.set_ready(stream, true);
+  source_bytes_ = 300;
+  spent_ = true;
+  EXPECT_EQ(packet(), "");
+  EXPECT_EQ(asked_, 0);
+  EXPECT_TRUE(stream.ready) << "it is still to be asked";
+  spent_ = false;
+  EXPECT_NE(packet(), "");
+  EXPECT_GT(asked_, 0);
+}
 
 TEST_F(StreamWriterTest, OpensComeFirstAndTheNewestOpenedStreamSendsFirst) {
   open(100);

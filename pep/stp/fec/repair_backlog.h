@@ -1,0 +1,55 @@
+// Repairs that have come, and wait for the next call: one over a whole window of which much is
+// missing takes up to half a millisecond, and as many may come together as a port gives at once.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/stp/wire/repair_frame.h"
+
+namespace satrelay::stp {
+
+class RepairBacklog {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  // No symbol is longer than `longest`: each place allocates when it is first used, and no more
+  // until release_memory().
+  explicit RepairBacklog(std::size_t longest) : longest_(longest) {}
+  bool empty() const { return count_ == 0; }
+  // There is one.
+  const RepairFrame& front() const { return entries_[first_].frame; }
+  void pop() {
+    first_ = (first_ + 1) % kMost;
+    --count_;
+  }
+  // Its symbol is copied; false if there is no place.
+  [[nodiscard]] bool push(const RepairFrame& frame) {
+    if (count_ == kMost || frame.symbol.size() > longest_) return false;
+    if (entries_.empty()) entries_.resize(kMost);
+    Entry& entry = entries_[(first_ + count_++) % kMost];
+    entry.symbol.reserve(longest_);
+    entry.symbol.assign(frame.symbol.begin(), frame.symbol.end());
+    entry.frame = frame;
+    entry.frame.symbol = entry.symbol;
+    return true;
+  }
+  void clear() { count_ = 0; }
+  // Of one that is empty.
+  void release_memory() {
+    if (empty() && !entries_.empty()) std::vector<Entry>().swap(entries_);
+  }
+
+ private:
+  struct Entry {
+    RepairFrame frame;
+    std::vector<std::byte> symbol;
+  };
+  std::size_t longest_;
+  std::vector<Entry> entries_;  // none, or kMost
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace satrelay::stp
