@@ -1,16 +1,13 @@
 #include "relay/dpdk/eal.h"
 
-#include <fcntl.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
+#include "relay/dpdk/hugepages.h"
 #include "relay/dpdk/scheduling.h"
 
 namespace satrelay::dpdk {
@@ -18,21 +15,6 @@ namespace {
 
 // The EAL's tables, the ports' queues, and what a heap loses to its pieces.
 constexpr std::size_t kOwnMemory = std::size_t{24} << 20;
-
-std::size_t free_hugepage_bytes() {
-  std::size_t total = 0;
-  std::error_code error;
-  const std::string prefix = "hugepages-";
-  for (const auto& entry : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", error)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with(prefix)) continue;
-    std::size_t pages = 0;
-    std::ifstream(entry.path() / "free_hugepages") >> pages;
-    if (pages == 0) continue;
-    total += pages * 1024U * std::strtoull(name.c_str() + prefix.size(), nullptr, 10);
-  }
-  return total;
-}
 
 // One lcore that may run on any CPU: several of our programs share a small machine, and a thread
 // pinned to a busy core would wait there while the other idles.
@@ -45,23 +27,6 @@ std::string lcores(const EalConfig& config, const Machine& machine) {
   }
   return "0@(" + list + ")";
 }
-
-// Held while memory is counted and taken: of two programs that start together, the second one sees
-// what the first has left. Without the file (no permission) they take their chance.
-class StartLock {
- public:
-  StartLock() : file_(::open("/run/satrelay-start.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (file_ >= 0) ::flock(file_, LOCK_EX);
-  }
-  StartLock(const StartLock&) = delete;
-  StartLock& operator=(const StartLock&) = delete;
-  ~StartLock() {
-    if (file_ >= 0) ::close(file_);
-  }
-
- private:
-  int file_;
-};
 
 }  // namespace
 
@@ -98,7 +63,7 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
 }
 
 Eal::Eal(const EalConfig& config) {
-  const StartLock lock;
+  const HugepageLock lock;
   const Machine machine{.free_hugepage_bytes = free_hugepage_bytes(), .cpus = own_cpus()};
   std::vector<std::string> arguments = eal_arguments(config, machine);
   uses_hugepages_ = std::find(arguments.begin(), arguments.end(), "--no-huge") == arguments.end();

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "relay/dpdk/hugepages.h"
+
 namespace satrelay::dpdk {
 namespace {
 
@@ -37,6 +39,11 @@ bool LargeMemory::map(int flags) {
   return data_ != nullptr;
 }
 
+bool LargeMemory::map_hugepages() {
+  const HugepageLock lock;
+  return map(MAP_HUGETLB);
+}
+
 void LargeMemory::unmap() {
   if (data_ != nullptr) ::munmap(data_, mapped_);
   data_ = nullptr;
@@ -56,7 +63,7 @@ LargeMemory::LargeMemory(std::size_t bytes, const Watch& watch) : size_(bytes) {
   mapped_ = (bytes + kHugepage - 1) / kHugepage * kHugepage;
   try {
     // The kernel promises all of the hugepages or none. Another limit may forbid to take them.
-    if (map(MAP_HUGETLB)) {
+    if (map_hugepages()) {
       backing_ = "hugepages";
       if (touch(watch, true) == 0) return;
       unmap();

@@ -32,6 +32,7 @@ class LargeMemory {
 
  private:
   bool map(int flags);
+  bool map_hugepages();
   void unmap();
   int touch(const Watch& watch, bool is_reserved);
 
