@@ -154,16 +154,22 @@ class Browser:
     def find(self, selector: str):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
+    def find_soon(self, selector: str):
+        """A page that was gone to is drawn a little later."""
+        self.wait_until(lambda: self.driver.find_elements(By.CSS_SELECTOR, selector), f"{selector} is there")
+        return self.find(selector)
+
     def press(self, selector: str) -> None:
+        self.find_soon(selector)
         self.run("document.querySelector(arguments[0]).click()", selector)
 
     def fill(self, name: str, text: str) -> None:
-        field = self.find(f'main [name="{name}"], dialog [name="{name}"]')
+        field = self.find_soon(f'main [name="{name}"], dialog [name="{name}"]')
         field.clear()
         field.send_keys(text)
 
     def choose(self, name: str, word: str) -> None:
-        Select(self.find(f'main [name="{name}"], dialog [name="{name}"]')).select_by_value(word)
+        Select(self.find_soon(f'main [name="{name}"], dialog [name="{name}"]')).select_by_value(word)
 
     def judge(self, what: str) -> None:
         """Nothing is lacking on the page as it is."""

@@ -1,4 +1,8 @@
-"""The fixtures and options of the end-to-end tests. They run one after another, each in time."""
+"""The fixtures and options of the end-to-end tests. They run one after another, each in time.
+
+side_by_side.py runs several files at once. A test that measures is marked `alone`, and runs when no other
+does (--alone).
+"""
 
 import contextlib
 import functools
@@ -6,13 +10,14 @@ import os
 import signal
 import sys
 import warnings
+from xml.etree import ElementTree
 
 import pytest
 from _pytest.runner import runtestprotocol
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
-from interference import adopt_orphans  # noqa: E402
+from interference import Interference, adopt_orphans  # noqa: E402
 
 # A test that hangs is ended after so long.
 MOST_SECONDS = 400
@@ -20,12 +25,18 @@ MOST_SECONDS = 400
 
 def pytest_addoption(parser):
     parser.addoption("--filter", default="", help="only tests whose name contains this")
+    parser.addoption(
+        "--alone",
+        metavar="REPORT",
+        help="only tests that measure, and those that REPORT (JUnit's XML) has not judged",
+    )
     parser.addoption("--screenshots", metavar="FOLDER", help="where test_panel leaves pictures of its pages")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "lab(...): the arguments of make_lab() for the fixture lab")
     config.addinivalue_line("markers", "long: run by tests/run.sh --suite long only")
+    config.addinivalue_line("markers", "alone: measures, so that no other test may run beside it")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     adopt_orphans()
 
@@ -39,10 +50,30 @@ def short_name(item) -> str:
 def pytest_collection_modifyitems(config, items):
     text = config.getoption("--filter")
     kept = [item for item in items if text in item.nodeid or text in short_name(item)]
+    if report := config.getoption("--alone"):
+        again = _not_judged_in(report)
+        kept = [item for item in kept if item.get_closest_marker("alone") or _report_name(item) in again]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
     for item in items:
         item.obj = _in_time(item.obj)
+
+
+def _report_name(item) -> tuple[str, str]:
+    """As JUnit's XML names a test: its class, and its name."""
+    return ".".join(item.nodeid.split("::")[0].removesuffix(".py").split("/")), item.name
+
+
+def _not_judged_in(report: str) -> set[tuple[str, str]]:
+    """The tests that others have disturbed, wholly or in one of their checks."""
+    found = set()
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        skipped = case.find("skipped")
+        told = {each.get("name") for each in case.iter("property")}
+        busy = skipped is not None and harness.BUSY in (skipped.get("message") or "")
+        if busy or harness.NOT_JUDGED in told:
+            found.add((case.get("classname"), case.get("name")))
+    return found
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -103,14 +134,23 @@ def _at_most(seconds: float):
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    item.stash[_USE] = Interference()
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
+    if call.when == "teardown":
+        # tests/summary.py --slowest shows it.
+        item.user_properties.append(("processor", f"{item.stash[_USE].own_seconds():.2f}"))
     outcome = yield
     if outcome.get_result().failed:
         item.stash[_FAILED] = True
 
 
 _FAILED = pytest.StashKey[bool]()
+_USE = pytest.StashKey[Interference]()
 
 
 @pytest.fixture(autouse=True)
@@ -118,7 +158,7 @@ def aftermath(request):
     """What was not judged goes into the report; of a failed test the daemons' last lines are shown."""
     harness.not_judged.clear()
     yield
-    request.node.user_properties.extend(("not judged", each) for each in harness.not_judged)
+    request.node.user_properties.extend((harness.NOT_JUDGED, each) for each in harness.not_judged)
     if request.node.stash.get(_FAILED, False):
         for lab in harness.labs[-1:]:
             # One that several tests share is still up.

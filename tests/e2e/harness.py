@@ -33,6 +33,7 @@ from interference import Interference  # noqa: E402
 labs: list[Lab] = []  # that the running test has made
 not_judged: list[str] = []  # checks of the running test that others have disturbed
 BUSY = "the machine was busy: "
+NOT_JUDGED = "not judged"
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 

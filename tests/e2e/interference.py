@@ -75,6 +75,10 @@ class Interference:
             text += f", tasks waited for one {pressure:.0%} of the time"
         return text + f", {stolen:.0%} was stolen"
 
+    def own_seconds(self) -> float:
+        """Processor time of this process and its descendants since the beginning."""
+        return self._times()[0] - self._began.own
+
     # --- what the kernel tells ---------------------------------------------------------------------
 
     def _read(self, *names: str) -> str:

@@ -193,6 +193,7 @@ def a_class_crosses(lab: Lab) -> None:
         eventually(lambda: sent() >= 100_000, 5, "the far gateway counts it in the class")
 
 
+@pytest.mark.alone
 @pytest.mark.lab(Link(rate=RATE, rtt=0.2, loss=0), GatewayOptions())
 def test_classes_of_traffic(lab: Lab) -> None:
     configure(lab)

@@ -65,6 +65,7 @@ def downloads(lab) -> float:
     return COUNT * SIZE / (time.monotonic() - began)
 
 
+@pytest.mark.alone
 @pytest.mark.lab(Link(rtt=0.55), file_bytes=3 * COUNT * SIZE)
 def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
     web = Web(lab, (ACCELERATED_PORT,))

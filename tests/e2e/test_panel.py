@@ -5,25 +5,15 @@
 
 import contextlib
 import os
+import pathlib
 import re
 import threading
 import time
 
 import pytest
 from browser import NARROW, WIDE, Browser, browser_at, must_be_silent
-from harness import (
-    BRIDGED_PORT,
-    SERVER,
-    GatewayOptions,
-    Lab,
-    Link,
-    check,
-    connection,
-    converse,
-    eventually,
-    note,
-    tell,
-)
+from harness import (BRIDGED_PORT, SERVER, GatewayOptions, Lab, Link, RealTime, check, connection, converse,
+                     eventually, note, tell)
 from panel import PASSWORD, Client, Panel, panel_of, tell_all
 from selenium.webdriver.common.keys import Keys
 
@@ -582,19 +572,18 @@ def test_asks_nothing_unseen(panel: Panel, browser: Browser) -> None:
 
 def test_capture(lab: Lab, panel: Panel, browser: Browser) -> None:
     log_in(browser, "otto", "capture")
-    browser.wait_for("What to capture")
     browser.fill("filter", "tcp port 8080 and")
     browser.press("main button[type=submit]")
     browser.wait_for("That did not work.")
     browser.fill("filter", "tcp port 8080")
     browser.fill("seconds", "3")
+    measured = RealTime()  # as the conversation must end within these seconds
     browser.press("main button[type=submit]")
     browser.wait_for("Capturing at port lan")
     converse(lab, 8080)
     browser.wait_for("The browser has it.")
     browser.wait_until(lambda: browser.downloads(".pcapng"), "the file is there", 5)
-    with open(browser.downloads(".pcapng")[0], "rb") as file:
-        content = file.read()
+    content = pathlib.Path(browser.downloads(".pcapng")[0]).read_bytes()
     check(content[:4] == b"\n\r\r\n", f"no pcapng: {content[:16]}")
-    check(len(content) > 5_000, f"the conversation is not in it: {len(content)} bytes")
+    measured.check(len(content) > 5_000, f"the conversation is not in it: {len(content)} bytes")
     must_be_silent(browser, "status of 4")

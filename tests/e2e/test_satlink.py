@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from harness import Failed, RealTime, check, eventually, needs_root, note, promptly
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -20,7 +21,7 @@ from satlink.path import Path, finish  # noqa: E402
 
 from lab import telemetry  # noqa: E402
 
-pytestmark = needs_root
+pytestmark = [needs_root, pytest.mark.alone]
 
 DELAY_MS = 50
 SEGMENT = 1400

@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import tempfile
 
+import pytest
 from harness import Failed, Link, RealTime, check, eventually, needs_root, note
 from satperf_runs import (PROGRAM, SERVER, SERVER_V6, Outcome, Path, Server, client, path_of,
                           start)
@@ -169,6 +170,7 @@ def needs_no_dpdk() -> None:
 
 
 @needs_root
+@pytest.mark.alone
 def test_satperf() -> None:
     needs_no_dpdk()
     with path_of(LINK) as path:

@@ -10,6 +10,7 @@ gives any: so the rate is the median of the seconds, and the best of the attempt
 import statistics
 import time
 
+import pytest
 from harness import (
     ACCELERATED_PORT,
     Link,
@@ -109,6 +110,7 @@ def measure() -> tuple[float, float]:
 
 
 @needs_root
+@pytest.mark.alone
 def test_the_same_goodput() -> None:
     satperf, gateways, measured = 0.0, 0.0, RealTime()
     for _ in range(ATTEMPTS):

@@ -14,7 +14,7 @@ SHARES = {0.0: 0.90, 0.01: 0.83, 0.05: 0.72}
 ATTEMPTS = 2
 LINK = Link(loss=0)
 
-pytestmark = pytest.mark.lab(LINK, file_bytes=3 * SIZE)
+pytestmark = [pytest.mark.lab(LINK, file_bytes=3 * SIZE), pytest.mark.alone]
 
 
 @pytest.fixture(scope="module")
