@@ -1,5 +1,16 @@
 #!/usr/bin/env python3
-"""clang-tidy over the compile database, with results cached by content. See clang_tidy.sh."""
+"""clang-tidy over the compile database, with results cached by content. See clang_tidy.sh.
+
+With SATRELAY_ROTATION=N, as tests/run.sh sets it, only what has changed since the base revision is checked,
+and the N-th eighth of all other files. The base revision is, of these, the first that there is:
+
+- SATRELAY_BASE;
+- where the branch left the one that it follows, unless they are equal;
+- the last tag, unless it is that of HEAD;
+- the last commit that is a day older than HEAD, on the way that `git log --first-parent` shows.
+
+Without git, or if there is no such revision, all files have changed.
+"""
 
 import concurrent.futures
 import hashlib
@@ -143,6 +154,69 @@ def selected(database, names):
     return {path: commands[path] for path in wanted if path in commands}
 
 
+PARTS = 8
+DAY = 86400  # seconds
+
+
+def git(root, *words):
+    """What git says to these words; None if it fails."""
+    done = subprocess.run(["git", "-c", "safe.directory=*", "-C", str(root), *words],
+                          capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def base_revision(root, named):
+    """A commit, or None."""
+    if named:
+        return git(root, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}")
+    head = git(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    if head is None:
+        return None
+    tag = git(root, "describe", "--tags", "--abbrev=0")
+    for found in (git(root, "merge-base", "HEAD", "@{upstream}"),
+                  tag and git(root, "rev-parse", f"{tag}^{{commit}}")):
+        if found and found != head:
+            return found
+    before = int(git(root, "log", "-1", "--format=%ct")) - DAY
+    return git(root, "rev-list", "--first-parent", "-1", f"--before={before}", "HEAD") or None
+
+
+def changed_files(root, base):
+    """Paths below `root` that differ from `base`: committed, or not yet, or not known to git."""
+    names = git(root, "diff", "--name-only", "-z", base).split("\0")
+    names += git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
+    return {root / name for name in names if name}
+
+
+def compiled_with(path, inputs):
+    """A file whose compilation reads `path`: itself, that of the same name, or any that includes it."""
+    if path in inputs:
+        return path
+    twin = path.with_suffix(".cc")
+    if path in inputs.get(twin, ()):
+        return twin
+    return min((file for file, read in inputs.items() if path in read), default=None)
+
+
+def turn_of(path, root):
+    """Which part of the files it is in; it stays there when others come or go."""
+    return int(hashlib.sha256(str(path.relative_to(root)).encode()).hexdigest(), 16) % PARTS
+
+
+def part(commands, inputs, root, rotation, named):
+    """Of these commands those of changed files and of the part whose turn it is, and what to say of it."""
+    base = base_revision(root, named)
+    if base is None:
+        if named:
+            raise SystemExit(f"SATRELAY_BASE: there is no revision {named}")
+        return commands, "all files, as there is no base revision"
+    changed = {compiled_with(path, inputs) for path in changed_files(root, base)} & commands.keys()
+    turn = {path for path in commands if turn_of(path, root) == rotation % PARTS}
+    told = (f"{len(changed)} files for what has changed since {base[:7]}, and part {rotation % PARTS} of {PARTS} of "
+            f"all: {len(turn)}")
+    return {path: command for path, command in commands.items() if path in changed | turn}, told
+
+
 def main():
     if len(sys.argv) < 2:
         print(__doc__ + "\nUsage: clang_tidy.sh BUILD_DIR [--all | FILE...]", file=sys.stderr)
@@ -158,6 +232,11 @@ def main():
         print("no file to check", file=sys.stderr)
         return 2
     tidy = Tidy(build, tool, database)
+    if os.environ.get("SATRELAY_ROTATION") and not sys.argv[2:]:
+        inputs = {path: tidy.inputs(path).keys() for path in commands}
+        commands, told = part(commands, inputs, repository.ROOT, int(os.environ["SATRELAY_ROTATION"]),
+                              os.environ.get("SATRELAY_BASE"))
+        print(told, flush=True)
     failed = known = 0
     jobs = int(os.environ.get("JOBS", "2"))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

@@ -4,6 +4,8 @@
 # stays so until it, a header it includes, its compile command or .clang-tidy changes: results are
 # kept in BUILD_DIR.
 #
+# In tests/run.sh it checks what has changed and a rotating eighth of the rest (clang_tidy.py).
+#
 # Usage: tests/tidy/clang_tidy.sh BUILD_DIR [--all | FILE...]    (CLANG_TIDY and JOBS may be set)
 set -eu
 exec python3 "$(dirname "$0")/clang_tidy.py" "$@"

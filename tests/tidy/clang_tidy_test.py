@@ -2,6 +2,7 @@
 """clang-tidy finds in code of ours what it should, with own_declarations.cc as without it."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -99,6 +100,59 @@ class ClangTidyTest(unittest.TestCase):
             self.assertEqual([each["file"] for each in made], ["/src/a.cc", "/src/b.cc", "../main.cc"])
             self.assertTrue(made[1]["command"].endswith(" -c /src/b.cc"))
             self.assertEqual(made[2], alone)
+
+    def test_what_has_changed_and_a_part(self):
+        with tempfile.TemporaryDirectory() as name:
+            root = pathlib.Path(name).resolve()
+            files = [root / f"{letter}.cc" for letter in "abcdefghijklmnopqrst"]
+            inputs = {path: {path} for path in files}
+            commands = dict.fromkeys(files, "g++")
+            (root / "a.h").write_text("int a;")
+            (root / "only.h").write_text("int only;")
+            inputs[files[0]] |= {root / "a.h"}
+            inputs[files[1]] |= {root / "a.h"}
+            inputs[files[2]] |= {root / "only.h"}
+            for path in files:
+                path.write_text("int x;")
+
+            def git(*words, day="2026-01-01T00:00:00Z"):
+                subprocess.run(["git", "-C", name, "-c", "user.name=x", "-c", "user.email=x@example.com", *words],
+                               check=True, capture_output=True,
+                               env=os.environ | {"GIT_AUTHOR_DATE": day, "GIT_COMMITTER_DATE": day})
+
+            def checked(rotation=0, base=None):
+                return set(clang_tidy.part(commands, inputs, root, rotation, base)[0])
+
+            self.assertEqual(checked(), set(files))  # without git
+            git("init", "-q", "-b", "main")
+            git("add", ".")
+            git("commit", "-q", "-m", "first")
+            self.assertEqual(checked(), set(files))  # nothing older
+            turns = [checked(turn, "HEAD") for turn in range(clang_tidy.PARTS)]
+            self.assertEqual(sum(map(len, turns)), len(files))
+            self.assertEqual(set.union(*turns), set(files))
+            self.assertEqual(checked(clang_tidy.PARTS, "HEAD"), turns[0])
+
+            def changes(*named, base=None):
+                self.assertEqual(checked(0, base), turns[0] | {root / each for each in named})
+
+            (root / "a.h").write_text("int a2;")
+            git("commit", "-q", "-a", "-m", "its twin", day="2026-01-03T00:00:00Z")
+            changes("a.cc")
+            (root / "only.h").write_text("int only2;")
+            git("commit", "-q", "-a", "-m", "who includes it", day="2026-01-03T01:00:00Z")
+            changes("a.cc", "c.cc")
+            files[3].write_text("int y;")
+            changes("a.cc", "c.cc", "d.cc")
+            git("tag", "v1", "HEAD~1")
+            changes("c.cc", "d.cc")
+            git("branch", "upstream", "HEAD")
+            git("commit", "-q", "-a", "-m", "d")
+            git("branch", "-q", "--set-upstream-to", "upstream")
+            changes("d.cc")
+            changes("c.cc", "d.cc", base="v1")
+            with self.assertRaises(SystemExit):
+                checked(0, "nonsense")
 
     def test_reads_a_trained_build(self):
         trained = {"directory": "/b", "file": "a.cc",
