@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Counts what `meson test` and pytest have reported, and names what failed or was skipped.
 
-Usage: summary.py [--sanitized] REPORT...: a JSON log of Meson's or a JUnit report of pytest's each; behind
---sanitized, those of a build with sanitizers. Its last line: N passed, N failed, N skipped.
+Usage: summary.py [--slowest N] [--sanitized] REPORT...: a JSON log of Meson's or a JUnit report of pytest's
+each; behind --sanitized, those of a build with sanitizers. A test that is in a second report of pytest's was
+run once more: that holds. With --slowest first a table of those that took longest, for a document. Its last
+line: N passed, N failed, N skipped.
 """
 
 import json
 import os
+import re
 import signal
 import sys
 from dataclasses import dataclass, field
@@ -16,6 +19,8 @@ PASS, FAIL, SKIP = "pass", "fail", "skip"
 # How end-to-end tests tell of what they did not judge (tests/e2e/harness.py).
 BUSY = "the machine was busy: "
 NOT_JUDGED = "not judged"
+# How tests/processor_time.py tells what a program has taken.
+PROCESSOR = re.compile(r"^processor time: ([0-9.]+) s$", re.MULTILINE)
 
 
 @dataclass
@@ -33,6 +38,8 @@ class Outcome:
     result: str
     note: str = ""
     cases: list[Case] = field(default_factory=list)
+    seconds: float = 0
+    processor: float | None = None  # seconds, of all its processes; None: not told
     # What was measured in real time and not judged, as others kept the machine busy.
     disturbed: list[str] = field(default_factory=list)
 
@@ -95,6 +102,9 @@ def of_meson(log: str) -> list[Outcome]:
                 outcome.cases = gtest_cases(report, entry["starttime"])
             if outcome.result == FAIL:
                 outcome.note = how_it_ended(entry)
+            outcome.seconds = entry["duration"]
+            for told in PROCESSOR.findall(entry.get("stderr") or ""):
+                outcome.processor = float(told)
             outcomes.append(outcome)
     return outcomes
 
@@ -110,11 +120,24 @@ def of_pytest(report: str) -> list[Outcome]:
                 outcome.result = result
                 note = " ".join(found.get("message", "").split())
                 outcome.note = note.removeprefix("harness.Failed: ")
+        outcome.seconds = float(entry.get("time") or 0)
         for told in entry.iter("property"):
             if told.get("name") == NOT_JUDGED:
                 outcome.disturbed.append(told.get("value"))
+            elif told.get("name") == "processor":
+                outcome.processor = float(told.get("value"))
         outcomes.append(outcome)
     return outcomes
+
+
+def print_slowest(outcomes: list[Outcome], most: int) -> None:
+    print("| test | seconds | processor |\n|---|---|---|")
+    for each in sorted(outcomes, key=lambda outcome: -outcome.seconds)[:most]:
+        processor = "" if each.processor is None else f"{each.processor:.1f}"
+        print(f"| `{each.name}` | {each.seconds:.1f} | {processor} |")
+    seconds = sum(each.seconds for each in outcomes)
+    processor = sum(each.processor or 0 for each in outcomes)
+    print(f"| all {len(outcomes)} | {seconds:.0f} | {processor:.0f} |\n")
 
 
 def print_summary(outcomes: list[Outcome]) -> int:
@@ -141,7 +164,9 @@ def print_summary(outcomes: list[Outcome]) -> int:
 
 def main(arguments: list[str]) -> int:
     outcomes = []
-    prefix = ""
+    prefix, slowest = "", 0
+    if arguments[:1] == ["--slowest"]:
+        slowest, arguments = int(arguments[1]), arguments[2:]
     for argument in arguments:
         if argument == "--sanitized":
             prefix = "sanitize-"
@@ -149,10 +174,13 @@ def main(arguments: list[str]) -> int:
         read = of_pytest(argument) if argument.endswith(".xml") else of_meson(argument)
         for outcome in read:
             outcome.name = prefix + outcome.name
-        outcomes += read
+        again = {outcome.name for outcome in read}
+        outcomes = [outcome for outcome in outcomes if outcome.name not in again] + read
     if not outcomes:
         print("no test matches", file=sys.stderr)
         return 2
+    if slowest:
+        print_slowest(outcomes, slowest)
     return print_summary(outcomes)
 
 

@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -109,6 +110,34 @@ class Summary(unittest.TestCase):
             ),
         )
         self.assertIn("not judged: test_x.py::test_y: not within 3 s\n", self.told(busy)[1])
+
+    def test_a_test_that_ran_once_more_counts_once(self):
+        first = self.write("e2e.xml", self.pytest_text('<skipped message="the machine was busy: x"/>'))
+        again = self.write("e2e-alone.xml", self.pytest_text(""))
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            status = main([first, again])
+        self.assertEqual((status, out.getvalue()), (0, "1 passed, 0 failed, 0 skipped\n"))
+
+    def test_the_slowest_are_first(self):
+        entry = {"name": "satrelay:unit / unit-x", "stdout": "", "result": "OK", "starttime": 0, "returncode": 0}
+        entry.update(duration=3.2, stderr="words\nprocessor time: 2.50 s\n")
+        text = '<properties><property name="processor" value="0.25"/></properties>'
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            main(["--slowest", "1",
+                  self.write("e2e.xml", self.pytest_text(text)),
+                  self.write("meson-logs/tests.json", json.dumps(entry) + "\n")])
+        self.assertIn("|---|---|---|\n| `unit-x` | 3.2 | 2.5 |\n| all 2 | 3 | 3 |\n", out.getvalue())
+
+    def test_a_program_ends_as_it_would_without_its_time(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        for text, status in (("exit 77", 77), ("kill -SEGV $$", -11), ("exit 0", 0)):
+            done = subprocess.run(
+                ["/usr/bin/python3", "-SE", os.path.join(here, "processor_time.py"), "/bin/sh", "-c", text],
+                stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, status)
+            self.assertRegex(done.stderr, r"^processor time: 0\.\d\d s$")
 
     def told(self, inside: str) -> tuple[int, str]:
         out = io.StringIO()
