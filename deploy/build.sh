@@ -25,6 +25,12 @@ cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 build=build
 # Files of a library are compiled together: less than half of the time (docs/contributing.md).
 options=(--unity on --unity-size 8 -Dbenchmarks=false)
+# Meson uses ccache where it is installed. What was compiled in another clone is found, too: no object has the
+# path of its folder in it, and ccache looks neither for that nor for the times of headers.
+paths="'-ffile-prefix-map=$PWD/='"
+arguments=$paths
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-ffile-prefix-map=*'
+export CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime,time_macros
 targets=()
 trained=yes
 for argument in "$@"; do
@@ -43,7 +49,8 @@ for argument in "$@"; do
     # AddressSanitizer finds where it is used, and for alignment (docs/testing.md).
     # The benchmarks too: here none is optimised as a whole, and their quick runs are tests.
     options+=(-Db_sanitize=address,undefined -Db_lundef=false -Ddebug=false -Doptimization=1
-      "-Dcpp_args=-g1 -fno-sanitize=null,alignment" -Dbenchmarks=true)
+      -Dbenchmarks=true)
+    arguments="'-g1', '-fno-sanitize=null,alignment', $paths"
     ;;
   -h | --help)
     usage
@@ -55,6 +62,8 @@ for argument in "$@"; do
     ;;
   esac
 done
+
+options+=("-Dcpp_args=[$arguments]")
 
 for tool in meson ninja g++; do
   command -v "$tool" >/dev/null || die "$tool is missing; run deploy/setup.sh first"

@@ -36,6 +36,8 @@ packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
+  # compiles nothing twice
+  ccache
   # clang-tidy's plugin
   libclang-14-dev llvm-14-dev
   # clients, servers, and who reads what they say
