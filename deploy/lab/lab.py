@@ -47,7 +47,7 @@ class Lab:
     the context leaves everything up, for a person to try; remove_kept() takes it down later. With
     `vlans`, one or two with the outer one first, all that the hosts send and receive carries these
     tags on their cables. Interfaces have the offloads that the kernel gives them, unless `offloads`
-    is false.
+    is false. `programs_b` are those of gateway B, if they are others.
     """
 
     def __init__(
@@ -59,10 +59,12 @@ class Lab:
         keep: bool = False,
         vlans: tuple[int, ...] = (),
         offloads: bool = True,
+        programs_b: Programs | None = None,
     ):
         number = next(_numbers)
         self.tag = f"{os.getpid()}" + (f"-{number}" if number else "")
         self.programs = programs
+        self._programs_b = programs_b or programs
         self.link = link
         self.options = options
         self.keep = keep
@@ -116,9 +118,9 @@ class Lab:
         if self.options.security == "psk":
             kernel.run(self.programs.satrelayctl, "keygen", self.psk_file)
             let_gateways_read(self.psk_file)
-        for letter, own, peer, behind_peer, space in (
-            ("a", own_a, own_b, SERVER, self.topology.gateway_a),
-            ("b", own_b, own_a, CLIENT, self.topology.gateway_b),
+        for letter, own, peer, behind_peer, space, programs in (
+            ("a", own_a, own_b, SERVER, self.topology.gateway_a, self.programs),
+            ("b", own_b, own_a, CLIENT, self.topology.gateway_b, self._programs_b),
         ):
             name = f"satrelay-{self.tag}-{letter}"
             yaml = settings.gateway_yaml(
@@ -131,7 +133,7 @@ class Lab:
                 self.psk_file,
                 self.options.workers if letter == "a" else self.options.workers[::-1],
             )
-            gateway = Gateway(name, space, self.programs.satrelayd, yaml, self.folder)
+            gateway = Gateway(name, space, programs.satrelayd, yaml, self.folder)
             setattr(self, f"gateway_{letter}", gateway)
         name = f"satrelay-{self.tag}-link"
         self.control_socket = os.path.join(self.folder, "satlink.control")
