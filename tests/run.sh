@@ -7,33 +7,49 @@ source "$here/../deploy/progress.sh"
 
 usage() {
   cat <<'END'
-usage: tests/run.sh [--suite NAME]... [--all] [--filter TEXT] [--list] [--help]
+usage: tests/run.sh [--suite NAME]... [--all] [--filter TEXT] [--list] [--slowest N] [--help]
 
   --suite NAME   only this suite; may be repeated. The usual ones: unit, sim, tidy, e2e;
                  those that take long: lint (clang-tidy) and sanitize (a build of its own with
-                 AddressSanitizer and UBSan, which runs unit and sim);
+                 AddressSanitizer and UBSan, which runs unit and a third of sim);
                  that of a release: long (tests that build again, build another revision or boot QEMU)
   --sanitize     the same as --suite sanitize
-  --all          the usual suites, lint and sanitize
+  --all          the usual suites, lint and sanitize, each whole
+  --rotation N   lint checks what has changed and an eighth of all other files, sanitize runs a third of
+                 sim: the N-th, instead of that of today, which is printed
+  --base REV     changed since REV (tests/tidy/clang_tidy.py says what it is otherwise)
   --filter TEXT  only tests whose name contains TEXT
   --list         print the tests instead of running them
+  --slowest N    print the N tests that took longest, too
 
 A suite that has no test is an error, and so is a filter that leaves none.
-Logs are kept in build/meson-logs/: tests.txt of all programs, e2e.xml of the end-to-end tests (of
-sanitize: build-sanitize/meson-logs/).
+Logs are kept in build/meson-logs/: tests.txt of all programs, e2e.xml of the end-to-end tests, e2e-alone.xml of
+those that measure (of sanitize: build-sanitize/meson-logs/).
 END
 }
 
-arguments=() suites=() filter="" list=no
+arguments=() suites=() filter="" list=no whole=no slowest="" base=""
+rotation=$(($(date +%s) / 86400)) # another one each day
 while (($# > 0)); do
   case $1 in
-  --suite | --filter)
+  --suite | --filter | --rotation | --base | --slowest)
     (($# >= 2)) || die "$1 needs a value; see --help"
-    if [ "$1" = --suite ]; then suites+=("$2"); else filter=$2; fi
+    case $1 in
+    --suite) suites+=("$2") ;;
+    --filter) filter=$2 ;;
+    --base) base=$2 ;;
+    *)
+      [[ $2 =~ ^[0-9]{1,9}$ ]] || die "$1 needs a number, not: $2"
+      if [ "$1" = --rotation ]; then rotation=$((10#$2)); else slowest=$((10#$2)); fi
+      ;;
+    esac
     shift
     ;;
   --sanitize) suites+=(sanitize) ;;
-  --all) suites+=(unit sim tidy e2e lint sanitize) ;;
+  --all)
+    suites+=(unit sim tidy e2e lint sanitize)
+    whole=yes
+    ;;
   --list) list=yes ;;
   -h | --help)
     usage
@@ -58,13 +74,17 @@ for suite in "${suites[@]}"; do
   arguments+=(--suite "$suite")
 done
 has() { [[ " ${suites[*]} " == *" $1 "* ]]; }
+if [ $whole = yes ]; then arguments+=(--all); fi
+if [ -n "$base" ]; then arguments+=(--base "$base"); fi
+if [ -n "$slowest" ]; then arguments+=(--slowest "$slowest"); fi
 marks=() # of end-to-end tests, as pytest selects them
 if has e2e; then marks+=("not long"); fi
 if has long; then marks+=("long"); fi
 
 # Network namespaces and raw ports are root's; the other suites need no privilege.
 if ((${#marks[@]} > 0)) && [ "$list" = no ]; then
-  elevate "end-to-end tests use network namespaces" "$here/run.sh" "${arguments[@]}" --filter "$filter"
+  elevate "end-to-end tests use network namespaces" "$here/run.sh" "${arguments[@]}" --filter "$filter" \
+    --rotation "$rotation"
 fi
 "$here/../deploy/setup.sh" --test-programs
 build=$(readlink -f -- "$here/..")/build
@@ -75,7 +95,11 @@ if has sanitize; then "$here/../deploy/build.sh" --sanitize; fi
 export PYTHONDONTWRITEBYTECODE=1 SATRELAY_BUILD=$build
 # Meson would have malloc() fill every block with a byte of its choice: twice the time, and no two runs alike.
 export MALLOC_PERTURB_=0
-pytest=(/usr/bin/python3 -m pytest -c "$here/../pytest.ini" --rootdir "$here/.." "$here/e2e")
+# For clang_tidy.py; empty: it checks all.
+export SATRELAY_ROTATION=$rotation SATRELAY_BASE=$base
+if [ $whole = yes ]; then SATRELAY_ROTATION=""; fi
+pytest_options=(-c "$here/../pytest.ini" --rootdir "$here/..")
+pytest=(/usr/bin/python3 -m pytest "${pytest_options[@]}" "$here/e2e")
 
 # list_meson BUILD SUITE...: "SUITE NAME" of each test that the filter leaves. A suite without a test is an
 # error: the build folder is not what it should be, and a run of nothing would pass.
@@ -88,6 +112,11 @@ list_meson() {
     [ -n "$listed" ] || die "$folder has no test of suite $suite; remove the folder and start again"
     awk -v suite="$suite" -v text="$filter" 'index($0, text) {print suite, $0}' <<<"$listed"
   done
+}
+
+# third: of the lines of list_meson, those of sim whose turn it is, and all others.
+third() {
+  if [ $whole = yes ]; then cat; else awk -v turn="$rotation" '$1 != "sim" || n++ % 3 == turn % 3'; fi
 }
 
 # list_pytest MARK: the same of end-to-end tests.
@@ -103,7 +132,7 @@ if [ "$list" = yes ]; then
   listed=""
   if ((${#own[@]} > 0)); then listed+=$(list_meson "$build" "${own[@]}")$'\n'; fi
   for mark in "${marks[@]}"; do listed+=$(list_pytest "$mark")$'\n'; done
-  if has sanitize; then listed+=$(list_meson "$sanitized" unit sim | sed 's/^[^ ]*/sanitize/')$'\n'; fi
+  if has sanitize; then listed+=$(list_meson "$sanitized" unit sim | third | sed 's/^[^ ]*/sanitize/')$'\n'; fi
   grep -q . <<<"$listed" || die "no test matches"
   awk 'NF {printf "%-8s %s\n", $1, $2}' <<<"$listed"
   exit 0
@@ -122,39 +151,52 @@ run() {
 }
 
 reports=()
-# run_meson BUILD FACTOR SUITE...: Meson's limits of time are for an idle machine, so they are multiplied.
+# run_meson BUILD FACTOR LISTED: runs what list_meson has listed. Meson's limits of time are for an idle
+# machine, so they are multiplied.
 run_meson() {
-  local folder=$1 factor=$2 listed names suite options=()
-  shift 2
-  listed=$(list_meson "$folder" "$@")
-  if [ -z "$listed" ]; then return; fi
-  mapfile -t names < <(cut -d' ' -f2 <<<"$listed")
-  for suite in "$@"; do options+=(--suite "$suite"); done
+  local folder=$1 names suite options=()
+  if [ -z "$3" ]; then return; fi
+  mapfile -t names < <(cut -d' ' -f2 <<<"$3")
+  for suite in $(cut -d' ' -f1 <<<"$3" | sort -u); do options+=(--suite "$suite"); done
   rm -f "$folder"/meson-logs/tests.*
   run "${invoker[@]}" meson test -C "$folder" --no-rebuild --logbase tests --print-errorlogs \
-    --timeout-multiplier "$factor" "${options[@]}" "${names[@]}"
+    --wrapper "/usr/bin/python3 -SE $here/processor_time.py" --timeout-multiplier "$2" "${options[@]}" "${names[@]}"
   [ -s "$folder/meson-logs/tests.json" ] || die "meson test ended with status $status"
   reports+=("$folder/meson-logs/tests.json")
 }
 
-# run_pytest MARK NAME: its report is called NAME.xml.
+# run_pytest REPORT COMMAND...: the command leaves a report there.
 run_pytest() {
-  local report=$build/meson-logs/$2.xml
-  rm -f "$report"
-  run "${pytest[@]}" -m "$1" --filter "$filter" --verbose --tb=short --durations=10 --junit-xml="$report"
+  rm -f "$1"
+  run "${@:2}" --filter "$filter" --verbose --tb=short
   # 1: tests failed, 5: none is left.
   ((status <= 1 || status == 5)) || die "pytest ended with status $status"
-  ((status != 5)) || [ -n "$filter" ] || die "tests/e2e has no test that is \"$1\""
-  reports+=("$report")
+  ((status != 5)) || [ -n "$filter" ] || die "no end-to-end test was run for ${1##*/}"
+  reports+=("$1")
 }
 
 started=$SECONDS
-if ((${#own[@]} > 0)); then run_meson "$build" 4 "${own[@]}"; fi
-if has e2e; then run_pytest "not long" e2e; fi
-if has long; then run_pytest long long; fi
+if { has lint || has sanitize; } && [ $whole = no ]; then
+  say "lint and sanitize check a part: --rotation $rotation does so again, --all checks all"
+fi
+if ((${#own[@]} > 0)); then
+  listed=$(list_meson "$build" "${own[@]}")
+  run_meson "$build" 4 "$listed"
+fi
+logs=$build/meson-logs
+if has e2e; then
+  # Most tests wait for most of their time. Those that measure come afterwards, one after another, and with
+  # them those that the others have kept from being judged.
+  run_pytest "$logs/e2e.xml" /usr/bin/python3 "$here/e2e/side_by_side.py" --jobs $((2 * $(nproc))) \
+    --report "$logs/e2e.xml" -- "${pytest_options[@]}" -m "not long and not alone"
+  run_pytest "$logs/e2e-alone.xml" "${pytest[@]}" --junit-xml="$logs/e2e-alone.xml" -m "not long" --alone "$logs/e2e.xml"
+fi
+if has long; then run_pytest "$logs/long.xml" "${pytest[@]}" --junit-xml="$logs/long.xml" -m long; fi
 if has sanitize; then
   reports+=(--sanitized)
-  run_meson "$sanitized" 20 unit sim
+  listed=$(list_meson "$sanitized" unit sim)
+  run_meson "$sanitized" 20 "$(third <<<"$listed")"
 fi
-say "took $((SECONDS - started)) s; logs: $build/meson-logs"
+say "took $((SECONDS - started)) s; logs: $logs"
+if [ -n "$slowest" ]; then reports=(--slowest "$slowest" "${reports[@]}"); fi
 exec /usr/bin/python3 "$here/summary.py" "${reports[@]}"

@@ -71,7 +71,7 @@ class Run(unittest.TestCase):
     def all_tests_run(self, what):
         done = self.call("tests/run.sh", *SUITES)
         self.assertEqual(done.returncode, 0, f"{what}: {done.stdout}")
-        self.assertTrue(done.stdout.endswith("\n4 passed, 0 failed, 0 skipped\n"), f"{what}: {done.stdout}")
+        self.assertTrue(done.stdout.endswith("\n6 passed, 0 failed, 0 skipped\n"), f"{what}: {done.stdout}")
 
     def test_after_any_builds(self):
         for first, second in itertools.permutations(BUILDS, 2):
@@ -119,6 +119,18 @@ class Run(unittest.TestCase):
         self.build(("--sanitize",), "setup")
         done = self.call("tests/run.sh", "--suite", "sanitize")
         self.assertIn("3 passed, 0 failed", done.stdout)
+
+    def test_a_third_of_sim_with_sanitizers(self):
+        seen = []
+        for rotation in ("0", "1", "20000"):
+            done = self.call("tests/run.sh", "--suite", "sanitize", "--rotation", rotation, "--list")
+            self.assertEqual(done.returncode, 0, done.stdout)
+            seen += [line.split()[1] for line in done.stdout.splitlines() if line.startswith("sanitize sim")]
+            self.assertEqual(done.stdout.count("sanitize unit-"), 2, done.stdout)
+        self.assertEqual(sorted(seen), ["sim-a", "sim-b", "sim-c"])
+        # Once it is printed, it can be done again.
+        done = self.call("tests/run.sh", "--suite", "sanitize")
+        self.assertRegex(done.stdout, r"--rotation \d+ does so again")
 
     def test_lists(self):
         self.build(("--programs",))

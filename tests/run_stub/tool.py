@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 
-TESTS = {"unit": ["unit-a", "unit-b"], "sim": ["sim-a"], "tidy": ["tidy-a"], "lint": ["lint-a"], "long": []}
+TESTS = {"unit": ["unit-a", "unit-b"], "sim": ["sim-a", "sim-b", "sim-c"], "tidy": ["tidy-a"]}
 
 
 def stop_at(point: str) -> None:
