@@ -251,13 +251,16 @@ void CapacityFinder::on_finding(const PacketTrain::Finding& finding, const Feedb
   if (state_ == State::kCruising && queue_before) return;
   const BitRate found = std::min(finding.rate, ceiling_);
   if (state_ == State::kSharing) {
-    if (!finding.unusual_loss) findings_[finding_count_++ % kFindings] = found;
+    if (finding.steady && !finding.unusual_loss) findings_[finding_count_++ % kFindings] = found;
     if (finding_count_ >= kUsual) follow(usual_finding());
     return;
   }
   if (state_ == State::kStarting) {
     const BitRate most = std::min(rate_.scaled(kGrowth, 1), ceiling_);
-    if (finding.exact && found.scaled(9, 10) <= most) return cruise(found, sample.now);
+    if (finding.exact && found.scaled(9, 10) <= most) {
+      if (finding.steady) findings_[finding_count_++ % kFindings] = found;
+      return cruise(found, sample.now);
+    }
     rate_ = std::max(rate_, std::min(found, most));
     if (rate_ >= ceiling_.scaled(kUsedPercent, 100)) cruise(ceiling_, sample.now);
     return;
@@ -413,8 +416,8 @@ void CapacityFinder::share(BitRate left, const FeedbackSample& sample) {
   state_ = State::kSharing;
   is_cut_ = true;
   // What was found before the rate fell, if anything.
-  alone_ = finding_count_ > 0 ? std::max(capacity_, usual_finding()) : BitRate();
-  capacity_ = std::max(capacity_, alone_);
+  if (finding_count_ > 0) capacity_ = std::max(capacity_, usual_finding());
+  alone_ = finding_count_ >= kUsual ? capacity_ : BitRate();
   finding_count_ = 0;
   left_ = left.scaled(kUsedPercent, 100);
   step_ = kFirstStep;

@@ -14,6 +14,8 @@ constexpr Duration kLeastDelay = Duration::microseconds(300);
 // Less than this part of the usual, and two packets less still, is no chance.
 constexpr double kFewArrived = 0.85;
 constexpr double kLostByChance = 2;
+// What others may change the delay by, as a part of what the train does.
+constexpr std::int64_t kSteady = 4;
 constexpr Duration kTrainPatience = Duration::seconds(3);
 
 }  // namespace
@@ -128,8 +130,12 @@ std::optional<PacketTrain::Finding> PacketTrain::on_feedback(const FeedbackSampl
   state_ = State::kIdle;
   const Duration after = sample.arrived - sample.sent;
   // A queue or a path that became shorter meanwhile must not pass for a faster link.
-  const Finding found =
-      finding(best_, known_before_ == 0 ? after : std::min(after, delay_before()));
+  Finding found = finding(best_, known_before_ == 0 ? after : std::min(after, delay_before()));
+  if (known_before_ > 0) {
+    const Duration growth = best_.delay - delay_before();
+    const Duration change = std::max(after, delay_before()) - std::min(after, delay_before());
+    found.steady = change * kSteady <= growth;
+  }
   before_[0] = after;
   known_before_ = 1;
   number_before_ = sample.number;

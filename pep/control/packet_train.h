@@ -35,6 +35,8 @@ class PacketTrain {
     // The packets were delayed by it. If not, the link carries at least so much.
     bool exact = false;
     bool unusual_loss = false;
+    // The delay behind it is that before it: nobody else filled or left the queue meanwhile.
+    bool steady = false;
   };
   enum class State : std::uint8_t { kIdle, kReady, kLeaving, kResting, kAwaited };
 

@@ -49,9 +49,10 @@ class Path {
   ByteCount received_;
 };
 
-// One packet before it, 20 of a train, one behind its rest; of the packets `lost` answers for.
+// One packet before it, 20 of a train, one behind its rest, which others delay by `more`; of the
+// packets `lost` answers for.
 template <typename Lost>
-PacketTrain::Finding measure(Path& path, PacketTrain& train, Lost&& lost) {
+PacketTrain::Finding measure(Path& path, PacketTrain& train, Lost&& lost, Duration more = {}) {
   path.send(train, Duration::milliseconds(10));
   EXPECT_FALSE(path.report(train, path.count() - 1));
   train.order({.speed = megabit(100),
@@ -61,6 +62,7 @@ PacketTrain::Finding measure(Path& path, PacketTrain& train, Lost&& lost) {
   for (int i = 0; i < 20; ++i) path.send(train, Duration::microseconds(100), lost(i));
   EXPECT_EQ(train.state(), PacketTrain::State::kResting);
   const std::uint64_t last = path.count() - 1;
+  path.delay = path.delay + more;
   path.send(train, Duration::milliseconds(30));
   EXPECT_FALSE(path.report(train, last));
   const auto finding = path.report(train, last + 1);
@@ -76,6 +78,19 @@ TEST(PacketTrain, ShowsWhatTheLinkCarries) {
     EXPECT_NEAR(static_cast<double>(finding.rate.to_bits_per_second()) / 1e6,
                 static_cast<double>(rate), static_cast<double>(rate) * 0.02);
     EXPECT_TRUE(finding.exact);
+  }
+}
+
+// A burst of others makes the delay behind a train another than that before it: what they sent
+// meanwhile cannot be told from a slower link.
+TEST(PacketTrain, WhereOthersChangeTheQueueMeanwhileItIsNotSteady) {
+  const auto none = [](int) { return false; };
+  for (const int change : {-8, 0, 1, 8}) {
+    PacketTrain train;
+    Path path(megabit(20));
+    path.delay = kDelay + Duration::milliseconds(20);
+    const auto finding = measure(path, train, none, Duration::milliseconds(change));
+    EXPECT_EQ(finding.steady, change == 0 || change == 1) << change;
   }
 }
 
