@@ -12,13 +12,14 @@ namespace {
 
 Handshake::Config handshake_config(const Config& config) {
   const std::uint32_t repair = config.fec == FecMode::kAuto ? kCapabilityRepair : 0;
-  const std::uint32_t reports = config.lan_reports ? kCapabilityLanReports : 0;
+  const std::uint32_t messages = (config.lan_reports ? kCapabilityLanReports : 0) |
+                                 (config.evidence ? kCapabilityEvidence : 0);
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
           .datagram_size = config.datagram_size,
           .interval = config.hello_interval,
-          .capabilities = repair | reports | kCapabilityReception,
+          .capabilities = repair | messages | kCapabilityReception,
           .encrypts = config.security.has_value()};
 }
 
@@ -388,6 +389,10 @@ bool Session::repairs() const { return impl_->connected() && impl_->may_repair()
 
 bool Session::lan_reports() const {
   return impl_->connected() && impl_->handshake.agreed(kCapabilityLanReports);
+}
+
+bool Session::evidence() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityEvidence);
 }
 
 bool Session::doubts_peer() const {

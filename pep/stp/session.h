@@ -51,7 +51,9 @@ struct Config {
   bool path_mtu_known = true;
   std::uint16_t datagram_overhead = 28;  // IP and UDP headers, for the pacer
   std::uint32_t max_streams = 65536;
-  bool lan_reports = false;  // the relay understands them (docs/stp.md section 15)
+  // What the relay understands (docs/stp.md section 15).
+  bool lan_reports = false;
+  bool evidence = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
   // the others leave.
   bool reserves = false;
@@ -209,8 +211,9 @@ class Session {
   std::size_t datagram_limit() const;  // UDP payload that the path is known to carry
   // Whether it gives back what is lost from repairs.
   bool repairs() const;
-  // Both relays understand LAN reports (docs/stp.md section 15).
+  // Both relays understand LAN reports, or evidence (docs/stp.md section 15).
   bool lan_reports() const;
+  bool evidence() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

@@ -86,6 +86,7 @@ void Gateway::handle_timeout(Instant now) {
   });
   impl_->flows.handle_timeout(now);
   impl_->orphans.handle_timeout(now);
+  impl_->door.handle_timeout(now);
   impl_->flows.go_on(now);
 }
 

@@ -76,6 +76,13 @@ void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Insta
     return;
   }
   if (const auto doubted = peer.liaison.take_doubt()) flows.handle_doubt(index, *doubted, now);
+  if (const auto told = peer.liaison.take_evidence()) {
+    if (peer.lane.has_flow(flow_hash(told->near, told->far, told->near_port, told->far_port))) {
+      door.handle_evidence(index, *told, now);
+    } else {
+      counters.add(Counter::kEvidenceRefused);
+    }
+  }
   peer.dictionaries.update(uplink.classes(), peer.liaison.peer_dictionaries());
 }
 

@@ -5,6 +5,7 @@
 
 #include "pep/compress/block_codec.h"
 #include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/peers/host_evidence.h"
 
 namespace satrelay::dissector {
 namespace {
@@ -33,6 +34,11 @@ std::string megabits(std::uint64_t bits) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", static_cast<double>(bits) / 1e6);
   return text;
+}
+
+std::string end_of(const IpAddress& address, std::uint16_t port) {
+  const std::string text = address.to_string();
+  return (address.is_v4() ? text : "[" + text + "]") + ":" + text_of(port);
 }
 
 std::uint64_t bit(std::uint64_t value, unsigned at) { return value >> at & 1U; }
@@ -156,6 +162,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.repair", (frame.capabilities & stp::kCapabilityRepair) != 0 ? 1 : 0);
   add("hello.capabilities.reception", (frame.capabilities & stp::kCapabilityReception) >> 1);
   add("hello.capabilities.lan_reports", (frame.capabilities & stp::kCapabilityLanReports) >> 3);
+  add("hello.capabilities.evidence", (frame.capabilities & stp::kCapabilityEvidence) >> 4);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -304,6 +311,8 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
     add("open.kind", kind);
     add("doubt.stream", stream);
     return "doubt about stream " + text_of(stream);
+  } else if (kind == gateway::kHostEvidenceMessage && gateway::parse_host_evidence(bytes)) {
+    return evidence(*gateway::parse_host_evidence(bytes));
   } else if (kind == kDictionaries && bytes.size() >= 6) {
     const std::uint32_t sequence = in.u32();
     const std::uint8_t count = in.u8();
@@ -324,6 +333,20 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
   now_.findings.insert("open.undecoded");
   now_.fields_known = false;
   return "metadata not understood";
+}
+
+std::string Observer::evidence(const gateway::HostEvidence& evidence) {
+  add("open.kind", gateway::kHostEvidenceMessage);
+  add("evidence.version", evidence.near.is_v4() ? 4 : 6);
+  const std::string six = evidence.near.is_v4() ? "" : "6";
+  add_text("evidence.near" + six, evidence.near.to_string());
+  add_text("evidence.far" + six, evidence.far.to_string());
+  add("evidence.near_port", evidence.near_port);
+  add("evidence.far_port", evidence.far_port);
+  add("evidence.sends", evidence.sends);
+  add("evidence.expects", evidence.expects);
+  return "evidence of " + end_of(evidence.near, evidence.near_port) + " > " +
+         end_of(evidence.far, evidence.far_port);
 }
 
 std::string Observer::flow(ConstBytes bytes) {
@@ -366,11 +389,7 @@ std::string Observer::flow(ConstBytes bytes) {
     add("open.modes.prompt_delivery", open.modes.delivery == config::DeliveryMode::kPrompt);
   }
   if (!open.class_name.empty()) add_text("open.class", open.class_name);
-  const auto end = [&](const IpAddress& address, std::uint16_t port) {
-    const std::string text = address.to_string();
-    return (address.is_v4() ? text : "[" + text + "]") + ":" + text_of(port);
-  };
-  return end(open.client, open.client_port) + " > " + end(open.server, open.server_port);
+  return end_of(open.client, open.client_port) + " > " + end_of(open.server, open.server_port);
 }
 
 void Observer::data(ByteReader& in, std::uint8_t type) {

@@ -14,6 +14,7 @@
 #include "pep/base/bytes.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/gateway/peers/host_evidence.h"
 
 namespace satrelay::dissector {
 
@@ -49,6 +50,7 @@ class Observer {
   void hello(ByteReader& in, std::uint32_t number);
   void open(const stp::OpenFrame& frame);
   std::string metadata(ConstBytes bytes, Carries& carries);
+  std::string evidence(const gateway::HostEvidence& evidence);
   std::string flow(ConstBytes bytes);
   void data(ByteReader& in, std::uint8_t type);
   void stream_bytes(const stp::DataFrame& frame);

@@ -7,6 +7,7 @@
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/udp.h"
+#include "relay/gateway/peers/host_evidence.h"
 
 namespace satrelay::dissector {
 namespace {
@@ -304,6 +305,21 @@ std::vector<Bytes> example_frames() {
   frames.push_back(open(18, bytes({0xc4, 0, 0, 0, 7, 0})));
   frames.push_back(open(20, bytes({0xc5})));
   frames.push_back(open(22, bytes({0xc6})));
+  for (const char* const host : {"203.0.113.5", "2001:db8::5"}) {
+    const gateway::HostEvidence evidence{.near = *IpAddress::parse(host),
+                                         .far = *IpAddress::parse(host),
+                                         .near_port = 40'000,
+                                         .far_port = 80,
+                                         .sends = 0xfedcba98,
+                                         .expects = 7};
+    std::vector<std::byte> message(gateway::kMaxHostEvidence);
+    message.resize(gateway::write_host_evidence(evidence, message));
+    frames.push_back(open(24, message));
+    message.pop_back();
+    frames.push_back(open(24, message));
+    message[1] = std::byte{5};
+    frames.push_back(open(24, message));
+  }
   frames.push_back(
       open(18, bytes({0xc4, 0,    0,    0,    8,    2,    3,    1,    2,   3, 4, 5, 6, 7, 8,  //
                       63,   0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8})));

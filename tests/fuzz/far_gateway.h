@@ -53,8 +53,8 @@ struct FarLane {
 
 class FarGateway final : public stp::StreamSource {
  public:
-  enum class Streams : std::uint8_t { kOdd, kEven };  // that it opens
-  enum class LanReports : std::uint8_t { kUnderstood, kUnknown };
+  enum class Streams : std::uint8_t { kOdd, kEven };               // that it opens
+  enum class LanReports : std::uint8_t { kUnderstood, kUnknown };  // and what came later
   FarGateway(std::uint64_t epoch, BitRate rate, Instant now, Streams opens = Streams::kOdd,
              FarLane lane = {}, LanReports reports = LanReports::kUnderstood)
       : memory_(1 << 20),
@@ -110,7 +110,7 @@ class FarGateway final : public stp::StreamSource {
     config.lane_count = lane.count;
     config.opens_even_streams = opens == Streams::kEven;
     config.max_streams = 32;
-    config.lan_reports = reports == LanReports::kUnderstood;
+    config.lan_reports = config.evidence = reports == LanReports::kUnderstood;
     config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
     return config;
   }

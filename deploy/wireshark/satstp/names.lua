@@ -16,7 +16,7 @@ local REASONS = {
   [12] = "in_use",
 }
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
-                [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports" }
+                [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports", [0xc7] = "evidence" }
 local ADMISSIONS = { [0] = "open", [1] = "bypass", [2] = "draining" }
 local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks", [3] = "dictionary" }
 local CRC_STATUS = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
@@ -108,6 +108,7 @@ field("uint32", "hello.capabilities", "Capabilities", base.HEX)
 field("bool", "hello.capabilities.repair", "Understands CODED and REPAIR", 32, nil, 0x04)
 field("bool", "hello.capabilities.reception", "Understands RECEPTION", 32, nil, 0x02)
 field("bool", "hello.capabilities.lan_reports", "Understands LAN reports", 32, nil, 0x08)
+field("bool", "hello.capabilities.evidence", "Understands evidence", 32, nil, 0x10)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)
@@ -174,6 +175,15 @@ field("bool", "open.modes.prompt_delivery", "Delivery: prompt", 8, nil, 0x10)
 field("uint32", "admission.sequence", "Sequence", base.DEC)
 field("uint8", "admission.state", "Admission", base.DEC, ADMISSIONS)
 number("doubt.stream", "Stream in doubt")
+field("uint8", "evidence.version", "IP version", base.DEC)
+field("ipv4", "evidence.near", "Host of the sender")
+field("ipv4", "evidence.far", "Host of the receiver")
+field("ipv6", "evidence.near6", "Host of the sender")
+field("ipv6", "evidence.far6", "Host of the receiver")
+field("uint16", "evidence.near_port", "Port of the sender's host", base.DEC)
+field("uint16", "evidence.far_port", "Port of the receiver's host", base.DEC)
+field("uint32", "evidence.sends", "Sequence number of the sender's host", base.DEC)
+field("uint32", "evidence.expects", "Acknowledgment number of the sender's host", base.DEC)
 field("uint32", "dictionaries.sequence", "Sequence", base.DEC)
 field("uint8", "dictionaries.count", "Dictionaries", base.DEC)
 field("uint8", "dictionaries.number", "Number", base.DEC)

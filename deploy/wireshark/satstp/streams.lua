@@ -81,6 +81,21 @@ local function metadata(tree, r)
     return "wish for LAN reports", kind
   elseif kind == "lan_reports" then
     return "LAN reports", kind
+  elseif kind == "evidence" then
+    local version = r:add(tree, "evidence.version", 1)
+    if version ~= 4 and version ~= 6 then malformed("no version of IP") end
+    local ends = {}
+    for at, host in ipairs({ "near", "far" }) do
+      local address = r:take(version == 4 and 4 or 16)
+      tree:add(F["evidence." .. host .. (version == 6 and "6" or "")], address)
+      ends[at] = version == 4 and tostring(address:ipv4()) or "[" .. tostring(address:ipv6()) .. "]"
+    end
+    for at, host in ipairs({ "near", "far" }) do
+      ends[at] = ends[at] .. ":" .. r:add(tree, "evidence." .. host .. "_port", 2)
+    end
+    r:add(tree, "evidence.sends", 4)
+    r:add(tree, "evidence.expects", 4)
+    return "evidence of " .. ends[1] .. " > " .. ends[2], kind
   elseif kind == "dictionaries" then
     local sequence, count = r:add(tree, "dictionaries.sequence", 4), r:add(tree, "dictionaries.count", 1)
     if sequence == 0 or count > 15 then malformed("no list of dictionaries is like this") end

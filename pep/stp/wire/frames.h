@@ -72,6 +72,7 @@ inline constexpr std::size_t kHelloMacSize = 16;
 inline constexpr std::uint32_t kCapabilityRepair = 0x04;
 inline constexpr std::uint32_t kCapabilityReception = 0x02;
 inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
+inline constexpr std::uint32_t kCapabilityEvidence = 0x10;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on

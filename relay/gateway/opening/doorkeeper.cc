@@ -25,7 +25,8 @@ Doorkeeper::Doorkeeper(const config::Gateway& config, HashKey secret, const Poli
       most_half_open_(config.limits.half_open),
       records_(secret, config.limits.flows),
       cookies_(secret, counters),
-      misfits_(secret, counters) {}
+      counters_(counters),
+      misfits_(secret, *this, counters) {}
 
 Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
                             std::optional<std::size_t> peer, const RoomForFlows& room,
@@ -88,13 +89,12 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     records_.bridged_syns.remember(key, opening.sequence, now);
     records_.ended.forget(key);
   }
-  records_.in_use.look_from_lan(key,
-                                {.flags = header.flags,
-                                 .sequence = header.sequence,
-                                 .acknowledgment = header.acknowledgment,
-                                 .payload = static_cast<std::uint32_t>(segment.payload)},
-                                now);
-  misfits_.look_from_lan(key, segment.frame.ethernet, segment.frame.payload);
+  const SegmentNumbers numbers{.flags = header.flags,
+                               .sequence = header.sequence,
+                               .acknowledgment = header.acknowledgment,
+                               .payload = static_cast<std::uint32_t>(segment.payload)};
+  records_.in_use.look_from_lan(key, numbers, now);
+  misfits_.look_from_lan(key, segment.frame.ethernet, numbers, peer, now);
   return bridge(bridging_reason(segment.frame, *reason));
 }
 
@@ -167,7 +167,30 @@ void Doorkeeper::look_from_wan(const FlowKey& key, ConstBytes segment, Instant n
   if ((numbers.flags & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
     records_.syns_from_wan.remember(key, numbers.sequence, now);
   }
-  misfits_.look_from_wan(key, segment);
+  misfits_.look_from_wan(key, numbers);
+}
+
+void Doorkeeper::handle_evidence(std::size_t session, const HostEvidence& evidence, Instant now) {
+  const std::size_t peer = peers_[session]->lane.peer;
+  if (claims_.allow(peer, evidence.near, evidence.far)) {
+    misfits_.hear({session, peer}, evidence, now);
+  } else {
+    counters_.add(Counter::kEvidenceRefused);
+  }
+}
+
+bool Doorkeeper::is_alive(std::size_t session) const {
+  return peers_[session]->session.peer_state() == stp::PeerState::kAlive;
+}
+
+bool Doorkeeper::understands_evidence(std::size_t session) const {
+  return peers_[session]->liaison.understands_evidence();
+}
+
+bool Doorkeeper::tell(std::size_t session, const HostEvidence& evidence, Instant now) {
+  if (!peers_[session]->liaison.tell(evidence, now)) return false;
+  peers_[session]->bell.ring();
+  return true;
 }
 
 std::size_t Doorkeeper::poll_reset(PortId port, MutableBytes out) {

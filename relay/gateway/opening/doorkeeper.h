@@ -31,7 +31,7 @@
 
 namespace satrelay::gateway {
 
-class Doorkeeper {
+class Doorkeeper : private Misfits::Tellers {
  public:
   struct Segment {
     const FlowKey& key;
@@ -56,6 +56,8 @@ class Doorkeeper {
   Doorkeeper(const config::Gateway& config, HashKey secret, const Policy& policy,
              const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
              Counters& counters);
+  Doorkeeper(const Doorkeeper&) = delete;
+  Doorkeeper& operator=(const Doorkeeper&) = delete;
 
   // `rule` is that of the segment, and does not bar it; `peer` is the session for it, with the
   // peer that stands before its far host. Counts
@@ -70,6 +72,9 @@ class Doorkeeper {
   void answer_by_cookie(const Segment& syn, const tcp::Config& config, Instant now);
   // A segment from the WAN of no flow, from its TCP header on. `key`: as seen from the LAN.
   void look_from_wan(const FlowKey& key, ConstBytes segment, Instant now);
+  // What a peer tells of a host, by the session of the connection.
+  void handle_evidence(std::size_t session, const HostEvidence& evidence, Instant now);
+  void handle_timeout(Instant now) { misfits_.handle_timeout(now); }
   // What a rule's `action: reset` says to the sender of a segment.
   Refusals& refusals() { return refusals_; }
   ConnectionRecords& records() { return records_; }
@@ -78,12 +83,16 @@ class Doorkeeper {
   void set_admission(Admission admission) { admission_ = admission; }
   void set_half_open(std::uint32_t most) { most_half_open_ = most; }
 
-  // The next frame, 0 if there is none: a SYN-ACK for the LAN that is a cookie; a RST.
+  // The next frame, 0 if there is none: a SYN-ACK for the LAN that is a cookie; a RST, or what asks
+  // a host for its numbers.
   std::size_t poll_cookie(MutableBytes out) { return cookies_.poll_frame(out); }
   std::size_t poll_reset(PortId port, MutableBytes out);
   Instant next_timeout() const;
 
  private:
+  bool is_alive(std::size_t session) const override;
+  bool understands_evidence(std::size_t session) const override;
+  bool tell(std::size_t session, const HostEvidence& evidence, Instant now) override;
   // Why the segment does not open a connection that may be relayed. `opening`: what it opens it
   // with.
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
@@ -99,6 +108,7 @@ class Doorkeeper {
   Admission admission_ = Admission::kOpen;
   ConnectionRecords records_;
   SynCookies cookies_;
+  Counters& counters_;
   Misfits misfits_;
   Refusals refusals_;
 };

@@ -1,16 +1,28 @@
-// Bridged connections whose two directions do not fit each other. Relayed connections have numbers
-// of their own on each LAN; when both gateways have been started anew and know nothing of them,
-// what one host sends is out of the other's window, which discards it and answers with an ACK that
-// covers none of it, until a host gives up many minutes later. Seen from here: the same data is
-// sent again and again, and answered each time by an acknowledgment of something far away. Then the
-// host of this LAN is reset, with the number that it expects; the other gateway sees the same.
+// Bridged connections whose two hosts disagree. Relayed connections have numbers of their own on
+// each LAN; when both gateways have been started anew and know nothing of them, what one host sends
+// is out of the other's window, which discards it and answers with an ACK that covers none of it,
+// until a host gives up many minutes later.
 //
-// Fixed size, direct-mapped: a later connection in the same place takes it over.
+// What crosses the WAN outside STP anybody may have forged, so it proves nothing. Each gateway asks
+// its own host instead, and tells the other one what the host says:
+//
+//   the host sends the same data three times, unanswered by anything near it
+//     -> its gateway asks it for its numbers, and tells the peer (HostEvidence)
+//     -> the peer asks its own host, and compares
+//     -> they are too far apart, both ways: it tells what its host says, and resets that host
+//     -> the first gateway compares, too, and resets its host
+//
+// The question is an ACK out of the window, which a host answers with its numbers (RFC 9293 section
+// 3.10.7.4). For a second everything that comes from the LAN in the host's name must agree: a host
+// answers, so what somebody else of its LAN says in its name is contradicted.
+//
+// Fixed size: connections are direct-mapped, a later one in the same place takes it over; few of
+// them are looked into at a time. Where there is no room for it nobody is reset.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "pep/base/bytes.h"
@@ -20,51 +32,104 @@
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/segment_queue.h"
+#include "relay/gateway/opening/segment_numbers.h"
+#include "relay/gateway/peers/host_evidence.h"
 
 namespace satrelay::gateway {
 
 class Misfits {
  public:
-  Misfits(HashKey secret, Counters& counters)
-      : secret_(secret), counters_(counters), entries_(kEntries) {}
+  // Whom evidence is told, by session.
+  class Tellers {
+   public:
+    virtual ~Tellers() = default;
+    virtual bool is_alive(std::size_t session) const = 0;
+    virtual bool understands_evidence(std::size_t session) const = 0;
+    // False if it cannot leave now.
+    virtual bool tell(std::size_t session, const HostEvidence& evidence, Instant now) = 0;
+  };
 
-  // A segment that is bridged, from its TCP header on, at least wire::kTcpHeaderSize octets.
-  void look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment);
-  void look_from_wan(const FlowKey& key, ConstBytes segment);
+  // How long the LAN is listened to before the host is believed, and an answer of the peer's is
+  // waited for. A connection that was looked into is left alone for a while.
+  static constexpr Duration kListening = Duration::seconds(1);
+  static constexpr Duration kPatience = Duration::seconds(10);
+  static constexpr Duration kQuiet = Duration::seconds(30);
+  static constexpr std::size_t kMostOwn =
+      32;  // connections that hosts here have drawn attention to
+  static constexpr std::size_t kMostTold = 32;  // that peers have
+  static constexpr std::size_t kMostToldByOne = 4;
 
-  // The next RST for a host of the LAN.
-  std::size_t poll_frame(MutableBytes out) { return resets_.poll_frame(out); }
-  Instant next_timeout() const { return resets_.empty() ? Instant::never() : Instant(); }
+  // Both must outlive it.
+  Misfits(HashKey secret, Tellers& tellers, Counters& counters)
+      : secret_(secret), tellers_(tellers), counters_(counters), entries_(kEntries) {}
+
+  // A segment that is bridged. `session`: that for its far host, if there is one.
+  void look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet,
+                     const SegmentNumbers& segment, std::optional<std::size_t> session,
+                     Instant now);
+  void look_from_wan(const FlowKey& key, const SegmentNumbers& segment);
+  // What the peer of a session says, who may speak for that host.
+  struct Teller {
+    std::size_t session = 0;
+    std::size_t peer = 0;
+  };
+  void hear(const Teller& teller, const HostEvidence& evidence, Instant now);
+  void handle_timeout(Instant now);
+
+  // The next question or RST for a host of the LAN.
+  std::size_t poll_frame(MutableBytes out) { return waiting_.poll_frame(out); }
+  Instant next_timeout() const;
 
  private:
-  enum Way : std::uint8_t { kFromLan, kFromWan };
-  struct Data {
-    std::uint32_t sequence = 0;  // of the latest segment with data
-    std::uint8_t misfits = 0;    // how often it was answered so
-    bool seen = false;
-    bool unanswered = false;
+  // What a host says of itself.
+  struct Word {
+    std::uint32_t sends = 0;
+    std::uint32_t expects = 0;
   };
   struct Entry {
     std::uint64_t hash = 0;
-    std::array<Data, 2> data;        // by way
-    std::uint32_t host_expects = 0;  // the acknowledgment of our host's latest segment
-    wire::EthernetHeader to_host;    // and the way back
-    bool host_heard = false;
+    Instant quiet_until;
+    wire::EthernetHeader to_host;
+    Word word;                        // the latest
+    std::uint32_t data_sequence = 0;  // of the latest segment with data
+    std::uint8_t times_sent = 0;      // that data since something near it was acknowledged
   };
-  // An acknowledgment so far from the data cannot be about it, but with windows of this size in
-  // flight; and there the same data is not answered so again and again.
-  static constexpr std::uint32_t kReach = 1U << 24;
+  // A connection that is looked into.
+  struct Case {
+    std::uint64_t hash = 0;
+    FlowKey key;
+    wire::EthernetHeader to_host;
+    Teller teller;
+    bool by_peer = false;
+    Word word;                  // the host's, of which nothing has differed
+    bool has_answered = false;  // since it was asked
+    bool is_told = false;
+    std::optional<Word> theirs;
+    Instant asks_again;
+    Instant listens_until;
+    Instant gives_up;
+  };
   static constexpr std::uint8_t kEnough = 3;
   static constexpr std::size_t kEntries = 4096;
-  static constexpr std::size_t kMostResets = 256;
 
-  Entry* entry_for(const FlowKey& key, std::uint8_t flags);
-  void look(Entry& entry, Way way, const FlowKey& key, ConstBytes segment);
+  static bool agree(const Word& one, const Word& other);
+  static bool disagree(const Word& here, const Word& there);
+  static FlowKey key_of(const HostEvidence& evidence);
+  Case* find(std::uint64_t hash);
+  void open(Case opened, Instant now);
+  void ask(const Case& asked);
+  void hear_host(Case& heard, const Word& word, const wire::EthernetHeader& to_host, Instant now);
+  // Goes on with it as far as it can: true if it is over.
+  bool go_on(Case& looked_into, Instant now);
+  void close(Case& over, Instant now);
+  bool has_room_for(const Teller& teller) const;
 
   HashKey secret_;
+  Tellers& tellers_;
   Counters& counters_;
   std::vector<Entry> entries_;
-  SegmentQueue resets_{kMostResets};
+  std::vector<Case> cases_;
+  SegmentQueue waiting_{3 * (kMostOwn + kMostTold)};
 };
 
 }  // namespace satrelay::gateway

@@ -16,6 +16,7 @@ constexpr std::size_t kMostDictionaries = config::kMostClasses;
 constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;  // at most
 static_assert(kDictionariesSize <= stp::Session::kMaxMetadata);
 constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
+constexpr Duration kBetweenEvidence = Duration::milliseconds(100);
 constexpr Duration kOpenAgain = Duration::seconds(1);
 
 // An entry of the list: flags, the length of the metadata, the metadata of the flow's OPEN.
@@ -151,6 +152,17 @@ void Liaison::doubt(stp::StreamId flow, Instant now) {
   static_cast<void>(session_.open_stream(bytes, context_, now));  // another doubt will follow
 }
 
+// --- what a host says --------------------------------------------------------------------------
+
+bool Liaison::tell(const HostEvidence& evidence, Instant now) {
+  if (session_.peer_state() != stp::PeerState::kAlive || !understands_evidence()) return false;
+  if (now < next_evidence_) return false;
+  next_evidence_ = now + kBetweenEvidence;
+  std::array<std::byte, kMaxHostEvidence> bytes{};
+  const std::size_t size = write_host_evidence(evidence, bytes);
+  return session_.open_stream(ConstBytes(bytes).first(size), context_, now).has_value();
+}
+
 // --- which flows there were --------------------------------------------------------------------
 
 void Liaison::remember(const OpenMetadata& flow, ClientSide client) {
@@ -271,6 +283,13 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     if (reader.ok()) doubted_ = flow;
     session_.reset(stream, reader.ok() ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError,
                    now);
+    return true;
+  }
+  if (kind == kHostEvidenceMessage) {
+    const bool agreed = understands_evidence();
+    if (agreed) evidence_ = parse_host_evidence(metadata);
+    const auto taken = evidence_ ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError;
+    session_.reset(stream, agreed ? taken : stp::ResetReason::kPolicy, now);
     return true;
   }
   if (kind == LanReports::kReportsMessage) {

@@ -1,8 +1,8 @@
 // What a gateway tells one peer beside the flows, or asks it: whether it takes new ones, which
-// dictionaries it has, whether a server has answered at all, how its LAN has fared and, after a
-// restart of the peer, which flows there were. A message is a stream of its own (docs/stp.md
-// section 15), so that it is repaired, paced and under flow control as any; who has taken it ends
-// the stream with RESET, reason none.
+// dictionaries it has, whether a server has answered at all, what a host says of a connection that
+// is bridged, how its LAN has fared and, after a restart of the peer, which flows there were. A
+// message is a stream of its own (docs/stp.md section 15), so that it is repaired, paced and under
+// flow control as any; who has taken it ends the stream with RESET, reason none.
 #pragma once
 
 #include <array>
@@ -19,6 +19,7 @@
 #include "relay/gateway/admission.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/host_evidence.h"
 #include "relay/gateway/peers/lan_reports.h"
 #include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
@@ -54,6 +55,13 @@ class Liaison {
   void doubt(stp::StreamId flow, Instant now);
   // The same from the peer, once.
   std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
+
+  // Tells the peer what a host says of a connection that is bridged. False, and no effect: the
+  // peer is not there, does not understand it, or has been told something just now.
+  bool tell(const HostEvidence& evidence, Instant now);
+  bool understands_evidence() const { return session_.evidence(); }
+  // The same from the peer, once.
+  std::optional<HostEvidence> take_evidence() { return std::exchange(evidence_, std::nullopt); }
 
   // From now on the peer is to tell how its LAN has fared in each flow that ends.
   void ask_for_reports();
@@ -103,6 +111,9 @@ class Liaison {
 
   Instant next_doubt_;
   std::optional<stp::StreamId> doubted_;
+
+  Instant next_evidence_;
+  std::optional<HostEvidence> evidence_;
 
   // Flows to list, as the message carries them; empty but for a restart of the peer.
   static constexpr std::size_t kChunk = 16 * 1024;

@@ -61,8 +61,11 @@ bool Claims::is_host(const IpAddress& address) const {
 }
 
 bool Claims::allow(std::size_t peer, const Ends& ends) const {
-  return is_host(ends.there) && is_host(ends.here) && ends.there != ends.here &&
-         policy_.peer_for(ends.there) == peer && is_plain(ends.ethernet);
+  return allow(peer, ends.there, ends.here) && is_plain(ends.ethernet);
+}
+
+bool Claims::allow(std::size_t peer, const IpAddress& there, const IpAddress& here) const {
+  return is_host(there) && is_host(here) && there != here && policy_.peer_for(there) == peer;
 }
 
 bool Claims::is_behind_a_peer(const IpAddress& host) const {

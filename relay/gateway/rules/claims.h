@@ -1,6 +1,6 @@
-// What a peer may say about hosts, in an OPEN and in a list of flows: it speaks for those behind it
-// and for nobody else, and to hosts only. Which address stands behind which peer is the operator's
-// word (`prefixes`), never a peer's.
+// What a peer may say about hosts, in an OPEN, in a list of flows and as evidence: it speaks for
+// those behind it and for nobody else, and to hosts only. Which address stands behind which peer is
+// the operator's word (`prefixes`), never a peer's.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,9 @@ class Claims {
   // `policy` must outlive it.
   Claims(const config::Gateway& config, const Policy& policy);
 
-  // Whether `peer` may speak of such a connection.
+  // Whether `peer` may speak of such a connection, or of one of these hosts that has no frames.
   bool allow(std::size_t peer, const Ends& ends) const;
+  bool allow(std::size_t peer, const IpAddress& there, const IpAddress& here) const;
 
   // Whether the operator says that `host` is not on this LAN but behind a peer. A peer for
   // everything (a prefix of no bits) says nothing of any one host: this LAN lies in it, too.

@@ -1,10 +1,12 @@
-// Connections that both gateways have forgotten: their numbers do not fit, and only theirs.
+// Bridged connections whose hosts disagree: shown by both LANs, and by nothing else.
 #include "relay/gateway/opening/misfits.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
@@ -13,29 +15,59 @@ namespace satrelay::gateway::misfits_test {
 namespace {
 
 using Flags = wire::TcpFlags;
+constexpr std::uint32_t kSends = 1'000, kExpects = 5'000;
+constexpr std::uint32_t kTheirSends = 1'000'000'000, kTheirExpects = 3'000'000'000;
 
-class MisfitsTest : public testing::Test {
+class MisfitsTest : public testing::Test, protected Misfits::Tellers {
  protected:
-  struct Segment {
-    std::uint32_t sequence = 0;
-    std::uint32_t acknowledgment = 0;
-    std::size_t payload = 0;
-    std::uint8_t flags = Flags::kAck;
-  };
-  static FrameBytes bytes_of(const Segment& segment) {
-    wire::TcpHeader header;
-    header.sequence = segment.sequence;
-    header.acknowledgment = segment.acknowledgment;
-    header.flags = segment.flags;
-    FrameBytes bytes(wire::tcp_header_size(header) + segment.payload);
-    wire::write_tcp(header, bytes);
-    return bytes;
+  bool is_alive(std::size_t) const override { return alive; }
+  bool understands_evidence(std::size_t) const override { return understands; }
+  bool tell(std::size_t session, const HostEvidence& evidence, Instant) override {
+    if (may_tell) told.emplace_back(session, evidence);
+    return may_tell;
   }
-  void lan(const Segment& segment) { misfits_.look_from_lan(key_, from_, bytes_of(segment)); }
-  void wan(const Segment& segment) { misfits_.look_from_wan(key_, bytes_of(segment)); }
+
+  static FlowKey connection(std::uint16_t port = 40'000) {
+    return {ip_of("203.0.113.5"), ip_of("198.51.100.5"), port, 80, {}};
+  }
+  void lan(const SegmentNumbers& segment, std::uint16_t port = 40'000) {
+    misfits.look_from_lan(connection(port), from_host(), segment, kSession, now);
+  }
+  void host_says(std::uint32_t sends, std::uint32_t expects, std::uint32_t payload = 0,
+                 std::uint16_t port = 40'000) {
+    lan({.flags = Flags::kAck, .sequence = sends, .acknowledgment = expects, .payload = payload},
+        port);
+  }
+  void repeats_itself(int times = 3, std::uint16_t port = 40'000) {
+    for (int i = 0; i < times; ++i) host_says(kSends, kExpects, 100, port);
+  }
+  void wan(std::uint32_t acknowledgment) {
+    misfits.look_from_wan(connection(), {.flags = Flags::kAck, .acknowledgment = acknowledgment});
+  }
+  static HostEvidence theirs(std::uint32_t sends = kTheirSends,
+                             std::uint32_t expects = kTheirExpects, std::uint16_t port = 40'000) {
+    return {.near = ip_of("198.51.100.5"),
+            .far = ip_of("203.0.113.5"),
+            .near_port = 80,
+            .far_port = port,
+            .sends = sends,
+            .expects = expects};
+  }
+  void peer_says(const HostEvidence& evidence, Misfits::Teller teller = {kSession, 0}) {
+    misfits.hear(teller, evidence, now);
+  }
+  void wait(Duration duration) {
+    const Instant end = now + duration;
+    for (Instant next = misfits.next_timeout(); next <= end; next = misfits.next_timeout()) {
+      if (next > now) now = next;
+      misfits.handle_timeout(now);
+      if (misfits.next_timeout() == Instant()) break;  // a frame waits to be polled
+    }
+    now = end;
+  }
   std::optional<wire::TcpHeader> poll() {
     std::array<std::byte, 128> buffer{};
-    const std::size_t size = misfits_.poll_frame(buffer);
+    const std::size_t size = misfits.poll_frame(buffer);
     if (size == 0) return std::nullopt;
     const Frame frame = look_at(ConstBytes(buffer).first(size));
     EXPECT_EQ(frame.ethernet.destination, kHostMac);
@@ -43,78 +75,225 @@ class MisfitsTest : public testing::Test {
     if (frame.kind != FrameKind::kTcp || !tcp) return std::nullopt;
     return tcp->header;
   }
-  const FlowKey key_{ip_of("203.0.113.5"), ip_of("198.51.100.5"), 40'000, 80, {}};
+  // Whether the host was reset meanwhile; it answers what it is asked.
+  std::optional<std::uint32_t> reset(Duration within = Duration::seconds(2),
+                                     std::uint16_t port = 40'000) {
+    std::optional<std::uint32_t> reset;
+    for (const Instant end = now + within; now < end; wait(Duration::milliseconds(50))) {
+      while (const auto heard = poll()) {
+        if (heard->has(Flags::kRst)) {
+          reset = heard->sequence;
+        } else if (answers) {
+          host_says(at.first, at.second, 0, port);
+        }
+      }
+    }
+    return reset;
+  }
+  std::uint64_t count(Counter counter) const { return counters[counter]; }
+
   static wire::EthernetHeader from_host() {
     wire::EthernetHeader ethernet = host_to_server();
     ethernet.type = wire::EtherType::kIpv4;
     return ethernet;
   }
-  const wire::EthernetHeader from_ = from_host();
-  Counters counters_;
-  Misfits misfits_{HashKey{1, 2}, counters_};
+  static constexpr std::size_t kSession = 3;
+  bool alive = true, understands = true, may_tell = true, answers = true;
+  std::pair<std::uint32_t, std::uint32_t> at{kSends + 100, kExpects};  // where the host is
+  std::vector<std::pair<std::size_t, HostEvidence>> told;
+  Counters counters;
+  Misfits misfits{HashKey{1, 2}, *this, counters};
+  Instant now = Instant::from_nanoseconds(1);
 };
 
-TEST_F(MisfitsTest, AHostWhoseDataIsAnsweredBesideThePointIsReset) {
-  for (int i = 0; i < 2; ++i) {
-    lan({.sequence = 1'000, .acknowledgment = 5'000, .payload = 100});
-    wan({.sequence = 7'000'000, .acknowledgment = 1'000'000'000});
-    EXPECT_FALSE(poll());
-  }
-  lan({.sequence = 1'000, .acknowledgment = 5'000, .payload = 100});
-  wan({.sequence = 7'000'000, .acknowledgment = 1'000'000'000});
-  const auto reset = poll();
-  ASSERT_TRUE(reset);
-  EXPECT_EQ(reset->flags, Flags::kRst);
-  EXPECT_EQ(reset->sequence, 5'000U) << "what the host expects next";
-  EXPECT_EQ(counters_[Counter::kMisfitsReset], 1U);
+TEST_F(MisfitsTest, AHostThatRepeatsItselfIsAskedAndItsPeerTold) {
+  repeats_itself(2);
   EXPECT_FALSE(poll());
+  repeats_itself(1);
+  const auto question = poll();
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->flags, Flags::kAck);
+  EXPECT_EQ(question->acknowledgment, kSends);
+  EXPECT_GT(question->sequence - kExpects, 1U << 30) << "in no window";
+  host_says(kSends + 100, kExpects);
+  EXPECT_TRUE(told.empty()) << "as long as somebody may contradict";
+  EXPECT_FALSE(reset());
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].first, kSession);
+  const HostEvidence expected{.near = ip_of("203.0.113.5"),
+                              .far = ip_of("198.51.100.5"),
+                              .near_port = 40'000,
+                              .far_port = 80,
+                              .sends = kSends + 100,
+                              .expects = kExpects};
+  EXPECT_EQ(told[0].second, expected);
+  EXPECT_EQ(count(Counter::kEvidenceTold), 1U);
+  peer_says(theirs());
+  EXPECT_EQ(reset(), kExpects) << "with the number that the host expects";
+  EXPECT_EQ(count(Counter::kMisfitsReset), 1U);
+  EXPECT_TRUE(misfits.next_timeout().is_never());
 }
 
-TEST_F(MisfitsTest, SoIsTheHostThatAnswersBesideThePoint) {
-  for (int i = 0; i < 3; ++i) {
-    wan({.sequence = 1'000, .acknowledgment = 5'000, .payload = 100});
-    lan({.sequence = 7'000'000, .acknowledgment = 4'000'000'000});
-  }
-  const auto reset = poll();
-  ASSERT_TRUE(reset);
-  EXPECT_EQ(reset->sequence, 4'000'000'000U);
+TEST_F(MisfitsTest, ThePeersGatewayAsksItsHostAndTellsWhatDiffers) {
+  host_says(kSends, kExpects);
+  peer_says(theirs());
+  EXPECT_EQ(reset(), kExpects);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].second.expects, kExpects);
 }
 
-TEST_F(MisfitsTest, NoProgressIsNoMisfit) {
-  // The same segment is lost again and again; the acknowledgment is of what comes before it.
+TEST_F(MisfitsTest, BothMayHaveNoticed) {
+  repeats_itself();
+  peer_says(theirs());
+  EXPECT_EQ(reset(), kExpects);
+  EXPECT_EQ(told.size(), 1U);
+}
+
+TEST_F(MisfitsTest, HostsThatAgreeInOneDirectionAreLeftAlone) {
+  repeats_itself();
+  peer_says(theirs(kExpects + 20'000, kTheirExpects));
+  EXPECT_FALSE(reset());
+  wait(Misfits::kQuiet);
+  repeats_itself();
+  peer_says(theirs(kTheirSends, at.first - (1U << 24)));
+  EXPECT_FALSE(reset());
+  EXPECT_EQ(count(Counter::kMisfitsUnproved), 2U);
+  EXPECT_EQ(count(Counter::kMisfitsReset), 0U);
+}
+
+TEST_F(MisfitsTest, AnyAnswerNearTheDataCounts) {
   for (int i = 0; i < 20; ++i) {
-    lan({.sequence = 0xffff'ff00U, .acknowledgment = 5'000, .payload = 1'000});
-    wan({.sequence = 5'000, .acknowledgment = 0xffff'ff00U});
+    repeats_itself(1);
+    wan(kTheirExpects);
+    wan(kSends + (1U << 24));
   }
-  EXPECT_FALSE(poll());
+  EXPECT_TRUE(misfits.next_timeout().is_never());
+  repeats_itself(2);
+  EXPECT_FALSE(misfits.next_timeout().is_never());
 }
 
-TEST_F(MisfitsTest, NeitherIsAWindowOfAGigabyte) {
-  std::uint32_t sequence = 1'000'000'000;
-  for (int i = 0; i < 1'000; ++i) {
-    lan({.sequence = sequence, .acknowledgment = 5'000, .payload = 1'000});
-    wan({.sequence = 5'000, .acknowledgment = sequence - 900'000'000});
-    sequence += 1'000;
-  }
-  EXPECT_FALSE(poll());
+TEST_F(MisfitsTest, NewDataIsNoRepetition) {
+  std::uint32_t sequence = 0xffff'0000;
+  for (int i = 0; i < 1'000; ++i) host_says(sequence += 100, kExpects, 100);
+  for (int i = 0; i < 1'000; ++i) host_says(sequence, kExpects);  // acknowledgments
+  EXPECT_TRUE(misfits.next_timeout().is_never());
+  // Sent again behind what was sent after it.
+  for (int i = 0; i < 2; ++i) host_says(sequence - 50'000, kExpects, 100);
+  EXPECT_FALSE(misfits.next_timeout().is_never());
 }
 
-TEST_F(MisfitsTest, ARepetitionWithoutAnAnswerCountsForNothing) {
-  for (int i = 0; i < 20; ++i) lan({.sequence = 1'000, .acknowledgment = 5'000, .payload = 100});
-  wan({.sequence = 7'000'000, .acknowledgment = 1'000'000'000});
-  for (int i = 0; i < 20; ++i) wan({.sequence = 7'000'000, .acknowledgment = 1'000'000'000});
-  EXPECT_FALSE(poll()) << "old ACKs that come late";
+// Somebody on the LAN repeats what the host has never sent; the host answers the question.
+TEST_F(MisfitsTest, WhatTheHostContradictsIsNotTold) {
+  at = {2'000'000'000, 2'500'000'000};
+  repeats_itself();
+  EXPECT_FALSE(reset());
+  EXPECT_TRUE(told.empty());
+  EXPECT_EQ(count(Counter::kMisfitsUnproved), 1U);
 }
 
-TEST_F(MisfitsTest, ANewConnectionIsNotTakenForTheOldOne) {
-  for (int i = 0; i < 2; ++i) {
-    lan({.sequence = 1'000, .acknowledgment = 5'000, .payload = 100});
-    wan({.sequence = 7'000'000, .acknowledgment = 1'000'000'000});
+TEST_F(MisfitsTest, WhatIsContradictedLaterIsNoEvidence) {
+  repeats_itself();
+  EXPECT_FALSE(reset());
+  ASSERT_EQ(told.size(), 1U);
+  host_says(2'000'000'000, 2'500'000'000);
+  peer_says(theirs(), {kSession, 0});
+  EXPECT_FALSE(reset());
+  EXPECT_EQ(count(Counter::kMisfitsReset), 0U);
+}
+
+TEST_F(MisfitsTest, AHostThatDoesNotAnswerIsNotSpokenFor) {
+  answers = false;
+  repeats_itself();
+  peer_says(theirs());
+  EXPECT_FALSE(reset());
+  EXPECT_TRUE(told.empty());
+  EXPECT_EQ(count(Counter::kMisfitsUnproved), 1U);
+}
+
+TEST_F(MisfitsTest, AConnectionThatBeginsOrEndsIsNotTheOldOne) {
+  for (const std::uint8_t flags : {Flags::kSyn, Flags::kRst}) {
+    repeats_itself(2);
+    lan({.flags = flags, .sequence = 1});
+    repeats_itself(2);
+    EXPECT_TRUE(misfits.next_timeout().is_never());
+    repeats_itself(1);
+    lan({.flags = flags, .sequence = 1});
+    poll();
+    peer_says(theirs());
+    EXPECT_FALSE(reset());
+    now += Misfits::kQuiet;
   }
-  lan({.sequence = 999, .flags = Flags::kSyn});
-  lan({.sequence = 1'000, .acknowledgment = 5'000, .payload = 100});
-  wan({.sequence = 7'000'000, .acknowledgment = 1'000'000'000});
-  EXPECT_FALSE(poll());
+}
+
+TEST_F(MisfitsTest, APeerThatDoesNotUnderstandIsNotTold) {
+  understands = false;
+  repeats_itself(100);
+  EXPECT_FALSE(reset());
+  EXPECT_TRUE(told.empty());
+  EXPECT_EQ(count(Counter::kMisfitsUntold), 1U);
+  now += Misfits::kQuiet;
+  alive = false;
+  repeats_itself(100);
+  EXPECT_EQ(count(Counter::kMisfitsUntold), 1U) << "there is nobody to be told";
+}
+
+TEST_F(MisfitsTest, WhatCannotLeaveNowLeavesLater) {
+  may_tell = false;
+  host_says(kSends, kExpects);
+  peer_says(theirs());
+  EXPECT_FALSE(reset());
+  may_tell = true;
+  EXPECT_EQ(reset(), kExpects);
+}
+
+TEST_F(MisfitsTest, WhatIsNeverAnsweredIsForgotten) {
+  repeats_itself();
+  EXPECT_FALSE(reset());
+  wait(Misfits::kPatience);
+  EXPECT_TRUE(misfits.next_timeout().is_never());
+  EXPECT_EQ(count(Counter::kMisfitsUnproved), 1U);
+}
+
+TEST_F(MisfitsTest, AConnectionIsLookedIntoOnceInAWhile) {
+  repeats_itself();
+  peer_says(theirs(kExpects, kSends));
+  EXPECT_FALSE(reset());
+  peer_says(theirs());
+  EXPECT_EQ(count(Counter::kEvidenceRefused), 1U);
+  repeats_itself(100);
+  EXPECT_TRUE(misfits.next_timeout().is_never());
+  now += Misfits::kQuiet;
+  repeats_itself(1);
+  EXPECT_FALSE(misfits.next_timeout().is_never());
+}
+
+TEST_F(MisfitsTest, APeersWordIsAboutWhatIsKnownAndItsOwn) {
+  peer_says(theirs());
+  EXPECT_EQ(count(Counter::kEvidenceRefused), 1U) << "no such host has spoken";
+  repeats_itself();
+  peer_says(theirs(), {kSession + 1, 1});
+  EXPECT_EQ(count(Counter::kEvidenceRefused), 2U) << "another one was asked";
+  EXPECT_FALSE(reset());
+}
+
+TEST_F(MisfitsTest, OnePeerLeavesRoomForOthersAndAllHaveALimit) {
+  constexpr std::uint16_t kMany = 200;
+  for (std::uint16_t i = 0; i < kMany; ++i) host_says(kSends, kExpects, 0, i);
+  for (std::uint16_t i = 0; i < kMany; ++i) {
+    peer_says(theirs(kTheirSends, kTheirExpects, i), {kSession, 0});
+  }
+  const auto opened = [&] { return kMany - count(Counter::kEvidenceRefused); };
+  EXPECT_EQ(opened(), Misfits::kMostToldByOne);
+  for (std::uint16_t i = kMany; i < 2 * kMany; ++i) {
+    host_says(kSends, kExpects, 0, i);
+    peer_says(theirs(kTheirSends, kTheirExpects, i), {kSession, std::size_t{i}});
+  }
+  EXPECT_EQ(opened() + kMany, Misfits::kMostTold);
+  for (std::uint16_t i = 1'000; i < 1'000 + kMany; ++i) repeats_itself(3, i);
+  EXPECT_EQ(count(Counter::kMisfitsUntold), kMany - Misfits::kMostOwn);
+  int questions = 0;
+  while (poll()) ++questions;
+  EXPECT_EQ(static_cast<std::size_t>(questions), Misfits::kMostTold + Misfits::kMostOwn);
 }
 
 }  // namespace

@@ -74,6 +74,55 @@ class LiaisonTest : public ::testing::Test, public LanReportReader {
 constexpr auto kTaken = stp::ResetReason::kNone;
 constexpr auto kMalformed = stp::ResetReason::kProtocolError;
 
+constexpr auto kEvidence = {0xc7U, 4U,    198U,  51U, 100U, 5U, 203U, 0U,    113U, 5U, 0U,
+                            80U,   0x9cU, 0x40U, 0U,  0U,   1U, 0U,   0x80U, 0U,   0U, 0U};
+
+TEST_F(LiaisonTest, TakesTheEvidenceOfAPeer) {
+  EXPECT_EQ(say(kEvidence), kTaken);
+  const HostEvidence expected{.near = ip_of("198.51.100.5"),
+                              .far = ip_of("203.0.113.5"),
+                              .near_port = 80,
+                              .far_port = 40'000,
+                              .sends = 256,
+                              .expects = 0x8000'0000};
+  EXPECT_EQ(liaison_.take_evidence(), expected);
+  EXPECT_FALSE(liaison_.take_evidence());
+  EXPECT_EQ(say({0xc7, 4, 198, 51}), kMalformed);
+  EXPECT_FALSE(liaison_.take_evidence());
+}
+
+TEST_F(LiaisonTest, TellsEvidenceAtMostTenTimesASecond) {
+  int told = 0;
+  const Instant end = now_ + Duration::seconds(2);
+  for (; now_ < end; exchange()) told += liaison_.tell({}, now_) ? 1 : 0;
+  EXPECT_EQ(told, 20);
+}
+
+TEST(LiaisonWithAnOlderPeer, NeitherTellsNorTakesEvidence) {
+  class Reader final : public LanReportReader {
+    void handle_report(std::size_t, const LanReport&) override {}
+  } reader;
+  Instant now = Instant::from_nanoseconds(1'000'000'000);
+  const BitRate rate = BitRate::bits_per_second(10'000'000);
+  FarGateway near(1, rate, now, FarGateway::Streams::kEven);
+  FarGateway far(2, rate, now, FarGateway::Streams::kOdd, {}, FarGateway::LanReports::kUnknown);
+  Liaison liaison(near.session(), 0, Lane{}, 8, reader);
+  for (int i = 0; i < 10; ++i) {
+    now += Duration::milliseconds(20);
+    for (FarGateway* from : {&near, &far}) {
+      stp::Session& to = (from == &near ? far : near).session();
+      if (from->session().next_timeout() <= now) from->session().handle_timeout(now);
+      std::array<std::byte, 1472> packet{};
+      while (const std::size_t size = from->session().poll_packet(packet, now, {})) {
+        to.handle_packet(ConstBytes(packet).first(size), now);
+      }
+    }
+  }
+  ASSERT_EQ(near.session().peer_state(), stp::PeerState::kAlive);
+  EXPECT_FALSE(liaison.understands_evidence());
+  EXPECT_FALSE(liaison.tell({}, now));
+}
+
 TEST_F(LiaisonTest, TheNewestListOfDictionariesHolds) {
   EXPECT_EQ(say({0xc4, 0, 0, 0, 5, 2, 7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1, 1, 1, 1}),
             kTaken);

@@ -12,6 +12,7 @@
 
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/peers/host_evidence.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
@@ -122,6 +123,39 @@ TEST_F(HubTest, AnOpenToNoHostReachesNobody) {
   }
   EXPECT_EQ(count(Counter::kFlowsRefusedForeign), 4U);
   EXPECT_FALSE(syn_on_lan());
+}
+
+TEST_F(HubTest, EvidenceConcernsTheHostsBehindItsSender) {
+  const auto hears_host = [&](std::string_view far) {
+    wire::TcpHeader tcp;
+    tcp.source_port = 80;
+    tcp.destination_port = 40'000;
+    tcp.flags = wire::TcpFlags::kAck;
+    hub_->handle_frame(PortId::kLan, tcp_frame("203.0.113.5", far, tcp), now_);
+  };
+  const auto says = [&](std::string_view host) {
+    const HostEvidence evidence{.near = ip_of(host),
+                                .far = ip_of("203.0.113.5"),
+                                .near_port = 40'000,
+                                .far_port = 80,
+                                .sends = 1'000'000'000,
+                                .expects = 2'000'000'000};
+    std::array<std::byte, kMaxHostEvidence> message{};
+    const std::size_t size = write_host_evidence(evidence, message);
+    EXPECT_TRUE(terminals_[1].session().open_stream(ConstBytes(message).first(size), 0, now_));
+    step();
+    step();
+  };
+  hears_host("10.1.0.5");
+  hears_host("10.2.0.5");
+  on_lan_.clear();
+  says("10.1.0.5");
+  EXPECT_EQ(count(Counter::kEvidenceRefused), 1U);
+  EXPECT_TRUE(on_lan_.empty());
+  says("10.2.0.5");
+  EXPECT_EQ(count(Counter::kEvidenceRefused), 1U);
+  ASSERT_EQ(on_lan_.size(), 1U) << "the host is asked";
+  EXPECT_EQ(look_at(on_lan_[0]).ip.destination, ip_of("203.0.113.5"));
 }
 
 // A list's good entries are dealt with, whatever stands between them.

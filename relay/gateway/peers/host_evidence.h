@@ -1,0 +1,32 @@
+// What a gateway tells its peer of one end of a connection that neither has relayed: what the host
+// on its own LAN has said there, as it was asked (docs/stp.md section 15).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+
+namespace satrelay::gateway {
+
+struct HostEvidence {
+  IpAddress near;  // the host on the teller's LAN
+  IpAddress far;   // the one on the LAN of who is told
+  std::uint16_t near_port = 0;
+  std::uint16_t far_port = 0;
+  std::uint32_t sends = 0;    // sequence number of the near host
+  std::uint32_t expects = 0;  // its acknowledgment number
+
+  friend bool operator==(const HostEvidence&, const HostEvidence&) = default;
+};
+
+inline constexpr std::uint8_t kHostEvidenceMessage = 0xc7;  // first octet of the metadata
+inline constexpr std::size_t kMaxHostEvidence = 46;
+
+// What a later version appends is ignored.
+std::optional<HostEvidence> parse_host_evidence(ConstBytes message);
+std::size_t write_host_evidence(const HostEvidence& evidence, MutableBytes out);
+
+}  // namespace satrelay::gateway
