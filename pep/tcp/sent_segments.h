@@ -4,6 +4,7 @@
 // allocates nothing once it is as large as the flight has been.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,13 +24,20 @@ class SentSegments {
     bool sacked = false;
   };
 
-  // So many may be outstanding: one acknowledgment may be of all of them, and a host that takes
-  // tiny segments must not make their records larger than what they carry. Of usual segments it is
-  // a window of 6 MB.
-  static constexpr std::size_t kMost = 1 << 12;
+  // So many may be outstanding, as one acknowledgment may be of all of them: a window of 24 MB of
+  // usual segments.
+  static constexpr std::size_t kMost = 1 << 14;
+  // Beyond so many, only while they carry kLeastMean octets on average: a host that takes tiny
+  // segments must not make their records as large as what they carry.
+  static constexpr std::size_t kMostTiny = 1 << 12;
+  static constexpr std::size_t kLeastMean = 512;
 
   bool empty() const { return size() == 0; }
-  std::size_t room() const { return kMost - size(); }
+  std::size_t room() const {
+    const std::uint64_t octets = empty() ? 0 : ring_->end - at(ring_->front).begin;
+    const auto most = std::clamp<std::uint64_t>(octets / kLeastMean, kMostTiny, kMost);
+    return most - std::min<std::uint64_t>(most, size());
+  }
   std::size_t size() const { return ring_ ? ring_->back - ring_->front : 0; }
 
   // New data, directly behind all before. Without room the last record takes it in.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "pep/base/random.h"
@@ -89,6 +90,26 @@ TEST(SentSegments, AgreesWithANaiveModel) {
       }
     }
   }
+}
+
+TEST(SentSegments, OfUsualSizeMayBeMoreThanTinyOnes) {
+  for (const auto& [octets, most] :
+       {std::pair{48U, SentSegments::kMostTiny}, std::pair{1448U, SentSegments::kMost}}) {
+    SentSegments segments;
+    std::uint64_t end = 0;
+    for (; segments.room() > 0; end += octets) segments.on_sent({end, end + octets}, at(0));
+    EXPECT_EQ(segments.size(), most);
+    segments.release_below(end / 2);
+    EXPECT_GT(segments.room(), 0U);
+  }
+  // Tiny ones are left of a flight that had large ones, too.
+  SentSegments segments;
+  segments.on_sent({0, 10'000'000}, at(0));
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    segments.on_sent({10'000'000 + i, 10'000'001 + i}, at(0));
+  }
+  segments.release_below(10'000'000);
+  EXPECT_EQ(segments.room(), 0U);
 }
 
 TEST(SentSegments, AreBounded) {
