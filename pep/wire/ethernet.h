@@ -21,7 +21,15 @@ enum class EtherType : std::uint16_t {
   kArp = 0x0806,
   kVlan = 0x8100,
   kIpv6 = 0x86dd,
+  kSlowProtocols = 0x8809,  // LACP, OAM
+  kMpls = 0x8847,
+  kMplsMulticast = 0x8848,
+  kPppoeDiscovery = 0x8863,
+  kPppoeSession = 0x8864,
+  kEapol = 0x888e,
   kServiceVlan = 0x88a8,
+  kLldp = 0x88cc,
+  kCfm = 0x8902,
 };
 
 // One 802.1Q tag as it stands on the wire.

@@ -1,0 +1,52 @@
+// What carries IP packets within Ethernet beside IP itself: PPPoE sessions (RFC 2516) and MPLS
+// label stacks (RFC 3032).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/bytes.h"
+#include "pep/wire/ip.h"
+
+namespace satrelay::wire {
+
+inline constexpr std::uint16_t kPppIpv4 = 0x0021;
+inline constexpr std::uint16_t kPppIpv6 = 0x0057;
+// RFC 1661 section 2: network control protocols (IPCP) and link control protocols (LCP) begin here.
+inline constexpr std::uint16_t kPppFirstControl = 0x8000;
+
+// A frame of a PPPoE session:
+//    0                   1                   2                   3
+//   |  VER  | TYPE  |     CODE      |          SESSION_ID           |
+//   |            LENGTH             |   PPP protocol (2, or 1 octet)
+struct PppoeFrame {
+  std::uint16_t session = 0;
+  std::uint16_t protocol = 0;  // of PPP
+  ConstBytes payload{};        // by LENGTH
+};
+// `payload`: behind the Ethernet header. nullopt unless it is of version 1 and type 1, of a
+// session, and as long as LENGTH says. A protocol in one octet (RFC 1661 section 6.5) is taken,
+// too.
+std::optional<PppoeFrame> parse_pppoe(ConstBytes payload);
+
+// A stack of labels:
+//   |                Label (20)             | TC  |S|   TTL (8)     |
+struct MplsFrame {
+  static constexpr std::size_t kMostLabels = 3;
+  std::array<std::uint32_t, kMostLabels> labels{};  // outermost first
+  std::size_t label_count = 0;
+  bool has_bottom = false;  // the last of these is the bottom of the stack
+  ConstBytes payload{};     // behind these
+};
+// nullopt if there is not one label. Of a higher stack the first labels are told.
+std::optional<MplsFrame> parse_mpls(ConstBytes payload);
+
+// The IP packet in a PPPoE session or under one to three labels, without what follows its end. It
+// is one only if version, header length, total length and, of IPv4, the checksum of the header
+// agree: labels do not say what they carry.
+std::optional<ConstBytes> ip_in_pppoe(ConstBytes payload);
+std::optional<ConstBytes> ip_in_mpls(ConstBytes payload);
+
+}  // namespace satrelay::wire
