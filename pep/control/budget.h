@@ -82,14 +82,16 @@ class Budget {
 // one in the end, and nobody asks before its place has come.
 class BudgetPlace {
  public:
-  // Whether the packet may leave now, which it does then.
-  bool take(Budget* budget, ByteCount size, Instant now) {
+  // Whether the packet may leave now; a place is booked if there is none. Without a budget it may.
+  bool has_come(Budget* budget, ByteCount size, Instant now) {
     if (budget == nullptr) return true;
     if (at_.is_never()) at_ = budget->book(size, now);
-    if (now < at_) return false;
+    return now >= at_;
+  }
+  // It leaves.
+  void use(Budget* budget, ByteCount size, Instant now) {
     at_ = Instant::never();
-    budget->on_left(size, now);
-    return true;
+    if (budget != nullptr) budget->on_left(size, now);
   }
   // When to ask again; the beginning of time if no place is booked.
   Instant at() const { return at_.is_never() ? Instant() : at_; }

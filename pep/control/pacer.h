@@ -4,6 +4,11 @@
 // The pacer keeps the instant at which the carrier will have sent all that was debited. Sending is
 // allowed while that instant is at most `burst` ahead of now: so an idle carrier lends no credit
 // for the past, and a late poll may catch up by one burst.
+//
+// Everything is debited in full. A packet that must not wait behind data (a HELLO, a report, ARP)
+// may leave until two long packets are booked beyond the burst. So in any time T a carrier sends
+// at most what its rate carries in T, a burst and two long packets. What such packets may take of
+// the rate is limited elsewhere: by budgets (budget.h) and by the clocks of the session.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +34,11 @@ struct LinkOverhead {
 
 class Pacer {
  public:
-  // `burst`: how much may leave at once, as time on the carrier. `debt_limit`: how far bridged
-  // traffic, which is not held back, may push the pacer into the future; at a low rate two long
-  // packets further than `burst`, or what leaves beside one of them would never be booked.
-  Pacer(BitRate rate, LinkOverhead overhead, Duration burst, Duration debt_limit)
-      : overhead_(overhead), burst_(burst), least_debt_limit_(debt_limit) {
+  // A packet of the usual MTU, without the overhead of the link.
+  static constexpr std::size_t kLongPacket = 1'500;
+
+  // `burst`: how much may leave at once, as time on the carrier.
+  Pacer(BitRate rate, LinkOverhead overhead, Duration burst) : overhead_(overhead), burst_(burst) {
     take(rate);
   }
 
@@ -46,6 +51,13 @@ class Pacer {
   Instant open_until(Instant now, ByteCount lead = {}) const { return now + burst_ + ahead(lead); }
   // When can_send() becomes true.
   Instant next_send(ByteCount lead = {}) const { return busy_until_ - burst_ - ahead(lead); }
+  // The same for one IP packet that must not wait behind data.
+  bool can_send_urgent(std::size_t ip_bytes, Instant now, ByteCount lead = {}) const {
+    return next_urgent(ip_bytes, lead) <= now;
+  }
+  Instant next_urgent(std::size_t ip_bytes, ByteCount lead = {}) const {
+    return busy_until_ + rate_.time_for(overhead_.accounted(ip_bytes)) - most_booked_ - ahead(lead);
+  }
   // When the carrier will have sent all that was debited.
   Instant free_at() const { return busy_until_; }
   // Debits one IP packet that leaves now.
@@ -57,14 +69,18 @@ class Pacer {
     }
     busy_until_ = later(busy_until_, now) + last_time_;
   }
-  // Debits a packet that leaves whether or not there is room (bridged traffic, control).
-  void on_bridged(std::size_t ip_bytes, Instant now) {
+  // Debits a packet that leaves whether or not there is room, and forgets what lies further ahead
+  // than the larger of 20 ms and two long packets beyond the burst. Only for a pacer that keeps the
+  // rate of one sender on a carrier with a pacer of its own: the carrier would not stay in its
+  // rate.
+  void on_sent_regardless(std::size_t ip_bytes, Instant now) {
     const Instant booked = busy_until_;
     on_sent(ip_bytes, now);
-    busy_until_ = earlier(busy_until_, later(booked, now + debt_limit_));
+    const Duration most = std::max(kLeastDebt, most_booked_);
+    busy_until_ = earlier(busy_until_, later(booked, now + most));
   }
   // A pacer with the same burst and overhead for another rate.
-  Pacer for_rate(BitRate rate) const { return {rate, overhead_, burst_, least_debt_limit_}; }
+  Pacer for_rate(BitRate rate) const { return {rate, overhead_, burst_}; }
   // What is booked already was booked in bytes: at a lower rate it takes longer to leave.
   void set_rate(BitRate rate, Instant now) {
     if (rate == rate_) return;
@@ -88,7 +104,7 @@ class Pacer {
   const LinkOverhead& overhead() const { return overhead_; }
 
  private:
-  static constexpr ByteCount kTwoLongPackets = ByteCount(3'000);
+  static constexpr Duration kLeastDebt = Duration::milliseconds(20);
 
   Duration ahead(ByteCount lead) const {
     return lead == ByteCount(0) ? Duration::zero() : rate_.time_for(lead);
@@ -97,14 +113,13 @@ class Pacer {
     rate_ = rate;
     last_size_ = 0;
     last_time_ = rate.time_for(overhead_.accounted(0));
-    debt_limit_ = std::max(least_debt_limit_, burst_ + rate.time_for(kTwoLongPackets));
+    most_booked_ = burst_ + rate.time_for(overhead_.accounted(kLongPacket)) * 2;
   }
 
   BitRate rate_;
   LinkOverhead overhead_;
   Duration burst_;
-  Duration least_debt_limit_;
-  Duration debt_limit_;
+  Duration most_booked_;  // ahead of now
   Instant busy_until_;
   std::size_t last_size_ = 0;  // of a packet, and its time at this rate
   Duration last_time_;

@@ -21,6 +21,7 @@
 #include "pep/base/reassembler.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
+#include "pep/control/budget.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
 #include "pep/schedule/class_set.h"
@@ -38,6 +39,13 @@
 namespace satrelay::stp {
 
 class HelloBudget;
+
+// What HELLOs and CLOSEs of all sessions on a carrier may take of it; nullptr: there is plenty.
+struct Greetings {
+  control::Budget* hellos = nullptr;   // of our own accord
+  control::Budget* answers = nullptr;  // to the peer's, and to a peer that is connected
+  control::Budget* closes = nullptr;
+};
 
 struct Config {
   std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
@@ -68,6 +76,7 @@ struct Config {
   schedule::HostShares* host_shares = nullptr;
   // Of what reports take of the carrier, shared too; nullptr: `feedback_budget` is all.
   ReportBudget* report_budget = nullptr;
+  Greetings greetings = {};  // they outlive it
   // The sum of bytes_stored() of all sessions that have this, kept up to date. Outlives them.
   std::uint64_t* all_stored = nullptr;
   std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;  // no peer shall know where an id is kept

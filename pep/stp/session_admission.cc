@@ -131,22 +131,38 @@ Instant Session::Impl::in_turn(Instant at) const {
 }
 
 Instant Session::Impl::next_hello() const {
-  const Instant at = handshake.next_hello();
+  Instant at = handshake.next_hello();
+  if (at.is_never()) return at;
+  const control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
+  at = later(later(at, gate.control_opens_at(kHelloRoom)), place.at());
   return hello_is_free() ? at : in_turn(at);
 }
 
 Instant Session::Impl::next_close() const {
   if (!farewell.due()) return Instant::never();
-  return farewell.repeats() ? in_turn(now) : now;
+  const Instant at = later(later(now, gate.control_opens_at(kCloseRoom)), close_place.at());
+  return farewell.repeats() ? in_turn(at) : at;
 }
 
 // The first of a session, and an answer to a HELLO that had its turn, leave at once.
 bool Session::Impl::hello_leaves() {
-  return handshake.hello_due(now) && (hello_is_free() || take_our_turn());
+  if (!handshake.hello_due(now) || !gate.control_open(now, kHelloRoom)) return false;
+  control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
+  control::Budget* octets = hello_answers() ? config.greetings.answers : config.greetings.hellos;
+  const ByteCount size = gate.accounted(kHelloRoom);
+  if (!place.has_come(octets, size, now) || !(hello_is_free() || take_our_turn())) return false;
+  place.use(octets, size, now);
+  return true;
 }
 
 bool Session::Impl::close_leaves() {
-  return farewell.due() && (!farewell.repeats() || take_our_turn());
+  if (!farewell.due() || !gate.control_open(now, kCloseRoom)) return false;
+  control::Budget* octets = config.greetings.closes;
+  const ByteCount size = gate.accounted(kCloseRoom);
+  if (!close_place.has_come(octets, size, now)) return false;
+  if (farewell.repeats() && !take_our_turn()) return false;
+  close_place.use(octets, size, now);
+  return true;
 }
 
 bool Session::Impl::take_our_turn() {

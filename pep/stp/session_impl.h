@@ -205,6 +205,11 @@ struct Session::Impl {
     return association->received.next() > 0 && now >= association->feedback.due() &&
            gate.carrier_open(now);
   }
+  // No HELLO and no CLOSE is longer, as UDP payload.
+  static constexpr std::size_t kHelloRoom = 352, kCloseRoom = 64;
+  // A HELLO that is due answers the peer's, or goes to a peer that is alive: it does not wait
+  // behind those that nobody may hear.
+  bool hello_answers() const { return state == PeerState::kAlive || handshake.owes_answer(); }
   bool credits_wait() const;
   bool control_waits() const;
   bool data_allowed() const;
@@ -258,6 +263,7 @@ struct Session::Impl {
   PeerState state = PeerState::kConnecting;
   Instant alive_since;  // while it is kAlive
   Farewell farewell;
+  control::BudgetPlace hello_place, answer_place, close_place;
   Handshake handshake;
   std::optional<KeyExchange> key_exchange;  // of a session that encrypts
   std::unique_ptr<HelloBudget> own_budget;  // of one that shares none

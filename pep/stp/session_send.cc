@@ -62,6 +62,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   const bool alone = writer.turn().alone;
   streams->schedule().set_rate(alone ? std::min(gate.rate(), gate.own_rate()) : BitRate());
   const bool open = gate.open(now);  // until a packet is finished
+  if (!open && !gate.control_open(now)) return 0;
   if (open && !goes_on && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
@@ -183,7 +184,7 @@ ReportCost Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) 
                          : bytes};
 }
 
-// What leaves whatever the pacer says, though it is debited: small, and the peer waits for it.
+// Leaves while gate.control_open(): it is small, and the peer waits for it.
 void Session::Impl::write_control(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
   if (association->requests.take()) {

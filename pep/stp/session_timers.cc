@@ -15,7 +15,8 @@ template <typename Visit>
 void Session::Impl::visit_timers(Visit&& visit) const {
   visit(association->losses.deadline(), &Impl::run_loss_timer);
   visit(fec_timeout(), &Impl::run_fec);
-  visit(association->probes.next_probe(), &Impl::run_probe_timer);
+  // Armed again by the packet that it asks for, which must be able to leave.
+  visit(later(association->probes.next_probe(), gate.control_opens_at()), &Impl::run_probe_timer);
   visit(state == PeerState::kAlive ? association->probes.suspect_at() : Instant::never(),
         &Impl::suspect_peer);
   visit(streams->memory_check(), &Impl::run_memory_check);
@@ -60,7 +61,7 @@ Instant Session::Impl::next_timeout() const {
   if (protection.is_worn_out(association->ledger.next())) {
     return state == PeerState::kAlive ? earlier(at, association->probes.suspect_at()) : at;
   }
-  if (control_waits()) return now;
+  if (control_waits()) at = earlier(at, later(now, gate.control_opens_at()));
   at = earlier(at, next_departure());
   visit_timers([&at](Instant when, auto /*what*/) { at = earlier(at, when); });
   return at;
@@ -68,11 +69,12 @@ Instant Session::Impl::next_timeout() const {
 
 // When poll_packet() has something to write that waits for a clock or a pacer.
 Instant Session::Impl::next_departure() const {
-  Instant at = earlier(streams->next_confirm(), next_repair());
+  Instant at = streams->next_confirm();
   if (association->received.next() > 0) {
     at = earlier(at, later(association->feedback.due(), gate.carrier_opens_at()));
   }
   if (credits_wait()) at = earlier(at, association->feedback.credits_at());
+  at = earlier(later(at, gate.control_opens_at()), next_repair());
   if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
   return at;
 }

@@ -107,6 +107,11 @@ void Gateway::shut_down(Instant now) {
   impl_->flows.shut_down(now);
 }
 
+bool Gateway::has_farewells() const {
+  return std::ranges::any_of(
+      impl_->peers, [](const auto& peer) { return !peer->session.next_timeout().is_never(); });
+}
+
 Prepared Gateway::prepare(const config::Gateway& next) {
   return {.rules = Policy::index(next),
           .dictionaries = ClassDictionaries(next.classes, next.compress_level)};

@@ -188,6 +188,8 @@ class Gateway {
   // Tells peers with CLOSE that this gateway stops and resets all flows towards its hosts. Poll
   // frames afterwards until none come.
   void shut_down(Instant now);
+  // After shut_down(): whether a CLOSE is left, which waits for the link.
+  bool has_farewells() const;
 
   // nullptr: nobody.
   void observe_plain(PlainObserver* observer);

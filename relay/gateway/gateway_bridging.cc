@@ -5,6 +5,7 @@
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/frames/frame_faults.h"
+#include "relay/gateway/frames/layer_two.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
@@ -40,7 +41,7 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
     case config::Action::kReset:
       if (const auto tcp = is_tcp(frame) ? wire::parse_tcp(frame.payload) : std::nullopt) {
         if (!checksum_ok(frame)) return Verdict::kDrop;
-        door.refusals().refuse(from, frame, tcp->header, frame.payload.size() - tcp->header_size);
+        refuse(frame, *tcp, from, now);
       }
       [[fallthrough]];
     case config::Action::kDrop:
@@ -55,6 +56,45 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
     rule.use.bridged_frames += fragments_bridged.frames;
     rule.use.bridged_bytes += fragments_bridged.bytes;
   } else if (verdict != Verdict::kDrop) {
+    ++rule.use.bridged_frames;
+    rule.use.bridged_bytes += bytes.size();
+  }
+  return verdict;
+}
+
+// A RST towards the WAN has its budget there: who asks from a network behind a peer goes first.
+void Gateway::Impl::refuse(const Frame& frame, const wire::ParsedTcp& tcp, PortId from,
+                           Instant now) {
+  if (!door.refusals().answers(from, frame, tcp.header)) return;
+  const bool known = policy.peer_for(frame.ip.source).has_value();
+  if (from == PortId::kWan && !uplink.take(OwnFrame::kReset, known, kMostResetSize, now)) {
+    counters.add(Counter::kResetsOverBudget);
+    return;
+  }
+  door.refusals().refuse(from, frame, tcp.header, frame.payload.size() - tcp.header_size);
+}
+
+// What a PPPoE session or MPLS labels carry is classified, and dropped if a rule says so. It is
+// never relayed, and no RST is sent: that would have to go back by the same tunnel.
+Verdict Gateway::Impl::bridge_not_ip(const Frame& frame, PortId from, ConstBytes bytes,
+                                     Instant now) {
+  const bool from_lan = from == PortId::kLan;
+  const auto inner = look_inside(frame);
+  if (!inner) {
+    return bridge(from_lan ? Counter::kBridgedNotIp : Counter::kBridgedFromWan, frame, from, bytes,
+                  now);
+  }
+  const Counter reason = from_lan ? Counter::kBridgedEncapsulated : Counter::kBridgedFromWan;
+  if (is_neighbour_discovery(*inner)) return bridge(reason, frame, from, bytes, now);
+  const auto direction = from_lan ? config::Direction::kOutbound : config::Direction::kInbound;
+  ActiveRule& rule = *policy.match(policy.key_of(*inner, direction));
+  const config::Action action = rule.rule.action;
+  if (action == config::Action::kDrop || action == config::Action::kReset) {
+    ++rule.use.dropped_frames;
+    return drop(Counter::kDroppedByRule);
+  }
+  const Verdict verdict = bridge(reason, rule.bridged_class, frame, from, bytes, now);
+  if (verdict != Verdict::kDrop) {
     ++rule.use.bridged_frames;
     rule.use.bridged_bytes += bytes.size();
   }
@@ -84,11 +124,11 @@ Verdict Gateway::Impl::bridge(Counter reason, schedule::ClassId id, const Frame&
 Verdict Gateway::Impl::admit(Counter reason, schedule::ClassId id, const Frame& frame,
                              std::size_t frame_size, Instant now) {
   const std::size_t ip_bytes = frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
-  // What keeps the layer 2 network together (ARP, BPDU, LACP) is small and does not wait.
+  // What keeps the layer 2 network together (ARP, BPDU, LACP) does not wait, within its budget.
+  const bool is_control = is_link_control(frame);
   Uplink::Passage passage = Uplink::Passage::kLeaves;
-  if (reason == Counter::kBridgedNotIp) {
-    uplink.pass(id, ip_bytes, now);
-  } else {
+  if (!is_control || !uplink.pass_control(ip_bytes, now)) {
+    if (is_control) counters.add(Counter::kControlOverBudget);
     passage = uplink.admit(id, frame, ip_bytes, now);
   }
   if (passage == Uplink::Passage::kNoRoom) return drop(Counter::kDroppedBridgedQueue);

@@ -92,6 +92,9 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;
+  stp.greetings = {.hellos = &carrier.own.hellos(),
+                   .answers = &carrier.own.hello_answers(),
+                   .closes = &carrier.own.closes()};
   stp.all_stored = all_stored;
   stp.hello_budget = &hello_budget;
   stp.budget_peer = static_cast<std::uint32_t>(lane.peer);
@@ -135,7 +138,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       policy(config),
       claims(config, policy),
       door(config, secret_of(identity), policy, claims, peers, counters),
-      wan(config, identity.share, identity.wan_mac, counters, now),
+      wan(config, identity.share, identity.wan_mac, uplink, counters, now),
       lan(config, policy, secret_of(identity)),
       journal(journal_memory),
       orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),

@@ -64,6 +64,10 @@ struct Gateway::Impl final : SessionPort {
   // Frames that are looked at together.
   static constexpr std::size_t kBurst = 32;
 
+  // Without data and options.
+  static constexpr std::size_t kMostResetSize =
+      wire::kMaxEthernetHeaderSize + wire::kIpv6HeaderSize + wire::kTcpHeaderSize;
+
   // --- from the LAN --------------------------------------------------------------------------
   // What is seen of a segment before anything is done with it.
   struct Segment {
@@ -150,6 +154,9 @@ struct Gateway::Impl final : SessionPort {
   Verdict treat(ActiveRule& rule, Counter reason, const Frame& frame, PortId from, ConstBytes bytes,
                 Instant now);
   Verdict treat(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now);
+  // Answers with a RST, which the rule `reset` wants.
+  void refuse(const Frame& frame, const wire::ParsedTcp& tcp, PortId from, Instant now);
+  Verdict bridge_not_ip(const Frame& frame, PortId from, ConstBytes bytes, Instant now);
   Verdict drop(Counter reason) {
     counters.add(reason);
     return Verdict::kDrop;
@@ -171,6 +178,7 @@ struct Gateway::Impl final : SessionPort {
   Instant next_timeout_of(std::size_t index) const;
   void let_peers_rest(Instant now);
   Polled poll_lan_beside_flows(MutableBytes out, Instant now);
+  Instant next_own_frame() const;
   Polled poll_wan(MutableBytes out, Instant now);
 
   bool is_gateway_address(const IpAddress& address) const {

@@ -166,6 +166,7 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, Co
     case FrameKind::kMalformed:
       return bridge(Counter::kBridgedMalformed, frame, kPort, bytes, now);
     case FrameKind::kNotIp:
+      return bridge_not_ip(frame, kPort, bytes, now);
     case FrameKind::kArp:
       return bridge(Counter::kBridgedNotIp, frame, kPort, bytes, now);
     case FrameKind::kFragment:

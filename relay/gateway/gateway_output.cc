@@ -40,6 +40,7 @@ Instant Gateway::next_timeout() const {
   Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
   next = earlier(next, earlier(impl_->orphans.next_timeout(), impl_->door.next_timeout()));
   next = earlier(next, impl_->lan.next_timeout());
+  next = earlier(next, impl_->next_own_frame());
   next = earlier(next, impl_->reassembly.next_timeout());
   next = earlier(next, impl_->released.next_timeout());
   const Attention& attention = impl_->uplink.attention();
@@ -108,6 +109,13 @@ Gateway::Impl::Run Gateway::Impl::write_run(std::size_t peer, const schedule::Tu
   return {.count = count, .frame_header = header};
 }
 
+// When the first of the gateway's own frames for the WAN, of which each has its budget, finds room.
+Instant Gateway::Impl::next_own_frame() const {
+  if (const std::size_t size = wan.next_frame_size(); size > 0) return uplink.next_own(size);
+  if (door.reset_waits(PortId::kWan)) return uplink.next_own(kMostResetSize);
+  return Instant::never();
+}
+
 Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
   std::size_t size = orphans.poll_frame(out, now);
   // A flood of SYNs takes what flows leave.
@@ -120,10 +128,13 @@ Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
 Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
   if (uplink.goes_on()) return uplink.poll(out, now);
   if (const std::size_t size = released.poll_frame(out); size > 0) return written(size);
-  if (const std::size_t size = wan.poll_frame(out); size > 0) return written(size);
-  if (const std::size_t size = door.poll_reset(PortId::kWan, out); size > 0) {
-    uplink.pass(TrafficClasses::kBridged, size - wire::kEthernetHeaderSize, now);
-    return written(size);
+  if (next_own_frame() <= now) {
+    std::size_t size = wan.poll_frame(out);
+    if (size == 0) size = door.poll_reset(PortId::kWan, out);
+    if (size > 0) {
+      uplink.book_own(size, now);
+      return written(size);
+    }
   }
   return uplink.poll(out, now);
 }

@@ -70,6 +70,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
     return drop(Counter::kDroppedToGateway);
   }
   lan.note_from_wan(frame, now);
+  if (frame.kind == FrameKind::kNotIp) return bridge_not_ip(frame, kPort, bytes, now);
   const bool is_ip = frame.kind >= FrameKind::kFragment;
   return is_ip ? treat(Counter::kBridgedFromWan, frame, kPort, bytes, now)
                : bridge(Counter::kBridgedFromWan, frame, kPort, bytes, now);

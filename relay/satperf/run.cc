@@ -13,9 +13,8 @@ namespace satrelay::satperf {
 namespace {
 
 constexpr std::size_t kArenaBlock = 4096;
-// As in the gateway: what may leave at once, and how far ahead the link may be booked.
+// As in the gateway: what may leave at once.
 constexpr Duration kBurst = Duration::milliseconds(4);
-constexpr Duration kDebt = Duration::milliseconds(20);
 // Contexts and metadata of the streams: 0 for records, 1 and up for payload.
 constexpr std::uint32_t kRecordsContext = 0;
 
@@ -83,7 +82,7 @@ Run::Run(const RunConfig& config, MutableBytes memory, Instant now)
       arena_(memory, kArenaBlock),
       controller_(make_controller(config)),
       pacer_(own_rate(config).scaled(995, 1000), control::LinkOverhead{config.plan.overhead},
-             kBurst, kDebt),
+             kBurst),
       session_(session_config(config, memory.size()), arena_, pacer_, *controller_, *this, now),
       last_heard_(now),
       flows_(config.plan.streams) {

@@ -47,6 +47,11 @@ void Engines::shut_down(Instant now) {
   for (Gateway* engine : engines_) engine->shut_down(now);
 }
 
+bool Engines::has_farewells() const {
+  return std::ranges::any_of(engines_,
+                             [](const Gateway* engine) { return engine->has_farewells(); });
+}
+
 std::size_t Engines::unfinished_flows() const {
   std::size_t count = 0;
   for (const Gateway* engine : engines_) count += engine->unfinished_flows();

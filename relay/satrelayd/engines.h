@@ -31,6 +31,7 @@ class Engines {
   void reconfigure(const config::Gateway& next, Instant now, const gateway::Prepared& prepared);
   void set_admission(gateway::Admission admission, Instant now);
   void shut_down(Instant now);
+  bool has_farewells() const;
 
   gateway::Admission admission(Instant now) const { return engines_[0]->status(now).admission; }
   std::size_t unfinished_flows() const;

@@ -89,6 +89,8 @@ std::size_t packets_of(const config::Gateway& config) {
 }
 // After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
 constexpr Duration kFarewell = Duration::milliseconds(100);
+// With many peers on a narrow link, where CLOSEs have their budget.
+constexpr Duration kLongestFarewell = Duration::seconds(2);
 
 constexpr Duration kJournalInterval = Duration::seconds(1);
 constexpr Duration kCaptureInterval = Duration::milliseconds(10);
@@ -192,9 +194,12 @@ void keep_history(ops::SnapshotBoard& board, ops::History& history, Instant& nex
 }
 
 void say_farewell(Engines& engines, std::span<const std::unique_ptr<Worker>> workers) {
-  const Instant end = dpdk::now() + kFarewell;
-  engines.shut_down(dpdk::now());
-  while (dpdk::now() < end) {
+  const Instant began = dpdk::now();
+  engines.shut_down(began);
+  const auto goes_on = [&](Duration passed) {
+    return passed < kFarewell || (passed < kLongestFarewell && engines.has_farewells());
+  };
+  while (goes_on(dpdk::now() - began)) {
     for (const auto& worker : workers) worker->round(dpdk::now());
   }
 }

@@ -169,8 +169,7 @@ PairTimes stp_pair(std::size_t frames) {
   Arena arena_b(MutableBytes(memory).last(64 << 20), 4096);
   control::FixedRate rate(BitRate::bits_per_second(1'000'000'000));
   const auto make_pacer = [&] {
-    return control::Pacer(rate.rate(), control::LinkOverhead{}, Duration::milliseconds(4),
-                          Duration::milliseconds(20));
+    return control::Pacer(rate.rate(), control::LinkOverhead{}, Duration::milliseconds(4));
   };
   control::Pacer pacer_a = make_pacer(), pacer_b = make_pacer();
   Instant now = Instant::from_nanoseconds(1'000'000'000);

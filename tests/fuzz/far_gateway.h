@@ -59,8 +59,7 @@ class FarGateway final : public stp::StreamSource {
              FarLane lane = {}, LanReports reports = LanReports::kUnderstood)
       : memory_(1 << 20),
         arena_(memory_, 4096),
-        pacer_(rate, control::LinkOverhead{}, Duration::milliseconds(4),
-               Duration::milliseconds(50)),
+        pacer_(rate, control::LinkOverhead{}, Duration::milliseconds(4)),
         controller_(rate),
         session_(config(epoch, opens, lane, reports), arena_, pacer_, controller_, *this, now) {}
 

@@ -138,8 +138,7 @@ void fuzz_session(ByteReader& in) {
   Arena arena(memory, 4096);
   {
     Instant now = Instant::from_nanoseconds(1'000'000'000);
-    control::Pacer pacer(kRate, control::LinkOverhead{}, Duration::milliseconds(4),
-                         Duration::milliseconds(50));
+    control::Pacer pacer(kRate, control::LinkOverhead{}, Duration::milliseconds(4));
     control::FixedRate controller(kRate);
     Relay relay;
     Config config;
@@ -184,8 +183,7 @@ void fuzz_encrypted(ByteReader& in) {
   std::vector<std::byte> memory(1 << 18);
   Arena arena(memory, 4096);
   Instant now = Instant::from_nanoseconds(1'000'000'000);
-  control::Pacer pacer(kRate, control::LinkOverhead{}, Duration::milliseconds(4),
-                       Duration::milliseconds(50));
+  control::Pacer pacer(kRate, control::LinkOverhead{}, Duration::milliseconds(4));
   control::FixedRate controller(kRate);
   SeededEntropy entropy(1);
   Relay relay;

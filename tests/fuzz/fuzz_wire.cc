@@ -9,6 +9,7 @@
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/frames/layer_two.h"
 #include "relay/gateway/frames/open_metadata.h"
 
 namespace satrelay {
@@ -30,6 +31,10 @@ void fuzz_tcp(ConstBytes bytes) {
 
 void fuzz_frame(ConstBytes bytes) {
   const gateway::Frame frame = gateway::look_at(bytes);
+  gateway::is_link_control(frame);
+  if (const auto inner = gateway::look_inside(frame)) {
+    check(inner->kind >= gateway::FrameKind::kFragment && inner->payload.size() < bytes.size());
+  }
   if (frame.kind != gateway::FrameKind::kIcmp) return;
   const auto message = wire::parse_icmp(frame.ip, frame.payload);
   if (!message) return;

@@ -79,6 +79,8 @@ class Handshake {
   // A newcomer that has sent neither HELLO nor proof for long is forgotten.
   void expire(Instant now);
 
+  // The next one answers a HELLO.
+  bool owes_answer() const { return echo_ != 0 || owes_peer_; }
   bool hello_due(Instant now) const { return now >= hello_at_; }
   Instant next_hello() const { return hello_at_; }
   // The HELLO to send now, and its number.

@@ -83,6 +83,17 @@ class RateGate {
   // Of the carrier alone, for what no controller holds back.
   bool carrier_open(Instant now) const { return carrier_.can_send(now); }
   Instant carrier_opens_at() const { return carrier_.next_send(); }
+  // Of the carrier, for a packet that must not wait behind data; without a size: of any size.
+  bool control_open(Instant now, std::size_t datagram) const {
+    return carrier_.can_send_urgent(datagram + datagram_overhead_, now, controller_.lead());
+  }
+  bool control_open(Instant now) const { return control_opens_at() <= now; }
+  Instant control_opens_at(std::size_t datagram) const {
+    return carrier_.next_urgent(datagram + datagram_overhead_, controller_.lead());
+  }
+  Instant control_opens_at() const {
+    return carrier_.next_urgent(control::Pacer::kLongPacket, controller_.lead());
+  }
   bool window_open() const { return seen_.in_flight < controller_.window(); }
   BitRate rate() const { return controller_.sustained_rate(); }
   // What this session may take of what the controller allows at this moment.
@@ -101,17 +112,16 @@ class RateGate {
   }
   // One that stands in none leaves: the connection's own affair.
   void on_unlisted() { seen_.last_priority = control::Priority::kHigh; }
-  // Any packet leaves, HELLO and CLOSE included. Control leaves even if there is no room, and must
-  // not keep data waiting for ever at a rate that it could fill alone: what it may owe is limited.
+  // Any packet leaves, HELLO and CLOSE included. The carrier books all of it. Control leaves even
+  // if the session's own rate has no room, and must not keep data waiting for ever at a rate that
+  // it could fill alone: what it may owe of that rate is limited.
   void debit(std::size_t datagram, Instant now) {
-    const bool room = has_room(now);
-    for (control::Pacer* pacer : {&carrier_, &own_}) {
-      if (room) {
-        pacer->on_sent(datagram + datagram_overhead_, now);
-      } else {
-        pacer->on_bridged(datagram + datagram_overhead_, now);
-      }
+    if (has_room(now)) {
+      own_.on_sent(datagram + datagram_overhead_, now);
+    } else {
+      own_.on_sent_regardless(datagram + datagram_overhead_, now);
     }
+    carrier_.on_sent(datagram + datagram_overhead_, now);
   }
 
   // --- packets of new bytes that leave one after the other at one instant (session_run.cc)

@@ -16,11 +16,13 @@ namespace {
 constexpr Duration kRequestInterval = Duration::seconds(1);
 constexpr Duration kRefreshInterval = Duration::seconds(30);
 constexpr std::uint8_t kAskAllAfter = 5;  // unanswered refreshes
+// A solicitation or an advertisement with the option for its MAC (RFC 4861 sections 4.3 and 4.4).
+constexpr std::size_t kNeighbourPacketSize = wire::kIpv6HeaderSize + 32;
 
 }  // namespace
 
 WanNode::WanNode(const config::Gateway& config, Share share, const MacAddress& mac,
-                 Counters& counters, Instant now)
+                 OwnFrames& budget, Counters& counters, Instant now)
     : speaks_(share.worker == 0),
       own_(config.gateway.own),
       mac_(mac),
@@ -28,6 +30,7 @@ WanNode::WanNode(const config::Gateway& config, Share share, const MacAddress& m
       stp_header_size_(wire::kEthernetHeaderSize + (vlan_ ? 4U : 0U) +
                        (own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize) +
                        wire::kUdpHeaderSize),
+      budget_(budget),
       counters_(counters) {
   const Instant first_request = speaks_ ? now : now + kRequestInterval;
   for (const config::Peer& peer : config.peers) {
@@ -72,12 +75,37 @@ bool WanNode::is_for_own_address(const Frame& frame) const {
   return frame.ip.destination == own_ && on_own_vlan(frame);
 }
 
-WanNode::PendingFrame* WanNode::new_frame() {
-  if (pending_count_ == kMaxPending) return nullptr;  // answers and requests are repeated
+bool WanNode::is_known(const IpAddress& address) const {
+  return std::ranges::find(neighbours_, address, &Neighbour::address) != neighbours_.end() ||
+         std::ranges::find(peers_, address) != peers_.end();
+}
+
+// Answers and requests are repeated. Half of the queue is for those that are known.
+WanNode::PendingFrame* WanNode::new_frame(OwnFrame kind, bool known, std::size_t size,
+                                          Instant now) {
   PendingFrame& frame = pending_[(pending_first_ + pending_count_) % kMaxPending];
+  if (pending_count_ >= (known ? kMaxPending : kMaxPending / 2) || size > frame.bytes.size()) {
+    return nullptr;
+  }
+  if (!budget_.take(kind, known, size, now)) return nullptr;
   ++pending_count_;
-  frame.size = 0;
+  frame.size = size;
   return &frame;
+}
+
+WanNode::PendingFrame* WanNode::new_answer(OwnFrame kind, const IpAddress& to, std::size_t size,
+                                           Instant now) {
+  if (!speaks_) return nullptr;
+  PendingFrame* const frame = new_frame(kind, is_known(to), size, now);
+  const bool is_echo = kind == OwnFrame::kEcho;
+  if (frame == nullptr) {
+    counters_.add(is_echo ? Counter::kPingsOverBudget : Counter::kNeighboursOverBudget);
+  } else if (is_echo) {
+    counters_.add(Counter::kPingAnswered);
+  } else {
+    counters_.add(to.is_v4() ? Counter::kArpAnswered : Counter::kNeighbourAnswered);
+  }
+  return frame;
 }
 
 std::size_t WanNode::poll_frame(MutableBytes out) {
@@ -85,7 +113,7 @@ std::size_t WanNode::poll_frame(MutableBytes out) {
     const PendingFrame& frame = pending_[pending_first_];
     pending_first_ = (pending_first_ + 1) % kMaxPending;
     --pending_count_;
-    if (frame.size == 0 || frame.size > out.size()) continue;
+    if (frame.size > out.size()) continue;
     std::copy_n(frame.bytes.begin(), frame.size, out.begin());
     return frame.size;
   }
@@ -115,9 +143,10 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
   if (arp->target != own_) return conflict;  // what is false is not passed on
   learn(arp->sender, arp->sender_mac, now);
   if (arp->operation == wire::ArpOperation::kReply) return true;
-  PendingFrame* out = new_answer();
-  if (out == nullptr) return true;
   const auto ethernet = header_to(arp->sender_mac, wire::EtherType::kArp);
+  PendingFrame* out =
+      new_answer(OwnFrame::kNeighbour, arp->sender, ethernet.size() + wire::kArpSize, now);
+  if (out == nullptr) return true;
   wire::write_ethernet(ethernet, out->bytes);
   wire::write_arp({.operation = wire::ArpOperation::kReply,
                    .sender_mac = mac_,
@@ -125,8 +154,6 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
                    .target_mac = arp->sender_mac,
                    .target = arp->sender},
                   MutableBytes(out->bytes).subspan(ethernet.size()));
-  out->size = ethernet.size() + wire::kArpSize;
-  counters_.add(Counter::kArpAnswered);
   return true;
 }
 
@@ -151,11 +178,10 @@ bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   const std::uint8_t request = own_.is_v4() ? wire::kIcmpEchoRequest : wire::kIcmpV6EchoRequest;
   if (!own || message->type != request || message->code != 0) return own;
   const auto ethernet = header_to(frame.ethernet.source, frame.ethernet.type);
-  PendingFrame* out = new_answer();
-  if (out == nullptr) return true;
   const std::size_t ip_size = own_.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize;
   const std::size_t size = ethernet.size() + ip_size + wire::kIcmpHeaderSize + message->body.size();
-  if (size > out->bytes.size()) return true;  // a larger ping goes unanswered
+  PendingFrame* out = new_answer(OwnFrame::kEcho, frame.ip.source, size, now);
+  if (out == nullptr) return true;
   wire::IpHeader ip;
   ip.source = own_;
   ip.destination = frame.ip.source;
@@ -168,8 +194,6 @@ bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   wire::write_ethernet(ethernet, room);
   wire::write_ip(ip, room.subspan(ethernet.size()));
   wire::write_icmp(ip, reply, room.subspan(ethernet.size() + ip_size));
-  out->size = size;
-  counters_.add(Counter::kPingAnswered);
   return true;
 }
 
@@ -184,7 +208,8 @@ bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& mess
   if (neighbour->target != own_) return false;
   if (neighbour->link_layer) learn(frame.ip.source, *neighbour->link_layer, now);
   const auto ethernet = header_to(frame.ethernet.source, wire::EtherType::kIpv6);
-  PendingFrame* out = new_answer();
+  PendingFrame* out = new_answer(OwnFrame::kNeighbour, frame.ip.source,
+                                 ethernet.size() + kNeighbourPacketSize, now);
   if (out == nullptr) return true;
   wire::IpHeader ip;
   ip.source = own_;
@@ -199,16 +224,19 @@ bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& mess
                             room.subspan(ip_at + wire::kIpv6HeaderSize));
   ip.payload_size = static_cast<std::uint16_t>(body);
   wire::write_ip(ip, room.subspan(ip_at));
-  out->size = ip_at + wire::kIpv6HeaderSize + body;
-  counters_.add(Counter::kNeighbourAnswered);
   return true;
 }
 
-void WanNode::request(const Neighbour& neighbour) {
+bool WanNode::request(const Neighbour& neighbour, Instant now) {
   // All are asked if the one that was known does not answer: it may have been replaced.
   const bool ask_known = neighbour.mac && neighbour.unanswered < kAskAllAfter;
-  PendingFrame* out = new_frame();
-  if (out == nullptr) return;
+  const std::size_t tags = vlan_ ? 4 : 0;
+  PendingFrame* out =
+      new_frame(OwnFrame::kNeighbourRequest, true,
+                wire::kEthernetHeaderSize + tags +
+                    (neighbour.address.is_v4() ? wire::kArpSize : kNeighbourPacketSize),
+                now);
+  if (out == nullptr) return false;
   MutableBytes room(out->bytes);
   if (neighbour.address.is_v4()) {
     const auto ethernet =
@@ -220,8 +248,7 @@ void WanNode::request(const Neighbour& neighbour) {
                      .target_mac = {},
                      .target = neighbour.address},
                     room.subspan(ethernet.size()));
-    out->size = ethernet.size() + wire::kArpSize;
-    return;
+    return true;
   }
   wire::IpHeader ip;
   ip.source = own_;
@@ -237,18 +264,24 @@ void WanNode::request(const Neighbour& neighbour) {
       room.subspan(ip_at + wire::kIpv6HeaderSize));
   ip.payload_size = static_cast<std::uint16_t>(body);
   wire::write_ip(ip, room.subspan(ip_at));
-  out->size = ip_at + wire::kIpv6HeaderSize + body;
+  return true;
 }
 
 void WanNode::handle_timeout(Instant now) {
-  for (Neighbour& neighbour : neighbours_) {
+  std::optional<std::size_t> refused;  // the first one
+  std::size_t at = first_asked_;
+  for (std::size_t i = 0; i < neighbours_.size(); ++i, ++at) {
+    if (at == neighbours_.size()) at = 0;
+    Neighbour& neighbour = neighbours_[at];
     if (neighbour.next_request > now) continue;
     // A neighbour that stopped answering keeps its MAC until another one is learned: behind a
     // satellite link it is silent during an outage, and must be reached at once when that ends.
-    if (speaks_ || !neighbour.mac) request(neighbour);
+    const bool asks = speaks_ || !neighbour.mac;
+    if (asks && !request(neighbour, now) && !refused) refused = at;
     if (neighbour.unanswered < kAskAllAfter) ++neighbour.unanswered;
     neighbour.next_request = now + kRequestInterval;
   }
+  if (refused) first_asked_ = *refused;
 }
 
 Instant WanNode::next_timeout() const {

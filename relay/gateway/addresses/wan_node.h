@@ -4,7 +4,8 @@
 // Of several workers the first one answers, and asks; the others overhear what their neighbours
 // say, and ask only for those of whom they have not heard.
 //
-// Frames to send wait in a short queue; poll_frame() takes them.
+// What it answers or asks has its budget on the link (uplink/own_traffic.h): what is beyond that is
+// not said. Frames to send wait in a short queue until the link has room; poll_frame() takes them.
 #pragma once
 
 #include <array>
@@ -27,13 +28,15 @@
 #include "relay/gateway/steering/lanes.h"
 #include "relay/gateway/steering/share.h"
 #include "relay/gateway/uplink/link_way.h"
+#include "relay/gateway/uplink/own_traffic.h"
 
 namespace satrelay::gateway {
 
 class WanNode {
  public:
-  WanNode(const config::Gateway& config, Share share, const MacAddress& mac, Counters& counters,
-          Instant now);
+  // `budget` must outlive it.
+  WanNode(const config::Gateway& config, Share share, const MacAddress& mac, OwnFrames& budget,
+          Counters& counters, Instant now);
 
   // Whether the frame is the gateway's own business (and was dealt with); STP datagrams are not
   // this class's: is_for_own_address() tells.
@@ -47,6 +50,10 @@ class WanNode {
 
   void handle_timeout(Instant now);
   Instant next_timeout() const;
+  // Of the frame that waits first; 0: none waits.
+  std::size_t next_frame_size() const {
+    return pending_count_ == 0 ? 0 : pending_[pending_first_].size;
+  }
   std::size_t poll_frame(MutableBytes out);
 
   // The MAC behind which peer `index` is reached; nullopt while unresolved.
@@ -94,9 +101,13 @@ class WanNode {
   bool speaks_as_own(const Frame& frame) const;  // in Neighbour Discovery
   bool handle_neighbour(const Frame& frame, const wire::IcmpMessage& message, Instant now);
   void learn(const IpAddress& address, const MacAddress& mac, Instant now);
-  void request(const Neighbour& neighbour);
-  PendingFrame* new_frame();
-  PendingFrame* new_answer() { return speaks_ ? new_frame() : nullptr; }
+  bool request(const Neighbour& neighbour, Instant now);  // false: there is no room for it
+  // The next hop, or a peer.
+  bool is_known(const IpAddress& address) const;
+  // Where a frame of so many octets is to be written, which waits then; nullptr if it finds no room
+  // in its budget or in the queue.
+  PendingFrame* new_frame(OwnFrame kind, bool known, std::size_t size, Instant now);
+  PendingFrame* new_answer(OwnFrame kind, const IpAddress& to, std::size_t size, Instant now);
   void note_conflict();
 
   bool speaks_;  // for all workers
@@ -104,6 +115,7 @@ class WanNode {
   MacAddress mac_;
   std::optional<std::uint16_t> vlan_;
   std::size_t stp_header_size_;
+  OwnFrames& budget_;
   Counters& counters_;
   std::vector<IpAddress> peers_;
   std::vector<std::size_t> neighbour_of_peer_;
@@ -111,6 +123,7 @@ class WanNode {
   std::array<PendingFrame, kMaxPending> pending_{};
   std::size_t pending_first_ = 0;
   std::size_t pending_count_ = 0;
+  std::size_t first_asked_ = 0;  // of the neighbours, each time
   mutable Headers last_;
 };
 

@@ -47,6 +47,13 @@ FrameKind kind_of_v4(const wire::IpHeader& ip) {
 
 }  // namespace
 
+void look_at_packet(ConstBytes packet, Frame& frame) {
+  const wire::IpHeader& ip = frame.ip;
+  if (!wire::parse_ip(packet, frame.ip)) return;
+  frame.payload = packet.subspan(ip.header_size, ip.payload_size);
+  frame.kind = ip.source.is_v4() ? kind_of_v4(ip) : kind_of_v6(frame);
+}
+
 void look_at(ConstBytes bytes, Frame& frame) {
   static constexpr Frame kBlank;  // copied whole, where members would be set one by one
   frame = kBlank;
@@ -56,20 +63,14 @@ void look_at(ConstBytes bytes, Frame& frame) {
   }
   const wire::EtherType type = frame.ethernet.type;
   const ConstBytes payload = bytes.subspan(frame.ethernet.size());
-  if (type == wire::EtherType::kArp) {
-    frame.kind = FrameKind::kArp;
+  if (type != wire::EtherType::kIpv4 && type != wire::EtherType::kIpv6) {
+    frame.kind = type == wire::EtherType::kArp ? FrameKind::kArp : FrameKind::kNotIp;
     frame.payload = payload;
     return;
   }
-  if (type != wire::EtherType::kIpv4 && type != wire::EtherType::kIpv6) {
-    frame.kind = FrameKind::kNotIp;
-    return;
-  }
-  const wire::IpHeader& ip = frame.ip;
-  if (!wire::parse_ip(payload, frame.ip)) return;
-  if (ip.source.is_v4() != (type == wire::EtherType::kIpv4)) return;
-  frame.payload = payload.subspan(ip.header_size, ip.payload_size);
-  frame.kind = ip.source.is_v4() ? kind_of_v4(ip) : kind_of_v6(frame);
+  const std::uint8_t version = payload.empty() ? 0 : load_u8(payload.data()) >> 4;
+  if (version != (type == wire::EtherType::kIpv4 ? 4 : 6)) return;
+  look_at_packet(payload, frame);
 }
 
 }  // namespace satrelay::gateway

@@ -12,7 +12,7 @@ namespace satrelay::gateway {
 
 enum class FrameKind : std::uint8_t {
   kMalformed,  // too short, or its IP header contradicts itself
-  kNotIp,      // ARP, LLDP, BPDU, MPLS, unknown EtherTypes, 802.3 lengths
+  kNotIp,      // LLDP, BPDU, PPPoE, MPLS, unknown EtherTypes, 802.3 lengths
   kArp,
   kFragment,     // of an IPv4 or IPv6 datagram, the first or a later one
   kIpOptions,    // IPv4 header with options
@@ -30,7 +30,8 @@ struct Frame {
   // it says of fragments is what a Fragment header says.
   wire::IpHeader ip;
   wire::ExtensionHeaders extensions;  // of IPv6
-  // kArp: behind the Ethernet header; IP kinds: the IP payload, behind extension headers.
+  // kNotIp and kArp: behind the Ethernet header; IP kinds: the IP payload, behind extension
+  // headers.
   ConstBytes payload;
   // From fragments (reassembly.h): they are what is bridged, if it is.
   bool reassembled = false;
@@ -57,6 +58,8 @@ inline bool is_tcp(const Frame& frame) {
          !hides_transport(frame) && !frame.extensions.segments_left;
 }
 
+// Of an IP packet whose Ethernet header `frame` has already, and nothing else.
+void look_at_packet(ConstBytes packet, Frame& frame);
 // Whatever `frame` was before.
 void look_at(ConstBytes bytes, Frame& frame);
 inline Frame look_at(ConstBytes bytes) {

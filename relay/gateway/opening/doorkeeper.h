@@ -87,6 +87,8 @@ class Doorkeeper : private Misfits::Tellers {
   // a host for its numbers.
   std::size_t poll_cookie(MutableBytes out) { return cookies_.poll_frame(out); }
   std::size_t poll_reset(PortId port, MutableBytes out);
+  // Misfits are reset on the LAN only.
+  bool reset_waits(PortId port) const { return !refusals_.empty(port); }
   Instant next_timeout() const;
 
  private:

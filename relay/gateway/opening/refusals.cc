@@ -4,12 +4,17 @@ namespace satrelay::gateway {
 
 using Flags = wire::TcpFlags;
 
+bool Refusals::answers(PortId port, const Frame& frame, const wire::TcpHeader& segment) const {
+  // RFC 1122 section 4.2.3.10: what was for many is not answered.
+  if (frame.ethernet.destination.is_multicast() || frame.ip.destination.is_multicast()) {
+    return false;
+  }
+  return !segment.has(Flags::kRst) && !waiting_[index(port)].full();
+}
+
 void Refusals::refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment,
                       std::size_t payload) {
-  SegmentQueue& waiting = waiting_[index(port)];
-  // RFC 1122 section 4.2.3.10: what was for many is not answered.
-  if (frame.ethernet.destination.is_multicast() || frame.ip.destination.is_multicast()) return;
-  if (segment.has(Flags::kRst) || waiting.full()) return;
+  if (!answers(port, frame, segment)) return;
   const FlowKey key{frame.ip.source, frame.ip.destination, segment.source_port,
                     segment.destination_port, vlans_of(frame.ethernet)};
   wire::TcpHeader reset;
@@ -22,7 +27,7 @@ void Refusals::refuse(PortId port, const Frame& frame, const wire::TcpHeader& se
     reset.acknowledgment = segment.sequence + static_cast<std::uint32_t>(payload) + controls;
     reset.flags = static_cast<std::uint8_t>(Flags::kRst | Flags::kAck);
   }
-  waiting.push(frame.ethernet.reversed(), key, reset);
+  waiting_[index(port)].push(frame.ethernet.reversed(), key, reset);
 }
 
 }  // namespace satrelay::gateway

@@ -16,17 +16,17 @@ namespace satrelay::gateway {
 
 class Refusals {
  public:
-  // `frame` carries `segment`, with `payload` bytes behind the header, and came in by `port`. A RST
-  // is not answered, nor what was for many, nor more than a burst at once.
+  // Whether refuse() would answer: not to a RST, nor to what was for many, nor more than a burst at
+  // once.
+  bool answers(PortId port, const Frame& frame, const wire::TcpHeader& segment) const;
+  // `frame` carries `segment`, with `payload` bytes behind the header, and came in by `port`.
   void refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment, std::size_t payload);
   std::size_t poll_frame(PortId port, MutableBytes out) {
     return waiting_[index(port)].poll_frame(out);
   }
   bool empty(PortId port) const { return waiting_[index(port)].empty(); }
-  Instant next_timeout() const {
-    const bool none = empty(PortId::kLan) && empty(PortId::kWan);
-    return none ? Instant::never() : Instant();
-  }
+  // Of those for the LAN; what is for the WAN waits for the link.
+  Instant next_timeout() const { return empty(PortId::kLan) ? Instant::never() : Instant(); }
 
  private:
   static constexpr std::size_t kMostWaiting = 64;

@@ -9,8 +9,6 @@ namespace {
 // What may leave at once: enough to bridge the gaps between two polls of a shared CPU, and far less
 // than the 25 ms that the modem's queue is allowed.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// How far frames that are not held back may push all others into the future.
-constexpr Duration kBridgedDebt = Duration::milliseconds(20);
 
 // A few frames must find room, however slow the carrier.
 constexpr ByteCount kLeastHeld = ByteCount(64ULL << 10);
@@ -21,13 +19,13 @@ constexpr BitRate kLittle = BitRate::bits_per_second(1'000'000);
 }  // namespace
 
 Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
-                 BitRate reports)
+                 BitRate reports, unsigned workers)
     : config(link),
-      pacer(link.send_rate.scaled(995, 1000), control::LinkOverhead{link.overhead}, kBurst,
-            kBridgedDebt),
+      pacer(link.send_rate.scaled(995, 1000), control::LinkOverhead{link.overhead}, kBurst),
       classes(pacer.rate(), sources),
       host_shares(most_hosts),
       report_budget(BitRate()),
+      own(workers),
       send_capacity(link.send_rate),
       receive_capacity(link.receive_rate),
       is_found_(!link.finds_capacity()),
@@ -35,6 +33,7 @@ Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most
       in_force_(link.send_rate),
       rate_(pacer.rate()) {
   report_budget.set_rate(report_rate(), Instant());
+  own.set_rate(rate_, Instant());
 }
 
 void Carrier::set_rate(BitRate rate, bool found, Instant now) {
@@ -46,6 +45,7 @@ void Carrier::set_rate(BitRate rate, bool found, Instant now) {
   const std::uint64_t part = is_shared_ ? pacer.rate().to_bits_per_second() : whole;
   pacer.set_rate(part == whole ? rate_ : rate_.scaled(part, whole), now);
   classes.set_rate(rate_, now);
+  own.set_rate(rate_, now);
   if (!is_shared_) report_budget.set_rate(report_rate(), now);
 }
 

@@ -16,6 +16,7 @@
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/class_order.h"
 #include "relay/gateway/uplink/link_way.h"
+#include "relay/gateway/uplink/own_traffic.h"
 
 namespace satrelay::gateway {
 
@@ -25,8 +26,9 @@ inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 struct Carrier {
   // `sources`: of what it carries, see ClassOrder. `most_hosts`: that may wait for it. `reports`:
   // what those of all sessions may take of it together; zero: config::kReportPercent.
+  // `workers`: that share it.
   Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
-          BitRate reports = {});
+          BitRate reports = {}, unsigned workers = 1);
   BitRate& capacity(LinkWay way) {
     return way == LinkWay::kSend ? send_capacity : receive_capacity;
   }
@@ -55,6 +57,7 @@ struct Carrier {
   ClassOrder classes;
   schedule::HostShares host_shares;
   stp::ReportBudget report_budget;
+  OwnTraffic own;
   // Who sends next: a class, and of its sources the bridged frames (0) or the peer before `source`.
   struct Choice {
     schedule::ClassId traffic_class = 0;
@@ -66,7 +69,8 @@ struct Carrier {
   BitRate send_capacity;
   BitRate receive_capacity;
   std::size_t index = 0;  // of the link
-  LinkTerms terms;        // for those who divide it
+  bool has_peers = false;
+  LinkTerms terms;  // for those who divide it
   // As the link counts them.
   std::uint64_t sent = 0;
   std::array<std::uint64_t, schedule::kClasses> sent_of{};

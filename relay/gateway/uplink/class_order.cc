@@ -16,7 +16,7 @@ constexpr Duration kMaximumBurst = Duration::milliseconds(4);
 
 // Sizes come as the carrier counts them.
 control::Pacer pacer(BitRate rate, Duration burst) {
-  return {rate, control::LinkOverhead{0}, burst, Duration::zero()};
+  return {rate, control::LinkOverhead{0}, burst};
 }
 
 template <typename Visit>

@@ -3,12 +3,46 @@
 #include <algorithm>
 #include <array>
 
+#include "pep/wire/encapsulation.h"
+
 namespace satrelay::gateway {
+
+namespace {
+
+// The two MACs, and beside them what tells one tunnel from another between these.
+std::uint64_t hash_of_tunnel(const HashKey& key, const Frame& frame) {
+  std::array<std::byte, 6 + 6 + 4 * wire::MplsFrame::kMostLabels> bytes{};
+  auto at =
+      std::ranges::copy(std::as_bytes(std::span(frame.ethernet.source.octets)), bytes.begin()).out;
+  at = std::ranges::copy(std::as_bytes(std::span(frame.ethernet.destination.octets)), at).out;
+  switch (frame.ethernet.type) {
+    case wire::EtherType::kPppoeSession:
+      if (const auto pppoe = wire::parse_pppoe(frame.payload)) store_u16(&*at, pppoe->session);
+      break;
+    case wire::EtherType::kMpls:
+    case wire::EtherType::kMplsMulticast:
+      if (const auto mpls = wire::parse_mpls(frame.payload)) {
+        for (const std::uint32_t label : mpls->labels) {
+          store_u32(&*at, label);
+          at += 4;
+        }
+      }
+      break;
+    default:
+      break;
+  }
+  return sip_hash(key, bytes);
+}
+
+}  // namespace
 
 HeldKey held_key(const HashKey& key, config::FairHosts fair, schedule::ClassId traffic_class,
                  const Frame& frame) {
   HeldKey held{.traffic_class = traffic_class};
-  if (frame.kind < FrameKind::kFragment) return held;
+  if (frame.kind < FrameKind::kFragment) {
+    held.host = held.flow = hash_of_tunnel(key, frame);
+    return held;
+  }
   held.host =
       hash_host(key, fair == config::FairHosts::kLocal ? frame.ip.source : frame.ip.destination);
   std::array<std::byte, 16 + 16 + 1 + 4> flow{};

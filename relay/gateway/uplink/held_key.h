@@ -9,7 +9,8 @@
 namespace satrelay::gateway {
 
 // `frame` comes from the LAN. Its flow is what its addresses, its protocol and, where they are to
-// be seen, its ports say; a frame that is not IP is of one host with all others that are not.
+// be seen, its ports say. A frame that is not IP is of a host and a flow of its own: its PPPoE
+// session, its stack of MPLS labels (three of them at most), or else its two MACs.
 HeldKey held_key(const HashKey& key, config::FairHosts fair, schedule::ClassId traffic_class,
                  const Frame& frame);
 

@@ -30,8 +30,9 @@ Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secr
       classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)),
       attention_(sessions) {
   for (const config::Link& link : config.links) {
-    carriers_.push_back(std::make_unique<Carrier>(
-        link, sessions + 1, config.limits.flows + kMostHeldHosts, config.stp.feedback.budget));
+    carriers_.push_back(std::make_unique<Carrier>(link, sessions + 1,
+                                                  config.limits.flows + kMostHeldHosts,
+                                                  config.stp.feedback.budget, config.worker.count));
     carriers_.back()->index = carriers_.size() - 1;
   }
   for (std::size_t i = 0; i < sessions; ++i) attention_.rest(i, Instant::never());
@@ -48,6 +49,7 @@ Carrier& Uplink::carrier(std::string_view link) {
 
 void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead) {
   attention_.wake(lines_.size());
+  carrier.has_peers = true;
   lines_.push_back({carrier, session, datagram_overhead});
 }
 
@@ -57,7 +59,7 @@ Uplink::Passage Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_byt
   // Not before fragments that came earlier.
   const bool must_wait = released_.any_to_send() && !frame.reassembled;
   if (!must_wait && may_leave_at_once(id, now)) {
-    pass(id, ip_bytes, now);
+    debit_bridged(id, ip_bytes, 1, now);
     return Passage::kLeaves;
   }
   const auto slot = held_.push(held_key(secret_, fair_hosts_, id, frame),
@@ -70,6 +72,49 @@ Uplink::Passage Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_byt
   held_since_[*slot] = now;
   ++classes_[id].use.waited_frames;
   return Passage::kWaits;
+}
+
+bool Uplink::pass_control(std::size_t ip_bytes, Instant now) {
+  for (const auto& carrier : carriers_) {
+    const ByteCount accounted = carrier->pacer.overhead().accounted(ip_bytes);
+    control::Budget& budget = carrier->own.control();
+    if (!carrier->pacer.can_send_urgent(ip_bytes, now) ||
+        !budget.allows(accounted, control::Budget::Claim::kFirst, now)) {
+      continue;
+    }
+    budget.debit(accounted, now);
+    debit_bridged(TrafficClasses::kBridged, ip_bytes, 1, now);
+    return true;
+  }
+  return false;
+}
+
+// --- frames of the gateway itself ---------------------------------------------------------------
+
+std::size_t Uplink::ip_bytes_of(std::size_t frame_size) {
+  return frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
+}
+
+// The gateway speaks on links that lead to peers; which of several it takes is not known.
+bool Uplink::speaks_on(const Carrier& carrier) const { return carrier.has_peers || lines_.empty(); }
+
+bool Uplink::take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) {
+  for (const auto& carrier : carriers_) {
+    const ByteCount accounted = carrier->pacer.overhead().accounted(ip_bytes_of(frame_size));
+    if (!speaks_on(*carrier) || !carrier->own.allows(kind, known, accounted, now)) continue;
+    carrier->own.debit(kind, accounted, now);
+    return true;
+  }
+  return false;
+}
+
+Instant Uplink::next_own(std::size_t frame_size) const {
+  Instant next = Instant::never();
+  for (const auto& carrier : carriers_) {
+    if (!speaks_on(*carrier)) continue;
+    next = earlier(next, carrier->pacer.next_urgent(ip_bytes_of(frame_size)));
+  }
+  return next;
 }
 
 ByteCount Uplink::held_limit(ClassId id) const {

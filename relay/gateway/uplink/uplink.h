@@ -27,6 +27,7 @@
 #include "relay/gateway/uplink/class_change.h"
 #include "relay/gateway/uplink/command_result.h"
 #include "relay/gateway/uplink/held_frames.h"
+#include "relay/gateway/uplink/own_traffic.h"
 #include "relay/gateway/uplink/polled.h"
 #include "relay/gateway/uplink/traffic_classes.h"
 
@@ -55,7 +56,7 @@ class SessionPort {
                         Instant now) = 0;
 };
 
-class Uplink {
+class Uplink final : public OwnFrames {
  public:
   // What becomes of a bridged frame.
   enum class Passage : std::uint8_t {
@@ -81,12 +82,16 @@ class Uplink {
 
   // --- bridged frames --------------------------------------------------------------------------
   Passage admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
-  // One that leaves at once whoever waits.
-  void pass(schedule::ClassId id, std::size_t ip_bytes, Instant now) {
-    debit_bridged(id, ip_bytes, 1, now);
-  }
+  // A control frame of layer 2: whether it leaves at once, whoever waits, which is booked.
+  bool pass_control(std::size_t ip_bytes, Instant now);
   std::size_t held_slot() const { return held_slot_; }  // of the last frame that had to wait
   const HeldFrames& held() const { return held_; }
+
+  // --- frames of the gateway itself -------------------------------------------------------------
+  bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) override;
+  // When one of so many octets that was taken may leave, whoever waits; and it does.
+  Instant next_own(std::size_t frame_size) const;
+  void book_own(std::size_t frame_size, Instant now);
 
   // --- output ----------------------------------------------------------------------------------
   Polled poll(MutableBytes out, Instant now);
@@ -162,8 +167,12 @@ class Uplink {
   void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
   void debit_run(std::size_t peer, schedule::ClassId id, std::span<const stp::RunPacket> packets,
                  Instant now);
+  template <typename Takes, typename Book>
+  void book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_at);
   void debit_bridged(schedule::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
   Polled release_held(schedule::ClassId id, MutableBytes out, Instant now);
+  static std::size_t ip_bytes_of(std::size_t frame_size);
+  bool speaks_on(const Carrier& carrier) const;
   bool may_leave_at_once(schedule::ClassId id, Instant now) const;
 
   const HashKey secret_;

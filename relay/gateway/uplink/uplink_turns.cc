@@ -224,27 +224,46 @@ void Uplink::debit_run(std::size_t peer, ClassId id, std::span<const stp::RunPac
   classes_[id].use.relayed_bytes += total;
 }
 
-// Debited to the carriers that have room, and to all if none has: the frame may have taken any of
-// them, but one that is slower than the others must not be booked out by what they carry.
-void Uplink::debit_bridged(ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now) {
-  const auto has_room = [&](const auto& carrier) { return carrier->pacer.can_send(now); };
+// Debited to the carriers that have room, if none has any to those that have it for what must not
+// wait, and to all if none has that: the frame may have taken any of them, but one that is slower
+// than the others must not be booked out by what they carry.
+template <typename Takes, typename Book>
+void Uplink::book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_at) {
+  const auto has_room = [&](const auto& carrier) {
+    return takes(*carrier) && carrier->pacer.can_send(now);
+  };
+  const auto has_urgent = [&](const auto& carrier) {
+    return takes(*carrier) && carrier->pacer.can_send_urgent(ip_bytes, now);
+  };
   const bool any = std::ranges::any_of(carriers_, has_room);
-  ByteCount accounted;
+  const bool any_urgent = std::ranges::any_of(carriers_, has_urgent);
   for (const auto& carrier : carriers_) {
-    if (any && !has_room(carrier)) continue;
-    accounted = carrier->pacer.overhead().accounted(ip_bytes);
+    if (any ? !has_room(carrier) : any_urgent && !has_urgent(carrier)) continue;
+    if (!takes(*carrier)) continue;
+    const ByteCount accounted = carrier->pacer.overhead().accounted(ip_bytes);
     carrier->sent += accounted.value();
-    carrier->sent_of[id] += accounted.value();
-    if (any) {
-      carrier->pacer.on_sent(ip_bytes, now);
-    } else {
-      carrier->pacer.on_bridged(ip_bytes, now);
-    }
-    carrier->classes.on_sent(id, kBridgedSource, accounted, ByteCount(accounted.value() * factor),
-                             held_.hosts(id), now);
+    carrier->pacer.on_sent(ip_bytes, now);
+    book_at(*carrier, accounted);
   }
+}
+
+void Uplink::debit_bridged(ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now) {
+  ByteCount accounted;
+  const auto any = [](const Carrier&) { return true; };
+  book(ip_bytes, now, any, [&](Carrier& carrier, ByteCount bytes) {
+    accounted = bytes;
+    carrier.sent_of[id] += bytes.value();
+    carrier.classes.on_sent(id, kBridgedSource, bytes, ByteCount(bytes.value() * factor),
+                            held_.hosts(id), now);
+  });
   ++classes_[id].use.bridged_frames;
   classes_[id].use.bridged_bytes += accounted.value();
+}
+
+// It is of no class.
+void Uplink::book_own(std::size_t frame_size, Instant now) {
+  const auto speaks = [this](const Carrier& carrier) { return speaks_on(carrier); };
+  book(ip_bytes_of(frame_size), now, speaks, [](Carrier&, ByteCount) {});
 }
 
 Polled Uplink::release_held(ClassId id, MutableBytes out, Instant now) {

@@ -101,7 +101,8 @@ TEST(BudgetPlaces, AreGivenOutInOrderAndOnceEach) {
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (places[i].at() > at_ms(ms)) continue;
       ++asked;
-      if (!places[i].take(&budget, ByteCount(100), at_ms(ms))) continue;
+      if (!places[i].has_come(&budget, ByteCount(100), at_ms(ms))) continue;
+      places[i].use(&budget, ByteCount(100), at_ms(ms));
       ++left[i];
       ++all;
     }
@@ -113,7 +114,10 @@ TEST(BudgetPlaces, AreGivenOutInOrderAndOnceEach) {
 
 TEST(BudgetPlaces, WithoutABudgetNobodyWaits) {
   BudgetPlace place;
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(place.take(nullptr, ByteCount(1'000), at_ms(0)));
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(place.has_come(nullptr, ByteCount(1'000), at_ms(0)));
+    place.use(nullptr, ByteCount(1'000), at_ms(0));
+  }
 }
 
 }  // namespace

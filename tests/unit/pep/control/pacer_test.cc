@@ -10,7 +10,7 @@ Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); 
 // 1 Mbit/s, bytes counted as IP: 125 bytes take a millisecond.
 Pacer slow_pacer() {
   return {BitRate::bits_per_second(1'000'000), LinkOverhead{LinkOverhead::kIp},
-          Duration::milliseconds(4), Duration::milliseconds(20)};
+          Duration::milliseconds(4)};
 }
 
 TEST(Pacer, LetsOneBurstGoAndThenTheRate) {
@@ -33,8 +33,7 @@ TEST(Pacer, LendsNoCreditForIdleTime) {
 }
 
 TEST(Pacer, CountsTheOverheadOfThePacket) {
-  Pacer pacer(BitRate::bits_per_second(1'000'000), LinkOverhead{25}, Duration::zero(),
-              Duration::zero());
+  Pacer pacer(BitRate::bits_per_second(1'000'000), LinkOverhead{25}, Duration::zero());
   pacer.on_sent(100, at_ms(0));
   EXPECT_EQ(pacer.next_send(), at_ms(1));
 }
@@ -67,7 +66,7 @@ TEST(Pacer, ALowerRateCountsForWhatIsBooked) {
 // gets less may go on with that.
 TEST(Pacer, AShareThatGrowsLendsNothingAndOneThatShrinksStaysOpen) {
   const BitRate quarter = BitRate::bits_per_second(250'000);
-  Pacer grows(quarter, LinkOverhead{0}, Duration::milliseconds(4), Duration::milliseconds(20));
+  Pacer grows(quarter, LinkOverhead{0}, Duration::milliseconds(4));
   grows.on_sent(62, at_ms(0));  // 2 of the 4 ms
   grows.take_share(BitRate::bits_per_second(1'000'000), at_ms(0));
   EXPECT_GE(grows.next_send(), at_ms(0) - Duration::microseconds(510));
@@ -80,30 +79,44 @@ TEST(Pacer, AShareThatGrowsLendsNothingAndOneThatShrinksStaysOpen) {
   EXPECT_EQ(shrinks.next_send(), at_ms(0));
 
   // What was booked beyond the burst is owed in bytes: 16 ms of a fourth are 4 of the whole.
-  Pacer owes(quarter, LinkOverhead{0}, Duration::milliseconds(4), Duration::milliseconds(20));
+  Pacer owes(quarter, LinkOverhead{0}, Duration::milliseconds(4));
   owes.on_sent(625, at_ms(0));
   owes.take_share(BitRate::bits_per_second(1'000'000), at_ms(0));
   EXPECT_EQ(owes.next_send(), at_ms(4));
 }
 
-// Of 20 ms, or what two long packets and a burst take: 28 ms at 1 Mbit/s.
-TEST(Pacer, BridgedFramesPushItNoFurtherThanTheDebtLimit) {
+// A carrier forgets nothing: what has left stands in the modem's queue.
+TEST(Pacer, BooksEverythingInFull) {
   Pacer pacer = slow_pacer();
-  for (int i = 0; i < 100; ++i) pacer.on_bridged(125, at_ms(0));
+  for (int i = 0; i < 1'000; ++i) pacer.on_sent(125, at_ms(0));
+  EXPECT_EQ(pacer.next_send(), at_ms(1'000 - 4));
+}
+
+// 4 ms and two packets of 12 ms each: 28 ms may be booked, and no more by anybody.
+TEST(Pacer, UrgentPacketsLeaveBesideALongOneAndNoFurtherThanTwo) {
+  Pacer pacer = slow_pacer();
+  while (pacer.can_send(at_ms(0))) pacer.on_sent(1'500, at_ms(0));
+  EXPECT_EQ(pacer.free_at(), at_ms(12));
+  EXPECT_TRUE(pacer.can_send_urgent(Pacer::kLongPacket, at_ms(0)));
+  int urgent = 0;
+  for (; pacer.can_send_urgent(125, at_ms(0)) && urgent < 100; ++urgent)
+    pacer.on_sent(125, at_ms(0));
+  EXPECT_EQ(pacer.free_at(), at_ms(28));
+  EXPECT_EQ(urgent, 16);
+  EXPECT_EQ(pacer.next_urgent(125), at_ms(1));
+  EXPECT_EQ(pacer.next_urgent(125, ByteCount(125)), at_ms(0)) << "and a train's lead";
+  EXPECT_TRUE(pacer.can_send_urgent(125, at_ms(1)));
+}
+
+// 28 ms at 1 Mbit/s, 20 ms at 10 Mbit/s.
+TEST(Pacer, ASendersOwnRateForgetsWhatItsControlOwesBeyondTwoLongPackets) {
+  Pacer pacer = slow_pacer();
+  for (int i = 0; i < 100; ++i) pacer.on_sent_regardless(125, at_ms(0));
   EXPECT_EQ(pacer.next_send(), at_ms(28 - 4));
   Pacer faster = slow_pacer();
   faster.set_rate(BitRate::bits_per_second(10'000'000), at_ms(0));
-  for (int i = 0; i < 1000; ++i) faster.on_bridged(125, at_ms(0));
+  for (int i = 0; i < 1000; ++i) faster.on_sent_regardless(125, at_ms(0));
   EXPECT_EQ(faster.next_send(), at_ms(20 - 4));
-}
-
-// Or the queue of a slow modem grows by each of them.
-TEST(Pacer, AtALowRateWhatLeavesBesideALongPacketIsBooked) {
-  Pacer pacer = slow_pacer();
-  pacer.set_rate(BitRate::bits_per_second(100'000), at_ms(0));
-  pacer.on_sent(1'250, at_ms(0));
-  pacer.on_bridged(125, at_ms(0));
-  EXPECT_EQ(pacer.next_send(), at_ms(110 - 4));
 }
 
 // 125 bytes a millisecond: a lead is time at the rate of the day, and nobody else's.
@@ -119,11 +132,11 @@ TEST(Pacer, WhatMustLeaveAtOnceRunsAhead) {
   EXPECT_EQ(pacer.next_send(kLead), at_ms(10 - 4 - 5));
 }
 
-// On a slow link one packet books more than the debt limit: a ping must not set that free.
-TEST(Pacer, BridgedFramesForgiveNothing) {
+// One packet may book more than that: what leaves beside it sets none of it free.
+TEST(Pacer, WhatItForgetsIsNeverWhatWasBookedBefore) {
   Pacer pacer = slow_pacer();
   pacer.on_sent(125 * 48, at_ms(0));
-  pacer.on_bridged(125, at_ms(0));
+  pacer.on_sent_regardless(125, at_ms(0));
   EXPECT_EQ(pacer.next_send(), at_ms(48 - 4));
 }
 

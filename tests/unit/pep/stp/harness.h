@@ -86,8 +86,7 @@ class End {
       : config_(config),
         memory_(config.arena_bytes),
         arena_(memory_, config.block_size, config.reserve_size),
-        pacer_(config.rate, control::LinkOverhead{0}, Duration::microseconds(500),
-               Duration::milliseconds(50)),
+        pacer_(config.rate, control::LinkOverhead{0}, Duration::microseconds(500)),
         controller_(config.rate),
         session_(
             std::make_unique<Session>(config.session, arena_, pacer_, controller_, source, now)) {}

@@ -61,8 +61,7 @@ class Sender final : public StreamSource {
   explicit Sender(const Settings& settings)
       : memory_(std::size_t{8} << 20),
         arena_(memory_, 4096),
-        pacer_(BitRate::bits_per_second(100'000'000), control::LinkOverhead{0}, settings.burst,
-               Duration::milliseconds(50)),
+        pacer_(BitRate::bits_per_second(100'000'000), control::LinkOverhead{0}, settings.burst),
         session_(config(settings), arena_, pacer_, controller, *this, Instant()) {
     HelloFrame hello;
     hello.minimum_version = hello.maximum_version = 1;

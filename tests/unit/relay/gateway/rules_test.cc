@@ -3,6 +3,7 @@
 
 #include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
+#include "tests/unit/relay/gateway/tunnel_frames.h"
 
 namespace satrelay::gateway::rules_test {
 namespace {
@@ -250,6 +251,59 @@ TEST_F(Rules, NeighbourDiscoveryAndWhatIsNotIpPass) {
   ethernet.type = static_cast<wire::EtherType>(0x88cc);
   wire::write_ethernet(ethernet, lldp);
   EXPECT_EQ(lan(lldp), Verdict::kBridge);
+}
+
+// What a tunnel carries is no way round a rule, from either side. Nobody is reset: the RST would
+// have to go back by the tunnel.
+TEST_F(Rules, WhatPppoeAndMplsCarryIsClassified) {
+  const FrameBytes allowed = udp_frame(kClient, kServer, 53, FrameBytes(20));
+  const FrameBytes barred = udp_frame(kClient, kServer, 54, FrameBytes(20));
+  const FrameBytes reset = tcp_frame(kClient, kServer, syn(40'000, 25));
+  set_rules({rule_of(Action::kDrop, to_port(54)), rule_of(Action::kReset, to_port(25)),
+             rule_of(Action::kAccelerate)});
+  for (const bool mpls : {false, true}) {
+    const auto carried = [&](const FrameBytes& plain) {
+      return mpls ? mpls_frame({16, 17}, plain) : pppoe_frame(7, 0x21, packet_of(plain));
+    };
+    EXPECT_EQ(lan(carried(allowed)), Verdict::kBridge);
+    EXPECT_EQ(lan(carried(barred)), Verdict::kDrop);
+    EXPECT_EQ(lan(carried(reset)), Verdict::kDrop);
+    EXPECT_EQ(wan(carried(barred)), Verdict::kDrop);
+    EXPECT_EQ(wan(carried(allowed)), Verdict::kBridge);
+  }
+  EXPECT_FALSE(next_frame(PortId::kLan)) << "no RST";
+  EXPECT_EQ(count(Counter::kBridgedEncapsulated), 2U);
+  EXPECT_EQ(count(Counter::kDroppedByRule), 6U);
+  EXPECT_EQ(count(Counter::kFlowsAccepted), 0U);
+  const auto all = a_->rules(0, 10);
+  EXPECT_EQ(all[0].use.dropped_frames, 4U);
+  EXPECT_EQ(all[1].use.dropped_frames, 2U);
+  EXPECT_EQ(all[2].use.bridged_frames, 4U);
+}
+
+TEST_F(Rules, WhatOnlyLooksLikeIpUnderLabelsIsNot) {
+  set_rules({rule_of(Action::kDrop)});
+  FrameBytes frame = mpls_frame({16}, udp_frame(kClient, kServer, 53, FrameBytes(20)));
+  EXPECT_EQ(lan(frame), Verdict::kDrop);
+  frame[wire::kEthernetHeaderSize + 4 + 10] ^= std::byte{1};  // its checksum
+  EXPECT_EQ(lan(frame), Verdict::kBridge);
+  EXPECT_EQ(lan(pppoe_frame(7, 0xc021, FrameBytes(10))), Verdict::kBridge) << "LCP";
+}
+
+// A RST towards the WAN has a budget, and a flood draws no more: 1% of 50 Mbit/s.
+TEST_F(Rules, ResetsTowardsTheWanHaveABudget) {
+  set_rules({rule_of(Action::kReset)});
+  int sent = 0;
+  for (int ms = 0; ms < 1'000; ++ms) {
+    now_ += Duration::milliseconds(1);
+    for (std::uint16_t i = 0; i < 20; ++i) wan(tcp_frame("192.0.2.77", kClient, syn(i, 80)));
+    while (const auto frame = next_frame(PortId::kWan)) {
+      if (look_at(*frame).kind == FrameKind::kTcp) ++sent;
+    }
+  }
+  EXPECT_GT(sent, 100);
+  EXPECT_LE(sent * 78 * 8, 500'000 * 1.13);
+  EXPECT_GT(count(Counter::kResetsOverBudget), 10'000U);
 }
 
 TEST_F(Rules, CountConnectionsAndBridgedBytes) {

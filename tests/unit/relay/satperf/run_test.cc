@@ -275,7 +275,7 @@ TEST(Run, DamagedPayloadIsCounted) {
   satperf::Run server(config, memory, now);
   Arena arena(forged_memory, 4096);
   control::FixedRate controller(BitRate::bits_per_second(1'000'000'000));
-  control::Pacer pacer(controller.rate(), {}, Duration::seconds(1), Duration::seconds(1));
+  control::Pacer pacer(controller.rate(), {}, Duration::seconds(1));
   Forger source;
   stp::Config stp;
   stp.boot_epoch = 1;

@@ -43,7 +43,7 @@ class Recorder final : public control::RateController {
 // 28 bytes of IP and UDP and 38 of Ethernet around each datagram; 59 bytes at once at 1 Mbit/s.
 struct RateGateTest : testing::Test {
   control::Pacer carrier{BitRate::bits_per_second(10'000'000), control::LinkOverhead{38},
-                         Duration::milliseconds(1), Duration::milliseconds(20)};
+                         Duration::milliseconds(1)};
   Recorder controller;
   RateGate gate{carrier, controller, 28};
   SentLedger ledger{256};
@@ -121,12 +121,27 @@ TEST_F(RateGateTest, ASampleSaysWhichPacketItIsAbout) {
   EXPECT_EQ(controller.samples.back().number, 2U) << "an older report";
 }
 
-// Control leaves though the gate is closed; whatever it adds up to, data waits 20 ms at most.
+// Control leaves though the session's own rate has no room; data waits 20 ms at most for that.
 TEST_F(RateGateTest, ControlThatFillsTheRateDoesNotShutDataOut) {
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
   for (int i = 0; i < 1000; ++i) gate.debit(934, at_ms(i));  // eight times the rate
   EXPECT_FALSE(gate.open(at_ms(1000)));
   EXPECT_TRUE(gate.open(at_ms(1025)));  // what two long packets take
+}
+
+// 1,000 octets take 0.8 ms: control leaves until a burst of 1 ms and two long packets are booked.
+TEST_F(RateGateTest, ControlBooksTheCarrierInFullAndStopsBeforeItIsOverdrawn) {
+  gate.update(Duration::milliseconds(500), 934, at_ms(0));
+  EXPECT_TRUE(gate.control_open(at_ms(0)));
+  int packets = 0;
+  for (; gate.control_open(at_ms(0), 934) && packets < 100; ++packets) gate.debit(934, at_ms(0));
+  EXPECT_EQ(packets, 4);
+  EXPECT_EQ(carrier.free_at(), at_ms(0) + Duration::microseconds(4 * 800));
+  EXPECT_FALSE(gate.control_open(at_ms(0)));
+  EXPECT_GT(gate.control_opens_at(), at_ms(0));
+  EXPECT_TRUE(gate.control_open(gate.control_opens_at()));
+  for (; packets < 100; ++packets) gate.debit(934, at_ms(0));
+  EXPECT_EQ(carrier.free_at(), at_ms(80));
 }
 
 // What was delivered to the last peer says nothing of what this one has received.

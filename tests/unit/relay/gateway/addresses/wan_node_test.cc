@@ -30,10 +30,25 @@ config::Gateway two_peers() {
   return config;
 }
 
+// Has room for some frames, or for any.
+struct Budget final : OwnFrames {
+  bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant) override {
+    asked.push_back({kind, known, frame_size});
+    return left > 0 && left-- > 0;
+  }
+  struct Asked {
+    OwnFrame kind;
+    bool known;
+    std::size_t size;
+  };
+  std::vector<Asked> asked;
+  int left = 1'000;
+};
+
 class WanNodeTest : public testing::Test {
  protected:
   void start(const config::Gateway& config) {
-    node_.emplace(config, share_, kGatewayMac, counters_, now_);
+    node_.emplace(config, share_, kGatewayMac, budget_, counters_, now_);
   }
   static FrameBytes arp(const wire::ArpMessage& message, const wire::EthernetHeader& link) {
     FrameBytes frame(link.size() + wire::kArpSize);
@@ -72,6 +87,7 @@ class WanNodeTest : public testing::Test {
   }
 
   Instant now_ = Instant::from_nanoseconds(1);
+  Budget budget_;
   Counters counters_;
   Share share_;
   std::optional<WanNode> node_;
@@ -146,6 +162,51 @@ TEST_F(WanNodeTest, AnswersForItsOwnAddressOnly) {
   EXPECT_EQ(answer->sender_mac, kGatewayMac);
   EXPECT_EQ(seen_.ethernet.destination, kPeerMac);
   EXPECT_EQ(counters_[Counter::kArpAnswered], 1U);
+}
+
+TEST_F(WanNodeTest, AnAnswerHasItsBudgetAndThoseThatAreKnownGoFirst) {
+  start(two_peers());
+  handle_arp(arp(wire::ArpOperation::kRequest, kPeer, kPeerMac, kOwn));
+  ASSERT_EQ(budget_.asked.size(), 1U);
+  EXPECT_EQ(budget_.asked[0].kind, OwnFrame::kNeighbour);
+  EXPECT_TRUE(budget_.asked[0].known);
+  EXPECT_EQ(node_->next_frame_size(), budget_.asked[0].size);
+  ASSERT_TRUE(poll_arp());
+  handle_arp(arp(wire::ArpOperation::kRequest, "192.0.2.5", kRouterMac, kOwn));
+  EXPECT_FALSE(budget_.asked[1].known);
+  ASSERT_TRUE(poll_arp());
+  budget_.left = 0;
+  EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kRequest, kRouter, kRouterMac, kOwn)));
+  EXPECT_TRUE(budget_.asked[2].known);
+  EXPECT_FALSE(poll_arp());
+  EXPECT_EQ(node_->next_frame_size(), 0U);
+  EXPECT_EQ(counters_[Counter::kNeighboursOverBudget], 1U);
+  EXPECT_EQ(counters_[Counter::kArpAnswered], 2U);
+}
+
+TEST_F(WanNodeTest, StrangersLeaveHalfOfTheQueue) {
+  start(two_peers());
+  for (int i = 0; i < 100; ++i) {
+    handle_arp(arp(wire::ArpOperation::kRequest, "192.0.2.5", kRouterMac, kOwn));
+  }
+  EXPECT_EQ(counters_[Counter::kArpAnswered], 16U);
+  EXPECT_EQ(counters_[Counter::kNeighboursOverBudget], 84U);
+  handle_arp(arp(wire::ArpOperation::kRequest, kPeer, kPeerMac, kOwn));
+  EXPECT_EQ(counters_[Counter::kArpAnswered], 17U);
+}
+
+TEST_F(WanNodeTest, WhomTheBudgetDoesNotReachIsAskedFirstTheNextTime) {
+  start(two_peers());
+  budget_.left = 1;
+  wait(Duration::zero());
+  const auto first = poll_arp();
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(poll_arp());
+  budget_.left = 1;
+  wait(Duration::seconds(1));
+  const auto second = poll_arp();
+  ASSERT_TRUE(second);
+  EXPECT_NE(second->target, first->target);
 }
 
 TEST_F(WanNodeTest, CountsWhoeverElseHasItsAddress) {

@@ -42,8 +42,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
         host_memory_(kBlocks * kBlock),
         arena_(memory_, kBlock),
         host_arena_(host_memory_, kBlock),
-        pacer_(kRate, control::LinkOverhead{}, Duration::milliseconds(4),
-               Duration::milliseconds(50)),
+        pacer_(kRate, control::LinkOverhead{}, Duration::milliseconds(4)),
         controller_(kRate),
         session_(config(), arena_, pacer_, controller_, *this, now_),
         splice_(1, dictionaries_, budget_, &stopwatch_) {

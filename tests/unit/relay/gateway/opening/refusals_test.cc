@@ -92,5 +92,14 @@ TEST_F(RefusalsTest, EachPortHasItsOwnAndNoMoreThanABurst) {
   EXPECT_EQ(answered, 64);
 }
 
+TEST_F(RefusalsTest, WhatIsForTheWanWaitsForTheLink) {
+  const Frame frame = look_at(tcp_frame(kServer, "203.0.113.5", segment(Flags::kSyn)));
+  EXPECT_TRUE(refusals_.answers(PortId::kWan, frame, segment(Flags::kSyn)));
+  refusals_.refuse(PortId::kWan, frame, segment(Flags::kSyn), 0);
+  EXPECT_FALSE(refusals_.empty(PortId::kWan));
+  EXPECT_TRUE(refusals_.next_timeout().is_never());
+  EXPECT_FALSE(refusals_.answers(PortId::kWan, frame, segment(Flags::kRst)));
+}
+
 }  // namespace
 }  // namespace satrelay::gateway::refusals_test

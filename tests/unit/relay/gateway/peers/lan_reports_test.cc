@@ -20,8 +20,7 @@ class End final : public stp::StreamSource, public LanReportReader {
   End(std::uint64_t epoch, Instant now, const stp::Config& config)
       : memory_(1U << 20),
         arena_(memory_, 4096),
-        pacer_(kRate, control::LinkOverhead{}, Duration::milliseconds(4),
-               Duration::milliseconds(50)),
+        pacer_(kRate, control::LinkOverhead{}, Duration::milliseconds(4)),
         controller_(kRate),
         session_(with(config, epoch), arena_, pacer_, controller_, *this, now),
         reports_(session_, 5, 9, *this) {}

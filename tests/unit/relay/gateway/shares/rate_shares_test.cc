@@ -90,9 +90,7 @@ class Link {
  private:
   struct Worker {
     explicit Worker(BitRate rate)
-        : pacer(rate, control::LinkOverhead{0}, Duration::milliseconds(4),
-                Duration::milliseconds(20)),
-          order(rate, 1) {}
+        : pacer(rate, control::LinkOverhead{0}, Duration::milliseconds(4)), order(rate, 1) {}
     control::Pacer pacer;
     ClassOrder order;
     LinkDemand demand;

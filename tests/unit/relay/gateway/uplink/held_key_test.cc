@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/relay/gateway/gateway_fixture.h"
+#include "tests/unit/relay/gateway/tunnel_frames.h"
 
 namespace satrelay::gateway::held_key_test {
 namespace {
@@ -40,8 +41,39 @@ TEST(HeldKey, AFlowHasItsPorts) {
   EXPECT_NE(key_of(kClient, kOtherServer, 53).flow, key.flow);
 }
 
-TEST(HeldKey, WhatIsNotIpIsOfOneHost) {
-  EXPECT_EQ(held_key(kKey, config::FairHosts::kLocal, 1, look_at(FrameBytes(60))).host, 0U);
+HeldKey key_of(const FrameBytes& frame) {
+  return held_key(kKey, config::FairHosts::kLocal, 1, look_at(frame));
+}
+
+// Of another source than the others.
+FrameBytes from_another(FrameBytes frame) {
+  frame[11] ^= std::byte{1};
+  return frame;
+}
+
+TEST(HeldKey, APppoeSessionIsAHost) {
+  const HeldKey key = key_of(pppoe_frame(7, 0x21, FrameBytes(20)));
+  EXPECT_EQ(key_of(pppoe_frame(7, 0x57, FrameBytes(30))).host, key.host);
+  EXPECT_EQ(key_of(pppoe_frame(7, 0x57, FrameBytes(30))).flow, key.flow);
+  EXPECT_NE(key_of(pppoe_frame(8, 0x21, FrameBytes(20))).host, key.host);
+  EXPECT_NE(key_of(from_another(pppoe_frame(7, 0x21, FrameBytes(20)))).host, key.host);
+}
+
+TEST(HeldKey, AStackOfLabelsIsAHost) {
+  const FrameBytes plain = udp_frame(kClient, kServer, 53, FrameBytes(20));
+  const FrameBytes other = udp_frame(kClient, kOtherServer, 80, FrameBytes(20));
+  const HeldKey key = key_of(mpls_frame({16, 17}, plain));
+  EXPECT_EQ(key_of(mpls_frame({16, 17}, other)).host, key.host);
+  EXPECT_NE(key_of(mpls_frame({16, 18}, plain)).host, key.host);
+  EXPECT_NE(key_of(mpls_frame({16}, plain)).host, key.host);
+  EXPECT_NE(key_of(from_another(mpls_frame({16, 17}, plain))).host, key.host);
+}
+
+TEST(HeldKey, WhatElseIsNotIpIsOfTheHostsThatItsMacsName) {
+  const HeldKey key = key_of(ethernet_frame(0x88b5, FrameBytes(20)));
+  EXPECT_EQ(key_of(ethernet_frame(0x88b6, FrameBytes(30))).host, key.host);
+  EXPECT_NE(key_of(from_another(ethernet_frame(0x88b5, FrameBytes(20)))).host, key.host);
+  EXPECT_NE(key.host, 0U);
 }
 
 }  // namespace

@@ -141,10 +141,77 @@ TEST_F(UplinkTest, WhatFindsNoRoomToWaitIsDropped) {
   EXPECT_LE(uplink_.held().bytes(kId), 128U * 1024);
 }
 
-TEST_F(UplinkTest, WhatNeverWaitsIsBookedAllTheSame) {
-  for (int i = 0; i < 100; ++i) uplink_.pass(kId, kSize, now_);
-  EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, 100U);
-  EXPECT_EQ(admit(), Passage::kWaits) << "they took the carrier's room";
+// A hundredth of 10 Mbit/s.
+TEST_F(UplinkTest, ControlFramesHaveABudgetAndAreBookedInFull) {
+  std::uint64_t passed = 0;
+  for (int ms = 0; ms < 10'000; ++ms) {
+    now_ += Duration::milliseconds(1);
+    while (uplink_.pass_control(46, now_)) ++passed;
+  }
+  const auto octets = static_cast<double>(passed * (46 + 38));
+  EXPECT_NEAR(octets, 1.25e6 / 100 * 10, 1.25e6 / 100 * 0.26);
+  EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, passed);
+  EXPECT_EQ(uplink_.carrier("sat").sent, passed * (46 + 38));
+}
+
+TEST_F(UplinkTest, ControlFramesLeaveBesideAQueueUntilTwoLongPacketsAreBooked) {
+  fill();
+  int passed = 0;
+  while (passed < 1'000 && uplink_.pass_control(46, now_)) ++passed;
+  EXPECT_GE(passed, 10);
+  const control::Pacer& pacer = uplink_.carrier("sat").pacer;
+  EXPECT_LE(pacer.free_at() - now_,
+            Duration::milliseconds(4) + pacer.rate().time_for(ByteCount(2 * 1'538)));
+  EXPECT_EQ(admit(), Passage::kWaits);
+}
+
+TEST_F(UplinkTest, WhatTheGatewayItselfSendsIsBooked) {
+  uplink_.book_own(14 + kSize, now_);
+  EXPECT_EQ(uplink_.carrier("sat").sent, kSize + 38);
+  EXPECT_EQ(uplink_.carrier("sat").pacer.free_at() - now_,
+            uplink_.carrier("sat").pacer.rate().time_for(ByteCount(kSize + 38)));
+  EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, 0U);
+}
+
+// 100 kbit/s of 10 Mbit/s: 12,500 octets a second, of each kind.
+TEST_F(UplinkTest, EachKindOfOwnFramesHasItsBudget) {
+  for (const OwnFrame kind : {OwnFrame::kEcho, OwnFrame::kNeighbour, OwnFrame::kReset}) {
+    std::uint64_t taken = 0;
+    for (int ms = 0; ms < 10'000; ++ms) {
+      now_ += Duration::milliseconds(1);
+      for (int i = 0; i < 10; ++i) taken += uplink_.take(kind, false, 98, now_) ? 98 - 14 + 38 : 0;
+    }
+    EXPECT_NEAR(static_cast<double>(taken), 125'000, 125'000 * 0.02);
+  }
+}
+
+TEST_F(UplinkTest, StrangersLeaveOwnFramesToThoseThatAreKnown) {
+  while (uplink_.take(OwnFrame::kEcho, false, 98, now_)) continue;
+  EXPECT_TRUE(uplink_.take(OwnFrame::kEcho, true, 98, now_));
+  while (uplink_.take(OwnFrame::kEcho, true, 98, now_)) continue;
+  EXPECT_TRUE(uplink_.take(OwnFrame::kNeighbour, false, 42, now_)) << "of another kind";
+}
+
+TEST_F(UplinkTest, OnASlowLinkOneSmallFrameLeavesAtATimeAndNoLongOne) {
+  config::Gateway slow = one_link();
+  slow.links = {link_of(BitRate::bits_per_second(64'000))};
+  Uplink uplink(slow, 1, HashKey{1, 2}, released_, *this, now_);
+  EXPECT_FALSE(uplink.take(OwnFrame::kEcho, true, 1'014, now_))
+      << "more than the budget of a second";
+  EXPECT_TRUE(uplink.take(OwnFrame::kEcho, false, 128, now_));
+  EXPECT_FALSE(uplink.take(OwnFrame::kEcho, false, 128, now_));
+  EXPECT_TRUE(uplink.take(OwnFrame::kEcho, true, 128, now_)) << "and one for a peer";
+  now_ += Duration::seconds(2);
+  EXPECT_TRUE(uplink.take(OwnFrame::kEcho, false, 128, now_)) << "one a second";
+  std::uint64_t octets = 0;
+  for (int ms = 0; ms < 60'000; ++ms) {
+    const Instant when = now_ + Duration::milliseconds(ms);
+    for (const OwnFrame kind :
+         {OwnFrame::kEcho, OwnFrame::kNeighbour, OwnFrame::kNeighbourRequest, OwnFrame::kReset}) {
+      octets += uplink.take(kind, true, 128, when) ? 152 : 0;
+    }
+  }
+  EXPECT_LE(static_cast<double>(octets) * 8 / 60, 6'400) << "a tenth, all kinds together";
 }
 
 TEST_F(UplinkTest, ASessionAndBridgedFramesShareTheCarrier) {

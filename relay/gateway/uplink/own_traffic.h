@@ -1,0 +1,97 @@
+// What a link carries beside streams and bridged frames: frames that the gateway itself originates,
+// and control frames of layer 2, which do not wait. Each kind has a budget, so that nobody who
+// causes them has more of the link.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/control/budget.h"
+
+namespace satrelay::gateway {
+
+// Frames that others cause, each of which has an answer or none.
+enum class OwnFrame : std::uint8_t {
+  kEcho,              // a reply to a ping
+  kNeighbour,         // to ARP or a neighbour solicitation
+  kNeighbourRequest,  // which timers cause
+  kReset,             // RST
+};
+
+// Where the frames of the gateway are asked for before they are made.
+class OwnFrames {
+ public:
+  virtual ~OwnFrames() = default;
+  // Whether one of so many octets may leave, which takes it from the budget. `known`: it is for the
+  // next hop, a peer or a host behind one.
+  virtual bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) = 0;
+};
+
+class OwnTraffic {
+ public:
+  // `workers`: of the gateway, which share the link. Only the first one answers pings and ARP and
+  // has control frames; what each of them sends has its part.
+  explicit OwnTraffic(unsigned workers) : workers_(workers) {}
+  OwnTraffic(const OwnTraffic&) = delete;
+  OwnTraffic& operator=(const OwnTraffic&) = delete;
+
+  // Of the link, over all workers.
+  void set_rate(BitRate link, Instant now) {
+    const BitRate tenth = link.scaled(1, 10);
+    const BitRate hundredth = link.scaled(1, 100);
+    const BitRate small = std::min(std::max(hundredth, kOneFrameASecond), tenth);
+    const auto part = [&](BitRate rate) { return rate.scaled(1, workers_); };
+    control_.set_rate(std::min(std::max(hundredth, kLeastControl), tenth), now);
+    all_.set_rate(part(tenth), now);
+    frames_[index(OwnFrame::kEcho)].set_rate(small, now);
+    frames_[index(OwnFrame::kNeighbour)].set_rate(small, now);
+    frames_[index(OwnFrame::kNeighbourRequest)].set_rate(part(small), now);
+    frames_[index(OwnFrame::kReset)].set_rate(part(small), now);
+    hellos_.set_rate(part(small).scaled(1, 2), now);
+    hello_answers_.set_rate(part(small).scaled(1, 2), now);
+    closes_.set_rate(part(small), now);
+  }
+  // `accounted`: as the link counts it.
+  bool allows(OwnFrame kind, bool known, ByteCount accounted, Instant now) const {
+    const auto claim = known ? control::Budget::Claim::kFirst : control::Budget::Claim::kOther;
+    const control::Budget& budget = frames_[index(kind)];
+    const bool is_short = accounted <= kSmallFrame || budget.earns_in_a_second(accounted);
+    return is_short && budget.allows(accounted, claim, now);
+  }
+  void debit(OwnFrame kind, ByteCount accounted, Instant now) {
+    frames_[index(kind)].debit(accounted, now);
+  }
+  // Control frames of layer 2, from the LAN.
+  control::Budget& control() { return control_; }
+  // For sessions: HELLOs of their own accord, answers to the peer's, and CLOSE.
+  control::Budget& hellos() { return hellos_; }
+  control::Budget& hello_answers() { return hello_answers_; }
+  control::Budget& closes() { return closes_; }
+
+ private:
+  // A frame of 128 octets, with what Ethernet adds to it on the wire.
+  static constexpr ByteCount kSmallFrame = ByteCount(128 + 24);
+  static constexpr ByteCount kTwoSmallFrames = kSmallFrame * 2;
+  // Four HELLOs: a handshake, once the peer is heard.
+  static constexpr ByteCount kHandshake = ByteCount(4 * 450);
+  static constexpr BitRate kOneFrameASecond = BitRate::bits_per_second(kSmallFrame.value() * 8);
+  static constexpr BitRate kLeastControl = BitRate::bits_per_second(16'000);
+
+  static std::size_t index(OwnFrame kind) { return static_cast<std::size_t>(kind); }
+
+  unsigned workers_;
+  control::Budget control_{kTwoSmallFrames};
+  control::Budget all_{kHandshake * 2};  // that the gateway originates
+  std::array<control::Budget, 4> frames_{
+      control::Budget(kTwoSmallFrames, &all_), control::Budget(kTwoSmallFrames, &all_),
+      control::Budget(kTwoSmallFrames, &all_), control::Budget(kTwoSmallFrames, &all_)};
+  control::Budget hellos_{kHandshake, &all_};
+  control::Budget hello_answers_{kHandshake, &all_};
+  control::Budget closes_{kHandshake, &all_};
+};
+
+}  // namespace satrelay::gateway
