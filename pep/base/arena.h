@@ -4,15 +4,20 @@
 // A holder may have a reserve: a small piece of a block that is its own for as long as it likes.
 // However short memory is, it can go on with that. Several reserves share a block, which goes back
 // when it has none any more. They take half of the blocks at most.
+//
+// Several owners may share a pool, each by a part: an arena that has the blocks of the whole one,
+// and takes no more of them than leaves the others what is kept for them.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "pep/base/bytes.h"
 #include "pep/base/check.h"
+#include "pep/base/equal_parts.h"
 
 namespace satrelay {
 
@@ -26,21 +31,34 @@ class Arena {
  public:
   static constexpr std::size_t kMostReservesOfABlock = 16;
 
+  // What is kept for the owner of a part while it has less.
+  struct Kept {
+    std::uint64_t promised =
+        0;                     // bytes: of peers, which may send them at any time (promise_used())
+    std::uint64_t beside = 0;  // bytes: for all else
+    std::uint64_t reserves = 0;  // whose bytes are among those
+  };
+
   // Divides `memory`, which must outlive the arena, into blocks of `block_size` bytes (a power of
   // two); a rest smaller than a block stays unused. Reserves have `reserve_size` bytes: a power of
   // two, between the size of a block and a sixteenth of it; 0: there are none.
   Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_size = 0);
+  // A part of `whole`, which must outlive it. The only part has all that the whole has.
+  Arena(Arena& whole, const Kept& kept);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
   // kNoBlock when there are no more. Block contents are undefined.
   [[nodiscard]] BlockIndex allocate() {
-    if (free_.empty()) return kNoBlock;
-    const BlockIndex block = free_.back();
-    free_.pop_back();
+    if (free_blocks() == 0) return kNoBlock;
+    const BlockIndex block = take_free_block();
+    count(block_size());
     return block;
   }
-  void release(BlockIndex block) { free_.push_back(block); }  // capacity reserved: never allocates
+  void release(BlockIndex block) {
+    pool_->free.push_back(block);  // capacity reserved: never allocates
+    count_back(block_size());
+  }
 
   // kNoReserve when there are no more. Contents are undefined.
   [[nodiscard]] ReserveIndex take_reserve();
@@ -59,38 +77,132 @@ class Arena {
 
   std::size_t block_size() const { return std::size_t{1} << shift_; }
   unsigned block_shift() const { return shift_; }
-  std::size_t total_blocks() const { return total_; }
-  std::size_t free_blocks() const { return free_.size(); }
-  std::size_t used_blocks() const { return total_ - free_.size(); }  // those of reserves too
+  std::size_t total_blocks() const { return total_; }  // of the whole
+  // What allocate() gives.
+  std::size_t free_blocks() const {
+    if (!is_shared()) return pool_->free.size();
+    return static_cast<std::size_t>(free_beside_others() >> shift_);
+  }
+  std::size_t used_blocks() const { return total_ - pool_->free.size(); }  // those of reserves too
 
   std::size_t reserve_size() const { return reserve_size_; }
-  std::size_t free_reserves() const {
-    const std::size_t more = std::min(free_blocks(), most_for_reserves() - blocks_of_reserves_);
-    return (more + blocks_of_reserves_) * reserves_of_a_block_ - reserves_taken_;
+  std::size_t free_reserves() const;
+  std::size_t reserves_taken() const { return pool_->reserves_taken; }
+  std::size_t blocks_of_reserves() const { return pool_->blocks_of_reserves; }
+  std::size_t most_reserves() const { return most_for_reserves() * reserves_of_a_block_; }
+
+  // --- of a part -----------------------------------------------------------------------------
+  // Whether others have parts of the same memory.
+  bool is_shared() const { return is_part_ && pool_->parts > 1; }
+  std::uint64_t held() const { return held_; }  // bytes, its reserves too
+  std::uint64_t reserves_held() const { return reserves_held_; }
+  // What it has and may take now, in blocks: less when others take what is for who comes first.
+  std::size_t attainable_blocks() const {
+    if (!is_shared()) return total_;
+    return static_cast<std::size_t>(held_ >> shift_) + free_blocks();
   }
-  std::size_t reserves_taken() const { return reserves_taken_; }
-  std::size_t blocks_of_reserves() const { return blocks_of_reserves_; }
+  // What it can have whatever the others do.
+  std::size_t sure_blocks() const {
+    if (!is_shared()) return total_;
+    return static_cast<std::size_t>((kept_for_.promised + kept_for_.beside) >> shift_);
+  }
+  // Bytes beside what is promised to the peers of all parts.
+  std::uint64_t beside_promises() const {
+    const std::uint64_t all = std::uint64_t{total_} << shift_;
+    return all - std::min(all, pool_->promised);
+  }
+
+  // --- what was promised to peers, who may send it at any time --------------------------------
+  std::uint64_t promised() const { return kept_for_.promised; }
+  std::uint64_t promise_left() const {
+    return kept_for_.promised - std::min(kept_for_.promised, promise_used_);
+  }
+  std::uint64_t promise_used() const { return promise_used_; }
+  // So much of it is stored here, and no more.
+  void use_promise(std::uint64_t bytes) {
+    promise_used_ += bytes;
+    keep();
+  }
+  void renew_promise(std::uint64_t bytes) {
+    promise_used_ -= bytes;
+    keep();
+  }
+  // Of an arena that is no part.
+  void set_promised(std::uint64_t bytes) { kept_for_.promised = bytes; }
+
+  // To check the accounts: what is kept for it, and for all parts.
+  std::uint64_t kept() const { return kept_; }
+  std::uint64_t kept_for_all() const { return pool_->kept; }
 
  private:
   // Of a block that is divided into reserves.
   struct Division {
-    std::uint32_t place = 0;  // in partly_taken_
+    std::uint32_t place = 0;  // in partly_taken
     std::uint32_t taken = 0;  // a bit for each of its reserves
   };
+  // What the parts share.
+  struct Pool {
+    std::vector<BlockIndex> free;  // last released is first reused: its lines are still in cache
+    std::size_t blocks_of_reserves = 0;
+    std::size_t reserves_taken = 0;
+    std::vector<Division> divisions;       // by block
+    std::vector<BlockIndex> partly_taken;  // divided, with room for one reserve more
+    std::size_t parts = 0;
+    std::uint64_t promised = 0;       // bytes, of all parts
+    std::uint64_t kept = 0;           // bytes, for all parts
+    std::uint64_t kept_reserves = 0;  // the same
+  };
+
+  BlockIndex take_free_block() {
+    const BlockIndex block = pool_->free.back();
+    pool_->free.pop_back();
+    return block;
+  }
+  void count(std::uint64_t bytes) {
+    held_ += bytes;
+    keep();
+  }
+  void count_back(std::uint64_t bytes) {
+    held_ -= bytes;
+    keep();
+  }
+  // Bytes of free blocks that are not kept for other parts.
+  std::uint64_t free_beside_others() const {
+    const std::uint64_t free = std::uint64_t{pool_->free.size()} << shift_;
+    const std::uint64_t others = pool_->kept - kept_;
+    return free - std::min(free, others);
+  }
+  // What a peer was promised stays kept for it whatever else its part holds, as long as its part
+  // leaves the blocks for it: what it has used otherwise is not kept at the expense of others.
+  void keep() {
+    if (!is_part_) return;
+    const std::uint64_t part = kept_for_.promised + kept_for_.beside;
+    const std::uint64_t wanted = std::max(part - std::min(part, held_), promise_left());
+    const std::uint64_t kept = std::min(wanted, free_beside_others());
+    pool_->kept += kept - kept_;
+    kept_ = kept;
+  }
+  std::uint64_t kept_reserves() const {
+    return kept_for_.reserves - std::min(kept_for_.reserves, reserves_held_);
+  }
+  void count_reserve(std::uint64_t held);
   void leave_partly_taken(const Division& division);
   std::size_t most_for_reserves() const { return (total_ + 1) / 2; }
 
   MutableBytes memory_;
   unsigned shift_;
   std::size_t total_;
-  std::vector<BlockIndex> free_;  // last released is first reused: its lines are still in cache
-
   std::size_t reserve_size_;
   std::size_t reserves_of_a_block_;
-  std::size_t blocks_of_reserves_ = 0;
-  std::size_t reserves_taken_ = 0;
-  std::vector<Division> divisions_;       // by block
-  std::vector<BlockIndex> partly_taken_;  // divided, with room for one reserve more
+  const std::unique_ptr<Pool> own_pool_;  // nullptr: of a part
+  Pool* const pool_;
+
+  const bool is_part_;
+  Kept kept_for_;
+  std::uint64_t held_ = 0;
+  std::uint64_t reserves_held_ = 0;
+  std::uint64_t promise_used_ = 0;
+  std::uint64_t kept_ = 0;  // of the pool's
 };
 
 }  // namespace satrelay

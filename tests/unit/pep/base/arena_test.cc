@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "pep/base/random.h"
@@ -118,6 +119,145 @@ TEST(Arena, AccountsForBlocksAndReserves) {
         }
         ASSERT_LE(end, memory.data() + memory.size());
       }
+    }
+  }
+}
+
+// --- parts ---------------------------------------------------------------------------------------
+
+constexpr std::size_t kBlock = 64;
+
+TEST(ArenaPart, AGreedyOneLeavesTheOthersWhatIsKeptForThem) {
+  std::vector<std::byte> memory(100 * kBlock);
+  Arena whole(memory, kBlock);
+  Arena greedy(whole, {.beside = 20 * kBlock}), modest(whole, {.beside = 20 * kBlock});
+  EXPECT_EQ(greedy.attainable_blocks(), 80U);
+  std::size_t taken = 0;
+  for (; greedy.allocate() != kNoBlock; ++taken) {
+  }
+  EXPECT_EQ(taken, 80U);
+  EXPECT_EQ(modest.free_blocks(), 20U);
+  EXPECT_EQ(modest.attainable_blocks(), 20U);
+  EXPECT_EQ(modest.sure_blocks(), 20U);
+  std::vector<BlockIndex> blocks;
+  for (int i = 0; i < 20; ++i) blocks.push_back(modest.allocate());
+  EXPECT_EQ(std::ranges::count(blocks, kNoBlock), 0);
+  EXPECT_EQ(modest.allocate(), kNoBlock);
+  modest.release(blocks.back());
+  EXPECT_EQ(greedy.allocate(), kNoBlock) << "it is the other's";
+  EXPECT_NE(modest.allocate(), kNoBlock);
+}
+
+TEST(ArenaPart, TheOnlyOneHasAll) {
+  std::vector<std::byte> memory(10 * kBlock);
+  Arena whole(memory, kBlock, kBlock / 4);
+  Arena part(whole, {.promised = 2 * kBlock, .beside = 2 * kBlock, .reserves = 4});
+  EXPECT_FALSE(part.is_shared());
+  EXPECT_EQ(part.free_reserves(), 20U);
+  for (int i = 0; i < 10; ++i) EXPECT_NE(part.allocate(), kNoBlock);
+  EXPECT_EQ(part.attainable_blocks(), 10U);
+}
+
+// What a peer was granted it may send at any time, whatever else its part has taken.
+TEST(ArenaPart, APromiseIsKeptUntilItIsUsed) {
+  std::vector<std::byte> memory(100 * kBlock);
+  Arena whole(memory, kBlock);
+  Arena one(whole, {.promised = 30 * kBlock, .beside = 10 * kBlock});
+  Arena other(whole, {.beside = 10 * kBlock});
+  EXPECT_EQ(other.free_blocks(), 60U);
+  for (int i = 0; i < 40; ++i) static_cast<void>(one.allocate());
+  EXPECT_EQ(other.free_blocks(), 30U) << "of what is left, 30 are promised";
+  one.use_promise(20 * kBlock);
+  EXPECT_EQ(one.promise_left(), 10 * kBlock);
+  EXPECT_EQ(other.free_blocks(), 50U);
+  one.renew_promise(20 * kBlock);
+  EXPECT_EQ(other.free_blocks(), 30U);
+  EXPECT_EQ(other.beside_promises(), 70 * kBlock);
+}
+
+TEST(ArenaPart, ReservesAreKeptToo) {
+  std::vector<std::byte> memory(32 * kBlock);
+  Arena whole(memory, kBlock, kBlock / 4);  // 64 reserves in 16 blocks
+  const Arena::Kept kept{.beside = 8 * kBlock, .reserves = 16};
+  Arena greedy(whole, kept), modest(whole, kept);
+  std::vector<ReserveIndex> taken;
+  while (greedy.free_reserves() > 0) taken.push_back(greedy.take_reserve());
+  EXPECT_EQ(taken.size(), 48U);
+  EXPECT_EQ(greedy.take_reserve(), kNoReserve);
+  // Nor does it take the blocks that the other's are made of.
+  while (greedy.allocate() != kNoBlock) {
+  }
+  EXPECT_EQ(modest.free_reserves(), 16U);
+  for (int i = 0; i < 16; ++i) EXPECT_NE(modest.take_reserve(), kNoReserve);
+  EXPECT_EQ(modest.take_reserve(), kNoReserve);
+}
+
+// An owner that keeps one reserve in each block holds more than it is charged, and takes nothing of
+// what is kept for others.
+TEST(ArenaPart, ScatteredReservesTakeNothingOfOthers) {
+  std::vector<std::byte> memory(64 * kBlock);
+  Arena whole(memory, kBlock, kBlock / 16);
+  const Arena::Kept kept{.beside = 16 * kBlock, .reserves = 128};
+  Arena greedy(whole, kept), modest(whole, kept);
+  std::vector<ReserveIndex> taken;
+  while (greedy.free_reserves() > 0) taken.push_back(greedy.take_reserve());
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    if (i % 16 != 0) greedy.return_reserve(taken[i]);
+  }
+  while (greedy.allocate() != kNoBlock) {
+  }
+  EXPECT_GE(modest.free_blocks(), 16U);
+  EXPECT_GE(modest.free_reserves(), 128U);
+}
+
+// Whatever owners do, one that has less than is kept for it finds a block, and the sums agree.
+TEST(ArenaPart, WhatIsKeptIsThere) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    std::vector<std::byte> memory(128 * kBlock);
+    Arena whole(memory, kBlock);
+    const std::size_t owners = 2 + random.below(4);
+    std::vector<std::unique_ptr<Arena>> parts;
+    for (std::size_t i = 0; i < owners; ++i) {
+      const std::uint64_t promised = random.below(10) * kBlock;
+      parts.push_back(std::make_unique<Arena>(
+          whole, Arena::Kept{.promised = promised, .beside = random.below(15) * kBlock}));
+    }
+    std::vector<std::vector<BlockIndex>> blocks(owners);
+    std::vector<std::uint64_t> stored(owners);
+    for (int step = 0; step < 3'000; ++step) {
+      const std::size_t i = random.below(owners);
+      Arena& part = *parts[i];
+      if (blocks[i].size() < part.sure_blocks()) {
+        ASSERT_GT(part.free_blocks(), 0U) << "seed " << seed << ", owner " << i;
+      }
+      // The first owner takes all that it can get. The others leave what their own peers were
+      // promised, which these use by bytes in blocks.
+      const bool is_promise = stored[i] + kBlock <= part.promised() && random.chance(0.5);
+      const std::uint64_t free = part.free_blocks() * kBlock;
+      if (i > 0 && is_promise) {
+        ASSERT_GT(free, 0U) << seed;
+      }
+      if (i > 0 && !is_promise && free <= part.promise_left()) continue;
+      if (random.chance(0.6)) {
+        const BlockIndex block = part.allocate();
+        if (block == kNoBlock) continue;
+        blocks[i].push_back(block);
+        if (!is_promise) continue;
+        part.use_promise(kBlock);
+        stored[i] += kBlock;
+      } else if (!blocks[i].empty()) {
+        if (stored[i] > 0) {
+          part.renew_promise(kBlock);
+          stored[i] -= kBlock;
+        }
+        part.release(blocks[i].back());
+        blocks[i].pop_back();
+      }
+      std::uint64_t kept = 0;
+      for (const auto& each : parts) kept += each->kept();
+      ASSERT_EQ(kept, whole.kept_for_all());
+      ASSERT_LE(kept, whole.free_blocks() * kBlock);
     }
   }
 }

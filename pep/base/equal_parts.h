@@ -1,0 +1,65 @@
+// A number of places that several holders share. Half of them is kept in equal parts for holders
+// that have less than their part; the other half is for who comes first. So a holder that takes all
+// it can get leaves the others their parts. O(1) for each place that is taken or given back.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace satrelay {
+
+// What one holder may take of what is free, where `kept` is kept for all and `own` of that for it.
+constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
+                                         std::uint64_t own) {
+  const std::uint64_t others = kept > own ? kept - own : 0;
+  return std::max(free > others ? free - others : 0, std::min(free, own));
+}
+
+class EqualParts {
+ public:
+  // `least`: of a part. Where half of the places is less for all, as many holders have one as it
+  // is enough for: those that come first.
+  EqualParts(std::uint64_t places, std::size_t holders, std::uint64_t least = 1)
+      : least_(least), held_(holders) {
+    resize(places);
+  }
+
+  // Nothing that is held is taken back.
+  void resize(std::uint64_t places) {
+    places_ = places;
+    part_ = std::max(least_, places / 2 / std::max<std::size_t>(held_.size(), 1));
+    kept_ = 0;
+    for (const std::uint64_t held : held_) kept_ += part_ - std::min(part_, held);
+  }
+  void take(std::size_t holder) {
+    kept_ -= held_[holder]++ < part_ ? 1 : 0;
+    ++taken_;
+  }
+  void give_back(std::size_t holder) {
+    kept_ += --held_[holder] < part_ ? 1 : 0;
+    --taken_;
+  }
+
+  std::uint64_t places() const { return places_; }
+  std::uint64_t part() const { return part_; }
+  std::uint64_t free() const { return places_ - std::min(places_, taken_); }
+  std::uint64_t held(std::size_t holder) const { return held_[holder]; }
+  bool is_below_part(std::size_t holder) const { return held_[holder] < part_; }
+  // What the holder may take.
+  std::uint64_t available(std::size_t holder) const {
+    const std::uint64_t own = part_ - std::min(part_, held_[holder]);
+    return available_to_one(free(), own + std::min(kept_ - own, places_ / 2), own);
+  }
+
+ private:
+  std::uint64_t least_;
+  std::uint64_t places_ = 0;
+  std::uint64_t part_ = 0;
+  std::uint64_t kept_ = 0;  // for all holders that are below their part
+  std::uint64_t taken_ = 0;
+  std::vector<std::uint64_t> held_;  // by holder
+};
+
+}  // namespace satrelay
